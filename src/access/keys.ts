@@ -1,0 +1,101 @@
+import type { Deps } from '../deps.ts'
+import { sha256Hex } from '../hash.ts'
+import { newKeyId, newSecret } from '../ids.ts'
+import type { Environment, Scope } from './scopes.ts'
+import { type ApiKeyRow, findKey, insertKey, markKeyRevoked, setKeyExpiry } from './store.ts'
+
+const DAY_MS = 86_400_000
+const DISPLAY_PREFIX_LENGTH = 12
+
+export const EXPIRY_DAYS = [30, 90, 365] as const
+export type ExpiryDays = (typeof EXPIRY_DAYS)[number]
+
+/** How long a rolled key goes on working beside its successor. */
+export const ROLL_GRACE_MS = { now: 0, '1h': 3_600_000, '24h': DAY_MS, '7d': 7 * DAY_MS } as const
+export type RollGrace = keyof typeof ROLL_GRACE_MS
+
+export type NewKey = {
+  tenantId: string
+  environment: Environment
+  scopes: readonly Scope[]
+  expiresDays?: ExpiryDays
+  label?: string
+  actor: string
+}
+
+/** The only moment the key itself exists: what is kept is its hash and its first characters. */
+export type MintedKey = { row: ApiKeyRow; key: string }
+
+type KeyDeps = Pick<Deps, 'write' | 'now' | 'random' | 'audit'>
+
+export async function createKey(deps: KeyDeps, { actor, expiresDays, ...wanted }: NewKey): Promise<MintedKey> {
+  const at = deps.now()
+  const minted = mint(deps, at, { ...wanted, expiresAt: expiresDays === undefined ? null : at + expiresDays * DAY_MS })
+  await deps.write(async tx => {
+    await insertKey(tx, minted.row)
+    await deps.audit.append(tx, {
+      at,
+      tenantId: minted.row.tenantId,
+      actor,
+      action: 'key.created',
+      subjectId: minted.row.id,
+      details: describe(minted.row),
+    })
+  })
+  return minted
+}
+
+/** False when there is no such key, or it was revoked before: revoking twice is no second act. */
+export async function revokeKey(deps: KeyDeps, id: string, actor: string): Promise<boolean> {
+  const at = deps.now()
+  return await deps.write(async tx => {
+    const row = await markKeyRevoked(tx, id, at)
+    if (!row) return false
+    await deps.audit.append(tx, { at, tenantId: row.tenantId, actor, action: 'key.revoked', subjectId: id })
+    return true
+  })
+}
+
+/** A successor with the same rights; the old key ends after the grace, or at its own deadline if that is sooner. */
+export async function rollKey(deps: KeyDeps, id: string, grace: RollGrace, actor: string): Promise<MintedKey | undefined> {
+  const at = deps.now()
+  return await deps.write(async tx => {
+    const old = await findKey(tx, id)
+    if (!old || old.revokedAt !== null || isExpired(old, at)) return undefined
+    const lifetime = old.expiresAt === null ? null : old.expiresAt - old.createdAt
+    const minted = mint(deps, at, { ...old, scopes: old.scopes as Scope[], expiresAt: lifetime === null ? null : at + lifetime })
+    const oldExpiresAt = Math.min(old.expiresAt ?? Number.POSITIVE_INFINITY, at + ROLL_GRACE_MS[grace])
+    await insertKey(tx, minted.row)
+    await setKeyExpiry(tx, id, oldExpiresAt)
+    const details = { ...describe(minted.row), successor: minted.row.id, old_expires_at: oldExpiresAt }
+    await deps.audit.append(tx, { at, tenantId: old.tenantId, actor, action: 'key.rolled', subjectId: id, details })
+    return minted
+  })
+}
+
+const isExpired = (row: ApiKeyRow, at: number) => row.expiresAt !== null && row.expiresAt <= at
+
+type Wanted = { tenantId: string; environment: Environment; scopes: readonly Scope[]; label?: string; expiresAt: number | null }
+
+function mint(
+  { random }: Pick<Deps, 'random'>,
+  at: number,
+  { tenantId, environment, scopes, label = '', expiresAt }: Wanted,
+): MintedKey {
+  const key = newSecret(random, `vk_${environment}_`)
+  const row = {
+    id: newKeyId(random),
+    tenantId,
+    environment,
+    hash: sha256Hex(key),
+    prefix: key.slice(0, DISPLAY_PREFIX_LENGTH),
+    label,
+    scopes: [...scopes],
+    createdAt: at,
+    expiresAt,
+    revokedAt: null,
+  }
+  return { row, key }
+}
+
+const describe = ({ prefix, environment, scopes, label }: ApiKeyRow) => ({ prefix, environment, scopes, label })

@@ -1,0 +1,90 @@
+// The order of checks for every route: too many bad keys, key, scope, budgets, and only then the body (interface 5.6). A hook that ran later
+// would have read the body of a stranger; see `need` below for where each step sits in the life of a request.
+import { Elysia } from 'elysia'
+import type { Deps } from '../deps.ts'
+import { readJson } from '../http/body.ts'
+import { ApiError, apiError } from '../http/errors.ts'
+import { traceOf } from '../http/plugin.ts'
+import { type Policy, rateLimitHeaders } from '../http/rate-limit.ts'
+import { authenticate } from './authenticate.ts'
+import type { Caller, Scope } from './scopes.ts'
+
+export type Need = {
+  scope: Scope
+  /** The route's own budget, beside those of key and tenant. */
+  budget?: 'create'
+  /** Takes an Idempotency-Key. */
+  idempotent?: true
+  body?: 'json'
+}
+
+/** A route without a key: limited by address and, where the id in the path is the capability, by session. */
+export type Open = { perSession: 'status' }
+
+type Context = { request: Request; set: { headers: Record<string, string | number> } }
+
+export function accessPlugin(deps: Deps) {
+  const callers = new WeakMap<Request, Caller>()
+
+  async function admit({ request, set }: Context, need: Need): Promise<void> {
+    if (callers.has(request)) return
+    const caller = await identify(deps, request)
+    if (!caller.scopes.includes(need.scope)) {
+      throw apiError('insufficient_scope', { message: `This API key lacks the scope ${need.scope}; create a key that has it.` })
+    }
+    Object.assign(set.headers, spendBudgets(deps, request, caller, need))
+    if (need.idempotent) refuseMalformedKey(request)
+    callers.set(request, caller)
+  }
+
+  return new Elysia({ name: 'access' }).macro({
+    need: (need: Need) => ({
+      // Runs before the body is touched, but not for GET and HEAD.
+      async parse(context: Context) {
+        await admit(context, need)
+        return need.body === 'json' ? await readJson(context.request) : null
+      },
+      // Runs for every method, before validation.
+      transform: (context: Context) => admit(context, need),
+      resolve: ({ request }: Context) => ({ caller: callers.get(request)! }),
+    }),
+    open: ({ perSession }: Open) => ({
+      transform({ request, set, params }: Context & { params: { id?: string } }) {
+        const { client } = traceOf(request)
+        const allowances = [deps.limits.take('ip', client), deps.limits.take(perSession, params.id ?? '')]
+        Object.assign(set.headers, rateLimitHeaders(allowances), OPEN_TO_ALL_ORIGINS)
+      },
+    }),
+  })
+}
+
+/** Pages and wallets of any origin may call; no credentials are involved. */
+const OPEN_TO_ALL_ORIGINS = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' }
+
+async function identify(deps: Deps, request: Request): Promise<Caller> {
+  const trace = traceOf(request)
+  deps.limits.check('badauth', trace.client)
+  try {
+    const caller = await authenticate(deps, request.headers.get('authorization'))
+    trace.keyPrefix = caller.name
+    trace.tenantId = caller.tenantId
+    return caller
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) deps.limits.take('badauth', trace.client)
+    throw error
+  }
+}
+
+/** Before the body is read. A repeated header arrives joined by comma and space, so it fails here too. */
+function refuseMalformedKey(request: Request): void {
+  const key = request.headers.get('idempotency-key')
+  if (key !== null && !/^[\x21-\x7e]{1,255}$/.test(key)) throw apiError('invalid_idempotency_key')
+}
+
+function spendBudgets({ limits }: Deps, request: Request, caller: Caller, need: Need): Record<string, string> {
+  const { environment, tenantId, keyId } = caller
+  const allowances = [limits.take(`key-${environment}`, keyId), limits.take('tenant', tenantId)]
+  if (need.budget) allowances.push(limits.take(`${need.budget}-${environment}` satisfies Policy, `${tenantId} ${environment}`))
+  traceOf(request).leave = limits.enter(keyId)
+  return rateLimitHeaders(allowances)
+}

@@ -1,0 +1,27 @@
+import { Elysia } from 'elysia'
+import { recordHeartbeat } from './db/heartbeat.ts'
+import type { Deps } from './deps.ts'
+import { httpPlugin } from './http/plugin.ts'
+import { allowedMethodsOf } from './http/routing.ts'
+import { serviceRoutes } from './http/service-routes.ts'
+import { usageRoutes } from './usage/routes.ts'
+import { verificationRoutes } from './verifications/routes.ts'
+
+const BODY_BYTES_BACKSTOP = 2 ** 31
+const IDLE_TIMEOUT_SECONDS = 15
+
+/** Every plugin and feature of the service, in order. */
+export function createApp(deps: Deps) {
+  const app = new Elysia({
+    normalize: false,
+    precompile: true,
+    // Bodies are bounded route by route (http/body.ts): the runtime's own refusal has no envelope, so its limit is out of reach.
+    serve: { maxRequestBodySize: BODY_BYTES_BACKSTOP, idleTimeout: IDLE_TIMEOUT_SECONDS },
+  })
+    .use(httpPlugin(deps, path => allowedMethods(path)))
+    .use(verificationRoutes(deps))
+    .use(usageRoutes(deps))
+    .use(serviceRoutes(deps, at => recordHeartbeat(deps, at)))
+  const allowedMethods = allowedMethodsOf(() => app.routes)
+  return app
+}

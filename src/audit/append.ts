@@ -1,0 +1,89 @@
+import type { Db } from '#db'
+import type { Random } from '../ids.ts'
+import type { Sealer } from '../seal.ts'
+import {
+  type AuditAction,
+  type AuditDetails,
+  checkpointKeys,
+  commitmentTo,
+  GENESIS,
+  recordHash,
+  signCheckpoint,
+  subjectOf,
+} from './chain.ts'
+import { eraseDetails, findHead, findLastCheckpoint, insertCheckpoint, insertRecord } from './store.ts'
+
+const COMMITMENT_SALT_BYTES = 32
+
+export type AuditEntry = {
+  at: number
+  tenantId: string
+  actor: string
+  action: AuditAction
+  subjectId: string
+  /** Kept beside the chain with the subject's id, until the subject is erased. Null keeps nothing: the record of an erasure. */
+  details?: AuditDetails | null
+}
+
+export type Audit = {
+  /** Inside the transaction of the act itself: there is no act without its record, and no record without its act. */
+  append(tx: Db, entry: AuditEntry): Promise<void>
+  /** Erases the details of all records about a subject; the chain goes on verifying. */
+  forget(tx: Db, subjectId: string): Promise<void>
+  /** Signs the head, when anything was added since the last checkpoint. */
+  checkpoint(tx: Db, at: number): Promise<void>
+  publicKey(): string
+}
+
+export const detailsPlace = ({ tenantId, seq }: { tenantId: string; seq: number }, salt: Uint8Array) => ({
+  tenant: tenantId,
+  table: 'audit_records',
+  column: 'sealed',
+  row: String(seq),
+  salt,
+})
+
+export function createAudit(sealer: Sealer, random: Random): Audit {
+  const subjectKey = sealer.key('audit subject')
+  let keys: ReturnType<typeof checkpointKeys> | undefined
+  const signingKeys = () => {
+    keys ??= checkpointKeys(sealer.key('audit checkpoint'))
+    return keys
+  }
+
+  return {
+    async append(tx, { at, tenantId, actor, action, subjectId, details = {} }) {
+      const head = await findHead(tx)
+      const seq = (head?.seq ?? 0) + 1
+      const salt = Buffer.from(random(COMMITMENT_SALT_BYTES))
+      const disclosed = details && withoutUndefined({ id: subjectId, ...details })
+      const record = {
+        seq,
+        at,
+        tenantId,
+        actor,
+        action,
+        subject: subjectOf(subjectKey, subjectId),
+        commitment: commitmentTo(salt, disclosed ?? {}),
+        previous: head?.hash ?? GENESIS,
+      }
+      const kept = disclosed && { salt, sealed: sealer.seal(detailsPlace({ tenantId, seq }, salt), JSON.stringify(disclosed)) }
+      await insertRecord(tx, { ...record, hash: recordHash(record), salt: kept?.salt ?? null, sealed: kept?.sealed ?? null })
+    },
+    async forget(tx, subjectId) {
+      await eraseDetails(tx, subjectOf(subjectKey, subjectId))
+    },
+    async checkpoint(tx, at) {
+      const head = await findHead(tx)
+      const last = await findLastCheckpoint(tx)
+      if (!head || head.seq === last?.seq) return
+      const checkpoint = { seq: head.seq, at, hash: head.hash }
+      await insertCheckpoint(tx, { ...checkpoint, signature: signCheckpoint(signingKeys().privateKey, checkpoint) })
+    },
+    publicKey: () => signingKeys().publicKey,
+  }
+}
+
+/** What is committed to is what will be read back: JSON has no undefined. */
+const withoutUndefined = (details: AuditDetails): AuditDetails =>
+  Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined))

@@ -1,0 +1,44 @@
+import type { Deps } from '../deps.ts'
+import { detailsPlace } from './append.ts'
+import { type AuditDetails, type AuditRecord, type ChainProblem, chainVerifier } from './chain.ts'
+import { listCheckpoints, listRecords, type StoredRecord } from './store.ts'
+
+const BATCH = 1000
+
+export type AuditVerdict = { count: number; head: string; problem: ChainProblem | undefined }
+
+/** What of a record can be checked against its commitment; nothing once the subject is erased. */
+export type Disclosed = { salt: Uint8Array; details: AuditDetails }
+
+/** Walks the whole chain, with every signed checkpoint and the details that still exist. */
+export async function verifyAudit(deps: Pick<Deps, 'db' | 'sealer' | 'audit'>): Promise<AuditVerdict> {
+  const verifier = chainVerifier(deps.audit.publicKey(), await listCheckpoints(deps.db))
+  for await (const { record, disclosed } of readChain(deps)) {
+    const problem = verifier.next(record, disclosed)
+    if (problem) return { ...verifier.end(), problem }
+  }
+  return verifier.end()
+}
+
+export async function* readChain({
+  db,
+  sealer,
+}: Pick<Deps, 'db' | 'sealer'>): AsyncGenerator<{ record: AuditRecord; disclosed?: Disclosed }> {
+  let after = 0
+  for (;;) {
+    const batch = await listRecords(db, after, BATCH)
+    for (const { salt, sealed, ...record } of batch) yield { record, disclosed: disclose(sealer, { ...record, salt, sealed }) }
+    if (batch.length < BATCH) return
+    after = batch.at(-1)?.seq ?? after
+  }
+}
+
+function disclose(sealer: Deps['sealer'], { salt, sealed, ...record }: StoredRecord): Disclosed | undefined {
+  if (!salt || !sealed) return undefined
+  try {
+    return { salt, details: JSON.parse(sealer.open(detailsPlace(record, salt), sealed)) }
+  } catch {
+    // Sealed text that does not open was tampered with: an empty disclosure fails its commitment, and so names the record.
+    return { salt, details: {} }
+  }
+}

@@ -1,0 +1,93 @@
+// How commands speak. Standard output carries the answer: for people, or with --json exactly one JSON object. Everything else, failures
+// included, goes to standard error: one line that says what was wrong, one that says what to do.
+import { parseArgs } from 'node:util'
+import { ConfigError, loadConfig } from '../config.ts'
+import { StartRefusal } from '../db/data-dir.ts'
+import { createDeps, type Deps, realWorld } from '../deps.ts'
+
+/** A wrong call: exit code 2. */
+export class UsageError extends Error {}
+
+/** A call that cannot be done: exit code 1. */
+export class CommandError extends Error {}
+
+/** Prints an answer, and is the exit code of a call that went well. */
+export function print(text: string): number {
+  process.stdout.write(`${text}\n`)
+  return 0
+}
+
+export const complain = (text: string): void => void process.stderr.write(`${text}\n`)
+
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof UsageError) return complainAbout(error, 2, 'hint: --help shows how to call it')
+  if (error instanceof StartRefusal) return complainAbout(error, error.exitCode)
+  if (error instanceof CommandError || error instanceof ConfigError) return complainAbout(error, 1)
+  throw error
+}
+
+function complainAbout(error: Error, exitCode: number, hint?: string): number {
+  complain(`vidimus: ${error.message}${hint ? `\n${hint}` : ''}`)
+  return exitCode
+}
+
+type Flags = Record<string, { type: 'string' | 'boolean' }>
+type Values<F extends Flags> = { [Name in keyof F]?: F[Name]['type'] extends 'boolean' ? boolean : string }
+
+/** The flags and words of a call; unknown flags are wrong calls. */
+export function parseCall<F extends Flags>(
+  args: string[],
+  flags: F,
+): { values: Values<F> & { json?: boolean; help?: boolean }; words: string[] } {
+  try {
+    const options = { ...flags, json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
+    return { values: values as Values<F> & { json?: boolean; help?: boolean }, words: positionals }
+  } catch (error) {
+    throw new UsageError((error as Error).message.split('\n', 1)[0]?.replace(/\. To specify .*/, '') ?? 'wrong call')
+  }
+}
+
+export function required(value: string | undefined, flag: string): string {
+  if (!value) throw new UsageError(`${flag} is missing`)
+  return value
+}
+
+export function wholeNumber(value: string | undefined, flag: string, maximum: number): number | undefined {
+  if (value === undefined) return undefined
+  if (!/^\d{1,9}$/.test(value) || Number(value) > maximum)
+    throw new UsageError(`${flag}: "${value}" is not a whole number from 0 to ${maximum}`)
+  return Number(value)
+}
+
+export function choice<T extends string>(value: string, allowed: readonly T[], flag: string): T {
+  const chosen = allowed.find(each => each === value)
+  if (!chosen) throw new UsageError(`${flag}: "${value}" is not one of ${allowed.join(', ')}`)
+  return chosen
+}
+
+/** Opens the data directory beside a running server, for one short act. */
+export async function withDeps<T>(act: (deps: Deps) => Promise<T>): Promise<T> {
+  const deps = createDeps(loadConfig(process.env), realWorld(), 'command')
+  try {
+    return await act(deps)
+  } finally {
+    await deps.close()
+  }
+}
+
+/** Columns as wide as their content. */
+export function table(headings: string[], rows: string[][]): string {
+  const widths = headings.map((heading, i) => Math.max(heading.length, ...rows.map(row => row[i]?.length ?? 0)))
+  return [headings, ...rows]
+    .map(row =>
+      row
+        .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+/** The actor on the audit chain for what is done at this machine's command line. */
+export const ACTOR = 'command line'

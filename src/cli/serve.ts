@@ -1,0 +1,127 @@
+import { readFileSync } from 'node:fs'
+import http from 'node:http'
+import { createKey } from '../access/keys.ts'
+import { SCOPES } from '../access/scopes.ts'
+import { createApp } from '../app.ts'
+import { type Config, ConfigError, loadConfig, VARIABLES } from '../config.ts'
+import { createDeps, type Deps, realWorld } from '../deps.ts'
+import { startPeriodic } from '../periodic.ts'
+import { createTenant } from '../tenants/settings.ts'
+import { listTenants } from '../tenants/store.ts'
+import { countPending } from '../verifications/store.ts'
+import { ensureSigningKey } from '../wallet/keys.ts'
+import { ACTOR, CommandError, complain, parseCall, print, table, UsageError } from './output.ts'
+
+const DRAIN_MS = 10_000
+/** Above what any client sends: the runtime's own refusal of large headers has no envelope. */
+const HEADER_BYTES_MAX = 64 * 1024
+
+const HELP = `usage: vidimus serve [--dev] [--json]
+
+Starts the service. The first start makes the data directory with database, master key, and a signing key with its certificate. With --dev it
+also makes a tenant with a test key, and prints the key. With --json the first line of standard output is {"listening":…,"setup_url":…}.
+
+${table(
+  ['VARIABLE', 'DEFAULT', 'MEANING'],
+  Object.entries(VARIABLES).map(([name, variable]) => [name, variable.default, variable.meaning]),
+)}
+
+example: PORT=8080 VIDIMUS_DATA_DIR=/var/lib/vidimus vidimus serve`
+
+export async function runServe(args: string[]): Promise<number> {
+  const { values, words } = parseCall(args, { dev: { type: 'boolean' } })
+  if (values.help) return print(HELP)
+  if (words.length) throw new UsageError(`serve takes no "${words[0]}"`)
+  const config = loadConfig(process.env)
+  const world = realWorld()
+  const deps = createDeps(config, values.json ? { ...world, prettyLog: false } : world, 'server')
+  const service = await start(deps)
+  const firstKey = values.dev ? await makeFirstKey(deps) : undefined
+  if (values.json) print(JSON.stringify({ listening: service.url, setup_url: null, ...(firstKey && { test_key: firstKey }) }))
+  else print(welcome(service.url, config, firstKey))
+  deps.log.info('service.started', { address: service.url })
+  await stopSignal()
+  await service.stop()
+  return 0
+}
+
+export type Service = { url: string; stop: () => Promise<void> }
+
+/** Listens, and starts what the service does by itself. */
+export async function start(deps: Deps): Promise<Service> {
+  const { config } = deps
+  ;(http as { maxHeaderSize: number }).maxHeaderSize = HEADER_BYTES_MAX
+  deps.metrics.gauge('vidimus_verifications_pending', 'Sessions waiting for a wallet.', () => countPending(deps.db))
+  const app = listen(createApp(deps), config)
+  const url = `${config.tls ? 'https' : 'http'}://${shownHost(config.host)}:${app.server?.port}`
+  config.publicUrl ||= url.replace('127.0.0.1', 'localhost')
+  await ensureSigningKey(deps)
+  const stopPeriodic = startPeriodic(deps)
+  return {
+    url,
+    async stop() {
+      stopPeriodic()
+      // New connections are refused at once; what is under way gets its answer, within reason.
+      await Promise.race([app.stop(), new Promise(resolve => setTimeout(resolve, DRAIN_MS))])
+      await deps.close()
+    },
+  }
+}
+
+function listen(app: ReturnType<typeof createApp>, { port, host, tls }: Config): ReturnType<typeof createApp> {
+  try {
+    return app.listen({ port, hostname: host, ...(tls && { tls: { cert: readPem(tls.certFile), key: readPem(tls.keyFile) } }) })
+  } catch (error) {
+    if (error instanceof ConfigError) throw error
+    throw new CommandError(
+      `cannot listen on ${host}:${port} (${(error as { code?: string }).code ?? 'unknown'}); choose another PORT or HOST`,
+    )
+  }
+}
+
+function readPem(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    throw new ConfigError(`VIDIMUS_TLS_CERT, VIDIMUS_TLS_KEY: cannot read ${file}`)
+  }
+}
+
+const shownHost = (host: string): string => (host.includes(':') ? `[${host}]` : host)
+
+/** So that a developer can call the API a second after the first start. */
+async function makeFirstKey(deps: Deps): Promise<string | undefined> {
+  if ((await listTenants(deps.db)).length > 0) return undefined
+  const { tenant } = await createTenant(deps, { name: 'Development' }, ACTOR)
+  const { key } = await createKey(deps, {
+    tenantId: tenant.id,
+    environment: 'test',
+    scopes: SCOPES,
+    label: 'first test key',
+    actor: ACTOR,
+  })
+  return key
+}
+
+function welcome(url: string, { publicUrl, dataDir, host, tls }: Config, firstKey: string | undefined): string {
+  const lines = ['', `  Vidimus listens on ${url}`, `  API reference  ${publicUrl}/docs`, `  Data           ${dataDir}`]
+  if (firstKey) {
+    lines.push(
+      '',
+      `  Your test key (shown once): ${firstKey}`,
+      '',
+      '  Ask a wallet for an age:',
+      `    curl ${publicUrl}/v1/verifications -H "Authorization: Bearer ${firstKey}" \\`,
+      `      -H "Content-Type: application/json" -d '{"template":"age_over_18"}'`,
+    )
+  }
+  if (!tls && host !== '127.0.0.1' && host !== 'localhost' && host !== '::1') {
+    complain(`warning: plain http on ${host}; put a TLS proxy in front, or set VIDIMUS_TLS_CERT and VIDIMUS_TLS_KEY`)
+  }
+  return [...lines, ''].join('\n')
+}
+
+const stopSignal = () =>
+  new Promise<void>(resolve => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
+  })

@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs'
+import type { Deps } from '../deps.ts'
+import { type DcqlQuery, findDcqlProblem } from '../openid4vp/dcql.ts'
+import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
+import { removeTemplate, saveTemplate } from '../templates/save.ts'
+import { listTemplates, type TemplateRow } from '../templates/store.ts'
+import { isoUtc } from '../time.ts'
+import { requireTenant } from './key.ts'
+import { ACTOR, CommandError, parseCall, print, required, table, UsageError, withDeps } from './output.ts'
+
+const KEY_CHARS_MAX = 64
+const TITLE_CHARS_MAX = 100
+const FILE_BYTES_MAX = 64 * 1024
+
+const HELP = `usage: vidimus template put --tenant ID --key KEY --file dcql.json [--title TEXT] [--json]
+       vidimus template list [--tenant ID] [--json]
+       vidimus template delete --tenant ID --key KEY [--json]
+
+A template is a DCQL query under a name. Built-in ones are there for every tenant and cannot be replaced.
+
+example: vidimus template put --tenant ten_… --key membership --file membership.json --title "Member of the club"`
+
+const FLAGS = {
+  tenant: { type: 'string' },
+  key: { type: 'string' },
+  file: { type: 'string' },
+  title: { type: 'string' },
+} as const
+
+export async function runTemplate(args: string[]): Promise<number> {
+  const { values, words } = parseCall(args, FLAGS)
+  if (values.help) return print(HELP)
+  switch (words[0]) {
+    case 'put':
+      return await put(values)
+    case 'list':
+      return await list(values.tenant, values.json)
+    case 'delete':
+      return await remove(required(values.tenant, '--tenant'), required(values.key, '--key'), values.json)
+    default:
+      throw new UsageError('say template put, template list or template delete')
+  }
+}
+
+async function put(flags: { tenant?: string; key?: string; file?: string; title?: string; json?: boolean }): Promise<number> {
+  const tenantId = required(flags.tenant, '--tenant')
+  const key = required(flags.key, '--key')
+  const title = flags.title ?? key
+  if ([...key].length > KEY_CHARS_MAX) throw new UsageError(`--key: longer than ${KEY_CHARS_MAX} characters`)
+  if ([...title].length > TITLE_CHARS_MAX) throw new UsageError(`--title: longer than ${TITLE_CHARS_MAX} characters`)
+  if (BUILTIN_TEMPLATES.has(key)) throw new CommandError(`${key} is a built-in template; choose another key`)
+  const query = readQuery(required(flags.file, '--file'))
+  await withDeps(async deps => {
+    await requireTenant(deps, tenantId)
+    await saveTemplate(deps, { tenantId, key, title, query }, ACTOR)
+  })
+  print(flags.json ? JSON.stringify({ key, title, builtin: false }) : `Template ${key} is saved.`)
+  return 0
+}
+
+function readQuery(file: string): DcqlQuery {
+  const query = parseFile(file)
+  const problem = findDcqlProblem(query)
+  if (problem) throw new CommandError(`${file}: ${problem.path ? `${problem.path}: ` : ''}${problem.reason}`)
+  return query as DcqlQuery
+}
+
+function parseFile(file: string): unknown {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch {
+    throw new CommandError(`cannot read ${file}; give the path of a JSON file`)
+  }
+  if (text.length > FILE_BYTES_MAX) throw new CommandError(`${file} is larger than ${FILE_BYTES_MAX / 1024} KiB`)
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new CommandError(`${file} is not valid JSON`)
+  }
+}
+
+async function list(tenantId: string | undefined, json = false): Promise<number> {
+  const own = tenantId === undefined ? [] : await withDeps(deps => listOwn(deps, tenantId))
+  const data = [
+    ...[...BUILTIN_TEMPLATES.values()].map(({ key, title, profile, query }) => ({
+      key,
+      title: title.en,
+      builtin: true,
+      profile,
+      query,
+    })),
+    ...own.map(({ key, title, query, updatedAt }) => ({
+      key,
+      title,
+      builtin: false,
+      profile: 'haip',
+      query,
+      updated_at: isoUtc(updatedAt),
+    })),
+  ]
+  if (json) print(JSON.stringify({ data }))
+  else
+    print(
+      table(
+        ['KEY', 'TITLE', ''],
+        data.map(({ key, title, builtin }) => [key, title, builtin ? 'built in' : 'own']),
+      ),
+    )
+  return 0
+}
+
+async function listOwn(deps: Deps, tenantId: string): Promise<TemplateRow[]> {
+  await requireTenant(deps, tenantId)
+  return await listTemplates(deps.db, tenantId)
+}
+
+async function remove(tenantId: string, key: string, json = false): Promise<number> {
+  if (BUILTIN_TEMPLATES.has(key)) throw new CommandError(`${key} is a built-in template and stays`)
+  const removed = await withDeps(deps => removeTemplate(deps, tenantId, key, ACTOR))
+  if (!removed)
+    throw new CommandError(`tenant ${tenantId} has no template ${key}; "vidimus template list --tenant ${tenantId}" shows all`)
+  print(json ? JSON.stringify({ key, deleted: true }) : `Template ${key} is deleted.`)
+  return 0
+}

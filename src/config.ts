@@ -1,0 +1,139 @@
+import { type AllowedDestination, type Network, parseAllowList, parseNetworks } from './addresses.ts'
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+export type Config = {
+  port: number
+  host: string
+  /** `{base_url}`: what wallets and merchants see; without a trailing slash. Empty while the port is still to be chosen by the system. */
+  publicUrl: string
+  dataDir: string
+  log: LogLevel
+  egressAllow: AllowedDestination[]
+  trustedProxies: Network[]
+  tls: { certFile: string; keyFile: string } | undefined
+  rateLimitScale: number
+  webhookDelaysMs: number[]
+}
+
+/** A value of the environment that cannot be used: the message names the variable and says what to do. */
+export class ConfigError extends Error {}
+
+type Environment = Record<string, string | undefined>
+
+/** Every variable with its default and meaning: the source of `serve --help` and of the README's table. */
+export const VARIABLES = {
+  PORT: { default: '3000', meaning: 'port to listen on; 0 lets the system choose' },
+  HOST: { default: '127.0.0.1', meaning: 'address to listen on; 0.0.0.0 for a LAN' },
+  VIDIMUS_PUBLIC_URL: { default: 'http://localhost:PORT', meaning: 'the address wallets and merchants reach this service at' },
+  VIDIMUS_DATA_DIR: { default: './data', meaning: 'database, keys, backups' },
+  VIDIMUS_LOG: { default: 'info', meaning: `${LOG_LEVELS.join(', ')}; one JSON line per event on standard error` },
+  VIDIMUS_EGRESS_ALLOW: {
+    default: '',
+    meaning: 'private destinations that webhooks may reach: ADDRESS-OR-CIDR:PORT, comma separated',
+  },
+  VIDIMUS_TRUSTED_PROXIES: { default: '', meaning: 'addresses or CIDRs whose X-Forwarded-For counts, comma separated' },
+  VIDIMUS_TLS_CERT: { default: '', meaning: 'PEM certificate chain; with VIDIMUS_TLS_KEY the service speaks https' },
+  VIDIMUS_TLS_KEY: { default: '', meaning: 'PEM private key of VIDIMUS_TLS_CERT' },
+  VIDIMUS_RATE_LIMIT_SCALE: { default: '1', meaning: 'multiplies every rate budget; 0 switches them off (load tests)' },
+  VIDIMUS_WEBHOOK_DELAYS: { default: '0s,5s,1m,10m,2h,22h', meaning: 'wait before each delivery attempt, one entry per attempt' },
+  VIDIMUS_DATABASE_URL: { default: '', meaning: 'reserved for PostgreSQL; must be empty in this version' },
+} as const
+
+type Variable = keyof typeof VARIABLES
+
+const UNITS_MS = { s: 1000, m: 60_000, h: 3_600_000 } as const
+const WEBHOOK_ATTEMPTS_MAX = 12
+const WEBHOOK_DELAY_MAX_MS = 72 * UNITS_MS.h
+
+export function loadConfig(env: Environment): Config {
+  refuseUnknown(env)
+  const text = (name: Variable) => env[name]?.trim() || VARIABLES[name].default
+  const port = integer('PORT', text('PORT'), 0, 65_535)
+  const tls = tlsFiles(text('VIDIMUS_TLS_CERT'), text('VIDIMUS_TLS_KEY'))
+  if (text('VIDIMUS_DATABASE_URL')) {
+    fail(
+      'VIDIMUS_DATABASE_URL',
+      'PostgreSQL is not supported by this version; leave it empty to use the file in VIDIMUS_DATA_DIR',
+    )
+  }
+  return {
+    port,
+    host: text('HOST'),
+    publicUrl: publicUrl(env.VIDIMUS_PUBLIC_URL?.trim() ?? '', tls ? 'https' : 'http', port),
+    dataDir: text('VIDIMUS_DATA_DIR'),
+    log: oneOf('VIDIMUS_LOG', text('VIDIMUS_LOG'), LOG_LEVELS),
+    egressAllow: parsed('VIDIMUS_EGRESS_ALLOW', text('VIDIMUS_EGRESS_ALLOW'), parseAllowList),
+    trustedProxies: parsed('VIDIMUS_TRUSTED_PROXIES', text('VIDIMUS_TRUSTED_PROXIES'), parseNetworks),
+    tls,
+    rateLimitScale: decimal('VIDIMUS_RATE_LIMIT_SCALE', text('VIDIMUS_RATE_LIMIT_SCALE'), 1000),
+    webhookDelaysMs: delays('VIDIMUS_WEBHOOK_DELAYS', text('VIDIMUS_WEBHOOK_DELAYS')),
+  }
+}
+
+function refuseUnknown(env: Environment): void {
+  for (const name of Object.keys(env)) {
+    if (name.startsWith('VIDIMUS_') && !(name in VARIABLES)) {
+      fail(name, `there is no such setting; known are ${Object.keys(VARIABLES).join(', ')}`)
+    }
+  }
+}
+
+function fail(name: string, hint: string): never {
+  throw new ConfigError(`${name}: ${hint}`)
+}
+
+function integer(name: Variable, text: string, minimum: number, maximum: number): number {
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+  if (!(value >= minimum && value <= maximum)) fail(name, `"${text}" is not a whole number from ${minimum} to ${maximum}`)
+  return value
+}
+
+function decimal(name: Variable, text: string, maximum: number): number {
+  const value = /^\d{1,4}(\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN
+  if (!(value <= maximum)) fail(name, `"${text}" is not a number from 0 to ${maximum}, like 0, 0.5 or 10`)
+  return value
+}
+
+function oneOf<T extends string>(name: Variable, text: string, allowed: readonly T[]): T {
+  const value = allowed.find(each => each === text)
+  return value ?? fail(name, `"${text}" is not one of ${allowed.join(', ')}`)
+}
+
+function parsed<T>(name: Variable, text: string, parse: (text: string) => T): T {
+  try {
+    return parse(text)
+  } catch (error) {
+    return fail(name, (error as Error).message)
+  }
+}
+
+function publicUrl(text: string, scheme: string, port: number): string {
+  if (!text) return port === 0 ? '' : `${scheme}://localhost:${port}`
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || !/^https?:$/.test(url.protocol))
+    return fail('VIDIMUS_PUBLIC_URL', `"${text}" is not an http(s) address like https://verify.shop.example`)
+  if (url.search || url.hash || url.username || url.password) {
+    fail('VIDIMUS_PUBLIC_URL', 'give scheme, host, port and at most a path: no query, fragment, user or password')
+  }
+  return url.href.replace(/\/+$/, '')
+}
+
+function tlsFiles(certFile: string, keyFile: string): Config['tls'] {
+  if (!certFile && !keyFile) return undefined
+  if (!certFile) fail('VIDIMUS_TLS_CERT', 'VIDIMUS_TLS_KEY is set, so the certificate file must be named too')
+  if (!keyFile) fail('VIDIMUS_TLS_KEY', 'VIDIMUS_TLS_CERT is set, so the key file must be named too')
+  return { certFile, keyFile }
+}
+
+function delays(name: Variable, text: string): number[] {
+  const entries = text.split(',')
+  if (entries.length > WEBHOOK_ATTEMPTS_MAX) fail(name, `at most ${WEBHOOK_ATTEMPTS_MAX} attempts`)
+  return entries.map(entry => {
+    const [, amount, unit] =
+      /^\s*(\d{1,6})([smh])\s*$/.exec(entry) ?? fail(name, `"${entry}" is not a wait like 0s, 5s, 10m or 2h`)
+    const ms = Number(amount) * UNITS_MS[unit as keyof typeof UNITS_MS]
+    return ms <= WEBHOOK_DELAY_MAX_MS ? ms : fail(name, `"${entry}" is longer than 72h`)
+  })
+}

@@ -1,0 +1,346 @@
+// The data model on one page. Times are integer milliseconds (UTC). `sealed` columns can be read only with the master key (seal.ts);
+// a row's `salt` is deleted with it. Every row of a tenant names its tenant, and references carry it along, so that none can cross tenants.
+import { sql } from 'drizzle-orm'
+import { blob, foreignKey, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import type { DcqlQuery } from '../openid4vp/dcql.ts'
+
+const bytes = (name: string) => blob(name, { mode: 'buffer' })
+const time = (name: string) => integer(name)
+const environment = () => text('environment', { enum: ['test', 'live'] }).notNull()
+
+/** Single values of the installation: the wrapped root key, the heartbeat of /readyz, the highest time ever seen. */
+export const installation = sqliteTable('installation', {
+  name: text('name').primaryKey(),
+  value: bytes('value').notNull(),
+})
+
+export const tenants = sqliteTable('tenants', {
+  id: text('id').primaryKey(),
+  name: text('name').notNull(),
+  plan: text('plan', { enum: ['trial', 'standard', 'large'] }).notNull(),
+  /** Overrides the plan's; 0 refuses every creation. */
+  dailyQuota: integer('daily_quota'),
+  /** Sessions are erased this many days after they end; null keeps them. */
+  retentionDays: integer('retention_days'),
+  /** The newest verification's `created_at`: the next one is later, so that paging by time neither skips nor repeats. */
+  lastCreatedAt: time('last_created_at').notNull().default(0),
+  createdAt: time('created_at').notNull(),
+})
+
+/** The newest signs first; a retired one signs beside it until `valid_until`. */
+export const webhookSecrets = sqliteTable(
+  'webhook_secrets',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    tenantId: text('tenant_id')
+      .notNull()
+      .references(() => tenants.id),
+    salt: bytes('salt').notNull(),
+    sealed: bytes('sealed').notNull(),
+    createdAt: time('created_at').notNull(),
+    validUntil: time('valid_until'),
+  },
+  table => [index('webhook_secrets_tenant').on(table.tenantId)],
+)
+
+export const apiKeys = sqliteTable(
+  'api_keys',
+  {
+    id: text('id').primaryKey(),
+    tenantId: text('tenant_id')
+      .notNull()
+      .references(() => tenants.id),
+    environment: environment(),
+    /** SHA-256 of the whole key, hex. */
+    hash: text('hash').notNull(),
+    /** The first 12 characters, for people. */
+    prefix: text('prefix').notNull(),
+    label: text('label').notNull(),
+    scopes: text('scopes', { mode: 'json' }).$type<string[]>().notNull(),
+    createdAt: time('created_at').notNull(),
+    expiresAt: time('expires_at'),
+    revokedAt: time('revoked_at'),
+  },
+  table => [uniqueIndex('api_keys_hash').on(table.hash), index('api_keys_tenant').on(table.tenantId)],
+)
+
+export const templates = sqliteTable(
+  'templates',
+  {
+    tenantId: text('tenant_id')
+      .notNull()
+      .references(() => tenants.id),
+    key: text('key').notNull(),
+    title: text('title').notNull(),
+    query: text('query', { mode: 'json' }).$type<DcqlQuery>().notNull(),
+    createdAt: time('created_at').notNull(),
+    updatedAt: time('updated_at').notNull(),
+  },
+  table => [primaryKey({ columns: [table.tenantId, table.key] })],
+)
+
+/** The exact query a template had when a verification used it, by the SHA-256 of its canonical form; never changed. */
+export const templateVersions = sqliteTable('template_versions', {
+  hash: text('hash').primaryKey(),
+  query: text('query', { mode: 'json' }).$type<DcqlQuery>().notNull(),
+})
+
+/** The key pairs that sign request objects: one authority, and under it the leaf that wallets see. */
+export const signingKeys = sqliteTable(
+  'signing_keys',
+  {
+    id: text('id').primaryKey(),
+    role: text('role', { enum: ['authority', 'leaf'] }).notNull(),
+    /** PEM, leaf first. */
+    chain: text('chain').notNull(),
+    clientId: text('client_id').notNull(),
+    salt: bytes('salt').notNull(),
+    sealed: bytes('sealed').notNull(),
+    createdAt: time('created_at').notNull(),
+    notAfter: time('not_after').notNull(),
+    retiredAt: time('retired_at'),
+  },
+  table => [index('signing_keys_current').on(table.role, table.createdAt)],
+)
+
+export const trustAnchors = sqliteTable('trust_anchors', {
+  id: text('id').primaryKey(),
+  environment: environment(),
+  label: text('label').notNull(),
+  certificate: text('certificate').notNull(),
+  mode: text('mode', { enum: ['iso', 'pkix'] }).notNull(),
+  /** The one vct or doctype it is trusted for; null for all. */
+  trustedFor: text('trusted_for'),
+  createdAt: time('created_at').notNull(),
+})
+
+export const devices = sqliteTable(
+  'devices',
+  {
+    id: text('id').notNull(),
+    tenantId: text('tenant_id')
+      .notNull()
+      .references(() => tenants.id),
+    environment: environment(),
+    name: text('name').notNull(),
+    status: text('status', { enum: ['pending', 'active', 'revoked'] }).notNull(),
+    allowedTemplates: text('allowed_templates', { mode: 'json' }).$type<string[]>().notNull(),
+    /** HMAC under a key outside the database; null once claimed. */
+    pairingCodeHash: text('pairing_code_hash'),
+    pairingExpiresAt: time('pairing_expires_at').notNull(),
+    createdAt: time('created_at').notNull(),
+    enrolledAt: time('enrolled_at'),
+    lastSeenAt: time('last_seen_at'),
+    revokedAt: time('revoked_at'),
+  },
+  table => [
+    primaryKey({ columns: [table.id, table.tenantId] }),
+    uniqueIndex('devices_pairing_code').on(table.pairingCodeHash),
+    index('devices_tenant').on(table.tenantId, table.environment, table.createdAt),
+  ],
+)
+
+/** One row per token ever issued; a spent refresh token stays, so that its second use is known. */
+export const deviceTokens = sqliteTable(
+  'device_tokens',
+  {
+    hash: text('hash').primaryKey(),
+    deviceId: text('device_id').notNull(),
+    tenantId: text('tenant_id').notNull(),
+    kind: text('kind', { enum: ['access', 'refresh'] }).notNull(),
+    generation: integer('generation').notNull(),
+    expiresAt: time('expires_at').notNull(),
+    spentAt: time('spent_at'),
+    revokedAt: time('revoked_at'),
+  },
+  table => [
+    foreignKey({ columns: [table.deviceId, table.tenantId], foreignColumns: [devices.id, devices.tenantId] }),
+    index('device_tokens_device').on(table.deviceId, table.generation),
+  ],
+)
+
+export const verificationSessions = sqliteTable(
+  'verification_sessions',
+  {
+    id: text('id').notNull(),
+    tenantId: text('tenant_id')
+      .notNull()
+      .references(() => tenants.id),
+    environment: environment(),
+    /** The device that created it; null for an API key. */
+    deviceId: text('device_id'),
+    /** As stored; a pending one past `expires_at` reads `expired` (verifications/expire.ts). */
+    status: text('status', { enum: ['pending', 'completed', 'failed', 'expired'] }).notNull(),
+    template: text('template'),
+    templateVersion: text('template_version').references(() => templateVersions.hash),
+    profile: text('profile', { enum: ['haip', 'plain', 'eu-av'] }).notNull(),
+    /** Fixed at creation: the audience of the answer must not change when the certificate does. */
+    clientId: text('client_id').notNull(),
+    nonce: text('nonce').notNull(),
+    state: text('state').notNull(),
+    createdAt: time('created_at').notNull(),
+    expiresAt: time('expires_at').notNull(),
+    respondedAt: time('responded_at'),
+    salt: bytes('salt'),
+    /** JSON: explicit query, webhook_url, redirect_url, metadata, purpose; null when none was given. */
+    sealed: bytes('sealed'),
+    /** The private key that opens the wallet's answer; null before the request is fetched and after the session ends. */
+    sealedResponseKey: bytes('sealed_response_key'),
+    responseCodeHash: text('response_code_hash'),
+    responseCodeExpiresAt: time('response_code_expires_at'),
+    redeemedAt: time('redeemed_at'),
+  },
+  table => [
+    primaryKey({ columns: [table.id, table.tenantId] }),
+    index('verification_sessions_newest').on(table.tenantId, table.environment, table.createdAt),
+    index('verification_sessions_device').on(table.deviceId, table.createdAt).where(sql`device_id IS NOT NULL`),
+    index('verification_sessions_open').on(table.expiresAt).where(sql`status = 'pending'`),
+  ],
+)
+
+export const verificationResults = sqliteTable(
+  'verification_results',
+  {
+    verificationId: text('verification_id').notNull(),
+    tenantId: text('tenant_id').notNull(),
+    salt: bytes('salt').notNull(),
+    /** JSON: claims, credentials, error. */
+    sealed: bytes('sealed').notNull(),
+    createdAt: time('created_at').notNull(),
+  },
+  table => [
+    primaryKey({ columns: [table.verificationId, table.tenantId] }),
+    foreignKey({
+      columns: [table.verificationId, table.tenantId],
+      foreignColumns: [verificationSessions.id, verificationSessions.tenantId],
+    }),
+  ],
+)
+
+/** The moments of a session, for its timeline. */
+export const verificationEvents = sqliteTable(
+  'verification_events',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    verificationId: text('verification_id').notNull(),
+    tenantId: text('tenant_id').notNull(),
+    at: time('at').notNull(),
+    event: text('event').notNull(),
+    salt: bytes('salt').notNull(),
+    sealed: bytes('sealed').notNull(),
+  },
+  table => [
+    foreignKey({
+      columns: [table.verificationId, table.tenantId],
+      foreignColumns: [verificationSessions.id, verificationSessions.tenantId],
+    }),
+    index('verification_events_session').on(table.verificationId),
+  ],
+)
+
+/** The outbox: a row per message owed to a merchant. */
+export const webhookDeliveries = sqliteTable(
+  'webhook_deliveries',
+  {
+    id: text('id').notNull(),
+    tenantId: text('tenant_id').notNull(),
+    verificationId: text('verification_id').notNull(),
+    type: text('type', { enum: ['verification.completed', 'verification.failed'] }).notNull(),
+    status: text('status', { enum: ['pending', 'delivered', 'failed', 'cancelled'] }).notNull(),
+    attempts: integer('attempts').notNull(),
+    dueAt: time('due_at').notNull(),
+    leaseUntil: time('lease_until'),
+    createdAt: time('created_at').notNull(),
+  },
+  table => [
+    primaryKey({ columns: [table.id, table.tenantId] }),
+    foreignKey({
+      columns: [table.verificationId, table.tenantId],
+      foreignColumns: [verificationSessions.id, verificationSessions.tenantId],
+    }),
+    index('webhook_deliveries_session').on(table.verificationId),
+    index('webhook_deliveries_due').on(table.dueAt).where(sql`status = 'pending'`),
+  ],
+)
+
+export const webhookAttempts = sqliteTable(
+  'webhook_attempts',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    deliveryId: text('delivery_id').notNull(),
+    tenantId: text('tenant_id').notNull(),
+    attempt: integer('attempt').notNull(),
+    at: time('at').notNull(),
+    outcome: text('outcome').notNull(),
+    httpStatus: integer('http_status'),
+    durationMs: integer('duration_ms').notNull(),
+    salt: bytes('salt').notNull(),
+    /** JSON: the address that was called, and the first 4 KiB of the answer. */
+    sealed: bytes('sealed').notNull(),
+  },
+  table => [
+    foreignKey({
+      columns: [table.deliveryId, table.tenantId],
+      foreignColumns: [webhookDeliveries.id, webhookDeliveries.tenantId],
+    }),
+    index('webhook_attempts_delivery').on(table.deliveryId),
+  ],
+)
+
+/** A 201 kept for its repeat. After erasure the row stays without body: a tombstone, so that a repeat creates nothing. */
+export const idempotencyKeys = sqliteTable(
+  'idempotency_keys',
+  {
+    /** HMAC of namespace and key. */
+    hash: text('hash').primaryKey(),
+    tenantId: text('tenant_id')
+      .notNull()
+      .references(() => tenants.id),
+    fingerprint: text('fingerprint').notNull(),
+    verificationId: text('verification_id'),
+    salt: bytes('salt'),
+    sealed: bytes('sealed'),
+    expiresAt: time('expires_at').notNull(),
+  },
+  table => [index('idempotency_keys_session').on(table.verificationId), index('idempotency_keys_expiry').on(table.expiresAt)],
+)
+
+export const usageDays = sqliteTable(
+  'usage_days',
+  {
+    tenantId: text('tenant_id')
+      .notNull()
+      .references(() => tenants.id),
+    day: text('day').notNull(),
+    verificationsCreated: integer('verifications_created').notNull(),
+  },
+  table => [primaryKey({ columns: [table.tenantId, table.day] })],
+)
+
+/** The chain holds salted commitments only. Details and salt sit beside it and go when the subject is erased; the chain still verifies. */
+export const auditRecords = sqliteTable(
+  'audit_records',
+  {
+    seq: integer('seq').primaryKey(),
+    at: time('at').notNull(),
+    tenantId: text('tenant_id').notNull(),
+    actor: text('actor').notNull(),
+    action: text('action').notNull(),
+    /** HMAC of the subject's id: after erasure nothing in the chain leads back to it. */
+    subject: text('subject').notNull(),
+    commitment: text('commitment').notNull(),
+    previous: text('previous').notNull(),
+    hash: text('hash').notNull(),
+    salt: bytes('salt'),
+    sealed: bytes('sealed'),
+  },
+  table => [index('audit_records_subject').on(table.subject)],
+)
+
+export const auditCheckpoints = sqliteTable('audit_checkpoints', {
+  seq: integer('seq').primaryKey(),
+  at: time('at').notNull(),
+  hash: text('hash').notNull(),
+  /** Ed25519 over the checkpoint's text (audit/chain.ts). */
+  signature: text('signature').notNull(),
+})

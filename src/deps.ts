@@ -1,0 +1,120 @@
+// The only place where a real clock, randomness, name resolution and the database are made. Everything else is handed what it needs.
+import { randomFillSync } from 'node:crypto'
+import { lookup } from 'node:dns/promises'
+import { networkInterfaces } from 'node:os'
+import { createStorage, type Storage } from '#db'
+import { type Audit, createAudit } from './audit/append.ts'
+import type { Config } from './config.ts'
+import { openDataDir } from './db/data-dir.ts'
+import { createRateLimits, type RateLimits } from './http/rate-limit.ts'
+import type { Random } from './ids.ts'
+import { createLog, type Log } from './log.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
+import type { Sealer } from './seal.ts'
+import { type Clock, steadyClock } from './time.ts'
+import { currentClientId } from './wallet/keys.ts'
+import type { EgressPolicy, Resolve } from './webhooks/egress.ts'
+
+const RESOLVE_TIMEOUT_MS = 2000
+
+export type Deps = Storage & {
+  config: Config
+  now: Clock
+  random: Random
+  sealer: Sealer
+  audit: Audit
+  limits: RateLimits
+  log: Log
+  metrics: Metrics
+  resolve: Resolve
+  egress: EgressPolicy
+  /** The name under which wallets know this service now. */
+  clientId: () => Promise<string>
+  /** True on the very first start, while there is nothing in the directory. */
+  isNew: boolean
+}
+
+/** What the outside world provides; tests hand in their own. */
+export type World = { now: Clock; random: Random; resolve: Resolve; writeLog: (line: string) => void; prettyLog: boolean }
+
+export const realWorld = (): World => ({
+  now: steadyClock(Date.now, () => performance.now()),
+  random: createRandom(),
+  resolve: resolveWithin(RESOLVE_TIMEOUT_MS),
+  writeLog: createLogWriter(process.stderr),
+  prettyLog: process.stderr.isTTY === true,
+})
+
+export function createDeps(config: Config, world: World, role: 'server' | 'command'): Deps {
+  const { now, random, resolve } = world
+  const log = createLog({ level: config.log, now, write: world.writeLog, pretty: world.prettyLog })
+  const metrics = createMetrics()
+  const { writer, reader, sealer, unlock, isNew } = openDataDir({ dir: config.dataDir, now: now(), random, role })
+  const storage = createStorage(writer, reader, size => metrics.observe('vidimus_commit_group_size', {}, size))
+  const close = async () => {
+    await storage.close()
+    unlock()
+  }
+  return {
+    ...storage,
+    close,
+    config,
+    now,
+    random,
+    sealer,
+    audit: createAudit(sealer, random),
+    limits: createRateLimits(now, config.rateLimitScale, policy => metrics.count('vidimus_rate_limited_total', { policy })),
+    log,
+    metrics,
+    resolve,
+    egress: { allow: config.egressAllow, listener: { addresses: ownAddresses(config.host), port: config.port } },
+    clientId: () => currentClientId(storage),
+    isNew,
+  }
+}
+
+/** Webhooks never call this service itself, under whichever of its addresses. */
+const ownAddresses = (host: string): string[] => [
+  host,
+  ...Object.values(networkInterfaces()).flatMap(addresses => addresses?.map(({ address }) => address) ?? []),
+]
+
+/** From the system's generator, fetched in larger pieces: one call per id would cost more than the id. */
+function createRandom(): Random {
+  const pool = Buffer.alloc(8192)
+  let used = pool.length
+  return count => {
+    if (count > pool.length) return randomFillSync(Buffer.alloc(count))
+    if (used + count > pool.length) {
+      randomFillSync(pool)
+      used = 0
+    }
+    const bytes = Uint8Array.prototype.slice.call(pool, used, used + count)
+    // What was handed out must not lie in memory a second time.
+    pool.fill(0, used, used + count)
+    used += count
+    return bytes
+  }
+}
+
+const resolveWithin =
+  (timeoutMs: number): Resolve =>
+  async host => {
+    const answers = await Promise.race([
+      lookup(host, { all: true }),
+      new Promise<never>((_, reject) => setTimeout(() => reject(new Error('name resolution timed out')), timeoutMs).unref()),
+    ])
+    return answers.map(({ address }) => address)
+  }
+
+/** Lines of one turn of the event loop leave together. */
+function createLogWriter(stream: NodeJS.WriteStream): (line: string) => void {
+  let lines: string[] = []
+  return line => {
+    if (lines.push(line) > 1) return
+    setImmediate(() => {
+      stream.write(`${lines.join('\n')}\n`)
+      lines = []
+    })
+  }
+}

@@ -1,0 +1,80 @@
+// Bodies are bounded in bytes and depth before anything parses them. Unread bodies of refused requests are discarded by the runtime.
+import { apiError } from './errors.ts'
+
+export const JSON_BYTES_MAX = 64 * 1024
+const JSON_DEPTH_MAX = 32
+
+const invalid = (message: string, cause?: unknown) => apiError('invalid_request', { message, cause })
+
+export async function readJson(request: Request): Promise<unknown> {
+  requireType(request, 'application/json')
+  const text = decodeUtf8(await readBytes(request, JSON_BYTES_MAX))
+  if (isDeeperThan(text, JSON_DEPTH_MAX)) throw invalid(`body: nested deeper than ${JSON_DEPTH_MAX} levels`)
+  const value = parse(text)
+  // Only an escape can make half a surrogate pair in valid UTF-8; it has no UTF-8 form, so it could not be stored or sent on.
+  if (text.includes('\\u') && !isWellFormed(value))
+    throw invalid('body: a string holds half of a surrogate pair; send complete characters')
+  return value
+}
+
+function requireType(request: Request, type: string): void {
+  const given = request.headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase()
+  if (given !== type) throw invalid(`Content-Type: send the body as ${type}`)
+}
+
+async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
+  const tooLarge = () => apiError('payload_too_large', { message: `body: larger than ${bytesMax / 1024} KiB` })
+  const length = request.headers.get('content-length')
+  if (length !== null) {
+    if (Number(length) > bytesMax) throw tooLarge()
+    return await request.bytes()
+  }
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request.body ?? []) {
+    size += chunk.length
+    if (size > bytesMax) throw tooLarge()
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes)
+  } catch (error) {
+    throw invalid('body: not valid UTF-8', error)
+  }
+}
+
+function isDeeperThan(text: string, depthMax: number): boolean {
+  let depth = 0
+  let inString = false
+  for (let i = 0; i < text.length; i++) {
+    const char = text.charCodeAt(i)
+    if (inString) {
+      if (char === 0x5c) i++
+      else if (char === 0x22) inString = false
+    } else if (char === 0x22) inString = true
+    else if (char === 0x7b || char === 0x5b) {
+      if (++depth > depthMax) return true
+    } else if (char === 0x7d || char === 0x5d) depth--
+  }
+  return false
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw invalid('body: not valid JSON', error)
+  }
+}
+
+function isWellFormed(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed()
+  if (value === null || typeof value !== 'object') return true
+  return Object.entries(value).every(([key, member]) => key.isWellFormed() && isWellFormed(member))
+}

@@ -1,0 +1,24 @@
+import { isIP } from 'node:net'
+import { contains, type Network, parseCidr } from '../addresses.ts'
+
+const HOPS_MAX = 20
+const IPV4_MAPPED = '00000000000000000000ffff'
+
+/** Who is calling: the socket's peer, or behind trusted proxies the right-most address of X-Forwarded-For that is not one of them. */
+export function clientAddress(peer: string, forwardedFor: string | null, trustedProxies: readonly Network[]): string {
+  if (!forwardedFor || !contains(trustedProxies, peer)) return peer
+  // From the right: what stands further left is whatever the client chose to write.
+  const hops = forwardedFor
+    .split(',')
+    .slice(-HOPS_MAX)
+    .map(hop => hop.trim())
+  const client = hops.findLast(hop => !contains(trustedProxies, hop))
+  return client && isIP(client) ? client : peer
+}
+
+/** What a budget counts as one client: an IPv4 address, or an IPv6 customer's whole /64. */
+export function addressBucket(address: string): string {
+  if (!address.includes(':')) return address
+  const hex = Buffer.from(parseCidr(address)?.bytes ?? []).toString('hex')
+  return hex.startsWith(IPV4_MAPPED) ? [...Buffer.from(hex.slice(24), 'hex')].join('.') : hex.slice(0, 16)
+}

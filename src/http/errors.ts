@@ -1,0 +1,54 @@
+// Every refusal a caller can meet: code, status, and the message used when the verb gives none (interface part 7).
+
+export const ERRORS = {
+  invalid_request: [400, 'The request does not match the schema.'],
+  invalid_idempotency_key: [
+    400,
+    'Idempotency-Key must be 1 to 255 printable ASCII characters without spaces; a UUID is a good choice.',
+  ],
+  invalid_api_key: [401, 'Send a valid API key as "Authorization: Bearer <API_KEY>".'],
+  api_key_expired: [401, 'This API key is past its deadline; create a new one.'],
+  insufficient_scope: [403, 'The API key lacks a scope.'],
+  not_found: [404, 'There is no such route; /docs lists all of them.'],
+  session_not_found: [404, 'No verification with this id.'],
+  method_not_allowed: [405, 'This route does not answer that method; see the Allow header.'],
+  idempotency_key_in_flight: [
+    409,
+    'The first request with this Idempotency-Key is still running; repeat it after Retry-After seconds.',
+  ],
+  payload_too_large: [413, 'The body is too large.'],
+  uri_too_long: [414, 'The address is longer than 4096 characters.'],
+  unknown_template: [422, 'There is no template with this key; "vidimus template list" shows all of them.'],
+  invalid_webhook_url: [422, 'This webhook_url may not be called.'],
+  idempotency_key_reused: [422, 'This Idempotency-Key was used with another body; choose a new key for a new request.'],
+  rate_limit_exceeded: [429, 'Too many requests; try again after Retry-After seconds.'],
+  quota_exceeded: [429, "Today's verifications are used up; the count starts again at UTC midnight."],
+  internal_error: [500, 'Something failed on our side; the request id helps support to find it.'],
+  not_ready: [503, 'The service cannot write at the moment.'],
+} as const satisfies Record<string, readonly [number, string]>
+
+/** Conditions the interface gives one code: what the caller reads is this, whatever the status. */
+const WIRE_CODE: Partial<Record<ErrorCode, string>> = { payload_too_large: 'invalid_request', uri_too_long: 'invalid_request' }
+
+export type ErrorCode = keyof typeof ERRORS
+
+type Details = { message?: string; retryAfter?: number; headers?: Record<string, string>; cause?: unknown }
+
+export class ApiError extends Error {
+  readonly status: number
+  readonly wireCode: string
+  readonly headers: Record<string, string>
+  constructor(
+    readonly code: ErrorCode,
+    { message, retryAfter, headers = {}, cause }: Details = {},
+  ) {
+    super(message ?? ERRORS[code][1], { cause })
+    this.status = ERRORS[code][0]
+    this.wireCode = WIRE_CODE[code] ?? code
+    this.headers = retryAfter === undefined ? headers : { ...headers, 'retry-after': String(retryAfter) }
+  }
+}
+
+export const apiError = (code: ErrorCode, details?: Details): ApiError => new ApiError(code, details)
+
+export const envelope = (code: string, message: string) => ({ error: { code, message } })

@@ -1,0 +1,113 @@
+import { Elysia } from 'elysia'
+import type { Deps } from '../deps.ts'
+import { describeFailure } from '../log.ts'
+import { addressBucket, clientAddress } from './client-address.ts'
+import { ApiError, apiError, envelope } from './errors.ts'
+import { describeProblem } from './schema.ts'
+
+const URL_LENGTH_MAX = 4096
+
+/** What is known of a request while it is in work: for its log line, its limits and its metrics. */
+export type Trace = {
+  id: string
+  startedAt: number
+  /** The client's network, as budgets count it. */
+  client: string
+  keyPrefix?: string
+  tenantId?: string
+  errorCode?: string
+  /** Ends the request's place among those in work. */
+  leave?: () => void
+}
+
+const traces = new WeakMap<Request, Trace>()
+
+export function traceOf(request: Request): Trace {
+  const trace = traces.get(request)
+  if (!trace) throw new Error('a request is traced from its start')
+  return trace
+}
+
+export const SECURITY_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+  'cross-origin-resource-policy': 'same-origin',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+}
+
+const HSTS = { 'strict-transport-security': 'max-age=31536000' }
+
+/** Wraps every route of the app: request id, security headers, one log line, metrics, and the envelope on every answer that is not 2xx. */
+export function httpPlugin(deps: Deps, allowedMethods: (path: string) => string[]) {
+  const { config, random, log, metrics } = deps
+  const boot = Buffer.from(random(6)).toString('base64url')
+  let counter = 0
+
+  return new Elysia({ name: 'http' })
+    .headers(config.publicUrl.startsWith('https:') ? { ...SECURITY_HEADERS, ...HSTS } : SECURITY_HEADERS)
+    .onRequest(({ request, server, set }) => {
+      const id = `req_${boot}${(counter++).toString(36)}`
+      const peer = server?.requestIP(request)?.address ?? ''
+      const client = addressBucket(clientAddress(peer, request.headers.get('x-forwarded-for'), config.trustedProxies))
+      traces.set(request, { id, startedAt: performance.now(), client })
+      set.headers['x-request-id'] = id
+      if (request.url.length > URL_LENGTH_MAX) throw apiError('uri_too_long')
+    })
+    .onError({ as: 'global' }, ({ error, code, request, path, set }) => {
+      const refusal = refusalFrom(error, code, () => allowedMethods(path))
+      const trace = traces.get(request)
+      if (trace) trace.errorCode = refusal.code
+      if (refusal.status >= 500)
+        log.error('request.failed', { request_id: trace?.id, failure: describeFailure(refusal.cause ?? refusal) })
+      set.status = refusal.status
+      Object.assign(set.headers, refusal.headers)
+      return envelope(refusal.wireCode, refusal.message)
+    })
+    .onAfterResponse({ as: 'global' }, ({ request, route, set }) => {
+      const trace = traceOf(request)
+      trace.leave?.()
+      const ms = performance.now() - trace.startedAt
+      const labels = { method: knownMethod(request.method), route: route || 'none', status: String(set.status ?? 200) }
+      metrics.count('vidimus_http_requests_total', labels)
+      metrics.observe('vidimus_http_request_seconds', { route: labels.route }, ms / 1000)
+      log.info('request', {
+        request_id: trace.id,
+        method: labels.method,
+        route: labels.route,
+        status: Number(labels.status),
+        ms: Math.round(ms * 10) / 10,
+        key_prefix: trace.keyPrefix,
+        tenant: trace.tenantId,
+        error_code: trace.errorCode,
+      })
+    })
+}
+
+function refusalFrom(error: unknown, code: unknown, allowed: () => string[]): ApiError {
+  // What a parse hook throws arrives wrapped.
+  const real = code === 'PARSE' ? ((error as Error).cause ?? error) : error
+  if (real instanceof ApiError) return real
+  if (code === 'NOT_FOUND') {
+    const methods = allowed()
+    return methods.length ? apiError('method_not_allowed', { headers: { allow: methods.join(', ') } }) : apiError('not_found')
+  }
+  if (code === 'VALIDATION') return invalidRequest(error as ValidationFailure)
+  if (code === 'PARSE') return apiError('invalid_request', { message: 'body: cannot be read', cause: real })
+  return apiError('internal_error', { cause: real })
+}
+
+type ValidationFailure = Error & {
+  type: string
+  all: { path: string; message: string; schema: Parameters<typeof describeProblem>[0]['schema'] }[]
+}
+
+function invalidRequest(failure: ValidationFailure): ApiError {
+  if (failure.type === 'response') return apiError('internal_error', { cause: failure })
+  const [first] = failure.all
+  return apiError('invalid_request', first && { message: describeProblem(first) })
+}
+
+/** Methods are labels of a metric: made-up ones must not grow it. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+const knownMethod = (method: string): string => (METHODS.includes(method) ? method : 'OTHER')

@@ -1,0 +1,89 @@
+import { FormatRegistry, Kind, type TSchema, type TString, Type, TypeRegistry } from '@sinclair/typebox'
+import { parseUtcInstant } from '../time.ts'
+import type { ERRORS } from './errors.ts'
+
+FormatRegistry.Set('date-time', value => parseUtcInstant(value) !== undefined)
+FormatRegistry.Set('date', value => parseUtcInstant(`${value}T00:00:00Z`) !== undefined)
+FormatRegistry.Set('uri', value => /^[a-z][a-z0-9+.-]*:/i.test(value) && URL.canParse(value))
+
+type Bounds = { minLength?: number; maxLength?: number }
+
+// JSON Schema counts code points, TypeBox counts UTF-16 units: a smiley must not count twice.
+TypeRegistry.Set<Bounds>('Text', ({ minLength = 0, maxLength = Number.POSITIVE_INFINITY }, value) => {
+  if (typeof value !== 'string' || value.length < minLength || value.length > maxLength * 2) return false
+  if (value.length <= maxLength && value.length >= minLength * 2) return true
+  const length = [...value].length
+  return length >= minLength && length <= maxLength
+})
+
+/** A string whose limits are in characters as people count them. */
+export const Text = (bounds: Bounds & { description?: string; examples?: string[] } = {}): TString =>
+  Type.Unsafe<string>({ [Kind]: 'Text', type: 'string', ...bounds }) as unknown as TString
+
+type Range = { minimum: number; maximum: number }
+
+TypeRegistry.Set<Range>('QueryInteger', ({ minimum, maximum }, value) => {
+  const number = typeof value === 'string' && /^(0|[1-9]\d{0,8})$/.test(value) ? Number(value) : value
+  return typeof number === 'number' && number >= minimum && number <= maximum
+})
+
+/** A whole number in a query string, in plain decimal digits: 1e2, 0x10, 05 and an empty value are refused. */
+export const QueryInteger = (options: Range & { default: number; description: string }) =>
+  Type.Transform(Type.Unsafe<number>({ [Kind]: 'QueryInteger', type: 'integer', ...options }))
+    .Decode(Number)
+    .Encode(value => value)
+
+export const Timestamp = Type.String({
+  format: 'date-time',
+  description: 'UTC, ending in Z',
+  examples: ['2026-01-31T09:30:00.000Z'],
+})
+export const Day = Type.String({ format: 'date', examples: ['2026-01-31'] })
+
+export const ErrorEnvelope = Type.Object(
+  {
+    error: Type.Object(
+      {
+        code: Type.String({ description: 'Stable.' }),
+        message: Type.String({ description: 'For people; may change between versions.' }),
+      },
+      { additionalProperties: false },
+    ),
+  },
+  { additionalProperties: false, $id: 'Error' },
+)
+
+type ErrorStatus = (typeof ERRORS)[keyof typeof ERRORS][0]
+
+/** The error answers of a route, by status. */
+export const errorResponses = <Status extends ErrorStatus>(...statuses: Status[]): Record<Status, typeof ErrorEnvelope> =>
+  Object.fromEntries(statuses.map(status => [status, ErrorEnvelope])) as Record<Status, typeof ErrorEnvelope>
+
+/** What was wrong with a value, for a person: the place, then the rule. */
+export function describeProblem({ path, message, schema }: { path: string; message: string; schema: TSchema }): string {
+  const place = path.split('/').slice(1).map(unescapePointer).join('.') || 'body'
+  return `${place}: ${ruleOf(schema) ?? sentence(message)}`
+}
+
+const unescapePointer = (part: string) => part.replaceAll('~1', '/').replaceAll('~0', '~').slice(0, 64)
+
+const sentence = (message: string) => `${message.charAt(0).toLowerCase()}${message.slice(1)}`
+
+function ruleOf(schema: TSchema): string | undefined {
+  switch (schema[Kind]) {
+    case 'Text':
+      return `expected a string of ${range(schema.minLength, schema.maxLength)} characters`
+    case 'QueryInteger':
+      return `expected a whole number from ${schema.minimum} to ${schema.maximum}`
+  }
+  switch (schema.format) {
+    case 'date-time':
+      return 'expected a UTC time like 2026-01-31T09:30:00.000Z'
+    case 'uri':
+      return 'expected an absolute URI'
+  }
+  return undefined
+}
+
+const range = (minimum: number | undefined, maximum: number | undefined) =>
+  maximum === undefined ? `at least ${minimum ?? 0}` : `${minimum ?? 0} to ${maximum}`

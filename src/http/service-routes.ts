@@ -1,0 +1,59 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import type { Deps } from '../deps.ts'
+import { apiError } from './errors.ts'
+import { errorResponses } from './schema.ts'
+
+const READY_TIMEOUT_MS = 5000
+/** Asked more often, the last answer is given again: the check is a durable write, and the route is open to anyone. */
+const READY_CACHE_MS = 1000
+
+const Health = Type.Object({ status: Type.Literal('ok') }, { additionalProperties: false, $id: 'Health' })
+
+/** For whoever operates the service: alive, able to write, and figures. */
+export const serviceRoutes = (deps: Deps, beat: (at: number) => Promise<void>) => {
+  let last: { at: number; ready: Promise<boolean> } | undefined
+  const isReady = () => {
+    const at = deps.now()
+    if (!last || at - last.at >= READY_CACHE_MS) last = { at, ready: canWrite(() => beat(at)) }
+    return last.ready
+  }
+
+  return new Elysia({ tags: ['Service'] })
+    .get('/healthz', () => ({ status: 'ok' as const }), {
+      response: { 200: Health, ...errorResponses(500) },
+      detail: { operationId: 'getHealth', summary: 'The process is alive' },
+    })
+    .get(
+      '/readyz',
+      async () => {
+        if (!(await isReady())) throw apiError('not_ready')
+        return { status: 'ok' as const }
+      },
+      {
+        response: { 200: Health, ...errorResponses(500, 503) },
+        detail: { operationId: 'getReadiness', summary: 'The database can be written' },
+      },
+    )
+    .get(
+      '/metrics',
+      async ({ set }) => {
+        set.headers['content-type'] = 'text/plain; version=0.0.4; charset=utf-8'
+        return await deps.metrics.render()
+      },
+      {
+        response: { 200: Type.String({ description: 'Prometheus text format' }), ...errorResponses(500) },
+        detail: { operationId: 'getMetrics', summary: 'Figures for Prometheus' },
+      },
+    )
+}
+
+async function canWrite(beat: () => Promise<void>): Promise<boolean> {
+  const tooLate = new Promise<false>(resolve => setTimeout(() => resolve(false), READY_TIMEOUT_MS).unref())
+  return await Promise.race([
+    beat()
+      .then(() => true)
+      .catch(() => false),
+    tooLate,
+  ])
+}

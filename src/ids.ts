@@ -1,0 +1,50 @@
+import { crc32 } from 'node:zlib'
+
+export type Random = (bytes: number) => Uint8Array
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const REJECT_FROM = 248 // 4 * 62: bytes above would favour the first letters
+const SECRET_LENGTH = 32 // 190 bits
+const CHECKSUM_LENGTH = 6
+
+export const newVerificationId = (random: Random): string => `vs_${base62(random, 22)}`
+export const newTenantId = (random: Random): string => `ten_${base62(random, 16)}`
+export const newKeyId = (random: Random): string => `key_${base62(random, 16)}`
+
+/** A bearer secret: prefix, random part, and a checksum over both, so that a typo or an edited prefix is known without a look-up. */
+export function newSecret(random: Random, prefix: string): string {
+  const body = prefix + base62(random, SECRET_LENGTH)
+  return body + checksum(body)
+}
+
+export function isWellFormedSecret(secret: string, prefix: string): boolean {
+  if (!secret.startsWith(prefix) || secret.length !== prefix.length + SECRET_LENGTH + CHECKSUM_LENGTH) return false
+  const body = secret.slice(0, -CHECKSUM_LENGTH)
+  return checksum(body) === secret.slice(-CHECKSUM_LENGTH)
+}
+
+/** 43 characters base64url, 256 bits: nonces, states and response codes. */
+export const newNonce = (random: Random): string => Buffer.from(random(32)).toString('base64url')
+
+/** `whsec_` and 40 base64 characters. */
+export const newWebhookSecret = (random: Random): string => `whsec_${Buffer.from(random(30)).toString('base64')}`
+
+export function base62(random: Random, length: number): string {
+  let text = ''
+  while (text.length < length) {
+    for (const byte of random(length + 8)) {
+      if (byte < REJECT_FROM && text.length < length) text += BASE62[byte % 62]
+    }
+  }
+  return text
+}
+
+function checksum(text: string): string {
+  let rest = crc32(text)
+  let digits = ''
+  for (let i = 0; i < CHECKSUM_LENGTH; i++) {
+    digits = BASE62[rest % 62] + digits
+    rest = Math.floor(rest / 62)
+  }
+  return digits
+}

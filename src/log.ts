@@ -1,0 +1,64 @@
+import type { LogLevel } from './config.ts'
+
+/**
+ * All that a log line may carry. Not here, and so never logged: bodies, headers, query strings, paths with ids in them, session ids,
+ * API keys, tokens, pairing and response codes, secrets, claims, metadata, purposes, URLs of merchants.
+ */
+export type LogFields = {
+  request_id?: string
+  method?: string
+  /** The route's template, `/v1/verifications/:id`: a real path would carry a session id, which is a capability. */
+  route?: string
+  status?: number
+  ms?: number
+  key_prefix?: string
+  tenant?: string
+  error_code?: string
+  /** The class and code of a failure, never its message: libraries put offending values there. */
+  failure?: string
+  count?: number
+  address?: string
+  detail?: string
+}
+
+export type Log = Record<Exclude<LogLevel, 'silent'>, (event: string, fields?: LogFields) => void>
+
+type Options = { level: LogLevel; now: () => number; write: (line: string) => void; pretty?: boolean }
+
+const RANK: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 }
+
+export function createLog({ level, now, write, pretty = false }: Options): Log {
+  const at =
+    (own: LogLevel) =>
+    (event: string, fields: LogFields = {}) => {
+      if (RANK[own] < RANK[level]) return
+      const time = new Date(now()).toISOString()
+      write(
+        withoutSecrets(pretty ? prettyLine(time, own, event, fields) : JSON.stringify({ time, level: own, event, ...fields })),
+      )
+    }
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+}
+
+function prettyLine(time: string, level: LogLevel, event: string, fields: LogFields): string {
+  const rest = Object.entries(fields).map(
+    ([name, value]) => `${name}=${typeof value === 'string' ? JSON.stringify(value) : value}`,
+  )
+  return `${time.slice(11, 23)} ${level.padEnd(5)} ${event} ${rest.join(' ')}`.trimEnd()
+}
+
+/** The second fence, should a secret ever slip into a field. */
+function withoutSecrets(line: string): string {
+  return line.replace(
+    /\b(vk_(?:test|live)_\w{4}|vs_|vdr?_|whsec_)[\w+/-]{12,}|\bVD-[0-9A-Z]{4}-[0-9A-Z]{4}\b/g,
+    (_, prefix) => `${prefix ?? ''}***`,
+  )
+}
+
+/** The kind of a failure and where it came from, without its message: messages quote the values that offended. */
+export function describeFailure(failure: unknown): string {
+  if (!(failure instanceof Error)) return typeof failure
+  const { code } = failure as { code?: unknown }
+  const origin = /\(?([^()\s]+:\d+):\d+\)?$/m.exec(failure.stack ?? '')?.[1]?.replace(/^.*\/(src|node_modules)\//, '$1/')
+  return [failure.constructor.name, typeof code === 'string' ? code : undefined, origin].filter(Boolean).join(' ')
+}

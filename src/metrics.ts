@@ -1,0 +1,101 @@
+// Prometheus text format 0.0.4. Labels are route templates, methods and statuses: a closed set, so that nobody can grow it from outside.
+
+type Labels = Record<string, string>
+
+export type Metrics = {
+  count(name: CounterName, labels?: Labels, by?: number): void
+  observe(name: HistogramName, labels: Labels, value: number): void
+  /** A value read when the page is asked for. */
+  gauge(name: string, help: string, read: () => Promise<number>): void
+  render(): Promise<string>
+}
+
+export const COUNTERS = {
+  vidimus_http_requests_total: 'Answers by method, route and status.',
+  vidimus_verifications_total: 'Verifications by what happened to them since the start.',
+  vidimus_rate_limited_total: 'Requests refused by a rate policy.',
+} as const
+
+export const HISTOGRAMS = {
+  vidimus_http_request_seconds: {
+    help: 'Time from request to answer.',
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+  },
+  vidimus_commit_group_size: { help: 'Writes that shared one durable commit.', buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256] },
+} as const
+
+export type CounterName = keyof typeof COUNTERS
+export type HistogramName = keyof typeof HISTOGRAMS
+
+type Series = { labels: string; buckets: number[]; sum: number; count: number }
+
+export function createMetrics(): Metrics {
+  const counters = new Map<string, Map<string, number>>()
+  const histograms = new Map<string, Map<string, Series>>()
+  const gauges = new Map<string, { help: string; read: () => Promise<number> }>()
+
+  return {
+    count(name, labels = {}, by = 1) {
+      const series = within(counters, name, () => new Map<string, number>())
+      const key = labelText(labels)
+      series.set(key, (series.get(key) ?? 0) + by)
+    },
+    observe(name, labels, value) {
+      const limits = HISTOGRAMS[name].buckets
+      const key = labelText(labels)
+      const series = within(
+        within(histograms, name, () => new Map<string, Series>()),
+        key,
+        () => ({ labels: key, buckets: limits.map(() => 0), sum: 0, count: 0 }),
+      )
+      const bucket = limits.findIndex(limit => value <= limit)
+      if (bucket >= 0) series.buckets[bucket]!++
+      series.sum += value
+      series.count++
+    },
+    gauge(name, help, read) {
+      gauges.set(name, { help, read })
+    },
+    async render() {
+      const lines: string[] = []
+      for (const [name, series] of counters) {
+        lines.push(`# HELP ${name} ${COUNTERS[name as CounterName]}`, `# TYPE ${name} counter`)
+        for (const [labels, value] of series) lines.push(`${name}${braces(labels)} ${value}`)
+      }
+      for (const [name, series] of histograms) {
+        lines.push(`# HELP ${name} ${HISTOGRAMS[name as HistogramName].help}`, `# TYPE ${name} histogram`)
+        for (const each of series.values()) lines.push(...histogramLines(name as HistogramName, each))
+      }
+      for (const [name, { help, read }] of gauges) {
+        lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} gauge`)
+        lines.push(`${name} ${await read()}`)
+      }
+      return `${lines.join('\n')}\n`
+    },
+  }
+}
+
+function within<T>(map: Map<string, T>, key: string, make: () => T): T {
+  const known = map.get(key)
+  if (known) return known
+  const made = make()
+  map.set(key, made)
+  return made
+}
+
+const labelText = (labels: Labels): string =>
+  Object.entries(labels)
+    .map(([name, value]) => `${name}="${value.replace(/[\\"\n]/g, '_')}"`)
+    .join(',')
+
+const braces = (labels: string): string => (labels ? `{${labels}}` : '')
+
+function histogramLines(name: HistogramName, { labels, buckets, sum, count }: Series): string[] {
+  let below = 0
+  const lines = HISTOGRAMS[name].buckets.map((limit, i) => {
+    below += buckets[i] ?? 0
+    return `${name}_bucket${braces([labels, `le="${limit}"`].filter(Boolean).join(','))} ${below}`
+  })
+  lines.push(`${name}_bucket${braces([labels, 'le="+Inf"'].filter(Boolean).join(','))} ${count}`)
+  return [...lines, `${name}_sum${braces(labels)} ${sum}`, `${name}_count${braces(labels)} ${count}`]
+}

@@ -1,0 +1,293 @@
+// The built-in templates. Options stand least data first; no `values`, because matching by value may reveal the answer and is
+// only best effort: `ageOver` is decided on the server. No `claim_sets`: wallets' support for them is patchy.
+import type { ClaimPath, CredentialQuery, DcqlQuery } from '../openid4vp/dcql.ts'
+import type { Profile } from '../openid4vp/request-object.ts'
+
+const MDL = { doctype: 'org.iso.18013.5.1.mDL', namespace: 'org.iso.18013.5.1' }
+const PID = { doctype: 'eu.europa.ec.eudi.pid.1', namespace: 'eu.europa.ec.eudi.pid.1' }
+const GERMAN_PID = { doctype: 'eu.europa.ec.eudi.pid.1', namespace: 'eu.europa.ec.eudi.pid.de.1' }
+const PROOF_OF_AGE = { doctype: 'eu.europa.ec.av.1', namespace: 'eu.europa.ec.av.1' }
+const GOOGLE_ID_PASS = { doctype: 'com.google.wallet.idcard.1', namespace: 'org.iso.18013.5.1' }
+// Both spellings are in the field.
+const PHOTO_ID = { doctype: 'org.iso.23220.photoID.1', namespace: 'org.iso.23220.1' }
+const PHOTO_ID_LOWER_CASE = { doctype: 'org.iso.23220.photoid.1', namespace: 'org.iso.23220.1' }
+const PHOTO_ID_ELEMENTS = ['family_name', 'given_name', 'birth_date', 'portrait', 'expiry_date', 'issuing_country']
+
+// Wallets may answer the base type with a national one (OpenID4VP 1.0 § B.3.5) but need not, so each is named.
+const PID_VCTS = ['urn:eudi:pid:1', 'urn:eudi:pid:de:1', 'urn:eudi:pid:it:1', 'urn:eudi:pid:nl:1']
+const PID_VCTS_WITH_AGE = ['urn:eudi:pid:1', 'urn:eudi:pid:de:1']
+const PID_VCTS_WITH_ADDRESS = ['urn:eudi:pid:1', 'urn:eudi:pid:de:1', 'urn:eudi:pid:nl:1']
+
+export type Localized = Readonly<Record<'en' | 'de', string>>
+
+/**
+ * What is worth keeping once the check is done: only that it passed, the claims, or the claims without the portrait, which
+ * is there to be compared with a face and not to be stored.
+ */
+export type Retention = 'outcome' | 'claims' | 'claims_without_portrait'
+
+export type Template = {
+  readonly key: string
+  readonly title: Localized
+  readonly purpose: Localized
+  readonly profile: Profile
+  readonly query: DcqlQuery
+  /** The age in years that the presented claims must prove; without it, having the claims is enough. */
+  readonly ageOver?: number
+  readonly retention: Retention
+  /** Raised whenever the query or the rule changes. */
+  readonly version: number
+}
+
+export const BUILTIN_TEMPLATES: ReadonlyMap<string, Template> = catalogue([
+  ageOver(16),
+  ageOver(18),
+  ageOver(21),
+  ageOver(65),
+  {
+    key: 'eu_av_age_18',
+    title: { en: 'Age 18 or over (EU age app)', de: 'Ab 18 Jahren (EU-Alters-App)' },
+    purpose: { en: 'To check that you are 18 or over', de: 'Um zu prüfen, ob Sie mindestens 18 Jahre alt sind' },
+    profile: 'eu-av',
+    query: oneOf(mdoc('proof_of_age', PROOF_OF_AGE, ['age_over_18'])),
+    ageOver: 18,
+    retention: 'outcome',
+    version: 1,
+  },
+  {
+    key: 'age_over_18_photo',
+    title: { en: 'Age 18 or over, with photo', de: 'Ab 18 Jahren, mit Foto' },
+    purpose: {
+      en: 'To check that you are 18 or over and that the document is yours',
+      de: 'Um zu prüfen, ob Sie mindestens 18 Jahre alt sind und der Ausweis Ihnen gehört',
+    },
+    profile: 'haip',
+    query: oneOf(
+      mdoc('mdl', MDL, ['age_over_18', 'portrait']),
+      mdoc('photoid', PHOTO_ID, ['age_over_18', 'portrait']),
+      mdoc('photoid_lc', PHOTO_ID_LOWER_CASE, ['age_over_18', 'portrait']),
+      sdJwt('pid_sd', PID_VCTS_WITH_AGE, [['age_equal_or_over', '18'], ['picture']]),
+    ),
+    ageOver: 18,
+    retention: 'outcome',
+    version: 1,
+  },
+  {
+    key: 'age_over_18_or_birthdate',
+    title: { en: 'Age 18 or over, else date of birth', de: 'Ab 18 Jahren, sonst Geburtsdatum' },
+    purpose: { en: 'To check that you are 18 or over', de: 'Um zu prüfen, ob Sie mindestens 18 Jahre alt sind' },
+    profile: 'haip',
+    query: oneOf(
+      mdoc('av', PROOF_OF_AGE, ['age_over_18']),
+      sdJwt('pid_sd', PID_VCTS_WITH_AGE, [['age_equal_or_over', '18']]),
+      mdoc('mdl', MDL, ['age_over_18']),
+      sdJwt('dob_sd', PID_VCTS, [['birthdate']]),
+      mdoc('dob_mdoc', PID, ['birth_date']),
+    ),
+    ageOver: 18,
+    retention: 'outcome',
+    version: 1,
+  },
+  {
+    key: 'identity_basic',
+    title: { en: 'Name and date of birth', de: 'Name und Geburtsdatum' },
+    purpose: { en: 'To check who you are', de: 'Um zu prüfen, wer Sie sind' },
+    profile: 'haip',
+    query: oneOf(
+      sdJwt('pid_sd', PID_VCTS, [['family_name'], ['given_name'], ['birthdate']]),
+      mdoc('pid_mdoc', PID, ['family_name', 'given_name', 'birth_date']),
+      mdoc('mdl', MDL, ['family_name', 'given_name', 'birth_date']),
+    ),
+    retention: 'claims',
+    version: 1,
+  },
+  {
+    // The mandatory set of CIR (EU) 2024/2977 without the portrait, and who issued it.
+    key: 'pid_mandatory',
+    title: { en: 'Full identity', de: 'Vollständige Identität' },
+    purpose: { en: 'To establish your identity', de: 'Um Ihre Identität festzustellen' },
+    profile: 'haip',
+    query: oneOf(
+      sdJwt('pid_sd', PID_VCTS, [
+        ['family_name'],
+        ['given_name'],
+        ['birthdate'],
+        ['place_of_birth'],
+        ['nationalities', null],
+        ['issuing_authority'],
+        ['issuing_country'],
+      ]),
+      mdoc('pid_mdoc', PID, [
+        'family_name',
+        'given_name',
+        'birth_date',
+        'place_of_birth',
+        'nationality',
+        'issuing_authority',
+        'issuing_country',
+      ]),
+    ),
+    retention: 'claims',
+    version: 1,
+  },
+  {
+    key: 'address',
+    title: { en: 'Name and address', de: 'Name und Anschrift' },
+    purpose: { en: 'To check where you live', de: 'Um zu prüfen, wo Sie wohnen' },
+    profile: 'haip',
+    query: oneOf(
+      sdJwt('pid_sd', PID_VCTS_WITH_ADDRESS, [
+        ['family_name'],
+        ['given_name'],
+        ['address', 'street_address'],
+        ['address', 'postal_code'],
+        ['address', 'locality'],
+        ['address', 'country'],
+      ]),
+      mdoc('pid_mdoc', PID, [
+        'family_name',
+        'given_name',
+        'resident_street',
+        'resident_postal_code',
+        'resident_city',
+        'resident_country',
+      ]),
+      mdoc('mdl', MDL, [
+        'family_name',
+        'given_name',
+        'resident_address',
+        'resident_postal_code',
+        'resident_city',
+        'resident_country',
+      ]),
+    ),
+    retention: 'claims',
+    version: 1,
+  },
+  {
+    key: 'country',
+    title: { en: 'Country', de: 'Land' },
+    purpose: { en: 'To check which country you are from', de: 'Um zu prüfen, aus welchem Land Sie kommen' },
+    profile: 'haip',
+    query: oneOf(
+      sdJwt('pid_sd', PID_VCTS, [['nationalities', null]]),
+      mdoc('pid_mdoc', PID, ['nationality']),
+      mdoc('mdl', MDL, ['issuing_country']),
+    ),
+    retention: 'claims',
+    version: 1,
+  },
+  {
+    // mDL only: the EU mDL rulebook forbids one as an SD-JWT VC.
+    key: 'driving_licence',
+    title: { en: 'Driving licence', de: 'Führerschein' },
+    purpose: { en: 'To check your driving licence', de: 'Um Ihren Führerschein zu prüfen' },
+    profile: 'haip',
+    query: oneOf(
+      mdoc('mdl', MDL, [
+        'family_name',
+        'given_name',
+        'birth_date',
+        'issue_date',
+        'expiry_date',
+        'issuing_country',
+        'issuing_authority',
+        'document_number',
+        'portrait',
+        'driving_privileges',
+        'un_distinguishing_sign',
+      ]),
+    ),
+    retention: 'claims_without_portrait',
+    version: 1,
+  },
+  {
+    key: 'may_drive',
+    title: { en: 'May drive', de: 'Fahrerlaubnis' },
+    purpose: { en: 'To check what you are allowed to drive', de: 'Um zu prüfen, was Sie fahren dürfen' },
+    profile: 'haip',
+    query: oneOf(mdoc('mdl', MDL, ['driving_privileges', 'expiry_date', 'portrait'])),
+    retention: 'claims_without_portrait',
+    version: 1,
+  },
+  {
+    key: 'photo_id',
+    title: { en: 'Photo ID', de: 'Lichtbildausweis' },
+    purpose: {
+      en: 'To check who you are and that the document is yours',
+      de: 'Um zu prüfen, wer Sie sind und ob der Ausweis Ihnen gehört',
+    },
+    profile: 'haip',
+    query: oneOf(
+      mdoc('photoid', PHOTO_ID, PHOTO_ID_ELEMENTS),
+      mdoc('photoid_lc', PHOTO_ID_LOWER_CASE, PHOTO_ID_ELEMENTS),
+      mdoc('idpass', GOOGLE_ID_PASS, PHOTO_ID_ELEMENTS),
+      sdJwt('pid_sd', PID_VCTS, [['family_name'], ['given_name'], ['birthdate'], ['picture'], ['issuing_country']]),
+    ),
+    retention: 'claims_without_portrait',
+    version: 1,
+  },
+])
+
+function ageOver(age: number): Template {
+  const element = `age_over_${age}`
+  return {
+    key: element,
+    title: { en: `Age ${age} or over`, de: `Ab ${age} Jahren` },
+    purpose: { en: `To check that you are ${age} or over`, de: `Um zu prüfen, ob Sie mindestens ${age} Jahre alt sind` },
+    profile: 'haip',
+    query: oneOf(
+      mdoc('av', PROOF_OF_AGE, [element]),
+      sdJwt('pid_sd', PID_VCTS_WITH_AGE, [['age_equal_or_over', String(age)]]),
+      mdoc('pid_de', GERMAN_PID, [element]),
+      mdoc('mdl', MDL, [element]),
+      mdoc('photoid', PHOTO_ID, [element]),
+      mdoc('photoid_lc', PHOTO_ID_LOWER_CASE, [element]),
+      mdoc('pid_old', PID, [element]),
+    ),
+    ageOver: age,
+    retention: 'outcome',
+    version: 1,
+  }
+}
+
+function oneOf(...credentials: CredentialQuery[]): DcqlQuery {
+  return { credentials, credential_sets: [{ options: credentials.map(({ id }) => [id]) }] }
+}
+
+function mdoc(id: string, document: { doctype: string; namespace: string }, elements: readonly string[]): CredentialQuery {
+  return {
+    id,
+    format: 'mso_mdoc',
+    meta: { doctype_value: document.doctype },
+    claims: elements.map(element => ({ path: [document.namespace, element], intent_to_retain: false })),
+  }
+}
+
+function sdJwt(id: string, vcts: readonly string[], paths: readonly ClaimPath[]): CredentialQuery {
+  return { id, format: 'dc+sd-jwt', meta: { vct_values: vcts }, claims: paths.map(path => ({ path })) }
+}
+
+function catalogue(templates: readonly Template[]): ReadonlyMap<string, Template> {
+  const all = templates.flatMap(template => (isMixed(template.query) ? [template, mdocTwin(template)] : [template]))
+  return new Map(all.map(template => [template.key, deepFreeze(template)]))
+}
+
+function isMixed({ credentials }: DcqlQuery): boolean {
+  return new Set(credentials.map(({ format }) => format)).size > 1
+}
+
+/** The same template for wallets that refuse a query because one of its formats is foreign to them. */
+function mdocTwin(template: Template): Template {
+  return {
+    ...template,
+    key: `${template.key}_mdoc`,
+    title: { en: `${template.title.en} (mdoc only)`, de: `${template.title.de} (nur mdoc)` },
+    query: oneOf(...template.query.credentials.filter(({ format }) => format === 'mso_mdoc')),
+  }
+}
+
+function deepFreeze<T extends object>(value: T): T {
+  for (const child of Object.values(value)) if (typeof child === 'object' && child !== null) deepFreeze(child)
+  return Object.freeze(value)
+}

@@ -1,0 +1,43 @@
+import type { Deps } from '../deps.ts'
+import type { DcqlQuery } from '../openid4vp/dcql.ts'
+import { deleteTemplate, upsertTemplate } from './store.ts'
+
+type TemplateDeps = Pick<Deps, 'write' | 'now' | 'audit'>
+
+export type TemplateDraft = { tenantId: string; key: string; title: string; query: DcqlQuery }
+
+export async function saveTemplate(
+  deps: TemplateDeps,
+  { tenantId, key, title, query }: TemplateDraft,
+  actor: string,
+): Promise<void> {
+  const at = deps.now()
+  await deps.write(async tx => {
+    await upsertTemplate(tx, { tenantId, key, title, query, createdAt: at, updatedAt: at })
+    await deps.audit.append(tx, {
+      at,
+      tenantId,
+      actor,
+      action: 'template.saved',
+      subjectId: `${tenantId}/${key}`,
+      details: { key, title },
+    })
+  })
+}
+
+export async function removeTemplate(deps: TemplateDeps, tenantId: string, key: string, actor: string): Promise<boolean> {
+  const at = deps.now()
+  return await deps.write(async tx => {
+    const removed = await deleteTemplate(tx, tenantId, key)
+    if (removed)
+      await deps.audit.append(tx, {
+        at,
+        tenantId,
+        actor,
+        action: 'template.deleted',
+        subjectId: `${tenantId}/${key}`,
+        details: { key },
+      })
+    return removed
+  })
+}

@@ -1,0 +1,67 @@
+import { and, asc, eq, sql } from 'drizzle-orm'
+import { type Db, prepared } from '#db'
+import { templates, templateVersions } from '#schema'
+import type { DcqlQuery } from '../openid4vp/dcql.ts'
+
+export type TemplateRow = typeof templates.$inferSelect
+
+const selectTemplate = prepared(db =>
+  db
+    .select()
+    .from(templates)
+    .where(and(eq(templates.tenantId, sql.placeholder('tenantId')), eq(templates.key, sql.placeholder('key'))))
+    .limit(1)
+    .prepare(),
+)
+
+export async function findTemplate(db: Db, tenantId: string, key: string): Promise<TemplateRow | undefined> {
+  const [row] = await selectTemplate(db).execute({ tenantId, key })
+  return row
+}
+
+export async function listTemplates(db: Db, tenantId: string): Promise<TemplateRow[]> {
+  return await db.select().from(templates).where(eq(templates.tenantId, tenantId)).orderBy(asc(templates.key))
+}
+
+/** Keeps the first `created_at` when the template exists already. */
+export async function upsertTemplate(tx: Db, row: TemplateRow): Promise<void> {
+  const { title, query, updatedAt } = row
+  await tx
+    .insert(templates)
+    .values(row)
+    .onConflictDoUpdate({ target: [templates.tenantId, templates.key], set: { title, query, updatedAt } })
+}
+
+export async function deleteTemplate(tx: Db, tenantId: string, key: string): Promise<boolean> {
+  const gone = await tx
+    .delete(templates)
+    .where(and(eq(templates.tenantId, tenantId), eq(templates.key, key)))
+    .returning({ key: templates.key })
+  return gone.length > 0
+}
+
+const insertVersion = prepared(db =>
+  db
+    .insert(templateVersions)
+    .values({ hash: sql.placeholder('hash'), query: sql.placeholder('query') })
+    .onConflictDoNothing({ target: templateVersions.hash })
+    .prepare(),
+)
+
+export async function keepVersion(tx: Db, hash: string, query: DcqlQuery): Promise<void> {
+  await insertVersion(tx).execute({ hash, query })
+}
+
+const selectVersion = prepared(db =>
+  db
+    .select({ query: templateVersions.query })
+    .from(templateVersions)
+    .where(eq(templateVersions.hash, sql.placeholder('hash')))
+    .limit(1)
+    .prepare(),
+)
+
+export async function findVersion(db: Db, hash: string): Promise<DcqlQuery | undefined> {
+  const [row] = await selectVersion(db).execute({ hash })
+  return row?.query
+}

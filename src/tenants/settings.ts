@@ -1,0 +1,61 @@
+import type { Db } from '#db'
+import type { Deps } from '../deps.ts'
+import { newTenantId, newWebhookSecret } from '../ids.ts'
+import { SALT_BYTES } from '../seal.ts'
+import { findTenant, insertTenant, insertWebhookSecret, type TenantRow, updateTenant } from './store.ts'
+
+/** Creations a day. */
+export const PLANS = { trial: 100, standard: 10_000, large: 100_000 } as const
+export type Plan = keyof typeof PLANS
+
+export const DAILY_QUOTA_MAX = 10_000_000
+export const RETENTION_DAYS_MAX = 3650
+
+export const dailyQuotaOf = ({ plan, dailyQuota }: Pick<TenantRow, 'plan' | 'dailyQuota'>): number => dailyQuota ?? PLANS[plan]
+
+export async function tenantQuota(db: Db, id: string): Promise<number> {
+  const tenant = await findTenant(db, id)
+  if (!tenant) throw new Error('an authenticated tenant exists')
+  return dailyQuotaOf(tenant)
+}
+
+type TenantSettings = { name: string; plan?: Plan; dailyQuota?: number | null; retentionDays?: number | null }
+
+type TenantDeps = Pick<Deps, 'write' | 'now' | 'random' | 'audit' | 'sealer'>
+
+export async function createTenant(
+  deps: TenantDeps,
+  { name, plan = 'standard', dailyQuota = null, retentionDays = null }: TenantSettings,
+  actor: string,
+): Promise<{ tenant: TenantRow; webhookSecret: string }> {
+  const at = deps.now()
+  const tenant = { id: newTenantId(deps.random), name, plan, dailyQuota, retentionDays, lastCreatedAt: 0, createdAt: at }
+  const webhookSecret = newWebhookSecret(deps.random)
+  const salt = Buffer.from(deps.random(SALT_BYTES))
+  const sealed = deps.sealer.seal(
+    { tenant: tenant.id, table: 'webhook_secrets', column: 'sealed', row: tenant.id, salt },
+    webhookSecret,
+  )
+  await deps.write(async tx => {
+    await insertTenant(tx, tenant)
+    await insertWebhookSecret(tx, { tenantId: tenant.id, salt, sealed, createdAt: at, validUntil: null })
+    const details = { name, plan, daily_quota: dailyQuota, retention_days: retentionDays }
+    await deps.audit.append(tx, { at, tenantId: tenant.id, actor, action: 'tenant.created', subjectId: tenant.id, details })
+  })
+  return { tenant, webhookSecret }
+}
+
+export async function changeTenant(
+  deps: TenantDeps,
+  id: string,
+  changes: Partial<TenantSettings>,
+  actor: string,
+): Promise<TenantRow | undefined> {
+  const at = deps.now()
+  return await deps.write(async tx => {
+    const tenant = await updateTenant(tx, id, changes)
+    if (tenant)
+      await deps.audit.append(tx, { at, tenantId: id, actor, action: 'tenant.changed', subjectId: id, details: changes })
+    return tenant
+  })
+}

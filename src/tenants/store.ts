@@ -1,0 +1,52 @@
+import { asc, eq, sql } from 'drizzle-orm'
+import { type Db, prepared } from '#db'
+import { tenants, webhookSecrets } from '#schema'
+
+export type TenantRow = typeof tenants.$inferSelect
+export type WebhookSecretRow = typeof webhookSecrets.$inferSelect
+
+export async function insertTenant(tx: Db, row: TenantRow): Promise<void> {
+  await tx.insert(tenants).values(row)
+}
+
+export async function findTenant(db: Db, id: string): Promise<TenantRow | undefined> {
+  const [row] = await db.select().from(tenants).where(eq(tenants.id, id)).limit(1)
+  return row
+}
+
+export async function listTenants(db: Db): Promise<TenantRow[]> {
+  return await db.select().from(tenants).orderBy(asc(tenants.createdAt), asc(tenants.id))
+}
+
+export async function updateTenant(
+  tx: Db,
+  id: string,
+  changes: Partial<Pick<TenantRow, 'name' | 'plan' | 'dailyQuota' | 'retentionDays'>>,
+): Promise<TenantRow | undefined> {
+  const [row] = await tx.update(tenants).set(changes).where(eq(tenants.id, id)).returning()
+  return row
+}
+
+const advance = prepared(db =>
+  db
+    .update(tenants)
+    .set({ lastCreatedAt: sql`max(${sql.placeholder('now')}, ${tenants.lastCreatedAt} + 1)` })
+    .where(eq(tenants.id, sql.placeholder('id')))
+    .returning({ at: tenants.lastCreatedAt, plan: tenants.plan, dailyQuota: tenants.dailyQuota })
+    .prepare(),
+)
+
+/** The time of the tenant's next verification: now, or just after its newest one. */
+export async function nextCreationTime(
+  tx: Db,
+  id: string,
+  now: number,
+): Promise<Pick<TenantRow, 'plan' | 'dailyQuota'> & { at: number }> {
+  const [row] = await advance(tx).execute({ id, now })
+  if (!row) throw new Error('an authenticated tenant exists')
+  return row
+}
+
+export async function insertWebhookSecret(tx: Db, row: Omit<WebhookSecretRow, 'id'>): Promise<void> {
+  await tx.insert(webhookSecrets).values(row)
+}

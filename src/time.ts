@@ -1,0 +1,35 @@
+export type Clock = () => number
+
+const DAY_MS = 86_400_000
+
+export const isoUtc = (ms: number): string => new Date(ms).toISOString()
+
+export const utcDay = (ms: number): string => isoUtc(ms).slice(0, 10)
+
+export const secondsToUtcMidnight = (ms: number): number => Math.ceil((DAY_MS - (ms % DAY_MS)) / 1000)
+
+/** An RFC 3339 UTC instant with 0-9 fraction digits, in whole milliseconds; a finer fraction rounds up, so that `< before` drops no row. */
+export function parseUtcInstant(text: string): number | undefined {
+  const parts = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z$/.exec(text)
+  if (!parts) return undefined
+  const [, whole, fraction = ''] = parts
+  const seconds = Date.parse(`${whole}Z`)
+  // Date.parse turns 30 February into 2 March: only what prints back unchanged is a real date.
+  if (Number.isNaN(seconds) || isoUtc(seconds).slice(0, 19) !== whole) return undefined
+  return seconds + Math.ceil(Number(fraction.padEnd(9, '0')) / 1_000_000)
+}
+
+/**
+ * A clock that follows the wall clock forwards and never steps back: while the wall is behind, time passes at half speed until the wall
+ * has caught up. So a corrected clock revives no token, code or quota day.
+ */
+export function steadyClock(wall: Clock, monotonic: Clock): Clock {
+  let last = wall()
+  let lastMonotonic = monotonic()
+  return () => {
+    const monotonicNow = monotonic()
+    last = Math.max(wall(), last + (monotonicNow - lastMonotonic) / 2)
+    lastMonotonic = monotonicNow
+    return Math.floor(last)
+  }
+}

@@ -1,0 +1,16 @@
+import { Elysia } from 'elysia'
+import { accessPlugin } from '../access/plugin.ts'
+import type { Deps } from '../deps.ts'
+import { errorResponses } from '../http/schema.ts'
+import { tenantQuota } from '../tenants/settings.ts'
+import { readUsage } from './read.ts'
+import { Usage } from './schema.ts'
+
+export const usageRoutes = (deps: Deps) =>
+  new Elysia({ prefix: '/v1', tags: ['Usage'] })
+    .use(accessPlugin(deps))
+    .get('/usage', async ({ caller }) => readUsage(deps, caller.tenantId, await tenantQuota(deps.db, caller.tenantId)), {
+      need: { scope: 'verifications:read' },
+      response: { 200: Usage, ...errorResponses(401, 403, 429, 500) },
+      detail: { operationId: 'getUsage', summary: "Today's creations and the days before" },
+    })

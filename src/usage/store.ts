@@ -1,0 +1,33 @@
+import { desc, eq, sql } from 'drizzle-orm'
+import { type Db, prepared } from '#db'
+import { usageDays } from '#schema'
+
+export type UsageDay = { day: string; verificationsCreated: number }
+
+const charge = prepared(db =>
+  db
+    .insert(usageDays)
+    .values({ tenantId: sql.placeholder('tenantId'), day: sql.placeholder('day'), verificationsCreated: 1 })
+    .onConflictDoUpdate({
+      target: [usageDays.tenantId, usageDays.day],
+      set: { verificationsCreated: sql`${usageDays.verificationsCreated} + 1` },
+      setWhere: sql`${usageDays.verificationsCreated} < ${sql.placeholder('quota')}`,
+    })
+    .returning({ verificationsCreated: usageDays.verificationsCreated })
+    .prepare(),
+)
+
+/** Counts one creation in a single statement; nothing comes back when the quota is spent. A quota of 0 must be refused before. */
+export async function chargeDay(tx: Db, tenantId: string, day: string, quota: number): Promise<number | undefined> {
+  const [row] = await charge(tx).execute({ tenantId, day, quota })
+  return row?.verificationsCreated
+}
+
+export async function listUsageDays(db: Db, tenantId: string, limit: number): Promise<UsageDay[]> {
+  return await db
+    .select({ day: usageDays.day, verificationsCreated: usageDays.verificationsCreated })
+    .from(usageDays)
+    .where(eq(usageDays.tenantId, tenantId))
+    .orderBy(desc(usageDays.day))
+    .limit(limit)
+}

@@ -1,0 +1,138 @@
+import type { Caller } from '../access/scopes.ts'
+import type { Deps } from '../deps.ts'
+import { apiError } from '../http/errors.ts'
+import { newNonce, newVerificationId } from '../ids.ts'
+import { type DcqlQuery, findDcqlProblem } from '../openid4vp/dcql.ts'
+import type { Profile } from '../openid4vp/request-object.ts'
+import { SALT_BYTES } from '../seal.ts'
+import { resolveTemplate } from '../templates/resolve.ts'
+import { keepVersion } from '../templates/store.ts'
+import { dailyQuotaOf } from '../tenants/settings.ts'
+import { nextCreationTime } from '../tenants/store.ts'
+import { type Charge, chargeOne } from '../usage/quota.ts'
+import { checkDestination } from '../webhooks/egress.ts'
+import type { Claim, Idempotency } from './idempotency.ts'
+import { presentOpened, type SessionSecrets, secretsPlace } from './present.ts'
+import { type CreateVerification, TTL_SECONDS, type Verification } from './schema.ts'
+import { insertVerification, type VerificationRow } from './store.ts'
+
+/** Schemes that would run as code, or read files, in whatever opens them. */
+const REDIRECT_SCHEMES_REFUSED = ['javascript:', 'data:', 'vbscript:', 'file:', 'blob:', 'about:', 'view-source:']
+
+export type Creation =
+  | { verification: Verification; replayed: true }
+  | { verification: Verification; replayed: false; charge: Charge }
+
+export async function createVerification(
+  deps: Deps,
+  idempotency: Idempotency,
+  caller: Caller,
+  body: CreateVerification,
+  idempotencyKey: string | undefined,
+): Promise<Creation> {
+  refuseInvalid(body)
+  if (idempotencyKey === undefined) return await create(deps, caller, body)
+  const begun = await idempotency.begin(caller, idempotencyKey, body)
+  if ('replay' in begun) return { verification: begun.replay, replayed: true }
+  try {
+    return await create(deps, caller, body, begun.claim)
+  } finally {
+    begun.claim.release()
+  }
+}
+
+function refuseInvalid({ template, query, redirect_url }: CreateVerification): void {
+  if ((template === undefined) === (query === undefined)) {
+    throw apiError('invalid_request', { message: 'body: give exactly one of template and query' })
+  }
+  const problem = query && findDcqlProblem(query)
+  if (problem) throw apiError('invalid_request', { message: `query${problem.path ? `.${problem.path}` : ''}: ${problem.reason}` })
+  if (redirect_url !== undefined && REDIRECT_SCHEMES_REFUSED.includes(new URL(redirect_url).protocol)) {
+    throw apiError('invalid_request', { message: "redirect_url: use https, http, or your app's own scheme" })
+  }
+}
+
+async function create(deps: Deps, caller: Caller, body: CreateVerification, claim?: Claim): Promise<Creation> {
+  const asked = await whatToAsk(deps, caller, body)
+  await refuseForbiddenWebhook(deps, body.webhook_url)
+  const { row, secrets } = draft(deps, caller, body, asked, await deps.clientId())
+
+  const created = await deps.write(async tx => {
+    const { at, ...plan } = await nextCreationTime(tx, caller.tenantId, deps.now())
+    const charge = await chargeOne(tx, caller.tenantId, dailyQuotaOf(plan), at)
+    const dated = { ...row, createdAt: at, expiresAt: at + (body.ttl_seconds ?? TTL_SECONDS.default) * 1000 }
+    if (asked.version !== null) await keepVersion(tx, asked.version, asked.query)
+    await insertVerification(tx, dated)
+    await deps.audit.append(tx, {
+      at,
+      tenantId: caller.tenantId,
+      actor: caller.name,
+      action: 'verification.created',
+      subjectId: row.id,
+      details: { environment: caller.environment, template: row.template, purpose: body.purpose },
+    })
+    const verification = await presentOpened({ ...deps, db: tx }, dated, secrets, {})
+    await claim?.keep(tx, verification)
+    return { verification, charge }
+  })
+  deps.metrics.count('vidimus_verifications_total', { event: 'created' })
+  return { ...created, replayed: false }
+}
+
+type Asked = { query: DcqlQuery; profile: Profile; version: string | null }
+
+async function whatToAsk(deps: Pick<Deps, 'db'>, caller: Caller, { template, query }: CreateVerification): Promise<Asked> {
+  if (template === undefined) return { query: query as unknown as DcqlQuery, profile: 'haip', version: null }
+  const resolved = await resolveTemplate(deps.db, caller.tenantId, template)
+  if (!resolved) throw apiError('unknown_template')
+  return resolved
+}
+
+/** A name that does not resolve now may resolve later: delivery decides it again. */
+async function refuseForbiddenWebhook(
+  { egress, resolve }: Pick<Deps, 'egress' | 'resolve'>,
+  url: string | undefined,
+): Promise<void> {
+  if (url === undefined) return
+  const checked = await checkDestination(egress, resolve, url)
+  if (!checked.ok && checked.reason !== 'unresolvable')
+    throw apiError('invalid_webhook_url', { message: `webhook_url: ${checked.detail}` })
+}
+
+type Draft = { row: Omit<VerificationRow, 'createdAt' | 'expiresAt'>; secrets: SessionSecrets }
+
+function draft({ random, sealer }: Deps, caller: Caller, body: CreateVerification, asked: Asked, clientId: string): Draft {
+  const { webhook_url, redirect_url, metadata, purpose } = body
+  const secrets = withoutUndefined({
+    webhook_url,
+    redirect_url,
+    metadata,
+    purpose,
+    query: asked.version === null ? asked.query : undefined,
+  })
+  const id = newVerificationId(random)
+  const salt = Object.keys(secrets).length > 0 ? Buffer.from(random(SALT_BYTES)) : null
+  const row = {
+    id,
+    tenantId: caller.tenantId,
+    environment: caller.environment,
+    deviceId: null,
+    status: 'pending' as const,
+    template: body.template ?? null,
+    templateVersion: asked.version,
+    profile: asked.profile,
+    clientId,
+    nonce: newNonce(random),
+    state: newNonce(random),
+    respondedAt: null,
+    salt,
+    sealed: salt && sealer.seal(secretsPlace({ id, tenantId: caller.tenantId }, salt), JSON.stringify(secrets)),
+    sealedResponseKey: null,
+    responseCodeHash: null,
+    responseCodeExpiresAt: null,
+    redeemedAt: null,
+  }
+  return { row, secrets }
+}
+
+const withoutUndefined = <T extends object>(value: T): T => JSON.parse(JSON.stringify(value))

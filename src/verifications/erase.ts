@@ -1,0 +1,46 @@
+import type { Db } from '#db'
+import type { Deps } from '../deps.ts'
+import { apiError } from '../http/errors.ts'
+import { isoUtc } from '../time.ts'
+import { forgetDeliveries } from '../webhooks/enqueue.ts'
+import type { ErasureResult } from './schema.ts'
+import { deleteVerification, findVerification, forgetReplays, type Owner } from './store.ts'
+
+const SHRED_RETRY_MS = 1000
+const SHRED_ATTEMPTS_MAX = 60
+
+type EraseDeps = Pick<Deps, 'write' | 'now' | 'audit' | 'checkpoint' | 'metrics' | 'log'>
+
+/** Everything derived from a verification, for good: afterwards its text is in no file. The quota it used is not given back. */
+export async function eraseVerification(deps: EraseDeps, owner: Owner, actor: string, id: string): Promise<ErasureResult> {
+  const at = deps.now()
+  const deleted = await deps.write(tx => eraseIn(deps, tx, { owner, actor, id, at }))
+  if (!deleted) throw apiError('session_not_found')
+  await shred(deps)
+  return { id, deleted, erased_at: isoUtc(at) }
+}
+
+type Erasure = { owner: Owner; actor: string; id: string; at: number }
+
+/** One erasure inside a transaction; nothing when the owner has no such session. */
+export async function eraseIn(
+  { audit, metrics }: Pick<Deps, 'audit' | 'metrics'>,
+  tx: Db,
+  { owner, actor, id, at }: Erasure,
+): Promise<ErasureResult['deleted'] | undefined> {
+  if (!(await findVerification(tx, owner, id))) return undefined
+  const deliveries = await forgetDeliveries(tx, owner.tenantId, id)
+  const { sessions, results } = await deleteVerification(tx, owner.tenantId, id)
+  await forgetReplays(tx, id)
+  await audit.forget(tx, id)
+  await audit.append(tx, { at, tenantId: owner.tenantId, actor, action: 'verification.erased', subjectId: id, details: null })
+  metrics.count('vidimus_verifications_total', { event: 'erased' })
+  return { verification_sessions: sessions, verification_results: results, webhook_deliveries: deliveries }
+}
+
+/** Deleted rows are overwritten in the file (secure_delete); their old pages still stand in the log until it is emptied. */
+export async function shred({ checkpoint, log }: Pick<EraseDeps, 'checkpoint' | 'log'>, attempt = 1): Promise<void> {
+  if (await checkpoint()) return
+  if (attempt >= SHRED_ATTEMPTS_MAX) return log.warn('erasure.log_not_emptied', { count: attempt })
+  setTimeout(() => void shred({ checkpoint, log }, attempt + 1), SHRED_RETRY_MS)
+}

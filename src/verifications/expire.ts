@@ -1,0 +1,19 @@
+import type { Deps } from '../deps.ts'
+import type { Status } from './schema.ts'
+import { deleteExpiredReplays, markExpired, type VerificationRow } from './store.ts'
+
+const SWEEP_ROWS_MAX = 500
+
+/** Reads never wait for the sweep: a pending session is expired from its deadline on, that instant included. */
+export const statusAt = ({ status, expiresAt }: Pick<VerificationRow, 'status' | 'expiresAt'>, now: number): Status =>
+  status === 'pending' && expiresAt <= now ? 'expired' : status
+
+/** Stores what time has decided. Short transactions, so that nobody waits behind a large sweep. */
+export async function sweepExpired({ write, now, metrics }: Pick<Deps, 'write' | 'now' | 'metrics'>): Promise<void> {
+  let expired: number
+  do {
+    expired = await write(tx => markExpired(tx, now(), SWEEP_ROWS_MAX))
+    metrics.count('vidimus_verifications_total', { event: 'expired' }, expired)
+  } while (expired === SWEEP_ROWS_MAX)
+  await write(tx => deleteExpiredReplays(tx, now()))
+}

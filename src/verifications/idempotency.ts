@@ -1,0 +1,93 @@
+// One creation per Idempotency-Key for 24 hours. While a request runs its key is held in memory, so that a claim dies with the process; its
+// 201 is kept in the same transaction as the session. Refusals are not kept: the repeat runs afresh.
+import type { Db } from '#db'
+import type { Caller } from '../access/scopes.ts'
+import type { Deps } from '../deps.ts'
+import { canonicalJson, hmacSha256 } from '../hash.ts'
+import { apiError } from '../http/errors.ts'
+import { SALT_BYTES } from '../seal.ts'
+import type { CreateVerification, Verification } from './schema.ts'
+import { findReplay, keepReplay, type ReplayRow } from './store.ts'
+
+const LEASE_MS = 30_000
+const REPLAY_MS = 24 * 3_600_000
+
+export type Claim = {
+  keep(tx: Db, verification: Verification): Promise<void>
+  /** Must be called however the request ends. */
+  release(): void
+}
+
+export type Idempotency = {
+  /** The first answer, when this is a repeat; otherwise a claim to go ahead. */
+  begin(caller: Caller, key: string, body: CreateVerification): Promise<{ replay: Verification } | { claim: Claim }>
+}
+
+type Held = { fingerprint: string; until: number }
+
+export function createIdempotency(deps: Pick<Deps, 'db' | 'now' | 'random' | 'sealer'>): Idempotency {
+  const lookupKey = deps.sealer.key('idempotency key')
+  const inFlight = new Map<string, Held>()
+  const digest = (...parts: string[]) => hmacSha256(lookupKey, JSON.stringify(parts)).toString('hex')
+
+  return {
+    async begin(caller, key, body) {
+      // Of the tenant and environment, not of the key: rolling an API key in the middle of a retry is safe.
+      const hash = digest('namespace', caller.tenantId, caller.environment, key)
+      const fingerprint = digest('POST', '/v1/verifications', canonicalJson(body))
+      refuseWhileHeld(inFlight.get(hash), fingerprint, deps.now())
+      const held = { fingerprint, until: deps.now() + LEASE_MS }
+      inFlight.set(hash, held)
+      const release = () => {
+        if (inFlight.get(hash) === held) inFlight.delete(hash)
+      }
+      try {
+        const stored = await findReplay(deps.db, hash, deps.now())
+        if (!stored) return { claim: claimOf(deps, { hash, fingerprint, tenantId: caller.tenantId }, release) }
+        release()
+        return { replay: replayOf(deps, stored, fingerprint) }
+      } catch (error) {
+        release()
+        throw error
+      }
+    },
+  }
+}
+
+function refuseWhileHeld(held: Held | undefined, fingerprint: string, now: number): void {
+  if (!held || held.until <= now) return
+  if (held.fingerprint !== fingerprint) throw apiError('idempotency_key_reused')
+  throw apiError('idempotency_key_in_flight', { retryAfter: Math.max(1, Math.ceil((held.until - now) / 1000)) })
+}
+
+/** A tombstone has no body: what it made was erased, and the key must not make another. */
+function replayOf({ sealer }: Pick<Deps, 'sealer'>, stored: ReplayRow, fingerprint: string): Verification {
+  if (stored.fingerprint !== fingerprint || !stored.sealed || !stored.salt) throw apiError('idempotency_key_reused')
+  return JSON.parse(sealer.open(place(stored, stored.salt), stored.sealed))
+}
+
+function claimOf(
+  { now, random, sealer }: Pick<Deps, 'now' | 'random' | 'sealer'>,
+  row: Pick<ReplayRow, 'hash' | 'fingerprint' | 'tenantId'>,
+  release: () => void,
+): Claim {
+  return {
+    release,
+    async keep(tx, verification) {
+      const at = now()
+      const salt = Buffer.from(random(SALT_BYTES))
+      const sealed = sealer.seal(place(row, salt), JSON.stringify(verification))
+      const kept = await keepReplay(tx, { ...row, verificationId: verification.id, salt, sealed, expiresAt: at + REPLAY_MS }, at)
+      // Only after a lease ran out under a request that still lived: the later one won.
+      if (!kept) throw apiError('idempotency_key_in_flight', { retryAfter: 1 })
+    },
+  }
+}
+
+const place = ({ hash, tenantId }: Pick<ReplayRow, 'hash' | 'tenantId'>, salt: Uint8Array) => ({
+  tenant: tenantId,
+  table: 'idempotency_keys',
+  column: 'sealed',
+  row: hash,
+  salt,
+})

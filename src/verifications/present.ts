@@ -1,0 +1,84 @@
+import type { Deps } from '../deps.ts'
+import type { DcqlQuery } from '../openid4vp/dcql.ts'
+import { byReferenceUri, byValueUri, requestUri } from '../openid4vp/request-object.ts'
+import { withPurpose } from '../templates/resolve.ts'
+import { findVersion } from '../templates/store.ts'
+import { isoUtc } from '../time.ts'
+import { statusAt } from './expire.ts'
+import type { CreateVerification, Verification } from './schema.ts'
+import type { ResultRow, VerificationRow, VerificationWithResult } from './store.ts'
+
+/** What a session holds sealed. */
+export type SessionSecrets = Pick<CreateVerification, 'webhook_url' | 'redirect_url' | 'metadata' | 'purpose'> & {
+  query?: DcqlQuery
+}
+
+type Result = Pick<Verification, 'claims' | 'credentials' | 'error'>
+
+type PresentDeps = Pick<Deps, 'config' | 'db' | 'now' | 'sealer'>
+
+/** The one place where a row becomes JSON, for every route and for webhooks. */
+export async function present(deps: PresentDeps, { verification, result }: VerificationWithResult): Promise<Verification> {
+  return await presentOpened(deps, verification, openSecrets(deps, verification), result ? openResult(deps, result) : {})
+}
+
+export async function presentOpened(
+  deps: PresentDeps,
+  row: VerificationRow,
+  secrets: SessionSecrets,
+  result: Result,
+): Promise<Verification> {
+  const status = statusAt(row, deps.now())
+  return {
+    id: row.id,
+    status,
+    ...(row.template !== null && { template: row.template }),
+    ...(status === 'pending' && (await walletLinks(deps, row, secrets))),
+    ...result,
+    ...(secrets.metadata && { metadata: secrets.metadata }),
+    ...(secrets.purpose && { purpose: secrets.purpose }),
+    ...(secrets.redirect_url && { redirect_url: secrets.redirect_url }),
+    created_at: isoUtc(row.createdAt),
+    expires_at: isoUtc(row.expiresAt),
+    ...(row.respondedAt !== null && { responded_at: isoUtc(row.respondedAt) }),
+  }
+}
+
+async function walletLinks(
+  deps: PresentDeps,
+  row: VerificationRow,
+  secrets: SessionSecrets,
+): Promise<Pick<Verification, 'wallet_uri' | 'request_uri'>> {
+  const { publicUrl } = deps.config
+  if (row.profile === 'eu-av') {
+    const query = withPurpose(await queryOf(deps, row, secrets), secrets.purpose)
+    return { wallet_uri: byValueUri({ publicUrl, id: row.id, nonce: row.nonce, state: row.state, query }) }
+  }
+  const uri = requestUri(publicUrl, row.id)
+  return { wallet_uri: byReferenceUri(row.clientId, uri), request_uri: uri }
+}
+
+/** What this session asks for, as fixed at its creation. */
+async function queryOf({ db }: PresentDeps, row: VerificationRow, secrets: SessionSecrets): Promise<DcqlQuery> {
+  const query = secrets.query ?? (await findVersion(db, row.templateVersion ?? ''))
+  if (!query) throw new Error('a session has a query of its own or a template version')
+  return query
+}
+
+export const secretsPlace = ({ id, tenantId }: Pick<VerificationRow, 'id' | 'tenantId'>, salt: Uint8Array) => ({
+  tenant: tenantId,
+  table: 'verification_sessions',
+  column: 'sealed',
+  row: id,
+  salt,
+})
+
+function openSecrets({ sealer }: PresentDeps, row: VerificationRow): SessionSecrets {
+  return row.sealed && row.salt ? JSON.parse(sealer.open(secretsPlace(row, row.salt), row.sealed)) : {}
+}
+
+function openResult({ sealer }: PresentDeps, { tenantId, verificationId, salt, sealed }: ResultRow): Result {
+  return JSON.parse(
+    sealer.open({ tenant: tenantId, table: 'verification_results', column: 'sealed', row: verificationId, salt }, sealed),
+  )
+}

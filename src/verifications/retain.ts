@@ -1,0 +1,28 @@
+import type { Deps } from '../deps.ts'
+import { listTenants } from '../tenants/store.ts'
+import { eraseIn, shred } from './erase.ts'
+import { listEnded } from './store.ts'
+
+const DAY_MS = 86_400_000
+const BATCH_MAX = 100
+
+/** Erases sessions that ended longer ago than their tenant keeps them. */
+export async function sweepRetention(deps: Deps): Promise<void> {
+  for (const { id: tenantId, retentionDays } of await listTenants(deps.db)) {
+    if (retentionDays === null) continue
+    const endedBy = deps.now() - retentionDays * DAY_MS
+    while ((await eraseBatch(deps, tenantId, endedBy)) === BATCH_MAX);
+  }
+}
+
+async function eraseBatch(deps: Deps, tenantId: string, endedBy: number): Promise<number> {
+  const due = await listEnded(deps.db, tenantId, endedBy, BATCH_MAX)
+  if (due.length === 0) return 0
+  const at = deps.now()
+  await deps.write(async tx => {
+    for (const { id, environment } of due)
+      await eraseIn(deps, tx, { owner: { tenantId, environment }, actor: 'retention', id, at })
+  })
+  await shred(deps)
+  return due.length
+}

@@ -1,0 +1,75 @@
+import { Elysia } from 'elysia'
+import { accessPlugin } from '../access/plugin.ts'
+import type { Deps } from '../deps.ts'
+import { errorResponses } from '../http/schema.ts'
+import { addDailyBudget } from '../usage/quota.ts'
+import { createVerification } from './create.ts'
+import { eraseVerification } from './erase.ts'
+import { createIdempotency } from './idempotency.ts'
+import { readList, readOne, readStatus } from './read.ts'
+import {
+  CreateVerification,
+  ErasureResult,
+  ListQuery,
+  Verification,
+  VerificationId,
+  VerificationList,
+  VerificationStatus,
+} from './schema.ts'
+
+export const verificationRoutes = (deps: Deps) => {
+  const idempotency = createIdempotency(deps)
+  return new Elysia({ prefix: '/v1', tags: ['Verifications'] })
+    .use(accessPlugin(deps))
+    .post(
+      '/verifications',
+      async ({ caller, body, headers, set, status }) => {
+        const creation = await createVerification(deps, idempotency, caller, body, headers['idempotency-key'])
+        if (creation.replayed) set.headers['idempotent-replayed'] = 'true'
+        else addDailyBudget(set.headers, creation.charge)
+        return status(201, creation.verification)
+      },
+      {
+        need: { scope: 'verifications:create', budget: 'create', idempotent: true, body: 'json' },
+        body: CreateVerification,
+        response: { 201: Verification, ...errorResponses(400, 401, 403, 409, 413, 422, 429, 500) },
+        detail: {
+          operationId: 'createVerification',
+          summary: 'Create a verification session',
+          description: 'Consumes one unit of the daily quota. Give exactly one of template and query.',
+        },
+      },
+    )
+    .get('/verifications', ({ caller, query }) => readList(deps, caller, query), {
+      need: { scope: 'verifications:read' },
+      query: ListQuery,
+      response: { 200: VerificationList, ...errorResponses(400, 401, 403, 429, 500) },
+      detail: { operationId: 'listVerifications', summary: 'List sessions, newest first' },
+    })
+    .get('/verifications/:id', ({ caller, params }) => readOne(deps, caller, params.id), {
+      need: { scope: 'verifications:read' },
+      params: VerificationId,
+      response: { 200: Verification, ...errorResponses(401, 403, 404, 429, 500) },
+      detail: { operationId: 'getVerification', summary: 'Fetch one session' },
+    })
+    .delete('/verifications/:id', ({ caller, params }) => eraseVerification(deps, caller, caller.name, params.id), {
+      need: { scope: 'verifications:delete' },
+      params: VerificationId,
+      response: { 200: ErasureResult, ...errorResponses(401, 403, 404, 429, 500) },
+      detail: {
+        operationId: 'eraseVerification',
+        summary: 'Erase a session for good',
+        description: 'Deletes the session, its result and its webhook delivery log. It cannot be undone.',
+      },
+    })
+    .get('/verifications/:id/status', ({ params }) => readStatus(deps, params.id), {
+      open: { perSession: 'status' },
+      params: VerificationId,
+      response: { 200: VerificationStatus, ...errorResponses(404, 429, 500) },
+      detail: {
+        operationId: 'getVerificationStatus',
+        summary: 'Poll the status, without a key',
+        description: 'Claims are never returned here.',
+      },
+    })
+}

@@ -1,0 +1,137 @@
+import { Type } from '@sinclair/typebox'
+import { QueryInteger, Text, Timestamp } from '../http/schema.ts'
+
+const Status = Type.Union([Type.Literal('pending'), Type.Literal('completed'), Type.Literal('failed'), Type.Literal('expired')], {
+  description: 'completed, failed and expired are final.',
+})
+export type Status = typeof Status.static
+
+const Claims = Type.Record(Type.String(), Type.Unknown())
+
+const Finding = Type.Object(
+  {
+    check: Type.String({ description: 'What must hold.' }),
+    status: Type.Union([Type.Literal('pass'), Type.Literal('fail'), Type.Literal('warning'), Type.Literal('skipped')]),
+    detail: Type.Optional(Type.String()),
+  },
+  { additionalProperties: false, $id: 'Finding' },
+)
+
+export const CredentialResult = Type.Object(
+  {
+    format: Type.Union([Type.Literal('mso_mdoc'), Type.Literal('dc+sd-jwt')]),
+    doctype_or_vct: Type.String(),
+    claims: Claims,
+    issuer: Type.Object(
+      { common_name: Type.Optional(Type.String()), country: Type.Optional(Type.String()) },
+      { additionalProperties: false },
+    ),
+    trusted: Type.Boolean(),
+    signature_valid: Type.Boolean(),
+    holder_binding_valid: Type.Boolean(),
+    findings: Type.Array(Finding, { description: 'Only what did not pass.' }),
+  },
+  { additionalProperties: false, $id: 'CredentialResult' },
+)
+export type CredentialResult = typeof CredentialResult.static
+
+const TemplateKey = (description: string) => Text({ minLength: 1, maxLength: 64, description, examples: ['age_over_18'] })
+const Purpose = Text({
+  minLength: 1,
+  maxLength: 300,
+  description: 'Why the data is requested; the wallet shows it to the holder.',
+})
+const METADATA_KEYS_MAX = 50
+const Metadata = (description: string) =>
+  Type.Record(Type.String({ maxLength: 64 }), Text({ maxLength: 500 }), {
+    maxProperties: METADATA_KEYS_MAX,
+    additionalProperties: false,
+    description,
+  })
+
+export const Verification = Type.Object(
+  {
+    id: Type.String({ description: 'Opaque and unguessable.', examples: ['vs_7Jb2Vd0Qm4sKXr9aTzN1hY'] }),
+    status: Status,
+    template: Type.Optional(TemplateKey('The template that was used.')),
+    wallet_uri: Type.Optional(Type.String({ description: 'For a QR code or a link; while pending.' })),
+    request_uri: Type.Optional(Type.String({ description: 'The request_uri inside wallet_uri; while pending.' })),
+    claims: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'Merged verified claims.' })),
+    credentials: Type.Optional(Type.Array(CredentialResult)),
+    error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() }, { additionalProperties: false })),
+    metadata: Type.Optional(Metadata('As given at creation.')),
+    purpose: Type.Optional(Purpose),
+    redirect_url: Type.Optional(Type.String({ description: 'Where the wallet sends the user after responding.' })),
+    created_at: Timestamp,
+    expires_at: Timestamp,
+    responded_at: Type.Optional(Timestamp),
+  },
+  { additionalProperties: false, $id: 'Verification' },
+)
+export type Verification = typeof Verification.static
+
+export const TTL_SECONDS = { minimum: 60, maximum: 3600, default: 300 } as const
+
+const AnyObject = Type.Record(Type.String(), Type.Unknown())
+const Uri = (description: string) => Type.String({ format: 'uri', maxLength: 2048, description })
+
+export const CreateVerification = Type.Object(
+  {
+    template: Type.Optional(TemplateKey('Built-in or tenant template. Exactly one of template and query must be given.')),
+    query: Type.Optional(
+      Type.Object(
+        { credentials: Type.Array(AnyObject, { minItems: 1 }), credential_sets: Type.Optional(Type.Array(AnyObject)) },
+        { additionalProperties: false, description: 'An explicit DCQL 1.0 query.' },
+      ),
+    ),
+    webhook_url: Type.Optional(Uri('Receives the signed result. http(s), on a public address.')),
+    redirect_url: Type.Optional(Uri('Where the wallet sends the user after responding; gets #response_code.')),
+    ttl_seconds: Type.Optional(Type.Integer({ ...TTL_SECONDS, description: 'Lifetime of the session.' })),
+    metadata: Type.Optional(Metadata('Your own keys and values, echoed on results and webhooks.')),
+    purpose: Type.Optional(Purpose),
+  },
+  { additionalProperties: false, $id: 'CreateVerification' },
+)
+export type CreateVerification = typeof CreateVerification.static
+
+export const VerificationList = Type.Object(
+  { data: Type.Array(Verification) },
+  { additionalProperties: false, $id: 'VerificationList' },
+)
+
+export const ListQuery = Type.Object(
+  {
+    limit: Type.Optional(QueryInteger({ minimum: 1, maximum: 100, default: 20, description: 'How many at most.' })),
+    before: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'Only sessions created before this time (UTC, Z): the created_at of the last one seen.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+export const VerificationStatus = Type.Object(
+  { id: Type.String(), status: Status },
+  { additionalProperties: false, $id: 'VerificationStatus' },
+)
+
+export const ErasureResult = Type.Object(
+  {
+    id: Type.String({ description: 'The erased verification.' }),
+    deleted: Type.Object(
+      {
+        verification_sessions: Type.Integer({ minimum: 0 }),
+        verification_results: Type.Integer({ minimum: 0 }),
+        webhook_deliveries: Type.Integer({ minimum: 0 }),
+      },
+      { additionalProperties: false, description: 'Rows deleted for good, per table.' },
+    ),
+    erased_at: Timestamp,
+  },
+  { additionalProperties: false, $id: 'ErasureResult' },
+)
+export type ErasureResult = typeof ErasureResult.static
+
+export const VerificationId = Type.Object({ id: Type.String({ minLength: 1 }) })

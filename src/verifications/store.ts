@@ -1,0 +1,195 @@
+import { and, desc, eq, inArray, lt, lte, sql } from 'drizzle-orm'
+import { type Db, prepared } from '#db'
+import { idempotencyKeys, verificationEvents, verificationResults, verificationSessions } from '#schema'
+
+export type VerificationRow = typeof verificationSessions.$inferSelect
+export type ResultRow = typeof verificationResults.$inferSelect
+export type VerificationWithResult = { verification: VerificationRow; result: ResultRow | null }
+
+/** Whose sessions: a tenant sees those of one environment only. */
+export type Owner = { tenantId: string; environment: 'test' | 'live' }
+
+const column = <Name extends string>(name: Name) => sql.placeholder(name)
+
+const insert = prepared(db =>
+  db
+    .insert(verificationSessions)
+    .values({
+      id: column('id'),
+      tenantId: column('tenantId'),
+      environment: column('environment'),
+      deviceId: column('deviceId'),
+      status: 'pending',
+      template: column('template'),
+      templateVersion: column('templateVersion'),
+      profile: column('profile'),
+      clientId: column('clientId'),
+      nonce: column('nonce'),
+      state: column('state'),
+      createdAt: column('createdAt'),
+      expiresAt: column('expiresAt'),
+      salt: column('salt'),
+      sealed: column('sealed'),
+    })
+    .prepare(),
+)
+
+export async function insertVerification(tx: Db, row: VerificationRow): Promise<void> {
+  await insert(tx).execute(row)
+}
+
+const withResult = (db: Db) =>
+  db
+    .select({ verification: verificationSessions, result: verificationResults })
+    .from(verificationSessions)
+    .leftJoin(
+      verificationResults,
+      and(
+        eq(verificationResults.verificationId, verificationSessions.id),
+        eq(verificationResults.tenantId, verificationSessions.tenantId),
+      ),
+    )
+
+const ownedBy = () => [
+  eq(verificationSessions.tenantId, column('tenantId')),
+  eq(verificationSessions.environment, column('environment')),
+]
+
+const selectOne = prepared(db =>
+  withResult(db)
+    .where(and(eq(verificationSessions.id, column('id')), ...ownedBy()))
+    .limit(1)
+    .prepare(),
+)
+
+export async function findVerification(db: Db, owner: Owner, id: string): Promise<VerificationWithResult | undefined> {
+  const [row] = await selectOne(db).execute({ ...owner, id })
+  return row
+}
+
+const selectPage = prepared(db =>
+  withResult(db)
+    .where(and(...ownedBy(), lt(verificationSessions.createdAt, column('before'))))
+    .orderBy(desc(verificationSessions.createdAt))
+    .limit(column('limit'))
+    .prepare(),
+)
+
+export async function listVerifications(
+  db: Db,
+  owner: Owner,
+  page: { before: number; limit: number },
+): Promise<VerificationWithResult[]> {
+  return await selectPage(db).execute({ ...owner, ...page })
+}
+
+const selectStatus = prepared(db =>
+  db
+    .select({ status: verificationSessions.status, expiresAt: verificationSessions.expiresAt })
+    .from(verificationSessions)
+    .where(eq(verificationSessions.id, column('id')))
+    .limit(1)
+    .prepare(),
+)
+
+/** Without a tenant: the id itself is the capability (interface 5.9). */
+export async function findStatus(db: Db, id: string): Promise<Pick<VerificationRow, 'status' | 'expiresAt'> | undefined> {
+  const [row] = await selectStatus(db).execute({ id })
+  return row
+}
+
+export async function countPending(db: Db): Promise<number> {
+  const [row] = await db
+    .select({ count: sql<number>`count(*)` })
+    .from(verificationSessions)
+    .where(eq(verificationSessions.status, 'pending'))
+  return row?.count ?? 0
+}
+
+/** Stores `expired` on sessions past their deadline and forgets the keys that would open their answers. */
+export async function markExpired(tx: Db, now: number, limit: number): Promise<number> {
+  const due = tx
+    .select({ id: verificationSessions.id })
+    .from(verificationSessions)
+    .where(and(eq(verificationSessions.status, 'pending'), lte(verificationSessions.expiresAt, now)))
+    .limit(limit)
+  const rows = await tx
+    .update(verificationSessions)
+    .set({ status: 'expired', sealedResponseKey: null })
+    .where(inArray(verificationSessions.id, due))
+    .returning({ id: verificationSessions.id })
+  return rows.length
+}
+
+/** Sessions of a tenant that ended at or before a time, oldest first. */
+export async function listEnded(db: Db, tenantId: string, endedBy: number, limit: number): Promise<VerificationRow[]> {
+  const { createdAt, respondedAt, expiresAt } = verificationSessions
+  return await db
+    .select()
+    .from(verificationSessions)
+    .where(
+      and(
+        eq(verificationSessions.tenantId, tenantId),
+        inArray(verificationSessions.environment, ['test', 'live']),
+        lte(createdAt, endedBy),
+        sql`coalesce(${respondedAt}, ${expiresAt}) <= ${endedBy}`,
+      ),
+    )
+    .orderBy(createdAt)
+    .limit(limit)
+}
+
+/** Deletes a session with its result and its timeline; its deliveries must be gone before. Counts the rows of the two tables. */
+export async function deleteVerification(tx: Db, tenantId: string, id: string): Promise<{ sessions: number; results: number }> {
+  await tx
+    .delete(verificationEvents)
+    .where(and(eq(verificationEvents.verificationId, id), eq(verificationEvents.tenantId, tenantId)))
+  const results = await tx
+    .delete(verificationResults)
+    .where(and(eq(verificationResults.verificationId, id), eq(verificationResults.tenantId, tenantId)))
+    .returning({ id: verificationResults.verificationId })
+  const sessions = await tx
+    .delete(verificationSessions)
+    .where(and(eq(verificationSessions.id, id), eq(verificationSessions.tenantId, tenantId)))
+    .returning({ id: verificationSessions.id })
+  return { sessions: sessions.length, results: results.length }
+}
+
+export type ReplayRow = typeof idempotencyKeys.$inferSelect
+
+const selectReplay = prepared(db =>
+  db
+    .select()
+    .from(idempotencyKeys)
+    .where(eq(idempotencyKeys.hash, column('hash')))
+    .limit(1)
+    .prepare(),
+)
+
+export async function findReplay(db: Db, hash: string, now: number): Promise<ReplayRow | undefined> {
+  const [row] = await selectReplay(db).execute({ hash })
+  return row && row.expiresAt > now ? row : undefined
+}
+
+/** False when the key is taken by a row that is still valid. */
+export async function keepReplay(tx: Db, row: ReplayRow, now: number): Promise<boolean> {
+  await tx.delete(idempotencyKeys).where(and(eq(idempotencyKeys.hash, row.hash), lte(idempotencyKeys.expiresAt, now)))
+  const kept = await tx
+    .insert(idempotencyKeys)
+    .values(row)
+    .onConflictDoNothing({ target: idempotencyKeys.hash })
+    .returning({ hash: idempotencyKeys.hash })
+  return kept.length > 0
+}
+
+/** Leaves a tombstone: the key stays taken, what it made cannot be read. */
+export async function forgetReplays(tx: Db, verificationId: string): Promise<void> {
+  await tx
+    .update(idempotencyKeys)
+    .set({ verificationId: null, salt: null, sealed: null })
+    .where(eq(idempotencyKeys.verificationId, verificationId))
+}
+
+export async function deleteExpiredReplays(tx: Db, now: number): Promise<void> {
+  await tx.delete(idempotencyKeys).where(lte(idempotencyKeys.expiresAt, now))
+}

@@ -1,0 +1,128 @@
+import { afterAll } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createKey, type ExpiryDays } from '../../src/access/keys.ts'
+import { type Environment, SCOPES, type Scope } from '../../src/access/scopes.ts'
+import { start } from '../../src/cli/serve.ts'
+import { type Config, loadConfig } from '../../src/config.ts'
+import { createDeps, type Deps, type World } from '../../src/deps.ts'
+import { createTenant } from '../../src/tenants/settings.ts'
+
+/** A Wednesday at noon: far from midnight, so that a test that crosses it says so. */
+export const NOON = Date.parse('2026-03-04T12:00:00.000Z')
+
+export type Answer<Body = unknown> = { status: number; headers: Headers; text: string; body: Body }
+
+export type Call = { key?: string; body?: unknown; raw?: BodyInit; headers?: Record<string, string> }
+
+export type TestApp = Awaited<ReturnType<typeof startApp>>
+
+type Options = {
+  config?: Partial<Config>
+  /** Limits are off unless a test is about them. */
+  rateLimitScale?: number
+  resolve?: World['resolve']
+  /** An existing directory, to start again on it. */
+  dir?: string
+  now?: number
+}
+
+const open = new Set<() => Promise<void>>()
+afterAll(async () => {
+  for (const stop of open) await stop()
+})
+
+export function temporaryDir(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'vidimus-test-'))
+  process.on('exit', () => rmSync(dir, { recursive: true, force: true }))
+  return dir
+}
+
+/** The real service on a real file and a real port, with a clock that the test moves. */
+export async function startApp({ config, rateLimitScale = 0, resolve, dir = temporaryDir(), now = NOON }: Options = {}) {
+  const clock = { ms: now }
+  const logs: string[] = []
+  const world: World = {
+    now: () => clock.ms,
+    random: count => randomBytes(count),
+    resolve: resolve ?? (async () => ['93.184.215.14']),
+    writeLog: line => void logs.push(line),
+    prettyLog: false,
+  }
+  const settings = {
+    ...loadConfig({ PORT: '0', VIDIMUS_DATA_DIR: dir, VIDIMUS_LOG: 'debug' }),
+    publicUrl: 'https://verify.example',
+    rateLimitScale,
+  }
+  const deps = createDeps({ ...settings, ...config }, world, 'server')
+  const service = await start(deps)
+  const stop = async () => {
+    if (open.delete(stop)) await service.stop()
+  }
+  open.add(stop)
+
+  return {
+    dir,
+    deps,
+    logs,
+    url: service.url,
+    stop,
+    clock: {
+      now: () => clock.ms,
+      advance: (ms: number) => void (clock.ms += ms),
+      set: (ms: number) => void (clock.ms = ms),
+    },
+    call: <Body = unknown>(method: string, path: string, options?: Call) => call<Body>(service.url, method, path, options),
+    /** A tenant of its own, with a key for each environment that may do everything. */
+    tenant: (settings?: Parameters<typeof createTenant>[1]) => makeTenant(deps, settings),
+    key: (tenantId: string, options: KeyOptions = {}) => makeKey(deps, tenantId, options),
+  }
+}
+
+export async function call<Body>(
+  url: string,
+  method: string,
+  path: string,
+  { key, body, raw, headers = {} }: Call = {},
+): Promise<Answer<Body>> {
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: {
+      ...(key !== undefined && { authorization: `Bearer ${key}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    body: raw ?? (body === undefined ? undefined : JSON.stringify(body)),
+    redirect: 'manual',
+  })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text, body: parsed(text) as Body }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+async function makeTenant(deps: Deps, settings: Parameters<typeof createTenant>[1] = { name: 'Shop' }) {
+  const { tenant } = await createTenant(deps, settings, 'test')
+  return { id: tenant.id, key: await makeKey(deps, tenant.id), liveKey: await makeKey(deps, tenant.id, { environment: 'live' }) }
+}
+
+type KeyOptions = { environment?: Environment; scopes?: readonly Scope[]; expiresDays?: ExpiryDays }
+
+async function makeKey(
+  deps: Deps,
+  tenantId: string,
+  { environment = 'test', scopes = SCOPES, expiresDays }: KeyOptions = {},
+): Promise<string> {
+  const { key } = await createKey(deps, { tenantId, environment, scopes, expiresDays, actor: 'test' })
+  return key
+}
+
+export type ErrorBody = { error: { code: string; message: string } }

@@ -1,0 +1,458 @@
+import { describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { findDcqlProblem } from '../../src/openid4vp/dcql.ts'
+
+type Vector = {
+  id: string
+  title: string
+  input: { dcql_query: unknown }
+  expect: { outcome: 'accept' | 'reject' | 'policy' }
+}
+
+const VECTORS_FOLDER = '../shared/vectors'
+const VECTORS_FILE = join(import.meta.dir, '../..', VECTORS_FOLDER, 'dcql-query.json')
+
+// The specification leaves these open; we decide as the OpenID conformance suite does.
+const POLICY: Record<string, 'accept' | 'reject'> = {
+  'bad-id-unicode': 'reject',
+  'bad-claim-sets-empty-inner': 'reject',
+}
+
+// The vector says accept, for a parser's test file in which an mso_mdoc query has `vct_values` and no `doctype_value`.
+// OpenID4VP 1.0 § B.2.3 requires `doctype_value` (vector bad-doctype-missing), and without it any document would pass.
+const DISPUTED: Record<string, string> = {
+  'eudi-complex_example': 'credentials[1].meta.doctype_value',
+}
+
+const SD_JWT = { id: 'pid', format: 'dc+sd-jwt', meta: { vct_values: ['urn:eudi:pid:1'] } }
+const MDOC = { id: 'mdl', format: 'mso_mdoc', meta: { doctype_value: 'org.iso.18013.5.1.mDL' } }
+
+describe('public vectors', () => {
+  if (!existsSync(VECTORS_FILE)) {
+    test.skip(`the folder ${VECTORS_FOLDER} is missing, so no public vector was checked`, () => {})
+    return
+  }
+  const { vectors }: { vectors: Vector[] } = JSON.parse(readFileSync(VECTORS_FILE, 'utf8'))
+
+  test.each(vectors.map(vector => [vector.id, vector.title, vector] as const))('%s: %s', (id, _, vector) => {
+    const problem = findDcqlProblem(vector.input.dcql_query)
+    if (id in DISPUTED) return expect(problem?.path).toBe(DISPUTED[id])
+    const { outcome } = vector.expect
+    const decision = outcome === 'policy' ? POLICY[id] : outcome
+    expect(decision).toBeOneOf(['accept', 'reject'])
+    if (decision === 'accept') expect(problem).toBeUndefined()
+    else expect(problem).toEqual({ path: expect.any(String), reason: expect.any(String) })
+  })
+})
+
+describe('accepted', () => {
+  const cases: [string, unknown][] = [
+    ['every member of DCQL 1.0 at once', everyMember()],
+    [
+      'claims that are never selectively disclosable',
+      withClaims(SD_JWT, [{ path: ['iss'] }, { path: ['vct'] }, { path: ['cnf', 'jwk'] }]),
+    ],
+    ['an SD-JWT path with keys, an index and null', withClaims(SD_JWT, [{ path: ['a', 0, null, 'b'] }])],
+    [
+      'paths where one leads to a part of the other',
+      withClaims(SD_JWT, [{ path: ['a'] }, { path: ['a', 'b'] }, { path: ['a', null] }]),
+    ],
+    ['the number 1 and the name "1" as different claims', withClaims(SD_JWT, [{ path: ['a', 1] }, { path: ['a', '1'] }])],
+    ['claims without ids when there are no claim sets', withClaims(MDOC, [{ path: ['n', 'a'] }, { path: ['n', 'b'] }])],
+    ['the same claim in two credential queries', { credentials: [withPath('a', ['x']), withPath('b', ['x'])] }],
+    ['the same claim id in two credential queries', { credentials: [withClaimId('a'), withClaimId('b')] }],
+    ['a claim that no claim set names', withMember(SD_JWT, 'claims', namedClaims('a', 'b'), { claim_sets: [['a']] })],
+    ['a credential that no set names', { credentials: [SD_JWT, MDOC], credential_sets: [{ options: [['pid']] }] }],
+    ['members of others', { ...one(SD_JWT), 'x-a': 1, note: 'n', purpose: 'p' }],
+    ['a member that looks like one that is there', { ...one({ ...SD_JWT, _id: 7 }), Credentials: 1 }],
+    [
+      '__proto__ as a member and as a path element',
+      JSON.parse(`{"__proto__":{"credentials":1},"credentials":[
+      {"__proto__":null,"id":"a","format":"dc+sd-jwt","meta":{"vct_values":["v"],"__proto__":[]},
+      "claims":[{"path":["__proto__"]}]}]}`),
+    ],
+  ]
+  test.each(cases)('%s', (_, query) => expect(findDcqlProblem(query)).toBeUndefined())
+})
+
+describe('refused, with the place', () => {
+  const cases: [string, unknown, string][] = [
+    ['null', null, ''],
+    ['an array', [], ''],
+    ['a string', 'credentials', ''],
+    ['no credentials', {}, 'credentials'],
+    ['credentials as an object', { credentials: { 0: SD_JWT } }, 'credentials'],
+    ['no credential', { credentials: [] }, 'credentials'],
+    ['a credential that is no object', { credentials: [SD_JWT, 'mdl'] }, 'credentials[1]'],
+    ['an array as a credential', { credentials: [[]] }, 'credentials[0]'],
+
+    ['no id', one({ ...SD_JWT, id: undefined }), 'credentials[0].id'],
+    ['an empty id', one({ ...SD_JWT, id: '' }), 'credentials[0].id'],
+    ['a number as id', one({ ...SD_JWT, id: 1 }), 'credentials[0].id'],
+    ['an id with a dot', one({ ...SD_JWT, id: 'a.b' }), 'credentials[0].id'],
+    ['an id with a line break at its end', one({ ...SD_JWT, id: 'a\n' }), 'credentials[0].id'],
+    ['an id twice', { credentials: [SD_JWT, MDOC, { ...MDOC, id: 'pid' }] }, 'credentials[2].id'],
+
+    ['no format', one({ ...SD_JWT, format: undefined }), 'credentials[0].format'],
+    ['a format of DCQL that we do not check', one({ ...SD_JWT, format: 'jwt_vc_json' }), 'credentials[0].format'],
+    ['the draft name of SD-JWT VC', one({ ...SD_JWT, format: 'vc+sd-jwt' }), 'credentials[0].format'],
+    ['a list of formats', one({ ...SD_JWT, format: ['dc+sd-jwt'] }), 'credentials[0].format'],
+
+    ['no meta, SD-JWT', one({ ...SD_JWT, meta: undefined }), 'credentials[0].meta'],
+    ['no meta, mdoc', one({ ...MDOC, meta: undefined }), 'credentials[0].meta'],
+    ['null as meta', one({ ...MDOC, meta: null }), 'credentials[0].meta'],
+    ['an SD-JWT with a document type', one({ ...SD_JWT, meta: MDOC.meta }), 'credentials[0].meta.vct_values'],
+    ['an mdoc with credential types', one({ ...MDOC, meta: SD_JWT.meta }), 'credentials[0].meta.doctype_value'],
+    ['vct_values as a string', one({ ...SD_JWT, meta: { vct_values: 'v' } }), 'credentials[0].meta.vct_values'],
+    ['no credential type', one({ ...SD_JWT, meta: { vct_values: [] } }), 'credentials[0].meta.vct_values'],
+    ['an empty credential type', one({ ...SD_JWT, meta: { vct_values: ['v', ''] } }), 'credentials[0].meta.vct_values[1]'],
+    ['an empty document type', one({ ...MDOC, meta: { doctype_value: '' } }), 'credentials[0].meta.doctype_value'],
+    ['a list of document types', one({ ...MDOC, meta: { doctype_value: ['d'] } }), 'credentials[0].meta.doctype_value'],
+
+    ['multiple as a string', one({ ...SD_JWT, multiple: 'true' }), 'credentials[0].multiple'],
+    [
+      'holder binding as null',
+      one({ ...SD_JWT, require_cryptographic_holder_binding: null }),
+      'credentials[0].require_cryptographic_holder_binding',
+    ],
+
+    ['no trusted authority', withAuthorities([]), 'credentials[0].trusted_authorities'],
+    ['a trusted authority as a string', withAuthorities(['aki']), 'credentials[0].trusted_authorities[0]'],
+    ['no authority type', withAuthorities([{ values: ['x'] }]), 'credentials[0].trusted_authorities[0].type'],
+    [
+      'an unknown authority type',
+      withAuthorities([{ type: 'x5c', values: ['x'] }]),
+      'credentials[0].trusted_authorities[0].type',
+    ],
+    ['no authority value', withAuthorities([{ type: 'aki', values: [] }]), 'credentials[0].trusted_authorities[0].values'],
+    [
+      'a padded key identifier',
+      withAuthorities([{ type: 'aki', values: ['AA=='] }]),
+      'credentials[0].trusted_authorities[0].values[0]',
+    ],
+    [
+      'an empty identifier',
+      withAuthorities([{ type: 'etsi_tl', values: [''] }]),
+      'credentials[0].trusted_authorities[0].values[0]',
+    ],
+
+    ['no claim', withClaims(SD_JWT, []), 'credentials[0].claims'],
+    ['null as claims', withClaims(SD_JWT, null), 'credentials[0].claims'],
+    ['a claim as a string', withClaims(SD_JWT, ['name']), 'credentials[0].claims[0]'],
+    ['a claim without path', withClaims(SD_JWT, [{ id: 'a' }]), 'credentials[0].claims[0].path'],
+    ['an empty path', withClaims(SD_JWT, [{ path: [] }]), 'credentials[0].claims[0].path'],
+    ['a path as a string', withClaims(SD_JWT, [{ path: 'name' }]), 'credentials[0].claims[0].path'],
+    ['a path that begins with null', withClaims(SD_JWT, [{ path: [null, 'a'] }]), 'credentials[0].claims[0].path[0]'],
+    ['a path that begins with an index', withClaims(SD_JWT, [{ path: [0] }]), 'credentials[0].claims[0].path[0]'],
+    ['a negative index', withClaims(SD_JWT, [{ path: ['a', -1] }]), 'credentials[0].claims[0].path[1]'],
+    ['a fractional index', withClaims(SD_JWT, [{ path: ['a', 1.5] }]), 'credentials[0].claims[0].path[1]'],
+    ['an index that is no longer exact', withClaims(SD_JWT, [{ path: ['a', 2 ** 53] }]), 'credentials[0].claims[0].path[1]'],
+    ['an object in a path', withClaims(SD_JWT, [{ path: ['a', {}] }]), 'credentials[0].claims[0].path[1]'],
+    ['an mdoc path of one', withClaims(MDOC, [{ path: ['a'] }]), 'credentials[0].claims[0].path'],
+    ['an mdoc path of three', withClaims(MDOC, [{ path: ['n', 'a', 'b'] }]), 'credentials[0].claims[0].path'],
+    ['an mdoc path with null', withClaims(MDOC, [{ path: ['n', null] }]), 'credentials[0].claims[0].path'],
+    ['an mdoc path with an index', withClaims(MDOC, [{ path: ['n', 0] }]), 'credentials[0].claims[0].path'],
+    ['an mdoc path with an empty namespace', withClaims(MDOC, [{ path: ['', 'a'] }]), 'credentials[0].claims[0].path'],
+    [
+      'an SD-JWT claim twice',
+      withClaims(SD_JWT, [{ path: ['a', 1] }, { path: ['b'] }, { path: ['a', 1] }]),
+      'credentials[0].claims[2].path',
+    ],
+    ['an mdoc claim twice', withClaims(MDOC, [{ path: ['n', 'a'] }, { path: ['n', 'a'] }]), 'credentials[0].claims[1].path'],
+    ['a claim id with a space', withClaims(SD_JWT, [{ id: 'a b', path: ['a'] }]), 'credentials[0].claims[0].id'],
+    [
+      'a claim id twice',
+      withClaims(SD_JWT, [
+        { id: 'a', path: ['a'] },
+        { id: 'a', path: ['b'] },
+      ]),
+      'credentials[0].claims[1].id',
+    ],
+    ['no value', withClaims(SD_JWT, [{ path: ['a'], values: [] }]), 'credentials[0].claims[0].values'],
+    ['null as a value', withClaims(SD_JWT, [{ path: ['a'], values: ['x', null] }]), 'credentials[0].claims[0].values[1]'],
+    ['a fraction as a value', withClaims(SD_JWT, [{ path: ['a'], values: [1.5] }]), 'credentials[0].claims[0].values[0]'],
+    [
+      'intent_to_retain as a string',
+      withClaims(MDOC, [{ path: ['n', 'a'], intent_to_retain: 'no' }]),
+      'credentials[0].claims[0].intent_to_retain',
+    ],
+
+    ['claim sets without claims', one({ ...SD_JWT, claim_sets: [['a']] }), 'credentials[0].claim_sets'],
+    ['claim sets with a claim that has no id', withClaimSets([['a']], [{ path: ['x'] }]), 'credentials[0].claims[0].id'],
+    ['no claim set', withClaimSets([]), 'credentials[0].claim_sets'],
+    ['an empty claim set', withClaimSets([['a'], []]), 'credentials[0].claim_sets[1]'],
+    ['a claim set as a string', withClaimSets(['a']), 'credentials[0].claim_sets[0]'],
+    ['a claim set with an unknown id', withClaimSets([['a', 'z']]), 'credentials[0].claim_sets[0][1]'],
+    ['a claim set with a number', withClaimSets([[0]]), 'credentials[0].claim_sets[0][0]'],
+
+    ['no credential set', withSets([]), 'credential_sets'],
+    ['credential sets as an object', withSets({ options: [['pid']] }), 'credential_sets'],
+    ['a credential set as an array', withSets([['pid']]), 'credential_sets[0]'],
+    ['no options', withSets([{ required: true }]), 'credential_sets[0].options'],
+    ['no option', withSets([{ options: [] }]), 'credential_sets[0].options'],
+    ['an option as a string', withSets([{ options: ['pid'] }]), 'credential_sets[0].options[0]'],
+    ['an empty option', withSets([{ options: [['pid'], []] }]), 'credential_sets[0].options[1]'],
+    ['an option with an unknown id', withSets([{ options: [['pid', 'mdl']] }]), 'credential_sets[0].options[0][1]'],
+    ['an option with an inherited name', withSets([{ options: [['constructor']] }]), 'credential_sets[0].options[0][0]'],
+    ['required as a string', withSets([{ options: [['pid']], required: 'false' }]), 'credential_sets[0].required'],
+    ['a purpose that is no string', withSets([{ options: [['pid']], purpose: { en: 'x' } }]), 'credential_sets[0].purpose'],
+    ['an empty purpose', withSets([{ options: [['pid']], purpose: '' }]), 'credential_sets[0].purpose'],
+
+    ['credential for credentials', { credential: [SD_JWT] }, ''],
+    ['credentialSets for credential_sets', { ...one(SD_JWT), credentialSets: [] }, ''],
+    ['claim for claims', one({ ...SD_JWT, claim: [{ path: ['a'] }] }), 'credentials[0]'],
+    ['vct_value for vct_values', one({ ...SD_JWT, meta: { vct_value: ['v'] } }), 'credentials[0].meta'],
+    ['doctypeValue for doctype_value', one({ ...MDOC, meta: { doctypeValue: 'd' } }), 'credentials[0].meta'],
+    ['value for values', withClaims(SD_JWT, [{ path: ['a'], value: ['x'] }]), 'credentials[0].claims[0]'],
+    ['Type for type', withAuthorities([{ Type: 'aki', values: ['x'] }]), 'credentials[0].trusted_authorities[0]'],
+    ['option for options', withSets([{ option: [['pid']] }]), 'credential_sets[0]'],
+  ]
+  test.each(cases)('%s', (_, query, path) => {
+    const problem = findDcqlProblem(query)
+    expect(problem?.path).toBe(path)
+    expect(problem?.reason).toMatch(/^[A-Z`].{10,200}\.$/)
+  })
+})
+
+describe('limits', () => {
+  const cases: [string, number, (count: number) => unknown, string][] = [
+    ['credentials', 20, count => ({ credentials: times(count, index => ({ ...SD_JWT, id: `c${index}` })) }), 'credentials'],
+    [
+      'claims',
+      100,
+      count =>
+        withClaims(
+          SD_JWT,
+          times(count, index => ({ path: [`c${index}`] })),
+        ),
+      'credentials[0].claims',
+    ],
+    ['path elements', 10, count => withClaims(SD_JWT, [{ path: times(count, () => 'a') }]), 'credentials[0].claims[0].path'],
+    [
+      'values',
+      100,
+      count => withClaims(SD_JWT, [{ path: ['a'], values: times(count, index => index) }]),
+      'credentials[0].claims[0].values',
+    ],
+    ['claim sets', 20, count => withClaimSets(times(count, () => ['a'])), 'credentials[0].claim_sets'],
+    ['ids of a claim set', 100, count => withClaimSets([times(count, () => 'a')]), 'credentials[0].claim_sets[0]'],
+    [
+      'credential types',
+      50,
+      count => one({ ...SD_JWT, meta: { vct_values: times(count, String) } }),
+      'credentials[0].meta.vct_values',
+    ],
+    [
+      'trusted authorities',
+      20,
+      count => withAuthorities(times(count, () => ({ type: 'aki', values: ['x'] }))),
+      'credentials[0].trusted_authorities',
+    ],
+    [
+      'values of a trusted authority',
+      100,
+      count => withAuthorities([{ type: 'aki', values: times(count, String) }]),
+      'credentials[0].trusted_authorities[0].values',
+    ],
+    ['credential sets', 10, count => withSets(times(count, () => ({ options: [['pid']] }))), 'credential_sets'],
+    ['options', 50, count => withSets([{ options: times(count, () => ['pid']) }]), 'credential_sets[0].options'],
+    ['ids of an option', 20, count => withSets([{ options: [times(count, () => 'pid')] }]), 'credential_sets[0].options[0]'],
+    ['characters of a credential id', 64, count => one({ ...SD_JWT, id: 'i'.repeat(count) }), 'credentials[0].id'],
+    [
+      'characters of a claim id',
+      64,
+      count => withClaims(SD_JWT, [{ id: 'i'.repeat(count), path: ['a'] }]),
+      'credentials[0].claims[0].id',
+    ],
+    [
+      'characters of a credential type',
+      1024,
+      count => one({ ...SD_JWT, meta: { vct_values: ['v'.repeat(count)] } }),
+      'credentials[0].meta.vct_values[0]',
+    ],
+    [
+      'characters of a document type',
+      1024,
+      count => one({ ...MDOC, meta: { doctype_value: 'd'.repeat(count) } }),
+      'credentials[0].meta.doctype_value',
+    ],
+    [
+      'characters of a name in a path',
+      1024,
+      count => withClaims(SD_JWT, [{ path: ['p'.repeat(count)] }]),
+      'credentials[0].claims[0].path[0]',
+    ],
+    [
+      'characters of an mdoc element',
+      1024,
+      count => withClaims(MDOC, [{ path: ['n', 'e'.repeat(count)] }]),
+      'credentials[0].claims[0].path',
+    ],
+    [
+      'characters of a value',
+      1024,
+      count => withClaims(SD_JWT, [{ path: ['a'], values: ['v'.repeat(count)] }]),
+      'credentials[0].claims[0].values[0]',
+    ],
+    [
+      'characters of a key identifier',
+      1024,
+      count => withAuthorities([{ type: 'aki', values: ['A'.repeat(count)] }]),
+      'credentials[0].trusted_authorities[0].values[0]',
+    ],
+    [
+      'characters of a trusted list',
+      1024,
+      count => withAuthorities([{ type: 'etsi_tl', values: ['u'.repeat(count)] }]),
+      'credentials[0].trusted_authorities[0].values[0]',
+    ],
+    [
+      'characters of a purpose',
+      300,
+      count => withSets([{ options: [['pid']], purpose: 'p'.repeat(count) }]),
+      'credential_sets[0].purpose',
+    ],
+  ]
+  test.each(cases)('%s: %d pass and one more does not', (_, max, build, path) => {
+    expect(findDcqlProblem(build(max))).toBeUndefined()
+    expect(findDcqlProblem(build(max + 1))?.path).toBe(path)
+  })
+})
+
+describe('reasons', () => {
+  test('name the two formats, and the new name of the draft one', () => {
+    expect(findDcqlProblem(one({ ...SD_JWT, format: 'ldp_vc' }))?.reason).toBe(
+      'The format must be "dc+sd-jwt" or "mso_mdoc", the only two supported, not "ldp_vc".',
+    )
+    expect(findDcqlProblem(one({ ...SD_JWT, format: 'vc+sd-jwt' }))?.reason).toContain('write "dc+sd-jwt"')
+  })
+
+  test('name the member that was meant', () => {
+    expect(findDcqlProblem(one({ ...SD_JWT, claim: [] }))?.reason).toContain(
+      '"claim" is unknown and wallets would skip it; write `claims`',
+    )
+  })
+
+  test('say how many there are and may be', () => {
+    expect(findDcqlProblem({ credentials: times(21, () => SD_JWT) })?.reason).toContain(
+      '1 to 20 credential queries, and it has 21',
+    )
+  })
+
+  test.each(['x'.repeat(60_000), '\u0000'.repeat(1000), '😀'.repeat(1000), `a${'😀'.repeat(1000)}`])(
+    'cut what they echo to 64 characters (%#)',
+    text => {
+      const echoing = [
+        one({ ...SD_JWT, format: text }),
+        withSets([{ options: [[text]] }]),
+        one({ ...SD_JWT, [`claim${'-'.repeat(500)}`]: 1 }),
+      ]
+      const reasons = echoing.map(query => findDcqlProblem(query)?.reason ?? '')
+      const echoes = reasons.map(reason => /"[^"]*…/.exec(reason)?.[0] ?? '')
+      expect(echoes.map(echo => echo.length)).toEqual([64, 64, 64])
+      expect(reasons.every(reason => reason.isWellFormed())).toBe(true)
+    },
+  )
+})
+
+describe('any JSON value', () => {
+  const json = fc.jsonValue({ maxDepth: 6 })
+  const text = fc.oneof(fc.constantFrom('a', 'b', 'dc+sd-jwt', 'mso_mdoc', 'aki', '__proto__'), fc.string())
+  const part = fc.oneof(json, text, fc.array(text), fc.array(fc.array(text)))
+  const object = (...members: string[]) =>
+    fc.oneof(fc.record(Object.fromEntries(members.map(member => [member, part])), { requiredKeys: [] }), json)
+  const credential = fc.record(
+    {
+      id: text,
+      format: fc.constantFrom('dc+sd-jwt', 'mso_mdoc'),
+      meta: fc.oneof(fc.constant({ vct_values: ['v'], doctype_value: 'd' }), json),
+      trusted_authorities: fc.array(object('type', 'values')),
+      claims: fc.array(object('id', 'path', 'values', 'intent_to_retain')),
+      claim_sets: part,
+      multiple: fc.oneof(fc.boolean(), json),
+    },
+    { requiredKeys: ['id', 'format', 'meta'] },
+  )
+  const query = fc.record(
+    { credentials: fc.array(fc.oneof(credential, json)), credential_sets: fc.array(object('options', 'required', 'purpose')) },
+    { requiredKeys: ['credentials'] },
+  )
+
+  test('is answered without a throw, by a short problem or none, and left unchanged', () => {
+    fc.assert(
+      fc.property(fc.oneof(json, query), value => {
+        const before = JSON.stringify(value)
+        const problem = findDcqlProblem(value)
+        expect(JSON.stringify(value)).toBe(before)
+        if (problem) expect(problem.path.length + problem.reason.length).toBeLessThan(400)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
+
+function everyMember() {
+  return {
+    credentials: [
+      {
+        ...SD_JWT,
+        multiple: true,
+        require_cryptographic_holder_binding: false,
+        trusted_authorities: [
+          { type: 'aki', values: ['s9tIpPmhxdiuNkHMEWNpYim8S8Y'] },
+          { type: 'etsi_tl', values: ['https://lotl.example.com'] },
+          { type: 'openid_federation', values: ['https://trustanchor.example.com'] },
+        ],
+        claims: [
+          { id: 'a', path: ['address', 'country'], values: ['DE', 1, true] },
+          { id: 'b', path: ['nationalities', null] },
+        ],
+        claim_sets: [['a', 'b'], ['b']],
+      },
+      { ...MDOC, claims: [{ path: ['org.iso.18013.5.1', 'age_over_18'], intent_to_retain: true }] },
+    ],
+    credential_sets: [{ options: [['pid'], ['mdl', 'pid']], required: false, purpose: 'To rent a car' }],
+  }
+}
+
+function one(credential: object) {
+  return { credentials: [credential] }
+}
+
+function withMember(credential: object, member: string, value: unknown, others: object = {}) {
+  return one({ ...credential, [member]: value, ...others })
+}
+
+function withClaims(credential: object, claims: unknown) {
+  return withMember(credential, 'claims', claims)
+}
+
+function withAuthorities(authorities: unknown) {
+  return withMember(SD_JWT, 'trusted_authorities', authorities)
+}
+
+function withClaimSets(claimSets: unknown, claims: unknown = namedClaims('a', 'b')) {
+  return withMember(SD_JWT, 'claims', claims, { claim_sets: claimSets })
+}
+
+function withSets(sets: unknown) {
+  return { ...one(SD_JWT), credential_sets: sets }
+}
+
+function namedClaims(...ids: string[]) {
+  return ids.map(id => ({ id, path: [id] }))
+}
+
+function withPath(id: string, path: unknown) {
+  return { ...SD_JWT, id, claims: [{ path }] }
+}
+
+function withClaimId(id: string) {
+  return { ...SD_JWT, id, claims: [{ id: 'same', path: ['a'] }] }
+}
+
+function times<T>(count: number, make: (index: number) => T): T[] {
+  return Array.from({ length: count }, (_, index) => make(index))
+}
