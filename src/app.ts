@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { recordHeartbeat } from './db/heartbeat.ts'
 import type { Deps } from './deps.ts'
+import { docsRoutes } from './http/docs.ts'
 import { httpPlugin } from './http/plugin.ts'
 import { allowedMethodsOf } from './http/routing.ts'
 import { serviceRoutes } from './http/service-routes.ts'
@@ -23,5 +24,5 @@ export function createApp(deps: Deps) {
     .use(usageRoutes(deps))
     .use(serviceRoutes(deps, at => recordHeartbeat(deps, at)))
   const allowedMethods = allowedMethodsOf(() => app.routes)
-  return app
+  return app.use(docsRoutes(deps, () => app.routes))
 }

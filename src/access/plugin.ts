@@ -39,6 +39,7 @@ export function accessPlugin(deps: Deps) {
 
   return new Elysia({ name: 'access' }).macro({
     need: (need: Need) => ({
+      detail: { access: need },
       // Runs before the body is touched, but not for GET and HEAD.
       async parse(context: Context) {
         await admit(context, need)
@@ -48,10 +49,11 @@ export function accessPlugin(deps: Deps) {
       transform: (context: Context) => admit(context, need),
       resolve: ({ request }: Context) => ({ caller: callers.get(request)! }),
     }),
-    open: ({ perSession }: Open) => ({
+    open: (open: Open) => ({
+      detail: { access: open },
       transform({ request, set, params }: Context & { params: { id?: string } }) {
         const { client } = traceOf(request)
-        const allowances = [deps.limits.take('ip', client), deps.limits.take(perSession, params.id ?? '')]
+        const allowances = [deps.limits.take('ip', client), deps.limits.take(open.perSession, params.id ?? '')]
         Object.assign(set.headers, rateLimitHeaders(allowances), OPEN_TO_ALL_ORIGINS)
       },
     }),

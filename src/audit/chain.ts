@@ -65,40 +65,61 @@ const checkpointText = ({ seq, at, hash }: Omit<Checkpoint, 'signature'>): strin
 
 export type ChainProblem = { seq: number; problem: string }
 
-/** Feed it records in order; it keeps only the head, so a chain of any length can be checked. */
-export function chainVerifier(publicKey: string, checkpoints: Iterable<Checkpoint>) {
-  const expected = new Map<number, Checkpoint>()
-  for (const checkpoint of checkpoints) expected.set(checkpoint.seq, checkpoint)
-  const key = createPublicKey({ key: Buffer.from(publicKey, 'base64'), format: 'der', type: 'spki' })
+export type Disclosed = { salt: Uint8Array; details: AuditDetails }
+
+/** Undefined when the text is no public key. */
+export function readPublicKey(text: string): KeyObject | undefined {
+  try {
+    return createPublicKey({ key: Buffer.from(text, 'base64'), format: 'der', type: 'spki' })
+  } catch {
+    return undefined
+  }
+}
+
+/** Feed it records in order. It keeps the head and what is still to be accounted for, so a chain of any length can be checked. */
+export function chainVerifier(key: KeyObject, checkpoints: readonly Checkpoint[]) {
   let count = 0
   let head = GENESIS
+  let checked = 0
+  let signedTo = 0
+  /** By subject, the first record whose details are gone. Only an erasure takes details away, and it leaves a record of its own. */
+  const undisclosed = new Map<string, number>()
+
+  function checkpointProblem(record: AuditRecord): string | undefined {
+    for (let due = checkpoints[checked]; due?.seq === record.seq; due = checkpoints[++checked]) {
+      if (due.hash !== record.hash) return 'it differs from the signed checkpoint'
+      if (!ed25519Verify(null, Buffer.from(checkpointText(due)), key, Buffer.from(due.signature, 'base64')))
+        return 'the signature of its checkpoint is not valid'
+      signedTo = record.seq
+    }
+    return undefined
+  }
 
   return {
     /** `disclosed` is absent for an erased subject. */
-    next(record: AuditRecord, disclosed?: { salt: Uint8Array; details: AuditDetails }): ChainProblem | undefined {
-      const fault = (problem: string) => ({ seq: record.seq, problem })
-      if (record.seq !== count + 1) return fault(`record ${count + 1} is missing or out of order`)
+    next(record: AuditRecord, disclosed?: Disclosed): ChainProblem | undefined {
+      const fault = (problem: string) => ({ seq: count + 1, problem })
+      if (record.seq !== count + 1) return fault('it is missing or out of order')
       if (record.previous !== head) return fault('it does not follow the record before it')
       if (recordHash(record) !== record.hash) return fault('its hash does not match its fields')
       if (disclosed && commitmentTo(disclosed.salt, disclosed.details) !== record.commitment)
         return fault('its details were changed')
-      const checkpoint = expected.get(record.seq)
-      if (checkpoint) {
-        if (checkpoint.hash !== record.hash) return fault('it differs from the signed checkpoint')
-        if (!ed25519Verify(null, Buffer.from(checkpointText(checkpoint)), key, Buffer.from(checkpoint.signature, 'base64'))) {
-          return fault('the signature of its checkpoint is not valid')
-        }
-        expected.delete(record.seq)
-      }
+      if (record.action.endsWith('.erased')) undisclosed.delete(record.subject)
+      else if (!disclosed && !undisclosed.has(record.subject)) undisclosed.set(record.subject, record.seq)
+      const problem = checkpointProblem(record)
+      if (problem) return fault(problem)
       count = record.seq
       head = record.hash
       return undefined
     },
-    end(): { count: number; head: string; problem: ChainProblem | undefined } {
-      const [missing] = expected.keys()
-      const problem =
-        missing === undefined ? undefined : { seq: missing, problem: 'a signed checkpoint names it, but it is not there' }
-      return { count, head, problem }
+    /** `signedTo` is the last record that a checkpoint fixes. */
+    end(): { count: number; head: string; signedTo: number; problem: ChainProblem | undefined } {
+      const [silent] = undisclosed.values()
+      const missing = checkpoints[checked]
+      const problem = missing
+        ? { seq: missing.seq, problem: 'a signed checkpoint names it, but it is not there' }
+        : silent && { seq: silent, problem: 'its details are gone, and no record of an erasure explains it' }
+      return { count, head, signedTo, problem: problem || undefined }
     },
   }
 }

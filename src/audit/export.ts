@@ -1,90 +1,123 @@
 // An export is JSON lines: a heading with the public key and the signed checkpoints, then one line per record, with salt and details where
-// they still exist. It can be verified without the database and without any secret.
+// they still exist. It ends with a signed record, and can be verified without the database and without any secret. No byte of it can be
+// changed unnoticed; what it cannot show is that it is the newest, or whose key signed it: compare head and public key with what you noted.
 import { FormatRegistry, type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { Deps } from '../deps.ts'
-import { isoUtc } from '../time.ts'
-import { type ChainProblem, chainVerifier } from './chain.ts'
-import { listCheckpoints } from './store.ts'
+import { type ChainProblem, type Checkpoint, chainVerifier, readPublicKey } from './chain.ts'
+import { holdSnapshot, listCheckpoints } from './store.ts'
 import { type AuditVerdict, readChain } from './verify.ts'
 
-FormatRegistry.Set('audit-hash', value => /^[0-9a-f]{64}$/.test(value))
-const Hash = Type.String({ format: 'audit-hash' })
+FormatRegistry.Set('audit-hex', value => /^[0-9a-f]{64}$/.test(value))
+FormatRegistry.Set('audit-base64', value => Buffer.from(value, 'base64').toString('base64') === value)
+const Hex = Type.String({ format: 'audit-hex' })
+const Base64 = Type.String({ format: 'audit-base64', maxLength: 200 })
 const Seq = Type.Integer({ minimum: 1 })
 
-const Heading = Type.Object({
-  vidimus_audit: Type.Literal(1),
-  exported_at: Type.String(),
-  public_key: Type.String({ maxLength: 200 }),
-  checkpoints: Type.Array(Type.Object({ seq: Seq, at: Type.Integer(), hash: Hash, signature: Type.String({ maxLength: 200 }) })),
-})
+const exactly = { additionalProperties: false }
 
-const Line = Type.Object({
-  seq: Seq,
-  at: Type.Integer(),
-  tenantId: Type.String(),
-  actor: Type.String(),
-  action: Type.String(),
-  subject: Type.String(),
-  commitment: Hash,
-  previous: Hash,
-  hash: Hash,
-  salt: Type.Optional(Type.String()),
-  details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-})
+const Heading = Type.Object(
+  {
+    vidimus_audit: Type.Literal(1),
+    public_key: Base64,
+    checkpoints: Type.Array(Type.Object({ seq: Seq, at: Type.Integer(), hash: Hex, signature: Base64 }, exactly)),
+  },
+  exactly,
+)
 
-export async function* exportAudit(deps: Pick<Deps, 'db' | 'sealer' | 'audit' | 'now'>): AsyncGenerator<string> {
-  const heading: Static<typeof Heading> = {
-    vidimus_audit: 1,
-    exported_at: isoUtc(deps.now()),
-    public_key: deps.audit.publicKey(),
-    checkpoints: await listCheckpoints(deps.db),
-  }
-  yield JSON.stringify(heading)
-  for await (const { record, disclosed } of readChain(deps)) {
-    const line: Static<typeof Line> = { ...record, ...(disclosed && { salt: hex(disclosed.salt), details: disclosed.details }) }
-    yield JSON.stringify(line)
+const Line = Type.Object(
+  {
+    seq: Seq,
+    at: Type.Integer(),
+    tenantId: Type.String(),
+    actor: Type.String(),
+    action: Type.String(),
+    subject: Type.String(),
+    commitment: Hex,
+    previous: Hex,
+    hash: Hex,
+    salt: Type.Optional(Hex),
+    details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  },
+  exactly,
+)
+
+/** Signs the head and gives the lines up to it, while others may go on writing. For a command: it holds `deps.db` still. */
+export async function* exportAudit(
+  deps: Pick<Deps, 'db' | 'write' | 'sealer' | 'audit' | 'now'>,
+): AsyncGenerator<string, void, undefined> {
+  let release: (() => void) | undefined
+  try {
+    const checkpoints = await deps.write(async tx => {
+      await deps.audit.checkpoint(tx, deps.now())
+      // Nobody else can add a record meanwhile, so the last one of the snapshot is the one just signed.
+      release = await holdSnapshot(deps.db)
+      return await listCheckpoints(tx)
+    })
+    yield headingOf(deps.audit.publicKey(), checkpoints)
+    for await (const { record, disclosed } of readChain(deps)) {
+      const line: Static<typeof Line> = {
+        ...record,
+        ...(disclosed && { salt: Buffer.from(disclosed.salt).toString('hex'), details: disclosed.details }),
+      }
+      yield JSON.stringify(line)
+    }
+  } finally {
+    release?.()
   }
 }
 
-export async function verifyExport(lines: AsyncIterable<string>): Promise<AuditVerdict & { publicKey: string }> {
+function headingOf(publicKey: string, checkpoints: Checkpoint[]): string {
+  const heading: Static<typeof Heading> = { vidimus_audit: 1, public_key: publicKey, checkpoints }
+  return JSON.stringify(heading)
+}
+
+export async function verifyExport(lines: AsyncIterable<string>): Promise<AuditVerdict> {
   let verifier: ReturnType<typeof chainVerifier> | undefined
   let publicKey = ''
   let number = 0
   for await (const text of lines) {
     number++
-    if (text === '') continue
     if (!verifier) {
       const heading = parse(Heading, text)
-      if (!heading) return unreadable(number, 'the file does not begin with the heading of an audit export')
+      const key = heading && readPublicKey(heading.public_key)
+      if (!key) return unreadable('the file does not begin with the heading of an audit export')
       publicKey = heading.public_key
-      verifier = chainVerifier(publicKey, heading.checkpoints)
+      verifier = chainVerifier(key, heading.checkpoints)
       continue
     }
-    const line = parse(Line, text)
-    if (!line)
-      return { ...verifier.end(), publicKey, problem: { seq: number - 1, problem: `line ${number} is not an audit record` } }
-    const { salt, details, ...record } = line
-    const problem = verifier.next(record, salt !== undefined && details ? { salt: Buffer.from(salt, 'hex'), details } : undefined)
+    const problem = checkLine(verifier, text, number)
     if (problem) return { ...verifier.end(), publicKey, problem }
   }
-  return verifier ? { ...verifier.end(), publicKey } : unreadable(1, 'the file is empty')
+  if (!verifier) return unreadable('the file is empty')
+  const end = verifier.end()
+  const unsigned = end.signedTo < end.count ? { seq: end.signedTo + 1, problem: 'no signed checkpoint covers it' } : undefined
+  return { ...end, publicKey, problem: end.problem ?? unsigned }
 }
 
+function checkLine(verifier: ReturnType<typeof chainVerifier>, text: string, number: number): ChainProblem | undefined {
+  const line = parse(Line, text)
+  if (!line) return { seq: number - 1, problem: `line ${number} is not as an export writes it` }
+  const { salt, details, ...record } = line
+  // An erasure takes salt and details; one without the other proves nothing, and fails the commitment.
+  const disclosed = salt || details ? { salt: Buffer.from(salt ?? '', 'hex'), details: details ?? {} } : undefined
+  return verifier.next(record, disclosed)
+}
+
+/** Printed back it must be the same text: a second member of the same name or a different escape could show readers something else. */
 function parse<T extends typeof Heading | typeof Line>(schema: T, text: string): Static<T> | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    return Value.Check(schema, value) ? value : undefined
+    return Value.Check(schema, value) && JSON.stringify(value) === text ? value : undefined
   } catch {
     return undefined
   }
 }
 
-const unreadable = (seq: number, problem: string): AuditVerdict & { publicKey: string } => ({
+const unreadable = (problem: string): AuditVerdict => ({
   count: 0,
   head: '',
+  signedTo: 0,
   publicKey: '',
-  problem: { seq, problem } satisfies ChainProblem,
+  problem: { seq: 0, problem },
 })
-
-const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')

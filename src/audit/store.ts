@@ -51,6 +51,14 @@ export async function listRecords(db: Db, afterSeq: number, limit: number): Prom
   return await db.select().from(auditRecords).where(gt(auditRecords.seq, afterSeq)).orderBy(asc(auditRecords.seq)).limit(limit)
 }
 
+/** What this connection reads stays as it is now until it is released. Only for a command: the server's readers share theirs. */
+export async function holdSnapshot(db: Db): Promise<() => void> {
+  db.run(sql`BEGIN`)
+  // The first read takes the snapshot, not BEGIN.
+  await findHead(db)
+  return () => void db.run(sql`COMMIT`)
+}
+
 export async function listCheckpoints(db: Db): Promise<Checkpoint[]> {
   return await db.select().from(auditCheckpoints).orderBy(asc(auditCheckpoints.seq))
 }

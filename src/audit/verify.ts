@@ -1,23 +1,28 @@
 import type { Deps } from '../deps.ts'
 import { detailsPlace } from './append.ts'
-import { type AuditDetails, type AuditRecord, type ChainProblem, chainVerifier } from './chain.ts'
+import { type AuditRecord, type ChainProblem, chainVerifier, type Disclosed, readPublicKey } from './chain.ts'
 import { listCheckpoints, listRecords, type StoredRecord } from './store.ts'
 
 const BATCH = 1000
 
-export type AuditVerdict = { count: number; head: string; problem: ChainProblem | undefined }
-
-/** What of a record can be checked against its commitment; nothing once the subject is erased. */
-export type Disclosed = { salt: Uint8Array; details: AuditDetails }
+/** Who signed is for the reader to compare: anybody can make a whole chain under a key of their own. */
+export type AuditVerdict = {
+  count: number
+  head: string
+  signedTo: number
+  publicKey: string
+  problem: ChainProblem | undefined
+}
 
 /** Walks the whole chain, with every signed checkpoint and the details that still exist. */
 export async function verifyAudit(deps: Pick<Deps, 'db' | 'sealer' | 'audit'>): Promise<AuditVerdict> {
-  const verifier = chainVerifier(deps.audit.publicKey(), await listCheckpoints(deps.db))
+  const publicKey = deps.audit.publicKey()
+  const verifier = chainVerifier(readPublicKey(publicKey)!, await listCheckpoints(deps.db))
   for await (const { record, disclosed } of readChain(deps)) {
     const problem = verifier.next(record, disclosed)
-    if (problem) return { ...verifier.end(), problem }
+    if (problem) return { ...verifier.end(), publicKey, problem }
   }
-  return verifier.end()
+  return { ...verifier.end(), publicKey }
 }
 
 export async function* readChain({
@@ -33,8 +38,11 @@ export async function* readChain({
   }
 }
 
+/** What of a record can be checked against its commitment; nothing once the subject is erased. */
 function disclose(sealer: Deps['sealer'], { salt, sealed, ...record }: StoredRecord): Disclosed | undefined {
-  if (!salt || !sealed) return undefined
+  if (!salt && !sealed) return undefined
+  // An erasure takes both.
+  if (!salt || !sealed) return { salt: Buffer.alloc(0), details: {} }
   try {
     return { salt, details: JSON.parse(sealer.open(detailsPlace(record, salt), sealed)) }
   } catch {

@@ -1,30 +1,35 @@
-import { createReadStream, createWriteStream } from 'node:fs'
+import { createReadStream } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
-import { finished } from 'node:stream/promises'
 import { exportAudit, verifyExport } from '../audit/export.ts'
 import { type AuditVerdict, verifyAudit } from '../audit/verify.ts'
-import { CommandError, parseCall, print, required, UsageError, withDeps } from './output.ts'
+import { actOf, CommandError, parseCall, print, withDeps } from './output.ts'
 
 const HELP = `usage: vidimus audit verify [--file EXPORT] [--json]
        vidimus audit export FILE [--json]
 
 Verifies the chain of the database, or of an export, which needs neither database nor key. Every record's hash, the signed checkpoints and
 the details that were not erased are checked. An export ends with the current head signed; keep it elsewhere, and nothing before it can be
-rewritten unnoticed.
+rewritten unnoticed. Note its public key, too: whoever rewrites everything can sign it only with another one.
 
 example: vidimus audit export audit.jsonl && vidimus audit verify --file audit.jsonl`
 
+const ACTS = {
+  verify: { flags: ['file'] },
+  export: { flags: [], word: 'the file to write' },
+} as const
+
 export async function runAudit(args: string[]): Promise<number> {
-  const { values, words } = parseCall(args, { file: { type: 'string' } })
-  if (values.help) return print(HELP)
-  const [act, file] = words
+  const call = parseCall(args, { file: { type: 'string' } })
+  const { help, json, file } = call.values
+  if (help) return print(HELP)
+  const { act, word } = actOf('audit', call, ACTS)
   switch (act) {
     case 'verify':
-      return report(values.file === undefined ? await withDeps(verifyAudit) : await verifyFile(values.file), values.json)
+      return report(file === undefined ? await withDeps(verifyAudit) : await verifyFile(file), json)
     case 'export':
-      return await exportTo(required(file, 'the file to write'), values.json)
-    default:
-      throw new UsageError('say audit verify or audit export')
+      await exportTo(word)
+      return report(await verifyFile(word), json, word)
   }
 }
 
@@ -36,29 +41,36 @@ async function verifyFile(file: string): Promise<AuditVerdict> {
   }
 }
 
-function report({ count, head, problem }: AuditVerdict, json = false): number {
-  const place = problem && { broken_at: problem.seq, problem: problem.problem }
-  if (json) print(JSON.stringify({ ok: !problem, count, head, ...place }))
-  else if (problem) print(`The chain is broken at record ${problem.seq}: ${problem.problem}.`)
-  else print(`The chain is whole: ${count} records, head ${head}.`)
-  return problem ? 1 : 0
+async function exportTo(file: string): Promise<void> {
+  await withDeps(async deps => {
+    const out = await openToWrite(file)
+    try {
+      for await (const line of exportAudit(deps)) await out.write(`${line}\n`)
+    } finally {
+      await out.close()
+    }
+  })
 }
 
-async function exportTo(file: string, json = false): Promise<number> {
-  const count = await withDeps(async deps => {
-    // Signed first, so that the export is fixed up to its last record.
-    await deps.write(tx => deps.audit.checkpoint(tx, deps.now()))
-    const out = createWriteStream(file, { mode: 0o600 })
-    const done = finished(out)
-    let lines = 0
-    for await (const line of exportAudit(deps)) {
-      lines++
-      if (!out.write(`${line}\n`)) await new Promise(resolve => out.once('drain', resolve))
-    }
-    out.end()
-    await done
-    return lines - 1
-  })
-  print(json ? JSON.stringify({ file, count }) : `${count} records written to ${file}.`)
-  return 0
+/** For nobody else's eyes: the details stand there in clear. */
+async function openToWrite(file: string): Promise<FileHandle> {
+  try {
+    return await open(file, 'w', 0o600)
+  } catch {
+    throw new CommandError(`cannot write ${file}; give a path in a directory that exists and is yours`)
+  }
+}
+
+function report({ count, head, signedTo, publicKey, problem }: AuditVerdict, json = false, file?: string): number {
+  if (json) {
+    const place = problem && { broken_at: problem.seq, problem: problem.problem }
+    print(
+      JSON.stringify({ ok: !problem, count, head, signed_to: signedTo, public_key: publicKey, ...(file && { file }), ...place }),
+    )
+  } else {
+    if (file) print(`${count} records written to ${file}.`)
+    if (problem) print(`The chain is broken at record ${problem.seq}: ${problem.problem}.`)
+    else print(`The chain is whole: ${count} records, head ${head}.\nSigned up to record ${signedTo}, public key ${publicKey}`)
+  }
+  return problem ? 1 : 0
 }

@@ -7,23 +7,25 @@ import { runTemplate } from './template.ts'
 import { runTenant } from './tenant.ts'
 import { runVersion } from './version.ts'
 
-const VERBS: Record<string, { run: (args: string[]) => Promise<number>; does: string }> = {
-  serve: { run: runServe, does: 'start the service (the default)' },
-  tenant: { run: runTenant, does: 'create, list and change tenants' },
-  key: { run: runKey, does: 'create, list, roll and revoke API keys' },
-  template: { run: runTemplate, does: 'put, list and delete templates' },
-  audit: { run: runAudit, does: 'verify and export the audit chain' },
-  openapi: { run: runOpenapi, does: 'print the OpenAPI document' },
-  version: { run: runVersion, does: 'print versions' },
-}
+type Verb = { run: (args: string[]) => Promise<number>; does: string }
+
+const VERBS = new Map<string, Verb>(
+  Object.entries({
+    serve: { run: runServe, does: 'start the service (the default)' },
+    tenant: { run: runTenant, does: 'create, list and change tenants' },
+    key: { run: runKey, does: 'create, list, roll and revoke API keys' },
+    template: { run: runTemplate, does: 'put, list and delete templates' },
+    audit: { run: runAudit, does: 'verify and export the audit chain' },
+    openapi: { run: runOpenapi, does: 'print the OpenAPI document' },
+    version: { run: runVersion, does: 'print versions' },
+  }),
+)
 
 const HELP = `Vidimus asks digital identity wallets for verified claims.
 
 usage: vidimus [VERB] [--json] [--help]
 
-${Object.entries(VERBS)
-  .map(([verb, { does }]) => `  ${verb.padEnd(10)}${does}`)
-  .join('\n')}
+${[...VERBS].map(([verb, { does }]) => `  ${verb.padEnd(10)}${does}`).join('\n')}
 
 Every verb explains itself with --help. All of them work beside a running server.
 
@@ -38,7 +40,7 @@ export async function run(args: string[]): Promise<number> {
       return 0
     }
     if (first === undefined || first.startsWith('-')) return await runServe(args)
-    const verb = VERBS[first]
+    const verb = VERBS.get(first)
     if (!verb) throw new UsageError(`there is no verb "${first.slice(0, 40)}"`)
     return await verb.run(rest)
   } catch (error) {

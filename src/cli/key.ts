@@ -4,7 +4,19 @@ import { type ApiKeyRow, findKey, listKeys } from '../access/store.ts'
 import type { Deps } from '../deps.ts'
 import { findTenant } from '../tenants/store.ts'
 import { isoUtc } from '../time.ts'
-import { ACTOR, CommandError, choice, parseCall, print, required, table, UsageError, withDeps } from './output.ts'
+import {
+  ACTOR,
+  actOf,
+  CommandError,
+  choice,
+  parseCall,
+  print,
+  required,
+  shortText,
+  table,
+  UsageError,
+  withDeps,
+} from './output.ts'
 
 const HELP = `usage: vidimus key create --tenant ID --env test|live [--scopes A,B] [--expires-days ${EXPIRY_DAYS.join('|')}] [--label TEXT] [--json]
        vidimus key list --tenant ID [--json]
@@ -26,23 +38,29 @@ const FLAGS = {
   'old-expires': { type: 'string' },
 } as const
 
+const ACTS = {
+  create: { flags: ['tenant', 'env', 'scopes', 'expires-days', 'label'] },
+  list: { flags: ['tenant'] },
+  revoke: { flags: [], word: 'the key id' },
+  roll: { flags: ['old-expires'], word: 'the key id' },
+} as const
+
 const LABEL_CHARS_MAX = 100
 
 export async function runKey(args: string[]): Promise<number> {
-  const { values, words } = parseCall(args, FLAGS)
+  const call = parseCall(args, FLAGS)
+  const { values } = call
   if (values.help) return print(HELP)
-  const [act, id] = words
+  const { act, word: id } = actOf('key', call, ACTS)
   switch (act) {
     case 'create':
       return await create(values)
     case 'list':
       return await list(required(values.tenant, '--tenant'), values.json)
     case 'revoke':
-      return await revoke(required(id, 'the key id'), values.json)
+      return await revoke(id, values.json)
     case 'roll':
-      return await roll(required(id, 'the key id'), choice(values['old-expires'] ?? '24h', graces, '--old-expires'), values.json)
-    default:
-      throw new UsageError('say key create, key list, key revoke or key roll')
+      return await roll(id, choice(values['old-expires'] ?? '24h', graces, '--old-expires'), values.json)
   }
 }
 
@@ -61,8 +79,7 @@ async function create(flags: CreateFlags): Promise<number> {
   const expiresDays = days === undefined ? undefined : EXPIRY_DAYS.find(each => String(each) === days)
   if (days !== undefined && !expiresDays)
     throw new UsageError(`--expires-days: "${days}" is not one of ${EXPIRY_DAYS.join(', ')}`)
-  const label = flags.label ?? ''
-  if ([...label].length > LABEL_CHARS_MAX) throw new UsageError(`--label: longer than ${LABEL_CHARS_MAX} characters`)
+  const label = shortText(flags.label ?? '', '--label', LABEL_CHARS_MAX)
   const minted = await withDeps(async deps => {
     await requireTenant(deps, tenantId)
     return await createKey(deps, { tenantId, environment, scopes, expiresDays, label, actor: ACTOR })

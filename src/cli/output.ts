@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { ConfigError, loadConfig } from '../config.ts'
 import { StartRefusal } from '../db/data-dir.ts'
 import { createDeps, type Deps, realWorld } from '../deps.ts'
+import { describeFailure } from '../log.ts'
 
 /** A wrong call: exit code 2. */
 export class UsageError extends Error {}
@@ -23,7 +24,8 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return complainAbout(error, 2, 'hint: --help shows how to call it')
   if (error instanceof StartRefusal) return complainAbout(error, error.exitCode)
   if (error instanceof CommandError || error instanceof ConfigError) return complainAbout(error, 1)
-  throw error
+  // Neither message nor trace: they quote values, and nobody can act on them. The place is what a report needs.
+  return complainAbout(new Error(`it failed: ${describeFailure(error)}`), 1, 'hint: try again; if it stays, report this line')
 }
 
 function complainAbout(error: Error, exitCode: number, hint?: string): number {
@@ -48,13 +50,38 @@ export function parseCall<F extends Flags>(
   }
 }
 
+type Call = { values: Record<string, unknown>; words: string[] }
+
+/** What an act takes besides --json: its flags, and what the one word after it stands for. */
+type Acts<Act extends string> = Record<Act, { flags: readonly string[]; word?: string }>
+
+/** Which act a call asks for. A flag or word that the act would ignore is a wrong call: whoever wrote it meant something by it. */
+export function actOf<Act extends string>(verb: string, { values, words }: Call, acts: Acts<Act>): { act: Act; word: string } {
+  const [first, word, ...surplus] = words
+  const names = Object.keys(acts) as Act[]
+  const act = names.find(name => name === first)
+  if (!act) throw new UsageError(`say ${names.map(name => `${verb} ${name}`).join(', ')}`)
+  const takes = acts[act]
+  const flag = Object.keys(values).find(name => name !== 'json' && !takes.flags.includes(name))
+  if (flag) throw new UsageError(`${verb} ${act} takes no --${flag}`)
+  const idle = takes.word ? surplus[0] : word
+  if (idle !== undefined) throw new UsageError(`${verb} ${act} takes no "${idle}"`)
+  return { act, word: takes.word ? required(word, takes.word) : '' }
+}
+
 export function required(value: string | undefined, flag: string): string {
   if (!value) throw new UsageError(`${flag} is missing`)
   return value
 }
 
-export function wholeNumber(value: string | undefined, flag: string, maximum: number): number | undefined {
-  if (value === undefined) return undefined
+/** What people will read in lists: something, on one line, not too long. */
+export function shortText(value: string, flag: string, charsMax: number): string {
+  if ([...value].length > charsMax) throw new UsageError(`${flag}: longer than ${charsMax} characters`)
+  if (/\p{Cc}/u.test(value)) throw new UsageError(`${flag}: without line breaks or control characters, please`)
+  return value
+}
+
+export function wholeNumber(value: string, flag: string, maximum: number): number {
   if (!/^\d{1,9}$/.test(value) || Number(value) > maximum)
     throw new UsageError(`${flag}: "${value}" is not a whole number from 0 to ${maximum}`)
   return Number(value)

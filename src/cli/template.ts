@@ -6,7 +6,7 @@ import { removeTemplate, saveTemplate } from '../templates/save.ts'
 import { listTemplates, type TemplateRow } from '../templates/store.ts'
 import { isoUtc } from '../time.ts'
 import { requireTenant } from './key.ts'
-import { ACTOR, CommandError, parseCall, print, required, table, UsageError, withDeps } from './output.ts'
+import { ACTOR, actOf, CommandError, parseCall, print, required, shortText, table, withDeps } from './output.ts'
 
 const KEY_CHARS_MAX = 64
 const TITLE_CHARS_MAX = 100
@@ -27,27 +27,30 @@ const FLAGS = {
   title: { type: 'string' },
 } as const
 
+const ACTS = {
+  put: { flags: ['tenant', 'key', 'file', 'title'] },
+  list: { flags: ['tenant'] },
+  delete: { flags: ['tenant', 'key'] },
+} as const
+
 export async function runTemplate(args: string[]): Promise<number> {
-  const { values, words } = parseCall(args, FLAGS)
+  const call = parseCall(args, FLAGS)
+  const { values } = call
   if (values.help) return print(HELP)
-  switch (words[0]) {
+  switch (actOf('template', call, ACTS).act) {
     case 'put':
       return await put(values)
     case 'list':
       return await list(values.tenant, values.json)
     case 'delete':
       return await remove(required(values.tenant, '--tenant'), required(values.key, '--key'), values.json)
-    default:
-      throw new UsageError('say template put, template list or template delete')
   }
 }
 
 async function put(flags: { tenant?: string; key?: string; file?: string; title?: string; json?: boolean }): Promise<number> {
   const tenantId = required(flags.tenant, '--tenant')
-  const key = required(flags.key, '--key')
-  const title = flags.title ?? key
-  if ([...key].length > KEY_CHARS_MAX) throw new UsageError(`--key: longer than ${KEY_CHARS_MAX} characters`)
-  if ([...title].length > TITLE_CHARS_MAX) throw new UsageError(`--title: longer than ${TITLE_CHARS_MAX} characters`)
+  const key = shortText(required(flags.key, '--key'), '--key', KEY_CHARS_MAX)
+  const title = shortText(flags.title ?? key, '--title', TITLE_CHARS_MAX)
   if (BUILTIN_TEMPLATES.has(key)) throw new CommandError(`${key} is a built-in template; choose another key`)
   const query = readQuery(required(flags.file, '--file'))
   await withDeps(async deps => {

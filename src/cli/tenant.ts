@@ -8,7 +8,20 @@ import {
   RETENTION_DAYS_MAX,
 } from '../tenants/settings.ts'
 import { listTenants, type TenantRow } from '../tenants/store.ts'
-import { ACTOR, CommandError, choice, parseCall, print, required, table, UsageError, wholeNumber, withDeps } from './output.ts'
+import {
+  ACTOR,
+  actOf,
+  CommandError,
+  choice,
+  parseCall,
+  print,
+  required,
+  shortText,
+  table,
+  UsageError,
+  wholeNumber,
+  withDeps,
+} from './output.ts'
 
 const NAME_CHARS_MAX = 100
 
@@ -30,10 +43,19 @@ const FLAGS = {
   'retention-days': { type: 'string' },
 } as const
 
+const SETTINGS = ['name', 'plan', 'daily-quota', 'retention-days'] as const
+
+const ACTS = {
+  create: { flags: SETTINGS },
+  list: { flags: [] },
+  set: { flags: SETTINGS, word: 'the tenant id' },
+} as const
+
 export async function runTenant(args: string[]): Promise<number> {
-  const { values, words } = parseCall(args, FLAGS)
+  const call = parseCall(args, FLAGS)
+  const { values } = call
   if (values.help) return print(HELP)
-  const [act, id] = words
+  const { act, word: id } = actOf('tenant', call, ACTS)
   const plan = values.plan === undefined ? undefined : choice(values.plan, Object.keys(PLANS) as Plan[], '--plan')
   const settings = {
     ...(plan && { plan }),
@@ -42,17 +64,11 @@ export async function runTenant(args: string[]): Promise<number> {
   }
   switch (act) {
     case 'create':
-      return await create({ name: checkedName(required(values.name, '--name')), ...settings }, values.json)
+      return await create({ name: checkedName(values.name), ...settings }, values.json)
     case 'list':
       return await list(values.json)
     case 'set':
-      return await set(
-        required(id, 'the tenant id'),
-        { ...(values.name && { name: checkedName(values.name) }), ...settings },
-        values.json,
-      )
-    default:
-      throw new UsageError('say tenant create, tenant list or tenant set')
+      return await set(id, { ...(values.name !== undefined && { name: checkedName(values.name) }), ...settings }, values.json)
   }
 }
 
@@ -62,10 +78,7 @@ function setting(name: 'dailyQuota' | 'retentionDays', value: string | undefined
   return { [name]: value === none ? null : wholeNumber(value, flag, maximum) }
 }
 
-function checkedName(name: string): string {
-  if ([...name].length > NAME_CHARS_MAX) throw new UsageError(`--name: longer than ${NAME_CHARS_MAX} characters`)
-  return name
-}
+const checkedName = (name: string | undefined): string => shortText(required(name?.trim(), '--name'), '--name', NAME_CHARS_MAX)
 
 async function create(settings: Parameters<typeof createTenant>[1], json = false): Promise<number> {
   const { tenant, webhookSecret } = await withDeps(deps => createTenant(deps, settings, ACTOR))

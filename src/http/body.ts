@@ -6,11 +6,13 @@ const JSON_DEPTH_MAX = 32
 
 const invalid = (message: string, cause?: unknown) => apiError('invalid_request', { message, cause })
 
-export async function readJson(request: Request): Promise<unknown> {
+/** Every JSON body of this API is an object. */
+export async function readJson(request: Request): Promise<object> {
   requireType(request, 'application/json')
   const text = decodeUtf8(await readBytes(request, JSON_BYTES_MAX))
   if (isDeeperThan(text, JSON_DEPTH_MAX)) throw invalid(`body: nested deeper than ${JSON_DEPTH_MAX} levels`)
   const value = parse(text)
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) throw invalid('body: expected a JSON object')
   // Only an escape can make half a surrogate pair in valid UTF-8; it has no UTF-8 form, so it could not be stored or sent on.
   if (text.includes('\\u') && !isWellFormed(value))
     throw invalid('body: a string holds half of a surrogate pair; send complete characters')

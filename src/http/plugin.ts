@@ -54,8 +54,8 @@ export function httpPlugin(deps: Deps, allowedMethods: (path: string) => string[
       set.headers['x-request-id'] = id
       if (request.url.length > URL_LENGTH_MAX) throw apiError('uri_too_long')
     })
-    .onError({ as: 'global' }, ({ error, code, request, path, set }) => {
-      const refusal = refusalFrom(error, code, () => allowedMethods(path))
+    .onError({ as: 'global' }, ({ error, code, request, set }) => {
+      const refusal = refusalFrom(error, code, () => allowedMethods(pathOf(request.url)))
       const trace = traces.get(request)
       if (trace) trace.errorCode = refusal.code
       if (refusal.status >= 500)
@@ -83,6 +83,9 @@ export function httpPlugin(deps: Deps, allowedMethods: (path: string) => string[
       })
     })
 }
+
+/** Not the framework's own `path`: it is wrong for host names of one or two letters, as a LAN may have them. */
+const pathOf = (url: string): string => url.replace(/^[a-z]+:\/\/[^/]*/, '').split('?', 1)[0] ?? ''
 
 function refusalFrom(error: unknown, code: unknown, allowed: () => string[]): ApiError {
   // What a parse hook throws arrives wrapped.

@@ -3,7 +3,7 @@ import { canonicalJson, sha256Hex } from '../hash.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import type { Profile } from '../openid4vp/request-object.ts'
 import { BUILTIN_TEMPLATES } from './builtin.ts'
-import { findTemplate } from './store.ts'
+import { findTemplate, findVersion, keepVersion } from './store.ts'
 
 /** What a template asks for at this moment, and the name of that version. */
 export type ResolvedTemplate = { query: DcqlQuery; profile: Profile; version: string }
@@ -19,6 +19,15 @@ export async function resolveTemplate(db: Db, tenantId: string, key: string): Pr
   if (builtin) return builtin
   const own = await findTemplate(db, tenantId, key)
   return own && { query: own.query, profile: 'haip', version: versionOf(own.query) }
+}
+
+/** Fixes what a session asks for: the template may change, the session's question must not. */
+export async function fixVersion(tx: Db, { version, query }: Pick<ResolvedTemplate, 'version' | 'query'>): Promise<void> {
+  await keepVersion(tx, version, query)
+}
+
+export async function queryOfVersion(db: Db, version: string): Promise<DcqlQuery | undefined> {
+  return await findVersion(db, version)
 }
 
 /**

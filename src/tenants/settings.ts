@@ -2,7 +2,15 @@ import type { Db } from '#db'
 import type { Deps } from '../deps.ts'
 import { newTenantId, newWebhookSecret } from '../ids.ts'
 import { SALT_BYTES } from '../seal.ts'
-import { findTenant, insertTenant, insertWebhookSecret, type TenantRow, updateTenant } from './store.ts'
+import {
+  findTenant,
+  insertTenant,
+  insertWebhookSecret,
+  listTenants,
+  nextCreationTime,
+  type TenantRow,
+  updateTenant,
+} from './store.ts'
 
 /** Creations a day. */
 export const PLANS = { trial: 100, standard: 10_000, large: 100_000 } as const
@@ -17,6 +25,18 @@ export async function tenantQuota(db: Db, id: string): Promise<number> {
   const tenant = await findTenant(db, id)
   if (!tenant) throw new Error('an authenticated tenant exists')
   return dailyQuotaOf(tenant)
+}
+
+/** When the tenant's next verification is created, strictly after its newest one, and the quota it is counted against. */
+export async function nextCreation(tx: Db, id: string, now: number): Promise<{ at: number; quota: number }> {
+  const { at, ...plan } = await nextCreationTime(tx, id, now)
+  return { at, quota: dailyQuotaOf(plan) }
+}
+
+/** The tenants that keep ended sessions for a while only. */
+export async function retentions(db: Db): Promise<{ tenantId: string; days: number }[]> {
+  const tenants = await listTenants(db)
+  return tenants.flatMap(({ id, retentionDays }) => (retentionDays === null ? [] : [{ tenantId: id, days: retentionDays }]))
 }
 
 type TenantSettings = { name: string; plan?: Plan; dailyQuota?: number | null; retentionDays?: number | null }
@@ -54,8 +74,9 @@ export async function changeTenant(
   const at = deps.now()
   return await deps.write(async tx => {
     const tenant = await updateTenant(tx, id, changes)
-    if (tenant)
-      await deps.audit.append(tx, { at, tenantId: id, actor, action: 'tenant.changed', subjectId: id, details: changes })
+    const { name, plan, dailyQuota, retentionDays } = changes
+    const details = { name, plan, daily_quota: dailyQuota, retention_days: retentionDays }
+    if (tenant) await deps.audit.append(tx, { at, tenantId: id, actor, action: 'tenant.changed', subjectId: id, details })
     return tenant
   })
 }

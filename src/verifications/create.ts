@@ -5,15 +5,13 @@ import { newNonce, newVerificationId } from '../ids.ts'
 import { type DcqlQuery, findDcqlProblem } from '../openid4vp/dcql.ts'
 import type { Profile } from '../openid4vp/request-object.ts'
 import { SALT_BYTES } from '../seal.ts'
-import { resolveTemplate } from '../templates/resolve.ts'
-import { keepVersion } from '../templates/store.ts'
-import { dailyQuotaOf } from '../tenants/settings.ts'
-import { nextCreationTime } from '../tenants/store.ts'
+import { fixVersion, resolveTemplate } from '../templates/resolve.ts'
+import { nextCreation } from '../tenants/settings.ts'
 import { type Charge, chargeOne } from '../usage/quota.ts'
 import { checkDestination } from '../webhooks/egress.ts'
 import type { Claim, Idempotency } from './idempotency.ts'
 import { presentOpened, type SessionSecrets, secretsPlace } from './present.ts'
-import { type CreateVerification, TTL_SECONDS, type Verification } from './schema.ts'
+import { type CreateVerification, METADATA_KEY_CHARS_MAX, TTL_SECONDS_DEFAULT, type Verification } from './schema.ts'
 import { insertVerification, type VerificationRow } from './store.ts'
 
 /** Schemes that would run as code, or read files, in whatever opens them. */
@@ -41,12 +39,15 @@ export async function createVerification(
   }
 }
 
-function refuseInvalid({ template, query, redirect_url }: CreateVerification): void {
+function refuseInvalid({ template, query, redirect_url, metadata = {} }: CreateVerification): void {
   if ((template === undefined) === (query === undefined)) {
     throw apiError('invalid_request', { message: 'body: give exactly one of template and query' })
   }
   const problem = query && findDcqlProblem(query)
   if (problem) throw apiError('invalid_request', { message: `query${problem.path ? `.${problem.path}` : ''}: ${problem.reason}` })
+  if (Object.keys(metadata).some(key => [...key].length > METADATA_KEY_CHARS_MAX)) {
+    throw apiError('invalid_request', { message: `metadata: a key is longer than ${METADATA_KEY_CHARS_MAX} characters` })
+  }
   if (redirect_url !== undefined && REDIRECT_SCHEMES_REFUSED.includes(new URL(redirect_url).protocol)) {
     throw apiError('invalid_request', { message: "redirect_url: use https, http, or your app's own scheme" })
   }
@@ -58,10 +59,10 @@ async function create(deps: Deps, caller: Caller, body: CreateVerification, clai
   const { row, secrets } = draft(deps, caller, body, asked, await deps.clientId())
 
   const created = await deps.write(async tx => {
-    const { at, ...plan } = await nextCreationTime(tx, caller.tenantId, deps.now())
-    const charge = await chargeOne(tx, caller.tenantId, dailyQuotaOf(plan), at)
-    const dated = { ...row, createdAt: at, expiresAt: at + (body.ttl_seconds ?? TTL_SECONDS.default) * 1000 }
-    if (asked.version !== null) await keepVersion(tx, asked.version, asked.query)
+    const { at, quota } = await nextCreation(tx, caller.tenantId, deps.now())
+    const charge = await chargeOne(tx, caller.tenantId, quota, at)
+    const dated = { ...row, createdAt: at, expiresAt: at + (body.ttl_seconds ?? TTL_SECONDS_DEFAULT) * 1000 }
+    if (asked.version !== null) await fixVersion(tx, { version: asked.version, query: asked.query })
     await insertVerification(tx, dated)
     await deps.audit.append(tx, {
       at,

@@ -1,8 +1,7 @@
 import type { Deps } from '../deps.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import { byReferenceUri, byValueUri, requestUri } from '../openid4vp/request-object.ts'
-import { withPurpose } from '../templates/resolve.ts'
-import { findVersion } from '../templates/store.ts'
+import { queryOfVersion, withPurpose } from '../templates/resolve.ts'
 import { isoUtc } from '../time.ts'
 import { statusAt } from './expire.ts'
 import type { CreateVerification, Verification } from './schema.ts'
@@ -60,7 +59,7 @@ async function walletLinks(
 
 /** What this session asks for, as fixed at its creation. */
 async function queryOf({ db }: PresentDeps, row: VerificationRow, secrets: SessionSecrets): Promise<DcqlQuery> {
-  const query = secrets.query ?? (await findVersion(db, row.templateVersion ?? ''))
+  const query = secrets.query ?? (await queryOfVersion(db, row.templateVersion ?? ''))
   if (!query) throw new Error('a session has a query of its own or a template version')
   return query
 }

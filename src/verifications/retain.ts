@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { listTenants } from '../tenants/store.ts'
+import { retentions } from '../tenants/settings.ts'
 import { eraseIn, shred } from './erase.ts'
 import { listEnded } from './store.ts'
 
@@ -8,9 +8,8 @@ const BATCH_MAX = 100
 
 /** Erases sessions that ended longer ago than their tenant keeps them. */
 export async function sweepRetention(deps: Deps): Promise<void> {
-  for (const { id: tenantId, retentionDays } of await listTenants(deps.db)) {
-    if (retentionDays === null) continue
-    const endedBy = deps.now() - retentionDays * DAY_MS
+  for (const { tenantId, days } of await retentions(deps.db)) {
+    const endedBy = deps.now() - days * DAY_MS
     while ((await eraseBatch(deps, tenantId, endedBy)) === BATCH_MAX);
   }
 }

@@ -41,9 +41,12 @@ const Purpose = Text({
   maxLength: 300,
   description: 'Why the data is requested; the wallet shows it to the holder.',
 })
+/** Keys are checked by the verb: a schema can only bound them by a pattern. */
+export const METADATA_KEY_CHARS_MAX = 64
 const METADATA_KEYS_MAX = 50
 const Metadata = (description: string) =>
-  Type.Record(Type.String({ maxLength: 64 }), Text({ maxLength: 500 }), {
+  Type.Record(Type.String(), Text({ maxLength: 500 }), {
+    propertyNames: { maxLength: METADATA_KEY_CHARS_MAX },
     maxProperties: METADATA_KEYS_MAX,
     additionalProperties: false,
     description,
@@ -70,7 +73,9 @@ export const Verification = Type.Object(
 )
 export type Verification = typeof Verification.static
 
-export const TTL_SECONDS = { minimum: 60, maximum: 3600, default: 300 } as const
+const TTL_SECONDS = { minimum: 60, maximum: 3600 }
+/** Not a `default` of the schema: that would be filled in before the body is compared with an earlier one. */
+export const TTL_SECONDS_DEFAULT = 300
 
 const AnyObject = Type.Record(Type.String(), Type.Unknown())
 const Uri = (description: string) => Type.String({ format: 'uri', maxLength: 2048, description })
@@ -86,7 +91,9 @@ export const CreateVerification = Type.Object(
     ),
     webhook_url: Type.Optional(Uri('Receives the signed result. http(s), on a public address.')),
     redirect_url: Type.Optional(Uri('Where the wallet sends the user after responding; gets #response_code.')),
-    ttl_seconds: Type.Optional(Type.Integer({ ...TTL_SECONDS, description: 'Lifetime of the session.' })),
+    ttl_seconds: Type.Optional(
+      Type.Integer({ ...TTL_SECONDS, documentedDefault: TTL_SECONDS_DEFAULT, description: 'Lifetime of the session.' }),
+    ),
     metadata: Type.Optional(Metadata('Your own keys and values, echoed on results and webhooks.')),
     purpose: Type.Optional(Purpose),
   },

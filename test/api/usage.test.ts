@@ -1,5 +1,14 @@
 import { expect, test } from 'bun:test'
-import { startApp } from '../helpers/app.ts'
+import { createVerification, startApp } from '../helpers/app.ts'
+
+const DAY_MS = 86_400_000
+
+type Usage = {
+  day: string
+  verifications_created: number
+  remaining: number
+  recent: { day: string; verifications_created: number }[]
+}
 
 test('a day without creations shows the whole quota and no recent days', async () => {
   const app = await startApp()
@@ -7,4 +16,79 @@ test('a day without creations shows the whole quota and no recent days', async (
   const { status, body } = await app.call('GET', '/v1/usage', { key })
   expect(status).toBe(200)
   expect(body).toEqual({ day: '2026-03-04', verifications_created: 0, daily_quota: 10_000, remaining: 10_000, recent: [] })
+})
+
+test('creations are counted per UTC day, and recent shows days with any usage, newest first, at most 30', async () => {
+  const app = await startApp()
+  const { key } = await app.tenant({ name: 'Shop', dailyQuota: 5 })
+  for (let day = 0; day < 33; day++) {
+    // The third day has none.
+    for (let i = 0; i < (day === 2 ? 0 : (day % 3) + 1); i++) await createVerification(app, key)
+    app.clock.advance(DAY_MS)
+  }
+  app.clock.advance(-DAY_MS)
+  const { body } = await app.call<Usage>('GET', '/v1/usage', { key })
+  expect(body).toMatchObject({ day: '2026-04-05', verifications_created: 3, daily_quota: 5, remaining: 2 })
+  expect(body.recent).toHaveLength(30)
+  expect(body.recent.slice(0, 2)).toEqual([
+    { day: '2026-04-05', verifications_created: 3 },
+    { day: '2026-04-04', verifications_created: 2 },
+  ])
+  expect(body.recent.at(-1)?.day).toBe('2026-03-07')
+})
+
+test.each([
+  ['trial', 100],
+  ['standard', 10_000],
+  ['large', 100_000],
+] as const)('the plan %s has %d a day', async (plan, daily_quota) => {
+  const app = await startApp()
+  const { key } = await app.tenant({ name: 'Shop', plan })
+  expect((await app.call<Usage>('GET', '/v1/usage', { key })).body).toMatchObject({ daily_quota, remaining: daily_quota })
+})
+
+test('a quota lowered below what was used leaves nothing, and never a negative number', async () => {
+  const app = await startApp()
+  const { id, key } = await app.tenant()
+  await createVerification(app, key)
+  await createVerification(app, key)
+  const { changeTenant } = await import('../../src/tenants/settings.ts')
+  await changeTenant(app.deps, id, { dailyQuota: 1 }, 'test')
+  expect((await app.call<Usage>('GET', '/v1/usage', { key })).body).toMatchObject({
+    verifications_created: 2,
+    daily_quota: 1,
+    remaining: 0,
+  })
+})
+
+test('both environments of a tenant see one counter, and another tenant its own', async () => {
+  const app = await startApp()
+  const { key, liveKey } = await app.tenant()
+  const other = await app.tenant()
+  await createVerification(app, key)
+  await createVerification(app, liveKey)
+  const counts = await Promise.all(
+    [key, liveKey, other.key].map(async each => (await app.call<Usage>('GET', '/v1/usage', { key: each })).body),
+  )
+  expect(counts.map(({ verifications_created }) => verifications_created)).toEqual([2, 2, 0])
+})
+
+test('the day turns at UTC midnight', async () => {
+  const app = await startApp({ now: Date.parse('2028-02-28T23:59:59.999Z') })
+  const { key } = await app.tenant()
+  await createVerification(app, key)
+  app.clock.advance(1)
+  expect((await app.call<Usage>('GET', '/v1/usage', { key })).body).toMatchObject({
+    day: '2028-02-29',
+    verifications_created: 0,
+    recent: [{ day: '2028-02-28', verifications_created: 1 }],
+  })
+})
+
+test('a clock that steps back over midnight opens no second quota', async () => {
+  const app = await startApp({ now: Date.parse('2026-03-05T00:00:00.000Z') })
+  const { key } = await app.tenant({ name: 'Shop', dailyQuota: 1 })
+  await createVerification(app, key)
+  app.clock.advance(-1)
+  expect((await app.call('POST', '/v1/verifications', { key, body: { template: 'age_over_18' } })).status).toBe(429)
 })

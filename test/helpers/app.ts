@@ -9,6 +9,7 @@ import { start } from '../../src/cli/serve.ts'
 import { type Config, loadConfig } from '../../src/config.ts'
 import { createDeps, type Deps, type World } from '../../src/deps.ts'
 import { createTenant } from '../../src/tenants/settings.ts'
+import type { Verification } from '../../src/verifications/schema.ts'
 
 /** A Wednesday at noon: far from midnight, so that a test that crosses it says so. */
 export const NOON = Date.parse('2026-03-04T12:00:00.000Z')
@@ -71,8 +72,12 @@ export async function startApp({ config, rateLimitScale = 0, resolve, dir = temp
     stop,
     clock: {
       now: () => clock.ms,
-      advance: (ms: number) => void (clock.ms += ms),
-      set: (ms: number) => void (clock.ms = ms),
+      advance(ms: number) {
+        clock.ms += ms
+      },
+      set(ms: number) {
+        clock.ms = ms
+      },
     },
     call: <Body = unknown>(method: string, path: string, options?: Call) => call<Body>(service.url, method, path, options),
     /** A tenant of its own, with a key for each environment that may do everything. */
@@ -126,3 +131,19 @@ async function makeKey(
 }
 
 export type ErrorBody = { error: { code: string; message: string } }
+
+/** A verification made through the door; the test fails if it is refused. */
+export async function createVerification(app: TestApp, key: string, body: object = {}): Promise<Verification> {
+  const answer = await app.call<Verification>('POST', '/v1/verifications', { key, body: { template: 'age_over_18', ...body } })
+  if (answer.status !== 201) throw new Error(`not created: ${answer.status} ${answer.text}`)
+  return answer.body
+}
+
+/** Waits for what happens by itself, with a bound. */
+export async function until(condition: () => Promise<boolean>): Promise<void> {
+  for (let i = 0; i < 1000; i++) {
+    if (await condition()) return
+    await Bun.sleep(5)
+  }
+  throw new Error('it never came true')
+}

@@ -1,0 +1,243 @@
+// The OpenAPI document, read off the route table: the schemas that check requests and answers are the ones it shows.
+import { STATUS_CODES } from 'node:http'
+import { PatternStringExact, type TObject, type TSchema } from '@sinclair/typebox'
+import type { DocumentDecoration } from 'elysia'
+import { apiError, ERRORS, type ErrorCode, envelope } from './errors.ts'
+import { errorResponses } from './schema.ts'
+
+/** Of the interface, not of the program. */
+const API_VERSION = '0.1.0'
+
+/** What a route asks of its caller. Macros leave no trace in the route table, so the access plugin puts this into the route's detail. */
+export type Access = { scope?: string; perSession?: string; budget?: string; idempotent?: true }
+
+declare module 'elysia/types' {
+  interface DocumentDecoration {
+    access?: Access
+  }
+}
+
+export type Route = {
+  method: string
+  path: string
+  hooks: {
+    params?: TObject
+    query?: TObject
+    body?: TSchema
+    response?: Record<string, TSchema>
+    detail?: DocumentDecoration
+  }
+}
+
+type JsonSchema = Record<string, unknown>
+type Schemas = Record<string, JsonSchema>
+type Operation = { operationId: string; tags: string[]; responses: Record<string, object> } & Record<string, unknown>
+
+export type OpenApi = {
+  openapi: string
+  info: Record<string, unknown>
+  servers: { url: string }[]
+  tags: { name: string; description: string }[]
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Schemas; headers: Record<string, object>; securitySchemes: Record<string, object> }
+}
+
+export function describeRoutes(routes: readonly Route[], publicUrl: string): OpenApi {
+  const schemas: Schemas = {}
+  const paths: OpenApi['paths'] = {}
+  for (const { method, path, hooks } of routes) {
+    if (hooks.detail?.hide) continue
+    const template = path.replace(/:(\w+)/g, '{$1}')
+    paths[template] = { ...paths[template], [method.toLowerCase()]: describeOperation(hooks, schemas) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Vidimus',
+      version: API_VERSION,
+      summary: 'Verified claims from digital identity wallets.',
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: publicUrl || '/' }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths,
+    components: { schemas, headers: HEADERS, securitySchemes: { apiKey: API_KEY } },
+  }
+}
+
+const DESCRIPTION = `Vidimus asks a holder's digital identity wallet for verified claims. Create a verification, show its \`wallet_uri\` as a
+QR code or link, and learn the outcome by polling the status, by reading the session with your key, or from a signed webhook.
+
+**Errors** all have the same shape. Rely on \`code\`; \`message\` is for people and may change. Quote \`X-Request-Id\` when you ask for help.
+
+Beside the answers listed below, an unknown route answers 404 \`not_found\`, and a wrong method 405 \`method_not_allowed\` with an \`Allow\`
+header. What is not valid HTTP never gets that far: it is answered 400, headers above 64 KiB 431, both without a body, and a connection
+with an unknown method is closed.
+
+**Limits** count per key, tenant, address and session. \`RateLimit-Policy\` and \`RateLimit\` tell about the budget that is nearest to its
+end; after a 429 wait for \`Retry-After\` seconds.`
+
+const TAGS = {
+  Verifications: 'Sessions: what to ask a holder for, and what came of it.',
+  Usage: 'How much of the daily quota is used.',
+  Service: 'For whoever operates the service.',
+}
+
+const API_KEY = {
+  type: 'http',
+  scheme: 'bearer',
+  description: 'An API key as `Authorization: Bearer <API_KEY>`. It begins `vk_test_` or `vk_live_` and reaches only that environment.',
+}
+
+const header = (description: string, schema: JsonSchema, required: boolean) => ({ description, required, schema })
+
+/** A header that is required here is on every answer that names it; the others come when they have something to tell. */
+const HEADERS = {
+  'X-Request-Id': header('Names this request in the log.', { type: 'string', examples: ['req_x7Qm2Kd91c'] }, true),
+  'RateLimit-Policy': header(
+    'Size and window in seconds of the tightest budget, and after a creation of the daily quota; absent while limits are off.',
+    { type: 'string', examples: ['"create";q=100;w=4, "daily";q=10000;w=86400'] },
+    false,
+  ),
+  RateLimit: header(
+    'What is left of the same budgets, and the seconds until they are whole again; absent while limits are off.',
+    { type: 'string', examples: ['"create";r=99;t=1, "daily";r=9999;t=43200'] },
+    false,
+  ),
+  'Retry-After': header('Seconds to wait.', { type: 'integer', minimum: 1 }, true),
+  'WWW-Authenticate': header('How to authenticate.', { type: 'string', examples: ['Bearer error="invalid_token"'] }, true),
+  'Idempotent-Replayed': header('The first answer to this Idempotency-Key, given again.', { const: 'true' }, false),
+}
+
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description:
+    'Makes a repeat safe: within 24 hours the same key with the same body gives the first answer again, and nothing new is created or ' +
+    'charged. Printable ASCII without spaces; a UUID is a good choice.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+}
+
+function describeOperation({ params, query, body, response, detail = {} }: Route['hooks'], schemas: Schemas): Operation {
+  const { operationId = '', summary, description, tags = [], access } = detail
+  const parameters = [
+    ...parametersOf('path', params, schemas),
+    ...parametersOf('query', query, schemas),
+    ...(access?.idempotent ? [IDEMPOTENCY_KEY] : []),
+  ]
+  // Any address can be made too long.
+  const answers = Object.entries({ ...response, ...errorResponses(414) })
+  return {
+    operationId,
+    tags,
+    summary,
+    description: [description, admission(access)].filter(Boolean).join('\n\n'),
+    security: access?.scope ? [{ apiKey: [access.scope] }] : [],
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && { requestBody: { required: true, content: contentOf(body, schemas) } }),
+    responses: Object.fromEntries(
+      answers.map(([status, schema]) => [status, describeAnswer(Number(status), schema, access, schemas)]),
+    ),
+  }
+}
+
+function admission(access: Access | undefined): string {
+  if (access?.scope) return `Needs an API key with the scope \`${access.scope}\`.`
+  if (access?.perSession) return 'Needs no API key: who knows the id may ask. Pages of any origin may call it.'
+  return 'Needs no API key.'
+}
+
+function parametersOf(place: 'path' | 'query', schema: TObject | undefined, schemas: Schemas): object[] {
+  return Object.entries(schema?.properties ?? {}).map(([name, property]) => {
+    const { description, ...rest } = toJsonSchema(property, schemas)
+    const required = schema?.required?.includes(name) ?? false
+    return { name, in: place, required, ...(description !== undefined && { description }), schema: rest }
+  })
+}
+
+const contentOf = (schema: TSchema, schemas: Schemas, examples?: object) => ({
+  [schema.type === 'string' ? 'text/plain' : 'application/json']: {
+    schema: toJsonSchema(schema, schemas),
+    ...(examples && { examples }),
+  },
+})
+
+function describeAnswer(status: number, schema: TSchema, access: Access | undefined, schemas: Schemas): object {
+  const codes = status < 400 ? [] : codesOf(status, access)
+  const errors = codes.map(code => apiError(code))
+  const examples = Object.fromEntries(errors.map(each => [each.wireCode, { value: envelope(each.wireCode, each.message) }]))
+  return {
+    description: errors.length > 0 ? alternatives(Object.keys(examples)) : (STATUS_CODES[status] ?? ''),
+    headers: Object.fromEntries(
+      headersOf(status, codes, access).map(name => [name, { $ref: `#/components/headers/${name}` }]),
+    ),
+    content: contentOf(schema, schemas, errors.length > 0 ? examples : undefined),
+  }
+}
+
+/** Codes that not every route with their status can give. */
+const GIVEN_ONLY_TO: Partial<Record<ErrorCode, (access: Access) => boolean>> = {
+  invalid_idempotency_key: access => access.idempotent === true,
+  idempotency_key_in_flight: access => access.idempotent === true,
+  idempotency_key_reused: access => access.idempotent === true,
+  quota_exceeded: access => access.budget === 'create',
+  not_found: () => false,
+}
+
+const codesOf = (status: number, access: Access = {}): ErrorCode[] =>
+  (Object.keys(ERRORS) as ErrorCode[]).filter(code => ERRORS[code][0] === status && (GIVEN_ONLY_TO[code]?.(access) ?? true))
+
+const alternatives = (codes: string[]): string => new Intl.ListFormat('en', { type: 'disjunction' }).format(codes.map(c => `\`${c}\``))
+
+/** Given before any budget is looked at, or when something broke on the way. */
+const WITHOUT_BUDGETS = [401, 403, 414, 500]
+const WITH_RETRY_AFTER: ErrorCode[] = ['rate_limit_exceeded', 'quota_exceeded', 'idempotency_key_in_flight']
+
+function headersOf(status: number, codes: ErrorCode[], access: Access | undefined): (keyof typeof HEADERS)[] {
+  const names: (keyof typeof HEADERS)[] = ['X-Request-Id']
+  if (access && !WITHOUT_BUDGETS.includes(status)) names.push('RateLimit-Policy', 'RateLimit')
+  if (codes.some(code => WITH_RETRY_AFTER.includes(code))) names.push('Retry-After')
+  if (status === 401) names.push('WWW-Authenticate')
+  if (status === 201 && access?.idempotent) names.push('Idempotent-Replayed')
+  return names
+}
+
+/** A TypeBox schema as plain JSON Schema; what has an `$id` goes to the components and is referred to. */
+function toJsonSchema({ $id, ...schema }: TSchema, schemas: Schemas): JsonSchema {
+  // Entries are string keys only: TypeBox keeps its own notes under symbols.
+  const keywords = Object.entries(schema).map(([keyword, value]) => [keyword, convertKeyword(keyword, value, schemas)])
+  const plain = simplify(Object.fromEntries(keywords))
+  if ($id === undefined) return plain
+  if (schemas[$id] && !Bun.deepEquals(schemas[$id], plain)) throw new Error(`two schemas are called ${$id}`)
+  schemas[$id] = plain
+  return { $ref: `#/components/schemas/${$id}` }
+}
+
+function convertKeyword(keyword: string, value: unknown, schemas: Schemas): unknown {
+  switch (keyword) {
+    case 'properties':
+    case 'patternProperties':
+      return Object.fromEntries(
+        Object.entries(value as Record<string, TSchema>).map(([name, each]) => [name, toJsonSchema(each, schemas)]),
+      )
+    case 'anyOf':
+    case 'allOf':
+      return (value as TSchema[]).map(each => toJsonSchema(each, schemas))
+    case 'items':
+    case 'propertyNames':
+      return toJsonSchema(value as TSchema, schemas)
+    default:
+      return value
+  }
+}
+
+/** TypeBox spells out unions of words and objects with any key; these are the usual spellings, which readers and generators know. */
+function simplify({ anyOf, patternProperties, ...rest }: JsonSchema): JsonSchema {
+  if (Array.isArray(anyOf) && anyOf.every(each => typeof each.const === 'string')) {
+    return { type: 'string', enum: anyOf.map(each => each.const), ...rest }
+  }
+  const anyKey = (patternProperties as Schemas | undefined)?.[PatternStringExact]
+  if (anyKey) return { ...rest, additionalProperties: anyKey }
+  return { ...rest, ...(anyOf !== undefined && { anyOf }), ...(patternProperties !== undefined && { patternProperties }) }
+}

@@ -1,0 +1,183 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { revokeKey, rollKey } from '../../src/access/keys.ts'
+import { SCOPES, type Scope } from '../../src/access/scopes.ts'
+import { listKeys } from '../../src/access/store.ts'
+import { type ErrorBody, NOON, startApp, type TestApp } from '../helpers/app.ts'
+
+const DAY_MS = 86_400_000
+
+const ROUTES: { method: string; path: string; scope: Scope; body?: unknown }[] = [
+  { method: 'POST', path: '/v1/verifications', scope: 'verifications:create', body: { template: 'age_over_18' } },
+  { method: 'GET', path: '/v1/verifications', scope: 'verifications:read' },
+  { method: 'GET', path: '/v1/verifications/vs_unknown', scope: 'verifications:read' },
+  { method: 'DELETE', path: '/v1/verifications/vs_unknown', scope: 'verifications:delete' },
+  { method: 'GET', path: '/v1/usage', scope: 'verifications:read' },
+]
+
+let app: TestApp
+let tenant: Awaited<ReturnType<TestApp['tenant']>>
+
+beforeAll(async () => {
+  app = await startApp()
+  tenant = await app.tenant()
+})
+
+describe.each(ROUTES)('$method $path', ({ method, path, scope, body }) => {
+  test('requires Authorization: Bearer <API_KEY>; missing, malformed, revoked and unknown keys all answer the same 401', async () => {
+    const revoked = await app.key(tenant.id)
+    const row = (await listKeys(app.deps.db, tenant.id)).find(({ prefix }) => revoked.startsWith(prefix))
+    await revokeKey(app.deps, row?.id ?? '', 'test')
+    const unknown = `vk_test_${'A'.repeat(38)}`
+    const valid = tenant.key
+    const edited = `${valid.slice(0, -1)}${valid.endsWith('0') ? '1' : '0'}`
+    const otherEnvironment = valid.replace('vk_test_', 'vk_live_')
+    const headers = [
+      {},
+      ...[
+        '',
+        valid,
+        'Bearer',
+        'Bearer ',
+        'Basic YTpi',
+        `Token ${valid}`,
+        `Bearer  ${valid}`,
+        `Bearer ${valid} x`,
+        `Bearer ${valid}, Bearer ${valid}`,
+      ],
+      ...[revoked, unknown, edited, otherEnvironment, `vd_${'A'.repeat(38)}`, 'x'.repeat(5000)].map(key => `Bearer ${key}`),
+    ].map(value => (typeof value === 'string' ? { authorization: value } : value))
+    const answers = await Promise.all(headers.map(each => app.call<ErrorBody>(method, path, { body, headers: each })))
+    expect(answers.map(({ status }) => status)).toEqual(headers.map(() => 401))
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    expect(answers[0]?.body.error.code).toBe('invalid_api_key')
+    for (const each of answers) expect(each.headers.get('ratelimit')).toBeNull()
+  })
+
+  test('a key lacking the scope gets 403 insufficient_scope, and the message names the missing scope', async () => {
+    const key = await app.key(tenant.id, { scopes: SCOPES.filter(each => each !== scope) })
+    const answer = await app.call<ErrorBody>(method, path, { key, body })
+    expect([answer.status, answer.body.error.code]).toEqual([403, 'insufficient_scope'])
+    expect(answer.body.error.message).toContain(scope)
+  })
+
+  test('a key with that scope alone is let in', async () => {
+    const key = await app.key(tenant.id, { scopes: [scope] })
+    expect([200, 201, 404]).toContain((await app.call(method, path, { key, body })).status)
+  })
+})
+
+describe('the order of checks is authentication, then scope, then body', () => {
+  const malformed = { raw: '{"template":', headers: { 'content-type': 'application/json' } }
+
+  test('a malformed body without a key is 401', async () => {
+    expect((await app.call('POST', '/v1/verifications', malformed)).status).toBe(401)
+  })
+
+  test('a malformed body on a route without the scope is 403, never 400', async () => {
+    const key = await app.key(tenant.id, { scopes: ['verifications:read'] })
+    expect((await app.call('POST', '/v1/verifications', { key, ...malformed })).status).toBe(403)
+  })
+
+  test('a malformed body with the scope is 400', async () => {
+    expect((await app.call('POST', '/v1/verifications', { key: tenant.key, ...malformed })).status).toBe(400)
+  })
+
+  test('a bad query string without a key is 401, without the scope 403, else 400', async () => {
+    const creator = await app.key(tenant.id, { scopes: ['verifications:create'] })
+    const keys = [undefined, creator, tenant.key]
+    const statuses = await Promise.all(
+      keys.map(async key => (await app.call('GET', '/v1/verifications?limit=x', { key })).status),
+    )
+    expect(statuses).toEqual([401, 403, 400])
+  })
+
+  test('an unauthenticated body is not even read', async () => {
+    let pulled = 0
+    const endless = new ReadableStream({
+      async pull(controller) {
+        pulled++
+        if (pulled > 200) return controller.close()
+        controller.enqueue(new Uint8Array(64 * 1024))
+        await Bun.sleep(5)
+      },
+    })
+    const response = await fetch(`${app.url}/v1/verifications`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: endless,
+    })
+    // The answer is there while most of the body is still unsent.
+    expect(response.status).toBe(401)
+    expect(pulled).toBeLessThan(150)
+    await response.body?.cancel()
+  })
+})
+
+describe('expiry', () => {
+  test.each([30, 90, 365] as const)(
+    'a key of %d days is valid up to its deadline; expiring exactly now it is expired',
+    async days => {
+      const own = await startApp()
+      const { id, key: endless } = await own.tenant()
+      const key = await own.key(id, { expiresDays: days })
+      const status = async (with_: string) => {
+        const { status, body } = await own.call<ErrorBody>('GET', '/v1/usage', { key: with_ })
+        return `${status} ${body.error?.code}`
+      }
+      own.clock.set(NOON + days * DAY_MS - 1)
+      expect(await status(key)).toBe('200 undefined')
+      own.clock.set(NOON + days * DAY_MS)
+      expect(await status(key)).toBe('401 api_key_expired')
+      expect(await status(endless)).toBe('200 undefined')
+    },
+  )
+
+  test('an expired key gives its 401 before scope and body', async () => {
+    const own = await startApp()
+    const { id } = await own.tenant()
+    const key = await own.key(id, { expiresDays: 30, scopes: ['verifications:read'] })
+    own.clock.advance(31 * DAY_MS)
+    const answer = await own.call<ErrorBody>('POST', '/v1/verifications', { key, raw: '{' })
+    expect([answer.status, answer.body.error.code]).toEqual([401, 'api_key_expired'])
+  })
+
+  test('a revoked key answers invalid_api_key even past its deadline', async () => {
+    const own = await startApp()
+    const { id } = await own.tenant()
+    const key = await own.key(id, { expiresDays: 30 })
+    const row = (await listKeys(own.deps.db, id)).find(({ prefix }) => key.startsWith(prefix))
+    await revokeKey(own.deps, row?.id ?? '', 'test')
+    own.clock.advance(31 * DAY_MS)
+    expect((await own.call<ErrorBody>('GET', '/v1/usage', { key })).body.error.code).toBe('invalid_api_key')
+  })
+
+  test.each([
+    ['now', 0],
+    ['1h', 3_600_000],
+    ['24h', DAY_MS],
+    ['7d', 7 * DAY_MS],
+  ] as const)('a key rolled with %s goes on for that long, its successor with the same rights at once', async (grace, ms) => {
+    const own = await startApp()
+    const { id } = await own.tenant()
+    const key = await own.key(id, { scopes: ['verifications:read'] })
+    const row = (await listKeys(own.deps.db, id)).find(({ prefix }) => key.startsWith(prefix))
+    const successor = await rollKey(own.deps, row?.id ?? '', grace, 'test')
+    expect(successor?.row.scopes).toEqual(['verifications:read'])
+    const status = async (with_ = '') => (await own.call('GET', '/v1/usage', { key: with_ })).status
+    own.clock.set(NOON + ms - 1)
+    if (ms > 0) expect(await status(key)).toBe(200)
+    own.clock.set(NOON + ms)
+    expect([await status(key), await status(successor?.key)]).toEqual([401, 200])
+  })
+})
+
+test('only a SHA-256 hash and the first 12 characters of a key are kept', async () => {
+  const [row] = (await listKeys(app.deps.db, tenant.id)).filter(({ prefix }) => tenant.key.startsWith(prefix))
+  expect(row?.prefix).toBe(tenant.key.slice(0, 12))
+  expect(row?.hash).toBe(new Bun.CryptoHasher('sha256').update(tenant.key).digest('hex'))
+  expect(JSON.stringify(row)).not.toContain(tenant.key.slice(12))
+})
+
+test('the word Bearer is read in any case', async () => {
+  expect((await app.call('GET', '/v1/usage', { headers: { authorization: `bearer ${tenant.key}` } })).status).toBe(200)
+})

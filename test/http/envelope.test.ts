@@ -1,0 +1,261 @@
+// Every answer that is not 2xx is the error envelope, whatever a client sends that is still HTTP.
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { connect } from 'node:net'
+import { type Call, type ErrorBody, startApp, type TestApp, until } from '../helpers/app.ts'
+
+let app: TestApp
+let key: string
+
+beforeAll(async () => {
+  app = await startApp()
+  key = (await app.tenant()).key
+})
+
+const post = (call: Call) =>
+  app.call<ErrorBody>('POST', '/v1/verifications', {
+    key,
+    ...call,
+    headers: { 'content-type': 'application/json', ...call.headers },
+  })
+
+async function enveloped(answer: Promise<{ status: number; body: ErrorBody; headers: Headers }>, status: number, code: string) {
+  const { status: given, body, headers } = await answer
+  expect([given, body?.error?.code]).toEqual([status, code])
+  expect(Object.keys(body)).toEqual(['error'])
+  expect(Object.keys(body.error)).toEqual(['code', 'message'])
+  expect(headers.get('content-type')).toMatch(/^application\/json/)
+  expect(headers.get('x-request-id')).toMatch(/^req_/)
+}
+
+describe('routes', () => {
+  test.each([
+    '/',
+    '/v1',
+    '/v1/nope',
+    '/v2/verifications',
+    '/v1/verifications/a/b/c',
+    '/wallet',
+    '/%00',
+
+    '//evil.example/',
+  ])('GET %s is 404 not_found', async path => {
+    await enveloped(app.call<ErrorBody>('GET', path), 404, 'not_found')
+  })
+
+  test.each([
+    ['PUT', '/v1/verifications', 'GET, HEAD, POST'],
+    ['DELETE', '/v1/verifications', 'GET, HEAD, POST'],
+    ['PATCH', '/v1/verifications/vs_x', 'DELETE, GET, HEAD'],
+    ['POST', '/v1/verifications/vs_x/status', 'GET, HEAD'],
+    ['POST', '/v1/usage', 'GET, HEAD'],
+    ['OPTIONS', '/v1/usage', 'GET, HEAD'],
+  ])('%s %s is 405 method_not_allowed with Allow', async (method, path, allow) => {
+    const answer = app.call<ErrorBody>(method, path)
+    await enveloped(answer, 405, 'method_not_allowed')
+    expect((await answer).headers.get('allow')).toBe(allow)
+  })
+
+  test('methods that no route has are 405 as well', async () => {
+    for (const method of ['TRACE', 'PROPFIND']) {
+      const answer = await rawExchange(`${method} /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
+      expect(answer).toMatch(/^HTTP\/1\.1 405 /)
+      expect(answer).toContain('"code":"method_not_allowed"')
+    }
+  })
+
+  test('a host name of one letter, as a LAN may have it, changes nothing', async () => {
+    const from = (line: string) => rawExchange(`${line} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
+    expect(await from('GET /healthz')).toMatch(/^HTTP\/1\.1 200 /)
+    expect(await from('GET /v1/verifications/vs_x/status')).toContain('"code":"session_not_found"')
+    expect(await from('GET /v1/verifications/vs_x')).toMatch(/^HTTP\/1\.1 401 /)
+  })
+
+  test('an address longer than 4096 characters is 414, also far beyond', async () => {
+    for (const length of [5000, 40_000])
+      await enveloped(app.call<ErrorBody>('GET', `/v1/verifications/${'a'.repeat(length)}`, { key }), 414, 'invalid_request')
+    expect((await app.call('GET', `/v1/verifications/${'a'.repeat(3900)}`, { key })).status).toBe(404)
+  })
+
+  test('headers of 30 kB meet the service, not the runtime', async () => {
+    await enveloped(
+      app.call<ErrorBody>('GET', '/v1/usage', { headers: { 'x-padding': 'a'.repeat(30_000) } }),
+      401,
+      'invalid_api_key',
+    )
+  })
+
+  test('HEAD answers as GET does, without a body', async () => {
+    const { status, text } = await app.call('HEAD', '/v1/usage', { key })
+    expect([status, text]).toEqual([200, ''])
+  })
+})
+
+describe('bodies', () => {
+  const padded = (bytes: number) => {
+    const body = JSON.stringify({ template: 'age_over_18', purpose: '' })
+    return `${body.slice(0, -2)}x"}${' '.repeat(bytes - body.length - 1)}`
+  }
+  const chunked = (text: string) => new Blob([text]).stream()
+
+  test.each([
+    ['broken JSON', '{"template":'],
+    ['nothing', ''],
+    ['two values', '{"template":"age_over_18"}{}'],
+    ['a comment', '{"template":"age_over_18"/**/}'],
+    ['NaN', '{"ttl_seconds":NaN}'],
+    ['a byte order mark before broken JSON', '\ufeff{'],
+    ['a form', 'template=age_over_18'],
+  ])('%s is 400 invalid_request', async (_, raw) => {
+    await enveloped(post({ raw }), 400, 'invalid_request')
+  })
+
+  test('bytes that are not UTF-8 are 400', async () => {
+    const raw = Buffer.concat([
+      Buffer.from('{"template":"age_over_18","purpose":"'),
+      Buffer.from([0xc3, 0x28]),
+      Buffer.from('"}'),
+    ])
+    await enveloped(post({ raw }), 400, 'invalid_request')
+  })
+
+  test('half a surrogate pair, in a value or a key, is 400', async () => {
+    await enveloped(post({ raw: '{"template":"age_over_18","purpose":"\\ud800"}' }), 400, 'invalid_request')
+    await enveloped(post({ raw: '{"template":"age_over_18","metadata":{"\\udc00":"x"}}' }), 400, 'invalid_request')
+    expect((await post({ raw: '{"template":"age_over_18","purpose":"\\ud83c\\udf77"}' })).status).toBe(201)
+  })
+
+  test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', 'application/json-patch+json', ''])(
+    'the content type %p is 400',
+    async type => {
+      await enveloped(post({ raw: '{"template":"age_over_18"}', headers: { 'content-type': type } }), 400, 'invalid_request')
+    },
+  )
+
+  test('a content type with parameters and in capitals is taken', async () => {
+    expect(
+      (await post({ raw: '{"template":"age_over_18"}', headers: { 'content-type': 'Application/JSON; charset=utf-8' } })).status,
+    ).toBe(201)
+  })
+
+  test.each([
+    ['with its length stated', (text: string) => text],
+    ['in chunks', chunked],
+  ])('64 KiB is taken and one byte more is 413, %s', async (_, send) => {
+    expect((await post({ raw: send(padded(64 * 1024)) })).status).toBe(201)
+    await enveloped(post({ raw: send(padded(64 * 1024 + 1)) }), 413, 'invalid_request')
+  })
+
+  test('5 MB is 413 in the envelope too', async () => {
+    await enveloped(post({ raw: padded(5_000_000) }), 413, 'invalid_request')
+    await enveloped(post({ raw: chunked(padded(5_000_000)) }), 413, 'invalid_request')
+  })
+
+  test('32 levels are parsed and 33 are refused before they are', async () => {
+    const nested = (depth: number) => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`
+    expect((await post({ raw: nested(32) })).body.error.message).toMatch(/^a: /)
+    expect((await post({ raw: nested(33) })).body.error.message).toMatch(/deeper than 32/)
+    await enveloped(post({ raw: '['.repeat(30_000) }), 400, 'invalid_request')
+    await enveloped(post({ raw: `${'['.repeat(30_000)}${']'.repeat(30_000)}` }), 400, 'invalid_request')
+  })
+
+  test('brackets inside strings are no levels', async () => {
+    expect(
+      (await post({ raw: JSON.stringify({ template: 'age_over_18', purpose: `${'['.repeat(100)}"\\"${'{'.repeat(100)}` }) }))
+        .status,
+    ).toBe(201)
+  })
+
+  test('__proto__ is an ordinary unknown field, and an ordinary metadata key', async () => {
+    await enveloped(post({ raw: '{"template":"age_over_18","__proto__":{"x":1}}' }), 400, 'invalid_request')
+    const { status, text } = await post({ raw: '{"template":"age_over_18","metadata":{"__proto__":"a","constructor":"b"}}' })
+    expect(status).toBe(201)
+    expect(text).toContain('"metadata":{"__proto__":"a","constructor":"b"}')
+  })
+
+  test('of repeated members the last one counts', async () => {
+    expect((await post({ raw: '{"template":"nope","template":"age_over_18"}' })).status).toBe(201)
+  })
+})
+
+describe('what the runtime refuses before the service can', () => {
+  test.each([
+    ['no Host header', 'GET /healthz HTTP/1.1\r\n\r\n'],
+    ['a NUL in a header', 'GET /healthz HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n'],
+    ['two lengths', 'POST /v1/verifications HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}'],
+    [
+      'length and chunks',
+      'POST /v1/verifications HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    ],
+  ])('%s: the connection is refused and closed, nothing is smuggled', async (_, request) => {
+    expect(await rawExchange(request)).toMatch(/^HTTP\/1\.1 400 |^$/)
+  })
+})
+
+test('security headers are on every answer', async () => {
+  for (const path of ['/healthz', '/nope', '/v1/usage', '/metrics']) {
+    const { headers } = await app.call('GET', path)
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('referrer-policy')).toBe('no-referrer')
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(headers.get('content-security-policy')).toBe("default-src 'none'; frame-ancestors 'none'")
+    expect(headers.get('strict-transport-security')).toBe('max-age=31536000')
+  }
+})
+
+test('an unforeseen failure is 500 internal_error without a trace of its cause, and the log knows where it came from', async () => {
+  const own = await startApp({ resolve: () => Promise.reject(new Error('secret detail')) })
+  const tenant = await own.tenant()
+  own.deps.audit.append = async () => {
+    throw new RangeError('secret detail')
+  }
+  const answer = own.call<ErrorBody>('POST', '/v1/verifications', {
+    key: tenant.key,
+    body: { template: 'age_over_18', purpose: 'canary' },
+  })
+  await enveloped(answer, 500, 'internal_error')
+  expect((await answer).text).not.toContain('secret detail')
+  const lines = own.logs.join('\n')
+  expect(lines).toContain('RangeError')
+  expect(lines).not.toContain('secret detail')
+  expect(lines).not.toContain('canary')
+  expect(
+    (await own.call<{ verifications_created: number }>('GET', '/v1/usage', { key: tenant.key })).body.verifications_created,
+  ).toBe(0)
+})
+
+test('the log carries routes, statuses and prefixes, and no key, id, purpose, metadata or address of a merchant', async () => {
+  const own = await startApp()
+  const tenant = await own.tenant()
+  const canaries = {
+    purpose: 'canary-purpose',
+    metadata: { k: 'canary-value' },
+    redirect_url: 'https://canary.example/r',
+    webhook_url: 'https://canary.example/w',
+  }
+  const { body } = await own.call<{ id: string }>('POST', '/v1/verifications', {
+    key: tenant.key,
+    body: { template: 'age_over_18', ...canaries },
+    headers: { 'idempotency-key': 'canary-key' },
+  })
+  await own.call('GET', `/v1/verifications/${body.id}?q=canary`, { key: tenant.key })
+  await own.call('GET', `/v1/verifications/${body.id}/status`)
+  await own.call('GET', '/v1/usage', { key: `${tenant.key}x` })
+  await own.call('DELETE', `/v1/verifications/${body.id}`, { key: tenant.key })
+  await until(async () => own.logs.some(line => line.includes('"method":"DELETE"')))
+  const lines = own.logs.join('\n')
+  expect(lines).toContain('"route":"/v1/verifications/:id/status"')
+  for (const secret of [tenant.key, tenant.key.slice(12), body.id, 'canary']) expect(lines).not.toContain(secret)
+})
+
+function rawExchange(request: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = ''
+    const { hostname, port } = new URL(app.url)
+    const socket = connect(Number(port), hostname, () => socket.write(request))
+    socket.on('data', data => {
+      answer += data
+    })
+    socket.on('close', () => resolve(answer))
+    socket.on('error', reject)
+  })
+}

@@ -1,0 +1,127 @@
+import { expect, test } from 'bun:test'
+import { createVerification, type ErrorBody, startApp } from '../helpers/app.ts'
+
+const statuses = async (count: number, act: () => Promise<{ status: number }>) => {
+  const seen: number[] = []
+  for (let i = 0; i < count; i++) seen.push((await act()).status)
+  return seen
+}
+const times = (count: number, value: number) => Array.from({ length: count }, () => value)
+
+test('a test key may burst 100 requests, then 50 a second; 429 rate_limit_exceeded says when to come back', async () => {
+  const app = await startApp({ rateLimitScale: 1 })
+  const { key } = await app.tenant()
+  const read = () => app.call<ErrorBody>('GET', '/v1/usage', { key })
+  expect(await statuses(100, read)).toEqual(times(100, 200))
+  const refused = await read()
+  expect([refused.status, refused.body.error.code, refused.headers.get('retry-after')]).toEqual([429, 'rate_limit_exceeded', '1'])
+  expect(refused.headers.get('ratelimit')).toBe('"key";r=0;t=1')
+  app.clock.advance(19)
+  expect((await read()).status).toBe(429)
+  app.clock.advance(1)
+  expect(await statuses(2, read)).toEqual([200, 429])
+  app.clock.advance(1000)
+  expect(await statuses(51, read)).toEqual([...times(50, 200), 429])
+})
+
+test('another key of the tenant has a budget of its own, up to that of the tenant', async () => {
+  const app = await startApp({ rateLimitScale: 0.02 }) // key 2 (live 8), tenant 16
+  const { id } = await app.tenant()
+  const keys = await Promise.all([1, 2, 3].map(() => app.key(id, { environment: 'live' })))
+  const read = (key: string) => statuses(9, () => app.call('GET', '/v1/usage', { key }))
+  expect(await read(keys[0] ?? '')).toEqual([...times(8, 200), 429])
+  expect(await read(keys[1] ?? '')).toEqual([...times(8, 200), 429])
+  expect(await read(keys[2] ?? '')).toEqual(times(9, 429))
+})
+
+test('creations have a budget of their own per tenant and environment', async () => {
+  const app = await startApp({ rateLimitScale: 1 })
+  const { id } = await app.tenant()
+  const keys = await Promise.all([1, 2].map(() => app.key(id)))
+  const create = (key: string) => app.call('POST', '/v1/verifications', { key, body: { template: 'age_over_18' } })
+  expect(await statuses(60, () => create(keys[0] ?? ''))).toEqual(times(60, 201))
+  expect(await statuses(41, () => create(keys[1] ?? ''))).toEqual([...times(40, 201), 429])
+})
+
+test('the status poll is limited per session to 10 at once and 2 a second', async () => {
+  const app = await startApp({ rateLimitScale: 1 })
+  const { key } = await app.tenant()
+  const { id } = await createVerification(app, key)
+  const poll = () => app.call<ErrorBody>('GET', `/v1/verifications/${id}/status`)
+  expect(await statuses(11, poll)).toEqual([...times(10, 200), 429])
+  app.clock.advance(1000)
+  expect(await statuses(3, poll)).toEqual([200, 200, 429])
+  expect((await poll()).headers.get('ratelimit-policy')).toBe('"status";q=10;w=5')
+  expect((await app.call('GET', `/v1/verifications/${(await createVerification(app, key)).id}/status`)).status).toBe(200)
+})
+
+test('an address may poll 200 sessions at once and 50 a second, known or not', async () => {
+  const app = await startApp({ rateLimitScale: 1 })
+  let n = 0
+  expect(await statuses(201, () => app.call('GET', `/v1/verifications/vs_${n++}/status`))).toEqual([...times(200, 404), 429])
+})
+
+test('behind a trusted proxy each client has its own budget, and nobody can forge one past it', async () => {
+  const { parseNetworks } = await import('../../src/addresses.ts')
+  const app = await startApp({ rateLimitScale: 0.01, config: { trustedProxies: parseNetworks('127.0.0.1') } }) // ip: 2
+  let n = 0
+  const from = (address: string) =>
+    app.call('GET', `/v1/verifications/vs_${n++}/status`, { headers: { 'x-forwarded-for': address } })
+  expect(await statuses(3, () => from('203.0.113.7'))).toEqual([404, 404, 429])
+  expect(await statuses(3, () => from('198.51.100.1, 203.0.113.8'))).toEqual([404, 404, 429])
+  expect((await from('1.2.3.4, 203.0.113.8')).status).toBe(429)
+})
+
+test('after 30 bad keys an address gets 429, also with a good key, and 10 a minute after that', async () => {
+  const app = await startApp({ rateLimitScale: 1 })
+  const { key } = await app.tenant()
+  const guess = () => app.call('GET', '/v1/usage', { key: 'vk_test_guess' })
+  expect(await statuses(31, guess)).toEqual([...times(30, 401), 429])
+  expect((await app.call('GET', '/v1/usage', { key })).status).toBe(429)
+  app.clock.advance(6000)
+  expect((await app.call('GET', '/v1/usage', { key })).status).toBe(200)
+  expect(await statuses(2, guess)).toEqual([401, 429])
+})
+
+test('a refusal for the rate comes before the body is looked at', async () => {
+  const app = await startApp({ rateLimitScale: 0.01 })
+  const { key } = await app.tenant()
+  const call = { key, raw: '{', headers: { 'content-type': 'application/json', 'idempotency-key': 'a b' } }
+  expect(await statuses(2, () => app.call('POST', '/v1/verifications', call))).toEqual([400, 429])
+})
+
+test('at most 64 requests of a key are in work at once, and places are given back, also by clients that went away', async () => {
+  let answer = (_: string[]) => {}
+  const gate = new Promise<string[]>(resolve => {
+    answer = resolve
+  })
+  const app = await startApp({ rateLimitScale: 100, resolve: () => gate })
+  const { key } = await app.tenant()
+  const body = { template: 'age_over_18', webhook_url: 'https://hooks.shop.example/' }
+  const gone = new AbortController()
+  const waiting = Array.from({ length: 64 }, (_, i) =>
+    fetch(`${app.url}/v1/verifications`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal: i < 32 ? gone.signal : undefined,
+    }).then(
+      response => response.status,
+      () => 'gone',
+    ),
+  )
+  let refused = 0
+  for (let i = 0; i < 1000 && !refused; i++) refused = (await app.call('GET', '/v1/usage', { key })).status === 429 ? 1 : 0
+  expect(refused).toBe(1)
+  gone.abort()
+  answer(['93.184.215.14'])
+  const outcomes = await Promise.all(waiting)
+  expect(outcomes.filter(each => each === 201)).toHaveLength(32)
+  // Every place is free again: 64 more fit.
+  for (let i = 0; i < 3; i++) {
+    const again = await Promise.all(
+      Array.from({ length: 64 }, () => app.call('POST', '/v1/verifications', { key, body: { template: 'age_over_18' } })),
+    )
+    expect(again.filter(({ status }) => status === 201)).toHaveLength(64)
+  }
+})

@@ -1,0 +1,92 @@
+// Who may import whom (architecture): arrows go from the door to the core and never back, and a feature uses another feature's verb, not
+// its table. `deps.ts` wires everything and is imported for its types only.
+import { expect, test } from 'bun:test'
+import { dirname, join, relative, resolve } from 'node:path'
+
+const SRC = resolve(import.meta.dir, '../src')
+const BASE = ['time', 'ids', 'hash', 'seal', 'addresses']
+const GROUND = [...BASE, 'config', 'log', 'metrics', 'db', 'http', 'openid4vp']
+
+const ALLOWED: Record<string, string[]> = {
+  time: [],
+  ids: [],
+  addresses: [],
+  hash: [],
+  seal: ['hash', 'ids'],
+  openid4vp: ['hash', 'ids'],
+  config: BASE,
+  log: ['config'],
+  metrics: [],
+  db: [...BASE, 'openid4vp'],
+  http: [...BASE, 'config', 'log', 'metrics', 'db'],
+  audit: GROUND,
+  tenants: GROUND,
+  templates: GROUND,
+  // The day's budget is a setting of the tenant.
+  usage: [...GROUND, 'tenants'],
+  access: [...GROUND, 'tenants'],
+  webhooks: [...GROUND, 'sdk'],
+  verifications: [...GROUND, 'access', 'tenants', 'templates', 'usage', 'webhooks'],
+  wallet: [...GROUND, 'verifications', 'webhooks', 'templates'],
+}
+
+/** They put everything together; nobody imports them. */
+const ENTRANCES = ['main', 'app', 'cli', 'periodic', 'deps']
+
+type Import = { from: string; to: string; typeOnly: boolean }
+
+test('every import follows the table of who may import whom', async () => {
+  const imports = await allImports()
+  expect(imports.length).toBeGreaterThan(100)
+  expect(imports.filter(isForbidden).map(({ from, to }) => `${from} -> ${to}`)).toEqual([])
+})
+
+test('only routes.ts reaches for the access plugin, and a store.ts is private to its feature', async () => {
+  const foreign = (await allImports()).filter(({ from, to }) => {
+    const feature = roomOf(to)
+    if (to === 'access/plugin.ts') return !from.endsWith('routes.ts')
+    return to.endsWith('/store.ts') && roomOf(from) !== feature && !ENTRANCES.includes(roomOf(from))
+  })
+  expect(foreign.map(({ from, to }) => `${from} -> ${to}`)).toEqual([])
+})
+
+test('SQL is spoken in store.ts and db/ only', async () => {
+  const speakers = (await allImports()).filter(({ to, typeOnly }) => to === 'drizzle-orm' && !typeOnly).map(({ from }) => from)
+  expect(speakers.filter(from => !from.startsWith('db/') && !from.endsWith('store.ts'))).toEqual([])
+})
+
+function isForbidden({ from, to, typeOnly }: Import): boolean {
+  const room = roomOf(from)
+  const target = roomOf(to)
+  if (!isOurs(to) || room === target || ENTRANCES.includes(room)) return false
+  if (target === 'deps') return !typeOnly
+  // Every routes.ts may ask who is calling.
+  if (to === 'access/plugin.ts' && from.endsWith('routes.ts')) return false
+  return !ALLOWED[room]?.includes(target)
+}
+
+const isOurs = (path: string): boolean => /\.tsx?$/.test(path)
+
+const roomOf = (path: string): string => path.split('/')[0]?.replace(/\.ts$/, '') ?? ''
+
+async function allImports(): Promise<Import[]> {
+  const files = await Array.fromAsync(new Bun.Glob('**/*.ts').scan(SRC))
+  const found = await Promise.all(files.map(async file => importsOf(file, await Bun.file(join(SRC, file)).text())))
+  return found.flat()
+}
+
+function importsOf(file: string, text: string): Import[] {
+  return [...text.matchAll(/^(?:import|export)\s+(type\s)?(?:[^'";]*?from\s+)?'([^']+)'|import\('([^']+)'\)/gm)].map(
+    ([, typeOnly, stated, lazy]) => ({
+      from: file,
+      to: pathOf(file, stated ?? lazy ?? ''),
+      typeOnly: typeOnly !== undefined,
+    }),
+  )
+}
+
+function pathOf(file: string, specifier: string): string {
+  if (specifier === '#db') return 'db/sqlite.ts'
+  if (specifier === '#schema') return 'db/schema.ts'
+  return specifier.startsWith('.') ? relative(SRC, resolve(SRC, dirname(file), specifier)) : specifier
+}
