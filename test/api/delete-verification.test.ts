@@ -1,0 +1,158 @@
+import { Database } from 'bun:sqlite'
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ErasureResult } from '../../src/verifications/schema.ts'
+import { createVerification, type ErrorBody, NOON, startApp, type TestApp } from '../helpers/app.ts'
+
+let app: TestApp
+let tenant: Awaited<ReturnType<TestApp['tenant']>>
+
+beforeAll(async () => {
+  app = await startApp()
+  tenant = await app.tenant()
+})
+
+const erase = (id: string, key = tenant.key) =>
+  app.call<ErasureResult & Partial<ErrorBody>>('DELETE', `/v1/verifications/${id}`, { key })
+
+describe('DELETE /v1/verifications/{id}', () => {
+  test('answers 200 with the rows deleted per table, and nothing else', async () => {
+    const { id } = await createVerification(app, tenant.key)
+    const { status, body } = await erase(id)
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      id,
+      deleted: { verification_sessions: 1, verification_results: 0, webhook_deliveries: 0 },
+      erased_at: new Date(NOON).toISOString(),
+    })
+  })
+
+  test('counts the result and the deliveries that a finished session has, and deletes all that hangs on them', async () => {
+    const { id } = await createVerification(app, tenant.key)
+    finish(app.dir, tenant.id, id)
+    expect((await erase(id)).body.deleted).toEqual({ verification_sessions: 1, verification_results: 1, webhook_deliveries: 2 })
+    expect(rowsAbout(app.dir, id)).toBe(0)
+  })
+
+  test('later reads answer 404 session_not_found, and so does a second erasure', async () => {
+    const { id } = await createVerification(app, tenant.key)
+    await erase(id)
+    const answers = [await erase(id), await app.call<ErrorBody>('GET', `/v1/verifications/${id}`, { key: tenant.key })]
+    for (const { status, body } of answers) expect([status, body.error?.code]).toEqual([404, 'session_not_found'])
+    const { body } = await app.call<{ data: { id: string }[] }>('GET', '/v1/verifications?limit=100', { key: tenant.key })
+    expect(body.data.some(each => each.id === id)).toBe(false)
+  })
+
+  test("another tenant's and another environment's session is 404 and stays whole, with its deliveries", async () => {
+    const other = await app.tenant()
+    const { id } = await createVerification(app, tenant.key)
+    finish(app.dir, tenant.id, id)
+    const before = rowsAbout(app.dir, id)
+    for (const key of [other.key, tenant.liveKey]) {
+      const { status, body } = await erase(id, key)
+      expect([status, body.error?.code]).toEqual([404, 'session_not_found'])
+    }
+    expect(rowsAbout(app.dir, id)).toBe(before)
+    expect((await app.call('GET', `/v1/verifications/${id}/status`)).status).toBe(200)
+  })
+
+  test('gives no quota back', async () => {
+    const usage = async () =>
+      (await app.call<{ verifications_created: number }>('GET', '/v1/usage', { key: tenant.key })).body.verifications_created
+    const { id } = await createVerification(app, tenant.key)
+    const before = await usage()
+    await erase(id)
+    expect(await usage()).toBe(before)
+  })
+
+  test('of 50 simultaneous erasures one succeeds', async () => {
+    const { id } = await createVerification(app, tenant.key)
+    const answers = await Promise.all(Array.from({ length: 50 }, () => erase(id)))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(answers.filter(({ status }) => status === 404)).toHaveLength(49)
+  })
+})
+
+test('what was erased is in no file afterwards, sealed or not', async () => {
+  const own = await startApp()
+  const { key } = await own.tenant()
+  for (let i = 0; i < 30; i++) await createVerification(own, key, { purpose: `bystander ${i}` })
+  const answer = await own.call<{ id: string }>('POST', '/v1/verifications', {
+    key,
+    body: { template: 'age_over_18', purpose: 'canary purpose', metadata: { canary: 'value' } },
+    headers: { 'idempotency-key': 'canary-key' },
+  })
+  const { id } = answer.body
+  // Everything that the row holds, as it stands in the file: ciphertext and salts must go too.
+  const traces = tracesOf(own.dir, id)
+  expect(traces.length).toBeGreaterThan(6)
+  expect(traces.every(trace => isInFiles(own.dir, trace))).toBe(true)
+  expect((await own.call('DELETE', `/v1/verifications/${id}`, { key })).status).toBe(200)
+  expect(traces.filter(trace => isInFiles(own.dir, trace))).toEqual([])
+  expect(isInFiles(own.dir, Buffer.from('canary'))).toBe(false)
+})
+
+/** As the wallet exchange and the webhook worker leave a session. */
+function finish(dir: string, tenantId: string, id: string): void {
+  const sqlite = new Database(join(dir, 'vidimus.db'))
+  sqlite.run('PRAGMA busy_timeout = 5000')
+  sqlite.run('INSERT INTO verification_results VALUES (?, ?, ?, ?, ?)', [
+    id,
+    tenantId,
+    Buffer.from('salt'),
+    Buffer.from('sealed'),
+    1,
+  ])
+  sqlite.run('INSERT INTO verification_events (verification_id, tenant_id, at, event, salt, sealed) VALUES (?, ?, 1, ?, ?, ?)', [
+    id,
+    tenantId,
+    'created',
+    Buffer.from('salt'),
+    Buffer.from('sealed'),
+  ])
+  for (const delivery of ['whd_1', 'whd_2']) {
+    sqlite.run('INSERT INTO webhook_deliveries VALUES (?, ?, ?, ?, ?, 1, 1, NULL, 1)', [
+      delivery + id,
+      tenantId,
+      id,
+      'verification.completed',
+      'pending',
+    ])
+    sqlite.run(
+      'INSERT INTO webhook_attempts (delivery_id, tenant_id, attempt, at, outcome, duration_ms, salt, sealed) VALUES (?, ?, 1, 1, ?, 5, ?, ?)',
+      [delivery + id, tenantId, 'timeout', Buffer.from('salt'), Buffer.from('sealed')],
+    )
+  }
+  sqlite.close()
+}
+
+function rowsAbout(dir: string, id: string): number {
+  const sqlite = new Database(join(dir, 'vidimus.db'), { readonly: true })
+  const count = (table: string, column: string, value: string) =>
+    sqlite.query<{ n: number }, [string]>(`SELECT count(*) AS n FROM ${table} WHERE ${column} LIKE ?`).get(value)?.n ?? 0
+  const rows =
+    count('verification_sessions', 'id', id) +
+    count('verification_results', 'verification_id', id) +
+    count('verification_events', 'verification_id', id) +
+    count('webhook_deliveries', 'verification_id', id) +
+    count('webhook_attempts', 'delivery_id', `%${id}`)
+  sqlite.close()
+  return rows
+}
+
+function tracesOf(dir: string, id: string): Buffer[] {
+  const sqlite = new Database(join(dir, 'vidimus.db'), { readonly: true })
+  const rows = [
+    ...sqlite.query('SELECT id, nonce, state, salt, sealed FROM verification_sessions WHERE id = ?').all(id),
+    ...sqlite.query('SELECT salt, sealed FROM idempotency_keys WHERE verification_id = ?').all(id),
+    ...sqlite
+      .query("SELECT salt, sealed FROM audit_records WHERE action = 'verification.created' ORDER BY seq DESC LIMIT 1")
+      .all(),
+  ] as Record<string, string | Uint8Array>[]
+  sqlite.close()
+  return rows.flatMap(row => Object.values(row).map(value => Buffer.from(value as Uint8Array)))
+}
+
+const isInFiles = (dir: string, text: Buffer): boolean =>
+  readdirSync(dir).some(file => readFileSync(join(dir, file)).includes(text))

@@ -1,0 +1,88 @@
+// Real `kill -9` of a real process under load, twenty times on one directory.
+
+import { Database } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { verifyAudit } from '../../src/audit/verify.ts'
+import { changeTenant } from '../../src/tenants/settings.ts'
+import type { Verification } from '../../src/verifications/schema.ts'
+import { call, startApp, temporaryDir } from '../helpers/app.ts'
+import { spawnService } from '../helpers/service.ts'
+
+const KILLS = 20
+const CLIENTS = 24
+
+test('a kill -9 under load loses no acknowledged creation; afterwards usage equals sessions and the chain verifies', async () => {
+  const dir = temporaryDir()
+  const key = await prepare(dir)
+  const acknowledged = new Map<string, Verification>()
+  const unknown = new Set<string>()
+  let counter = 0
+
+  const create = async (url: string, name: string) => {
+    const body = { template: 'age_over_18', metadata: { name } }
+    const answer = await call<Verification>(url, 'POST', '/v1/verifications', { key, body, headers: { 'idempotency-key': name } })
+    if (answer.status !== 201) throw new Error(`unexpected answer ${answer.status} ${answer.text}`)
+    return answer.body
+  }
+
+  for (let round = 0; round < KILLS; round++) {
+    const service = await spawnService(dir)
+    // What the last kill left open is asked again with its key: one session each, whatever had become of it.
+    for (const name of unknown) acknowledged.set(name, await create(service.url, name))
+    unknown.clear()
+
+    let stopped = false
+    const client = async () => {
+      while (!stopped) {
+        const name = `creation-${counter++}`
+        unknown.add(name)
+        try {
+          acknowledged.set(name, await create(service.url, name))
+          unknown.delete(name)
+        } catch (error) {
+          if (!stopped) throw error
+        }
+      }
+    }
+    const clients = Array.from({ length: CLIENTS }, client)
+    await Bun.sleep(50 + ((round * 37) % 200))
+    stopped = true
+    await service.kill()
+    await Promise.all(clients)
+  }
+
+  expect(acknowledged.size).toBeGreaterThan(KILLS * 10)
+  const service = await spawnService(dir)
+  for (const name of unknown) acknowledged.set(name, await create(service.url, name))
+  for (const verification of acknowledged.values()) {
+    const { body } = await call<Verification>(service.url, 'GET', `/v1/verifications/${verification.id}`, { key })
+    expect(body).toEqual(verification)
+  }
+  await service.kill()
+  expect(new Set([...acknowledged.values()].map(({ id }) => id)).size).toBe(acknowledged.size)
+  await checkFile(dir, acknowledged.size)
+}, 180_000)
+
+async function prepare(dir: string): Promise<string> {
+  const app = await startApp({ dir, now: Date.now() })
+  const { id, key } = await app.tenant()
+  await changeTenant(app.deps, id, { dailyQuota: 10_000_000 }, 'test')
+  await app.stop()
+  return key
+}
+
+async function checkFile(dir: string, sessions: number): Promise<void> {
+  const sqlite = new Database(join(dir, 'vidimus.db'))
+  const one = (sql: string) => Object.values(sqlite.query<Record<string, unknown>, []>(sql).get() ?? {})[0]
+  expect(one('PRAGMA integrity_check')).toBe('ok')
+  expect(sqlite.query('PRAGMA foreign_key_check').all()).toEqual([])
+  expect(one('SELECT count(*) FROM verification_sessions')).toBe(sessions)
+  expect(one('SELECT sum(verifications_created) FROM usage_days')).toBe(sessions)
+  expect(one('SELECT count(*) FROM idempotency_keys')).toBe(sessions)
+  expect(one("SELECT count(*) FROM audit_records WHERE action = 'verification.created'")).toBe(sessions)
+  sqlite.close()
+  const app = await startApp({ dir, now: Date.now() })
+  expect((await verifyAudit(app.deps)).problem).toBeUndefined()
+  await app.stop()
+}

@@ -1,0 +1,73 @@
+import { Database } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { verifyAudit } from '../../src/audit/verify.ts'
+import { sweepExpired } from '../../src/verifications/expire.ts'
+import { sweepRetention } from '../../src/verifications/retain.ts'
+import { createVerification, NOON, startApp } from '../helpers/app.ts'
+
+const DAY_MS = 86_400_000
+
+function rows<Row>(dir: string, sql: string): Row[] {
+  const sqlite = new Database(join(dir, 'vidimus.db'), { readonly: true })
+  const found = sqlite.query<Row, []>(sql).all()
+  sqlite.close()
+  return found
+}
+
+test('the sweep stores expired on every session past its deadline, however many, and forgets their keys', async () => {
+  const app = await startApp()
+  const { key } = await app.tenant()
+  const early = await Promise.all(Array.from({ length: 1100 }, () => createVerification(app, key, { ttl_seconds: 60 })))
+  const late = await createVerification(app, key, { ttl_seconds: 3600 })
+  const sqlite = new Database(join(app.dir, 'vidimus.db'))
+  sqlite.run("UPDATE verification_sessions SET sealed_response_key = x'00'")
+  sqlite.close()
+  app.clock.set(NOON + 62_000)
+  await sweepExpired(app.deps)
+  const stored = rows<{ status: string; n: number; keys: number }>(
+    app.dir,
+    'SELECT status, count(*) AS n, count(sealed_response_key) AS keys FROM verification_sessions GROUP BY status ORDER BY status',
+  )
+  expect(stored).toEqual([
+    { status: 'expired', n: early.length, keys: 0 },
+    { status: 'pending', n: 1, keys: 1 },
+  ])
+  expect((await app.call<{ status: string }>('GET', `/v1/verifications/${late.id}/status`)).body.status).toBe('pending')
+})
+
+test('the sweep lets go of idempotency keys after their 24 hours, and not before', async () => {
+  const app = await startApp()
+  const { key } = await app.tenant()
+  await app.call('POST', '/v1/verifications', { key, body: { template: 'age_over_18' }, headers: { 'idempotency-key': 'a' } })
+  const kept = async () => {
+    await sweepExpired(app.deps)
+    return rows(app.dir, 'SELECT 1 FROM idempotency_keys').length
+  }
+  app.clock.set(NOON + DAY_MS - 1)
+  expect(await kept()).toBe(1)
+  app.clock.set(NOON + DAY_MS)
+  expect(await kept()).toBe(0)
+})
+
+test('a tenant with retention loses sessions that many days after they ended; a tenant without keeps them', async () => {
+  const app = await startApp()
+  const short = await app.tenant({ name: 'Short', retentionDays: 2 })
+  const long = await app.tenant()
+  for (let i = 0; i < 205; i++)
+    await createVerification(app, i % 2 ? short.key : short.liveKey, { ttl_seconds: 60, purpose: 'canary' })
+  const kept = await createVerification(app, long.key, { ttl_seconds: 60 })
+  const left = async () => {
+    await sweepRetention(app.deps)
+    return rows<{ n: number }>(app.dir, 'SELECT count(*) AS n FROM verification_sessions')[0]?.n
+  }
+  // The first of them ends 60 s after noon, the last one 205 ms later.
+  app.clock.set(NOON + 60_000 + 2 * DAY_MS - 1)
+  expect(await left()).toBe(206)
+  app.clock.set(NOON + 61_000 + 2 * DAY_MS)
+  expect(await left()).toBe(1)
+  expect((await app.call('GET', `/v1/verifications/${kept.id}`, { key: long.key })).status).toBe(200)
+  const actors = rows<{ actor: string }>(app.dir, "SELECT DISTINCT actor FROM audit_records WHERE action = 'verification.erased'")
+  expect(actors).toEqual([{ actor: 'retention' }])
+  expect((await verifyAudit(app.deps)).problem).toBeUndefined()
+})

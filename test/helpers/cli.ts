@@ -1,0 +1,65 @@
+import { afterAll, expect } from 'bun:test'
+import { resolve } from 'node:path'
+
+const MAIN = resolve(import.meta.dir, '../../src/main.ts')
+
+export type Run = { exitCode: number; stdout: string; stderr: string }
+
+/** One call of the real program, as a process of its own, that sees nothing of the caller's settings but the given ones. */
+export async function vidimus(dir: string, args: string[], env: Record<string, string> = {}): Promise<Run> {
+  const child = spawn(dir, args, env)
+  const [exitCode, stdout, stderr] = await Promise.all([
+    child.exited,
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  return { exitCode, stdout, stderr }
+}
+
+/** A call with --json that must go well: exactly one JSON object on standard output, and nothing on standard error. */
+export async function vidimusJson<Answer>(dir: string, ...args: string[]): Promise<Answer> {
+  const run = await vidimus(dir, [...args, '--json'])
+  expect({ args, exitCode: run.exitCode, stderr: run.stderr }).toEqual({ args, exitCode: 0, stderr: '' })
+  expect(run.stdout).toMatch(/^\{.*\}\n$/)
+  return JSON.parse(run.stdout)
+}
+
+export type Served = { url: string; first: ServeLine; process: ReturnType<typeof spawn> }
+export type ServeLine = { listening: string; setup_url: string | null; test_key?: string }
+
+const serving = new Set<ReturnType<typeof spawn>>()
+afterAll(async () => {
+  for (const child of serving) child.kill('SIGKILL')
+  await Promise.all([...serving].map(child => child.exited))
+})
+
+/** The service on a port the system chooses, once it listens; killed after the file's tests. */
+export async function serve(dir: string, flags: string[] = [], env: Record<string, string> = {}): Promise<Served> {
+  const child = spawn(dir, ['serve', '--json', ...flags], { PORT: '0', VIDIMUS_LOG: 'warn', VIDIMUS_RATE_LIMIT_SCALE: '0', ...env })
+  serving.add(child)
+  const first: ServeLine = JSON.parse(await firstLine(child))
+  return { url: first.listening, first, process: child }
+}
+
+async function firstLine(child: ReturnType<typeof spawn>): Promise<string> {
+  const reader = child.stdout.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  while (!text.includes('\n')) {
+    const { value, done } = await reader.read()
+    if (done) throw new Error(`the service did not start: ${await new Response(child.stderr).text()}`)
+    text += decoder.decode(value, { stream: true })
+  }
+  reader.releaseLock()
+  return text
+}
+
+function spawn(dir: string, args: string[], env: Record<string, string>) {
+  const { PATH = '', HOME = '' } = process.env
+  return Bun.spawn([process.execPath, MAIN, ...args], {
+    env: { PATH, HOME, VIDIMUS_DATA_DIR: dir, ...env },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+}

@@ -1,0 +1,50 @@
+import { expect, test } from 'bun:test'
+import { createVerification, type ErrorBody, startApp, until } from '../helpers/app.ts'
+
+test('GET /healthz answers 200 without touching the database', async () => {
+  const app = await startApp()
+  expect((await app.call('GET', '/healthz')).text).toBe('{"status":"ok"}')
+})
+
+test('GET /readyz writes for real, at most once a second, and answers 503 in the envelope when it cannot', async () => {
+  const app = await startApp()
+  expect((await app.call('GET', '/readyz')).status).toBe(200)
+  const { write } = app.deps
+  app.deps.write = async () => {
+    throw new Error('disk full')
+  }
+  expect((await app.call('GET', '/readyz')).status).toBe(200)
+  app.clock.advance(1000)
+  const { status, body } = await app.call<ErrorBody>('GET', '/readyz')
+  expect([status, body.error.code]).toEqual([503, 'not_ready'])
+  app.deps.write = write
+  app.clock.advance(1000)
+  expect((await app.call('GET', '/readyz')).status).toBe(200)
+})
+
+test('GET /metrics counts requests by route and status, creations and pending sessions, and shows no id', async () => {
+  const app = await startApp()
+  const { key } = await app.tenant()
+  const { id } = await createVerification(app, key)
+  await app.call('GET', `/v1/verifications/${id}`, { key })
+  await app.call('GET', `/v1/verifications/${id}/status`)
+  await app.call('GET', '/v1/usage')
+  let text = ''
+  await until(async () => {
+    text = (await app.call('GET', '/metrics')).text
+    return text.includes('route="/v1/usage",status="401"')
+  })
+  expect(text).toContain('vidimus_http_requests_total{method="POST",route="/v1/verifications",status="201"} 1')
+  expect(text).toContain('vidimus_http_requests_total{method="GET",route="/v1/verifications/:id",status="200"} 1')
+  expect(text).toContain('vidimus_verifications_total{event="created"} 1')
+  expect(text).toContain('vidimus_verifications_pending 1')
+  expect(text).toMatch(/vidimus_http_request_seconds_bucket\{route="\/v1\/verifications",le="\+Inf"\} 1/)
+  expect(text).toMatch(/vidimus_commit_group_size_count \d+/)
+  expect(text).not.toContain(id)
+})
+
+test('made-up methods and paths do not grow the metrics', async () => {
+  const app = await startApp()
+  for (let i = 0; i < 50; i++) await app.call('GET', `/made-up/${i}`)
+  await until(async () => (await app.call('GET', '/metrics')).text.includes('{method="GET",route="none",status="404"} 50'))
+})
