@@ -109,6 +109,7 @@ CREATE TABLE `templates` (
 	`key` text NOT NULL,
 	`title` text NOT NULL,
 	`query` text NOT NULL,
+	`profile` text,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	PRIMARY KEY(`tenant_id`, `key`),
@@ -175,20 +176,23 @@ CREATE TABLE `verification_sessions` (
 	`template_version` text,
 	`profile` text NOT NULL,
 	`client_id` text NOT NULL,
+	`signing_key_id` text NOT NULL,
 	`nonce` text NOT NULL,
 	`state` text NOT NULL,
 	`created_at` integer NOT NULL,
 	`expires_at` integer NOT NULL,
 	`responded_at` integer,
-	`salt` blob,
+	`salt` blob NOT NULL,
 	`sealed` blob,
 	`sealed_response_key` blob,
+	`wallet_formats` text,
 	`response_code_hash` text,
 	`response_code_expires_at` integer,
 	`redeemed_at` integer,
 	PRIMARY KEY(`id`, `tenant_id`),
 	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE no action,
-	FOREIGN KEY (`template_version`) REFERENCES `template_versions`(`hash`) ON UPDATE no action ON DELETE no action
+	FOREIGN KEY (`template_version`) REFERENCES `template_versions`(`hash`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`signing_key_id`) REFERENCES `signing_keys`(`id`) ON UPDATE no action ON DELETE no action
 );
 --> statement-breakpoint
 CREATE INDEX `verification_sessions_newest` ON `verification_sessions` (`tenant_id`,`environment`,`created_at`);--> statement-breakpoint

@@ -7,6 +7,7 @@ import { allowedMethodsOf } from './http/routing.ts'
 import { serviceRoutes } from './http/service-routes.ts'
 import { usageRoutes } from './usage/routes.ts'
 import { verificationRoutes } from './verifications/routes.ts'
+import { walletRoutes } from './wallet/routes.ts'
 
 const BODY_BYTES_BACKSTOP = 2 ** 31
 const IDLE_TIMEOUT_SECONDS = 15
@@ -21,6 +22,7 @@ export function createApp(deps: Deps) {
   })
     .use(httpPlugin(deps, path => allowedMethods(path)))
     .use(verificationRoutes(deps))
+    .use(walletRoutes(deps))
     .use(usageRoutes(deps))
     .use(serviceRoutes(deps, at => recordHeartbeat(deps, at)))
   const allowedMethods = allowedMethodsOf(() => app.routes)

@@ -15,6 +15,13 @@ export type Config = {
   tls: { certFile: string; keyFile: string } | undefined
   rateLimitScale: number
   webhookDelaysMs: number[]
+  /** How requests reach wallets, unless a template says otherwise. */
+  wallet: {
+    profile: 'haip' | 'plain'
+    scheme: string
+    clientIdPrefix: 'x509_hash' | 'x509_san_dns'
+    registrationCertFile: string
+  }
 }
 
 /** A value of the environment that cannot be used: the message names the variable and says what to do. */
@@ -38,6 +45,13 @@ export const VARIABLES = {
   VIDIMUS_TLS_KEY: { default: '', meaning: 'PEM private key of VIDIMUS_TLS_CERT' },
   VIDIMUS_RATE_LIMIT_SCALE: { default: '1', meaning: 'multiplies every rate budget; 0 switches them off (load tests)' },
   VIDIMUS_WEBHOOK_DELAYS: { default: '0s,5s,1m,10m,2h,22h', meaning: 'wait before each delivery attempt, one entry per attempt' },
+  VIDIMUS_WALLET_PROFILE: { default: 'haip', meaning: 'haip, or plain for wallets that cannot encrypt their answer' },
+  VIDIMUS_WALLET_SCHEME: {
+    default: 'openid4vp',
+    meaning: 'scheme of wallet_uri: openid4vp, haip-vp, or what your wallets listen to',
+  },
+  VIDIMUS_CLIENT_ID: { default: 'x509_hash', meaning: 'x509_hash, or x509_san_dns when the certificate names the public host' },
+  VIDIMUS_REGISTRATION_CERT: { default: '', meaning: 'file with the registration certificate (JWT) that wallets are shown' },
   VIDIMUS_DATABASE_URL: { default: '', meaning: 'reserved for PostgreSQL; must be empty in this version' },
 } as const
 
@@ -68,6 +82,12 @@ export function loadConfig(env: Environment): Config {
     trustedProxies: parsed('VIDIMUS_TRUSTED_PROXIES', text('VIDIMUS_TRUSTED_PROXIES'), parseNetworks),
     tls,
     rateLimitScale: decimal('VIDIMUS_RATE_LIMIT_SCALE', text('VIDIMUS_RATE_LIMIT_SCALE'), 1000),
+    wallet: {
+      profile: oneOf('VIDIMUS_WALLET_PROFILE', text('VIDIMUS_WALLET_PROFILE'), ['haip', 'plain']),
+      scheme: uriScheme('VIDIMUS_WALLET_SCHEME', text('VIDIMUS_WALLET_SCHEME')),
+      clientIdPrefix: oneOf('VIDIMUS_CLIENT_ID', text('VIDIMUS_CLIENT_ID'), ['x509_hash', 'x509_san_dns']),
+      registrationCertFile: text('VIDIMUS_REGISTRATION_CERT'),
+    },
     webhookDelaysMs: delays('VIDIMUS_WEBHOOK_DELAYS', text('VIDIMUS_WEBHOOK_DELAYS')),
   }
 }
@@ -101,6 +121,10 @@ function oneOf<T extends string>(name: Variable, text: string, allowed: readonly
   return value ?? fail(name, `"${text}" is not one of ${allowed.join(', ')}`)
 }
 
+function uriScheme(name: Variable, text: string): string {
+  return /^[a-z][a-z0-9+.-]{1,40}$/.test(text) ? text : fail(name, `"${text}" is not a URI scheme like openid4vp or haip-vp`)
+}
+
 function parsed<T>(name: Variable, text: string, parse: (text: string) => T): T {
   try {
     return parse(text)
@@ -114,7 +138,8 @@ function publicUrl(text: string, scheme: string, port: number): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^https?:$/.test(url.protocol))
     return fail('VIDIMUS_PUBLIC_URL', `"${text}" is not an http(s) address like https://verify.shop.example`)
-  if (url.search || url.hash || url.username || url.password) {
+  // In the text itself: a bare "?" or "#" leaves search and hash empty, and yet stays in the address.
+  if (/[?#]/.test(text) || url.username || url.password) {
     fail('VIDIMUS_PUBLIC_URL', 'give scheme, host, port and at most a path: no query, fragment, user or password')
   }
   return url.href.replace(/\/+$/, '')

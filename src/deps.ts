@@ -1,21 +1,27 @@
 // The only place where a real clock, randomness, name resolution and the database are made. Everything else is handed what it needs.
 import { randomFillSync } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
+import { existsSync, readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { createStorage, type Storage } from '#db'
 import { type Audit, createAudit } from './audit/append.ts'
-import type { Config } from './config.ts'
+import { type Config, ConfigError } from './config.ts'
 import { openDataDir } from './db/data-dir.ts'
 import { createRateLimits, type RateLimits } from './http/rate-limit.ts'
 import type { Random } from './ids.ts'
 import { createLog, type Log } from './log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
+import { createStatusChecker, type StatusChecker } from './openid4vp/status-list.ts'
+import { createSandbox, type Sandbox } from './sandbox/world.ts'
 import type { Sealer } from './seal.ts'
 import { type Clock, steadyClock } from './time.ts'
-import { currentClientId } from './wallet/keys.ts'
+import { currentIdentity } from './wallet/keys.ts'
+import { isSandboxList, statusFetcher } from './wallet/status.ts'
 import type { EgressPolicy, Resolve } from './webhooks/egress.ts'
 
 const RESOLVE_TIMEOUT_MS = 2000
+
+export type RequestIdentity = { clientId: string; signingKeyId: string }
 
 export type Deps = Storage & {
   config: Config
@@ -28,8 +34,14 @@ export type Deps = Storage & {
   metrics: Metrics
   resolve: Resolve
   egress: EgressPolicy
-  /** The name under which wallets know this service now. */
-  clientId: () => Promise<string>
+  /** The name under which wallets know this service now, and the key that proves it. */
+  identity: () => Promise<RequestIdentity>
+  /** What the issuers of credentials say of them now. */
+  status: StatusChecker
+  /** The issuer that test sessions trust. */
+  sandbox: () => Promise<Sandbox>
+  /** The relying party's registration certificate, a JWT that wallets are shown. */
+  registrationCertificate: string | undefined
   /** True on the very first start, while there is nothing in the directory. */
   isNew: boolean
 }
@@ -55,6 +67,8 @@ export function createDeps(config: Config, world: World, role: 'server' | 'comma
     await storage.close()
     unlock()
   }
+  const egress = { allow: config.egressAllow, listener: { addresses: ownAddresses(config.host), port: config.port } }
+  const sandbox = createSandbox({ ...storage, now, random, sealer, config })
   return {
     ...storage,
     close,
@@ -67,10 +81,22 @@ export function createDeps(config: Config, world: World, role: 'server' | 'comma
     log,
     metrics,
     resolve,
-    egress: { allow: config.egressAllow, listener: { addresses: ownAddresses(config.host), port: config.port } },
-    clientId: () => currentClientId(storage),
+    egress,
+    identity: () => currentIdentity({ ...storage, config }),
+    // In development the sandbox issuer's list is on plain http; it is read without a network.
+    status: createStatusChecker(statusFetcher({ egress, resolve, sandbox, now }), now, { allowHttp: isSandboxList(config) }),
+    sandbox,
+    registrationCertificate: readRegistrationCertificate(config.wallet.registrationCertFile),
     isNew,
   }
+}
+
+function readRegistrationCertificate(file: string): string | undefined {
+  if (!file) return undefined
+  const jwt = existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
+  if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(jwt))
+    throw new ConfigError(`VIDIMUS_REGISTRATION_CERT: ${file} does not hold a registration certificate (a JWT)`)
+  return jwt
 }
 
 /** Webhooks never call this service itself, under whichever of its addresses. */

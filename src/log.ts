@@ -33,9 +33,8 @@ export function createLog({ level, now, write, pretty = false }: Options): Log {
     (event: string, fields: LogFields = {}) => {
       if (RANK[own] < RANK[level]) return
       const time = new Date(now()).toISOString()
-      write(
-        withoutSecrets(pretty ? prettyLine(time, own, event, fields) : JSON.stringify({ time, level: own, event, ...fields })),
-      )
+      const line = pretty ? prettyLine(time, own, event, fields) : JSON.stringify({ time, level: own, event, ...fields })
+      write(printable(withoutSecrets(line)))
     }
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }
@@ -47,18 +46,25 @@ function prettyLine(time: string, level: LogLevel, event: string, fields: LogFie
   return `${time.slice(11, 23)} ${level.padEnd(5)} ${event} ${rest.join(' ')}`.trimEnd()
 }
 
-/** The second fence, should a secret ever slip into a field. */
+/** The second fence, should a secret ever slip into a field. No word boundary in front: an escaped line break ends in a letter. */
 function withoutSecrets(line: string): string {
   return line.replace(
-    /\b(vk_(?:test|live)_\w{4}|vs_|vdr?_|whsec_)[\w+/-]{12,}|\bVD-[0-9A-Z]{4}-[0-9A-Z]{4}\b/g,
+    /(vk_(?:test|live)_\w{4}|vs_|vdr?_|whsec_)[\w+/-]{12,}|VD-[0-9A-Z]{4}-[0-9A-Z]{4}/g,
     (_, prefix) => `${prefix ?? ''}***`,
   )
+}
+
+/** JSON leaves these as they are, but a terminal obeys the first and a viewer breaks lines at the last two. */
+function printable(line: string): string {
+  return line.replace(/[\x7f-\x9f\u2028\u2029]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /** The kind of a failure and where it came from, without its message: messages quote the values that offended. */
 export function describeFailure(failure: unknown): string {
   if (!(failure instanceof Error)) return typeof failure
   const { code } = failure as { code?: unknown }
-  const origin = /\(?([^()\s]+:\d+):\d+\)?$/m.exec(failure.stack ?? '')?.[1]?.replace(/^.*\/(src|node_modules)\//, '$1/')
+  // The message stands at the head of the stack, and may itself look like a place.
+  const frames = failure.stack?.replace(failure.message, '') ?? ''
+  const origin = /^\s+at .*?\(?([^()\s]+:\d+):\d+\)?$/m.exec(frames)?.[1]?.replace(/^.*\/(src|node_modules)\//, '$1/')
   return [failure.constructor.name, typeof code === 'string' ? code : undefined, origin].filter(Boolean).join(' ')
 }

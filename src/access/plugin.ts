@@ -19,7 +19,7 @@ export type Need = {
 }
 
 /** A route without a key: limited by address and, where the id in the path is the capability, by session. */
-export type Open = { perSession: 'status' }
+export type Open = { perSession: 'status' | 'wallet-get' | 'wallet-post' }
 
 type Context = { request: Request; set: { headers: Record<string, string | number> } }
 
@@ -51,9 +51,12 @@ export function accessPlugin(deps: Deps) {
     }),
     open: (open: Open) => ({
       detail: { access: open },
-      transform({ request, set, params }: Context & { params: { id?: string } }) {
+      transform({ request, set, params }: Context & { params: { id?: string; sessionId?: string } }) {
         const { client } = traceOf(request)
-        const allowances = [deps.limits.take('ip', client), deps.limits.take(open.perSession, params.id ?? '')]
+        const allowances = [
+          deps.limits.take('ip', client),
+          deps.limits.take(open.perSession, params.id ?? params.sessionId ?? ''),
+        ]
         Object.assign(set.headers, rateLimitHeaders(allowances), OPEN_TO_ALL_ORIGINS)
       },
     }),

@@ -14,6 +14,8 @@ export type AuditAction =
   | 'template.saved'
   | 'template.deleted'
   | 'verification.created'
+  | 'verification.completed'
+  | 'verification.failed'
   | 'verification.erased'
 
 export type AuditRecord = {

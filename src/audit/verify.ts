@@ -29,7 +29,8 @@ export async function* readChain({
   db,
   sealer,
 }: Pick<Deps, 'db' | 'sealer'>): AsyncGenerator<{ record: AuditRecord; disclosed?: Disclosed }> {
-  let after = 0
+  // From below the first: a record slipped in under it is read, and found, too.
+  let after = Number.MIN_SAFE_INTEGER
   for (;;) {
     const batch = await listRecords(db, after, BATCH)
     for (const { salt, sealed, ...record } of batch) yield { record, disclosed: disclose(sealer, { ...record, salt, sealed }) }

@@ -1,24 +1,18 @@
-import { runAudit } from './audit.ts'
-import { runKey } from './key.ts'
-import { runOpenapi } from './openapi.ts'
 import { exitCodeOf, print, UsageError } from './output.ts'
-import { runServe } from './serve.ts'
-import { runTemplate } from './template.ts'
-import { runTenant } from './tenant.ts'
-import { runVersion } from './version.ts'
 
-type Verb = { run: (args: string[]) => Promise<number>; does: string }
+type Verb = { does: string; run: (args: string[]) => Promise<number> }
 
+// Each is loaded when it is called: a short command need not wait for all that a server consists of.
 const VERBS = new Map<string, Verb>(
   Object.entries({
-    serve: { run: runServe, does: 'start the service (the default)' },
-    tenant: { run: runTenant, does: 'create, list and change tenants' },
-    key: { run: runKey, does: 'create, list, roll and revoke API keys' },
-    template: { run: runTemplate, does: 'put, list and delete templates' },
-    audit: { run: runAudit, does: 'verify and export the audit chain' },
-    openapi: { run: runOpenapi, does: 'print the OpenAPI document' },
-    version: { run: runVersion, does: 'print versions' },
-  }),
+    serve: { does: 'start the service (the default)', run: async args => (await import('./serve.ts')).runServe(args) },
+    tenant: { does: 'create, list and change tenants', run: async args => (await import('./tenant.ts')).runTenant(args) },
+    key: { does: 'create, list, roll and revoke API keys', run: async args => (await import('./key.ts')).runKey(args) },
+    template: { does: 'put, list and delete templates', run: async args => (await import('./template.ts')).runTemplate(args) },
+    audit: { does: 'verify and export the audit chain', run: async args => (await import('./audit.ts')).runAudit(args) },
+    openapi: { does: 'print the OpenAPI document', run: async args => (await import('./openapi.ts')).runOpenapi(args) },
+    version: { does: 'print versions', run: async args => (await import('./version.ts')).runVersion(args) },
+  } satisfies Record<string, Verb>),
 )
 
 const HELP = `Vidimus asks digital identity wallets for verified claims.
@@ -33,16 +27,15 @@ example: vidimus tenant create --name "Corner shop"`
 
 /** Runs one call and gives its exit code. */
 export async function run(args: string[]): Promise<number> {
+  // EPIPE: whoever read the answer has seen enough, as in "vidimus template list | head".
+  process.stdout.once('error', (error: { code?: string }) => process.exit(error.code === 'EPIPE' ? 0 : 1))
   try {
     const [first, ...rest] = args
-    if (first === '--help' || first === '-h' || first === 'help') {
-      print(HELP)
-      return 0
-    }
-    if (first === undefined || first.startsWith('-')) return await runServe(args)
-    const verb = VERBS.get(first)
-    if (!verb) throw new UsageError(`there is no verb "${first.slice(0, 40)}"`)
-    return await verb.run(rest)
+    if (first === '--help' || first === '-h' || first === 'help') return print(HELP)
+    const isServe = first === undefined || first.startsWith('-')
+    const verb = VERBS.get(isServe ? 'serve' : first)
+    if (!verb) throw new UsageError(`there is no verb "${first?.slice(0, 40)}"`)
+    return await verb.run(isServe ? args : rest)
   } catch (error) {
     return exitCodeOf(error)
   }

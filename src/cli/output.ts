@@ -29,7 +29,8 @@ export function exitCodeOf(error: unknown): number {
 }
 
 function complainAbout(error: Error, exitCode: number, hint?: string): number {
-  complain(`vidimus: ${error.message}${hint ? `\n${hint}` : ''}`)
+  // Messages quote what was typed: a line break or an escape sequence in it must not reach the terminal.
+  complain(`vidimus: ${error.message.replace(/\p{Cc}+/gu, ' ')}${hint ? `\n${hint}` : ''}`)
   return exitCode
 }
 

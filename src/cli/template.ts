@@ -75,11 +75,12 @@ function parseFile(file: string): unknown {
   } catch {
     throw new CommandError(`cannot read ${file}; give the path of a JSON file`)
   }
-  if (text.length > FILE_BYTES_MAX) throw new CommandError(`${file} is larger than ${FILE_BYTES_MAX / 1024} KiB`)
+  if (text.length > FILE_BYTES_MAX)
+    throw new CommandError(`${file} is larger than ${FILE_BYTES_MAX / 1024} KiB; shorten the query`)
   try {
     return JSON.parse(text)
   } catch {
-    throw new CommandError(`${file} is not valid JSON`)
+    throw new CommandError(`${file} is not valid JSON; give a DCQL query, as "vidimus template list --json" shows them`)
   }
 }
 
@@ -119,7 +120,7 @@ async function listOwn(deps: Deps, tenantId: string): Promise<TemplateRow[]> {
 }
 
 async function remove(tenantId: string, key: string, json = false): Promise<number> {
-  if (BUILTIN_TEMPLATES.has(key)) throw new CommandError(`${key} is a built-in template and stays`)
+  if (BUILTIN_TEMPLATES.has(key)) throw new CommandError(`${key} is a built-in template and stays; delete only your own`)
   const removed = await withDeps(deps => removeTemplate(deps, tenantId, key, ACTOR))
   if (!removed)
     throw new CommandError(`tenant ${tenantId} has no template ${key}; "vidimus template list --tenant ${tenantId}" shows all`)

@@ -12,25 +12,27 @@ export function migrate(sqlite: Database, now: number, migrations = MIGRATIONS):
   sqlite.run(
     'CREATE TABLE IF NOT EXISTS schema_migrations (id TEXT PRIMARY KEY, sha256 TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT',
   )
-  refuseNewer(sqlite, migrations)
+  countApplied(sqlite, migrations)
   for (const [id, sql] of migrations) {
     // One transaction each: a kill in the middle leaves the migration before it, and the next start goes on from there.
     sqlite.transaction(() => apply(sqlite, id, sql, now)).immediate()
   }
 }
 
-export function refuseNewer(sqlite: Database, migrations = MIGRATIONS): void {
-  const known = new Set(migrations.map(([id]) => id))
-  const applied = sqlite.query<{ id: string }, []>('SELECT id FROM schema_migrations ORDER BY id').all()
+/** Refuses what this program cannot bring up to date. Only reads: a database is looked at before anything in it is touched. */
+export function countApplied(sqlite: Database, migrations = MIGRATIONS): number {
+  const known = new Map(migrations.map(([id, sql]) => [id, sha256Hex(sql)]))
+  const applied = sqlite.query<{ id: string; sha256: string }, []>('SELECT id, sha256 FROM schema_migrations ORDER BY id').all()
   const newer = applied.find(({ id }) => !known.has(id))
   if (newer) throw new MigrationError(`the database was written by a newer version (migration ${newer.id})`)
+  const edited = applied.find(({ id, sha256 }) => known.get(id) !== sha256)
+  if (edited) throw new MigrationError(`migration ${edited.id} was changed after it had been applied`)
+  return applied.length
 }
 
 function apply(sqlite: Database, id: string, sql: string, now: number): void {
-  const sha256 = sha256Hex(sql)
-  const applied = sqlite.query<{ sha256: string }, [string]>('SELECT sha256 FROM schema_migrations WHERE id = ?').get(id)
-  if (applied && applied.sha256 !== sha256) throw new MigrationError(`migration ${id} was changed after it had been applied`)
-  if (applied) return
+  // Asked again inside the transaction: another process may have been faster.
+  if (sqlite.query('SELECT 1 FROM schema_migrations WHERE id = ?').get(id)) return
   for (const statement of sql.split('--> statement-breakpoint')) sqlite.run(statement)
-  sqlite.query('INSERT INTO schema_migrations (id, sha256, applied_at) VALUES (?, ?, ?)').run(id, sha256, now)
+  sqlite.query('INSERT INTO schema_migrations (id, sha256, applied_at) VALUES (?, ?, ?)').run(id, sha256Hex(sql), now)
 }

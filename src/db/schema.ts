@@ -73,6 +73,8 @@ export const templates = sqliteTable(
     key: text('key').notNull(),
     title: text('title').notNull(),
     query: text('query', { mode: 'json' }).$type<DcqlQuery>().notNull(),
+    /** How its requests reach wallets; null leaves it to the operator. */
+    profile: text('profile', { enum: ['haip', 'plain', 'eu-av'] }),
     createdAt: time('created_at').notNull(),
     updatedAt: time('updated_at').notNull(),
   },
@@ -176,16 +178,21 @@ export const verificationSessions = sqliteTable(
     profile: text('profile', { enum: ['haip', 'plain', 'eu-av'] }).notNull(),
     /** Fixed at creation: the audience of the answer must not change when the certificate does. */
     clientId: text('client_id').notNull(),
+    signingKeyId: text('signing_key_id')
+      .notNull()
+      .references(() => signingKeys.id),
     nonce: text('nonce').notNull(),
     state: text('state').notNull(),
     createdAt: time('created_at').notNull(),
     expiresAt: time('expires_at').notNull(),
     respondedAt: time('responded_at'),
-    salt: bytes('salt'),
+    salt: bytes('salt').notNull(),
     /** JSON: explicit query, webhook_url, redirect_url, metadata, purpose; null when none was given. */
     sealed: bytes('sealed'),
     /** The private key that opens the wallet's answer; null before the request is fetched and after the session ends. */
     sealedResponseKey: bytes('sealed_response_key'),
+    /** The formats that the wallet said it supports; what was asked, and is checked, is the query without the others. */
+    walletFormats: text('wallet_formats', { mode: 'json' }).$type<string[]>(),
     responseCodeHash: text('response_code_hash'),
     responseCodeExpiresAt: time('response_code_expires_at'),
     redeemedAt: time('redeemed_at'),

@@ -21,13 +21,14 @@ export type Storage = {
 
 const GROUP_MAX = 256
 export const BUSY_TIMEOUT_MS = 5000
+const LOG_ATTEMPTS_MAX = 50
+const LOG_RETRY_MS = 10
 
 export function openWriter(file: string): Database {
   const sqlite = new Database(file, { create: true, strict: true })
-  // busy_timeout first: switching to WAL needs the lock that another process may hold.
+  switchToLog(sqlite)
   for (const pragma of [
     `busy_timeout = ${BUSY_TIMEOUT_MS}`,
-    'journal_mode = WAL',
     'synchronous = FULL',
     'fullfsync = ON',
     'foreign_keys = ON',
@@ -40,6 +41,20 @@ export function openWriter(file: string): Database {
     sqlite.run(`PRAGMA ${pragma}`)
   }
   return sqlite
+}
+
+/** Needs the file for itself for a moment, and SQLite's own patience does not cover all of it: two first starts may meet here. */
+function switchToLog(sqlite: Database): void {
+  sqlite.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS / LOG_ATTEMPTS_MAX}`)
+  for (let attempt = 1; ; attempt++) {
+    try {
+      sqlite.run('PRAGMA journal_mode = WAL')
+      return
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'SQLITE_BUSY' || attempt === LOG_ATTEMPTS_MAX) throw error
+      Bun.sleepSync(LOG_RETRY_MS)
+    }
+  }
 }
 
 export function openReader(file: string): Database {
@@ -64,6 +79,7 @@ export function createStorage(writer: Database, reader: Database, onGroup: (size
   const waiting: Job[] = []
   const between: (() => void)[] = []
   let flushing: Promise<void> | undefined
+  let closed: { isLogEmpty: boolean } | undefined
 
   const wake = () => {
     flushing ??= new Promise<void>(resolve => setImmediate(resolve)).then(flush).finally(() => {
@@ -114,18 +130,25 @@ export function createStorage(writer: Database, reader: Database, onGroup: (size
 
   const write: Write = <T>(work: (tx: Db) => T | Promise<T>) =>
     new Promise<T>((resolve, reject) => {
+      if (closed) return reject(new Error('the storage is closed'))
       waiting.push({ run: work, settle: job => (job.failed ? reject(job.error) : resolve(job.value as T)) })
       wake()
     })
 
+  const emptyLog = (): boolean => {
+    const [state] = writer.query<{ busy: number }, []>('PRAGMA wal_checkpoint(TRUNCATE)').all()
+    return state?.busy === 0
+  }
+
   const checkpoint = () =>
     new Promise<boolean>((resolve, reject) => {
+      // Closing has emptied it, or could not.
+      if (closed) return resolve(closed.isLogEmpty)
       between.push(() => {
         try {
           // A reader may hold the log: be brief, the event loop stands still meanwhile.
           writer.run('PRAGMA busy_timeout = 100')
-          const [state] = writer.query<{ busy: number }, []>('PRAGMA wal_checkpoint(TRUNCATE)').all()
-          resolve(state?.busy === 0)
+          resolve(emptyLog())
         } catch (error) {
           reject(error)
         } finally {
@@ -142,7 +165,7 @@ export function createStorage(writer: Database, reader: Database, onGroup: (size
     async close() {
       while (flushing) await flushing
       reader.close()
-      writer.run('PRAGMA wal_checkpoint(TRUNCATE)')
+      closed = { isLogEmpty: emptyLog() }
       writer.close()
     },
   }

@@ -19,6 +19,25 @@ export async function readJson(request: Request): Promise<object> {
   return value
 }
 
+const FORM_FIELDS_MAX = 32
+
+/** Fields by name. A repeated one is refused: two readers could take different ones for true. */
+export async function readForm(request: Request, bytesMax: number): Promise<Map<string, string>> {
+  requireType(request, 'application/x-www-form-urlencoded')
+  const text = decodeUtf8(await readBytes(request, bytesMax))
+  // Counted before anything is split: a form of a quarter of a million fields would take its time.
+  let fields = 1
+  for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1)) {
+    if (++fields > FORM_FIELDS_MAX) throw invalid(`body: more than ${FORM_FIELDS_MAX} fields`)
+  }
+  const form = new Map<string, string>()
+  for (const [name, value] of new URLSearchParams(text)) {
+    if (form.has(name)) throw invalid('body: a field is repeated')
+    form.set(name, value)
+  }
+  return form
+}
+
 function requireType(request: Request, type: string): void {
   const given = request.headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase()
   if (given !== type) throw invalid(`Content-Type: send the body as ${type}`)

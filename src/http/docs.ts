@@ -3,8 +3,8 @@
 // OpenAPI, and its page takes no headers of ours.
 import { swagger } from '@elysiajs/swagger'
 import { Elysia } from 'elysia'
-import scriptFile from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
 import styleFile from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
+import scriptFile from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
 import type { Config } from '../config.ts'
 import { describeRoutes, type Route } from './openapi.ts'
 
@@ -58,8 +58,15 @@ const PAGE_HEADERS = {
 const asset = (type: string, text: string) =>
   new Response(text, { headers: { 'content-type': `${type}; charset=utf-8`, 'cache-control': 'public, max-age=86400' } })
 
+// A seal, in the accent colour.
+const SEAL =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="6" fill="none" stroke="#1f4fd8" stroke-width="3"/></svg>'
+
 const START = `
 document.documentElement.lang = 'en'
+const icon = document.head.appendChild(document.createElement('link'))
+icon.rel = 'icon'
+icon.href = 'data:image/svg+xml,' + encodeURIComponent('${SEAL}')
 const dark = matchMedia('(prefers-color-scheme: dark)')
 const followTheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
 dark.addEventListener('change', followTheme)
@@ -72,5 +79,30 @@ SwaggerUIBundle({
 })
 `
 
+/** The document has no links, so no column for them; colours that could not be read; on a phone one thing below the other. */
 const STYLE = `
+.swagger-ui .info { margin: 32px 0 16px; max-width: 76ch; }
+.swagger-ui .scheme-container { padding: 16px 0; }
+.swagger-ui .renderedMarkdown code { padding: 1px 4px; color: inherit; }
+.swagger-ui .response-col_links { display: none; }
+.swagger-ui .headers .header-col { color: inherit; }
+html:not(.dark-mode) .swagger-ui {
+  :is(.info a, .json-schema-2020-12-expand-deep-button) { color: #1f4fd8; }
+  .btn.authorize, .btn.authorize :is(span, svg) { color: #0b6b3a; border-color: #0b6b3a; fill: #0b6b3a; }
+  .btn.cancel { color: #b3261e; border-color: #b3261e; }
+  :is(.parameter__in, .parameter__type) { color: inherit; }
+  .parameter__name.required :is(span, span::after), .parameter__name.required::after { color: #b3261e; }
+  .info .title small, .info .title small.version-stamp { background: #4a5163; }
+  :is(.btn.execute, .opblock-get .opblock-summary-method) { background: #1f4fd8; border-color: #1f4fd8; }
+  .opblock-post .opblock-summary-method { background: #0b6b3a; }
+  .opblock-delete .opblock-summary-method { background: #b3261e; }
+}
+.swagger-ui .microlight span[style*="rgb(211, 99, 99)"] { color: #ff8a80 !important; }
+html.dark-mode .swagger-ui .opblock .opblock-section-header .try-out__btn.cancel { color: #ff8a80; border-color: #ff8a80; }
+@media (max-width: 640px) {
+  .swagger-ui .opblock-tag { flex-wrap: wrap; }
+  .swagger-ui .opblock-tag small { order: 1; flex-basis: 100%; padding: 0; }
+  .swagger-ui :is(table, tbody, tr, td) { display: block; width: auto; max-width: 100%; }
+  .swagger-ui thead, .swagger-ui .headers td:last-child { display: none; }
+}
 `

@@ -80,6 +80,7 @@ end; after a 429 wait for \`Retry-After\` seconds.`
 
 const TAGS = {
   Verifications: 'Sessions: what to ask a holder for, and what came of it.',
+  Wallet: "Called by the holder's wallet, which knows the session's id from the QR code or link.",
   Usage: 'How much of the daily quota is used.',
   Service: 'For whoever operates the service.',
 }
@@ -87,7 +88,8 @@ const TAGS = {
 const API_KEY = {
   type: 'http',
   scheme: 'bearer',
-  description: 'An API key as `Authorization: Bearer <API_KEY>`. It begins `vk_test_` or `vk_live_` and reaches only that environment.',
+  description:
+    'An API key as `Authorization: Bearer <API_KEY>`. It begins `vk_test_` or `vk_live_` and reaches only that environment.',
 }
 
 const header = (description: string, schema: JsonSchema, required: boolean) => ({ description, required, schema })
@@ -96,18 +98,22 @@ const header = (description: string, schema: JsonSchema, required: boolean) => (
 const HEADERS = {
   'X-Request-Id': header('Names this request in the log.', { type: 'string', examples: ['req_x7Qm2Kd91c'] }, true),
   'RateLimit-Policy': header(
-    'Size and window in seconds of the tightest budget, and after a creation of the daily quota; absent while limits are off.',
+    'Size and window of the tightest budget, and of the daily quota.',
     { type: 'string', examples: ['"create";q=100;w=4, "daily";q=10000;w=86400'] },
     false,
   ),
   RateLimit: header(
-    'What is left of the same budgets, and the seconds until they are whole again; absent while limits are off.',
+    'What is left of them, and the seconds until they are whole again.',
     { type: 'string', examples: ['"create";r=99;t=1, "daily";r=9999;t=43200'] },
     false,
   ),
   'Retry-After': header('Seconds to wait.', { type: 'integer', minimum: 1 }, true),
   'WWW-Authenticate': header('How to authenticate.', { type: 'string', examples: ['Bearer error="invalid_token"'] }, true),
-  'Idempotent-Replayed': header('The first answer to this Idempotency-Key, given again.', { const: 'true' }, false),
+  'Idempotent-Replayed': header(
+    'The first answer to this Idempotency-Key, given again.',
+    { type: 'string', const: 'true' },
+    false,
+  ),
 }
 
 const IDEMPOTENCY_KEY = {
@@ -120,7 +126,7 @@ const IDEMPOTENCY_KEY = {
 }
 
 function describeOperation({ params, query, body, response, detail = {} }: Route['hooks'], schemas: Schemas): Operation {
-  const { operationId = '', summary, description, tags = [], access } = detail
+  const { operationId = '', summary, description, tags = [], requestBody, access } = detail
   const parameters = [
     ...parametersOf('path', params, schemas),
     ...parametersOf('query', query, schemas),
@@ -135,9 +141,11 @@ function describeOperation({ params, query, body, response, detail = {} }: Route
     description: [description, admission(access)].filter(Boolean).join('\n\n'),
     security: access?.scope ? [{ apiKey: [access.scope] }] : [],
     ...(parameters.length > 0 && { parameters }),
+    // A route that reads its body itself describes it in its detail.
+    ...(requestBody && { requestBody }),
     ...(body && { requestBody: { required: true, content: contentOf(body, schemas) } }),
     responses: Object.fromEntries(
-      answers.map(([status, schema]) => [status, describeAnswer(Number(status), schema, access, schemas)]),
+      answers.map(([status, schema]) => [status, describeAnswer(Number(status), schema, detail, schemas)]),
     ),
   }
 }
@@ -157,46 +165,72 @@ function parametersOf(place: 'path' | 'query', schema: TObject | undefined, sche
 }
 
 const contentOf = (schema: TSchema, schemas: Schemas, examples?: object) => ({
-  [schema.type === 'string' ? 'text/plain' : 'application/json']: {
+  [schema.contentMediaType ?? (schema.type === 'string' ? 'text/plain' : 'application/json')]: {
     schema: toJsonSchema(schema, schemas),
     ...(examples && { examples }),
   },
 })
 
-function describeAnswer(status: number, schema: TSchema, access: Access | undefined, schemas: Schemas): object {
-  const codes = status < 400 ? [] : codesOf(status, access)
+function describeAnswer(status: number, schema: TSchema, detail: DocumentDecoration, schemas: Schemas): object {
+  const codes = codesOf(status, detail)
   const errors = codes.map(code => apiError(code))
   const examples = Object.fromEntries(errors.map(each => [each.wireCode, { value: envelope(each.wireCode, each.message) }]))
   return {
     description: errors.length > 0 ? alternatives(Object.keys(examples)) : (STATUS_CODES[status] ?? ''),
     headers: Object.fromEntries(
-      headersOf(status, codes, access).map(name => [name, { $ref: `#/components/headers/${name}` }]),
+      headersOf(status, codes, detail.access).map(name => [name, { $ref: `#/components/headers/${name}` }]),
     ),
     content: contentOf(schema, schemas, errors.length > 0 ? examples : undefined),
   }
 }
 
-/** Codes that not every route with their status can give. */
-const GIVEN_ONLY_TO: Partial<Record<ErrorCode, (access: Access) => boolean>> = {
-  invalid_idempotency_key: access => access.idempotent === true,
-  idempotency_key_in_flight: access => access.idempotent === true,
-  idempotency_key_reused: access => access.idempotent === true,
-  quota_exceeded: access => access.budget === 'create',
-  not_found: () => false,
+/** Codes that come with the status itself, whatever the route. */
+const COMMON: readonly ErrorCode[] = [
+  'invalid_request',
+  'invalid_api_key',
+  'api_key_expired',
+  'insufficient_scope',
+  'payload_too_large',
+  'uri_too_long',
+  'rate_limit_exceeded',
+  'internal_error',
+  'not_ready',
+]
+const IDEMPOTENT: readonly ErrorCode[] = ['invalid_idempotency_key', 'idempotency_key_in_flight', 'idempotency_key_reused']
+const CHARGED: readonly ErrorCode[] = ['quota_exceeded']
+
+/** Codes of one operation's own; they stand in place of the common one of their status. */
+const OWN: Readonly<Record<string, readonly ErrorCode[]>> = {
+  createVerification: ['unknown_template', 'invalid_webhook_url'],
+  getVerification: ['session_not_found'],
+  eraseVerification: ['session_not_found'],
+  redeemResponseCode: ['invalid_response_code'],
+  getVerificationStatus: ['session_not_found'],
+  getRequestObject: ['session_not_found', 'session_already_responded', 'session_expired'],
+  postRequestObject: ['session_not_found', 'session_already_responded', 'session_expired'],
+  postWalletResponse: ['invalid_wallet_response', 'session_not_found', 'session_already_responded', 'session_expired'],
 }
 
-const codesOf = (status: number, access: Access = {}): ErrorCode[] =>
-  (Object.keys(ERRORS) as ErrorCode[]).filter(code => ERRORS[code][0] === status && (GIVEN_ONLY_TO[code]?.(access) ?? true))
+function codesOf(status: number, { operationId = '', access }: DocumentDecoration): ErrorCode[] {
+  const withStatus = (codes: readonly ErrorCode[]) => codes.filter(code => ERRORS[code][0] === status)
+  const own = withStatus(OWN[operationId] ?? [])
+  return [
+    ...(own.length > 0 ? own : withStatus(COMMON)),
+    ...(access?.idempotent ? withStatus(IDEMPOTENT) : []),
+    ...(access?.budget === 'create' ? withStatus(CHARGED) : []),
+  ]
+}
 
-const alternatives = (codes: string[]): string => new Intl.ListFormat('en', { type: 'disjunction' }).format(codes.map(c => `\`${c}\``))
+const alternatives = (codes: string[]): string =>
+  new Intl.ListFormat('en', { type: 'disjunction' }).format(codes.map(c => `\`${c}\``))
 
-/** Given before any budget is looked at, or when something broke on the way. */
-const WITHOUT_BUDGETS = [401, 403, 414, 500]
+/** Given before any budget is looked at. */
+const BEFORE_BUDGETS = [401, 403, 414]
 const WITH_RETRY_AFTER: ErrorCode[] = ['rate_limit_exceeded', 'quota_exceeded', 'idempotency_key_in_flight']
 
 function headersOf(status: number, codes: ErrorCode[], access: Access | undefined): (keyof typeof HEADERS)[] {
   const names: (keyof typeof HEADERS)[] = ['X-Request-Id']
-  if (access && !WITHOUT_BUDGETS.includes(status)) names.push('RateLimit-Policy', 'RateLimit')
+  if (access && !BEFORE_BUDGETS.includes(status)) names.push('RateLimit-Policy', 'RateLimit')
   if (codes.some(code => WITH_RETRY_AFTER.includes(code))) names.push('Retry-After')
   if (status === 401) names.push('WWW-Authenticate')
   if (status === 201 && access?.idempotent) names.push('Idempotent-Replayed')
@@ -233,11 +267,13 @@ function convertKeyword(keyword: string, value: unknown, schemas: Schemas): unkn
 }
 
 /** TypeBox spells out unions of words and objects with any key; these are the usual spellings, which readers and generators know. */
-function simplify({ anyOf, patternProperties, ...rest }: JsonSchema): JsonSchema {
+function simplify({ anyOf, patternProperties, documentedDefault, ...rest }: JsonSchema): JsonSchema {
   if (Array.isArray(anyOf) && anyOf.every(each => typeof each.const === 'string')) {
     return { type: 'string', enum: anyOf.map(each => each.const), ...rest }
   }
   const anyKey = (patternProperties as Schemas | undefined)?.[PatternStringExact]
   if (anyKey) return { ...rest, additionalProperties: anyKey }
+  // A `default` would be filled in before a verb sees the body; where that would matter, the schema only tells it.
+  if (documentedDefault !== undefined) return { ...rest, default: documentedDefault }
   return { ...rest, ...(anyOf !== undefined && { anyOf }), ...(patternProperties !== undefined && { patternProperties }) }
 }

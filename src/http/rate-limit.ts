@@ -2,7 +2,8 @@
 import type { Clock } from '../time.ts'
 import { apiError } from './errors.ts'
 
-type Budget = { perSecond: number; burst: number }
+/** `total` is all that a key ever gets: sessions live an hour at most. */
+type Budget = { perSecond: number; burst: number; total?: number }
 
 export const POLICIES = {
   'key-live': { perSecond: 200, burst: 400 },
@@ -15,11 +16,16 @@ export const POLICIES = {
   /** 401 answers only. */
   badauth: { perSecond: 10 / 60, burst: 30 },
   status: { perSecond: 2, burst: 10 },
-} as const satisfies Record<string, Budget>
+  'wallet-get': { perSecond: 1, burst: 10, total: 60 },
+  'wallet-post': { perSecond: 0.1, burst: 5, total: 20 },
+  /** Wrong codes only. */
+  redeem: { perSecond: 5 / 60, burst: 5, total: 20 },
+} satisfies Record<string, Budget>
 
 export type Policy = keyof typeof POLICIES
 
 const BUCKETS_MAX = 200_000
+const TOTAL_SPENT_RETRY_SECONDS = 3600
 const IN_WORK_MAX = 512
 const IN_WORK_PER_KEY_MAX = 64
 
@@ -35,8 +41,11 @@ export type RateLimits = {
   enter(key: string): () => void
 }
 
+/** When the budget is full again, and how much was taken in all. */
+type Bucket = { tat: number; taken: number }
+
 export function createRateLimits(now: Clock, scale: number, onRefusal: (policy: string) => void): RateLimits {
-  const buckets = new Map<string, number>()
+  const buckets = new Map<string, Bucket>()
   const inWork = new Map<string, number>()
   let inWorkTotal = 0
 
@@ -46,9 +55,9 @@ export function createRateLimits(now: Clock, scale: number, onRefusal: (policy: 
   }
 
   /** When the map is full the oldest half goes: they are nearly all full budgets again, and a map that stops counting would let all through. */
-  const remember = (key: string, tat: number) => {
+  const remember = (key: string, bucket: Bucket) => {
     buckets.delete(key)
-    buckets.set(key, tat)
+    buckets.set(key, bucket)
     if (buckets.size > BUCKETS_MAX) {
       for (const oldest of buckets.keys()) {
         if (buckets.size <= BUCKETS_MAX / 2) break
@@ -58,19 +67,20 @@ export function createRateLimits(now: Clock, scale: number, onRefusal: (policy: 
   }
 
   const spend = (policy: Policy, key: string, cost: 0 | 1): Allowance => {
-    const { perSecond, burst } = budgetOf(policy, scale)
-    const intervalMs = 1000 / perSecond
+    const { perSecond, burst, total = Number.POSITIVE_INFINITY } = budgetOf(policy, scale)
+    const intervalMs = exactInterval(perSecond)
     const at = now()
     const bucket = `${policy} ${key}`
-    const tat = Math.max(buckets.get(bucket) ?? 0, at)
+    const { tat: before, taken } = buckets.get(bucket) ?? { tat: 0, taken: 0 }
+    const tat = Math.max(before, at)
     const waitMs = tat - at - (burst - 1) * intervalMs
     const policyFields = { name: nameOf(policy), quota: burst, windowSeconds: Math.ceil(burst / perSecond) }
-    // Half a microsecond of slack: the interval need not be a whole number of milliseconds.
-    if (waitMs > 0.0005) refuse({ ...policyFields, remaining: 0, resetSeconds: Math.max(1, Math.ceil(waitMs / 1000)) })
+    if (taken >= total) refuse({ ...policyFields, remaining: 0, resetSeconds: TOTAL_SPENT_RETRY_SECONDS })
+    if (waitMs > 0) refuse({ ...policyFields, remaining: 0, resetSeconds: Math.max(1, Math.ceil(waitMs / 1000)) })
     const next = tat + cost * intervalMs
-    if (cost) remember(bucket, next)
+    if (cost) remember(bucket, { tat: next, taken: taken + 1 })
     const usedMs = next - at
-    const remaining = Math.max(0, Math.floor(burst - usedMs / intervalMs + 1e-6))
+    const remaining = Math.floor((burst * intervalMs - usedMs) / intervalMs)
     return { ...policyFields, remaining, resetSeconds: Math.ceil(usedMs / 1000) }
   }
 
@@ -89,7 +99,10 @@ export function createRateLimits(now: Clock, scale: number, onRefusal: (policy: 
       }
       inWorkTotal++
       inWork.set(key, own + 1)
+      let hasLeft = false
       return () => {
+        if (hasLeft) return
+        hasLeft = true
         inWorkTotal--
         const left = (inWork.get(key) ?? 1) - 1
         if (left === 0) inWork.delete(key)
@@ -100,9 +113,16 @@ export function createRateLimits(now: Clock, scale: number, onRefusal: (policy: 
 }
 
 const budgetOf = (policy: Policy, scale: number): Budget => {
-  const { perSecond, burst } = POLICIES[policy]
-  return { perSecond: perSecond * scale, burst: Math.max(1, Math.floor(burst * scale)) }
+  const { perSecond, burst, total }: Budget = POLICIES[policy]
+  return {
+    perSecond: perSecond * scale,
+    burst: Math.max(1, Math.floor(burst * scale)),
+    ...(total && { total: Math.max(1, Math.floor(total * scale)) }),
+  }
 }
+
+/** In 1024ths of a millisecond: sums with today's time stay exact, and no rounding error costs a burst its last request. */
+const exactInterval = (perSecond: number): number => Math.max(1, Math.round(1_024_000 / perSecond)) / 1024
 
 const nameOf = (policy: Policy): string => policy.replace(/-(live|test)$/, '')
 

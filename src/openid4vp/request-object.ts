@@ -1,3 +1,4 @@
+import { type CryptoKey, type JWTPayload, SignJWT } from 'jose'
 import type { DcqlQuery } from './dcql.ts'
 
 /**
@@ -6,32 +7,93 @@ import type { DcqlQuery } from './dcql.ts'
  */
 export type Profile = 'haip' | 'plain' | 'eu-av'
 
+export const REQUEST_OBJECT_TYPE = 'application/oauth-authz-req+jwt'
+
+/** Wallets that were not discovered dynamically (OpenID4VP 1.0 § 5.8). */
+const AUDIENCE = 'https://self-issued.me/v2'
+const SD_JWT_ALGORITHMS = ['ES256', 'ES384', 'EdDSA']
 /** COSE algorithms: wallets compare the numbers literally, so ECDSA with SHA-256 is named both ways (-7, and -9 with its curve). */
 const MDOC_ALGORITHMS = [-7, -9]
+
+const FORMATS = {
+  'dc+sd-jwt': { 'sd-jwt_alg_values': SD_JWT_ALGORITHMS, 'kb-jwt_alg_values': SD_JWT_ALGORITHMS },
+  mso_mdoc: { issuerauth_alg_values: MDOC_ALGORITHMS, deviceauth_alg_values: MDOC_ALGORITHMS },
+}
 
 export const requestUri = (publicUrl: string, id: string): string => `${publicUrl}/wallet/request/${id}`
 
 /** Kept verbatim: the session transcript of an mdoc is computed over this very string. */
 export const responseUri = (publicUrl: string, id: string): string => `${publicUrl}/wallet/response/${id}`
 
-export const byReferenceUri = (clientId: string, uri: string): string =>
-  `openid4vp://authorize?${new URLSearchParams({ client_id: clientId, request_uri: uri })}`
+export const byReferenceUri = (scheme: string, clientId: string, uri: string): string =>
+  `${scheme}://authorize?${new URLSearchParams({ client_id: clientId, request_uri: uri })}`
 
 type ByValue = { publicUrl: string; id: string; nonce: string; state: string; query: DcqlQuery }
 
+/** The client of a request by value: unsigned, so its answers go to the address that it names (§ 5.9.3). */
+export const byValueClientId = (publicUrl: string, id: string): string => `redirect_uri:${responseUri(publicUrl, id)}`
+
 export function byValueUri({ publicUrl, id, nonce, state, query }: ByValue): string {
-  const uri = responseUri(publicUrl, id)
   const parameters = {
-    client_id: `redirect_uri:${uri}`,
+    client_id: byValueClientId(publicUrl, id),
     response_type: 'vp_token',
     response_mode: 'direct_post',
-    response_uri: uri,
+    response_uri: responseUri(publicUrl, id),
     nonce,
     state,
     dcql_query: JSON.stringify(query),
-    client_metadata: JSON.stringify({
-      vp_formats_supported: { mso_mdoc: { issuerauth_alg_values: MDOC_ALGORITHMS, deviceauth_alg_values: MDOC_ALGORITHMS } },
-    }),
+    client_metadata: JSON.stringify({ vp_formats_supported: { mso_mdoc: FORMATS.mso_mdoc } }),
   }
   return `av://authorize?${new URLSearchParams(parameters)}`
+}
+
+export type EncryptionKey = { kty: 'EC'; crv: 'P-256'; x: string; y: string; kid: string }
+
+export type RequestParameters = {
+  clientId: string
+  responseUri: string
+  nonce: string
+  state: string
+  query: DcqlQuery
+  /** Milliseconds. */
+  issuedAt: number
+  expiresAt: number
+  /** The key to encrypt the answer to; absent in the profile `plain`. */
+  encryptionKey?: EncryptionKey
+  /** Reflected only in the signed claim (§ 5.10). */
+  walletNonce?: string
+  registrationCertificate?: string
+}
+
+export function requestClaims(parameters: RequestParameters): JWTPayload {
+  const { clientId, responseUri: uri, nonce, state, query, encryptionKey, walletNonce, registrationCertificate } = parameters
+  return {
+    client_id: clientId,
+    aud: AUDIENCE,
+    response_type: 'vp_token',
+    response_mode: encryptionKey ? 'direct_post.jwt' : 'direct_post',
+    response_uri: uri,
+    nonce,
+    state,
+    dcql_query: query,
+    client_metadata: {
+      vp_formats_supported: FORMATS,
+      ...(encryptionKey && {
+        jwks: { keys: [{ ...encryptionKey, use: 'enc', alg: 'ECDH-ES' }] },
+        // Both, for HAIP § 5; absent when no encryption is asked, because some wallets refuse it there.
+        encrypted_response_enc_values_supported: ['A128GCM', 'A256GCM'],
+      }),
+    },
+    ...(walletNonce !== undefined && { wallet_nonce: walletNonce }),
+    ...(registrationCertificate !== undefined && { verifier_info: [{ format: 'registration_cert', data: registrationCertificate }] }),
+    iat: Math.floor(parameters.issuedAt / 1000),
+    exp: Math.floor(parameters.expiresAt / 1000),
+  }
+}
+
+/** `chain` is base64 DER, leaf first, without the root (HAIP § 5). */
+export type RequestSigner = { privateKey: CryptoKey; chain: string[] }
+
+export async function signRequest(claims: JWTPayload, { privateKey, chain }: RequestSigner): Promise<string> {
+  return await new SignJWT(claims).setProtectedHeader({ alg: 'ES256', typ: 'oauth-authz-req+jwt', x5c: chain }).sign(privateKey)
 }

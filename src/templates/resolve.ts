@@ -6,19 +6,27 @@ import { BUILTIN_TEMPLATES } from './builtin.ts'
 import { findTemplate, findVersion, keepVersion } from './store.ts'
 
 /** What a template asks for at this moment, and the name of that version. */
-export type ResolvedTemplate = { query: DcqlQuery; profile: Profile; version: string }
+export type ResolvedTemplate = {
+  query: DcqlQuery /** Absent where the operator's choice holds. */
+  profile?: Profile
+  version: string
+}
 
 const versionOf = (query: DcqlQuery): string => sha256Hex(canonicalJson(query))
 
 const BUILTIN: ReadonlyMap<string, ResolvedTemplate> = new Map(
-  [...BUILTIN_TEMPLATES.values()].map(({ key, query, profile }) => [key, { query, profile, version: versionOf(query) }]),
+  [...BUILTIN_TEMPLATES.values()].map(({ key, query, profile }) => [
+    key,
+    // The catalogue's `haip` is the default, which an operator may change; only another profile is part of the template.
+    { query, ...(profile !== 'haip' && { profile }), version: versionOf(query) },
+  ]),
 )
 
 export async function resolveTemplate(db: Db, tenantId: string, key: string): Promise<ResolvedTemplate | undefined> {
   const builtin = BUILTIN.get(key)
   if (builtin) return builtin
   const own = await findTemplate(db, tenantId, key)
-  return own && { query: own.query, profile: 'haip', version: versionOf(own.query) }
+  return own && { query: own.query, profile: own.profile ?? undefined, version: versionOf(own.query) }
 }
 
 /** Fixes what a session asks for: the template may change, the session's question must not. */

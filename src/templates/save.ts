@@ -1,19 +1,20 @@
 import type { Deps } from '../deps.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
+import type { Profile } from '../openid4vp/request-object.ts'
 import { deleteTemplate, upsertTemplate } from './store.ts'
 
 type TemplateDeps = Pick<Deps, 'write' | 'now' | 'audit'>
 
-export type TemplateDraft = { tenantId: string; key: string; title: string; query: DcqlQuery }
+export type TemplateDraft = { tenantId: string; key: string; title: string; query: DcqlQuery; profile?: Profile }
 
 export async function saveTemplate(
   deps: TemplateDeps,
-  { tenantId, key, title, query }: TemplateDraft,
+  { tenantId, key, title, query, profile }: TemplateDraft,
   actor: string,
 ): Promise<void> {
   const at = deps.now()
   await deps.write(async tx => {
-    await upsertTemplate(tx, { tenantId, key, title, query, createdAt: at, updatedAt: at })
+    await upsertTemplate(tx, { tenantId, key, title, query, profile: profile ?? null, createdAt: at, updatedAt: at })
     await deps.audit.append(tx, {
       at,
       tenantId,

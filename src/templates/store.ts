@@ -25,11 +25,11 @@ export async function listTemplates(db: Db, tenantId: string): Promise<TemplateR
 
 /** Keeps the first `created_at` when the template exists already. */
 export async function upsertTemplate(tx: Db, row: TemplateRow): Promise<void> {
-  const { title, query, updatedAt } = row
+  const { title, query, profile, updatedAt } = row
   await tx
     .insert(templates)
     .values(row)
-    .onConflictDoUpdate({ target: [templates.tenantId, templates.key], set: { title, query, updatedAt } })
+    .onConflictDoUpdate({ target: [templates.tenantId, templates.key], set: { title, query, profile, updatedAt } })
 }
 
 export async function deleteTemplate(tx: Db, tenantId: string, key: string): Promise<boolean> {

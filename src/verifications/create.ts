@@ -1,5 +1,5 @@
 import type { Caller } from '../access/scopes.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps, RequestIdentity } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
 import { newNonce, newVerificationId } from '../ids.ts'
 import { type DcqlQuery, findDcqlProblem } from '../openid4vp/dcql.ts'
@@ -56,7 +56,7 @@ function refuseInvalid({ template, query, redirect_url, metadata = {} }: CreateV
 async function create(deps: Deps, caller: Caller, body: CreateVerification, claim?: Claim): Promise<Creation> {
   const asked = await whatToAsk(deps, caller, body)
   await refuseForbiddenWebhook(deps, body.webhook_url)
-  const { row, secrets } = draft(deps, caller, body, asked, await deps.clientId())
+  const { row, secrets } = draft(deps, caller, body, asked, await deps.identity())
 
   const created = await deps.write(async tx => {
     const { at, quota } = await nextCreation(tx, caller.tenantId, deps.now())
@@ -80,10 +80,10 @@ async function create(deps: Deps, caller: Caller, body: CreateVerification, clai
   return { ...created, replayed: false }
 }
 
-type Asked = { query: DcqlQuery; profile: Profile; version: string | null }
+type Asked = { query: DcqlQuery; profile?: Profile; version: string | null }
 
 async function whatToAsk(deps: Pick<Deps, 'db'>, caller: Caller, { template, query }: CreateVerification): Promise<Asked> {
-  if (template === undefined) return { query: query as unknown as DcqlQuery, profile: 'haip', version: null }
+  if (template === undefined) return { query: query as unknown as DcqlQuery, version: null }
   const resolved = await resolveTemplate(deps.db, caller.tenantId, template)
   if (!resolved) throw apiError('unknown_template')
   return resolved
@@ -102,7 +102,8 @@ async function refuseForbiddenWebhook(
 
 type Draft = { row: Omit<VerificationRow, 'createdAt' | 'expiresAt'>; secrets: SessionSecrets }
 
-function draft({ random, sealer }: Deps, caller: Caller, body: CreateVerification, asked: Asked, clientId: string): Draft {
+function draft(deps: Deps, caller: Caller, body: CreateVerification, asked: Asked, identity: RequestIdentity): Draft {
+  const { random, sealer, config } = deps
   const { webhook_url, redirect_url, metadata, purpose } = body
   const secrets = withoutUndefined({
     webhook_url,
@@ -112,7 +113,8 @@ function draft({ random, sealer }: Deps, caller: Caller, body: CreateVerificatio
     query: asked.version === null ? asked.query : undefined,
   })
   const id = newVerificationId(random)
-  const salt = Object.keys(secrets).length > 0 ? Buffer.from(random(SALT_BYTES)) : null
+  const salt = Buffer.from(random(SALT_BYTES))
+  const hasSecrets = Object.keys(secrets).length > 0
   const row = {
     id,
     tenantId: caller.tenantId,
@@ -121,14 +123,16 @@ function draft({ random, sealer }: Deps, caller: Caller, body: CreateVerificatio
     status: 'pending' as const,
     template: body.template ?? null,
     templateVersion: asked.version,
-    profile: asked.profile,
-    clientId,
+    profile: asked.profile ?? config.wallet.profile,
+    clientId: identity.clientId,
+    signingKeyId: identity.signingKeyId,
     nonce: newNonce(random),
     state: newNonce(random),
     respondedAt: null,
     salt,
-    sealed: salt && sealer.seal(secretsPlace({ id, tenantId: caller.tenantId }, salt), JSON.stringify(secrets)),
+    sealed: hasSecrets ? sealer.seal(secretsPlace({ id, tenantId: caller.tenantId }, salt), JSON.stringify(secrets)) : null,
     sealedResponseKey: null,
+    walletFormats: null,
     responseCodeHash: null,
     responseCodeExpiresAt: null,
     redeemedAt: null,

@@ -54,11 +54,11 @@ async function walletLinks(
     return { wallet_uri: byValueUri({ publicUrl, id: row.id, nonce: row.nonce, state: row.state, query }) }
   }
   const uri = requestUri(publicUrl, row.id)
-  return { wallet_uri: byReferenceUri(row.clientId, uri), request_uri: uri }
+  return { wallet_uri: byReferenceUri(deps.config.wallet.scheme, row.clientId, uri), request_uri: uri }
 }
 
 /** What this session asks for, as fixed at its creation. */
-async function queryOf({ db }: PresentDeps, row: VerificationRow, secrets: SessionSecrets): Promise<DcqlQuery> {
+export async function queryOf({ db }: Pick<Deps, 'db'>, row: VerificationRow, secrets: SessionSecrets): Promise<DcqlQuery> {
   const query = secrets.query ?? (await queryOfVersion(db, row.templateVersion ?? ''))
   if (!query) throw new Error('a session has a query of its own or a template version')
   return query
@@ -72,8 +72,8 @@ export const secretsPlace = ({ id, tenantId }: Pick<VerificationRow, 'id' | 'ten
   salt,
 })
 
-function openSecrets({ sealer }: PresentDeps, row: VerificationRow): SessionSecrets {
-  return row.sealed && row.salt ? JSON.parse(sealer.open(secretsPlace(row, row.salt), row.sealed)) : {}
+export function openSecrets({ sealer }: Pick<Deps, 'sealer'>, row: VerificationRow): SessionSecrets {
+  return row.sealed ? JSON.parse(sealer.open(secretsPlace(row, row.salt), row.sealed)) : {}
 }
 
 function openResult({ sealer }: PresentDeps, { tenantId, verificationId, salt, sealed }: ResultRow): Result {

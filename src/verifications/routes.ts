@@ -7,10 +7,12 @@ import { createVerification } from './create.ts'
 import { eraseVerification } from './erase.ts'
 import { createIdempotency } from './idempotency.ts'
 import { readList, readOne, readStatus } from './read.ts'
+import { redeemResponseCode } from './redeem.ts'
 import {
   CreateVerification,
   ErasureResult,
   ListQuery,
+  RedeemResponseCode,
   Verification,
   VerificationId,
   VerificationList,
@@ -62,6 +64,17 @@ export const verificationRoutes = (deps: Deps) => {
         description: 'Deletes the session, its result and its webhook delivery log. It cannot be undone.',
       },
     })
+    .post(
+      '/verifications/:id/redeem',
+      ({ caller, params, body }) => redeemResponseCode(deps, caller, params.id, body.response_code),
+      {
+        need: { scope: 'verifications:read', body: 'json' },
+        params: VerificationId,
+        body: RedeemResponseCode,
+        response: { 200: Verification, ...errorResponses(400, 401, 403, 404, 413, 429, 500) },
+        detail: { operationId: 'redeemResponseCode', summary: 'Redeem the one-time code of a redirect' },
+      },
+    )
     .get('/verifications/:id/status', ({ params }) => readStatus(deps, params.id), {
       open: { perSession: 'status' },
       params: VerificationId,

@@ -141,4 +141,9 @@ export const ErasureResult = Type.Object(
 )
 export type ErasureResult = typeof ErasureResult.static
 
+export const RedeemResponseCode = Type.Object(
+  { response_code: Text({ minLength: 16, maxLength: 512, description: 'From the fragment of the redirect.' }) },
+  { additionalProperties: false, $id: 'RedeemResponseCode' },
+)
+
 export const VerificationId = Type.Object({ id: Type.String({ minLength: 1 }) })

@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, lt, lte, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, isNull, lt, lte, sql } from 'drizzle-orm'
 import { type Db, prepared } from '#db'
 import { idempotencyKeys, verificationEvents, verificationResults, verificationSessions } from '#schema'
 
@@ -24,6 +24,7 @@ const insert = prepared(db =>
       templateVersion: column('templateVersion'),
       profile: column('profile'),
       clientId: column('clientId'),
+      signingKeyId: column('signingKeyId'),
       nonce: column('nonce'),
       state: column('state'),
       createdAt: column('createdAt'),
@@ -96,6 +97,138 @@ const selectStatus = prepared(db =>
 export async function findStatus(db: Db, id: string): Promise<Pick<VerificationRow, 'status' | 'expiresAt'> | undefined> {
   const [row] = await selectStatus(db).execute({ id })
   return row
+}
+
+/** The whole session by its id alone, for the wallet: there the id is the capability. */
+const selectSession = prepared(db =>
+  db
+    .select()
+    .from(verificationSessions)
+    .where(eq(verificationSessions.id, column('id')))
+    .limit(1)
+    .prepare(),
+)
+
+export async function findSession(db: Db, id: string): Promise<VerificationRow | undefined> {
+  const [row] = await selectSession(db).execute({ id })
+  return row
+}
+
+type SessionKey = Pick<VerificationRow, 'id' | 'tenantId'>
+
+const sessionIs = ({ id, tenantId }: SessionKey) =>
+  and(eq(verificationSessions.id, id), eq(verificationSessions.tenantId, tenantId))
+
+/** What the wallet that fetched last supports: its answer is checked against what it was asked. */
+export async function recordFetch(tx: Db, session: SessionKey, walletFormats: string[] | null): Promise<void> {
+  await tx.update(verificationSessions).set({ walletFormats }).where(sessionIs(session))
+}
+
+/** Keeps the key if none is kept yet, and gives the one that is; nothing when the session has ended. */
+export async function keepResponseKey(tx: Db, session: SessionKey, sealed: Buffer): Promise<Buffer | null> {
+  const [row] = await tx
+    .update(verificationSessions)
+    .set({ sealedResponseKey: sql`coalesce(${verificationSessions.sealedResponseKey}, ${sealed})` })
+    .where(and(sessionIs(session), eq(verificationSessions.status, 'pending')))
+    .returning({ sealed: verificationSessions.sealedResponseKey })
+  return row?.sealed ?? null
+}
+
+type Closing = SessionKey & {
+  at: number
+  status: 'completed' | 'failed'
+  responseCodeHash?: string
+  responseCodeExpiresAt?: number
+}
+
+const close = prepared(db =>
+  db
+    .update(verificationSessions)
+    .set({
+      status: sql`${column('status')}`,
+      respondedAt: sql`${column('at')}`,
+      responseCodeHash: sql`${column('responseCodeHash')}`,
+      responseCodeExpiresAt: sql`${column('responseCodeExpiresAt')}`,
+      sealedResponseKey: null,
+    })
+    .where(
+      and(
+        eq(verificationSessions.id, column('id')),
+        eq(verificationSessions.tenantId, column('tenantId')),
+        eq(verificationSessions.status, 'pending'),
+        gt(verificationSessions.expiresAt, column('at')),
+      ),
+    )
+    .returning({ id: verificationSessions.id })
+    .prepare(),
+)
+
+/** True for the one answer that ends the session: pending, and not yet past its deadline. */
+export async function closeSession(tx: Db, { responseCodeHash, responseCodeExpiresAt, ...closing }: Closing): Promise<boolean> {
+  const code = { responseCodeHash: responseCodeHash ?? null, responseCodeExpiresAt: responseCodeExpiresAt ?? null }
+  const rows = await close(tx).execute({ ...closing, ...code })
+  return rows.length > 0
+}
+
+const insertResultRow = prepared(db =>
+  db
+    .insert(verificationResults)
+    .values({
+      verificationId: column('verificationId'),
+      tenantId: column('tenantId'),
+      salt: column('salt'),
+      sealed: column('sealed'),
+      createdAt: column('createdAt'),
+    })
+    .prepare(),
+)
+
+export async function insertResult(tx: Db, row: ResultRow): Promise<void> {
+  await insertResultRow(tx).execute(row)
+}
+
+export type EventRow = typeof verificationEvents.$inferSelect
+
+const insertEventRow = prepared(db =>
+  db
+    .insert(verificationEvents)
+    .values({
+      verificationId: column('verificationId'),
+      tenantId: column('tenantId'),
+      at: column('at'),
+      event: column('event'),
+      salt: column('salt'),
+      sealed: column('sealed'),
+    })
+    .prepare(),
+)
+
+export async function insertEvent(tx: Db, row: Omit<EventRow, 'id'>): Promise<void> {
+  await insertEventRow(tx).execute(row)
+}
+
+/** True for the one redemption of a code that is right and in time. */
+export async function markRedeemed(
+  tx: Db,
+  { tenantId, environment }: Owner,
+  id: string,
+  codeHash: string,
+  now: number,
+): Promise<boolean> {
+  const rows = await tx
+    .update(verificationSessions)
+    .set({ redeemedAt: now })
+    .where(
+      and(
+        sessionIs({ id, tenantId }),
+        eq(verificationSessions.environment, environment),
+        eq(verificationSessions.responseCodeHash, codeHash),
+        isNull(verificationSessions.redeemedAt),
+        gt(verificationSessions.responseCodeExpiresAt, now),
+      ),
+    )
+    .returning({ id: verificationSessions.id })
+  return rows.length > 0
 }
 
 export async function countPending(db: Db): Promise<number> {

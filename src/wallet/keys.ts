@@ -1,9 +1,10 @@
 // The key that signs request objects, and its certificate: a leaf under a small authority of its own, because wallets refuse a self-signed
 // leaf (HAIP 5). The authority is never sent; an operator hands it to wallets that should trust this service.
-import type { Deps } from '../deps.ts'
+import type { Deps, RequestIdentity } from '../deps.ts'
 import { base62 } from '../ids.ts'
+import type { RequestSigner } from '../openid4vp/request-object.ts'
 import { SALT_BYTES } from '../seal.ts'
-import { findCurrentLeaf, insertSigningKey, type SigningKeyRow } from './store.ts'
+import { findCurrentLeaf, findSigningKey, insertSigningKey, type SigningKeyRow } from './store.ts'
 
 const DAY_MS = 86_400_000
 const AUTHORITY_DAYS = 3650
@@ -12,12 +13,38 @@ const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as con
 
 type KeyDeps = Pick<Deps, 'db' | 'write' | 'now' | 'random' | 'sealer' | 'config'>
 
-/** `x509_hash:` and the SHA-256 of the leaf (OpenID4VP 1.0 § 5.9.3). Read for each session: an imported certificate counts at once. */
-export async function currentClientId({ db }: Pick<Deps, 'db'>): Promise<string> {
+/** Read for each session: an imported certificate counts at once. */
+export async function currentIdentity({ db, config }: Pick<Deps, 'db' | 'config'>): Promise<RequestIdentity> {
   const leaf = await findCurrentLeaf(db)
   if (!leaf) throw new Error('the first start makes a signing key')
-  return leaf.clientId
+  // `x509_hash:` and the SHA-256 of the leaf, or the host that the leaf names (OpenID4VP 1.0 § 5.9.3).
+  const clientId = config.wallet.clientIdPrefix === 'x509_san_dns' ? `x509_san_dns:${hostOf(config.publicUrl)}` : leaf.clientId
+  return { clientId, signingKeyId: leaf.id }
 }
+
+const signers = new Map<string, RequestSigner>()
+
+/** The key pair a session was created under, ready to sign; kept in memory, since rows of signing keys never change. */
+export async function requestSigner(deps: Pick<Deps, 'db' | 'sealer'>, id: string): Promise<RequestSigner> {
+  const known = signers.get(id)
+  if (known) return known
+  const row = await findSigningKey(deps.db, id)
+  if (!row) throw new Error('a session names a signing key that exists')
+  const pkcs8 = Buffer.from(deps.sealer.open(keyPlace(row.id, row.salt), row.sealed), 'base64')
+  const signer = {
+    privateKey: await crypto.subtle.importKey('pkcs8', pkcs8, ALGORITHM, false, ['sign']),
+    chain: certificatesOf(row.chain),
+  }
+  signers.set(id, signer)
+  return signer
+}
+
+const certificatesOf = (pem: string): string[] =>
+  [...pem.matchAll(/-----BEGIN CERTIFICATE-----([\s\S]*?)-----END CERTIFICATE-----/g)].map(
+    ([, base64]) => base64?.replace(/\s/g, '') ?? '',
+  )
+
+const keyPlace = (row: string, salt: Uint8Array) => ({ tenant: '', table: 'signing_keys', column: 'sealed', row, salt })
 
 /** Makes authority and leaf on the first start. */
 export async function ensureSigningKey(deps: KeyDeps): Promise<void> {
@@ -112,6 +139,6 @@ async function sealedRow(
   const id = `sig_${base62(random, 16)}`
   const salt = Buffer.from(random(SALT_BYTES))
   const pkcs8 = Buffer.from(await crypto.subtle.exportKey('pkcs8', keys.privateKey)).toString('base64')
-  const sealed = sealer.seal({ tenant: '', table: 'signing_keys', column: 'sealed', row: id, salt }, pkcs8)
+  const sealed = sealer.seal(keyPlace(id, salt), pkcs8)
   return { id, role, chain, clientId, salt, sealed, createdAt: at, notAfter: notAfter.getTime(), retiredAt: null }
 }

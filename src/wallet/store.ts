@@ -1,6 +1,6 @@
-import { and, desc, eq, isNull } from 'drizzle-orm'
+import { and, desc, eq, isNull, sql } from 'drizzle-orm'
 import { type Db, prepared } from '#db'
-import { signingKeys } from '#schema'
+import { signingKeys, trustAnchors } from '#schema'
 
 export type SigningKeyRow = typeof signingKeys.$inferSelect
 
@@ -17,6 +17,26 @@ const selectCurrentLeaf = prepared(db =>
 export async function findCurrentLeaf(db: Db): Promise<Pick<SigningKeyRow, 'id' | 'clientId'> | undefined> {
   const [row] = await selectCurrentLeaf(db).execute()
   return row
+}
+
+export async function findSigningKey(db: Db, id: string): Promise<SigningKeyRow | undefined> {
+  const [row] = await db.select().from(signingKeys).where(eq(signingKeys.id, id)).limit(1)
+  return row
+}
+
+export type AnchorRow = typeof trustAnchors.$inferSelect
+
+const selectAnchors = prepared(db =>
+  db
+    .select()
+    .from(trustAnchors)
+    .where(eq(trustAnchors.environment, sql.placeholder('environment')))
+    .orderBy(trustAnchors.createdAt)
+    .prepare(),
+)
+
+export async function listAnchors(db: Db, environment: AnchorRow['environment']): Promise<AnchorRow[]> {
+  return await selectAnchors(db).execute({ environment })
 }
 
 export async function insertSigningKey(tx: Db, row: SigningKeyRow): Promise<void> {

@@ -35,7 +35,12 @@ afterAll(async () => {
 
 /** The service on a port the system chooses, once it listens; killed after the file's tests. */
 export async function serve(dir: string, flags: string[] = [], env: Record<string, string> = {}): Promise<Served> {
-  const child = spawn(dir, ['serve', '--json', ...flags], { PORT: '0', VIDIMUS_LOG: 'warn', VIDIMUS_RATE_LIMIT_SCALE: '0', ...env })
+  const child = spawn(dir, ['serve', '--json', ...flags], {
+    PORT: '0',
+    VIDIMUS_LOG: 'warn',
+    VIDIMUS_RATE_LIMIT_SCALE: '0',
+    ...env,
+  })
   serving.add(child)
   const first: ServeLine = JSON.parse(await firstLine(child))
   return { url: first.listening, first, process: child }

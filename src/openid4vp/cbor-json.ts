@@ -1,0 +1,17 @@
+import { CborTag } from './cbor.ts'
+
+const DATE_TIME = 0
+const FULL_DATE = 1004
+
+/** A decoded value as JSON: dates as text, byte strings as base64url, integers beyond 2^53 as text, other tags with their number. */
+export function cborToJson(value: unknown): unknown {
+  if (value === undefined) return null
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64url')
+  if (Array.isArray(value)) return value.map(cborToJson)
+  // fromEntries makes `__proto__` a property like any other.
+  if (value instanceof Map) return Object.fromEntries([...value].map(([key, member]) => [String(key), cborToJson(member)]))
+  if (!(value instanceof CborTag)) return value
+  const isDate = (value.tag === DATE_TIME || value.tag === FULL_DATE) && typeof value.value === 'string'
+  return isDate ? value.value : { tag: value.tag, value: cborToJson(value.value) }
+}

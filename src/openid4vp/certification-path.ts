@@ -1,0 +1,148 @@
+// RFC 5280 § 6.1, for a chain that was sent in order (RFC 7515 § 4.1.6, RFC 9360 § 2): leaf first, each certificate issued by the next. No
+// search: a chain in another order, or with a stranger in it, is refused. Dates are the caller's; revocation lists are not read.
+
+import { X509Certificate } from 'node:crypto'
+import { type Certificate, describeCertificate, type KeyUsage } from './x509.ts'
+
+export const CERTIFICATES_MAX = 5
+export const CERTIFICATE_BYTES_MAX = 8192
+
+export type LinkedChain = { ok: true; certificates: [Certificate, ...Certificate[]] } | { ok: false; detail: string }
+
+const RSA_BITS_MIN = 2048
+
+// ECDSA, RSA and RSA-PSS with SHA-2, and Ed25519: nothing with SHA-1 or older.
+const SIGNATURE_ALGORITHMS = new Set([
+  '1.2.840.10045.4.3.2',
+  '1.2.840.10045.4.3.3',
+  '1.2.840.10045.4.3.4',
+  '1.2.840.113549.1.1.10',
+  '1.2.840.113549.1.1.11',
+  '1.2.840.113549.1.1.12',
+  '1.2.840.113549.1.1.13',
+  '1.3.101.112',
+])
+
+const SIGNING: readonly KeyUsage[] = ['digitalSignature', 'contentCommitment']
+
+// A reader and a signer of trust lists (ISO/IEC 18013-5 Annex B) never sign credentials.
+const FORBIDDEN_PURPOSES = new Set(['1.0.18013.5.1.6', '1.0.18013.5.1.8'])
+// TLS server and client, code, mail, time stamps, OCSP (RFC 5280 § 4.2.1.12): not of an issuer when there is no other purpose beside.
+const FOREIGN_PURPOSES = new Set([1, 2, 3, 4, 8, 9].map(purpose => `1.3.6.1.5.5.7.3.${purpose}`))
+
+/** The chain as sent, if every certificate in it is sound and issued by the one that follows. Whom it leads to is not looked at. */
+export function linkChain(chain: readonly Uint8Array[]): LinkedChain {
+  if (chain.length === 0) return refuse('The credential came without the certificate of its issuer.')
+  if (chain.length > CERTIFICATES_MAX) {
+    return refuse(`The issuer sent more than ${CERTIFICATES_MAX} certificates, which is more than any issuer needs.`)
+  }
+  if (chain.some(der => der.length > CERTIFICATE_BYTES_MAX)) return refuse('A certificate of the issuer is too large.')
+  const [leaf, ...others] = chain.flatMap(der => describeCertificate(der) ?? [])
+  if (!leaf || others.length + 1 !== chain.length) return refuse('A certificate of the issuer cannot be read.')
+
+  const certificates: [Certificate, ...Certificate[]] = [leaf, ...others]
+  if (new Set(chain.map(der => Buffer.from(der).toString('latin1'))).size !== chain.length) {
+    return refuse('The issuer sent the same certificate twice.')
+  }
+  if (!certificates.every(hasStrongKey)) {
+    return refuse(`A certificate of the issuer has a key that is too weak or of a kind that is not accepted (${ACCEPTED_KEYS}).`)
+  }
+  const isLinked = others.every((issuer, index) => isIssuedBy(certificates[index] ?? leaf, issuer))
+  return isLinked
+    ? { ok: true, certificates }
+    : refuse("The issuer's certificates are not in order: each must be issued by the next.")
+}
+
+const ACCEPTED_KEYS = `P-256, P-384, P-521, Ed25519, or RSA from ${RSA_BITS_MIN} bits`
+
+function refuse(detail: string): LinkedChain {
+  return { ok: false, detail }
+}
+
+export function hasStrongKey({ key }: Certificate): boolean {
+  switch (key.algorithm) {
+    case 'ec':
+      return key.curve !== undefined
+    case 'rsa':
+    case 'rsa-pss':
+      return (key.bits ?? 0) >= RSA_BITS_MIN
+    case 'ed25519':
+      return true
+    case 'other':
+      return false
+  }
+}
+
+/** By the bytes of the name, by the key identifiers where both have one, and by the signature. */
+export function isIssuedBy(certificate: Certificate, issuer: Certificate): boolean {
+  const { authorityKeyIdentifier: wanted } = certificate
+  const { subjectKeyIdentifier: offered } = issuer
+  return (
+    isSame(certificate.issuer, issuer.subject) &&
+    (!wanted || !offered || isSame(wanted, offered)) &&
+    SIGNATURE_ALGORITHMS.has(certificate.signatureAlgorithm) &&
+    isSignedBy(certificate, issuer)
+  )
+}
+
+export function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0
+}
+
+function isSignedBy(certificate: Certificate, issuer: Certificate): boolean {
+  try {
+    return new X509Certificate(certificate.der).verify(new X509Certificate(issuer.der).publicKey)
+  } catch {
+    // What the library cannot read or compute is not signed.
+    return false
+  }
+}
+
+/** From the leaf up to the anchor, with both; undefined when the chain does not lead there. The anchor may be a part of the chain. */
+export function pathTo(certificates: readonly Certificate[], anchor: Certificate): Certificate[] | undefined {
+  for (const [index, certificate] of certificates.entries()) {
+    const below = certificates.slice(0, index + 1)
+    if (isSame(certificate.der, anchor.der)) return below
+    if (isIssuedBy(certificate, anchor)) return [...below, anchor]
+  }
+  return undefined
+}
+
+/** Why a path does not hold, whatever the time. A leaf that is its own anchor was chosen as it is: nothing in it is second-guessed. */
+export function findPathProblem(path: readonly Certificate[]): string | undefined {
+  const [leaf, ...authorities] = path
+  if (!leaf || authorities.length === 0) return undefined
+  if (path.some(({ unknownCritical }) => unknownCritical.length > 0)) {
+    return 'A certificate of the issuer has a critical extension that is not known here, so its limits cannot be checked.'
+  }
+  if (!authorities.every(hasStrongKey)) return `The trusted certificate has a key that is not accepted (${ACCEPTED_KEYS}).`
+  if (authorities.some(({ basicConstraints }) => !basicConstraints?.ca)) {
+    return "The issuer's certificate is issued by one that is not a certificate authority."
+  }
+  // RFC 5280 § 6.1.4 (n): only where there is a key usage at all.
+  if (authorities.some(({ keyUsage }) => keyUsage && !keyUsage.usages.includes('keyCertSign'))) {
+    return "The issuer's certificate is issued by one that may not issue certificates."
+  }
+  if (authorities.some((authority, index) => isPathTooLong(authority, authorities.slice(0, index)))) {
+    return 'There are more certificates between the issuer and the trusted one than that one allows.'
+  }
+  return findPurposeProblem(leaf)
+}
+
+// § 6.1.4 (l), (m): one that carries its own issuer's name does not count.
+function isPathTooLong({ basicConstraints }: Certificate, below: readonly Certificate[]): boolean {
+  const length = below.filter(({ subject, issuer }) => !isSame(subject, issuer)).length
+  return length > (basicConstraints?.pathLength ?? CERTIFICATES_MAX)
+}
+
+function findPurposeProblem({ keyUsage, extendedKeyUsage }: Certificate): string | undefined {
+  if (keyUsage && !keyUsage.usages.some(usage => SIGNING.includes(usage))) {
+    return "The issuer's certificate is not made for signing credentials."
+  }
+  const purposes = extendedKeyUsage?.purposes ?? []
+  if (purposes.some(purpose => FORBIDDEN_PURPOSES.has(purpose))) {
+    return "The issuer's certificate is that of a reader or of a trust list, not of an issuer."
+  }
+  const isForeign = purposes.length > 0 && purposes.every(purpose => FOREIGN_PURPOSES.has(purpose))
+  return isForeign ? "The issuer's certificate is made for another purpose, such as a web server." : undefined
+}

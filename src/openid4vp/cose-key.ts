@@ -1,0 +1,88 @@
+// Public keys for COSE signatures: from a COSE_Key (RFC 9053 § 7) and from an X.509 certificate. A key that cannot be used is undefined.
+import { X509Certificate } from 'node:crypto'
+import { sha256Hex } from '../hash.ts'
+import type { CborItem, CborKey } from './cbor.ts'
+import { Lru } from './lru.ts'
+
+export type Curve = 'P-256' | 'P-384' | 'P-521' | 'Ed25519'
+export type VerificationKey = { curve: Curve; key: CryptoKey }
+
+const KTY = 1
+const CRV = -1
+const X = -2
+const Y = -3
+const D = -4
+
+const KTY_OKP = 1
+const KTY_EC2 = 2
+const EC2_CURVES = new Map<unknown, { curve: Curve; size: number }>([
+  [1, { curve: 'P-256', size: 32 }],
+  [2, { curve: 'P-384', size: 48 }],
+  [3, { curve: 'P-521', size: 66 }],
+])
+const CRV_ED25519 = 6
+
+/** Never throws. A private key where a public one belongs is refused: whoever published it has lost it. */
+export async function readCoseKey(item: CborItem): Promise<VerificationKey | undefined> {
+  if (!item.isMap) return undefined
+  const members: Map<CborKey, unknown> = new Map([...item.asMap()].map(([label, value]) => [label, value.decode()]))
+  const x = members.get(X)
+  if (members.has(D) || !(x instanceof Uint8Array)) return undefined
+  if (members.get(KTY) === KTY_OKP && members.get(CRV) === CRV_ED25519) return importRaw('Ed25519', x)
+  const form = EC2_CURVES.get(members.get(CRV))
+  if (members.get(KTY) !== KTY_EC2 || !form || x.length !== form.size) return undefined
+  const point = encodePoint(x, members.get(Y))
+  return point && importRaw(form.curve, point)
+}
+
+/** SEC 1 § 2.3.3; y is the coordinate, or its sign bit as a boolean. WebCrypto refuses a point that is not on the curve. */
+function encodePoint(x: Uint8Array, y: unknown): Uint8Array | undefined {
+  if (typeof y === 'boolean') return Buffer.concat([Uint8Array.of(y ? 3 : 2), x])
+  return y instanceof Uint8Array && y.length === x.length ? Buffer.concat([Uint8Array.of(4), x, y]) : undefined
+}
+
+const importRaw = (curve: Curve, raw: Uint8Array) => importKey('raw', curve, raw)
+
+async function importKey(format: 'raw' | 'spki', curve: Curve, bytes: Uint8Array): Promise<VerificationKey | undefined> {
+  const parameters = curve === 'Ed25519' ? curve : { name: 'ECDSA', namedCurve: curve }
+  try {
+    return { curve, key: await crypto.subtle.importKey(format, Uint8Array.from(bytes), parameters, false, ['verify']) }
+  } catch {
+    // Not a point of the curve, or not a key at all.
+    return undefined
+  }
+}
+
+/** What verifying a signature needs of a certificate; times in milliseconds. No key when it is of a kind we do not take. */
+export type SignerCertificate = { key: VerificationKey | undefined; notBefore: number; notAfter: number }
+
+const cached = new Lru<Promise<SignerCertificate | undefined>>({ countMax: 256 })
+
+/** Never throws. Issuers sign many credentials with one certificate, so the last ones seen are kept; whether to trust it is not asked here. */
+export function readSignerCertificate(der: Uint8Array): Promise<SignerCertificate | undefined> {
+  const id = sha256Hex(der)
+  const known = cached.get(id) ?? parseCertificate(der)
+  cached.set(id, known)
+  return known
+}
+
+const X509_CURVES: Record<string, Curve> = { prime256v1: 'P-256', secp384r1: 'P-384', secp521r1: 'P-521' }
+
+async function parseCertificate(der: Uint8Array): Promise<SignerCertificate | undefined> {
+  try {
+    const certificate = new X509Certificate(der)
+    // It would take PEM, or bytes behind the certificate, as well.
+    if (!certificate.raw.equals(der)) return undefined
+    const { publicKey } = certificate
+    const curve =
+      publicKey.asymmetricKeyType === 'ed25519' ? 'Ed25519' : X509_CURVES[publicKey.asymmetricKeyDetails?.namedCurve ?? '']
+    return {
+      key: curve && (await importKey('spki', curve, publicKey.export({ type: 'spki', format: 'der' }))),
+      notBefore: Date.parse(certificate.validFrom),
+      notAfter: Date.parse(certificate.validTo),
+    }
+  } catch {
+    // Not a certificate.
+    return undefined
+  }
+}

@@ -1,0 +1,133 @@
+// DCQL on the verifier's side: does what came answer what was asked? The wallet's own matching is never relied on (OpenID4VP 1.0 § 14.9).
+import type { ReadCredential } from './credential.ts'
+import type { ClaimPath, ClaimsQuery, CredentialQuery, DcqlQuery } from './dcql.ts'
+import type { Findings } from './finding.ts'
+
+type Claims = Record<string, unknown>
+
+/** Leaves one finding on `query`: the type that was asked for, and every claim of it or of one of its claim sets. */
+export function checkAgainstQuery(findings: Findings, query: CredentialQuery, credential: ReadCredential): void {
+  const problem = findMismatch(query, credential)
+  if (problem) findings.fail('query', 'query_not_satisfied', problem)
+  else findings.pass('query')
+}
+
+function findMismatch(query: CredentialQuery, { format, type, claims }: ReadCredential): string | undefined {
+  if (format !== query.format) return `A credential of format ${query.format} was asked for, another format came.`
+  // Exact match: a wallet may answer with a subtype, which only network type metadata could prove (§ B.3.5).
+  const wanted = query.format === 'mso_mdoc' ? [query.meta.doctype_value] : query.meta.vct_values
+  if (!wanted.includes(type)) return 'The credential is of another type than was asked for.'
+  const { claims: asked = [], claim_sets: sets } = query
+  if (!sets) return firstUnmet(asked, claims)
+  // The wallet should take the first set it can, but any complete one is an answer (§ 6.4.1).
+  const byId = (ids: readonly string[]) => asked.filter(({ id }) => id !== undefined && ids.includes(id))
+  return sets.some(ids => firstUnmet(byId(ids), claims) === undefined)
+    ? undefined
+    : 'No set of the claims that were asked for is complete.'
+}
+
+function firstUnmet(asked: readonly ClaimsQuery[], claims: Claims): string | undefined {
+  const unmet = asked.find(claim => !isMet(claim, claims))
+  if (!unmet) return undefined
+  const name = unmet.path.map(step => step ?? '*').join('.')
+  return selected(unmet.path, claims)
+    ? `The claim ${name} has another value than was asked for.`
+    : `The claim ${name} is missing.`
+}
+
+function isMet({ path, values }: ClaimsQuery, claims: Claims): boolean {
+  const found = selected(path, claims)
+  return found !== undefined && (values === undefined || found.some(value => values.some(wanted => wanted === value)))
+}
+
+const selected = (path: ClaimPath, claims: Claims) => selectPath(claims, presentedPath(path, claims), 'any')
+
+/**
+ * The values a claims path points to (§ 7.1.1), or nothing when it does not fit. With `any`, a number stands for any element: elements that
+ * were not disclosed are removed, so the one asked for may arrive at a lower index (RFC 9901 § 7.1).
+ */
+export function selectPath(claims: unknown, path: ClaimPath, index: 'exact' | 'any'): unknown[] | undefined {
+  let values = [claims]
+  for (const step of path) {
+    if (typeof step === 'string') {
+      if (!values.every(isObject)) return undefined
+      values = values.flatMap(value => (Object.hasOwn(value as Claims, step) ? [(value as Claims)[step]] : []))
+    } else {
+      if (!values.every(Array.isArray)) return undefined
+      const all = values as unknown[][]
+      values = step === null || index === 'any' ? all.flat(1) : all.flatMap(value => (step < value.length ? [value[step]] : []))
+    }
+  }
+  return values.length > 0 ? values : undefined
+}
+
+const isObject = (value: unknown): value is Claims => value !== null && typeof value === 'object' && !Array.isArray(value)
+
+/**
+ * The path as the credential can answer it: an age that was asked for and is not there is answered by the nearest higher one that is true
+ * (ISO/IEC 18013-5 § 7.2.5).
+ */
+export function presentedPath(path: ClaimPath, claims: Claims): ClaimPath {
+  const asked = ageOf(path)
+  if (asked === undefined || selectPath(claims, path, 'any')) return path
+  const parent = selectPath(claims, path.slice(0, -1), 'any')?.[0]
+  if (!isObject(parent)) return path
+  const higher = Object.keys(parent)
+    .filter(name => (ageOf([...path.slice(0, -1), name]) ?? 0) > asked && parent[name] === true)
+    .sort((a, b) => (ageOf([...path.slice(0, -1), a]) ?? 0) - (ageOf([...path.slice(0, -1), b]) ?? 0))[0]
+  return higher === undefined ? path : [...path.slice(0, -1), higher]
+}
+
+/** 18 of `age_over_18` (mdoc) or of `age_equal_or_over.18` (SD-JWT PID). */
+export function ageOf(path: ClaimPath): number | undefined {
+  const last = path.at(-1)
+  if (typeof last !== 'string') return undefined
+  const digits = path.at(-2) === 'age_equal_or_over' ? /^\d{1,3}$/.exec(last)?.[0] : /^age_over_(\d{1,3})$/.exec(last)?.[1]
+  return digits === undefined ? undefined : Number(digits)
+}
+
+/** What was asked for and nothing else: claims the wallet sent beyond it are not handed on and not stored. */
+export function requestedClaims(query: CredentialQuery, claims: Claims): Claims {
+  const paths = (query.claims ?? []).map(({ path }) => presentedPath(path, claims))
+  return paths.length > 0 ? (subset(claims, paths) as Claims) : {}
+}
+
+function subset(value: unknown, paths: ClaimPath[]): unknown {
+  if (paths.some(path => path.length === 0)) return value
+  if (Array.isArray(value)) {
+    const rest = paths.filter(([step]) => typeof step !== 'string').map(path => path.slice(1))
+    return rest.length > 0 ? value.map(element => subset(element, rest)) : []
+  }
+  if (!isObject(value)) return undefined
+  const steps = new Set(
+    paths.map(([step]) => step).filter(step => typeof step === 'string' && Object.hasOwn(value, step)) as string[],
+  )
+  return Object.fromEntries(
+    [...steps].map(step => [
+      step,
+      subset(
+        value[step],
+        paths.filter(([first]) => first === step).map(path => path.slice(1)),
+      ),
+    ]),
+  )
+}
+
+/** Whether the credentials that were answered are enough (§ 6.4.2). */
+export function isAnswered({ credentials, credential_sets: sets }: DcqlQuery, answered: ReadonlySet<string>): boolean {
+  if (!sets) return credentials.every(({ id }) => answered.has(id))
+  return sets.every(({ required = true, options }) => !required || options.some(option => option.every(id => answered.has(id))))
+}
+
+/** The query without what a wallet cannot present. Unchanged when nothing would be left to ask: then the wallet's own refusal is the answer. */
+export function withoutFormats(query: DcqlQuery, supported: ReadonlySet<string>): DcqlQuery {
+  const credentials = query.credentials.filter(({ format }) => supported.has(format))
+  const kept = new Set(credentials.map(({ id }) => id))
+  const sets = query.credential_sets
+    ?.map(set => ({ ...set, options: set.options.filter(option => option.every(id => kept.has(id))) }))
+    .filter(({ options, required = true }) => options.length > 0 || required)
+  const isAnswerable = sets ? sets.every(({ options }) => options.length > 0) : credentials.length === query.credentials.length
+  if (!isAnswerable || credentials.length === 0) return query
+  const { credential_sets: _, ...rest } = query
+  return { ...rest, credentials, ...(sets && sets.length > 0 && { credential_sets: sets }) }
+}

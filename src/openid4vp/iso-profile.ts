@@ -1,0 +1,92 @@
+// ISO/IEC 18013-5 Annex B: what the certificates of a mobile driving licence must look like. Every broken rule is named, since whoever meets
+// it can only tell the issuing authority, or trust that issuer without the profile.
+
+import { isIssuedBy, isSame } from './certification-path.ts'
+import type { Certificate, KeyUsage } from './x509.ts'
+
+const DOCUMENT_SIGNER = '1.0.18013.5.1.2'
+const SIGNER_DAYS_MAX = 457
+const ROOT_YEARS_MAX = 20
+const DAY_MS = 86_400_000
+
+type Rule = { name: string; holds: (certificate: Certificate) => boolean }
+
+const SIGNER_RULES: Rule[] = [
+  {
+    name: `its extended key usage is not exactly ${DOCUMENT_SIGNER}, critical`,
+    holds: ({ extendedKeyUsage }) =>
+      extendedKeyUsage?.critical === true &&
+      extendedKeyUsage.purposes.length === 1 &&
+      extendedKeyUsage.purposes[0] === DOCUMENT_SIGNER,
+  },
+  { name: 'its key usage is not exactly digitalSignature, critical', holds: hasKeyUsages(['digitalSignature']) },
+  {
+    name: `it is valid for more than ${SIGNER_DAYS_MAX} days`,
+    holds: ({ notBefore, notAfter }) => notAfter - notBefore <= SIGNER_DAYS_MAX * DAY_MS,
+  },
+  { name: 'it has no authority key identifier', holds: ({ authorityKeyIdentifier }) => authorityKeyIdentifier !== undefined },
+  { name: 'its subject key identifier is not the SHA-1 of its key', holds: hasSha1KeyIdentifier },
+  { name: 'its subject has no country', holds: ({ subjectAttributes }) => subjectAttributes.country !== undefined },
+  { name: 'it has no issuer alternative name', holds: ({ hasIssuerAltName }) => hasIssuerAltName },
+  { name: 'it has no CRL distribution point', holds: ({ hasCrlDistributionPoints }) => hasCrlDistributionPoints },
+]
+
+const ROOT_RULES: Rule[] = [
+  { name: 'it is not self-signed', holds: certificate => isIssuedBy(certificate, certificate) },
+  {
+    name: 'its basic constraints are not CA with path length 0, critical',
+    holds: ({ basicConstraints }) =>
+      basicConstraints?.critical === true && basicConstraints.ca && basicConstraints.pathLength === 0,
+  },
+  { name: 'its key usage is not exactly keyCertSign and cRLSign, critical', holds: hasKeyUsages(['keyCertSign', 'cRLSign']) },
+  { name: `it is valid for more than ${ROOT_YEARS_MAX} years`, holds: isValidForYearsAtMost(ROOT_YEARS_MAX) },
+  { name: 'its subject has no country', holds: ({ subjectAttributes }) => subjectAttributes.country !== undefined },
+  { name: 'its subject has no common name', holds: ({ subjectAttributes }) => subjectAttributes.commonName !== undefined },
+  { name: 'its subject key identifier is not the SHA-1 of its key', holds: hasSha1KeyIdentifier },
+  { name: 'it has no issuer alternative name', holds: ({ hasIssuerAltName }) => hasIssuerAltName },
+  { name: 'it has no CRL distribution point', holds: ({ hasCrlDistributionPoints }) => hasCrlDistributionPoints },
+]
+
+/** The broken rules of a path from the document signer to its root. A pinned signer comes alone: then the rules about its root do not apply. */
+export function isoViolations(path: readonly Certificate[]): string[] {
+  const [signer, root] = path
+  if (!signer) return []
+  const own = signerViolations(signer).map(rule => `of the document signer, ${rule}`)
+  if (!root) return own
+  if (path.length > 2) return [...own, 'the document signer is not issued by the trusted root directly']
+  return [...own, ...rootViolations(root).map(rule => `of the root, ${rule}`), ...pairViolations(signer, root)]
+}
+
+export function signerViolations(signer: Certificate): string[] {
+  return SIGNER_RULES.filter(({ holds }) => !holds(signer)).map(({ name }) => name)
+}
+
+export function rootViolations(root: Certificate): string[] {
+  return ROOT_RULES.filter(({ holds }) => !holds(root)).map(({ name }) => name)
+}
+
+// The equal names are part of the path already.
+function pairViolations(signer: Certificate, root: Certificate): string[] {
+  const { authorityKeyIdentifier: wanted, subjectAttributes: ofSigner } = signer
+  const { subjectKeyIdentifier: offered, subjectAttributes: ofRoot } = root
+  return [
+    wanted && offered && !isSame(wanted, offered) && 'the document signer names another key of the root',
+    ofSigner.country !== ofRoot.country && 'the document signer and the root have different countries',
+    ofRoot.state !== undefined && ofSigner.state !== ofRoot.state && 'the document signer and the root have different states',
+  ].filter(violation => typeof violation === 'string')
+}
+
+function hasKeyUsages(usages: readonly KeyUsage[]): Rule['holds'] {
+  return ({ keyUsage }) => keyUsage?.critical === true && keyUsage.usages.join() === usages.join()
+}
+
+function hasSha1KeyIdentifier({ subjectKeyIdentifier, key }: Certificate): boolean {
+  return subjectKeyIdentifier !== undefined && isSame(subjectKeyIdentifier, key.sha1)
+}
+
+function isValidForYearsAtMost(years: number): Rule['holds'] {
+  return ({ notBefore, notAfter }) => {
+    const limit = new Date(notBefore)
+    return notAfter <= limit.setUTCFullYear(limit.getUTCFullYear() + years)
+  }
+}

@@ -1,0 +1,64 @@
+// Signatures on JWTs. The key decides the algorithm and the header has to agree (RFC 8725 § 3.1): nobody gets to choose `none`, an HMAC
+// keyed with something public, or a curve that does not fit. Key material in a header (`jwk`, `jku`, `x5u`, `kid`) is never looked at.
+import { X509Certificate } from 'node:crypto'
+import { importJWK } from 'jose'
+import { sha256Hex } from '../hash.ts'
+
+const CERTIFICATE_KEYS_MAX = 256
+
+const ALGORITHMS = {
+  'P-256': { alg: 'ES256', verify: { name: 'ECDSA', hash: 'SHA-256' } },
+  'P-384': { alg: 'ES384', verify: { name: 'ECDSA', hash: 'SHA-384' } },
+  Ed25519: { alg: 'EdDSA', verify: { name: 'Ed25519' } },
+} as const
+type Curve = keyof typeof ALGORITHMS
+
+type SignedText = { text: string; alg: unknown; key: CryptoKey }
+
+/** WebCrypto, not node:crypto: it is slower alone, but it verifies on other threads and leaves the event loop free. */
+export async function isSignedBy({ text, alg, key }: SignedText): Promise<boolean> {
+  const algorithm = algorithmOf(key)
+  if (!algorithm || alg !== algorithm.alg) return false
+  const end = text.lastIndexOf('.')
+  const signature = Buffer.from(text.slice(end + 1), 'base64url')
+  return crypto.subtle.verify(algorithm.verify, key, signature, Buffer.from(text.slice(0, end)))
+}
+
+function algorithmOf({ algorithm }: CryptoKey): (typeof ALGORITHMS)[Curve] | undefined {
+  const curve = 'namedCurve' in algorithm ? algorithm.namedCurve : algorithm.name
+  return isCurve(curve) ? ALGORITHMS[curve] : undefined
+}
+
+const isCurve = (curve: unknown): curve is Curve => typeof curve === 'string' && Object.hasOwn(ALGORITHMS, curve)
+
+const certificateKeys = new Map<string, CryptoKey>()
+
+/** Undefined for a kind of key that we do not accept. Throws when the bytes are not exactly one DER certificate. */
+export async function importCertificateKey(der: Uint8Array): Promise<CryptoKey | undefined> {
+  const fingerprint = sha256Hex(der)
+  const key = certificateKeys.get(fingerprint) ?? (await importPublicJwk(publicJwkOf(der)))
+  if (!key) return undefined
+  // Few issuers sign most credentials: what was used last is put last, what was used longest ago is dropped.
+  certificateKeys.delete(fingerprint)
+  certificateKeys.set(fingerprint, key)
+  if (certificateKeys.size > CERTIFICATE_KEYS_MAX) certificateKeys.delete(certificateKeys.keys().next().value ?? '')
+  return key
+}
+
+function publicJwkOf(der: Uint8Array): Record<string, unknown> {
+  const certificate = new X509Certificate(der)
+  // It would also read PEM, and ignore what follows the certificate.
+  if (!certificate.raw.equals(der)) throw new TypeError('not exactly one DER certificate')
+  return { ...certificate.publicKey.export({ format: 'jwk' }) }
+}
+
+/** Undefined for anything but a public key that we accept. `use`, `alg`, `kid` and the like are ignored: four members suffice. */
+export async function importPublicJwk({ kty, crv, x, y, d }: Record<string, unknown>): Promise<CryptoKey | undefined> {
+  if (d !== undefined || typeof x !== 'string' || !isCurve(crv)) return undefined
+  const isEdwards = crv === 'Ed25519'
+  if (kty !== (isEdwards ? 'OKP' : 'EC') || (!isEdwards && typeof y !== 'string')) return undefined
+  const jwk = isEdwards ? { kty: 'OKP', crv, x } : { kty: 'EC', crv, x, y: String(y) }
+  // The import refuses what is no point on the curve.
+  const key = await importJWK(jwk, ALGORITHMS[crv].alg).catch(() => undefined)
+  return key instanceof CryptoKey ? key : undefined
+}

@@ -1,0 +1,186 @@
+// What the issuer signed of an mdoc (ISO/IEC 18013-5 § 9.1.2): the mobile security object (MSO) holds a digest for every data element, the
+// type, the dates and the key of the device. Digests are over the bytes as received, tag 24 included.
+import { hash } from 'node:crypto'
+import { CborError, type CborItem, type CborKey, parseCbor } from './cbor.ts'
+import { cborToJson } from './cbor-json.ts'
+import { fitsKey, parseSign1, type Sign1, verifySign1 } from './cose.ts'
+import type { SignerCertificate } from './cose-key.ts'
+import { CLOCK_SKEW_MS, type ReadCredential } from './credential.ts'
+import type { Findings } from './finding.ts'
+
+/** ISO/IEC 18013-5 § 9.1.2.5. */
+const RANDOM_BYTES_MIN = 16
+const EMBEDDED_CBOR = 24
+const DATE_TIME = 0
+
+const DIGEST_ALGORITHMS: ReadonlyMap<string, string> = new Map([
+  ['SHA-256', 'sha256'],
+  ['SHA-384', 'sha384'],
+  ['SHA-512', 'sha512'],
+])
+
+export type IssuerSigned = { auth: Sign1; mso: Mso; elements: Element[] }
+
+/** `bytes`: as received, with tag 24. */
+type Element = {
+  nameSpace: string
+  identifier: string
+  digestId: number
+  bytes: Uint8Array
+  value: CborItem
+  randomBytes: number
+}
+
+export type Mso = {
+  docType: string
+  digestAlgorithm: string
+  valueDigests: Map<string, Map<CborKey, CborItem>>
+  deviceKeyInfo: CborItem | undefined
+  validity: Validity
+  status: CborItem | undefined
+}
+
+/** In milliseconds. */
+type Validity = { signed: number; validFrom: number; validUntil: number; expectedUpdate: number | undefined }
+
+/** Throws CborError. */
+export function parseIssuerSigned(item: CborItem): IssuerSigned {
+  const issuerSigned = item.asMap()
+  const auth = parseSign1(member(issuerSigned, 'issuerAuth'))
+  return { auth, mso: parseMso(auth), elements: parseElements(issuerSigned.get('nameSpaces')) }
+}
+
+export function member(map: Map<CborKey, CborItem>, name: string): CborItem {
+  const item = map.get(name)
+  if (!item) throw new CborError(`${name} is missing`)
+  return item
+}
+
+/** What is inside 24(bstr). */
+export const embeddedIn = (item: CborItem): CborItem => item.asTagged(EMBEDDED_CBOR).embedded()
+
+function parseMso({ payload }: Sign1): Mso {
+  if (!payload) throw new CborError('the signed part is missing')
+  const mso = embeddedIn(parseCbor(payload)).asMap()
+  if (member(mso, 'version').asText() !== '1.0') throw new CborError('the version of the signed part is not supported')
+  const valueDigests = [...member(mso, 'valueDigests').asMap()].map(
+    ([nameSpace, digests]) => [String(nameSpace), digests.asMap()] as const,
+  )
+  return {
+    docType: member(mso, 'docType').asText(),
+    digestAlgorithm: member(mso, 'digestAlgorithm').asText(),
+    valueDigests: new Map(valueDigests),
+    deviceKeyInfo: mso.get('deviceKeyInfo'),
+    validity: parseValidity(member(mso, 'validityInfo').asMap()),
+    status: mso.get('status'),
+  }
+}
+
+function parseValidity(info: Map<CborKey, CborItem>): Validity {
+  const expectedUpdate = info.get('expectedUpdate')
+  return {
+    signed: parseDateTime(member(info, 'signed')),
+    validFrom: parseDateTime(member(info, 'validFrom')),
+    validUntil: parseDateTime(member(info, 'validUntil')),
+    expectedUpdate: expectedUpdate && parseDateTime(expectedUpdate),
+  }
+}
+
+/** UTC by ISO/IEC 18013-5 § 9.1.2.4. It forbids fractions of a second, which issuers in the field send. */
+function parseDateTime(item: CborItem): number {
+  const text = item.asTagged(DATE_TIME).asText()
+  const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(time)) throw new CborError('a date is not readable')
+  return time
+}
+
+function parseElements(nameSpaces: CborItem | undefined): Element[] {
+  return [...(nameSpaces?.asMap() ?? [])].flatMap(([nameSpace, items]) =>
+    items.asArray().map(item => {
+      const element = embeddedIn(item).asMap()
+      return {
+        nameSpace: String(nameSpace),
+        identifier: member(element, 'elementIdentifier').asText(),
+        digestId: member(element, 'digestID').asUint(),
+        bytes: item.bytes,
+        value: member(element, 'elementValue'),
+        randomBytes: member(element, 'random').asBytes().length,
+      }
+    }),
+  )
+}
+
+export async function findIssuerSignatureProblem(
+  auth: Sign1,
+  certificate: SignerCertificate | undefined,
+): Promise<string | undefined> {
+  if (!certificate) return 'The issuer sent no certificate that can be read.'
+  if (!certificate.key || !fitsKey(auth, certificate.key)) return "The issuer's key or signature algorithm is not accepted."
+  return (await verifySign1(auth, certificate.key)) ? undefined : "The issuer's signature is not valid."
+}
+
+/** Gives the data elements that the issuer signed, by name space; those whose digest does not hold are left out. */
+export function checkDigests(findings: Findings, { mso, elements }: IssuerSigned): Record<string, unknown> {
+  const algorithm = DIGEST_ALGORITHMS.get(mso.digestAlgorithm)
+  if (!algorithm) {
+    findings.fail('digests', 'signature_invalid', 'The issuer used a digest algorithm that is not accepted.')
+    return {}
+  }
+  const problems = new Set<string>()
+  const seen = new Set<string>()
+  const claims = new Map<string, Map<string, unknown>>()
+  for (const element of elements) {
+    const { nameSpace, identifier, digestId } = element
+    // Name spaces come from the wallet and may hold any character: JSON keeps the parts apart.
+    const names = [JSON.stringify([nameSpace, identifier]), JSON.stringify([nameSpace, digestId])]
+    const problem = names.some(name => seen.has(name))
+      ? 'A data element was sent twice.'
+      : findDigestProblem(element, mso, algorithm)
+    for (const name of names) seen.add(name)
+    if (problem) problems.add(problem)
+    else claims.set(nameSpace, (claims.get(nameSpace) ?? new Map()).set(identifier, element.value.decode()))
+  }
+  for (const problem of problems) findings.fail('digests', 'signature_invalid', problem)
+  if (problems.size === 0) findings.pass('digests')
+  if (elements.some(({ randomBytes }) => randomBytes < RANDOM_BYTES_MIN))
+    findings.warn('digests', 'The issuer hid data elements behind fewer than 16 random bytes: others might guess them.')
+  return cborToJson(claims) as Record<string, unknown>
+}
+
+function findDigestProblem({ nameSpace, digestId, bytes }: Element, mso: Mso, algorithm: string): string | undefined {
+  const signed = mso.valueDigests.get(nameSpace)?.get(digestId)
+  if (!signed?.isBytes) return 'A data element is not among those that the issuer signed.'
+  return hash(algorithm, bytes, 'buffer').equals(signed.asBytes())
+    ? undefined
+    : 'A data element differs from what the issuer signed.'
+}
+
+/** ISO/IEC 18013-5 § 9.3.1. */
+export function checkValidity(
+  findings: Findings,
+  { signed, validFrom, validUntil, expectedUpdate }: Validity,
+  certificate: SignerCertificate | undefined,
+  now: number,
+): void {
+  const isExpired = now - CLOCK_SKEW_MS > validUntil
+  const isEarly = now + CLOCK_SKEW_MS < validFrom
+  // Both dates are the issuer's, so there is no skew. A signature from outside the certificate's time is nobody's we could trust.
+  const isOutside = certificate && (signed < certificate.notBefore || signed > certificate.notAfter)
+  if (isExpired) findings.fail('validity', 'credential_expired', 'The credential is no longer valid.')
+  if (isEarly) findings.fail('validity', 'credential_not_yet_valid', 'The credential is not valid yet.')
+  if (isOutside)
+    findings.fail('validity', 'issuer_untrusted', "The credential was signed outside the validity of the issuer's certificate.")
+  if (!isExpired && !isEarly && !isOutside) findings.pass('validity')
+  if (expectedUpdate !== undefined && expectedUpdate < now)
+    findings.warn('validity', 'The issuer meant to have updated the credential by now.')
+}
+
+/** Only status lists are known; a list of revoked identifiers, or a reference that cannot be read, is not the same as no status. */
+export function readStatus(item: CborItem | undefined): ReadCredential['status'] {
+  if (!item) return undefined
+  const reference = cborToJson(item.decode()) as { status_list?: { idx?: unknown; uri?: unknown } } | null
+  const { idx, uri } = reference?.status_list ?? {}
+  return typeof uri === 'string' && Number.isSafeInteger(idx) && (idx as number) >= 0
+    ? { uri, index: idx as number }
+    : 'unsupported'
+}

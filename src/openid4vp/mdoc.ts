@@ -1,0 +1,100 @@
+// One mdoc out of a DeviceResponse (ISO/IEC 18013-5 § 8.3.2.1.2.2), read and checked as far as it can be by itself: whether the issuer is
+// trusted, the credential revoked, and the query answered is looked at elsewhere.
+import { CborError, type CborItem, parseCbor } from './cbor.ts'
+import { readSignerCertificate } from './cose-key.ts'
+import type { Expected, ReadCredential } from './credential.ts'
+import type { Check, Failure, Findings } from './finding.ts'
+import { findHolderBindingProblem, parseDeviceSigned } from './mdoc-device.ts'
+import { checkDigests, checkValidity, findIssuerSignatureProblem, member, parseIssuerSigned, readStatus } from './mdoc-issuer.ts'
+import { redirectTranscript } from './session-transcript.ts'
+
+export const MDOC_BYTES_MAX = 1024 * 1024
+
+/** Never throws: what is wrong is in the findings, and undefined is returned when nothing could be read. */
+export async function readMdoc(
+  findings: Findings,
+  presentation: string,
+  expected: Expected,
+  holderBindingRequired: boolean,
+): Promise<ReadCredential | undefined> {
+  const bytes = decodeBase64url(presentation)
+  if (!bytes) return malformed(findings, 'The mdoc is not base64url without padding, or it is too large.')
+  return readDeviceResponse(findings, bytes, {
+    now: expected.now,
+    transcript: redirectTranscript(expected),
+    holderBindingRequired,
+  })
+}
+
+/** `transcript`: the encoded SessionTranscript that the device must have signed. */
+export type MdocContext = { now: number; transcript: Uint8Array; holderBindingRequired: boolean }
+
+/** Never throws, as readMdoc. */
+export async function readDeviceResponse(
+  findings: Findings,
+  bytes: Uint8Array,
+  context: MdocContext,
+): Promise<ReadCredential | undefined> {
+  try {
+    return await readDocument(findings, parseOnlyDocument(bytes), context)
+  } catch (error) {
+    // The one place that catches for this format. The sentences of a CborError are ours; whatever else is thrown is not shown.
+    return malformed(
+      findings,
+      error instanceof CborError ? `The mdoc cannot be read: ${error.message}.` : 'The mdoc cannot be read.',
+    )
+  }
+}
+
+function malformed(findings: Findings, detail: string): undefined {
+  findings.fail('format', 'presentation_malformed', detail)
+}
+
+function decodeBase64url(text: string): Uint8Array | undefined {
+  if (text.length > Math.ceil((MDOC_BYTES_MAX * 4) / 3)) return undefined
+  const bytes = Buffer.from(text, 'base64url')
+  // The decoder skips what it does not know; only text that it would write itself is accepted.
+  return bytes.toString('base64url') === text ? bytes : undefined
+}
+
+function parseOnlyDocument(bytes: Uint8Array): CborItem {
+  const response = parseCbor(bytes).asMap()
+  if (!/^1\.\d{1,3}$/.test(member(response, 'version').asText())) throw new CborError('its version is not supported')
+  if (member(response, 'status').asUint() !== 0) throw new CborError('the wallet reports an error')
+  const documents = response.get('documents')?.asArray() ?? []
+  // HAIP 1.0 § 5.3.1: each mdoc comes in a DeviceResponse of its own.
+  if (documents.length !== 1) throw new CborError('it must hold exactly one document')
+  return documents[0]!
+}
+
+async function readDocument(findings: Findings, item: CborItem, context: MdocContext): Promise<ReadCredential> {
+  const document = item.asMap()
+  const docType = member(document, 'docType').asText()
+  const issuerSigned = parseIssuerSigned(member(document, 'issuerSigned'))
+  const { auth, mso } = issuerSigned
+  const deviceSigned = parseDeviceSigned(document.get('deviceSigned'))
+  // Where none was asked for, a proof that came all the same must hold.
+  const isProofChecked = context.holderBindingRequired || deviceSigned?.signature !== undefined
+  findings.pass('format')
+
+  const certificate = auth.x5chain[0] && (await readSignerCertificate(auth.x5chain[0]))
+  const [issuerProblem, holderProblem] = await Promise.all([
+    findIssuerSignatureProblem(auth, certificate),
+    isProofChecked ? findHolderBindingProblem(deviceSigned, { mso, docType, transcript: context.transcript }) : undefined,
+  ])
+  settle(findings, 'issuer_signature', 'signature_invalid', issuerProblem)
+  const claims = checkDigests(findings, issuerSigned)
+  // ISO/IEC 18013-5 § 9.3.1.
+  const docTypeProblem = docType === mso.docType ? undefined : 'The document is of another type than the issuer signed.'
+  settle(findings, 'doctype', 'presentation_malformed', docTypeProblem)
+  checkValidity(findings, mso.validity, certificate, context.now)
+  if (isProofChecked) settle(findings, 'holder_binding', 'holder_binding_invalid', holderProblem)
+  else findings.skip('holder_binding', 'No proof of possession was asked for.')
+
+  return { format: 'mso_mdoc', type: mso.docType, claims, chain: auth.x5chain, status: readStatus(mso.status) }
+}
+
+function settle(findings: Findings, check: Check, failure: Failure, problem: string | undefined): void {
+  if (problem === undefined) findings.pass(check)
+  else findings.fail(check, failure, problem)
+}

@@ -1,0 +1,96 @@
+// One name set for both formats: a merchant reads `birthdate`, whether it came as an mdoc's `birth_date` or an SD-JWT's `birthdate`. The names
+// are those of the SD-JWT PID; ages are `age_over_NN`. The credential's own names stay on its own result.
+import type { ReadCredential } from './credential.ts'
+import { ageOf } from './dcql-match.ts'
+
+type Claims = Record<string, unknown>
+
+const NAMES: Record<string, readonly string[]> = {
+  birth_date: ['birthdate'],
+  nationality: ['nationalities'],
+  portrait: ['picture'],
+  family_name_birth: ['birth_family_name'],
+  given_name_birth: ['birth_given_name'],
+  expiry_date: ['date_of_expiry'],
+  issue_date: ['date_of_issuance'],
+  issuance_date: ['date_of_issuance'],
+  email_address: ['email'],
+  mobile_phone_number: ['phone_number'],
+  resident_address: ['address', 'formatted'],
+  resident_street: ['address', 'street_address'],
+  resident_house_number: ['address', 'house_number'],
+  resident_city: ['address', 'locality'],
+  resident_state: ['address', 'region'],
+  resident_postal_code: ['address', 'postal_code'],
+  resident_country: ['address', 'country'],
+}
+
+type Credential = Pick<ReadCredential, 'format' | 'claims'>
+
+/** Of two credentials that both hold a claim, the earlier one's stays. */
+export function mergeClaims(credentials: readonly Credential[]): Claims {
+  const merged: Claims = {}
+  for (const { format, claims } of credentials) {
+    const flat =
+      format === 'mso_mdoc'
+        ? Object.values(claims).flatMap(elements => Object.entries(elements as Claims))
+        : Object.entries(claims)
+    for (const [name, value] of flat) {
+      if (format === 'mso_mdoc') place(merged, NAMES[name] ?? [name], plainValue(name, value))
+      else if (name === 'age_equal_or_over')
+        for (const [age, over] of Object.entries(value as Claims)) place(merged, [`age_over_${age}`], over)
+      else place(merged, [name], value)
+    }
+  }
+  return merged
+}
+
+function place(target: Claims, [name = '', ...rest]: readonly string[], value: unknown): void {
+  if (rest.length > 0) {
+    const inner = Object.hasOwn(target, name) ? target[name] : {}
+    if (inner === null || typeof inner !== 'object') return
+    place(inner as Claims, rest, value)
+    define(target, name, inner)
+  } else if (!Object.hasOwn(target, name)) define(target, name, value)
+  else if (isObject(target[name]) && isObject(value))
+    for (const [key, each] of Object.entries(value)) place(target[name] as Claims, [key], each)
+}
+
+/** Plain assignment would run the setter behind `__proto__`. */
+const define = (target: Claims, name: string, value: unknown) =>
+  Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true })
+
+const isObject = (value: unknown): value is Claims => value !== null && typeof value === 'object' && !Array.isArray(value)
+
+/** An mdoc's nationality is one country; a photo id's birth date is a map around the date (ISO/IEC 23220-2). */
+function plainValue(name: string, value: unknown): unknown {
+  if (name === 'nationality') return Array.isArray(value) ? value : [value]
+  if (name === 'birth_date' && isObject(value) && typeof value.birth_date === 'string') return value.birth_date
+  return value
+}
+
+const YEARS = /^(\d{4})-(\d\d)-(\d\d)/
+
+export type AgeDecision = { over: boolean /** The claim that decided it was no boolean. */; isOddlyTyped: boolean } | undefined
+
+/** Whether the merged claims prove an age: a boolean for it, a higher one that is true, or a birth date. Nothing when they do not tell. */
+export function decideAge(claims: Claims, years: number, now: number): AgeDecision {
+  const ages = Object.keys(claims).flatMap(name => {
+    const age = ageOf([name])
+    return age === undefined ? [] : [{ age, value: claims[name] }]
+  })
+  if (ages.some(({ age, value }) => age >= years && value === true)) return { over: true, isOddlyTyped: false }
+  const own = ages.find(({ age }) => age === years)
+  if (own) return { over: false, isOddlyTyped: own.value !== false }
+  const born = typeof claims.birthdate === 'string' ? YEARS.exec(claims.birthdate) : null
+  return born ? { over: fullYears(born, now) >= years, isOddlyTyped: false } : undefined
+}
+
+/** Birthdays are calendar days; a person born on 29 February is a year older on 1 March of other years. */
+function fullYears([, year, month, day]: RegExpExecArray, now: number): number {
+  const today = new Date(now)
+  const years = today.getUTCFullYear() - Number(year)
+  const hadBirthday =
+    today.getUTCMonth() + 1 > Number(month) || (today.getUTCMonth() + 1 === Number(month) && today.getUTCDate() >= Number(day))
+  return hadBirthday ? years : years - 1
+}

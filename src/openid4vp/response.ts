@@ -1,0 +1,109 @@
+// The wallet's answer, from form to presentations. What cannot be read as an answer to this very session is refused without touching it:
+// whoever saw the QR code could send such a thing, and must not be able to burn the session.
+import { type CryptoKey, compactDecrypt, decodeProtectedHeader, type KeyObject } from 'jose'
+import { equalConstantTime } from '../hash.ts'
+import type { CredentialQuery, DcqlQuery } from './dcql.ts'
+import { parseStrictJson } from './strict-json.ts'
+
+const JWE_CHARS_MAX = 1_000_000
+const JWE_HEADER_CHARS_MAX = 8192
+const JSON_DEPTH_MAX = 32
+const PRESENTATIONS_MAX = 20
+const ERROR_CODE = /^[a-z_]{1,64}$/
+
+/** Not an answer to this session: 400, and the session stays as it is. */
+export class UnreadableResponse extends Error {}
+
+export type ResponseKey = { kid: string; privateKey: CryptoKey | KeyObject }
+
+export type Awaited = {
+  state: string
+  query: DcqlQuery /** Absent where an unencrypted answer was asked for. */
+  key?: ResponseKey
+}
+
+export type WalletResponse =
+  | { kind: 'error'; code: string; encrypted: boolean }
+  | { kind: 'malformed'; detail: string; encrypted: boolean }
+  | { kind: 'presentations'; presentations: Presented[]; encrypted: boolean }
+
+/** One presentation and the part of the query it claims to answer. */
+export type Presented = { query: CredentialQuery; presentation: string }
+
+export async function readResponse(form: ReadonlyMap<string, string>, { state, query, key }: Awaited): Promise<WalletResponse> {
+  const encrypted = form.get('response')
+  const parameters = encrypted !== undefined && key ? await decrypt(encrypted, key) : plainParameters(form, key !== undefined)
+  if (typeof parameters.state !== 'string' || !equalConstantTime(parameters.state, state))
+    throw new UnreadableResponse('state is missing or of another session')
+  const isEncrypted = encrypted !== undefined && key !== undefined
+  if (parameters.error !== undefined) return { kind: 'error', code: errorCode(parameters.error), encrypted: isEncrypted }
+  if (parameters.vp_token === undefined) throw new UnreadableResponse('there is neither a vp_token nor an error')
+  return { ...readVpToken(query, parameters.vp_token), encrypted: isEncrypted }
+}
+
+type Parameters = { state?: unknown; vp_token?: unknown; error?: unknown }
+
+/** OpenID4VP 1.0 § 8.3. The library neither compares `kid` nor refuses `zip`, and inflates what it gets: so that is decided before. */
+async function decrypt(jwe: string, { kid, privateKey }: ResponseKey): Promise<Parameters> {
+  if (jwe.length > JWE_CHARS_MAX || jwe.indexOf('.') > JWE_HEADER_CHARS_MAX)
+    throw new UnreadableResponse('the encrypted response is too large')
+  try {
+    const header = decodeProtectedHeader(jwe)
+    if (header.kid !== kid) throw new UnreadableResponse('the response is encrypted to another key')
+    if (header.zip !== undefined || header.crit !== undefined) throw new UnreadableResponse('zip and crit are not accepted')
+    const { plaintext } = await compactDecrypt(jwe, privateKey, {
+      keyManagementAlgorithms: ['ECDH-ES'],
+      contentEncryptionAlgorithms: ['A128GCM', 'A256GCM'],
+    })
+    return asObject(parseStrictJson(new TextDecoder('utf-8', { fatal: true }).decode(plaintext), { depthMax: JSON_DEPTH_MAX }))
+  } catch (error) {
+    if (error instanceof UnreadableResponse) throw error
+    throw new UnreadableResponse('the encrypted response cannot be read', { cause: error })
+  }
+}
+
+/** A wallet that cannot encrypt may still say why it refuses (§ 8.3.1); a presentation must never come in clear when encryption was asked. */
+function plainParameters(form: ReadonlyMap<string, string>, encryptionAsked: boolean): Parameters {
+  const [state, error, vpToken] = [form.get('state'), form.get('error'), form.get('vp_token')]
+  if (error !== undefined) return { state, error }
+  if (encryptionAsked) throw new UnreadableResponse('the response must be encrypted')
+  return { state, vp_token: vpToken === undefined ? undefined : parsePlain(vpToken) }
+}
+
+function parsePlain(text: string): unknown {
+  try {
+    return parseStrictJson(text, { depthMax: JSON_DEPTH_MAX })
+  } catch (error) {
+    throw new UnreadableResponse('vp_token is not valid JSON', { cause: error })
+  }
+}
+
+function asObject(value: unknown): Parameters {
+  if (value === null || typeof value !== 'object' || Array.isArray(value))
+    throw new UnreadableResponse('the response is not a JSON object')
+  return value
+}
+
+/** A code of the wallet's own choosing is stored as it is only when it looks like one. */
+const errorCode = (error: unknown): string => (typeof error === 'string' && ERROR_CODE.test(error) ? error : 'unknown_error')
+
+type VpToken = { kind: 'malformed'; detail: string } | { kind: 'presentations'; presentations: Presented[] }
+
+/** § 8.1: credential query id → non-empty array of presentations, more than one only where the query allows it. */
+export function readVpToken(query: DcqlQuery, vpToken: unknown): VpToken {
+  if (vpToken === null || typeof vpToken !== 'object' || Array.isArray(vpToken)) {
+    return { kind: 'malformed', detail: 'The vp_token is not an object of presentations by credential id.' }
+  }
+  const presentations: Presented[] = []
+  for (const [id, entries] of Object.entries(vpToken)) {
+    const asked = query.credentials.find(credential => credential.id === id)
+    if (!asked) throw new UnreadableResponse('the response holds a credential id that was not asked for')
+    if (!Array.isArray(entries) || entries.length === 0 || !entries.every(entry => typeof entry === 'string')) {
+      return { kind: 'malformed', detail: 'Each credential must be answered by an array with one or more presentations.' }
+    }
+    if (entries.length > (asked.multiple ? PRESENTATIONS_MAX : 1))
+      return { kind: 'malformed', detail: 'There are more presentations than were asked for.' }
+    presentations.push(...entries.map(presentation => ({ query: asked, presentation })))
+  }
+  return { kind: 'presentations', presentations }
+}

@@ -1,0 +1,142 @@
+// An SD-JWT VC as a wallet presents it: form, issuer signature, disclosures, dates, key binding, in this order. Whether the issuer is
+// trusted, the status is good and the query is answered is for others to say; so is whether to believe the claims returned here, which
+// come whatever the signature, the dates and the key binding turned out to be.
+import { CLOCK_SKEW_MS, type Expected, type ReadCredential, type StatusReference } from './credential.ts'
+import type { Findings } from './finding.ts'
+import { importCertificateKey, isSignedBy } from './jws.ts'
+import { findKeyBindingProblem } from './key-binding.ts'
+import { discloseClaims } from './sd-jwt-disclosures.ts'
+import { type DecodedSdJwt, decodeSdJwt, isObject, Malformed, type Members, type Token } from './sd-jwt-form.ts'
+
+const CERTIFICATES_MAX = 5
+const CERTIFICATE_BYTES_MAX = 8 * 1024
+
+type Issuer = { chain: Uint8Array[]; key: CryptoKey | undefined }
+
+/** Undefined after a finding on `format` or `digests` that leaves nothing to read. Never throws. */
+export async function readSdJwt(
+  findings: Findings,
+  presentation: string,
+  expected: Expected,
+  holderBindingRequired: boolean,
+): Promise<ReadCredential | undefined> {
+  return refusing(findings, () => read(findings, presentation, { expected, holderBindingRequired, issuerOf: issuerFromX5c }))
+}
+
+/** The same for an issuer whose key is known beforehand: certificates are not looked at. */
+export async function readSdJwtWithKey(
+  findings: Findings,
+  presentation: string,
+  expected: Expected,
+  holderBindingRequired: boolean,
+  issuerKey: CryptoKey,
+): Promise<ReadCredential | undefined> {
+  const issuerOf = async () => ({ chain: [], key: issuerKey })
+  return refusing(findings, () => read(findings, presentation, { expected, holderBindingRequired, issuerOf }))
+}
+
+/** The one place where a throw ends, ours or a library's. */
+async function refusing<T>(findings: Findings, attempt: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await attempt()
+  } catch (error) {
+    const { check, message } =
+      error instanceof Malformed ? error : new Malformed('format', 'It cannot be read as an SD-JWT credential.')
+    findings.fail(check, 'presentation_malformed', message)
+  }
+}
+
+type Reading = { expected: Expected; holderBindingRequired: boolean; issuerOf: (header: Members) => Promise<Issuer> }
+
+async function read(findings: Findings, presentation: string, { expected, holderBindingRequired, issuerOf }: Reading) {
+  const sdJwt = await decodeSdJwt(presentation)
+  const { header, payload } = sdJwt.jwt
+  assertHeader(header)
+  const issuer = await issuerOf(header)
+
+  await checkIssuerSignature(findings, sdJwt.jwt, issuer.key)
+  const claims = discloseClaims(payload, sdJwt.disclosures)
+  findings.pass('digests')
+  const credential = describe(claims, issuer.chain)
+  findings.pass('format')
+  if (header.typ === 'vc+sd-jwt') findings.warn('format', 'The credential uses the former type name "vc+sd-jwt".')
+
+  checkValidity(findings, claims, expected.now)
+  await checkHolderBinding(findings, sdJwt, { expected, holderBindingRequired })
+  return credential
+}
+
+function assertHeader({ typ, crit }: Members): void {
+  // SD-JWT VC § 3.2.1 recommends to take the name of earlier drafts, too, for a while.
+  if (typ !== 'dc+sd-jwt' && typ !== 'vc+sd-jwt') throw new Malformed('format', 'It is not an SD-JWT credential by its type.')
+  // RFC 7515 § 4.1.11: we implement no extension, so whatever is critical is unknown.
+  if (crit !== undefined) throw new Malformed('format', 'The credential asks for an extension that is not supported.')
+}
+
+// HAIP 1.0 § 6.1.1. No other way to find the key, or an attacker could choose it (SD-JWT VC § 10.2).
+async function issuerFromX5c({ x5c }: Members): Promise<Issuer> {
+  if (!Array.isArray(x5c) || x5c.length === 0)
+    throw new Malformed('format', 'The credential does not carry a certificate of its issuer.')
+  if (x5c.length > CERTIFICATES_MAX)
+    throw new Malformed('format', `The credential carries more than ${CERTIFICATES_MAX} certificates.`)
+  const chain = x5c.map(certificateBytes)
+  const key = await importCertificateKey(chain[0]!)
+  return { chain, key }
+}
+
+/** Standard base64 here, unlike everything else in a JWT (RFC 7515 § 4.1.6). */
+function certificateBytes(text: unknown): Uint8Array {
+  if (typeof text === 'string' && text.length <= (CERTIFICATE_BYTES_MAX / 3 + 1) * 4) {
+    const bytes = Buffer.from(text, 'base64')
+    if (bytes.length > 0 && bytes.length <= CERTIFICATE_BYTES_MAX && bytes.toString('base64') === text) return bytes
+  }
+  throw new Malformed('format', 'A certificate of the issuer is too large or wrongly encoded.')
+}
+
+async function checkIssuerSignature(findings: Findings, { text, header }: Token, key: CryptoKey | undefined): Promise<void> {
+  if (!key)
+    return findings.fail('issuer_signature', 'signature_invalid', 'The key of the issuer is not of a kind that is accepted.')
+  if (await isSignedBy({ text, alg: header.alg, key })) return findings.pass('issuer_signature')
+  findings.fail('issuer_signature', 'signature_invalid', 'The credential is not signed with the key of its issuer.')
+}
+
+function describe(claims: Members, chain: Uint8Array[]): ReadCredential {
+  const { vct, exp, nbf, iat, status } = claims
+  if (typeof vct !== 'string' || vct === '') throw new Malformed('format', 'The credential does not name its type.')
+  if (![exp, nbf, iat].every(isDate)) throw new Malformed('format', 'A date of the credential is not a number.')
+  return { format: 'dc+sd-jwt', type: vct, claims, chain, status: status === undefined ? undefined : statusReference(status) }
+}
+
+// A number like 1e999 is Infinity to JSON.parse, and would never expire.
+const isDate = (date: unknown): date is number | undefined => date === undefined || Number.isFinite(date)
+
+function statusReference(status: unknown): StatusReference | 'unsupported' {
+  const list = isObject(status) ? status.status_list : undefined
+  if (!isObject(list)) return 'unsupported'
+  const { uri, idx } = list
+  return typeof uri === 'string' && Number.isSafeInteger(idx) && Number(idx) >= 0 ? { uri, index: Number(idx) } : 'unsupported'
+}
+
+function checkValidity(findings: Findings, { exp, nbf, iat }: Members, now: number): void {
+  const isExpired = typeof exp === 'number' && now >= exp * 1000 + CLOCK_SKEW_MS
+  const isEarly = [nbf, iat].some(date => typeof date === 'number' && now < date * 1000 - CLOCK_SKEW_MS)
+  if (isExpired) findings.fail('validity', 'credential_expired', 'The credential has expired.')
+  if (isEarly) findings.fail('validity', 'credential_not_yet_valid', 'The credential is not valid yet.')
+  if (!isExpired && !isEarly) findings.pass('validity')
+}
+
+type Binding = Pick<Reading, 'expected' | 'holderBindingRequired'>
+
+/** Whether it is needed is said by the query, never by what came; what came is verified in any case (RFC 9901 § 7.3). */
+async function checkHolderBinding(
+  findings: Findings,
+  sdJwt: DecodedSdJwt,
+  { expected, holderBindingRequired }: Binding,
+): Promise<void> {
+  if (!holderBindingRequired && !sdJwt.keyBinding) {
+    return findings.skip('holder_binding', 'The query does not ask for a proof of possession.')
+  }
+  const problem = await findKeyBindingProblem(sdJwt, expected)
+  if (problem === undefined) findings.pass('holder_binding')
+  else findings.fail('holder_binding', 'holder_binding_invalid', problem)
+}

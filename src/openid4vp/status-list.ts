@@ -1,0 +1,192 @@
+// Has the issuer revoked or suspended the credential? Whole lists are fetched and kept, never one index asked for (Token Status List § 12).
+// Closed on failure: whatever keeps us from knowing is `status_unknown`, which is neither "valid" nor "revoked".
+
+import { CLOCK_SKEW_MS, type StatusReference } from './credential.ts'
+import type { Findings } from './finding.ts'
+import { Lru } from './lru.ts'
+import { statusAt } from './status-bits.ts'
+import { readStatusCwt, readStatusJwt, StatusFault, type StatusToken } from './status-token.ts'
+import { judgeChain, type TrustAnchor } from './trust.ts'
+
+/**
+ * The caller guards the destination, follows redirects, and bounds time and size (STATUS_BODY_BYTES_MAX).
+ * `reason` is a clause for the merchant, such as "it did not answer within 5 seconds".
+ */
+export type FetchStatus = (
+  uri: string,
+  accept: string,
+) => Promise<{ ok: true; contentType: string; body: Uint8Array } | { ok: false; reason: string }>
+
+export type StatusContext = {
+  format: 'dc+sd-jwt' | 'mso_mdoc'
+  anchors: readonly TrustAnchor[]
+  /** The one that the credential leads to. */
+  anchor: TrustAnchor | undefined
+  type: string
+}
+
+export type StatusChecker = {
+  check(findings: Findings, reference: StatusReference | 'unsupported' | undefined, context: StatusContext): Promise<void>
+}
+
+export type StatusOptions = {
+  /** For the lists that the service publishes itself, which are on plain http in development. */
+  allowHttp?: (uri: string) => boolean
+}
+
+export const STATUS_BODY_BYTES_MAX = 2 * 1024 * 1024
+
+const LISTS_MAX = 200
+const LISTS_BYTES_MAX = 64 * 1024 * 1024
+const SECOND_MS = 1000
+const KEPT_MS_MIN = 60 * SECOND_MS
+const KEPT_MS_MAX = 24 * 3600 * SECOND_MS
+/** When the issuer does not say: long enough to spare it, short enough to see a revocation. */
+const KEPT_MS_DEFAULT = 15 * 60 * SECOND_MS
+/** A dead host is not asked again for each credential. */
+const FAULT_KEPT_MS = 10 * SECOND_MS
+
+const JWT_TYPE = 'application/statuslist+jwt'
+const CWT_TYPE = 'application/statuslist+cwt'
+// SD-JWT VC draft 13 § 3.2.2.2 has the JWT form only; for mdocs both are in use.
+const ACCEPT = { 'dc+sd-jwt': JWT_TYPE, mso_mdoc: `${CWT_TYPE}, ${JWT_TYPE};q=0.9` }
+
+const LIST = "its issuer's status list"
+const RISK = 'so it may be revoked'
+
+const VALID = 0
+const INVALID = 1
+const SUSPENDED = 2
+
+type Fetched = { until: number; token: StatusToken } | { until: number; fault: string }
+
+export function createStatusChecker(fetchStatus: FetchStatus, now: () => number, options: StatusOptions = {}): StatusChecker {
+  const lists = new StatusLists(fetchStatus, now)
+
+  return {
+    async check(findings, reference, context) {
+      if (reference === undefined) return findings.pass('status')
+      const unknown = (detail: string) => findings.fail('status', 'status_unknown', detail)
+      if (reference === 'unsupported') {
+        return unknown('The credential can be revoked in a way that cannot be checked here, so it may be revoked.')
+      }
+      // Nobody but a trusted issuer makes us fetch anything.
+      if (!context.anchor) return findings.skip('status', 'Not checked, because the issuer is not trusted.')
+      if (!isFetchable(reference.uri, options)) {
+        return unknown("The issuer's status list is not at an https address, so the credential may be revoked.")
+      }
+
+      const fetched = await lists.get(reference.uri, context.format)
+      if ('fault' in fetched) return unknown(fetched.fault)
+      if (!isTrusted(fetched.token, context, context.anchor, now())) {
+        lists.forgetSoon(reference.uri, context.format)
+        return unknown("The issuer's status list is signed by someone you do not trust, so the credential may be revoked.")
+      }
+      judgeStatus(findings, statusAt(fetched.token.list, reference.index))
+    },
+  }
+}
+
+function isFetchable(uri: string, { allowHttp }: StatusOptions): boolean {
+  const protocol = URL.parse(uri)?.protocol
+  return protocol === 'https:' || (protocol === 'http:' && allowHttp?.(uri) === true)
+}
+
+// The same anchor as the credential's, or another for the same type.
+function isTrusted({ chain }: StatusToken, { type, anchors }: StatusContext, anchor: TrustAnchor, now: number): boolean {
+  return judgeChain({ chain, type, anchors: [anchor, ...anchors], now }, 'status').ok
+}
+
+// Token Status List § 7.1: what is neither of these is reserved, or has a meaning that only the issuer knows.
+function judgeStatus(findings: Findings, status: number | undefined): void {
+  if (status === VALID) findings.pass('status')
+  else if (status === INVALID) findings.fail('status', 'credential_revoked', 'The issuer has revoked this credential.')
+  else if (status === SUSPENDED)
+    findings.fail('status', 'credential_revoked', 'The issuer has suspended this credential for now.')
+  else if (status === undefined) findings.fail('status', 'status_unknown', `The credential is not on ${LIST}, ${RISK}.`)
+  else findings.fail('status', 'status_unknown', `The issuer gives this credential a status without a known meaning, ${RISK}.`)
+}
+
+/** Kept as long as their issuers allow; one fetch at a time for each. */
+class StatusLists {
+  private readonly kept = new Lru<Fetched>({
+    countMax: LISTS_MAX,
+    weightMax: LISTS_BYTES_MAX,
+    weigh: fetched => ('token' in fetched ? fetched.token.list.bytes.length : 0),
+  })
+  private readonly underWay = new Map<string, Promise<Fetched>>()
+
+  constructor(
+    private readonly fetchStatus: FetchStatus,
+    private readonly now: () => number,
+  ) {}
+
+  async get(uri: string, format: StatusContext['format']): Promise<Fetched> {
+    const key = `${format} ${uri}`
+    const kept = this.kept.get(key)
+    if (kept && this.now() < kept.until) return kept
+    const underWay = this.underWay.get(key) ?? this.refresh(key, uri, format)
+    this.underWay.set(key, underWay)
+    return underWay
+  }
+
+  /** A wrongly signed list may be put right before its own time is over. */
+  forgetSoon(uri: string, format: StatusContext['format']): void {
+    const key = `${format} ${uri}`
+    const kept = this.kept.get(key)
+    if (kept) this.kept.set(key, { ...kept, until: Math.min(kept.until, this.now() + FAULT_KEPT_MS) })
+  }
+
+  private async refresh(key: string, uri: string, format: StatusContext['format']): Promise<Fetched> {
+    try {
+      const fetched = await this.fetch(uri, format)
+      this.kept.set(key, fetched)
+      return fetched
+    } finally {
+      this.underWay.delete(key)
+    }
+  }
+
+  private async fetch(uri: string, format: StatusContext['format']): Promise<Fetched> {
+    try {
+      const token = await readBody(await this.fetchStatus(uri, ACCEPT[format]), format)
+      const now = this.now()
+      const fault = findTokenFault(token, uri, now)
+      return fault === undefined ? { until: keptUntil(token, now), token } : this.fault(fault)
+    } catch (error) {
+      // The fetch itself failed in a way that its author did not foresee: still no list.
+      return this.fault(error instanceof StatusFault ? error.message : unreachable('it could not be reached'))
+    }
+  }
+
+  private fault(fault: string): Fetched {
+    return { until: this.now() + FAULT_KEPT_MS, fault }
+  }
+}
+
+async function readBody(answer: Awaited<ReturnType<FetchStatus>>, format: StatusContext['format']): Promise<StatusToken> {
+  if (!answer.ok) throw new StatusFault(unreachable(answer.reason))
+  if (answer.body.length > STATUS_BODY_BYTES_MAX) throw new StatusFault(unreachable('it is too large'))
+  const type = answer.contentType.split(';', 1)[0]?.trim().toLowerCase()
+  if (type === JWT_TYPE) return readStatusJwt(Buffer.from(answer.body).toString('latin1').trim())
+  if (type === CWT_TYPE && format === 'mso_mdoc') return readStatusCwt(answer.body)
+  throw new StatusFault("What is at the address of the issuer's status list is not one, so the credential may be revoked.")
+}
+
+function unreachable(reason: string): string {
+  return `The issuer's status list could not be fetched: ${reason}. Try again later.`
+}
+
+/** Token Status List § 8.3. */
+export function findTokenFault(token: StatusToken, uri: string, now: number): string | undefined {
+  if (token.uri !== uri) return "The issuer's status list is made for another address, so the credential may be revoked."
+  if (token.expiresAt !== undefined && token.expiresAt <= now) return "The issuer's status list has expired. Try again later."
+  if (token.issuedAt > now + CLOCK_SKEW_MS)
+    return "The issuer's status list is dated in the future: check the clock of this server."
+  return undefined
+}
+
+/** Bounded on both sides, but never past its own end. */
+export function keptUntil({ ttlMs = KEPT_MS_DEFAULT, expiresAt = Number.POSITIVE_INFINITY }: StatusToken, now: number): number {
+  return Math.min(expiresAt, now + Math.min(Math.max(ttlMs, KEPT_MS_MIN), KEPT_MS_MAX))
+}

@@ -1,0 +1,152 @@
+// Status List Tokens (Token Status List § 5): a signed list, as JWT or as CWT. Reading one proves its signature and its form, and nothing
+// about who signed it: the certificates come along for the caller to judge. Faults are thrown as `StatusFault`, which the caller catches once.
+
+import { CborError, type CborItem, type CborKey, parseCbor } from './cbor.ts'
+import { CERTIFICATE_BYTES_MAX, CERTIFICATES_MAX } from './certification-path.ts'
+import { parseSign1, verifySign1 } from './cose.ts'
+import type { Curve } from './cose-key.ts'
+import { importCertificateKey, isSignedBy } from './jws.ts'
+import { decodeStatusList, type StatusList } from './status-bits.ts'
+import { parseStrictJson } from './strict-json.ts'
+
+export type StatusToken = {
+  /** Where it says it is published: its `sub`. */
+  uri: string
+  list: StatusList
+  /** Milliseconds. */
+  issuedAt: number
+  expiresAt: number | undefined
+  ttlMs: number | undefined
+  /** DER, leaf first; empty when none came along. */
+  chain: Uint8Array[]
+}
+
+/** Its message is for the merchant, and has nothing of the token in it. */
+export class StatusFault extends Error {}
+
+/** The key to verify with: that of the leaf, unless a test has another. */
+export type KeyOf = (chain: readonly Uint8Array[]) => Promise<CryptoKey | undefined>
+
+type Claims = { sub: unknown; iat: unknown; exp: unknown; ttl: unknown; bits: unknown; lst: Uint8Array }
+
+const JSON_DEPTH_MAX = 16
+const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/
+const BASE64URL = /^[\w-]*$/
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
+
+// RFC 9596 for `typ`; Token Status List § 5.2 for the claims.
+const COSE_TYP = 16
+const CWT = { sub: 2, exp: 4, iat: 6, list: 65533, ttl: 65534 }
+
+const NO_TOKEN = "What is at the address of the issuer's status list is not one, so the credential may be revoked."
+const NO_LIST = "The issuer's status list is damaged or too large, so the credential may be revoked."
+const NO_KEY = "The issuer's status list came without a usable certificate, so the credential may be revoked."
+const UNPROVEN = "The signature of the issuer's status list does not hold, so the credential may be revoked."
+
+export async function readStatusJwt(text: string, keyOf: KeyOf = leafKey): Promise<StatusToken> {
+  if (!JWT.test(text)) throw new StatusFault(NO_TOKEN)
+  const [header, payload] = text.split('.', 2).map(readJsonPart)
+  if (!isObject(header) || !isObject(payload) || !isObject(payload.status_list)) throw new StatusFault(NO_TOKEN)
+  // We know no critical header (RFC 7515 § 4.1.11).
+  if (header.typ !== 'statuslist+jwt' || header.crit !== undefined) throw new StatusFault(NO_TOKEN)
+
+  const chain = readX5c(header.x5c)
+  const key = await keyFrom(keyOf, chain)
+  // It takes only asymmetric algorithms, and only the one of the key.
+  if (!(await isSignedBy({ text, alg: header.alg, key }))) throw new StatusFault(UNPROVEN)
+  const { bits, lst } = payload.status_list
+  if (typeof lst !== 'string' || !BASE64URL.test(lst)) throw new StatusFault(NO_LIST)
+  const { sub, iat, exp, ttl } = payload
+  return { ...readClaims({ sub, iat, exp, ttl, bits, lst: Buffer.from(lst, 'base64url') }), chain }
+}
+
+function readJsonPart(part: string): unknown {
+  try {
+    return parseStrictJson(Buffer.from(part, 'base64url').toString('utf8'), { depthMax: JSON_DEPTH_MAX })
+  } catch {
+    // Whatever is wrong with it, it is no object.
+    return undefined
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function readX5c(x5c: unknown): Uint8Array[] {
+  if (x5c === undefined) return []
+  const isChain = Array.isArray(x5c) && x5c.length <= CERTIFICATES_MAX
+  if (!isChain || !x5c.every(text => typeof text === 'string' && BASE64.test(text))) throw new StatusFault(NO_TOKEN)
+  return x5c.map(text => Buffer.from(text, 'base64'))
+}
+
+async function keyFrom(keyOf: KeyOf, chain: readonly Uint8Array[]): Promise<CryptoKey> {
+  const key = await keyOf(chain).catch(() => undefined)
+  if (!key) throw new StatusFault(NO_KEY)
+  return key
+}
+
+async function leafKey([leaf]: readonly Uint8Array[]): Promise<CryptoKey | undefined> {
+  return leaf && leaf.length <= CERTIFICATE_BYTES_MAX ? importCertificateKey(leaf) : undefined
+}
+
+export async function readStatusCwt(bytes: Uint8Array, keyOf: KeyOf = leafKey): Promise<StatusToken> {
+  const { sign1, claims } = parseCwt(bytes)
+  if (sign1.protected.get(COSE_TYP) !== 'application/statuslist+cwt') throw new StatusFault(NO_TOKEN)
+  const key = await keyFrom(keyOf, sign1.x5chain)
+  if (!(await verifySign1(sign1, { curve: curveOf(key), key }))) throw new StatusFault(UNPROVEN)
+  return { ...readClaims(claims), chain: sign1.x5chain }
+}
+
+function parseCwt(bytes: Uint8Array) {
+  try {
+    const sign1 = parseSign1(bytes)
+    const claims = parseCbor(sign1.payload ?? new Uint8Array()).asMap()
+    const list = claims.get(CWT.list)?.asMap()
+    const of = (members: Map<CborKey, CborItem> | undefined, key: CborKey) => members?.get(key)?.decode()
+    const lst = list?.get('lst')?.asBytes()
+    if (!lst) throw new StatusFault(NO_LIST)
+    const { sub, iat, exp, ttl } = CWT
+    return {
+      sign1,
+      claims: {
+        sub: of(claims, sub),
+        iat: of(claims, iat),
+        exp: of(claims, exp),
+        ttl: of(claims, ttl),
+        bits: of(list, 'bits'),
+        lst,
+      },
+    }
+  } catch (cause) {
+    if (cause instanceof CborError) throw new StatusFault(NO_TOKEN, { cause })
+    throw cause
+  }
+}
+
+function curveOf({ algorithm }: CryptoKey): Curve {
+  return ('namedCurve' in algorithm ? algorithm.namedCurve : algorithm.name) as Curve
+}
+
+function readClaims({ sub, iat, exp, ttl, bits, lst }: Claims): Omit<StatusToken, 'chain'> {
+  if (typeof sub !== 'string' || !isSeconds(iat) || !isOptionalSeconds(exp) || !isOptionalSeconds(ttl)) {
+    throw new StatusFault(NO_TOKEN)
+  }
+  const list = decodeStatusList({ bits, lst })
+  if (!list) throw new StatusFault(NO_LIST)
+  return {
+    uri: sub,
+    list,
+    issuedAt: iat * 1000,
+    expiresAt: exp === undefined ? undefined : exp * 1000,
+    ttlMs: ttl === undefined ? undefined : ttl * 1000,
+  }
+}
+
+function isSeconds(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0
+}
+
+function isOptionalSeconds(value: unknown): value is number | undefined {
+  return value === undefined || isSeconds(value)
+}

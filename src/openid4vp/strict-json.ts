@@ -1,0 +1,88 @@
+// JSON from strangers. JSON.parse keeps the last of two equal keys, so two readers may see two different objects under one signature;
+// it nests without a limit and lets through halves of surrogate pairs that no UTF-8 file can hold. All three are refused here.
+// `__proto__` stays what it is in JSON: an own property like any other.
+
+export type JsonLimits = {
+  /** How many objects and arrays may be open at once. */
+  depthMax: number
+}
+
+/** The value, or a SyntaxError that names the fault and nothing of the text. */
+export function parseStrictJson(text: string, limits: JsonLimits): unknown {
+  assertStrictJson(text, limits)
+  return parse(text)
+}
+
+/** For a text that someone else parses. It does not judge the grammar: JSON.parse, which must follow, does. */
+export function assertStrictJson(text: string, { depthMax }: JsonLimits): void {
+  if (!text.isWellFormed()) throw new SyntaxError('half of a surrogate pair')
+  // One entry per open container: the names so far of an object, null for an array.
+  const open: (Set<string> | null)[] = []
+  let isNameNext = false
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case QUOTE: {
+        const end = endOfString(text, at)
+        const string = unescaped(text.slice(at + 1, end))
+        const names = isNameNext ? open.at(-1) : null
+        if (names?.has(string)) throw new SyntaxError('a name twice in one object')
+        names?.add(string)
+        isNameNext = false
+        at = end
+        break
+      }
+      case BRACE_OPEN:
+      case BRACKET_OPEN:
+        isNameNext = text.charCodeAt(at) === BRACE_OPEN
+        open.push(isNameNext ? new Set() : null)
+        if (open.length > depthMax) throw new SyntaxError('too deeply nested')
+        break
+      case BRACE_CLOSE:
+      case BRACKET_CLOSE:
+        open.pop()
+        isNameNext = false
+        break
+      case COMMA:
+        isNameNext = open.at(-1) instanceof Set
+    }
+  }
+}
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const BRACKET_OPEN = 0x5b
+const BACKSLASH = 0x5c
+const BRACKET_CLOSE = 0x5d
+const BRACE_OPEN = 0x7b
+const BRACE_CLOSE = 0x7d
+
+/** Where the closing quote is. */
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1)
+  while (end > 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
+  if (end < 0) throw new SyntaxError('a string without an end')
+  return end
+}
+
+function isEscaped(text: string, quote: number): boolean {
+  let backslashes = 0
+  while (text.charCodeAt(quote - 1 - backslashes) === BACKSLASH) backslashes++
+  return backslashes % 2 === 1
+}
+
+/** Because "a" and "\u0061" are the same name. */
+function unescaped(raw: string): string {
+  if (!raw.includes('\\')) return raw
+  const string = parse(`"${raw}"`)
+  if (typeof string !== 'string' || !string.isWellFormed()) throw new SyntaxError('half of a surrogate pair')
+  return string
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Its own message quotes the text.
+    throw new SyntaxError('not JSON')
+  }
+}

@@ -1,0 +1,198 @@
+// Is the issuer one that the operator trusts for this type of credential? The certificates that came with the credential must lead to a
+// configured anchor: by RFC 5280 alone (`pkix`), or by the certificate profile of ISO/IEC 18013-5 as well (`iso`).
+// Signatures are remembered, time is not: a path that was found once is checked against the clock each time.
+
+import { hash } from 'node:crypto'
+import { findPathProblem, isSame, type LinkedChain, linkChain, pathTo } from './certification-path.ts'
+import type { Findings } from './finding.ts'
+import { isoViolations } from './iso-profile.ts'
+import { Lru } from './lru.ts'
+import { type Certificate, describeCertificate } from './x509.ts'
+
+export type TrustAnchor = {
+  id: string
+  /** DER. */
+  certificate: Uint8Array
+  mode: 'iso' | 'pkix'
+  /** The one vct or doctype it is trusted for; null for all. */
+  trustedFor: string | null
+  label: string
+  isSandbox: boolean
+}
+
+export type Issuer = { common_name?: string; country?: string }
+
+export type ChainToTrust = {
+  /** DER, leaf first. */
+  chain: readonly Uint8Array[]
+  type: string
+  anchors: readonly TrustAnchor[]
+  /** Milliseconds. */
+  now: number
+}
+
+export type TrustVerdict =
+  | { ok: true; issuer: Issuer; anchor: TrustAnchor; isRootSent: boolean }
+  | { ok: false; issuer: Issuer; detail: string }
+
+/** What the profile of an anchor is applied to: whoever signs status lists has no document signer's certificate. */
+export type TrustPurpose = 'credential' | 'status'
+
+const PATHS_MAX = 1000
+const NAME_CHARS_MAX = 200
+const ADD = "'vidimus trust add FILE.pem --env test' (or live)"
+
+/** `issuer` is what the certificate says of itself: proven only with an `anchor`. */
+export function checkTrust(findings: Findings, input: ChainToTrust): { issuer: Issuer; anchor: TrustAnchor | undefined } {
+  const verdict = judgeChain(input, 'credential')
+  if (!verdict.ok) {
+    findings.fail('issuer_chain', 'issuer_untrusted', verdict.detail)
+    return { issuer: verdict.issuer, anchor: undefined }
+  }
+  findings.pass('issuer_chain')
+  // HAIP 1.0 § 6.1.1: it must not be sent. It changes nothing, since only our own copy is trusted.
+  if (verdict.isRootSent)
+    findings.warn('issuer_chain', 'The issuer sent its root certificate along, which HAIP 1.0 does not allow.')
+  if (verdict.anchor.isSandbox) findings.warn('environment', 'sandbox issuer')
+  return { issuer: verdict.issuer, anchor: verdict.anchor }
+}
+
+export function judgeChain({ chain, type, anchors, now }: ChainToTrust, purpose: TrustPurpose): TrustVerdict {
+  const judged = new JudgedChain(chain, purpose)
+  const untrusted = (detail: string): TrustVerdict => ({ ok: false, issuer: judged.issuer, detail })
+  if (anchors.length === 0) {
+    return untrusted(`No issuers are trusted yet: add the root certificate of each issuer that you accept with ${ADD}.`)
+  }
+
+  const eligible = anchors.filter(({ trustedFor }) => trustedFor === null || trustedFor === type)
+  const problems: string[] = []
+  for (const anchor of eligible) {
+    const path = judged.pathTo(anchor)
+    const problem = path && (path.problem ?? findDateProblem(path, now))
+    if (path && !problem) return { ok: true, issuer: path.issuer, anchor, isRootSent: path.isRootSent }
+    if (problem) problems.push(problem)
+  }
+  return untrusted(problems[0] ?? judged.brokenLink ?? explainStranger(judged, anchors, eligible))
+}
+
+/** A way from the issuer to an anchor, and everything about it that does not depend on the time. */
+type KnownPath = {
+  anchorCertificate: Uint8Array
+  issuer: Issuer
+  isRootSent: boolean
+  problem: string | undefined
+  /** The intersection of all validities, and what of it the anchor's own validity is. */
+  notBefore: number
+  notAfter: number
+  anchorNotAfter: number
+}
+
+const knownPaths = new Lru<KnownPath>({ countMax: PATHS_MAX })
+const readAnchors = new WeakMap<Uint8Array, Certificate>()
+
+/** One chain against many anchors; read at most once, and not at all when its path is remembered. */
+class JudgedChain {
+  private readonly fingerprint: string
+  private linked: LinkedChain | undefined
+
+  constructor(
+    private readonly chain: readonly Uint8Array[],
+    private readonly purpose: TrustPurpose,
+  ) {
+    this.fingerprint = hash('sha256', Buffer.concat(chain.flatMap(der => [lengthOf(der), der])), 'base64url')
+  }
+
+  get issuer(): Issuer {
+    const [leaf] = this.chain
+    return leaf ? issuerOf(describeCertificate(leaf)) : {}
+  }
+
+  get brokenLink(): string | undefined {
+    const link = this.link()
+    return link.ok ? undefined : link.detail
+  }
+
+  get isSelfSigned(): boolean {
+    const link = this.link()
+    return link.ok && isSame(link.certificates[0].subject, link.certificates[0].issuer)
+  }
+
+  pathTo(anchor: TrustAnchor): KnownPath | undefined {
+    const key = `${this.fingerprint} ${this.purpose} ${anchor.mode} ${anchor.id}`
+    const known = knownPaths.get(key)
+    // An id is only as good as what stands behind it.
+    if (known && isSame(known.anchorCertificate, anchor.certificate)) return known
+    const found = this.findPath(anchor)
+    // Only what an anchor's key vouches for is worth a place: nobody else can fill the memory.
+    if (found) knownPaths.set(key, found)
+    return found
+  }
+
+  private findPath(anchor: TrustAnchor): KnownPath | undefined {
+    const link = this.link()
+    const root = link.ok ? readAnchor(anchor) : undefined
+    const path = link.ok && root ? pathTo(link.certificates, root) : undefined
+    if (!link.ok || !root || !path) return undefined
+    return {
+      anchorCertificate: anchor.certificate,
+      issuer: issuerOf(link.certificates[0]),
+      isRootSent: link.certificates.slice(1).some(({ subject, issuer }) => isSame(subject, issuer)),
+      problem: findPathProblem(path) ?? (this.purpose === 'credential' ? findProfileProblem(path, anchor) : undefined),
+      notBefore: Math.max(...path.map(({ notBefore }) => notBefore)),
+      notAfter: Math.min(...path.map(({ notAfter }) => notAfter)),
+      anchorNotAfter: root.notAfter,
+    }
+  }
+
+  private link(): LinkedChain {
+    this.linked ??= linkChain(this.chain)
+    return this.linked
+  }
+}
+
+function lengthOf(der: Uint8Array): Uint8Array {
+  return Uint8Array.of(der.length >>> 24, der.length >>> 16, der.length >>> 8, der.length)
+}
+
+function readAnchor({ certificate }: TrustAnchor): Certificate | undefined {
+  const known = readAnchors.get(certificate) ?? describeCertificate(certificate)
+  if (known) readAnchors.set(certificate, known)
+  return known
+}
+
+function issuerOf(leaf: Certificate | undefined): Issuer {
+  const { commonName, country } = leaf?.subjectAttributes ?? {}
+  return {
+    ...(commonName && isPrintable(commonName) && { common_name: commonName }),
+    ...(country && /^[A-Za-z]{2}$/.test(country) && { country }),
+  }
+}
+
+/** No control or formatting characters: a name must not be able to rearrange what it is shown in. */
+function isPrintable(name: string): boolean {
+  return name.length <= NAME_CHARS_MAX && !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name)
+}
+
+function findProfileProblem(path: readonly Certificate[], { mode }: TrustAnchor): string | undefined {
+  const violations = mode === 'iso' ? isoViolations(path) : []
+  if (violations.length === 0) return undefined
+  return `The issuer's certificates do not follow ISO/IEC 18013-5 Annex B: ${violations.join('; ')}.`
+}
+
+// RFC 5280 § 4.1.2.5: both instants are inside.
+function findDateProblem({ notBefore, notAfter, anchorNotAfter }: KnownPath, now: number): string | undefined {
+  if (now > anchorNotAfter) return 'The certificate that you trust this issuer by has expired: add its successor.'
+  if (now > notAfter) return 'A certificate of the issuer has expired.'
+  return now < notBefore ? 'A certificate of the issuer is not valid yet.' : undefined
+}
+
+function explainStranger(judged: JudgedChain, anchors: readonly TrustAnchor[], eligible: readonly TrustAnchor[]): string {
+  if (anchors.some(anchor => !eligible.includes(anchor) && judged.pathTo(anchor))) {
+    return `The issuer is trusted, but for another type of credential: trust it for this one too with ${ADD}.`
+  }
+  if (eligible.length === 0) return `No issuer is trusted for this type of credential yet: add one with ${ADD}.`
+  if (judged.isSelfSigned) {
+    return `The issuer's certificate is signed by itself: if you accept this issuer, add that very certificate with ${ADD}.`
+  }
+  return `The issuer is not one that you trust: if you accept it, add its root certificate with ${ADD}.`
+}

@@ -1,0 +1,157 @@
+// Read this first: the whole judgement of a wallet's presentations, in the order of its checks. It never throws for what a wallet sent; every
+// check leaves a finding, and the outcome is derived from the findings alone.
+import type { Expected, ReadCredential } from './credential.ts'
+import type { DcqlQuery } from './dcql.ts'
+import { checkAgainstQuery, isAnswered, requestedClaims } from './dcql-match.ts'
+import { FAILURES, type Failure, Findings, type RecordedFinding } from './finding.ts'
+import { readMdoc } from './mdoc.ts'
+import { decideAge, mergeClaims } from './merge-claims.ts'
+import type { Presented } from './response.ts'
+import { readSdJwt } from './sd-jwt.ts'
+import type { StatusChecker } from './status-list.ts'
+import { checkTrust, type TrustAnchor } from './trust.ts'
+
+export type Judgement = {
+  query: DcqlQuery
+  presentations: readonly Presented[]
+  expected: Expected
+  anchors: readonly TrustAnchor[]
+  status: StatusChecker
+  now: () => number
+  /** Years that the claims must prove; a built-in age template's rule. */
+  ageOver?: number
+}
+
+export type JudgedCredential = {
+  /** The id of the credential query it answers. */
+  id: string
+  format: 'dc+sd-jwt' | 'mso_mdoc'
+  type: string
+  /** Only what was asked for, under the credential's own names. */
+  claims: Record<string, unknown>
+  issuer: { common_name?: string; country?: string }
+  trusted: boolean
+  signatureValid: boolean
+  holderBindingValid: boolean
+  findings: readonly RecordedFinding[]
+}
+
+export type Verdict = { credentials: JudgedCredential[] } & (
+  | { status: 'completed'; claims: Record<string, unknown> }
+  | { status: 'failed'; failure: Failure }
+)
+
+export async function verifyPresentations(judgement: Judgement): Promise<Verdict> {
+  const { query, presentations, ageOver } = judgement
+  const credentials = await Promise.all(presentations.map(presented => judgeCredential(judgement, presented)))
+  const claims = mergeClaims(credentials)
+  // A birth date that was asked for only to tell the age is not handed on, whatever the outcome.
+  const kept = ageOver === undefined ? credentials : credentials.map(dropBirthdate)
+
+  const failure = firstFailure(credentials) ?? setsFailure(query, credentials)
+  if (failure) return { status: 'failed', failure, credentials: kept }
+  if (ageOver === undefined) return { status: 'completed', claims, credentials: kept }
+  return judgeAge(judgement, ageOver, claims, kept)
+}
+
+async function judgeCredential(
+  { expected, anchors, status, now }: Judgement,
+  { query, presentation }: Presented,
+): Promise<JudgedCredential> {
+  const findings = new Findings(now)
+  const holderBindingRequired = query.require_cryptographic_holder_binding ?? true
+
+  // Form, issuer's signature, digests, validity, and the holder's proof of possession for this very session.
+  const read = query.format === 'dc+sd-jwt' ? readSdJwt : readMdoc
+  const credential = await read(findings, presentation, expected, holderBindingRequired)
+  if (!credential) return judged(query.id, query.format, findings)
+
+  const { issuer, anchor } = await checkTrust(findings, {
+    chain: credential.chain,
+    type: credential.type,
+    anchors,
+    now: expected.now,
+  })
+
+  // Only a credential that is otherwise good is looked up: a list is fetched from an address that its issuer chose (TSL § 8.3).
+  if (findings.failures.length === 0) {
+    await status.check(findings, credential.status, { format: credential.format, anchors, anchor, type: credential.type })
+  }
+
+  checkAgainstQuery(findings, query, credential)
+  return judged(query.id, query.format, findings, { ...credential, claims: requestedClaims(query, credential.claims) }, issuer)
+}
+
+function judged(
+  id: string,
+  format: JudgedCredential['format'],
+  findings: Findings,
+  credential?: ReadCredential,
+  issuer: JudgedCredential['issuer'] = {},
+): JudgedCredential {
+  return {
+    id,
+    format,
+    type: credential?.type ?? '',
+    claims: credential?.claims ?? {},
+    issuer,
+    trusted: findings.holds('issuer_chain'),
+    signatureValid: findings.holds('issuer_signature') && findings.holds('digests'),
+    holderBindingValid: findings.holds('holder_binding'),
+    findings: findings.all,
+  }
+}
+
+/** The first reason that applies to any of the credentials, in the order of FAILURES; a check that was never made is a reason too. */
+function firstFailure(credentials: readonly JudgedCredential[]): Failure | undefined {
+  const failures = new Set(credentials.flatMap(({ findings }) => findings.flatMap(({ failure }) => failure ?? [])))
+  if (credentials.some(({ signatureValid }) => !signatureValid)) failures.add('signature_invalid')
+  if (credentials.some(({ holderBindingValid }) => !holderBindingValid)) failures.add('holder_binding_invalid')
+  if (credentials.some(({ trusted }) => !trusted)) failures.add('issuer_untrusted')
+  return FAILURES.find(failure => failures.has(failure))
+}
+
+/** Every presented credential is good: are they enough? */
+function setsFailure(query: DcqlQuery, credentials: readonly JudgedCredential[]): Failure | undefined {
+  const answered = new Set(credentials.map(({ id }) => id))
+  // A query whose sets are all optional can be answered by nothing at all, but nothing is not a verification.
+  return credentials.length > 0 && isAnswered(query, answered) ? undefined : 'query_not_satisfied'
+}
+
+/** The age is decided here, not by the wallet. */
+function judgeAge(
+  { expected, now }: Judgement,
+  years: number,
+  claims: Record<string, unknown>,
+  credentials: JudgedCredential[],
+): Verdict {
+  const decision = decideAge(claims, years, expected.now)
+  const name = `age_over_${years}`
+  const { birthdate: _, ...rest } = claims
+  if (decision?.over) return { status: 'completed', claims: { ...rest, [name]: true }, credentials }
+  const detail = decision?.isOddlyTyped
+    ? `${name} is not a boolean, so it proves nothing.`
+    : `The holder is not shown to be ${years} or over.`
+  const finding = {
+    check: 'claims' as const,
+    status: 'fail' as const,
+    detail,
+    at: now(),
+    failure: 'claim_not_satisfied' as const,
+  }
+  return {
+    status: 'failed',
+    failure: 'claim_not_satisfied',
+    credentials: credentials.map(credential => ({ ...credential, findings: [...credential.findings, finding] })),
+  }
+}
+
+function dropBirthdate(credential: JudgedCredential): JudgedCredential {
+  const { birthdate: _, ...claims } = credential.claims
+  if (credential.format === 'dc+sd-jwt') return { ...credential, claims }
+  const namespaces = Object.entries(credential.claims).map(([namespace, elements]) => {
+    const { birth_date: __, ...rest } = elements as Record<string, unknown>
+    return [namespace, rest]
+  })
+  return { ...credential, claims: Object.fromEntries(namespaces) }
+}

@@ -1,0 +1,38 @@
+// Runs in a browser as it does here: no node:*, no Buffer.
+
+export const utf8 = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text)
+
+export function concat(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let offset = 0
+  for (const part of parts) {
+    all.set(part, offset)
+    offset += part.length
+  }
+  return all
+}
+
+export const sha256 = async (bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> =>
+  new Uint8Array(await crypto.subtle.digest('SHA-256', Uint8Array.from(bytes)))
+
+export function toBase64(bytes: Uint8Array): string {
+  let binary = ''
+  for (const byte of bytes) binary += String.fromCharCode(byte)
+  return btoa(binary)
+}
+
+export const toBase64Url = (bytes: Uint8Array): string =>
+  toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+
+/** Takes both alphabets, with or without padding. */
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/').replaceAll('=', ''))
+  return Uint8Array.from(binary, char => char.charCodeAt(0))
+}
+
+/** A copy whose last bit is the other one: the end of a signature, of a text or of a boolean. */
+export function flipLastBit(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const flipped = Uint8Array.from(bytes)
+  flipped[flipped.length - 1]! ^= 1
+  return flipped
+}

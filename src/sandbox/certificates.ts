@@ -1,0 +1,132 @@
+// A country's root and the signers under it, as ISO/IEC 18013-5 Annex B wants them; a second such world is the one nobody trusts.
+import { createECDH } from 'node:crypto'
+import type { Random } from '../ids.ts'
+import { COUNTRY } from './documents.ts'
+import type { PrivateJwk } from './es256.ts'
+
+const DAY_MS = 86_400_000
+const AUTHORITY_DAYS = 3650
+/** Annex B allows 457 days. It begins in the past, so that documents can be issued that have expired since. */
+const SIGNER_DAYS_BACK = 90
+const SIGNER_DAYS_AHEAD = 365
+const MDOC_SIGNER = '1.0.18013.5.1.2'
+const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
+
+/** A key with its certificate, as JSON. `certificate` is base64 DER; times in milliseconds. */
+export type Party = { key: PrivateJwk; certificate: string; keyId: string; notAfter: number }
+
+export type World = { authority: Party; mdocSigner: Party; sdJwtSigner: Party }
+
+export type Making = { publicUrl: string; now: number; random: Random }
+
+export async function newAuthority(name: string, { publicUrl, now, random }: Making): Promise<Party> {
+  const x509 = await loadX509()
+  const key = privateJwkFrom(random)
+  const keys = await importPair(key)
+  const notAfter = now + AUTHORITY_DAYS * DAY_MS
+  const subjectKeyId = await x509.SubjectKeyIdentifierExtension.create(keys.publicKey)
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    serialNumber: serialNumber(random),
+    name: `C=${COUNTRY}, CN=${name}`,
+    notBefore: new Date(now - SIGNER_DAYS_BACK * DAY_MS),
+    notAfter: new Date(notAfter),
+    signingAlgorithm: ALGORITHM,
+    keys,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+      subjectKeyId,
+      new x509.IssuerAlternativeNameExtension([{ type: 'url', value: `${publicUrl}/sandbox` }]),
+    ],
+  })
+  return { key, certificate: certificate.toString('base64'), keyId: subjectKeyId.keyId, notAfter }
+}
+
+/** ISO/IEC 18013-5 Annex B.1.4: a document signer. */
+export const newMdocSigner = (authority: Party, making: Making): Promise<Party> =>
+  newSigner(authority, making, 'Sandbox Document Signer', x509 => [
+    new x509.ExtendedKeyUsageExtension([MDOC_SIGNER], true),
+    new x509.CRLDistributionPointsExtension([`${making.publicUrl}/sandbox/crl`]),
+  ])
+
+/** Not self-signed, its root not sent along (HAIP 6.1.1). The alternative name is the `iss` of its credentials. */
+export const newSdJwtSigner = (authority: Party, making: Making): Promise<Party> =>
+  newSigner(authority, making, 'Sandbox SD-JWT Signer', x509 => [
+    new x509.BasicConstraintsExtension(false, undefined, true),
+    new x509.SubjectAlternativeNameExtension([{ type: 'url', value: `${making.publicUrl}/sandbox` }]),
+  ])
+
+/** What a query may name under `trusted_authorities` (OpenID4VP 1.0 § 6.1.1.1). */
+export const authorityKeyIds = ({ keyId }: Party): string[] => [Buffer.from(keyId, 'hex').toString('base64url')]
+
+type X509 = typeof import('@peculiar/x509')
+type Extensions = (x509: X509) => InstanceType<X509['Extension']>[]
+
+async function newSigner(authority: Party, making: Making, name: string, further: Extensions): Promise<Party> {
+  const { publicUrl, now, random } = making
+  const x509 = await loadX509()
+  const key = privateJwkFrom(random)
+  const [own, above] = await Promise.all([importPair(key), importPair(authority.key)])
+  const notAfter = now + SIGNER_DAYS_AHEAD * DAY_MS
+  const subjectKeyId = await x509.SubjectKeyIdentifierExtension.create(own.publicKey)
+  const certificate = await x509.X509CertificateGenerator.create({
+    serialNumber: serialNumber(random),
+    subject: `C=${COUNTRY}, CN=${name}`,
+    issuer: new x509.X509Certificate(authority.certificate).subjectName,
+    notBefore: new Date(now - SIGNER_DAYS_BACK * DAY_MS),
+    notAfter: new Date(notAfter),
+    signingAlgorithm: ALGORITHM,
+    publicKey: own.publicKey,
+    signingKey: above.privateKey,
+    extensions: [
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      await x509.AuthorityKeyIdentifierExtension.create(above.publicKey),
+      subjectKeyId,
+      new x509.IssuerAlternativeNameExtension([{ type: 'url', value: `${publicUrl}/sandbox` }]),
+      ...further(x509),
+    ],
+  })
+  return { key, certificate: certificate.toString('base64'), keyId: subjectKeyId.keyId, notAfter }
+}
+
+/** Loaded only when certificates are made: that is rare, and the library is large. */
+async function loadX509(): Promise<X509> {
+  await import('reflect-metadata')
+  return import('@peculiar/x509')
+}
+
+/** The same key for the same randomness. */
+export function privateJwkFrom(random: Random): PrivateJwk {
+  const ecdh = createECDH('prime256v1')
+  for (;;) {
+    const scalar = random(32)
+    try {
+      ecdh.setPrivateKey(scalar)
+    } catch {
+      continue // Zero, or not below the order of the curve.
+    }
+    const point = ecdh.getPublicKey()
+    return {
+      kty: 'EC',
+      crv: 'P-256',
+      x: point.subarray(1, 33).toString('base64url'),
+      y: point.subarray(33).toString('base64url'),
+      d: Buffer.from(scalar).toString('base64url'),
+    }
+  }
+}
+
+async function importPair({ d, ...rest }: PrivateJwk): Promise<CryptoKeyPair> {
+  const [privateKey, publicKey] = await Promise.all([
+    crypto.subtle.importKey('jwk', { ...rest, d }, ALGORITHM, true, ['sign']),
+    crypto.subtle.importKey('jwk', rest, ALGORITHM, true, ['verify']),
+  ])
+  return { privateKey, publicKey }
+}
+
+/** Positive and unguessable (RFC 5280 § 4.1.2.2). */
+function serialNumber(random: Random): string {
+  const bytes = Buffer.from(random(16))
+  bytes[0] = (bytes[0]! & 0x7f) | 0x40
+  return bytes.toString('hex')
+}

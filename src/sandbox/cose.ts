@@ -1,0 +1,36 @@
+import { fromBase64 } from './bytes.ts'
+import { type Cbor, Encoded, encodeCbor, Tagged } from './cbor-encode.ts'
+import { type PrivateJwk, type PublicJwk, signEs256 } from './es256.ts'
+
+export const COSE_X5CHAIN = 33
+const COSE_ALG = 1
+const ES256 = -7
+
+type Sign1 = {
+  key: PrivateJwk
+  payload: Uint8Array
+  /** Signed, but not carried along (RFC 9052 § 4.1). */
+  isDetached?: boolean
+  protectedHeader?: ReadonlyMap<number, Cbor>
+  unprotectedHeader?: ReadonlyMap<number, Cbor>
+}
+
+/** Untagged, as ISO 18013-5 uses it. The signature is at the very end. */
+export async function coseSign1({ key, payload, isDetached, protectedHeader, unprotectedHeader }: Sign1): Promise<Encoded> {
+  const header = encodeCbor(new Map<number, Cbor>([[COSE_ALG, ES256], ...(protectedHeader ?? [])]))
+  const signature = await signEs256(key, encodeCbor(['Signature1', header, new Uint8Array(), payload]))
+  return new Encoded(encodeCbor([header, unprotectedHeader ?? new Map(), isDetached ? null : payload, signature]))
+}
+
+export const coseTagged = (sign1: Encoded): Uint8Array => encodeCbor(new Tagged(18, sign1))
+
+/** One certificate stands alone, several in an array (RFC 9360 § 2). */
+export const x5chain = (chain: readonly Uint8Array[]): Cbor => (chain.length === 1 ? chain[0]! : chain)
+
+export const coseKey = ({ x, y }: PublicJwk): Map<number, Cbor> =>
+  new Map<number, Cbor>([
+    [1, 2],
+    [-1, 1],
+    [-2, fromBase64(x)],
+    [-3, fromBase64(y)],
+  ])

@@ -1,0 +1,44 @@
+// What a wallet holds, as JSON: the service issues it, the page in the browser keeps it.
+import type { PrivateJwk } from './es256.ts'
+import type { PersonaId } from './personas.ts'
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
+
+/** Where a claim stands: names and array positions, or namespace and element. */
+export type Place = readonly (string | number)[]
+
+export type Holder = {
+  readonly persona: PersonaId
+  readonly deviceKey: PrivateJwk
+  readonly credentials: readonly Credential[]
+}
+
+export type Credential = SdJwtCredential | MdocCredential
+
+type Issued = {
+  /** The vct or doctype. */
+  readonly type: string
+  /** Everything in it, with nothing withheld; of an mdoc by namespace and element. */
+  readonly claims: { readonly [name: string]: Json }
+  /** Base64url, what a query may name under `trusted_authorities` as `aki`. */
+  readonly authorityKeyIds: readonly string[]
+}
+
+export type SdJwtCredential = Issued & {
+  readonly format: 'dc+sd-jwt'
+  /** Signed by the issuer, without disclosures. */
+  readonly jwt: string
+  readonly disclosures: readonly Disclosure[]
+}
+
+export type Disclosure = { readonly at: Place; readonly text: string }
+
+export type MdocCredential = Issued & {
+  readonly format: 'mso_mdoc'
+  /** Base64url. */
+  readonly issuerAuth: string
+  readonly items: readonly MdocItem[]
+}
+
+/** `encoded` is the base64url of `24(<<IssuerSignedItem>>)`, the bytes that were hashed. */
+export type MdocItem = { readonly at: readonly [namespace: string, element: string]; readonly encoded: string }

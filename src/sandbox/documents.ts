@@ -1,0 +1,202 @@
+// What stands in the sandbox documents. Names per format as the EU PID rulebook and ISO 18013-5 give them.
+import { fromBase64 } from './bytes.ts'
+import { type Cbor, cborMap, Tagged } from './cbor-encode.ts'
+import type { Json } from './credential.ts'
+import { PORTRAITS } from './portraits.ts'
+
+/** A code no country has; the document signer's certificate carries the same, as ISO 18013-5 Annex B wants. */
+export const COUNTRY = 'UT'
+const AUTHORITY = 'Utopia Sandbox Authority'
+const AGES = [16, 18, 21, 65]
+
+export type Person = {
+  familyName: string
+  givenName: string
+  birthFamilyName: string
+  /** As are all dates here: YYYY-MM-DD. */
+  birthDate: string
+  /** ISO/IEC 5218. */
+  sex: number
+  nationalities: string[]
+  birthPlace: { country: string; region: string; locality: string }
+  address: { street: string; houseNumber: string; postalCode: string; city: string; state: string; country: string }
+  email: string
+  phone: string
+  portrait: string
+  drivingCategories: string[]
+  documentNumber: string
+}
+
+/** `today` is the day the ages are counted on. */
+export type Document = { person: Person; today: string; issueDate: string; expiryDate: string }
+
+export type Element = readonly [namespace: string, element: string, value: Cbor]
+
+const HOME = { street: 'Heidestraße', houseNumber: '17', postalCode: '51147', city: 'Köln', state: 'NW', country: 'DE' }
+const BIRTH_PLACE = { country: 'DE', region: 'BE', locality: 'Berlin' }
+
+export function personOf(id: 'adult' | 'minor', today: string): Person {
+  if (id === 'adult') {
+    return {
+      familyName: 'Mustermann',
+      givenName: 'Erika',
+      birthFamilyName: 'Gabler',
+      birthDate: '1990-08-12',
+      sex: 2,
+      nationalities: ['DE', 'AT'],
+      birthPlace: BIRTH_PLACE,
+      address: HOME,
+      email: 'erika@example.com',
+      phone: '+4930123456',
+      portrait: PORTRAITS.adult,
+      drivingCategories: ['AM', 'B', 'L'],
+      documentNumber: 'UT90081201',
+    }
+  }
+  return {
+    familyName: 'Mustermann',
+    givenName: 'Leon',
+    birthFamilyName: 'Mustermann',
+    // Fifteen the whole year round, whichever year it is.
+    birthDate: `${yearOf(today) - 15}-01-01`,
+    sex: 1,
+    nationalities: ['DE'],
+    birthPlace: BIRTH_PLACE,
+    address: HOME,
+    email: 'leon@example.com',
+    phone: '+4930123457',
+    portrait: PORTRAITS.minor,
+    drivingCategories: ['AM'],
+    documentNumber: 'UT11010101',
+  }
+}
+
+export function pidClaims({ person, today, issueDate, expiryDate }: Document): Record<string, Json> {
+  const { address } = person
+  return {
+    family_name: person.familyName,
+    given_name: person.givenName,
+    birthdate: person.birthDate,
+    place_of_birth: person.birthPlace,
+    nationalities: person.nationalities,
+    address: {
+      street_address: address.street,
+      house_number: address.houseNumber,
+      postal_code: address.postalCode,
+      locality: address.city,
+      region: address.state,
+      country: address.country,
+    },
+    age_equal_or_over: Object.fromEntries(AGES.map(age => [String(age), ageOn(today, person) >= age])),
+    age_in_years: ageOn(today, person),
+    age_birth_year: yearOf(person.birthDate),
+    birth_family_name: person.birthFamilyName,
+    sex: person.sex,
+    email: person.email,
+    phone_number: person.phone,
+    picture: `data:image/jpeg;base64,${person.portrait}`,
+    document_number: person.documentNumber,
+    date_of_issuance: issueDate,
+    date_of_expiry: expiryDate,
+    issuing_authority: AUTHORITY,
+    issuing_country: COUNTRY,
+  }
+}
+
+export function pidElements(document: Document): Element[] {
+  const { person, issueDate, expiryDate } = document
+  return within('eu.europa.ec.eudi.pid.1', {
+    family_name: person.familyName,
+    given_name: person.givenName,
+    birth_date: fullDate(person.birthDate),
+    place_of_birth: cborMap(person.birthPlace),
+    nationality: person.nationalities,
+    resident_address: oneLine(person),
+    ...resident(person),
+    resident_street: person.address.street,
+    resident_house_number: person.address.houseNumber,
+    portrait: fromBase64(person.portrait),
+    family_name_birth: person.birthFamilyName,
+    sex: person.sex,
+    email_address: person.email,
+    mobile_phone_number: person.phone,
+    document_number: person.documentNumber,
+    issuance_date: fullDate(issueDate),
+    expiry_date: fullDate(expiryDate),
+    issuing_authority: AUTHORITY,
+    issuing_country: COUNTRY,
+    ...ageElements(document),
+  })
+}
+
+export function mdlElements(document: Document): Element[] {
+  const { person, issueDate, expiryDate } = document
+  return within('org.iso.18013.5.1', {
+    family_name: person.familyName,
+    given_name: person.givenName,
+    birth_date: fullDate(person.birthDate),
+    issue_date: fullDate(issueDate),
+    expiry_date: fullDate(expiryDate),
+    issuing_country: COUNTRY,
+    issuing_authority: AUTHORITY,
+    document_number: person.documentNumber,
+    portrait: fromBase64(person.portrait),
+    driving_privileges: person.drivingCategories.map(category =>
+      cborMap({ vehicle_category_code: category, issue_date: fullDate(issueDate), expiry_date: fullDate(expiryDate) }),
+    ),
+    un_distinguishing_sign: 'UTO',
+    sex: person.sex,
+    birth_place: person.birthPlace.locality,
+    nationality: person.nationalities[0]!,
+    resident_address: oneLine(person),
+    ...resident(person),
+    age_in_years: ageOn(document.today, person),
+    age_birth_year: yearOf(person.birthDate),
+    ...ageElements(document),
+  })
+}
+
+/** Nothing but ages: that is the point of it. */
+export const proofOfAgeElements = (document: Document): Element[] => within('eu.europa.ec.av.1', ageElements(document))
+
+export function photoIdElements(document: Document): Element[] {
+  const { person, issueDate, expiryDate } = document
+  return within('org.iso.23220.1', {
+    family_name: person.familyName,
+    given_name: person.givenName,
+    // ISO/IEC 23220-2 leaves room for an unknown day or month, so the date stands in a map.
+    birth_date: cborMap({ birth_date: fullDate(person.birthDate) }),
+    portrait: fromBase64(person.portrait),
+    issue_date: fullDate(issueDate),
+    expiry_date: fullDate(expiryDate),
+    issuing_authority: AUTHORITY,
+    issuing_country: COUNTRY,
+    document_number: person.documentNumber,
+    ...ageElements(document),
+  })
+}
+
+const within = (namespace: string, elements: Readonly<Record<string, Cbor>>): Element[] =>
+  Object.entries(elements).map(([element, value]) => [namespace, element, value])
+
+const ageElements = ({ person, today }: Document): Record<string, Cbor> =>
+  Object.fromEntries(AGES.map(age => [`age_over_${age}`, ageOn(today, person) >= age]))
+
+const resident = ({ address }: Person): Record<string, Cbor> => ({
+  resident_postal_code: address.postalCode,
+  resident_city: address.city,
+  resident_state: address.state,
+  resident_country: address.country,
+})
+
+const oneLine = ({ address }: Person): string => `${address.street} ${address.houseNumber}, ${address.postalCode} ${address.city}`
+
+/** RFC 8943. */
+const fullDate = (date: string): Tagged => new Tagged(1004, date)
+
+const yearOf = (date: string): number => Number(date.slice(0, 4))
+
+function ageOn(today: string, { birthDate }: Person): number {
+  const hadBirthday = today.slice(5) >= birthDate.slice(5)
+  return yearOf(today) - yearOf(birthDate) - (hadBirthday ? 0 : 1)
+}

@@ -1,0 +1,41 @@
+import { toBase64Url, utf8 } from './bytes.ts'
+
+/** A P-256 private key. */
+export type PrivateJwk = { kty: 'EC'; crv: 'P-256'; x: string; y: string; d: string }
+
+export type PublicJwk = Omit<PrivateJwk, 'd'>
+
+const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' }
+
+const imported = new WeakMap<PrivateJwk, Promise<CryptoKey>>()
+
+export const publicJwk = ({ kty, crv, x, y }: PublicJwk): PublicJwk => ({ kty, crv, x, y })
+
+/** A key of the platform's own randomness: it never needs to be the same again. */
+export async function newPrivateJwk(): Promise<PrivateJwk> {
+  const { privateKey } = await crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])
+  const { x, y, d } = await crypto.subtle.exportKey('jwk', privateKey)
+  return { kty: 'EC', crv: 'P-256', x: x!, y: y!, d: d! }
+}
+
+/** The 64 bytes r and s, as JOSE and COSE want them. */
+export async function signEs256(key: PrivateJwk, bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+  const signature = await crypto.subtle.sign({ name: 'ECDSA', hash: 'SHA-256' }, await cryptoKey(key), Uint8Array.from(bytes))
+  return new Uint8Array(signature)
+}
+
+/** A compact JWS; `alg` is added to the header. */
+export async function signJwt(key: PrivateJwk, header: object, payload: object): Promise<string> {
+  const signed = `${encodeJson({ alg: 'ES256', ...header })}.${encodeJson(payload)}`
+  return `${signed}.${toBase64Url(await signEs256(key, utf8(signed)))}`
+}
+
+function cryptoKey(key: PrivateJwk): Promise<CryptoKey> {
+  const known = imported.get(key)
+  if (known) return known
+  const fresh = crypto.subtle.importKey('jwk', { ...key }, ALGORITHM, false, ['sign'])
+  imported.set(key, fresh)
+  return fresh
+}
+
+const encodeJson = (value: object): string => toBase64Url(utf8(JSON.stringify(value)))

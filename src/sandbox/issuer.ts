@@ -1,0 +1,144 @@
+// The sandbox issuer: one authority a test session trusts, and one it does not. Its state is JSON with private keys, for the service to seal.
+import type { Random } from '../ids.ts'
+import {
+  type Making,
+  newAuthority,
+  newMdocSigner,
+  newSdJwtSigner,
+  type Party,
+  privateJwkFrom,
+  type World,
+} from './certificates.ts'
+import type { Credential, Holder } from './credential.ts'
+import { type Document, mdlElements, personOf, photoIdElements, pidClaims, pidElements, proofOfAgeElements } from './documents.ts'
+import { type PublicJwk, publicJwk } from './es256.ts'
+import { issueMdoc } from './issue-mdoc.ts'
+import { issueSdJwt } from './issue-sd-jwt.ts'
+import { type DocumentState, PERSONAS, type PersonaId } from './personas.ts'
+import { newStatusReference, type StatusReference, statusListCwt, statusListJwt, statusListUri } from './status-list.ts'
+
+const DAY_MS = 86_400_000
+/** Before its end, so that no document outlives the certificate it was signed under. */
+const RENEW_DAYS_BEFORE = 90
+
+export type IssuerState = { version: 1; publicUrl: string; trusted: World; untrusted: World }
+
+export type Issuer = {
+  /** DER of the root that test sessions trust. */
+  readonly anchor: Uint8Array
+  readonly anchorPem: string
+  readonly statusListUri: string
+  /** Documents of a persona, bound to the key. */
+  issue(request: IssueRequest): Promise<Credential[]>
+  /** `application/statuslist+jwt`. */
+  statusListToken(now: number): Promise<string>
+  /** `application/statuslist+cwt`. */
+  statusListCwt(now: number): Promise<Uint8Array>
+}
+
+export type IssueRequest = { persona: PersonaId; holderKey: PublicJwk; now: number; random: Random }
+
+export type Issuance = {
+  random: Random
+  issuer: string
+  validity: { signed: number; from: number; until: number }
+  status: StatusReference | undefined
+}
+
+export async function createIssuer(making: Making): Promise<IssuerState> {
+  // One after the other, here and below: the same randomness gives the same keys.
+  const trusted = await newAuthority('Vidimus Sandbox Root', making)
+  const untrusted = await newAuthority('Unknown Sandbox Root', making)
+  return withSigners({ trusted, untrusted }, making)
+}
+
+/** The roots stay, so that whoever trusts them goes on; the signers live for about a year. Also for a new public URL. */
+export const renewSigners = ({ trusted, untrusted }: IssuerState, making: Making): Promise<IssuerState> =>
+  withSigners({ trusted: trusted.authority, untrusted: untrusted.authority }, making)
+
+export const renewalDueAt = ({ trusted }: IssuerState): number => trusted.mdocSigner.notAfter - RENEW_DAYS_BEFORE * DAY_MS
+
+export function loadIssuer({ publicUrl, trusted, untrusted }: IssuerState): Issuer {
+  const uri = statusListUri(publicUrl)
+  return {
+    anchor: Buffer.from(trusted.authority.certificate, 'base64'),
+    anchorPem: pem(trusted.authority.certificate),
+    statusListUri: uri,
+    statusListToken: now => statusListJwt({ signer: trusted.sdJwtSigner, uri, now }),
+    statusListCwt: now => statusListCwt({ signer: trusted.sdJwtSigner, uri, now }),
+    issue({ persona, holderKey, now, random }) {
+      const { person, document: state } = PERSONAS[persona]
+      const world = state === 'untrusted' ? untrusted : trusted
+      const validity = validityOf(state, now)
+      const document = documentOf(person, { state, now, until: validity.until })
+      // Each document has an index of its own, or two of them could be linked. Nobody would ask an unknown issuer's list.
+      const issuance = (): Issuance => ({
+        random,
+        issuer: `${publicUrl}/sandbox`,
+        validity,
+        status: state === 'untrusted' ? undefined : newStatusReference(uri, { isRevoked: state === 'revoked', random }),
+      })
+      const mdoc = (doctype: string, elements: ReturnType<typeof pidElements>) =>
+        issueMdoc(world, { doctype, elements, holderKey: publicJwk(holderKey), issuance: issuance() })
+      return Promise.all([
+        mdoc('eu.europa.ec.av.1', proofOfAgeElements(document)),
+        issueSdJwt(world, {
+          vct: 'urn:eudi:pid:1',
+          claims: pidClaims(document),
+          holderKey: publicJwk(holderKey),
+          issuance: issuance(),
+        }),
+        mdoc('eu.europa.ec.eudi.pid.1', pidElements(document)),
+        mdoc('org.iso.18013.5.1.mDL', mdlElements(document)),
+        mdoc('org.iso.23220.photoID.1', photoIdElements(document)),
+      ])
+    },
+  }
+}
+
+/** A wallet with fresh keys and everything the persona has. */
+export async function makeHolder(issuer: Issuer, persona: PersonaId, now: number, random: Random): Promise<Holder> {
+  const deviceKey = privateJwkFrom(random)
+  return { persona, deviceKey, credentials: await issuer.issue({ persona, holderKey: deviceKey, now, random }) }
+}
+
+async function withSigners(roots: { trusted: Party; untrusted: Party }, making: Making): Promise<IssuerState> {
+  const trusted = await worldUnder(roots.trusted, making)
+  const untrusted = await worldUnder(roots.untrusted, making)
+  return { version: 1, publicUrl: making.publicUrl, trusted, untrusted }
+}
+
+async function worldUnder(authority: Party, making: Making): Promise<World> {
+  const mdocSigner = await newMdocSigner(authority, making)
+  const sdJwtSigner = await newSdJwtSigner(authority, making)
+  return { authority, mdocSigner, sdJwtSigner }
+}
+
+function validityOf(state: DocumentState, now: number): Issuance['validity'] {
+  const days = (count: number) => now + count * DAY_MS
+  switch (state) {
+    case 'expired':
+      return { signed: days(-60), from: days(-60), until: days(-30) }
+    case 'not_yet_valid':
+      return { signed: days(-1), from: days(30), until: days(60) }
+    case 'valid':
+    case 'revoked':
+    case 'untrusted':
+      return { signed: days(-1), from: days(-1), until: days(30) }
+  }
+}
+
+function documentOf(
+  person: 'adult' | 'minor',
+  { state, now, until }: { state: DocumentState; now: number; until: number },
+): Document {
+  const today = dayOf(now)
+  const year = Number(today.slice(0, 4))
+  const expiryDate = state === 'expired' ? dayOf(until) : `${year + 9}-01-14`
+  return { person: personOf(person, today), today, issueDate: `${year - 1}-01-15`, expiryDate }
+}
+
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
+
+const pem = (der: string): string =>
+  `-----BEGIN CERTIFICATE-----\n${der.match(/.{1,64}/g)!.join('\n')}\n-----END CERTIFICATE-----\n`

@@ -1,0 +1,91 @@
+import { calculateJwkThumbprint } from 'jose'
+import { flipLastBit, fromBase64, sha256, toBase64Url } from './bytes.ts'
+import { type Cbor, cborMap, Encoded, embedded, encodeCbor } from './cbor-encode.ts'
+import { coseSign1 } from './cose.ts'
+import type { MdocCredential, MdocItem, Place } from './credential.ts'
+import type { PrivateJwk } from './es256.ts'
+import type { Mutations } from './mutations.ts'
+import type { PresentationRequest } from './request.ts'
+
+type Presenting = { places: readonly Place[]; request: PresentationRequest; key: PrivateJwk; mutations: Mutations }
+
+/** A DeviceResponse with one document (HAIP 5.3.1), base64url (OpenID4VP 1.0 § B.2.5). */
+export async function presentMdoc(credential: MdocCredential, { places, request, key, mutations }: Presenting): Promise<string> {
+  const docType = mutations.docType ?? credential.type
+  const issuerAuth = fromBase64(credential.issuerAuth)
+  const document = cborMap({
+    docType,
+    issuerSigned: cborMap({
+      nameSpaces: nameSpacesOf(cheatedItems(credential, places, mutations)),
+      // A COSE_Sign1 ends with its signature.
+      issuerAuth: new Encoded(mutations.issuerSignatureFlip ? flipLastBit(issuerAuth) : issuerAuth),
+    }),
+    deviceSigned: mutations.deviceAuth === 'absent' ? undefined : await deviceSigned(docType, { request, key, mutations }),
+  })
+  const response = cborMap({
+    version: mutations.deviceResponseVersion ?? '1.0',
+    documents: Array.from({ length: mutations.documentCount ?? 1 }, () => document),
+    status: mutations.deviceResponseStatus ?? 0,
+  })
+  return toBase64Url(encodeCbor(response))
+}
+
+/** OpenID4VP 1.0 § B.2.6.1. The texts go in exactly as they stood in the request. */
+export async function sessionTranscript(request: PresentationRequest, mutations: Mutations = {}): Promise<Encoded> {
+  const info: Cbor = [
+    mutations.transcriptClientId ?? request.clientId,
+    mutations.transcriptNonce ?? request.nonce,
+    mutations.thumbprint === undefined ? await thumbprintOf(request, mutations) : mutations.thumbprint,
+    mutations.transcriptResponseUri ?? request.responseUri,
+  ]
+  return new Encoded(encodeCbor([null, null, ['OpenID4VPHandover', await sha256(encodeCbor(info))]]))
+}
+
+/** Of the key the answer is encrypted to; null when it is not encrypted. */
+async function thumbprintOf({ encryption }: PresentationRequest, { plain }: Mutations): Promise<Uint8Array | null> {
+  return encryption && !plain ? fromBase64(await calculateJwkThumbprint(encryption.key, 'sha256')) : null
+}
+
+type Signing = Omit<Presenting, 'places'>
+
+async function deviceSigned(docType: string, { request, key, mutations }: Signing): Promise<Cbor> {
+  const claims = Object.entries(mutations.deviceClaims ?? {}).map(([name, elements]) => [name, cborMap(elements)] as const)
+  const nameSpaces = embedded(new Map<string, Cbor>(claims))
+  const authentication = embedded(['DeviceAuthentication', await sessionTranscript(request, mutations), docType, nameSpaces])
+  return cborMap({ nameSpaces, deviceAuth: await deviceAuth(authentication, { key, mutations }) })
+}
+
+async function deviceAuth(authentication: Encoded, { key, mutations }: Pick<Signing, 'key' | 'mutations'>): Promise<Cbor> {
+  if (mutations.deviceAuth === 'empty') return new Map()
+  if (mutations.deviceAuth === 'mac') {
+    // HMAC 256/256 with an invented tag: the point is that nobody announced it.
+    return cborMap({ deviceMac: [encodeCbor(new Map([[1, 5]])), new Map(), null, new Uint8Array(32)] })
+  }
+  const signature = await coseSign1({ key, payload: authentication.bytes, isDetached: true })
+  return cborMap({ deviceSignature: mutations.holderSignatureFlip ? new Encoded(flipLastBit(signature.bytes)) : signature })
+}
+
+function cheatedItems({ items, claims }: MdocCredential, places: readonly Place[], mutations: Mutations): MdocItem[] {
+  const wanted = mutations.dropDisclosure ? places.slice(1) : places
+  const isWanted = ({ at }: MdocItem) => wanted.some(([namespace, element]) => namespace === at[0] && element === at[1])
+  const shown = items.filter(isWanted)
+  const { tamperClaim, extraDisclosure, repeatDisclosure } = mutations
+  const claimOf = ({ at: [namespace, element] }: MdocItem) => (claims[namespace] as Record<string, unknown>)[element]
+  const target = shown.find(item => typeof claimOf(item) === 'boolean') ?? shown[0]
+  const presented = shown.map(item => (tamperClaim && item === target ? tampered(item) : item))
+  if (extraDisclosure) presented.push(...items.filter(item => !isWanted(item)).slice(0, 1))
+  if (repeatDisclosure) presented.push(...presented.slice(0, 1))
+  return presented
+}
+
+/** The value stands last in an item: its last bit makes another boolean, letter or digit of it, and CBOR it remains. */
+const tampered = (item: MdocItem): MdocItem => ({ ...item, encoded: toBase64Url(flipLastBit(fromBase64(item.encoded))) })
+
+function nameSpacesOf(items: readonly MdocItem[]): Cbor | undefined {
+  if (items.length === 0) return undefined
+  const nameSpaces = new Map<string, Encoded[]>()
+  for (const { at, encoded } of items) {
+    nameSpaces.set(at[0], [...(nameSpaces.get(at[0]) ?? []), new Encoded(fromBase64(encoded))])
+  }
+  return nameSpaces
+}

@@ -1,0 +1,57 @@
+import type { Deps } from '../deps.ts'
+import type { TrustAnchor } from '../openid4vp/trust.ts'
+import { createIssuer, type Issuer, type IssuerState, loadIssuer, renewalDueAt, renewSigners } from './issuer.ts'
+import { findSandbox, saveSandbox } from './store.ts'
+
+export type Sandbox = { issuer: Issuer; anchor: TrustAnchor }
+
+type WorldDeps = Pick<Deps, 'db' | 'write' | 'now' | 'random' | 'sealer' | 'config'>
+
+const PLACE = { tenant: '', table: 'installation', column: 'value', row: 'sandbox_issuer', salt: Buffer.from('sandbox_issuer') }
+
+/** The sandbox issuer of this installation, made at the first use and kept sealed; its signers are renewed before they end. */
+export function createSandbox(deps: WorldDeps): () => Promise<Sandbox> {
+  let current: { sandbox: Promise<Sandbox>; until: number } | undefined
+  return () => {
+    if (!current || current.until <= deps.now()) {
+      const state = loadState(deps)
+      current = { sandbox: state.then(sandboxOf), until: Number.POSITIVE_INFINITY }
+      const loading = current
+      state.then(
+        loaded => {
+          loading.until = renewalDueAt(loaded)
+        },
+        () => {
+          // A failure is not kept: the next call tries again.
+          if (current === loading) current = undefined
+        },
+      )
+    }
+    return current.sandbox
+  }
+}
+
+async function loadState(deps: WorldDeps): Promise<IssuerState> {
+  const { db, write, now, random, sealer, config } = deps
+  const stored = await findSandbox(db)
+  const state: IssuerState | undefined = stored && JSON.parse(sealer.open(PLACE, stored))
+  const isGood = state && state.publicUrl === config.publicUrl && renewalDueAt(state) > now()
+  if (isGood) return state
+  const making = { publicUrl: config.publicUrl, now: now(), random }
+  const made = state ? await renewSigners(state, making) : await createIssuer(making)
+  await write(tx => saveSandbox(tx, sealer.seal(PLACE, JSON.stringify(made))))
+  return made
+}
+
+function sandboxOf(state: IssuerState): Sandbox {
+  const issuer = loadIssuer(state)
+  const anchor = {
+    id: 'sandbox',
+    certificate: issuer.anchor,
+    mode: 'pkix' as const,
+    trustedFor: null,
+    label: 'Sandbox issuer',
+    isSandbox: true,
+  }
+  return { issuer, anchor }
+}

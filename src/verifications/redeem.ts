@@ -1,0 +1,22 @@
+import type { Deps } from '../deps.ts'
+import { sha256Hex } from '../hash.ts'
+import { apiError } from '../http/errors.ts'
+import { readOne } from './read.ts'
+import type { Verification } from './schema.ts'
+import { markRedeemed, type Owner } from './store.ts'
+
+/** Once, by one statement. Wrong, spent, late and foreign codes get one answer: a guess learns nothing (interface 7). */
+export async function redeemResponseCode(
+  deps: Deps,
+  { tenantId, environment }: Owner,
+  id: string,
+  code: string,
+): Promise<Verification> {
+  deps.limits.check('redeem', id)
+  const redeemed = await deps.write(tx => markRedeemed(tx, { tenantId, environment }, id, sha256Hex(code), deps.now()))
+  if (!redeemed) {
+    deps.limits.take('redeem', id)
+    throw apiError('invalid_response_code')
+  }
+  return await readOne(deps, { tenantId, environment }, id)
+}

@@ -1,0 +1,142 @@
+import type { Db } from '#db'
+import type { Deps } from '../deps.ts'
+import { sha256Hex } from '../hash.ts'
+import { readForm } from '../http/body.ts'
+import { ApiError, apiError } from '../http/errors.ts'
+import { newNonce } from '../ids.ts'
+import { byValueClientId, responseUri } from '../openid4vp/request-object.ts'
+import { readResponse, UnreadableResponse, type WalletResponse } from '../openid4vp/response.ts'
+import { verifyPresentations } from '../openid4vp/verify.ts'
+import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
+import { closeSession, findSession, insertResult, type VerificationRow } from '../verifications/store.ts'
+import { enqueueDelivery } from '../webhooks/enqueue.ts'
+import { trustAnchors } from './anchors.ts'
+import { type Outcome, outcomeOf, refusedByWallet, sealResult } from './outcome.ts'
+import { openResponseKey, type ResponseKeyPair } from './response-key.ts'
+import { type Asked, askedOf, openSession, refuseClosed } from './session.ts'
+import { recordEvent } from './timeline.ts'
+
+const FORM_BYTES_MAX = 1024 * 1024
+const RESPONSE_CODE_MS = 600_000
+
+/** Takes a wallet's answer: read, judge, record once. */
+export async function respond(deps: Deps, id: string, request: Request): Promise<{ redirect_uri?: string }> {
+  const session = await openSession(deps, id)
+  const asked = await askedOf(deps, session, session.walletFormats)
+  const key = session.sealedResponseKey ? openResponseKey(deps, session, session.sealedResponseKey) : undefined
+  const response = await readOrRefuse(deps, session, asked, key, request)
+  const outcome = await judge(deps, session, asked, key, response)
+  const responseCode = asked.secrets.redirect_url === undefined ? undefined : newNonce(deps.random)
+  await record(deps, session, asked, outcome, responseCode)
+  return responseCode === undefined
+    ? {}
+    : { redirect_uri: withFragment(asked.secrets.redirect_url ?? '', `response_code=${responseCode}`) }
+}
+
+/** What is not an answer to this session leaves a moment on its timeline and nothing else. */
+async function readOrRefuse(
+  deps: Deps,
+  session: VerificationRow,
+  { query }: Asked,
+  key: ResponseKeyPair | undefined,
+  request: Request,
+): Promise<WalletResponse> {
+  try {
+    const form = await readForm(request, FORM_BYTES_MAX)
+    if (session.profile === 'haip' && !key) throw new UnreadableResponse('the request was never fetched')
+    return await readResponse(form, {
+      state: session.state,
+      query,
+      key: key && { kid: key.publicKey.kid, privateKey: key.privateKey },
+    })
+  } catch (error) {
+    const reason = unreadable(error)
+    await deps.write(tx => recordEvent(deps, tx, session, 'response_unreadable', { reason: reason.message }))
+    throw reason
+  }
+}
+
+function unreadable(error: unknown): ApiError {
+  if (error instanceof UnreadableResponse)
+    return apiError('invalid_wallet_response', { message: `response: ${error.message}`, cause: error })
+  if (error instanceof ApiError && error.status === 400)
+    return apiError('invalid_wallet_response', { message: error.message, cause: error })
+  throw error
+}
+
+async function judge(
+  deps: Deps,
+  session: VerificationRow,
+  { query }: Asked,
+  key: ResponseKeyPair | undefined,
+  response: WalletResponse,
+): Promise<Outcome> {
+  if (response.kind === 'error') return refusedByWallet(response.code)
+  if (response.kind === 'malformed')
+    return outcomeOf({ status: 'failed', failure: 'presentation_malformed', credentials: [] }, response.detail)
+  const { publicUrl } = deps.config
+  const verdict = await verifyPresentations({
+    query,
+    presentations: response.presentations,
+    expected: {
+      now: deps.now(),
+      createdAt: session.createdAt,
+      nonce: session.nonce,
+      clientId: session.profile === 'eu-av' ? byValueClientId(publicUrl, session.id) : session.clientId,
+      responseUri: responseUri(publicUrl, session.id),
+      encryptionKeyThumbprint: response.encrypted && key ? key.thumbprint : null,
+    },
+    anchors: await trustAnchors(deps, session.environment),
+    status: deps.status,
+    now: deps.now,
+    ageOver: session.template === null ? undefined : BUILTIN_TEMPLATES.get(session.template)?.ageOver,
+  })
+  return outcomeOf(verdict)
+}
+
+/** One statement decides who answered first; the result, the message owed to the merchant and the audit record go with it. */
+async function record(
+  deps: Deps,
+  session: VerificationRow,
+  { secrets }: Asked,
+  outcome: Outcome,
+  responseCode: string | undefined,
+): Promise<void> {
+  // A burst of creations runs ahead of the clock by a few milliseconds; an answer never precedes its session.
+  const at = Math.max(deps.now(), session.createdAt)
+  const { id, tenantId } = session
+  const code =
+    responseCode === undefined ? {} : { responseCodeHash: sha256Hex(responseCode), responseCodeExpiresAt: at + RESPONSE_CODE_MS }
+  await deps.write(async tx => {
+    if (!(await closeSession(tx, { id, tenantId, at, status: outcome.status, ...code }))) return await refuseLate(tx, id, at)
+    await insertResult(tx, sealResult(deps, session, outcome, at))
+    await recordEvent(deps, tx, session, 'response_posted', {
+      status: outcome.status,
+      error: outcome.result.error?.code,
+      findings: outcome.findings,
+    })
+    if (secrets.webhook_url !== undefined) {
+      await enqueueDelivery(deps, tx, { tenantId, verificationId: id, type: `verification.${outcome.status}`, at })
+    }
+    const details = { environment: session.environment, error: outcome.result.error?.code }
+    await deps.audit.append(tx, {
+      at,
+      tenantId,
+      actor: 'wallet',
+      action: `verification.${outcome.status}`,
+      subjectId: id,
+      details,
+    })
+  })
+  deps.metrics.count('vidimus_verifications_total', { event: outcome.status })
+}
+
+/** Another answer, the deadline or an erasure came in between. */
+async function refuseLate(tx: Db, id: string, now: number): Promise<never> {
+  const session = await findSession(tx, id)
+  if (session) refuseClosed(session, now)
+  throw apiError('session_not_found')
+}
+
+/** An existing fragment is replaced. The URL is the merchant's own text otherwise, to the letter. */
+const withFragment = (url: string, fragment: string): string => `${url.split('#', 1)[0]}#${fragment}`

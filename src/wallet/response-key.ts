@@ -1,0 +1,45 @@
+import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import type { Deps } from '../deps.ts'
+import type { EncryptionKey } from '../openid4vp/request-object.ts'
+import type { VerificationRow } from '../verifications/store.ts'
+
+const KID_BYTES = 12
+
+/** The key that a session's answer is encrypted to: fresh for each, forgotten when the session ends (HAIP § 5). */
+export type ResponseKeyPair = { publicKey: EncryptionKey; privateKey: KeyObject; thumbprint: Uint8Array }
+
+type PrivateJwk = EncryptionKey & { d: string }
+
+export function newResponseKey({ random }: Pick<Deps, 'random'>): PrivateJwk {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  return {
+    ...(privateKey.export({ format: 'jwk' }) as Omit<PrivateJwk, 'kid'>),
+    kid: Buffer.from(random(KID_BYTES)).toString('base64url'),
+  }
+}
+
+type Place = Pick<VerificationRow, 'id' | 'tenantId' | 'salt'>
+
+const placeOf = ({ id, tenantId, salt }: Place) => ({
+  tenant: tenantId,
+  table: 'verification_sessions',
+  column: 'sealed_response_key',
+  row: id,
+  salt,
+})
+
+export const sealResponseKey = ({ sealer }: Pick<Deps, 'sealer'>, row: Place, jwk: PrivateJwk): Buffer =>
+  sealer.seal(placeOf(row), JSON.stringify(jwk))
+
+export function openResponseKey({ sealer }: Pick<Deps, 'sealer'>, row: Place, sealed: Uint8Array): ResponseKeyPair {
+  const { d, ...publicKey }: PrivateJwk = JSON.parse(sealer.open(placeOf(row), sealed))
+  return {
+    publicKey,
+    privateKey: createPrivateKey({ key: { ...publicKey, d }, format: 'jwk' }),
+    thumbprint: thumbprintOf(publicKey),
+  }
+}
+
+/** RFC 7638. */
+const thumbprintOf = ({ crv, kty, x, y }: EncryptionKey): Uint8Array =>
+  createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest()

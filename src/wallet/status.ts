@@ -1,0 +1,36 @@
+import type { Deps } from '../deps.ts'
+import type { FetchStatus } from '../openid4vp/status-list.ts'
+import { statusListUri } from '../sandbox/status-list.ts'
+import { callOut } from '../webhooks/egress-client.ts'
+
+const LIMITS = { resolveMs: 2000, connectMs: 3000, totalMs: 5000, answerBytes: 1024 * 1024 }
+
+export const isSandboxList =
+  ({ publicUrl }: Deps['config']) =>
+  (uri: string): boolean =>
+    uri === statusListUri(publicUrl)
+
+/** Fetches a status list, from wherever its issuer publishes it; the sandbox issuer's own without a network. */
+export function statusFetcher({
+  egress,
+  resolve,
+  sandbox,
+  now,
+}: Pick<Deps, 'egress' | 'resolve' | 'sandbox' | 'now'>): FetchStatus {
+  return async (uri, accept) => {
+    const { issuer } = await sandbox()
+    if (uri === issuer.statusListUri) {
+      return { ok: true, contentType: 'application/statuslist+jwt', body: Buffer.from(await issuer.statusListToken(now())) }
+    }
+    const answer = await callOut(egress, resolve, {
+      url: uri,
+      method: 'GET',
+      headers: { accept },
+      limits: LIMITS,
+      onLargeAnswer: 'fail',
+    })
+    if (!answer.ok) return { ok: false, reason: answer.detail }
+    if (answer.status !== 200) return { ok: false, reason: `The status list answered ${answer.status}.` }
+    return { ok: true, contentType: answer.headers['content-type'] ?? '', body: answer.body }
+  }
+}

@@ -1,0 +1,265 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { createHash, X509Certificate } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { decodeJwt, decodeProtectedHeader, importX509, jwtVerify } from 'jose'
+import type { Verification } from '../../src/verifications/schema.ts'
+import { createVerification, type ErrorBody, NOON, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
+import { answerWith, holderOf } from '../helpers/wallet.ts'
+
+let app: TestApp
+let key: string
+
+beforeAll(async () => {
+  app = await startApp()
+  ;({ key } = await app.tenant())
+})
+
+const pathOf = (verification: Verification) => `/wallet/request/${verification.id}`
+
+type Claims = Record<string, unknown> & {
+  client_id: string
+  dcql_query: { credentials: { id: string; format: string }[]; credential_sets?: { options: string[][]; purpose?: string }[] }
+  client_metadata: { jwks: { keys: Record<string, string>[] } }
+}
+
+const claimsOf = (jwt: string) => decodeJwt(jwt) as Claims
+const postFor = (verification: Verification, form: Record<string, string>, to = app) =>
+  to.call<ErrorBody>('POST', pathOf(verification), {
+    raw: new URLSearchParams(form),
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  })
+
+describe('GET /wallet/request/{sessionId}', () => {
+  test('answers 200 with the signed request object and its content type, to any origin, uncached', async () => {
+    const verification = await createVerification(app, key)
+    const { status, headers, text } = await app.call('GET', pathOf(verification))
+    expect([status, headers.get('content-type')]).toEqual([200, 'application/oauth-authz-req+jwt'])
+    expect([headers.get('access-control-allow-origin'), headers.get('cache-control')]).toEqual(['*', 'no-store'])
+    expect(text).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/)
+  })
+
+  test('its header has typ, ES256 and an x5c whose leaf is not self-signed, without the root, and whose key signed it', async () => {
+    const { text } = await app.call('GET', pathOf(await createVerification(app, key)))
+    const { alg, typ, x5c, ...rest } = decodeProtectedHeader(text)
+    expect([alg, typ, rest]).toEqual(['ES256', 'oauth-authz-req+jwt', {}])
+    expect(x5c).toHaveLength(1)
+    const leaf = new X509Certificate(Buffer.from(x5c?.[0] ?? '', 'base64'))
+    expect(leaf.checkIssued(leaf)).toBe(false)
+    expect(leaf.subjectAltName).toBe('DNS:verify.example')
+    const { payload } = await jwtVerify(text, await importX509(leaf.toString(), 'ES256'), { currentDate: new Date(NOON) })
+    expect(payload.client_id).toBe(`x509_hash:${createHash('sha256').update(leaf.raw).digest('base64url')}`)
+  })
+
+  test('its claims are those of HAIP 1.0, and no others', async () => {
+    const verification = await createVerification(app, key, { template: 'eu_av_age_18', purpose: 'x' }).then(() =>
+      createVerification(app, key),
+    )
+    const claims = claimsOf((await app.call('GET', pathOf(verification))).text)
+    expect<unknown>(claims).toEqual({
+      client_id: new URL(verification.wallet_uri ?? '').searchParams.get('client_id') ?? '',
+      aud: 'https://self-issued.me/v2',
+      response_type: 'vp_token',
+      response_mode: 'direct_post.jwt',
+      response_uri: `https://verify.example/wallet/response/${verification.id}`,
+      nonce: expect.stringMatching(/^[\w-]{43}$/),
+      state: expect.stringMatching(/^[\w-]{43}$/),
+      dcql_query: expect.any(Object),
+      client_metadata: {
+        vp_formats_supported: {
+          'dc+sd-jwt': {
+            'sd-jwt_alg_values': expect.arrayContaining(['ES256']),
+            'kb-jwt_alg_values': expect.arrayContaining(['ES256']),
+          },
+          mso_mdoc: { issuerauth_alg_values: [-7, -9], deviceauth_alg_values: [-7, -9] },
+        },
+        jwks: {
+          keys: [
+            {
+              kty: 'EC',
+              crv: 'P-256',
+              x: expect.stringMatching(/^[\w-]{43}$/),
+              y: expect.stringMatching(/^[\w-]{43}$/),
+              kid: expect.stringMatching(/^[\w-]{16}$/),
+              use: 'enc',
+              alg: 'ECDH-ES',
+            },
+          ],
+        },
+        encrypted_response_enc_values_supported: ['A128GCM', 'A256GCM'],
+      },
+      iat: NOON / 1000,
+      exp: Math.floor(Date.parse(verification.expires_at) / 1000),
+    })
+  })
+
+  test('it can be fetched again: nonce, state and key stay the same, also when fetched at once', async () => {
+    const verification = await createVerification(app, key)
+    const texts = await Promise.all(
+      Array.from({ length: 8 }, async () => claimsOf((await app.call('GET', pathOf(verification))).text)),
+    )
+    expect(new Set(texts.map(claims => JSON.stringify(claims))).size).toBe(1)
+  })
+
+  test('every session has a key, nonce and state of its own', async () => {
+    const claims = await Promise.all(
+      [1, 2, 3].map(async () => claimsOf((await app.call('GET', pathOf(await createVerification(app, key)))).text)),
+    )
+    for (const pick of [
+      (c: Claims) => c.nonce,
+      (c: Claims) => c.state,
+      (c: Claims) => c.client_metadata.jwks.keys[0]?.x,
+      (c: Claims) => c.client_metadata.jwks.keys[0]?.kid,
+    ]) {
+      expect(new Set(claims.map(pick)).size).toBe(3)
+    }
+  })
+
+  test('the purpose is mirrored into each credential set, and into one that names all where the query has none', async () => {
+    const sets = async (body: object) =>
+      claimsOf((await app.call('GET', pathOf(await createVerification(app, key, body)))).text).dcql_query.credential_sets
+    expect((await sets({ purpose: 'Wine' }))?.map(({ purpose }) => purpose)).toEqual(['Wine'])
+    const credentials = ['a', 'b'].map(id => ({ id, format: 'mso_mdoc', meta: { doctype_value: 'x' } }))
+    expect(await sets({ template: undefined, query: { credentials }, purpose: 'Wine' })).toEqual([
+      { options: [['a', 'b']], purpose: 'Wine' },
+    ])
+    expect(await sets({ template: undefined, query: { credentials } })).toBeUndefined()
+  })
+
+  test('unknown is 404, expired 410 from expires_at on, answered 409, and answered comes before expired', async () => {
+    const own = await startApp()
+    const tenant = await own.tenant()
+    const code = async (path: string) => {
+      const { status, body } = await own.call<ErrorBody>('GET', path)
+      return `${status} ${body?.error?.code ?? ''}`
+    }
+    expect(await code('/wallet/request/vs_unknown')).toBe('404 session_not_found')
+    const answered = await createVerification(own, tenant.key, { ttl_seconds: 60 })
+    const open = await createVerification(own, tenant.key, { ttl_seconds: 60 })
+    await answerWith(own, await holderOf(own), answered.wallet_uri ?? '')
+    expect(await code(pathOf(answered))).toBe('409 session_already_responded')
+    own.clock.set(Date.parse(open.expires_at) - 1)
+    expect(await code(pathOf(open))).toBe('200 ')
+    own.clock.set(Date.parse(open.expires_at))
+    expect(await code(pathOf(open))).toBe('410 session_expired')
+    expect(await code(pathOf(answered))).toBe('409 session_already_responded')
+  })
+
+  test('a session gets 10 fetches at once, then one a second, and 60 in all', async () => {
+    const own = await startApp({ rateLimitScale: 1 })
+    const verification = await createVerification(own, (await own.tenant()).key, { ttl_seconds: 3600 })
+    const fetched = async () => (await own.call('GET', pathOf(verification))).status
+    const statuses: number[] = []
+    for (let i = 0; i < 11; i++) statuses.push(await fetched())
+    expect(statuses).toEqual([...Array.from({ length: 10 }, () => 200), 429])
+    for (let i = 10; i < 60; i++) {
+      own.clock.advance(1000)
+      expect(await fetched()).toBe(200)
+    }
+    own.clock.advance(600_000)
+    expect(await fetched()).toBe(429)
+  })
+})
+
+describe('POST /wallet/request/{sessionId}', () => {
+  test('reflects wallet_nonce in the signed claim only; a GET has none', async () => {
+    const verification = await createVerification(app, key)
+    const nonce = 'n'.repeat(512)
+    const answer = await postFor(verification, { wallet_nonce: nonce, unknown: 'ignored' })
+    expect(answer.headers.get('content-type')).toBe('application/oauth-authz-req+jwt')
+    expect(claimsOf(answer.text).wallet_nonce).toBe(nonce)
+    expect(JSON.stringify([...answer.headers])).not.toContain(nonce)
+    expect(claimsOf((await app.call('GET', pathOf(verification))).text)).not.toHaveProperty('wallet_nonce')
+  })
+
+  test('drops the options in formats the wallet lacks, and checks the answer against what is left', async () => {
+    const verification = await createVerification(app, key)
+    const wallet_metadata = JSON.stringify({ vp_formats_supported: { 'dc+sd-jwt': {} }, something: 'else' })
+    const { dcql_query } = claimsOf((await postFor(verification, { wallet_metadata })).text)
+    expect(dcql_query.credentials.map(({ id }) => id)).toEqual(['pid_sd'])
+    expect(dcql_query.credential_sets).toEqual([{ options: [['pid_sd']] }])
+    // What was not asked any more is an id nobody knows.
+    const holder = await holderOf(app)
+    const { vpToken, answer, fetchRequest } = await import('../../src/sandbox/wallet.ts')
+    const { fetchOf } = await import('../helpers/wallet.ts')
+    const full = await fetchRequest((await createVerification(app, key)).wallet_uri ?? '', fetchOf(app), { now: app.clock.now() })
+    const replay = await vpToken(full, holder, { now: app.clock.now(), accept: ({ format }) => format === 'mso_mdoc' })
+    const request = await fetchRequest(verification.wallet_uri ?? '', fetchOf(app), {
+      now: app.clock.now(),
+      method: 'post',
+      walletMetadata: JSON.parse(wallet_metadata),
+    })
+    const { form } = await answer(request, holder, { now: app.clock.now(), mutations: { replay } })
+    const posted = await app.call<ErrorBody>('POST', `/wallet/response/${verification.id}`, { raw: form })
+    expect([posted.status, posted.body.error.code]).toEqual([400, 'invalid_wallet_response'])
+    expect((await answerWith(app, holder, verification.wallet_uri ?? '')).status).toBe(200)
+  })
+
+  test('a wallet that supports nothing of it is asked for all of it, and says so itself', async () => {
+    const verification = await createVerification(app, key, { template: 'driving_licence' })
+    const answer = await postFor(verification, { wallet_metadata: '{"vp_formats_supported":{"dc+sd-jwt":{}}}' })
+    expect(claimsOf(answer.text).dcql_query.credentials.map(({ id }) => id)).toEqual(['mdl'])
+  })
+
+  test.each([
+    ['wallet_metadata that is no JSON', { wallet_metadata: '{' }],
+    ['wallet_metadata that is no object', { wallet_metadata: '[]' }],
+    ['wallet_metadata of 20 kB', { wallet_metadata: JSON.stringify({ a: 'x'.repeat(20_000) }) }],
+    ['an empty wallet_nonce', { wallet_nonce: '' }],
+    ['a wallet_nonce of 513 characters', { wallet_nonce: 'n'.repeat(513) }],
+  ])('%s is 400 invalid_request', async (_, form) => {
+    const answer = await postFor(await createVerification(app, key), form)
+    expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_request'])
+  })
+})
+
+describe('what the operator may choose', () => {
+  const wallet = { profile: 'haip', scheme: 'openid4vp', clientIdPrefix: 'x509_hash', registrationCertFile: '' } as const
+  const started = async (
+    choice: Partial<{
+      profile: 'haip' | 'plain'
+      scheme: string
+      clientIdPrefix: 'x509_hash' | 'x509_san_dns'
+      registrationCertFile: string
+    }>,
+  ) => {
+    const own = await startApp({ config: { wallet: { ...wallet, ...choice } } })
+    const tenant = await own.tenant()
+    return { own, key: tenant.key }
+  }
+
+  test('the profile plain asks for an unencrypted answer and names no encryption', async () => {
+    const { own, key: ownKey } = await started({ profile: 'plain' })
+    const verification = await createVerification(own, ownKey)
+    const claims = claimsOf((await own.call('GET', pathOf(verification))).text)
+    expect(claims.response_mode).toBe('direct_post')
+    expect(Object.keys(claims.client_metadata)).toEqual(['vp_formats_supported'])
+    expect((await answerWith(own, await holderOf(own), verification.wallet_uri ?? '')).status).toBe(200)
+    expect((await own.call<Verification>('GET', `/v1/verifications/${verification.id}`, { key: ownKey })).body.status).toBe(
+      'completed',
+    )
+  })
+
+  test('x509_san_dns names the host of the certificate', async () => {
+    const { own, key: ownKey } = await started({ clientIdPrefix: 'x509_san_dns' })
+    const verification = await createVerification(own, ownKey)
+    expect(claimsOf((await own.call('GET', pathOf(verification))).text).client_id).toBe('x509_san_dns:verify.example')
+    expect((await answerWith(own, await holderOf(own), verification.wallet_uri ?? '')).status).toBe(200)
+    expect((await own.call<Verification>('GET', `/v1/verifications/${verification.id}`, { key: ownKey })).body.status).toBe(
+      'completed',
+    )
+  })
+
+  test('the scheme of wallet_uri', async () => {
+    const { own, key: ownKey } = await started({ scheme: 'haip-vp' })
+    expect((await createVerification(own, ownKey)).wallet_uri).toStartWith('haip-vp://authorize?client_id=')
+  })
+
+  test('a registration certificate is sent as verifier_info', async () => {
+    const file = join(temporaryDir(), 'registration.jwt')
+    writeFileSync(file, 'aaa.bbb.ccc\n')
+    const { own, key: ownKey } = await started({ registrationCertFile: file })
+    const claims = claimsOf((await own.call('GET', pathOf(await createVerification(own, ownKey)))).text)
+    expect(claims.verifier_info).toEqual([{ format: 'registration_cert', data: 'aaa.bbb.ccc' }])
+  })
+})

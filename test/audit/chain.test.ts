@@ -1,0 +1,546 @@
+// F34: whoever changes the file is found out, at the record that was changed; what the chain cannot show is stated in the titles.
+import { Database } from 'bun:sqlite'
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { generateKeyPairSync, sign as signText } from 'node:crypto'
+import { cpSync, existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { exportAudit, verifyExport } from '../../src/audit/export.ts'
+import { type AuditVerdict, verifyAudit } from '../../src/audit/verify.ts'
+import { createTenant } from '../../src/tenants/settings.ts'
+import { createVerification, temporaryDir } from '../helpers/app.ts'
+import { auditedApp, sign, withCommand } from '../helpers/audited.ts'
+import { type ChainRecord, checkpointTextOf, type ExportHeading, type ExportLine, hashOf, relinked } from '../helpers/chain.ts'
+import { vidimus } from '../helpers/cli.ts'
+import { filesContaining } from '../helpers/files.ts'
+
+type Row = ChainRecord & { salt: Uint8Array | null; sealed: Uint8Array | null }
+
+// A stopped installation; every test works on a copy of it.
+let dir: string
+let records: Row[]
+/** The only checkpoint is of this record; about as many come after it. */
+let signed: number
+let last: number
+
+beforeAll(async () => {
+  const { app, checkpointAt } = await auditedApp()
+  await app.stop()
+  dir = app.dir
+  signed = checkpointAt
+  records = withFile(dir, allRecords)
+  last = records.length
+})
+
+function withFile<T>(directory: string, act: (sqlite: Database) => T): T {
+  const sqlite = new Database(join(directory, 'vidimus.db'), { strict: true })
+  try {
+    return act(sqlite)
+  } finally {
+    sqlite.close()
+  }
+}
+
+const allRecords = (sqlite: Database): Row[] =>
+  sqlite.query<Row, []>('SELECT *, tenant_id AS tenantId FROM audit_records ORDER BY seq').all()
+
+/** The verdict on a copy of the installation after somebody worked on its file. */
+async function verdictAfter(tamper: (sqlite: Database) => void): Promise<AuditVerdict> {
+  const copy = temporaryDir()
+  cpSync(dir, copy, { recursive: true })
+  withFile(copy, tamper)
+  return await withCommand(copy, verifyAudit)
+}
+
+const problemAfter = async (tamper: (sqlite: Database) => void) => (await verdictAfter(tamper)).problem
+
+/** Puts these in the place of all records, as they are. */
+function replaceAll(sqlite: Database, rows: readonly Row[]): void {
+  sqlite.run('DELETE FROM audit_records')
+  const columns = [
+    'seq',
+    'at',
+    'tenantId',
+    'actor',
+    'action',
+    'subject',
+    'commitment',
+    'previous',
+    'hash',
+    'salt',
+    'sealed',
+  ] as const
+  const insert = sqlite.query(`INSERT INTO audit_records VALUES (${columns.map(() => '?').join(', ')})`)
+  for (const row of rows) insert.run(...columns.map(column => row[column]))
+}
+
+const isDisclosed = ({ salt }: Row): boolean => salt !== null
+
+/** Records in both halves, with details: the first, the signed one, the last, and some between. */
+const places = (): Row[] => {
+  const disclosed = records.filter(isDisclosed)
+  const wanted = [1, 2, Math.floor(signed / 2), signed, signed + 1, signed + 3, last]
+  const seqs = new Set(wanted.map(seq => disclosed.find(each => each.seq >= seq)?.seq ?? disclosed.at(-1)?.seq))
+  return disclosed.filter(({ seq }) => seqs.has(seq))
+}
+
+const flippedHex = (text: string): string => (text.startsWith('0') ? '1' : '0') + text.slice(1)
+const flippedByte = (bytes: Uint8Array | null, at: number): Uint8Array => {
+  const copy = Uint8Array.from(bytes ?? [])
+  const place = (at + copy.length) % copy.length
+  copy[place] = (copy[place] ?? 0) ^ 1
+  return copy
+}
+
+test('the fixture is a whole chain of all kinds of records, signed in the middle', async () => {
+  const verdict = await withCommand(dir, verifyAudit)
+  expect(verdict).toEqual({
+    count: last,
+    head: records.at(-1)?.hash ?? '',
+    signedTo: signed,
+    publicKey: expect.any(String),
+    problem: undefined,
+  })
+  expect(last).toBeGreaterThanOrEqual(38)
+  expect(signed).toBeGreaterThan(15)
+  expect(last - signed).toBeGreaterThan(15)
+  expect(new Set(records.map(({ action }) => action)).size).toBe(9)
+  expect(places().length).toBeGreaterThanOrEqual(6)
+})
+
+describe('a field that is changed in the file is found at its record', () => {
+  const CHANGES: Record<string, (row: Row) => Partial<Row>> = {
+    'seq, far away': ({ seq }) => ({ seq: seq + 1000 }),
+    'seq, below all others': () => ({ seq: 0 }),
+    at: ({ at }) => ({ at: at + 1 }),
+    tenant: ({ tenantId }) => ({ tenantId: flippedHex(tenantId) }),
+    actor: ({ actor }) => ({ actor: `${actor} ` }),
+    action: ({ action }) => ({ action: action === 'key.revoked' ? 'key.created' : 'key.revoked' }),
+    subject: ({ subject }) => ({ subject: flippedHex(subject) }),
+    commitment: ({ commitment }) => ({ commitment: flippedHex(commitment) }),
+    previous: ({ previous }) => ({ previous: flippedHex(previous) }),
+    hash: ({ hash }) => ({ hash: flippedHex(hash) }),
+    salt: ({ salt }) => ({ salt: flippedByte(salt, 7) }),
+    'details, nonce': ({ sealed }) => ({ sealed: flippedByte(sealed, 0) }),
+    'details, text': ({ sealed }) => ({ sealed: flippedByte(sealed, 14) }),
+    'details, tag': ({ sealed }) => ({ sealed: flippedByte(sealed, -1) }),
+    'details, cut to nothing': () => ({ sealed: new Uint8Array(0) }),
+    'salt taken away': () => ({ salt: null }),
+    'details taken away': () => ({ sealed: null }),
+  }
+
+  test.each(Object.entries(CHANGES))('%s', async (_, change) => {
+    for (const row of places()) {
+      const changed = records.map(each => (each.seq === row.seq ? { ...each, ...change(row) } : each))
+      expect(changed).not.toEqual(records)
+      // A record moved to the front is the first thing that is wrong.
+      const at = change(row).seq === 0 ? 1 : row.seq
+      expect(await problemAfter(sqlite => replaceAll(sqlite, changed))).toEqual({ seq: at, problem: expect.any(String) })
+    }
+  })
+
+  test('details and salt taken away together, where no erasure explains it', async () => {
+    for (const row of places()) {
+      const problem = await problemAfter(sqlite =>
+        sqlite.run('UPDATE audit_records SET salt = NULL, sealed = NULL WHERE seq = ?', [row.seq]),
+      )
+      expect(problem).toEqual({ seq: row.seq, problem: expect.stringMatching(/details are gone/) })
+    }
+  })
+
+  test('details of another record put in their place, or given to an erased one', async () => {
+    const [donor] = places()
+    const erased = records.find(row => !isDisclosed(row) && row.action === 'verification.created')
+    for (const seq of [places().at(-1)?.seq ?? 0, erased?.seq ?? 0]) {
+      const problem = await problemAfter(sqlite =>
+        sqlite
+          .query('UPDATE audit_records SET salt = ?, sealed = ? WHERE seq = ?')
+          .run(donor?.salt ?? null, donor?.sealed ?? null, seq),
+      )
+      expect(problem).toEqual({ seq, problem: 'its details were changed' })
+    }
+  })
+})
+
+describe('records that are dropped, swapped or inserted are found where it happened', () => {
+  test('one is dropped', async () => {
+    for (const seq of [1, 2, signed - 1, signed, signed + 1, last - 1])
+      expect(await problemAfter(sqlite => sqlite.run('DELETE FROM audit_records WHERE seq = ?', [seq]))).toEqual({
+        seq,
+        problem: 'it is missing or out of order',
+      })
+  })
+
+  test('one is dropped and the rest moved up', async () => {
+    for (const seq of [1, 5, signed, signed + 1, last - 1]) {
+      const without = records.filter(each => each.seq !== seq).map((each, i) => ({ ...each, seq: i + 1 }))
+      expect(await problemAfter(sqlite => replaceAll(sqlite, without))).toEqual({ seq, problem: expect.any(String) })
+    }
+  })
+
+  test('two are swapped', async () => {
+    for (const [a, b] of [
+      [1, 2],
+      [3, signed],
+      [signed, signed + 1],
+      [last - 1, last],
+    ] as const) {
+      const swapped = records.map(each => (each.seq === a ? { ...each, seq: b } : each.seq === b ? { ...each, seq: a } : each))
+      expect(await problemAfter(sqlite => replaceAll(sqlite, swapped))).toEqual({ seq: a, problem: expect.any(String) })
+    }
+  })
+
+  test('one is inserted', async () => {
+    const forged = { ...records[3], action: 'key.created' } as Row
+    expect(await problemAfter(sqlite => replaceAll(sqlite, [{ ...forged, seq: -7 }, ...records]))).toMatchObject({ seq: 1 })
+    for (const seq of [1, 5, signed, signed + 1, last + 1]) {
+      const inserted = records.toSpliced(seq - 1, 0, forged).map((each, i) => ({ ...each, seq: i + 1 }))
+      expect(await problemAfter(sqlite => replaceAll(sqlite, inserted))).toEqual({ seq, problem: expect.any(String) })
+    }
+  })
+
+  test('one is inserted with a hash of its own that fits', async () => {
+    for (const seq of [1, 5, signed, last]) {
+      const previous = records[seq - 2]?.hash ?? '0'.repeat(64)
+      const bare = { ...(records[3] as Row), seq, previous, salt: null, sealed: null }
+      const forged = { ...bare, hash: hashOf(bare) }
+      const inserted = records.toSpliced(seq - 1, 0, forged).map((each, i) => ({ ...each, seq: i + 1 }))
+      const { problem } = await verdictAfter(sqlite => replaceAll(sqlite, inserted))
+      expect(problem).toEqual({ seq: seq === signed ? signed : seq + 1, problem: expect.any(String) })
+    }
+  })
+})
+
+describe('a signed checkpoint fixes everything before it', () => {
+  test('the tail cut below it is found', async () => {
+    for (const from of [signed, signed - 1, 2, 1])
+      expect(await problemAfter(sqlite => sqlite.run('DELETE FROM audit_records WHERE seq >= ?', [from]))).toEqual({
+        seq: signed,
+        problem: 'a signed checkpoint names it, but it is not there',
+      })
+  })
+
+  test('a record rewritten with all hashes after it made to fit is found at the checkpoint', async () => {
+    for (const seq of [1, 5, signed]) {
+      const rewritten = relinked(records.map(each => (each.seq === seq ? { ...each, actor: 'somebody else' } : each)))
+      expect(await problemAfter(sqlite => replaceAll(sqlite, rewritten))).toEqual({
+        seq: signed,
+        problem: 'it differs from the signed checkpoint',
+      })
+    }
+  })
+
+  test('a checkpoint made to fit the rewritten chain fails its signature', async () => {
+    const rewritten = relinked(records.map(each => (each.seq === 5 ? { ...each, actor: 'somebody else' } : each)))
+    const problem = await problemAfter(sqlite => {
+      replaceAll(sqlite, rewritten)
+      sqlite.run('UPDATE audit_checkpoints SET hash = ?', [rewritten[signed - 1]?.hash ?? ''])
+    })
+    expect(problem).toEqual({ seq: signed, problem: 'the signature of its checkpoint is not valid' })
+  })
+
+  test('each field of the checkpoint is covered', async () => {
+    for (const change of ['at = at + 1', "signature = 'A' || substr(signature, 2)", "hash = 'f' || hash"])
+      expect(await problemAfter(sqlite => sqlite.run(`UPDATE audit_checkpoints SET ${change}`))).toMatchObject({ seq: signed })
+    const moved = (seq: number) => problemAfter(sqlite => sqlite.run('UPDATE audit_checkpoints SET seq = ?', [seq]))
+    expect(await moved(signed - 1)).toMatchObject({ seq: signed - 1 })
+    expect(await moved(last + 1)).toMatchObject({ seq: last + 1 })
+  })
+
+  test('records that the service itself adds after the tail was cut below a checkpoint do not hide it', async () => {
+    const copy = temporaryDir()
+    cpSync(dir, copy, { recursive: true })
+    withFile(copy, sqlite => sqlite.run('DELETE FROM audit_records WHERE seq >= ?', [signed - 1]))
+    const verdict = await withCommand(copy, async deps => {
+      for (const name of ['one', 'two', 'three', 'four']) await createTenant(deps, { name }, 'test')
+      return await verifyAudit(deps)
+    })
+    expect(verdict.problem).toEqual({ seq: signed, problem: 'it differs from the signed checkpoint' })
+  })
+
+  test('the record of an erasure cut off the tail is found even above it: the details that went are not explained', async () => {
+    const erasure = records.findLast(({ action }) => action === 'verification.erased')
+    const subject = records.find(each => each.subject === erasure?.subject)
+    const problem = await problemAfter(sqlite => sqlite.run('DELETE FROM audit_records WHERE seq >= ?', [erasure?.seq ?? 0]))
+    expect(problem).toEqual({ seq: subject?.seq ?? 0, problem: expect.stringMatching(/details are gone/) })
+  })
+
+  test('the exact limit: cutting the tail above the last checkpoint is not detectable from the file alone', async () => {
+    for (const from of [signed + 1, last]) {
+      const verdict = await verdictAfter(sqlite => sqlite.run('DELETE FROM audit_records WHERE seq >= ?', [from]))
+      expect(verdict).toMatchObject({ count: from - 1, signedTo: signed, problem: undefined })
+    }
+  })
+
+  test('the exact limit: rewriting above the last checkpoint with all hashes made to fit is not detectable from the file alone', async () => {
+    const rewritten = relinked(records.map(each => (each.seq > signed ? { ...each, actor: 'somebody else' } : each)))
+    const verdict = await verdictAfter(sqlite => replaceAll(sqlite, rewritten))
+    expect(verdict).toMatchObject({ count: last, signedTo: signed, problem: undefined })
+  })
+
+  test('the exact limit: a file cut back together with its checkpoints is an older whole one; an export kept elsewhere tells', async () => {
+    const kept = await exportedFrom(dir)
+    const verdict = await verdictAfter(sqlite => {
+      sqlite.run('DELETE FROM audit_records WHERE seq >= 10')
+      sqlite.run('DELETE FROM audit_checkpoints')
+    })
+    expect(verdict).toMatchObject({ count: 9, signedTo: 0, problem: undefined })
+    expect(await verifyLines(kept)).toMatchObject({ count: last, publicKey: verdict.publicKey, problem: undefined })
+  })
+})
+
+describe('erasing a verification', () => {
+  test('leaves a whole chain, and its text, its id and their sealed form in no file', async () => {
+    const { app, shop } = await auditedApp()
+    const before = withFile(app.dir, allRecords).length
+    const purpose = 'To rent the yacht Canary III'
+    const metadata = { berth: 'canary-berth-4711' }
+    const headers = { 'idempotency-key': 'canary-key-0815' }
+    const body = { template: 'age_over_18', purpose, metadata }
+    const created = await app.call<{ id: string }>('POST', '/v1/verifications', { key: shop.key, body, headers })
+    const { id } = created.body
+    // The neighbour is there to stay: what is looked for can be found at all.
+    const neighbour = await createVerification(app, shop.key, body)
+    const sealed = withFile(app.dir, sqlite => ({
+      audit: sqlite.query<Row, [number]>('SELECT salt, sealed FROM audit_records WHERE seq = ?').get(before + 1),
+      session: sqlite.query<Row, [string]>('SELECT salt, sealed FROM verification_sessions WHERE id = ?').get(id),
+      replay: sqlite.query<Row, [string]>('SELECT salt, sealed FROM idempotency_keys WHERE verification_id = ?').get(id),
+    }))
+    const traces = Object.values(sealed).flatMap(row => [row?.salt ?? new Uint8Array(0), row?.sealed ?? new Uint8Array(0)])
+    for (const trace of [id, ...traces]) expect(filesContaining(app.dir, trace)).not.toEqual([])
+    for (const text of [purpose, metadata.berth]) expect(filesContaining(app.dir, text)).toEqual([])
+
+    const erased = await app.call('DELETE', `/v1/verifications/${id}`, { key: shop.key })
+    expect(erased.status).toBe(200)
+
+    for (const trace of [id, purpose, metadata.berth, ...traces]) expect(filesContaining(app.dir, trace)).toEqual([])
+    expect(filesContaining(app.dir, neighbour.id)).not.toEqual([])
+    expect(await verifyAudit(app.deps)).toMatchObject({ count: before + 3, problem: undefined })
+    const [record, , erasure] = withFile(app.dir, allRecords).slice(-3)
+    expect(record).toMatchObject({ action: 'verification.created', salt: null, sealed: null })
+    expect(erasure).toMatchObject({ action: 'verification.erased', subject: record?.subject ?? '', salt: null, sealed: null })
+
+    await app.stop()
+    const lines = await exportedFrom(app.dir)
+    const exported = lines.join('\n')
+    for (const trace of [id, metadata.berth]) expect(exported).not.toContain(trace)
+    expect(exported.split(purpose)).toHaveLength(2)
+    expect(lineOf(lines, before + 1)).not.toHaveProperty('details')
+    expect(lineOf(lines, before + 1)).not.toHaveProperty('salt')
+    expect(lineOf(lines, before + 2).details).toMatchObject({ id: neighbour.id, purpose, template: 'age_over_18' })
+    expect(await verifyLines(lines)).toMatchObject({ count: before + 3, problem: undefined })
+  })
+})
+
+const exportedFrom = (directory: string): Promise<string[]> => {
+  const copy = temporaryDir()
+  cpSync(directory, copy, { recursive: true })
+  return withCommand(copy, deps => Array.fromAsync(exportAudit(deps)))
+}
+
+async function* each(lines: readonly string[]): AsyncGenerator<string> {
+  yield* lines
+}
+
+const verifyLines = (lines: readonly string[]): Promise<AuditVerdict> => verifyExport(each(lines))
+
+const headingOf = ([heading = '']: readonly string[]): ExportHeading => JSON.parse(heading)
+const lineOf = (lines: readonly string[], seq: number): ExportLine => JSON.parse(lines[seq] ?? '')
+
+describe('an export', () => {
+  let lines: string[]
+  let publicKey: string
+
+  beforeAll(async () => {
+    lines = await exportedFrom(dir)
+    publicKey = headingOf(lines).public_key
+  })
+
+  test('verifies with nothing but the file, and ends with a signed record', async () => {
+    const file = join(temporaryDir(), 'audit.jsonl')
+    await Bun.write(file, `${lines.join('\n')}\n`)
+    const nowhere = join(temporaryDir(), 'never-made')
+    const run = await vidimus(nowhere, ['audit', 'verify', '--file', file, '--json'])
+    expect(run.exitCode).toBe(0)
+    expect(JSON.parse(run.stdout)).toMatchObject({ ok: true, count: last, head: records.at(-1)?.hash, signed_to: last })
+    expect(existsSync(nowhere)).toBe(false)
+    expect(headingOf(lines).checkpoints.map(({ seq }) => seq)).toEqual([signed, last])
+  })
+
+  test('a broken one is told by exit code 1 and the place', async () => {
+    const file = join(temporaryDir(), 'audit.jsonl')
+    await Bun.write(file, `${lines.toSpliced(7, 1).join('\n')}\n`)
+    const run = await vidimus(temporaryDir(), ['audit', 'verify', '--file', file, '--json'])
+    expect({ exitCode: run.exitCode, stderr: run.stderr }).toEqual({ exitCode: 1, stderr: '' })
+    expect(JSON.parse(run.stdout)).toMatchObject({ ok: false, broken_at: 7, problem: 'it is missing or out of order' })
+    const told = await vidimus(temporaryDir(), ['audit', 'verify', '--file', file])
+    expect(told).toMatchObject({ exitCode: 1, stdout: 'The chain is broken at record 7: it is missing or out of order.\n' })
+  })
+
+  test('holds salt and details of every record that was not erased, and of no other', () => {
+    for (const row of records) {
+      const { details } = lineOf(lines, row.seq)
+      expect(details !== undefined).toBe(isDisclosed(row))
+      if (details) expect(details).toMatchObject({ id: expect.any(String) })
+    }
+    expect(lineOf(lines, 1).details).toMatchObject({ name: 'Shop', plan: 'standard' })
+    const changed = lines
+      .slice(1)
+      .map(text => JSON.parse(text))
+      .find(({ action }: ExportLine) => action === 'tenant.changed')
+    expect(changed.details).toEqual({ id: changed.tenantId, daily_quota: 50, retention_days: 30 })
+  })
+
+  test('every member of every line is covered: changed, renamed, doubled or taken away it is found at its record', async () => {
+    for (let seq = 1; seq <= last; seq++) {
+      const line = lineOf(lines, seq)
+      for (const [name, value] of Object.entries(line)) {
+        const { [name]: _, ...without } = line as Record<string, unknown>
+        const variants = [
+          JSON.stringify({ ...line, [name]: changedValue(value) }),
+          JSON.stringify(without),
+          JSON.stringify({ ...without, [`${name}_`]: value }),
+          `{${JSON.stringify(name)}:${JSON.stringify(changedValue(value))},${lines[seq]?.slice(1)}`,
+        ]
+        for (const variant of variants) {
+          const { problem } = await verifyLines(lines.with(seq, variant))
+          expect({ name, variant, problem }).toMatchObject({ problem: { seq } })
+        }
+      }
+    }
+  })
+
+  test('details given to an erased record are found, with a salt and without', async () => {
+    const { seq } = records.find(row => !isDisclosed(row)) ?? { seq: 0 }
+    const donor = lineOf(lines, 1)
+    for (const added of [{ details: donor.details }, { salt: donor.salt, details: donor.details }, { salt: donor.salt }]) {
+      const forged = JSON.stringify({ ...lineOf(lines, seq), ...added })
+      expect((await verifyLines(lines.with(seq, forged))).problem).toEqual({ seq, problem: 'its details were changed' })
+    }
+  })
+
+  test('details taken out of a line, with their salt, are found', async () => {
+    for (const { seq } of places()) {
+      const { salt, details, ...bare } = lineOf(lines, seq)
+      const { problem } = await verifyLines(lines.with(seq, JSON.stringify(bare)))
+      expect(problem).toEqual({ seq, problem: expect.stringMatching(/details are gone/) })
+    }
+  })
+
+  test('every line dropped, doubled, emptied or swapped with the next is found', async () => {
+    for (let i = 0; i <= last; i++) {
+      const line = lines[i] ?? ''
+      const variants = [lines.toSpliced(i, 1), lines.toSpliced(i, 0, line), lines.with(i, '')]
+      if (i < last) variants.push(lines.toSpliced(i, 2, lines[i + 1] ?? '', line))
+      for (const variant of variants) expect((await verifyLines(variant)).problem).toBeDefined()
+    }
+    expect((await verifyLines([...lines, ''])).problem).toBeDefined()
+    expect((await verifyLines([])).problem).toEqual({ seq: 0, problem: 'the file is empty' })
+  })
+
+  test('a flipped bit is found wherever it is', async () => {
+    const bytes = Buffer.from(lines.join('\n'))
+    // A stride without a factor in common with the lengths in the lines, so that every member is met at many places.
+    for (let at = 0; at < bytes.length; at += 53) {
+      for (const bit of [1, 0x20]) {
+        const flipped = Buffer.from(bytes)
+        flipped[at] = (flipped[at] ?? 0) ^ bit
+        const { problem } = await verifyLines(flipped.toString().split('\n'))
+        expect({ at, bit, problem }).toMatchObject({ problem: { seq: expect.any(Number) } })
+      }
+    }
+  })
+
+  test('a heading without its checkpoints, or with a forged one beside the right one, is found', async () => {
+    const heading = headingOf(lines)
+    const [first, second] = heading.checkpoints
+    const forged = { seq: signed, at: 0, hash: 'f'.repeat(64), signature: first?.signature ?? '' }
+    for (const checkpoints of [
+      [],
+      [first],
+      [forged, first, second],
+      [first, forged, second],
+      [second, first],
+      [first, second, second, second, forged],
+    ]) {
+      const { problem } = await verifyLines(lines.with(0, JSON.stringify({ ...heading, checkpoints })))
+      expect(problem).toMatchObject({ seq: expect.any(Number), problem: expect.stringMatching(/checkpoint/) })
+    }
+    for (const public_key of ['', 'AAAA', 'not base64!'])
+      expect((await verifyLines(lines.with(0, JSON.stringify({ ...heading, public_key })))).problem).toBeDefined()
+  })
+
+  test('of another installation under the key of this one fails at its first checkpoint', async () => {
+    const other = await otherExport()
+    const swapped = other.with(0, JSON.stringify({ ...headingOf(other), public_key: publicKey }))
+    expect((await verifyLines(swapped)).problem).toEqual({
+      seq: headingOf(other).checkpoints[0]?.seq ?? 0,
+      problem: 'the signature of its checkpoint is not valid',
+    })
+  })
+
+  test('the exact limit: one of another installation is whole under its own key; only the public key tells them apart', async () => {
+    const verdict = await verifyLines(await otherExport())
+    expect(verdict.problem).toBeUndefined()
+    expect(verdict.publicKey).not.toBe(publicKey)
+  })
+
+  test('the exact limit: one rewritten from the start and signed anew is whole under the new key; only the public key tells', async () => {
+    const { publicKey: own, privateKey } = generateKeyPairSync('ed25519')
+    const rewritten = relinked(lines.slice(1).map(text => ({ ...(JSON.parse(text) as ExportLine), actor: 'somebody else' })))
+    const head = { seq: last, at: 0, hash: rewritten.at(-1)?.hash ?? '', signature: '' }
+    head.signature = signText(null, Buffer.from(checkpointTextOf(head)), privateKey).toString('base64')
+    const public_key = own.export({ format: 'der', type: 'spki' }).toString('base64')
+    const heading = { vidimus_audit: 1, public_key, checkpoints: [head] }
+    const verdict = await verifyLines([heading, ...rewritten].map(line => JSON.stringify(line)))
+    expect(verdict).toMatchObject({ count: last, publicKey: public_key, problem: undefined })
+    expect(verdict.publicKey).not.toBe(publicKey)
+  })
+
+  test('the exact limit: one cut back to an earlier checkpoint is the whole older export it then is; only count and head tell', async () => {
+    const heading = headingOf(lines)
+    const older = [JSON.stringify({ ...heading, checkpoints: heading.checkpoints.slice(0, 1) }), ...lines.slice(1, signed + 1)]
+    const silent = records.some(({ seq, salt, action }) => seq <= signed && salt === null && action !== 'verification.erased')
+    expect(silent).toBe(true)
+    expect(await verifyLines(older)).toMatchObject({
+      count: signed,
+      head: records[signed - 1]?.hash,
+      publicKey,
+      problem: undefined,
+    })
+  })
+
+  test('while the service writes and erases on, ends with the record it signed and is whole', async () => {
+    const { app, shop } = await auditedApp()
+    const busy = { on: true }
+    const writing = (async () => {
+      while (busy.on) {
+        const { id } = await createVerification(app, shop.key, { purpose: 'in passing' })
+        await app.call('DELETE', `/v1/verifications/${id}`, { key: shop.key })
+      }
+    })()
+    try {
+      for (let i = 0; i < 5; i++) {
+        const exported = await withCommand(app.dir, deps => Array.fromAsync(exportAudit(deps)))
+        const verdict = await verifyLines(exported)
+        expect(verdict).toMatchObject({ count: exported.length - 1, signedTo: exported.length - 1, problem: undefined })
+      }
+    } finally {
+      busy.on = false
+      await writing
+    }
+    expect(await verifyAudit(app.deps)).toMatchObject({ problem: undefined })
+  })
+})
+
+async function otherExport(): Promise<string[]> {
+  const { app } = await auditedApp()
+  await sign(app)
+  await app.stop()
+  return await exportedFrom(app.dir)
+}
+
+function changedValue(value: unknown): unknown {
+  if (typeof value === 'number') return value + 1
+  if (typeof value === 'string') return /^[0-9a-f]+$/.test(value) ? flippedHex(value) : `${value}x`
+  return { ...(value as object), id: 'somebody else' }
+}

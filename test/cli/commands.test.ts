@@ -1,0 +1,506 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import { existsSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryDir } from '../helpers/app.ts'
+import { type Run, serve, vidimus, vidimusJson } from '../helpers/cli.ts'
+import { filesContaining } from '../helpers/files.ts'
+
+type Tenant = { id: string; name: string; plan: string; daily_quota: number; retention_days: number | null }
+type NewTenant = Tenant & { webhook_secret: string }
+type Key = { id: string; prefix: string; environment: string; scopes: string[]; label: string; created_at: string } & {
+  expires_at: string | null
+  revoked_at: string | null
+}
+type NewKey = Key & { key: string }
+type Template = { key: string; title: string; builtin: boolean; query: object }
+type Verdict = { ok: boolean; count: number; head: string; signed_to: number; public_key: string; file?: string }
+
+const DAY_MS = 86_400_000
+const NOTHING_MADE = join(temporaryDir(), 'never-made')
+
+const files = temporaryDir()
+const file = (name: string, content: string): string => {
+  writeFileSync(join(files, name), content)
+  return join(files, name)
+}
+
+const QUERY = {
+  credentials: [
+    { id: 'member', format: 'dc+sd-jwt', meta: { vct_values: ['https://club.example/member'] }, claims: [{ path: ['level'] }] },
+  ],
+}
+const queryFile = file('query.json', JSON.stringify(QUERY))
+
+// One directory for all calls that are refused or only look: whatever they do, it must not matter to the others.
+const dir = join(temporaryDir(), 'data')
+let tenant: NewTenant
+let key: NewKey
+
+beforeAll(async () => {
+  tenant = await vidimusJson(dir, 'tenant', 'create', '--name', 'Corner shop')
+  key = await vidimusJson(dir, 'key', 'create', '--tenant', tenant.id, '--env', 'test', '--label', 'web shop')
+})
+
+/** One message, one hint at most, in plain words; nothing that a program would read as an answer. */
+function expectFailure({ exitCode, stdout, stderr }: Run, wanted: { exitCode: number; says: RegExp }): void {
+  expect({ exitCode, stdout, stderr }).toEqual({
+    exitCode: wanted.exitCode,
+    stdout: '',
+    stderr: expect.stringMatching(wanted.says),
+  })
+  const lines = stderr.trimEnd().split('\n')
+  expect(lines[0]).toMatch(/^vidimus: \S/)
+  expect(lines.slice(1)).toEqual(wanted.exitCode === 2 ? ['hint: --help shows how to call it'] : [])
+  expect(stderr).not.toMatch(/^\s+at |\.ts:\d|node_modules|Error:|Bun v/m)
+  expect(Math.max(...lines.map(line => line.length))).toBeLessThan(400)
+}
+
+describe.concurrent('--help prints the usage with an example, and touches nothing', () => {
+  const CALLS: [string, RegExp][] = [
+    ['--help', /usage: vidimus \[VERB\]/],
+    ['-h', /usage: vidimus \[VERB\]/],
+    ['help', /usage: vidimus \[VERB\]/],
+    ['serve --help', /usage: vidimus serve .*VIDIMUS_DATA_DIR +\.\/data/s],
+    ['tenant --help', /usage: vidimus tenant create/],
+    ['tenant create --help', /usage: vidimus tenant create --name/],
+    ['tenant list --help', /vidimus tenant list/],
+    ['tenant set -h', /vidimus tenant set ID/],
+    ['key create --help', /usage: vidimus key create --tenant ID --env test\|live/],
+    ['key list --help', /vidimus key list --tenant ID/],
+    ['key revoke --help', /vidimus key revoke ID/],
+    ['key roll --help', /vidimus key roll ID \[--old-expires now\|1h\|24h\|7d\]/],
+    ['template put --help', /usage: vidimus template put --tenant ID --key KEY --file/],
+    ['template list --help', /vidimus template list/],
+    ['template delete --help', /vidimus template delete --tenant ID --key KEY/],
+    ['audit verify --help', /usage: vidimus audit verify \[--file EXPORT\]/],
+    ['audit export --help', /vidimus audit export FILE/],
+    ['openapi --help', /usage: vidimus openapi/],
+    ['version --help', /usage: vidimus version/],
+  ]
+
+  test.each(CALLS)('%s', async (call, usage) => {
+    const { exitCode, stdout, stderr } = await vidimus(NOTHING_MADE, call.split(' '))
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+    expect(stdout).toMatch(usage)
+    expect(stdout).toMatch(/^example: (\w+=\S+ )*vidimus \w/m)
+    expect(existsSync(NOTHING_MADE)).toBe(false)
+  })
+
+  test('the top level names every verb', async () => {
+    const { stdout } = await vidimus(NOTHING_MADE, ['--help'])
+    for (const verb of ['serve', 'tenant', 'key', 'template', 'audit', 'openapi', 'version'])
+      expect(stdout).toMatch(new RegExp(`^  ${verb} +\\w`, 'm'))
+  })
+})
+
+describe('--json prints exactly one object on standard output', () => {
+  test('tenant create, list and set', async () => {
+    const own = join(temporaryDir(), 'data')
+    const made = await vidimusJson<NewTenant>(own, 'tenant', 'create', '--name', ' Bakery ')
+    expect(made).toEqual({
+      id: expect.stringMatching(/^ten_[0-9A-Za-z]{16}$/),
+      name: 'Bakery',
+      plan: 'standard',
+      daily_quota: 10_000,
+      retention_days: null,
+      webhook_secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{40}$/),
+    })
+    const { webhook_secret, ...shown } = made
+    expect(await vidimusJson<{ data: Tenant[] }>(own, 'tenant', 'list')).toEqual({ data: [shown] })
+    const changes = ['--name', 'Bakery 2', '--plan', 'trial', '--retention-days', '30']
+    const changed = { ...shown, name: 'Bakery 2', plan: 'trial', daily_quota: 100, retention_days: 30 }
+    expect(await vidimusJson<Tenant>(own, 'tenant', 'set', made.id, ...changes)).toEqual(changed)
+    expect(await vidimusJson<{ data: Tenant[] }>(own, 'tenant', 'list')).toEqual({ data: [changed] })
+    const back = await vidimusJson<Tenant>(own, 'tenant', 'set', made.id, '--daily-quota', 'plan', '--retention-days', 'off')
+    expect(back).toEqual({ ...changed, retention_days: null })
+  })
+
+  test('key create, list, revoke and roll', async () => {
+    const made = await vidimusJson<NewKey>(dir, 'key', 'create', '--tenant', tenant.id, '--env', 'live', '--label', 'till')
+    expect(made).toEqual({
+      id: expect.stringMatching(/^key_[0-9A-Za-z]{16}$/),
+      key: expect.stringMatching(/^vk_live_[0-9A-Za-z]{38}$/),
+      prefix: made.key.slice(0, 12),
+      environment: 'live',
+      scopes: ['verifications:create', 'verifications:read', 'devices:manage'],
+      label: 'till',
+      created_at: expect.stringMatching(/^\d{4}-.*Z$/),
+      expires_at: null,
+      revoked_at: null,
+    })
+    const { key: _, ...shown } = made
+    const rolled = await vidimusJson<NewKey>(dir, 'key', 'roll', made.id, '--old-expires', '1h')
+    expect(rolled.key).toMatch(/^vk_live_/)
+    expect([rolled.id, rolled.key]).not.toContainAnyValues([made.id, made.key])
+    expect(rolled).toMatchObject({ environment: 'live', scopes: made.scopes, label: 'till', expires_at: null })
+    const revoked = await vidimusJson<Key>(dir, 'key', 'revoke', rolled.id)
+    expect(revoked).toMatchObject({ id: rolled.id, prefix: rolled.prefix, revoked_at: expect.stringMatching(/Z$/) })
+    expect(revoked).not.toHaveProperty('key')
+    // Revoking again is no second act, and no failure either: it is revoked.
+    expect(await vidimusJson<Key>(dir, 'key', 'revoke', rolled.id)).toEqual(revoked)
+    const { data } = await vidimusJson<{ data: Key[] }>(dir, 'key', 'list', '--tenant', tenant.id)
+    const old = data.find(({ id }) => id === made.id)
+    expect(old).toEqual({ ...shown, expires_at: expect.any(String) })
+    expect(Date.parse(old?.expires_at ?? '') - Date.parse(rolled.created_at)).toBe(3_600_000)
+    for (const listed of data) expect(Object.keys(listed).sort()).toEqual(Object.keys(shown).sort())
+  })
+
+  test('template put, list and delete', async () => {
+    const put = ['template', 'put', '--tenant', tenant.id, '--key', 'membership', '--file', queryFile]
+    expect(await vidimusJson<Template>(dir, ...put)).toEqual({
+      key: 'membership',
+      title: 'membership',
+      builtin: false,
+    } as Template)
+    await vidimusJson(dir, ...put, '--title', 'Member of the club')
+    const { data } = await vidimusJson<{ data: Template[] }>(dir, 'template', 'list', '--tenant', tenant.id)
+    const own = data.filter(({ builtin }) => !builtin)
+    expect(own).toMatchObject([{ key: 'membership', title: 'Member of the club', query: QUERY }])
+    expect(data.find(each => each.key === 'age_over_18')).toMatchObject({ builtin: true, title: expect.any(String) })
+    const everybody = await vidimusJson<{ data: Template[] }>(dir, 'template', 'list')
+    expect(everybody.data.every(({ builtin }) => builtin)).toBe(true)
+    const gone = await vidimusJson<object>(dir, 'template', 'delete', '--tenant', tenant.id, '--key', 'membership')
+    expect(gone).toEqual({ key: 'membership', deleted: true })
+    const after = await vidimusJson<{ data: Template[] }>(dir, 'template', 'list', '--tenant', tenant.id)
+    expect(after.data.filter(({ builtin }) => !builtin)).toEqual([])
+  })
+
+  test('audit verify and export, with the same verdict on both', async () => {
+    const target = join(files, 'audit.jsonl')
+    const exported = await vidimusJson<Verdict>(dir, 'audit', 'export', target)
+    expect(exported).toEqual({
+      ok: true,
+      count: expect.any(Number),
+      head: expect.stringMatching(/^[0-9a-f]{64}$/),
+      signed_to: exported.count,
+      public_key: expect.stringMatching(/^[A-Za-z0-9+/]+=*$/),
+      file: target,
+    })
+    expect(statSync(target).mode & 0o777).toBe(0o600)
+    const { file: _, ...verdict } = exported
+    expect(await vidimusJson<Verdict>(NOTHING_MADE, 'audit', 'verify', '--file', target)).toEqual(verdict)
+    expect(existsSync(NOTHING_MADE)).toBe(false)
+    const own = await vidimusJson<Verdict>(dir, 'audit', 'verify')
+    expect(own).toMatchObject({ ok: true, public_key: verdict.public_key })
+  })
+
+  test('version', async () => {
+    const version = await vidimusJson<object>(NOTHING_MADE, 'version')
+    expect(version).toEqual({
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+      bun: Bun.version,
+      sqlite: expect.stringMatching(/^3\./),
+    })
+  })
+})
+
+describe('the answers for people', () => {
+  test('say what was done and what comes next', async () => {
+    const own = join(temporaryDir(), 'data')
+    const made = await vidimus(own, ['tenant', 'create', '--name', 'Café'])
+    expect(made.stdout).toMatch(
+      /^Tenant ten_\w+ \(Café\), 10000 verifications a day\.\nNext: vidimus key create --tenant ten_\w+ --env test\n$/,
+    )
+    const list = await vidimus(own, ['tenant', 'list'])
+    expect(list.stdout).toMatch(/^ID +NAME +A DAY +KEPT\nten_\w+ +Café +10000 +for ever\n$/)
+    const templates = await vidimus(own, ['template', 'list'])
+    expect(templates.stdout).toMatch(/^KEY +TITLE\n(?:.+ built in\n)+$/)
+    const verdict = await vidimus(own, ['audit', 'verify'])
+    expect(verdict.stdout).toMatch(
+      /^The chain is whole: 1 records, head [0-9a-f]{64}\.\nSigned up to record 0, public key \S+\n$/,
+    )
+    const version = await vidimus(own, ['version'])
+    expect(version.stdout).toMatch(/^vidimus \S+ \(bun \S+, sqlite \S+\)\n$/)
+    for (const { stderr, exitCode } of [made, list, templates, verdict, version])
+      expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 })
+  })
+
+  test('a reader that leaves early is no failure', async () => {
+    const child = Bun.spawn(['sh', '-c', '"$0" src/main.ts template list --json | true', process.execPath], { stderr: 'pipe' })
+    expect(await new Response(child.stderr).text()).toBe('')
+    expect(await child.exited).toBe(0)
+  })
+})
+
+describe.concurrent('a wrong call exits 2 and says what is wrong', () => {
+  const CALLS: [string, RegExp][] = [
+    ['frobnicate', /there is no verb "frobnicate"/],
+    ['constructor', /there is no verb "constructor"/],
+    ['__proto__', /there is no verb "__proto__"/],
+    ['--nope', /'--nope'/],
+    ['serve --nope', /'--nope'/],
+    ['serve now', /serve takes no "now"/],
+    ['version --verbose', /'--verbose'/],
+    ['version please', /version takes no "please"/],
+    ['tenant', /say tenant create, tenant list, tenant set/],
+    ['tenant destroy', /say tenant create, tenant list, tenant set/],
+    ['tenant create', /--name is missing/],
+    ['tenant create --name', /--name/],
+    ['tenant create --name=', /--name is missing/],
+    ['tenant create --nam=x', /'--nam'/],
+    ['tenant create --json=x', /--json/],
+    ['tenant create --name x --plan gold', /--plan: "gold" is not one of trial, standard, large/],
+    ['tenant create x --name y', /tenant create takes no "x"/],
+    ['tenant list --name x', /tenant list takes no --name/],
+    ['tenant set', /the tenant id is missing/],
+    ['tenant set TENANT', /nothing to change: give --name/],
+    ['tenant set TENANT --name= --plan trial', /--name is missing/],
+    ['key', /say key create, key list, key revoke, key roll/],
+    ['key create --env test', /--tenant is missing/],
+    ['key create --tenant TENANT', /--env is missing/],
+    ['key create --tenant TENANT --env prod', /--env: "prod" is not one of test, live/],
+    [
+      'key create --tenant TENANT --env test --scopes verifications:all',
+      /"verifications:all" is not one of verifications:create,/,
+    ],
+    ['key create --tenant TENANT --env test --scopes=', /--scopes: "" is not one of/],
+    ['key list', /--tenant is missing/],
+    ['key revoke', /the key id is missing/],
+    ['key revoke KEY KEY', /key revoke takes no "key_/],
+    ['key revoke KEY --tenant TENANT', /key revoke takes no --tenant/],
+    ['key roll KEY --scopes verifications:read', /key roll takes no --scopes/],
+    ['key roll KEY --old-expires 2h', /--old-expires: "2h" is not one of now, 1h, 24h, 7d/],
+    ['template', /say template put, template list, template delete/],
+    ['template put --key k --file QUERY', /--tenant is missing/],
+    ['template put --tenant TENANT --file QUERY', /--key is missing/],
+    ['template put --tenant TENANT --key k', /--file is missing/],
+    ['template delete --tenant TENANT', /--key is missing/],
+    ['template list --file QUERY', /template list takes no --file/],
+    ['audit', /say audit verify, audit export/],
+    ['audit export', /the file to write is missing/],
+    // It would verify the database, and leave the impression that the file is whole.
+    ['audit verify QUERY', /audit verify takes no "/],
+    ['audit export --file QUERY', /audit export takes no --file/],
+  ]
+
+  test.each(CALLS)('%s', async (call, says) => {
+    expectFailure(await vidimus(dir, filled(call)), { exitCode: 2, says })
+  })
+
+  test('what was typed cannot write lines or escape sequences to the terminal', async () => {
+    const run = await vidimus(dir, ['key', 'create', '--tenant', tenant.id, '--env', 'te\nst\u001b[31m'])
+    expectFailure(run, { exitCode: 2, says: /--env: "te st \[31m" is not one of/ })
+  })
+})
+
+describe.concurrent('what cannot be done exits 1 and says what to do', () => {
+  const broken = file('broken.json', '{"credentials":')
+  const foreign = file('foreign.json', '{"credentials":[]}')
+  const large = file('large.json', JSON.stringify(QUERY).padEnd(64 * 1024 + 1))
+  const put = 'template put --tenant TENANT --key k --file'
+  const CALLS: [string, RegExp][] = [
+    ['tenant set ten_nobody --daily-quota 5', /there is no tenant ten_nobody; "vidimus tenant list" shows all/],
+    ['key create --tenant ten_nobody --env test', /there is no tenant ten_nobody; "vidimus tenant list" shows all/],
+    ['key list --tenant ten_nobody', /there is no tenant ten_nobody; "vidimus tenant list" shows all/],
+    ['key revoke key_nothing', /there is no valid key key_nothing; "vidimus key list --tenant ID" shows/],
+    ['key roll key_nothing', /there is no valid key key_nothing; "vidimus key list --tenant ID" shows/],
+    ['template put --tenant ten_nobody --key k --file QUERY', /there is no tenant ten_nobody/],
+    ['template put --tenant TENANT --key age_over_18 --file QUERY', /age_over_18 is a built-in template; choose another key/],
+    [`${put} /nowhere/query.json`, /cannot read \/nowhere\/query\.json; give the path of a JSON file/],
+    [`${put} ${broken}`, /broken\.json is not valid JSON; give a DCQL query/],
+    [`${put} ${foreign}`, /foreign\.json: credentials: .*1 to 20/],
+    [`${put} ${large}`, /large\.json is larger than 64 KiB; shorten/],
+    ['template list --tenant ten_nobody', /there is no tenant ten_nobody/],
+    [
+      'template delete --tenant TENANT --key nothing',
+      /has no template nothing; "vidimus template list --tenant ten_\w+" shows all/,
+    ],
+    ['template delete --tenant TENANT --key age_over_18', /age_over_18 is a built-in template and stays; delete only your own/],
+    ['audit verify --file /nowhere/audit.jsonl', /cannot read \/nowhere\/audit\.jsonl; give the path of an audit export/],
+    [`audit verify --file ${files}`, /cannot read .*; give the path of an audit export/],
+    ['audit export /nowhere/audit.jsonl', /cannot write \/nowhere\/audit\.jsonl; give a path in a directory that exists/],
+  ]
+
+  test.each(CALLS)('%s', async (call, says) => {
+    expectFailure(await vidimus(dir, [...filled(call), '--json']), { exitCode: 1, says })
+  })
+
+  test('a revoked key and one that a roll has ended cannot be rolled', async () => {
+    const make = () => vidimusJson<NewKey>(dir, 'key', 'create', '--tenant', tenant.id, '--env', 'test')
+    const [revoked, ended] = await Promise.all([make(), make()])
+    await vidimusJson(dir, 'key', 'revoke', revoked.id)
+    await vidimusJson(dir, 'key', 'roll', ended.id, '--old-expires', 'now')
+    for (const { id } of [revoked, ended])
+      expectFailure(await vidimus(dir, ['key', 'roll', id]), { exitCode: 1, says: new RegExp(`there is no valid key ${id}`) })
+  })
+
+  test('a port that is taken', async () => {
+    const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+    try {
+      const run = await vidimus(join(temporaryDir(), 'data'), ['serve', '--json'], { PORT: String(taken.port) })
+      expectFailure(run, { exitCode: 1, says: /cannot listen on 127\.0\.0\.1:\d+ \(EADDRINUSE\); choose another PORT or HOST/ })
+    } finally {
+      taken.stop(true)
+    }
+  })
+
+  test('a directory that cannot be made, and one that a server uses', async () => {
+    const run = await vidimus(join(queryFile, 'data'), ['tenant', 'list'])
+    expectFailure(run, { exitCode: 18, says: /cannot .*; .*choose another with VIDIMUS_DATA_DIR/ })
+    const used = join(temporaryDir(), 'data')
+    await serve(used)
+    const second = await vidimus(used, ['serve', '--json'], { PORT: '0' })
+    expectFailure(second, { exitCode: 11, says: /another server uses .*; stop it, or give this one its own VIDIMUS_DATA_DIR/ })
+  })
+})
+
+describe.concurrent('a variable that cannot be used stops with its name, before anything is made', () => {
+  const VARIABLES: [string, string, RegExp][] = [
+    ['VIDIMUS_NOPE', '1', /there is no such setting; known are PORT, HOST, VIDIMUS_PUBLIC_URL/],
+    ['VIDIMUS_DATADIR', '/tmp', /there is no such setting/],
+    ['PORT', '65536', /not a whole number from 0 to 65535/],
+    ['VIDIMUS_PUBLIC_URL', 'ftp://shop.example', /not an http\(s\) address like https:/],
+    ['VIDIMUS_LOG', 'loud', /not one of debug, info, warn, error, silent/],
+    ['VIDIMUS_EGRESS_ALLOW', 'everything', /everything/],
+    ['VIDIMUS_TRUSTED_PROXIES', 'everybody', /everybody/],
+    ['VIDIMUS_TLS_KEY', 'key.pem', /VIDIMUS_TLS_CERT: .*certificate file must be named too/],
+    ['VIDIMUS_RATE_LIMIT_SCALE', '-1', /not a number from 0 to 1000, like 0, 0\.5 or 10/],
+    ['VIDIMUS_WEBHOOK_DELAYS', 'soon', /not a wait like 0s, 5s, 10m or 2h/],
+    ['VIDIMUS_DATABASE_URL', 'postgres://localhost/x', /leave it empty/],
+  ]
+
+  const CALLS = [['serve', '--json'], ['tenant', 'list'], ['--json'], ['audit', 'verify', '--json']]
+
+  test.each(VARIABLES.map((row, i) => [...row, CALLS[i % CALLS.length] ?? []] as const))(
+    '%s=%s',
+    async (name, value, hint, call) => {
+      const run = await vidimus(NOTHING_MADE, call, { [name]: value })
+      expectFailure(run, { exitCode: 1, says: hint })
+      expect(run.stderr).toContain(name)
+      expect(existsSync(NOTHING_MADE)).toBe(false)
+    },
+  )
+})
+
+describe('limits, on both sides', () => {
+  const accepts = async (call: string, member: string, value: unknown) =>
+    expect(await vidimusJson<Record<string, unknown>>(dir, ...filled(call))).toHaveProperty(member, value)
+  const refuses = async (call: string, says: RegExp) => expectFailure(await vidimus(dir, filled(call)), { exitCode: 2, says })
+
+  test('the daily quota goes from 0 to 10,000,000', async () => {
+    await accepts('tenant create --name x --daily-quota 0', 'daily_quota', 0)
+    await accepts('tenant create --name x --daily-quota 10000000', 'daily_quota', 10_000_000)
+    await accepts('tenant create --name x --daily-quota plan --plan large', 'daily_quota', 100_000)
+    for (const value of ['10000001', '-1', '1.5', '1e3', ''])
+      await refuses(
+        `tenant create --name x --daily-quota=${value}`,
+        /--daily-quota: ".*" is not a whole number from 0 to 10000000/,
+      )
+    await refuses('tenant set TENANT --daily-quota=10000001', /--daily-quota/)
+  })
+
+  test('sessions are kept for 0 to 3650 days', async () => {
+    await accepts('tenant create --name x --retention-days 0', 'retention_days', 0)
+    await accepts('tenant create --name x --retention-days 3650', 'retention_days', 3650)
+    await accepts('tenant create --name x --retention-days off', 'retention_days', null)
+    for (const value of ['3651', '-1', 'never'])
+      await refuses(
+        `tenant create --name x --retention-days=${value}`,
+        /--retention-days: ".*" is not a whole number from 0 to 3650/,
+      )
+  })
+
+  test('a name has 1 to 100 characters on one line', async () => {
+    for (const name of ['x', 'x'.repeat(100), '🥐'.repeat(100)]) await accepts(`tenant create --name ${name}`, 'name', name)
+    for (const name of ['x'.repeat(101), '🥐'.repeat(101)])
+      await refuses(`tenant create --name ${name}`, /--name: longer than 100 characters/)
+    await refuses('tenant create --name two\nlines', /--name: without line breaks or control characters/)
+    await refuses(`tenant set TENANT --name ${'x'.repeat(101)}`, /--name: longer than 100 characters/)
+  })
+
+  test('a label has at most 100 characters, and may be left out', async () => {
+    const create = 'key create --tenant TENANT --env test'
+    await accepts(create, 'label', '')
+    await accepts(`${create} --label ${'é'.repeat(100)}`, 'label', 'é'.repeat(100))
+    await refuses(`${create} --label ${'é'.repeat(101)}`, /--label: longer than 100 characters/)
+  })
+
+  test('a template key has 1 to 64 characters, its title 100, its file 64 KiB', async () => {
+    const put = (templateKey: string, title: string, from = 'QUERY') =>
+      `template put --tenant TENANT --key ${templateKey} --title ${title} --file ${from}`
+    const largest = file('largest.json', JSON.stringify(QUERY).padEnd(64 * 1024))
+    await accepts(put('k'.repeat(64), 't'.repeat(100), largest), 'key', 'k'.repeat(64))
+    await refuses(put('k'.repeat(65), 't'), /--key: longer than 64 characters/)
+    await refuses(put('k', 't'.repeat(101)), /--title: longer than 100 characters/)
+  })
+
+  test('a key ends after 30, 90 or 365 days, exactly, or never', async () => {
+    const create = ['key', 'create', '--tenant', tenant.id, '--env', 'test']
+    for (const days of [30, 90, 365]) {
+      const made = await vidimusJson<NewKey>(dir, ...create, '--expires-days', String(days))
+      expect(Date.parse(made.expires_at ?? '') - Date.parse(made.created_at)).toBe(days * DAY_MS)
+    }
+    for (const days of ['0', '31', '366', '030', '-30', ''])
+      await refuses(
+        `key create --tenant TENANT --env test --expires-days=${days}`,
+        /--expires-days: ".*" is not one of 30, 90, 365/,
+      )
+  })
+
+  test('scopes are all but verifications:delete, or exactly those asked for, each once', async () => {
+    const create = ['key', 'create', '--tenant', tenant.id, '--env', 'test']
+    expect(key.scopes).toEqual(['verifications:create', 'verifications:read', 'devices:manage'])
+    const asked = await vidimusJson<NewKey>(
+      dir,
+      ...create,
+      '--scopes',
+      'verifications:delete, verifications:read,verifications:delete',
+    )
+    expect(asked.scopes.toSorted()).toEqual(['verifications:delete', 'verifications:read'])
+  })
+})
+
+describe('secrets', () => {
+  test('a key is printed once; the files hold its hash and 12 characters of it, and nothing else', async () => {
+    const own = join(temporaryDir(), 'data')
+    const { id } = await vidimusJson<NewTenant>(own, 'tenant', 'create', '--name', 'x')
+    const { stdout } = await vidimus(own, ['key', 'create', '--tenant', id, '--env', 'test'])
+    const [secret = '', ...rest] = stdout.match(/vk_test_\w+/g) ?? []
+    expect(secret).toMatch(/^vk_test_[0-9A-Za-z]{38}$/)
+    expect(rest).toEqual([])
+    expect(stdout).toMatch(/only time the key key_\w+ is shown/)
+    const keyId = /key_\w+/.exec(stdout)?.[0] ?? ''
+    const successor = await vidimusJson<NewKey>(own, 'key', 'roll', keyId)
+    const list = await vidimus(own, ['key', 'list', '--tenant', id])
+    expect(list.stdout).toContain(`${secret.slice(0, 12)}…`)
+
+    for (const each of [secret, successor.key]) {
+      expect(list.stdout).not.toContain(each.slice(0, 13))
+      expect(filesContaining(own, each)).toEqual([])
+      expect(filesContaining(own, each.slice(12))).toEqual([])
+      expect(filesContaining(own, Buffer.from(each).toString('base64').slice(16, -4))).toEqual([])
+      expect(filesContaining(own, createHash('sha256').update(each).digest('hex'))).toContain('vidimus.db')
+      expect(filesContaining(own, each.slice(0, 12))).toContain('vidimus.db')
+    }
+  })
+
+  test('a webhook secret stands in no file in clear, and is shown by nothing later', async () => {
+    const own = join(temporaryDir(), 'data')
+    const { id, webhook_secret } = await vidimusJson<NewTenant>(own, 'tenant', 'create', '--name', 'x')
+    const body = webhook_secret.slice('whsec_'.length)
+    expect(filesContaining(own, body)).toEqual([])
+    expect(filesContaining(own, Buffer.from(body, 'base64'))).toEqual([])
+    expect(filesContaining(own, Buffer.from(body, 'base64').toString('hex'))).toEqual([])
+    const target = join(own, 'audit.jsonl')
+    const later = await Promise.all([
+      vidimus(own, ['tenant', 'list', '--json']),
+      vidimus(own, ['tenant', 'set', id, '--plan', 'trial', '--json']),
+      vidimus(own, ['audit', 'export', target, '--json']),
+    ])
+    for (const { exitCode, stdout } of later) {
+      expect(exitCode).toBe(0)
+      expect(stdout).not.toContain('whsec_')
+    }
+    expect(filesContaining(own, 'whsec_')).toEqual([])
+  })
+})
+
+/** A call as it would be typed, with the fixtures' names filled in. A value may be empty or hold a line break, but no space. */
+const filled = (call: string): string[] =>
+  call.split(' ').map(word =>
+    word
+      .replace(/^TENANT$/, tenant.id)
+      .replace(/^KEY$/, key.id)
+      .replace(/^QUERY$/, queryFile),
+  )

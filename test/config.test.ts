@@ -1,0 +1,273 @@
+import { describe, expect, test } from 'bun:test'
+import { ConfigError, LOG_LEVELS, loadConfig, VARIABLES } from '../src/config.ts'
+
+const HOUR_MS = 3_600_000
+
+/** The one message of a refusal. */
+function refusalOf(env: Record<string, string>): string {
+  try {
+    loadConfig(env)
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError)
+    return (error as Error).message
+  }
+  throw new Error(`${JSON.stringify(env)} was accepted`)
+}
+
+function expectRefused(name: string, value: string): void {
+  const message = refusalOf({ [name]: value })
+  expect(message).toStartWith(`${name}: `)
+  expect(message.length).toBeGreaterThan(name.length + 10)
+}
+
+describe('with nothing set', () => {
+  test('every setting has the default that the table of variables names', () => {
+    expect(loadConfig({})).toEqual({
+      port: 3000,
+      host: '127.0.0.1',
+      publicUrl: 'http://localhost:3000',
+      dataDir: './data',
+      log: 'info',
+      egressAllow: [],
+      trustedProxies: [],
+      tls: undefined,
+      rateLimitScale: 1,
+      webhookDelaysMs: [0, 5000, 60_000, 600_000, 2 * HOUR_MS, 22 * HOUR_MS],
+    })
+  })
+
+  test('the defaults in the table are themselves accepted', () => {
+    const { VIDIMUS_PUBLIC_URL: _, ...rest } = VARIABLES
+    const env = Object.fromEntries(Object.entries(rest).map(([name, variable]) => [name, variable.default]))
+    expect(loadConfig(env)).toEqual(loadConfig({}))
+  })
+
+  test('an empty or blank value counts as not set', () => {
+    for (const blank of ['', '  ']) {
+      const env = Object.fromEntries(Object.keys(VARIABLES).map(name => [name, blank]))
+      expect(loadConfig(env)).toEqual(loadConfig({}))
+    }
+  })
+
+  test('variables of other programs are not looked at', () => {
+    expect(loadConfig({ PATH: '/bin', HOSTNAME: 'x', PORTS: 'many', vidimus_log: 'loud' })).toEqual(loadConfig({}))
+  })
+})
+
+test('an unknown VIDIMUS_ variable is refused by its name, with the known ones', () => {
+  const message = refusalOf({ VIDIMUS_LOGS: 'debug' })
+  expect(message).toStartWith('VIDIMUS_LOGS: ')
+  for (const name of Object.keys(VARIABLES)) expect(message).toContain(name)
+})
+
+test('an unknown VIDIMUS_ variable is refused even when it is empty or undefined', () => {
+  expect(refusalOf({ VIDIMUS_: '' })).toStartWith('VIDIMUS_: ')
+  expect(() => loadConfig({ VIDIMUS_LOGS: undefined })).toThrow('VIDIMUS_LOGS')
+})
+
+describe('PORT', () => {
+  test('is a whole number from 0 to 65535', () => {
+    for (const [text, port] of [
+      ['0', 0],
+      ['1', 1],
+      ['8080', 8080],
+      [' 8080 ', 8080],
+      ['65535', 65_535],
+    ] as const) {
+      expect(loadConfig({ PORT: text }).port).toBe(port)
+    }
+  })
+
+  test('anything else is refused', () => {
+    for (const text of ['-1', '65536', '999999999', '9999999999', '80.5', '0x50', '1e3', '+80', '8 0', 'http', '٣']) {
+      expectRefused('PORT', text)
+    }
+  })
+})
+
+test('HOST is taken as it is', () => {
+  for (const host of ['0.0.0.0', '::1', 'localhost']) expect(loadConfig({ HOST: ` ${host} ` }).host).toBe(host)
+})
+
+describe('VIDIMUS_PUBLIC_URL', () => {
+  test('keeps scheme, host, port and path, without a trailing slash', () => {
+    for (const [text, url] of [
+      ['https://verify.shop.example', 'https://verify.shop.example'],
+      ['https://verify.shop.example/', 'https://verify.shop.example'],
+      ['http://192.168.1.5:3000', 'http://192.168.1.5:3000'],
+      ['https://shop.example/verify/', 'https://shop.example/verify'],
+      ['https://shop.example/verify//', 'https://shop.example/verify'],
+      ['HTTPS://Shop.Example:443', 'https://shop.example'],
+      ['http://[fd00::1]:8080/', 'http://[fd00::1]:8080'],
+    ] as const) {
+      expect(loadConfig({ VIDIMUS_PUBLIC_URL: text }).publicUrl).toBe(url)
+    }
+  })
+
+  test('follows PORT when it is not set, and is left open while the system chooses the port', () => {
+    expect(loadConfig({ PORT: '8080' }).publicUrl).toBe('http://localhost:8080')
+    expect(loadConfig({ PORT: '0' }).publicUrl).toBe('')
+  })
+
+  test('says https when the service does', () => {
+    const env = { PORT: '8443', VIDIMUS_TLS_CERT: 'cert.pem', VIDIMUS_TLS_KEY: 'key.pem' }
+    expect(loadConfig(env).publicUrl).toBe('https://localhost:8443')
+  })
+
+  test('what is no http(s) address is refused', () => {
+    for (const text of ['verify.shop.example', 'ftp://shop.example', 'https://', 'javascript:alert(1)', '/verify', 'localhost:3000']) {
+      expectRefused('VIDIMUS_PUBLIC_URL', text)
+    }
+  })
+
+  test('a query, a fragment, a user or a password is refused, also an empty query or fragment', () => {
+    for (const text of [
+      'https://shop.example/?a=1',
+      'https://shop.example/?',
+      'https://shop.example?',
+      'https://shop.example/#top',
+      'https://shop.example/#',
+      'https://user@shop.example',
+      'https://user:secret@shop.example',
+      'https://:secret@shop.example',
+    ]) {
+      expectRefused('VIDIMUS_PUBLIC_URL', text)
+    }
+  })
+
+  test('a refused password is not repeated in the message', () => {
+    expect(refusalOf({ VIDIMUS_PUBLIC_URL: 'https://user:hunter2@shop.example' })).not.toContain('hunter2')
+  })
+})
+
+test('VIDIMUS_DATA_DIR is taken as it is', () => {
+  expect(loadConfig({ VIDIMUS_DATA_DIR: ' /var/lib/vidimus ' }).dataDir).toBe('/var/lib/vidimus')
+})
+
+describe('VIDIMUS_LOG', () => {
+  test('is one of the levels', () => {
+    for (const level of LOG_LEVELS) expect(loadConfig({ VIDIMUS_LOG: level }).log).toBe(level)
+  })
+
+  test('anything else is refused with the levels', () => {
+    for (const text of ['INFO', 'trace', 'warning', '0', 'toString']) expectRefused('VIDIMUS_LOG', text)
+    for (const level of LOG_LEVELS) expect(refusalOf({ VIDIMUS_LOG: 'loud' })).toContain(level)
+  })
+})
+
+describe('VIDIMUS_EGRESS_ALLOW', () => {
+  test('is a list of destinations', () => {
+    expect(loadConfig({ VIDIMUS_EGRESS_ALLOW: '192.168.10.20:8443, 10.1.2.0/24:80,[fd00::1]:8443' }).egressAllow).toEqual([
+      { address: '192.168.10.20', prefix: 32, port: 8443 },
+      { address: '10.1.2.0', prefix: 24, port: 80 },
+      { address: 'fd00::1', prefix: 128, port: 8443 },
+    ])
+  })
+
+  test('holds up to 32 destinations', () => {
+    const list = (count: number) => Array.from({ length: count }, (_, i) => `10.0.0.${i}:80`).join(',')
+    expect(loadConfig({ VIDIMUS_EGRESS_ALLOW: list(32) }).egressAllow).toHaveLength(32)
+    expectRefused('VIDIMUS_EGRESS_ALLOW', list(33))
+  })
+
+  test('what may not be opened, or cannot be read, is refused', () => {
+    for (const text of [
+      '192.168.10.20',
+      'shop.local:80',
+      '10.0.0.0/23:80',
+      '169.254.169.254:80',
+      '10.0.0.1:0',
+      '10.0.0.1:65536',
+      'x',
+    ]) {
+      expectRefused('VIDIMUS_EGRESS_ALLOW', text)
+    }
+  })
+
+  test('ports reach from 1 to 65535', () => {
+    for (const port of [1, 65_535]) {
+      expect(loadConfig({ VIDIMUS_EGRESS_ALLOW: `10.0.0.1:${port}` }).egressAllow[0]?.port).toBe(port)
+    }
+  })
+})
+
+describe('VIDIMUS_TRUSTED_PROXIES', () => {
+  test('is a list of addresses and networks', () => {
+    expect(loadConfig({ VIDIMUS_TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8' }).trustedProxies).toEqual([
+      { bytes: Uint8Array.of(127, 0, 0, 1), prefix: 32 },
+      { bytes: Uint8Array.of(10, 0, 0, 0), prefix: 8 },
+    ])
+  })
+
+  test('what is neither is refused', () => {
+    for (const text of ['proxy.local', '10.0.0.0/33', '10.0.0', '10.0.0.1:80', 'loopback']) {
+      expectRefused('VIDIMUS_TRUSTED_PROXIES', text)
+    }
+  })
+})
+
+describe('VIDIMUS_TLS_CERT and VIDIMUS_TLS_KEY', () => {
+  test('name the two files', () => {
+    expect(loadConfig({ VIDIMUS_TLS_CERT: 'cert.pem', VIDIMUS_TLS_KEY: 'key.pem' }).tls).toEqual({
+      certFile: 'cert.pem',
+      keyFile: 'key.pem',
+    })
+  })
+
+  test('one without the other is refused by the name of the missing one', () => {
+    expect(refusalOf({ VIDIMUS_TLS_CERT: 'cert.pem' })).toStartWith('VIDIMUS_TLS_KEY: ')
+    expect(refusalOf({ VIDIMUS_TLS_KEY: 'key.pem' })).toStartWith('VIDIMUS_TLS_CERT: ')
+  })
+})
+
+describe('VIDIMUS_RATE_LIMIT_SCALE', () => {
+  test('is a plain number from 0 to 1000', () => {
+    for (const [text, scale] of [
+      ['0', 0],
+      ['0.5', 0.5],
+      ['0.000001', 0.000001],
+      ['10', 10],
+      ['999.999999', 999.999999],
+      ['1000', 1000],
+    ] as const) {
+      expect(loadConfig({ VIDIMUS_RATE_LIMIT_SCALE: text }).rateLimitScale).toBe(scale)
+    }
+  })
+
+  test('anything else is refused', () => {
+    for (const text of ['-1', '-0.5', '1000.000001', '1001', '10000', '1e3', '.5', '1.', '1,5', 'Infinity', 'NaN', 'off', '0x1']) {
+      expectRefused('VIDIMUS_RATE_LIMIT_SCALE', text)
+    }
+  })
+})
+
+describe('VIDIMUS_WEBHOOK_DELAYS', () => {
+  const delays = (text: string) => loadConfig({ VIDIMUS_WEBHOOK_DELAYS: text }).webhookDelaysMs
+
+  test('is one wait per attempt', () => {
+    expect(delays('0s')).toEqual([0])
+    expect(delays('1s, 2m ,3h')).toEqual([1000, 120_000, 3 * HOUR_MS])
+  })
+
+  test('holds up to twelve attempts', () => {
+    expect(delays(new Array(12).fill('1s').join(','))).toHaveLength(12)
+    expectRefused('VIDIMUS_WEBHOOK_DELAYS', new Array(13).fill('1s').join(','))
+  })
+
+  test('each wait lasts at most 72 hours', () => {
+    for (const text of ['72h', '4320m', '259200s']) expect(delays(text)).toEqual([72 * HOUR_MS])
+    for (const text of ['73h', '4321m', '259201s', '999999h']) expectRefused('VIDIMUS_WEBHOOK_DELAYS', text)
+  })
+
+  test('anything else is refused', () => {
+    for (const text of ['5', '5d', '-1s', '1.5s', '1s,', ',', '1 s', '1s;2s', '1S', '9999999s', 's']) {
+      expectRefused('VIDIMUS_WEBHOOK_DELAYS', text)
+    }
+  })
+})
+
+test('VIDIMUS_DATABASE_URL is refused in this version, and its value is not repeated', () => {
+  const message = refusalOf({ VIDIMUS_DATABASE_URL: 'postgres://user:hunter2@db/vidimus' })
+  expect(message).toStartWith('VIDIMUS_DATABASE_URL: ')
+  expect(message).not.toContain('hunter2')
+})

@@ -1,0 +1,82 @@
+// Certificates made for a test: what is not given is that of a plain, valid one.
+import 'reflect-metadata'
+import {
+  AuthorityKeyIdentifierExtension,
+  BasicConstraintsExtension,
+  CRLDistributionPointsExtension,
+  cryptoProvider,
+  ExtendedKeyUsageExtension,
+  Extension,
+  KeyUsageFlags,
+  KeyUsagesExtension,
+  SubjectKeyIdentifierExtension,
+  X509CertificateGenerator,
+} from '@peculiar/x509'
+
+cryptoProvider.set(crypto)
+
+export const NOW = Date.parse('2026-11-15T00:00:00Z')
+export const DAY_MS = 86_400_000
+export const DOCUMENT_SIGNER = '1.0.18013.5.1.2'
+
+export type Issued = { der: Uint8Array; keys: CryptoKeyPair; name: string }
+
+export type Wanted = {
+  name?: string
+  /** Self-signed without one. */
+  issuer?: Pick<Issued, 'keys' | 'name'>
+  keys?: CryptoKeyPair
+  notBefore?: number
+  notAfter?: number
+  extensions?: Extension[]
+}
+
+type Algorithm = EcKeyGenParams | RsaHashedKeyGenParams
+
+export const P256: Algorithm = { name: 'ECDSA', namedCurve: 'P-256' }
+
+export async function makeKeys(algorithm: Algorithm = P256): Promise<CryptoKeyPair> {
+  return crypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
+}
+
+let serial = 0
+
+export async function issue(wanted: Wanted): Promise<Issued> {
+  const keys = wanted.keys ?? (await makeKeys())
+  const name = wanted.name ?? 'C=NL, CN=Test Issuer'
+  const signer = wanted.issuer ?? { keys, name }
+  const hash = signer.keys.publicKey.algorithm.name === 'Ed25519' ? {} : { hash: 'SHA-256' }
+  const certificate = await X509CertificateGenerator.create({
+    serialNumber: (++serial).toString(16).padStart(4, '0'),
+    subject: name,
+    issuer: signer.name,
+    notBefore: new Date(wanted.notBefore ?? NOW - 30 * DAY_MS),
+    notAfter: new Date(wanted.notAfter ?? NOW + 300 * DAY_MS),
+    publicKey: keys.publicKey,
+    signingKey: signer.keys.privateKey,
+    signingAlgorithm: { name: signer.keys.publicKey.algorithm.name, ...hash },
+    extensions: wanted.extensions ?? [],
+  })
+  return { der: new Uint8Array(certificate.rawData), keys, name }
+}
+
+/** A certificate authority: CA and keyCertSign, unless `extensions` says otherwise. */
+export async function issueAuthority({ pathLength, ...wanted }: Wanted & { pathLength?: number } = {}): Promise<Issued> {
+  return issue({ name: 'C=NL, CN=Test Root', extensions: [isAuthority(pathLength), signsCertificates()], ...wanted })
+}
+
+export const isAuthority = (pathLength?: number, critical = true) => new BasicConstraintsExtension(true, pathLength, critical)
+export const isNoAuthority = () => new BasicConstraintsExtension(false, undefined, true)
+export const signsCertificates = () => new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true)
+export const usages = (flags: KeyUsageFlags, critical = true) => new KeyUsagesExtension(flags, critical)
+export const purposes = (oids: string[], critical = true) => new ExtendedKeyUsageExtension(oids, critical)
+export const keyIdentifier = ({ publicKey }: CryptoKeyPair) => SubjectKeyIdentifierExtension.create(publicKey)
+export const authorityKey = ({ publicKey }: CryptoKeyPair) => AuthorityKeyIdentifierExtension.create(publicKey)
+export const wrongKeyIdentifier = () => new SubjectKeyIdentifierExtension('00'.repeat(20))
+export const unknownCritical = () => new Extension('1.3.6.1.4.1.99999.1', true, Uint8Array.of(5, 0))
+/** One e-mail address. */
+export const issuerAltName = () =>
+  new Extension('2.5.29.18', false, Uint8Array.of(0x30, 0x06, 0x81, 0x04, 0x61, 0x40, 0x62, 0x63))
+export const crlPoint = () => new CRLDistributionPointsExtension(['https://issuer.example/crl'])
+
+export { KeyUsageFlags as Usage }

@@ -1,0 +1,68 @@
+// JSON Schema 2020-12, as far as our OpenAPI document uses it. Written against the standard and not with TypeBox, so that it can find the
+// document wrong; a keyword it does not know is a failure, so that nothing is waved through.
+
+export type JsonSchema = { [keyword: string]: unknown }
+
+const ANNOTATIONS = ['description', 'examples', 'default', 'contentMediaType']
+
+/** What is wrong with a value; empty when nothing is. `root` is where `$ref` points into. */
+export function problemsOf(root: object, schema: JsonSchema | boolean, value: unknown, at = '$'): string[] {
+  if (typeof schema === 'boolean') return schema ? [] : [`${at}: not expected`]
+  return Object.entries(schema).flatMap(([keyword, rule]) => {
+    if (ANNOTATIONS.includes(keyword)) return []
+    const check = KEYWORDS[keyword]
+    if (!check) throw new Error(`${at}: this validator does not know ${keyword}`)
+    const found = check(rule as never, value, (sub, member, name) => problemsOf(root, sub, member, `${at}.${name}`), root, schema)
+    return typeof found === 'boolean' ? (found ? [] : [`${at}: ${keyword} ${JSON.stringify(rule)}`]) : found
+  })
+}
+
+type Descend = (schema: JsonSchema | boolean, value: unknown, name: string) => string[]
+type Check = (rule: never, value: unknown, descend: Descend, root: object, schema: JsonSchema) => boolean | string[]
+type Members = Record<string, JsonSchema>
+
+const KEYWORDS: Record<string, Check> = {
+  $ref: (rule: string, value, descend, root) => descend(resolve(root, rule), value, `(${rule.split('/').at(-1)})`),
+  type: (rule: string, value) => (rule === 'integer' ? Number.isInteger(value) : typeOf(value) === rule),
+  const: (rule, value) => Bun.deepEquals(rule, value),
+  enum: (rule: unknown[], value) => rule.some(each => Bun.deepEquals(each, value)),
+  required: (rule: string[], value) => !isObject(value) || rule.every(name => Object.hasOwn(value, name)),
+  properties: (rule: Members, value, descend) =>
+    entriesOf(value).flatMap(([name, member]) => (Object.hasOwn(rule, name) ? descend(rule[name] ?? {}, member, name) : [])),
+  additionalProperties: (rule: JsonSchema | boolean, value, descend, _root, { properties = {} }) =>
+    entriesOf(value).flatMap(([name, member]) => (Object.hasOwn(properties as Members, name) ? [] : descend(rule, member, name))),
+  propertyNames: (rule: JsonSchema, value, descend) => entriesOf(value).flatMap(([name]) => descend(rule, name, name)),
+  maxProperties: (rule: number, value) => entriesOf(value).length <= rule,
+  items: (rule: JsonSchema, value, descend) =>
+    Array.isArray(value) ? value.flatMap((each, i) => descend(rule, each, String(i))) : [],
+  minItems: (rule: number, value) => !Array.isArray(value) || value.length >= rule,
+  maxItems: (rule: number, value) => !Array.isArray(value) || value.length <= rule,
+  minLength: (rule: number, value) => typeof value !== 'string' || [...value].length >= rule,
+  maxLength: (rule: number, value) => typeof value !== 'string' || [...value].length <= rule,
+  pattern: (rule: string, value) => typeof value !== 'string' || new RegExp(rule, 'u').test(value),
+  minimum: (rule: number, value) => typeof value !== 'number' || value >= rule,
+  maximum: (rule: number, value) => typeof value !== 'number' || value <= rule,
+  format: (rule: string, value) => typeof value !== 'string' || (FORMATS[rule]?.test(value) ?? false),
+}
+
+/** Times are UTC and end in Z (interface part 2). */
+const FORMATS: Record<string, RegExp> = {
+  'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/,
+  date: /^\d{4}-\d\d-\d\d$/,
+  uri: /^[a-z][a-z0-9+.-]*:\S+$/i,
+}
+
+function resolve(root: object, reference: string): JsonSchema {
+  const found = reference
+    .replace(/^#\//, '')
+    .split('/')
+    .reduce<unknown>((place, name) => (place as Members | undefined)?.[name], root)
+  if (!isObject(found)) throw new Error(`${reference} points nowhere`)
+  return found
+}
+
+const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)
+
+const isObject = (value: unknown): value is JsonSchema => typeOf(value) === 'object'
+
+const entriesOf = (value: unknown): [string, unknown][] => (isObject(value) ? Object.entries(value) : [])

@@ -1,0 +1,27 @@
+// Public test vectors lie beside the repository, where they exist; they are never part of it.
+import { test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+
+const FOLDER = resolve(import.meta.dir, '../../../shared/vectors')
+
+export type Vector<Input> = {
+  id: string
+  kind: string
+  title: string
+  input: Input
+  context?: Record<string, string>
+  trust?: { anchors_der_b64: string[] }
+  expect: { outcome: 'value' | 'accept' | 'accept-legacy' | 'reject' | 'policy' | 'error'; reason?: string } & Record<
+    string,
+    unknown
+  >
+}
+
+/** The vectors of a file; none, and a skipped test that says so, where the folder is missing. */
+export function vectors<Input>(file: string): Vector<Input>[] {
+  const path = resolve(FOLDER, file)
+  if (existsSync(path)) return JSON.parse(readFileSync(path, 'utf8')).vectors
+  test.skip(`SKIPPED: ../shared/vectors/${file} is not there, so its vectors were not run`, () => {})
+  return []
+}

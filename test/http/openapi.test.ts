@@ -1,0 +1,363 @@
+// The document against the service: every route is called for real in every way that this file knows, and whatever comes back must be
+// documented. In the other direction, everything that is documented must have come back.
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { eq } from 'drizzle-orm'
+import { verificationSessions } from '#schema'
+import { createApp } from '../../src/app.ts'
+import { sha256Hex } from '../../src/hash.ts'
+import type { OpenApi } from '../../src/http/openapi.ts'
+import { type Answer, createVerification, type ErrorBody, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
+import { vidimus } from '../helpers/cli.ts'
+import { type JsonSchema, problemsOf } from '../helpers/json-schema.ts'
+
+type Response = {
+  description: string
+  headers: Record<string, { $ref: string }>
+  content: Record<string, { schema: JsonSchema; examples?: Record<string, { value: ErrorBody }> }>
+}
+
+type Operation = {
+  method: string
+  path: string
+  operationId: string
+  summary: string
+  description: string
+  tags: string[]
+  security: { apiKey: string[] }[]
+  requestBody?: { content: Record<string, object> }
+  responses: Record<string, Response>
+}
+
+type Header = { required: boolean; schema: JsonSchema }
+
+const DAY_MS = 86_400_000
+
+let app: TestApp
+let document: OpenApi
+let operations: Operation[]
+let answers: { operation: Operation; way: string; answer: Answer }[]
+
+beforeAll(async () => {
+  app = await startApp()
+  document = (await app.call<OpenApi>('GET', '/openapi.json')).body
+  operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ ...(operation as unknown as Operation), method, path })),
+  )
+  answers = (await Promise.all(Object.entries(WAYS).map(([way, use]) => askAll(way, use)))).flat()
+}, 60_000)
+
+test('the document passes the recommended rules of redocly without an error or a warning', async () => {
+  const dir = temporaryDir()
+  await Bun.write(join(dir, 'openapi.json'), JSON.stringify(document))
+  const redocly = resolve(import.meta.dir, '../../node_modules/@redocly/cli/bin/cli.js')
+  const { stdout } = Bun.spawnSync(
+    [process.execPath, redocly, 'lint', '--extends=recommended', '--format=json', 'openapi.json'],
+    {
+      cwd: dir,
+      env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+    },
+  )
+  const { totals, problems } = JSON.parse(stdout.toString())
+  expect({ problems, totals }).toEqual({ problems: [], totals: { errors: 0, warnings: 0, ignored: 0 } })
+})
+
+test('it is version 0.1.0 of the interface, at the public address', () => {
+  const { openapi, info, servers } = document
+  expect(openapi).toBe('3.1.0')
+  expect(info).toMatchObject({ title: 'Vidimus', version: '0.1.0', license: { identifier: 'Apache-2.0' } })
+  expect(servers).toEqual([{ url: 'https://verify.example' }])
+})
+
+test('every route is in it, but for the document and the page that shows it', () => {
+  const routes = createApp(app.deps).routes.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`)
+  const documented = operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`)
+  const own = ['GET /openapi.json', 'GET /docs', 'GET /docs/reference.js', 'GET /docs/reference.css']
+  expect(documented.toSorted()).toEqual(routes.filter(route => !own.includes(route)).toSorted())
+  expect(documented.length).toBeGreaterThanOrEqual(9)
+})
+
+test('every operation has a name of its own, a summary, a description, and a tag that is explained', () => {
+  const tags = document.tags.map(({ name }) => name)
+  for (const operation of operations) {
+    expect(operation.operationId).toMatch(/^[a-z]+[A-Z]\w+$/)
+    expect(operation.summary).not.toBeEmpty()
+    expect(operation.description).not.toBeEmpty()
+    expect(operation.tags).toHaveLength(1)
+    expect(tags).toContain(operation.tags[0] ?? '')
+  }
+  expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length)
+})
+
+test('it is plain JSON Schema: nothing of TypeBox is left, and no object is silent about further properties', () => {
+  const { schemas } = document.components
+  const text = JSON.stringify(document)
+  expect(text).not.toMatch(/"\$id"|patternProperties|documentedDefault|"anyOf"/)
+  expect(schemas.VerificationStatus).toMatchObject({
+    properties: { status: { type: 'string', enum: ['pending', 'completed', 'failed', 'expired'] } },
+  })
+  expect(schemas.CreateVerification).toMatchObject({ properties: { ttl_seconds: { type: 'integer', default: 300 } } })
+  const silent: string[] = []
+  JSON.parse(text, function (this: unknown, key, value) {
+    if (value?.type === 'object' && value.additionalProperties === undefined) silent.push(key)
+    return value
+  })
+  expect(silent).toEqual([])
+})
+
+describe('what the routes really answer', () => {
+  test('is documented: status, code, body, content type and headers', () => {
+    const wrong = answers.flatMap(({ operation, way, answer }) =>
+      problemsWith(operation, answer).map(problem => `${operation.operationId}, ${way}: ${answer.status} ${problem}`),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  test('covers every status and code of the document', () => {
+    const documented = operations.flatMap(({ operationId, responses }) =>
+      Object.entries(responses).flatMap(([status, response]) =>
+        codesOf(response).map(code => `${operationId} ${status} ${code}`),
+      ),
+    )
+    const given = answers.map(({ operation, answer }) => `${operation.operationId} ${answer.status} ${codeOf(answer)}`)
+    // There is nothing in it that could fail.
+    const neverGiven = ['getHealth 500 internal_error']
+    expect(documented.filter(each => !given.includes(each))).toEqual(neverGiven)
+  })
+
+  test('would not be taken for documented with one field more', () => {
+    const objects = answers.filter(({ answer }) => answer.body !== undefined)
+    expect(objects.length).toBeGreaterThan(50)
+    for (const { operation, answer } of objects) {
+      const body = { ...(answer.body as object), surprise: 1 }
+      expect(problemsWith(operation, { ...answer, body })).toEqual([expect.stringMatching(/surprise: not expected$/)])
+    }
+  })
+
+  test('names the scope that the document asks for', () => {
+    const refused = answers.filter(({ answer }) => answer.status === 403)
+    expect(refused).toHaveLength(operations.filter(({ security }) => security.length).length)
+    for (const { operation, answer } of refused) {
+      const scope = operation.security[0]?.apiKey[0] ?? 'none'
+      expect((answer.body as ErrorBody).error.message).toContain(scope)
+      expect(operation.description).toContain(`\`${scope}\``)
+    }
+  })
+
+  test('a replay says so', () => {
+    const replays = answers.filter(({ answer }) => answer.headers.get('idempotent-replayed') === 'true')
+    expect(replays.map(({ operation, way }) => `${operation.operationId}, ${way}`)).toEqual(['createVerification, a repeat'])
+  })
+})
+
+describe('vidimus openapi', () => {
+  test('prints the same document, and makes no data directory', async () => {
+    const dir = join(temporaryDir(), 'data')
+    const env = { VIDIMUS_PUBLIC_URL: 'https://verify.example' }
+    const runs = await Promise.all([['openapi'], ['openapi', '--json']].map(args => vidimus(dir, args, env)))
+    for (const { exitCode, stdout, stderr } of runs) {
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+      expect(JSON.parse(stdout)).toEqual(document)
+    }
+    expect(runs.map(({ stdout }) => stdout.trimEnd().includes('\n'))).toEqual([true, false])
+    expect(existsSync(dir)).toBe(false)
+  })
+})
+
+type Change = { key?: string; id?: string; query?: string; body?: object; headers?: Record<string, string> }
+type Scene = { app: TestApp; tenantId: string; id: string; ask: (change?: Change) => Promise<Answer> }
+type Way = (scene: Scene) => Promise<Answer>
+
+/** One way to call a route, good or bad; those that mean nothing to a route are harmless there. */
+const WAYS: Record<string, { options?: Parameters<typeof startApp>[0]; use: Way }> = {
+  'as meant': { use: ({ ask }) => ask() },
+  'a repeat': { use: ({ ask }) => twice(() => ask({ headers: { 'idempotency-key': 'one' } })) },
+  'no key': { use: ({ ask }) => ask({ key: '' }) },
+  'an expired key': {
+    use: async ({ app, tenantId, ask }) => {
+      const key = await app.key(tenantId, { expiresDays: 30 })
+      app.clock.advance(30 * DAY_MS)
+      return await ask({ key })
+    },
+  },
+  'a key without scopes': { use: async ({ app, tenantId, ask }) => ask({ key: await app.key(tenantId, { scopes: [] }) }) },
+  'an unknown id': { use: ({ ask }) => ask({ id: 'vs_0000000000000000000000' }) },
+  'an unknown field': { use: ({ ask }) => ask({ query: '?limit=20&surprise=1', body: { surprise: 1 } }) },
+  'a limit of 0': { use: ({ ask }) => ask({ query: '?limit=0' }) },
+  'a key of idempotency with a space': { use: ({ ask }) => ask({ headers: { 'idempotency-key': 'a b' } }) },
+  'a repeat with another body': {
+    use: async ({ ask }) => {
+      const headers = { 'idempotency-key': 'one' }
+      await ask({ headers })
+      return await ask({ headers, body: { template: 'age_over_21' } })
+    },
+  },
+  'a repeat while the first runs': {
+    options: {
+      resolve: async () => {
+        slowName.asked.resolve()
+        return await slowName.answer.promise
+      },
+    },
+    use: ({ ask }) => whileFirstRuns(ask),
+  },
+  'an unknown template': { use: ({ ask }) => ask({ body: { template: 'no_such_template' } }) },
+  'a private webhook': {
+    use: ({ ask }) => ask({ body: { template: 'age_over_18', webhook_url: 'http://127.0.0.1/hook' } }),
+  },
+  'an empty wallet_nonce': { use: ({ ask }) => ask({ body: { wallet_nonce: '' } }) },
+  'a body of 2 MB': { use: ({ ask }) => ask({ body: { purpose: 'x'.repeat(2_000_000) } }) },
+  'an address of 5000 characters': { use: ({ ask }) => ask({ query: `?${'x'.repeat(5000)}` }) },
+  'too often': { options: { rateLimitScale: 0.01 }, use: ({ ask }) => twice(ask) },
+  'too often without a key': { options: { rateLimitScale: 0.01 }, use: ({ ask }) => twice(() => ask({ key: '' })) },
+  'a spent quota': {
+    use: async ({ app, ask }) => ask({ key: (await app.tenant({ name: 'Closed shop', dailyQuota: 0 })).key }),
+  },
+  'an expired session': {
+    use: ({ app, ask }) => {
+      app.clock.advance(3_600_000)
+      return ask()
+    },
+  },
+  'an answered session': {
+    use: async ({ app, ask, id }) => {
+      await answerSession(app, id)
+      return await ask()
+    },
+  },
+  'no database': { use: ({ app, ask }) => withBroken(app, { db: undefined }, ask) },
+  'no figures': { use: ({ app, ask }) => withBroken(app, { metrics: { ...app.deps.metrics, render: fail } }, ask) },
+  'a full disk': { use: ({ app, ask }) => withBroken(app, { write: async () => fail() }, ask) },
+  'a broken clock': { use: ({ app, ask }) => withBroken(app, { now: fail }, ask) },
+}
+
+const SESSION = {
+  template: 'age_over_18',
+  purpose: 'To sell you wine',
+  metadata: { order: '17' },
+  redirect_url: 'https://shop.example/done',
+}
+
+const RESPONSE_CODE = 'x'.repeat(43)
+
+/** Each way has a service of its own, each operation a tenant and a day of its own: nobody spends another's budgets. */
+async function askAll(way: string, { options, use }: (typeof WAYS)[string]): Promise<typeof answers> {
+  const app = await startApp({ rateLimitScale: 1, ...options })
+  const asked: typeof answers = []
+  for (const operation of operations) {
+    app.clock.advance(DAY_MS)
+    const tenant = await app.tenant()
+    const { id } = await createVerification(app, await app.key(tenant.id), SESSION)
+    const body = await prepare(app, operation.operationId, id)
+    const ask = (change: Change = {}) => askOne(app, operation, { key: tenant.key, id, body, ...change })
+    asked.push({ operation, way, answer: await use({ app, tenantId: tenant.id, id, ask }) })
+  }
+  return asked
+}
+
+/** Brings a session to where the operation makes sense, and gives the body to call it with. */
+async function prepare(app: TestApp, operationId: string, id: string): Promise<object> {
+  switch (operationId) {
+    case 'createVerification':
+      return SESSION
+    case 'redeemResponseCode':
+      await answerSession(app, id)
+      return { response_code: RESPONSE_CODE }
+    case 'postRequestObject':
+      return { wallet_nonce: 'one' }
+    case 'postWalletResponse':
+      await app.call('GET', `/wallet/request/${id}`)
+      return { error: 'access_denied', state: await stateOf(app, id) }
+    default:
+      return {}
+  }
+}
+
+/** As if a wallet had answered. */
+async function answerSession(app: TestApp, id: string): Promise<void> {
+  const at = app.clock.now()
+  const answered = { status: 'completed', respondedAt: at, responseCodeExpiresAt: at + DAY_MS } as const
+  await app.deps.write(async tx => {
+    await tx
+      .update(verificationSessions)
+      .set({ ...answered, responseCodeHash: sha256Hex(RESPONSE_CODE) })
+      .where(eq(verificationSessions.id, id))
+  })
+}
+
+async function stateOf({ deps }: TestApp, id: string): Promise<string> {
+  const [session] = await deps.db.select().from(verificationSessions).where(eq(verificationSessions.id, id))
+  return session?.state ?? ''
+}
+
+function askOne(app: TestApp, operation: Operation, { key, id = '', query = '', body, headers }: Change): Promise<Answer> {
+  const isForm = operation.requestBody && !('application/json' in operation.requestBody.content)
+  return app.call(operation.method.toUpperCase(), operation.path.replace(/\{\w+\}/, id) + query, {
+    ...(operation.security.length > 0 && { key }),
+    ...(operation.requestBody && (isForm ? { raw: new URLSearchParams(body as Record<string, string>) } : { body })),
+    headers,
+  })
+}
+
+async function twice(ask: () => Promise<Answer>): Promise<Answer> {
+  await ask()
+  return await ask()
+}
+
+const slowName = { asked: Promise.withResolvers<void>(), answer: Promise.withResolvers<string[]>() }
+
+/** A webhook's name is looked up before the session is made: while that takes its time, the request is in work. */
+async function whileFirstRuns(ask: Scene['ask']): Promise<Answer> {
+  const change = { headers: { 'idempotency-key': 'one' }, body: { ...SESSION, webhook_url: 'https://slow.example/hook' } }
+  const first = ask(change)
+  await Promise.race([slowName.asked.promise, first])
+  const second = await ask(change)
+  slowName.answer.resolve(['93.184.215.14'])
+  await first
+  return second
+}
+
+async function withBroken(app: TestApp, broken: Partial<TestApp['deps']>, ask: Scene['ask']): Promise<Answer> {
+  const whole = { ...app.deps }
+  try {
+    Object.assign(app.deps, broken)
+    return await ask()
+  } finally {
+    Object.assign(app.deps, whole)
+  }
+}
+
+function fail(): never {
+  throw new Error('broken')
+}
+
+function problemsWith({ responses }: Operation, answer: Answer): string[] {
+  const response = responses[answer.status]
+  if (!response) return ['is not documented']
+  const type = answer.headers.get('content-type')?.split(';')[0] ?? ''
+  const content = response.content[type]
+  if (!content) return [`"${type}" is not documented`]
+  return [
+    ...(codesOf(response).includes(codeOf(answer)) ? [] : [`${codeOf(answer)} is not documented`]),
+    ...problemsOf(document, content.schema, type === 'application/json' ? answer.body : answer.text),
+    ...headerProblems(response, answer),
+  ]
+}
+
+/** The codes a response is documented to carry; one empty code for an answer that went well. */
+const codesOf = ({ content }: Response): string[] => Object.keys(content['application/json']?.examples ?? { '': {} })
+
+const codeOf = ({ status, body }: Answer): string => (status < 400 ? '' : (body as ErrorBody).error.code)
+
+function headerProblems(response: Response, { status, headers }: Answer): string[] {
+  // Limits are on in these services, so the budgets must be told; but what breaks may break before they are known.
+  const isExpected = (name: string) => name.startsWith('RateLimit') && status !== 500
+  return Object.entries(document.components.headers as Record<string, Header>).flatMap(([name, { required, schema }]) => {
+    const value = headers.get(name)
+    const isDocumented = name in response.headers
+    if (value === null) return isDocumented && (required || isExpected(name)) ? [`lacks ${name}`] : []
+    if (!isDocumented) return [`${name} is not documented`]
+    return problemsOf(document, schema, schema.type === 'integer' ? Number(value) : value, name)
+  })
+}

@@ -1,0 +1,360 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { ApiError } from '../../src/http/errors.ts'
+import { type Allowance, createRateLimits, POLICIES, type Policy, rateLimitHeaders } from '../../src/http/rate-limit.ts'
+
+const START = Date.parse('2026-03-04T12:00:00.123Z')
+const NAMES = Object.keys(POLICIES) as Policy[]
+
+function limits(scale = 1) {
+  const clock = { ms: START }
+  const refusals: string[] = []
+  const made = createRateLimits(
+    () => clock.ms,
+    scale,
+    policy => void refusals.push(policy),
+  )
+  return { ...made, clock, refusals }
+}
+
+type Limits = ReturnType<typeof limits>
+
+/** The refusal an act meets, or nothing. */
+function refusal(act: () => unknown): ApiError | undefined {
+  try {
+    act()
+    return undefined
+  } catch (error) {
+    expect(error).toBeInstanceOf(ApiError)
+    return error as ApiError
+  }
+}
+
+const isAllowed = (act: () => unknown): boolean => refusal(act) === undefined
+
+function takeAll({ take }: Limits, policy: Policy, key: string): number {
+  let taken = 0
+  while (isAllowed(() => take(policy, key))) taken++
+  return taken
+}
+
+/**
+ * The promise itself, without any state: a request is allowed unless some stretch of time that ends with it would hold more than
+ * burst + rate × length. Whole numbers only; the rate is `perMinute`, times in milliseconds.
+ */
+function isWithinPromise(allowed: readonly number[], at: number, { perMinute, burst }: { perMinute: number; burst: number }): boolean {
+  return allowed.every((from, i) => (allowed.length - i + 1 - burst) * 60_000 <= perMinute * (at - from))
+}
+
+const scaled = (policy: Policy, scale: number) => ({
+  perMinute: Math.round(POLICIES[policy].perSecond * scale * 60),
+  burst: Math.max(1, Math.floor(POLICIES[policy].burst * scale)),
+})
+
+/** Requests as they come: bursts within one millisecond, pauses of every length. */
+const pauses = (intervalMs: number) =>
+  fc.array(
+    fc.oneof(
+      { weight: 6, arbitrary: fc.constant(0) },
+      { weight: 3, arbitrary: fc.integer({ min: 0, max: Math.ceil(intervalMs * 2) }) },
+      { weight: 1, arbitrary: fc.integer({ min: 0, max: Math.ceil(intervalMs * 40) }) },
+    ),
+    { minLength: 1, maxLength: 120 },
+  )
+
+describe('a budget', () => {
+  for (const scale of [1, 0.5, 0.1]) {
+    test(`allows what burst and rate promise, and refuses the rest (every policy, scale ${scale})`, () => {
+      for (const policy of NAMES) {
+        const budget = scaled(policy, scale)
+        fc.assert(
+          fc.property(pauses(60_000 / budget.perMinute), fc.integer({ min: 0, max: 40 }), (gaps, spare) => {
+            const made = limits(scale)
+            const allowed: number[] = []
+            // Most of the burst is spent at once: the edge is where the mistakes are.
+            for (let i = 0; i < budget.burst - spare; i++) {
+              made.take(policy, 'k')
+              allowed.push(made.clock.ms)
+            }
+            for (const gap of gaps) {
+              made.clock.ms += gap
+              const expected = isWithinPromise(allowed, made.clock.ms, budget)
+              expect(isAllowed(() => made.check(policy, 'k'))).toBe(expected)
+              expect(isAllowed(() => made.take(policy, 'k'))).toBe(expected)
+              if (expected) allowed.push(made.clock.ms)
+            }
+          }),
+          { numRuns: 40 },
+        )
+      }
+    })
+  }
+
+  test('gives its whole burst at once and not one more, at any scale', () => {
+    for (const scale of [0.001, 0.03, 0.3, 1 / 3, 0.7, 1, 1.1, 2.7, 3, 7, 33.333333]) {
+      for (const policy of NAMES) {
+        expect([scale, policy, takeAll(limits(scale), policy, 'k')]).toEqual([scale, policy, scaled(policy, scale).burst])
+      }
+    }
+  })
+
+  test('gives its rate in the long run, within a tenth of a percent at any scale', () => {
+    for (const scale of [0.3, 0.7, 1, 3]) {
+      for (const policy of NAMES) {
+        const { perSecond } = POLICIES[policy]
+        const made = limits(scale)
+        takeAll(made, policy, 'k')
+        const seconds = Math.ceil(2000 / (perSecond * scale))
+        let taken = 0
+        for (let i = 0; i < seconds * 4; i++) {
+          made.clock.ms += 250
+          taken += takeAll(made, policy, 'k')
+        }
+        const promised = seconds * perSecond * scale
+        expect(taken).toBeWithin(Math.floor(promised * 0.999) - 1, Math.ceil(promised * 1.001) + 2)
+      }
+    }
+  })
+
+  test('is separate for each policy and each key', () => {
+    const made = limits()
+    takeAll(made, 'status', 'a')
+    expect(isAllowed(() => made.take('status', 'a'))).toBe(false)
+    expect(made.take('status', 'b').remaining).toBe(9)
+    expect(made.take('ip', 'a').remaining).toBe(199)
+    expect(made.take('key-live', 'a').remaining).toBe(399)
+    expect(made.take('key-test', 'a').remaining).toBe(99)
+  })
+
+  test('a refusal costs nothing: whoever knocks while refused does not wait longer', () => {
+    const made = limits()
+    takeAll(made, 'status', 'k')
+    for (let i = 0; i < 1000; i++) expect(isAllowed(() => made.take('status', 'k'))).toBe(false)
+    made.clock.ms += 500
+    expect(isAllowed(() => made.take('status', 'k'))).toBe(true)
+  })
+
+  test('check takes nothing', () => {
+    const made = limits()
+    for (let i = 0; i < 1000; i++) made.check('badauth', 'k')
+    expect(made.take('badauth', 'k').remaining).toBe(29)
+    takeAll(made, 'badauth', 'k')
+    expect(isAllowed(() => made.check('badauth', 'k'))).toBe(false)
+  })
+})
+
+describe('Retry-After', () => {
+  test('is enough, and a second less is not', () => {
+    for (const scale of [1, 0.5, 0.3]) {
+      for (const policy of NAMES) {
+        const interval = 1000 / (POLICIES[policy].perSecond * scale)
+        fc.assert(
+          fc.property(fc.integer({ min: 0, max: Math.ceil(interval * 3) }), later => {
+            const made = limits(scale)
+            takeAll(made, policy, 'k')
+            made.clock.ms += later
+            takeAll(made, policy, 'k')
+            const refusedAt = made.clock.ms
+            const retryAfter = retryAfterOf(refusal(() => made.take(policy, 'k')))
+            expect(retryAfter).toBeGreaterThanOrEqual(1)
+            made.clock.ms = refusedAt + (retryAfter - 1) * 1000
+            expect(isAllowed(() => made.check(policy, 'k'))).toBe(false)
+            made.clock.ms = refusedAt + retryAfter * 1000
+            expect(isAllowed(() => made.take(policy, 'k'))).toBe(true)
+          }),
+          { numRuns: 20 },
+        )
+      }
+    }
+  })
+
+  test('is the wait until the next request of the slowest budgets', () => {
+    const made = limits(0.001)
+    for (const [policy, seconds] of [
+      ['status', 500],
+      ['badauth', 6000],
+      ['create-test', 40],
+    ] as const) {
+      takeAll(made, policy, 'k')
+      expect(retryAfterOf(refusal(() => made.check(policy, 'k')))).toBe(seconds)
+    }
+  })
+
+  test('stands in a 429 rate_limit_exceeded with the spent budget, and the refusal is reported once', () => {
+    const made = limits()
+    takeAll(made, 'create-live', 'k')
+    made.refusals.length = 0
+    const refused = refusal(() => made.take('create-live', 'k'))
+    expect(refused).toMatchObject({ status: 429, code: 'rate_limit_exceeded', wireCode: 'rate_limit_exceeded' })
+    expect(refused?.headers).toEqual({
+      'retry-after': '1',
+      'ratelimit-policy': '"create";q=250;w=5',
+      ratelimit: '"create";r=0;t=1',
+    })
+    expect(made.refusals).toEqual(['create'])
+  })
+})
+
+describe('an allowance', () => {
+  test('names the policy without its environment, its burst and its window', () => {
+    const made = limits()
+    const shown = (policy: Policy) => {
+      const { name, quota, windowSeconds } = made.take(policy, 'k')
+      return [name, quota, windowSeconds]
+    }
+    expect(shown('key-live')).toEqual(['key', 400, 2])
+    expect(shown('key-test')).toEqual(['key', 100, 2])
+    expect(shown('create-live')).toEqual(['create', 250, 5])
+    expect(shown('create-test')).toEqual(['create', 100, 4])
+    expect(shown('tenant')).toEqual(['tenant', 800, 2])
+    expect(shown('ip')).toEqual(['ip', 200, 4])
+    expect(shown('badauth')).toEqual(['badauth', 30, 180])
+    expect(shown('status')).toEqual(['status', 10, 5])
+  })
+
+  test('remaining is how many more requests pass at once', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...NAMES), fc.constantFrom(1, 0.5, 0.3), fc.array(fc.nat(3000), { maxLength: 20 }), (policy, scale, gaps) => {
+        const made = limits(scale)
+        let last: Allowance = made.take(policy, 'k')
+        for (const gap of gaps) {
+          made.clock.ms += gap
+          if (isAllowed(() => made.check(policy, 'k'))) last = made.take(policy, 'k')
+          else return
+        }
+        expect(takeAll(made, policy, 'k')).toBe(last.remaining)
+      }),
+    )
+  })
+
+  test('after its reset seconds the whole burst is there again', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...NAMES), fc.constantFrom(1, 0.5, 0.3), fc.integer({ min: 1, max: 40 }), (policy, scale, requests) => {
+        const made = limits(scale)
+        let last: Allowance | undefined
+        for (let i = 0; i < requests && isAllowed(() => made.check(policy, 'k')); i++) last = made.take(policy, 'k')
+        made.clock.ms += last!.resetSeconds * 1000
+        expect(takeAll(made, policy, 'k')).toBe(last!.quota)
+      }),
+    )
+  })
+
+  test('headers show the budget that is nearest to its end', () => {
+    const allowance = (name: string, quota: number, remaining: number) => ({ name, quota, remaining, windowSeconds: 2, resetSeconds: 1 })
+    expect(rateLimitHeaders([allowance('key', 400, 399), allowance('tenant', 800, 5), allowance('create', 250, 249)])).toEqual({
+      'ratelimit-policy': '"tenant";q=800;w=2',
+      ratelimit: '"tenant";r=5;t=1',
+    })
+    expect(rateLimitHeaders([])).toEqual({})
+  })
+})
+
+describe('scale', () => {
+  test('0 lets everything through, shows no headers and counts no requests in work', () => {
+    const made = limits(0)
+    for (const policy of NAMES) {
+      for (let i = 0; i < 2000; i++) {
+        expect(rateLimitHeaders([made.take(policy, 'k')])).toEqual({})
+        made.check(policy, 'k')
+      }
+    }
+    for (let i = 0; i < 2000; i++) made.enter('k')
+    expect(made.refusals).toEqual([])
+  })
+
+  test('0.5 halves burst and rate', () => {
+    const made = limits(0.5)
+    expect(made.take('ip', 'k')).toEqual({ name: 'ip', quota: 100, windowSeconds: 4, remaining: 99, resetSeconds: 1 })
+    expect(takeAll(made, 'ip', 'k')).toBe(99)
+    made.clock.ms += 1000
+    expect(takeAll(made, 'ip', 'k')).toBe(25)
+  })
+
+  test('a tiny one still leaves one request', () => {
+    for (const policy of NAMES) expect(takeAll(limits(0.000001), policy, 'k')).toBe(1)
+  })
+})
+
+describe('the memory of budgets', () => {
+  const KEYS_MAX = 200_000
+
+  test('is bounded: when it is full the half that was used longest ago is forgotten, and the newer half still counts', () => {
+    const made = limits()
+    for (let i = 0; i < KEYS_MAX; i++) made.take('status', `k${i}`)
+    // All are remembered until the map is full; touching the oldest makes it the newest.
+    expect(made.take('status', 'k0').remaining).toBe(8)
+    made.take('status', 'one too many')
+    expect(made.take('status', 'k0').remaining).toBe(7)
+    expect(made.take('status', `k${KEYS_MAX - 1}`).remaining).toBe(8)
+    expect(made.take('status', `k${KEYS_MAX / 2 + 10}`).remaining).toBe(8)
+    expect(made.take('status', 'k1').remaining).toBe(9)
+    expect(made.take('status', `k${KEYS_MAX / 2 - 10}`).remaining).toBe(9)
+  })
+
+  test('a full memory never lets through more than the burst of a busy key', () => {
+    const made = limits()
+    expect(takeAll(made, 'status', 'busy')).toBe(10)
+    for (let i = 0; i < KEYS_MAX / 2 - 10; i++) made.take('ip', `k${i}`)
+    expect(isAllowed(() => made.take('status', 'busy'))).toBe(false)
+  })
+})
+
+describe('requests in work', () => {
+  test('are at most 64 for one key, and a place is free again as soon as one leaves', () => {
+    const made = limits()
+    const leaves = Array.from({ length: 64 }, () => made.enter('a'))
+    const refused = refusal(() => made.enter('a'))
+    expect(refused).toMatchObject({ status: 429, code: 'rate_limit_exceeded' })
+    expect(refused?.headers['retry-after']).toBe('1')
+    expect(made.refusals).toEqual(['concurrency'])
+    expect(isAllowed(() => made.enter('b'))).toBe(true)
+    leaves[0]!()
+    expect(isAllowed(() => made.enter('a'))).toBe(true)
+    expect(isAllowed(() => made.enter('a'))).toBe(false)
+  })
+
+  test('are at most 512 in all', () => {
+    const made = limits()
+    const leaves = Array.from({ length: 512 }, (_, i) => made.enter(`k${i % 16}`))
+    expect(isAllowed(() => made.enter('another'))).toBe(false)
+    leaves[100]!()
+    expect(isAllowed(() => made.enter('another'))).toBe(true)
+    expect(isAllowed(() => made.enter('another'))).toBe(false)
+  })
+
+  test('a refused request takes no place', () => {
+    const made = limits()
+    const leaves = Array.from({ length: 64 }, () => made.enter('a'))
+    for (let i = 0; i < 1000; i++) expect(isAllowed(() => made.enter('a'))).toBe(false)
+    for (const leave of leaves) leave()
+    for (let i = 0; i < 64; i++) expect(isAllowed(() => made.enter('a'))).toBe(true)
+    expect(isAllowed(() => made.enter('a'))).toBe(false)
+  })
+
+  test('leaving twice frees one place', () => {
+    const made = limits()
+    const leaves = Array.from({ length: 64 }, () => made.enter('a'))
+    leaves[0]!()
+    leaves[0]!()
+    expect(isAllowed(() => made.enter('a'))).toBe(true)
+    expect(isAllowed(() => made.enter('a'))).toBe(false)
+  })
+
+  test('are counted right in any order of coming and going', () => {
+    fc.assert(
+      fc.property(fc.array(fc.record({ key: fc.constantFrom('a', 'b', 'c'), leaves: fc.boolean() }), { maxLength: 400 }), acts => {
+        const made = limits()
+        const inWork: Record<string, (() => void)[]> = { a: [], b: [], c: [] }
+        for (const { key, leaves } of acts) {
+          if (leaves) inWork[key]!.shift()?.()
+          else {
+            const fits = inWork[key]!.length < 64
+            expect(refusal(() => inWork[key]!.push(made.enter(key))) === undefined).toBe(fits)
+          }
+        }
+      }),
+    )
+  })
+})
+
+const retryAfterOf = (refused: ApiError | undefined): number => Number(refused?.headers['retry-after'])

@@ -1,0 +1,185 @@
+import { describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import fc from 'fast-check'
+import { LOG_LEVELS, type LogLevel } from '../src/config.ts'
+import { newSecret, newVerificationId, newWebhookSecret } from '../src/ids.ts'
+import { createLog, describeFailure, type LogFields } from '../src/log.ts'
+
+const AT = Date.parse('2026-03-04T12:30:15.123Z')
+const random = (count: number) => randomBytes(count)
+
+function logging({ level = 'debug', pretty = false }: { level?: LogLevel; pretty?: boolean } = {}) {
+  const lines: string[] = []
+  return { lines, log: createLog({ level, now: () => AT, write: line => void lines.push(line), pretty }) }
+}
+
+function lineOf(fields: LogFields, pretty = false): string {
+  const { lines, log } = logging({ pretty })
+  log.info('request', fields)
+  expect(lines).toHaveLength(1)
+  return lines[0]!
+}
+
+describe('levels', () => {
+  const EVENTS = ['debug', 'info', 'warn', 'error'] as const
+
+  test('each level shows itself and what is more serious, silent shows nothing', () => {
+    for (const level of LOG_LEVELS) {
+      const { lines, log } = logging({ level })
+      for (const each of EVENTS) log[each]('event')
+      const shown = lines.map(line => JSON.parse(line).level)
+      expect(shown).toEqual(level === 'silent' ? [] : EVENTS.slice(EVENTS.indexOf(level)))
+    }
+  })
+})
+
+describe('a JSON line', () => {
+  test('carries time, level, event and the fields that were given', () => {
+    expect(JSON.parse(lineOf({ request_id: 'req_1', status: 201, ms: 1.5, tenant: undefined }))).toEqual({
+      time: '2026-03-04T12:30:15.123Z',
+      level: 'info',
+      event: 'request',
+      request_id: 'req_1',
+      status: 201,
+      ms: 1.5,
+    })
+  })
+
+  test('is one line of valid JSON with the same text inside, whatever a field holds', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), detail => {
+        const line = lineOf({ detail })
+        expect(line).not.toMatch(UNPRINTABLE)
+        expect(JSON.parse(line).detail).toBe(detail)
+      }),
+    )
+  })
+})
+
+describe('a pretty line', () => {
+  test('has time, level, event and fields for people', () => {
+    expect(lineOf({ status: 201, detail: 'as told' }, true)).toBe('12:30:15.123 info  request status=201 detail="as told"')
+    expect(lineOf({}, true)).toBe('12:30:15.123 info  request')
+  })
+})
+
+/** C0 and C1 controls, delete, and the two separators of Unicode: each can end a line or steer a terminal. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
+const UNPRINTABLE = /[\x00-\x1f\x7f-\x9f\u2028\u2029]/
+
+test('control characters are escaped, in JSON and in pretty lines', () => {
+  const controls = [...new Array(0x20).keys(), ...Array.from({ length: 0x21 }, (_, i) => 0x7f + i), 0x2028, 0x2029]
+  for (const pretty of [false, true]) {
+    for (const code of controls) {
+      const line = lineOf({ detail: `a${String.fromCodePoint(code)}b` }, pretty)
+      expect([code, UNPRINTABLE.test(line)]).toEqual([code, false])
+      expect(line).toMatch(/"a\\(u[0-9a-f]{4}|[bfnrt])b"/)
+    }
+  }
+})
+
+describe('secrets that slip into a field', () => {
+  const secrets: [kind: string, secret: string, shown: string][] = [
+    ['test key', newSecret(random, 'vk_test_'), 'vk_test_'],
+    ['live key', newSecret(random, 'vk_live_'), 'vk_live_'],
+    ['session id', newVerificationId(random), 'vs_'],
+    ['access token', newSecret(random, 'vd_'), 'vd_'],
+    ['refresh token', newSecret(random, 'vdr_'), 'vdr_'],
+    ['webhook secret', newWebhookSecret(random), 'whsec_'],
+    ['webhook secret with every sign', `whsec_+/${'Ab3+/'.repeat(8).slice(2)}`, 'whsec_'],
+    ['pairing code', 'VD-7K3M-9QZX', ''],
+  ]
+  const surroundings: [before: string, after: string][] = [
+    ['', ''],
+    ['Bearer ', ''],
+    ['key=', '&x=1'],
+    ['"', '"'],
+    ['(', ')'],
+    ['/v1/verifications/', '/status'],
+    ['first\n', '\nlast'],
+    ['\t', '\t'],
+    ['\r', ''],
+    ['\b', ''],
+    ['\f', ''],
+    ['\u0001', ''],
+    ['\u009b', ''],
+    ['\\', ''],
+    ['x', ''],
+    ['_', ''],
+    ['é', ' é'],
+  ]
+
+  for (const [kind, secret, shown] of secrets) {
+    test(`a ${kind} is blotted out wherever it stands`, () => {
+      for (const pretty of [false, true]) {
+        for (const [before, after] of surroundings) {
+          const line = lineOf({ detail: `${before}${secret}${after}` }, pretty)
+          const hidden = secret.slice(shown.length + (shown.startsWith('vk_') ? 4 : 0))
+          expect([before, line.includes(hidden) || line.includes(hidden.slice(0, 9))]).toEqual([before, false])
+          expect(line).toContain('***')
+        }
+      }
+    })
+  }
+
+  test('of an API key the first twelve characters stay, as people know it', () => {
+    const key = newSecret(random, 'vk_live_')
+    expect(JSON.parse(lineOf({ detail: key })).detail).toBe(`${key.slice(0, 12)}***`)
+  })
+
+  test('every secret of a line is blotted out', () => {
+    const [one, other] = [newSecret(random, 'vk_live_'), newVerificationId(random)]
+    const line = lineOf({ detail: `${one} ${other}`, address: one, failure: other })
+    expect(line.match(/\*\*\*/g)).toHaveLength(4)
+    for (const secret of [one, other]) expect(line).not.toContain(secret.slice(14))
+  })
+
+  test('a line with a blotted secret is still valid JSON', () => {
+    for (const [, secret] of secrets) {
+      for (const [before, after] of surroundings) {
+        expect(() => JSON.parse(lineOf({ detail: before + secret + after }))).not.toThrow()
+      }
+    }
+  })
+
+  test('what only resembles a secret stays readable', () => {
+    for (const detail of ['key_prefix vk_live_Ab3x', 'vs_', 'POST /v1/verifications/:id', 'sandbox vd_ x', 'VD-', 'ten_0123456789abcdef']) {
+      expect(JSON.parse(lineOf({ detail })).detail).toBe(detail)
+    }
+  })
+})
+
+describe('describeFailure', () => {
+  test('names class, code and place, and not the message', () => {
+    const failure = Object.assign(new TypeError('offending value 4711'), { code: 'ERR_BAD' })
+    const text = describeFailure(failure)
+    expect(text).toMatch(/^TypeError ERR_BAD \S+log\.test\.ts:\d+$/)
+    expect(text).not.toContain('4711')
+  })
+
+  test('a message that looks like a place is not taken for one', () => {
+    for (const message of ['secret-value:12:34', 'cannot read (secret-value:1:2)', 'first\nsecret-value:12:34', '\n    at secret-value:1:2']) {
+      const text = describeFailure(new RangeError(message))
+      expect(text).not.toContain('secret-value')
+      expect(text).toMatch(/^RangeError \S+log\.test\.ts:\d+$/)
+    }
+  })
+
+  test('an error without a stack is its class, anything else its type', () => {
+    const bare = new Error('secret-value:1:2')
+    bare.stack = undefined
+    expect(describeFailure(bare)).toBe('Error')
+    for (const [thrown, text] of [
+      ['secret', 'string'],
+      [undefined, 'undefined'],
+      [null, 'object'],
+      [{ secret: 1 }, 'object'],
+    ] as const) {
+      expect(describeFailure(thrown)).toBe(text)
+    }
+  })
+
+  test('a code that is no string is left out', () => {
+    expect(describeFailure(Object.assign(new Error('x'), { code: 5 }))).toMatch(/^Error \S+:\d+$/)
+  })
+})

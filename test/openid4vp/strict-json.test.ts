@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { parseStrictJson } from '../../src/openid4vp/strict-json.ts'
+
+const LIMITS = { depthMax: 32 }
+
+describe('read as JSON.parse reads it', () => {
+  const texts = [
+    'null',
+    ' {"a" : [1, -2.5e3, true, "x"] , "b":{}}\r\n\t',
+    '{"a":{"a":{"a":1}},"b":[{"a":1},{"a":2}]}',
+    '{"a":"a","b":"a","c":["a","a"]}',
+    '["a","a",{"a":"b"},"a"]',
+    '{"a":["x","y"],"x":1,"y":2}',
+    '{"":1,"\\\\":2,"\\"":3,"\\\\\\"":4}',
+    '{"a":"},{\\"a\\":1","b":"[\\\\"}',
+    '"\\ud83d\\ude00 😀"',
+    '{"toString":1,"constructor":2}',
+  ]
+  test.each(texts)('%s', text => expect(parseStrictJson(text, LIMITS)).toEqual(JSON.parse(text)))
+
+  test('__proto__ is an own property and reaches no prototype', () => {
+    const value = parseStrictJson('{"__proto__":{"admin":true},"a":{"__proto__":null}}', LIMITS)
+    expect(Object.keys(value as object)).toEqual(['__proto__', 'a'])
+    expect((value as { admin?: unknown }).admin).toBeUndefined()
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
+  })
+
+  test('whatever JSON there is', () => {
+    fc.assert(
+      fc.property(fc.json({ stringUnit: 'grapheme' }), text => {
+        expect(parseStrictJson(text, LIMITS)).toEqual(JSON.parse(text))
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})
+
+describe('refused', () => {
+  const cases: [string, string][] = [
+    ['a name twice', '{"a":1,"a":1}'],
+    ['a name twice, once escaped', '{"a":1,"\\u0061":2}'],
+    ['a name twice in an inner object', '[0,{"x":{"b":1,"c":[],"b":2}}]'],
+    ['a name twice around a container', '{"a":{"b":[1,{"c":2}]},"a":1}'],
+    ['__proto__ twice', '{"__proto__":1,"__proto__":2}'],
+    ['an escaped half of a surrogate pair in a value', '["\\ud800"]'],
+    ['an escaped half of a surrogate pair in a name', '{"\\udc00":1}'],
+    ['two halves in the wrong order', '["\\ude00\\ud83d"]'],
+    ['a raw half of a surrogate pair', '["\ud800"]'],
+    ['a byte order mark', '\ufeff{}'],
+    ['nothing', ''],
+    ['a trailing comma', '[1,]'],
+    ['a single quote', "{'a':1}"],
+    ['text after the value', '{} {}'],
+    ['a string without an end', '["a\\"]'],
+    ['a bad escape', '["\\x41"]'],
+    ['an unopened container', ']'],
+    ['NaN', '[NaN]'],
+  ]
+  test.each(cases)('%s', (_, text) => expect(() => parseStrictJson(text, LIMITS)).toThrow(SyntaxError))
+
+  test('one level more than the limit, of arrays, objects or both', () => {
+    for (const [opening, closing] of [
+      ['[', ']'],
+      ['{"a":', '}'],
+      ['[{"a":', '}]'],
+    ] as const) {
+      const nested = (times: number) => `${opening.repeat(times)}0${closing.repeat(times)}`
+      const depth = opening.length === 6 ? 2 : 1
+      expect(() => parseStrictJson(nested(32 / depth), LIMITS)).not.toThrow()
+      expect(() => parseStrictJson(nested(32 / depth + 1), LIMITS)).toThrow('too deeply nested')
+    }
+  })
+
+  test('the error quotes nothing of the text', () => {
+    for (const text of ['{"secret":secret}', '["\\secret"]', '{"secret":1,"secret":2}', 'secret']) {
+      expect(() => parseStrictJson(text, LIMITS)).toThrow(
+        expect.objectContaining({ message: expect.not.stringContaining('secret') }),
+      )
+    }
+  })
+
+  test('any object with one name doubled', () => {
+    const members = fc.uniqueArray(fc.tuple(fc.string(), fc.jsonValue()), { minLength: 1, selector: ([name]) => name })
+    fc.assert(
+      fc.property(members, fc.nat(), fc.boolean(), (all, pick, isEscaped) => {
+        const [name] = all[pick % all.length] as [string, unknown]
+        const again = isEscaped ? escapedName(name) : JSON.stringify(name)
+        const text = `{${all.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join()},${again}:0}`
+        expect(() => parseStrictJson(text, { depthMax: 1000 })).toThrow('a name twice')
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+test('256 KiB of the worst is answered within a second', () => {
+  const size = 256 * 1024
+  const worst = [
+    '['.repeat(size),
+    '"'.repeat(size),
+    '\\'.repeat(size),
+    `"${'\\'.repeat(size)}`,
+    `[${'"",'.repeat(size / 3)}"\\\\"]`,
+    `["${'\\"'.repeat(size / 2)}"]`,
+    `{${Array.from({ length: size / 10 }, (_, index) => `"${index}":0`).join()}}`,
+  ]
+  for (const text of worst) {
+    const started = performance.now()
+    try {
+      parseStrictJson(text, LIMITS)
+    } catch (error) {
+      expect(error).toBeInstanceOf(SyntaxError)
+    }
+    expect(performance.now() - started).toBeLessThan(1000)
+  }
+})
+
+function escapedName(name: string): string {
+  return `"${[...Array(name.length).keys()].map(at => `\\u${name.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')}"`
+}

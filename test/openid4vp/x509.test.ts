@@ -1,0 +1,192 @@
+import { describe, expect, test } from 'bun:test'
+import { X509Certificate } from 'node:crypto'
+import fc from 'fast-check'
+import { sha256Hex } from '../../src/hash.ts'
+import { rootViolations, signerViolations } from '../../src/openid4vp/iso-profile.ts'
+import { importCertificateKey, isSignedBy } from '../../src/openid4vp/jws.ts'
+import { type Certificate, describeCertificate } from '../../src/openid4vp/x509.ts'
+import { authorityKey, issue, issueAuthority, keyIdentifier, makeKeys, unknownCritical } from '../helpers/certificates.ts'
+import { vectors } from '../helpers/vectors.ts'
+
+type Profile = {
+  cert: { not_before: string; not_after: string }
+  country: string[]
+  self_signed: boolean
+  validity_days: number
+  curve: string
+  key_usage: string[] | null
+  key_usage_critical: boolean | null
+  basic_constraints: { ca: boolean; path_length: number | null; critical: boolean } | null
+  eku: string[] | null
+  eku_critical: boolean | null
+  ski_is_sha1_of_key: boolean | null
+  ski_b64u: string | null
+  aki_b64u: string | null
+  issuer_alt_name: boolean
+  crl_distribution_points: boolean
+}
+
+type HashInput = { leaf_der_b64: string; request_object?: string }
+
+const CURVES: Record<string, string> = { 'P-256': 'secp256r1', 'P-384': 'secp384r1', 'P-521': 'secp521r1' }
+const snake = (name: string): string =>
+  name
+    .replace('cRL', 'Crl')
+    .replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+    .replace(/^_/, '')
+const b64u = (bytes: Uint8Array | undefined): string | null => (bytes ? Buffer.from(bytes).toString('base64url') : null)
+
+// The set's words for a broken rule, and ours.
+const NOTES: Record<string, string> = {
+  'EKU is not exactly 1.0.18013.5.1.2': 'its extended key usage is not exactly 1.0.18013.5.1.2, critical',
+  'keyUsage is not digitalSignature only': 'its key usage is not exactly digitalSignature, critical',
+  'keyUsage is not keyCertSign+cRLSign': 'its key usage is not exactly keyCertSign and cRLSign, critical',
+  'no authorityKeyIdentifier': 'it has no authority key identifier',
+  'subjectKeyIdentifier missing or not SHA-1 of the key': 'its subject key identifier is not the SHA-1 of its key',
+  'no issuerAltName': 'it has no issuer alternative name',
+  'no CRL distribution point': 'it has no CRL distribution point',
+}
+
+describe('x509-profile.json', () => {
+  for (const { id, title, input, expect: expected } of vectors<{ der_b64: string; role: 'iaca' | 'ds' }>('x509-profile.json')) {
+    test(`${id}: ${title}`, () => {
+      const certificate = described(Buffer.from(input.der_b64, 'base64'))
+      const { cert, ...profile } = expected.profile as Profile
+      expect(profileOf(certificate)).toEqual(profile)
+      expect([iso(certificate.notBefore), iso(certificate.notAfter)]).toEqual([cert.not_before, cert.not_after])
+      const broken = input.role === 'iaca' ? rootViolations(certificate) : signerViolations(certificate)
+      expect(broken).toEqual((expected.notes as string[]).map(note => NOTES[note] ?? note))
+    })
+  }
+})
+
+describe('x509-hash.json', () => {
+  for (const { id, title, input, expect: expected } of vectors<HashInput>('x509-hash.json')) {
+    test(`${id}: ${title}`, async () => {
+      const der = Buffer.from(input.leaf_der_b64, 'base64')
+      const certificate = described(der)
+      expect(certificate.dnsNames).toEqual(expected.san_dns as string[])
+      expect(isSelfIssued(certificate)).toBe(expected.self_signed as boolean)
+      const { not_before, not_after } = expected.cert as Profile['cert']
+      expect([iso(certificate.notBefore), iso(certificate.notAfter)]).toEqual([not_before, not_after])
+      expect(`x509_hash:${Buffer.from(sha256Hex(der), 'hex').toString('base64url')}`).toBe(expected.x509_hash_client_id as string)
+      if (!input.request_object) return
+      const key = await importCertificateKey(der)
+      expect(key && (await isSignedBy({ text: input.request_object, alg: 'ES256', key }))).toBe(true)
+    })
+  }
+})
+
+function described(der: Uint8Array): Certificate {
+  const certificate = describeCertificate(der)
+  if (!certificate) throw new Error('not read as a certificate')
+  return certificate
+}
+
+function profileOf(certificate: Certificate): Omit<Profile, 'cert'> {
+  const { basicConstraints, keyUsage, extendedKeyUsage, subjectKeyIdentifier, key, subjectAttributes } = certificate
+  return {
+    country: [subjectAttributes.country ?? ''],
+    self_signed: isSelfIssued(certificate),
+    validity_days: Math.floor((certificate.notAfter - certificate.notBefore) / 86_400_000),
+    curve: CURVES[key.curve ?? ''] ?? '',
+    key_usage: keyUsage?.usages.map(snake) ?? null,
+    key_usage_critical: keyUsage?.critical ?? null,
+    basic_constraints: basicConstraints
+      ? { ca: basicConstraints.ca, path_length: basicConstraints.pathLength ?? null, critical: basicConstraints.critical }
+      : null,
+    eku: extendedKeyUsage?.purposes ?? null,
+    eku_critical: extendedKeyUsage?.critical ?? null,
+    ski_is_sha1_of_key: subjectKeyIdentifier ? b64u(subjectKeyIdentifier) === b64u(key.sha1) : null,
+    ski_b64u: b64u(subjectKeyIdentifier),
+    aki_b64u: b64u(certificate.authorityKeyIdentifier),
+    issuer_alt_name: certificate.hasIssuerAltName,
+    crl_distribution_points: certificate.hasCrlDistributionPoints,
+  }
+}
+
+const isSelfIssued = ({ subject, issuer }: Certificate): boolean => Buffer.from(subject).equals(issuer)
+const iso = (time: number): string => new Date(time).toISOString().replace('.000Z', 'Z')
+
+describe('a certificate of our own making', () => {
+  test('shows its names, its key, its key identifiers and its unknown critical extension', async () => {
+    const root = await issueAuthority()
+    const keys = await makeKeys({ name: 'ECDSA', namedCurve: 'P-521' })
+    const extensions = [await keyIdentifier(keys), await authorityKey(root.keys), unknownCritical()]
+    const { der } = await issue({ name: 'C=FI, ST=Lappi, O=Sähkö, CN=Myöntäjä', issuer: root, keys, extensions })
+    const certificate = described(der)
+    expect(certificate.subjectAttributes).toEqual({
+      country: 'FI',
+      state: 'Lappi',
+      organization: 'Sähkö',
+      commonName: 'Myöntäjä',
+    })
+    expect(certificate.key).toMatchObject({ algorithm: 'ec', curve: 'P-521' })
+    expect(certificate.unknownCritical).toEqual(['1.3.6.1.4.1.99999.1'])
+    expect(b64u(certificate.subjectKeyIdentifier)).toBe(b64u(certificate.key.sha1))
+    expect(b64u(certificate.authorityKeyIdentifier)).toBe(b64u(described(root.der).key.sha1))
+    expect(Buffer.from(certificate.issuer).equals(described(root.der).subject)).toBe(true)
+    expect(certificate.version).toBe(3)
+  })
+
+  test('on a curve that we do not take has no curve', async () => {
+    const { der } = await issue({})
+    const secp256k1 = Buffer.from(der)
+    const curve = Buffer.from('06082a8648ce3d030107', 'hex')
+    // The same length: an object identifier that nobody registered.
+    Buffer.from('06082a8648ce3d030177', 'hex').copy(secp256k1, secp256k1.indexOf(curve))
+    expect(described(secp256k1).key).toEqual({ algorithm: 'ec', sha1: expect.anything() })
+  })
+
+  test('has an RSA key of as many bits as node says', async () => {
+    for (const modulusLength of [1024, 2048]) {
+      const rsa = { name: 'RSASSA-PKCS1-v1_5', modulusLength, publicExponent: Uint8Array.of(1, 0, 1), hash: 'SHA-256' }
+      const { der } = await issue({ keys: await makeKeys(rsa) })
+      expect(described(der).key).toMatchObject({ algorithm: 'rsa', bits: modulusLength })
+      expect(new X509Certificate(der).publicKey.asymmetricKeyDetails?.modulusLength).toBe(modulusLength)
+    }
+  })
+})
+
+describe('what is not exactly one certificate is not read', () => {
+  test('nothing, PEM, a byte behind it, a byte less, an extension twice, a second algorithm', async () => {
+    const { der } = await issue({})
+    const bytes = Buffer.from(der)
+    const ecdsaSha256 = Buffer.from('2a8648ce3d040302', 'hex')
+    const twoAlgorithms = Buffer.from(der)
+    twoAlgorithms[twoAlgorithms.lastIndexOf(ecdsaSha256) + 7] = 3
+    const twice = await issue({ extensions: [unknownCritical(), unknownCritical()] })
+    const cases = [
+      Buffer.alloc(0),
+      Buffer.from(new X509Certificate(der).toString()),
+      Buffer.concat([bytes, Uint8Array.of(0)]),
+      bytes.subarray(0, -1),
+      twoAlgorithms,
+      twice.der,
+    ]
+    for (const [index, bad] of cases.entries()) expect([index, describeCertificate(bad)]).toEqual([index, undefined])
+    expect(describeCertificate(bytes)).toBeDefined()
+  })
+
+  test('an indefinite length and one that is not the shortest', async () => {
+    const { der } = await issue({})
+    // 30 82 LL LL → 30 83 00 LL LL, and → 30 80 … 00 00.
+    const long = Buffer.concat([Uint8Array.of(0x30, 0x83, 0), der.subarray(2)])
+    const indefinite = Buffer.concat([Uint8Array.of(0x30, 0x80), der.subarray(4), Uint8Array.of(0, 0)])
+    expect(describeCertificate(long)).toBeUndefined()
+    expect(describeCertificate(indefinite)).toBeUndefined()
+  })
+
+  test('any bytes, and any change of one byte, are read or refused, never thrown', async () => {
+    const { der } = await issue({ extensions: [unknownCritical()] })
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 400 }), bytes => describeCertificate(bytes) === undefined))
+    fc.assert(
+      fc.property(fc.nat(der.length - 1), fc.nat(255), (at, byte) => {
+        const changed = Uint8Array.from(der)
+        changed[at] = byte
+        describeCertificate(changed)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})

@@ -1,0 +1,60 @@
+// Each built-in template, answered by the wallet and judged by the `dcql` library on what the foreign verifiers have read.
+import { describe, expect, test } from 'bun:test'
+import { DcqlPresentationResult, DcqlQuery } from 'dcql'
+import { PERSONAS } from '../../src/sandbox/personas.ts'
+import type { VpToken } from '../../src/sandbox/wallet.ts'
+import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
+import { verifyMdoc, verifySdJwt } from './foreign.ts'
+import { holderOf, newSession, presentTo, type SessionOf } from './world.ts'
+
+describe.each(['adult', 'minor'] as const)('%s', persona => {
+  test.each([...BUILTIN_TEMPLATES.values()])('the answer to $key satisfies the query', async ({ query }) => {
+    const session = await newSession({ query })
+    const { token } = await presentTo(session, await holderOf(persona))
+    expect(await isSatisfied(query, token, session)).toBe(true)
+  })
+})
+
+describe.each(['dc+sd-jwt', 'mso_mdoc'] as const)('with nothing but %s', format => {
+  const templates = [...BUILTIN_TEMPLATES.values()].filter(({ query }) => query.credentials.some(one => one.format === format))
+  test.each(templates)('the answer to $key satisfies the query', async ({ query }) => {
+    const session = await newSession({ query })
+    const { token } = await presentTo(session, await holderOf('adult'), { accept: credential => credential.format === format })
+    expect(await isSatisfied(query, token, session)).toBe(true)
+  })
+})
+
+test('the least data is shown: an age question is answered by the proof of age', async () => {
+  const session = await newSession({ query: BUILTIN_TEMPLATES.get('age_over_18')!.query })
+  expect(Object.keys((await presentTo(session, await holderOf('adult'))).token)).toEqual(['av'])
+})
+
+test('a persona withholds nothing it could not have: all have the same documents', async () => {
+  const types = async (persona: keyof typeof PERSONAS) => (await holderOf(persona)).credentials.map(({ type }) => type)
+  for (const persona of Object.keys(PERSONAS)) {
+    expect(await types(persona as keyof typeof PERSONAS)).toEqual(await types('adult'))
+  }
+})
+
+async function isSatisfied(query: object, token: VpToken, session: SessionOf): Promise<boolean> {
+  const dcqlQuery = DcqlQuery.parse(query as DcqlQuery.Input)
+  DcqlQuery.validate(dcqlQuery)
+  const read = await Promise.all(
+    Object.entries(token).map(async ([id, [text]]) => [id, [await readBack(text!, session)]] as const),
+  )
+  return DcqlPresentationResult.fromDcqlPresentation(Object.fromEntries(read), { dcqlQuery }).can_be_satisfied
+}
+
+type Presented = Parameters<typeof DcqlPresentationResult.fromDcqlPresentation>[0][string]
+type One = Extract<Presented, unknown[]>[number]
+
+async function readBack(text: string, session: SessionOf): Promise<One> {
+  if (text.includes('~')) {
+    const { vct, ...claims } = await verifySdJwt(text, session)
+    return { credential_format: 'dc+sd-jwt', vct, claims, cryptographic_holder_binding: true } as One
+  }
+  const { docType, issuerSigned } = await verifyMdoc(text, session)
+  const names = [...issuerSigned.issuerNamespaces!.issuerNamespaces.keys()]
+  const namespaces = Object.fromEntries(names.map(name => [name, issuerSigned.getPrettyClaims(name)!]))
+  return { credential_format: 'mso_mdoc', doctype: docType, namespaces, cryptographic_holder_binding: true }
+}

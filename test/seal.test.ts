@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import fc from 'fast-check'
+import type { Random } from '../src/ids.ts'
+import { createSealer, type Place, SALT_BYTES } from '../src/seal.ts'
+
+const random: Random = count => randomBytes(count)
+const ROOT_KEY = randomBytes(32)
+const sealer = createSealer(ROOT_KEY, random)
+
+const PLACE: Place = {
+  tenant: 'ten_1',
+  table: 'verification_results',
+  column: 'sealed',
+  row: 'vs_1',
+  salt: Buffer.alloc(SALT_BYTES, 7),
+}
+
+const TEXT = '{"given_name":"Erika","age_over_18":true}'
+
+describe('what was sealed', () => {
+  test('opens in its own place as it was', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.uint8Array({ minLength: SALT_BYTES, maxLength: SALT_BYTES }), (text, salt) => {
+        const place = { ...PLACE, salt }
+        expect(sealer.open(place, sealer.seal(place, text))).toBe(text)
+      }),
+    )
+    expect(sealer.open(PLACE, sealer.seal(PLACE, ''))).toBe('')
+  })
+
+  test('opens for another sealer with the same root key', () => {
+    expect(createSealer(ROOT_KEY, random).open(PLACE, sealer.seal(PLACE, TEXT))).toBe(TEXT)
+  })
+
+  test('does not open under another root key', () => {
+    const almost = Buffer.from(ROOT_KEY)
+    almost[31]! ^= 1
+    expect(() => createSealer(almost, random).open(PLACE, sealer.seal(PLACE, TEXT))).toThrow()
+  })
+
+  test('does not open for another tenant, table, column, row or salt', () => {
+    const sealed = sealer.seal(PLACE, TEXT)
+    const otherSalt = Buffer.from(PLACE.salt)
+    otherSalt[0]! ^= 1
+    for (const change of [
+      { tenant: 'ten_2' },
+      { tenant: '' },
+      { table: 'verification_sessions' },
+      { column: 'sealed_response_key' },
+      { row: 'vs_2' },
+      { row: '' },
+      { salt: otherSalt },
+      { salt: PLACE.salt.subarray(1) },
+      { salt: Buffer.alloc(0) },
+    ]) {
+      expect(() => sealer.open({ ...PLACE, ...change }, sealed)).toThrow()
+    }
+    expect(sealer.open(PLACE, sealed)).toBe(TEXT)
+  })
+
+  test('does not open when any bit of any byte is flipped', () => {
+    const sealed = sealer.seal(PLACE, TEXT)
+    for (let i = 0; i < sealed.length; i++) {
+      for (let bit = 0; bit < 8; bit++) {
+        const flipped = Buffer.from(sealed)
+        flipped[i]! ^= 1 << bit
+        expect(() => sealer.open(PLACE, flipped)).toThrow()
+      }
+    }
+  })
+
+  test('does not open when it is shortened or lengthened', () => {
+    const sealed = sealer.seal(PLACE, TEXT)
+    for (let length = 0; length < sealed.length; length++) {
+      expect(() => sealer.open(PLACE, sealed.subarray(0, length))).toThrow()
+      expect(() => sealer.open(PLACE, sealed.subarray(sealed.length - length))).toThrow()
+    }
+    expect(() => sealer.open(PLACE, Buffer.concat([sealed, Buffer.of(0)]))).toThrow()
+  })
+
+  test('does not show its text', () => {
+    expect(sealer.seal(PLACE, TEXT).toString('latin1')).not.toContain('Erika')
+  })
+
+  test('the same text sealed twice differs in nonce, text and tag', () => {
+    const one = sealer.seal(PLACE, TEXT)
+    const other = sealer.seal(PLACE, TEXT)
+    for (const [from, to] of [
+      [0, 12],
+      [12, -16],
+      [-16, undefined],
+    ] as const) {
+      expect(one.subarray(from, to)).not.toEqual(other.subarray(from, to))
+    }
+  })
+})
+
+describe('keys for a purpose', () => {
+  test('are 32 bytes, stable, and differ by purpose and root key', () => {
+    const key = sealer.key('idempotency key')
+    expect(key).toHaveLength(32)
+    expect(createSealer(ROOT_KEY, random).key('idempotency key')).toEqual(key)
+    expect(sealer.key('audit subject')).not.toEqual(key)
+    expect(createSealer(randomBytes(32), random).key('idempotency key')).not.toEqual(key)
+  })
+
+  test('are not the root key itself', () => {
+    expect(sealer.key('')).not.toEqual(ROOT_KEY)
+  })
+})
