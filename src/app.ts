@@ -5,6 +5,7 @@ import { docsRoutes } from './http/docs.ts'
 import { httpPlugin } from './http/plugin.ts'
 import { allowedMethodsOf } from './http/routing.ts'
 import { serviceRoutes } from './http/service-routes.ts'
+import { sandboxRoutes } from './sandbox/routes.ts'
 import { usageRoutes } from './usage/routes.ts'
 import { verificationRoutes } from './verifications/routes.ts'
 import { walletRoutes } from './wallet/routes.ts'
@@ -23,6 +24,7 @@ export function createApp(deps: Deps) {
     .use(httpPlugin(deps, path => allowedMethods(path)))
     .use(verificationRoutes(deps))
     .use(walletRoutes(deps))
+    .use(sandboxRoutes(deps))
     .use(usageRoutes(deps))
     .use(serviceRoutes(deps, at => recordHeartbeat(deps, at)))
   const allowedMethods = allowedMethodsOf(() => app.routes)

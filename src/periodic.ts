@@ -2,11 +2,13 @@ import type { Deps } from './deps.ts'
 import { describeFailure } from './log.ts'
 import { sweepExpired } from './verifications/expire.ts'
 import { sweepRetention } from './verifications/retain.ts'
+import { warnOfExpiry } from './wallet/signing.ts'
 
 const JOBS = [
   { name: 'sweep', everyMs: 30_000, run: sweepExpired },
   { name: 'retention', everyMs: 600_000, run: sweepRetention },
   { name: 'checkpoint', everyMs: 3_600_000, run: (deps: Deps) => deps.write(tx => deps.audit.checkpoint(tx, deps.now())) },
+  { name: 'certificate', everyMs: 86_400_000, run: warnOfExpiry },
 ] as const
 
 /** What the service does by itself. A job that fails is logged and tried again at its next time; no job overlaps itself. */

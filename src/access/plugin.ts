@@ -19,7 +19,7 @@ export type Need = {
 }
 
 /** A route without a key: limited by address and, where the id in the path is the capability, by session. */
-export type Open = { perSession: 'status' | 'wallet-get' | 'wallet-post' }
+export type Open = { perSession?: 'status' | 'wallet-get' | 'wallet-post' }
 
 type Context = { request: Request; set: { headers: Record<string, string | number> } }
 
@@ -53,10 +53,8 @@ export function accessPlugin(deps: Deps) {
       detail: { access: open },
       transform({ request, set, params }: Context & { params: { id?: string; sessionId?: string } }) {
         const { client } = traceOf(request)
-        const allowances = [
-          deps.limits.take('ip', client),
-          deps.limits.take(open.perSession, params.id ?? params.sessionId ?? ''),
-        ]
+        const allowances = [deps.limits.take('ip', client)]
+        if (open.perSession) allowances.push(deps.limits.take(open.perSession, params.id ?? params.sessionId ?? ''))
         Object.assign(set.headers, rateLimitHeaders(allowances), OPEN_TO_ALL_ORIGINS)
       },
     }),

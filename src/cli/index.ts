@@ -9,6 +9,11 @@ const VERBS = new Map<string, Verb>(
     tenant: { does: 'create, list and change tenants', run: async args => (await import('./tenant.ts')).runTenant(args) },
     key: { does: 'create, list, roll and revoke API keys', run: async args => (await import('./key.ts')).runKey(args) },
     template: { does: 'put, list and delete templates', run: async args => (await import('./template.ts')).runTemplate(args) },
+    trust: { does: 'add, list and remove issuers that count', run: async args => (await import('./trust.ts')).runTrust(args) },
+    signing: {
+      does: 'show, request and import the certificate wallets see',
+      run: async args => (await import('./signing.ts')).runSigning(args),
+    },
     audit: { does: 'verify and export the audit chain', run: async args => (await import('./audit.ts')).runAudit(args) },
     openapi: { does: 'print the OpenAPI document', run: async args => (await import('./openapi.ts')).runOpenapi(args) },
     version: { does: 'print versions', run: async args => (await import('./version.ts')).runVersion(args) },

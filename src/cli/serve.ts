@@ -10,6 +10,7 @@ import { createTenant } from '../tenants/settings.ts'
 import { listTenants } from '../tenants/store.ts'
 import { countPending } from '../verifications/store.ts'
 import { ensureSigningKey } from '../wallet/keys.ts'
+import { signingState, warnOfExpiry } from '../wallet/signing.ts'
 import { ACTOR, CommandError, complain, parseCall, print, table, UsageError } from './output.ts'
 
 const DRAIN_MS = 10_000
@@ -52,10 +53,14 @@ export async function start(deps: Deps): Promise<Service> {
   const { config } = deps
   ;(http as { maxHeaderSize: number }).maxHeaderSize = HEADER_BYTES_MAX
   deps.metrics.gauge('vidimus_verifications_pending', 'Sessions waiting for a wallet.', () => countPending(deps.db))
+  deps.metrics.gauge('vidimus_signing_certificate_seconds_left', 'Until the certificate wallets see expires.', async () => {
+    return Math.floor(((await signingState(deps)).notAfter - deps.now()) / 1000)
+  })
+  await ensureSigningKey(deps)
+  await warnOfExpiry(deps)
   const app = listen(createApp(deps), config)
   const url = `${config.tls ? 'https' : 'http'}://${shownHost(config.host)}:${app.server?.port}`
   config.publicUrl ||= url.replace('127.0.0.1', 'localhost')
-  await ensureSigningKey(deps)
   const stopPeriodic = startPeriodic(deps)
   return {
     url,

@@ -6,13 +6,13 @@ import { removeTemplate, saveTemplate } from '../templates/save.ts'
 import { listTemplates, type TemplateRow } from '../templates/store.ts'
 import { isoUtc } from '../time.ts'
 import { requireTenant } from './key.ts'
-import { ACTOR, actOf, CommandError, parseCall, print, required, shortText, table, withDeps } from './output.ts'
+import { ACTOR, actOf, CommandError, choice, parseCall, print, required, shortText, table, withDeps } from './output.ts'
 
 const KEY_CHARS_MAX = 64
 const TITLE_CHARS_MAX = 100
 const FILE_BYTES_MAX = 64 * 1024
 
-const HELP = `usage: vidimus template put --tenant ID --key KEY --file dcql.json [--title TEXT] [--json]
+const HELP = `usage: vidimus template put --tenant ID --key KEY --file dcql.json [--title TEXT] [--profile haip|plain|eu-av] [--json]
        vidimus template list [--tenant ID] [--json]
        vidimus template delete --tenant ID --key KEY [--json]
 
@@ -25,10 +25,13 @@ const FLAGS = {
   key: { type: 'string' },
   file: { type: 'string' },
   title: { type: 'string' },
+  profile: { type: 'string' },
 } as const
 
+const PROFILES = ['haip', 'plain', 'eu-av'] as const
+
 const ACTS = {
-  put: { flags: ['tenant', 'key', 'file', 'title'] },
+  put: { flags: ['tenant', 'key', 'file', 'title', 'profile'] },
   list: { flags: ['tenant'] },
   delete: { flags: ['tenant', 'key'] },
 } as const
@@ -47,15 +50,23 @@ export async function runTemplate(args: string[]): Promise<number> {
   }
 }
 
-async function put(flags: { tenant?: string; key?: string; file?: string; title?: string; json?: boolean }): Promise<number> {
+async function put(flags: {
+  tenant?: string
+  key?: string
+  file?: string
+  title?: string
+  profile?: string
+  json?: boolean
+}): Promise<number> {
   const tenantId = required(flags.tenant, '--tenant')
   const key = shortText(required(flags.key, '--key'), '--key', KEY_CHARS_MAX)
   const title = shortText(flags.title ?? key, '--title', TITLE_CHARS_MAX)
   if (BUILTIN_TEMPLATES.has(key)) throw new CommandError(`${key} is a built-in template; choose another key`)
+  const profile = flags.profile === undefined ? undefined : choice(flags.profile, PROFILES, '--profile')
   const query = readQuery(required(flags.file, '--file'))
   await withDeps(async deps => {
     await requireTenant(deps, tenantId)
-    await saveTemplate(deps, { tenantId, key, title, query }, ACTOR)
+    await saveTemplate(deps, { tenantId, key, title, query, profile }, ACTOR)
   })
   print(flags.json ? JSON.stringify({ key, title, builtin: false }) : `Template ${key} is saved.`)
   return 0

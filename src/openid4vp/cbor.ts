@@ -161,13 +161,16 @@ const isBignum = (tag: number): boolean => tag === 2 || tag === 3
 
 class Scan {
   private at = 0
+  private readonly bytes: Uint8Array
   private readonly view: DataView
 
   constructor(
-    private readonly bytes: Uint8Array,
+    { buffer, byteOffset, byteLength }: Uint8Array,
     private readonly budget: Budget,
   ) {
-    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    // Not the Buffer it may be: parts of one are several times slower to cut out.
+    this.bytes = new Uint8Array(buffer, byteOffset, byteLength)
+    this.view = new DataView(buffer, byteOffset, byteLength)
   }
 
   whole(): CborItem {

@@ -1,4 +1,3 @@
-
 /** What a presentation must be bound to. Times in milliseconds. */
 export type Expected = {
   now: number
@@ -30,4 +29,3 @@ export type StatusReference = { uri: string; index: number }
 
 /** Clocks differ a little. */
 export const CLOCK_SKEW_MS = 60_000
-

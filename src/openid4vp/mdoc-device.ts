@@ -60,14 +60,14 @@ function isAuthorized({ elements }: DeviceSigned, keyAuthorizations: CborItem | 
   if (elements.length === 0) return true
   if (!keyAuthorizations?.isMap) return false
   const authorizations = keyAuthorizations.asMap()
-  const nameSpaces = new Set(textsIn(authorizations.get('nameSpaces')))
-  const dataElements = authorizations.get('dataElements')?.asMap()
+  const nameSpaces = textsIn(authorizations.get('nameSpaces'))
+  const dataElements = new Map([...(authorizations.get('dataElements')?.asMap() ?? [])].map(([name, list]) => [name, textsIn(list)]))
   return elements.every(
-    ({ nameSpace, identifier }) => nameSpaces.has(nameSpace) || textsIn(dataElements?.get(nameSpace)).includes(identifier),
+    ({ nameSpace, identifier }) => nameSpaces.has(nameSpace) || dataElements.get(nameSpace)?.has(identifier),
   )
 }
 
-const textsIn = (item: CborItem | undefined): string[] => item?.asArray().map(text => text.asText()) ?? []
+const textsIn = (item: CborItem | undefined): Set<string> => new Set(item?.asArray().map(text => text.asText()))
 
 /** 24(bstr .cbor DeviceAuthentication), ISO/IEC 18013-5 § 9.1.3.4. */
 const deviceAuthenticationBytes = (transcript: Uint8Array, docType: string, nameSpacesBytes: Uint8Array): Uint8Array =>

@@ -85,7 +85,9 @@ export function requestClaims(parameters: RequestParameters): JWTPayload {
       }),
     },
     ...(walletNonce !== undefined && { wallet_nonce: walletNonce }),
-    ...(registrationCertificate !== undefined && { verifier_info: [{ format: 'registration_cert', data: registrationCertificate }] }),
+    ...(registrationCertificate !== undefined && {
+      verifier_info: [{ format: 'registration_cert', data: registrationCertificate }],
+    }),
     iat: Math.floor(parameters.issuedAt / 1000),
     exp: Math.floor(parameters.expiresAt / 1000),
   }

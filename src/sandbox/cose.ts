@@ -22,7 +22,7 @@ export async function coseSign1({ key, payload, isDetached, protectedHeader, unp
   return new Encoded(encodeCbor([header, unprotectedHeader ?? new Map(), isDetached ? null : payload, signature]))
 }
 
-export const coseTagged = (sign1: Encoded): Uint8Array => encodeCbor(new Tagged(18, sign1))
+export const coseTagged = (sign1: Encoded): Uint8Array<ArrayBuffer> => encodeCbor(new Tagged(18, sign1))
 
 /** One certificate stands alone, several in an array (RFC 9360 § 2). */
 export const x5chain = (chain: readonly Uint8Array[]): Cbor => (chain.length === 1 ? chain[0]! : chain)

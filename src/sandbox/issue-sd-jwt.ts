@@ -5,7 +5,7 @@ import type { Disclosure, Json, Place, SdJwtCredential } from './credential.ts'
 import { type PublicJwk, signJwt } from './es256.ts'
 import type { Issuance } from './issuer.ts'
 
-/** Its parts can be disclosed but it is there itself, as in RFC 9901 § 6.2; everything else nested is concealed with its parts (§ 6.3). */
+/** There itself, with parts that can be disclosed (RFC 9901 § 6.2); all else that is nested is concealed as a whole (§ 6.3). */
 const OPEN_CONTAINERS = ['address']
 const DECOYS = 2
 

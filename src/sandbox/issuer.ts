@@ -1,4 +1,5 @@
-// The sandbox issuer: one authority a test session trusts, and one it does not. Its state is JSON with private keys, for the service to seal.
+// The sandbox issuer: one authority a test session trusts, and one it does not. Its state is JSON with private keys, for the
+// service to seal.
 import type { Random } from '../ids.ts'
 import {
   type Making,
@@ -33,7 +34,7 @@ export type Issuer = {
   /** `application/statuslist+jwt`. */
   statusListToken(now: number): Promise<string>
   /** `application/statuslist+cwt`. */
-  statusListCwt(now: number): Promise<Uint8Array>
+  statusListCwt(now: number): Promise<Uint8Array<ArrayBuffer>>
 }
 
 export type IssueRequest = { persona: PersonaId; holderKey: PublicJwk; now: number; random: Random }

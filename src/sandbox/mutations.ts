@@ -1,4 +1,4 @@
-// What a wallet may do wrong on purpose, one by one: a persona cheats through these, and a test makes each negative case with them.
+// What a wallet may do wrong on purpose, one by one: a persona cheats through these, and a test makes each negative case of them.
 // A mutation changes one thing and signs the rest properly, so that exactly one check has a reason to fail.
 import type { Cbor } from './cbor-encode.ts'
 

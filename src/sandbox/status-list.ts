@@ -1,5 +1,5 @@
-// Token Status List. Nothing is stored: an odd index is revoked, an even one is not, and a document gets one or the other when it is issued.
-// Read with the bits in the wrong order, every answer turns around.
+// Token Status List. Nothing is stored: an odd index is revoked, an even one is not, and a document gets one or the other when it
+// is issued. Read with the bits in the wrong order, every answer turns around.
 import { deflateSync } from 'node:zlib'
 import type { Random } from '../ids.ts'
 import { type Cbor, cborMap, encodeCbor } from './cbor-encode.ts'
@@ -39,7 +39,7 @@ export function statusListJwt({ signer, uri, now }: Signing): Promise<string> {
   )
 }
 
-export async function statusListCwt({ signer, uri, now }: Signing): Promise<Uint8Array> {
+export async function statusListCwt({ signer, uri, now }: Signing): Promise<Uint8Array<ArrayBuffer>> {
   const iat = Math.floor(now / 1000)
   const claims = new Map<number, Cbor>([
     [2, uri],

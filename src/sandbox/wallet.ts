@@ -1,5 +1,5 @@
-// A wallet that speaks OpenID4VP 1.0 from the other side, for tests, benchmarks and the page in the browser. It shares no code with the
-// verifier but the types of a query, so that an error of one is not an error of both.
+// A wallet that speaks OpenID4VP 1.0 from the other side, for tests, benchmarks and the page in the browser. It shares no code
+// with the verifier but the types of a query, so that an error of one is not an error of both.
 import type { Credential, Holder } from './credential.ts'
 import { newPrivateJwk } from './es256.ts'
 import type { Mutations, VpToken } from './mutations.ts'
@@ -49,7 +49,8 @@ export async function present(
   { fetch, ...options }: AnswerOptions & FetchOptions & { fetch: Fetch },
 ): Promise<Exchange> {
   const request = await fetchRequest(walletUri, fetch, options)
-  const isAnswered = !PERSONAS[holder.persona].declines && choose(request, holder, options) !== undefined
+  const canAnswer = options.mutations?.replay !== undefined || choose(request, holder, options) !== undefined
+  const isAnswered = canAnswer && !PERSONAS[holder.persona].declines
   const response = isAnswered ? await answer(request, holder, options) : await decline(request, options.mutations)
   return { request, response, ...(await post(response, fetch)) }
 }

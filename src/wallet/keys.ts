@@ -1,17 +1,10 @@
-// The key that signs request objects, and its certificate: a leaf under a small authority of its own, because wallets refuse a self-signed
-// leaf (HAIP 5). The authority is never sent; an operator hands it to wallets that should trust this service.
+import { createHash, createPrivateKey, type KeyObject } from 'node:crypto'
 import type { Deps, RequestIdentity } from '../deps.ts'
 import { base62 } from '../ids.ts'
 import type { RequestSigner } from '../openid4vp/request-object.ts'
 import { SALT_BYTES } from '../seal.ts'
+import { issueOwnCertificates } from './certificates.ts'
 import { findCurrentLeaf, findSigningKey, insertSigningKey, type SigningKeyRow } from './store.ts'
-
-const DAY_MS = 86_400_000
-const AUTHORITY_DAYS = 3650
-const LEAF_DAYS = 730
-const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
-
-type KeyDeps = Pick<Deps, 'db' | 'write' | 'now' | 'random' | 'sealer' | 'config'>
 
 /** Read for each session: an imported certificate counts at once. */
 export async function currentIdentity({ db, config }: Pick<Deps, 'db' | 'config'>): Promise<RequestIdentity> {
@@ -22,6 +15,8 @@ export async function currentIdentity({ db, config }: Pick<Deps, 'db' | 'config'
   return { clientId, signingKeyId: leaf.id }
 }
 
+export const hostOf = (publicUrl: string): string => new URL(publicUrl || 'http://localhost').hostname.replace(/^\[|\]$/g, '')
+
 const signers = new Map<string, RequestSigner>()
 
 /** The key pair a session was created under, ready to sign; kept in memory, since rows of signing keys never change. */
@@ -30,115 +25,48 @@ export async function requestSigner(deps: Pick<Deps, 'db' | 'sealer'>, id: strin
   if (known) return known
   const row = await findSigningKey(deps.db, id)
   if (!row) throw new Error('a session names a signing key that exists')
-  const pkcs8 = Buffer.from(deps.sealer.open(keyPlace(row.id, row.salt), row.sealed), 'base64')
-  const signer = {
-    privateKey: await crypto.subtle.importKey('pkcs8', pkcs8, ALGORITHM, false, ['sign']),
-    chain: certificatesOf(row.chain),
-  }
+  const pkcs8 = openPrivateKey(deps, row).export({ format: 'der', type: 'pkcs8' })
+  const privateKey = await crypto.subtle.importKey('pkcs8', pkcs8, { name: 'ECDSA', namedCurve: 'P-256' }, false, ['sign'])
+  const signer = { privateKey, chain: certificatesOf(row.chain) }
   signers.set(id, signer)
   return signer
 }
 
-const certificatesOf = (pem: string): string[] =>
+/** Base64 DER of each certificate in a PEM text, in its order. */
+export const certificatesOf = (pem: string): string[] =>
   [...pem.matchAll(/-----BEGIN CERTIFICATE-----([\s\S]*?)-----END CERTIFICATE-----/g)].map(
     ([, base64]) => base64?.replace(/\s/g, '') ?? '',
   )
 
-const keyPlace = (row: string, salt: Uint8Array) => ({ tenant: '', table: 'signing_keys', column: 'sealed', row, salt })
+export const thumbprintClientId = (der: Uint8Array): string => `x509_hash:${createHash('sha256').update(der).digest('base64url')}`
 
 /** Makes authority and leaf on the first start. */
-export async function ensureSigningKey(deps: KeyDeps): Promise<void> {
+export async function ensureSigningKey(deps: Pick<Deps, 'db' | 'write' | 'now' | 'random' | 'sealer' | 'config'>): Promise<void> {
   if (await findCurrentLeaf(deps.db)) return
-  const rows = await issueCertificates(deps)
+  const at = deps.now()
+  const { authority, leaf } = await issueOwnCertificates({ host: hostOf(deps.config.publicUrl), at, random: deps.random })
+  const rows = [
+    sealSigningKey(deps, { ...authority, at, role: 'authority', clientId: '' }),
+    sealSigningKey(deps, { ...leaf, at, role: 'leaf', clientId: thumbprintClientId(leaf.der) }),
+  ]
   await deps.write(async tx => {
     if (await findCurrentLeaf(tx)) return
     for (const row of rows) await insertSigningKey(tx, row)
   })
 }
 
-async function issueCertificates(deps: KeyDeps): Promise<SigningKeyRow[]> {
-  // Loaded only here: building certificates is rare, and the library is large.
-  await import('reflect-metadata')
-  const x509 = await import('@peculiar/x509')
-  const at = deps.now()
-  const [authorityKeys, leafKeys] = await Promise.all([newKeyPair(), newKeyPair()])
-  const name = `Vidimus ${hostOf(deps.config.publicUrl)}`
+type NewSigningKey = Pick<SigningKeyRow, 'role' | 'chain' | 'clientId' | 'notAfter'> & { at: number; privateKey: KeyObject }
 
-  const authority = await x509.X509CertificateGenerator.createSelfSigned({
-    serialNumber: serialNumber(deps),
-    name: `CN=${name} Authority`,
-    notBefore: new Date(at - DAY_MS),
-    notAfter: new Date(at + AUTHORITY_DAYS * DAY_MS),
-    signingAlgorithm: ALGORITHM,
-    keys: authorityKeys,
-    extensions: [
-      new x509.BasicConstraintsExtension(true, 0, true),
-      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
-      await x509.SubjectKeyIdentifierExtension.create(authorityKeys.publicKey),
-    ],
-  })
-  const leaf = await x509.X509CertificateGenerator.create({
-    serialNumber: serialNumber(deps),
-    subject: `CN=${name}`,
-    issuer: authority.subject,
-    notBefore: new Date(at - DAY_MS),
-    notAfter: new Date(at + LEAF_DAYS * DAY_MS),
-    signingAlgorithm: ALGORITHM,
-    publicKey: leafKeys.publicKey,
-    signingKey: authorityKeys.privateKey,
-    extensions: [
-      new x509.BasicConstraintsExtension(false, undefined, true),
-      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-      new x509.SubjectAlternativeNameExtension([subjectAltName(hostOf(deps.config.publicUrl))]),
-      await x509.AuthorityKeyIdentifierExtension.create(authorityKeys.publicKey),
-      await x509.SubjectKeyIdentifierExtension.create(leafKeys.publicKey),
-    ],
-  })
-  const thumbprint = Buffer.from(await leaf.getThumbprint('SHA-256')).toString('base64url')
-  return [
-    await sealedRow(deps, at, {
-      role: 'authority',
-      chain: authority.toString('pem'),
-      clientId: '',
-      keys: authorityKeys,
-      notAfter: authority.notAfter,
-    }),
-    await sealedRow(deps, at, {
-      role: 'leaf',
-      chain: leaf.toString('pem'),
-      clientId: `x509_hash:${thumbprint}`,
-      keys: leafKeys,
-      notAfter: leaf.notAfter,
-    }),
-  ]
-}
-
-const newKeyPair = () => crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])
-
-const hostOf = (publicUrl: string): string => new URL(publicUrl).hostname.replace(/^\[|\]$/g, '')
-
-/** Positive and unguessable (RFC 5280 4.1.2.2). */
-function serialNumber({ random }: Pick<Deps, 'random'>): string {
-  const bytes = Buffer.from(random(16))
-  bytes[0] = (bytes[0]! & 0x7f) | 0x40
-  return bytes.toString('hex')
-}
-
-const subjectAltName = (host: string): { type: 'ip' | 'dns'; value: string } => ({
-  type: host.includes(':') || /^[\d.]+$/.test(host) ? 'ip' : 'dns',
-  value: host,
-})
-
-type Issued = Pick<SigningKeyRow, 'role' | 'chain' | 'clientId'> & { keys: CryptoKeyPair; notAfter: Date }
-
-async function sealedRow(
-  { random, sealer }: KeyDeps,
-  at: number,
-  { role, chain, clientId, keys, notAfter }: Issued,
-): Promise<SigningKeyRow> {
+export function sealSigningKey({ random, sealer }: Pick<Deps, 'random' | 'sealer'>, made: NewSigningKey): SigningKeyRow {
+  const { role, chain, clientId, notAfter, at, privateKey } = made
   const id = `sig_${base62(random, 16)}`
   const salt = Buffer.from(random(SALT_BYTES))
-  const pkcs8 = Buffer.from(await crypto.subtle.exportKey('pkcs8', keys.privateKey)).toString('base64')
-  const sealed = sealer.seal(keyPlace(id, salt), pkcs8)
-  return { id, role, chain, clientId, salt, sealed, createdAt: at, notAfter: notAfter.getTime(), retiredAt: null }
+  const sealed = sealer.seal(keyPlace(id, salt), privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64'))
+  return { id, role, chain, clientId, salt, sealed, createdAt: at, notAfter, retiredAt: null }
 }
+
+export function openPrivateKey({ sealer }: Pick<Deps, 'sealer'>, { id, salt, sealed }: SigningKeyRow): KeyObject {
+  return createPrivateKey({ key: Buffer.from(sealer.open(keyPlace(id, salt), sealed), 'base64'), format: 'der', type: 'pkcs8' })
+}
+
+const keyPlace = (row: string, salt: Uint8Array) => ({ tenant: '', table: 'signing_keys', column: 'sealed', row, salt })

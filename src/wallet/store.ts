@@ -39,6 +39,36 @@ export async function listAnchors(db: Db, environment: AnchorRow['environment'])
   return await selectAnchors(db).execute({ environment })
 }
 
+export async function listAllAnchors(db: Db): Promise<AnchorRow[]> {
+  return await db.select().from(trustAnchors).orderBy(trustAnchors.environment, trustAnchors.createdAt)
+}
+
+export async function insertAnchor(tx: Db, row: AnchorRow): Promise<void> {
+  await tx.insert(trustAnchors).values(row)
+}
+
+export async function deleteAnchor(tx: Db, id: string): Promise<AnchorRow | undefined> {
+  const [row] = await tx.delete(trustAnchors).where(eq(trustAnchors.id, id)).returning()
+  return row
+}
+
+export async function findCurrentSigningKey(db: Db): Promise<SigningKeyRow | undefined> {
+  const leaf = await findCurrentLeaf(db)
+  return leaf && (await findSigningKey(db, leaf.id))
+}
+
+export async function findAuthority(db: Db): Promise<SigningKeyRow | undefined> {
+  const [row] = await db.select().from(signingKeys).where(eq(signingKeys.role, 'authority')).limit(1)
+  return row
+}
+
+export async function retireLeaves(tx: Db, at: number): Promise<void> {
+  await tx
+    .update(signingKeys)
+    .set({ retiredAt: at })
+    .where(and(eq(signingKeys.role, 'leaf'), isNull(signingKeys.retiredAt)))
+}
+
 export async function insertSigningKey(tx: Db, row: SigningKeyRow): Promise<void> {
   await tx.insert(signingKeys).values(row)
 }

@@ -1,0 +1,121 @@
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { isoUtc } from '../time.ts'
+import { type AnchorRow, listAllAnchors } from '../wallet/store.ts'
+import { addAnchors, removeAnchor, TrustProblem } from '../wallet/trust-settings.ts'
+import { ACTOR, actOf, CommandError, choice, parseCall, print, required, shortText, table, withDeps } from './output.ts'
+
+const HELP = `usage: vidimus trust add FILE.pem --env test|live [--label TEXT] [--for VCT-OR-DOCTYPE] [--mode iso|pkix] [--json]
+       vidimus trust list [--json]
+       vidimus trust remove ID [--json]
+
+Whose documents count. An anchor is the issuer's root, an authority below it, or one signer's own certificate. With --for it counts for that
+type of document only. Mode iso asks the chain for the profile of ISO/IEC 18013-5 (the default for driving licences), pkix for a sound chain.
+Test sessions trust the built-in sandbox issuer as well; live sessions trust nobody until you add an anchor.
+
+example: vidimus trust add pid-issuer-ca.pem --env live --label "PID issuer" --for urn:eudi:pid:1`
+
+const FLAGS = { env: { type: 'string' }, label: { type: 'string' }, for: { type: 'string' }, mode: { type: 'string' } } as const
+
+const ACTS = {
+  add: { flags: ['env', 'label', 'for', 'mode'], word: 'the file' },
+  list: { flags: [] },
+  remove: { flags: [], word: 'the id of the anchor' },
+}
+
+const FILE_BYTES_MAX = 256 * 1024
+const LABEL_CHARS_MAX = 100
+const TYPE_CHARS_MAX = 300
+
+export async function runTrust(args: string[]): Promise<number> {
+  const call = parseCall(args, FLAGS)
+  const { values } = call
+  if (values.help) return print(HELP)
+  const { act, word } = actOf('trust', call, ACTS)
+  switch (act) {
+    case 'add':
+      return await add(word, values)
+    case 'list':
+      return await list(values.json)
+    case 'remove':
+      return await remove(word, values.json)
+  }
+}
+
+async function add(
+  file: string,
+  flags: { env?: string; label?: string; for?: string; mode?: string; json?: boolean },
+): Promise<number> {
+  const environment = choice(required(flags.env, '--env'), ['test', 'live'], '--env')
+  const mode = flags.mode === undefined ? undefined : choice(flags.mode, ['iso', 'pkix'], '--mode')
+  const label = flags.label === undefined ? undefined : shortText(flags.label, '--label', LABEL_CHARS_MAX)
+  const trustedFor = flags.for === undefined ? undefined : shortText(flags.for, '--for', TYPE_CHARS_MAX)
+  const pem = readPemFile(file)
+  try {
+    const rows = await withDeps(deps => addAnchors(deps, { pem, environment, label, trustedFor, mode }, ACTOR))
+    if (flags.json) return print(JSON.stringify({ data: rows.map(wire) }))
+    return print(
+      rows
+        .map(row => `${row.label} is trusted in ${row.environment} sessions for ${row.trustedFor ?? 'every type'} (${row.id}).`)
+        .join('\n'),
+    )
+  } catch (error) {
+    if (error instanceof TrustProblem) throw new CommandError(`${file}: ${error.message}`)
+    throw error
+  }
+}
+
+export function readPemFile(file: string): string {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch {
+    throw new CommandError(`cannot read ${file}; give the path of a PEM file`)
+  }
+  if (text.length > FILE_BYTES_MAX) throw new CommandError(`${file} is larger than ${FILE_BYTES_MAX / 1024} KiB`)
+  return text
+}
+
+async function list(json = false): Promise<number> {
+  const rows = await withDeps(deps => listAllAnchors(deps.db))
+  if (json) return print(JSON.stringify({ data: rows.map(wire) }))
+  if (rows.length === 0)
+    return print(
+      'No issuers are trusted yet, apart from the sandbox issuer in test sessions.\nNext: vidimus trust add FILE.pem --env live',
+    )
+  const shown = rows.map(wire)
+  return print(
+    table(
+      ['ID', 'ENV', 'LABEL', 'FOR', 'MODE', 'VALID UNTIL'],
+      shown.map(each => [
+        each.id,
+        each.environment,
+        each.label,
+        each.trusted_for ?? 'every type',
+        each.mode,
+        each.not_after.slice(0, 10),
+      ]),
+    ),
+  )
+}
+
+async function remove(id: string, json = false): Promise<number> {
+  if (!(await withDeps(deps => removeAnchor(deps, id, ACTOR))))
+    throw new CommandError(`there is no anchor ${id}; "vidimus trust list" shows all`)
+  return print(json ? JSON.stringify({ id, removed: true }) : `Anchor ${id} is no longer trusted.`)
+}
+
+function wire({ id, environment, label, mode, trustedFor, certificate }: AnchorRow) {
+  const parsed = new X509Certificate(certificate)
+  return {
+    id,
+    environment,
+    label,
+    mode,
+    trusted_for: trustedFor,
+    subject: parsed.subject.split('\n').join(', '),
+    not_before: isoUtc(parsed.validFromDate.getTime()),
+    not_after: isoUtc(parsed.validToDate.getTime()),
+    fingerprint_sha256: parsed.fingerprint256.replaceAll(':', '').toLowerCase(),
+  }
+}

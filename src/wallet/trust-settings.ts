@@ -1,0 +1,76 @@
+import { X509Certificate } from 'node:crypto'
+import type { Deps } from '../deps.ts'
+import { base62 } from '../ids.ts'
+import { type AnchorRow, deleteAnchor, insertAnchor } from './store.ts'
+
+const MDL = 'org.iso.18013.5.1.mDL'
+
+/** Why a certificate cannot be an anchor: one sentence with the remedy. */
+export class TrustProblem extends Error {}
+
+export type NewAnchor = { pem: string; environment: 'test' | 'live'; label?: string; trustedFor?: string; mode?: 'iso' | 'pkix' }
+
+type TrustDeps = Pick<Deps, 'write' | 'now' | 'random' | 'audit'>
+
+/** Every certificate of the file becomes an anchor. For driving licences the profile of ISO/IEC 18013-5 Annex B is asked of the chain. */
+export async function addAnchors(
+  deps: TrustDeps,
+  { pem, environment, label, trustedFor, mode }: NewAnchor,
+  actor: string,
+): Promise<AnchorRow[]> {
+  const at = deps.now()
+  const rows = parseCertificates(pem).map(certificate => {
+    if (certificate.validToDate.getTime() <= at)
+      throw new TrustProblem(`the certificate of ${nameOf(certificate)} has expired; get a current one from the issuer`)
+    return {
+      id: `anc_${base62(deps.random, 16)}`,
+      environment,
+      label: label ?? nameOf(certificate),
+      certificate: certificate.toString(),
+      mode: mode ?? (trustedFor === MDL ? ('iso' as const) : ('pkix' as const)),
+      trustedFor: trustedFor ?? null,
+      createdAt: at,
+    }
+  })
+  await deps.write(async tx => {
+    for (const row of rows) {
+      await insertAnchor(tx, row)
+      const details = { environment, label: row.label, mode: row.mode, trusted_for: row.trustedFor }
+      await deps.audit.append(tx, { at, tenantId: '', actor, action: 'trust.added', subjectId: row.id, details })
+    }
+  })
+  return rows
+}
+
+export async function removeAnchor(deps: TrustDeps, id: string, actor: string): Promise<boolean> {
+  const at = deps.now()
+  return await deps.write(async tx => {
+    const removed = await deleteAnchor(tx, id)
+    if (removed)
+      await deps.audit.append(tx, {
+        at,
+        tenantId: '',
+        actor,
+        action: 'trust.removed',
+        subjectId: id,
+        details: { label: removed.label },
+      })
+    return removed !== undefined
+  })
+}
+
+function parseCertificates(pem: string): X509Certificate[] {
+  try {
+    const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []
+    if (blocks.length > 0) return blocks.map(block => new X509Certificate(block))
+  } catch {
+    // Told below, the same as for a file without any certificate.
+  }
+  throw new TrustProblem('the file holds no readable certificate; it must be PEM')
+}
+
+/** The name people know an issuer by. */
+export function nameOf(certificate: X509Certificate): string {
+  const subject = Object.fromEntries(certificate.subject.split('\n').map(line => line.split('=', 2) as [string, string]))
+  return subject.CN ?? subject.O ?? certificate.fingerprint256.slice(0, 23)
+}
