@@ -105,11 +105,11 @@ async function list(tenantId: string | undefined, json = false): Promise<number>
       profile,
       query,
     })),
-    ...own.map(({ key, title, query, updatedAt }) => ({
+    ...own.map(({ key, title, query, profile, updatedAt }) => ({
       key,
       title,
       builtin: false,
-      profile: 'haip',
+      profile: profile ?? 'haip',
       query,
       updated_at: isoUtc(updatedAt),
     })),
