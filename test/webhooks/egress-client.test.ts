@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { createServer, type Server, type Socket } from 'node:net'
+import { join } from 'node:path'
+import type { EgressPolicy } from '../../src/webhooks/egress.ts'
+import { callOut, type EgressCall } from '../../src/webhooks/egress-client.ts'
+import { temporaryDir } from '../helpers/app.ts'
+
+let server: ReturnType<typeof Bun.serve>
+let seen: { host: string | null; method: string; path: string; body: string; encoding: string | null }[]
+
+beforeAll(() => {
+  seen = []
+  server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const { pathname } = new URL(request.url)
+      seen.push({
+        host: request.headers.get('host'),
+        method: request.method,
+        path: pathname,
+        body: await request.text(),
+        encoding: request.headers.get('accept-encoding'),
+      })
+      if (pathname === '/redirect') return Response.redirect(`http://127.0.0.1:${server.port}/elsewhere`, 302)
+      if (pathname === '/large') return new Response('x'.repeat(1_000_000))
+      if (pathname === '/hang') return await new Promise<Response>(() => {})
+      return new Response('hello', { status: 202, headers: { 'x-answer': 'yes' } })
+    },
+  })
+})
+afterAll(() => void server.stop(true))
+
+/** Loopback is open to this one port, as an operator may do it. */
+const policy = (port: number): EgressPolicy => ({
+  allow: [{ address: '127.0.0.1', prefix: 32, port }],
+  listener: { addresses: [], port: 1 },
+})
+const here = async () => ['127.0.0.1']
+
+const limits = { resolveMs: 500, connectMs: 1000, totalMs: 1500, answerBytes: 4096 }
+const call = (url: string, changes: Partial<EgressCall> = {}): EgressCall => ({
+  url,
+  method: 'GET',
+  headers: {},
+  limits,
+  onLargeAnswer: 'cut',
+  ...changes,
+})
+const out = (path: string, changes?: Partial<EgressCall>, resolve = here) =>
+  callOut(policy(server.port ?? 0), resolve, call(`http://hooks.shop.example:${server.port}${path}`, changes))
+
+test('calls the resolved address with the Host of the URL, and gives status, headers and body', async () => {
+  const answer = await out('/in?a=b', { method: 'POST', body: '{"ä":1}', headers: { 'content-type': 'application/json' } })
+  expect(answer).toMatchObject({ ok: true, address: '127.0.0.1', status: 202, headers: { 'x-answer': 'yes' } })
+  expect(answer.ok && Buffer.from(answer.body).toString()).toBe('hello')
+  expect(seen.at(-1)).toEqual({
+    host: `hooks.shop.example:${server.port}`,
+    method: 'POST',
+    path: '/in',
+    body: '{"ä":1}',
+    encoding: 'identity',
+  })
+})
+
+test('resolves once, so that a second answer of the resolver is never asked for', async () => {
+  let asked = 0
+  const answers = [['127.0.0.1'], ['169.254.169.254']]
+  await out('/in', {}, async () => answers[asked++] ?? [])
+  expect(asked).toBe(1)
+})
+
+test('a redirect is an answer, not a way', async () => {
+  const before = seen.length
+  expect(await out('/redirect')).toMatchObject({ ok: true, status: 302 })
+  expect(seen.slice(before).map(({ path }) => path)).toEqual(['/redirect'])
+})
+
+test('a proxy in the environment is ignored', async () => {
+  process.env.HTTP_PROXY = 'http://127.0.0.1:9'
+  try {
+    expect(await out('/in')).toMatchObject({ ok: true, status: 202 })
+  } finally {
+    delete process.env.HTTP_PROXY
+  }
+})
+
+test('a large answer is cut at its limit, or is a failure, as the caller wants', async () => {
+  const cut = await out('/large')
+  expect(cut.ok && cut.body.length).toBe(4096)
+  expect(await out('/large', { onLargeAnswer: 'fail' })).toMatchObject({ ok: false, failure: 'too_large' })
+})
+
+describe('failures, each by its name', () => {
+  test('an answer that never comes', async () => {
+    expect(await out('/hang', { limits: { ...limits, totalMs: 200 } })).toMatchObject({ ok: false, failure: 'timeout' })
+  })
+
+  test('a name that does not resolve, or not in time', async () => {
+    expect(await out('/in', {}, () => Promise.reject(new Error('NXDOMAIN')))).toMatchObject({ ok: false, failure: 'dns_failed' })
+    const never = () => new Promise<string[]>(() => {})
+    expect(await out('/in', { limits: { ...limits, resolveMs: 50 } }, never)).toMatchObject({ ok: false, failure: 'dns_failed' })
+  })
+
+  test('an address that must not be called is never connected to', async () => {
+    const before = seen.length
+    for (const addresses of [['10.0.0.1'], ['127.0.0.1', '10.0.0.1'], ['::1']]) {
+      expect(await out('/in', {}, async () => addresses)).toMatchObject({ ok: false, failure: 'refused_address' })
+    }
+    const closed = { allow: [], listener: { addresses: [], port: 1 } }
+    expect(await callOut(closed, here, call(`http://hooks.shop.example:${server.port}/in`))).toMatchObject({
+      ok: false,
+      failure: 'refused_address',
+    })
+    expect(seen).toHaveLength(before)
+  })
+
+  test('nobody listening, and a connection that is reset', async () => {
+    const dropper = await listening(socket => socket.destroy())
+    expect(await to(dropper)).toMatchObject({ ok: false, failure: 'connection_failed' })
+    await new Promise(resolve => dropper.close(resolve))
+    expect(await to(dropper, portOf(dropper))).toMatchObject({ ok: false, failure: 'connection_failed' })
+  })
+
+  test('an answer that trickles is cut when the whole has taken too long', async () => {
+    const trickler = await listening(socket => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n')
+      const timer = setInterval(() => socket.write('x'), 20)
+      socket.on('close', () => clearInterval(timer))
+      socket.on('error', () => clearInterval(timer))
+    })
+    expect(await to(trickler, undefined, { totalMs: 300 })).toMatchObject({ ok: false, failure: 'timeout' })
+    trickler.close()
+  })
+
+  test('a certificate nobody vouches for', async () => {
+    const dir = temporaryDir()
+    const [key, cert] = [join(dir, 'key.pem'), join(dir, 'cert.pem')]
+    execFileSync(
+      'openssl',
+      [
+        'req',
+        '-x509',
+        '-newkey',
+        'ec',
+        '-pkeyopt',
+        'ec_paramgen_curve:P-256',
+        '-nodes',
+        '-days',
+        '2',
+        '-subj',
+        '/CN=x',
+        '-keyout',
+        key,
+        '-out',
+        cert,
+      ],
+      { stdio: 'ignore' },
+    )
+    const tls = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      tls: { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') },
+      fetch: () => new Response('secret'),
+    })
+    const answer = await callOut(policy(tls.port ?? 0), here, call(`https://hooks.shop.example:${tls.port}/in`))
+    expect(answer).toMatchObject({ ok: false, failure: 'tls_failed' })
+    tls.stop(true)
+  })
+})
+
+const listening = (onConnection: (socket: Socket) => void) =>
+  new Promise<Server>(resolve => {
+    const made = createServer(onConnection)
+    made.listen(0, '127.0.0.1', () => {
+      ports.set(made, (made.address() as { port: number }).port)
+      resolve(made)
+    })
+  })
+const ports = new WeakMap<Server, number>()
+const portOf = (made: Server) => ports.get(made) ?? 0
+const to = (made: Server, port = portOf(made), changes: Partial<typeof limits> = {}) =>
+  callOut(policy(port), here, call(`http://hooks.shop.example:${port}/`, { limits: { ...limits, ...changes } }))
