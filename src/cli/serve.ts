@@ -67,10 +67,21 @@ export async function start(deps: Deps): Promise<Service> {
     async stop() {
       stopPeriodic()
       // New connections are refused at once; what is under way gets its answer, within reason.
-      await Promise.race([app.stop(), new Promise(resolve => setTimeout(resolve, DRAIN_MS))])
+      await within(DRAIN_MS, app.stop())
       await deps.close()
     },
   }
+}
+
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  await Promise.race([
+    work,
+    new Promise(resolve => {
+      timer = setTimeout(resolve, ms)
+    }),
+  ])
+  clearTimeout(timer)
 }
 
 function listen(app: ReturnType<typeof createApp>, { port, host, tls }: Config): ReturnType<typeof createApp> {

@@ -61,10 +61,10 @@ function isAuthorized({ elements }: DeviceSigned, keyAuthorizations: CborItem | 
   if (!keyAuthorizations?.isMap) return false
   const authorizations = keyAuthorizations.asMap()
   const nameSpaces = textsIn(authorizations.get('nameSpaces'))
-  const dataElements = new Map([...(authorizations.get('dataElements')?.asMap() ?? [])].map(([name, list]) => [name, textsIn(list)]))
-  return elements.every(
-    ({ nameSpace, identifier }) => nameSpaces.has(nameSpace) || dataElements.get(nameSpace)?.has(identifier),
+  const dataElements = new Map(
+    [...(authorizations.get('dataElements')?.asMap() ?? [])].map(([name, list]) => [name, textsIn(list)]),
   )
+  return elements.every(({ nameSpace, identifier }) => nameSpaces.has(nameSpace) || dataElements.get(nameSpace)?.has(identifier))
 }
 
 const textsIn = (item: CborItem | undefined): Set<string> => new Set(item?.asArray().map(text => text.asText()))

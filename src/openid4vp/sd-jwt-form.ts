@@ -95,7 +95,7 @@ function isStrictJson(text: string, opening: '{' | '[' = '{'): boolean {
   }
 }
 
-const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const UTF_8 = new TextDecoder('utf-8', { fatal: true })
 
 /** RFC 7515 § 2: base64url without padding; and without stray bits at the end, or one signature could be written in four ways. */
 function bytesOf(text: string): Buffer | undefined {

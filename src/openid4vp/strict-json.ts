@@ -18,6 +18,7 @@ export function assertStrictJson(text: string, { depthMax }: JsonLimits): void {
   if (!text.isWellFormed()) throw new SyntaxError('half of a surrogate pair')
   // One entry per open container: the names so far of an object, null for an array.
   const open: (Set<string> | null)[] = []
+  // After `{` and `,`. In an array nobody collects the names.
   let isNameNext = false
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
@@ -33,8 +34,8 @@ export function assertStrictJson(text: string, { depthMax }: JsonLimits): void {
       }
       case BRACE_OPEN:
       case BRACKET_OPEN:
-        isNameNext = text.charCodeAt(at) === BRACE_OPEN
-        open.push(isNameNext ? new Set() : null)
+        open.push(text.charCodeAt(at) === BRACE_OPEN ? new Set() : null)
+        isNameNext = true
         if (open.length > depthMax) throw new SyntaxError('too deeply nested')
         break
       case BRACE_CLOSE:
@@ -43,7 +44,7 @@ export function assertStrictJson(text: string, { depthMax }: JsonLimits): void {
         isNameNext = false
         break
       case COMMA:
-        isNameNext = open.at(-1) instanceof Set
+        isNameNext = true
     }
   }
 }

@@ -220,8 +220,9 @@ async function openSocket(url: string) {
         socket.off('data', onData)
         resolve(got)
       }
-      socket.on('data', onData)
-      socket.once('close', () => reject(new Error(`closed after: ${got}`)))
+      const onClose = () => reject(new Error(`the connection was closed after: ${got}`))
+      if (socket.destroyed) return onClose()
+      socket.on('data', onData).once('close', onClose)
       socket.write(text)
     })
   return { socket, exchange }

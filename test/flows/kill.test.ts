@@ -7,7 +7,7 @@ import { verifyAudit } from '../../src/audit/verify.ts'
 import { changeTenant } from '../../src/tenants/settings.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { call, startApp, temporaryDir } from '../helpers/app.ts'
-import { spawnService } from '../helpers/service.ts'
+import { type Served, serve } from '../helpers/cli.ts'
 
 const KILLS = 20
 const CLIENTS = 24
@@ -27,7 +27,7 @@ test('a kill -9 under load loses no acknowledged creation; afterwards usage equa
   }
 
   for (let round = 0; round < KILLS; round++) {
-    const service = await spawnService(dir)
+    const service = await serve(dir, [], { VIDIMUS_PUBLIC_URL: 'https://verify.example' })
     // What the last kill left open is asked again with its key: one session each, whatever had become of it.
     for (const name of unknown) acknowledged.set(name, await create(service.url, name))
     unknown.clear()
@@ -48,18 +48,18 @@ test('a kill -9 under load loses no acknowledged creation; afterwards usage equa
     const clients = Array.from({ length: CLIENTS }, client)
     await Bun.sleep(50 + ((round * 37) % 200))
     stopped = true
-    await service.kill()
+    await kill(service.process)
     await Promise.all(clients)
   }
 
   expect(acknowledged.size).toBeGreaterThan(KILLS * 10)
-  const service = await spawnService(dir)
+  const service = await serve(dir, [], { VIDIMUS_PUBLIC_URL: 'https://verify.example' })
   for (const name of unknown) acknowledged.set(name, await create(service.url, name))
   for (const verification of acknowledged.values()) {
     const { body } = await call<Verification>(service.url, 'GET', `/v1/verifications/${verification.id}`, { key })
     expect(body).toEqual(verification)
   }
-  await service.kill()
+  await kill(service.process)
   expect(new Set([...acknowledged.values()].map(({ id }) => id)).size).toBe(acknowledged.size)
   await checkFile(dir, acknowledged.size)
 }, 180_000)
@@ -85,4 +85,9 @@ async function checkFile(dir: string, sessions: number): Promise<void> {
   const app = await startApp({ dir, now: Date.now() })
   expect((await verifyAudit(app.deps)).problem).toBeUndefined()
   await app.stop()
+}
+
+async function kill(service: Served['process']): Promise<void> {
+  service.kill('SIGKILL')
+  await service.exited
 }

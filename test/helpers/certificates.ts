@@ -29,6 +29,8 @@ export type Wanted = {
   notBefore?: number
   notAfter?: number
   extensions?: Extension[]
+  /** Of the signature. */
+  hash?: 'SHA-256' | 'SHA-1'
 }
 
 type Algorithm = EcKeyGenParams | RsaHashedKeyGenParams
@@ -45,7 +47,7 @@ export async function issue(wanted: Wanted): Promise<Issued> {
   const keys = wanted.keys ?? (await makeKeys())
   const name = wanted.name ?? 'C=NL, CN=Test Issuer'
   const signer = wanted.issuer ?? { keys, name }
-  const hash = signer.keys.publicKey.algorithm.name === 'Ed25519' ? {} : { hash: 'SHA-256' }
+  const hash = signer.keys.publicKey.algorithm.name === 'Ed25519' ? {} : { hash: wanted.hash ?? 'SHA-256' }
   const certificate = await X509CertificateGenerator.create({
     serialNumber: (++serial).toString(16).padStart(4, '0'),
     subject: name,

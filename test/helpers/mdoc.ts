@@ -15,9 +15,9 @@ export class Raw {
   constructor(readonly bytes: Uint8Array) {}
 }
 
-export const hex = (text: string): Buffer => Buffer.from(text.replaceAll(' ', ''), 'hex')
+export const hex = (text: string): Buffer<ArrayBuffer> => Buffer.from(text.replaceAll(' ', ''), 'hex')
 
-export function cbor(value: unknown): Buffer {
+export function cbor(value: unknown): Buffer<ArrayBuffer> {
   if (value instanceof Raw) return Buffer.from(value.bytes)
   if (value === null) return hex('f6')
   if (typeof value === 'boolean') return hex(value ? 'f5' : 'f4')
@@ -30,7 +30,7 @@ export function cbor(value: unknown): Buffer {
   return Buffer.concat([head(5, entries.length), ...entries.flatMap(([key, member]) => [cbor(key), cbor(member)])])
 }
 
-export function head(major: number, argument: number): Buffer {
+export function head(major: number, argument: number): Buffer<ArrayBuffer> {
   const type = major << 5
   if (argument < 24) return Buffer.of(type | argument)
   if (argument < 2 ** 8) return Buffer.of(type | 24, argument)
@@ -140,7 +140,7 @@ const DEFAULT = {
 }
 const CERTIFICATE = await makeCertificate(DEFAULT.issuer, '2026-01-01T00:00:00Z', '2027-01-01T00:00:00Z')
 
-export async function makeResponse(change: Change = {}): Promise<Buffer> {
+export async function makeResponse(change: Change = {}): Promise<Buffer<ArrayBuffer>> {
   const { issuer = DEFAULT.issuer, device = DEFAULT.device, certificates = [CERTIFICATE] } = change
   const {
     digestAlgorithm = 'SHA-256',

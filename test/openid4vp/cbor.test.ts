@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type CborItem, CborTag, ITEMS_MAX, parseCbor } from '../../src/openid4vp/cbor.ts'
+import { type CborItem, CborTag, parseCbor } from '../../src/openid4vp/cbor.ts'
 import { encodeArray, encodeBytes, encodeTag, encodeText } from '../../src/openid4vp/cbor-encode.ts'
 import { cborToJson } from '../../src/openid4vp/cbor-json.ts'
 import { cbor, head, hex, Raw, Tagged } from '../helpers/mdoc.ts'
@@ -86,8 +86,8 @@ describe('limits, on both sides', () => {
 
   test('20,000 items are read, 20,001 are not', () => {
     const array = (count: number) => Buffer.concat([head(4, count), Buffer.alloc(count)])
-    expect(parse(array(ITEMS_MAX - 1))).not.toThrow()
-    expect(parse(array(ITEMS_MAX))).toThrow('too many items')
+    expect(parse(array(19_999))).not.toThrow()
+    expect(parse(array(20_000))).toThrow('too many items')
   })
 
   test('what byte strings hold counts towards the same 20,000', () => {
@@ -112,6 +112,7 @@ describe('bombs are refused within 20 ms', () => {
     ['100,000 nested maps', nest('a100', 100_000)],
     ['a million empty arrays', Buffer.concat([head(4, 1_000_000), Buffer.alloc(1_000_000, 0x80)])],
     ['arrays that each claim the rest of the input', nest('9a000ffff0', 200_000)],
+    ['21,000 items in 300 arrays', cbor(Array.from({ length: 300 }, () => Array.from({ length: 69 }, () => 'a')))],
     ['a map with 400,000 keys', Buffer.concat([head(5, 400_000), Buffer.alloc(1_000_000, hex('1a00000000 00'))])],
   ]
   test.each(cases)('%s', (_, input) => {
@@ -226,7 +227,7 @@ describe('properties', () => {
       }),
       { numRuns: 300 },
     )
-  })
+  }, 60_000)
 
   test('random bytes are refused with a CborError or read, never anything else', () => {
     fc.assert(
@@ -239,7 +240,7 @@ describe('properties', () => {
       }),
       { numRuns: 5000 },
     )
-  })
+  }, 60_000)
 
   test('our own encoder writes what another one does', () => {
     fc.assert(

@@ -150,9 +150,17 @@ describe('credentials made by @sd-jwt/sd-jwt-vc', () => {
 
   test('whatever its claims are and whichever are disclosable, all of them come back', async () => {
     const library = libraryFor('ES256')
+    // Ordinary names only: when it issues, the library loses an empty one and stumbles over `toString`.
     const name = fc.string({ minLength: 1, unit: fc.constantFrom(...'abcdeé') }).map(text => `c${text}`)
-    const inner = fc.dictionary(name, fc.jsonValue({ maxDepth: 2 }), { noNullPrototype: true })
-    const claims = fc.dictionary(name, fc.oneof(inner, fc.jsonValue({ maxDepth: 2 })), { noNullPrototype: true })
+    const { claims } = fc.letrec<{ value: unknown; claims: Json }>(tie => ({
+      value: fc.oneof(
+        { maxDepth: 3 },
+        fc.oneof(fc.string(), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.boolean(), fc.constant(null)),
+        fc.array(tie('value')),
+        tie('claims'),
+      ),
+      claims: fc.dictionary(name, tie('value'), { noNullPrototype: true }),
+    }))
     await fc.assert(
       fc.asyncProperty(claims, fc.infiniteStream(fc.boolean()), async (all, coin) => {
         const toss = () => coin.next().value === true
@@ -263,11 +271,7 @@ describe('refused, by the check that fits', () => {
     ['format', 'a name twice in the payload', () => present({ rawPayload: '{"vct":"a","vct":"urn:eudi:pid:1"}' })],
     ['format', 'a name twice in the header', () => present({ rawHeader: '{"alg":"none","alg":"ES256","typ":"dc+sd-jwt"}' })],
     ['format', 'half of a surrogate pair in the payload', () => present({ rawPayload: '{"vct":"\\ud800"}' })],
-    [
-      'format',
-      'a payload that is not UTF-8',
-      () => present({ rawPayload: Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]) }),
-    ],
+    ['format', 'a payload that is not UTF-8', () => present({ rawPayload: Buffer.from('{"vct":"\xff"}', 'latin1') })],
     ['format', 'a payload with a byte order mark', () => present({ rawPayload: '\ufeff{"vct":"v"}' })],
     ['format', 'stray bits after the signature', async () => withStrayBits(await present({ binding: false }))],
     ['format', 'padding after the signature', async () => (await present({ binding: false })).replace('~', '=~')],
@@ -365,7 +369,7 @@ describe('refused, by the check that fits', () => {
     ['digests', '_sd_alg in capitals', () => present({ payload: { _sd_alg: 'SHA-256' } })],
     ['digests', '_sd_alg as a list', () => present({ payload: { _sd_alg: ['sha-256'] } })],
     ['digests', '_sd_alg null', () => present({ payload: { _sd_alg: null } })],
-    ['digests', '_sd_alg of a weak kind, with disclosures', () => present({ ...es256(), payload: { _sd_alg: 'sha-1' } })],
+    ['digests', '_sd_alg of a weak kind, with disclosures', () => present({ ...es256(), sdAlg: 'sha-1' })],
 
     ['holder_binding', 'no key binding', () => present({ binding: false })],
     ['holder_binding', 'a critical extension', () => present({ bindingHeader: { crit: ['b64'], b64: true } })],
@@ -907,9 +911,9 @@ function libraryFor(alg: Alg) {
   })
 }
 
-/** Which claims the issuer makes disclosable, by the toss of a coin; those inside an object, too. The library drops empty names. */
+/** Which claims the issuer makes disclosable, by the toss of a coin; those inside an object, too. */
 function frameFor(claims: Json, toss: () => boolean): Json {
-  const picked = (object: object) => Object.keys(object).filter(name => name.startsWith('c') && toss())
+  const picked = (object: object) => Object.keys(object).filter(toss)
   const inner = Object.entries(claims).flatMap(([name, value]) =>
     typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length > 0
       ? [[name, { _sd: picked(value) }] as const]

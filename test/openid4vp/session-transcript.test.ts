@@ -1,18 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { dcApiTranscript, redirectTranscript } from '../../src/openid4vp/session-transcript.ts'
+import { vectors } from '../helpers/vectors.ts'
 
-type Vector = {
-  id: string
-  kind: 'handover.redirect' | 'handover.dc_api'
-  title: string
-  input: { client_id: string; origin: string; nonce: string; response_uri: string }
-  expect: { jwk_thumbprint_hex: string | null; session_transcript_hex: string }
-}
-
-const VECTORS_FOLDER = '../shared/vectors'
-const VECTORS_FILE = join(import.meta.dir, '../..', VECTORS_FOLDER, 'handover.json')
+type Input = { client_id: string; origin: string; nonce: string; response_uri: string }
 
 const REQUEST = {
   clientId: 'x509_san_dns:shop.example',
@@ -22,27 +12,20 @@ const REQUEST = {
 }
 
 describe('public vectors', () => {
-  if (!existsSync(VECTORS_FILE)) {
-    test.skip(`the folder ${VECTORS_FOLDER} is missing, so no public vector was checked`, () => {})
-    return
-  }
-  const { vectors }: { vectors: Vector[] } = JSON.parse(readFileSync(VECTORS_FILE, 'utf8'))
-  expect(vectors.length).toBeGreaterThanOrEqual(4)
-
-  test.each(vectors.map(vector => [vector.id, vector.title, vector] as const))('%s: %s', (_, __, vector) => {
-    const { input, expect: expected } = vector
-    const encryptionKeyThumbprint = expected.jwk_thumbprint_hex === null ? null : Buffer.from(expected.jwk_thumbprint_hex, 'hex')
-    const transcript =
-      vector.kind === 'handover.dc_api'
-        ? dcApiTranscript({ origin: input.origin, nonce: input.nonce, encryptionKeyThumbprint })
-        : redirectTranscript({
-            clientId: input.client_id,
-            nonce: input.nonce,
-            encryptionKeyThumbprint,
-            responseUri: input.response_uri,
-          })
-    expect(Buffer.from(transcript).toString('hex')).toBe(expected.session_transcript_hex)
-  })
+  const handovers = vectors<Input>('handover.json')
+  test.each(handovers.map(vector => [vector.id, vector.title, vector] as const))(
+    '%s: %s',
+    (_, __, { kind, input, expect: expected }) => {
+      const { origin, nonce, client_id: clientId, response_uri: responseUri } = input
+      const thumbprint = expected.jwk_thumbprint_hex as string | null
+      const encryptionKeyThumbprint = thumbprint === null ? null : Buffer.from(thumbprint, 'hex')
+      const transcript =
+        kind === 'handover.dc_api'
+          ? dcApiTranscript({ origin, nonce, encryptionKeyThumbprint })
+          : redirectTranscript({ clientId, nonce, encryptionKeyThumbprint, responseUri })
+      expect(Buffer.from(transcript).toString('hex')).toBe(expected.session_transcript_hex as string)
+    },
+  )
 })
 
 describe('every part of the request is bound', () => {

@@ -1,12 +1,586 @@
 import { describe, expect, test } from 'bun:test'
-import { deflateRawSync, deflateSync } from 'node:zlib'
-import { CborTag, parseCbor } from '../../src/openid4vp/cbor.ts'
+import { deflateRawSync, deflateSync, gzipSync, inflateSync } from 'node:zlib'
+import { Encoder, Tag } from 'cbor-x'
+import { CompactSign } from 'jose'
+import { parseCbor } from '../../src/openid4vp/cbor.ts'
 import { parseSign1, verifySign1 } from '../../src/openid4vp/cose.ts'
+import type { StatusReference } from '../../src/openid4vp/credential.ts'
 import { Findings } from '../../src/openid4vp/finding.ts'
-import { importJwkKey } from '../../src/openid4vp/jws.ts'
 import { decodeStatusList, statusAt } from '../../src/openid4vp/status-bits.ts'
-import { createStatusChecker, type FetchStatus, findTokenFault, type StatusContext } from '../../src/openid4vp/status-list.ts'
+import {
+  createStatusChecker,
+  type FetchStatus,
+  findTokenFault,
+  keptUntil,
+  type StatusContext,
+} from '../../src/openid4vp/status-list.ts'
 import { readStatusCwt, readStatusJwt, type StatusToken } from '../../src/openid4vp/status-token.ts'
 import type { TrustAnchor } from '../../src/openid4vp/trust.ts'
-import { DAY_MS, type Issued, issue, issueAuthority, makeKeys, NOW } from '../helpers/certificates.ts'
+import { type Issued, issue, issueAuthority, makeKeys, NOW, purposes } from '../helpers/certificates.ts'
 import { vectors } from '../helpers/vectors.ts'
+
+type Input = {
+  status_list: { bits: number; lst: string }
+  token: string
+  token_hex: string
+  key_jwk: Record<'kty' | 'crv' | 'x' | 'y', string>
+  referenced: { uri: string; idx?: number }
+}
+
+const importKey = ({ kty, crv, x, y }: Input['key_jwk']): Promise<CryptoKey> =>
+  crypto.subtle.importKey('jwk', { kty, crv, x, y }, { name: 'ECDSA', namedCurve: crv }, true, ['verify'])
+
+const SECOND = 1000
+const HOUR = 3600 * SECOND
+const URI = 'https://issuer.example/status/1'
+const PID = 'urn:eudi:pid:1'
+const JWT = 'application/statuslist+jwt'
+const CWT = 'application/statuslist+cwt'
+
+describe('status-list.json', () => {
+  for (const { id, kind, title, input, context, expect: expected } of vectors<Input>('status-list.json')) {
+    const now = Date.parse(context?.now ?? '')
+    const keyOf = () => importKey(input.key_jwk)
+
+    if (kind === 'status.list') {
+      test(`${id}: ${title}`, () => {
+        const { bits, lst } = input.status_list
+        const list = decodeStatusList({ bits, lst: Buffer.from(lst, 'base64url') })
+        if (!list) throw new Error('not a list')
+        const entries = expected.entries as number
+        const nonZero = Array.from({ length: entries }, (_, index) => statusAt(list, index)).filter(status => status !== 0)
+        expect([list.bytes.length, nonZero.length]).toEqual([
+          expected.uncompressed_bytes as number,
+          expected.non_zero_entries as number,
+        ])
+        expectStatuses(list, expected.at as Record<string, number>)
+        expect(statusAt(list, expected.out_of_bounds_index as number)).toBeUndefined()
+        expect(statusAt(list, entries - 1)).toBeDefined()
+      })
+    }
+
+    if (kind === 'status.token_jwt' || kind === 'status.token_cwt') {
+      test(`${id}: ${title}`, async () => {
+        const outcome = await outcomeOf(input, now, keyOf)
+        const wanted: Record<string, string> = { 'status.invalid': 'status 1', 'status.suspended': 'status 2' }
+        const reason = expected.reason ?? ''
+        expect(outcome).toBe(expected.outcome === 'accept' ? 'status 0' : (wanted[reason] ?? FAULTS[reason] ?? 'a known reason'))
+        if (!expected.status_at) return
+        const token = await (input.token
+          ? readStatusJwt(input.token, keyOf)
+          : readStatusCwt(Buffer.from(input.token_hex, 'hex'), keyOf))
+        expectStatuses(token.list, expected.status_at as Record<string, number>)
+      })
+    }
+
+    // No credential of ours has this form; what is ours in it is the reading of COSE and CBOR.
+    if (kind === 'status.referenced_cwt') {
+      test(`${id}: ${title}`, async () => {
+        const sign1 = parseSign1(Buffer.from(input.token_hex, 'hex'))
+        const key = await importKey(input.key_jwk)
+        expect(await verifySign1(sign1, { curve: 'P-256', key })).toBe(true)
+        const list = parseCbor(sign1.payload ?? new Uint8Array())
+          .asMap()
+          .get(65535)
+          ?.asMap()
+          .get('status_list')
+          ?.asMap()
+        const { status_list } = expected.status as { status_list: unknown }
+        expect({ idx: list?.get('idx')?.asUint(), uri: list?.get('uri')?.asText() }).toEqual(status_list as never)
+      })
+    }
+  }
+
+  const FAULTS: Record<string, string> = {
+    'status.out_of_bounds': 'out of range',
+    'status.sub': 'made for another address',
+    'status.expired': 'has expired',
+    'status.typ': 'is not one',
+    'status.bits': 'damaged or too large',
+    'status.size (policy limit)': 'damaged or too large',
+    'status.signature': 'signature of the issuer',
+  }
+
+  async function outcomeOf(input: Input, now: number, keyOf: () => Promise<CryptoKey>): Promise<string> {
+    const { uri, idx = 1 } = input.referenced
+    const read = input.token ? readStatusJwt(input.token, keyOf) : readStatusCwt(Buffer.from(input.token_hex, 'hex'), keyOf)
+    const token = await read.catch((error: Error) => error.message)
+    const fault = typeof token === 'string' ? token : findTokenFault(token, uri, now)
+    if (fault !== undefined) return Object.values(FAULTS).find(known => fault.includes(known)) ?? fault
+    const status = statusAt((token as StatusToken).list, idx)
+    return status === undefined ? 'out of range' : `status ${status}`
+  }
+
+  function expectStatuses(list: StatusToken['list'], statuses: Record<string, number>): void {
+    const seen = Object.keys(statuses).map(index => [index, statusAt(list, Number(index))])
+    expect(Object.fromEntries(seen)).toEqual(statuses)
+  }
+})
+
+describe('a list', () => {
+  test('is zlib and nothing else', () => {
+    const bytes = Buffer.from([0b10])
+    expect(decodeStatusList({ bits: 1, lst: deflateSync(bytes) })).toBeDefined()
+    for (const lst of [deflateRawSync(bytes), gzipSync(bytes), deflateSync(bytes).subarray(0, -1), Buffer.alloc(0)]) {
+      expect(decodeStatusList({ bits: 1, lst })).toBeUndefined()
+    }
+  })
+
+  test('has 1, 2, 4 or 8 bits', () => {
+    const bitsOf = (bits: unknown) => decodeStatusList({ bits, lst: deflateSync(Buffer.from([0])) })?.bits
+    expect([1, 2, 4, 8].map(bitsOf)).toEqual([1, 2, 4, 8])
+    expect([0, 3, 16, -1, '1', 1.5, undefined, null].map(bitsOf).filter(bits => bits !== undefined)).toEqual([])
+  })
+
+  test('inflates to 4 MiB and not a byte more; a bomb of 128 MiB is not inflated', () => {
+    const limit = 4 * 1024 * 1024
+    expect(decodeStatusList({ bits: 8, lst: deflateSync(Buffer.alloc(limit)) })?.bytes.length).toBe(limit)
+    expect(decodeStatusList({ bits: 8, lst: deflateSync(Buffer.alloc(limit + 1)) })).toBeUndefined()
+    const bomb = deflateSync(Buffer.alloc(2 ** 27))
+    const whole = timeOf(() => inflateSync(bomb))
+    expect(timeOf(() => expect(decodeStatusList({ bits: 1, lst: bomb })).toBeUndefined())).toBeLessThan(whole / 4)
+
+    function timeOf(act: () => unknown): number {
+      const start = performance.now()
+      act()
+      return performance.now() - start
+    }
+  })
+
+  test('has no status at an index that is negative, broken or beyond it', () => {
+    const list = { bits: 2, bytes: Uint8Array.of(0b11100100) }
+    expect([0, 1, 2, 3].map(index => statusAt(list, index))).toEqual([0, 1, 2, 3])
+    for (const index of [-1, 4, 0.5, Number.NaN, 2 ** 53]) expect(statusAt(list, index)).toBeUndefined()
+  })
+})
+
+describe('what the status means', () => {
+  test('0 is valid, 1 revoked, 2 suspended, all others unknown, as is an index beyond the list', async () => {
+    const world = await makeWorld()
+    world.serve(await world.jwt({ bits: 4, statuses: Uint8Array.of(0x10, 0x32, 0xfc) }))
+    expect(await world.check(0)).toBe('pass')
+    expect(await world.check(1)).toBe('credential_revoked: The issuer has revoked this credential.')
+    expect(await world.check(2)).toBe('credential_revoked: The issuer has suspended this credential for now.')
+    for (const index of [3, 4, 5])
+      expect(await world.check(index)).toStartWith('status_unknown: The issuer gives this credential')
+    expect(await world.check(6)).toStartWith('status_unknown: The credential is not on')
+  })
+
+  test('no reference is a pass, an unknown mechanism is unknown, and neither fetches anything', async () => {
+    const world = await makeWorld()
+    expect(await world.check(undefined)).toBe('pass')
+    expect(await world.check('unsupported')).toStartWith('status_unknown: ')
+    expect(world.fetches).toEqual([])
+  })
+
+  test('nothing is fetched for an issuer that is not trusted', async () => {
+    const world = await makeWorld()
+    world.serve(await world.jwt({}))
+    expect(await world.check(0, { anchor: undefined })).toStartWith('skipped: ')
+    expect(world.fetches).toEqual([])
+  })
+})
+
+describe('the token', () => {
+  const cases: [string, Sent, string | undefined][] = [
+    ['is accepted as it should be', {}, undefined],
+    ['without exp and ttl is accepted', { claims: { exp: undefined, ttl: undefined } }, undefined],
+    ['with a ttl of 0 is accepted', { claims: { ttl: 0 } }, undefined],
+    ['with a negative ttl is not', { claims: { ttl: -1 } }, 'is not one'],
+    ['with a huge ttl is accepted', { claims: { ttl: 1e15 } }, undefined],
+    ['has the typ of a status list', { header: { typ: 'JWT' } }, 'is not one'],
+    ['has a typ', { header: { typ: undefined } }, 'is not one'],
+    ['has no unknown critical header', { header: { crit: ['b64'] } }, 'is not one'],
+    ['is made for the address it was fetched from', { claims: { sub: `${URI}2` } }, 'another address'],
+    ['has a sub', { claims: { sub: undefined } }, 'is not one'],
+    ['has an iat', { claims: { iat: undefined } }, 'is not one'],
+    ['has an iat that is a number', { claims: { iat: '1' } }, 'is not one'],
+    ['may be dated ahead by the skew of clocks', { claims: { iat: NOW / SECOND + 60 } }, undefined],
+    ['may not be dated ahead by more', { claims: { iat: NOW / SECOND + 61 } }, 'dated in the future'],
+    ['is over at its exp', { claims: { exp: NOW / SECOND } }, 'has expired'],
+    ['holds until its exp', { claims: { exp: NOW / SECOND + 1 } }, undefined],
+    ['has a list', { claims: { status_list: undefined } }, 'is not one'],
+    ['has a list in base64url', { claims: { status_list: { bits: 1, lst: 'eN/+' } } }, 'damaged'],
+    ['has a list of zlib', { lst: deflateRawSync(Buffer.from([0])) }, 'damaged'],
+    ['has a list of 1, 2, 4 or 8 bits', { bits: 3 }, 'damaged'],
+    ['has a certificate', { header: { x5c: undefined } }, 'without a usable certificate'],
+    ['has certificates in its x5c', { header: { x5c: 'MII' } }, 'is not one'],
+    ['has a readable certificate', { header: { x5c: ['AAAA'] } }, 'without a usable certificate'],
+    ['is found under its content type', { contentType: 'text/html' }, 'is not one'],
+    ['may have parameters in its content type', { contentType: `${JWT.toUpperCase()}; charset=utf-8` }, undefined],
+    ['is not HTML', { body: '<html>not found</html>' }, 'is not one'],
+    ['may end with a line break', { suffix: '\n' }, undefined],
+    ['has three parts', { suffix: '.e30' }, 'is not one'],
+    ['has JSON without a name twice', { payload: `{"sub":"x","sub":"${URI}"}` }, 'is not one'],
+    ['is not too large', { body: 'x'.repeat(2 * 1024 * 1024 + 1) }, 'too large'],
+  ]
+  test.each(cases)('%s', async (_, sent, fault) => {
+    const world = await makeWorld()
+    world.serve(await world.jwt(sent), sent.contentType)
+    const outcome = await world.check(0)
+    if (fault === undefined) return expect(outcome).toBe('pass')
+    expect(outcome).toStartWith('status_unknown: ')
+    expect(outcome).toContain(fault)
+  })
+
+  test('is not believed without a signature, with an HMAC, or with a changed payload', async () => {
+    const world = await makeWorld()
+    const [header = '', payload = '', signature = ''] = (await world.jwt({})).split('.')
+    const other = (await world.jwt({ statuses: Uint8Array.of(1) })).split('.')[1]
+    const withAlg = (alg: string) =>
+      Buffer.from(JSON.stringify({ ...JSON.parse(Buffer.from(header, 'base64url').toString()), alg })).toString('base64url')
+    const forged = [
+      `${withAlg('none')}.${payload}.${signature}`,
+      `${withAlg('none')}.${payload}.`,
+      `${withAlg('HS256')}.${payload}.${signature}`,
+      `${withAlg('ES384')}.${payload}.${signature}`,
+      `${header}.${other}.${signature}`,
+    ]
+    for (const token of forged) {
+      const fresh = await makeWorld(world)
+      fresh.serve(token)
+      expect(await fresh.check(0)).toStartWith('status_unknown: ')
+    }
+  })
+
+  test('may be signed with ES384 or EdDSA, not with ES512', async () => {
+    for (const [algorithm, alg, outcome] of [
+      [{ name: 'ECDSA', namedCurve: 'P-384' }, 'ES384', 'pass'],
+      [{ name: 'Ed25519', namedCurve: '' }, 'EdDSA', 'pass'],
+      [{ name: 'ECDSA', namedCurve: 'P-521' }, 'ES512', 'status_unknown'],
+    ] as const) {
+      const world = await makeWorld()
+      const signer = await issue({ issuer: world.root, keys: await makeKeys(algorithm) })
+      world.serve(await world.jwt({ signer, header: { alg } }))
+      expect(await world.check(0)).toStartWith(outcome)
+    }
+  })
+})
+
+describe('who signs a status list', () => {
+  test('may be another certificate below the anchor of the credential, or below one for the same type', async () => {
+    const world = await makeWorld()
+    const other = await issueAuthority({ name: 'CN=Other Root' })
+    const [byRoot, byOther] = [await issue({ name: 'CN=Lists', issuer: world.root }), await issue({ issuer: other })]
+    const otherAnchor = anchorOf(other, { id: 'other', trustedFor: PID })
+
+    expect(await outcomeWith(byRoot, {})).toBe('pass')
+    expect(await outcomeWith(byOther, { anchors: [world.anchor, otherAnchor] })).toBe('pass')
+    expect(await outcomeWith(byOther, {})).toContain('signed by someone you do not trust')
+    const forAnotherType = { ...otherAnchor, trustedFor: 'urn:else' }
+    expect(await outcomeWith(byOther, { anchors: [world.anchor, forAnotherType] })).toContain('you do not trust')
+
+    async function outcomeWith(signer: Issued, context: Partial<StatusContext>): Promise<string> {
+      const fresh = await makeWorld(world)
+      fresh.serve(await world.jwt({ signer }))
+      return fresh.check(0, context)
+    }
+  })
+
+  test('is not a stranger with a self-signed certificate, nor a reader below the right anchor', async () => {
+    const world = await makeWorld()
+    for (const signer of [await issue({}), await issue({ issuer: world.root, extensions: [purposes(['1.0.18013.5.1.6'])] })]) {
+      const fresh = await makeWorld(world)
+      fresh.serve(await world.jwt({ signer }))
+      expect(await fresh.check(0)).toContain('signed by someone you do not trust')
+    }
+  })
+
+  test('may have certificates between itself and the anchor', async () => {
+    const world = await makeWorld()
+    const middle = await issueAuthority({ name: 'CN=Middle', issuer: world.root })
+    const signer = await issue({ issuer: middle })
+    world.serve(
+      await world.jwt({ signer, header: { x5c: [signer, middle].map(({ der }) => Buffer.from(der).toString('base64')) } }),
+    )
+    expect(await world.check(0)).toBe('pass')
+  })
+
+  test('is trusted again soon after the list was put right', async () => {
+    const world = await makeWorld()
+    world.serve(await world.jwt({ signer: await issue({}), claims: { ttl: 86_400 } }))
+    expect(await world.check(0)).toContain('you do not trust')
+    world.serve(await world.jwt({}))
+    expect(await world.check(0)).toContain('you do not trust')
+    world.advance(10 * SECOND)
+    expect(await world.check(0)).toBe('pass')
+    expect(world.fetches).toHaveLength(2)
+  })
+})
+
+describe('CWT', () => {
+  const cases: [string, SentCwt, string | undefined][] = [
+    ['is accepted for an mdoc', {}, undefined],
+    ['is accepted with its certificates protected', { isChainProtected: true }, undefined],
+    ['is accepted without a tag', { isTagged: false }, undefined],
+    ['has the typ of a status list', { typ: 'application/cwt' }, 'is not one'],
+    ['has a typ', { typ: undefined }, 'is not one'],
+    ['has a list', { claims: [[65533, undefined]] }, 'damaged'],
+    ['has a list that is a map', { claims: [[65533, 'list']] }, 'is not one'],
+    ['is made for the address it was fetched from', { claims: [[2, `${URI}2`]] }, 'another address'],
+    ['is over at its exp', { claims: [[4, NOW / SECOND]] }, 'has expired'],
+    ['has an iat', { claims: [[6, undefined]] }, 'is not one'],
+    ['has its signature', { isForged: true }, 'signature of the issuer'],
+    ['ends where it ends', { suffix: Uint8Array.of(0) }, 'is not one'],
+    ['has a certificate', { hasChain: false }, 'without a usable certificate'],
+  ]
+  test.each(cases)('%s', async (_, sent, fault) => {
+    const world = await makeWorld()
+    world.serve(await world.cwt(sent), CWT)
+    const outcome = await world.check(0, { format: 'mso_mdoc' })
+    if (fault === undefined) return expect(outcome).toBe('pass')
+    expect(outcome).toStartWith('status_unknown: ')
+    expect(outcome).toContain(fault)
+  })
+
+  test('is refused for an SD-JWT VC, which asks for the JWT form alone; an mdoc takes either', async () => {
+    const world = await makeWorld()
+    world.serve(await world.cwt({}), CWT)
+    expect(await world.check(0)).toContain('is not one')
+    expect(await world.check(0, { format: 'mso_mdoc' })).toBe('pass')
+    expect(world.fetches).toEqual([`${URI} ${JWT}`, `${URI} ${CWT}, ${JWT};q=0.9`])
+    const other = await makeWorld(world)
+    other.serve(await world.jwt({}))
+    expect(await other.check(0, { format: 'mso_mdoc' })).toBe('pass')
+  })
+
+  test('says revoked when it is', async () => {
+    const world = await makeWorld()
+    world.serve(await world.cwt({ statuses: Uint8Array.of(0b10) }), CWT)
+    expect(await world.check(1, { format: 'mso_mdoc' })).toStartWith('credential_revoked')
+  })
+})
+
+describe('fetching', () => {
+  test('https only, unless the caller allows that very http address; nothing else is fetched', async () => {
+    const world = await makeWorld(undefined, uri => uri.startsWith('http://localhost:3000/'))
+    for (const uri of ['http://issuer.example/1', 'file:///etc/passwd', 'data:,x', 'issuer.example/1', '']) {
+      expect(await world.check({ uri, index: 0 })).toContain('not at an https address')
+    }
+    expect(world.fetches).toEqual([])
+    const own = 'http://localhost:3000/sandbox/status/1'
+    world.serve(await world.jwt({ claims: { sub: own } }))
+    expect(await world.check({ uri: own, index: 0 })).toBe('pass')
+  })
+
+  test('a list that cannot be fetched is unknown, whether the caller says so or throws, and the reason is told', async () => {
+    const world = await makeWorld()
+    expect(await world.check(0)).toBe(
+      "status_unknown: The issuer's status list could not be fetched: it did not answer. Try again later.",
+    )
+    const findings = new Findings(() => NOW)
+    const throwing = createStatusChecker(
+      () => Promise.reject(new Error('secret')),
+      () => NOW,
+    )
+    await throwing.check(findings, { uri: URI, index: 0 }, world.context)
+    expect(findings.failures).toEqual(['status_unknown'])
+    expect(JSON.stringify(findings.all)).not.toContain('secret')
+  })
+
+  test('checks at the same time share one fetch, later ones the list', async () => {
+    const world = await makeWorld()
+    world.serve(await world.jwt({}))
+    expect(await Promise.all(Array.from({ length: 20 }, (_, index) => world.check(index % 8)))).toEqual(Array(20).fill('pass'))
+    expect(await world.check(0)).toBe('pass')
+    expect(world.fetches).toHaveLength(1)
+  })
+
+  test('a failure is kept for 10 seconds, so that a dead host is not hammered', async () => {
+    const world = await makeWorld()
+    await Promise.all([world.check(0), world.check(1)])
+    world.advance(10 * SECOND - 1)
+    await world.check(0)
+    expect(world.fetches).toHaveLength(1)
+    world.advance(1)
+    world.serve(await world.jwt({}))
+    expect(await world.check(0)).toBe('pass')
+    expect(world.fetches).toHaveLength(2)
+  })
+
+  test.each([
+    ['its ttl', { ttl: 3600, exp: undefined }, HOUR],
+    ['at least a minute', { ttl: 0, exp: undefined }, 60 * SECOND],
+    ['at most a day', { ttl: 1e15, exp: undefined }, 24 * HOUR],
+    ['a quarter of an hour when it does not say', { ttl: undefined, exp: undefined }, HOUR / 4],
+    ['never past its exp', { ttl: 3600, exp: NOW / SECOND + 30 }, 30 * SECOND],
+  ])('a list is kept for %s', async (_, claims, keptMs) => {
+    const world = await makeWorld()
+    world.serve(await world.jwt({ claims }))
+    await world.check(0)
+    world.advance(keptMs - 1)
+    expect(await world.check(0)).toBe('pass')
+    expect(world.fetches).toHaveLength(1)
+    world.advance(1)
+    await world.check(0)
+    expect(world.fetches).toHaveLength(2)
+  })
+
+  test('a list that was good and can no longer be fetched is unknown', async () => {
+    const world = await makeWorld()
+    world.serve(await world.jwt({ claims: { ttl: 60 } }))
+    expect(await world.check(0)).toBe('pass')
+    world.serve(undefined)
+    world.advance(60 * SECOND)
+    expect(await world.check(0)).toStartWith('status_unknown')
+  })
+
+  test('a revocation is seen once the list is fetched again', async () => {
+    const world = await makeWorld()
+    world.serve(await world.jwt({ claims: { ttl: 60 } }))
+    expect(await world.check(0)).toBe('pass')
+    world.serve(await world.jwt({ statuses: Uint8Array.of(1) }))
+    world.advance(60 * SECOND)
+    expect(await world.check(0)).toStartWith('credential_revoked')
+  })
+
+  test('at most 200 lists are kept', async () => {
+    const world = await makeWorld()
+    const uris = Array.from({ length: 201 }, (_, index) => `https://issuer.example/${index}`)
+    for (const uri of uris) {
+      world.serve(await world.jwt({ claims: { sub: uri } }))
+      expect(await world.check({ uri, index: 0 })).toBe('pass')
+    }
+    expect(await world.check({ uri: uris[200] ?? '', index: 0 })).toBe('pass')
+    expect(world.fetches).toHaveLength(201)
+    await world.check({ uri: uris[0] ?? '', index: 0 })
+    expect(world.fetches).toHaveLength(202)
+  })
+
+  test('the lists kept hold at most 64 MiB', async () => {
+    const world = await makeWorld()
+    const uris = Array.from({ length: 17 }, (_, index) => `https://issuer.example/${index}`)
+    for (const uri of uris) {
+      world.serve(await world.jwt({ claims: { sub: uri }, statuses: new Uint8Array(4 * 1024 * 1024) }))
+      expect(await world.check({ uri, index: 0 })).toBe('pass')
+    }
+    await world.check({ uri: uris[16] ?? '', index: 0 })
+    expect(world.fetches).toHaveLength(17)
+    await world.check({ uri: uris[0] ?? '', index: 0 })
+    expect(world.fetches).toHaveLength(18)
+  })
+
+  test('how long a list is kept is bounded on both sides', () => {
+    const token = { ttlMs: 1, expiresAt: undefined } as StatusToken
+    expect(keptUntil(token, 0)).toBe(60 * SECOND)
+    expect(keptUntil({ ...token, ttlMs: Number.MAX_VALUE }, 0)).toBe(24 * HOUR)
+    expect(keptUntil({ ...token, expiresAt: 5 }, 0)).toBe(5)
+  })
+})
+
+type Sent = {
+  signer?: Issued
+  header?: Record<string, unknown>
+  claims?: Record<string, unknown>
+  bits?: number
+  statuses?: Uint8Array
+  lst?: Uint8Array
+  contentType?: string
+  body?: string
+  payload?: string
+  suffix?: string
+}
+
+type SentCwt = {
+  typ?: string | undefined
+  claims?: [number, unknown][]
+  statuses?: Uint8Array
+  isChainProtected?: boolean
+  isTagged?: boolean
+  isForged?: boolean
+  hasChain?: boolean
+  suffix?: Uint8Array
+}
+
+function anchorOf({ der }: Issued, over: Partial<TrustAnchor> = {}): TrustAnchor {
+  return { id: 'anchor', certificate: der, mode: 'pkix', trustedFor: null, label: 'Test', isSandbox: false, ...over }
+}
+
+/** An issuer with its root, a clock, and a server that answers nothing until it is told to. */
+async function makeWorld(like?: Record<'root' | 'signer', Issued>, allowHttp?: (uri: string) => boolean) {
+  const root = like?.root ?? (await issueAuthority())
+  const signer = like?.signer ?? (await issue({ issuer: root }))
+  const anchor = anchorOf(root)
+  const context: StatusContext = { format: 'dc+sd-jwt', anchors: [anchor], anchor, type: PID }
+  const fetches: string[] = []
+  let now = NOW
+  let answer: Awaited<ReturnType<FetchStatus>> = { ok: false, reason: 'it did not answer' }
+  const fetchStatus: FetchStatus = async (uri, accept) => {
+    fetches.push(`${uri} ${accept}`)
+    await Bun.sleep(0)
+    return answer
+  }
+  const checker = createStatusChecker(fetchStatus, () => now, allowHttp && { allowHttp })
+
+  return {
+    root,
+    signer,
+    anchor,
+    context,
+    fetches,
+    advance(ms: number) {
+      now += ms
+    },
+    serve(body: string | Uint8Array | undefined, contentType = JWT) {
+      answer =
+        body === undefined ? { ok: false, reason: 'it did not answer' } : { ok: true, contentType, body: Buffer.from(body) }
+    },
+    async check(
+      reference: number | StatusReference | 'unsupported' | undefined,
+      over: Partial<StatusContext> = {},
+    ): Promise<string> {
+      const findings = new Findings(() => now)
+      const wanted = typeof reference === 'number' ? { uri: URI, index: reference } : reference
+      await checker.check(findings, wanted, { ...context, ...over })
+      const [finding, ...others] = findings.all
+      if (!finding || others.length > 0 || finding.check !== 'status')
+        throw new Error('exactly one finding on the status was expected')
+      return finding.status === 'pass' ? 'pass' : `${finding.failure ?? finding.status}: ${finding.detail}`
+    },
+    jwt: (sent: Sent) => makeJwt(signer, sent),
+    cwt: (sent: SentCwt) => makeCwt(signer, sent),
+  }
+}
+
+async function makeJwt(usual: Issued, { signer = usual, header, claims, bits = 1, statuses, lst, body, payload, suffix }: Sent) {
+  if (body !== undefined) return body
+  const list = { bits, lst: (lst ?? deflateSync(statuses ?? Uint8Array.of(0))).toString('base64url') }
+  const usualClaims = { sub: URI, iat: NOW / SECOND - 60, exp: NOW / SECOND + 86_400, ttl: 3600, status_list: list }
+  const text = payload ?? JSON.stringify({ ...usualClaims, ...claims })
+  const protectedHeader = { alg: 'ES256', typ: 'statuslist+jwt', x5c: [Buffer.from(signer.der).toString('base64')], ...header }
+  const { crit, ...rest } = protectedHeader as typeof protectedHeader & { crit?: string[] }
+  // The library does not write a critical header that it does not know, other than this one.
+  const signed = new CompactSign(Buffer.from(text)).setProtectedHeader(crit ? { ...rest, crit, b64: true } : rest)
+  return `${await signed.sign(signer.keys.privateKey)}${suffix ?? ''}`
+}
+
+const encoder = new Encoder({ mapsAsObjects: false, useRecords: false, tagUint8Array: false })
+const encode = (value: unknown): Uint8Array => Uint8Array.from(encoder.encode(value))
+
+async function makeCwt(signer: Issued, sent: SentCwt): Promise<Uint8Array> {
+  const { statuses = Uint8Array.of(0), isChainProtected = false, isTagged = true, hasChain = true } = sent
+  const list = new Map<string, unknown>([
+    ['bits', 1],
+    ['lst', deflateSync(statuses)],
+  ])
+  const claims = new Map<number, unknown>([
+    [2, URI],
+    [6, NOW / SECOND - 60],
+    [4, NOW / SECOND + 86_400],
+    [65534, 3600],
+    [65533, list],
+    ...(sent.claims ?? []),
+  ])
+  const chain: [number, unknown][] = hasChain ? [[33, Buffer.from(signer.der)]] : []
+  const typ = 'typ' in sent ? sent.typ : CWT
+  const protectedBytes = encode(
+    new Map<number, unknown>([[1, -7], ...(typ ? [[16, typ] as [number, unknown]] : []), ...(isChainProtected ? chain : [])]),
+  )
+  const payload = encode(new Map([...claims].filter(([, value]) => value !== undefined)))
+  const signedBytes = encode(['Signature1', Buffer.from(protectedBytes), Buffer.alloc(0), Buffer.from(payload)])
+  const signing = { name: 'ECDSA', hash: 'SHA-256' }
+  const signature = Buffer.from(await crypto.subtle.sign(signing, signer.keys.privateKey, Uint8Array.from(signedBytes)))
+  if (sent.isForged) signature[0] = (signature[0] ?? 0) ^ 1
+  const parts = [Buffer.from(protectedBytes), new Map(isChainProtected ? [] : chain), Buffer.from(payload), signature]
+  return Buffer.concat([encode(isTagged ? new Tag(parts, 18) : parts), sent.suffix ?? new Uint8Array()])
+}

@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
+import { X509Certificate } from 'node:crypto'
 import { decode } from 'cbor-x'
 import { Findings } from '../../src/openid4vp/finding.ts'
 import { checkTrust, judgeChain, type TrustAnchor } from '../../src/openid4vp/trust.ts'
@@ -53,7 +54,7 @@ function expectRefused(given: Given, detail: string): void {
 function expectTrusted(given: Given, anchor: TrustAnchor | undefined = given.anchors[0]): void {
   const result = trust(given)
   expect(result.detail).toBeUndefined()
-  expect(result).toMatchObject({ holds: true, failures: [], anchor })
+  expect(result).toMatchObject({ holds: true, failures: [], warnings: [], anchor })
 }
 
 describe('a chain that leads to an anchor is trusted', () => {
@@ -225,6 +226,21 @@ describe('a chain that is not sound', () => {
     expectRefused({ chain: [forged], anchors: [anchorOf(root)] }, 'not one that you trust')
   })
 
+  test('the key of the anchor under another name, and a signature with SHA-1', async () => {
+    const root = await issueAuthority()
+    const renamed = await issue({ issuer: { ...root, name: 'C=NL, CN=Test Root 2' } })
+    const old = await issue({ issuer: root, hash: 'SHA-1' })
+    expectRefused({ chain: [renamed], anchors: [anchorOf(root)] }, 'not one that you trust')
+    expectRefused({ chain: [old], anchors: [anchorOf(root)] }, 'not one that you trust')
+  })
+
+  test('a key on another curve', async () => {
+    const root = await issueAuthority()
+    const leaf = Buffer.from((await issue({ issuer: root })).der)
+    leaf[leaf.indexOf(Buffer.from('06082a8648ce3d030107', 'hex')) + 9] = 0x77
+    expectRefused({ chain: [{ der: leaf }], anchors: [anchorOf(root)] }, 'of a kind that is not accepted')
+  })
+
   test('a key identifier of another authority', async () => {
     const keys = await makeKeys()
     const root = await issueAuthority({ keys, extensions: [isAuthority(), signsCertificates(), await keyIdentifier(keys)] })
@@ -271,6 +287,12 @@ describe('a path that an authority did not allow', () => {
       if (ok) expectTrusted(given)
       else expectRefused(given, 'more certificates between')
     }
+  })
+
+  test('an authority that renews its own key does not count for the path length (RFC 5280 6.1.4 l)', async () => {
+    const root = await issueAuthority({ pathLength: 0 })
+    const renewed = await issueAuthority({ name: root.name, issuer: root })
+    expect(trust({ chain: [await issue({ issuer: renewed }), renewed], anchors: [anchorOf(root)] }).holds).toBe(true)
   })
 
   test('an unknown critical extension in the leaf, an intermediate or the anchor', async () => {
@@ -361,22 +383,19 @@ describe('what is remembered', () => {
     expectTrusted({ chain: [leaf], anchors: [anchorOf(root)] })
     expectRefused({ chain: [leaf], anchors: [anchorOf(root, { mode: 'iso' })] }, 'Annex B')
     const joined = { der: Buffer.concat([leaf.der, root.der]) }
-    expectTrusted({ chain: [leaf, root], anchors: [anchorOf(root)] })
+    expect(trust({ chain: [leaf, root], anchors: [anchorOf(root)] }).holds).toBe(true)
     expectRefused({ chain: [joined], anchors: [anchorOf(root)] }, 'cannot be read')
   })
 
-  test('a signature is verified once: the second check is many times cheaper', async () => {
+  test('a signature is verified once', async () => {
     const root = await issueAuthority()
-    const path = await makePath(root, 4)
-    const given = { chain: path, anchors: [anchorOf(root)] }
-    const took = () => {
-      const start = performance.now()
-      expectTrusted(given)
-      return performance.now() - start
-    }
-    const first = took()
-    const again = Math.min(...Array.from({ length: 20 }, took))
-    expect(again).toBeLessThan(first / 2)
+    const chain = await makePath(root, 4)
+    const verify = spyOn(X509Certificate.prototype, 'verify')
+    expectTrusted({ chain, anchors: [anchorOf(root)] })
+    expect(verify).toHaveBeenCalledTimes(5)
+    expectTrusted({ chain, anchors: [anchorOf(root)], now: NOW + 1 })
+    expect(verify).toHaveBeenCalledTimes(5)
+    verify.mockRestore()
   })
 })
 

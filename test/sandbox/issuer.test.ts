@@ -1,9 +1,9 @@
 import 'reflect-metadata'
 import { expect, test } from 'bun:test'
-import { X509Certificate } from 'node:crypto'
+import { createHash, X509Certificate } from 'node:crypto'
 import { inflateSync } from 'node:zlib'
+import { cborDecode, Sign1 } from '@owf/mdoc'
 import * as x509 from '@peculiar/x509'
-import { decode, type Tag } from 'cbor-x'
 import { compactVerify, decodeProtectedHeader, importX509 } from 'jose'
 import type { MdocCredential } from '../../src/sandbox/credential.ts'
 import { createIssuer, loadIssuer, makeHolder, renewalDueAt, renewSigners } from '../../src/sandbox/issuer.ts'
@@ -29,7 +29,7 @@ test('the root meets the profile of an IACA root (ISO/IEC 18013-5 Annex B)', asy
   const usage = root.getExtension(x509.KeyUsagesExtension)!
   expect([usage.critical, usage.usages]).toEqual([true, x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign])
   expect(extension(root, '2.5.29.18')?.critical).toBe(false)
-  expect(root.getExtension(x509.SubjectKeyIdentifierExtension)!.keyId).toBe(await keyIdOf(root))
+  expect(root.getExtension(x509.SubjectKeyIdentifierExtension)!.keyId).toBe(keyIdOf(root))
   expect(new X509Certificate(issuer.anchor).ca).toBe(true)
 })
 
@@ -44,8 +44,8 @@ test('the mdoc signer meets the profile of a document signer', async () => {
   expect([purposes.critical, purposes.usages]).toEqual([true, ['1.0.18013.5.1.2']])
   const usage = signer.getExtension(x509.KeyUsagesExtension)!
   expect([usage.critical, usage.usages]).toEqual([true, x509.KeyUsageFlags.digitalSignature])
-  expect(signer.getExtension(x509.AuthorityKeyIdentifierExtension)!.keyId).toBe(await keyIdOf(root))
-  expect(signer.getExtension(x509.SubjectKeyIdentifierExtension)!.keyId).toBe(await keyIdOf(signer))
+  expect(signer.getExtension(x509.AuthorityKeyIdentifierExtension)!.keyId).toBe(keyIdOf(root))
+  expect(signer.getExtension(x509.SubjectKeyIdentifierExtension)!.keyId).toBe(keyIdOf(signer))
   expect(extension(signer, '2.5.29.18')?.critical).toBe(false)
   expect(extension(signer, '2.5.29.31')?.critical).toBe(false)
   expect(
@@ -66,7 +66,7 @@ test('the SD-JWT signer is a leaf under the same root, and the root is not sent'
   const root = new X509Certificate(issuer.anchor)
   expect(leaf.checkIssued(root) && leaf.verify(root.publicKey)).toBe(true)
   expect(leaf.verify(leaf.publicKey)).toBe(false)
-  expect(pid.authorityKeyIds).toEqual([Buffer.from(await keyIdOf(parsed(authority.certificate)), 'hex').toString('base64url')])
+  expect(pid.authorityKeyIds).toEqual([Buffer.from(keyIdOf(parsed(authority.certificate)), 'hex').toString('base64url')])
 })
 
 test('the untrusted world is complete and chains to another root', () => {
@@ -122,13 +122,14 @@ test('the status list is a signed JWT in which only the revoked persona has its 
 })
 
 test('the status list is a CWT as well, with the same list in it', async () => {
-  const tagged = decode(await issuer.statusListCwt(NOW)) as Tag
-  expect(tagged.tag).toBe(18)
-  const [header, , payload] = tagged.value as [Uint8Array, unknown, Uint8Array]
-  expect(decode(header)).toMatchObject({ 1: -7, 16: 'application/statuslist+cwt' })
-  const claims = decode(payload) as Record<number, unknown>
-  expect(claims).toMatchObject({ 2: issuer.statusListUri, 6: Math.floor(NOW / 1000), 65534: 300 })
-  const { bits, lst } = claims[65533] as { bits: number; lst: Uint8Array }
+  const cwt = await issuer.statusListCwt(NOW)
+  expect(cwt[0]).toBe(0xc0 | 18)
+  const { protectedHeaders, payload } = Sign1.decode(cwt.subarray(1))
+  expect(protectedHeaders.headers?.get(16)).toBe('application/statuslist+cwt')
+  expect(protectedHeaders.headers?.get(33)).toEqual(new Uint8Array(Buffer.from(sdJwtSigner.certificate, 'base64')))
+  const claims = cborDecode<Map<number, unknown>>(payload!)
+  expect([2, 6, 65534].map(claim => claims.get(claim))).toEqual([issuer.statusListUri, Math.floor(NOW / 1000), 300])
+  const { bits, lst } = Object.fromEntries(claims.get(65533) as Map<string, unknown>) as { bits: number; lst: Uint8Array }
   const list = inflateSync(lst)
   expect([bits, list.length]).toEqual([1, 4096])
   for (const index of await indexesOf('revoked')) expect(bitAt(list, index)).toBe(1)
@@ -141,22 +142,26 @@ test('each document of a holder has a status of its own, and an untrusted one ha
 
 async function indexesOf(persona: PersonaId): Promise<number[]> {
   const { credentials } = await holderOf(persona)
-  return credentials.flatMap(credential => {
-    const signed = credential.format === 'dc+sd-jwt' ? credential.claims : securityObjectOf(credential)
-    return (signed as { status?: { status_list: { idx: number } } }).status?.status_list.idx ?? []
-  })
+  return credentials.flatMap(credential =>
+    credential.format === 'mso_mdoc' ? mdocIndex(credential) : ((credential.claims as Status).status?.status_list.idx ?? []),
+  )
 }
 
-function securityObjectOf({ issuerAuth }: MdocCredential): unknown {
-  const [, , payload] = decode(Buffer.from(issuerAuth, 'base64url')) as [unknown, unknown, Uint8Array]
-  return decode((decode(payload) as Tag).value as Uint8Array)
+type Status = { status?: { status_list: { idx: number } } }
+
+function mdocIndex({ issuerAuth }: MdocCredential): number[] {
+  const [, , payload] = cborDecode<[unknown, unknown, Uint8Array]>(new Uint8Array(Buffer.from(issuerAuth, 'base64url')))
+  const securityObject = cborDecode<Map<string, Map<string, Map<string, number>>>>(payload)
+  return [securityObject.get('status')?.get('status_list')?.get('idx') ?? []].flat()
 }
 
 /** Index 0 is the least significant bit of byte 0 (Token Status List § 4.1). */
 const bitAt = (list: Uint8Array, index: number): number => (list[index >> 3]! >> (index & 7)) & 1
 
-async function keyIdOf({ publicKey }: x509.X509Certificate): Promise<string> {
-  return Buffer.from(await publicKey.getKeyIdentifier('SHA-1')).toString('hex')
+/** SHA-1 of the public point (RFC 5280 § 4.2.1.2, method 1). */
+function keyIdOf(certificate: x509.X509Certificate): string {
+  const { x = '', y = '' } = new X509Certificate(Buffer.from(certificate.rawData)).publicKey.export({ format: 'jwk' })
+  return createHash('sha1').update(Buffer.of(4)).update(x, 'base64url').update(y, 'base64url').digest('hex')
 }
 
 const pem = (base64: string): string => `-----BEGIN CERTIFICATE-----\n${base64}\n-----END CERTIFICATE-----`

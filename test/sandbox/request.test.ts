@@ -34,7 +34,7 @@ test('with POST the wallet sends a nonce and its metadata, and demands the nonce
     wallet_metadata: JSON.stringify(walletMetadata),
   })
   const forgetful = await newSession({ query, claims: { wallet_nonce: undefined } })
-  expect(fetched(forgetful, { method: 'post' })).rejects.toThrow('wallet_nonce')
+  await expect(fetched(forgetful, { method: 'post' })).rejects.toThrow('wallet_nonce')
 })
 
 test('a link that offers POST is fetched by POST, any other by GET', async () => {
@@ -61,9 +61,9 @@ test('a certificate may be named by its host as well, if the answer goes there',
   const by = { ...verifier, clientId: 'x509_san_dns:verifier.example' }
   expect(await fetched(await newSession({ query, by }))).toMatchObject({ clientId: 'x509_san_dns:verifier.example' })
   const foreign = { ...verifier, clientId: 'x509_san_dns:other.example' }
-  expect(fetched(await newSession({ query, by: foreign }))).rejects.toThrow('no name of the leaf')
+  await expect(fetched(await newSession({ query, by: foreign }))).rejects.toThrow('no name of the leaf')
   const elsewhere = newSession({ query, by, claims: { response_uri: 'https://other.example/r' } })
-  expect(fetched(await elsewhere)).rejects.toThrow('another host')
+  await expect(fetched(await elsewhere)).rejects.toThrow('another host')
 })
 
 describe('a wallet refuses', () => {
@@ -88,26 +88,26 @@ describe('a wallet refuses', () => {
     ['a wallet_nonce it never sent', { wallet_nonce: 'n'.repeat(22) }],
   ]
   test.each(claims)('%s', async (_, changed) => {
-    expect(fetched(await newSession({ query, claims: changed }))).rejects.toBeInstanceOf(RequestRefused)
+    await expect(fetched(await newSession({ query, claims: changed }))).rejects.toBeInstanceOf(RequestRefused)
   })
 
   test('another type of JWT', async () => {
-    expect(fetched(await newSession({ query, header: { typ: 'JWT' } }))).rejects.toThrow('typ')
+    await expect(fetched(await newSession({ query, header: { typ: 'JWT' } }))).rejects.toThrow('typ')
   })
 
   test('a self-signed leaf', async () => {
     const by = await newVerifier({ isSelfSigned: true })
-    expect(fetched(await newSession({ query, by }))).rejects.toThrow('self-signed')
+    await expect(fetched(await newSession({ query, by }))).rejects.toThrow('self-signed')
   })
 
   test('a signature by another key than that of the leaf', async () => {
     const by = { ...verifier, key: (await newVerifier()).key }
-    expect(fetched(await newSession({ query, by }))).rejects.toThrow('signature')
+    await expect(fetched(await newSession({ query, by }))).rejects.toThrow('signature')
   })
 
   test('a client_id that is not the hash of the leaf', async () => {
     const by = { ...(await newVerifier()), clientId: verifier.clientId }
-    expect(fetched(await newSession({ query, by }))).rejects.toThrow('hash of the leaf')
+    await expect(fetched(await newSession({ query, by }))).rejects.toThrow('hash of the leaf')
   })
 
   test('an answer that is not 200 or not a request object', async () => {
@@ -118,7 +118,7 @@ describe('a wallet refuses', () => {
       Response.json({}),
     ]
     for (const response of answers) {
-      expect(fetchRequest(walletUri, async () => response, { now: NOW })).rejects.toBeInstanceOf(RequestRefused)
+      await expect(fetchRequest(walletUri, async () => response, { now: NOW })).rejects.toBeInstanceOf(RequestRefused)
     }
   })
 

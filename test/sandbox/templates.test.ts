@@ -39,10 +39,9 @@ test('a persona withholds nothing it could not have: all have the same documents
 async function isSatisfied(query: object, token: VpToken, session: SessionOf): Promise<boolean> {
   const dcqlQuery = DcqlQuery.parse(query as DcqlQuery.Input)
   DcqlQuery.validate(dcqlQuery)
-  const read = await Promise.all(
-    Object.entries(token).map(async ([id, [text]]) => [id, [await readBack(text!, session)]] as const),
-  )
-  return DcqlPresentationResult.fromDcqlPresentation(Object.fromEntries(read), { dcqlQuery }).can_be_satisfied
+  const read: Record<string, One[]> = {}
+  for (const [id, [text]] of Object.entries(token)) read[id] = [await readBack(text!, session)]
+  return DcqlPresentationResult.fromDcqlPresentation(read, { dcqlQuery }).can_be_satisfied
 }
 
 type Presented = Parameters<typeof DcqlPresentationResult.fromDcqlPresentation>[0][string]

@@ -1,4 +1,5 @@
-// What the sandbox tests share: an issuer, and a verifier built here with jose alone, so that both sides of the protocol are foreign to each other.
+// What the sandbox tests share: an issuer, and a verifier built here with jose alone, so that the two sides of the protocol are
+// foreign to each other.
 import 'reflect-metadata'
 import * as x509 from '@peculiar/x509'
 import { CompactSign, calculateJwkThumbprint, compactDecrypt, exportJWK, generateKeyPair, type JWK } from 'jose'

@@ -1,0 +1,320 @@
+// Presentations that others made: public vectors, and an implementation that is not ours.
+import { describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import {
+  CoseKey,
+  DateOnly,
+  DeviceKey,
+  DeviceNamespaces,
+  DeviceRequest,
+  DeviceResponse,
+  DeviceSignedItems,
+  DocRequest,
+  Issuer,
+  ItemsRequest,
+  KeyAuthorizations,
+  type MdocContext,
+  SessionTranscript,
+  SignatureAlgorithm,
+} from '@owf/mdoc'
+import type { ReadCredential } from '../../src/openid4vp/credential.ts'
+import { type Check, Findings } from '../../src/openid4vp/finding.ts'
+import { readDeviceResponse, readMdoc } from '../../src/openid4vp/mdoc.ts'
+import { dcApiTranscript, redirectTranscript } from '../../src/openid4vp/session-transcript.ts'
+import { type CurveName, cbor, hex, type Keys, makeCertificate, makeKeys, NOW, Raw } from '../helpers/mdoc.ts'
+import { type Vector, vectors } from '../helpers/vectors.ts'
+
+type Input = Record<string, string | undefined>
+type Document = {
+  docType: string
+  claims: Record<string, unknown>
+  status?: { status_list: { idx: number; uri: string } }
+  device_auth?: string
+}
+
+const ours = [
+  ...vectors<Input>('iso18013-annex-d.json'),
+  ...vectors<Input>('mdoc-credentials.json'),
+  ...vectors<Input>('mdoc-negative.json'),
+].filter(({ kind }) => ['mdoc.device_response', 'mdoc.document', 'mdoc.issuer_signed', 'mdoc.issuer_auth'].includes(kind))
+
+/** What is refused elsewhere: by the check of trust, and by the look-up of the status. Here these pass. */
+const ELSEWHERE: Record<string, string> = {
+  'neg-untrusted-root': 'the chain is checked by trust.ts',
+  'neg-status-list-unresolved': 'the status list is fetched elsewhere; its reference is given',
+}
+
+/** One failed check for each reason; an error in the first of several documents never shows, because there must be one only. */
+const CHECK_OF_REASON: Record<string, Check> = {
+  'mdoc.device_auth': 'holder_binding',
+  'mdoc.device_auth_missing': 'holder_binding',
+  'mdoc.key_authorization': 'holder_binding',
+  'mdoc.digest': 'digests',
+  'mdoc.digest_alg': 'digests',
+  'mdoc.doctype': 'doctype',
+  'mdoc.expired': 'validity',
+  'mdoc.signed_outside_cert': 'validity',
+  'mdoc.issuer_signature': 'issuer_signature',
+  // Untrusted, and moreover signed after its certificate had expired.
+  'x509.untrusted': 'validity',
+}
+
+const titled = (list: Vector<Input>[], note = (_: Vector<Input>) => '') =>
+  list.map(vector => [vector.id, `${vector.title}${note(vector)}`, vector] as const)
+
+describe('public vectors: accepted', () => {
+  const accepted = ours.filter(({ expect: { outcome } }) => outcome === 'accept' || outcome === 'value')
+  const notChecked = (vector: Vector<Input>) =>
+    isBound(vector) ? '' : ' (all but the holder binding, which cannot be checked or is a MAC)'
+
+  test.each(titled(accepted, notChecked))('%s: %s', async (_, __, vector) => {
+    const { failed, credential } = await read(vector)
+    expect(failed).toEqual(isBound(vector) ? [] : ['holder_binding'])
+    const { docType, claims, status } = documentOf(vector)
+    if (docType) expect(credential?.type).toBe(docType)
+    if (claims) expect(inVectorNotation(credential!.claims, claims)).toEqual(claims)
+    const reference = status?.status_list
+    expect(credential?.status).toEqual(reference && { uri: reference.uri, index: reference.idx })
+  })
+})
+
+describe('public vectors: of drafts before 1.0, refused', () => {
+  const legacy = ours.filter(({ expect: { outcome } }) => outcome === 'accept-legacy')
+
+  test.each(titled(legacy))('%s: %s', async (_, __, vector) => {
+    const { failed } = await read(vector)
+    const isSeveralDocuments = (vector.expect.documents as unknown[]).length > 1
+    expect(failed).toEqual(isSeveralDocuments ? ['format'] : ['holder_binding'])
+  })
+
+  const transcribed = legacy.filter(({ input }) => input.session_transcript_hex)
+  test.each(titled(transcribed))('%s: %s (accepted with the transcript of its draft)', async (_, __, vector) => {
+    const { failed, credential } = await read(vector, hex(vector.input.session_transcript_hex!))
+    expect(failed).toEqual([])
+    const { claims } = documentOf(vector)
+    expect(inVectorNotation(credential!.claims, claims)).toEqual(claims)
+  })
+})
+
+describe('public vectors: refused', () => {
+  const refused = ours.filter(({ expect: { outcome } }) => outcome === 'reject')
+  const elsewhere = ({ id }: Vector<Input>) => (ELSEWHERE[id] ? ` (${ELSEWHERE[id]})` : '')
+
+  test.each(titled(refused, elsewhere))('%s: %s', async (id, _, vector) => {
+    const { failed, credential, failures } = await read(vector)
+    if (ELSEWHERE[id]) {
+      expect(failed).toEqual([])
+      if (vector.expect.reason === 'status.invalid') expect(credential?.status).toEqual({ uri: expect.any(String), index: 0 })
+      return
+    }
+    const check = CHECK_OF_REASON[vector.expect.reason ?? '']
+    if (check) return expect(failed).toContain(check)
+    expect(failures).toEqual(['presentation_malformed'])
+    expect(credential).toBeUndefined()
+  })
+})
+
+async function read(vector: Vector<Input>, transcript?: Uint8Array) {
+  const findings = new Findings(() => 0)
+  const credential = await readVector(findings, vector, transcript)
+  const failed = findings.all.filter(({ status }) => status === 'fail').map(({ check }) => check)
+  return { failed, credential, failures: findings.failures }
+}
+
+function readVector(findings: Findings, vector: Vector<Input>, transcript?: Uint8Array): Promise<ReadCredential | undefined> {
+  const { input, context = {} } = vector
+  const now = Date.parse(context.now!)
+  const thumbprint = context.jwk_thumbprint_hex
+  const encryptionKeyThumbprint = thumbprint ? hex(thumbprint) : null
+  const nonce = context.nonce ?? ''
+  const text = input.device_response_string ?? input.device_response_b64u
+  if (context.flow === 'redirect' && text) {
+    const expected = {
+      now,
+      createdAt: now,
+      nonce,
+      clientId: context.client_id!,
+      responseUri: context.response_uri!,
+      encryptionKeyThumbprint,
+    }
+    const transcript = Buffer.from(redirectTranscript(expected)).toString('hex')
+    if (input.session_transcript_hex) expect(transcript).toBe(input.session_transcript_hex)
+    return readMdoc(findings, text, expected, true)
+  }
+  const dcApi = dcApiTranscript({ origin: context.origin ?? '', nonce, encryptionKeyThumbprint })
+  const holderBindingRequired = input.device_response_b64u !== undefined || input.device_response_hex !== undefined
+  return readDeviceResponse(findings, responseOf(vector), { now, transcript: transcript ?? dcApi, holderBindingRequired })
+}
+
+/** Credentials without a presentation are wrapped in one, without a proof of possession. */
+function responseOf({ kind, input, expect: expected }: Vector<Input>): Uint8Array {
+  if (input.device_response_hex) return hex(input.device_response_hex)
+  if (input.device_response_b64u) return Buffer.from(input.device_response_b64u, 'base64url')
+  const bytes = input.issuer_auth_hex ? hex(input.issuer_auth_hex) : Buffer.from(input.cbor_b64u!, 'base64url')
+  const issuerSigned = kind === 'mdoc.issuer_auth' ? { issuerAuth: new Raw(bytes) } : new Raw(bytes)
+  const document = kind === 'mdoc.document' ? new Raw(bytes) : { docType: expected.docType, issuerSigned }
+  return cbor({ version: '1.0', documents: [document], status: 0 })
+}
+
+/** Whether its proof of possession can be checked here, or there is none and none is asked for. */
+function isBound(vector: Vector<Input>): boolean {
+  const { device_auth } = documentOf(vector)
+  if (vector.kind !== 'mdoc.device_response') return true
+  return device_auth === undefined || device_auth === 'signature'
+}
+
+function documentOf({ expect: expected }: Vector<Input>): Document {
+  const [document] = (expected.documents as Document[] | undefined) ?? [expected as unknown as Document]
+  return document!
+}
+
+/** Ours with byte strings as the vector writes them, where the vector has one. */
+function inVectorNotation(value: unknown, like: unknown): unknown {
+  if (Array.isArray(value))
+    return value.map((entry, index) => inVectorNotation(entry, Array.isArray(like) ? like[index] : undefined))
+  if (isObject(like) && '$bytes' in like && typeof value === 'string') {
+    const bytes = Buffer.from(value, 'base64url')
+    return { $bytes: bytes.length, $sha256: createHash('sha256').update(bytes).digest('hex') }
+  }
+  // Vectors write fractions of a second with six digits, however many there were.
+  if (isDateTime(value) && isDateTime(like) && Date.parse(value) === Date.parse(like)) return like
+  if (!isObject(value)) return value
+  if (isObject(like) && '$tag' in like) return { $tag: value.tag, $value: inVectorNotation(value.value, like.$value) }
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, inVectorNotation(member, isObject(like) ? like[name] : undefined)]),
+  )
+}
+
+const isDateTime = (value: unknown): value is string => typeof value === 'string' && /^\d{4}-\d\d-\d\dT.*Z$/.test(value)
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+describe('presentations made by @owf/mdoc', () => {
+  const REQUEST = {
+    clientId: 'x509_hash:Uvo3HtuIxuhC92rShpgqcT3YXwrqRxWEviRiA0OZszk',
+    nonce: 'q7kJ0Zt1xw2M8cVbN4eR5g',
+    responseUri: 'https://verifier.example.org/wallet/response/s1',
+  }
+  const EXPECTED = { ...REQUEST, now: NOW, createdAt: NOW, encryptionKeyThumbprint: Buffer.alloc(32, 5) }
+  const NAME_SPACE = 'eu.europa.ec.eudi.pid.1'
+
+  const readText = async (text: string, expected = EXPECTED) => {
+    const findings = new Findings(() => NOW)
+    const credential = await readMdoc(findings, text, expected, true)
+    return { credential, failures: findings.failures, detail: findings.all.find(({ status }) => status === 'fail')?.detail }
+  }
+
+  test.each([
+    ['P-256', SignatureAlgorithm.ES256],
+    ['Ed25519', SignatureAlgorithm.EdDSA],
+  ] as [CurveName, SignatureAlgorithm][])('are accepted on %s, with the claims of the issuer', async (curve, algorithm) => {
+    const { credential, failures } = await readText(await present(curve, algorithm))
+    expect(failures).toEqual([])
+    expect(credential?.type).toBe(NAME_SPACE)
+    expect(credential?.claims).toEqual({
+      [NAME_SPACE]: { family_name: 'Möbius', birth_date: '1984-01-26', portrait: '-_8A', nationalities: ['DE', 'AT'], age: 42 },
+    })
+  })
+
+  test('are refused for any other request', async () => {
+    const text = await present('P-256', SignatureAlgorithm.ES256)
+    for (const change of [
+      { nonce: 'x' },
+      { clientId: 'x' },
+      { responseUri: 'x' },
+      { encryptionKeyThumbprint: Buffer.alloc(32) },
+    ]) {
+      expect((await readText(text, { ...EXPECTED, ...change })).failures).toEqual(['holder_binding_invalid'])
+    }
+  })
+
+  test('may state data of the device where the issuer allows it, which is no claim', async () => {
+    const text = await present('P-256', SignatureAlgorithm.ES256, { states: true })
+    const { credential, failures } = await readText(text)
+    expect(failures).toEqual([])
+    expect(JSON.stringify(credential?.claims)).not.toContain('nickname')
+  })
+
+  async function present(curve: CurveName, algorithm: SignatureAlgorithm, { states = false } = {}): Promise<string> {
+    const [issuerKeys, deviceKeys] = [await makeKeys(curve), await makeKeys(curve)]
+    const keys = new Map([issuerKeys, deviceKeys].map(pair => [pair.privateKey, pair]))
+    const context = { crypto: CRYPTO, cose: { sign1: { sign: signWith([...keys.values()]) } } } as unknown as MdocContext
+    const issuer = new Issuer(NAME_SPACE, context)
+    issuer.addIssuerNamespace(NAME_SPACE, {
+      family_name: 'Möbius',
+      birth_date: new DateOnly('1984-01-26'),
+      portrait: new Uint8Array(hex('fbff00')),
+      nationalities: ['DE', 'AT'],
+      age: 42,
+      secret: 'not asked for',
+    })
+    const issuerSigned = await issuer.sign({
+      signingKey: await privateKey(issuerKeys),
+      algorithm,
+      digestAlgorithm: 'SHA-256',
+      certificates: [await makeCertificate(issuerKeys, '2026-01-01T00:00:00Z', '2027-01-01T00:00:00Z')],
+      validityInfo: {
+        signed: new Date('2026-06-01T00:00:00Z'),
+        validFrom: new Date('2026-06-01T00:00:00Z'),
+        validUntil: new Date('2026-07-01T00:00:00Z'),
+      },
+      deviceKeyInfo: {
+        deviceKey: DeviceKey.fromJwk(await jwkOf(deviceKeys.publicKey, algorithm)) as DeviceKey,
+        keyAuthorizations: states ? KeyAuthorizations.create({ namespaces: ['org.example.device'] }) : undefined,
+      },
+    })
+    const asked = { family_name: true, birth_date: true, portrait: true, nationalities: true, age: true }
+    const itemsRequest = ItemsRequest.create({ docType: NAME_SPACE, namespaces: { [NAME_SPACE]: asked } })
+    const response = await DeviceResponse.createWithDeviceRequest(
+      {
+        deviceRequest: DeviceRequest.create({ docRequests: [DocRequest.create({ itemsRequest })] }),
+        sessionTranscript: await SessionTranscript.forOid4Vp(
+          { ...REQUEST, jwkThumbprint: EXPECTED.encryptionKeyThumbprint },
+          context,
+        ),
+        issuerSigned: [issuerSigned],
+        deviceNamespaces: states ? deviceNamespaces() : undefined,
+        signature: { signingKey: await privateKey(deviceKeys, algorithm) },
+      },
+      context,
+    )
+    return response.encodedForOid4Vp
+  }
+
+  const deviceNamespaces = () =>
+    DeviceNamespaces.create({
+      deviceNamespaces: new Map([
+        ['org.example.device', DeviceSignedItems.create({ deviceSignedItems: new Map([['nickname', 'M']]) })],
+      ]),
+    })
+
+  const CRYPTO = {
+    random: (length: number) => crypto.getRandomValues(new Uint8Array(length)),
+    digest: async ({ digestAlgorithm, bytes }: { digestAlgorithm: string; bytes: Uint8Array }) =>
+      new Uint8Array(await crypto.subtle.digest(digestAlgorithm, new Uint8Array(bytes))),
+  }
+
+  const ALGORITHM_NAMES: Partial<Record<SignatureAlgorithm, string>> = {
+    [SignatureAlgorithm.ES256]: 'ES256',
+    [SignatureAlgorithm.EdDSA]: 'EdDSA',
+  }
+
+  const jwkOf = async (key: CryptoKey, algorithm?: SignatureAlgorithm) => {
+    const { kty, crv, x, y, d } = await crypto.subtle.exportKey('jwk', key)
+    return { kty, crv, x, ...(y && { y }), ...(d && { d }), ...(algorithm && { alg: ALGORITHM_NAMES[algorithm] }) }
+  }
+
+  const privateKey = async ({ privateKey: key }: Keys, algorithm?: SignatureAlgorithm) =>
+    CoseKey.fromJwk(await jwkOf(key, algorithm))
+
+  const signWith =
+    (pairs: Keys[]) =>
+    async ({ toBeSigned, key }: { toBeSigned: Uint8Array; key: CoseKey }): Promise<Uint8Array> => {
+      const jwks = await Promise.all(pairs.map(pair => jwkOf(pair.privateKey)))
+      const pair = pairs[jwks.findIndex(({ d }) => d === key.jwk.d)]!
+      const hashes = { 'P-256': 'SHA-256', 'P-384': 'SHA-384', 'P-521': 'SHA-512', Ed25519: '' }
+      const parameters = pair.curve === 'Ed25519' ? 'Ed25519' : { name: 'ECDSA', hash: hashes[pair.curve] }
+      return new Uint8Array(await crypto.subtle.sign(parameters, pair.privateKey, new Uint8Array(toBeSigned)))
+    }
+})
