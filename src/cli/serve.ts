@@ -33,6 +33,8 @@ export async function runServe(args: string[]): Promise<number> {
   const { values, words } = parseCall(args, { dev: { type: 'boolean' } })
   if (values.help) return print(HELP)
   if (words.length) throw new UsageError(`serve takes no "${words[0]}"`)
+  // Before anything is open: a signal that comes early must not cut a start in half.
+  const stopped = stopSignal()
   const config = loadConfig(process.env)
   const world = realWorld()
   const deps = createDeps(config, values.json ? { ...world, prettyLog: false } : world, 'server')
@@ -41,7 +43,7 @@ export async function runServe(args: string[]): Promise<number> {
   if (values.json) print(JSON.stringify({ listening: service.url, setup_url: null, ...(firstKey && { test_key: firstKey }) }))
   else print(welcome(service.url, config, firstKey))
   deps.log.info('service.started', { address: service.url })
-  await stopSignal()
+  await stopped
   await service.stop()
   return 0
 }
