@@ -73,6 +73,8 @@ async function judgeCredential(
     now: expected.now,
   })
 
+  checkIssuingCountry(findings, credential, issuer.country)
+
   // Only a credential that is otherwise good is looked up: a list is fetched from an address that its issuer chose (TSL § 8.3).
   if (findings.failures.length === 0) {
     await status.check(findings, credential.status, { format: credential.format, anchors, anchor, type: credential.type })
@@ -80,6 +82,17 @@ async function judgeCredential(
 
   checkAgainstQuery(findings, query, credential)
   return judged(query.id, query.format, findings, { ...credential, claims: requestedClaims(query, credential.claims) }, issuer)
+}
+
+const MDL = { type: 'org.iso.18013.5.1.mDL', namespace: 'org.iso.18013.5.1' }
+
+/** A driving licence is of the country whose authority signed it (ISO/IEC 18013-5 § 9.3.1). Other documents have no such rule. */
+function checkIssuingCountry(findings: Findings, { type, claims }: ReadCredential, country: string | undefined): void {
+  if (type !== MDL.type) return
+  const stated = (claims[MDL.namespace] as Record<string, unknown> | undefined)?.issuing_country
+  if (stated !== undefined && stated !== country) {
+    findings.fail('issuer_chain', 'issuer_untrusted', 'The licence names another country than the certificate of its issuer.')
+  }
 }
 
 function judged(

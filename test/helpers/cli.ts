@@ -1,4 +1,4 @@
-import { afterAll, expect } from 'bun:test'
+import { expect } from 'bun:test'
 import { resolve } from 'node:path'
 
 const MAIN = resolve(import.meta.dir, '../../src/main.ts')
@@ -28,12 +28,14 @@ export type Served = { url: string; first: ServeLine; process: ReturnType<typeof
 export type ServeLine = { listening: string; setup_url: string | null; test_key?: string }
 
 const serving = new Set<ReturnType<typeof spawn>>()
-afterAll(async () => {
+
+/** For the afterAll of every file that serves. A hook of this file's own would run once: it is loaded once for all of them. */
+export async function stopServing(): Promise<void> {
   for (const child of serving) child.kill('SIGKILL')
   await Promise.all([...serving].map(child => child.exited))
-})
+}
 
-/** The service on a port the system chooses, once it listens; killed after the file's tests. */
+/** The service on a port the system chooses, once it listens. */
 export async function serve(dir: string, flags: string[] = [], env: Record<string, string> = {}): Promise<Served> {
   const child = spawn(dir, ['serve', '--json', ...flags], {
     PORT: '0',
@@ -42,6 +44,7 @@ export async function serve(dir: string, flags: string[] = [], env: Record<strin
     ...env,
   })
   serving.add(child)
+  child.exited.then(() => serving.delete(child))
   const first: ServeLine = JSON.parse(await firstLine(child))
   return { url: first.listening, first, process: child }
 }

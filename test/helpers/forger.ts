@@ -66,26 +66,28 @@ export const PID = 'urn:eudi:pid:1'
 export const MDL = 'org.iso.18013.5.1.mDL'
 export const MDL_NAMESPACE = 'org.iso.18013.5.1'
 
-type SdJwtWish = {
+export type SdJwtWish = {
   vct?: string
   header?: Record<string, unknown>
   /** Further members, or others; an undefined one is left out. */
   payload?: Record<string, unknown>
   /** Concealed, each on the top level. */
   claims?: Record<string, unknown>
-  /** Beside those of `claims`. */
+  /** Beside those of `claims`; shown, and signed only as far as `digests` says. */
   disclosures?: Disclosure[]
+  /** Further digests on the top level. */
+  digests?: string[]
   key?: PrivateJwk
 }
 
 const seconds = (days: number): number => Math.floor((NOON + days * DAY_MS) / 1000)
 
 export async function forgeSdJwt(signer: Signer, holderKey: PublicJwk, wish: SdJwtWish = {}): Promise<SdJwtCredential> {
-  const { vct = PID, claims = PERSON, disclosures = [] } = wish
+  const { vct = PID, claims = PERSON, disclosures = [], digests = [] } = wish
   const own = Object.entries(claims).map(([name, value], i) => ({ at: [name], text: encodeJson([`salt-${i}`, name, value]) }))
   const open = { vct, iat: seconds(-1), exp: seconds(30), cnf: { jwk: publicJwk(holderKey) } }
   const header = { typ: 'dc+sd-jwt', x5c: signer.chain.map(der => Buffer.from(der).toString('base64')), ...wish.header }
-  const payload = { ...open, _sd_alg: 'sha-256', _sd: own.map(digestOf), ...wish.payload }
+  const payload = { ...open, _sd_alg: 'sha-256', _sd: [...own.map(digestOf), ...digests], ...wish.payload }
   return {
     format: 'dc+sd-jwt',
     type: vct,
@@ -104,7 +106,7 @@ const ELEMENTS: ForgedElement[] = Object.entries({ ...PERSON, issuing_country: '
   name === 'birthdate' ? new Tagged(1004, value) : value,
 ])
 
-type MdocWish = {
+export type MdocWish = {
   doctype?: string
   elements?: readonly ForgedElement[]
   /** In the order of its members; an undefined one is left out. */

@@ -1,5 +1,5 @@
-// JSON Schema 2020-12, as far as our OpenAPI document uses it. Written against the standard and not with TypeBox, so that it can find the
-// document wrong; a keyword it does not know is a failure, so that nothing is waved through.
+// JSON Schema 2020-12, as far as our OpenAPI document uses it. Written against the standard and not with TypeBox, so that it can
+// find the document wrong; a keyword it does not know is a failure, so that nothing is waved through.
 
 export type JsonSchema = { [keyword: string]: unknown }
 

@@ -6,6 +6,7 @@ import { parseCbor } from '../../src/openid4vp/cbor.ts'
 import { parseSign1, verifySign1 } from '../../src/openid4vp/cose.ts'
 import type { StatusReference } from '../../src/openid4vp/credential.ts'
 import { Findings } from '../../src/openid4vp/finding.ts'
+import { Lru } from '../../src/openid4vp/lru.ts'
 import { decodeStatusList, statusAt } from '../../src/openid4vp/status-bits.ts'
 import {
   createStatusChecker,
@@ -199,12 +200,20 @@ describe('the token', () => {
     ['may not be dated ahead by more', { claims: { iat: NOW / SECOND + 61 } }, 'dated in the future'],
     ['is over at its exp', { claims: { exp: NOW / SECOND } }, 'has expired'],
     ['holds until its exp', { claims: { exp: NOW / SECOND + 1 } }, undefined],
+    ['has an exp that is a number', { claims: { exp: 'never' } }, 'is not one'],
     ['has a list', { claims: { status_list: undefined } }, 'is not one'],
     ['has a list in base64url', { claims: { status_list: { bits: 1, lst: 'eN/+' } } }, 'damaged'],
+    [
+      'has a list without padding',
+      { claims: { status_list: { bits: 1, lst: `${deflateSync(Buffer.from([0])).toString('base64url')}=` } } },
+      'damaged',
+    ],
     ['has a list of zlib', { lst: deflateRawSync(Buffer.from([0])) }, 'damaged'],
     ['has a list of 1, 2, 4 or 8 bits', { bits: 3 }, 'damaged'],
     ['has a certificate', { header: { x5c: undefined } }, 'without a usable certificate'],
     ['has certificates in its x5c', { header: { x5c: 'MII' } }, 'is not one'],
+    ['has an x5c of base64, not base64url', { header: { x5c: ['AA-A'] } }, 'is not one'],
+    ['has at most five certificates', { header: { x5c: Array(6).fill('AAAA') } }, 'is not one'],
     ['has a readable certificate', { header: { x5c: ['AAAA'] } }, 'without a usable certificate'],
     ['is found under its content type', { contentType: 'text/html' }, 'is not one'],
     ['may have parameters in its content type', { contentType: `${JWT.toUpperCase()}; charset=utf-8` }, undefined],
@@ -265,6 +274,7 @@ describe('who signs a status list', () => {
     const otherAnchor = anchorOf(other, { id: 'other', trustedFor: PID })
 
     expect(await outcomeWith(byRoot, {})).toBe('pass')
+    expect(await outcomeWith(byRoot, { anchors: [] })).toBe('pass')
     expect(await outcomeWith(byOther, { anchors: [world.anchor, otherAnchor] })).toBe('pass')
     expect(await outcomeWith(byOther, {})).toContain('signed by someone you do not trust')
     const forAnotherType = { ...otherAnchor, trustedFor: 'urn:else' }
@@ -441,7 +451,7 @@ describe('fetching', () => {
       world.serve(await world.jwt({ claims: { sub: uri } }))
       expect(await world.check({ uri, index: 0 })).toBe('pass')
     }
-    expect(await world.check({ uri: uris[200] ?? '', index: 0 })).toBe('pass')
+    for (const uri of [uris[200], uris[1]]) expect(await world.check({ uri: uri ?? '', index: 0 })).toBe('pass')
     expect(world.fetches).toHaveLength(201)
     await world.check({ uri: uris[0] ?? '', index: 0 })
     expect(world.fetches).toHaveLength(202)
@@ -466,6 +476,16 @@ describe('fetching', () => {
     expect(keptUntil({ ...token, ttlMs: Number.MAX_VALUE }, 0)).toBe(24 * HOUR)
     expect(keptUntil({ ...token, expiresAt: 5 }, 0)).toBe(5)
   })
+})
+
+test('what is forgotten is what was not used for longest', () => {
+  const lru = new Lru<number>({ countMax: 2 })
+  lru.set('a', 1)
+  lru.set('b', 2)
+  lru.get('a')
+  lru.set('c', 3)
+  expect(['a', 'b', 'c'].map(key => lru.get(key))).toEqual([1, undefined, 3])
+  expect(lru.size).toBe(2)
 })
 
 type Sent = {

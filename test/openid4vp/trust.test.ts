@@ -451,9 +451,11 @@ describe('mode iso: ISO/IEC 18013-5 Annex B, rule by rule', () => {
     expectTrusted({ chain: [signer], anchors: [anchorOf(root, { mode: 'iso' })] })
   })
 
-  test('the same state on both sides is allowed', async () => {
+  test('the same state on both sides is allowed, and a state that the root does not have', async () => {
     const { root, signer } = await isoPair({ root: { name: 'C=US, ST=UT, CN=Root' }, signer: { name: 'C=US, ST=UT, CN=Signer' } })
     expectTrusted({ chain: [signer], anchors: [anchorOf(root, { mode: 'iso' })] })
+    const one = await isoPair({ signer: { name: 'C=NL, ST=UT, CN=Signer' } })
+    expectTrusted({ chain: [one.signer], anchors: [anchorOf(one.root, { mode: 'iso' })] })
   })
 
   test('a root that is not self-signed, and a signer that is not issued by it directly', async () => {
@@ -466,6 +468,11 @@ describe('mode iso: ISO/IEC 18013-5 Annex B, rule by rule', () => {
       { chain: [leaf, middle], anchors: [anchorOf(above, { mode: 'iso' })] },
       'not issued by the trusted root directly',
     )
+  })
+
+  test('a pinned signer is held to the rules of a signer', async () => {
+    const { signer } = await isoPair({ signer: { crl: undefined } })
+    expectRefused({ chain: [signer], anchors: [anchorOf(signer, { mode: 'iso' })] }, 'of the document signer, it has no CRL')
   })
 
   test('every broken rule is named, not only the first', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { X509Certificate } from 'node:crypto'
 import fc from 'fast-check'
 import { sha256Hex } from '../../src/hash.ts'
+import { DerError, DerReader, readBoolean, readDer, readOid, readSmallInteger, readTime, TAG } from '../../src/openid4vp/der.ts'
 import { rootViolations, signerViolations } from '../../src/openid4vp/iso-profile.ts'
 import { importCertificateKey, isSignedBy } from '../../src/openid4vp/jws.ts'
 import { type Certificate, describeCertificate } from '../../src/openid4vp/x509.ts'
@@ -129,13 +130,19 @@ describe('a certificate of our own making', () => {
     expect(certificate.version).toBe(3)
   })
 
+  test('has the first of two common names, and does not mind an unknown extension that is not critical', async () => {
+    const { der } = await issue({ name: 'CN=First, CN=Second', extensions: [unknownCritical()] })
+    // Explicitly not critical: DER would leave it out, real certificates do not.
+    const changed = replaced(der, '0101ff', '010100')
+    expect(described(der)).toMatchObject({ subjectAttributes: { commonName: 'First' }, unknownCritical: ['1.3.6.1.4.1.99999.1'] })
+    expect(described(changed).unknownCritical).toEqual([])
+  })
+
   test('on a curve that we do not take has no curve', async () => {
     const { der } = await issue({})
-    const secp256k1 = Buffer.from(der)
-    const curve = Buffer.from('06082a8648ce3d030107', 'hex')
     // The same length: an object identifier that nobody registered.
-    Buffer.from('06082a8648ce3d030177', 'hex').copy(secp256k1, secp256k1.indexOf(curve))
-    expect(described(secp256k1).key).toEqual({ algorithm: 'ec', sha1: expect.anything() })
+    const changed = replaced(der, '06082a8648ce3d030107', '06082a8648ce3d030177')
+    expect(described(changed).key).toEqual({ algorithm: 'ec', sha1: expect.anything() })
   })
 
   test('has an RSA key of as many bits as node says', async () => {
@@ -144,6 +151,10 @@ describe('a certificate of our own making', () => {
       const { der } = await issue({ keys: await makeKeys(rsa) })
       expect(described(der).key).toMatchObject({ algorithm: 'rsa', bits: modulusLength })
       expect(new X509Certificate(der).publicKey.asymmetricKeyDetails?.modulusLength).toBe(modulusLength)
+      // Its first byte is 1 then, of which seven bits are no longer its own.
+      const modulus = Buffer.from(der).indexOf(Buffer.from(modulusLength === 2048 ? '0282010100' : '02818100', 'hex'))
+      const first = modulus + (modulusLength === 2048 ? 5 : 4)
+      expect(described(Buffer.from(der).fill(1, first, first + 1)).key.bits).toBe(modulusLength - 7)
     }
   })
 })
@@ -177,6 +188,18 @@ describe('what is not exactly one certificate is not read', () => {
     expect(describeCertificate(indefinite)).toBeUndefined()
   })
 
+  test('something more inside of it, and extensions in a certificate of version 2', async () => {
+    const { der } = await issue({ extensions: [unknownCritical()] })
+    const outer = readDer(der, TAG.sequence).content
+    const body = new DerReader(outer).next(TAG.sequence)
+    const more = Uint8Array.of(5, 0)
+    expect(describeCertificate(sequence(outer))).toBeDefined()
+    expect(describeCertificate(sequence(outer, more))).toBeUndefined()
+    expect(describeCertificate(sequence(sequence(body.content), outer.subarray(body.raw.length)))).toBeDefined()
+    expect(describeCertificate(sequence(sequence(body.content, more), outer.subarray(body.raw.length)))).toBeUndefined()
+    expect(describeCertificate(replaced(der, 'a003020102', 'a003020101'))).toBeUndefined()
+  })
+
   test('any bytes, and any change of one byte, are read or refused, never thrown', async () => {
     const { der } = await issue({ extensions: [unknownCritical()] })
     fc.assert(fc.property(fc.uint8Array({ maxLength: 400 }), bytes => describeCertificate(bytes) === undefined))
@@ -190,3 +213,65 @@ describe('what is not exactly one certificate is not read', () => {
     )
   })
 })
+
+describe('DER', () => {
+  const read = {
+    element: (bytes: Uint8Array) => readDer(bytes, TAG.octetString).content.length,
+    long: (bytes: Uint8Array) => new DerReader(bytes).next().tag,
+    oid: readOid,
+    boolean: readBoolean,
+    number: readSmallInteger,
+    time: (bytes: Uint8Array) => iso(readTime(new DerReader(bytes).next())),
+  }
+  const time = (text: string) => `${text.length === 13 ? '170d' : '180f'}${Buffer.from(text).toString('hex')}`
+
+  test.each([
+    ['element', '0400', 0],
+    ['element', '0401', undefined],
+    ['element', '048000', undefined],
+    ['element', '04810100', undefined],
+    ['element', '0500', undefined],
+    ['long', '1f01aa', undefined],
+    ['long', '0402aa', undefined],
+    ['oid', '2a8648ce3d030107', '1.2.840.10045.3.1.7'],
+    ['oid', '883703', '2.999.3'],
+    ['oid', '0a', '0.10'],
+    ['oid', '6983f8bcb6acabe0d5c9a4e1c1e0b8a5d0c6f70f', '2.25.335279197302037371316960899439088745359'],
+    ['oid', '2a8001', undefined],
+    ['oid', '2a86', undefined],
+    ['oid', '', undefined],
+    ['boolean', 'ff', true],
+    ['boolean', '00', false],
+    ['boolean', '01', undefined],
+    ['boolean', 'ffff', undefined],
+    ['number', '00', 0],
+    ['number', '0080', 128],
+    ['number', '007f', undefined],
+    ['number', 'ff', undefined],
+    ['number', '', undefined],
+    ['time', time('491231235959Z'), '2049-12-31T23:59:59Z'],
+    ['time', time('500101000000Z'), '1950-01-01T00:00:00Z'],
+    ['time', time('20500101000000Z'), '2050-01-01T00:00:00Z'],
+    ['time', time('20250229000000Z'), undefined],
+    ['time', time('250101000060Z'), undefined],
+    ['time', time('2501010000+01'), undefined],
+  ] as const)('%s %s is %p', (kind, hex, value) => {
+    const act = () => read[kind](Buffer.from(hex, 'hex'))
+    if (value === undefined) expect(act).toThrow(DerError)
+    else expect(act()).toBe(value)
+  })
+})
+
+function replaced(der: Uint8Array, from: string, to: string): Uint8Array {
+  const bytes = Buffer.from(der)
+  const at = bytes.indexOf(Buffer.from(from, 'hex'))
+  if (at === -1) throw new Error('nothing to replace')
+  Buffer.from(to, 'hex').copy(bytes, at)
+  return bytes
+}
+
+function sequence(...parts: Uint8Array[]): Uint8Array {
+  const content = Buffer.concat(parts)
+  const length = content.length < 256 ? [0x81, content.length] : [0x82, content.length >> 8, content.length]
+  return Buffer.concat([Uint8Array.of(0x30, ...length), content])
+}
