@@ -1,5 +1,5 @@
 // Bodies are bounded in bytes and depth before anything parses them. Unread bodies of refused requests are discarded by the runtime.
-import { apiError } from './errors.ts'
+import { ApiError, apiError } from './errors.ts'
 
 export const JSON_BYTES_MAX = 64 * 1024
 const JSON_DEPTH_MAX = 32
@@ -44,6 +44,14 @@ function requireType(request: Request, type: string): void {
 }
 
 async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
+  try {
+    return await readWithin(request, bytesMax)
+  } catch (error) {
+    throw error instanceof ApiError ? error : invalid('body: cannot be read', error)
+  }
+}
+
+async function readWithin(request: Request, bytesMax: number): Promise<Uint8Array> {
   const tooLarge = () => apiError('payload_too_large', { message: `body: larger than ${bytesMax / 1024} KiB` })
   const length = request.headers.get('content-length')
   if (length !== null) {

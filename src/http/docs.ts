@@ -1,6 +1,6 @@
-// The API reference. Its page is @elysiajs/swagger's, with our script where it would load Scalar from elsewhere: Swagger UI and a few lines
-// that start it. The plugin is asked for its page instead of mounted, because mounted it also serves a document of its own that is not valid
-// OpenAPI, and its page takes no headers of ours.
+// The API reference. Its page is @elysiajs/swagger's, with our script where it would load Scalar from elsewhere: Swagger UI and a
+// few lines that start it. The plugin is asked for its page instead of mounted, because mounted it also serves a document of its
+// own that is not valid OpenAPI, and its page takes no headers of ours.
 import { swagger } from '@elysiajs/swagger'
 import { Elysia } from 'elysia'
 import styleFile from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
@@ -60,7 +60,8 @@ const asset = (type: string, text: string) =>
 
 // A seal, in the accent colour.
 const SEAL =
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="6" fill="none" stroke="#1f4fd8" stroke-width="3"/></svg>'
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">' +
+  '<circle cx="8" cy="8" r="6" fill="none" stroke="#1f4fd8" stroke-width="3"/></svg>'
 
 const START = `
 document.documentElement.lang = 'en'

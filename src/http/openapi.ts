@@ -8,7 +8,7 @@ import { errorResponses } from './schema.ts'
 /** Of the interface, not of the program. */
 const API_VERSION = '0.1.0'
 
-/** What a route asks of its caller. Macros leave no trace in the route table, so the access plugin puts this into the route's detail. */
+/** What a route asks of its caller. Macros leave no trace in the route table: the access plugin puts it into the detail. */
 export type Access = { scope?: string; perSession?: string; budget?: string; idempotent?: true }
 
 declare module 'elysia/types' {
@@ -66,21 +66,24 @@ export function describeRoutes(routes: readonly Route[], publicUrl: string): Ope
   }
 }
 
-const DESCRIPTION = `Vidimus asks a holder's digital identity wallet for verified claims. Create a verification, show its \`wallet_uri\` as a
-QR code or link, and learn the outcome by polling the status, by reading the session with your key, or from a signed webhook.
+const DESCRIPTION = `Vidimus asks a holder's digital identity wallet for verified claims. Create a verification, show its
+\`wallet_uri\` as a QR code or link, and learn the outcome by polling the status, by reading the session with your key, or from a
+signed webhook.
 
-**Errors** all have the same shape. Rely on \`code\`; \`message\` is for people and may change. Quote \`X-Request-Id\` when you ask for help.
+**Errors** all have the same shape. Rely on \`code\`; \`message\` is for people and may change. Quote \`X-Request-Id\` when you
+ask for help.
 
-Beside the answers listed below, an unknown route answers 404 \`not_found\`, and a wrong method 405 \`method_not_allowed\` with an \`Allow\`
-header. What is not valid HTTP never gets that far: it is answered 400, headers above 64 KiB 431, both without a body, and a connection
-with an unknown method is closed.
+Beside the answers listed below, an unknown route answers 404 \`not_found\`, and a wrong method 405 \`method_not_allowed\` with an
+\`Allow\` header. What is not valid HTTP never gets that far: it is answered 400, headers above 64 KiB 431, both without a body,
+and a connection with an unknown method is closed.
 
-**Limits** count per key, tenant, address and session. \`RateLimit-Policy\` and \`RateLimit\` tell about the budget that is nearest to its
-end; after a 429 wait for \`Retry-After\` seconds.`
+**Limits** count per key, tenant, address and session. \`RateLimit-Policy\` and \`RateLimit\` tell about the budget that is
+nearest to its end; after a 429 wait for \`Retry-After\` seconds.`
 
 const TAGS = {
   Verifications: 'Sessions: what to ask a holder for, and what came of it.',
   Wallet: "Called by the holder's wallet, which knows the session's id from the QR code or link.",
+  Sandbox: 'What the built-in issuer of test credentials publishes.',
   Usage: 'How much of the daily quota is used.',
   Service: 'For whoever operates the service.',
 }
@@ -120,8 +123,8 @@ const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'Makes a repeat safe: within 24 hours the same key with the same body gives the first answer again, and nothing new is created or ' +
-    'charged. Printable ASCII without spaces; a UUID is a good choice.',
+    'Makes a repeat safe: within 24 hours the same key with the same body gives the first answer again, and nothing new is ' +
+    'created or charged. Printable ASCII without spaces; a UUID is a good choice.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
 }
 
@@ -266,7 +269,7 @@ function convertKeyword(keyword: string, value: unknown, schemas: Schemas): unkn
   }
 }
 
-/** TypeBox spells out unions of words and objects with any key; these are the usual spellings, which readers and generators know. */
+/** TypeBox spells out unions of words and objects with any key; these are the spellings that readers and generators know. */
 function simplify({ anyOf, patternProperties, documentedDefault, ...rest }: JsonSchema): JsonSchema {
   if (Array.isArray(anyOf) && anyOf.every(each => typeof each.const === 'string')) {
     return { type: 'string', enum: anyOf.map(each => each.const), ...rest }

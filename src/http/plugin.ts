@@ -62,6 +62,8 @@ export function httpPlugin(deps: Deps, allowedMethods: (path: string) => string[
         log.error('request.failed', { request_id: trace?.id, failure: describeFailure(refusal.cause ?? refusal) })
       set.status = refusal.status
       Object.assign(set.headers, refusal.headers)
+      // A handler may have named the type of the answer it did not come to give.
+      delete set.headers['content-type']
       return envelope(refusal.wireCode, refusal.message)
     })
     .onAfterResponse({ as: 'global' }, ({ request, route, set }) => {
@@ -96,7 +98,6 @@ function refusalFrom(error: unknown, code: unknown, allowed: () => string[]): Ap
     return methods.length ? apiError('method_not_allowed', { headers: { allow: methods.join(', ') } }) : apiError('not_found')
   }
   if (code === 'VALIDATION') return invalidRequest(error as ValidationFailure)
-  if (code === 'PARSE') return apiError('invalid_request', { message: 'body: cannot be read', cause: real })
   return apiError('internal_error', { cause: real })
 }
 

@@ -80,7 +80,7 @@ export function createRateLimits(now: Clock, scale: number, onRefusal: (policy: 
     const next = tat + cost * intervalMs
     if (cost) remember(bucket, { tat: next, taken: taken + 1 })
     const usedMs = next - at
-    const remaining = Math.floor((burst * intervalMs - usedMs) / intervalMs)
+    const remaining = Math.min(Math.floor((burst * intervalMs - usedMs) / intervalMs), total - taken - cost)
     return { ...policyFields, remaining, resetSeconds: Math.ceil(usedMs / 1000) }
   }
 

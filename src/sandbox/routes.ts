@@ -20,7 +20,10 @@ export const sandboxRoutes = (deps: Deps) =>
     },
     {
       open: {},
-      response: { 200: Type.Unknown({ description: 'A Token Status List, as JWT or CWT' }), ...errorResponses(429, 500) },
+      response: {
+        200: Type.Unknown({ contentMediaType: 'application/statuslist+jwt', description: 'A Token Status List, as JWT or CWT' }),
+        ...errorResponses(429, 500),
+      },
       detail: { operationId: 'getSandboxStatusList', summary: "The sandbox issuer's status list" },
     },
   )

@@ -97,7 +97,11 @@ export const CreateVerification = Type.Object(
     metadata: Type.Optional(Metadata('Your own keys and values, echoed on results and webhooks.')),
     purpose: Type.Optional(Purpose),
   },
-  { additionalProperties: false, $id: 'CreateVerification' },
+  {
+    additionalProperties: false,
+    $id: 'CreateVerification',
+    examples: [{ template: 'age_over_18', purpose: 'To sell you wine' }],
+  },
 )
 export type CreateVerification = typeof CreateVerification.static
 

@@ -50,17 +50,18 @@ async function readOrRefuse(
       key: key && { kid: key.publicKey.kid, privateKey: key.privateKey },
     })
   } catch (error) {
-    const reason = unreadable(error)
-    await deps.write(tx => recordEvent(deps, tx, session, 'response_unreadable', { reason: reason.message }))
-    throw reason
+    const { reason, told } = unreadable(error)
+    await deps.write(tx => recordEvent(deps, tx, session, 'response_unreadable', { reason }))
+    throw told
   }
 }
 
-function unreadable(error: unknown): ApiError {
+/** The wallet is told what is wrong with its form, and no more: why an answer in it is not one to this session is for the timeline. */
+function unreadable(error: unknown): { reason: string; told: ApiError } {
   if (error instanceof UnreadableResponse)
-    return apiError('invalid_wallet_response', { message: `response: ${error.message}`, cause: error })
+    return { reason: `response: ${error.message}`, told: apiError('invalid_wallet_response', { cause: error }) }
   if (error instanceof ApiError && error.status === 400)
-    return apiError('invalid_wallet_response', { message: error.message, cause: error })
+    return { reason: error.message, told: apiError('invalid_wallet_response', { message: error.message, cause: error }) }
   throw error
 }
 

@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { type TOptional, type TString, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { accessPlugin } from '../access/plugin.ts'
 import type { Deps } from '../deps.ts'
@@ -11,11 +11,28 @@ import { respond } from './respond.ts'
 const SAYS_BYTES_MAX = 32 * 1024
 
 const SessionId = Type.Object({ sessionId: Type.String({ minLength: 1 }) })
-const RequestObject = Type.String({ description: `The signed request object (${REQUEST_OBJECT_TYPE})` })
+const RequestObject = Type.String({ contentMediaType: REQUEST_OBJECT_TYPE, description: 'The signed request object.' })
 const WalletAnswered = Type.Object(
   { redirect_uri: Type.Optional(Type.String({ description: 'Where the wallet sends the user next.' })) },
   { additionalProperties: false, $id: 'WalletAnswered' },
 )
+
+const Field = (description: string) => Type.Optional(Type.String({ description }))
+/** For the document only: the routes read their forms themselves. */
+const form = (fields: Record<string, TOptional<TString>>) => ({
+  required: true,
+  content: { 'application/x-www-form-urlencoded': { schema: Type.Object(fields, { additionalProperties: true }) as object } },
+})
+const WalletSaysForm = form({
+  wallet_nonce: Field('Comes back in the request object.'),
+  wallet_metadata: Field('What the wallet can do, as JSON.'),
+})
+const WalletResponseForm = form({
+  response: Field('The encrypted response (direct_post.jwt).'),
+  vp_token: Field('The presentations, where no encryption was asked for.'),
+  state: Field('From the request object; in clear only without encryption or with an error.'),
+  error: Field('Why the wallet does not present anything.'),
+})
 
 export const walletRoutes = (deps: Deps) =>
   new Elysia({ prefix: '/wallet', tags: ['Wallet'] })
@@ -47,6 +64,7 @@ export const walletRoutes = (deps: Deps) =>
         detail: {
           operationId: 'postRequestObject',
           summary: 'The same for a wallet that sends wallet_nonce and wallet_metadata',
+          requestBody: WalletSaysForm,
         },
       },
     )
@@ -54,5 +72,5 @@ export const walletRoutes = (deps: Deps) =>
       open: { perSession: 'wallet-post' },
       params: SessionId,
       response: { 200: WalletAnswered, ...errorResponses(400, 404, 409, 410, 413, 429, 500) },
-      detail: { operationId: 'postWalletResponse', summary: "Take a wallet's answer" },
+      detail: { operationId: 'postWalletResponse', summary: "Take a wallet's answer", requestBody: WalletResponseForm },
     })

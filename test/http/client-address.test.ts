@@ -55,7 +55,15 @@ describe('behind trusted proxies', () => {
   })
 
   test('an entry with a port, brackets or a name is not taken for an address', () => {
-    for (const entry of ['198.51.100.7:443', '[2001:db8::7]', '[2001:db8::7]:443', 'shop.example', '198.51.100', '0x7f.1', '198.51.100.7/8']) {
+    for (const entry of [
+      '198.51.100.7:443',
+      '[2001:db8::7]',
+      '[2001:db8::7]:443',
+      'shop.example',
+      '198.51.100',
+      '0x7f.1',
+      '198.51.100.7/8',
+    ]) {
       expect([entry, from(PROXY, `192.0.2.66, ${entry}`)]).toEqual([entry, PROXY])
     }
   })

@@ -1,5 +1,5 @@
-// The document against the service: every route is called for real in every way that this file knows, and whatever comes back must be
-// documented. In the other direction, everything that is documented must have come back.
+// The document against the service: every route is called for real in every way that this file knows, and whatever comes back
+// must be documented. In the other direction, everything that is documented must have come back.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -209,7 +209,7 @@ const WAYS: Record<string, { options?: Parameters<typeof startApp>[0]; use: Way 
   'an empty wallet_nonce': { use: ({ ask }) => ask({ body: { wallet_nonce: '' } }) },
   'a body of 2 MB': { use: ({ ask }) => ask({ body: { purpose: 'x'.repeat(2_000_000) } }) },
   'an address of 5000 characters': { use: ({ ask }) => ask({ query: `?${'x'.repeat(5000)}` }) },
-  'too often': { options: { rateLimitScale: 0.01 }, use: ({ ask }) => twice(ask) },
+  'too often': { options: { rateLimitScale: 0.01 }, use: ({ ask }) => twice(() => twice(ask)) },
   'too often without a key': { options: { rateLimitScale: 0.01 }, use: ({ ask }) => twice(() => ask({ key: '' })) },
   'a spent quota': {
     use: async ({ app, ask }) => ask({ key: (await app.tenant({ name: 'Closed shop', dailyQuota: 0 })).key }),

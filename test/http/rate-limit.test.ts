@@ -4,7 +4,10 @@ import { ApiError } from '../../src/http/errors.ts'
 import { type Allowance, createRateLimits, POLICIES, type Policy, rateLimitHeaders } from '../../src/http/rate-limit.ts'
 
 const START = Date.parse('2026-03-04T12:00:00.123Z')
+const HOUR_MS = 3_600_000
 const NAMES = Object.keys(POLICIES) as Policy[]
+/** Budgets that come back, however much of them was used. */
+const LASTING = NAMES.filter(policy => !('total' in POLICIES[policy]))
 
 function limits(scale = 1) {
   const clock = { ms: START }
@@ -40,16 +43,27 @@ function takeAll({ take }: Limits, policy: Policy, key: string): number {
 
 /**
  * The promise itself, without any state: a request is allowed unless some stretch of time that ends with it would hold more than
- * burst + rate × length. Whole numbers only; the rate is `perMinute`, times in milliseconds.
+ * burst + rate × length, or the key has had all that it ever gets. Whole numbers only; times in milliseconds.
  */
-function isWithinPromise(allowed: readonly number[], at: number, { perMinute, burst }: { perMinute: number; burst: number }): boolean {
-  return allowed.every((from, i) => (allowed.length - i + 1 - burst) * 60_000 <= perMinute * (at - from))
+function isWithinPromise(allowed: readonly number[], at: number, { perHour, burst, total }: Promised): boolean {
+  if (allowed.length >= total) return false
+  return allowed.every((from, i) => (allowed.length - i + 1 - burst) * HOUR_MS <= perHour * (at - from))
 }
 
-const scaled = (policy: Policy, scale: number) => ({
-  perMinute: Math.round(POLICIES[policy].perSecond * scale * 60),
-  burst: Math.max(1, Math.floor(POLICIES[policy].burst * scale)),
-})
+type Promised = { perHour: number; burst: number; total: number }
+
+function scaled(policy: Policy, scale: number): Promised {
+  const {
+    perSecond,
+    burst,
+    total = Number.POSITIVE_INFINITY,
+  }: { perSecond: number; burst: number; total?: number } = POLICIES[policy]
+  return {
+    perHour: Math.round(perSecond * scale * 3600),
+    burst: Math.max(1, Math.floor(burst * scale)),
+    total: Math.max(1, Math.floor(total * scale)),
+  }
+}
 
 /** Requests as they come: bursts within one millisecond, pauses of every length. */
 const pauses = (intervalMs: number) =>
@@ -68,11 +82,11 @@ describe('a budget', () => {
       for (const policy of NAMES) {
         const budget = scaled(policy, scale)
         fc.assert(
-          fc.property(pauses(60_000 / budget.perMinute), fc.integer({ min: 0, max: 40 }), (gaps, spare) => {
+          fc.property(pauses(HOUR_MS / budget.perHour), fc.integer({ min: 0, max: 40 }), (gaps, spare) => {
             const made = limits(scale)
             const allowed: number[] = []
             // Most of the burst is spent at once: the edge is where the mistakes are.
-            for (let i = 0; i < budget.burst - spare; i++) {
+            for (let i = 0; i < Math.min(budget.burst - spare, budget.total); i++) {
               made.take(policy, 'k')
               allowed.push(made.clock.ms)
             }
@@ -100,7 +114,7 @@ describe('a budget', () => {
 
   test('gives its rate in the long run, within a tenth of a percent at any scale', () => {
     for (const scale of [0.3, 0.7, 1, 3]) {
-      for (const policy of NAMES) {
+      for (const policy of LASTING) {
         const { perSecond } = POLICIES[policy]
         const made = limits(scale)
         takeAll(made, policy, 'k')
@@ -113,6 +127,24 @@ describe('a budget', () => {
         const promised = seconds * perSecond * scale
         expect(taken).toBeWithin(Math.floor(promised * 0.999) - 1, Math.ceil(promised * 1.001) + 2)
       }
+    }
+  })
+
+  test('of a session ends for good with its total, whatever the time', () => {
+    for (const [policy, total] of [
+      ['wallet-get', 60],
+      ['wallet-post', 20],
+      ['redeem', 20],
+    ] as const) {
+      const made = limits()
+      let taken = 0
+      for (let hour = 0; hour < 48; hour++) {
+        taken += takeAll(made, policy, 'k')
+        made.clock.ms += HOUR_MS
+      }
+      expect([policy, taken]).toEqual([policy, total])
+      expect(made.take(policy, 'another').remaining).toBe(POLICIES[policy].burst - 1)
+      expect(Number(refusal(() => made.take(policy, 'k'))?.headers['retry-after'])).toBe(3600)
     }
   })
 
@@ -146,7 +178,7 @@ describe('a budget', () => {
 describe('Retry-After', () => {
   test('is enough, and a second less is not', () => {
     for (const scale of [1, 0.5, 0.3]) {
-      for (const policy of NAMES) {
+      for (const policy of LASTING) {
         const interval = 1000 / (POLICIES[policy].perSecond * scale)
         fc.assert(
           fc.property(fc.integer({ min: 0, max: Math.ceil(interval * 3) }), later => {
@@ -210,37 +242,64 @@ describe('an allowance', () => {
     expect(shown('ip')).toEqual(['ip', 200, 4])
     expect(shown('badauth')).toEqual(['badauth', 30, 180])
     expect(shown('status')).toEqual(['status', 10, 5])
+    expect(shown('wallet-get')).toEqual(['wallet-get', 10, 10])
+    expect(shown('wallet-post')).toEqual(['wallet-post', 5, 50])
+    expect(shown('redeem')).toEqual(['redeem', 5, 60])
   })
 
   test('remaining is how many more requests pass at once', () => {
     fc.assert(
-      fc.property(fc.constantFrom(...NAMES), fc.constantFrom(1, 0.5, 0.3), fc.array(fc.nat(3000), { maxLength: 20 }), (policy, scale, gaps) => {
-        const made = limits(scale)
-        let last: Allowance = made.take(policy, 'k')
-        for (const gap of gaps) {
-          made.clock.ms += gap
-          if (isAllowed(() => made.check(policy, 'k'))) last = made.take(policy, 'k')
-          else return
-        }
-        expect(takeAll(made, policy, 'k')).toBe(last.remaining)
-      }),
+      fc.property(
+        fc.constantFrom(...NAMES),
+        fc.constantFrom(1, 0.5, 0.3),
+        fc.array(fc.nat(3000), { maxLength: 20 }),
+        (policy, scale, gaps) => {
+          const made = limits(scale)
+          let last: Allowance = made.take(policy, 'k')
+          for (const gap of gaps) {
+            made.clock.ms += gap
+            if (isAllowed(() => made.check(policy, 'k'))) last = made.take(policy, 'k')
+            else return
+          }
+          expect(takeAll(made, policy, 'k')).toBe(last.remaining)
+        },
+      ),
     )
+  })
+
+  test('remaining never promises more than is left of the total', () => {
+    const made = limits()
+    for (let taken = 1; taken <= 60; taken++) {
+      made.clock.ms += 1000
+      expect(made.take('wallet-get', 'k').remaining).toBe(Math.min(9, 60 - taken))
+    }
   })
 
   test('after its reset seconds the whole burst is there again', () => {
     fc.assert(
-      fc.property(fc.constantFrom(...NAMES), fc.constantFrom(1, 0.5, 0.3), fc.integer({ min: 1, max: 40 }), (policy, scale, requests) => {
-        const made = limits(scale)
-        let last: Allowance | undefined
-        for (let i = 0; i < requests && isAllowed(() => made.check(policy, 'k')); i++) last = made.take(policy, 'k')
-        made.clock.ms += last!.resetSeconds * 1000
-        expect(takeAll(made, policy, 'k')).toBe(last!.quota)
-      }),
+      fc.property(
+        fc.constantFrom(...LASTING),
+        fc.constantFrom(1, 0.5, 0.3),
+        fc.integer({ min: 1, max: 40 }),
+        (policy, scale, requests) => {
+          const made = limits(scale)
+          let last: Allowance | undefined
+          for (let i = 0; i < requests && isAllowed(() => made.check(policy, 'k')); i++) last = made.take(policy, 'k')
+          made.clock.ms += last!.resetSeconds * 1000
+          expect(takeAll(made, policy, 'k')).toBe(last!.quota)
+        },
+      ),
     )
   })
 
   test('headers show the budget that is nearest to its end', () => {
-    const allowance = (name: string, quota: number, remaining: number) => ({ name, quota, remaining, windowSeconds: 2, resetSeconds: 1 })
+    const allowance = (name: string, quota: number, remaining: number) => ({
+      name,
+      quota,
+      remaining,
+      windowSeconds: 2,
+      resetSeconds: 1,
+    })
     expect(rateLimitHeaders([allowance('key', 400, 399), allowance('tenant', 800, 5), allowance('create', 250, 249)])).toEqual({
       'ratelimit-policy': '"tenant";q=800;w=2',
       ratelimit: '"tenant";r=5;t=1',
@@ -342,17 +401,20 @@ describe('requests in work', () => {
 
   test('are counted right in any order of coming and going', () => {
     fc.assert(
-      fc.property(fc.array(fc.record({ key: fc.constantFrom('a', 'b', 'c'), leaves: fc.boolean() }), { maxLength: 400 }), acts => {
-        const made = limits()
-        const inWork: Record<string, (() => void)[]> = { a: [], b: [], c: [] }
-        for (const { key, leaves } of acts) {
-          if (leaves) inWork[key]!.shift()?.()
-          else {
-            const fits = inWork[key]!.length < 64
-            expect(refusal(() => inWork[key]!.push(made.enter(key))) === undefined).toBe(fits)
+      fc.property(
+        fc.array(fc.record({ key: fc.constantFrom('a', 'b', 'c'), leaves: fc.boolean() }), { maxLength: 400 }),
+        acts => {
+          const made = limits()
+          const inWork: Record<string, (() => void)[]> = { a: [], b: [], c: [] }
+          for (const { key, leaves } of acts) {
+            if (leaves) inWork[key]!.shift()?.()
+            else {
+              const fits = inWork[key]!.length < 64
+              expect(refusal(() => inWork[key]!.push(made.enter(key))) === undefined).toBe(fits)
+            }
           }
-        }
-      }),
+        },
+      ),
     )
   })
 })
