@@ -33,6 +33,7 @@ describe('with nothing set', () => {
       tls: undefined,
       rateLimitScale: 1,
       webhookDelaysMs: [0, 5000, 60_000, 600_000, 2 * HOUR_MS, 22 * HOUR_MS],
+      wallet: { profile: 'haip', scheme: 'openid4vp', clientIdPrefix: 'x509_hash', registrationCertFile: '' },
     })
   })
 
@@ -115,7 +116,14 @@ describe('VIDIMUS_PUBLIC_URL', () => {
   })
 
   test('what is no http(s) address is refused', () => {
-    for (const text of ['verify.shop.example', 'ftp://shop.example', 'https://', 'javascript:alert(1)', '/verify', 'localhost:3000']) {
+    for (const text of [
+      'verify.shop.example',
+      'ftp://shop.example',
+      'https://',
+      'javascript:alert(1)',
+      '/verify',
+      'localhost:3000',
+    ]) {
       expectRefused('VIDIMUS_PUBLIC_URL', text)
     }
   })
@@ -235,7 +243,21 @@ describe('VIDIMUS_RATE_LIMIT_SCALE', () => {
   })
 
   test('anything else is refused', () => {
-    for (const text of ['-1', '-0.5', '1000.000001', '1001', '10000', '1e3', '.5', '1.', '1,5', 'Infinity', 'NaN', 'off', '0x1']) {
+    for (const text of [
+      '-1',
+      '-0.5',
+      '1000.000001',
+      '1001',
+      '10000',
+      '1e3',
+      '.5',
+      '1.',
+      '1,5',
+      'Infinity',
+      'NaN',
+      'off',
+      '0x1',
+    ]) {
       expectRefused('VIDIMUS_RATE_LIMIT_SCALE', text)
     }
   })
@@ -263,6 +285,37 @@ describe('VIDIMUS_WEBHOOK_DELAYS', () => {
     for (const text of ['5', '5d', '-1s', '1.5s', '1s,', ',', '1 s', '1s;2s', '1S', '9999999s', 's']) {
       expectRefused('VIDIMUS_WEBHOOK_DELAYS', text)
     }
+  })
+})
+
+describe('how wallets are reached', () => {
+  const wallet = (env: Record<string, string>) => loadConfig(env).wallet
+
+  test('VIDIMUS_WALLET_PROFILE is haip or plain', () => {
+    for (const profile of ['haip', 'plain'] as const) {
+      expect(wallet({ VIDIMUS_WALLET_PROFILE: profile }).profile).toBe(profile)
+    }
+    for (const text of ['HAIP', 'eu-av', 'none', 'haip,plain']) expectRefused('VIDIMUS_WALLET_PROFILE', text)
+  })
+
+  test('VIDIMUS_WALLET_SCHEME is a URI scheme of 2 to 41 characters', () => {
+    for (const scheme of ['openid4vp', 'haip-vp', 'mdoc-openid4vp', 'eu.europa+x1', 'ab', 'a'.repeat(41)]) {
+      expect(wallet({ VIDIMUS_WALLET_SCHEME: scheme }).scheme).toBe(scheme)
+    }
+    for (const text of ['openid4vp://', 'openid4vp:', 'OpenID4VP', '4vp', 'a', 'a'.repeat(42), 'a b', 'a/b', '-vp']) {
+      expectRefused('VIDIMUS_WALLET_SCHEME', text)
+    }
+  })
+
+  test('VIDIMUS_CLIENT_ID is x509_hash or x509_san_dns', () => {
+    for (const prefix of ['x509_hash', 'x509_san_dns'] as const) {
+      expect(wallet({ VIDIMUS_CLIENT_ID: prefix }).clientIdPrefix).toBe(prefix)
+    }
+    for (const text of ['x509_san_uri', 'redirect_uri', 'verify.example', 'X509_HASH']) expectRefused('VIDIMUS_CLIENT_ID', text)
+  })
+
+  test('VIDIMUS_REGISTRATION_CERT is taken as it is', () => {
+    expect(wallet({ VIDIMUS_REGISTRATION_CERT: ' wrprc.jwt ' }).registrationCertFile).toBe('wrprc.jwt')
   })
 })
 

@@ -92,7 +92,8 @@ describe('the checksum of a secret', () => {
       fc.property(fc.integer(), seed => {
         const secret = newSecret(seeded(seed).bytes, 'vk_live_')
         expect(isWellFormedSecret(secret, 'vk_live_')).toBe(true)
-        for (const other of ['vk_test_', 'vd_', 'vdr_', 'vk_liv', 'vk_live_0']) expect(isWellFormedSecret(secret, other)).toBe(false)
+        for (const other of ['vk_test_', 'vd_', 'vdr_', 'vk_liv', 'vk_live_0'])
+          expect(isWellFormedSecret(secret, other)).toBe(false)
       }),
     )
   })

@@ -143,7 +143,14 @@ describe('secrets that slip into a field', () => {
   })
 
   test('what only resembles a secret stays readable', () => {
-    for (const detail of ['key_prefix vk_live_Ab3x', 'vs_', 'POST /v1/verifications/:id', 'sandbox vd_ x', 'VD-', 'ten_0123456789abcdef']) {
+    for (const detail of [
+      'key_prefix vk_live_Ab3x',
+      'vs_',
+      'POST /v1/verifications/:id',
+      'sandbox vd_ x',
+      'VD-',
+      'ten_0123456789abcdef',
+    ]) {
       expect(JSON.parse(lineOf({ detail })).detail).toBe(detail)
     }
   })
@@ -158,7 +165,12 @@ describe('describeFailure', () => {
   })
 
   test('a message that looks like a place is not taken for one', () => {
-    for (const message of ['secret-value:12:34', 'cannot read (secret-value:1:2)', 'first\nsecret-value:12:34', '\n    at secret-value:1:2']) {
+    for (const message of [
+      'secret-value:12:34',
+      'cannot read (secret-value:1:2)',
+      'first\nsecret-value:12:34',
+      '\n    at secret-value:1:2',
+    ]) {
       const text = describeFailure(new RangeError(message))
       expect(text).not.toContain('secret-value')
       expect(text).toMatch(/^RangeError \S+log\.test\.ts:\d+$/)

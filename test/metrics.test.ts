@@ -10,7 +10,7 @@ const bucketsOf = ({ samples }: Family, labels: Record<string, string> = {}): [l
     .filter(({ name, labels: { le, ...rest } }) => name.endsWith('_bucket') && le !== undefined && Bun.deepEquals(rest, labels))
     .map(({ labels, value }) => [labels.le!, value])
 
-const valueOf = ({ samples }: Family, name: string, labels: Record<string, string> = {}) =>
+const sampleOf = ({ samples }: Family, name: string, labels: Record<string, string> = {}) =>
   samples.find(sample => sample.name === name && Bun.deepEquals(sample.labels, labels))?.value
 
 describe('counters', () => {
@@ -32,7 +32,7 @@ describe('counters', () => {
         { name: 'vidimus_http_requests_total', labels: { ...labels, status: '404' }, value: 1 },
       ],
     })
-    expect(valueOf(verifications!, 'vidimus_verifications_total', { event: 'expired' })).toBe(7)
+    expect(sampleOf(verifications!, 'vidimus_verifications_total', { event: 'expired' })).toBe(7)
   })
 
   test('need no labels', async () => {
@@ -61,8 +61,8 @@ describe('histograms', () => {
       ['256', 4],
       ['+Inf', 5],
     ])
-    expect(valueOf(family!, 'vidimus_commit_group_size_sum')).toBe(519)
-    expect(valueOf(family!, 'vidimus_commit_group_size_count')).toBe(5)
+    expect(sampleOf(family!, 'vidimus_commit_group_size_sum')).toBe(519)
+    expect(sampleOf(family!, 'vidimus_commit_group_size_count')).toBe(5)
   })
 
   test('each set of labels has its own buckets, sum and count', async () => {
@@ -70,7 +70,7 @@ describe('histograms', () => {
     metrics.observe('vidimus_http_request_seconds', { route: '/a' }, 0.002)
     metrics.observe('vidimus_http_request_seconds', { route: '/b' }, 20)
     const [family] = parsePrometheus(await metrics.render())
-    expect(valueOf(family!, 'vidimus_http_request_seconds_sum', { route: '/a' })).toBe(0.002)
+    expect(sampleOf(family!, 'vidimus_http_request_seconds_sum', { route: '/a' })).toBe(0.002)
     expect(bucketsOf(family!, { route: '/a' }).map(([, count]) => count)).toEqual([0, 0, ...new Array(13).fill(1)])
     expect(bucketsOf(family!, { route: '/b' }).map(([, count]) => count)).toEqual([...new Array(14).fill(0), 1])
   })
@@ -85,7 +85,7 @@ describe('histograms', () => {
         expect(bucketsOf(family!, { route: '/a' }).map(([, count]) => count)).toEqual(
           limits.map(limit => values.filter(value => value <= limit).length),
         )
-        expect(valueOf(family!, 'vidimus_http_request_seconds_sum', { route: '/a' })).toBe(values.reduce((a, b) => a + b, 0))
+        expect(sampleOf(family!, 'vidimus_http_request_seconds_sum', { route: '/a' })).toBe(values.reduce((a, b) => a + b, 0))
       }),
     )
   })

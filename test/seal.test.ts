@@ -21,10 +21,14 @@ const TEXT = '{"given_name":"Erika","age_over_18":true}'
 describe('what was sealed', () => {
   test('opens in its own place as it was', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), fc.uint8Array({ minLength: SALT_BYTES, maxLength: SALT_BYTES }), (text, salt) => {
-        const place = { ...PLACE, salt }
-        expect(sealer.open(place, sealer.seal(place, text))).toBe(text)
-      }),
+      fc.property(
+        fc.string({ unit: 'binary' }),
+        fc.uint8Array({ minLength: SALT_BYTES, maxLength: SALT_BYTES }),
+        (text, salt) => {
+          const place = { ...PLACE, salt }
+          expect(sealer.open(place, sealer.seal(place, text))).toBe(text)
+        },
+      ),
     )
     expect(sealer.open(PLACE, sealer.seal(PLACE, ''))).toBe('')
   })

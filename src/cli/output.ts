@@ -3,7 +3,7 @@
 import { parseArgs } from 'node:util'
 import { ConfigError, loadConfig } from '../config.ts'
 import { StartRefusal } from '../db/data-dir.ts'
-import { createDeps, type Deps, realWorld } from '../deps.ts'
+import type { Deps } from '../deps.ts'
 import { describeFailure } from '../log.ts'
 
 /** A wrong call: exit code 2. */
@@ -96,7 +96,10 @@ export function choice<T extends string>(value: string, allowed: readonly T[], f
 
 /** Opens the data directory beside a running server, for one short act. */
 export async function withDeps<T>(act: (deps: Deps) => Promise<T>): Promise<T> {
-  const deps = createDeps(loadConfig(process.env), realWorld(), 'command')
+  const config = loadConfig(process.env)
+  // Loaded only now: help, wrong calls and the check of an export need none of it.
+  const { createDeps, realWorld } = await import('../deps.ts')
+  const deps = createDeps(config, realWorld(), 'command')
   try {
     return await act(deps)
   } finally {

@@ -1,8 +1,8 @@
 // F34: whoever changes the file is found out, at the record that was changed; what the chain cannot show is stated in the titles.
 import { Database } from 'bun:sqlite'
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { generateKeyPairSync, sign as signText } from 'node:crypto'
-import { cpSync, existsSync } from 'node:fs'
+import { cpSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { exportAudit, verifyExport } from '../../src/audit/export.ts'
 import { type AuditVerdict, verifyAudit } from '../../src/audit/verify.ts'
@@ -12,6 +12,9 @@ import { auditedApp, sign, withCommand } from '../helpers/audited.ts'
 import { type ChainRecord, checkpointTextOf, type ExportHeading, type ExportLine, hashOf, relinked } from '../helpers/chain.ts'
 import { vidimus } from '../helpers/cli.ts'
 import { filesContaining } from '../helpers/files.ts'
+
+// Said here because the runner forgets what was said for all files after the first one.
+setDefaultTimeout(60_000)
 
 type Row = ChainRecord & { salt: Uint8Array | null; sealed: Uint8Array | null }
 
@@ -45,10 +48,20 @@ const allRecords = (sqlite: Database): Row[] =>
 
 /** The verdict on a copy of the installation after somebody worked on its file. */
 async function verdictAfter(tamper: (sqlite: Database) => void): Promise<AuditVerdict> {
+  return await onCopyOf(dir, async copy => {
+    withFile(copy, tamper)
+    return await withCommand(copy, verifyAudit)
+  })
+}
+
+async function onCopyOf<T>(original: string, act: (copy: string) => Promise<T>): Promise<T> {
   const copy = temporaryDir()
-  cpSync(dir, copy, { recursive: true })
-  withFile(copy, tamper)
-  return await withCommand(copy, verifyAudit)
+  try {
+    cpSync(original, copy, { recursive: true })
+    return await act(copy)
+  } finally {
+    rmSync(copy, { recursive: true })
+  }
 }
 
 const problemAfter = async (tamper: (sqlite: Database) => void) => (await verdictAfter(tamper)).problem
@@ -260,12 +273,12 @@ describe('a signed checkpoint fixes everything before it', () => {
   })
 
   test('records that the service itself adds after the tail was cut below a checkpoint do not hide it', async () => {
-    const copy = temporaryDir()
-    cpSync(dir, copy, { recursive: true })
-    withFile(copy, sqlite => sqlite.run('DELETE FROM audit_records WHERE seq >= ?', [signed - 1]))
-    const verdict = await withCommand(copy, async deps => {
-      for (const name of ['one', 'two', 'three', 'four']) await createTenant(deps, { name }, 'test')
-      return await verifyAudit(deps)
+    const verdict = await onCopyOf(dir, async copy => {
+      withFile(copy, sqlite => sqlite.run('DELETE FROM audit_records WHERE seq >= ?', [signed - 1]))
+      return await withCommand(copy, async deps => {
+        for (const name of ['one', 'two', 'three', 'four']) await createTenant(deps, { name }, 'test')
+        return await verifyAudit(deps)
+      })
     })
     expect(verdict.problem).toEqual({ seq: signed, problem: 'it differs from the signed checkpoint' })
   })
@@ -344,11 +357,8 @@ describe('erasing a verification', () => {
   })
 })
 
-const exportedFrom = (directory: string): Promise<string[]> => {
-  const copy = temporaryDir()
-  cpSync(directory, copy, { recursive: true })
-  return withCommand(copy, deps => Array.fromAsync(exportAudit(deps)))
-}
+const exportedFrom = (directory: string): Promise<string[]> =>
+  onCopyOf(directory, copy => withCommand(copy, deps => Array.fromAsync(exportAudit(deps))))
 
 async function* each(lines: readonly string[]): AsyncGenerator<string> {
   yield* lines

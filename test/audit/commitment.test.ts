@@ -1,6 +1,6 @@
 // What an auditor with the export alone would compute, from node:crypto and nothing else (test/helpers/chain.ts shares no code with the
 // service): every commitment, every link and hash, and every signature.
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,6 +16,9 @@ import {
   isSignedBy,
 } from '../helpers/chain.ts'
 import { vidimusJson } from '../helpers/cli.ts'
+
+// Said here because the runner forgets what was said for all files after the first one.
+setDefaultTimeout(60_000)
 
 const AWKWARD = 'Älter als 18? "Ja"\\nein \u2028\u{1f377} \u0007 </script>'
 

@@ -1,11 +1,15 @@
 // Commands beside a running server: same file, no restart, and the very next request sees what they did.
 import { Database } from 'bun:sqlite'
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, statSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { type Answer, call, type ErrorBody, temporaryDir } from '../helpers/app.ts'
-import { type Served, serve, vidimus, vidimusJson } from '../helpers/cli.ts'
+import { type Served, serve, stopServing, vidimus, vidimusJson } from '../helpers/cli.ts'
+
+// Said here because the runner forgets what was said for all files after the first one.
+setDefaultTimeout(60_000)
+afterAll(stopServing)
 
 type Made = { id: string; key: string }
 type Verdict = { ok: boolean; count: number; signed_to: number }

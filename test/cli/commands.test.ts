@@ -1,10 +1,15 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../helpers/app.ts'
-import { type Run, serve, vidimus, vidimusJson } from '../helpers/cli.ts'
+import { type Run, serve, stopServing, vidimus, vidimusJson } from '../helpers/cli.ts'
 import { filesContaining } from '../helpers/files.ts'
+
+// Said here because the runner forgets what was said for all files after the first one.
+setDefaultTimeout(60_000)
+afterAll(stopServing)
 
 type Tenant = { id: string; name: string; plan: string; daily_quota: number; retention_days: number | null }
 type NewTenant = Tenant & { webhook_secret: string }
@@ -323,6 +328,18 @@ describe.concurrent('what cannot be done exits 1 and says what to do', () => {
     await vidimusJson(dir, 'key', 'roll', ended.id, '--old-expires', 'now')
     for (const { id } of [revoked, ended])
       expectFailure(await vidimus(dir, ['key', 'roll', id]), { exitCode: 1, says: new RegExp(`there is no valid key ${id}`) })
+  })
+
+  test('a failure nobody foresaw is told with its kind and place, without trace or values', async () => {
+    const own = join(temporaryDir(), 'data')
+    await vidimusJson(own, 'tenant', 'list')
+    const sqlite = new Database(join(own, 'vidimus.db'))
+    sqlite.run('ALTER TABLE tenants RENAME TO elsewhere')
+    sqlite.close()
+    const { exitCode, stdout, stderr } = await vidimus(own, ['tenant', 'create', '--name', 'canary', '--json'])
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+    expect(stderr).toMatch(/^vidimus: it failed: \w*Error .*\nhint: try again; if it stays, report this line\n$/)
+    expect(stderr).not.toContain('canary')
   })
 
   test('a port that is taken', async () => {

@@ -90,7 +90,7 @@ describe('migrating', () => {
     const later = ['9999_later', 'CREATE TABLE later (id text)'] as const
     const edited = [[id, `${sql}\nCREATE TABLE sneaked (id text);`], ...rest, later] as const
     expect(() => migrate(sqlite, AT, edited)).toThrow(MigrationError)
-    expect(() => migrate(sqlite, AT, edited)).toThrow(id)
+    expect(() => migrate(sqlite, AT, edited)).toThrow(`migration ${id} was changed`)
     expect(contentOf(sqlite)).toEqual(before)
   })
 
@@ -99,7 +99,7 @@ describe('migrating', () => {
     migrate(sqlite, AT, [...MIGRATIONS, ['9999_later', 'CREATE TABLE later (id text)']])
     const before = contentOf(sqlite)
     expect(() => countApplied(sqlite)).toThrow(MigrationError)
-    expect(() => migrate(sqlite, AT)).toThrow('9999_later')
+    expect(() => migrate(sqlite, AT)).toThrow('a newer version (migration 9999_later)')
     expect(contentOf(sqlite)).toEqual(before)
   })
 
@@ -176,7 +176,7 @@ describe('migrating', () => {
 describe('schema.ts and the migrations agree on', () => {
   const migrated = newDatabase()
   migrate(migrated, AT)
-  const tables = Object.values(schema).filter((each): each is SQLiteTable => is(each, SQLiteTable))
+  const tables = Object.values(schema).filter(each => is(each, SQLiteTable)) as SQLiteTable[]
   const configs = tables.map(getTableConfig)
   type TableConfig = (typeof configs)[number]
   const dialect = new SQLiteSyncDialect()

@@ -1,0 +1,607 @@
+// Every reason to refuse a data directory, met by the program itself: one line, an exit code of its own, and not one byte changed.
+import { Database } from 'bun:sqlite'
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { join, resolve } from 'node:path'
+import { type DataDir, openDataDir, REFUSALS, StartRefusal } from '../../src/db/data-dir.ts'
+import type { Verification } from '../../src/verifications/schema.ts'
+import { call, createVerification, NOON, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
+import { type Served, serve, vidimus } from '../helpers/cli.ts'
+import { seeded } from '../helpers/seeded.ts'
+import { verifyWith } from '../helpers/wallet.ts'
+
+const MAIN = resolve(import.meta.dir, '../../src/main.ts')
+const HOUR_MS = 3_600_000
+const DETAILS = { metadata: { order: 'o-1' }, purpose: 'to sell a bottle', redirect_url: 'https://shop.example/done' }
+
+/** A directory after an orderly stop, and one after a kill: the second has its newest rows in the log only. */
+let stopped: string
+let killed: string
+let key: string
+let acknowledged: Verification[]
+
+beforeAll(async () => {
+  const app = await startApp({ now: Date.now() })
+  ;({ key } = await app.tenant())
+  const before = await createVerification(app, key, DETAILS)
+  await app.stop()
+  stopped = app.dir
+  killed = copyOf(stopped)
+  const service = await serve(killed)
+  const after = await call<Verification>(service.url, 'POST', '/v1/verifications', { key, body: { template: 'age_over_18' } })
+  await kill(service)
+  acknowledged = [before, after.body]
+  expect(sizeOf(logOf(killed))).toBeGreaterThan(0)
+})
+
+async function kill({ process: child }: Served): Promise<void> {
+  child.kill('SIGKILL')
+  await child.exited
+}
+
+const fileOf = (dir: string) => join(dir, 'vidimus.db')
+const logOf = (dir: string) => join(dir, 'vidimus.db-wal')
+const keyOf = (dir: string) => join(dir, 'master.key')
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
+const sizeOf = (path: string) => (existsSync(path) ? statSync(path).size : 0)
+
+function copyOf(dir: string): string {
+  const copy = temporaryDir()
+  cpSync(dir, copy, { recursive: true, preserveTimestamps: true })
+  return copy
+}
+
+/** What must survive a refusal. The shared-memory file is only an index of the log, and the lock file is always empty. */
+function contentOf(dir: string): Record<string, string> {
+  const content: Record<string, string> = { 'vidimus.db-wal': '' }
+  for (const name of readdirSync(dir)) {
+    if (name.endsWith('-shm') || name === 'server.lock' || statSync(join(dir, name)).isDirectory()) continue
+    content[name] = new Bun.CryptoHasher('sha256').update(readFileSync(join(dir, name))).digest('hex')
+    if (sizeOf(join(dir, name)) === 0) content[name] = ''
+  }
+  return content
+}
+
+type Ended = { exitCode: number | 'it started'; stdout: string; stderr: string }
+
+/** The end of a start that is to be refused. One that goes well is killed. */
+async function startOn(dir: string): Promise<Ended> {
+  const child = Bun.spawn([process.execPath, MAIN, 'serve', '--json'], {
+    env: { PATH: process.env.PATH ?? '', PORT: '0', VIDIMUS_DATA_DIR: dir },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  let stdout = ''
+  let isRunning = false
+  for await (const chunk of child.stdout) {
+    stdout += new TextDecoder().decode(chunk)
+    isRunning = true
+    child.kill('SIGKILL')
+  }
+  const exitCode = await child.exited
+  return { exitCode: isRunning ? 'it started' : exitCode, stdout, stderr: await new Response(child.stderr).text() }
+}
+
+type Reason = keyof typeof REFUSALS
+
+async function expectRefused(dir: string, reason: Reason, remedy: string): Promise<void> {
+  const before = contentOf(dir)
+  const { exitCode, stdout, stderr } = await startOn(dir)
+  expect({ exitCode, stdout }).toEqual({ exitCode: REFUSALS[reason], stdout: '' })
+  expect(stderr).toMatch(/^vidimus: [^\n]+\n$/)
+  expect(stderr).toContain(remedy)
+  expect(stderr).not.toMatch(/\bat .*:\d+|Error:|SQLiteError/)
+  expect(contentOf(dir)).toEqual(before)
+}
+
+/** Both kinds of directory, each damaged the same way. */
+async function expectBothRefused(reason: Reason, remedy: string, damage: (dir: string) => void): Promise<void> {
+  const dirs = [copyOf(stopped), copyOf(killed)]
+  for (const dir of dirs) damage(dir)
+  await Promise.all(dirs.map(dir => expectRefused(dir, reason, remedy)))
+}
+
+/** Changes rows of a copy, and leaves them in its log: closing the connection would move them into the file. */
+function copyWith(dir: string, change: (sqlite: Database) => void): string {
+  const source = copyOf(dir)
+  const sqlite = new Database(fileOf(source))
+  sqlite.run('PRAGMA wal_autocheckpoint = 0')
+  change(sqlite)
+  const copy = copyOf(source)
+  sqlite.close()
+  expect(sizeOf(logOf(copy))).toBeGreaterThan(0)
+  return copy
+}
+
+/** The same through the function itself, for what would take too many processes. */
+function open(dir: string, options: Partial<Parameters<typeof openDataDir>[0]> = {}): DataDir {
+  return openDataDir({ dir, now: Date.now(), random: count => randomBytes(count), role: 'server', ...options })
+}
+
+function close({ writer, reader, unlock }: DataDir): void {
+  reader.close()
+  writer.close()
+  unlock()
+}
+
+function refusalOf(dir: string, options: Parameters<typeof open>[1] = {}): Reason | undefined {
+  try {
+    close(open(dir, options))
+    return undefined
+  } catch (error) {
+    expect(error).toBeInstanceOf(StartRefusal)
+    return (error as StartRefusal).reason
+  }
+}
+
+function writeAt(file: string, offset: number, bytes: Uint8Array): void {
+  const content = readFileSync(file)
+  content.set(bytes, offset)
+  writeFileSync(file, content)
+}
+
+const pageSizeOf = (dir: string): number => readFileSync(fileOf(dir)).readUInt16BE(16)
+
+test('each refusal has an exit code of its own, and none that the shell or a wrong call uses', () => {
+  const codes = Object.values(REFUSALS)
+  expect(new Set<number>(codes).size).toBe(codes.length)
+  for (const code of codes) expect(code).toBeWithin(3, 64)
+})
+
+describe('a damaged database is refused and left as it is:', () => {
+  const refused = (damage: (dir: string) => void) => expectBothRefused('database_damaged', 'put a backup in its place', damage)
+
+  test('garbage where the header was', async () => {
+    await refused(dir => writeAt(fileOf(dir), 0, seeded(1).bytes(100)))
+  })
+
+  test('a zeroed page in the middle', async () => {
+    await refused(dir => {
+      const size = pageSizeOf(dir)
+      const middle = Math.floor(statSync(fileOf(dir)).size / size / 2)
+      writeAt(fileOf(dir), middle * size, new Uint8Array(size))
+    })
+  })
+
+  test('a truncated file', async () => {
+    await refused(dir => truncateSync(fileOf(dir), Math.floor(statSync(fileOf(dir)).size / 2)))
+  })
+
+  test('a few bytes that are no database', async () => {
+    await refused(dir => writeFileSync(fileOf(dir), 'not a database'))
+  })
+
+  test('the database of another program, with its log', async () => {
+    const dir = temporaryDir()
+    const foreign = new Database(fileOf(dir))
+    foreign.run('PRAGMA journal_mode = WAL')
+    foreign.run('CREATE TABLE bookmarks (url TEXT)')
+    foreign.run('PRAGMA wal_checkpoint(TRUNCATE)')
+    foreign.run("INSERT INTO bookmarks VALUES ('https://example.org')")
+    const copy = copyOf(dir)
+    foreign.close()
+    expect(sizeOf(logOf(copy))).toBeGreaterThan(0)
+    await Promise.all([dir, copy].map(each => expectRefused(each, 'database_damaged', 'not ours')))
+  })
+
+  test('an empty or missing file beside a log that still has content', async () => {
+    const [empty, missing] = [copyOf(killed), copyOf(killed)]
+    truncateSync(fileOf(empty), 0)
+    rmSync(fileOf(missing))
+    await Promise.all([empty, missing].map(dir => expectRefused(dir, 'database_damaged', 'put a backup in its place')))
+    expect(existsSync(fileOf(missing))).toBe(false)
+  })
+
+  test('any single page that is zeroed, unless nothing was on it', () => {
+    const size = pageSizeOf(stopped)
+    const pages = statSync(fileOf(stopped)).size / size
+    const accepted: number[] = []
+    for (let page = 0; page < pages; page++) {
+      const dir = copyOf(stopped)
+      writeAt(fileOf(dir), page * size, new Uint8Array(size))
+      const before = contentOf(dir)
+      const reason = refusalOf(dir)
+      if (reason === undefined) accepted.push(page)
+      else {
+        expect(reason).toBe('database_damaged')
+        expect(contentOf(dir)).toEqual(before)
+      }
+      rmSync(dir, { recursive: true })
+    }
+    expect(pages).toBeGreaterThan(20)
+    expect(accepted).toEqual([])
+  })
+
+  test('a file cut short anywhere', () => {
+    const size = statSync(fileOf(stopped)).size
+    const random = seeded(8)
+    for (const length of [
+      1,
+      15,
+      16,
+      71,
+      72,
+      99,
+      100,
+      4095,
+      4096,
+      size - 1,
+      ...Array.from({ length: 20 }, () => random.below(size)),
+    ]) {
+      const dir = copyOf(stopped)
+      truncateSync(fileOf(dir), length)
+      expect([length, refusalOf(dir)]).toEqual([length, 'database_damaged'])
+      expect(statSync(fileOf(dir)).size).toBe(length)
+      rmSync(dir, { recursive: true })
+    }
+  })
+
+  test('tables without the list of migrations, and content without the root key', () => {
+    for (const change of [
+      'DROP TABLE schema_migrations',
+      "DELETE FROM installation WHERE name = 'root_key'",
+      'DROP TABLE audit_records',
+    ]) {
+      const dir = copyWith(stopped, sqlite => sqlite.run(change))
+      const before = contentOf(dir)
+      expect([change, refusalOf(dir)]).toEqual([change, 'database_damaged'])
+      expect(contentOf(dir)).toEqual(before)
+    }
+  })
+})
+
+describe('a database that does not belong to this program is refused and left as it is:', () => {
+  test('one that a newer version has migrated', async () => {
+    const future = (sqlite: Database) => sqlite.run("INSERT INTO schema_migrations VALUES ('9999_future', 'x', 1)")
+    const dirs = [copyWith(stopped, future), copyWith(killed, future)]
+    await Promise.all(dirs.map(dir => expectRefused(dir, 'schema_newer', 'start that version, or restore a backup')))
+  })
+
+  test('one whose applied migration differs from the one in this program', async () => {
+    const edited = (sqlite: Database) => sqlite.run("UPDATE schema_migrations SET sha256 = 'x'")
+    await expectRefused(copyWith(stopped, edited), 'schema_newer', 'start that version, or restore a backup')
+  })
+})
+
+describe('the master key', () => {
+  test('of another installation is refused', async () => {
+    await expectBothRefused('key_wrong', 'put the right one back', dir => writeFileSync(keyOf(dir), seeded(2).bytes(32)))
+  })
+
+  test('of a wrong length is refused', async () => {
+    for (const length of [0, 31, 33]) {
+      const dir = copyOf(killed)
+      writeFileSync(keyOf(dir), new Uint8Array(length))
+      const before = contentOf(dir)
+      expect([length, refusalOf(dir)]).toEqual([length, 'key_wrong'])
+      expect(contentOf(dir)).toEqual(before)
+    }
+  })
+
+  test('that others can read is refused with the command that mends it', async () => {
+    await expectBothRefused('key_readable_by_others', 'chmod 600', dir => chmodSync(keyOf(dir), 0o644))
+  })
+
+  test('may be read by its owner only, and need not be writable', () => {
+    for (const [mode, reason] of [
+      [0o640, 'key_readable_by_others'],
+      [0o604, 'key_readable_by_others'],
+      [0o620, 'key_readable_by_others'],
+      [0o601, 'key_readable_by_others'],
+      [0o600, undefined],
+      [0o400, undefined],
+    ] as const) {
+      const dir = copyOf(stopped)
+      chmodSync(keyOf(dir), mode)
+      expect([mode.toString(8), refusalOf(dir)]).toEqual([mode.toString(8), reason])
+    }
+  })
+
+  test('that is missing is refused, and no new one is made', async () => {
+    await expectBothRefused('key_missing', 'put the key back', dir => rmSync(keyOf(dir)))
+    const dir = copyOf(stopped)
+    rmSync(keyOf(dir))
+    expect(refusalOf(dir)).toBe('key_missing')
+    expect(existsSync(keyOf(dir))).toBe(false)
+  })
+})
+
+describe('a clock far behind the last audit record', () => {
+  const future = (sqlite: Database) =>
+    sqlite.run(`UPDATE audit_records SET at = ${Date.now() + 25 * HOUR_MS} WHERE seq = (SELECT max(seq) FROM audit_records)`)
+
+  test('is refused', async () => {
+    const dirs = [copyWith(stopped, future), copyWith(killed, future)]
+    await Promise.all(dirs.map(dir => expectRefused(dir, 'clock_behind', 'set the clock right')))
+  })
+
+  test('is one that is more than a day behind', () => {
+    const reader = new Database(fileOf(stopped), { readonly: true })
+    const { at } = reader.query<{ at: number }, []>('SELECT max(at) AS at FROM audit_records').get()!
+    reader.close()
+    for (const [now, reason] of [
+      [at + 365 * 24 * HOUR_MS, undefined],
+      [at, undefined],
+      [at - 24 * HOUR_MS, undefined],
+      [at - 24 * HOUR_MS - 1, 'clock_behind'],
+      [0, 'clock_behind'],
+    ] as const) {
+      expect([now, refusalOf(copyOf(stopped), { now })]).toEqual([now, reason])
+    }
+  })
+})
+
+describe('a directory that cannot be used is refused:', () => {
+  test('one that is a file', async () => {
+    const file = join(temporaryDir(), 'file')
+    writeFileSync(file, 'mine')
+    const { exitCode, stdout, stderr } = await startOn(file)
+    expect({ exitCode, stdout }).toEqual({ exitCode: REFUSALS.directory_unusable, stdout: '' })
+    expect(stderr).toMatch(/^vidimus: [^\n]*VIDIMUS_DATA_DIR\n$/)
+    expect(readFileSync(file, 'utf8')).toBe('mine')
+  })
+
+  test('one whose database or master key is a directory', async () => {
+    const [one, other] = [copyOf(stopped), copyOf(stopped)]
+    for (const path of [fileOf(one), keyOf(other)]) {
+      rmSync(path)
+      mkdirSync(path, { mode: 0o700 })
+    }
+    await Promise.all([one, other].map(dir => expectRefused(dir, 'directory_unusable', 'VIDIMUS_DATA_DIR')))
+  })
+})
+
+describe('one directory, one server:', () => {
+  test('a second one is refused, and the first goes on', async () => {
+    const dir = copyOf(stopped)
+    const first = await serve(dir)
+    await expectRefused(dir, 'directory_in_use', 'give this one its own VIDIMUS_DATA_DIR')
+    expect((await call(first.url, 'GET', '/readyz')).status).toBe(200)
+    await kill(first)
+  })
+
+  test('after a kill -9 the next one starts at once, and everything acknowledged is there', async () => {
+    const dir = copyOf(stopped)
+    const made: string[] = []
+    for (let round = 0; round < 3; round++) {
+      const service = await serve(dir)
+      for (const id of made) {
+        expect((await call(service.url, 'GET', `/v1/verifications/${id}`, { key })).status).toBe(200)
+      }
+      const { body } = await call<Verification>(service.url, 'POST', '/v1/verifications', {
+        key,
+        body: { template: 'age_over_18' },
+      })
+      made.push(body.id)
+      await kill(service)
+    }
+    expect(new Set(made).size).toBe(3)
+  })
+
+  test('a directory that was killed is taken over with what stood in its log', async () => {
+    const service = await serve(copyOf(killed))
+    for (const { id, created_at } of acknowledged) {
+      const { body } = await call<Verification>(service.url, 'GET', `/v1/verifications/${id}`, { key })
+      expect(body).toMatchObject({ id, created_at })
+    }
+    await kill(service)
+  })
+})
+
+describe('a first start', () => {
+  test('makes the directory for its owner only, with database and master key, even under an open umask', async () => {
+    const dir = join(temporaryDir(), 'deep', 'data')
+    const child = Bun.spawn(['sh', '-c', 'umask 000; exec "$0" "$@"', process.execPath, MAIN, 'serve', '--json'], {
+      env: { PATH: process.env.PATH ?? '', PORT: '0', VIDIMUS_DATA_DIR: dir, VIDIMUS_LOG: 'silent' },
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    for await (const chunk of child.stdout) {
+      expect(new TextDecoder().decode(chunk)).toContain('listening')
+      expect(modeOf(dir)).toBe('700')
+      for (const name of ['vidimus.db', 'vidimus.db-wal', 'vidimus.db-shm', 'master.key']) {
+        expect([name, modeOf(join(dir, name))]).toEqual([name, '600'])
+      }
+      expect(statSync(keyOf(dir)).size).toBe(32)
+      child.kill('SIGKILL')
+    }
+  })
+
+  test('leaves the mode of a directory that was there', () => {
+    const dir = temporaryDir()
+    chmodSync(dir, 0o750)
+    expect(refusalOf(dir)).toBeUndefined()
+    expect(modeOf(dir)).toBe('750')
+  })
+
+  test('takes a database of no length for a new one, and keeps a master key that is there', () => {
+    const dir = temporaryDir()
+    writeFileSync(fileOf(dir), '', { mode: 0o644 })
+    writeFileSync(keyOf(dir), seeded(4).bytes(32), { mode: 0o600 })
+    const opened = open(dir)
+    expect(opened.isNew).toBe(true)
+    close(opened)
+    expect(readFileSync(keyOf(dir)).equals(seeded(4).bytes(32))).toBe(true)
+    expect(modeOf(fileOf(dir))).toBe('600')
+    const again = open(dir)
+    expect(again.isNew).toBe(false)
+    close(again)
+  })
+
+  test('that was killed anywhere is finished by the next one', () => {
+    const blank = (dir: string) => {
+      const sqlite = new Database(fileOf(dir))
+      sqlite.run('PRAGMA application_id = 0x56494449')
+      writeFileSync(keyOf(dir), seeded(5).bytes(32), { mode: 0o600 })
+      return sqlite
+    }
+    const leftovers: Record<string, (dir: string) => void> = {
+      'half a master key': dir => writeFileSync(`${keyOf(dir)}.new`, new Uint8Array(7), { mode: 0o600 }),
+      'an empty database': dir => writeFileSync(fileOf(dir), '', { mode: 0o600 }),
+      'a master key alone': dir => writeFileSync(keyOf(dir), seeded(5).bytes(32), { mode: 0o600 }),
+      'a database with nothing but its mark': dir => blank(dir).close(),
+      'a database in which no migration was applied yet': dir => {
+        const sqlite = blank(dir)
+        sqlite.run('PRAGMA journal_mode = WAL')
+        sqlite.run(
+          'CREATE TABLE schema_migrations (id TEXT PRIMARY KEY, sha256 TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT',
+        )
+        sqlite.close()
+      },
+      'everything but the root key': dir => {
+        close(open(dir))
+        const sqlite = new Database(fileOf(dir))
+        sqlite.run("DELETE FROM installation WHERE name = 'root_key'")
+        sqlite.close()
+      },
+    }
+    for (const [name, leave] of Object.entries(leftovers)) {
+      const dir = temporaryDir()
+      leave(dir)
+      expect([name, refusalOf(dir)]).toEqual([name, undefined])
+      const opened = open(dir)
+      expect(opened.reader.query('SELECT count(*) AS count FROM tenants').get()).toEqual({ count: 0 })
+      close(opened)
+    }
+  })
+
+  test('holds the still empty database while it makes the master key, so that another first start waits and uses the same', () => {
+    const dir = temporaryDir()
+    const states: string[] = []
+    const random = (count: number) => {
+      if (!existsSync(keyOf(dir))) states.push(`${sizeOf(fileOf(dir))} bytes, ${isHeld(fileOf(dir)) ? 'held' : 'free'}`)
+      return randomBytes(count)
+    }
+    close(open(dir, { random }))
+    expect(states).toEqual(['0 bytes, held'])
+    expect(isHeld(fileOf(dir))).toBe(false)
+  })
+
+  function isHeld(file: string): boolean {
+    const rival = new Database(file)
+    try {
+      rival.run('PRAGMA busy_timeout = 0')
+      rival.run('BEGIN EXCLUSIVE')
+      return false
+    } catch {
+      return true
+    } finally {
+      rival.close()
+    }
+  }
+
+  test('of the server and of commands at the same moment gives one installation, and none of them fails', async () => {
+    const dir = join(temporaryDir(), 'data')
+    const commands = [1, 2, 3].map(() => vidimus(dir, ['tenant', 'create', '--name', 'Shop', '--json']))
+    const service = await serve(dir)
+    const ends = (await Promise.all(commands)).map(({ exitCode, stderr }) => ({ exitCode, stderr }))
+    expect(ends).toEqual(new Array(3).fill({ exitCode: 0, stderr: '' }))
+    await kill(service)
+    const opened = open(dir)
+    expect(opened.reader.query('SELECT count(*) AS count FROM tenants').get()).toEqual({ count: 3 })
+    close(opened)
+  })
+})
+
+// What is sealed is authenticated: claims, credentials, findings, metadata, purposes, addresses. Ids, times, status and template keys stand
+// in clear columns, where SQLite has no checksum either: a flip there can go unnoticed, and is not promised here.
+describe('a flipped bit in a stopped database', () => {
+  const FLIPS = 30
+  type Sealed = Pick<Verification, 'claims' | 'credentials' | 'error' | 'metadata' | 'purpose' | 'redirect_url'>
+
+  let dir: string
+  let testKey: string
+  let written: Map<string, Verification>
+
+  beforeAll(async () => {
+    const app = await startApp()
+    testKey = (await app.tenant()).key
+    const made = [
+      await verifyWith(app, testKey, 'adult', { body: DETAILS }),
+      await verifyWith(app, testKey, 'minor', { body: { ...DETAILS, metadata: { order: 'o-2' } } }),
+      await verifyWith(app, testKey, 'revoked', { body: DETAILS }),
+    ].map(({ verification }) => verification)
+    for (let i = 0; i < 5; i++) made.push(await createVerification(app, testKey, { ...DETAILS, metadata: { order: `p-${i}` } }))
+    await app.stop()
+    dir = app.dir
+    written = new Map(made.map(verification => [verification.id, verification]))
+    expect(made.map(({ status }) => status).slice(0, 4)).toEqual(['completed', 'failed', 'failed', 'pending'])
+  })
+
+  const sealedOf = ({ claims, credentials, error, metadata, purpose, redirect_url }: Sealed): Sealed => ({
+    claims,
+    credentials,
+    error,
+    metadata,
+    purpose,
+    redirect_url,
+  })
+
+  function flipped(offset: number, bit: number): string {
+    const copy = copyOf(dir)
+    writeAt(fileOf(copy), offset, Uint8Array.of(readFileSync(fileOf(dir))[offset]! ^ (1 << bit)))
+    return copy
+  }
+
+  /** Nothing when it does not start: how a refusal reads is tested above. */
+  const start = (copy: string): Promise<TestApp | undefined> => startApp({ dir: copy, now: NOON }).catch(() => undefined)
+
+  /** The service's answers for everything written: each is what was written, or says that it failed. */
+  async function readAll(app: TestApp): Promise<number[]> {
+    const answers = [...written.values()].map(async verification => {
+      const { status, body } = await app.call('GET', `/v1/verifications/${verification.id}`, { key: testKey })
+      if (status === 200) expect(sealedOf(body as Verification)).toEqual(sealedOf(verification))
+      else expect(body).toEqual({ error: { code: expect.any(String), message: expect.any(String) } })
+      return status
+    })
+    return await Promise.all(answers)
+  }
+
+  test(`anywhere is refused at the start, or no sealed value is ever served wrong (${FLIPS} flips)`, async () => {
+    const random = seeded(88)
+    const size = statSync(fileOf(dir)).size
+    for (let i = 0; i < FLIPS; i++) {
+      const app = await start(flipped(random.below(size), random.below(8)))
+      if (!app) continue
+      for (const status of await readAll(app)) expect([200, 401, 404, 500]).toContain(status)
+      await app.stop()
+    }
+  })
+
+  test('inside a sealed result or sealed details gives 500 in the envelope for that session, and the others are served', async () => {
+    const file = readFileSync(fileOf(dir))
+    const reader = new Database(fileOf(dir), { readonly: true })
+    const blobs = reader
+      .query<{ id: string; sealed: Uint8Array }, []>(
+        `SELECT verification_id AS id, sealed FROM verification_results
+         UNION ALL SELECT id, sealed FROM verification_sessions WHERE sealed IS NOT NULL`,
+      )
+      .all()
+    reader.close()
+    const random = seeded(99)
+    const chosen = blobs.filter((_, i) => i % 2 === 0)
+    expect(chosen.length).toBeGreaterThanOrEqual(5)
+    for (const { id, sealed } of chosen) {
+      // The first bytes are enough to find it; a large one goes on in overflow pages.
+      const at = file.indexOf(sealed.subarray(0, 24))
+      expect(at).toBeGreaterThan(0)
+      const app = await start(flipped(at + random.below(24), random.below(8)))
+      const statuses = await readAll(app!)
+      expect(statuses).toEqual([...written.keys()].map(each => (each === id ? 500 : 200)))
+      await app!.stop()
+    }
+  })
+})
