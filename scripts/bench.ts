@@ -23,8 +23,8 @@ const ROWS_MAX = 100_000_000
 async function run(args: string[]): Promise<number> {
   const { values, words } = parseCall(args, { seconds: { type: 'string' }, rows: { type: 'string' } })
   if (values.help) return print(HELP)
-  const seconds = wholeNumber(values.seconds, '--seconds', SECONDS_MAX)
-  const rows = wholeNumber(values.rows, '--rows', ROWS_MAX)
+  const seconds = values.seconds === undefined ? undefined : wholeNumber(values.seconds, '--seconds', SECONDS_MAX)
+  const rows = values.rows === undefined ? undefined : wholeNumber(values.rows, '--rows', ROWS_MAX)
   if (seconds === 0 || rows === 0) throw new UsageError('--seconds and --rows are at least 1')
   const show = <Report>(report: Report, describe: (report: Report) => string) =>
     print(values.json ? JSON.stringify(report) : describe(report))

@@ -9,7 +9,17 @@ import { newPrivateJwk, type PrivateJwk, type PublicJwk, publicJwk, signJwt } fr
 import type { Credential, Holder } from '../../src/sandbox/wallet.ts'
 import { addAnchors, type NewAnchor } from '../../src/wallet/trust-settings.ts'
 import { NOON, type TestApp } from './app.ts'
-import { authorityKey, DAY_MS, type Issued, issue, issueAuthority, keyIdentifier, Usage, usages, type Wanted } from './certificates.ts'
+import {
+  authorityKey,
+  DAY_MS,
+  type Issued,
+  issue,
+  issueAuthority,
+  keyIdentifier,
+  Usage,
+  usages,
+  type Wanted,
+} from './certificates.ts'
 
 /** While the clock of a test's service is at its noon. */
 export const AROUND_NOON = { notBefore: NOON - 30 * DAY_MS, notAfter: NOON + 300 * DAY_MS }
@@ -123,7 +133,8 @@ export async function forgeMdoc(signer: Signer, holderKey: PublicJwk, wish: Mdoc
   const all = [...elements, ...unsigned].map(([namespace, element, value], digestID) => ({
     at: [namespace, element] as const,
     digestID,
-    bytes: embedded(cborMap({ digestID, random: Buffer.alloc(16, digestID), elementIdentifier: element, elementValue: value })).bytes,
+    bytes: embedded(cborMap({ digestID, random: Buffer.alloc(16, digestID), elementIdentifier: element, elementValue: value }))
+      .bytes,
   }))
   const valueDigests = new Map<string, Map<number, Cbor>>()
   for (const { at, digestID, bytes } of all.slice(0, elements.length)) {
