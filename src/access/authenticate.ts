@@ -2,7 +2,8 @@ import type { Deps } from '../deps.ts'
 import { equalConstantTime, sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
 import { isWellFormedSecret } from '../ids.ts'
-import { type Caller, isScope } from './scopes.ts'
+import { dailyQuotaOf } from '../tenants/settings.ts'
+import { type Caller, isScope, type Scope } from './scopes.ts'
 import { findKeyByHash } from './store.ts'
 
 const KEY_PREFIXES = ['vk_test_', 'vk_live_']
@@ -15,10 +16,28 @@ export async function authenticate({ db, now }: Pick<Deps, 'db' | 'now'>, author
   if (!KEY_PREFIXES.some(prefix => isWellFormedSecret(secret, prefix))) throw unknownKey()
   const hash = sha256Hex(secret)
   const key = await findKeyByHash(db, hash)
-  if (!key || !equalConstantTime(key.hash, hash) || key.revokedAt !== null) throw unknownKey()
-  if (key.expiresAt !== null && key.expiresAt <= now()) {
+  if (!key || !equalConstantTime(key.hash, hash) || key.revoked_at !== null) throw unknownKey()
+  if (key.expires_at !== null && key.expires_at <= now()) {
     throw apiError('api_key_expired', { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })
   }
-  const { id: keyId, tenantId, environment, prefix: name } = key
-  return { kind: 'key', keyId, tenantId, environment, scopes: key.scopes.filter(isScope), name }
+  return {
+    kind: 'key',
+    keyId: key.id,
+    tenantId: key.tenant_id,
+    environment: key.environment,
+    scopes: scopesOf(key.scopes),
+    name: key.prefix,
+    dailyQuota: dailyQuotaOf({ plan: key.plan, dailyQuota: key.daily_quota }),
+  }
+}
+
+const knownScopes = new Map<string, readonly Scope[]>()
+
+/** There are sixteen sets at most, in few spellings: each is read once. */
+function scopesOf(json: string): readonly Scope[] {
+  const known = knownScopes.get(json)
+  if (known) return known
+  const scopes = (JSON.parse(json) as string[]).filter(isScope)
+  if (knownScopes.size < 100) knownScopes.set(json, scopes)
+  return scopes
 }

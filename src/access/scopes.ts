@@ -17,4 +17,6 @@ export type Caller = {
   scopes: readonly Scope[]
   /** How the audit trail and the log name the caller: the key's prefix. */
   name: string
+  /** Creations a day that the tenant has. */
+  dailyQuota: number
 }

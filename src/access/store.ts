@@ -1,20 +1,47 @@
 import { and, desc, eq, isNull, sql } from 'drizzle-orm'
-import { type Db, prepared } from '#db'
-import { apiKeys } from '#schema'
+import { type Db, hot } from '#db'
+import { apiKeys, tenants } from '#schema'
+import type { Plan } from '../tenants/settings.ts'
 
 export type ApiKeyRow = typeof apiKeys.$inferSelect
 
-const selectByHash = prepared(db =>
+/** What a request needs to know of its key, and of the tenant behind it. */
+export type KeyCredentials = {
+  id: string
+  tenant_id: string
+  environment: ApiKeyRow['environment']
+  hash: string
+  prefix: string
+  /** JSON. */
+  scopes: string
+  expires_at: number | null
+  revoked_at: number | null
+  plan: Plan
+  daily_quota: number | null
+}
+
+const selectByHash = hot<KeyCredentials>(db =>
   db
-    .select()
+    .select({
+      id: apiKeys.id,
+      tenantId: apiKeys.tenantId,
+      environment: apiKeys.environment,
+      hash: apiKeys.hash,
+      prefix: apiKeys.prefix,
+      scopes: apiKeys.scopes,
+      expiresAt: apiKeys.expiresAt,
+      revokedAt: apiKeys.revokedAt,
+      plan: tenants.plan,
+      dailyQuota: tenants.dailyQuota,
+    })
     .from(apiKeys)
+    .innerJoin(tenants, eq(tenants.id, apiKeys.tenantId))
     .where(eq(apiKeys.hash, sql.placeholder('hash')))
-    .limit(1)
-    .prepare(),
+    .limit(1),
 )
 
-export async function findKeyByHash(db: Db, hash: string): Promise<ApiKeyRow | undefined> {
-  const [row] = await selectByHash(db).execute({ hash })
+export async function findKeyByHash(db: Db, hash: string): Promise<KeyCredentials | undefined> {
+  const [row] = selectByHash(db, { hash })
   return row
 }
 

@@ -1,7 +1,9 @@
-// One file, one writer. All writes of the service go through write(): what waits is grouped into one durable commit (synchronous=FULL), with
-// a savepoint for each caller, and a caller's promise settles only after that commit. Inside write() only store calls are awaited, never
+// One file, one writer. All writes of the service go through write(): what waits is grouped into one durable commit (synchronous=FULL), and a
+// caller's promise settles only after that commit. A group runs without savepoints; when one of its callers fails, all of it is undone and run
+// again with a savepoint for each, so that only the failing one is lost. So what write() is given may run twice. Inside write() only store calls are awaited, never
 // network, timers or slow crypto, because the whole group waits; write() is never nested.
 import { Database } from 'bun:sqlite'
+import { Param, Placeholder } from 'drizzle-orm'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
 import * as schema from './schema.ts'
 
@@ -13,6 +15,8 @@ export type Write = <T>(work: (tx: Db) => T | Promise<T>) => Promise<T>
 export type Storage = {
   /** Read-only. */
   db: Db
+  /** A number that changes when another process has written: what was remembered of the database before is to be read again. */
+  foreignChanges(): number
   write: Write
   /** Copies the log into the database file and empties it: afterwards deleted text is in neither. False when a reader held it up. */
   checkpoint(): Promise<boolean>
@@ -100,9 +104,7 @@ export function createStorage(writer: Database, reader: Database, onGroup: (size
 
   async function commitGroup(group: Job[]): Promise<void> {
     try {
-      begin.run()
-      for (const job of group) await runJob(job)
-      commit.run()
+      if (!(await commitTogether(group))) await commitApart(group)
       onGroup(group.length)
     } catch (error) {
       if (writer.inTransaction) writer.run('ROLLBACK')
@@ -112,6 +114,27 @@ export function createStorage(writer: Database, reader: Database, onGroup: (size
       }
     }
     for (const job of group) job.settle(job)
+  }
+
+  /** False, and nothing done, when one of them failed. */
+  async function commitTogether(group: Job[]): Promise<boolean> {
+    begin.run()
+    try {
+      for (const job of group) job.value = await job.run(tx)
+    } catch (error) {
+      // A full disk makes SQLite itself roll back: then there is no use in trying again.
+      if (!writer.inTransaction) throw error
+      writer.run('ROLLBACK')
+      return false
+    }
+    commit.run()
+    return true
+  }
+
+  async function commitApart(group: Job[]): Promise<void> {
+    begin.run()
+    for (const job of group) await runJob(job)
+    commit.run()
   }
 
   async function runJob(job: Job): Promise<void> {
@@ -158,8 +181,12 @@ export function createStorage(writer: Database, reader: Database, onGroup: (size
       wake()
     })
 
+  const dataVersion = writer.query<{ data_version: number }, []>('PRAGMA data_version')
+
   return {
     db: drizzleOn(reader),
+    // As the writer sees it: its own commits do not count, and nobody else in this process writes.
+    foreignChanges: () => dataVersion.get()?.data_version ?? 0,
     write,
     checkpoint,
     async close() {
@@ -169,6 +196,30 @@ export function createStorage(writer: Database, reader: Database, onGroup: (size
       writer.close()
     },
   }
+}
+
+type Query = { toSQL(): { sql: string; params: unknown[] } }
+type Value = string | number | Buffer | Uint8Array | null
+
+/**
+ * A statement of the hot path: written with drizzle's builder, run without its mapping, which costs as much as the query. Takes the values of
+ * its placeholders by name; what it returns are rows under the names of their columns.
+ */
+export function hot<Row = never>(build: (db: Db) => Query): (db: Db, values: Record<string, Value>) => Row[] {
+  const statementOn = prepared(db => {
+    const { sql, params } = build(db).toSQL()
+    const statement = (db as unknown as { $client: Database }).$client.prepare<Row, Value[]>(sql)
+    return { statement, names: params.map(placeholderName), params: params as Value[] }
+  })
+  return (db, values) => {
+    const { statement, names, params } = statementOn(db)
+    return statement.all(...names.map((name, i) => (name === undefined ? params[i]! : values[name]!)))
+  }
+}
+
+function placeholderName(param: unknown): string | undefined {
+  const inner = param instanceof Param ? param.value : param
+  return inner instanceof Placeholder ? inner.name : undefined
 }
 
 /** Keeps one prepared statement per connection: drizzle's builder costs several times the query itself. */

@@ -1,5 +1,5 @@
-// What a hostile wallet, or whoever saw the QR code, can send, by the numbers of the list of attacks in the protocol notes. Each ends in its row
-// of the outcome table: refused and still pending, failed with a code, or gone; never `completed` by mistake, and never a 5xx.
+// What a hostile wallet, or whoever saw the QR code, can send, numbered 1 to 36. Each ends in its row of the outcome table:
+// refused and still pending, failed with a code, or gone; never `completed` by mistake, and never a 5xx.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHmac, createPublicKey, hash } from 'node:crypto'
 import { connect } from 'node:net'
@@ -183,7 +183,7 @@ describe('session and transport', () => {
   // 4: test/flows/personas.test.ts, 'replay: what was presented to one session is refused by the next', in both formats;
   //    test/api/wallet-response.test.ts, 'the answer to another session'.
 
-  test('5: the response code reaches the device that answered and nobody else: not the API, not the page that shows the QR code', async () => {
+  test('5: the response code reaches the device that answered, not the API, and not the page that shows the QR code', async () => {
     const session = await openSession(party, { ...SD_JWT, redirect_url: 'https://shop.example/done' })
     const { body } = await postTo(session, await formOf(session, adult))
     const code = body.redirect_uri?.split('#response_code=')[1] ?? ''
@@ -219,7 +219,8 @@ describe('session and transport', () => {
   // 8: test/api/wallet-response.test.ts, 'an unencrypted presentation' and 'the error %s fails it as %s'.
   // 9: test/api/wallet-response.test.ts, 'a plain error without the state of the session: …'.
 
-  // 10, content types and sizes: test/api/wallet-response.test.ts, 'not a form: %s' and '1 MiB is read and one byte more is 413, pending'.
+  // 10, content types and sizes: test/api/wallet-response.test.ts, 'not a form: %s' and '1 MiB is read and one byte more is 413,
+  // pending'.
   test.each(['GET', 'PUT', 'PATCH', 'DELETE'])('10: %s is 405', async method => {
     const session = await openSession(party, SD_JWT)
     const { status } = await app.call(method, `/wallet/response/${session.created.id}`)
@@ -253,7 +254,8 @@ describe('session and transport', () => {
     for (const socket of sockets) socket.destroy()
   })
 
-  // 11, repeated fields and members: test/api/wallet-response.test.ts, 'a repeated field' and 'an encrypted text that … has a member twice'.
+  // 11, repeated fields and members: test/api/wallet-response.test.ts, 'a repeated field' and 'an encrypted text that … has a
+  // member twice'.
   test('11: __proto__ gives an answer neither a state nor a token', async () => {
     const session = await openSession(party, SD_JWT)
     const { state } = session.request
@@ -289,7 +291,8 @@ describe('session and transport', () => {
 })
 
 describe('13: the JWE', () => {
-  // zip, enc not offered, kid, payload not an object, nested JWT: test/api/wallet-response.test.ts, the tables of its first describe.
+  // zip, enc not offered, kid, payload not an object, nested JWT: test/api/wallet-response.test.ts, the tables of its first
+  // describe.
   const plaintext = ({ request }: Session) =>
     new TextEncoder().encode(JSON.stringify({ state: request.state, vp_token: { pid: ['x'] } }))
   const keyOf = ({ request }: Session) => {
@@ -793,7 +796,8 @@ describe('mdoc', () => {
 })
 
 describe('DCQL', () => {
-  // 30, unknown id, empty array, bare string: test/api/wallet-response.test.ts, 'an unknown credential id' and 'a vp_token of the shape %s …'.
+  // 30, unknown id, empty array, bare string: test/api/wallet-response.test.ts, 'an unknown credential id' and 'a vp_token of
+  // the shape %s …'.
   /** Presents under any query, and answers the session with the result. */
   async function answered(body: object, token: (session: Session) => Promise<VpToken>): Promise<Session> {
     const session = await openSession(party, body)
@@ -1075,7 +1079,7 @@ describe('what becomes of it', () => {
   }
   const body = { query: { credentials: [sdJwtQuery('pid', [['family_name'], ['given_name'], ['birthdate']])] } }
 
-  test('34: claims are text from strangers: given back to the letter, as JSON that no browser takes for anything else', async () => {
+  test('34: claims come back to the letter, as JSON that no browser takes for anything else', async () => {
     const { session } = await presentBy(party, await withSdJwt({ claims: HOSTILE }), { body })
     const { headers, body: verification } = await app.call<{ claims: object }>('GET', `/v1/verifications/${session.created.id}`, {
       key: party.key,
