@@ -4,7 +4,8 @@ import { cpuMs, makeTenant, type Server, startFloor, startService, temporaryDir 
 
 const CONNECTIONS = 64
 const ROUNDS = 3
-const WARM_UP_SECONDS = 2
+/** For each kind of request and each server: the runtime compiles what is hot only after a few thousand calls. */
+const WARM_UP_SECONDS = 3
 
 const RATIO_AIM = 0.6
 
@@ -46,8 +47,8 @@ export async function benchCreate(seconds: number): Promise<CreateReport> {
   }
 
   for (const kind of kinds) {
-    await loadFloor(kind, WARM_UP_SECONDS / kinds.length)
-    await loadService(kind, WARM_UP_SECONDS / kinds.length)
+    await loadFloor(kind, WARM_UP_SECONDS)
+    await loadService(kind, WARM_UP_SECONDS)
   }
   for (let round = 0; round < ROUNDS; round++) {
     for (const kind of kinds) {
