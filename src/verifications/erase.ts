@@ -1,6 +1,7 @@
 import type { Db } from '#db'
 import type { Deps } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
+import { describeFailure } from '../log.ts'
 import { isoUtc } from '../time.ts'
 import { forgetDeliveries } from '../webhooks/enqueue.ts'
 import type { ErasureResult } from './schema.ts'
@@ -43,5 +44,10 @@ export async function eraseIn(
 export async function shred({ checkpoint, log }: Pick<EraseDeps, 'checkpoint' | 'log'>, attempt = 1): Promise<void> {
   if (await checkpoint()) return
   if (attempt >= SHRED_ATTEMPTS_MAX) return log.warn('erasure.log_not_emptied', { count: attempt })
-  setTimeout(() => void shred({ checkpoint, log }, attempt + 1), SHRED_RETRY_MS)
+  // A stopping service need not wait for it: closing empties the log.
+  setTimeout(() => {
+    shred({ checkpoint, log }, attempt + 1).catch(error =>
+      log.error('erasure.log_not_emptied', { failure: describeFailure(error) }),
+    )
+  }, SHRED_RETRY_MS).unref()
 }
