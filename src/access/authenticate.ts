@@ -11,11 +11,11 @@ const KEY_PREFIXES = ['vk_test_', 'vk_live_']
 /** Missing, malformed, revoked and unknown keys get one and the same answer: a guess learns nothing (interface 5.3). */
 const unknownKey = () => apiError('invalid_api_key', { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })
 
-export async function authenticate({ db, now }: Pick<Deps, 'db' | 'now'>, authorization: string | null): Promise<Caller> {
+export async function authenticate({ warm, now }: Pick<Deps, 'warm' | 'now'>, authorization: string | null): Promise<Caller> {
   const secret = /^Bearer ([!-~]{1,128})$/i.exec(authorization ?? '')?.[1] ?? ''
   if (!KEY_PREFIXES.some(prefix => isWellFormedSecret(secret, prefix))) throw unknownKey()
   const hash = sha256Hex(secret)
-  const key = await findKeyByHash(db, hash)
+  const key = await findKeyByHash(warm, hash)
   if (!key || !equalConstantTime(key.hash, hash) || key.revoked_at !== null) throw unknownKey()
   if (key.expires_at !== null && key.expires_at <= now()) {
     throw apiError('api_key_expired', { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })

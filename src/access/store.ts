@@ -36,8 +36,7 @@ const selectByHash = hot<KeyCredentials>(db =>
     })
     .from(apiKeys)
     .innerJoin(tenants, eq(tenants.id, apiKeys.tenantId))
-    .where(eq(apiKeys.hash, sql.placeholder('hash')))
-    .limit(1),
+    .where(eq(apiKeys.hash, sql.placeholder('hash'))),
 )
 
 export async function findKeyByHash(db: Db, hash: string): Promise<KeyCredentials | undefined> {

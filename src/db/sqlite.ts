@@ -13,8 +13,13 @@ export type Db = Omit<BunSQLiteDatabase<typeof schema>, 'transaction'>
 export type Write = <T>(work: (tx: Db) => T | Promise<T>) => Promise<T>
 
 export type Storage = {
-  /** Read-only. */
+  /** Read-only, and only what is committed. */
   db: Db
+  /**
+   * The writer's connection, for what every request looks up: its pages stay in memory, while each commit empties those of `db`. It may show a
+   * write a moment before it is durable, so nothing that is handed out is read here.
+   */
+  warm: Db
   /** A number that changes when another process has written: what was remembered of the database before is to be read again. */
   foreignChanges(): number
   write: Write
@@ -185,6 +190,7 @@ export function createStorage(writer: Database, reader: Database, onGroup: (size
 
   return {
     db: drizzleOn(reader),
+    warm: tx,
     // As the writer sees it: its own commits do not count, and nobody else in this process writes.
     foreignChanges: () => dataVersion.get()?.data_version ?? 0,
     write,
@@ -207,7 +213,7 @@ type Value = string | number | Buffer | Uint8Array | null
  */
 export function hot<Row = never>(build: (db: Db) => Query): (db: Db, values: Record<string, Value>) => Row[] {
   const statementOn = prepared(db => {
-    const { sql, params } = build(db).toSQL()
+    const { sql, params } = withConstants(build(db).toSQL())
     const statement = (db as unknown as { $client: Database }).$client.prepare<Row, Value[]>(sql)
     return { statement, names: params.map(placeholderName), params: params as Value[] }
   })
@@ -217,12 +223,25 @@ export function hot<Row = never>(build: (db: Db) => Query): (db: Db, values: Rec
   }
 }
 
+/** SQLite prepares a statement anew whenever its LIMIT is bound, so numbers that never change stand in the text. */
+function withConstants({ sql, params }: { sql: string; params: unknown[] }): { sql: string; params: unknown[] } {
+  const [first = '', ...rest] = sql.split('?')
+  const isConstant = (i: number) => typeof params[i] === 'number'
+  return {
+    sql: rest.reduce((text, part, i) => `${text}${isConstant(i) ? params[i] : '?'}${part}`, first),
+    params: params.filter((_, i) => !isConstant(i)),
+  }
+}
+
 function placeholderName(param: unknown): string | undefined {
   const inner = param instanceof Param ? param.value : param
   return inner instanceof Placeholder ? inner.name : undefined
 }
 
-/** Keeps one prepared statement per connection: drizzle's builder costs several times the query itself. */
+/**
+ * Keeps one prepared statement per connection: drizzle's builder costs several times the query itself. No `.limit(1)` on what is unique: a
+ * bound LIMIT costs more than the look-up.
+ */
 export function prepared<Statement>(build: (db: Db) => Statement): (db: Db) => Statement {
   const statements = new WeakMap<Db, Statement>()
   return db => {

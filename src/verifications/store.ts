@@ -72,7 +72,6 @@ const withResult = (db: Db) =>
 const selectOne = prepared(db =>
   withResult(db)
     .where(and(eq(verificationSessions.id, column('id')), ...ownedBy()))
-    .limit(1)
     .prepare(),
 )
 
@@ -102,7 +101,6 @@ const selectStatus = prepared(db =>
     .select({ status: verificationSessions.status, expiresAt: verificationSessions.expiresAt })
     .from(verificationSessions)
     .where(eq(verificationSessions.id, column('id')))
-    .limit(1)
     .prepare(),
 )
 
@@ -118,7 +116,6 @@ const selectSession = prepared(db =>
     .select()
     .from(verificationSessions)
     .where(eq(verificationSessions.id, column('id')))
-    .limit(1)
     .prepare(),
 )
 
@@ -309,7 +306,6 @@ const selectReplay = prepared(db =>
     .select()
     .from(idempotencyKeys)
     .where(eq(idempotencyKeys.hash, column('hash')))
-    .limit(1)
     .prepare(),
 )
 
