@@ -2,23 +2,45 @@ import type { Deps } from '../deps.ts'
 import { equalConstantTime, sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
 import { isWellFormedSecret } from '../ids.ts'
-import { type Caller, isScope } from './scopes.ts'
-import { findKeyByHash } from './store.ts'
+import { recordUse } from './device-use.ts'
+import { type Caller, DEVICE_SCOPES, type DeviceCaller, isScope, type KeyCaller } from './scopes.ts'
+import { findAccessToken, findKeyByHash } from './store.ts'
 
 const KEY_PREFIXES = ['vk_test_', 'vk_live_']
+const ACCESS_TOKEN_PREFIX = 'vd_'
 
-/** Missing, malformed, revoked and unknown keys get one and the same answer: a guess learns nothing (interface 5.3). */
-const unknownKey = () => apiError('invalid_api_key', { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })
+const CHALLENGE = { 'www-authenticate': 'Bearer error="invalid_token"' }
 
-export async function authenticate({ db, now }: Pick<Deps, 'db' | 'now'>, authorization: string | null): Promise<Caller> {
+/** Missing, malformed, revoked and unknown keys and tokens get one and the same answer: a guess learns nothing (interface 5.3). */
+const unknownKey = () => apiError('invalid_api_key', { headers: CHALLENGE })
+
+type AuthenticateDeps = Pick<Deps, 'db' | 'write' | 'now' | 'log'>
+
+export async function authenticate(deps: AuthenticateDeps, authorization: string | null): Promise<Caller> {
   const secret = /^Bearer ([!-~]{1,128})$/i.exec(authorization ?? '')?.[1] ?? ''
-  if (!KEY_PREFIXES.some(prefix => isWellFormedSecret(secret, prefix))) throw unknownKey()
-  const hash = sha256Hex(secret)
+  if (KEY_PREFIXES.some(prefix => isWellFormedSecret(secret, prefix))) return await authenticateKey(deps, sha256Hex(secret))
+  if (isWellFormedSecret(secret, ACCESS_TOKEN_PREFIX)) return await authenticateDevice(deps, sha256Hex(secret))
+  throw unknownKey()
+}
+
+async function authenticateKey({ db, now }: AuthenticateDeps, hash: string): Promise<KeyCaller> {
   const key = await findKeyByHash(db, hash)
   if (!key || !equalConstantTime(key.hash, hash) || key.revokedAt !== null) throw unknownKey()
-  if (key.expiresAt !== null && key.expiresAt <= now()) {
-    throw apiError('api_key_expired', { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })
-  }
+  if (key.expiresAt !== null && key.expiresAt <= now()) throw apiError('api_key_expired', { headers: CHALLENGE })
   const { id: keyId, tenantId, environment, prefix: name } = key
   return { kind: 'key', keyId, tenantId, environment, scopes: key.scopes.filter(isScope), name }
+}
+
+/** Looked up on every call: a revocation, and narrower templates, hold from the next request on. */
+async function authenticateDevice(deps: AuthenticateDeps, hash: string): Promise<DeviceCaller> {
+  const found = await findAccessToken(deps.db, hash)
+  if (!found || !equalConstantTime(found.token.hash, hash)) throw unknownKey()
+  const { token, device } = found
+  if (token.revokedAt !== null || device.status !== 'active') throw unknownKey()
+  if (token.expiresAt <= deps.now()) {
+    throw apiError('api_key_expired', { headers: CHALLENGE, message: 'This access token has expired; refresh it.' })
+  }
+  await recordUse(deps, found)
+  const { id: deviceId, tenantId, environment, name, allowedTemplates } = device
+  return { kind: 'device', deviceId, tenantId, environment, scopes: DEVICE_SCOPES, name, allowedTemplates }
 }
