@@ -154,7 +154,7 @@ describe('DELETE /v1/devices/{id}', () => {
     const answer = await revoke(device.id)
     expect(answer.status).toBe(200)
     const { pairing_expires_at, ...rest } = device
-    expect(answer.body).toEqual({ ...rest, status: 'revoked', revoked_at: new Date(app.clock.now()).toISOString() })
+    expect(answer.body as Device).toEqual({ ...rest, status: 'revoked', revoked_at: new Date(app.clock.now()).toISOString() })
     expect(outcome(await enroll(app, pairing_code))).toBe('400 invalid_pairing_code')
   })
 
