@@ -209,6 +209,21 @@ describe('refreshing', () => {
   })
 })
 
+test('limits and the Idempotency-Key are looked at before the body', async () => {
+  const app = await start()
+  const malformed = (path: string, headers: Record<string, string>) =>
+    app.call('POST', path, { raw: '{', headers: { 'content-type': 'application/json', ...headers } })
+  for (const path of ['/v1/devices/enroll', '/v1/devices/token']) {
+    expect(outcome(await malformed(path, {}))).toBe('400 invalid_request')
+    expect(outcome(await malformed(path, { 'idempotency-key': 'a b' }))).toBe('400 invalid_idempotency_key')
+  }
+  const client = { 'x-forwarded-for': '203.0.113.7' }
+  expect(await guessesAllowed(app, '203.0.113.7')).toBe(10)
+  expect(outcome(await malformed('/v1/devices/enroll', client))).toBe('429 rate_limit_exceeded')
+  for (let i = 0; i < 60; i++) expect(outcome(await malformed('/v1/devices/token', client))).toBe('400 invalid_request')
+  expect(outcome(await malformed('/v1/devices/token', client))).toBe('429 rate_limit_exceeded')
+})
+
 test('a device has 30 requests at once and 10 a second, whichever of its tokens it uses', async () => {
   const app = await start()
   const { key } = await app.tenant()
