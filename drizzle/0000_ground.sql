@@ -35,7 +35,6 @@ CREATE TABLE `audit_records` (
 	`sealed` blob
 );
 --> statement-breakpoint
-CREATE INDEX `audit_records_subject` ON `audit_records` (`subject`);--> statement-breakpoint
 CREATE TABLE `device_tokens` (
 	`hash` text PRIMARY KEY NOT NULL,
 	`device_id` text NOT NULL,
@@ -137,7 +136,6 @@ CREATE TABLE `tenants` (
 	`plan` text NOT NULL,
 	`daily_quota` integer,
 	`retention_days` integer,
-	`last_created_at` integer DEFAULT 0 NOT NULL,
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint
@@ -177,6 +175,7 @@ CREATE TABLE `verification_results` (
 	`salt` blob NOT NULL,
 	`sealed` blob NOT NULL,
 	`created_at` integer NOT NULL,
+	`audit_seq` integer NOT NULL,
 	PRIMARY KEY(`verification_id`, `tenant_id`),
 	FOREIGN KEY (`verification_id`,`tenant_id`) REFERENCES `verification_sessions`(`id`,`tenant_id`) ON UPDATE no action ON DELETE no action
 );
@@ -197,6 +196,7 @@ CREATE TABLE `verification_sessions` (
 	`created_at` integer NOT NULL,
 	`expires_at` integer NOT NULL,
 	`responded_at` integer,
+	`audit_seq` integer NOT NULL,
 	`salt` blob NOT NULL,
 	`sealed` blob,
 	`sealed_response_key` blob,
@@ -205,9 +205,7 @@ CREATE TABLE `verification_sessions` (
 	`response_code_expires_at` integer,
 	`redeemed_at` integer,
 	PRIMARY KEY(`id`, `tenant_id`),
-	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE no action,
-	FOREIGN KEY (`template_version`) REFERENCES `template_versions`(`hash`) ON UPDATE no action ON DELETE no action,
-	FOREIGN KEY (`signing_key_id`) REFERENCES `signing_keys`(`id`) ON UPDATE no action ON DELETE no action
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE no action
 );
 --> statement-breakpoint
 CREATE INDEX `verification_sessions_newest` ON `verification_sessions` (`tenant_id`,`environment`,`created_at`);--> statement-breakpoint

@@ -2,16 +2,15 @@
 // its audit record, most of them ended and with a result.
 import { and, eq, sql } from 'drizzle-orm'
 import { type Db, prepared } from '#db'
-import { verificationResults, verificationSessions } from '#schema'
+import { verificationSessions } from '#schema'
 import { loadConfig } from '../src/config.ts'
-import { createDeps, type Deps, realWorld } from '../src/deps.ts'
+import { createDeps, type Deps, type RequestIdentity, realWorld } from '../src/deps.ts'
 import { newNonce, newVerificationId } from '../src/ids.ts'
 import { type Place, SALT_BYTES } from '../src/seal.ts'
 import { type ResolvedTemplate, resolveTemplate } from '../src/templates/resolve.ts'
 import { keepVersion } from '../src/templates/store.ts'
-import { nextCreationTime } from '../src/tenants/store.ts'
 import { secretsPlace } from '../src/verifications/present.ts'
-import { insertVerification } from '../src/verifications/store.ts'
+import { insertResult, insertVerification } from '../src/verifications/store.ts'
 import { ensureSigningKey } from '../src/wallet/keys.ts'
 import { fixed, whole } from './bench-output.ts'
 import { environmentFor, makeTenant, type Tenant, temporaryDir } from './bench-service.ts'
@@ -44,7 +43,7 @@ export async function filledDir(rows: number): Promise<Filled> {
 async function fill(deps: Deps, tenantId: string, rows: number): Promise<Pick<Filled, 'ids' | 'fillSeconds'>> {
   const template = await resolveTemplate(deps.db, tenantId, 'age_over_18')
   if (!template) throw new Error('age_over_18 is built in')
-  const session = { tenantId, template, clientId: await deps.clientId() }
+  const session = { tenantId, template, ...(await deps.identity()) }
   const firstAt = deps.now() - NEWEST_AGE_MS - SPREAD_MS
   const timeOf = (number: number) => firstAt + Math.floor((number * SPREAD_MS) / rows)
   const sampleEvery = Math.ceil(rows / SAMPLED_IDS_MAX)
@@ -61,20 +60,26 @@ async function fill(deps: Deps, tenantId: string, rows: number): Promise<Pick<Fi
         const id = await insertOne(deps, tx, session, number, timeOf(number))
         if (number % sampleEvery === 0) ids.push(id)
       }
-      await nextCreationTime(tx, tenantId, timeOf(end))
     })
     process.stderr.write(`filling: ${whole(end)} of ${whole(rows)} sessions, ${fixed(seconds(), 1)} s\n`)
   }
   return { ids, fillSeconds: seconds() }
 }
 
-type Session = { tenantId: string; clientId: string; template: ResolvedTemplate }
+type Session = RequestIdentity & { tenantId: string; template: ResolvedTemplate }
 
 async function insertOne(deps: Deps, tx: Db, session: Session, number: number, at: number): Promise<string> {
-  const { tenantId, clientId, template } = session
+  const { tenantId, clientId, signingKeyId, template } = session
   const id = newVerificationId(deps.random)
-  const secrets =
-    number % 2 === 0 ? seal(deps, salt => secretsPlace({ id, tenantId }, salt), SECRETS) : { salt: null, sealed: null }
+  const secrets = seal(deps, salt => secretsPlace({ id, tenantId }, salt), SECRETS)
+  const auditSeq = await deps.audit.append(tx, {
+    at,
+    tenantId,
+    actor: 'vk_test_0000',
+    action: 'verification.created',
+    subjectId: id,
+    details: { environment: 'test', template: 'age_over_18' },
+  })
   await insertVerification(tx, {
     id,
     tenantId,
@@ -83,33 +88,29 @@ async function insertOne(deps: Deps, tx: Db, session: Session, number: number, a
     status: 'pending',
     template: 'age_over_18',
     templateVersion: template.version,
-    profile: template.profile,
+    profile: 'haip',
     clientId,
+    signingKeyId,
     nonce: newNonce(deps.random),
     state: newNonce(deps.random),
     createdAt: at,
     expiresAt: at + LIFETIME_MS,
+    auditSeq,
     respondedAt: null,
-    ...secrets,
+    salt: secrets.salt,
+    sealed: number % 2 === 0 ? secrets.sealed : null,
     sealedResponseKey: null,
+    walletFormats: null,
     responseCodeHash: null,
     responseCodeExpiresAt: null,
     redeemedAt: null,
-  })
-  await deps.audit.append(tx, {
-    at,
-    tenantId,
-    actor: 'vk_test_0000',
-    action: 'verification.created',
-    subjectId: id,
-    details: { environment: 'test', template: 'age_over_18' },
   })
   const status = ENDINGS[number % ENDINGS.length]!
   const respondedAt = at + ANSWERED_AFTER_MS
   await endSession(tx).execute({ id, tenantId, status, respondedAt: status === 'expired' ? null : respondedAt })
   if (status !== 'expired') {
     const result = seal(deps, salt => resultPlace(tenantId, id, salt), RESULTS[status])
-    await insertResult(tx).execute({ verificationId: id, tenantId, ...result, createdAt: respondedAt })
+    await insertResult(tx, { verificationId: id, tenantId, ...result, createdAt: respondedAt, auditSeq })
   }
   return id
 }
@@ -173,18 +174,5 @@ const endSession = prepared(db =>
     .update(verificationSessions)
     .set({ status: sql`${column('status')}`, respondedAt: sql`${column('respondedAt')}` })
     .where(and(eq(verificationSessions.id, column('id')), eq(verificationSessions.tenantId, column('tenantId'))))
-    .prepare(),
-)
-
-const insertResult = prepared(db =>
-  db
-    .insert(verificationResults)
-    .values({
-      verificationId: column('verificationId'),
-      tenantId: column('tenantId'),
-      salt: column('salt'),
-      sealed: column('sealed'),
-      createdAt: column('createdAt'),
-    })
     .prepare(),
 )

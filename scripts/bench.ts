@@ -1,12 +1,15 @@
 #!/usr/bin/env bun
 import { parseCall, print, UsageError, wholeNumber } from '../src/cli/output.ts'
 import { benchCreate, describeCreate } from './bench-create.ts'
+import { benchExchange, describeExchange } from './bench-exchange.ts'
 import { benchList, describeList } from './bench-list.ts'
 
 const HELP = `usage: scripts/bun run bench create [--seconds N] [--json]
        scripts/bun run bench list [--rows N] [--seconds N] [--json]
+       scripts/bun run bench exchange [--json]
 
 create  durable creations a second over HTTP, beside the least a durable insert over HTTP can cost on this machine
+exchange  full cycles with a wallet, and presentations judged beside the elliptic-curve limit
 list    latency of reading at 1,000 and at a million sessions, time to start, and idle memory
 
 --seconds N  how long each round lasts (5 for create, 3 for list)
@@ -23,8 +26,8 @@ const ROWS_MAX = 100_000_000
 async function run(args: string[]): Promise<number> {
   const { values, words } = parseCall(args, { seconds: { type: 'string' }, rows: { type: 'string' } })
   if (values.help) return print(HELP)
-  const seconds = wholeNumber(values.seconds, '--seconds', SECONDS_MAX)
-  const rows = wholeNumber(values.rows, '--rows', ROWS_MAX)
+  const seconds = values.seconds === undefined ? undefined : wholeNumber(values.seconds, '--seconds', SECONDS_MAX)
+  const rows = values.rows === undefined ? undefined : wholeNumber(values.rows, '--rows', ROWS_MAX)
   if (seconds === 0 || rows === 0) throw new UsageError('--seconds and --rows are at least 1')
   const show = <Report>(report: Report, describe: (report: Report) => string) =>
     print(values.json ? JSON.stringify(report) : describe(report))
@@ -35,10 +38,12 @@ async function run(args: string[]): Promise<number> {
       show(report, describeCreate)
       return report.check.ok ? 0 : 1
     }
+    case 'exchange':
+      return show(await benchExchange(), describeExchange)
     case 'list':
       return show(await benchList(seconds ?? 3, rows ?? 1_000_000), describeList)
     default:
-      throw new UsageError('say create or list')
+      throw new UsageError('say create, list or exchange')
   }
 }
 

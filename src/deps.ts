@@ -16,7 +16,7 @@ import { createStatusChecker, type StatusChecker } from './openid4vp/status-list
 import { createSandbox, type Sandbox } from './sandbox/world.ts'
 import type { Sealer } from './seal.ts'
 import { type Clock, steadyClock } from './time.ts'
-import { currentIdentity } from './wallet/keys.ts'
+import { rememberIdentity } from './wallet/keys.ts'
 import { isSandboxList, statusFetcher } from './wallet/status.ts'
 import type { EgressPolicy, Resolve } from './webhooks/egress.ts'
 
@@ -86,7 +86,7 @@ export function createDeps(config: Config, world: World, role: 'server' | 'comma
     metrics,
     resolve,
     egress,
-    identity: () => currentIdentity({ ...storage, config }),
+    identity: rememberIdentity({ ...storage, config }),
     // In development the sandbox issuer's list is on plain http; it is read without a network.
     status: createStatusChecker(statusFetcher({ egress, resolve, sandbox, now }), now, { allowHttp: isSandboxList(config) }),
     sandbox,

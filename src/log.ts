@@ -62,7 +62,10 @@ function printable(line: string): string {
 /** The kind of a failure and where it came from, without its message: messages quote the values that offended. */
 export function describeFailure(failure: unknown): string {
   if (!(failure instanceof Error)) return typeof failure
-  const { code } = failure as { code?: unknown }
+  // What wraps a failure of the database or the network hides its code.
+  const code = [failure, failure.cause]
+    .map(each => (each as { code?: unknown } | undefined)?.code)
+    .find(each => each !== undefined)
   // The message stands at the head of the stack, and may itself look like a place.
   const frames = failure.stack?.replace(failure.message, '') ?? ''
   const origin = /^\s+at .*?\(?([^()\s]+:\d+):\d+\)?$/m.exec(frames)?.[1]?.replace(/^.*\/(src|node_modules)\//, '$1/')

@@ -164,6 +164,14 @@ describe('describeFailure', () => {
     expect(text).not.toContain('4711')
   })
 
+  test('of a failure that wraps another the code of the other is named', () => {
+    const full = Object.assign(new Error('INSERT 4711'), { code: 'SQLITE_FULL' })
+    const text = describeFailure(new Error('params: 4711', { cause: full }))
+    expect(text).toMatch(/^Error SQLITE_FULL \S+log\.test\.ts:\d+$/)
+    expect(describeFailure(new Error('x', { cause: 'secret' }))).toMatch(/^Error \S+:\d+$/)
+    expect(describeFailure(new Error('x', { cause: null }))).toMatch(/^Error \S+:\d+$/)
+  })
+
   test('a message that looks like a place is not taken for one', () => {
     for (const message of [
       'secret-value:12:34',

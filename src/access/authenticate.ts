@@ -2,8 +2,9 @@ import type { Deps } from '../deps.ts'
 import { equalConstantTime, sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
 import { isWellFormedSecret } from '../ids.ts'
+import { dailyQuotaOf } from '../tenants/settings.ts'
 import { recordUse } from './device-use.ts'
-import { type Caller, DEVICE_SCOPES, type DeviceCaller, isScope, type KeyCaller } from './scopes.ts'
+import { type Caller, DEVICE_SCOPES, type DeviceCaller, isScope, type KeyCaller, type Scope } from './scopes.ts'
 import { findAccessToken, findKeyByHash } from './store.ts'
 
 const KEY_PREFIXES = ['vk_test_', 'vk_live_']
@@ -14,7 +15,7 @@ const CHALLENGE = { 'www-authenticate': 'Bearer error="invalid_token"' }
 /** Missing, malformed, revoked and unknown keys and tokens get one and the same answer: a guess learns nothing (interface 5.3). */
 const unknownKey = () => apiError('invalid_api_key', { headers: CHALLENGE })
 
-type AuthenticateDeps = Pick<Deps, 'db' | 'write' | 'now' | 'log'>
+type AuthenticateDeps = Pick<Deps, 'warm' | 'write' | 'now' | 'log'>
 
 export async function authenticate(deps: AuthenticateDeps, authorization: string | null): Promise<Caller> {
   const secret = /^Bearer ([!-~]{1,128})$/i.exec(authorization ?? '')?.[1] ?? ''
@@ -23,17 +24,35 @@ export async function authenticate(deps: AuthenticateDeps, authorization: string
   throw unknownKey()
 }
 
-async function authenticateKey({ db, now }: AuthenticateDeps, hash: string): Promise<KeyCaller> {
-  const key = await findKeyByHash(db, hash)
-  if (!key || !equalConstantTime(key.hash, hash) || key.revokedAt !== null) throw unknownKey()
-  if (key.expiresAt !== null && key.expiresAt <= now()) throw apiError('api_key_expired', { headers: CHALLENGE })
-  const { id: keyId, tenantId, environment, prefix: name } = key
-  return { kind: 'key', keyId, tenantId, environment, scopes: key.scopes.filter(isScope), name }
+async function authenticateKey({ warm, now }: AuthenticateDeps, hash: string): Promise<KeyCaller> {
+  const key = await findKeyByHash(warm, hash)
+  if (!key || !equalConstantTime(key.hash, hash) || key.revoked_at !== null) throw unknownKey()
+  if (key.expires_at !== null && key.expires_at <= now()) throw apiError('api_key_expired', { headers: CHALLENGE })
+  return {
+    kind: 'key',
+    keyId: key.id,
+    tenantId: key.tenant_id,
+    environment: key.environment,
+    scopes: scopesOf(key.scopes),
+    name: key.prefix,
+    dailyQuota: dailyQuotaOf({ plan: key.plan, dailyQuota: key.daily_quota }),
+  }
+}
+
+const knownScopes = new Map<string, readonly Scope[]>()
+
+/** There are sixteen sets at most, in few spellings: each is read once. */
+function scopesOf(json: string): readonly Scope[] {
+  const known = knownScopes.get(json)
+  if (known) return known
+  const scopes = (JSON.parse(json) as string[]).filter(isScope)
+  if (knownScopes.size < 100) knownScopes.set(json, scopes)
+  return scopes
 }
 
 /** Looked up on every call: a revocation, and narrower templates, hold from the next request on. */
 async function authenticateDevice(deps: AuthenticateDeps, hash: string): Promise<DeviceCaller> {
-  const found = await findAccessToken(deps.db, hash)
+  const found = await findAccessToken(deps.warm, hash)
   if (!found || !equalConstantTime(found.token.hash, hash)) throw unknownKey()
   const { token, device } = found
   if (token.revokedAt !== null || device.status !== 'active') throw unknownKey()
@@ -42,5 +61,14 @@ async function authenticateDevice(deps: AuthenticateDeps, hash: string): Promise
   }
   await recordUse(deps, found)
   const { id: deviceId, tenantId, environment, name, allowedTemplates } = device
-  return { kind: 'device', deviceId, tenantId, environment, scopes: DEVICE_SCOPES, name, allowedTemplates }
+  return {
+    kind: 'device',
+    deviceId,
+    tenantId,
+    environment,
+    scopes: DEVICE_SCOPES,
+    name,
+    allowedTemplates,
+    dailyQuota: dailyQuotaOf(found),
+  }
 }

@@ -64,12 +64,13 @@ export function accessPlugin(deps: Deps) {
     need: (need: Need) => ({
       detail: { access: need },
       // Runs before the body is touched, but not for GET and HEAD.
-      async parse(context: Context) {
-        await admit(context, need)
-        return need.body === 'json' ? await readJson(context.request) : null
+      async parse({ request, set }: Context) {
+        await admit({ request, set }, need)
+        return need.body === 'json' ? await readJson(request) : null
       },
-      // Runs for every method, before validation.
-      transform: (context: Context) => admit(context, need),
+      // Runs for every method, before validation. Only what is named here is prepared: a hook that takes the whole context makes the
+      // framework parse cookies, query and headers for every request.
+      transform: ({ request, set }: Context) => admit({ request, set }, need),
       resolve: ({ request }: Context) => ({ caller: callers.get(request)! }),
     }),
     open: (open: Open) => ({

@@ -20,6 +20,8 @@ type Identity = {
   scopes: readonly Scope[]
   /** How the audit trail and the log name the caller: a key's prefix, a device's name. */
   name: string
+  /** Creations a day that the tenant has. */
+  dailyQuota: number
 }
 
 export type KeyCaller = Identity & { kind: 'key'; keyId: string }

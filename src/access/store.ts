@@ -1,20 +1,46 @@
 import { and, desc, eq, isNull, lte, or, sql } from 'drizzle-orm'
-import { type Db, prepared } from '#db'
-import { apiKeys, devices, deviceTokens, knownNetworks, pairingGuesses } from '#schema'
+import { type Db, hot, prepared } from '#db'
+import { apiKeys, devices, deviceTokens, knownNetworks, pairingGuesses, tenants } from '#schema'
+import type { Plan } from '../tenants/settings.ts'
 
 export type ApiKeyRow = typeof apiKeys.$inferSelect
 
-const selectByHash = prepared(db =>
+/** What a request needs to know of its key, and of the tenant behind it. */
+export type KeyCredentials = {
+  id: string
+  tenant_id: string
+  environment: ApiKeyRow['environment']
+  hash: string
+  prefix: string
+  /** JSON. */
+  scopes: string
+  expires_at: number | null
+  revoked_at: number | null
+  plan: Plan
+  daily_quota: number | null
+}
+
+const selectByHash = hot<KeyCredentials>(db =>
   db
-    .select()
+    .select({
+      id: apiKeys.id,
+      tenantId: apiKeys.tenantId,
+      environment: apiKeys.environment,
+      hash: apiKeys.hash,
+      prefix: apiKeys.prefix,
+      scopes: apiKeys.scopes,
+      expiresAt: apiKeys.expiresAt,
+      revokedAt: apiKeys.revokedAt,
+      plan: tenants.plan,
+      dailyQuota: tenants.dailyQuota,
+    })
     .from(apiKeys)
-    .where(eq(apiKeys.hash, sql.placeholder('hash')))
-    .limit(1)
-    .prepare(),
+    .innerJoin(tenants, eq(tenants.id, apiKeys.tenantId))
+    .where(eq(apiKeys.hash, sql.placeholder('hash'))),
 )
 
-export async function findKeyByHash(db: Db, hash: string): Promise<ApiKeyRow | undefined> {
-  const [row] = await selectByHash(db).execute({ hash })
+export async function findKeyByHash(db: Db, hash: string): Promise<KeyCredentials | undefined> {
+  const [row] = selectByHash(db, { hash })
   return row
 }
 
@@ -47,15 +73,15 @@ export async function setKeyExpiry(tx: Db, id: string, expiresAt: number): Promi
 
 type DeviceRow = typeof devices.$inferSelect
 type TokenRow = typeof deviceTokens.$inferSelect
-export type AccessToken = { token: TokenRow; device: DeviceRow }
+export type AccessToken = { token: TokenRow; device: DeviceRow; plan: Plan; dailyQuota: number | null }
 
 const selectAccessToken = prepared(db =>
   db
-    .select({ token: deviceTokens, device: devices })
+    .select({ token: deviceTokens, device: devices, plan: tenants.plan, dailyQuota: tenants.dailyQuota })
     .from(deviceTokens)
     .innerJoin(devices, and(eq(devices.id, deviceTokens.deviceId), eq(devices.tenantId, deviceTokens.tenantId)))
+    .innerJoin(tenants, eq(tenants.id, deviceTokens.tenantId))
     .where(and(eq(deviceTokens.hash, sql.placeholder('hash')), eq(deviceTokens.kind, 'access')))
-    .limit(1)
     .prepare(),
 )
 

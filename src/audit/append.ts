@@ -26,10 +26,10 @@ export type AuditEntry = {
 }
 
 export type Audit = {
-  /** Inside the transaction of the act itself: there is no act without its record, and no record without its act. */
-  append(tx: Db, entry: AuditEntry): Promise<void>
-  /** Erases the details of all records about a subject; the chain goes on verifying. */
-  forget(tx: Db, subjectId: string): Promise<void>
+  /** Inside the transaction of the act itself: there is no act without its record, and no record without its act. Gives its place. */
+  append(tx: Db, entry: AuditEntry): Promise<number>
+  /** Erases the details of records, and the salts that tie them to their commitments; the chain goes on verifying. */
+  forget(tx: Db, seqs: readonly number[]): Promise<void>
   /** Signs the head, when anything was added since the last checkpoint. */
   checkpoint(tx: Db, at: number): Promise<void>
   publicKey(): string
@@ -69,9 +69,10 @@ export function createAudit(sealer: Sealer, random: Random): Audit {
       }
       const kept = disclosed && { salt, sealed: sealer.seal(detailsPlace({ tenantId, seq }, salt), JSON.stringify(disclosed)) }
       await insertRecord(tx, { ...record, hash: recordHash(record), salt: kept?.salt ?? null, sealed: kept?.sealed ?? null })
+      return seq
     },
-    async forget(tx, subjectId) {
-      await eraseDetails(tx, subjectOf(subjectKey, subjectId))
+    async forget(tx, seqs) {
+      await eraseDetails(tx, seqs)
     },
     async checkpoint(tx, at) {
       const head = await findHead(tx)

@@ -1,50 +1,49 @@
-import { asc, desc, eq, gt, sql } from 'drizzle-orm'
-import { type Db, prepared } from '#db'
+import { asc, desc, gt, inArray, sql } from 'drizzle-orm'
+import { type Db, hot } from '#db'
 import { auditCheckpoints, auditRecords } from '#schema'
 import type { AuditRecord, Checkpoint } from './chain.ts'
 
 export type StoredRecord = AuditRecord & { salt: Uint8Array | null; sealed: Uint8Array | null }
 
-const selectHead = prepared(db =>
-  db
-    .select({ seq: auditRecords.seq, hash: auditRecords.hash, at: auditRecords.at })
-    .from(auditRecords)
-    .orderBy(desc(auditRecords.seq))
-    .limit(1)
-    .prepare(),
+type Head = { seq: number; hash: string }
+
+const selectHead = hot<Head>(db =>
+  db.select({ seq: auditRecords.seq, hash: auditRecords.hash }).from(auditRecords).orderBy(desc(auditRecords.seq)).limit(1),
 )
 
-export async function findHead(db: Db): Promise<{ seq: number; hash: string; at: number } | undefined> {
-  const [head] = await selectHead(db).execute()
+export async function findHead(db: Db): Promise<Head | undefined> {
+  const [head] = selectHead(db, {})
   return head
 }
 
-const insert = prepared(db =>
-  db
-    .insert(auditRecords)
-    .values({
-      seq: sql.placeholder('seq'),
-      at: sql.placeholder('at'),
-      tenantId: sql.placeholder('tenantId'),
-      actor: sql.placeholder('actor'),
-      action: sql.placeholder('action'),
-      subject: sql.placeholder('subject'),
-      commitment: sql.placeholder('commitment'),
-      previous: sql.placeholder('previous'),
-      hash: sql.placeholder('hash'),
-      salt: sql.placeholder('salt'),
-      sealed: sql.placeholder('sealed'),
-    })
-    .prepare(),
+const column = <Name extends string>(name: Name) => sql.placeholder(name)
+
+const insert = hot(db =>
+  db.insert(auditRecords).values({
+    seq: column('seq'),
+    at: column('at'),
+    tenantId: column('tenantId'),
+    actor: column('actor'),
+    action: column('action'),
+    subject: column('subject'),
+    commitment: column('commitment'),
+    previous: column('previous'),
+    hash: column('hash'),
+    salt: column('salt'),
+    sealed: column('sealed'),
+  }),
 )
 
 export async function insertRecord(tx: Db, record: StoredRecord): Promise<void> {
-  await insert(tx).execute(record)
+  insert(tx, record)
 }
 
-/** Forgets the text of all records about a subject, and the salts that tie it to their commitments. */
-export async function eraseDetails(tx: Db, subject: string): Promise<void> {
-  await tx.update(auditRecords).set({ salt: null, sealed: null }).where(eq(auditRecords.subject, subject))
+/** Forgets the text of records, and the salts that tie it to their commitments. */
+export async function eraseDetails(tx: Db, seqs: readonly number[]): Promise<void> {
+  await tx
+    .update(auditRecords)
+    .set({ salt: null, sealed: null })
+    .where(inArray(auditRecords.seq, [...seqs]))
 }
 
 export async function listRecords(db: Db, afterSeq: number, limit: number): Promise<StoredRecord[]> {

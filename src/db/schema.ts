@@ -22,8 +22,6 @@ export const tenants = sqliteTable('tenants', {
   dailyQuota: integer('daily_quota'),
   /** Sessions are erased this many days after they end; null keeps them. */
   retentionDays: integer('retention_days'),
-  /** The newest verification's `created_at`: the next one is later, so that paging by time neither skips nor repeats. */
-  lastCreatedAt: time('last_created_at').notNull().default(0),
   createdAt: time('created_at').notNull(),
 })
 
@@ -200,18 +198,18 @@ export const verificationSessions = sqliteTable(
     /** As stored; a pending one past `expires_at` reads `expired` (verifications/expire.ts). */
     status: text('status', { enum: ['pending', 'completed', 'failed', 'expired'] }).notNull(),
     template: text('template'),
-    templateVersion: text('template_version').references(() => templateVersions.hash),
+    templateVersion: text('template_version'),
     profile: text('profile', { enum: ['haip', 'plain', 'eu-av'] }).notNull(),
     /** Fixed at creation: the audience of the answer must not change when the certificate does. */
     clientId: text('client_id').notNull(),
-    signingKeyId: text('signing_key_id')
-      .notNull()
-      .references(() => signingKeys.id),
+    signingKeyId: text('signing_key_id').notNull(),
     nonce: text('nonce').notNull(),
     state: text('state').notNull(),
     createdAt: time('created_at').notNull(),
     expiresAt: time('expires_at').notNull(),
     respondedAt: time('responded_at'),
+    /** Its record on the audit chain, whose details go when it is erased. */
+    auditSeq: integer('audit_seq').notNull(),
     salt: bytes('salt').notNull(),
     /** JSON: explicit query, webhook_url, redirect_url, metadata, purpose; null when none was given. */
     sealed: bytes('sealed'),
@@ -240,6 +238,7 @@ export const verificationResults = sqliteTable(
     /** JSON: claims, credentials, error. */
     sealed: bytes('sealed').notNull(),
     createdAt: time('created_at').notNull(),
+    auditSeq: integer('audit_seq').notNull(),
   },
   table => [
     primaryKey({ columns: [table.verificationId, table.tenantId] }),
@@ -351,24 +350,20 @@ export const usageDays = sqliteTable(
 )
 
 /** The chain holds salted commitments only. Details and salt sit beside it and go when the subject is erased; the chain still verifies. */
-export const auditRecords = sqliteTable(
-  'audit_records',
-  {
-    seq: integer('seq').primaryKey(),
-    at: time('at').notNull(),
-    tenantId: text('tenant_id').notNull(),
-    actor: text('actor').notNull(),
-    action: text('action').notNull(),
-    /** HMAC of the subject's id: after erasure nothing in the chain leads back to it. */
-    subject: text('subject').notNull(),
-    commitment: text('commitment').notNull(),
-    previous: text('previous').notNull(),
-    hash: text('hash').notNull(),
-    salt: bytes('salt'),
-    sealed: bytes('sealed'),
-  },
-  table => [index('audit_records_subject').on(table.subject)],
-)
+export const auditRecords = sqliteTable('audit_records', {
+  seq: integer('seq').primaryKey(),
+  at: time('at').notNull(),
+  tenantId: text('tenant_id').notNull(),
+  actor: text('actor').notNull(),
+  action: text('action').notNull(),
+  /** HMAC of the subject's id: after erasure nothing in the chain leads back to it. */
+  subject: text('subject').notNull(),
+  commitment: text('commitment').notNull(),
+  previous: text('previous').notNull(),
+  hash: text('hash').notNull(),
+  salt: bytes('salt'),
+  sealed: bytes('sealed'),
+})
 
 export const auditCheckpoints = sqliteTable('audit_checkpoints', {
   seq: integer('seq').primaryKey(),

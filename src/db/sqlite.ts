@@ -1,7 +1,9 @@
-// One file, one writer. All writes of the service go through write(): what waits is grouped into one durable commit (synchronous=FULL), with
-// a savepoint for each caller, and a caller's promise settles only after that commit. Inside write() only store calls are awaited, never
+// One file, one writer. All writes of the service go through write(): what waits is grouped into one durable commit (synchronous=FULL), and a
+// caller's promise settles only after that commit. A group runs without savepoints; when one of its callers fails, all of it is undone and run
+// again with a savepoint for each, so that only the failing one is lost. So what write() is given may run twice. Inside write() only store calls are awaited, never
 // network, timers or slow crypto, because the whole group waits; write() is never nested.
 import { Database } from 'bun:sqlite'
+import { Param, Placeholder } from 'drizzle-orm'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
 import * as schema from './schema.ts'
 
@@ -11,8 +13,15 @@ export type Db = Omit<BunSQLiteDatabase<typeof schema>, 'transaction'>
 export type Write = <T>(work: (tx: Db) => T | Promise<T>) => Promise<T>
 
 export type Storage = {
-  /** Read-only. */
+  /** Read-only, and only what is committed. */
   db: Db
+  /**
+   * The writer's connection, for what every request looks up: its pages stay in memory, while each commit empties those of `db`. It may show a
+   * write a moment before it is durable, so nothing that is handed out is read here.
+   */
+  warm: Db
+  /** A number that changes when another process has written: what was remembered of the database before is to be read again. */
+  foreignChanges(): number
   write: Write
   /** Copies the log into the database file and empties it: afterwards deleted text is in neither. False when a reader held it up. */
   checkpoint(): Promise<boolean>
@@ -100,9 +109,7 @@ export function createStorage(writer: Database, reader: Database, onGroup: (size
 
   async function commitGroup(group: Job[]): Promise<void> {
     try {
-      begin.run()
-      for (const job of group) await runJob(job)
-      commit.run()
+      if (!(await commitTogether(group))) await commitApart(group)
       onGroup(group.length)
     } catch (error) {
       if (writer.inTransaction) writer.run('ROLLBACK')
@@ -112,6 +119,27 @@ export function createStorage(writer: Database, reader: Database, onGroup: (size
       }
     }
     for (const job of group) job.settle(job)
+  }
+
+  /** False, and nothing done, when one of them failed. */
+  async function commitTogether(group: Job[]): Promise<boolean> {
+    begin.run()
+    try {
+      for (const job of group) job.value = await job.run(tx)
+    } catch (error) {
+      // A full disk makes SQLite itself roll back: then there is no use in trying again.
+      if (!writer.inTransaction) throw error
+      writer.run('ROLLBACK')
+      return false
+    }
+    commit.run()
+    return true
+  }
+
+  async function commitApart(group: Job[]): Promise<void> {
+    begin.run()
+    for (const job of group) await runJob(job)
+    commit.run()
   }
 
   async function runJob(job: Job): Promise<void> {
@@ -158,8 +186,13 @@ export function createStorage(writer: Database, reader: Database, onGroup: (size
       wake()
     })
 
+  const dataVersion = writer.query<{ data_version: number }, []>('PRAGMA data_version')
+
   return {
     db: drizzleOn(reader),
+    warm: tx,
+    // As the writer sees it: its own commits do not count, and nobody else in this process writes.
+    foreignChanges: () => dataVersion.get()?.data_version ?? 0,
     write,
     checkpoint,
     async close() {
@@ -171,7 +204,44 @@ export function createStorage(writer: Database, reader: Database, onGroup: (size
   }
 }
 
-/** Keeps one prepared statement per connection: drizzle's builder costs several times the query itself. */
+type Query = { toSQL(): { sql: string; params: unknown[] } }
+type Value = string | number | Buffer | Uint8Array | null
+
+/**
+ * A statement of the hot path: written with drizzle's builder, run without its mapping, which costs as much as the query. Takes the values of
+ * its placeholders by name; what it returns are rows under the names of their columns.
+ */
+export function hot<Row = never>(build: (db: Db) => Query): (db: Db, values: Record<string, Value>) => Row[] {
+  const statementOn = prepared(db => {
+    const { sql, params } = withConstants(build(db).toSQL())
+    const statement = (db as unknown as { $client: Database }).$client.prepare<Row, Value[]>(sql)
+    return { statement, names: params.map(placeholderName), params: params as Value[] }
+  })
+  return (db, values) => {
+    const { statement, names, params } = statementOn(db)
+    return statement.all(...names.map((name, i) => (name === undefined ? params[i]! : values[name]!)))
+  }
+}
+
+/** SQLite prepares a statement anew whenever its LIMIT is bound, so numbers that never change stand in the text. */
+function withConstants({ sql, params }: { sql: string; params: unknown[] }): { sql: string; params: unknown[] } {
+  const [first = '', ...rest] = sql.split('?')
+  const isConstant = (i: number) => typeof params[i] === 'number'
+  return {
+    sql: rest.reduce((text, part, i) => `${text}${isConstant(i) ? params[i] : '?'}${part}`, first),
+    params: params.filter((_, i) => !isConstant(i)),
+  }
+}
+
+function placeholderName(param: unknown): string | undefined {
+  const inner = param instanceof Param ? param.value : param
+  return inner instanceof Placeholder ? inner.name : undefined
+}
+
+/**
+ * Keeps one prepared statement per connection: drizzle's builder costs several times the query itself. No `.limit(1)` on what is unique: a
+ * bound LIMIT costs more than the look-up.
+ */
 export function prepared<Statement>(build: (db: Db) => Statement): (db: Db) => Statement {
   const statements = new WeakMap<Db, Statement>()
   return db => {

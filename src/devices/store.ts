@@ -171,7 +171,6 @@ const selectToken = prepared(db =>
     .select()
     .from(deviceTokens)
     .where(and(eq(deviceTokens.hash, column('hash')), eq(deviceTokens.kind, column('kind'))))
-    .limit(1)
     .prepare(),
 )
 

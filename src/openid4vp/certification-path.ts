@@ -2,10 +2,8 @@
 // search: a chain in another order, or with a stranger in it, is refused. Dates are the caller's; revocation lists are not read.
 
 import { X509Certificate } from 'node:crypto'
+import { CERTIFICATE_BYTES_MAX, CERTIFICATES_MAX } from './credential.ts'
 import { type Certificate, describeCertificate, type KeyUsage } from './x509.ts'
-
-export const CERTIFICATES_MAX = 5
-export const CERTIFICATE_BYTES_MAX = 8192
 
 export type LinkedChain = { ok: true; certificates: [Certificate, ...Certificate[]] } | { ok: false; detail: string }
 

@@ -4,9 +4,7 @@
 import { CborError, CborItem, type CborKey, parseCbor } from './cbor.ts'
 import { encodeArray, encodeBytes, encodeText } from './cbor-encode.ts'
 import type { Curve, VerificationKey } from './cose-key.ts'
-
-export const CERTIFICATES_MAX = 5
-export const CERTIFICATE_BYTES_MAX = 8192
+import { CERTIFICATE_BYTES_MAX, CERTIFICATES_MAX } from './credential.ts'
 
 export type Headers = Map<CborKey, unknown>
 

@@ -29,3 +29,7 @@ export type StatusReference = { uri: string; index: number }
 
 /** Clocks differ a little. */
 export const CLOCK_SKEW_MS = 60_000
+
+/** No issuer needs more certificates, or larger ones. */
+export const CERTIFICATES_MAX = 5
+export const CERTIFICATE_BYTES_MAX = 8192

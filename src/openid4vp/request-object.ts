@@ -26,7 +26,7 @@ export const requestUri = (publicUrl: string, id: string): string => `${publicUr
 export const responseUri = (publicUrl: string, id: string): string => `${publicUrl}/wallet/response/${id}`
 
 export const byReferenceUri = (scheme: string, clientId: string, uri: string): string =>
-  `${scheme}://authorize?${new URLSearchParams({ client_id: clientId, request_uri: uri })}`
+  `${scheme}://authorize?client_id=${encodeURIComponent(clientId)}&request_uri=${encodeURIComponent(uri)}`
 
 type ByValue = { publicUrl: string; id: string; nonce: string; state: string; query: DcqlQuery }
 

@@ -1,15 +1,19 @@
 // An SD-JWT VC as a wallet presents it: form, issuer signature, disclosures, dates, key binding, in this order. Whether the issuer is
 // trusted, the status is good and the query is answered is for others to say; so is whether to believe the claims returned here, which
 // come whatever the signature, the dates and the key binding turned out to be.
-import { CLOCK_SKEW_MS, type Expected, type ReadCredential, type StatusReference } from './credential.ts'
+import {
+  CERTIFICATE_BYTES_MAX,
+  CERTIFICATES_MAX,
+  CLOCK_SKEW_MS,
+  type Expected,
+  type ReadCredential,
+  type StatusReference,
+} from './credential.ts'
 import type { Findings } from './finding.ts'
 import { importCertificateKey, isSignedBy } from './jws.ts'
 import { findKeyBindingProblem } from './key-binding.ts'
 import { discloseClaims } from './sd-jwt-disclosures.ts'
 import { type DecodedSdJwt, decodeSdJwt, isObject, Malformed, type Members, type Token } from './sd-jwt-form.ts'
-
-const CERTIFICATES_MAX = 5
-const CERTIFICATE_BYTES_MAX = 8 * 1024
 
 type Issuer = { chain: Uint8Array[]; key: CryptoKey | undefined }
 

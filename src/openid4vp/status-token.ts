@@ -2,9 +2,9 @@
 // about who signed it: the certificates come along for the caller to judge. Faults are thrown as `StatusFault`, which the caller catches once.
 
 import { CborError, type CborItem, type CborKey, parseCbor } from './cbor.ts'
-import { CERTIFICATE_BYTES_MAX, CERTIFICATES_MAX } from './certification-path.ts'
 import { parseSign1, verifySign1 } from './cose.ts'
 import type { Curve } from './cose-key.ts'
+import { CERTIFICATE_BYTES_MAX, CERTIFICATES_MAX } from './credential.ts'
 import { importCertificateKey, isSignedBy } from './jws.ts'
 import { decodeStatusList, type StatusList } from './status-bits.ts'
 import { parseStrictJson } from './strict-json.ts'

@@ -30,7 +30,7 @@ export async function resolveTemplate(db: Db, tenantId: string, key: string): Pr
 }
 
 /** Fixes what a session asks for: the template may change, the session's question must not. */
-export async function fixVersion(tx: Db, { version, query }: Pick<ResolvedTemplate, 'version' | 'query'>): Promise<void> {
+export async function fixVersion(tx: Db, version: string, query: DcqlQuery): Promise<void> {
   await keepVersion(tx, version, query)
 }
 

@@ -10,7 +10,6 @@ const selectTemplate = prepared(db =>
     .select()
     .from(templates)
     .where(and(eq(templates.tenantId, sql.placeholder('tenantId')), eq(templates.key, sql.placeholder('key'))))
-    .limit(1)
     .prepare(),
 )
 
@@ -57,7 +56,6 @@ const selectVersion = prepared(db =>
     .select({ query: templateVersions.query })
     .from(templateVersions)
     .where(eq(templateVersions.hash, sql.placeholder('hash')))
-    .limit(1)
     .prepare(),
 )
 

@@ -2,15 +2,7 @@ import type { Db } from '#db'
 import type { Deps } from '../deps.ts'
 import { newTenantId, newWebhookSecret } from '../ids.ts'
 import { SALT_BYTES } from '../seal.ts'
-import {
-  findTenant,
-  insertTenant,
-  insertWebhookSecret,
-  listTenants,
-  nextCreationTime,
-  type TenantRow,
-  updateTenant,
-} from './store.ts'
+import { insertTenant, insertWebhookSecret, listTenants, type TenantRow, updateTenant } from './store.ts'
 
 /** Creations a day. */
 export const PLANS = { trial: 100, standard: 10_000, large: 100_000 } as const
@@ -20,18 +12,6 @@ export const DAILY_QUOTA_MAX = 10_000_000
 export const RETENTION_DAYS_MAX = 3650
 
 export const dailyQuotaOf = ({ plan, dailyQuota }: Pick<TenantRow, 'plan' | 'dailyQuota'>): number => dailyQuota ?? PLANS[plan]
-
-export async function tenantQuota(db: Db, id: string): Promise<number> {
-  const tenant = await findTenant(db, id)
-  if (!tenant) throw new Error('an authenticated tenant exists')
-  return dailyQuotaOf(tenant)
-}
-
-/** When the tenant's next verification is created, strictly after its newest one, and the quota it is counted against. */
-export async function nextCreation(tx: Db, id: string, now: number): Promise<{ at: number; quota: number }> {
-  const { at, ...plan } = await nextCreationTime(tx, id, now)
-  return { at, quota: dailyQuotaOf(plan) }
-}
 
 /** The tenants that keep ended sessions for a while only. */
 export async function retentions(db: Db): Promise<{ tenantId: string; days: number }[]> {
@@ -49,7 +29,7 @@ export async function createTenant(
   actor: string,
 ): Promise<{ tenant: TenantRow; webhookSecret: string }> {
   const at = deps.now()
-  const tenant = { id: newTenantId(deps.random), name, plan, dailyQuota, retentionDays, lastCreatedAt: 0, createdAt: at }
+  const tenant = { id: newTenantId(deps.random), name, plan, dailyQuota, retentionDays, createdAt: at }
   const webhookSecret = newWebhookSecret(deps.random)
   const salt = Buffer.from(deps.random(SALT_BYTES))
   const sealed = deps.sealer.seal(

@@ -1,5 +1,5 @@
-import { asc, eq, sql } from 'drizzle-orm'
-import { type Db, prepared } from '#db'
+import { asc, eq } from 'drizzle-orm'
+import type { Db } from '#db'
 import { tenants, webhookSecrets } from '#schema'
 
 export type TenantRow = typeof tenants.$inferSelect
@@ -24,26 +24,6 @@ export async function updateTenant(
   changes: Partial<Pick<TenantRow, 'name' | 'plan' | 'dailyQuota' | 'retentionDays'>>,
 ): Promise<TenantRow | undefined> {
   const [row] = await tx.update(tenants).set(changes).where(eq(tenants.id, id)).returning()
-  return row
-}
-
-const advance = prepared(db =>
-  db
-    .update(tenants)
-    .set({ lastCreatedAt: sql`max(${sql.placeholder('now')}, ${tenants.lastCreatedAt} + 1)` })
-    .where(eq(tenants.id, sql.placeholder('id')))
-    .returning({ at: tenants.lastCreatedAt, plan: tenants.plan, dailyQuota: tenants.dailyQuota })
-    .prepare(),
-)
-
-/** The time of the tenant's next verification: now, or just after its newest one. */
-export async function nextCreationTime(
-  tx: Db,
-  id: string,
-  now: number,
-): Promise<Pick<TenantRow, 'plan' | 'dailyQuota'> & { at: number }> {
-  const [row] = await advance(tx).execute({ id, now })
-  if (!row) throw new Error('an authenticated tenant exists')
   return row
 }
 

@@ -2,14 +2,13 @@ import { Elysia } from 'elysia'
 import { accessPlugin } from '../access/plugin.ts'
 import type { Deps } from '../deps.ts'
 import { errorResponses } from '../http/schema.ts'
-import { tenantQuota } from '../tenants/settings.ts'
 import { readUsage } from './read.ts'
 import { Usage } from './schema.ts'
 
 export const usageRoutes = (deps: Deps) =>
   new Elysia({ prefix: '/v1', tags: ['Usage'] })
     .use(accessPlugin(deps))
-    .get('/usage', async ({ caller }) => readUsage(deps, caller.tenantId, await tenantQuota(deps.db, caller.tenantId)), {
+    .get('/usage', ({ caller }) => readUsage(deps, caller.tenantId, caller.dailyQuota), {
       need: { scope: 'verifications:read' },
       response: { 200: Usage, ...errorResponses(401, 403, 429, 500) },
       detail: { operationId: 'getUsage', summary: "Today's creations and the days before" },

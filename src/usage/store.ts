@@ -1,10 +1,10 @@
 import { desc, eq, sql } from 'drizzle-orm'
-import { type Db, prepared } from '#db'
+import { type Db, hot } from '#db'
 import { usageDays } from '#schema'
 
 export type UsageDay = { day: string; verificationsCreated: number }
 
-const charge = prepared(db =>
+const charge = hot<{ verifications_created: number }>(db =>
   db
     .insert(usageDays)
     .values({ tenantId: sql.placeholder('tenantId'), day: sql.placeholder('day'), verificationsCreated: 1 })
@@ -13,14 +13,13 @@ const charge = prepared(db =>
       set: { verificationsCreated: sql`${usageDays.verificationsCreated} + 1` },
       setWhere: sql`${usageDays.verificationsCreated} < ${sql.placeholder('quota')}`,
     })
-    .returning({ verificationsCreated: usageDays.verificationsCreated })
-    .prepare(),
+    .returning({ verificationsCreated: usageDays.verificationsCreated }),
 )
 
 /** Counts one creation in a single statement; nothing comes back when the quota is spent. A quota of 0 must be refused before. */
 export async function chargeDay(tx: Db, tenantId: string, day: string, quota: number): Promise<number | undefined> {
-  const [row] = await charge(tx).execute({ tenantId, day, quota })
-  return row?.verificationsCreated
+  const [row] = charge(tx, { tenantId, day, quota })
+  return row?.verifications_created
 }
 
 export async function listUsageDays(db: Db, tenantId: string, limit: number): Promise<UsageDay[]> {

@@ -6,13 +6,12 @@ import { type DcqlQuery, findDcqlProblem } from '../openid4vp/dcql.ts'
 import type { Profile } from '../openid4vp/request-object.ts'
 import { SALT_BYTES } from '../seal.ts'
 import { fixVersion, resolveTemplate } from '../templates/resolve.ts'
-import { nextCreation } from '../tenants/settings.ts'
 import { type Charge, chargeOne } from '../usage/quota.ts'
 import { checkDestination } from '../webhooks/egress.ts'
-import type { Claim, Idempotency } from './idempotency.ts'
+import { type Claim, createIdempotency, type Idempotency } from './idempotency.ts'
 import { presentOpened, type SessionSecrets, secretsPlace } from './present.ts'
 import { type CreateVerification, METADATA_KEY_CHARS_MAX, TTL_SECONDS_DEFAULT, type Verification } from './schema.ts'
-import { insertVerification, type VerificationRow } from './store.ts'
+import { insertVerification, newestCreation, type VerificationRow } from './store.ts'
 
 /** Schemes that would run as code, or read files, in whatever opens them. */
 const REDIRECT_SCHEMES_REFUSED = ['javascript:', 'data:', 'vbscript:', 'file:', 'blob:', 'about:', 'view-source:']
@@ -21,20 +20,35 @@ export type Creation =
   | { verification: Verification; replayed: true }
   | { verification: Verification; replayed: false; charge: Charge }
 
+/** What the creations of one process share. */
+export type Creations = {
+  idempotency: Idempotency
+  /** The time of the newest verification of a tenant: the next one is later, so that paging by time neither skips nor repeats. */
+  newestAt: Map<string, number>
+  /** Versions of templates that are known to be stored. */
+  keptVersions: Set<string>
+}
+
+export const shareCreations = (deps: Deps): Creations => ({
+  idempotency: createIdempotency(deps),
+  newestAt: new Map(),
+  keptVersions: new Set(),
+})
+
 export async function createVerification(
   deps: Deps,
-  idempotency: Idempotency,
+  creations: Creations,
   caller: Caller,
   body: CreateVerification,
   idempotencyKey: string | undefined,
 ): Promise<Creation> {
   refuseInvalid(body)
   refuseBeyondRights(caller, body)
-  if (idempotencyKey === undefined) return await create(deps, caller, body)
-  const begun = await idempotency.begin(caller, idempotencyKey, body)
+  if (idempotencyKey === undefined) return await create(deps, creations, caller, body)
+  const begun = await creations.idempotency.begin(caller, idempotencyKey, body)
   if ('replay' in begun) return { verification: begun.replay, replayed: true }
   try {
-    return await create(deps, caller, body, begun.claim)
+    return await create(deps, creations, caller, body, begun.claim)
   } finally {
     begun.claim.release()
   }
@@ -63,38 +77,49 @@ function refuseBeyondRights(caller: Caller, { template }: CreateVerification): v
   })
 }
 
-async function create(deps: Deps, caller: Caller, body: CreateVerification, claim?: Claim): Promise<Creation> {
+async function create(
+  deps: Deps,
+  creations: Creations,
+  caller: Caller,
+  body: CreateVerification,
+  claim?: Claim,
+): Promise<Creation> {
   const asked = await whatToAsk(deps, caller, body)
   await refuseForbiddenWebhook(deps, body.webhook_url)
   const { row, secrets } = draft(deps, caller, body, asked, await deps.identity())
+  const { newestAt, keptVersions } = creations
+  const { tenantId } = caller
 
   const created = await deps.write(async tx => {
-    const { at, quota } = await nextCreation(tx, caller.tenantId, deps.now())
-    const charge = await chargeOne(tx, caller.tenantId, quota, at)
-    const dated = { ...row, createdAt: at, expiresAt: at + (body.ttl_seconds ?? TTL_SECONDS_DEFAULT) * 1000 }
-    if (asked.version !== null) await fixVersion(tx, { version: asked.version, query: asked.query })
-    await insertVerification(tx, dated)
-    await deps.audit.append(tx, {
+    const newest = newestAt.get(tenantId) ?? (await newestCreation(tx, tenantId))
+    const at = Math.max(deps.now(), newest + 1)
+    const charge = await chargeOne(tx, tenantId, caller.dailyQuota, at)
+    newestAt.set(tenantId, at)
+    if (asked.version !== null && !keptVersions.has(asked.version)) await fixVersion(tx, asked.version, asked.query)
+    const auditSeq = await deps.audit.append(tx, {
       at,
-      tenantId: caller.tenantId,
+      tenantId,
       actor: caller.name,
       action: 'verification.created',
       subjectId: row.id,
       details: { environment: caller.environment, template: row.template, purpose: body.purpose },
     })
-    const verification = await presentOpened({ ...deps, db: tx }, dated, secrets, {})
+    const dated = { ...row, createdAt: at, expiresAt: at + (body.ttl_seconds ?? TTL_SECONDS_DEFAULT) * 1000, auditSeq }
+    await insertVerification(tx, dated)
+    const verification = await presentOpened(deps, tx, dated, secrets, {})
     await claim?.keep(tx, verification)
     return { verification, charge }
   })
+  if (asked.version !== null) keptVersions.add(asked.version)
   deps.metrics.count('vidimus_verifications_total', { event: 'created' })
   return { ...created, replayed: false }
 }
 
 type Asked = { query: DcqlQuery; profile?: Profile; version: string | null }
 
-async function whatToAsk(deps: Pick<Deps, 'db'>, caller: Caller, { template, query }: CreateVerification): Promise<Asked> {
+async function whatToAsk(deps: Pick<Deps, 'warm'>, caller: Caller, { template, query }: CreateVerification): Promise<Asked> {
   if (template === undefined) return { query: query as unknown as DcqlQuery, version: null }
-  const resolved = await resolveTemplate(deps.db, caller.tenantId, template)
+  const resolved = await resolveTemplate(deps.warm, caller.tenantId, template)
   if (!resolved) throw apiError('unknown_template')
   return resolved
 }
@@ -110,7 +135,7 @@ async function refuseForbiddenWebhook(
     throw apiError('invalid_webhook_url', { message: `webhook_url: ${checked.detail}` })
 }
 
-type Draft = { row: Omit<VerificationRow, 'createdAt' | 'expiresAt'>; secrets: SessionSecrets }
+type Draft = { row: Omit<VerificationRow, 'createdAt' | 'expiresAt' | 'auditSeq'>; secrets: SessionSecrets }
 
 function draft(deps: Deps, caller: Caller, body: CreateVerification, asked: Asked, identity: RequestIdentity): Draft {
   const { random, sealer, config } = deps

@@ -1,6 +1,7 @@
 import type { Db } from '#db'
 import type { Deps } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
+import { describeFailure } from '../log.ts'
 import { isoUtc } from '../time.ts'
 import { forgetDeliveries } from '../webhooks/enqueue.ts'
 import type { ErasureResult } from './schema.ts'
@@ -16,6 +17,7 @@ export async function eraseVerification(deps: EraseDeps, owner: Owner, actor: st
   const at = deps.now()
   const deleted = await deps.write(tx => eraseIn(deps, tx, { owner, actor, id, at }))
   if (!deleted) throw apiError('session_not_found')
+  deps.metrics.count('vidimus_verifications_total', { event: 'erased' })
   await shred(deps)
   return { id, deleted, erased_at: isoUtc(at) }
 }
@@ -24,17 +26,17 @@ type Erasure = { owner: Owner; actor: string; id: string; at: number }
 
 /** One erasure inside a transaction; nothing when the owner has no such session. */
 export async function eraseIn(
-  { audit, metrics }: Pick<Deps, 'audit' | 'metrics'>,
+  { audit }: Pick<Deps, 'audit'>,
   tx: Db,
   { owner, actor, id, at }: Erasure,
 ): Promise<ErasureResult['deleted'] | undefined> {
-  if (!(await findVerification(tx, owner, id))) return undefined
+  const found = await findVerification(tx, owner, id)
+  if (!found) return undefined
   const deliveries = await forgetDeliveries(tx, owner.tenantId, id)
   const { sessions, results } = await deleteVerification(tx, owner.tenantId, id)
   await forgetReplays(tx, id)
-  await audit.forget(tx, id)
+  await audit.forget(tx, [found.verification.auditSeq, ...(found.result ? [found.result.auditSeq] : [])])
   await audit.append(tx, { at, tenantId: owner.tenantId, actor, action: 'verification.erased', subjectId: id, details: null })
-  metrics.count('vidimus_verifications_total', { event: 'erased' })
   return { verification_sessions: sessions, verification_results: results, webhook_deliveries: deliveries }
 }
 
@@ -42,5 +44,10 @@ export async function eraseIn(
 export async function shred({ checkpoint, log }: Pick<EraseDeps, 'checkpoint' | 'log'>, attempt = 1): Promise<void> {
   if (await checkpoint()) return
   if (attempt >= SHRED_ATTEMPTS_MAX) return log.warn('erasure.log_not_emptied', { count: attempt })
-  setTimeout(() => void shred({ checkpoint, log }, attempt + 1), SHRED_RETRY_MS)
+  // A stopping service need not wait for it: closing empties the log.
+  setTimeout(() => {
+    shred({ checkpoint, log }, attempt + 1).catch(error =>
+      log.error('erasure.log_not_emptied', { failure: describeFailure(error) }),
+    )
+  }, SHRED_RETRY_MS).unref()
 }

@@ -25,7 +25,7 @@ export type Idempotency = {
 
 type Held = { fingerprint: string; until: number }
 
-export function createIdempotency(deps: Pick<Deps, 'db' | 'now' | 'random' | 'sealer'>): Idempotency {
+export function createIdempotency(deps: Pick<Deps, 'warm' | 'now' | 'random' | 'sealer'>): Idempotency {
   const lookupKey = deps.sealer.key('idempotency key')
   const inFlight = new Map<string, Held>()
   const digest = (...parts: string[]) => hmacSha256(lookupKey, JSON.stringify(parts)).toString('hex')
@@ -41,7 +41,8 @@ export function createIdempotency(deps: Pick<Deps, 'db' | 'now' | 'random' | 'se
         if (inFlight.get(hash) === held) inFlight.delete(hash)
       }
       try {
-        const stored = await findReplay(deps.db, hash, deps.now())
+        // While the first request's write is not durable, its key is held above: what is found here is.
+        const stored = await findReplay(deps.warm, hash, deps.now())
         if (!stored) return { claim: claimOf(deps, { hash, fingerprint, tenantId: caller.tenantId }, release) }
         release()
         return { replay: replayOf(deps, stored, fingerprint) }

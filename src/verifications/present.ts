@@ -1,3 +1,4 @@
+import type { Db } from '#db'
 import type { Deps } from '../deps.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import { byReferenceUri, byValueUri, requestUri } from '../openid4vp/request-object.ts'
@@ -18,11 +19,12 @@ type PresentDeps = Pick<Deps, 'config' | 'db' | 'now' | 'sealer'>
 
 /** The one place where a row becomes JSON, for every route and for webhooks. */
 export async function present(deps: PresentDeps, { verification, result }: VerificationWithResult): Promise<Verification> {
-  return await presentOpened(deps, verification, openSecrets(deps, verification), result ? openResult(deps, result) : {})
+  return await presentOpened(deps, deps.db, verification, openSecrets(deps, verification), result ? openResult(deps, result) : {})
 }
 
 export async function presentOpened(
   deps: PresentDeps,
+  db: Db,
   row: VerificationRow,
   secrets: SessionSecrets,
   result: Result,
@@ -32,7 +34,7 @@ export async function presentOpened(
     id: row.id,
     status,
     ...(row.template !== null && { template: row.template }),
-    ...(status === 'pending' && (await walletLinks(deps, row, secrets))),
+    ...(status === 'pending' && (await walletLinks(deps, db, row, secrets))),
     ...result,
     ...(secrets.metadata && { metadata: secrets.metadata }),
     ...(secrets.purpose && { purpose: secrets.purpose }),
@@ -45,12 +47,13 @@ export async function presentOpened(
 
 async function walletLinks(
   deps: PresentDeps,
+  db: Db,
   row: VerificationRow,
   secrets: SessionSecrets,
 ): Promise<Pick<Verification, 'wallet_uri' | 'request_uri'>> {
   const { publicUrl } = deps.config
   if (row.profile === 'eu-av') {
-    const query = withPurpose(await queryOf(deps, row, secrets), secrets.purpose)
+    const query = withPurpose(await queryOf(db, row, secrets), secrets.purpose)
     return { wallet_uri: byValueUri({ publicUrl, id: row.id, nonce: row.nonce, state: row.state, query }) }
   }
   const uri = requestUri(publicUrl, row.id)
@@ -58,7 +61,7 @@ async function walletLinks(
 }
 
 /** What this session asks for, as fixed at its creation. */
-export async function queryOf({ db }: Pick<Deps, 'db'>, row: VerificationRow, secrets: SessionSecrets): Promise<DcqlQuery> {
+export async function queryOf(db: Db, row: VerificationRow, secrets: SessionSecrets): Promise<DcqlQuery> {
   const query = secrets.query ?? (await queryOfVersion(db, row.templateVersion ?? ''))
   if (!query) throw new Error('a session has a query of its own or a template version')
   return query

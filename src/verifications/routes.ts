@@ -3,9 +3,8 @@ import { accessPlugin } from '../access/plugin.ts'
 import type { Deps } from '../deps.ts'
 import { errorResponses } from '../http/schema.ts'
 import { addDailyBudget } from '../usage/quota.ts'
-import { createVerification } from './create.ts'
+import { createVerification, shareCreations } from './create.ts'
 import { eraseVerification } from './erase.ts'
-import { createIdempotency } from './idempotency.ts'
 import { readList, readOne, readStatus } from './read.ts'
 import { redeemResponseCode } from './redeem.ts'
 import {
@@ -20,13 +19,13 @@ import {
 } from './schema.ts'
 
 export const verificationRoutes = (deps: Deps) => {
-  const idempotency = createIdempotency(deps)
+  const creations = shareCreations(deps)
   return new Elysia({ prefix: '/v1', tags: ['Verifications'] })
     .use(accessPlugin(deps))
     .post(
       '/verifications',
       async ({ caller, body, headers, set, status }) => {
-        const creation = await createVerification(deps, idempotency, caller, body, headers['idempotency-key'])
+        const creation = await createVerification(deps, creations, caller, body, headers['idempotency-key'])
         if (creation.replayed) set.headers['idempotent-replayed'] = 'true'
         else addDailyBudget(set.headers, creation.charge)
         return status(201, creation.verification)

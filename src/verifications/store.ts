@@ -1,5 +1,5 @@
-import { and, desc, eq, gt, inArray, isNull, lt, lte, type SQL, sql } from 'drizzle-orm'
-import { type Db, prepared } from '#db'
+import { and, desc, eq, gt, inArray, isNull, lt, lte, max, type SQL, sql } from 'drizzle-orm'
+import { type Db, hot, prepared } from '#db'
 import { idempotencyKeys, verificationEvents, verificationResults, verificationSessions } from '#schema'
 
 export type VerificationRow = typeof verificationSessions.$inferSelect
@@ -11,32 +11,50 @@ export type Owner = { tenantId: string; environment: 'test' | 'live'; deviceId?:
 
 const column = <Name extends string>(name: Name) => sql.placeholder(name)
 
-const insert = prepared(db =>
+const ownedBy = () => [
+  eq(verificationSessions.tenantId, column('tenantId')),
+  eq(verificationSessions.environment, column('environment')),
+]
+
+const insert = hot(db =>
+  db.insert(verificationSessions).values({
+    id: column('id'),
+    tenantId: column('tenantId'),
+    environment: column('environment'),
+    deviceId: column('deviceId'),
+    status: 'pending',
+    template: column('template'),
+    templateVersion: column('templateVersion'),
+    profile: column('profile'),
+    clientId: column('clientId'),
+    signingKeyId: column('signingKeyId'),
+    nonce: column('nonce'),
+    state: column('state'),
+    createdAt: column('createdAt'),
+    expiresAt: column('expiresAt'),
+    auditSeq: column('auditSeq'),
+    salt: column('salt'),
+    sealed: column('sealed'),
+  }),
+)
+
+export async function insertVerification(tx: Db, { walletFormats: _, ...row }: VerificationRow): Promise<void> {
+  insert(tx, row)
+}
+
+const selectNewest = prepared(db =>
   db
-    .insert(verificationSessions)
-    .values({
-      id: column('id'),
-      tenantId: column('tenantId'),
-      environment: column('environment'),
-      deviceId: column('deviceId'),
-      status: 'pending',
-      template: column('template'),
-      templateVersion: column('templateVersion'),
-      profile: column('profile'),
-      clientId: column('clientId'),
-      signingKeyId: column('signingKeyId'),
-      nonce: column('nonce'),
-      state: column('state'),
-      createdAt: column('createdAt'),
-      expiresAt: column('expiresAt'),
-      salt: column('salt'),
-      sealed: column('sealed'),
-    })
+    .select({ at: max(verificationSessions.createdAt) })
+    .from(verificationSessions)
+    .where(and(...ownedBy()))
     .prepare(),
 )
 
-export async function insertVerification(tx: Db, row: VerificationRow): Promise<void> {
-  await insert(tx).execute(row)
+/** When the tenant's newest verification was created, of either environment; 0 without any. */
+export async function newestCreation(db: Db, tenantId: string): Promise<number> {
+  const [test] = await selectNewest(db).execute({ tenantId, environment: 'test' })
+  const [live] = await selectNewest(db).execute({ tenantId, environment: 'live' })
+  return Math.max(test?.at ?? 0, live?.at ?? 0)
 }
 
 const withResult = (db: Db) =>
@@ -51,18 +69,12 @@ const withResult = (db: Db) =>
       ),
     )
 
-const ownedBy = () => [
-  eq(verificationSessions.tenantId, column('tenantId')),
-  eq(verificationSessions.environment, column('environment')),
-]
-
 const byDevice = () => eq(verificationSessions.deviceId, column('deviceId'))
 
 const selectOneWhere = (...owned: SQL[]) =>
   prepared(db =>
     withResult(db)
       .where(and(eq(verificationSessions.id, column('id')), ...ownedBy(), ...owned))
-      .limit(1)
       .prepare(),
   )
 
@@ -106,7 +118,6 @@ const selectStatus = prepared(db =>
     .select({ status: verificationSessions.status, expiresAt: verificationSessions.expiresAt })
     .from(verificationSessions)
     .where(eq(verificationSessions.id, column('id')))
-    .limit(1)
     .prepare(),
 )
 
@@ -122,7 +133,6 @@ const selectSession = prepared(db =>
     .select()
     .from(verificationSessions)
     .where(eq(verificationSessions.id, column('id')))
-    .limit(1)
     .prepare(),
 )
 
@@ -196,6 +206,7 @@ const insertResultRow = prepared(db =>
       salt: column('salt'),
       sealed: column('sealed'),
       createdAt: column('createdAt'),
+      auditSeq: column('auditSeq'),
     })
     .prepare(),
 )
@@ -313,7 +324,6 @@ const selectReplay = prepared(db =>
     .select()
     .from(idempotencyKeys)
     .where(eq(idempotencyKeys.hash, column('hash')))
-    .limit(1)
     .prepare(),
 )
 
@@ -322,15 +332,35 @@ export async function findReplay(db: Db, hash: string, now: number): Promise<Rep
   return row && row.expiresAt > now ? row : undefined
 }
 
+const insertReplay = hot<{ hash: string }>(db =>
+  db
+    .insert(idempotencyKeys)
+    .values({
+      hash: column('hash'),
+      tenantId: column('tenantId'),
+      fingerprint: column('fingerprint'),
+      verificationId: column('verificationId'),
+      salt: column('salt'),
+      sealed: column('sealed'),
+      expiresAt: column('expiresAt'),
+    })
+    .onConflictDoUpdate({
+      target: idempotencyKeys.hash,
+      set: {
+        fingerprint: sql`excluded.fingerprint`,
+        verificationId: sql`excluded.verification_id`,
+        salt: sql`excluded.salt`,
+        sealed: sql`excluded.sealed`,
+        expiresAt: sql`excluded.expires_at`,
+      },
+      setWhere: lte(idempotencyKeys.expiresAt, column('now')),
+    })
+    .returning({ hash: idempotencyKeys.hash }),
+)
+
 /** False when the key is taken by a row that is still valid. */
 export async function keepReplay(tx: Db, row: ReplayRow, now: number): Promise<boolean> {
-  await tx.delete(idempotencyKeys).where(and(eq(idempotencyKeys.hash, row.hash), lte(idempotencyKeys.expiresAt, now)))
-  const kept = await tx
-    .insert(idempotencyKeys)
-    .values(row)
-    .onConflictDoNothing({ target: idempotencyKeys.hash })
-    .returning({ hash: idempotencyKeys.hash })
-  return kept.length > 0
+  return insertReplay(tx, { ...row, now }).length > 0
 }
 
 /** Leaves a tombstone: the key stays taken, what it made cannot be read. */

@@ -6,8 +6,17 @@ import { SALT_BYTES } from '../seal.ts'
 import { issueOwnCertificates } from './certificates.ts'
 import { findCurrentLeaf, findSigningKey, insertSigningKey, type SigningKeyRow } from './store.ts'
 
-/** Read for each session: an imported certificate counts at once. */
-export async function currentIdentity({ db, config }: Pick<Deps, 'db' | 'config'>): Promise<RequestIdentity> {
+/** Remembered until a command of the operator has written: an imported certificate counts at once. */
+export function rememberIdentity(deps: Pick<Deps, 'db' | 'config' | 'foreignChanges'>): () => Promise<RequestIdentity> {
+  let known: { identity: RequestIdentity; at: number } | undefined
+  return async () => {
+    const at = deps.foreignChanges()
+    if (known?.at !== at) known = { identity: await currentIdentity(deps), at }
+    return known.identity
+  }
+}
+
+async function currentIdentity({ db, config }: Pick<Deps, 'db' | 'config'>): Promise<RequestIdentity> {
   const leaf = await findCurrentLeaf(db)
   if (!leaf) throw new Error('the first start makes a signing key')
   // `x509_hash:` and the SHA-256 of the leaf, or the host that the leaf names (OpenID4VP 1.0 § 5.9.3).

@@ -60,7 +60,7 @@ export function sealResult(
   session: VerificationRow,
   { result }: Outcome,
   at: number,
-): ResultRow {
+): Omit<ResultRow, 'auditSeq'> {
   const { id: verificationId, tenantId } = session
   const salt = Buffer.from(random(SALT_BYTES))
   const place = { tenant: tenantId, table: 'verification_results', column: 'sealed', row: verificationId, salt }

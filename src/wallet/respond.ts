@@ -56,7 +56,7 @@ async function readOrRefuse(
   }
 }
 
-/** The wallet is told what is wrong with its form, and no more: why an answer in it is not one to this session is for the timeline. */
+/** The wallet is told what is wrong with its form, and no more: why that is no answer to this session is for the timeline. */
 function unreadable(error: unknown): { reason: string; told: ApiError } {
   if (error instanceof UnreadableResponse)
     return { reason: `response: ${error.message}`, told: apiError('invalid_wallet_response', { cause: error }) }
@@ -110,7 +110,15 @@ async function record(
     responseCode === undefined ? {} : { responseCodeHash: sha256Hex(responseCode), responseCodeExpiresAt: at + RESPONSE_CODE_MS }
   await deps.write(async tx => {
     if (!(await closeSession(tx, { id, tenantId, at, status: outcome.status, ...code }))) return await refuseLate(tx, id, at)
-    await insertResult(tx, sealResult(deps, session, outcome, at))
+    const auditSeq = await deps.audit.append(tx, {
+      at,
+      tenantId,
+      actor: 'wallet',
+      action: `verification.${outcome.status}`,
+      subjectId: id,
+      details: { environment: session.environment, error: outcome.result.error?.code },
+    })
+    await insertResult(tx, { ...sealResult(deps, session, outcome, at), auditSeq })
     await recordEvent(deps, tx, session, 'response_posted', {
       status: outcome.status,
       error: outcome.result.error?.code,
@@ -119,15 +127,6 @@ async function record(
     if (secrets.webhook_url !== undefined) {
       await enqueueDelivery(deps, tx, { tenantId, verificationId: id, type: `verification.${outcome.status}`, at })
     }
-    const details = { environment: session.environment, error: outcome.result.error?.code }
-    await deps.audit.append(tx, {
-      at,
-      tenantId,
-      actor: 'wallet',
-      action: `verification.${outcome.status}`,
-      subjectId: id,
-      details,
-    })
   })
   deps.metrics.count('vidimus_verifications_total', { event: outcome.status })
 }

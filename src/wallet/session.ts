@@ -29,6 +29,6 @@ export async function askedOf(
   formats: readonly string[] | null,
 ): Promise<Asked> {
   const secrets = openSecrets(deps, session)
-  const query = withPurpose(await queryOf(deps, session, secrets), secrets.purpose)
+  const query = withPurpose(await queryOf(deps.db, session, secrets), secrets.purpose)
   return { query: formats ? withoutFormats(query, new Set(formats)) : query, secrets }
 }

@@ -5,10 +5,11 @@ import { callOut } from '../webhooks/egress-client.ts'
 
 const LIMITS = { resolveMs: 2000, connectMs: 3000, totalMs: 5000, answerBytes: 1024 * 1024 }
 
+/** Asked each time: the public URL may be known only once the service listens. */
 export const isSandboxList =
-  ({ publicUrl }: Deps['config']) =>
+  (config: Deps['config']) =>
   (uri: string): boolean =>
-    uri === statusListUri(publicUrl)
+    uri === statusListUri(config.publicUrl)
 
 /** Fetches a status list, from wherever its issuer publishes it; the sandbox issuer's own without a network. */
 export function statusFetcher({

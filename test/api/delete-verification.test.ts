@@ -97,12 +97,11 @@ test('what was erased is in no file afterwards, sealed or not', async () => {
 function finish(dir: string, tenantId: string, id: string): void {
   const sqlite = new Database(join(dir, 'vidimus.db'))
   sqlite.run('PRAGMA busy_timeout = 5000')
-  sqlite.run('INSERT INTO verification_results VALUES (?, ?, ?, ?, ?)', [
+  sqlite.run('INSERT INTO verification_results VALUES (?, ?, ?, ?, 1, 1)', [
     id,
     tenantId,
     Buffer.from('salt'),
     Buffer.from('sealed'),
-    1,
   ])
   sqlite.run('INSERT INTO verification_events (verification_id, tenant_id, at, event, salt, sealed) VALUES (?, ?, 1, ?, ?, ?)', [
     id,

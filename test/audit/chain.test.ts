@@ -265,7 +265,12 @@ describe('a signed checkpoint fixes everything before it', () => {
   })
 
   test('each field of the checkpoint is covered', async () => {
-    for (const change of ['at = at + 1', "signature = 'A' || substr(signature, 2)", "hash = 'f' || hash"])
+    for (const change of [
+      'at = at + 1',
+      'at = 9000000000000000',
+      "signature = 'A' || substr(signature, 2)",
+      "hash = 'f' || hash",
+    ])
       expect(await problemAfter(sqlite => sqlite.run(`UPDATE audit_checkpoints SET ${change}`))).toMatchObject({ seq: signed })
     const moved = (seq: number) => problemAfter(sqlite => sqlite.run('UPDATE audit_checkpoints SET seq = ?', [seq]))
     expect(await moved(signed - 1)).toMatchObject({ seq: signed - 1 })

@@ -120,7 +120,7 @@ describe('under load', () => {
     const keys = await whileCreating(key.key, 8, () => Promise.all(Array.from({ length: 20 }, () => newKey(tenant))))
     const usage = await call<{ verifications_created: number }>(server.url, 'GET', '/v1/usage', { key: key.key })
     const created = usage.body.verifications_created
-    expect(created).toBeGreaterThan(20)
+    expect(created).toBeGreaterThanOrEqual(8)
     expect(new Set(keys.map(({ id }) => id)).size).toBe(20)
     expect(await vidimusJson<Verdict>(dir, 'audit', 'verify')).toMatchObject({ ok: true, count: before + created + 20 })
     const answers = await Promise.all(keys.map(each => create(each.key)))

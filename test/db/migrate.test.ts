@@ -103,7 +103,7 @@ describe('migrating', () => {
     expect(contentOf(sqlite)).toEqual(before)
   })
 
-  test('one that stops half-way leaves the one before it whole and nothing of its own, and the next start goes on from there', () => {
+  test('one that stops half-way leaves the one before it whole and nothing of its own; the next start goes on', () => {
     const sqlite = newDatabase()
     const first = ['0000_first', 'CREATE TABLE first (id text);--> statement-breakpoint\nINSERT INTO first VALUES (1)'] as const
     const statements = [

@@ -533,7 +533,7 @@ describe('close', () => {
   })
 })
 
-// No power-cut rig: a log cut anywhere stands in for it. What was committed before the cut must be there, whole, and nothing else.
+// A log cut anywhere stands in for a power cut: what was committed before it must be there, whole, and nothing else.
 test('a log cut at any byte opens with exactly the writes that were whole before the cut (60 cuts)', async () => {
   const CUTS = 60
   const { write, writer, file, checkpoint } = storage()

@@ -1,5 +1,5 @@
-// An issuer whose every part a test can choose, down to the certificates, the header and the bytes that are hashed. What is not chosen is that
-// of a plain, valid credential. The wallet of the sandbox presents the result.
+// An issuer whose every part a test can choose, down to the certificates, the header and the bytes that are hashed. What is not
+// chosen is that of a plain, valid credential. The wallet of the sandbox presents the result.
 import { hash } from 'node:crypto'
 import { toBase64Url } from '../../src/sandbox/bytes.ts'
 import { type Cbor, cborMap, Encoded, embedded, encodeCbor, Tagged } from '../../src/sandbox/cbor-encode.ts'
@@ -9,7 +9,7 @@ import { newPrivateJwk, type PrivateJwk, type PublicJwk, publicJwk, signJwt } fr
 import type { Credential, Holder } from '../../src/sandbox/wallet.ts'
 import { addAnchors, type NewAnchor } from '../../src/wallet/trust-settings.ts'
 import { NOON, type TestApp } from './app.ts'
-import { authorityKey, DAY_MS, type Issued, issue, issueAuthority, keyIdentifier, Usage, usages, type Wanted } from './certificates.ts'
+import { authorityKey, DAY_MS, type Issued, issue, issueAuthority, Usage, usages, type Wanted } from './certificates.ts'
 
 /** While the clock of a test's service is at its noon. */
 export const AROUND_NOON = { notBefore: NOON - 30 * DAY_MS, notAfter: NOON + 300 * DAY_MS }
@@ -38,8 +38,6 @@ export async function forgeSigner(leaf: Wanted = {}): Promise<Signer> {
   const root = await newRoot()
   return signerFrom(await newLeaf(root, leaf), { root })
 }
-
-export { keyIdentifier }
 
 const pemOf = (der: Uint8Array): string =>
   `-----BEGIN CERTIFICATE-----\n${Buffer.from(der).toString('base64')}\n-----END CERTIFICATE-----\n`
@@ -123,7 +121,8 @@ export async function forgeMdoc(signer: Signer, holderKey: PublicJwk, wish: Mdoc
   const all = [...elements, ...unsigned].map(([namespace, element, value], digestID) => ({
     at: [namespace, element] as const,
     digestID,
-    bytes: embedded(cborMap({ digestID, random: Buffer.alloc(16, digestID), elementIdentifier: element, elementValue: value })).bytes,
+    bytes: embedded(cborMap({ digestID, random: Buffer.alloc(16, digestID), elementIdentifier: element, elementValue: value }))
+      .bytes,
   }))
   const valueDigests = new Map<string, Map<number, Cbor>>()
   for (const { at, digestID, bytes } of all.slice(0, elements.length)) {

@@ -1,5 +1,5 @@
-// What a hostile wallet, or whoever saw the QR code, can send, by the numbers of the list of attacks in the protocol notes. Each ends in its row
-// of the outcome table: refused and still pending, failed with a code, or gone; never `completed` by mistake, and never a 5xx.
+// What a hostile wallet, or whoever saw the QR code, can send, numbered 1 to 36. Each ends in its row of the outcome table:
+// refused and still pending, failed with a code, or gone; never `completed` by mistake, and never a 5xx.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHmac, createPublicKey, hash } from 'node:crypto'
 import { connect } from 'node:net'
@@ -13,13 +13,14 @@ import { type Credential, type Holder, type Mutations, type VpToken, vpToken } f
 import { importSigningKey, SigningProblem } from '../../src/wallet/signing.ts'
 import { statusFetcher } from '../../src/wallet/status.ts'
 import { TrustProblem } from '../../src/wallet/trust-settings.ts'
-import { createVerification, type ErrorBody, NOON, startApp, type TestApp } from '../helpers/app.ts'
+import { createVerification, NOON, startApp, type TestApp } from '../helpers/app.ts'
 import {
   authorityKey,
   crlPoint,
   DAY_MS,
   DOCUMENT_SIGNER,
   type Issued,
+  isAuthority,
   isNoAuthority,
   issuerAltName,
   keyIdentifier,
@@ -159,7 +160,7 @@ describe('session and transport', () => {
   test('2: an erased session is answered like one that never was', async () => {
     const session = await openSession(party, SD_JWT)
     const form = await formOf(session, adult)
-    expect((await app.call('DELETE', `/v1/verifications/${session.created.id}`, { key: party.key })).status).toBe(204)
+    expect((await app.call('DELETE', `/v1/verifications/${session.created.id}`, { key: party.key })).status).toBe(200)
     const erased = await postTo(session, form)
     const unknown = await app.call('POST', '/wallet/response/vs_0123456789012345678901', { raw: form })
     expect([erased.status, erased.text]).toEqual([404, unknown.text])
@@ -182,7 +183,7 @@ describe('session and transport', () => {
   // 4: test/flows/personas.test.ts, 'replay: what was presented to one session is refused by the next', in both formats;
   //    test/api/wallet-response.test.ts, 'the answer to another session'.
 
-  test('5: the response code reaches the device that answered and nobody else: not the API, not the page that shows the QR code', async () => {
+  test('5: the response code reaches the device that answered, not the API, not the page with the QR code', async () => {
     const session = await openSession(party, { ...SD_JWT, redirect_url: 'https://shop.example/done' })
     const { body } = await postTo(session, await formOf(session, adult))
     const code = body.redirect_uri?.split('#response_code=')[1] ?? ''
@@ -218,7 +219,8 @@ describe('session and transport', () => {
   // 8: test/api/wallet-response.test.ts, 'an unencrypted presentation' and 'the error %s fails it as %s'.
   // 9: test/api/wallet-response.test.ts, 'a plain error without the state of the session: …'.
 
-  // 10, content types and sizes: test/api/wallet-response.test.ts, 'not a form: %s' and '1 MiB is read and one byte more is 413, pending'.
+  // 10, content types and sizes: test/api/wallet-response.test.ts, 'not a form: %s' and '1 MiB is read and one byte more is 413,
+  // pending'.
   test.each(['GET', 'PUT', 'PATCH', 'DELETE'])('10: %s is 405', async method => {
     const session = await openSession(party, SD_JWT)
     const { status } = await app.call(method, `/wallet/response/${session.created.id}`)
@@ -252,7 +254,8 @@ describe('session and transport', () => {
     for (const socket of sockets) socket.destroy()
   })
 
-  // 11, repeated fields and members: test/api/wallet-response.test.ts, 'a repeated field' and 'an encrypted text that … has a member twice'.
+  // 11, repeated fields and members: test/api/wallet-response.test.ts, 'a repeated field' and 'an encrypted text that … has a
+  // member twice'.
   test('11: __proto__ gives an answer neither a state nor a token', async () => {
     const session = await openSession(party, SD_JWT)
     const { state } = session.request
@@ -288,20 +291,22 @@ describe('session and transport', () => {
 })
 
 describe('13: the JWE', () => {
-  // zip, enc not offered, kid, payload not an object, nested JWT: test/api/wallet-response.test.ts, the tables of its first describe.
-  const plaintext = ({ request }: Session) =>
-    new TextEncoder().encode(JSON.stringify({ state: request.state, vp_token: { pid: ['x'] } }))
+  // zip, enc not offered, kid, payload not an object, nested JWT: test/api/wallet-response.test.ts, the tables of its first
+  // describe.
+  const plaintext = ({ request }: Session) => JSON.stringify({ state: request.state, vp_token: { pid: ['x'] } })
+  const bytes = (session: Session) => new TextEncoder().encode(plaintext(session))
   const keyOf = ({ request }: Session) => {
     const { kty, crv, x, y } = request.encryption!.key
     return importJWK({ kty: kty!, crv: crv!, x: x!, y: y! }, 'ECDH-ES')
   }
   const kid = ({ request }: Session) => request.encryption!.key.kid
   const encrypt = (session: Session, header: Record<string, unknown>, key: Parameters<CompactEncrypt['encrypt']>[0]) =>
-    new CompactEncrypt(plaintext(session)).setProtectedHeader({ enc: 'A128GCM', kid: kid(session), ...header } as never).encrypt(key)
+    new CompactEncrypt(bytes(session)).setProtectedHeader({ enc: 'A128GCM', kid: kid(session), ...header } as never).encrypt(key)
   /** A header of our choice over parts that need not decrypt: it must not get that far. */
-  const headed = (session: Session, header: object) => `${encodeJson({ enc: 'A128GCM', kid: kid(session), ...header })}.AAAA.AAAA.AAAA.AAAA`
+  const headed = (session: Session, header: object) =>
+    `${encodeJson({ enc: 'A128GCM', kid: kid(session), ...header })}.AAAA.AAAA.AAAA.AAAA`
   const good = async (session: Session) => (await formOf(session, adult)).get('response')!
-  const withHeader = async (session: Session, change: (header: Record<string, never>) => object) => {
+  const withHeader = async (session: Session, change: (header: Record<string, unknown>) => object) => {
     const [head = '', ...rest] = (await good(session)).split('.')
     return [encodeJson(change(JSON.parse(Buffer.from(head, 'base64url').toString()))), ...rest].join('.')
   }
@@ -322,11 +327,11 @@ describe('13: the JWE', () => {
     ['an epk of another curve', async s => withHeader(s, h => ({ ...h, epk: { kty: 'OKP', crv: 'X25519', x: 'A'.repeat(43) } }))],
     ['no epk', async s => withHeader(s, ({ epk: _, ...header }) => header)],
     ['six parts', async s => `${await good(s)}.AAAA`],
-    ['a header of 9 kB', async s => withHeader(s, header => ({ ...header, apu: 'A'.repeat(9000) }))],
+    ['a header of 9 kB', async s => (await encryptedTo(s, plaintext(s), { x: 'A'.repeat(9000) })).get('response')!],
     [
       'the JSON form with two recipients',
       async s => {
-        const jwe = new GeneralEncrypt(plaintext(s)).setProtectedHeader({ enc: 'A128GCM' })
+        const jwe = new GeneralEncrypt(bytes(s)).setProtectedHeader({ enc: 'A128GCM' })
         jwe.addRecipient(await keyOf(s)).setUnprotectedHeader({ alg: 'ECDH-ES+A128KW', kid: kid(s) })
         jwe.addRecipient((await generateKeyPair('ECDH-ES+A128KW')).publicKey).setUnprotectedHeader({ alg: 'ECDH-ES+A128KW' })
         return JSON.stringify(await jwe.encrypt())
@@ -400,7 +405,8 @@ describe('SD-JWT', () => {
     const { d: _, ...key } = adult.deviceKey
     return createPublicKey({ key, format: 'jwk' }).export({ format: 'pem', type: 'spki' })
   }
-  const hmac = (secret: () => string | Buffer) => (text: string) => createHmac('sha256', secret()).update(text).digest('base64url')
+  const hmac = (secret: () => string | Buffer) => (text: string) =>
+    createHmac('sha256', secret()).update(text).digest('base64url')
 
   // Signature, nonce, aud, iat of last and next year, sd_hash: test/wallet/oidf-modules.test.ts.
   // By another key: test/flows/personas.test.ts, 'wrong_device_key'.
@@ -410,7 +416,13 @@ describe('SD-JWT', () => {
     ['alg none, signed all the same', { kbAlg: 'none' }],
     ['alg none, unsigned', rebound('none', () => '')],
     ['HS256 with the public key as text', rebound('HS256', hmac(holderPem as () => string))],
-    ['HS256 with x of the public key', rebound('HS256', hmac(() => Buffer.from(adult.deviceKey.x, 'base64url')))],
+    [
+      'HS256 with x of the public key',
+      rebound(
+        'HS256',
+        hmac(() => Buffer.from(adult.deviceKey.x, 'base64url')),
+      ),
+    ],
     ['ES384', { kbAlg: 'ES384' }],
     ['aud without its prefix', ({ request }) => ({ kbAud: request.clientId.split(':')[1] })],
     ['aud as an array', ({ request }) => ({ kbAud: [request.clientId] })],
@@ -433,27 +445,39 @@ describe('SD-JWT', () => {
     return { disclosures, digests: disclosures.map(digestOf) }
   }
   const inner = alwaysShown(['salt', 'b', 'x'])
-  const disclosures: [string, SdJwtWish, Mutations?][] = [
-    ['that nothing refers to', {}, { extraDisclosure: encodeJson(['salt', 'x', 'y']) }],
-    ['twice', {}, { repeatDisclosure: true }],
+  const disclosures: [string, SdJwtWish, check?: string][] = [
     ['whose digest stands twice', { digests: [digestOf(inner), digestOf(inner)] }],
     ['named _sd', disclosed(['salt', '_sd', ['x']])],
     ['named …', disclosed(['salt', '...', 'x'])],
     ['with the name of a signed claim', { ...disclosed(['salt', 'sex', 1]), payload: { sex: 2 } }],
     ['of two parts', disclosed(['salt', 'x'])],
-    ['of four parts', disclosed(['salt', 'x', 'y', 'z'])],
+    ['of four parts', disclosed(['salt', 'x', 'y', 'z']), 'format'],
     ['whose salt is a number', disclosed([1, 'x', 'y'])],
-    ['with padding', { disclosures: [{ at: [], text: `${inner.text}=` }], digests: [hash('sha256', `${inner.text}=`, 'base64url')] }],
-    ['of a claim whose container stays concealed', { disclosures: [inner], digests: [digestOf(alwaysShown(['s', 'a', { _sd: [digestOf(inner)] }]))] }],
+    [
+      'with padding',
+      { disclosures: [{ at: [], text: `${inner.text}=` }], digests: [hash('sha256', `${inner.text}=`, 'base64url')] },
+    ],
+    [
+      'of a claim whose container stays concealed',
+      { disclosures: [inner], digests: [digestOf(alwaysShown(['s', 'a', { _sd: [digestOf(inner)] }]))] },
+    ],
     ['of exp', { ...disclosed(['salt', 'exp', 4_000_000_000]), payload: { exp: undefined } }],
     ['of cnf', { ...disclosed(['salt', 'cnf', {}]) }],
     ['of vct', disclosed(['salt', 'vct', PID])],
     ['of status', disclosed(['salt', 'status', {}])],
-    ['with 1e400 for a date', { payload: { exp: '1e400' } }],
   ]
-  test.each(disclosures)('18: a disclosure %s', async (title, wish, mutations) => {
-    const check = title.includes('date') ? 'format' : 'digests'
-    await isFailed(await withSdJwt(wish), { body: SD_JWT, mutations }, MALFORMED, [check])
+  test.each(disclosures.map(([title, wish, check = 'digests']) => ({ title, wish, check })))(
+    '18: a disclosure $title',
+    async ({ wish, check }) => {
+      await isFailed(await withSdJwt(wish), { body: SD_JWT }, MALFORMED, [check])
+    },
+  )
+
+  test.each([
+    ['that nothing refers to', { extraDisclosure: encodeJson(['salt', 'x', 'y']) }],
+    ['twice', { repeatDisclosure: true }],
+  ] as [string, Mutations][])('18: a disclosure %s', async (_, mutations) => {
+    await isFailed(await withSdJwt(), { body: SD_JWT, mutations }, MALFORMED, ['digests'])
   })
 
   test.each([
@@ -482,6 +506,7 @@ describe('SD-JWT', () => {
     ['a cnf that only names a key', { payload: { cnf: { kid: 'x' } } }, UNBOUND, ['holder_binding']],
     ['alg none', { header: { alg: 'none' } }, UNSIGNED, ['issuer_signature']],
     ['alg HS256', { header: { alg: 'HS256' } }, UNSIGNED, ['issuer_signature']],
+    ['a date that is a text', { payload: { exp: '1e400' } }, MALFORMED, ['format']],
     ['an unknown way to be revoked', { payload: { status: { other: {} } } }, UNKNOWN, ['status']],
   ]
   test.each(others)('20: %s', async (_, wish, outcome, failed) => {
@@ -548,11 +573,14 @@ describe('21: the certificates of an issuer', () => {
       MALFORMED,
     ],
   ]
-  test.each(cases)('21: %s', async (_, make, outcome = UNTRUSTED) => {
-    const by = await make()
-    if (outcome === UNTRUSTED && !_.includes('nobody') && !_.includes('self-signed')) await trust(app, by)
-    await isFailed(await withSdJwt({}, by), { body: SD_JWT }, outcome, [outcome === UNTRUSTED ? 'issuer_chain' : 'format'])
-  })
+  test.each(cases.map(([title, make, outcome = UNTRUSTED]) => ({ title, make, outcome })))(
+    '21: $title',
+    async ({ make, outcome }) => {
+      const by = await make()
+      await trust(app, by)
+      await isFailed(await withSdJwt({}, by), { body: SD_JWT }, outcome, [outcome === UNTRUSTED ? 'issuer_chain' : 'format'])
+    },
+  )
 
   test('21: leaf and authority changed places: the key of the first certificate is the one that counts', async () => {
     const made = await chained({})
@@ -623,11 +651,12 @@ describe('mdoc', () => {
     await isFailed(adult, { body: MDOC, mutations: { deviceAuth } }, UNBOUND, ['holder_binding'])
   })
 
-  // 25, tampered: test/flows/personas.test.ts, 'tampered_claim'.
   const stranger: ForgedElement = ['org.example.unsigned', 'family_name', 'x']
   const unsigned = { query: { credentials: [mdocQuery('mdl', [['org.example.unsigned', 'family_name']])] } }
-  const issued: [string, MdocWish, string, string[], { body?: object; mutations?: Mutations }?][] = [
+  type Sent = { body?: object; mutations?: Mutations }
+  const issued: [title: string, wish: MdocWish, outcome: string, failed: string[], sent?: Sent][] = [
     ['25: a name space without digests', { unsigned: [stranger] }, UNSIGNED, ['digests', 'query'], { body: unsigned }],
+    ['25: an item that was tampered with', {}, UNSIGNED, ['digests', 'query'], { mutations: { tamperClaim: true } }],
     ['25: an item twice', {}, UNSIGNED, ['digests'], { mutations: { repeatDisclosure: true } }],
     ['25: another docType outside', {}, MALFORMED, ['doctype'], { mutations: { docType: 'org.example' } }],
     ['25: another docType inside', { mso: { docType: 'org.example' } }, MALFORMED, ['doctype', 'query']],
@@ -643,11 +672,20 @@ describe('mdoc', () => {
     ['29: version 2.0', {}, MALFORMED, ['format'], { mutations: { deviceResponseVersion: '2.0' } }],
     ['29: padding', {}, MALFORMED, ['format'], { mutations: { presentation: text => `${text}=` } }],
     ['29: the other alphabet', {}, MALFORMED, ['format'], { mutations: { presentation: text => `+${text.slice(1)}` } }],
-    ['29: hexadecimal', {}, MALFORMED, ['format'], { mutations: { presentation: text => Buffer.from(text, 'base64url').toString('hex') } }],
+    [
+      '29: hexadecimal',
+      {},
+      MALFORMED,
+      ['format'],
+      { mutations: { presentation: text => Buffer.from(text, 'base64url').toString('hex') } },
+    ],
   ]
-  test.each(issued)('%s', async (_, wish, outcome, failed, { body = MDOC, mutations } = {}) => {
-    await isFailed(await withMdoc(wish), { body, mutations }, outcome, failed)
-  })
+  test.each(issued.map(([title, wish, outcome, failed, sent]) => ({ title, wish, outcome, failed, sent })))(
+    '$title',
+    async ({ wish, outcome, failed, sent }) => {
+      await isFailed(await withMdoc(wish), { body: MDOC, ...sent }, outcome, failed)
+    },
+  )
 
   test('26: a signer that has expired', async () => {
     const by = await forgeSigner({ notAfter: NOON - DAY_MS / 2 })
@@ -660,7 +698,6 @@ describe('mdoc', () => {
     async function isoSigner({ purpose = DOCUMENT_SIGNER, country = 'UT', pathLength = 0, days = 330 }: Change): Promise<Signer> {
       const keys = await makeKeys()
       const own = await makeKeys()
-      const { isAuthority } = await import('../helpers/certificates.ts')
       const root = await newRoot({
         keys,
         extensions: [isAuthority(pathLength), signsCertificates(), await keyIdentifier(keys), issuerAltName(), crlPoint()],
@@ -698,7 +735,7 @@ describe('mdoc', () => {
   })
 
   describe('27: what the device states', () => {
-    const deviceClaims = { [MDL_NAMESPACE]: { family_name: 'Forged', nickname: 'x' } }
+    const deviceClaims = { [MDL_NAMESPACE]: { family_name: 'Stated', nickname: 'x' } }
     const allowed = new Map([['nameSpaces', [MDL_NAMESPACE]]])
 
     test('27: without leave of the issuer it spoils the proof', async () => {
@@ -709,7 +746,7 @@ describe('mdoc', () => {
       const holder = await withMdoc({ keyAuthorizations: allowed })
       const { verification } = await presentBy(party, holder, { body: MDOC, mutations: { deviceClaims } })
       expect([verification.status, verification.claims]).toEqual(['completed', { family_name: 'Mustermann' }])
-      expect(JSON.stringify(verification)).not.toContain('Forged')
+      expect(JSON.stringify(verification)).not.toContain('Stated')
     })
 
     test('27: with leave it does not answer the query', async () => {
@@ -757,7 +794,8 @@ describe('mdoc', () => {
 })
 
 describe('DCQL', () => {
-  // 30, unknown id, empty array, bare string: test/api/wallet-response.test.ts, 'an unknown credential id' and 'a vp_token of the shape %s …'.
+  // 30, unknown id, empty array, bare string: test/api/wallet-response.test.ts, 'an unknown credential id' and 'a vp_token of
+  // the shape %s …'.
   /** Presents under any query, and answers the session with the result. */
   async function answered(body: object, token: (session: Session) => Promise<VpToken>): Promise<Session> {
     const session = await openSession(party, body)
@@ -839,9 +877,12 @@ describe('DCQL', () => {
 
   test('31: the credential of one query under the id of another', async () => {
     const pid = { ...licence, id: 'd', meta: { doctype_value: 'eu.europa.ec.eudi.pid.1' } }
-    const sameType = await answered({ query: { credentials: [licence, pid], credential_sets: [{ options: [['c'], ['d']] }] } }, async s => ({
-      d: (await presented(s, [licence])).c!,
-    }))
+    const sameType = await answered(
+      { query: { credentials: [licence, pid], credential_sets: [{ options: [['c'], ['d']] }] } },
+      async s => ({
+        d: (await presented(s, [licence])).c!,
+      }),
+    )
     expect(await outcomeOf(sameType)).toBe(UNSATISFIED)
     const sets = [{ options: [['a'], ['c']] }]
     const otherFormat = await answered({ query: { credentials: [family, licence], credential_sets: sets } }, async s => ({
@@ -878,7 +919,16 @@ describe('33: status lists', () => {
     await trust(started, by)
   })
 
-  type List = { bits?: number; statuses?: number[]; lst?: Buffer; header?: object; claims?: object; signer?: Signer; type?: string; body?: string }
+  type List = {
+    bits?: number
+    statuses?: number[]
+    lst?: Buffer
+    header?: object
+    claims?: object
+    signer?: Signer
+    type?: string
+    body?: string
+  }
 
   const token = async ({ bits = 1, statuses = [0], lst, header, claims, signer: signs = by }: List) =>
     signJwt(
@@ -906,7 +956,7 @@ describe('33: status lists', () => {
   }
 
   const hmacHeader = { alg: 'HS256' }
-  const cases: [string, List, string, number?][] = [
+  const cases: [title: string, list: List, outcome: string, idx?: number][] = [
     ['valid', {}, 'completed'],
     ['revoked', { statuses: [1] }, 'credential_revoked'],
     ['suspended', { bits: 2, statuses: [2] }, 'credential_revoked'],
@@ -927,9 +977,12 @@ describe('33: status lists', () => {
     ['ttl of a million years', { claims: { ttl: 3e13 } }, 'completed'],
     ['ttl below zero', { claims: { ttl: -1 } }, UNKNOWN],
   ]
-  test.each(cases)('33: %s', async (_, list, outcome, idx) => {
-    expect(await outcomeWith(list, idx)).toBe(outcome)
-  })
+  test.each(cases.map(([title, list, outcome, idx]) => ({ title, list, outcome, idx })))(
+    '33: $title',
+    async ({ list, outcome, idx }) => {
+      expect(await outcomeWith(list, idx)).toBe(outcome)
+    },
+  )
 
   test('33: signed by a stranger, or with a key that is not that of its certificate', async () => {
     const stranger = await forgeSigner()
@@ -961,7 +1014,19 @@ describe('33: status lists', () => {
     const holder = await withSdJwt({ payload: { status: { status_list: { uri, idx: 0 } } } })
     const verification = await isFailed(holder, { body: SD_JWT }, UNKNOWN, ['status'])
     expect(verification.credentials?.[0]?.findings[0]?.detail).toMatch(detail)
-    const mdoc = await withMdoc({ mso: { status: new Map([['status_list', new Map<string, string | number>([['idx', 0], ['uri', uri]])]]) } })
+    const mdoc = await withMdoc({
+      mso: {
+        status: new Map([
+          [
+            'status_list',
+            new Map<string, string | number>([
+              ['idx', 0],
+              ['uri', uri],
+            ]),
+          ],
+        ]),
+      },
+    })
     await isFailed(mdoc, { body: MDOC }, UNKNOWN, ['status'])
   })
 
@@ -1012,7 +1077,7 @@ describe('what becomes of it', () => {
   }
   const body = { query: { credentials: [sdJwtQuery('pid', [['family_name'], ['given_name'], ['birthdate']])] } }
 
-  test('34: claims are text from strangers: given back to the letter, as JSON that no browser takes for anything else', async () => {
+  test('34: claims come back to the letter, as JSON that no browser takes for anything else', async () => {
     const { session } = await presentBy(party, await withSdJwt({ claims: HOSTILE }), { body })
     const { headers, body: verification } = await app.call<{ claims: object }>('GET', `/v1/verifications/${session.created.id}`, {
       key: party.key,
@@ -1033,7 +1098,14 @@ describe('what becomes of it', () => {
     const ownParty = { app: own, key: (await own.tenant()).key }
     const holder = await holderOf(own)
     const secrets = new Set<string>()
-    const cheats: Mutations[] = [{}, { dropKb: true }, { state: 'wrong' }, { plain: true }, { vpTokenShape: 'array' }, { kid: 'x' }]
+    const cheats: Mutations[] = [
+      {},
+      { dropKb: true },
+      { state: 'wrong' },
+      { plain: true },
+      { vpTokenShape: 'array' },
+      { kid: 'x' },
+    ]
     for (const mutations of cheats) {
       for (const format of ['dc+sd-jwt', 'mso_mdoc'] as const) {
         const session = await openSession(ownParty, { template: 'identity_basic', redirect_url: 'https://shop.example/#x' })
@@ -1057,7 +1129,13 @@ describe('what becomes of it', () => {
 
   test('36: the wallet reads the same whether it is believed or not, and whichever check failed', async () => {
     const said = new Set<string>()
-    const cheats: Mutations[] = [{}, { dropKb: true }, { issuerSignatureFlip: true }, { dropDisclosure: true }, { vpTokenShape: 'array' }]
+    const cheats: Mutations[] = [
+      {},
+      { dropKb: true },
+      { issuerSignatureFlip: true },
+      { dropDisclosure: true },
+      { vpTokenShape: 'array' },
+    ]
     for (const mutations of cheats) {
       const { answered } = await presentBy(party, adult, { body: SD_JWT, mutations })
       said.add(`${answered.status} ${answered.text}`)
@@ -1083,7 +1161,9 @@ describe('what becomes of it', () => {
       const { status, text } = await postTo(session, await formOf(session, adult, { mutations }))
       said.add(`${status} ${text}`)
     }
-    said.add(await postTo(session, new URLSearchParams({ response: 'a.b.c.d.e' })).then(({ status, text }) => `${status} ${text}`))
+    said.add(
+      await postTo(session, new URLSearchParams({ response: 'a.b.c.d.e' })).then(({ status, text }) => `${status} ${text}`),
+    )
     expect([...said]).toEqual([
       '400 {"error":{"code":"invalid_wallet_response","message":"This is not a readable answer to this session."}}',
     ])
@@ -1096,9 +1176,4 @@ describe('what becomes of it', () => {
     expect(statuses.filter(status => status >= 500)).toEqual([])
     expect(statuses.filter(status => status === 200).length).toBeGreaterThan(100)
   })
-})
-
-test('a code that the envelope of an error carries is one of the documented ones', async () => {
-  const { body } = await app.call<ErrorBody>('POST', '/wallet/response/vs_x', { raw: new URLSearchParams() })
-  expect(body.error.code).toBe('session_not_found')
 })

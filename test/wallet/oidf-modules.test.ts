@@ -1,5 +1,6 @@
-// The modules of the OpenID Foundation's conformance suite for verifiers, played by our own wallet: same cases, same verdicts. The suite's
-// wallet answers a query for one credential, an SD-JWT PID or an mDL, in every combination of client id prefix and response mode.
+// The modules of the OpenID Foundation's conformance suite for verifiers, played by our own wallet: same cases, same verdicts.
+// The suite's wallet answers a query for one credential, an SD-JWT PID or an mDL, in every combination of client id prefix and
+// response mode.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { decodeJwt } from 'jose'
 import type { Holder, Mutations } from '../../src/sandbox/wallet.ts'
@@ -89,7 +90,13 @@ const NEGATIVE: Module[] = [
   transcript('a thumbprint where there should be none, or none where there should be one', ({ request }) => ({
     thumbprint: request.encryption ? null : new Uint8Array(32),
   })),
-  flipped('dc+sd-jwt', 'invalid-kb-jwt-signature', { holderSignatureFlip: true }, UNBOUND, /not signed with the key of the holder/),
+  flipped(
+    'dc+sd-jwt',
+    'invalid-kb-jwt-signature',
+    { holderSignatureFlip: true },
+    UNBOUND,
+    /not signed with the key of the holder/,
+  ),
   flipped('mso_mdoc', 'invalid-kb-jwt-signature, as deviceSignature', { holderSignatureFlip: true }, UNBOUND, /not valid/),
   flipped('dc+sd-jwt', 'invalid-credential-signature', { issuerSignatureFlip: true }, UNSIGNED, /not signed with the key/),
   flipped('mso_mdoc', 'invalid-credential-signature', { issuerSignatureFlip: true }, UNSIGNED, /signature is not valid/),
@@ -132,7 +139,10 @@ describe.each(VARIANTS)('$clientIdPrefix, $mode', ({ clientIdPrefix, profile, mo
 
     test('request-uri-method-post', async () => {
       // Our wallet refuses a request that does not carry the wallet_nonce it posted.
-      const session = await openSession(party, body, { method: 'post', walletMetadata: { vp_formats_supported: { [format]: {} } } })
+      const session = await openSession(party, body, {
+        method: 'post',
+        walletMetadata: { vp_formats_supported: { [format]: {} } },
+      })
       expect(session.request.parameters.wallet_nonce).toMatch(/^[\w-]{22}$/)
       expect((await postTo(session, await formOf(session, holder))).status).toBe(200)
       expect(verdictOf(await readOf(session))).toEqual(COMPLETED)
@@ -155,7 +165,9 @@ describe.each(VARIANTS)('$clientIdPrefix, $mode', ({ clientIdPrefix, profile, mo
     const signer = await forgeSigner()
     await trust(party.app, signer)
     const wallet = await holderWith(async key => [
-      await forgeSdJwt(signer, key, { payload: { cnf: { jwk: { kty: key.kty, crv: key.crv, x: key.x, y: key.y, ...further } } } }),
+      await forgeSdJwt(signer, key, {
+        payload: { cnf: { jwk: { kty: key.kty, crv: key.crv, x: key.x, y: key.y, ...further } } },
+      }),
     ])
     const { verification } = await presentBy(party, wallet, { body: { query: QUERIES['dc+sd-jwt'] } })
     expect(verdictOf(verification)).toEqual(COMPLETED)

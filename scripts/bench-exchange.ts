@@ -1,0 +1,279 @@
+// The wallet exchange beside the elliptic-curve work it cannot do without. The wallet's own work is done beforehand and not measured.
+import { randomBytes, webcrypto } from 'node:crypto'
+import { cpus } from 'node:os'
+import { calculateJwkThumbprint } from 'jose'
+import { loadConfig } from '../src/config.ts'
+import { createDeps, type Deps, realWorld } from '../src/deps.ts'
+import { verifyPresentations } from '../src/openid4vp/verify.ts'
+import { makeHolder } from '../src/sandbox/issuer.ts'
+import { answer, fetchRequest, type Holder, type PresentationRequest, vpToken } from '../src/sandbox/wallet.ts'
+import { BUILTIN_TEMPLATES } from '../src/templates/builtin.ts'
+import type { Verification } from '../src/verifications/schema.ts'
+import { median } from './bench-load.ts'
+import { fixed, table, verdict, whole } from './bench-output.ts'
+import { cpuMs, environmentFor, makeTenant, type Server, startService, temporaryDir } from './bench-service.ts'
+
+const FORMATS = ['dc+sd-jwt', 'mso_mdoc'] as const
+type Format = (typeof FORMATS)[number]
+
+const ROUNDS = 3
+const SESSIONS_A_ROUND = 600
+const IN_FLIGHT = 32
+const PRESENTATIONS = 64
+const TEMPLATE = 'age_over_18'
+/** The issuer's signature and the holder's. */
+const VERIFICATIONS_A_PRESENTATION = 2
+const RATIO_AIM = 0.7
+
+type Phase = 'create' | 'fetch' | 'respond' | 'read'
+const PHASES: Phase[] = ['create', 'fetch', 'respond', 'read']
+
+type FormatFigures = {
+  format: Format
+  cycles_per_second: number
+  phases_per_second: Record<Phase, number>
+  server_cpu_us_per_cycle: number | null
+  presentations_per_second: number
+  presentation_cpu_us: number
+  curve_limit_per_second: number
+  curve_cpu_us: number
+  /** Of the limit with all cores busy, and of the processor time. */
+  ratio: number
+  cpu_ratio: number
+}
+
+export type ExchangeReport = {
+  cores: number
+  sessions: number
+  rounds: number
+  aim: { ratio_minimum: number }
+  formats: FormatFigures[]
+}
+
+export async function benchExchange(): Promise<ExchangeReport> {
+  const dir = temporaryDir()
+  const { key } = await makeTenant(dir)
+  const service = await startService(dir)
+  const publicUrl = `http://localhost:${service.port}`
+  // Beside the running service, as the command line does: for the documents of its sandbox issuer, and to judge them in this process.
+  const deps = createDeps({ ...loadConfig(environmentFor(dir)), publicUrl }, realWorld(), 'command')
+  const formats: FormatFigures[] = []
+  for (const format of FORMATS) {
+    const holder = await holderFor(deps, format)
+    const cycles = await measureCycles(service, key, holder)
+    const judged = await measureJudgement(deps, service, key, holder)
+    formats.push({ format, ...cycles, ...judged })
+  }
+  await deps.close()
+  await service.stop()
+  return { cores: cpus().length, sessions: SESSIONS_A_ROUND, rounds: ROUNDS, aim: { ratio_minimum: RATIO_AIM }, formats }
+}
+
+async function holderFor(deps: Deps, format: Format): Promise<Holder> {
+  const { issuer } = await deps.sandbox()
+  const holder = await makeHolder(issuer, 'adult', Date.now(), count => new Uint8Array(randomBytes(count)))
+  return { ...holder, credentials: holder.credentials.filter(credential => credential.format === format) }
+}
+
+type Cycles = Pick<FormatFigures, 'cycles_per_second' | 'phases_per_second' | 'server_cpu_us_per_cycle'>
+
+/** Phase by phase, because the wallet's work lies in between: a cycle takes as long as its four phases. */
+async function measureCycles(service: Server, key: string, holder: Holder): Promise<Cycles> {
+  const rounds: { seconds: Record<Phase, number>; cpuMs: number | undefined }[] = []
+  for (let round = 0; round <= ROUNDS; round++) {
+    const run = await cycleRound(service, key, holder)
+    // The first one warms up.
+    if (round > 0) rounds.push(run)
+  }
+  const seconds = (phase: Phase) => median(rounds.map(round => round.seconds[phase]))
+  const whole = median(rounds.map(round => PHASES.reduce((sum, phase) => sum + round.seconds[phase], 0)))
+  const used = rounds.map(round => round.cpuMs).filter(ms => ms !== undefined)
+  return {
+    cycles_per_second: SESSIONS_A_ROUND / whole,
+    phases_per_second: Object.fromEntries(PHASES.map(phase => [phase, SESSIONS_A_ROUND / seconds(phase)])) as Record<
+      Phase,
+      number
+    >,
+    server_cpu_us_per_cycle: used.length > 0 ? (median(used) * 1000) / SESSIONS_A_ROUND : null,
+  }
+}
+
+async function cycleRound(service: Server, key: string, holder: Holder) {
+  const url = `http://127.0.0.1:${service.port}`
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const seconds = {} as Record<Phase, number>
+  let cpu = 0
+  const phase = async <In, Out>(name: Phase, inputs: In[], act: (input: In) => Promise<Out>): Promise<Out[]> => {
+    const [cpuBefore, startedAt] = [cpuMs(service.pid) ?? 0, performance.now()]
+    const outputs = await inFlight(inputs, act)
+    seconds[name] = (performance.now() - startedAt) / 1000
+    cpu += (cpuMs(service.pid) ?? 0) - cpuBefore
+    return outputs
+  }
+
+  const numbers = Array.from({ length: SESSIONS_A_ROUND }, (_, i) => i)
+  const created = await phase('create', numbers, () =>
+    json<Verification>(`${url}/v1/verifications`, { method: 'POST', headers, body: JSON.stringify({ template: TEMPLATE }) }),
+  )
+  const fetched = await phase('fetch', created, async ({ id }) => (await fetch(`${url}/wallet/request/${id}`)).text())
+  const texts = new Map(created.map(({ id }, i) => [id, fetched[i] ?? '']))
+  const answers = await inFlight(created, async ({ id, wallet_uri }) => {
+    const served = async () => new Response(texts.get(id), { headers: { 'content-type': 'application/oauth-authz-req+jwt' } })
+    const request = await fetchRequest(wallet_uri ?? '', served, { now: Date.now() })
+    return { id, form: (await answer(request, holder, { now: Date.now() })).form.toString() }
+  })
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  await phase('respond', answers, ({ id, form: body }) =>
+    json(`${url}/wallet/response/${id}`, { method: 'POST', headers: form, body }),
+  )
+  const read = await phase('read', created, ({ id }) => json<Verification>(`${url}/v1/verifications/${id}`, { headers }))
+  const open = read.find(({ status }) => status !== 'completed')
+  if (open) throw new Error(`a session ended ${open.status}: ${JSON.stringify(open.error)}`)
+  return { seconds, cpuMs: cpuMs(service.pid) === undefined ? undefined : cpu }
+}
+
+async function json<Body = unknown>(url: string, init?: RequestInit): Promise<Body> {
+  const response = await fetch(url, init)
+  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
+  return (await response.json()) as Body
+}
+
+/** A few at a time, like customers. */
+async function inFlight<In, Out>(inputs: In[], act: (input: In) => Promise<Out>): Promise<Out[]> {
+  const outputs = new Array<Out>(inputs.length)
+  let next = 0
+  const worker = async () => {
+    while (next < inputs.length) {
+      const index = next++
+      outputs[index] = await act(inputs[index] as In)
+    }
+  }
+  await Promise.all(Array.from({ length: IN_FLIGHT }, worker))
+  return outputs
+}
+
+type Judged = Pick<
+  FormatFigures,
+  'presentations_per_second' | 'presentation_cpu_us' | 'curve_limit_per_second' | 'curve_cpu_us' | 'ratio' | 'cpu_ratio'
+>
+
+/** Judging presentations in this process, by turns with nothing but the signatures they hold. */
+async function measureJudgement(deps: Deps, service: Server, key: string, holder: Holder): Promise<Judged> {
+  const judge = await preparedJudgements(deps, service, key, holder)
+  const verify = await preparedSignatures()
+  const rounds: { judged: Speed; limit: Speed }[] = []
+  for (let round = 0; round <= ROUNDS; round++) {
+    const limit = await speedOf(PRESENTATIONS * 10 * VERIFICATIONS_A_PRESENTATION, verify)
+    const judged = await speedOf(PRESENTATIONS * 10, judge)
+    if (round > 0) rounds.push({ judged, limit })
+  }
+  const judged = { perSecond: median(rounds.map(r => r.judged.perSecond)), cpuUs: median(rounds.map(r => r.judged.cpuUs)) }
+  const limit = {
+    perSecond: median(rounds.map(r => r.limit.perSecond)) / VERIFICATIONS_A_PRESENTATION,
+    cpuUs: median(rounds.map(r => r.limit.cpuUs)) * VERIFICATIONS_A_PRESENTATION,
+  }
+  return {
+    presentations_per_second: judged.perSecond,
+    presentation_cpu_us: judged.cpuUs,
+    curve_limit_per_second: limit.perSecond,
+    curve_cpu_us: limit.cpuUs,
+    ratio: judged.perSecond / limit.perSecond,
+    cpu_ratio: limit.cpuUs / judged.cpuUs,
+  }
+}
+
+async function preparedJudgements(
+  deps: Deps,
+  service: Server,
+  key: string,
+  holder: Holder,
+): Promise<(i: number) => Promise<void>> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const query = BUILTIN_TEMPLATES.get(TEMPLATE)?.query
+  if (!query) throw new Error(`${TEMPLATE} is built in`)
+  const { anchor } = await deps.sandbox()
+  const prepared = await inFlight(Array.from({ length: PRESENTATIONS }), async () => {
+    const body = JSON.stringify({ template: TEMPLATE })
+    const created = await json<Verification>(`http://127.0.0.1:${service.port}/v1/verifications`, {
+      method: 'POST',
+      headers,
+      body,
+    })
+    const request = await fetchRequest(created.wallet_uri ?? '', fetch, { now: Date.now() })
+    const [[id, texts] = ['', []]] = Object.entries(await vpToken(request, holder, { now: Date.now() }))
+    const asked = query.credentials.find(credential => credential.id === id)
+    if (!asked) throw new Error('the wallet answers what was asked')
+    return { expected: await expectedOf(request, created), presentations: [{ query: asked, presentation: texts[0] ?? '' }] }
+  })
+  return async i => {
+    const one = prepared[i % prepared.length]
+    if (!one) return
+    const verdict = await verifyPresentations({
+      ...one,
+      expected: { ...one.expected, now: Date.now() },
+      query,
+      anchors: [anchor],
+      status: deps.status,
+      now: Date.now,
+      ageOver: 18,
+    })
+    if (verdict.status !== 'completed') throw new Error(`judged ${JSON.stringify(verdict)}`)
+  }
+}
+
+async function expectedOf({ nonce, clientId, responseUri, encryption }: PresentationRequest, created: Verification) {
+  const thumbprint = encryption && Buffer.from(await calculateJwkThumbprint(encryption.key), 'base64url')
+  const createdAt = Date.parse(created.created_at)
+  return { now: Date.now(), createdAt, nonce, clientId, responseUri, encryptionKeyThumbprint: thumbprint ?? null }
+}
+
+/** ES256 with a ready key: the least a verification can cost. */
+async function preparedSignatures(): Promise<() => Promise<void>> {
+  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
+  const { privateKey, publicKey } = await webcrypto.subtle.generateKey(algorithm, false, ['sign', 'verify'])
+  const data = randomBytes(1000)
+  const signature = await webcrypto.subtle.sign(algorithm, privateKey, data)
+  return async () => {
+    if (!(await webcrypto.subtle.verify(algorithm, publicKey, signature, data))) throw new Error('a good signature verifies')
+  }
+}
+
+type Speed = { perSecond: number; cpuUs: number }
+
+async function speedOf(count: number, act: (i: number) => Promise<void>): Promise<Speed> {
+  const cpuBefore = process.cpuUsage()
+  const startedAt = performance.now()
+  await inFlight(
+    Array.from({ length: count }, (_, i) => i),
+    act,
+  )
+  const seconds = (performance.now() - startedAt) / 1000
+  const { user, system } = process.cpuUsage(cpuBefore)
+  return { perSecond: count / seconds, cpuUs: (user + system) / count }
+}
+
+export function describeExchange({ cores, sessions, rounds, aim, formats }: ExchangeReport): string {
+  const cycles = formats.map(({ format, cycles_per_second, phases_per_second: each, server_cpu_us_per_cycle }) => [
+    format,
+    whole(cycles_per_second),
+    ...PHASES.map(phase => whole(each[phase])),
+    fixed(server_cpu_us_per_cycle, 0),
+  ])
+  const judged = formats.map(each => [
+    each.format,
+    whole(each.presentations_per_second),
+    whole(each.curve_limit_per_second),
+    fixed(each.ratio, 2),
+    fixed(each.presentation_cpu_us, 0),
+    fixed(each.curve_cpu_us, 0),
+    fixed(each.cpu_ratio, 2),
+    verdict(Math.max(each.ratio, each.cpu_ratio) >= aim.ratio_minimum, `at least ${aim.ratio_minimum}`),
+  ])
+  return `Exchanges over HTTP: ${sessions} sessions a round, medians of ${rounds} rounds, ${cores} cores.
+
+${table(['format', 'cycles/s', ...PHASES.map(phase => `${phase}/s`), 'server CPU us/cycle'], cycles)}
+
+Presentations judged in one process, beside nothing but the ${VERIFICATIONS_A_PRESENTATION} signatures each holds.
+
+${table(['format', 'judged/s', 'limit/s', 'of limit', 'CPU us', 'limit CPU us', 'of CPU', 'aim'], judged)}`
+}
