@@ -120,13 +120,14 @@ describe('a budget', () => {
         if (scaled(policy, scale).burst === 1) continue
         const made = limits(scale)
         takeAll(made, policy, 'k')
-        const seconds = Math.ceil(2000 / (perSecond * scale))
+        const stepMs = Math.max(250, Math.floor(250 / (perSecond * scale)))
+        const steps = Math.ceil(2_000_000 / (perSecond * scale) / stepMs)
         let taken = 0
-        for (let i = 0; i < seconds * 4; i++) {
-          made.clock.ms += 250
+        for (let i = 0; i < steps; i++) {
+          made.clock.ms += stepMs
           taken += takeAll(made, policy, 'k')
         }
-        const promised = seconds * perSecond * scale
+        const promised = ((steps * stepMs) / 1000) * perSecond * scale
         expect(taken).toBeWithin(Math.floor(promised * 0.999) - 1, Math.ceil(promised * 1.001) + 2)
       }
     }
