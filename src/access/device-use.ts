@@ -2,7 +2,8 @@ import type { Deps } from '../deps.ts'
 import { describeFailure } from '../log.ts'
 import { type AccessToken, markDeviceSeen, markTokenUsed } from './store.ts'
 
-const SEEN_EVERY_MS = 60_000
+/** `last_seen_at` is no finer than this: a busy till must not cost a write per request. */
+export const SEEN_EVERY_MS = 60_000
 
 /** Remembers that a device called: the first use of each token, and to the minute when it was last seen. */
 export async function recordUse(

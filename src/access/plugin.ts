@@ -76,9 +76,9 @@ export function accessPlugin(deps: Deps) {
     open: (open: Open) => ({
       detail: { access: open },
       ...(open.body === 'json' && {
-        async parse(context: Context & { params: Params }) {
-          admitAnyone(context, open)
-          return await readJson(context.request)
+        async parse({ request, set, params }: Context & { params: Params }) {
+          admitAnyone({ request, set, params }, open)
+          return await readJson(request)
         },
       }),
       // Takes the context apart: handed on whole, the framework would believe that the body is wanted, and read it.

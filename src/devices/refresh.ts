@@ -1,4 +1,5 @@
 import type { Db } from '#db'
+import { SEEN_EVERY_MS } from '../access/device-use.ts'
 import type { Deps } from '../deps.ts'
 import { sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
@@ -7,8 +8,6 @@ import { findReplay, keepReplay, type Presented } from './replay.ts'
 import { revokeIn } from './revoke.ts'
 import { findToken, forgetSealedPair, seeDevice, spendToken, type TokenRow } from './store.ts'
 import { type Exchange, issuePair, REFRESH_PREFIX } from './tokens.ts'
-
-const SEEN_EVERY_MS = 60_000
 
 type Refresh = { client: string; token: string; idempotencyKey: string | undefined }
 
