@@ -74,14 +74,12 @@ CREATE TABLE `idempotency_keys` (
 	`hash` text PRIMARY KEY NOT NULL,
 	`tenant_id` text NOT NULL,
 	`fingerprint` text NOT NULL,
-	`verification_id` text,
 	`salt` blob,
 	`sealed` blob,
 	`expires_at` integer NOT NULL,
 	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE no action
 );
 --> statement-breakpoint
-CREATE INDEX `idempotency_keys_session` ON `idempotency_keys` (`verification_id`);--> statement-breakpoint
 CREATE INDEX `idempotency_keys_expiry` ON `idempotency_keys` (`expires_at`);--> statement-breakpoint
 CREATE TABLE `installation` (
 	`name` text PRIMARY KEY NOT NULL,
@@ -197,6 +195,7 @@ CREATE TABLE `verification_sessions` (
 	`expires_at` integer NOT NULL,
 	`responded_at` integer,
 	`audit_seq` integer NOT NULL,
+	`idempotency_hash` text,
 	`salt` blob NOT NULL,
 	`sealed` blob,
 	`sealed_response_key` blob,

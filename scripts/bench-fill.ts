@@ -96,6 +96,7 @@ async function insertOne(deps: Deps, tx: Db, session: Session, number: number, a
     createdAt: at,
     expiresAt: at + LIFETIME_MS,
     auditSeq,
+    idempotencyHash: null,
     respondedAt: null,
     salt: secrets.salt,
     sealed: number % 2 === 0 ? secrets.sealed : null,

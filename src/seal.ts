@@ -1,7 +1,7 @@
 // What is sealed can be read only with the master key, and only in its own place: the key is derived per tenant and row, and table, column
 // and row are authenticated. Deleting a row's salt shreds everything sealed under it.
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
-import { hmacSha256 } from './hash.ts'
+import { hmacSha256With } from './hash.ts'
 import type { Random } from './ids.ts'
 
 const NONCE_BYTES = 12
@@ -19,10 +19,10 @@ export type Sealer = {
 
 export function createSealer(rootKey: Uint8Array, random: Random): Sealer {
   const key = (purpose: string) => Buffer.from(hkdfSync('sha256', rootKey, 'vidimus', purpose, 32))
-  const rowsKey = key('rows')
+  const expand = hmacSha256With(key('rows'))
   // One HMAC is HKDF-Expand for a single block (RFC 5869 2.3).
   const rowKey = ({ tenant, table, salt }: Place) =>
-    hmacSha256(rowsKey, Buffer.concat([Buffer.from(`${table}\0${tenant}\0`), salt, Buffer.of(1)]))
+    expand(Buffer.concat([Buffer.from(`${table}\0${tenant}\0`), salt, Buffer.of(1)]))
 
   return {
     key,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
-import { canonicalJson, equalConstantTime, hmacSha256, sha256Hex } from '../src/hash.ts'
+import { canonicalJson, equalConstantTime, hmacSha256With, sha256Hex } from '../src/hash.ts'
 
 describe('canonicalJson', () => {
   test('gives the canonical form of the example in RFC 8785 § 3.2.2', () => {
@@ -106,9 +107,15 @@ test('sha256Hex gives the digests of FIPS 180-2', () => {
   expect(sha256Hex('é')).toBe(sha256Hex(Uint8Array.of(0xc3, 0xa9)))
 })
 
-test('hmacSha256 gives the digest of RFC 4231 test case 2', () => {
-  expect(hmacSha256(Buffer.from('Jefe'), 'what do ya want for nothing?').toString('hex')).toBe(
+test('hmacSha256With is HMAC-SHA-256, for keys shorter, as long and longer than a block', () => {
+  expect(hmacSha256With(Buffer.from('Jefe'))('what do ya want for nothing?').toString('hex')).toBe(
     '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843',
+  )
+  const keys = fc.oneof(...[0, 32, 63, 64, 65, 200].map(length => fc.uint8Array({ minLength: length, maxLength: length })))
+  fc.assert(
+    fc.property(keys, fc.uint8Array({ maxLength: 200 }), (key, data) => {
+      expect(hmacSha256With(key)(data).toString('hex')).toBe(createHmac('sha256', key).update(data).digest('hex'))
+    }),
   )
 })
 

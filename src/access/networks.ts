@@ -1,7 +1,7 @@
 // Networks from which somebody authenticated lately. While strangers use up the guesses of pairing codes, a shop that is known here can
 // still pair its till. Kept as an HMAC, to the day.
 import type { Deps } from '../deps.ts'
-import { hmacSha256 } from '../hash.ts'
+import { hmacSha256With } from '../hash.ts'
 import { describeFailure } from '../log.ts'
 import { deleteNetworksSeenBy, findNetwork, keepNetwork } from './store.ts'
 
@@ -18,9 +18,9 @@ export type Networks = {
 }
 
 export function createNetworks({ db, write, now, sealer, log }: Pick<Deps, 'db' | 'write' | 'now' | 'sealer' | 'log'>): Networks {
-  const key = sealer.key('network')
+  const hmac = hmacSha256With(sealer.key('network'))
   const notedAt = new Map<string, number>()
-  const nameOf = (client: string) => hmacSha256(key, client).toString('hex')
+  const nameOf = (client: string) => hmac(client).toString('hex')
 
   return {
     nameOf,

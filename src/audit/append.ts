@@ -1,4 +1,5 @@
 import type { Db } from '#db'
+import { hmacSha256With } from '../hash.ts'
 import type { Random } from '../ids.ts'
 import type { Sealer } from '../seal.ts'
 import {
@@ -9,7 +10,6 @@ import {
   GENESIS,
   recordHash,
   signCheckpoint,
-  subjectOf,
 } from './chain.ts'
 import { eraseDetails, findHead, findLastCheckpoint, insertCheckpoint, insertRecord } from './store.ts'
 
@@ -44,7 +44,7 @@ export const detailsPlace = ({ tenantId, seq }: { tenantId: string; seq: number 
 })
 
 export function createAudit(sealer: Sealer, random: Random): Audit {
-  const subjectKey = sealer.key('audit subject')
+  const subjectOf = hmacSha256With(sealer.key('audit subject'))
   let keys: ReturnType<typeof checkpointKeys> | undefined
   const signingKeys = () => {
     keys ??= checkpointKeys(sealer.key('audit checkpoint'))
@@ -63,7 +63,7 @@ export function createAudit(sealer: Sealer, random: Random): Audit {
         tenantId,
         actor,
         action,
-        subject: subjectOf(subjectKey, subjectId),
+        subject: subjectOf(subjectId).toString('hex'),
         commitment: commitmentTo(salt, disclosed ?? {}),
         previous: head?.hash ?? GENESIS,
       }

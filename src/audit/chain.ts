@@ -2,7 +2,7 @@
 // salt, sit beside the chain and can be erased without breaking it. Signed checkpoints fix the past: what is older than the last checkpoint
 // somebody holds cannot be rewritten unnoticed; what is newer can, by whoever has the file and the master key.
 import { createPrivateKey, createPublicKey, sign as ed25519Sign, verify as ed25519Verify, type KeyObject } from 'node:crypto'
-import { canonicalJson, hmacSha256, sha256Hex } from '../hash.ts'
+import { canonicalJson, sha256Hex } from '../hash.ts'
 import { isoUtc } from '../time.ts'
 
 export type AuditAction =
@@ -44,8 +44,6 @@ export const GENESIS = '0'.repeat(64)
 
 /** ECMA-262 § 21.4.1.1. */
 const TIME_MAX_MS = 8.64e15
-
-export const subjectOf = (auditKey: Uint8Array, id: string): string => hmacSha256(auditKey, id).toString('hex')
 
 export const commitmentTo = (salt: Uint8Array, details: AuditDetails): string =>
   sha256Hex(Buffer.concat([salt, Buffer.from(canonicalJson(details))]))

@@ -210,6 +210,8 @@ export const verificationSessions = sqliteTable(
     respondedAt: time('responded_at'),
     /** Its record on the audit chain, whose details go when it is erased. */
     auditSeq: integer('audit_seq').notNull(),
+    /** Under which its 201 is kept for a repeat. */
+    idempotencyHash: text('idempotency_hash'),
     salt: bytes('salt').notNull(),
     /** JSON: explicit query, webhook_url, redirect_url, metadata, purpose; null when none was given. */
     sealed: bytes('sealed'),
@@ -329,12 +331,11 @@ export const idempotencyKeys = sqliteTable(
       .notNull()
       .references(() => tenants.id),
     fingerprint: text('fingerprint').notNull(),
-    verificationId: text('verification_id'),
     salt: bytes('salt'),
     sealed: bytes('sealed'),
     expiresAt: time('expires_at').notNull(),
   },
-  table => [index('idempotency_keys_session').on(table.verificationId), index('idempotency_keys_expiry').on(table.expiresAt)],
+  table => [index('idempotency_keys_expiry').on(table.expiresAt)],
 )
 
 export const usageDays = sqliteTable(

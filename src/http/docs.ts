@@ -1,7 +1,6 @@
 // The API reference. Its page is @elysiajs/swagger's, with our script where it would load Scalar from elsewhere: Swagger UI and a
 // few lines that start it. The plugin is asked for its page instead of mounted, because mounted it also serves a document of its
 // own that is not valid OpenAPI, and its page takes no headers of ours.
-import { swagger } from '@elysiajs/swagger'
 import { Elysia } from 'elysia'
 import styleFile from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import scriptFile from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
@@ -29,13 +28,17 @@ export function docsRoutes({ config }: { config: Config }, routes: () => readonl
 function referencePage(publicUrl: string): () => Promise<string> {
   // The service may be published under a path.
   const base = publicUrl ? new URL(publicUrl).pathname.replace(/\/$/, '') : ''
-  const plugin = swagger({
-    path: '/docs',
-    documentation: { info: { title: 'Vidimus API', description: 'API reference of Vidimus', version: '' } },
-    scalarCDN: `${base}/docs/reference.js`,
-    scalarConfig: { spec: { url: `${base}/openapi.json` }, customCss: `@import url(${base}/docs/reference.css);` },
-  })
-  return async () => (await plugin.handle(new Request('http://localhost/docs'))).text()
+  return async () => {
+    // Loaded when it is asked for: it brings a schema library of its own, and most starts never show the page.
+    const { swagger } = await import('@elysiajs/swagger')
+    const plugin = swagger({
+      path: '/docs',
+      documentation: { info: { title: 'Vidimus API', description: 'API reference of Vidimus', version: '' } },
+      scalarCDN: `${base}/docs/reference.js`,
+      scalarConfig: { spec: { url: `${base}/openapi.json` }, customCss: `@import url(${base}/docs/reference.css);` },
+    })
+    return (await plugin.handle(new Request('http://localhost/docs'))).text()
+  }
 }
 
 // The page's only inline script has no code: it carries the address of the document in its attributes.

@@ -104,7 +104,13 @@ async function create(
       subjectId: row.id,
       details: { environment: caller.environment, template: row.template, purpose: body.purpose },
     })
-    const dated = { ...row, createdAt: at, expiresAt: at + (body.ttl_seconds ?? TTL_SECONDS_DEFAULT) * 1000, auditSeq }
+    const dated = {
+      ...row,
+      createdAt: at,
+      expiresAt: at + (body.ttl_seconds ?? TTL_SECONDS_DEFAULT) * 1000,
+      auditSeq,
+      idempotencyHash: claim?.hash ?? null,
+    }
     await insertVerification(tx, dated)
     const verification = await presentOpened(deps, tx, dated, secrets, {})
     await claim?.keep(tx, verification)
@@ -135,7 +141,7 @@ async function refuseForbiddenWebhook(
     throw apiError('invalid_webhook_url', { message: `webhook_url: ${checked.detail}` })
 }
 
-type Draft = { row: Omit<VerificationRow, 'createdAt' | 'expiresAt' | 'auditSeq'>; secrets: SessionSecrets }
+type Draft = { row: Omit<VerificationRow, 'createdAt' | 'expiresAt' | 'auditSeq' | 'idempotencyHash'>; secrets: SessionSecrets }
 
 function draft(deps: Deps, caller: Caller, body: CreateVerification, asked: Asked, identity: RequestIdentity): Draft {
   const { random, sealer, config } = deps

@@ -3,7 +3,7 @@
 import type { Db } from '#db'
 import type { Caller } from '../access/scopes.ts'
 import type { Deps } from '../deps.ts'
-import { canonicalJson, hmacSha256 } from '../hash.ts'
+import { canonicalJson, hmacSha256With } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
 import { SALT_BYTES } from '../seal.ts'
 import type { CreateVerification, Verification } from './schema.ts'
@@ -13,6 +13,8 @@ const LEASE_MS = 30_000
 const REPLAY_MS = 24 * 3_600_000
 
 export type Claim = {
+  /** Kept with the session, so that its erasure finds what is kept here. */
+  hash: string
   keep(tx: Db, verification: Verification): Promise<void>
   /** Must be called however the request ends. */
   release(): void
@@ -26,9 +28,9 @@ export type Idempotency = {
 type Held = { fingerprint: string; until: number }
 
 export function createIdempotency(deps: Pick<Deps, 'warm' | 'now' | 'random' | 'sealer'>): Idempotency {
-  const lookupKey = deps.sealer.key('idempotency key')
+  const mac = hmacSha256With(deps.sealer.key('idempotency key'))
   const inFlight = new Map<string, Held>()
-  const digest = (...parts: string[]) => hmacSha256(lookupKey, JSON.stringify(parts)).toString('hex')
+  const digest = (...parts: string[]) => mac(JSON.stringify(parts)).toString('hex')
 
   return {
     async begin(caller, key, body) {
@@ -76,12 +78,13 @@ function claimOf(
   release: () => void,
 ): Claim {
   return {
+    hash: row.hash,
     release,
     async keep(tx, verification) {
       const at = now()
       const salt = Buffer.from(random(SALT_BYTES))
       const sealed = sealer.seal(place(row, salt), JSON.stringify(verification))
-      const kept = await keepReplay(tx, { ...row, verificationId: verification.id, salt, sealed, expiresAt: at + REPLAY_MS }, at)
+      const kept = await keepReplay(tx, { ...row, salt, sealed, expiresAt: at + REPLAY_MS }, at)
       // Only after a lease ran out under a request that still lived: the later one won.
       if (!kept) throw apiError('idempotency_key_in_flight', { retryAfter: 1 })
     },

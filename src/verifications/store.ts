@@ -33,6 +33,7 @@ const insert = hot(db =>
     createdAt: column('createdAt'),
     expiresAt: column('expiresAt'),
     auditSeq: column('auditSeq'),
+    idempotencyHash: column('idempotencyHash'),
     salt: column('salt'),
     sealed: column('sealed'),
   }),
@@ -339,7 +340,6 @@ const insertReplay = hot<{ hash: string }>(db =>
       hash: column('hash'),
       tenantId: column('tenantId'),
       fingerprint: column('fingerprint'),
-      verificationId: column('verificationId'),
       salt: column('salt'),
       sealed: column('sealed'),
       expiresAt: column('expiresAt'),
@@ -348,7 +348,6 @@ const insertReplay = hot<{ hash: string }>(db =>
       target: idempotencyKeys.hash,
       set: {
         fingerprint: sql`excluded.fingerprint`,
-        verificationId: sql`excluded.verification_id`,
         salt: sql`excluded.salt`,
         sealed: sql`excluded.sealed`,
         expiresAt: sql`excluded.expires_at`,
@@ -364,11 +363,8 @@ export async function keepReplay(tx: Db, row: ReplayRow, now: number): Promise<b
 }
 
 /** Leaves a tombstone: the key stays taken, what it made cannot be read. */
-export async function forgetReplays(tx: Db, verificationId: string): Promise<void> {
-  await tx
-    .update(idempotencyKeys)
-    .set({ verificationId: null, salt: null, sealed: null })
-    .where(eq(idempotencyKeys.verificationId, verificationId))
+export async function forgetReplay(tx: Db, hash: string): Promise<void> {
+  await tx.update(idempotencyKeys).set({ salt: null, sealed: null }).where(eq(idempotencyKeys.hash, hash))
 }
 
 export async function deleteExpiredReplays(tx: Db, now: number): Promise<void> {

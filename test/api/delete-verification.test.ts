@@ -144,7 +144,7 @@ function tracesOf(dir: string, id: string): Buffer[] {
   const sqlite = new Database(join(dir, 'vidimus.db'), { readonly: true })
   const rows = [
     ...sqlite.query('SELECT id, nonce, state, salt, sealed FROM verification_sessions WHERE id = ?').all(id),
-    ...sqlite.query('SELECT salt, sealed FROM idempotency_keys WHERE verification_id = ?').all(id),
+    ...sqlite.query('SELECT salt, sealed FROM idempotency_keys').all(),
     ...sqlite
       .query("SELECT salt, sealed FROM audit_records WHERE action = 'verification.created' ORDER BY seq DESC LIMIT 1")
       .all(),

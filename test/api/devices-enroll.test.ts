@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import type { TokenPair } from '../../src/devices/schema.ts'
-import { hmacSha256 } from '../../src/hash.ts'
+import { hmacSha256With } from '../../src/hash.ts'
 import { type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'
 import { deviceOf, enroll, outcome, register, rows } from '../helpers/devices.ts'
 import { filesContaining } from '../helpers/files.ts'
@@ -57,7 +57,7 @@ describe('POST /v1/devices/enroll', () => {
     // Registered as it stands in the file: codes are random.
     const { device, pairing_code } = await register(app, key)
     const { hash } = rows<{ hash: string }>(app.dir, `SELECT hash FROM device_tokens WHERE device_id = '${device.id}'`)[0]!
-    const own = hmacSha256(app.deps.sealer.key('pairing code'), 'VDVD0000').toString('hex')
+    const own = hmacSha256With(app.deps.sealer.key('pairing code'))('VDVD0000').toString('hex')
     await app.deps.write(tx => void tx.run(sql`UPDATE device_tokens SET hash = ${own} WHERE hash = ${hash}`))
     expect(outcome(await enroll(app, pairing_code))).toBe('400 invalid_pairing_code')
     expect((await enroll(app, 'vdvd-oooo')).status).toBe(200)

@@ -16,6 +16,9 @@ import { filesContaining } from '../helpers/files.ts'
 // Said here because the runner forgets what was said for all files after the first one.
 setDefaultTimeout(60_000)
 
+const REPLAY_OF = `SELECT salt, sealed FROM idempotency_keys
+  WHERE hash = (SELECT idempotency_hash FROM verification_sessions WHERE id = ?)`
+
 type Row = ChainRecord & { salt: Uint8Array | null; sealed: Uint8Array | null }
 
 // A stopped installation; every test works on a copy of it.
@@ -334,7 +337,7 @@ describe('erasing a verification', () => {
     const sealed = withFile(app.dir, sqlite => ({
       audit: sqlite.query<Row, [number]>('SELECT salt, sealed FROM audit_records WHERE seq = ?').get(before + 1),
       session: sqlite.query<Row, [string]>('SELECT salt, sealed FROM verification_sessions WHERE id = ?').get(id),
-      replay: sqlite.query<Row, [string]>('SELECT salt, sealed FROM idempotency_keys WHERE verification_id = ?').get(id),
+      replay: sqlite.query<Row, [string]>(REPLAY_OF).get(id),
     }))
     const traces = Object.values(sealed).flatMap(row => [row?.salt ?? new Uint8Array(0), row?.sealed ?? new Uint8Array(0)])
     for (const trace of [id, ...traces]) expect(filesContaining(app.dir, trace)).not.toEqual([])

@@ -1,11 +1,13 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { decodeProtectedHeader } from 'jose'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { call, temporaryDir } from '../helpers/app.ts'
-import { serve, vidimus, vidimusJson } from '../helpers/cli.ts'
+import { serve, stopServing, vidimus, vidimusJson } from '../helpers/cli.ts'
+
+afterAll(stopServing)
 
 type Anchor = {
   id: string

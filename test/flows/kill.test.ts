@@ -1,13 +1,15 @@
 // Real `kill -9` of a real process under load, twenty times on one directory.
 
 import { Database } from 'bun:sqlite'
-import { expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import { changeTenant } from '../../src/tenants/settings.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { call, startApp, temporaryDir } from '../helpers/app.ts'
-import { type Served, serve } from '../helpers/cli.ts'
+import { type Served, serve, stopServing } from '../helpers/cli.ts'
+
+afterAll(stopServing)
 
 const KILLS = 20
 const CLIENTS = 24

@@ -1,4 +1,3 @@
-import { afterAll } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -31,13 +30,17 @@ type Options = {
 }
 
 const open = new Set<() => Promise<void>>()
-afterAll(async () => {
+const directories = new Set<string>()
+
+/** Stops what was started and removes what was written. */
+export async function cleanUp(): Promise<void> {
   for (const stop of open) await stop()
-})
+  for (const dir of directories) rmSync(dir, { recursive: true, force: true })
+}
 
 export function temporaryDir(): string {
   const dir = mkdtempSync(join(tmpdir(), 'vidimus-test-'))
-  process.on('exit', () => rmSync(dir, { recursive: true, force: true }))
+  directories.add(dir)
   return dir
 }
 
