@@ -42,12 +42,17 @@ CREATE TABLE `device_tokens` (
 	`kind` text NOT NULL,
 	`generation` integer NOT NULL,
 	`expires_at` integer NOT NULL,
+	`family_expires_at` integer,
 	`spent_at` integer,
+	`used_at` integer,
 	`revoked_at` integer,
+	`replay_sealed` blob,
 	FOREIGN KEY (`device_id`,`tenant_id`) REFERENCES `devices`(`id`,`tenant_id`) ON UPDATE no action ON DELETE no action
 );
 --> statement-breakpoint
-CREATE INDEX `device_tokens_device` ON `device_tokens` (`device_id`,`generation`);--> statement-breakpoint
+CREATE UNIQUE INDEX `device_tokens_device` ON `device_tokens` (`device_id`,`generation`,`kind`);--> statement-breakpoint
+CREATE INDEX `device_tokens_expiry` ON `device_tokens` (`expires_at`);--> statement-breakpoint
+CREATE INDEX `device_tokens_live_codes` ON `device_tokens` (`expires_at`) WHERE kind = 'pairing' AND spent_at IS NULL AND revoked_at IS NULL;--> statement-breakpoint
 CREATE TABLE `devices` (
 	`id` text NOT NULL,
 	`tenant_id` text NOT NULL,
@@ -55,7 +60,6 @@ CREATE TABLE `devices` (
 	`name` text NOT NULL,
 	`status` text NOT NULL,
 	`allowed_templates` text NOT NULL,
-	`pairing_code_hash` text,
 	`pairing_expires_at` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`enrolled_at` integer,
@@ -65,7 +69,6 @@ CREATE TABLE `devices` (
 	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE no action
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `devices_pairing_code` ON `devices` (`pairing_code_hash`);--> statement-breakpoint
 CREATE INDEX `devices_tenant` ON `devices` (`tenant_id`,`environment`,`created_at`);--> statement-breakpoint
 CREATE TABLE `idempotency_keys` (
 	`hash` text PRIMARY KEY NOT NULL,
@@ -81,6 +84,18 @@ CREATE INDEX `idempotency_keys_expiry` ON `idempotency_keys` (`expires_at`);--> 
 CREATE TABLE `installation` (
 	`name` text PRIMARY KEY NOT NULL,
 	`value` blob NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `known_networks` (
+	`network` text PRIMARY KEY NOT NULL,
+	`seen_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `pairing_guesses` (
+	`network` text PRIMARY KEY NOT NULL,
+	`failed_at` text NOT NULL,
+	`locked_until` integer NOT NULL,
+	`forget_at` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE `signing_keys` (

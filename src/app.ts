@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { recordHeartbeat } from './db/heartbeat.ts'
 import type { Deps } from './deps.ts'
+import { deviceRoutes } from './devices/routes.ts'
 import { docsRoutes } from './http/docs.ts'
 import { httpPlugin } from './http/plugin.ts'
 import { allowedMethodsOf } from './http/routing.ts'
@@ -26,6 +27,7 @@ export function createApp(deps: Deps) {
     .use(walletRoutes(deps))
     .use(sandboxRoutes(deps))
     .use(usageRoutes(deps))
+    .use(deviceRoutes(deps))
     .use(serviceRoutes(deps, at => recordHeartbeat(deps, at)))
   const allowedMethods = allowedMethodsOf(() => app.routes)
   return app.use(docsRoutes(deps, () => app.routes))

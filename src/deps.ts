@@ -4,6 +4,7 @@ import { lookup } from 'node:dns/promises'
 import { existsSync, readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { createStorage, type Storage } from '#db'
+import { createNetworks, type Networks } from './access/networks.ts'
 import { type Audit, createAudit } from './audit/append.ts'
 import { type Config, ConfigError } from './config.ts'
 import { openDataDir } from './db/data-dir.ts'
@@ -30,6 +31,8 @@ export type Deps = Storage & {
   sealer: Sealer
   audit: Audit
   limits: RateLimits
+  /** Where somebody authenticated lately. */
+  networks: Networks
   log: Log
   metrics: Metrics
   resolve: Resolve
@@ -78,6 +81,7 @@ export function createDeps(config: Config, world: World, role: 'server' | 'comma
     sealer,
     audit: createAudit(sealer, random),
     limits: createRateLimits(now, config.rateLimitScale, policy => metrics.count('vidimus_rate_limited_total', { policy })),
+    networks: createNetworks({ ...storage, now, sealer, log }),
     log,
     metrics,
     resolve,

@@ -11,6 +11,35 @@ export const newVerificationId = (random: Random): string => `vs_${base62(random
 export const newTenantId = (random: Random): string => `ten_${base62(random, 16)}`
 export const newKeyId = (random: Random): string => `key_${base62(random, 16)}`
 
+/** A UUID of version 7 (RFC 9562): ids of later devices sort later. */
+export function newDeviceId(random: Random, at: number): string {
+  const bytes = Buffer.from(random(16))
+  bytes.writeUIntBE(at, 0, 6)
+  bytes[6] = 0x70 | (bytes[6]! & 0x0f)
+  bytes[8] = 0x80 | (bytes[8]! & 0x3f)
+  const hex = bytes.toString('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+}
+
+/** Crockford's base32: no I, L, O and U, so that nobody reads one letter for another. */
+const BASE32 = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+const PAIRING_CODE_LENGTH = 8 // 40 bits
+
+/** For people to read out and type in. */
+export function newPairingCode(random: Random): string {
+  const symbols = [...random(PAIRING_CODE_LENGTH)].map(byte => BASE32[byte % 32]).join('')
+  return `VD-${symbols.slice(0, 4)}-${symbols.slice(4)}`
+}
+
+/** The symbols of a pairing code as somebody typed it: any case, any dashes and spaces, O for 0, I or L for 1, with or without VD. */
+export function normalizePairingCode(typed: string): string | undefined {
+  const packed = typed.toUpperCase().replace(/[\s\p{Pd}]/gu, '')
+  // V and D may also begin the code itself.
+  const symbols = packed.length === PAIRING_CODE_LENGTH + 2 ? packed.replace(/^VD/, '') : packed
+  const read = symbols.replaceAll('O', '0').replace(/[IL]/g, '1')
+  return /^[0-9A-HJKMNP-TV-Z]{8}$/.test(read) ? read : undefined
+}
+
 /** A bearer secret: prefix, random part, and a checksum over both, so that a typo or an edited prefix is known without a look-up. */
 export function newSecret(random: Random, prefix: string): string {
   const body = prefix + base62(random, SECRET_LENGTH)

@@ -1,4 +1,7 @@
+import { sweepGuesses } from './access/guessing.ts'
+import { sweepNetworks } from './access/networks.ts'
 import type { Deps } from './deps.ts'
+import { sweepTokens } from './devices/expire.ts'
 import { describeFailure } from './log.ts'
 import { sweepExpired } from './verifications/expire.ts'
 import { sweepRetention } from './verifications/retain.ts'
@@ -7,6 +10,9 @@ import { warnOfExpiry } from './wallet/signing.ts'
 const JOBS = [
   { name: 'sweep', everyMs: 30_000, run: sweepExpired },
   { name: 'retention', everyMs: 600_000, run: sweepRetention },
+  { name: 'tokens', everyMs: 3_600_000, run: sweepTokens },
+  { name: 'guesses', everyMs: 3_600_000, run: sweepGuesses },
+  { name: 'networks', everyMs: 86_400_000, run: sweepNetworks },
   { name: 'checkpoint', everyMs: 3_600_000, run: (deps: Deps) => deps.write(tx => deps.audit.checkpoint(tx, deps.now())) },
   { name: 'certificate', everyMs: 86_400_000, run: warnOfExpiry },
 ] as const

@@ -4,12 +4,15 @@ import fc from 'fast-check'
 import {
   base62,
   isWellFormedSecret,
+  newDeviceId,
   newKeyId,
   newNonce,
+  newPairingCode,
   newSecret,
   newTenantId,
   newVerificationId,
   newWebhookSecret,
+  normalizePairingCode,
   type Random,
 } from '../src/ids.ts'
 import { seeded } from './helpers/seeded.ts'
@@ -137,6 +140,64 @@ describe('the checksum of a secret', () => {
       expect(isWellFormedSecret(wrong, 'vk_test_')).toBe(false)
     }
   })
+})
+
+describe('a device id', () => {
+  test('is the UUID of version 7 that RFC 9562 appendix A.6 shows', () => {
+    // rand_a 0xCC3, rand_b 0x18C4DC0C0C07398F; the bits of time, version and variant are set whatever the generator gives there.
+    const given: Random = () => Buffer.from('ffffffffffff0cc318c4dc0c0c07398f', 'hex')
+    expect(newDeviceId(given, 0x017f22e279b0)).toBe('017f22e2-79b0-7cc3-98c4-dc0c0c07398f')
+  })
+
+  test('sorts by time, and is unique within a millisecond', () => {
+    const at = Date.parse('2026-03-04T12:00:00.000Z')
+    const ids = Array.from({ length: 1000 }, (_, i) => newDeviceId(random, at + i))
+    expect(ids.toSorted()).toEqual(ids)
+    expect(new Set(Array.from({ length: 1000 }, () => newDeviceId(random, at))).size).toBe(1000)
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+  })
+})
+
+describe('a pairing code', () => {
+  const SYMBOLS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+  const symbols = fc.array(fc.constantFrom(...SYMBOLS), { minLength: 8, maxLength: 8 }).map(each => each.join(''))
+
+  test('has the form VD-XXXX-XXXX, each symbol of the 32 as likely as the other', () => {
+    const counts = new Map<string, number>()
+    const { bytes } = seeded(20260304)
+    for (let i = 0; i < 20_000; i++) {
+      const code = newPairingCode(bytes)
+      expect(code).toMatch(/^VD-[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$/)
+      for (const symbol of code.slice(3).replace('-', '')) counts.set(symbol, (counts.get(symbol) ?? 0) + 1)
+    }
+    expect([...counts.keys()].sort().join('')).toBe(SYMBOLS)
+    const chiSquare = [...counts.values()].reduce((sum, count) => sum + (count - 5000) ** 2 / 5000, 0)
+    // 31 degrees of freedom: exceeded once in a thousand fair samples.
+    expect(chiSquare).toBeLessThan(61.1)
+  })
+
+  test('is read back from however somebody types it', () => {
+    const noise = fc.array(fc.constantFrom('', '', ' ', '-', '–', '—', '\u00a0', '\t'), { minLength: 11, maxLength: 11 })
+    fc.assert(
+      fc.property(symbols, noise, fc.boolean(), fc.boolean(), (code, gaps, isLower, hasPrefix) => {
+        const letters = [...(hasPrefix ? `VD${code}` : code)].map(letter => {
+          const mistaken = letter === '0' ? 'O' : letter === '1' ? (gaps[0] ? 'I' : 'L') : letter
+          return isLower ? mistaken.toLowerCase() : mistaken
+        })
+        expect(normalizePairingCode(letters.map((letter, i) => `${gaps[i]}${letter}`).join(''))).toBe(code)
+      }),
+    )
+  })
+
+  test('that begins with V and D keeps them', () => {
+    expect(normalizePairingCode('VD123456')).toBe('VD123456')
+    expect(normalizePairingCode('VD-VD12-3456')).toBe('VD123456')
+  })
+
+  test.each(['', 'VD', 'VD-1234-567', '123456789', 'VD-1234-56789', '1234567U', '1234_5678', 'XX12345678', '1234567é'])(
+    '%j is none',
+    typed => expect(normalizePairingCode(typed)).toBeUndefined(),
+  )
 })
 
 /** CRC-32 (ISO 3309) bit by bit, from its definition: shares nothing with the code it checks. */

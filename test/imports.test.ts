@@ -27,6 +27,7 @@ const ALLOWED: Record<string, string[]> = {
   access: [...GROUND, 'tenants'],
   webhooks: [...GROUND, 'sdk'],
   verifications: [...GROUND, 'access', 'tenants', 'templates', 'usage', 'webhooks'],
+  devices: [...GROUND, 'access', 'audit', 'templates'],
   // The other side of the protocol: of openid4vp it takes types only, which test/sandbox/browser.test.ts checks.
   sandbox: GROUND,
   wallet: [...GROUND, 'verifications', 'webhooks', 'templates', 'sandbox'],

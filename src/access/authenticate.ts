@@ -3,23 +3,31 @@ import { equalConstantTime, sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
 import { isWellFormedSecret } from '../ids.ts'
 import { dailyQuotaOf } from '../tenants/settings.ts'
-import { type Caller, isScope, type Scope } from './scopes.ts'
-import { findKeyByHash } from './store.ts'
+import { recordUse } from './device-use.ts'
+import { type Caller, DEVICE_SCOPES, type DeviceCaller, isScope, type KeyCaller, type Scope } from './scopes.ts'
+import { findAccessToken, findKeyByHash } from './store.ts'
 
 const KEY_PREFIXES = ['vk_test_', 'vk_live_']
+const ACCESS_TOKEN_PREFIX = 'vd_'
 
-/** Missing, malformed, revoked and unknown keys get one and the same answer: a guess learns nothing (interface 5.3). */
-const unknownKey = () => apiError('invalid_api_key', { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })
+const CHALLENGE = { 'www-authenticate': 'Bearer error="invalid_token"' }
 
-export async function authenticate({ warm, now }: Pick<Deps, 'warm' | 'now'>, authorization: string | null): Promise<Caller> {
+/** Missing, malformed, revoked and unknown keys and tokens get one and the same answer: a guess learns nothing (interface 5.3). */
+const unknownKey = () => apiError('invalid_api_key', { headers: CHALLENGE })
+
+type AuthenticateDeps = Pick<Deps, 'warm' | 'write' | 'now' | 'log'>
+
+export async function authenticate(deps: AuthenticateDeps, authorization: string | null): Promise<Caller> {
   const secret = /^Bearer ([!-~]{1,128})$/i.exec(authorization ?? '')?.[1] ?? ''
-  if (!KEY_PREFIXES.some(prefix => isWellFormedSecret(secret, prefix))) throw unknownKey()
-  const hash = sha256Hex(secret)
+  if (KEY_PREFIXES.some(prefix => isWellFormedSecret(secret, prefix))) return await authenticateKey(deps, sha256Hex(secret))
+  if (isWellFormedSecret(secret, ACCESS_TOKEN_PREFIX)) return await authenticateDevice(deps, sha256Hex(secret))
+  throw unknownKey()
+}
+
+async function authenticateKey({ warm, now }: AuthenticateDeps, hash: string): Promise<KeyCaller> {
   const key = await findKeyByHash(warm, hash)
   if (!key || !equalConstantTime(key.hash, hash) || key.revoked_at !== null) throw unknownKey()
-  if (key.expires_at !== null && key.expires_at <= now()) {
-    throw apiError('api_key_expired', { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })
-  }
+  if (key.expires_at !== null && key.expires_at <= now()) throw apiError('api_key_expired', { headers: CHALLENGE })
   return {
     kind: 'key',
     keyId: key.id,
@@ -40,4 +48,27 @@ function scopesOf(json: string): readonly Scope[] {
   const scopes = (JSON.parse(json) as string[]).filter(isScope)
   if (knownScopes.size < 100) knownScopes.set(json, scopes)
   return scopes
+}
+
+/** Looked up on every call: a revocation, and narrower templates, hold from the next request on. */
+async function authenticateDevice(deps: AuthenticateDeps, hash: string): Promise<DeviceCaller> {
+  const found = await findAccessToken(deps.warm, hash)
+  if (!found || !equalConstantTime(found.token.hash, hash)) throw unknownKey()
+  const { token, device } = found
+  if (token.revokedAt !== null || device.status !== 'active') throw unknownKey()
+  if (token.expiresAt <= deps.now()) {
+    throw apiError('api_key_expired', { headers: CHALLENGE, message: 'This access token has expired; refresh it.' })
+  }
+  await recordUse(deps, found)
+  const { id: deviceId, tenantId, environment, name, allowedTemplates } = device
+  return {
+    kind: 'device',
+    deviceId,
+    tenantId,
+    environment,
+    scopes: DEVICE_SCOPES,
+    name,
+    allowedTemplates,
+    dailyQuota: dailyQuotaOf(found),
+  }
 }

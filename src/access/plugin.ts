@@ -19,8 +19,16 @@ export type Need = {
 }
 
 /** A route without a key: limited by address and, where the id in the path is the capability, by session. */
-export type Open = { perSession?: 'status' | 'wallet-get' | 'wallet-post' }
+export type Open = {
+  perSession?: 'status' | 'wallet-get' | 'wallet-post'
+  /** What is exchanged for tokens here is a secret in the body: also limited by address, as that secret needs it. */
+  exchange?: 'enroll' | 'refresh'
+  /** Takes an Idempotency-Key. */
+  idempotent?: true
+  body?: 'json'
+}
 
+type Params = { id?: string; sessionId?: string }
 type Context = { request: Request; set: { headers: Record<string, string | number> } }
 
 export function accessPlugin(deps: Deps) {
@@ -30,11 +38,26 @@ export function accessPlugin(deps: Deps) {
     if (callers.has(request)) return
     const caller = await identify(deps, request)
     if (!caller.scopes.includes(need.scope)) {
-      throw apiError('insufficient_scope', { message: `This API key lacks the scope ${need.scope}; create a key that has it.` })
+      throw apiError('insufficient_scope', { message: lacks(caller, need.scope) })
     }
     Object.assign(set.headers, spendBudgets(deps, request, caller, need))
     if (need.idempotent) refuseMalformedKey(request)
     callers.set(request, caller)
+  }
+
+  const admitted = new WeakSet<Request>()
+
+  function admitAnyone({ request, set, params }: Context & { params: Params }, open: Open): void {
+    if (admitted.has(request)) return
+    const { client } = traceOf(request)
+    const allowances = [deps.limits.take('ip', client)]
+    if (open.perSession) allowances.push(deps.limits.take(open.perSession, params.id ?? params.sessionId ?? ''))
+    if (open.exchange === 'refresh') allowances.push(deps.limits.take('refresh', client))
+    // Only wrong codes are taken from it (guessing.ts).
+    if (open.exchange === 'enroll') deps.limits.check('enroll', client)
+    Object.assign(set.headers, rateLimitHeaders(allowances), open.exchange ? {} : OPEN_TO_ALL_ORIGINS)
+    if (open.idempotent) refuseMalformedKey(request)
+    admitted.add(request)
   }
 
   return new Elysia({ name: 'access' }).macro({
@@ -52,18 +75,25 @@ export function accessPlugin(deps: Deps) {
     }),
     open: (open: Open) => ({
       detail: { access: open },
-      transform({ request, set, params }: Context & { params: { id?: string; sessionId?: string } }) {
-        const { client } = traceOf(request)
-        const allowances = [deps.limits.take('ip', client)]
-        if (open.perSession) allowances.push(deps.limits.take(open.perSession, params.id ?? params.sessionId ?? ''))
-        Object.assign(set.headers, rateLimitHeaders(allowances), OPEN_TO_ALL_ORIGINS)
-      },
+      ...(open.body === 'json' && {
+        async parse({ request, set, params }: Context & { params: Params }) {
+          admitAnyone({ request, set, params }, open)
+          return await readJson(request)
+        },
+      }),
+      // Takes the context apart: handed on whole, the framework would believe that the body is wanted, and read it.
+      transform: ({ request, set, params }: Context & { params: Params }) => admitAnyone({ request, set, params }, open),
     }),
   })
 }
 
 /** Pages and wallets of any origin may call; no credentials are involved. */
 const OPEN_TO_ALL_ORIGINS = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' }
+
+const lacks = ({ kind }: Caller, scope: Scope): string =>
+  kind === 'key'
+    ? `This API key lacks the scope ${scope}; create a key that has it.`
+    : `A device never has the scope ${scope}; use an API key.`
 
 async function identify(deps: Deps, request: Request): Promise<Caller> {
   const trace = traceOf(request)
@@ -72,6 +102,7 @@ async function identify(deps: Deps, request: Request): Promise<Caller> {
     const caller = await authenticate(deps, request.headers.get('authorization'))
     trace.keyPrefix = caller.name
     trace.tenantId = caller.tenantId
+    deps.networks.note(trace.client)
     return caller
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) deps.limits.take('badauth', trace.client)
@@ -86,9 +117,11 @@ function refuseMalformedKey(request: Request): void {
 }
 
 function spendBudgets({ limits }: Deps, request: Request, caller: Caller, need: Need): Record<string, string> {
-  const { environment, tenantId, keyId } = caller
-  const allowances = [limits.take(`key-${environment}`, keyId), limits.take('tenant', tenantId)]
+  const { environment, tenantId } = caller
+  const id = caller.kind === 'key' ? caller.keyId : caller.deviceId
+  const own = caller.kind === 'key' ? (`key-${environment}` as const) : 'device'
+  const allowances = [limits.take(own, id), limits.take('tenant', tenantId)]
   if (need.budget) allowances.push(limits.take(`${need.budget}-${environment}` satisfies Policy, `${tenantId} ${environment}`))
-  traceOf(request).leave = limits.enter(keyId)
+  traceOf(request).leave = limits.enter(id)
   return rateLimitHeaders(allowances)
 }

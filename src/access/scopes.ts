@@ -8,15 +8,23 @@ export const DEFAULT_SCOPES: readonly Scope[] = SCOPES.filter(scope => scope !==
 
 export type Environment = 'test' | 'live'
 
+/** What a till is for; it never erases, and never lets others in. */
+export const DEVICE_SCOPES: readonly Scope[] = ['verifications:create', 'verifications:read']
+
 /** Who is calling, once authenticated. */
-export type Caller = {
-  kind: 'key'
-  keyId: string
+export type Caller = KeyCaller | DeviceCaller
+
+type Identity = {
   tenantId: string
   environment: Environment
   scopes: readonly Scope[]
-  /** How the audit trail and the log name the caller: the key's prefix. */
+  /** How the audit trail and the log name the caller: a key's prefix, a device's name. */
   name: string
   /** Creations a day that the tenant has. */
   dailyQuota: number
 }
+
+export type KeyCaller = Identity & { kind: 'key'; keyId: string }
+
+/** Narrower than a key: only these templates, only its own sessions. */
+export type DeviceCaller = Identity & { kind: 'device'; deviceId: string; allowedTemplates: readonly string[] }

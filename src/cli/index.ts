@@ -8,6 +8,7 @@ const VERBS = new Map<string, Verb>(
     serve: { does: 'start the service (the default)', run: async args => (await import('./serve.ts')).runServe(args) },
     tenant: { does: 'create, list and change tenants', run: async args => (await import('./tenant.ts')).runTenant(args) },
     key: { does: 'create, list, roll and revoke API keys', run: async args => (await import('./key.ts')).runKey(args) },
+    device: { does: 'register, list and revoke tills', run: async args => (await import('./device.ts')).runDevice(args) },
     template: { does: 'put, list and delete templates', run: async args => (await import('./template.ts')).runTemplate(args) },
     trust: { does: 'add, list and remove issuers that count', run: async args => (await import('./trust.ts')).runTrust(args) },
     signing: {

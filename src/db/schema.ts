@@ -125,8 +125,6 @@ export const devices = sqliteTable(
     name: text('name').notNull(),
     status: text('status', { enum: ['pending', 'active', 'revoked'] }).notNull(),
     allowedTemplates: text('allowed_templates', { mode: 'json' }).$type<string[]>().notNull(),
-    /** HMAC under a key outside the database; null once claimed. */
-    pairingCodeHash: text('pairing_code_hash'),
     pairingExpiresAt: time('pairing_expires_at').notNull(),
     createdAt: time('created_at').notNull(),
     enrolledAt: time('enrolled_at'),
@@ -135,29 +133,57 @@ export const devices = sqliteTable(
   },
   table => [
     primaryKey({ columns: [table.id, table.tenantId] }),
-    uniqueIndex('devices_pairing_code').on(table.pairingCodeHash),
     index('devices_tenant').on(table.tenantId, table.environment, table.createdAt),
   ],
 )
 
-/** One row per token ever issued; a spent refresh token stays, so that its second use is known. */
+/**
+ * All that a device can spend. The pairing code is generation 0; whoever spends a code or refresh token gets the pair of the next generation.
+ * What is spent stays, so that its second use is known.
+ */
 export const deviceTokens = sqliteTable(
   'device_tokens',
   {
+    /** SHA-256 of a token; of a pairing code, which is short, an HMAC under a key outside the database. */
     hash: text('hash').primaryKey(),
     deviceId: text('device_id').notNull(),
     tenantId: text('tenant_id').notNull(),
-    kind: text('kind', { enum: ['access', 'refresh'] }).notNull(),
+    kind: text('kind', { enum: ['pairing', 'access', 'refresh'] }).notNull(),
     generation: integer('generation').notNull(),
     expiresAt: time('expires_at').notNull(),
+    /** No refresh goes beyond: counted from the enrolment. Null for a pairing code. */
+    familyExpiresAt: time('family_expires_at'),
     spentAt: time('spent_at'),
+    /** The first use of an access token. */
+    usedAt: time('used_at'),
     revokedAt: time('revoked_at'),
+    /** The pair this one was spent for, readable only with the secret itself; gone as soon as that pair is used. */
+    replaySealed: bytes('replay_sealed'),
   },
   table => [
     foreignKey({ columns: [table.deviceId, table.tenantId], foreignColumns: [devices.id, devices.tenantId] }),
-    index('device_tokens_device').on(table.deviceId, table.generation),
+    uniqueIndex('device_tokens_device').on(table.deviceId, table.generation, table.kind),
+    index('device_tokens_expiry').on(table.expiresAt),
+    index('device_tokens_live_codes')
+      .on(table.expiresAt)
+      .where(sql`kind = 'pairing' AND spent_at IS NULL AND revoked_at IS NULL`),
   ],
 )
+
+/** Wrong pairing codes by network. Networks are kept as an HMAC: an address is personal data, and only its recurrence matters. */
+export const pairingGuesses = sqliteTable('pairing_guesses', {
+  network: text('network').primaryKey(),
+  /** The latest times, no more than it takes to be locked out. */
+  failedAt: text('failed_at', { mode: 'json' }).$type<number[]>().notNull(),
+  lockedUntil: time('locked_until').notNull(),
+  forgetAt: time('forget_at').notNull(),
+})
+
+/** Networks from which somebody authenticated, to the day. */
+export const knownNetworks = sqliteTable('known_networks', {
+  network: text('network').primaryKey(),
+  seenAt: time('seen_at').notNull(),
+})
 
 export const verificationSessions = sqliteTable(
   'verification_sessions',

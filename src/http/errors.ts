@@ -10,9 +10,12 @@ export const ERRORS = {
   api_key_expired: [401, 'This API key is past its deadline; create a new one.'],
   insufficient_scope: [403, 'The API key lacks a scope.'],
   not_found: [404, 'There is no such route; /docs lists all of them.'],
+  invalid_pairing_code: [400, 'This pairing code is not valid; register the device again to get a new one.'],
+  invalid_refresh_token: [400, 'This refresh token is not valid; pair the device again.'],
   invalid_wallet_response: [400, 'This is not a readable answer to this session.'],
   session_not_found: [404, 'No verification with this id.'],
   invalid_response_code: [404, 'This response code is wrong, was redeemed before, or is of another session.'],
+  device_not_found: [404, 'No device with this id.'],
   method_not_allowed: [405, 'This route does not answer that method; see the Allow header.'],
   idempotency_key_in_flight: [
     409,

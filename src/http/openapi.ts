@@ -9,7 +9,7 @@ import { errorResponses } from './schema.ts'
 const API_VERSION = '0.1.0'
 
 /** What a route asks of its caller. Macros leave no trace in the route table: the access plugin puts it into the detail. */
-export type Access = { scope?: string; perSession?: string; budget?: string; idempotent?: true }
+export type Access = { scope?: string; perSession?: string; exchange?: string; budget?: string; idempotent?: true }
 
 declare module 'elysia/types' {
   interface DocumentDecoration {
@@ -82,6 +82,7 @@ nearest to its end; after a 429 wait for \`Retry-After\` seconds.`
 
 const TAGS = {
   Verifications: 'Sessions: what to ask a holder for, and what came of it.',
+  Devices: 'Tills and tablets: registered by the merchant, paired once, then with tokens of their own.',
   Wallet: "Called by the holder's wallet, which knows the session's id from the QR code or link.",
   Sandbox: 'What the built-in issuer of test credentials publishes.',
   Usage: 'How much of the daily quota is used.',
@@ -92,7 +93,9 @@ const API_KEY = {
   type: 'http',
   scheme: 'bearer',
   description:
-    'An API key as `Authorization: Bearer <API_KEY>`. It begins `vk_test_` or `vk_live_` and reaches only that environment.',
+    'An API key as `Authorization: Bearer <API_KEY>`. It begins `vk_test_` or `vk_live_` and reaches only that environment. ' +
+    'A device sends its access token, which begins `vd_`, in the same place: it creates verifications with its own templates, reads those ' +
+    'it created, and reads usage.',
 }
 
 const header = (description: string, schema: JsonSchema, required: boolean) => ({ description, required, schema })
@@ -128,12 +131,19 @@ const IDEMPOTENCY_KEY = {
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
 }
 
+const EXCHANGE_KEY = {
+  ...IDEMPOTENCY_KEY,
+  description:
+    'Makes a lost answer harmless: within 24 hours the same secret with the same key gives the same pair again, until either ' +
+    'token of that pair is used. Printable ASCII without spaces; store a UUID before you send it.',
+}
+
 function describeOperation({ params, query, body, response, detail = {} }: Route['hooks'], schemas: Schemas): Operation {
   const { operationId = '', summary, description, tags = [], requestBody, access } = detail
   const parameters = [
     ...parametersOf('path', params, schemas),
     ...parametersOf('query', query, schemas),
-    ...(access?.idempotent ? [IDEMPOTENCY_KEY] : []),
+    ...(access?.idempotent ? [access.exchange ? EXCHANGE_KEY : IDEMPOTENCY_KEY] : []),
   ]
   // Any address can be made too long.
   const answers = Object.entries({ ...response, ...errorResponses(414) })
@@ -156,6 +166,7 @@ function describeOperation({ params, query, body, response, detail = {} }: Route
 function admission(access: Access | undefined): string {
   if (access?.scope) return `Needs an API key with the scope \`${access.scope}\`.`
   if (access?.perSession) return 'Needs no API key: who knows the id may ask. Pages of any origin may call it.'
+  if (access?.exchange) return 'Needs no API key: the secret in the body is the credential.'
   return 'Needs no API key.'
 }
 
@@ -208,6 +219,9 @@ const OWN: Readonly<Record<string, readonly ErrorCode[]>> = {
   getVerification: ['session_not_found'],
   eraseVerification: ['session_not_found'],
   redeemResponseCode: ['invalid_response_code'],
+  revokeDevice: ['device_not_found'],
+  enrollDevice: ['invalid_request', 'invalid_pairing_code'],
+  refreshDevice: ['invalid_request', 'invalid_refresh_token'],
   getVerificationStatus: ['session_not_found'],
   getRequestObject: ['session_not_found', 'session_already_responded', 'session_expired'],
   postRequestObject: ['session_not_found', 'session_already_responded', 'session_expired'],
@@ -236,7 +250,7 @@ function headersOf(status: number, codes: ErrorCode[], access: Access | undefine
   if (access && !BEFORE_BUDGETS.includes(status)) names.push('RateLimit-Policy', 'RateLimit')
   if (codes.some(code => WITH_RETRY_AFTER.includes(code))) names.push('Retry-After')
   if (status === 401) names.push('WWW-Authenticate')
-  if (status === 201 && access?.idempotent) names.push('Idempotent-Replayed')
+  if (status < 300 && access?.idempotent) names.push('Idempotent-Replayed')
   return names
 }
 

@@ -11,6 +11,7 @@ export const POLICIES = {
   'create-live': { perSecond: 50, burst: 250 },
   'create-test': { perSecond: 25, burst: 100 },
   tenant: { perSecond: 400, burst: 800 },
+  device: { perSecond: 10, burst: 30 },
   /** Unauthenticated routes; a shop's single address carries many phones. */
   ip: { perSecond: 50, burst: 200 },
   /** 401 answers only. */
@@ -20,6 +21,12 @@ export const POLICIES = {
   'wallet-post': { perSecond: 0.1, burst: 5, total: 20 },
   /** Wrong codes only. */
   redeem: { perSecond: 5 / 60, burst: 5, total: 20 },
+  /** By address, and by device. */
+  refresh: { perSecond: 1, burst: 60 },
+  'refresh-device': { perSecond: 6 / 60, burst: 6 },
+  /** Wrong codes only: by address, and of everybody together. */
+  enroll: { perSecond: 5 / 60, burst: 10 },
+  'enroll-all': { perSecond: 1, burst: 120 },
 } satisfies Record<string, Budget>
 
 export type Policy = keyof typeof POLICIES
@@ -35,8 +42,12 @@ export type Allowance = { name: string; quota: number; windowSeconds: number; re
 export type RateLimits = {
   /** Takes one from the budget, or throws 429. */
   take(policy: Policy, key: string): Allowance
+  /** Takes one from the budget if there is one. */
+  takeIfAny(policy: Policy, key: string): boolean
   /** Throws 429 when the budget is spent, and takes nothing. */
   check(policy: Policy, key: string): void
+  /** Returns one that was taken. Where only failures count it is taken before the outcome is known, or a thousand at once would all pass. */
+  giveBack(policy: Policy, key: string): void
   /** Counts a request in work, or throws 429; the returned function ends it. */
   enter(key: string): () => void
 }
@@ -66,7 +77,8 @@ export function createRateLimits(now: Clock, scale: number, onRefusal: (policy: 
     }
   }
 
-  const spend = (policy: Policy, key: string, cost: 0 | 1): Allowance => {
+  /** What is left after this request; `isRefused` when there was nothing left for it. */
+  const spend = (policy: Policy, key: string, cost: 0 | 1): Allowance & { isRefused?: true } => {
     const { perSecond, burst, total = Number.POSITIVE_INFINITY } = budgetOf(policy, scale)
     const intervalMs = exactInterval(perSecond)
     const at = now()
@@ -75,8 +87,9 @@ export function createRateLimits(now: Clock, scale: number, onRefusal: (policy: 
     const tat = Math.max(before, at)
     const waitMs = tat - at - (burst - 1) * intervalMs
     const policyFields = { name: nameOf(policy), quota: burst, windowSeconds: Math.ceil(burst / perSecond) }
-    if (taken >= total) refuse({ ...policyFields, remaining: 0, resetSeconds: TOTAL_SPENT_RETRY_SECONDS })
-    if (waitMs > 0) refuse({ ...policyFields, remaining: 0, resetSeconds: Math.max(1, Math.ceil(waitMs / 1000)) })
+    const refused = { ...policyFields, remaining: 0, isRefused: true } as const
+    if (taken >= total) return { ...refused, resetSeconds: TOTAL_SPENT_RETRY_SECONDS }
+    if (waitMs > 0) return { ...refused, resetSeconds: Math.max(1, Math.ceil(waitMs / 1000)) }
     const next = tat + cost * intervalMs
     if (cost) remember(bucket, { tat: next, taken: taken + 1 })
     const usedMs = next - at
@@ -84,14 +97,26 @@ export function createRateLimits(now: Clock, scale: number, onRefusal: (policy: 
     return { ...policyFields, remaining, resetSeconds: Math.ceil(usedMs / 1000) }
   }
 
+  const spendOrRefuse = (policy: Policy, key: string, cost: 0 | 1): Allowance => {
+    const allowance = spend(policy, key, cost)
+    return allowance.isRefused ? refuse(allowance) : allowance
+  }
+
   if (scale === 0) {
     const unlimited = (policy: Policy) => ({ name: nameOf(policy), quota: 0, windowSeconds: 0, remaining: 0, resetSeconds: 0 })
-    return { take: unlimited, check: () => {}, enter: () => () => {} }
+    return { take: unlimited, takeIfAny: () => true, check: () => {}, giveBack: () => {}, enter: () => () => {} }
   }
 
   return {
-    take: (policy, key) => spend(policy, key, 1),
-    check: (policy, key) => void spend(policy, key, 0),
+    take: (policy, key) => spendOrRefuse(policy, key, 1),
+    takeIfAny: (policy, key) => !spend(policy, key, 1).isRefused,
+    check: (policy, key) => void spendOrRefuse(policy, key, 0),
+    giveBack(policy, key) {
+      const bucket = buckets.get(`${policy} ${key}`)
+      if (!bucket) return
+      bucket.tat -= exactInterval(budgetOf(policy, scale).perSecond)
+      bucket.taken--
+    },
     enter(key) {
       const own = inWork.get(key) ?? 0
       if (inWorkTotal >= IN_WORK_MAX || own >= IN_WORK_PER_KEY_MAX) {

@@ -43,6 +43,7 @@ export async function createVerification(
   idempotencyKey: string | undefined,
 ): Promise<Creation> {
   refuseInvalid(body)
+  refuseBeyondRights(caller, body)
   if (idempotencyKey === undefined) return await create(deps, creations, caller, body)
   const begun = await creations.idempotency.begin(caller, idempotencyKey, body)
   if ('replay' in begun) return { verification: begun.replay, replayed: true }
@@ -65,6 +66,15 @@ function refuseInvalid({ template, query, redirect_url, metadata = {} }: CreateV
   if (redirect_url !== undefined && REDIRECT_SCHEMES_REFUSED.includes(new URL(redirect_url).protocol)) {
     throw apiError('invalid_request', { message: "redirect_url: use https, http, or your app's own scheme" })
   }
+}
+
+/** Whether the template exists makes no difference: a stolen till must not be able to find out. */
+function refuseBeyondRights(caller: Caller, { template }: CreateVerification): void {
+  if (caller.kind === 'key' || (template !== undefined && caller.allowedTemplates.includes(template))) return
+  const wanted = template === undefined ? 'a query of its own' : `the template ${template}`
+  throw apiError('insufficient_scope', {
+    message: `This device may not ask with ${wanted}; its templates are set when it is registered.`,
+  })
 }
 
 async function create(
@@ -150,7 +160,7 @@ function draft(deps: Deps, caller: Caller, body: CreateVerification, asked: Aske
     id,
     tenantId: caller.tenantId,
     environment: caller.environment,
-    deviceId: null,
+    deviceId: caller.kind === 'device' ? caller.deviceId : null,
     status: 'pending' as const,
     template: body.template ?? null,
     templateVersion: asked.version,

@@ -34,8 +34,7 @@ export function createIdempotency(deps: Pick<Deps, 'warm' | 'now' | 'random' | '
 
   return {
     async begin(caller, key, body) {
-      // Of the tenant and environment, not of the key: rolling an API key in the middle of a retry is safe.
-      const hash = digest('namespace', caller.tenantId, caller.environment, key)
+      const hash = digest(...namespaceOf(caller), key)
       const fingerprint = digest('POST', '/v1/verifications', canonicalJson(body))
       refuseWhileHeld(inFlight.get(hash), fingerprint, deps.now())
       const held = { fingerprint, until: deps.now() + LEASE_MS }
@@ -56,6 +55,10 @@ export function createIdempotency(deps: Pick<Deps, 'warm' | 'now' | 'random' | '
     },
   }
 }
+
+/** Of the tenant and environment, not of the key: rolling an API key in the middle of a retry is safe. No device sees another's. */
+const namespaceOf = (caller: Caller): string[] =>
+  caller.kind === 'key' ? ['namespace', caller.tenantId, caller.environment] : ['device', caller.deviceId]
 
 function refuseWhileHeld(held: Held | undefined, fingerprint: string, now: number): void {
   if (!held || held.until <= now) return

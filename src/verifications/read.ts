@@ -8,9 +8,9 @@ import { findStatus, findVerification, listVerifications, type Owner } from './s
 
 const LIMIT_DEFAULT = 20
 
-export async function readOne(deps: Deps, { tenantId, environment }: Owner, id: string): Promise<Verification> {
-  const found = await findVerification(deps.db, { tenantId, environment }, id)
-  // Another tenant's id, another environment's and an erased one look alike: nobody learns that they exist.
+export async function readOne(deps: Deps, owner: Owner, id: string): Promise<Verification> {
+  const found = await findVerification(deps.db, owner, id)
+  // Another tenant's id, another environment's or device's and an erased one look alike: nobody learns that they exist.
   if (!found) throw apiError('session_not_found')
   return await present(deps, found)
 }
@@ -19,11 +19,11 @@ type Page = { limit?: number; before?: string }
 
 export async function readList(
   deps: Deps,
-  { tenantId, environment }: Owner,
+  owner: Owner,
   { limit = LIMIT_DEFAULT, before }: Page,
 ): Promise<{ data: Verification[] }> {
   const bound = before === undefined ? Number.MAX_SAFE_INTEGER : (parseUtcInstant(before) ?? 0)
-  const rows = await listVerifications(deps.db, { tenantId, environment }, { before: bound, limit })
+  const rows = await listVerifications(deps.db, owner, { before: bound, limit })
   return { data: await Promise.all(rows.map(row => present(deps, row))) }
 }
 

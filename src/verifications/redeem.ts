@@ -6,17 +6,12 @@ import type { Verification } from './schema.ts'
 import { markRedeemed, type Owner } from './store.ts'
 
 /** Once, by one statement. Wrong, spent, late and foreign codes get one answer: a guess learns nothing (interface 7). */
-export async function redeemResponseCode(
-  deps: Deps,
-  { tenantId, environment }: Owner,
-  id: string,
-  code: string,
-): Promise<Verification> {
+export async function redeemResponseCode(deps: Deps, owner: Owner, id: string, code: string): Promise<Verification> {
   deps.limits.check('redeem', id)
-  const redeemed = await deps.write(tx => markRedeemed(tx, { tenantId, environment }, id, sha256Hex(code), deps.now()))
+  const redeemed = await deps.write(tx => markRedeemed(tx, owner, id, sha256Hex(code), deps.now()))
   if (!redeemed) {
     deps.limits.take('redeem', id)
     throw apiError('invalid_response_code')
   }
-  return await readOne(deps, { tenantId, environment }, id)
+  return await readOne(deps, owner, id)
 }

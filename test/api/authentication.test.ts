@@ -12,6 +12,9 @@ const ROUTES: { method: string; path: string; scope: Scope; body?: unknown }[] =
   { method: 'GET', path: '/v1/verifications/vs_unknown', scope: 'verifications:read' },
   { method: 'DELETE', path: '/v1/verifications/vs_unknown', scope: 'verifications:delete' },
   { method: 'GET', path: '/v1/usage', scope: 'verifications:read' },
+  { method: 'POST', path: '/v1/devices', scope: 'devices:manage', body: { name: 'Till 1', allowed_templates: ['age_over_18'] } },
+  { method: 'GET', path: '/v1/devices', scope: 'devices:manage' },
+  { method: 'DELETE', path: '/v1/devices/unknown', scope: 'devices:manage' },
 ]
 
 let app: TestApp

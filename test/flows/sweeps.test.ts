@@ -2,9 +2,11 @@ import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { verifyAudit } from '../../src/audit/verify.ts'
+import { sweepTokens } from '../../src/devices/expire.ts'
 import { sweepExpired } from '../../src/verifications/expire.ts'
 import { sweepRetention } from '../../src/verifications/retain.ts'
 import { createVerification, NOON, startApp } from '../helpers/app.ts'
+import { deviceOf, pair, refresh } from '../helpers/devices.ts'
 
 const DAY_MS = 86_400_000
 
@@ -48,6 +50,33 @@ test('the sweep lets go of idempotency keys after their 24 hours, and not before
   expect(await kept()).toBe(1)
   app.clock.set(NOON + DAY_MS)
   expect(await kept()).toBe(0)
+})
+
+test('the sweep keeps tokens for 90 days after they expire, and then lets go of them, however many', async () => {
+  const app = await startApp()
+  const { key } = await app.tenant()
+  const { device, refresh_token } = await pair(app, key)
+  let spent = refresh_token
+  for (let i = 0; i < 300; i++) spent = (await refresh(app, spent)).body.refresh_token
+  const kinds = async () => {
+    await sweepTokens(app.deps)
+    return rows<{ kind: string; n: number }>(app.dir, 'SELECT kind, count(*) AS n FROM device_tokens GROUP BY kind ORDER BY kind')
+  }
+  app.clock.set(NOON + 90 * DAY_MS)
+  expect(await kinds()).toEqual([
+    { kind: 'access', n: 301 },
+    { kind: 'pairing', n: 1 },
+    { kind: 'refresh', n: 301 },
+  ])
+  app.clock.set(NOON + 90 * DAY_MS + 3_600_000)
+  expect(await kinds()).toEqual([{ kind: 'refresh', n: 301 }])
+  // A spent one is known as spent that long: it still revokes.
+  app.clock.set(NOON + 120 * DAY_MS - 1)
+  await sweepTokens(app.deps)
+  await refresh(app, refresh_token)
+  expect((await deviceOf(app, key, device.id)).status).toBe('revoked')
+  app.clock.set(NOON + 120 * DAY_MS)
+  expect(await kinds()).toEqual([])
 })
 
 test('a tenant with retention loses sessions that many days after they ended; a tenant without keeps them', async () => {

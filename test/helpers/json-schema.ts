@@ -41,6 +41,7 @@ const KEYWORDS: Record<string, Check> = {
   maxLength: (rule: number, value) => typeof value !== 'string' || [...value].length <= rule,
   pattern: (rule: string, value) => typeof value !== 'string' || new RegExp(rule, 'u').test(value),
   minimum: (rule: number, value) => typeof value !== 'number' || value >= rule,
+  exclusiveMinimum: (rule: number, value) => typeof value !== 'number' || value > rule,
   maximum: (rule: number, value) => typeof value !== 'number' || value <= rule,
   format: (rule: string, value) => typeof value !== 'string' || (FORMATS[rule]?.test(value) ?? false),
 }
@@ -49,6 +50,7 @@ const KEYWORDS: Record<string, Check> = {
 const FORMATS: Record<string, RegExp> = {
   'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/,
   date: /^\d{4}-\d\d-\d\d$/,
+  uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
   uri: /^[a-z][a-z0-9+.-]*:\S+$/i,
 }
 

@@ -6,10 +6,13 @@ import { join, resolve } from 'node:path'
 import { eq } from 'drizzle-orm'
 import { verificationSessions } from '#schema'
 import { createApp } from '../../src/app.ts'
+import { enrollDevice } from '../../src/devices/enroll.ts'
+import { registerDevice } from '../../src/devices/register.ts'
 import { sha256Hex } from '../../src/hash.ts'
 import type { OpenApi } from '../../src/http/openapi.ts'
 import { type Answer, createVerification, type ErrorBody, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
 import { vidimus } from '../helpers/cli.ts'
+import { TILL } from '../helpers/devices.ts'
 import { type JsonSchema, problemsOf } from '../helpers/json-schema.ts'
 
 type Response = {
@@ -147,7 +150,11 @@ describe('what the routes really answer', () => {
 
   test('a replay says so', () => {
     const replays = answers.filter(({ answer }) => answer.headers.get('idempotent-replayed') === 'true')
-    expect(replays.map(({ operation, way }) => `${operation.operationId}, ${way}`)).toEqual(['createVerification, a repeat'])
+    expect(replays.map(({ operation, way }) => `${operation.operationId}, ${way}`)).toEqual([
+      'createVerification, a repeat',
+      'enrollDevice, a repeat',
+      'refreshDevice, a repeat',
+    ])
   })
 })
 
@@ -249,29 +256,45 @@ async function askAll(way: string, { options, use }: (typeof WAYS)[string]): Pro
     app.clock.advance(DAY_MS)
     const tenant = await app.tenant()
     const { id } = await createVerification(app, await app.key(tenant.id), SESSION)
-    const body = await prepare(app, operation.operationId, id)
-    const ask = (change: Change = {}) => askOne(app, operation, { key: tenant.key, id, body, ...change })
+    const meant = { id, ...(await prepare(app, operation.operationId, { id, tenantId: tenant.id })) }
+    const ask = (change: Change = {}) => askOne(app, operation, { key: tenant.key, ...meant, ...change })
     asked.push({ operation, way, answer: await use({ app, tenantId: tenant.id, id, ask }) })
   }
   return asked
 }
 
-/** Brings a session to where the operation makes sense, and gives the body to call it with. */
-async function prepare(app: TestApp, operationId: string, id: string): Promise<object> {
+/** Brings a session or device to where the operation makes sense, and gives the body and id to call it with. */
+async function prepare(app: TestApp, operationId: string, { id, tenantId }: { id: string; tenantId: string }): Promise<Change> {
   switch (operationId) {
     case 'createVerification':
-      return SESSION
+      return { body: SESSION }
     case 'redeemResponseCode':
       await answerSession(app, id)
-      return { response_code: RESPONSE_CODE }
+      return { body: { response_code: RESPONSE_CODE } }
     case 'postRequestObject':
-      return { wallet_nonce: 'one' }
+      return { body: { wallet_nonce: 'one' } }
     case 'postWalletResponse':
       await app.call('GET', `/wallet/request/${id}`)
-      return { error: 'access_denied', state: await stateOf(app, id) }
+      return { body: { error: 'access_denied', state: await stateOf(app, id) } }
+    case 'registerDevice':
+      return { body: TILL }
+    case 'revokeDevice':
+      return { id: (await registerTill(app, tenantId)).device.id }
+    case 'enrollDevice':
+      return { body: { pairing_code: (await registerTill(app, tenantId)).pairingCode } }
+    case 'refreshDevice':
+      return { body: { refresh_token: await pairTill(app, tenantId) } }
     default:
-      return {}
+      return { body: {} }
   }
+}
+
+const registerTill = (app: TestApp, tenantId: string) => registerDevice(app.deps, { tenantId, environment: 'test' }, TILL, 'test')
+
+async function pairTill(app: TestApp, tenantId: string): Promise<string> {
+  const { pairingCode } = await registerTill(app, tenantId)
+  const { pair } = await enrollDevice(app.deps, { client: 'elsewhere', code: pairingCode, idempotencyKey: undefined })
+  return pair.refresh_token
 }
 
 /** As if a wallet had answered. */

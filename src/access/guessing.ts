@@ -1,0 +1,63 @@
+// A pairing code has 40 bits, so guessing it is kept slow: 5 wrong codes a minute from one network, 20 in an hour lock it out for a
+// quarter of one, and 60 a minute are all that the whole installation looks at. Letting right guesses through beyond that would make the
+// limit void; only networks that authenticated lately are still heard. Lockouts, and what leads to them, outlive a restart.
+import type { Db } from '#db'
+import type { Deps } from '../deps.ts'
+import { apiError } from '../http/errors.ts'
+import { deleteGuessesBefore, findGuesses, keepGuesses } from './store.ts'
+
+const HOUR_MS = 3_600_000
+const LOCK_MS = 15 * 60_000
+const FAILURES_MAX = 20
+
+type GuessDeps = Pick<Deps, 'db' | 'now' | 'limits' | 'networks' | 'config'>
+
+/** Throws 429, or reserves one guess; the returned function gives it back, for a code that was right. */
+export async function admitGuess(deps: GuessDeps, client: string): Promise<() => void> {
+  const { limits } = deps
+  await refuseLockedOut(deps, client)
+  const isKnown = await deps.networks.isKnown(client)
+  limits.check('enroll', client)
+  if (!isKnown) limits.take('enroll-all', '')
+  const isShared = !isKnown || limits.takeIfAny('enroll-all', '')
+  limits.take('enroll', client)
+  return () => {
+    limits.giveBack('enroll', client)
+    if (isShared) limits.giveBack('enroll-all', '')
+  }
+}
+
+async function refuseLockedOut({ db, now, networks, config }: GuessDeps, client: string): Promise<void> {
+  if (config.rateLimitScale === 0) return
+  const { lockedUntil = 0 } = (await findGuesses(db, networks.nameOf(client))) ?? {}
+  const waitMs = lockedUntil - now()
+  if (waitMs <= 0) return
+  const message = 'Too many wrong pairing codes came from this network; try again after Retry-After seconds.'
+  throw apiError('rate_limit_exceeded', { message, retryAfter: Math.ceil(waitMs / 1000) })
+}
+
+/** Inside the transaction that found the code wrong. */
+export async function recordWrongGuess(
+  { now, networks, config }: Pick<GuessDeps, 'now' | 'networks' | 'config'>,
+  tx: Db,
+  client: string,
+): Promise<void> {
+  if (config.rateLimitScale === 0) return
+  const at = now()
+  const network = networks.nameOf(client)
+  const before = await findGuesses(tx, network)
+  // The scale shortens the hour instead of raising the number: what is kept stays short.
+  const lately = (before?.failedAt ?? []).filter(failedAt => failedAt > at - HOUR_MS / config.rateLimitScale)
+  const failedAt = [...lately, at]
+  const isLockedOut = failedAt.length >= FAILURES_MAX
+  await keepGuesses(tx, {
+    network,
+    failedAt: isLockedOut ? [] : failedAt,
+    lockedUntil: isLockedOut ? at + LOCK_MS : (before?.lockedUntil ?? 0),
+    forgetAt: at + Math.max(LOCK_MS, HOUR_MS / config.rateLimitScale),
+  })
+}
+
+export async function sweepGuesses({ write, now }: Pick<Deps, 'write' | 'now'>): Promise<void> {
+  await write(tx => deleteGuessesBefore(tx, now()))
+}

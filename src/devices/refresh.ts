@@ -1,0 +1,53 @@
+import type { Db } from '#db'
+import { SEEN_EVERY_MS } from '../access/device-use.ts'
+import type { Deps } from '../deps.ts'
+import { sha256Hex } from '../hash.ts'
+import { apiError } from '../http/errors.ts'
+import { isWellFormedSecret } from '../ids.ts'
+import { findReplay, keepReplay, type Presented } from './replay.ts'
+import { revokeIn } from './revoke.ts'
+import { findToken, forgetSealedPair, seeDevice, spendToken, type TokenRow } from './store.ts'
+import { type Exchange, issuePair, REFRESH_PREFIX } from './tokens.ts'
+
+type Refresh = { client: string; token: string; idempotencyKey: string | undefined }
+
+/** Each refresh token works once, by one statement. Whoever comes second with it may be a thief: then the device is revoked outright. */
+export async function refreshDevice(deps: Deps, { client, token, idempotencyKey }: Refresh): Promise<Exchange> {
+  if (!isWellFormedSecret(token, REFRESH_PREFIX)) throw refused()
+  const presented = { kind: 'refresh' as const, secret: token, hash: sha256Hex(token), idempotencyKey }
+  const known = await findToken(deps.db, presented)
+  if (!known) throw refused()
+  deps.limits.take('refresh-device', known.deviceId)
+  const exchange = await deps.write(tx => rotate(deps, tx, presented))
+  // Only now: a refusal thrown inside the transaction would undo the revocation.
+  if (!exchange) throw refused()
+  deps.networks.note(client)
+  return exchange
+}
+
+/** Unknown, expired, spent and revoked ones get one answer. */
+const refused = () => apiError('invalid_refresh_token')
+
+async function rotate(deps: Deps, tx: Db, presented: Presented): Promise<Exchange | undefined> {
+  const at = deps.now()
+  const spent = await spendToken(tx, presented, at)
+  if (!spent) return await repeatOrRevoke(deps, tx, presented, at)
+  const device = await seeDevice(tx, spent, { at, seenBy: at - SEEN_EVERY_MS })
+  await forgetSealedPair(tx, spent)
+  const pair = await issuePair(deps, tx, device, { generation: spent.generation + 1, familyExpiresAt: familyEnd(spent), at })
+  await keepReplay(deps, tx, presented, pair)
+  return { pair, replayed: false }
+}
+
+async function repeatOrRevoke(deps: Deps, tx: Db, presented: Presented, at: number): Promise<Exchange | undefined> {
+  const pair = await findReplay(deps, tx, presented, at)
+  if (pair) return { pair, replayed: true }
+  const token = await findToken(tx, presented)
+  if (token && token.spentAt !== null) await revokeIn(deps, tx, token, { at, actor: 'system', reason: 'refresh_reuse' })
+  return undefined
+}
+
+function familyEnd({ familyExpiresAt }: TokenRow): number {
+  if (familyExpiresAt === null) throw new Error('a refresh token has a family')
+  return familyExpiresAt
+}

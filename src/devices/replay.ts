@@ -1,0 +1,52 @@
+// A lost answer must not strand a till. Whoever sent an Idempotency-Key may present the same secret with the same key again, and gets the same
+// pair: for 24 hours, and until either token of that pair is used, which deletes the copy. The copy is sealed under the presented secret and the
+// key, and a key of ours: neither the database, nor the database with the master key, can open it.
+import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
+import type { Db } from '#db'
+import type { Deps } from '../deps.ts'
+import type { TokenPair } from './schema.ts'
+import { findToken, keepSealedPair } from './store.ts'
+
+const REPLAY_MS = 24 * 3_600_000
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+
+/** A secret as it came in. */
+export type Presented = { kind: 'pairing' | 'refresh'; secret: string; hash: string; idempotencyKey?: string }
+
+type ReplayDeps = Pick<Deps, 'sealer' | 'random'>
+
+export async function keepReplay(deps: ReplayDeps, tx: Db, presented: Presented, pair: TokenPair): Promise<void> {
+  const key = sealingKey(deps, presented)
+  if (!key) return
+  const nonce = deps.random(NONCE_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', key, nonce)
+  const sealed = [cipher.update(JSON.stringify(pair), 'utf8'), cipher.final(), cipher.getAuthTag()]
+  await keepSealedPair(tx, presented.hash, Buffer.concat([nonce, ...sealed]))
+}
+
+/** The pair that this secret was spent for, when it may be given again. */
+export async function findReplay(deps: ReplayDeps, tx: Db, presented: Presented, at: number): Promise<TokenPair | undefined> {
+  const key = sealingKey(deps, presented)
+  if (!key) return undefined
+  const token = await findToken(tx, presented)
+  if (!token?.replaySealed || token.spentAt === null || token.spentAt <= at - REPLAY_MS) return undefined
+  return openPair(key, token.replaySealed)
+}
+
+function sealingKey({ sealer }: ReplayDeps, { secret, idempotencyKey }: Presented): Buffer | undefined {
+  if (idempotencyKey === undefined) return undefined
+  return Buffer.from(hkdfSync('sha256', secret, sealer.key('device replay'), idempotencyKey, 32))
+}
+
+function openPair(key: Buffer, sealed: Buffer): TokenPair | undefined {
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES))
+  decipher.setAuthTag(sealed.subarray(-TAG_BYTES))
+  const text = decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES))
+  try {
+    return JSON.parse(Buffer.concat([text, decipher.final()]).toString('utf8'))
+  } catch {
+    // It does not open with this Idempotency-Key: then this is no repeat.
+    return undefined
+  }
+}

@@ -1,0 +1,101 @@
+import { Elysia } from 'elysia'
+import { accessPlugin } from '../access/plugin.ts'
+import type { Deps } from '../deps.ts'
+import { traceOf } from '../http/plugin.ts'
+import { errorResponses } from '../http/schema.ts'
+import { enrollDevice } from './enroll.ts'
+import { presentDevice } from './present.ts'
+import { refreshDevice } from './refresh.ts'
+import { registerDevice } from './register.ts'
+import { revokeDevice } from './revoke.ts'
+import {
+  Device,
+  DeviceId,
+  DeviceList,
+  EnrollDevice,
+  RefreshDevice,
+  RegisterDevice,
+  RegisteredDevice,
+  TokenPair,
+} from './schema.ts'
+import { listDevices } from './store.ts'
+import type { Exchange } from './tokens.ts'
+
+export const deviceRoutes = (deps: Deps) =>
+  new Elysia({ prefix: '/v1', tags: ['Devices'] })
+    .use(accessPlugin(deps))
+    .post(
+      '/devices',
+      async ({ caller, body, status }) => {
+        const { device, pairingCode } = await registerDevice(deps, caller, body, caller.name)
+        return status(201, { device: presentDevice(device), pairing_code: pairingCode })
+      },
+      {
+        need: { scope: 'devices:manage', body: 'json' },
+        body: RegisterDevice,
+        response: { 201: RegisteredDevice, ...errorResponses(400, 401, 403, 413, 429, 500) },
+        detail: {
+          operationId: 'registerDevice',
+          summary: 'Register a device and get its pairing code',
+          description: 'The device belongs to the environment of the key. At most 50 unclaimed codes wait at a time.',
+        },
+      },
+    )
+    .get('/devices', async ({ caller }) => ({ data: (await listDevices(deps.db, caller)).map(presentDevice) }), {
+      need: { scope: 'devices:manage' },
+      response: { 200: DeviceList, ...errorResponses(401, 403, 429, 500) },
+      detail: { operationId: 'listDevices', summary: 'List devices, newest first' },
+    })
+    .delete(
+      '/devices/:id',
+      async ({ caller, params }) => presentDevice(await revokeDevice(deps, caller, params.id, caller.name)),
+      {
+        need: { scope: 'devices:manage' },
+        params: DeviceId,
+        response: { 200: Device, ...errorResponses(401, 403, 404, 429, 500) },
+        detail: {
+          operationId: 'revokeDevice',
+          summary: 'Revoke a device',
+          description: 'Everything it holds stops working at once. A repeat answers the same.',
+        },
+      },
+    )
+    .post(
+      '/devices/enroll',
+      async ({ request, headers, body, set }) => {
+        const claim = { client: traceOf(request).client, code: body.pairing_code, idempotencyKey: headers['idempotency-key'] }
+        return answer(await enrollDevice(deps, claim), set)
+      },
+      {
+        open: { exchange: 'enroll', idempotent: true, body: 'json' },
+        body: EnrollDevice,
+        response: { 200: TokenPair, ...errorResponses(400, 413, 429, 500) },
+        detail: {
+          operationId: 'enrollDevice',
+          summary: 'Exchange a pairing code for a token pair',
+          description: 'A code works once. Wrong codes are few: after that, 429.',
+        },
+      },
+    )
+    .post(
+      '/devices/token',
+      async ({ request, headers, body, set }) => {
+        const refresh = { client: traceOf(request).client, token: body.refresh_token, idempotencyKey: headers['idempotency-key'] }
+        return answer(await refreshDevice(deps, refresh), set)
+      },
+      {
+        open: { exchange: 'refresh', idempotent: true, body: 'json' },
+        body: RefreshDevice,
+        response: { 200: TokenPair, ...errorResponses(400, 413, 429, 500) },
+        detail: {
+          operationId: 'refreshDevice',
+          summary: 'Exchange a refresh token for a new pair',
+          description: 'Every exchange spends the token presented. Presenting a spent one revokes the device.',
+        },
+      },
+    )
+
+function answer({ pair, replayed }: Exchange, set: { headers: Record<string, string | number> }): TokenPair {
+  if (replayed) set.headers['idempotent-replayed'] = 'true'
+  return pair
+}

@@ -1,0 +1,100 @@
+import { Type } from '@sinclair/typebox'
+import { Text, Timestamp } from '../http/schema.ts'
+
+export const PAIRING_TTL_SECONDS = { minimum: 60, maximum: 86_400 }
+export const PAIRING_TTL_SECONDS_DEFAULT = 900
+export const NAME_CHARS_MAX = 64
+export const TEMPLATES_MAX = 20
+export const TEMPLATE_CHARS_MAX = 64
+
+const Name = Text({
+  minLength: 1,
+  maxLength: NAME_CHARS_MAX,
+  description: 'Your label for it; the actor in the audit trail.',
+  examples: ['Till 1'],
+})
+
+const TemplateKey = Text({ minLength: 1, maxLength: TEMPLATE_CHARS_MAX, examples: ['age_over_18'] })
+
+export const Device = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    name: Name,
+    status: Type.Union([Type.Literal('pending'), Type.Literal('active'), Type.Literal('revoked')]),
+    allowed_templates: Type.Array(TemplateKey, { description: 'The only templates it may create verifications with.' }),
+    created_at: Timestamp,
+    pairing_expires_at: Type.Optional(Timestamp),
+    enrolled_at: Type.Optional(Timestamp),
+    last_seen_at: Type.Optional(Timestamp),
+    revoked_at: Type.Optional(Timestamp),
+  },
+  { additionalProperties: false, $id: 'Device' },
+)
+export type Device = typeof Device.static
+
+export const RegisterDevice = Type.Object(
+  {
+    name: Name,
+    allowed_templates: Type.Array(TemplateKey, {
+      minItems: 1,
+      maxItems: TEMPLATES_MAX,
+      description: 'A template may be named before it exists.',
+    }),
+    pairing_ttl_seconds: Type.Optional(
+      Type.Integer({
+        ...PAIRING_TTL_SECONDS,
+        documentedDefault: PAIRING_TTL_SECONDS_DEFAULT,
+        description: 'How long the pairing code works.',
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    $id: 'RegisterDevice',
+    examples: [{ name: 'Till 1', allowed_templates: ['age_over_18'] }],
+  },
+)
+export type RegisterDevice = typeof RegisterDevice.static
+
+export const RegisteredDevice = Type.Object(
+  {
+    device: Device,
+    pairing_code: Type.String({ description: 'Shown only here; its hash alone is kept.', examples: ['VD-7K3M-9QZX'] }),
+  },
+  { additionalProperties: false, $id: 'RegisteredDevice' },
+)
+
+export const DeviceList = Type.Object({ data: Type.Array(Device) }, { additionalProperties: false, $id: 'DeviceList' })
+
+/** No format: what is no UUID is the id of no device. */
+export const DeviceId = Type.Object({ id: Type.String({ minLength: 1, description: 'A UUID.' }) })
+
+export const EnrollDevice = Type.Object(
+  {
+    pairing_code: Text({
+      minLength: 1,
+      maxLength: 32,
+      description: 'As somebody typed it: case, dashes, spaces and look-alike letters are forgiven.',
+      examples: ['VD-7K3M-9QZX'],
+    }),
+  },
+  { additionalProperties: false, $id: 'EnrollDevice' },
+)
+
+export const RefreshDevice = Type.Object(
+  { refresh_token: Type.String({ minLength: 1, description: 'It works once; a second use revokes the device.' }) },
+  { additionalProperties: false, $id: 'RefreshDevice' },
+)
+
+export const TokenPair = Type.Object(
+  {
+    access_token: Type.String({ description: 'Begins vd_; sent as Authorization: Bearer <ACCESS_TOKEN>.' }),
+    refresh_token: Type.String({ description: 'Begins vdr_. Store it before you use the other one.' }),
+    token_type: Type.Literal('Bearer'),
+    expires_in: Type.Integer({ exclusiveMinimum: 0, description: 'Seconds until the access token expires.' }),
+    refresh_expires_in: Type.Integer({ exclusiveMinimum: 0, description: 'Seconds until the refresh token expires.' }),
+    device: Device,
+  },
+  { additionalProperties: false, $id: 'DeviceTokenPair' },
+)
+export type TokenPair = typeof TokenPair.static

@@ -1,0 +1,215 @@
+import { and, asc, count, desc, eq, gt, inArray, isNull, lte, min, ne, sql } from 'drizzle-orm'
+import { type Db, prepared } from '#db'
+import { devices, deviceTokens } from '#schema'
+
+export type DeviceRow = typeof devices.$inferSelect
+export type TokenRow = typeof deviceTokens.$inferSelect
+
+type Owner = { tenantId: string; environment: 'test' | 'live' }
+type DeviceKey = { deviceId: string; tenantId: string }
+
+const column = <Name extends string>(name: Name) => sql.placeholder(name)
+
+export async function insertDevice(tx: Db, row: DeviceRow): Promise<void> {
+  await tx.insert(devices).values(row)
+}
+
+/** When the owner's newest device was registered; 0 when there is none. */
+export async function findNewestCreation(tx: Db, { tenantId, environment }: Owner): Promise<number> {
+  const [row] = await tx
+    .select({ createdAt: devices.createdAt })
+    .from(devices)
+    .where(and(eq(devices.tenantId, tenantId), eq(devices.environment, environment)))
+    .orderBy(desc(devices.createdAt))
+    .limit(1)
+  return row?.createdAt ?? 0
+}
+
+export async function findDevice(db: Db, { tenantId, environment }: Owner, id: string): Promise<DeviceRow | undefined> {
+  const [row] = await db
+    .select()
+    .from(devices)
+    .where(and(eq(devices.id, id), eq(devices.tenantId, tenantId), eq(devices.environment, environment)))
+    .limit(1)
+  return row
+}
+
+/** Without a tenant: for whoever sits at the machine itself. */
+export async function findDeviceOfAnyone(db: Db, id: string): Promise<DeviceRow | undefined> {
+  const [row] = await db.select().from(devices).where(eq(devices.id, id)).limit(1)
+  return row
+}
+
+export async function listDevices(db: Db, { tenantId, environment }: Owner): Promise<DeviceRow[]> {
+  return await db
+    .select()
+    .from(devices)
+    .where(and(eq(devices.tenantId, tenantId), eq(devices.environment, environment)))
+    .orderBy(desc(devices.createdAt))
+}
+
+/** Unclaimed codes that still work, and when the first of them lapses; of one tenant or of all. */
+export async function liveCodes(tx: Db, now: number, tenantId?: string): Promise<{ count: number; firstExpiresAt: number }> {
+  const [row] = await tx
+    .select({ count: count(), firstExpiresAt: min(deviceTokens.expiresAt) })
+    .from(deviceTokens)
+    .where(
+      and(
+        eq(deviceTokens.kind, sql`'pairing'`),
+        isNull(deviceTokens.spentAt),
+        isNull(deviceTokens.revokedAt),
+        gt(deviceTokens.expiresAt, now),
+        tenantId === undefined ? undefined : eq(deviceTokens.tenantId, tenantId),
+      ),
+    )
+  return { count: row?.count ?? 0, firstExpiresAt: row?.firstExpiresAt ?? now }
+}
+
+const enroll = prepared(db =>
+  db
+    .update(devices)
+    .set({ status: 'active', enrolledAt: sql`${column('at')}` })
+    .where(and(eq(devices.id, column('deviceId')), eq(devices.tenantId, column('tenantId'))))
+    .returning()
+    .prepare(),
+)
+
+export async function markEnrolled(tx: Db, { deviceId, tenantId }: DeviceKey, at: number): Promise<DeviceRow> {
+  const [row] = await enroll(tx).execute({ deviceId, tenantId, at })
+  if (!row) throw new Error('a pairing code belongs to a device')
+  return row
+}
+
+const see = prepared(db =>
+  db
+    .update(devices)
+    .set({
+      lastSeenAt: sql`CASE WHEN ${devices.lastSeenAt} > ${column('seenBy')} THEN ${devices.lastSeenAt} ELSE ${column('at')} END`,
+    })
+    .where(and(eq(devices.id, column('deviceId')), eq(devices.tenantId, column('tenantId'))))
+    .returning()
+    .prepare(),
+)
+
+/** The device, seen now; the time is written only when the last one is from `seenBy` or before. */
+export async function seeDevice(
+  tx: Db,
+  { deviceId, tenantId }: DeviceKey,
+  { at, seenBy }: { at: number; seenBy: number },
+): Promise<DeviceRow> {
+  const [row] = await see(tx).execute({ deviceId, tenantId, at, seenBy })
+  if (!row) throw new Error('a refresh token belongs to a device')
+  return row
+}
+
+/** The row when this call revoked it; nothing when it is unknown or was revoked before. */
+export async function markDeviceRevoked(tx: Db, { deviceId, tenantId }: DeviceKey, at: number): Promise<DeviceRow | undefined> {
+  const [row] = await tx
+    .update(devices)
+    .set({ status: 'revoked', revokedAt: at })
+    .where(and(eq(devices.id, deviceId), eq(devices.tenantId, tenantId), ne(devices.status, 'revoked')))
+    .returning()
+  return row
+}
+
+/** Everything the device holds, the unclaimed pairing code included. */
+export async function revokeTokens(tx: Db, { deviceId, tenantId }: DeviceKey, at: number): Promise<void> {
+  await tx
+    .update(deviceTokens)
+    .set({ revokedAt: at, replaySealed: null })
+    .where(and(eq(deviceTokens.deviceId, deviceId), eq(deviceTokens.tenantId, tenantId), isNull(deviceTokens.revokedAt)))
+}
+
+const insertTokenRow = prepared(db =>
+  db
+    .insert(deviceTokens)
+    .values({
+      hash: column('hash'),
+      deviceId: column('deviceId'),
+      tenantId: column('tenantId'),
+      kind: column('kind'),
+      generation: column('generation'),
+      expiresAt: column('expiresAt'),
+      familyExpiresAt: column('familyExpiresAt'),
+    })
+    .prepare(),
+)
+
+type NewToken = Omit<TokenRow, 'spentAt' | 'usedAt' | 'revokedAt' | 'replaySealed'>
+
+export async function insertToken(tx: Db, row: NewToken): Promise<void> {
+  await insertTokenRow(tx).execute(row)
+}
+
+type Spendable = { hash: string; kind: 'pairing' | 'refresh' }
+
+const spend = prepared(db =>
+  db
+    .update(deviceTokens)
+    .set({ spentAt: sql`${column('at')}` })
+    .where(
+      and(
+        eq(deviceTokens.hash, column('hash')),
+        eq(deviceTokens.kind, column('kind')),
+        isNull(deviceTokens.spentAt),
+        isNull(deviceTokens.revokedAt),
+        gt(deviceTokens.expiresAt, column('at')),
+      ),
+    )
+    .returning()
+    .prepare(),
+)
+
+/** The row for the one who spends it: unspent, unrevoked and in time. */
+export async function spendToken(tx: Db, { hash, kind }: Spendable, at: number): Promise<TokenRow | undefined> {
+  const [row] = await spend(tx).execute({ hash, kind, at })
+  return row
+}
+
+const selectToken = prepared(db =>
+  db
+    .select()
+    .from(deviceTokens)
+    .where(and(eq(deviceTokens.hash, column('hash')), eq(deviceTokens.kind, column('kind'))))
+    .prepare(),
+)
+
+export async function findToken(db: Db, { hash, kind }: Spendable): Promise<TokenRow | undefined> {
+  const [row] = await selectToken(db).execute({ hash, kind })
+  return row
+}
+
+/** The one replay a device has at a time: that of the pair it got last. */
+export async function keepSealedPair(tx: Db, hash: string, replaySealed: Buffer): Promise<void> {
+  await tx.update(deviceTokens).set({ replaySealed }).where(eq(deviceTokens.hash, hash))
+}
+
+const forgetPair = prepared(db =>
+  db
+    .update(deviceTokens)
+    .set({ replaySealed: null })
+    .where(
+      and(
+        eq(deviceTokens.deviceId, column('deviceId')),
+        eq(deviceTokens.tenantId, column('tenantId')),
+        eq(deviceTokens.generation, column('generation')),
+      ),
+    )
+    .prepare(),
+)
+
+/** Of what a pair was issued for, by the generation of that pair. */
+export async function forgetSealedPair(tx: Db, { deviceId, tenantId, generation }: TokenRow): Promise<void> {
+  await forgetPair(tx).execute({ deviceId, tenantId, generation: generation - 1 })
+}
+
+export async function deleteTokensExpiredBy(tx: Db, expiredBy: number, limit: number): Promise<number> {
+  const due = tx
+    .select({ hash: deviceTokens.hash })
+    .from(deviceTokens)
+    .where(lte(deviceTokens.expiresAt, expiredBy))
+    .orderBy(asc(deviceTokens.expiresAt))
+    .limit(limit)
+  const rows = await tx.delete(deviceTokens).where(inArray(deviceTokens.hash, due)).returning({ hash: deviceTokens.hash })
+  return rows.length
+}

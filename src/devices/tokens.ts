@@ -1,0 +1,48 @@
+import type { Db } from '#db'
+import type { Deps } from '../deps.ts'
+import { sha256Hex } from '../hash.ts'
+import { newSecret } from '../ids.ts'
+import { presentDevice } from './present.ts'
+import type { TokenPair } from './schema.ts'
+import { type DeviceRow, insertToken } from './store.ts'
+
+const DAY_MS = 86_400_000
+const ACCESS_MS = 3_600_000
+/** From each refresh to the next; a till may be switched off for a holiday. */
+const REFRESH_MS = 30 * DAY_MS
+/** From the enrolment: then it is paired again, whoever holds it by then. */
+export const FAMILY_MS = 365 * DAY_MS
+
+export const ACCESS_PREFIX = 'vd_'
+export const REFRESH_PREFIX = 'vdr_'
+
+/** What an exchange gives: a new pair, or the one that was given before. */
+export type Exchange = { pair: TokenPair; replayed: boolean }
+
+type Issue = { generation: number; familyExpiresAt: number; at: number }
+
+export async function issuePair(
+  { random }: Pick<Deps, 'random'>,
+  tx: Db,
+  device: DeviceRow,
+  { generation, familyExpiresAt, at }: Issue,
+): Promise<TokenPair> {
+  const access = newSecret(random, ACCESS_PREFIX)
+  const refresh = newSecret(random, REFRESH_PREFIX)
+  const expiresAt = at + ACCESS_MS
+  const refreshExpiresAt = Math.min(at + REFRESH_MS, familyExpiresAt)
+  const shared = { deviceId: device.id, tenantId: device.tenantId, generation, familyExpiresAt }
+  await insertToken(tx, { ...shared, kind: 'access', hash: sha256Hex(access), expiresAt })
+  await insertToken(tx, { ...shared, kind: 'refresh', hash: sha256Hex(refresh), expiresAt: refreshExpiresAt })
+  return {
+    access_token: access,
+    refresh_token: refresh,
+    token_type: 'Bearer',
+    expires_in: secondsUp(expiresAt - at),
+    refresh_expires_in: secondsUp(refreshExpiresAt - at),
+    device: presentDevice(device),
+  }
+}
+
+/** The last second before the end still counts as one. */
+const secondsUp = (ms: number): number => Math.ceil(ms / 1000)

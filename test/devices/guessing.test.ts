@@ -1,0 +1,247 @@
+// Guessing a pairing code is slow, whoever tries and however often the service restarts. Clients are told apart by X-Forwarded-For here.
+import { describe, expect, test } from 'bun:test'
+import { sweepGuesses } from '../../src/access/guessing.ts'
+import { sweepNetworks } from '../../src/access/networks.ts'
+import { parseCidr } from '../../src/addresses.ts'
+import { NOON, startApp, type TestApp } from '../helpers/app.ts'
+import { outcome, pair, register, rows } from '../helpers/devices.ts'
+import { filesContaining } from '../helpers/files.ts'
+
+const MINUTE_MS = 60_000
+const DAY_MS = 86_400_000
+
+const start = (options: Parameters<typeof startApp>[0] = {}) =>
+  startApp({
+    rateLimitScale: 1,
+    ...options,
+    config: { trustedProxies: ['127.0.0.1', '::1'].map(each => parseCidr(each)!), ...options.config },
+  })
+
+const guess = (app: TestApp, client: string, code = 'VD-0000-0000') =>
+  app.call('POST', '/v1/devices/enroll', { body: { pairing_code: code }, headers: { 'x-forwarded-for': client } })
+
+/** How many wrong codes are looked at before the first 429. */
+async function guessesAllowed(app: TestApp, client: string): Promise<number> {
+  for (let count = 0; count < 1000; count++) {
+    const answer = await guess(app, client)
+    if (answer.status === 429) return count
+    expect(outcome(answer)).toBe('400 invalid_pairing_code')
+  }
+  throw new Error('no end of it')
+}
+
+describe('one network', () => {
+  test('has 10 wrong codes at once and 5 a minute after, the right one refused with the others', async () => {
+    const app = await start()
+    const { key } = await app.tenant()
+    const { pairing_code } = await register(app, key)
+    expect(await guessesAllowed(app, '203.0.113.7')).toBe(10)
+    const refused = await guess(app, '203.0.113.7', pairing_code)
+    expect(outcome(refused)).toBe('429 rate_limit_exceeded')
+    expect(refused.headers.get('retry-after')).toBe('12')
+    app.clock.advance(12_000)
+    expect((await guess(app, '203.0.113.7', pairing_code)).status).toBe(200)
+    // What was right was not counted.
+    expect(await guessesAllowed(app, '203.0.113.7')).toBe(1)
+    app.clock.advance(MINUTE_MS)
+    expect(await guessesAllowed(app, '203.0.113.7')).toBe(5)
+  })
+
+  test('cannot get past it by guessing all at once', async () => {
+    const app = await start()
+    const answers = await Promise.all(Array.from({ length: 100 }, () => guess(app, '203.0.113.7')))
+    expect(answers.filter(({ status }) => status === 400)).toHaveLength(10)
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(90)
+  })
+
+  test('is one /64 of IPv6, and malformed codes count like wrong ones', async () => {
+    const app = await start()
+    for (let i = 0; i < 10; i++) await guess(app, `2001:db8:1:2::${i + 1}`, 'x')
+    expect(outcome(await guess(app, '2001:db8:1:2:ffff::1'))).toBe('429 rate_limit_exceeded')
+    expect(outcome(await guess(app, '2001:db8:1:3::1'))).toBe('400 invalid_pairing_code')
+  })
+
+  test('is locked out for 15 minutes by 20 wrong codes in an hour, over a restart too', async () => {
+    const app = await start()
+    const client = '203.0.113.7'
+    const { key } = await app.tenant()
+    const { pairing_code } = await register(app, key, { pairing_ttl_seconds: 86_400 })
+    expect(await guessesAllowed(app, client)).toBe(10)
+    app.clock.advance(30 * MINUTE_MS)
+    await app.stop()
+    const again = await start({ dir: app.dir, now: app.clock.now() })
+    expect(await guessesAllowed(again, client)).toBe(10)
+    again.clock.advance(5 * MINUTE_MS)
+    await again.stop()
+    const third = await start({ dir: app.dir, now: again.clock.now() })
+    const locked = await guess(third, client, pairing_code)
+    expect([outcome(locked), locked.headers.get('retry-after')]).toEqual(['429 rate_limit_exceeded', String(10 * 60)])
+    expect(outcome(await guess(third, '203.0.113.8'))).toBe('400 invalid_pairing_code')
+    third.clock.advance(10 * MINUTE_MS - 1)
+    expect((await guess(third, client, pairing_code)).status).toBe(429)
+    third.clock.advance(1)
+    expect((await guess(third, client, pairing_code)).status).toBe(200)
+  })
+
+  test('is not locked out by 19 in an hour and more after it', async () => {
+    const app = await start()
+    for (const minutes of [0, 10, 20, 61, 71, 81, 122]) {
+      app.clock.set(NOON + minutes * MINUTE_MS)
+      for (let i = 0; i < 6; i++) expect(outcome(await guess(app, '203.0.113.7'))).toBe('400 invalid_pairing_code')
+    }
+  })
+
+  test('is kept as an HMAC, and forgotten when it no longer matters', async () => {
+    const app = await start()
+    await guess(app, '203.0.113.77')
+    expect(rows(app.dir, 'SELECT 1 FROM pairing_guesses')).toHaveLength(1)
+    expect(filesContaining(app.dir, '203.0.113.77')).toEqual([])
+    app.clock.advance(60 * MINUTE_MS - 1)
+    await sweepGuesses(app.deps)
+    expect(rows(app.dir, 'SELECT 1 FROM pairing_guesses')).toHaveLength(1)
+    app.clock.advance(1)
+    await sweepGuesses(app.deps)
+    expect(rows(app.dir, 'SELECT 1 FROM pairing_guesses')).toEqual([])
+  })
+})
+
+describe('the whole installation', () => {
+  /** Ten wrong codes each from as many networks as it takes. */
+  async function spendAll(app: TestApp): Promise<void> {
+    for (let network = 0; network < 12; network++) expect(await guessesAllowed(app, `198.51.100.${network}`)).toBe(10)
+  }
+
+  test('looks at 120 wrong codes at once and one a second after; beyond it strangers are not heard, known networks are', async () => {
+    const app = await start()
+    const { key } = await app.tenant()
+    await app.call('GET', '/v1/usage', { key, headers: { 'x-forwarded-for': '192.0.2.1' } })
+    const [mine, theirs] = [await register(app, key), await register(app, key)]
+    await spendAll(app)
+    expect((await guess(app, '198.51.100.99', theirs.pairing_code)).status).toBe(429)
+    expect((await guess(app, '192.0.2.1', mine.pairing_code)).status).toBe(200)
+    // Known is not free: its own budget holds.
+    expect(await guessesAllowed(app, '192.0.2.1')).toBe(10)
+    app.clock.advance(1000)
+    expect(outcome(await guess(app, '198.51.100.99'))).toBe('400 invalid_pairing_code')
+    expect((await guess(app, '198.51.100.98')).status).toBe(429)
+  })
+
+  test.each([
+    [
+      'an API key',
+      async (app: TestApp, key: string, client: string) => {
+        await app.call('GET', '/v1/usage', { key, headers: { 'x-forwarded-for': client } })
+      },
+    ],
+    [
+      'a device',
+      async (app: TestApp, key: string, client: string) => {
+        const { access_token } = await pair(app, key)
+        await app.call('GET', '/v1/usage', { key: access_token, headers: { 'x-forwarded-for': client } })
+      },
+    ],
+  ])('knows a network by %s for 30 days, also after a restart', async (_, authenticate) => {
+    const app = await start()
+    const { key } = await app.tenant()
+    const client = '192.0.2.1'
+    await authenticate(app, key, client)
+    const begun = app.clock.now()
+    const isHeardAfter = async (ms: number) => {
+      const again = await start({ dir: app.dir, now: begun + ms })
+      await spendAll(again)
+      const { status } = await guess(again, client)
+      await again.stop()
+      return status === 400
+    }
+    await app.stop()
+    expect(await isHeardAfter(30 * DAY_MS - 1)).toBe(true)
+    expect(await isHeardAfter(30 * DAY_MS)).toBe(false)
+  })
+
+  test('writes a known network at most once a day, and lets go of it after 30', async () => {
+    const app = await start()
+    const { key } = await app.tenant()
+    const seenAt = async () => {
+      await app.call('GET', '/v1/usage', { key, headers: { 'x-forwarded-for': '192.0.2.1' } })
+      await app.deps.write(() => {})
+      return rows<{ seen_at: number }>(app.dir, 'SELECT seen_at FROM known_networks').map(({ seen_at }) => seen_at)
+    }
+    const first = app.clock.now()
+    expect(await seenAt()).toEqual([first])
+    app.clock.advance(DAY_MS - 1)
+    expect(await seenAt()).toEqual([first])
+    app.clock.advance(1)
+    expect(await seenAt()).toEqual([first + DAY_MS])
+    app.clock.set(first + 31 * DAY_MS - 1)
+    await sweepNetworks(app.deps)
+    expect(rows(app.dir, 'SELECT 1 FROM known_networks')).toHaveLength(1)
+    app.clock.advance(1)
+    await sweepNetworks(app.deps)
+    expect(rows(app.dir, 'SELECT 1 FROM known_networks')).toEqual([])
+  })
+})
+
+describe('refreshing', () => {
+  const rotate = (app: TestApp, token: string, client: string) =>
+    app.call<{ refresh_token: string }>('POST', '/v1/devices/token', {
+      body: { refresh_token: token },
+      headers: { 'x-forwarded-for': client },
+    })
+
+  test('has 60 at once and 60 a minute from one network', async () => {
+    const app = await start()
+    const unknown = `vdr_${'A'.repeat(38)}`
+    for (let i = 0; i < 60; i++) expect((await rotate(app, unknown, '203.0.113.7')).status).toBe(400)
+    expect(outcome(await rotate(app, unknown, '203.0.113.7'))).toBe('429 rate_limit_exceeded')
+    app.clock.advance(1000)
+    expect((await rotate(app, unknown, '203.0.113.7')).status).toBe(400)
+  })
+
+  test('has 6 at once and 6 a minute for one device, and a 429 spends nothing', async () => {
+    const app = await start()
+    const { key } = await app.tenant()
+    let { refresh_token } = await pair(app, key)
+    for (let i = 0; i < 6; i++) refresh_token = (await rotate(app, refresh_token, `203.0.113.${i}`)).body.refresh_token
+    const refused = await rotate(app, refresh_token, '203.0.113.99')
+    expect([outcome(refused), refused.headers.get('retry-after')]).toEqual(['429 rate_limit_exceeded', '10'])
+    app.clock.advance(10_000)
+    expect((await rotate(app, refresh_token, '203.0.113.99')).status).toBe(200)
+  })
+})
+
+test('limits and the Idempotency-Key are looked at before the body', async () => {
+  const app = await start()
+  const malformed = (path: string, headers: Record<string, string>) =>
+    app.call('POST', path, { raw: '{', headers: { 'content-type': 'application/json', ...headers } })
+  for (const path of ['/v1/devices/enroll', '/v1/devices/token']) {
+    expect(outcome(await malformed(path, {}))).toBe('400 invalid_request')
+    expect(outcome(await malformed(path, { 'idempotency-key': 'a b' }))).toBe('400 invalid_idempotency_key')
+  }
+  const client = { 'x-forwarded-for': '203.0.113.7' }
+  expect(await guessesAllowed(app, '203.0.113.7')).toBe(10)
+  expect(outcome(await malformed('/v1/devices/enroll', client))).toBe('429 rate_limit_exceeded')
+  for (let i = 0; i < 60; i++) expect(outcome(await malformed('/v1/devices/token', client))).toBe('400 invalid_request')
+  expect(outcome(await malformed('/v1/devices/token', client))).toBe('429 rate_limit_exceeded')
+})
+
+test('a device has 30 requests at once and 10 a second, whichever of its tokens it uses', async () => {
+  const app = await start()
+  const { key } = await app.tenant()
+  const first = await pair(app, key)
+  const second = (
+    await app.call<{ access_token: string }>('POST', '/v1/devices/token', { body: { refresh_token: first.refresh_token } })
+  ).body
+  const usage = (token: string) => app.call('GET', '/v1/usage', { key: token })
+  const told = await usage(first.access_token)
+  expect(told.headers.get('ratelimit-policy')).toBe('"device";q=30;w=3')
+  for (let i = 1; i < 30; i++) expect((await usage(i % 2 ? first.access_token : second.access_token)).status).toBe(200)
+  expect(outcome(await usage(second.access_token))).toBe('429 rate_limit_exceeded')
+  app.clock.advance(100)
+  expect((await usage(first.access_token)).status).toBe(200)
+})
+
+test('a rate limit scale of 0 switches all of it off', async () => {
+  const app = await start({ rateLimitScale: 0 })
+  for (let i = 0; i < 150; i++) expect(outcome(await guess(app, '203.0.113.7'))).toBe('400 invalid_pairing_code')
+  expect(rows(app.dir, 'SELECT 1 FROM pairing_guesses')).toEqual([])
+})

@@ -1,0 +1,262 @@
+// What a device token may do on the merchant routes, and what it never learns.
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { verificationSessions } from '#schema'
+import { verifyAudit } from '../../src/audit/verify.ts'
+import type { TokenPair } from '../../src/devices/schema.ts'
+import { sha256Hex } from '../../src/hash.ts'
+import type { Verification } from '../../src/verifications/schema.ts'
+import { createVerification, type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'
+import { deviceOf, enroll, outcome, pair, refresh, register, rows } from '../helpers/devices.ts'
+
+const CODE = 'x'.repeat(43)
+
+let app: TestApp
+let tenant: Awaited<ReturnType<TestApp['tenant']>>
+let till: TokenPair
+
+beforeAll(async () => {
+  app = await startApp()
+  tenant = await app.tenant()
+  till = await pair(app, tenant.key, { allowed_templates: ['age_over_18', 'of_tomorrow'] })
+})
+
+const create = (body: object, key = till.access_token, headers?: Record<string, string>) =>
+  app.call<Verification & ErrorBody>('POST', '/v1/verifications', { key, body, headers })
+
+describe('a device creates', () => {
+  test('with a template it was registered for; its name is the actor on the audit chain', async () => {
+    const own = await startApp()
+    const { key } = await own.tenant()
+    const { access_token } = await pair(own, key, { name: 'Till at the door' })
+    await createVerification(own, access_token)
+    const actors = rows<{ actor: string }>(own.dir, "SELECT actor FROM audit_records WHERE action = 'verification.created'")
+    expect(actors).toEqual([{ actor: 'Till at the door' }])
+    expect((await verifyAudit(own.deps)).problem).toBeUndefined()
+  })
+
+  test('with no other template: 403 insufficient_scope that names it, whether it exists or not', async () => {
+    const [existing, missing] = [await create({ template: 'age_over_21' }), await create({ template: 'age_over_22' })]
+    expect([existing, missing].map(outcome)).toEqual(Array(2).fill('403 insufficient_scope'))
+    expect(existing.text).toContain('age_over_21')
+    expect(existing.text.replace('age_over_21', 'age_over_22')).toBe(missing.text)
+  })
+
+  test('with no query of its own', async () => {
+    const meta = { vct_values: ['https://club.example/member'] }
+    const query = { credentials: [{ id: 'member', format: 'dc+sd-jwt', meta, claims: [{ path: ['level'] }] }] }
+    expect(outcome(await create({ query }))).toBe('403 insufficient_scope')
+    expect(outcome(await create({ query, template: 'age_over_18' }))).toBe('400 invalid_request')
+    expect(outcome(await create({}))).toBe('400 invalid_request')
+  })
+
+  test('with an allowed template that does not exist yet: 422 unknown_template', async () => {
+    expect(outcome(await create({ template: 'of_tomorrow' }))).toBe('422 unknown_template')
+  })
+
+  test("against the tenant's quota", async () => {
+    const poor = await app.tenant({ name: 'Poor', dailyQuota: 1 })
+    const { access_token } = await pair(app, poor.key)
+    const outcomes = [
+      await create({ template: 'age_over_18' }, access_token),
+      await create({ template: 'age_over_18' }, access_token),
+    ]
+    expect(outcomes.map(outcome)).toEqual(['201', '429 quota_exceeded'])
+  })
+
+  test('in the environment of the key that registered it', async () => {
+    const live = await pair(app, tenant.liveKey)
+    const { id } = await createVerification(app, live.access_token)
+    const status = async (key: string) => (await app.call('GET', `/v1/verifications/${id}`, { key })).status
+    expect([await status(tenant.liveKey), await status(tenant.key), await status(live.access_token)]).toEqual([200, 404, 200])
+  })
+
+  test('once per Idempotency-Key; neither another device nor a key is given its session', async () => {
+    const other = await pair(app, tenant.key)
+    const body = { template: 'age_over_18' }
+    const once = { 'idempotency-key': 'shared' }
+    const first = await create(body, till.access_token, once)
+    const again = await create(body, till.access_token, once)
+    expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([first.text, 'true'])
+    const rotated = (await refresh(app, till.refresh_token)).body
+    expect((await create(body, rotated.access_token, once)).text).toBe(first.text)
+    till = rotated
+    const others = [await create(body, other.access_token, once), await create(body, tenant.key, once)]
+    expect(others.map(({ headers }) => headers.get('idempotent-replayed'))).toEqual([null, null])
+    expect(new Set([first, ...others].map(({ body }) => body.id)).size).toBe(3)
+  })
+})
+
+describe('a device reads', () => {
+  test('the sessions it created, in pages, and not those of a key or of another device', async () => {
+    const [one, two] = [await pair(app, tenant.key), await pair(app, tenant.key)]
+    const created: string[] = []
+    for (let i = 0; i < 5; i++) {
+      created.push((await createVerification(app, one.access_token)).id)
+      await createVerification(app, two.access_token)
+      await createVerification(app, tenant.key)
+    }
+    const list = async (query: string, key = one.access_token) =>
+      (await app.call<{ data: Verification[] }>('GET', `/v1/verifications${query}`, { key })).body.data
+    expect((await list('')).map(({ id }) => id)).toEqual(created.toReversed())
+    const page = await list('?limit=2')
+    const next = await list(`?limit=2&before=${page[1]?.created_at}`)
+    expect([...page, ...next].map(({ id }) => id)).toEqual(created.toReversed().slice(0, 4))
+    const all = (await list('?limit=100', tenant.key)).map(({ id }) => id)
+    for (const id of created) expect(all).toContain(id)
+  })
+
+  test('usage', async () => {
+    expect((await app.call('GET', '/v1/usage', { key: till.access_token })).status).toBe(200)
+  })
+
+  test('a result by redeeming the code of its own session only', async () => {
+    const other = await pair(app, tenant.key)
+    const { id } = await createVerification(app, till.access_token)
+    await answerSession(id)
+    const redeem = (key: string) => app.call('POST', `/v1/verifications/${id}/redeem`, { key, body: { response_code: CODE } })
+    expect(outcome(await redeem(other.access_token))).toBe('404 invalid_response_code')
+    expect(outcome(await redeem(till.access_token))).toBe('200')
+  })
+})
+
+describe('a device never', () => {
+  test.each([
+    ['DELETE', '/v1/verifications/x', 'verifications:delete'],
+    ['POST', '/v1/devices', 'devices:manage'],
+    ['GET', '/v1/devices', 'devices:manage'],
+    ['DELETE', '/v1/devices/x', 'devices:manage'],
+  ])('%s %s: 403 insufficient_scope, before the body', async (method, path, scope) => {
+    const answer = await app.call<ErrorBody>(method, path, { key: till.access_token, ...(method === 'POST' && { raw: '{' }) })
+    expect(outcome(answer)).toBe('403 insufficient_scope')
+    expect(answer.body.error.message).toContain(scope)
+  })
+
+  test('gets in with a refresh token, nor refreshes with an access token', async () => {
+    expect(outcome(await app.call('GET', '/v1/usage', { key: till.refresh_token }))).toBe('401 invalid_api_key')
+    expect(outcome(await refresh(app, till.access_token))).toBe('400 invalid_refresh_token')
+  })
+
+  test('gets in with a token that is malformed, unknown, or revoked: one and the same 401', async () => {
+    const revoked = await pair(app, tenant.key)
+    await app.call('DELETE', `/v1/devices/${revoked.device.id}`, { key: tenant.key })
+    const tokens = [
+      revoked.access_token,
+      `vd_${'A'.repeat(38)}`,
+      `${till.access_token}x`,
+      till.access_token.replace('vd_', 'vk_test_'),
+      'x',
+    ]
+    const answers = await Promise.all(tokens.map(key => app.call('GET', '/v1/usage', { key })))
+    expect(answers.map(outcome)).toEqual(tokens.map(() => '401 invalid_api_key'))
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    for (const { headers } of answers) expect(headers.get('www-authenticate')).toBe('Bearer error="invalid_token"')
+  })
+
+  test('a revoked one that has expired too still answers invalid_api_key', async () => {
+    const own = await startApp()
+    const { key } = await own.tenant()
+    const { device, access_token } = await pair(own, key)
+    await own.call('DELETE', `/v1/devices/${device.id}`, { key })
+    own.clock.advance(3_600_000)
+    expect(outcome(await own.call('GET', '/v1/usage', { key: access_token }))).toBe('401 invalid_api_key')
+  })
+})
+
+describe('last_seen_at', () => {
+  test('is written at most once a minute', async () => {
+    const own = await startApp()
+    const { key } = await own.tenant()
+    const { device, access_token } = await pair(own, key)
+    const start = own.clock.now()
+    const seenAfter = async (ms: number) => {
+      own.clock.set(start + ms)
+      await own.call('GET', '/v1/usage', { key: access_token })
+      // It is written beside the answer.
+      await own.deps.write(() => {})
+      return Date.parse((await deviceOf(own, key, device.id)).last_seen_at ?? '') - start
+    }
+    expect(await seenAfter(10)).toBe(10)
+    expect(await seenAfter(60_009)).toBe(10)
+    expect(await seenAfter(60_010)).toBe(60_010)
+    expect(await seenAfter(90_000)).toBe(60_010)
+    expect(await seenAfter(500_000)).toBe(500_000)
+  })
+})
+
+test('every route answers every foreign id with the 404 of an id that never was, byte for byte', async () => {
+  const stranger = await app.tenant()
+  const other = await pair(app, tenant.key)
+  const callers = { key: tenant.key, 'live key': tenant.liveKey, device: till.access_token }
+  const random = { session: 'vs_0000000000000000000000', device: '00000000-0000-7000-8000-000000000000' }
+  const session = async (key: string) => (await createVerification(app, key)).id
+  const erased = await session(tenant.key)
+  await app.call('DELETE', `/v1/verifications/${erased}`, { key: tenant.key })
+  const foreign = {
+    key: {
+      session: [await session(stranger.key), await session(tenant.liveKey), erased],
+      device: [(await register(app, stranger.key)).device.id, (await register(app, tenant.liveKey)).device.id],
+    },
+    'live key': {
+      session: [await session(stranger.liveKey), await session(tenant.key), await session(till.access_token), erased],
+      device: [(await register(app, stranger.liveKey)).device.id, till.device.id],
+    },
+    device: {
+      session: [
+        await session(stranger.key),
+        await session(tenant.liveKey),
+        await session(tenant.key),
+        await session(other.access_token),
+        erased,
+      ],
+      device: [],
+    },
+  }
+  const routes = [
+    ['session', 'GET', '/v1/verifications/ID'],
+    ['session', 'DELETE', '/v1/verifications/ID'],
+    ['session', 'POST', '/v1/verifications/ID/redeem'],
+    ['device', 'DELETE', '/v1/devices/ID'],
+  ] as const
+  const differing: string[] = []
+  let asked = 0
+  for (const [name, key] of Object.entries(callers) as [keyof typeof callers, string][]) {
+    for (const [kind, method, path] of routes) {
+      const ask = (id: string) =>
+        app.call(method, path.replace('ID', id), { key, ...(method === 'POST' && { body: { response_code: CODE } }) })
+      const never = await ask(random[kind])
+      if (name !== 'device' || method !== 'DELETE') expect(never.status).toBe(404)
+      for (const id of foreign[name][kind]) {
+        asked++
+        const answer = await ask(id)
+        if (answer.status !== never.status || answer.text !== never.text)
+          differing.push(`${name} ${method} ${path} ${answer.text}`)
+      }
+    }
+  }
+  expect(differing).toEqual([])
+  expect(asked).toBeGreaterThan(30)
+})
+
+test('a stolen till that was revoked stays out after a restart', async () => {
+  const own = await startApp()
+  const { key } = await own.tenant()
+  const { pairing_code, device } = await register(own, key)
+  const { access_token, refresh_token } = (await enroll(own, pairing_code)).body
+  await own.call('DELETE', `/v1/devices/${device.id}`, { key })
+  await own.stop()
+  const again = await startApp({ dir: own.dir })
+  expect(outcome(await again.call('GET', '/v1/usage', { key: access_token }))).toBe('401 invalid_api_key')
+  expect(outcome(await refresh(again, refresh_token))).toBe('400 invalid_refresh_token')
+})
+
+/** As if a wallet had answered. */
+async function answerSession(id: string): Promise<void> {
+  const at = app.clock.now()
+  await app.deps.write(async tx => {
+    await tx
+      .update(verificationSessions)
+      .set({ status: 'completed', respondedAt: at, responseCodeHash: sha256Hex(CODE), responseCodeExpiresAt: at + 600_000 })
+      .where(eq(verificationSessions.id, id))
+  })
+}
