@@ -18,7 +18,6 @@ const IDLE_TIMEOUT_SECONDS = 15
 export function createApp(deps: Deps) {
   const app = new Elysia({
     normalize: false,
-    precompile: true,
     // Bodies are bounded route by route (http/body.ts): the runtime's own refusal has no envelope, so its limit is out of reach.
     serve: { maxRequestBodySize: BODY_BYTES_BACKSTOP, idleTimeout: IDLE_TIMEOUT_SECONDS },
   })

@@ -2,17 +2,10 @@ import { hash, timingSafeEqual } from 'node:crypto'
 
 export const sha256Hex = (data: string | Uint8Array): string => hash('sha256', data, 'hex')
 
-/** RFC 2104 for one key: its two paddings are made once, and each code is two one-shot hashes, a third of what the library's object costs. */
+/** For one key: it is taken in once, and each code starts from a copy of that state. */
 export function hmacSha256With(key: Uint8Array): (data: string | Uint8Array) => Buffer {
-  const block = Buffer.alloc(64)
-  block.set(key.length > block.length ? hash('sha256', key, 'buffer') : key)
-  const [inner, outer] = [block.map(byte => byte ^ 0x36), block.map(byte => byte ^ 0x5c)]
-  return data =>
-    hash(
-      'sha256',
-      Buffer.concat([outer, hash('sha256', Buffer.concat([inner, Buffer.from(data as string)]), 'buffer')]),
-      'buffer',
-    )
+  const keyed = new Bun.CryptoHasher('sha256', key)
+  return data => keyed.copy().update(data).digest()
 }
 
 export function equalConstantTime(a: string, b: string): boolean {

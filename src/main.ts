@@ -1,4 +1,7 @@
 #!/usr/bin/env bun
 import { run } from './cli/index.ts'
 
-process.exitCode = await run(process.argv.slice(2))
+// No top-level await: the binary is built with bytecode, which cannot have one.
+run(process.argv.slice(2)).then(exitCode => {
+  process.exitCode = exitCode
+})
