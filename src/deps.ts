@@ -8,6 +8,7 @@ import { createNetworks, type Networks } from './access/networks.ts'
 import { type Audit, createAudit } from './audit/append.ts'
 import { type Config, ConfigError } from './config.ts'
 import { openDataDir } from './db/data-dir.ts'
+import { watchLoad } from './http/load.ts'
 import { createRateLimits, type RateLimits } from './http/rate-limit.ts'
 import type { Random } from './ids.ts'
 import { createLog, type Log } from './log.ts'
@@ -31,6 +32,8 @@ export type Deps = Storage & {
   sealer: Sealer
   audit: Audit
   limits: RateLimits
+  /** Requests wait so long that what can come again is refused. */
+  isOverloaded: () => boolean
   /** Where somebody authenticated lately. */
   networks: Networks
   log: Log
@@ -66,7 +69,9 @@ export function createDeps(config: Config, world: World, role: 'server' | 'comma
   const metrics = createMetrics()
   const { writer, reader, sealer, unlock, isNew } = openDataDir({ dir: config.dataDir, now: now(), random, role })
   const storage = createStorage(writer, reader, size => metrics.observe('vidimus_commit_group_size', {}, size))
+  const load = watchLoad(() => performance.now())
   const close = async () => {
+    load.stop()
     await storage.close()
     unlock()
   }
@@ -81,6 +86,7 @@ export function createDeps(config: Config, world: World, role: 'server' | 'comma
     sealer,
     audit: createAudit(sealer, random),
     limits: createRateLimits(now, config.rateLimitScale, policy => metrics.count('vidimus_rate_limited_total', { policy })),
+    isOverloaded: () => config.rateLimitScale > 0 && load.isOverloaded(),
     networks: createNetworks({ ...storage, now, sealer, log }),
     log,
     metrics,

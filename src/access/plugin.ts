@@ -49,6 +49,8 @@ export function accessPlugin(deps: Deps) {
 
   function admitAnyone({ request, set, params }: Context & { params: Params }, open: Open): void {
     if (admitted.has(request)) return
+    // A poll comes again by itself; a wallet's answer and a till's token may not.
+    if (open.perSession === 'status' && deps.isOverloaded()) throw apiError('rate_limit_exceeded', { retryAfter: 1 })
     const { client } = traceOf(request)
     const allowances = [deps.limits.take('ip', client)]
     if (open.perSession) allowances.push(deps.limits.take(open.perSession, params.id ?? params.sessionId ?? ''))

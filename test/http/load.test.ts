@@ -1,0 +1,29 @@
+import { expect, test } from 'bun:test'
+import { watchLoad } from '../../src/http/load.ts'
+import { createVerification, type ErrorBody, startApp } from '../helpers/app.ts'
+
+test('an event loop that is more than 250 ms late is overloaded, and it is not again once it runs in time', async () => {
+  let at = 0
+  const watch = watchLoad(() => at)
+  const samples = () => Bun.sleep(250)
+  at = 100 + 250
+  expect(watch.isOverloaded()).toBe(false)
+  at = 100 + 251
+  expect(watch.isOverloaded()).toBe(true)
+  await samples()
+  at += 100
+  await samples()
+  expect(watch.isOverloaded()).toBe(false)
+  watch.stop()
+})
+
+test('when overloaded, status polls are refused with 429 and Retry-After, and nothing else is', async () => {
+  const app = await startApp()
+  const { key } = await app.tenant()
+  const { id } = await createVerification(app, key)
+  app.deps.isOverloaded = () => true
+  const poll = await app.call<ErrorBody>('GET', `/v1/verifications/${id}/status`)
+  expect([poll.status, poll.body.error.code, poll.headers.get('retry-after')]).toEqual([429, 'rate_limit_exceeded', '1'])
+  expect((await app.call('GET', `/v1/verifications/${id}`, { key })).status).toBe(200)
+  expect((await app.call('GET', `/wallet/request/${id}`)).status).toBe(200)
+})
