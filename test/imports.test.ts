@@ -22,8 +22,7 @@ const ALLOWED: Record<string, string[]> = {
   audit: GROUND,
   tenants: GROUND,
   templates: GROUND,
-  // The day's budget is a setting of the tenant.
-  usage: [...GROUND, 'tenants'],
+  usage: GROUND,
   access: [...GROUND, 'tenants'],
   webhooks: [...GROUND, 'sdk'],
   verifications: [...GROUND, 'access', 'tenants', 'templates', 'usage', 'webhooks'],
