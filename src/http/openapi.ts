@@ -67,8 +67,8 @@ export function describeRoutes(routes: readonly Route[], publicUrl: string): Ope
 }
 
 const DESCRIPTION = `Vidimus asks a holder's digital identity wallet for verified claims. Create a verification, show its
-\`wallet_uri\` as a QR code or link, and learn the outcome by polling the status, by reading the session with your key, or from a
-signed webhook.
+\`wallet_uri\` as a QR code or link, and learn the outcome by polling the status, by
+reading the session with your key, or by redeeming the code of the redirect.
 
 **Errors** all have the same shape. Rely on \`code\`; \`message\` is for people and may change. Quote \`X-Request-Id\` when you
 ask for help.

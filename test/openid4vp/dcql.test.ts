@@ -1,18 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import fc from 'fast-check'
 import { findDcqlProblem } from '../../src/openid4vp/dcql.ts'
-
-type Vector = {
-  id: string
-  title: string
-  input: { dcql_query: unknown }
-  expect: { outcome: 'accept' | 'reject' | 'policy' }
-}
-
-const VECTORS_FOLDER = '../shared/vectors'
-const VECTORS_FILE = join(import.meta.dir, '../..', VECTORS_FOLDER, 'dcql-query.json')
+import { vectors } from '../helpers/vectors.ts'
 
 // The specification leaves these open; we decide as the OpenID conformance suite does.
 const POLICY: Record<string, 'accept' | 'reject'> = {
@@ -30,21 +19,18 @@ const SD_JWT = { id: 'pid', format: 'dc+sd-jwt', meta: { vct_values: ['urn:eudi:
 const MDOC = { id: 'mdl', format: 'mso_mdoc', meta: { doctype_value: 'org.iso.18013.5.1.mDL' } }
 
 describe('public vectors', () => {
-  if (!existsSync(VECTORS_FILE)) {
-    test.skip(`the folder ${VECTORS_FOLDER} is missing, so no public vector was checked`, () => {})
-    return
-  }
-  const { vectors }: { vectors: Vector[] } = JSON.parse(readFileSync(VECTORS_FILE, 'utf8'))
-
-  test.each(vectors.map(vector => [vector.id, vector.title, vector] as const))('%s: %s', (id, _, vector) => {
-    const problem = findDcqlProblem(vector.input.dcql_query)
-    if (id in DISPUTED) return expect(problem?.path).toBe(DISPUTED[id])
-    const { outcome } = vector.expect
-    const decision = outcome === 'policy' ? POLICY[id] : outcome
-    expect(decision).toBeOneOf(['accept', 'reject'])
-    if (decision === 'accept') expect(problem).toBeUndefined()
-    else expect(problem).toEqual({ path: expect.any(String), reason: expect.any(String) })
-  })
+  test.each(vectors<{ dcql_query: unknown }>('dcql-query.json').map(vector => [vector.id, vector.title, vector] as const))(
+    '%s: %s',
+    (id, _, vector) => {
+      const problem = findDcqlProblem(vector.input.dcql_query)
+      if (id in DISPUTED) return expect(problem?.path).toBe(DISPUTED[id])
+      const { outcome } = vector.expect
+      const decision = outcome === 'policy' ? POLICY[id] : outcome
+      expect(decision).toBeOneOf(['accept', 'reject'])
+      if (decision === 'accept') expect(problem).toBeUndefined()
+      else expect(problem).toEqual({ path: expect.any(String), reason: expect.any(String) })
+    },
+  )
 })
 
 describe('accepted', () => {

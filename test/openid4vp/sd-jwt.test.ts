@@ -1,8 +1,6 @@
 import 'reflect-metadata'
 import { describe, expect, test } from 'bun:test'
 import { createHmac, hash, randomBytes } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import * as x509 from '@peculiar/x509'
 import { SDJwtVcInstance } from '@sd-jwt/sd-jwt-vc'
 import fc from 'fast-check'
@@ -13,6 +11,7 @@ import { findKeyBindingProblem } from '../../src/openid4vp/key-binding.ts'
 import { readSdJwt, readSdJwtWithKey } from '../../src/openid4vp/sd-jwt.ts'
 import { discloseClaims } from '../../src/openid4vp/sd-jwt-disclosures.ts'
 import { decodeSdJwt } from '../../src/openid4vp/sd-jwt-form.ts'
+import { vectors } from '../helpers/vectors.ts'
 
 type Json = Record<string, unknown>
 type Vector = {
@@ -721,13 +720,10 @@ test('the keys of the 256 certificates used last are kept', async () => {
 // — vectors
 
 function each(file: string, check: (vector: Vector) => Promise<unknown>, isMeant: (vector: Vector) => boolean = () => true) {
-  const path = join(import.meta.dir, '../..', '../shared/vectors', file)
-  if (!existsSync(path)) {
-    test.skip(`THE FOLDER ../shared/vectors IS MISSING: NO VECTOR OF ${file} WAS CHECKED`, () => {})
-    return
-  }
-  const { vectors }: { vectors: Vector[] } = JSON.parse(readFileSync(path, 'utf8'))
-  const meant = vectors.filter(isMeant).map(vector => [vector.id, vector.title, vector] as const)
+  const meant = vectors<Vector['input']>(file)
+    .map(vector => vector as unknown as Vector)
+    .filter(isMeant)
+    .map(vector => [vector.id, vector.title, vector] as const)
   test.each(meant)('%s: %s', async (_id, _title, vector) => {
     await check(vector)
   })
