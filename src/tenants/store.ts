@@ -1,4 +1,4 @@
-import { asc, eq } from 'drizzle-orm'
+import { and, asc, desc, eq, isNotNull, isNull } from 'drizzle-orm'
 import type { Db } from '#db'
 import { tenants, webhookSecrets } from '#schema'
 
@@ -29,4 +29,29 @@ export async function updateTenant(
 
 export async function insertWebhookSecret(tx: Db, row: Omit<WebhookSecretRow, 'id'>): Promise<void> {
   await tx.insert(webhookSecrets).values(row)
+}
+
+/** The current one first, then the one before it. */
+export async function listWebhookSecrets(db: Db, tenantId: string): Promise<WebhookSecretRow[]> {
+  return await db
+    .select()
+    .from(webhookSecrets)
+    .where(eq(webhookSecrets.tenantId, tenantId))
+    .orderBy(desc(webhookSecrets.id))
+    .limit(2)
+}
+
+export async function retireWebhookSecret(tx: Db, tenantId: string, validUntil: number): Promise<void> {
+  await tx
+    .update(webhookSecrets)
+    .set({ validUntil })
+    .where(and(eq(webhookSecrets.tenantId, tenantId), isNull(webhookSecrets.validUntil)))
+}
+
+export async function deleteRetiredSecrets(tx: Db, tenantId: string): Promise<number> {
+  const gone = await tx
+    .delete(webhookSecrets)
+    .where(and(eq(webhookSecrets.tenantId, tenantId), isNotNull(webhookSecrets.validUntil)))
+    .returning({ id: webhookSecrets.id })
+  return gone.length
 }

@@ -92,6 +92,18 @@ export async function findVerification(
   return row
 }
 
+const selectOneOfTenant = prepared(db =>
+  withResult(db)
+    .where(and(eq(verificationSessions.id, column('id')), eq(verificationSessions.tenantId, column('tenantId'))))
+    .prepare(),
+)
+
+/** Of either environment. */
+export async function findOfTenant(db: Db, tenantId: string, id: string): Promise<VerificationWithResult | undefined> {
+  const [row] = await selectOneOfTenant(db).execute({ tenantId, id })
+  return row
+}
+
 const selectPageWhere = (...owned: (SQL | undefined)[]) =>
   prepared(db =>
     withResult(db)
