@@ -20,12 +20,23 @@ export async function readWebhookSecrets(
 ): Promise<WebhookSecrets | undefined> {
   const [current, previous] = await listWebhookSecrets(db, tenantId)
   if (!current) return undefined
-  // Whether it still signs is asked of the clock at each use: no sweep decides it.
   const isValid = previous?.validUntil != null && previous.validUntil > now()
   return {
     current: open({ sealer }, current),
     ...(isValid && { previous: { secret: open({ sealer }, previous), validUntil: previous.validUntil! } }),
   }
+}
+
+/** What signed, or signs, at a time: the newest first. Asked of the clock at each use: no sweep decides when an old one is over. */
+export async function signingSecrets(
+  { db, sealer }: Pick<Deps, 'db' | 'sealer'>,
+  tenantId: string,
+  at: number,
+): Promise<string[]> {
+  const rows = await listWebhookSecrets(db, tenantId)
+  const signing = rows.filter(row => row.createdAt <= at && (row.validUntil === null || row.validUntil > at))
+  // Rotated, and the old one dropped, in the moment since: then the new one signs.
+  return (signing.length > 0 ? signing : rows.slice(0, 1)).map(row => open({ sealer }, row))
 }
 
 /** A new secret; the one before signs beside it for 24 hours. At most two at a time: an older one is gone at once. */

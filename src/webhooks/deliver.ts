@@ -1,7 +1,7 @@
 import { version } from '../../package.json' with { type: 'json' }
 import type { Deps } from '../deps.ts'
 import { signStandardWebhook, signWebhook } from '../sdk/webhook.ts'
-import { readWebhookSecrets } from '../tenants/webhook-secret.ts'
+import { signingSecrets } from '../tenants/webhook-secret.ts'
 import { isoUtc } from '../time.ts'
 import type { Courier, CourierAnswer } from './courier.ts'
 import { locate } from './egress-client.ts'
@@ -14,9 +14,10 @@ export type Render = (
   delivery: Pick<ClaimedDelivery, 'tenantId' | 'verificationId'>,
 ) => Promise<{ url: string; verification: object } | undefined>
 
-export type Flight = ClaimedDelivery & { attemptId: number; isCancelled: boolean }
+/** An attempt under way. Its time is one reading of the clock, for the log, `sent_at` and both signatures: what was sent can be told from the log. */
+export type Flight = ClaimedDelivery & { attemptId: number; at: number; isCancelled: boolean }
 
-type DeliverDeps = Pick<Deps, 'db' | 'now' | 'sealer' | 'egress' | 'resolve'>
+type DeliverDeps = Pick<Deps, 'db' | 'sealer' | 'egress' | 'resolve'>
 
 /** One attempt: render, resolve, refuse, sign, post. */
 export async function deliver(deps: DeliverDeps, courier: Courier, render: Render, flight: Flight): Promise<CourierAnswer> {
@@ -42,19 +43,16 @@ const CANCELLED: CourierAnswer = { ok: false, failure: 'cancelled', detail: 'The
 
 export type SignedMessage = { headers: Record<string, string>; body: string }
 
-/** The exact bytes and headers of an attempt at this moment: `sent_at` and both signatures have one reading of the clock. */
+type Stamped = Pick<ClaimedDelivery, 'id' | 'tenantId' | 'type' | 'attempts'> & { at: number }
+
+/** The exact bytes and headers of an attempt. */
 export async function signedMessage(
-  deps: Pick<Deps, 'db' | 'now' | 'sealer'>,
-  { id, tenantId, type, attempts }: Pick<ClaimedDelivery, 'id' | 'tenantId' | 'type' | 'attempts'>,
+  deps: Pick<Deps, 'db' | 'sealer'>,
+  { id, tenantId, type, attempts, at }: Stamped,
   verification: object,
 ): Promise<SignedMessage> {
-  const known = await readWebhookSecrets(deps, tenantId)
-  if (!known) throw new Error('a tenant has a webhook secret')
-  const secrets = [known.current, ...(known.previous ? [known.previous.secret] : [])]
-  const now = deps.now()
-  const timestamp = Math.floor(now / 1000)
-  const payload = JSON.stringify({ type, verification, sent_at: isoUtc(now) })
-  const signing = { payload, secrets, timestamp }
+  const payload = JSON.stringify({ type, verification, sent_at: isoUtc(at) })
+  const signing = { payload, secrets: await signingSecrets(deps, tenantId, at), timestamp: Math.floor(at / 1000) }
   return {
     headers: {
       'content-type': 'application/json',

@@ -89,7 +89,7 @@ export async function startDispatch(deps: DispatchDeps, render: Render, hire?: (
           for (const delivery of await claimDue(tx, lane!, { now, leaseUntil: now + LEASE_MS, limit: more.length + 1 })) {
             const { id: deliveryId, tenantId, attempts } = delivery
             const attemptId = await beginAttempt(tx, { deliveryId, tenantId, attempt: attempts + 1, at: now })
-            flights.push({ ...delivery, attemptId, isCancelled: false })
+            flights.push({ ...delivery, attemptId, at: now, isCancelled: false })
           }
         }
         return flights

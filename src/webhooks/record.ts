@@ -22,7 +22,7 @@ export async function recordAttempt(deps: RecordDeps, flight: Flight, answer: Co
     const { attemptId: id, tenantId } = flight
     await endAttempt(tx, { id, tenantId, outcome, httpStatus, durationMs: Math.round(ms), salt, sealed })
     const interruptions = outcome === 'interrupted' ? await countInterruptions(tx, flight.id, flight.attempts + 1) : 0
-    const settled = next(deps, flight, answer, interruptions)
+    const settled = next(deps, flight.attempts, answer, interruptions)
     await settleDelivery(tx, { id: flight.id, tenantId, ...settled })
     return settled
   })
@@ -56,12 +56,12 @@ const keptOf = (answer: CourierAnswer): KeptAnswer =>
 type Settled = Pick<DeliveryRow, 'status' | 'attempts' | 'dueAt'>
 
 /** What becomes of a delivery after an attempt. */
-function next({ config, random, now }: RecordDeps, flight: Flight, answer: CourierAnswer, interruptions: number): Settled {
+function next({ config, random, now }: RecordDeps, ended: number, answer: CourierAnswer, interruptions: number): Settled {
   const at = now()
   const outcome = outcomeOf(answer)
   if (outcome === 'interrupted' && interruptions < INTERRUPTIONS_MAX)
-    return { status: 'pending', attempts: flight.attempts, dueAt: at + AFTER_INTERRUPTION_MS }
-  const attempts = flight.attempts + 1
+    return { status: 'pending', attempts: ended, dueAt: at + AFTER_INTERRUPTION_MS }
+  const attempts = ended + 1
   const final = finalStatus(outcome)
   if (final) return { status: final, attempts, dueAt: at }
   const isAsked = answer.ok && (answer.status === 429 || answer.status === 503)
@@ -83,8 +83,7 @@ export async function recoverInterrupted(deps: RecordDeps): Promise<void> {
   await deps.write(async tx => {
     for (const delivery of lost) {
       const interruptions = await countInterruptions(tx, delivery.id, delivery.attempts + 1)
-      const flight = { ...delivery, attemptId: 0, isCancelled: false }
-      const settled = next(deps, flight, { ok: false, failure: 'interrupted', detail: '' }, interruptions)
+      const settled = next(deps, delivery.attempts, { ok: false, failure: 'interrupted', detail: '' }, interruptions)
       await settleDelivery(tx, { id: delivery.id, tenantId: delivery.tenantId, ...settled })
     }
   })
