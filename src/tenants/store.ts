@@ -1,5 +1,5 @@
-import { and, asc, desc, eq, isNotNull, isNull } from 'drizzle-orm'
-import type { Db } from '#db'
+import { and, asc, desc, eq, isNotNull, isNull, sql } from 'drizzle-orm'
+import { type Db, prepared } from '#db'
 import { tenants, webhookSecrets } from '#schema'
 
 export type TenantRow = typeof tenants.$inferSelect
@@ -31,14 +31,18 @@ export async function insertWebhookSecret(tx: Db, row: Omit<WebhookSecretRow, 'i
   await tx.insert(webhookSecrets).values(row)
 }
 
-/** The current one first, then the one before it. */
-export async function listWebhookSecrets(db: Db, tenantId: string): Promise<WebhookSecretRow[]> {
-  return await db
+const selectSecrets = prepared(db =>
+  db
     .select()
     .from(webhookSecrets)
-    .where(eq(webhookSecrets.tenantId, tenantId))
+    .where(eq(webhookSecrets.tenantId, sql.placeholder('tenantId')))
     .orderBy(desc(webhookSecrets.id))
-    .limit(2)
+    .prepare(),
+)
+
+/** The current one first, then the one before it: there are never more. */
+export async function listWebhookSecrets(db: Db, tenantId: string): Promise<WebhookSecretRow[]> {
+  return await selectSecrets(db).execute({ tenantId })
 }
 
 export async function retireWebhookSecret(tx: Db, tenantId: string, validUntil: number): Promise<void> {

@@ -89,9 +89,7 @@ export const CreateVerification = Type.Object(
         { additionalProperties: false, description: 'An explicit DCQL 1.0 query.' },
       ),
     ),
-    webhook_url: Type.Optional(
-      Uri('For the signed result: http(s), on a public address. Checked and recorded; this version does not send it yet.'),
-    ),
+    webhook_url: Type.Optional(Uri('Gets the signed result: http(s), on a public address.')),
     redirect_url: Type.Optional(Uri('Where the wallet sends the user after responding; gets #response_code.')),
     ttl_seconds: Type.Optional(
       Type.Integer({ ...TTL_SECONDS, documentedDefault: TTL_SECONDS_DEFAULT, description: 'Lifetime of the session.' }),
