@@ -9,6 +9,7 @@ import { serviceRoutes } from './http/service-routes.ts'
 import { sandboxRoutes } from './sandbox/routes.ts'
 import { usageRoutes } from './usage/routes.ts'
 import { verificationRoutes } from './verifications/routes.ts'
+import { WebhookEvent } from './verifications/schema.ts'
 import { walletRoutes } from './wallet/routes.ts'
 
 const BODY_BYTES_BACKSTOP = 2 ** 31
@@ -29,5 +30,5 @@ export function createApp(deps: Deps) {
     .use(deviceRoutes(deps))
     .use(serviceRoutes(deps, at => recordHeartbeat(deps, at)))
   const allowedMethods = allowedMethodsOf(() => app.routes)
-  return app.use(docsRoutes(deps, () => app.routes))
+  return app.use(docsRoutes(deps, () => app.routes, WebhookEvent))
 }

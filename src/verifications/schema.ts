@@ -73,6 +73,16 @@ export const Verification = Type.Object(
 )
 export type Verification = typeof Verification.static
 
+/** What a webhook says. */
+export const WebhookEvent = Type.Object(
+  {
+    type: Type.Union([Type.Literal('verification.completed'), Type.Literal('verification.failed')]),
+    verification: Verification,
+    sent_at: Timestamp,
+  },
+  { additionalProperties: false, $id: 'WebhookEvent' },
+)
+
 const TTL_SECONDS = { minimum: 60, maximum: 3600 }
 /** Not a `default` of the schema: that would be filled in before the body is compared with an earlier one. */
 export const TTL_SECONDS_DEFAULT = 300
