@@ -183,7 +183,7 @@ function checkedSecrets(secrets: readonly string[]): readonly string[] {
 }
 
 function checkedSeconds(name: string, value: number): number {
-  // Milliseconds are taken for what they are: as seconds they would lie beyond the year 5000.
+  // Milliseconds by mistake are noticed: as seconds they would lie beyond the year 5000.
   if (Number.isSafeInteger(value) && value >= 0 && value < 1e11) return value
   throw new TypeError(`${name}: give whole unix seconds, as in Math.floor(Date.now() / 1000).`)
 }

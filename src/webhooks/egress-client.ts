@@ -1,9 +1,10 @@
 // The one client for everything this service calls by itself: webhooks, status lists, metadata. An address is resolved once, checked, and then
 // connected to: what was checked is what is called. Redirects are not followed, proxies of the environment are not used, nothing is unpacked,
-// and time and bytes are bounded. Built on node:http, because `fetch` obeys HTTP_PROXY whatever it is told.
+// certificates are checked whatever the environment says, and time and bytes are bounded. Built on node:http, because `fetch` obeys
+// HTTP_PROXY whatever it is told.
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest, type RequestOptions } from 'node:https'
-import { isIPv6 } from 'node:net'
+import { isIPv6, type Socket } from 'node:net'
 import { checkDestination, type EgressPolicy, type Resolve } from './egress.ts'
 
 export type EgressCall = {
@@ -25,9 +26,17 @@ export type EgressFailure =
   | 'too_large'
   | 'cancelled'
 
+/** A failure has a status when it came after the headers: the receiver had decided, but its answer did not end. */
 export type EgressAnswer =
   | { ok: true; address: string; status: number; headers: Record<string, string>; body: Uint8Array }
-  | { ok: false; address?: string; failure: EgressFailure; detail: string }
+  | { ok: false; address?: string; status?: number; failure: EgressFailure; detail: string }
+
+/** What an answer may have around its body: status line, headers, sizes of chunks. */
+const FRAMING_BYTES_MAX = 128 * 1024
+/** Answers with a 1xx status that may come before the one that counts. */
+const INTERIM_ANSWERS_MAX = 16
+
+const CANCELLED = { failure: 'cancelled', detail: 'It was cancelled.' } as const
 
 export async function callOut(policy: EgressPolicy, resolve: Resolve, call: EgressCall): Promise<EgressAnswer> {
   const found = await locate(policy, resolve, call.url, call.limits.resolveMs)
@@ -48,6 +57,7 @@ export async function locate(
 
 /** Calls an address that `locate` gave for this URL; `signal` ends it at once. */
 export async function callAt(address: string, call: EgressCall, signal?: AbortSignal): Promise<EgressAnswer> {
+  if (signal?.aborted) return { ok: false, address, ...CANCELLED }
   return await new Promise(settle => exchange(new URL(call.url), address, call, signal, settle))
 }
 
@@ -68,24 +78,45 @@ function exchange(
 ): void {
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest
   const request = send(optionsFor(url, address, call))
+  let response: IncomingMessage | undefined
   const finish = (answer: EgressAnswer) => {
     clearTimeout(connecting)
     clearTimeout(whole)
+    signal?.removeEventListener('abort', cancel)
     request.destroy()
     settle(answer)
   }
-  const late = (detail: string) => () => finish({ ok: false, address, failure: 'timeout', detail })
-  const connecting = setTimeout(late('The connection took too long.'), call.limits.connectMs)
-  const whole = setTimeout(late('The answer took too long.'), call.limits.totalMs)
+  const fail = (failure: EgressFailure, detail: string) =>
+    finish({ ok: false, address, ...(response && { status: response.statusCode }), failure, detail })
+  const tooLarge = () =>
+    fail('too_large', `The answer is larger than ${call.limits.answerBytes} bytes, or goes on without an end.`)
+  const cancel = () => finish({ ok: false, address, ...CANCELLED })
+  const connecting = setTimeout(() => fail('timeout', 'The connection took too long.'), call.limits.connectMs)
+  const whole = setTimeout(() => fail('timeout', 'The answer took too long.'), call.limits.totalMs)
 
-  signal?.addEventListener('abort', () => finish({ ok: false, address, failure: 'cancelled', detail: 'It was cancelled.' }))
-  request.on('socket', socket =>
-    socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => clearTimeout(connecting)),
-  )
-  request.on('error', error => finish({ ok: false, address, ...classify(error) }))
-  request.on('response', response => {
+  signal?.addEventListener('abort', cancel)
+  request.on('socket', socket => {
+    socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => clearTimeout(connecting))
+    boundBytes(socket, FRAMING_BYTES_MAX + 2 * call.limits.answerBytes, tooLarge)
+  })
+  let interimAnswers = 0
+  request.on('information', () => {
+    interimAnswers += 1
+    if (interimAnswers > INTERIM_ANSWERS_MAX) tooLarge()
+  })
+  request.on('upgrade', () => fail('connection_failed', 'The answer changes to a protocol that was not asked for.'))
+  request.on('error', error => {
+    // What comes behind a whole answer, a body under 204 for example, does not undo it: its end is about to be told.
+    if (!response?.complete) fail(...classify(error))
+  })
+  request.on('response', answer => {
+    response = answer
     clearTimeout(connecting)
-    receive(response, call, address, finish)
+    answer.on('error', error => fail(...classify(error)))
+    receive(answer, call, {
+      done: body => finish({ ok: true, address, status: answer.statusCode ?? 0, headers: headersOf(answer), body }),
+      tooLarge,
+    })
   })
   request.end(call.body)
 }
@@ -107,40 +138,47 @@ function optionsFor(url: URL, address: string, { method, headers, body }: Egress
       ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }),
     },
     agent: false,
+    // Explicitly, because NODE_TLS_REJECT_UNAUTHORIZED would change the default.
+    rejectUnauthorized: true,
     lookup: (_, options, callback) => (options.all ? callback(null, [{ address, family }]) : callback(null, address, family)),
   }
+}
+
+/** Also for what never becomes an answer: line ends before it and digits of a chunk's size can go on for ever. */
+function boundBytes(socket: Socket, bytesMax: number, stop: () => void): void {
+  let received = 0
+  socket.on('data', (chunk: Buffer) => {
+    // By what came before this chunk: one alone may be larger than the bound, and hold the beginning that is kept.
+    if (received > bytesMax) stop()
+    received += chunk.length
+  })
 }
 
 function receive(
   response: IncomingMessage,
   { limits, onLargeAnswer }: EgressCall,
-  address: string,
-  finish: (answer: EgressAnswer) => void,
+  { done, tooLarge }: { done: (body: Uint8Array) => void; tooLarge: () => void },
 ): void {
   const chunks: Buffer[] = []
   let size = 0
-  const done = () =>
-    finish({
-      ok: true,
-      address,
-      status: response.statusCode ?? 0,
-      headers: Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, String(value)])),
-      body: Buffer.concat(chunks).subarray(0, limits.answerBytes),
-    })
+  const kept = () => Buffer.concat(chunks).subarray(0, limits.answerBytes)
   response.on('data', (chunk: Buffer) => {
     chunks.push(chunk)
     size += chunk.length
     if (size <= limits.answerBytes) return
-    if (onLargeAnswer === 'cut') done()
-    else finish({ ok: false, address, failure: 'too_large', detail: `The answer is larger than ${limits.answerBytes} bytes.` })
+    if (onLargeAnswer === 'cut') done(kept())
+    else tooLarge()
   })
-  response.on('end', done)
-  response.on('error', error => finish({ ok: false, address, ...classify(error) }))
+  response.on('end', () => done(kept()))
 }
 
-function classify(error: Error): { failure: EgressFailure; detail: string } {
+function headersOf({ headers }: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+}
+
+function classify(error: Error): [EgressFailure, string] {
   const code = (error as { code?: string }).code ?? ''
   if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO|ALTNAME/.test(code))
-    return { failure: 'tls_failed', detail: 'The certificate or the TLS handshake failed.' }
-  return { failure: 'connection_failed', detail: 'The connection failed or was closed.' }
+    return ['tls_failed', 'The certificate or the TLS handshake failed.']
+  return ['connection_failed', 'The connection failed or was closed.']
 }

@@ -79,12 +79,21 @@ test('a redirect is an answer, not a way', async () => {
 })
 
 test('a proxy in the environment is ignored', async () => {
-  process.env.HTTP_PROXY = 'http://127.0.0.1:9'
-  try {
+  let proxied = 0
+  const proxy = await listening(socket => {
+    proxied += 1
+    socket.destroy()
+  })
+  const names = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy']
+  const env = { ...Object.fromEntries(names.map(name => [name, `http://127.0.0.1:${portOf(proxy)}`])), NODE_USE_ENV_PROXY: '1' }
+  await withEnvironment(env, async () => {
     expect(await out('/in')).toMatchObject({ ok: true, status: 202 })
-  } finally {
-    delete process.env.HTTP_PROXY
-  }
+    expect(await callOut(policy(server.port ?? 0), here, call(`https://hooks.shop.example:${server.port}/`))).toMatchObject({
+      ok: false,
+    })
+  })
+  expect(proxied).toBe(0)
+  proxy.close()
 })
 
 test('a large answer is cut at its limit, or is a failure, as the caller wants', async () => {
@@ -165,11 +174,27 @@ describe('failures, each by its name', () => {
       tls: { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') },
       fetch: () => new Response('secret'),
     })
-    const answer = await callOut(policy(tls.port ?? 0), here, call(`https://hooks.shop.example:${tls.port}/in`))
-    expect(answer).toMatchObject({ ok: false, failure: 'tls_failed' })
+    const out = () => callOut(policy(tls.port ?? 0), here, call(`https://hooks.shop.example:${tls.port}/in`))
+    expect(await out()).toMatchObject({ ok: false, failure: 'tls_failed' })
+    await withEnvironment({ NODE_TLS_REJECT_UNAUTHORIZED: '0' }, async () => {
+      expect(await out()).toMatchObject({ ok: false, failure: 'tls_failed' })
+    })
     tls.stop(true)
   })
 })
+
+async function withEnvironment(changes: Record<string, string>, act: () => Promise<void>): Promise<void> {
+  const before = Object.fromEntries(Object.keys(changes).map(name => [name, process.env[name]]))
+  Object.assign(process.env, changes)
+  try {
+    await act()
+  } finally {
+    for (const [name, value] of Object.entries(before)) {
+      if (value === undefined) delete process.env[name]
+      else process.env[name] = value
+    }
+  }
+}
 
 const listening = (onConnection: (socket: Socket) => void) =>
   new Promise<Server>(resolve => {
