@@ -12,7 +12,7 @@ import { announce } from '../verifications/announce.ts'
 import { countPending } from '../verifications/store.ts'
 import { ensureSigningKey } from '../wallet/keys.ts'
 import { signingState, warnOfExpiry } from '../wallet/signing.ts'
-import { startDispatch } from '../webhooks/dispatch.ts'
+import { type Sending, startDispatch } from '../webhooks/dispatch.ts'
 import { countPendingDeliveries } from '../webhooks/store.ts'
 import { ACTOR, CommandError, complain, parseCall, print, table, UsageError } from './output.ts'
 
@@ -54,7 +54,7 @@ export async function runServe(args: string[]): Promise<number> {
 export type Service = { url: string; stop: () => Promise<void> }
 
 /** Listens, and starts what the service does by itself. */
-export async function start(deps: Deps): Promise<Service> {
+export async function start(deps: Deps, sending?: Sending): Promise<Service> {
   const { config } = deps
   ;(http as { maxHeaderSize: number }).maxHeaderSize = HEADER_BYTES_MAX
   deps.metrics.gauge('vidimus_verifications_pending', 'Sessions waiting for a wallet.', () => countPending(deps.db))
@@ -67,10 +67,12 @@ export async function start(deps: Deps): Promise<Service> {
   await ensureSigningKey(deps)
   await warnOfExpiry(deps)
   const app = listen(createApp(deps), config)
-  const url = `${config.tls ? 'https' : 'http'}://${shownHost(config.host)}:${app.server?.port}`
+  const port = app.server?.port ?? config.port
+  const url = `${config.tls ? 'https' : 'http'}://${shownHost(config.host)}:${port}`
+  deps.egress.listener.port = port
   config.publicUrl ||= url.replace('127.0.0.1', 'localhost')
   const stopPeriodic = startPeriodic(deps)
-  const dispatch = await startDispatch(deps, delivery => announce(deps, delivery))
+  const dispatch = await startDispatch(deps, delivery => announce(deps, delivery), sending)
   deps.outbox.attach(dispatch)
   return {
     url,

@@ -24,7 +24,7 @@ type Errand = { settle: (answer: CourierAnswer) => void; watchdog: ReturnType<ty
 const LOST: Lost = { ok: false, failure: 'interrupted', detail: 'The sending thread was lost.' }
 
 /** Keeps one thread at work, from its first errand on, and puts another in its place when it is lost or stuck. */
-export function startCourier(log: Log, hire: () => Worker = hireWorker): Courier {
+export function startCourier(log: Log, hire: () => Worker): Courier {
   const errands = new Map<string, Errand>()
   let thread: { worker: Worker; hiredAt: number } | undefined
   let isPausing = false
@@ -70,6 +70,7 @@ export function startCourier(log: Log, hire: () => Worker = hireWorker): Courier
   return {
     send(id, address, call) {
       return new Promise(resolve => {
+        if (isStopped) return resolve(LOST)
         const worker = workerNow()
         const watchdog = setTimeout(() => lose(worker), call.limits.totalMs + STUCK_AFTER_MS)
         errands.set(id, { settle: resolve, watchdog })
@@ -88,4 +89,4 @@ export function startCourier(log: Log, hire: () => Worker = hireWorker): Courier
 }
 
 /** In the binary this file is an entry point of its own (scripts/build.ts). */
-const hireWorker = (): Worker => new Worker(new URL('./worker.ts', import.meta.url).href, { smol: true })
+export const hireWorker = (): Worker => new Worker(new URL('./worker.ts', import.meta.url).href, { smol: true })

@@ -4,10 +4,10 @@ import { signStandardWebhook, signWebhook } from '../sdk/webhook.ts'
 import { signingSecrets } from '../tenants/webhook-secret.ts'
 import { isoUtc } from '../time.ts'
 import type { Courier, CourierAnswer } from './courier.ts'
-import { locate } from './egress-client.ts'
+import { type EgressCall, locate } from './egress-client.ts'
 import type { ClaimedDelivery } from './store.ts'
 
-const LIMITS = { resolveMs: 2000, connectMs: 5000, totalMs: 15_000, answerBytes: 4096 }
+export const LIMITS: EgressCall['limits'] = { resolveMs: 2000, connectMs: 5000, totalMs: 15_000, answerBytes: 4096 }
 
 /** The verification as its merchant reads it, and where it is to be sent; nothing when it was erased. */
 export type Render = (
@@ -20,10 +20,14 @@ export type Flight = ClaimedDelivery & { attemptId: number; at: number; isCancel
 type DeliverDeps = Pick<Deps, 'db' | 'sealer' | 'egress' | 'resolve'>
 
 /** One attempt: render, resolve, refuse, sign, post. */
-export async function deliver(deps: DeliverDeps, courier: Courier, render: Render, flight: Flight): Promise<CourierAnswer> {
+export async function deliver(
+  deps: DeliverDeps,
+  { courier, render, limits }: { courier: Courier; render: Render; limits: EgressCall['limits'] },
+  flight: Flight,
+): Promise<CourierAnswer> {
   const rendered = await render(flight)
   if (!rendered) return CANCELLED
-  const found = await locate(deps.egress, deps.resolve, rendered.url, LIMITS.resolveMs)
+  const found = await locate(deps.egress, deps.resolve, rendered.url, limits.resolveMs)
   if (!found.ok) return found
   const message = await signedMessage(deps, flight, rendered.verification)
   // Erased since: from here to the thread nothing is awaited.
@@ -34,7 +38,7 @@ export async function deliver(deps: DeliverDeps, courier: Courier, render: Rende
     ...message,
     url: found.url,
     method: 'POST',
-    limits: LIMITS,
+    limits,
     onLargeAnswer: 'cut',
   })
 }

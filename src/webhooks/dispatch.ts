@@ -2,14 +2,16 @@
 // that it is under way; what the process does not live to see is found again at the next start. So each message arrives at least once.
 import type { Deps } from '../deps.ts'
 import { describeFailure } from '../log.ts'
-import { startCourier } from './courier.ts'
-import { deliver, type Flight, type Render } from './deliver.ts'
+import { type CourierAnswer, hireWorker, startCourier } from './courier.ts'
+import { deliver, type Flight, LIMITS, type Render } from './deliver.ts'
+import type { EgressCall } from './egress-client.ts'
 import { createLanes, type Lane } from './lanes.ts'
 import type { Sender } from './outbox.ts'
 import { recordAttempt, recoverInterrupted } from './record.ts'
 import { beginAttempt, claimDue, listDueLanes, nextDueIn } from './store.ts'
 
 const PLACES = { atOnce: 32, perReceiver: 4, perTenant: 8 }
+/** Longer than any attempt. It marks what is under way: whatever still has a lease at a start was interrupted. */
 const LEASE_MS = 60_000
 /** How often the clock and the other processes' writes are looked at; new work of our own is not waited for. */
 const LOOK_EVERY_MS = 200
@@ -25,7 +27,14 @@ type DispatchDeps = Pick<
 
 export type Dispatch = Sender & { stop(): Promise<void> }
 
-export async function startDispatch(deps: DispatchDeps, render: Render, hire?: () => Worker): Promise<Dispatch> {
+/** The thread that sends, and how much time and room a receiver is given. */
+export type Sending = { hire?: () => Worker; limits?: EgressCall['limits'] }
+
+export async function startDispatch(
+  deps: DispatchDeps,
+  render: Render,
+  { hire = hireWorker, limits = LIMITS }: Sending = {},
+): Promise<Dispatch> {
   const courier = startCourier(deps.log, hire)
   const lanes = createLanes(PLACES)
   const flights = new Map<string, { flight: Flight; ended: Promise<void> }>()
@@ -80,26 +89,29 @@ export async function startDispatch(deps: DispatchDeps, render: Render, hire?: (
 
   async function claim(places: Lane[]): Promise<Flight[]> {
     const now = deps.now()
-    const byLane = Map.groupBy(places, ({ lane, tenantId }) => `${lane} ${tenantId}`)
-    const perLane = [...byLane.values()]
+    const perLane = [...Map.groupBy(places, ({ lane, tenantId }) => `${lane} ${tenantId}`).values()]
     try {
-      const claimed = await deps.write(async tx => {
-        const flights: Flight[] = []
-        for (const [lane, ...more] of perLane) {
-          for (const delivery of await claimDue(tx, lane!, { now, leaseUntil: now + LEASE_MS, limit: more.length + 1 })) {
+      const served = await deps.write(async tx => {
+        const served: { lane: Lane; unused: number; dueAt: number | undefined; flights: Flight[] }[] = []
+        for (const wanted of perLane) {
+          const lane = wanted[0]!
+          const flights: Flight[] = []
+          for (const delivery of await claimDue(tx, lane, { now, leaseUntil: now + LEASE_MS, limit: wanted.length })) {
             const { id: deliveryId, tenantId, attempts } = delivery
             const attemptId = await beginAttempt(tx, { deliveryId, tenantId, attempt: attempts + 1, at: now })
             flights.push({ ...delivery, attemptId, at: now, isCancelled: false })
           }
+          served.push({ lane, unused: wanted.length - flights.length, dueAt: await nextDueIn(tx, lane), flights })
         }
-        return flights
+        return served
       })
-      const used = Map.groupBy(claimed, ({ lane, tenantId }) => `${lane} ${tenantId}`)
-      for (const [key, [lane, ...more]] of byLane) {
-        for (let unused = more.length + 1 - (used.get(key)?.length ?? 0); unused > 0; unused--) lanes.leave(lane!)
-        await waitFor(lane!)
+      for (const { lane, unused, dueAt } of served) {
+        for (let i = 0; i < unused; i++) lanes.leave(lane)
+        if (dueAt !== undefined) lanes.add({ ...lane, dueAt })
       }
-      return claimed
+      // What one lane had no use for may be another's.
+      if (served.some(({ unused }) => unused > 0)) serve()
+      return served.flatMap(({ flights }) => flights)
     } catch (error) {
       for (const lane of places) lanes.leave(lane)
       for (const [lane] of perLane) lanes.add({ ...lane!, dueAt: now + AFTER_FAILURE_MS })
@@ -107,21 +119,25 @@ export async function startDispatch(deps: DispatchDeps, render: Render, hire?: (
     }
   }
 
-  async function waitFor(lane: Lane): Promise<void> {
-    const dueAt = await nextDueIn(deps.db, lane)
-    if (dueAt !== undefined) lanes.add({ ...lane, dueAt })
-  }
-
   async function fly(flight: Flight): Promise<void> {
     const startedAt = performance.now()
-    try {
-      const answer = await deliver(deps, courier, render, flight)
-      await recordAttempt(deps, flight, answer, performance.now() - startedAt)
-      await waitFor(flight)
-    } catch (error) {
+    const answer = await deliver(deps, { courier, render, limits }, flight).catch((error): CourierAnswer => {
       deps.log.error('webhooks.attempt_failed', { tenant: flight.tenantId, failure: describeFailure(error) })
-      // The lease is still there: it is tried again when that has lapsed.
-      lanes.add({ ...flight, dueAt: deps.now() + LEASE_MS })
+      return { ok: false, failure: 'interrupted', detail: 'The message could not be made.' }
+    })
+    const ms = performance.now() - startedAt
+    // It keeps its place until the log has it: what cannot be written down is not followed by more.
+    while (!(await isRecorded(flight, answer, ms)) && !isStopped) await Bun.sleep(AFTER_FAILURE_MS)
+  }
+
+  async function isRecorded(flight: Flight, answer: CourierAnswer, ms: number): Promise<boolean> {
+    try {
+      const dueAt = await recordAttempt(deps, flight, answer, ms)
+      if (dueAt !== undefined) lanes.add({ lane: flight.lane, tenantId: flight.tenantId, dueAt })
+      return true
+    } catch (error) {
+      deps.log.error('webhooks.record_failed', { tenant: flight.tenantId, failure: describeFailure(error) })
+      return false
     }
   }
 

@@ -12,12 +12,17 @@ const AFTER_INTERRUPTION_MS = 1000
 
 type RecordDeps = Pick<Deps, 'db' | 'write' | 'now' | 'random' | 'sealer' | 'config' | 'log' | 'metrics'>
 
-/** How an attempt ended, and what becomes of its delivery. */
-export async function recordAttempt(deps: RecordDeps, flight: Flight, answer: CourierAnswer, ms: number): Promise<void> {
+/** How an attempt ended, and what becomes of its delivery: when it is due again, nothing when this was its end. */
+export async function recordAttempt(
+  deps: RecordDeps,
+  flight: Flight,
+  answer: CourierAnswer,
+  ms: number,
+): Promise<number | undefined> {
   const outcome = outcomeOf(answer)
   const salt = Buffer.from(deps.random(SALT_BYTES))
   const sealed = deps.sealer.seal(attemptPlace(flight, salt), JSON.stringify(keptOf(answer)))
-  const httpStatus = answer.ok ? answer.status : null
+  const httpStatus = ('status' in answer && answer.status) || null
   const settled = await deps.write(async tx => {
     const { attemptId: id, tenantId } = flight
     await endAttempt(tx, { id, tenantId, outcome, httpStatus, durationMs: Math.round(ms), salt, sealed })
@@ -35,6 +40,7 @@ export async function recordAttempt(deps: RecordDeps, flight: Flight, answer: Co
     ms: Math.round(ms),
     detail: `${flight.id} ${flight.attempts + 1}/${deps.config.webhookDelaysMs.length} ${outcome}`,
   })
+  return settled.status === 'pending' ? settled.dueAt : undefined
 }
 
 export const attemptPlace = ({ id, tenantId }: Pick<Flight, 'id' | 'tenantId'>, salt: Uint8Array) => ({
@@ -60,7 +66,8 @@ function next({ config, random, now }: RecordDeps, ended: number, answer: Courie
   const at = now()
   const outcome = outcomeOf(answer)
   if (outcome === 'interrupted' && interruptions < INTERRUPTIONS_MAX)
-    return { status: 'pending', attempts: ended, dueAt: at + AFTER_INTERRUPTION_MS }
+    // Not all at the same moment again: one of them may be what ended the others.
+    return { status: 'pending', attempts: ended, dueAt: at + (waitBefore([AFTER_INTERRUPTION_MS], 0, random) ?? 0) }
   const attempts = ended + 1
   const final = finalStatus(outcome)
   if (final) return { status: final, attempts, dueAt: at }

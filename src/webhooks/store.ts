@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, inArray, isNotNull, isNull, lt, lte, or, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, inArray, isNotNull, isNull, lt, lte, sql } from 'drizzle-orm'
 import { type Db, hot } from '#db'
 import { webhookAttempts, webhookDeliveries } from '#schema'
 import type { DueLane, Lane } from './lanes.ts'
@@ -28,18 +28,18 @@ export async function deleteDeliveries(tx: Db, tenantId: string, verificationId:
 
 /** When each lane has something to send; what is under way does not count. */
 export async function listDueLanes(db: Db): Promise<DueLane[]> {
-  const { lane, tenantId, dueAt, status, leaseUntil } = webhookDeliveries
+  const { lane, tenantId, dueAt } = webhookDeliveries
   return await db
     .select({ lane, tenantId, dueAt: sql<number>`min(${dueAt})` })
     .from(webhookDeliveries)
-    .where(and(eq(status, 'pending'), isNull(leaseUntil)))
+    .where(and(isPending, isFree))
     .groupBy(lane, tenantId)
 }
 
 const isPending = sql`${webhookDeliveries.status} = 'pending'`
 const inLane = () =>
   and(isPending, eq(webhookDeliveries.lane, column('lane')), eq(webhookDeliveries.tenantId, column('tenantId')))
-const isFree = () => or(isNull(webhookDeliveries.leaseUntil), lte(webhookDeliveries.leaseUntil, column('now')))
+const isFree = isNull(webhookDeliveries.leaseUntil)
 
 export type ClaimedDelivery = Pick<DeliveryRow, 'id' | 'tenantId' | 'verificationId' | 'type' | 'attempts' | 'lane'>
 
@@ -47,7 +47,7 @@ const selectDue = hot<Record<string, string | number>>(db =>
   db
     .select()
     .from(webhookDeliveries)
-    .where(and(inLane(), lte(webhookDeliveries.dueAt, column('now')), isFree()))
+    .where(and(inLane(), lte(webhookDeliveries.dueAt, column('now')), isFree))
     .orderBy(asc(webhookDeliveries.dueAt))
     .limit(PER_CLAIM_MAX),
 )
@@ -84,7 +84,7 @@ const selectNextDue = hot<{ due_at: number | null }>(db =>
   db
     .select({ dueAt: sql`min(${webhookDeliveries.dueAt})`.as('due_at') })
     .from(webhookDeliveries)
-    .where(and(inLane(), isNull(webhookDeliveries.leaseUntil))),
+    .where(and(inLane(), isFree)),
 )
 
 export async function nextDueIn(db: Db, { lane, tenantId }: Lane): Promise<number | undefined> {

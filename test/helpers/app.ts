@@ -27,6 +27,8 @@ type Options = {
   /** An existing directory, to start again on it. */
   dir?: string
   now?: number
+  /** Who sends webhooks, and for how long a receiver is waited for. */
+  sending?: Parameters<typeof start>[1]
 }
 
 const open = new Set<() => Promise<void>>()
@@ -45,7 +47,7 @@ export function temporaryDir(): string {
 }
 
 /** The real service on a real file and a real port, with a clock that the test moves. */
-export async function startApp({ config, rateLimitScale = 0, resolve, dir = temporaryDir(), now = NOON }: Options = {}) {
+export async function startApp({ config, rateLimitScale = 0, resolve, dir = temporaryDir(), now = NOON, sending }: Options = {}) {
   const clock = { ms: now }
   const logs: string[] = []
   const world: World = {
@@ -63,7 +65,7 @@ export async function startApp({ config, rateLimitScale = 0, resolve, dir = temp
   const deps = createDeps({ ...settings, ...config }, world, 'server')
   // How busy the machine of the tests is must not decide them.
   deps.isOverloaded = () => false
-  const service = await start(deps)
+  const service = await start(deps, sending)
   const stop = async () => {
     if (open.delete(stop)) await service.stop()
   }

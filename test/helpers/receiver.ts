@@ -1,6 +1,12 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
 import type { AllowedDestination } from '../../src/addresses.ts'
+import { decline } from '../../src/sandbox/wallet.ts'
 import { verifyWebhook } from '../../src/sdk/webhook.ts'
-import { startApp, type TestApp, until } from './app.ts'
+import { startApp, type TestApp, temporaryDir, until } from './app.ts'
+import { openSession, type Party, postTo } from './exchange.ts'
 
 export type Received = { at: number; path: string; headers: Record<string, string>; body: string }
 
@@ -18,7 +24,7 @@ export type Receiver = {
 
 type Reply = (received: Received) => Response | Promise<Response>
 
-const receivers = new Set<Receiver>()
+const receivers = new Set<{ stop: () => void }>()
 
 /** For the afterAll of every file that receives. */
 export function stopReceiving(): void {
@@ -60,6 +66,87 @@ export function receive(reply: Reply = () => new Response(null, { status: 204 })
   }
   receivers.add(receiver)
   return receiver
+}
+
+/** A server with a certificate that nobody vouches for. */
+export function receiveWithTls(): Pick<Receiver, 'url' | 'allow' | 'stop'> {
+  const dir = temporaryDir()
+  const [key, cert] = [join(dir, 'key.pem'), join(dir, 'cert.pem')]
+  const made = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-subj', '/CN=shop.example']
+  execFileSync('openssl', [...made, '-keyout', key, '-out', cert], { stdio: 'ignore' })
+  const tls = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
+  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', tls, fetch: () => new Response('received') })
+  const port = server.port ?? 0
+  const receiver = {
+    url: (path = '/hook', host = 'shop.example') => `https://${host}:${port}${path}`,
+    allow: { address: '127.0.0.1', prefix: 32, port },
+    stop: () => {
+      receivers.delete(receiver)
+      void server.stop(true)
+    },
+  }
+  receivers.add(receiver)
+  return receiver
+}
+
+/** One connection to a raw receiver: what came so far, and when it was over. */
+export type Line = { socket: Socket; host: string; request: string; openedAt: number; closedAt?: number }
+
+export type RawReceiver = Pick<Receiver, 'port' | 'url' | 'allow' | 'stop'> & {
+  lines: Line[]
+  /** Those that wait for an answer. */
+  open: () => Line[]
+  /** The most connections that were ever open at once: in all, or under a name. */
+  mostOpen: (host?: string) => number
+}
+
+/** A server that speaks no HTTP but what the test writes, once the whole of a request's head has come. */
+export async function receiveRaw(reply: (line: Line) => void = () => {}): Promise<RawReceiver> {
+  const lines: Line[] = []
+  const most = new Map<string, number>()
+  const open = () => lines.filter(({ closedAt, socket }) => closedAt === undefined && !socket.writableEnded)
+  const note = (host: string, count: number) => most.set(host, Math.max(most.get(host) ?? 0, count))
+  const server = createServer(socket => {
+    const line: Line = { socket, host: '', request: '', openedAt: performance.now() }
+    lines.push(line)
+    note('', open().length)
+    socket.on('data', chunk => {
+      line.request += chunk.toString('latin1')
+      if (line.host !== '' || !line.request.includes('\r\n\r\n')) return
+      line.host = /^host: ([^:\r]*)/im.exec(line.request)?.[1] ?? '?'
+      note(line.host, open().filter(({ host }) => host === line.host).length)
+      reply(line)
+    })
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      line.closedAt = performance.now()
+    })
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  const receiver: RawReceiver = {
+    port,
+    url: (path = '/hook', host = 'shop.example') => `http://${host}:${port}${path}`,
+    allow: { address: '127.0.0.1', prefix: 32, port },
+    lines,
+    open,
+    mostOpen: (host = '') => most.get(host) ?? 0,
+    stop: () => {
+      receivers.delete(receiver)
+      for (const { socket } of lines) socket.destroy()
+      server.close()
+    },
+  }
+  receivers.add(receiver)
+  return receiver
+}
+
+/** A session that its wallet declined: the quickest result there is, and it owes a message. Gives its id. */
+export async function declined(party: Party, webhookUrl: string, body: object = {}): Promise<string> {
+  const session = await openSession(party, { webhook_url: webhookUrl, ...body })
+  const { status, text } = await postTo(session, (await decline(session.request)).form)
+  if (status !== 200) throw new Error(`not declined: ${status} ${text}`)
+  return session.created.id
 }
 
 type AppOptions = NonNullable<Parameters<typeof startApp>[0]>

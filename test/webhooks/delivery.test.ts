@@ -1,6 +1,8 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
+import { Value } from '@sinclair/typebox/value'
 import { createTenant } from '../../src/tenants/settings.ts'
+import { WebhookEvent } from '../../src/verifications/schema.ts'
 import { cleanUp, createVerification, NOON, type TestApp } from '../helpers/app.ts'
 import { logOf, receive, startAppFor, stopReceiving, untilAttempted, verified } from '../helpers/receiver.ts'
 import { verifyWith } from '../helpers/wallet.ts'
@@ -46,6 +48,7 @@ describe('the message', () => {
     const { text } = await app.call('GET', `/v1/verifications/${verification.id}`, { key })
     const [message] = receiver.received
     expect(message?.body).toBe(`{"type":"verification.completed","verification":${text},"sent_at":"2026-03-04T12:00:00.000Z"}`)
+    expect(Value.Check(WebhookEvent, JSON.parse(message?.body ?? ''))).toBe(true)
     expect(message?.path).toBe('/a/b')
     expect(message?.headers).toMatchObject({ 'content-type': 'application/json', host: `shop.example:${receiver.port}` })
     expect(message?.headers['user-agent']).toMatch(/^Vidimus\/\d+\.\d+\.\d+$/)

@@ -1,0 +1,24 @@
+// The thread that sends, as it really is, but some paths break it.
+import '../../src/webhooks/worker.ts'
+import type { Order } from '../../src/webhooks/worker.ts'
+
+declare const self: Worker
+
+const obey = self.onmessage
+const deaf = new Set<string>()
+
+self.onmessage = (event: MessageEvent<Order>) => {
+  const order = event.data
+  if (order.kind === 'send') breakOn(order.call)
+  if (order.kind === 'send' && order.call.url.endsWith('/deaf')) deaf.add(order.id)
+  if (order.kind === 'cancel' && deaf.has(order.id)) return
+  return obey?.call(self, event)
+}
+
+function breakOn({ url, headers }: { url: string; headers: Record<string, string> }): void {
+  const { pathname } = new URL(url)
+  if (pathname === '/throw' || pathname === `/throw-at-${headers['x-service-attempt']}`) throw new Error('broken')
+  if (pathname === '/reject') void Promise.reject(new Error('broken'))
+  if (pathname === '/exit') process.exit(1)
+  if (pathname === '/loop') for (;;);
+}

@@ -1,0 +1,159 @@
+// Erasure while a message is due, on its way, or held by its receiver: after the 200 nothing is sent any more.
+import { Database } from 'bun:sqlite'
+import { afterAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { verifyAudit } from '../../src/audit/verify.ts'
+import { decline } from '../../src/sandbox/wallet.ts'
+import { changeTenant } from '../../src/tenants/settings.ts'
+import { sweepRetention } from '../../src/verifications/retain.ts'
+import { replayDeliveries } from '../../src/webhooks/replay.ts'
+import { cleanUp, type TestApp, until } from '../helpers/app.ts'
+import { openSession, postTo } from '../helpers/exchange.ts'
+import { declined, type Line, logOf, receiveRaw, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
+
+afterAll(async () => {
+  stopReceiving()
+  await cleanUp()
+})
+
+const DAY_MS = 86_400_000
+
+type Options = Parameters<typeof startAppFor>[1]
+
+async function startShop(receivers: Parameters<typeof startAppFor>[0], options: Options = {}) {
+  const app = await startAppFor(receivers, options)
+  const { id, key } = await app.tenant()
+  /** Answers with the moment at which the caller knew. */
+  const erase = async (verificationId: string) => {
+    const { status, text } = await app.call('DELETE', `/v1/verifications/${verificationId}`, { key })
+    return { status, text, at: performance.now() }
+  }
+  return { app, id, key, erase }
+}
+
+const answered = ({ socket }: Line) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+
+/** In every table that can name a verification or its deliveries. */
+function rowsLeftIn({ dir }: TestApp): number {
+  const sqlite = new Database(join(dir, 'vidimus.db'), { readonly: true })
+  const tables = ['verification_sessions', 'verification_results', 'webhook_deliveries', 'webhook_attempts']
+  const counts = tables.map(table => sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? 0)
+  sqlite.close()
+  return counts.reduce((sum, count) => sum + count)
+}
+
+const cancelledIn = async ({ app }: { app: TestApp }) =>
+  Number(
+    /^vidimus_webhook_attempts_total\{outcome="cancelled"\} (\d+)$/m.exec((await app.call('GET', '/metrics')).text)?.[1] ?? 0,
+  )
+
+test('a call that a receiver holds is ended by the erasure, which answers when the connection is closed', async () => {
+  const receiver = await receiveRaw()
+  const shop = await startShop([receiver])
+  const id = await declined(shop, receiver.url())
+  await until(async () => receiver.lines.length === 1 && receiver.lines[0]?.host !== '')
+  const { status, at } = await shop.erase(id)
+  expect(status).toBe(200)
+  expect(receiver.lines[0]?.closedAt).toBeLessThanOrEqual(at)
+  expect(await cancelledIn(shop)).toBe(1)
+
+  // Nor is it ever sent again: a later message arrives, and no other.
+  shop.app.clock.advance(2 * DAY_MS)
+  await declined(shop, receiver.url('/later'))
+  await until(async () => receiver.open().some(({ request }) => request.startsWith('POST /later')))
+  expect(receiver.lines).toHaveLength(2)
+  expect(logOf(shop.app, id)).toEqual({ delivery: undefined, deliveries: [], attempts: [] })
+})
+
+test('an erasure waits for a call that will not be ended', async () => {
+  const receiver = await receiveRaw()
+  const hire = () => new Worker(new URL('./bad-worker.ts', import.meta.url).href)
+  const limits = { resolveMs: 300, connectMs: 300, totalMs: 700, answerBytes: 4096 }
+  const shop = await startShop([receiver], { sending: { hire, limits } })
+  const id = await declined(shop, receiver.url('/deaf'))
+  await until(async () => receiver.lines.length === 1)
+  const { at } = await shop.erase(id)
+  expect(receiver.lines[0]?.closedAt).toBeLessThanOrEqual(at)
+  expect(rowsLeftIn(shop.app)).toBe(0)
+})
+
+test('what is erased while its address is looked up is not sent', async () => {
+  const receiver = await receiveRaw()
+  let found = Promise.resolve(['127.0.0.1'])
+  let asked = 0
+  const resolve = () => {
+    asked++
+    return found
+  }
+  const shop = await startShop([receiver], { resolve })
+  const session = await openSession(shop, { webhook_url: receiver.url() })
+  const lookUp = Promise.withResolvers<string[]>()
+  found = lookUp.promise
+  const askedBefore = asked
+  await postTo(session, (await decline(session.request)).form)
+  await until(async () => asked > askedBefore)
+  const erasure = shop.erase(session.created.id)
+  await until(async () => rowsLeftIn(shop.app) === 0)
+  lookUp.resolve(['127.0.0.1'])
+  expect((await erasure).status).toBe(200)
+  expect(await cancelledIn(shop)).toBe(1)
+  expect(receiver.lines).toEqual([])
+})
+
+test('retention erases in the same way', async () => {
+  const receiver = await receiveRaw()
+  const shop = await startShop([receiver])
+  await changeTenant(shop.app.deps, shop.id, { retentionDays: 1 }, 'test')
+  await declined(shop, receiver.url())
+  await until(async () => receiver.open().length === 1)
+  shop.app.clock.advance(2 * DAY_MS)
+  await sweepRetention(shop.app.deps)
+  expect(receiver.lines[0]?.closedAt).toBeLessThanOrEqual(performance.now())
+  expect(rowsLeftIn(shop.app)).toBe(0)
+})
+
+test('however an erasure meets a delivery or a replay: no message arrives after its 200, and nothing of it is left', async () => {
+  const arrivals = new Map<string, number[]>()
+  const receiver = await receiveRaw(line => {
+    const note = () => {
+      const id = /"verification":\{"id":"(\w+)"/.exec(line.request)?.[1]
+      if (id === undefined) return void line.socket.once('data', note)
+      arrivals.set(id, [...(arrivals.get(id) ?? []), performance.now()])
+      setTimeout(() => answered(line), 3)
+    }
+    note()
+  })
+  const shop = await startShop([receiver])
+  const erased = new Map<string, number>()
+  for (let i = 0; i < 60; i++) {
+    shop.app.clock.advance(1000)
+    const session = await openSession(shop, { webhook_url: receiver.url('/', `shop${i}.example`) })
+    const { id } = session.created
+    const { form } = await decline(session.request)
+    if (i % 3 === 2) {
+      await postTo(session, form)
+      await untilAttempted(shop.app, id, 1)
+      void replayDeliveries(shop.app.deps, shop.id, { id: logOf(shop.app, id).delivery?.id ?? '' }, 'test')
+    } else {
+      const answer = postTo(session, form)
+      if (i % 3 === 1) await answer
+    }
+    // A different moment each time: from before the claim until after the answer.
+    for (let turn = 0; turn < i % 20; turn++) await new Promise(resolve => setTimeout(resolve, 0))
+    const { status, text, at } = await shop.erase(id)
+    expect([status, text]).toEqual([200, text])
+    erased.set(id, at)
+  }
+  // Whatever might still be due becomes so.
+  shop.app.clock.advance(30 * DAY_MS)
+  const last = await declined(shop, receiver.url('/', 'shop0.example'))
+  await untilAttempted(shop.app, last, 1)
+  for (const [id, at] of erased) expect((arrivals.get(id) ?? []).filter(arrival => arrival > at)).toEqual([])
+  // The race was one: some came too late, and some did not.
+  const reached = [...erased.keys()].filter(id => arrivals.has(id)).length
+  expect(reached).toBeGreaterThan(0)
+  expect(reached).toBeLessThan(erased.size)
+  await shop.erase(last)
+  expect(rowsLeftIn(shop.app)).toBe(0)
+  expect((await verifyAudit(shop.app.deps)).problem).toBeUndefined()
+})

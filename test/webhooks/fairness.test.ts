@@ -1,0 +1,157 @@
+// Who waits for whom: receivers on loopback that hold every connection until the test lets go.
+import { afterAll, describe, expect, spyOn, test } from 'bun:test'
+import { cleanUp, NOON, type TestApp, until } from '../helpers/app.ts'
+import { declined, logOf, type RawReceiver, receive, receiveRaw, startAppFor, stopReceiving } from '../helpers/receiver.ts'
+
+afterAll(async () => {
+  stopReceiving()
+  await cleanUp()
+})
+
+const HOUR_MS = 3_600_000
+
+/** A shop whose quota is no concern. */
+async function shop(app: TestApp) {
+  const { id, key } = await app.tenant({ name: 'Shop', dailyQuota: 100_000 })
+  return { id, key, app }
+}
+
+async function declineMany(party: { app: TestApp; key: string }, url: string, count: number): Promise<string[]> {
+  const ids: string[] = []
+  for (let left = count; left > 0; left -= 50)
+    ids.push(...(await Promise.all(Array.from({ length: Math.min(50, left) }, () => declined(party, url)))))
+  return ids
+}
+
+/** Creations of one moment run ahead of a clock that stands still: a little later all of them are due. */
+const letAllBeDue = (app: TestApp) => app.clock.advance(10_000)
+
+const isOpen = (receiver: RawReceiver, count: number) => until(async () => receiver.open().length === count)
+
+/** Answers the one that has waited longest. */
+const letOneGo = (receiver: RawReceiver) =>
+  receiver
+    .open()
+    .find(({ host }) => host !== '')
+    ?.socket.end('HTTP/1.1 204 No Content\r\n\r\n')
+
+const isDelivered = (app: TestApp, ids: string[]) => ids.every(id => logOf(app, id).delivery?.status === 'delivered')
+
+test('500 messages to a receiver that hangs hold up neither another tenant nor another receiver of the same tenant', async () => {
+  const dead = await receiveRaw()
+  const alive = receive()
+  const app = await startAppFor([dead, alive])
+  const [one, other] = [await shop(app), await shop(app)]
+  await declineMany(one, dead.url(), 500)
+  letAllBeDue(app)
+  await isOpen(dead, 4)
+  const mine = await declined(one, alive.url('/mine'))
+  const theirs = await declined(other, alive.url('/theirs'))
+  letAllBeDue(app)
+  await until(async () => alive.received.length === 2)
+  expect(new Set(alive.received.map(({ body }) => JSON.parse(body).verification.id))).toEqual(new Set([mine, theirs]))
+  // Nothing had to end for that: the four that were there are there.
+  expect(dead.lines).toHaveLength(4)
+  expect(dead.open()).toHaveLength(4)
+})
+
+describe('at once', () => {
+  test('there are at most 32 calls in all, 8 for a tenant and 4 to an origin, and none of these places stays empty', async () => {
+    const receiver = await receiveRaw()
+    const app = await startAppFor([receiver])
+    const tenants = [await shop(app), await shop(app), await shop(app), await shop(app), await shop(app)]
+    const origins = [0, 1, 2]
+    const name = (tenant: number, origin: number) => `hook${origin}.shop${tenant}.example`
+    const wanted = tenants.flatMap((party, tenant) =>
+      origins.map(origin => declineMany(party, receiver.url(`/${tenant}`, name(tenant, origin)), 6)),
+    )
+    const ids = (await Promise.all(wanted)).flat()
+    letAllBeDue(app)
+    await isOpen(receiver, 32)
+    const ofTenant = (tenant: number) => receiver.open().filter(({ request }) => request.startsWith(`POST /${tenant} `)).length
+    await until(async () => receiver.open().every(({ host }) => host !== ''))
+    expect(tenants.map((_, tenant) => ofTenant(tenant)).filter(count => count > 8)).toEqual([])
+
+    let mostOfTenant = 0
+    await until(async () => {
+      mostOfTenant = Math.max(mostOfTenant, ...tenants.map((_, tenant) => ofTenant(tenant)))
+      letOneGo(receiver)
+      return isDelivered(app, ids)
+    })
+    expect(receiver.mostOpen()).toBe(32)
+    expect(mostOfTenant).toBe(8)
+    const perOrigin = tenants.flatMap((_, tenant) => origins.map(origin => receiver.mostOpen(name(tenant, origin))))
+    expect(Math.max(...perOrigin)).toBeLessThanOrEqual(4)
+    // Each was sent once: nobody waited so long as to be given up.
+    expect(receiver.lines).toHaveLength(ids.length)
+  })
+
+  test('two tenants with the same receiver share its four places, and both have some', async () => {
+    const receiver = await receiveRaw()
+    const app = await startAppFor([receiver])
+    const [one, other] = [await shop(app), await shop(app)]
+    const theirs = [declineMany(one, receiver.url('/one'), 12), declineMany(other, receiver.url('/other'), 12)]
+    const ids = (await Promise.all(theirs)).flat()
+    letAllBeDue(app)
+    await isOpen(receiver, 4)
+    await until(async () => {
+      letOneGo(receiver)
+      return isDelivered(app, ids)
+    })
+    expect(receiver.mostOpen()).toBe(4)
+    // In turn: the second half does not belong to one of them.
+    const secondHalf = receiver.lines.slice(12).map(({ request }) => request.split(' ')[1])
+    expect(new Set(secondHalf)).toEqual(new Set(['/one', '/other']))
+  })
+
+  test('an origin is scheme, host and port: another name of one server has places of its own', async () => {
+    const receiver = await receiveRaw()
+    const app = await startAppFor([receiver])
+    const party = await shop(app)
+    await declineMany(party, receiver.url('/a', 'a.example'), 6)
+    await declineMany(party, receiver.url('/b', 'b.example'), 6)
+    letAllBeDue(app)
+    await isOpen(receiver, 8)
+    await until(async () => receiver.mostOpen('a.example') === 4 && receiver.mostOpen('b.example') === 4)
+  })
+})
+
+describe('without the look at the clock that comes five times a second', () => {
+  test('new work is sent at once, and the end of one call begins the next', async () => {
+    const receiver = receive()
+    const app = await withoutIntervals(() => startAppFor([receiver]))
+    const party = await shop(app)
+    await declined(party, receiver.url())
+    await until(async () => receiver.received.length === 1)
+    // More than there are places, all of them to one receiver.
+    letAllBeDue(app)
+    const ids = await declineMany(party, receiver.url(), 30)
+    letAllBeDue(app)
+    const last = await declined(party, receiver.url())
+    await until(async () => isDelivered(app, [...ids, last]))
+    expect(receiver.received).toHaveLength(32)
+  })
+
+  test('what was left by the process before is begun at the start, and a place that one has no use for is given to another', async () => {
+    const receiver = await receiveRaw()
+    const later = await startAppFor([receiver], { config: { webhookDelaysMs: [HOUR_MS] } })
+    const party = await shop(later)
+    for (const name of ['a.example', 'b.example']) await declined(party, receiver.url('/', name))
+    await declineMany(party, receiver.url('/', 'c.example'), 4)
+    expect(receiver.lines).toEqual([])
+    await later.stop()
+    await withoutIntervals(() => startAppFor([receiver], { dir: later.dir, now: NOON + 2 * HOUR_MS }))
+    await until(async () => receiver.mostOpen('c.example') === 4)
+    expect(receiver.open()).toHaveLength(6)
+  })
+})
+
+/** A timer that repeats never fires in what is started here. */
+async function withoutIntervals<T>(begin: () => Promise<T>): Promise<T> {
+  const silenced = spyOn(globalThis, 'setInterval').mockImplementation((() => ({ unref() {} })) as never)
+  try {
+    return await begin()
+  } finally {
+    silenced.mockRestore()
+  }
+}

@@ -1,0 +1,218 @@
+// The thread that sends is lost, stuck or ended from outside; the file cannot be written; the clock jumps.
+import { Database } from 'bun:sqlite'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { decline } from '../../src/sandbox/wallet.ts'
+import { cleanUp, createVerification, NOON, type TestApp, until } from '../helpers/app.ts'
+import { openSession, postTo } from '../helpers/exchange.ts'
+import {
+  declined,
+  type Line,
+  logOf,
+  receive,
+  receiveRaw,
+  startAppFor,
+  stopReceiving,
+  untilAttempted,
+} from '../helpers/receiver.ts'
+
+afterAll(async () => {
+  stopReceiving()
+  await cleanUp()
+})
+
+const BAD_WORKER = new URL('./bad-worker.ts', import.meta.url).href
+const QUICK = { resolveMs: 300, connectMs: 300, totalMs: 300, answerBytes: 4096 }
+
+type Options = Parameters<typeof startAppFor>[1]
+
+/** A service whose sending thread can be broken, and a shop in it. */
+async function startBreakable(receivers: Parameters<typeof startAppFor>[0], options: Options = {}) {
+  const threads: { worker: Worker; isClosed: boolean }[] = []
+  const hire = () => {
+    const thread = { worker: new Worker(BAD_WORKER), isClosed: false }
+    thread.worker.addEventListener('close', () => {
+      thread.isClosed = true
+    })
+    threads.push(thread)
+    return thread.worker
+  }
+  const app = await startAppFor(receivers, { ...options, sending: { hire, ...options.sending } })
+  return { app, threads, ...(await app.tenant()) }
+}
+
+const outcomesOf = (app: TestApp, id: string) => logOf(app, id).attempts.map(({ attempt, outcome }) => [attempt, outcome])
+
+/** Waits while the test's clock goes on, a second at a time. */
+const untilLater = (app: TestApp, condition: () => boolean) =>
+  until(async () => {
+    app.clock.advance(1000)
+    return condition()
+  })
+
+const attemptOf = ({ request }: Line) => /^x-service-attempt: (\d+)\r$/im.exec(request)?.[1]
+
+const lossesIn = (app: TestApp) => app.logs.filter(line => line.includes('webhooks.thread_lost')).length
+
+describe('a thread that breaks', () => {
+  for (const way of ['throw', 'reject', 'exit', 'loop']) {
+    test(`(${way}) is replaced; the attempt is in the log as interrupted, other messages arrive, and the API answers`, async () => {
+      const receiver = receive()
+      const { app, threads, key } = await startBreakable([receiver], { sending: { limits: QUICK } })
+      const breaking = await declined({ app, key }, receiver.url(`/${way}`))
+      await until(async () => threads.length === 1)
+      await createVerification(app, key)
+      expect((await app.call('GET', '/readyz')).status).toBe(200)
+      await until(async () => lossesIn(app) === 1 && logOf(app, breaking).delivery?.lease_until === null)
+      expect(outcomesOf(app, breaking)).toEqual([[1, 'interrupted']])
+      expect(logOf(app, breaking).delivery).toMatchObject({ status: 'pending', attempts: 0 })
+      // No thread stays behind, not even one that runs in circles.
+      await until(async () => threads[0]!.isClosed)
+
+      const other = await declined({ app, key }, receiver.url('/fine', 'other.example'))
+      app.clock.advance(100)
+      await untilAttempted(app, other, 1)
+      expect(logOf(app, other).delivery?.status).toBe('delivered')
+      expect(threads).toHaveLength(2)
+      expect(receiver.received.map(({ path }) => path)).toEqual(['/fine'])
+      expect((await app.call('DELETE', `/v1/verifications/${breaking}`, { key })).status).toBe(200)
+    })
+  }
+
+  test('interrupts a number of attempt three times at most: then it counts, and the schedule goes on', async () => {
+    const receiver = receive(() => new Response(null, { status: 500 }))
+    const { app, key } = await startBreakable([receiver], { config: { webhookDelaysMs: [0, 5000, 5000] } })
+    const id = await declined({ app, key }, receiver.url('/throw-at-2'))
+    await untilLater(app, () => logOf(app, id).delivery?.status === 'failed')
+    const numbers = [1, 2, 2, 2, 3]
+    expect(outcomesOf(app, id)).toEqual(numbers.map(attempt => [attempt, attempt === 2 ? 'interrupted' : 'http_status']))
+  })
+})
+
+test('a thread that is ended from outside while it sends: everything under way is made again, and six attempts stay six', async () => {
+  const holding = await receiveRaw()
+  const receiver = receive(() => new Response('no', { status: 500 }))
+  const { app, threads, key } = await startBreakable([holding, receiver])
+  const held = [await declined({ app, key }, holding.url('/a')), await declined({ app, key }, holding.url('/b'))]
+  app.clock.advance(1000)
+  await until(async () => holding.open().length === 2)
+  threads[0]!.worker.terminate()
+  await until(async () => held.every(id => logOf(app, id).delivery?.lease_until === null))
+  for (const id of held) expect(outcomesOf(app, id)).toEqual([[1, 'interrupted']])
+  expect(app.logs.some(line => line.includes('"webhooks.thread_lost"') && line.includes('"count":2'))).toBe(true)
+  // What the ended thread had open is closed with it.
+  await until(async () => holding.open().length === 0)
+
+  await untilLater(app, () => holding.open().filter(({ host }) => host !== '').length === 2)
+  expect(holding.open().map(attemptOf)).toEqual(['1', '1'])
+  for (const { socket } of holding.open()) socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+  for (const id of held) await untilAttempted(app, id, 1)
+  for (const id of held)
+    expect(outcomesOf(app, id)).toEqual([
+      [1, 'interrupted'],
+      [1, 'delivered'],
+    ])
+
+  const failing = await declined({ app, key }, receiver.url())
+  app.clock.advance(1000)
+  await untilAttempted(app, failing, 1)
+  threads.at(-1)!.worker.terminate()
+  await until(async () => lossesIn(app) === 2)
+  await until(async () => {
+    app.clock.advance(10 * 3_600_000)
+    return logOf(app, failing).delivery?.status === 'failed'
+  })
+  expect(receiver.received.map(({ headers }) => headers['x-service-attempt'])).toEqual(['1', '2', '3', '4', '5', '6'])
+})
+
+describe('a fault of our own', () => {
+  test('a message that cannot be made is an interrupted attempt, three times each, and holds up nobody', async () => {
+    const receiver = receive()
+    const app = await startAppFor([receiver], { config: { webhookDelaysMs: [0, 5000] } })
+    const [damaged, whole] = [await app.tenant(), await app.tenant()]
+    inFile(app, `UPDATE webhook_secrets SET sealed = x'00' WHERE tenant_id = '${damaged.id}'`)
+    const id = await declined({ app, key: damaged.key }, receiver.url())
+    const other = await declined({ app, key: whole.key }, receiver.url())
+    await untilLater(app, () => logOf(app, id).delivery?.status === 'failed')
+    expect(outcomesOf(app, id)).toEqual([1, 1, 1, 2, 2, 2].map(attempt => [attempt, 'interrupted']))
+    expect(receiver.received.map(({ body }) => JSON.parse(body).verification.id)).toEqual([other])
+  })
+
+  test('when the end of an attempt cannot be written it is kept until it can be, and the message is not sent again', async () => {
+    const receiver = receive()
+    const app = await startAppFor([receiver])
+    const { key } = await app.tenant()
+    inFile(app, 'CREATE TRIGGER full BEFORE UPDATE ON webhook_attempts BEGIN SELECT RAISE(ABORT, "full"); END')
+    const id = await declined({ app, key }, receiver.url())
+    await until(async () => app.logs.some(line => line.includes('webhooks.record_failed')))
+    app.clock.advance(3_600_000)
+    inFile(app, 'DROP TRIGGER full')
+    await untilAttempted(app, id, 1)
+    expect(outcomesOf(app, id)).toEqual([[1, 'delivered']])
+    expect(receiver.received).toHaveLength(1)
+  })
+
+  test('when an attempt cannot be written down it is not made; later it is', async () => {
+    const receiver = receive()
+    const app = await startAppFor([receiver])
+    const { key } = await app.tenant()
+    inFile(app, 'CREATE TRIGGER full BEFORE INSERT ON webhook_attempts BEGIN SELECT RAISE(ABORT, "full"); END')
+    const ids = [await declined({ app, key }, receiver.url()), await declined({ app, key }, receiver.url('/', 'b.example'))]
+    await until(async () => app.logs.filter(line => line.includes('webhooks.round_failed')).length > 0)
+    expect(receiver.received).toEqual([])
+    inFile(app, 'DROP TRIGGER full')
+    await untilLater(app, () => ids.every(id => logOf(app, id).delivery?.status === 'delivered'))
+    expect(receiver.received).toHaveLength(2)
+    for (const id of ids) expect(outcomesOf(app, id)).toEqual([[1, 'delivered']])
+  })
+
+  test('a clock that jumps ahead while a message is under way does not send it twice', async () => {
+    const receiver = await receiveRaw()
+    const app = await startAppFor([receiver])
+    const { key } = await app.tenant()
+    const first = await declined({ app, key }, receiver.url('/first'))
+    await until(async () => receiver.open().length === 1)
+    app.clock.advance(24 * 3_600_000)
+    await declined({ app, key }, receiver.url('/second'))
+    app.clock.advance(24 * 3_600_000)
+    await until(async () => receiver.open().length === 2)
+    expect(receiver.lines.map(({ request }) => request.split(' ')[1])).toEqual(['/first', '/second'])
+    for (const { socket } of receiver.open()) socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+    await untilAttempted(app, first, 1)
+    expect(outcomesOf(app, first)).toEqual([[1, 'delivered']])
+  })
+})
+
+test('a stop ends what is under way and begins nothing; the next start makes it again under the same number', async () => {
+  const holding = await receiveRaw()
+  let lookUpMs = 0
+  const resolve = async () => {
+    await Bun.sleep(lookUpMs)
+    return ['127.0.0.1']
+  }
+  const sending = { limits: { ...QUICK, resolveMs: 10_000, totalMs: 30_000 } }
+  const { app, threads, key } = await startBreakable([holding], { resolve, sending })
+  const held = await declined({ app, key }, holding.url('/held'))
+  await until(async () => holding.open().length === 1)
+  const session = await openSession({ app, key }, { webhook_url: holding.url('/slow', 'slow.example') })
+  app.clock.advance(1000)
+  // The service waits two seconds for what is under way: then the thread is gone, and this name is still being looked up.
+  lookUpMs = 2500
+  await postTo(session, (await decline(session.request)).form)
+  await until(async () => logOf(app, session.created.id).attempts.length === 1)
+  await app.stop()
+  expect(threads).toHaveLength(1)
+  expect(holding.lines).toHaveLength(1)
+
+  const again = await startAppFor([holding], { dir: app.dir, now: NOON + 60_000 })
+  for (const id of [held, session.created.id]) expect(outcomesOf(again, id)[0]).toEqual([1, 'interrupted'])
+  await until(async () => holding.open().filter(({ host }) => host !== '').length === 2)
+  expect(holding.open().map(attemptOf)).toEqual(['1', '1'])
+})
+
+/** What somebody else does to the file. */
+function inFile({ dir }: TestApp, sql: string): void {
+  const sqlite = new Database(join(dir, 'vidimus.db'))
+  sqlite.run(sql)
+  sqlite.close()
+}
