@@ -71,11 +71,7 @@ export async function startDispatch(
     if (places.length === 0) return
     const claimed = await claim(places)
     for (const flight of claimed) {
-      const ended = fly(flight).finally(() => {
-        flights.delete(flight.id)
-        lanes.leave(flight)
-        serve()
-      })
+      const ended = fly(flight).finally(() => flights.delete(flight.id))
       flights.set(flight.id, { flight, ended })
     }
   }
@@ -126,7 +122,9 @@ export async function startDispatch(
       return { ok: false, failure: 'interrupted', detail: 'The message could not be made.' }
     })
     const ms = performance.now() - startedAt
-    // It keeps its place until the log has it: what cannot be written down is not followed by more.
+    // Its place is free at once: the next claim shares a commit with this record.
+    lanes.leave(flight)
+    serve()
     while (!(await isRecorded(flight, answer, ms)) && !isStopped) await Bun.sleep(AFTER_FAILURE_MS)
   }
 
@@ -134,6 +132,7 @@ export async function startDispatch(
     try {
       const dueAt = await recordAttempt(deps, flight, answer, ms)
       if (dueAt !== undefined) lanes.add({ lane: flight.lane, tenantId: flight.tenantId, dueAt })
+      if (dueAt !== undefined && dueAt <= deps.now()) serve()
       return true
     } catch (error) {
       deps.log.error('webhooks.record_failed', { tenant: flight.tenantId, failure: describeFailure(error) })

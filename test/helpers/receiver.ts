@@ -94,7 +94,7 @@ export type Line = { socket: Socket; host: string; request: string; openedAt: nu
 
 export type RawReceiver = Pick<Receiver, 'port' | 'url' | 'allow' | 'stop'> & {
   lines: Line[]
-  /** Those that wait for an answer. */
+  /** Those that have asked and wait for an answer. */
   open: () => Line[]
   /** The most connections that were ever open at once: in all, or under a name. */
   mostOpen: (host?: string) => number
@@ -104,12 +104,13 @@ export type RawReceiver = Pick<Receiver, 'port' | 'url' | 'allow' | 'stop'> & {
 export async function receiveRaw(reply: (line: Line) => void = () => {}): Promise<RawReceiver> {
   const lines: Line[] = []
   const most = new Map<string, number>()
-  const open = () => lines.filter(({ closedAt, socket }) => closedAt === undefined && !socket.writableEnded)
+  const connected = () => lines.filter(({ closedAt, socket }) => closedAt === undefined && !socket.writableEnded)
+  const open = () => connected().filter(({ host }) => host !== '')
   const note = (host: string, count: number) => most.set(host, Math.max(most.get(host) ?? 0, count))
   const server = createServer(socket => {
     const line: Line = { socket, host: '', request: '', openedAt: performance.now() }
     lines.push(line)
-    note('', open().length)
+    note('', connected().length)
     socket.on('data', chunk => {
       line.request += chunk.toString('latin1')
       if (line.host !== '' || !line.request.includes('\r\n\r\n')) return

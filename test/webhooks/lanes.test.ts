@@ -79,6 +79,7 @@ describe('places', () => {
 type Waiting = { receiver: number; tenant: number; count: number }
 const RECEIVERS = 5
 const TENANTS = 4
+const STEPS_MAX = 10_000
 
 /** Deliveries as the database has them, and flights that end one at a time in an order the dice decide. */
 function simulate(waiting: Waiting[], dice: number[], onTake: (underWay: Lane[], left: Map<string, number>) => void): number {
@@ -92,7 +93,7 @@ function simulate(waiting: Waiting[], dice: number[], onTake: (underWay: Lane[],
     lanes.add({ ...one, dueAt: 0 })
   }
   let delivered = 0
-  for (let step = 0; ; step++) {
+  for (let step = 0; step < STEPS_MAX; step++) {
     // Places that a lane had no use for are offered again.
     for (let taken = lanes.take(0); taken.length > 0; taken = lanes.take(0)) {
       for (const one of taken) {
@@ -109,6 +110,7 @@ function simulate(waiting: Waiting[], dice: number[], onTake: (underWay: Lane[],
     lanes.leave(ended!)
     delivered++
   }
+  throw new Error('it never ended')
 }
 
 const count = (lanes: Lane[], isIt: (one: Lane) => boolean) => lanes.filter(isIt).length
