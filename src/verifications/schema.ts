@@ -1,14 +1,14 @@
 import { Type } from '@sinclair/typebox'
 import { QueryInteger, Text, Timestamp } from '../http/schema.ts'
 
-const Status = Type.Union([Type.Literal('pending'), Type.Literal('completed'), Type.Literal('failed'), Type.Literal('expired')], {
+export const Status = Type.Union([Type.Literal('pending'), Type.Literal('completed'), Type.Literal('failed'), Type.Literal('expired')], {
   description: 'completed, failed and expired are final.',
 })
 export type Status = typeof Status.static
 
 const Claims = Type.Record(Type.String(), Type.Unknown())
 
-const Finding = Type.Object(
+export const Finding = Type.Object(
   {
     check: Type.String({ description: 'What must hold.' }),
     status: Type.Union([Type.Literal('pass'), Type.Literal('fail'), Type.Literal('warning'), Type.Literal('skipped')]),
