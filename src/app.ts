@@ -10,6 +10,7 @@ import { sandboxRoutes } from './sandbox/routes.ts'
 import { usageRoutes } from './usage/routes.ts'
 import { verificationRoutes } from './verifications/routes.ts'
 import { walletRoutes } from './wallet/routes.ts'
+import { webPages } from './web/serve.ts'
 
 const BODY_BYTES_BACKSTOP = 2 ** 31
 const IDLE_TIMEOUT_SECONDS = 15
@@ -28,6 +29,7 @@ export function createApp(deps: Deps) {
     .use(usageRoutes(deps))
     .use(deviceRoutes(deps))
     .use(serviceRoutes(deps, at => recordHeartbeat(deps, at)))
+    .use(webPages())
   const allowedMethods = allowedMethodsOf(() => app.routes)
   return app.use(docsRoutes(deps, () => app.routes))
 }

@@ -30,6 +30,8 @@ const ALLOWED: Record<string, string[]> = {
   // The other side of the protocol: of openid4vp it takes types only, which test/sandbox/browser.test.ts checks.
   sandbox: GROUND,
   wallet: [...GROUND, 'verifications', 'webhooks', 'templates', 'sandbox'],
+  // Browser code, but for serve.ts: of the server it takes types only, which the last test checks.
+  web: [...GROUND, 'verifications', 'devices', 'usage', 'templates', 'dashboard', 'sandbox'],
 }
 
 /** They put everything together; nobody imports them. */
@@ -59,6 +61,14 @@ test('SQL is spoken in store.ts and db/ only', async () => {
   expect(speakers.filter(from => !from.startsWith('db/') && !from.endsWith('store.ts'))).toEqual([])
 })
 
+test('pages take nothing but types from the server; the wallet of the sandbox is written for both', async () => {
+  const taken = (await allImports()).filter(({ from, to, typeOnly }) => {
+    if (!from.startsWith('web/') || from === 'web/serve.ts') return false
+    return isOurs(to) && roomOf(to) !== 'web' && !typeOnly && to !== 'sandbox/wallet.ts' && to !== 'sandbox/personas.ts'
+  })
+  expect(taken.map(({ from, to }) => `${from} -> ${to}`)).toEqual([])
+})
+
 function isForbidden({ from, to, typeOnly }: Import): boolean {
   const room = roomOf(from)
   const target = roomOf(to)
@@ -71,10 +81,10 @@ function isForbidden({ from, to, typeOnly }: Import): boolean {
 
 const isOurs = (path: string): boolean => /\.tsx?$/.test(path)
 
-const roomOf = (path: string): string => path.split('/')[0]?.replace(/\.ts$/, '') ?? ''
+const roomOf = (path: string): string => path.split('/')[0]?.replace(/\.tsx?$/, '') ?? ''
 
 async function allImports(): Promise<Import[]> {
-  const files = await Array.fromAsync(new Bun.Glob('**/*.ts').scan(SRC))
+  const files = await Array.fromAsync(new Bun.Glob('**/*.{ts,tsx}').scan(SRC))
   const found = await Promise.all(files.map(async file => importsOf(file, await Bun.file(join(SRC, file)).text())))
   return found.flat()
 }

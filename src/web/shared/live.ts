@@ -1,0 +1,83 @@
+// Follows a session until it ends: by server-sent events, and where those do not come through (some proxies hold them back) by polling.
+import type { Status } from '../../verifications/schema.ts'
+import { ApiFailure, callApi } from './api.ts'
+import { serviceUrl } from './base.ts'
+
+const FIRST_EVENT_MS = 5000
+const POLL_MS = 2000
+const POLL_MS_MAX = 15_000
+
+type Watch = {
+  id: string
+  /** Asks once, where polling is needed. */
+  read?: () => Promise<Status>
+  /** Called when something happened, which need not be a new status: the wallet may have fetched the request. */
+  onStatus: (status: Status) => void
+  onConnection?: (isConnected: boolean) => void
+  /** There is no such session, or no more. */
+  onGone?: () => void
+}
+
+/** Ends by itself with the session; the returned function ends it before. */
+export function watchStatus({ id, read = () => readStatus(id), onStatus, onConnection, onGone }: Watch): () => void {
+  let isOver = false
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let source: EventSource | undefined
+
+  const stop = () => {
+    isOver = true
+    clearTimeout(timer)
+    source?.close()
+  }
+
+  const heard = (status: Status) => {
+    if (isOver) return
+    onConnection?.(true)
+    if (status !== 'pending') stop()
+    onStatus(status)
+  }
+
+  const poll = async (waitMs: number) => {
+    try {
+      heard(await read())
+      if (!isOver) timer = setTimeout(poll, POLL_MS, POLL_MS)
+    } catch (error) {
+      if (isOver) return
+      if (error instanceof ApiFailure && error.status === 404) {
+        stop()
+        return onGone?.()
+      }
+      if (!(error instanceof ApiFailure)) onConnection?.(false)
+      const wanted = error instanceof ApiFailure ? (error.retryAfterSeconds ?? 0) * 1000 : 0
+      const nextMs = Math.min(Math.max(waitMs * 2, wanted), Math.max(POLL_MS_MAX, wanted))
+      timer = setTimeout(poll, nextMs, nextMs)
+    }
+  }
+
+  const pollInstead = () => {
+    if (isOver) return
+    clearTimeout(timer)
+    source?.close()
+    poll(POLL_MS)
+  }
+
+  source = new EventSource(serviceUrl(`v1/verifications/${id}/events`))
+  timer = setTimeout(pollInstead, FIRST_EVENT_MS)
+  let hasHeard = false
+  source.addEventListener('status', event => {
+    clearTimeout(timer)
+    hasHeard = true
+    heard((JSON.parse(event.data) as { status: Status }).status)
+  })
+  source.addEventListener('error', () => {
+    // The browser tries again by itself. A second failure in a row, a refusal, or silence ends that.
+    if (!hasHeard || source?.readyState === EventSource.CLOSED) return pollInstead()
+    hasHeard = false
+    clearTimeout(timer)
+    timer = setTimeout(pollInstead, FIRST_EVENT_MS)
+  })
+  return stop
+}
+
+const readStatus = async (id: string): Promise<Status> =>
+  (await callApi<{ status: Status }>(`v1/verifications/${encodeURIComponent(id)}/status`)).status
