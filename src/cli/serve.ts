@@ -68,6 +68,8 @@ export async function start(deps: Deps): Promise<Service> {
     url,
     async stop() {
       stopPeriodic()
+      // They would stay open for as long as their sessions last.
+      deps.changes.close()
       // New connections are refused at once; what is under way gets its answer, within reason.
       await within(DRAIN_MS, app.stop())
       await deps.close()

@@ -12,11 +12,13 @@ import {
   ErasureResult,
   ListQuery,
   RedeemResponseCode,
+  StatusEvents,
   Verification,
   VerificationId,
   VerificationList,
   VerificationStatus,
 } from './schema.ts'
+import { watchVerification } from './watch.ts'
 
 export const verificationRoutes = (deps: Deps) => {
   const creations = shareCreations(deps)
@@ -82,6 +84,18 @@ export const verificationRoutes = (deps: Deps) => {
         operationId: 'getVerificationStatus',
         summary: 'Poll the status, without a key',
         description: 'Claims are never returned here.',
+      },
+    })
+    .get('/verifications/:id/events', ({ params }) => watchVerification(deps, params.id), {
+      open: { perSession: 'status' },
+      params: VerificationId,
+      response: { 200: StatusEvents, ...errorResponses(404, 429, 500) },
+      detail: {
+        operationId: 'watchVerification',
+        summary: 'Follow the status, without a key',
+        description:
+          'Server-sent events with what the status poll tells, and nothing more: at once, whenever something happens, and for the last time ' +
+          'when the status is final; then the stream ends. At most 8 streams per session. Keep polling as a fallback: some proxies hold streams back.',
       },
     })
 }

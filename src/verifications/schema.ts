@@ -1,9 +1,12 @@
 import { Type } from '@sinclair/typebox'
 import { QueryInteger, Text, Timestamp } from '../http/schema.ts'
 
-export const Status = Type.Union([Type.Literal('pending'), Type.Literal('completed'), Type.Literal('failed'), Type.Literal('expired')], {
-  description: 'completed, failed and expired are final.',
-})
+export const Status = Type.Union(
+  [Type.Literal('pending'), Type.Literal('completed'), Type.Literal('failed'), Type.Literal('expired')],
+  {
+    description: 'completed, failed and expired are final.',
+  },
+)
 export type Status = typeof Status.static
 
 const Claims = Type.Record(Type.String(), Type.Unknown())
@@ -129,6 +132,13 @@ export const VerificationStatus = Type.Object(
   { id: Type.String(), status: Status },
   { additionalProperties: false, $id: 'VerificationStatus' },
 )
+
+/** For the document: the body is a stream. */
+export const StatusEvents = Type.String({
+  contentMediaType: 'text/event-stream',
+  description: 'Events named `status`, whose data is a VerificationStatus as JSON.',
+  examples: ['event: status\ndata: {"id":"vs_7Jb2Vd0Qm4sKXr9aTzN1hY","status":"pending"}\n\n'],
+})
 
 export const ErasureResult = Type.Object(
   {

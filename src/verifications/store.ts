@@ -269,8 +269,8 @@ export async function countPending(db: Db): Promise<number> {
   return row?.count ?? 0
 }
 
-/** Stores `expired` on sessions past their deadline and forgets the keys that would open their answers. */
-export async function markExpired(tx: Db, now: number, limit: number): Promise<number> {
+/** Stores `expired` on sessions past their deadline, forgets the keys that would open their answers, and names them. */
+export async function markExpired(tx: Db, now: number, limit: number): Promise<string[]> {
   const due = tx
     .select({ id: verificationSessions.id })
     .from(verificationSessions)
@@ -281,7 +281,7 @@ export async function markExpired(tx: Db, now: number, limit: number): Promise<n
     .set({ status: 'expired', sealedResponseKey: null })
     .where(inArray(verificationSessions.id, due))
     .returning({ id: verificationSessions.id })
-  return rows.length
+  return rows.map(({ id }) => id)
 }
 
 /** Sessions of a tenant that ended at or before a time, oldest first. */

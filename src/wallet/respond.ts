@@ -128,6 +128,7 @@ async function record(
       await enqueueDelivery(deps, tx, { tenantId, verificationId: id, type: `verification.${outcome.status}`, at })
     }
   })
+  deps.changes.announce(id)
   deps.metrics.count('vidimus_verifications_total', { event: outcome.status })
 }
 
