@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { dashboardRoutes } from './dashboard/routes.ts'
 import { recordHeartbeat } from './db/heartbeat.ts'
 import type { Deps } from './deps.ts'
 import { deviceRoutes } from './devices/routes.ts'
@@ -8,6 +9,7 @@ import { allowedMethodsOf } from './http/routing.ts'
 import { serviceRoutes } from './http/service-routes.ts'
 import { sandboxRoutes } from './sandbox/routes.ts'
 import { usageRoutes } from './usage/routes.ts'
+import { shareCreations } from './verifications/create.ts'
 import { verificationRoutes } from './verifications/routes.ts'
 import { walletRoutes } from './wallet/routes.ts'
 import { webPages } from './web/serve.ts'
@@ -17,17 +19,19 @@ const IDLE_TIMEOUT_SECONDS = 15
 
 /** Every plugin and feature of the service, in order. */
 export function createApp(deps: Deps) {
+  const creations = shareCreations(deps)
   const app = new Elysia({
     normalize: false,
     // Bodies are bounded route by route (http/body.ts): the runtime's own refusal has no envelope, so its limit is out of reach.
     serve: { maxRequestBodySize: BODY_BYTES_BACKSTOP, idleTimeout: IDLE_TIMEOUT_SECONDS },
   })
     .use(httpPlugin(deps, path => allowedMethods(path)))
-    .use(verificationRoutes(deps))
+    .use(verificationRoutes(deps, creations))
     .use(walletRoutes(deps))
     .use(sandboxRoutes(deps))
     .use(usageRoutes(deps))
     .use(deviceRoutes(deps))
+    .use(dashboardRoutes(deps, creations))
     .use(serviceRoutes(deps, at => recordHeartbeat(deps, at)))
     .use(webPages())
   const allowedMethods = allowedMethodsOf(() => app.routes)

@@ -4,6 +4,7 @@ import { createKey } from '../access/keys.ts'
 import { SCOPES } from '../access/scopes.ts'
 import { createApp } from '../app.ts'
 import { type Config, ConfigError, loadConfig, VARIABLES } from '../config.ts'
+import { openSetup } from '../dashboard/setup.ts'
 import { createDeps, type Deps, realWorld } from '../deps.ts'
 import { startPeriodic } from '../periodic.ts'
 import { createTenant } from '../tenants/settings.ts'
@@ -20,7 +21,8 @@ const HEADER_BYTES_MAX = 64 * 1024
 const HELP = `usage: vidimus serve [--dev] [--json]
 
 Starts the service. The first start makes the data directory with database, master key, and a signing key with its certificate. With --dev it
-also makes a tenant with a test key, and prints the key. With --json the first line of standard output is {"listening":…,"setup_url":…}.
+also makes a tenant with a test key, and prints the key. While nobody has set up the dashboard, each start prints a link that does it, once and
+within the hour. With --json the first line of standard output is {"listening":…,"setup_url":…}.
 
 ${table(
   ['VARIABLE', 'DEFAULT', 'MEANING'],
@@ -40,8 +42,9 @@ export async function runServe(args: string[]): Promise<number> {
   const deps = createDeps(config, values.json ? { ...world, prettyLog: false } : world, 'server')
   const service = await start(deps)
   const firstKey = values.dev ? await makeFirstKey(deps) : undefined
-  if (values.json) print(JSON.stringify({ listening: service.url, setup_url: null, ...(firstKey && { test_key: firstKey }) }))
-  else print(welcome(service.url, config, firstKey))
+  const setupUrl = await openSetup(deps)
+  if (values.json) print(JSON.stringify({ listening: service.url, setup_url: setupUrl, ...(firstKey && { test_key: firstKey }) }))
+  else print(welcome(service.url, config, setupUrl, firstKey))
   deps.log.info('service.started', { address: service.url })
   await stopped
   await service.stop()
@@ -123,8 +126,20 @@ async function makeFirstKey(deps: Deps): Promise<string | undefined> {
   return key
 }
 
-function welcome(url: string, { publicUrl, dataDir, host, tls }: Config, firstKey: string | undefined): string {
-  const lines = ['', `  Vidimus listens on ${url}`, `  API reference  ${publicUrl}/docs`, `  Data           ${dataDir}`]
+function welcome(
+  url: string,
+  { publicUrl, dataDir, host, tls }: Config,
+  setupUrl: string | null,
+  firstKey: string | undefined,
+): string {
+  const lines = [
+    '',
+    `  Vidimus listens on ${url}`,
+    `  Dashboard      ${publicUrl}/dashboard`,
+    `  API reference  ${publicUrl}/docs`,
+    `  Data           ${dataDir}`,
+  ]
+  if (setupUrl) lines.push('', '  Set up the dashboard (works once, within the hour):', `    ${setupUrl}`)
   if (firstKey) {
     lines.push(
       '',

@@ -34,6 +34,7 @@ export const CreateKey = Exactly({
   /** Null never expires. */
   expires_days: Nullable(Type.Union(EXPIRY_DAYS.map(days => Type.Literal(days)))),
 })
+export type CreateKey = typeof CreateKey.static
 export const RollKey = Exactly({ old_expires: OneOf('now', '1h', '24h', '7d') })
 /** The only moment the key itself is shown. */
 export const MintedKey = Exactly({ key: Type.String(), api_key: ApiKey })
@@ -93,6 +94,7 @@ export const SaveTemplate = Exactly({
   query: Query,
   profile: Type.Optional(Nullable(Profile)),
 })
+export type SaveTemplate = typeof SaveTemplate.static
 export const CheckTemplate = Exactly({ query: Type.Unknown() })
 /** `problem` names the first thing that is wrong; its path is relative to the query. */
 export const TemplateCheck = Exactly({
@@ -127,6 +129,7 @@ export const AddTrust = Exactly({
   trusted_for: Type.Optional(Text({ minLength: 1, maxLength: 300 })),
   mode: Type.Optional(OneOf('iso', 'pkix')),
 })
+export type AddTrust = typeof AddTrust.static
 
 export const Signing = Exactly({
   client_id: Type.String(),
@@ -141,6 +144,7 @@ export const Signing = Exactly({
   /** PEM of the root to hand to wallets; null for an imported chain. */
   authority: Nullable(Type.String()),
 })
+export type Signing = typeof Signing.static
 export const SigningRequest = Exactly({ csr: Type.String() })
 export const ImportSigning = Exactly({ chain: Pem, key: Type.Optional(Pem) })
 
@@ -155,6 +159,7 @@ export const Installation = Exactly({
   egress_allow: Type.Array(Type.String()),
   webhook_delays_ms: Type.Array(Type.Integer()),
 })
+export type Installation = typeof Installation.static
 
 export const AuditFilter = Exactly({
   before: Type.Optional(

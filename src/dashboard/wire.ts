@@ -7,7 +7,7 @@ export const Exactly = <Members extends TProperties>(members: Members) => Type.O
 export const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 
 export const OneOf = <const Words extends readonly string[]>(...words: Words) =>
-  Type.Union(words.map(word => Type.Literal(word as Words[number])))
+  Type.Unsafe<Words[number]>(Type.Union(words.map(word => Type.Literal(word))))
 
 export const ListOf = <Schema extends TSchema>(schema: Schema) => Exactly({ data: Type.Array(schema) })
 

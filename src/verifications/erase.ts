@@ -5,7 +5,7 @@ import { describeFailure } from '../log.ts'
 import { isoUtc } from '../time.ts'
 import { forgetDeliveries } from '../webhooks/enqueue.ts'
 import type { ErasureResult } from './schema.ts'
-import { deleteVerification, findVerification, forgetReplay, type Owner } from './store.ts'
+import { deleteVerification, findVerification, forgetReplay, listAuditSeqs, type Owner } from './store.ts'
 
 const SHRED_RETRY_MS = 1000
 const SHRED_ATTEMPTS_MAX = 60
@@ -33,10 +33,11 @@ export async function eraseIn(
 ): Promise<ErasureResult['deleted'] | undefined> {
   const found = await findVerification(tx, owner, id)
   if (!found) return undefined
+  const readings = await listAuditSeqs(tx, found.verification)
   const deliveries = await forgetDeliveries(tx, owner.tenantId, id)
   const { sessions, results } = await deleteVerification(tx, owner.tenantId, id)
   if (found.verification.idempotencyHash !== null) await forgetReplay(tx, found.verification.idempotencyHash)
-  await audit.forget(tx, [found.verification.auditSeq, ...(found.result ? [found.result.auditSeq] : [])])
+  await audit.forget(tx, [found.verification.auditSeq, ...(found.result ? [found.result.auditSeq] : []), ...readings])
   await audit.append(tx, { at, tenantId: owner.tenantId, actor, action: 'verification.erased', subjectId: id, details: null })
   return { verification_sessions: sessions, verification_results: results, webhook_deliveries: deliveries }
 }

@@ -3,7 +3,7 @@ import { accessPlugin } from '../access/plugin.ts'
 import type { Deps } from '../deps.ts'
 import { errorResponses } from '../http/schema.ts'
 import { addDailyBudget } from '../usage/quota.ts'
-import { createVerification, shareCreations } from './create.ts'
+import { type Creations, createVerification } from './create.ts'
 import { eraseVerification } from './erase.ts'
 import { readList, readOne, readStatus } from './read.ts'
 import { redeemResponseCode } from './redeem.ts'
@@ -20,9 +20,8 @@ import {
 } from './schema.ts'
 import { watchVerification } from './watch.ts'
 
-export const verificationRoutes = (deps: Deps) => {
-  const creations = shareCreations(deps)
-  return new Elysia({ prefix: '/v1', tags: ['Verifications'] })
+export const verificationRoutes = (deps: Deps, creations: Creations) =>
+  new Elysia({ prefix: '/v1', tags: ['Verifications'] })
     .use(accessPlugin(deps))
     .post(
       '/verifications',
@@ -98,4 +97,3 @@ export const verificationRoutes = (deps: Deps) => {
           'when the status is final; then the stream ends. At most 8 streams per session. Keep polling as a fallback: some proxies hold streams back.',
       },
     })
-}

@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, inArray, isNull, lt, lte, max, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, isNotNull, isNull, lt, lte, max, type SQL, sql } from 'drizzle-orm'
 import { type Db, hot, prepared } from '#db'
 import { idempotencyKeys, verificationEvents, verificationResults, verificationSessions } from '#schema'
 
@@ -112,6 +112,25 @@ export async function listVerifications(
 ): Promise<VerificationWithResult[]> {
   const select = deviceId === undefined ? selectPage : selectPageOfDevice
   return await select(db).execute({ tenantId, environment, deviceId, ...page })
+}
+
+export type Outline = Pick<VerificationRow, 'id' | 'createdAt' | 'expiresAt' | 'status' | 'template'>
+
+/** What a filter needs of them, newest first. */
+export async function listOutlines(
+  db: Db,
+  { tenantId, environment }: Owner,
+  { before, limit }: { before: number; limit: number },
+): Promise<Outline[]> {
+  const { id, createdAt, expiresAt, status, template } = verificationSessions
+  return await db
+    .select({ id, createdAt, expiresAt, status, template })
+    .from(verificationSessions)
+    .where(
+      and(eq(verificationSessions.tenantId, tenantId), eq(verificationSessions.environment, environment), lt(createdAt, before)),
+    )
+    .orderBy(desc(createdAt))
+    .limit(limit)
 }
 
 const selectStatus = prepared(db =>
@@ -228,12 +247,39 @@ const insertEventRow = prepared(db =>
       event: column('event'),
       salt: column('salt'),
       sealed: column('sealed'),
+      auditSeq: column('auditSeq'),
     })
     .prepare(),
 )
 
 export async function insertEvent(tx: Db, row: Omit<EventRow, 'id'>): Promise<void> {
   await insertEventRow(tx).execute(row)
+}
+
+/** The latest moments of a session, oldest first. */
+export async function listEvents(db: Db, { id, tenantId }: SessionKey, limit: number): Promise<EventRow[]> {
+  const latest = await db
+    .select()
+    .from(verificationEvents)
+    .where(and(eq(verificationEvents.verificationId, id), eq(verificationEvents.tenantId, tenantId)))
+    .orderBy(desc(verificationEvents.id))
+    .limit(limit)
+  return latest.reverse()
+}
+
+/** Where its moments stand on the audit chain. */
+export async function listAuditSeqs(tx: Db, { id, tenantId }: SessionKey): Promise<number[]> {
+  const rows = await tx
+    .select({ seq: verificationEvents.auditSeq })
+    .from(verificationEvents)
+    .where(
+      and(
+        eq(verificationEvents.verificationId, id),
+        eq(verificationEvents.tenantId, tenantId),
+        isNotNull(verificationEvents.auditSeq),
+      ),
+    )
+  return rows.flatMap(({ seq }) => seq ?? [])
 }
 
 /** True for the one redemption of a code that is right and in time. */
