@@ -12,6 +12,7 @@ import { keepVersion } from '../src/templates/store.ts'
 import { secretsPlace } from '../src/verifications/present.ts'
 import { insertResult, insertVerification } from '../src/verifications/store.ts'
 import { ensureSigningKey } from '../src/wallet/keys.ts'
+import { enqueueDelivery } from '../src/webhooks/enqueue.ts'
 import { fixed, whole } from './bench-output.ts'
 import { environmentFor, makeTenant, type Tenant, temporaryDir } from './bench-service.ts'
 
@@ -27,23 +28,24 @@ const NEWEST_AGE_MS = 2 * 3_600_000
 const LIFETIME_MS = 300_000
 const ANSWERED_AFTER_MS = 20_000
 
-export async function filledDir(rows: number): Promise<Filled> {
+/** `owedTo`: every session is completed, and owes its result to one of these receivers in turn. */
+export async function filledDir(rows: number, owedTo: string[] = []): Promise<Filled> {
   const dir = temporaryDir()
   const tenant = await makeTenant(dir)
   const config = { ...loadConfig(environmentFor(dir)), publicUrl: 'http://localhost:3000' }
   const deps = createDeps(config, realWorld(), 'server')
   try {
     await ensureSigningKey(deps)
-    return { dir, tenant, ...(await fill(deps, tenant.id, rows)) }
+    return { dir, tenant, ...(await fill(deps, tenant.id, rows, owedTo)) }
   } finally {
     await deps.close()
   }
 }
 
-async function fill(deps: Deps, tenantId: string, rows: number): Promise<Pick<Filled, 'ids' | 'fillSeconds'>> {
+async function fill(deps: Deps, tenantId: string, rows: number, owedTo: string[]): Promise<Pick<Filled, 'ids' | 'fillSeconds'>> {
   const template = await resolveTemplate(deps.db, tenantId, 'age_over_18')
   if (!template) throw new Error('age_over_18 is built in')
-  const session = { tenantId, template, ...(await deps.identity()) }
+  const session = { tenantId, template, owedTo, ...(await deps.identity()) }
   const firstAt = deps.now() - NEWEST_AGE_MS - SPREAD_MS
   const timeOf = (number: number) => firstAt + Math.floor((number * SPREAD_MS) / rows)
   const sampleEvery = Math.ceil(rows / SAMPLED_IDS_MAX)
@@ -66,12 +68,13 @@ async function fill(deps: Deps, tenantId: string, rows: number): Promise<Pick<Fi
   return { ids, fillSeconds: seconds() }
 }
 
-type Session = RequestIdentity & { tenantId: string; template: ResolvedTemplate }
+type Session = RequestIdentity & { tenantId: string; template: ResolvedTemplate; owedTo: string[] }
 
 async function insertOne(deps: Deps, tx: Db, session: Session, number: number, at: number): Promise<string> {
-  const { tenantId, clientId, signingKeyId, template } = session
+  const { tenantId, clientId, signingKeyId, template, owedTo } = session
+  const url = owedTo[number % owedTo.length]
   const id = newVerificationId(deps.random)
-  const secrets = seal(deps, salt => secretsPlace({ id, tenantId }, salt), SECRETS)
+  const secrets = seal(deps, salt => secretsPlace({ id, tenantId }, salt), { ...SECRETS, webhook_url: url })
   const auditSeq = await deps.audit.append(tx, {
     at,
     tenantId,
@@ -99,20 +102,22 @@ async function insertOne(deps: Deps, tx: Db, session: Session, number: number, a
     idempotencyHash: null,
     respondedAt: null,
     salt: secrets.salt,
-    sealed: number % 2 === 0 ? secrets.sealed : null,
+    sealed: url !== undefined || number % 2 === 0 ? secrets.sealed : null,
     sealedResponseKey: null,
     walletFormats: null,
     responseCodeHash: null,
     responseCodeExpiresAt: null,
     redeemedAt: null,
   })
-  const status = ENDINGS[number % ENDINGS.length]!
+  const status = url === undefined ? ENDINGS[number % ENDINGS.length]! : 'completed'
   const respondedAt = at + ANSWERED_AFTER_MS
   await endSession(tx).execute({ id, tenantId, status, respondedAt: status === 'expired' ? null : respondedAt })
   if (status !== 'expired') {
     const result = seal(deps, salt => resultPlace(tenantId, id, salt), RESULTS[status])
     await insertResult(tx, { verificationId: id, tenantId, ...result, createdAt: respondedAt, auditSeq })
   }
+  if (url !== undefined)
+    await enqueueDelivery(deps, tx, { tenantId, verificationId: id, type: 'verification.completed', url, at: respondedAt })
   return id
 }
 

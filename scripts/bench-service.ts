@@ -42,12 +42,14 @@ export function environmentFor(dataDir: string): Record<string, string> {
 
 export type Server = Endpoint & { pid: number; stop(): Promise<void> }
 
-export const startService = (dataDir: string): Promise<Server> => startServer([MAIN, 'serve', '--json'], dataDir)
+export const startService = (dataDir: string, env: Record<string, string> = {}): Promise<Server> =>
+  startServer([MAIN, 'serve', '--json'], dataDir, env)
 
 export const startFloor = (dataDir: string): Promise<Server> => startServer([FLOOR], dataDir)
 
-async function startServer(args: string[], dataDir: string): Promise<Server> {
-  const child = Bun.spawn([process.execPath, ...args], { env: environmentFor(dataDir), stdout: 'pipe', stderr: 'inherit' })
+async function startServer(args: string[], dataDir: string, env: Record<string, string> = {}): Promise<Server> {
+  const environment = { ...environmentFor(dataDir), ...env }
+  const child = Bun.spawn([process.execPath, ...args], { env: environment, stdout: 'pipe', stderr: 'inherit' })
   running.add(child)
   const { listening } = JSON.parse(await firstLine(child.stdout)) as { listening: string }
   return {

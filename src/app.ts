@@ -11,6 +11,7 @@ import { sandboxRoutes } from './sandbox/routes.ts'
 import { usageRoutes } from './usage/routes.ts'
 import { shareCreations } from './verifications/create.ts'
 import { verificationRoutes } from './verifications/routes.ts'
+import { WebhookEvent } from './verifications/schema.ts'
 import { walletRoutes } from './wallet/routes.ts'
 import { webPages } from './web/serve.ts'
 
@@ -35,5 +36,5 @@ export function createApp(deps: Deps) {
     .use(serviceRoutes(deps, at => recordHeartbeat(deps, at)))
     .use(webPages())
   const allowedMethods = allowedMethodsOf(() => app.routes)
-  return app.use(docsRoutes(deps, () => app.routes))
+  return app.use(docsRoutes(deps, () => app.routes, WebhookEvent))
 }

@@ -21,6 +21,7 @@ import { type Changes, createChanges } from './verifications/changes.ts'
 import { rememberIdentity } from './wallet/keys.ts'
 import { isSandboxList, statusFetcher } from './wallet/status.ts'
 import type { EgressPolicy, Resolve } from './webhooks/egress.ts'
+import { createOutbox, type Outbox } from './webhooks/outbox.ts'
 
 const RESOLVE_TIMEOUT_MS = 2000
 
@@ -43,6 +44,8 @@ export type Deps = Storage & {
   metrics: Metrics
   resolve: Resolve
   egress: EgressPolicy
+  /** Who is told of messages that are owed, or must no longer be sent. */
+  outbox: Outbox
   /** The name under which wallets know this service now, and the key that proves it. */
   identity: () => Promise<RequestIdentity>
   /** What the issuers of credentials say of them now. */
@@ -96,6 +99,7 @@ export function createDeps(config: Config, world: World, role: 'server' | 'comma
     metrics,
     resolve,
     egress,
+    outbox: createOutbox(),
     identity: rememberIdentity({ ...storage, config }),
     // In development the sandbox issuer's list is on plain http; it is read without a network.
     status: createStatusChecker(statusFetcher({ egress, resolve, sandbox, now }), now, { allowHttp: isSandboxList(config) }),

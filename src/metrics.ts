@@ -14,12 +14,18 @@ export const COUNTERS = {
   vidimus_http_requests_total: 'Answers by method, route and status.',
   vidimus_verifications_total: 'Verifications by what happened to them since the start.',
   vidimus_rate_limited_total: 'Requests refused by a rate policy.',
+  vidimus_webhook_attempts_total: 'Attempts to deliver a webhook, by how they ended.',
+  vidimus_webhook_deliveries_total: 'Webhooks that came to their end, by which.',
 } as const
 
 export const HISTOGRAMS = {
   vidimus_http_request_seconds: {
     help: 'Time from request to answer.',
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+  },
+  vidimus_webhook_attempt_seconds: {
+    help: 'Time of one attempt to deliver a webhook.',
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
   },
   vidimus_commit_group_size: { help: 'Writes that shared one durable commit.', buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256] },
 } as const

@@ -24,7 +24,8 @@ const ALLOWED: Record<string, string[]> = {
   templates: GROUND,
   usage: GROUND,
   access: [...GROUND, 'tenants'],
-  webhooks: [...GROUND, 'sdk'],
+  sdk: [],
+  webhooks: [...GROUND, 'tenants', 'sdk'],
   verifications: [...GROUND, 'access', 'tenants', 'templates', 'usage', 'webhooks'],
   devices: [...GROUND, 'access', 'audit', 'templates'],
   // The other side of the protocol: of openid4vp it takes types only, which test/sandbox/browser.test.ts checks.

@@ -9,6 +9,18 @@ const VERBS = new Map<string, Verb>(
     tenant: { does: 'create, list and change tenants', run: async args => (await import('./tenant.ts')).runTenant(args) },
     key: { does: 'create, list, roll and revoke API keys', run: async args => (await import('./key.ts')).runKey(args) },
     device: { does: 'register, list and revoke tills', run: async args => (await import('./device.ts')).runDevice(args) },
+    'webhook-secret': {
+      does: 'show and rotate the secret that signs webhooks',
+      run: async args => (await import('./webhook-secret.ts')).runWebhookSecret(args),
+    },
+    deliveries: {
+      does: 'list and replay webhooks',
+      run: async args => (await import('./deliveries.ts')).runDeliveries(args),
+    },
+    listen: {
+      does: 'forward results to a server under development',
+      run: async args => (await import('./listen.ts')).runListen(args),
+    },
     template: { does: 'put, list and delete templates', run: async args => (await import('./template.ts')).runTemplate(args) },
     trust: { does: 'add, list and remove issuers that count', run: async args => (await import('./trust.ts')).runTrust(args) },
     signing: {
@@ -25,7 +37,7 @@ const HELP = `Vidimus asks digital identity wallets for verified claims.
 
 usage: vidimus [VERB] [--json] [--help]
 
-${[...VERBS].map(([verb, { does }]) => `  ${verb.padEnd(10)}${does}`).join('\n')}
+${[...VERBS].map(([verb, { does }]) => `  ${verb.padEnd(16)}${does}`).join('\n')}
 
 Every verb explains itself with --help. All of them work beside a running server.
 

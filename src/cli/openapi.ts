@@ -3,6 +3,7 @@ import { type Config, loadConfig } from '../config.ts'
 import { type Deps, realWorld } from '../deps.ts'
 import { describeRoutes } from '../http/openapi.ts'
 import { createSealer } from '../seal.ts'
+import { WebhookEvent } from '../verifications/schema.ts'
 import { parseCall, print, UsageError } from './output.ts'
 
 const HELP = `usage: vidimus openapi [--json]
@@ -16,7 +17,7 @@ export async function runOpenapi(args: string[]): Promise<number> {
   if (values.help) return print(HELP)
   if (words.length) throw new UsageError(`openapi takes no "${words[0]}"`)
   const config = loadConfig(process.env)
-  const document = describeRoutes(createApp(depsToListRoutes(config)).routes, config.publicUrl)
+  const document = describeRoutes(createApp(depsToListRoutes(config)).routes, config.publicUrl, WebhookEvent)
   return print(JSON.stringify(document, null, values.json ? 0 : 2))
 }
 

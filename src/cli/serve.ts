@@ -9,9 +9,12 @@ import { createDeps, type Deps, realWorld } from '../deps.ts'
 import { startPeriodic } from '../periodic.ts'
 import { createTenant } from '../tenants/settings.ts'
 import { listTenants } from '../tenants/store.ts'
+import { announce } from '../verifications/announce.ts'
 import { countPending } from '../verifications/store.ts'
 import { ensureSigningKey } from '../wallet/keys.ts'
 import { signingState, warnOfExpiry } from '../wallet/signing.ts'
+import { startDispatch } from '../webhooks/dispatch.ts'
+import { countPendingDeliveries } from '../webhooks/store.ts'
 import { ACTOR, CommandError, complain, parseCall, print, table, UsageError } from './output.ts'
 
 const DRAIN_MS = 10_000
@@ -61,12 +64,17 @@ export async function start(deps: Deps): Promise<Service> {
   deps.metrics.gauge('vidimus_signing_certificate_seconds_left', 'Until the certificate wallets see expires.', async () => {
     return Math.floor(((await signingState(deps)).notAfter - deps.now()) / 1000)
   })
+  deps.metrics.gauge('vidimus_webhooks_pending', 'Messages that are still to be delivered.', () =>
+    countPendingDeliveries(deps.db),
+  )
   await ensureSigningKey(deps)
   await warnOfExpiry(deps)
   const app = listen(createApp(deps), config)
   const url = `${config.tls ? 'https' : 'http'}://${shownHost(config.host)}:${app.server?.port}`
   config.publicUrl ||= url.replace('127.0.0.1', 'localhost')
   const stopPeriodic = startPeriodic(deps)
+  const dispatch = await startDispatch(deps, delivery => announce(deps, delivery))
+  deps.outbox.attach(dispatch)
   return {
     url,
     async stop() {
@@ -75,6 +83,7 @@ export async function start(deps: Deps): Promise<Service> {
       deps.changes.close()
       // New connections are refused at once; what is under way gets its answer, within reason.
       await within(DRAIN_MS, app.stop())
+      await dispatch.stop()
       await deps.close()
     },
   }

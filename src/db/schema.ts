@@ -283,10 +283,14 @@ export const webhookDeliveries = sqliteTable(
     verificationId: text('verification_id').notNull(),
     type: text('type', { enum: ['verification.completed', 'verification.failed'] }).notNull(),
     status: text('status', { enum: ['pending', 'delivered', 'failed', 'cancelled'] }).notNull(),
+    /** Attempts that came to an end. */
     attempts: integer('attempts').notNull(),
     dueAt: time('due_at').notNull(),
+    /** Set while an attempt is under way. */
     leaseUntil: time('lease_until'),
     createdAt: time('created_at').notNull(),
+    /** An HMAC of the receiver's origin: deliveries to one receiver wait in one lane, so that a dead one holds up nobody else. */
+    lane: text('lane').notNull().default(''),
   },
   table => [
     primaryKey({ columns: [table.id, table.tenantId] }),
@@ -295,7 +299,8 @@ export const webhookDeliveries = sqliteTable(
       foreignColumns: [verificationSessions.id, verificationSessions.tenantId],
     }),
     index('webhook_deliveries_session').on(table.verificationId),
-    index('webhook_deliveries_due').on(table.dueAt).where(sql`status = 'pending'`),
+    index('webhook_deliveries_lane').on(table.lane, table.tenantId, table.dueAt).where(sql`status = 'pending'`),
+    index('webhook_deliveries_newest').on(table.tenantId, table.createdAt),
   ],
 )
 

@@ -1,6 +1,7 @@
 // The API reference. Its page is @elysiajs/swagger's, with our script where it would load Scalar from elsewhere: Swagger UI and a
 // few lines that start it. The plugin is asked for its page instead of mounted, because mounted it also serves a document of its
 // own that is not valid OpenAPI, and its page takes no headers of ours.
+import type { TSchema } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import styleFile from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import scriptFile from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
@@ -9,12 +10,12 @@ import { describeRoutes, type Route } from './openapi.ts'
 
 const HIDDEN = { detail: { hide: true } }
 
-export function docsRoutes({ config }: { config: Config }, routes: () => readonly Route[]) {
+export function docsRoutes({ config }: { config: Config }, routes: () => readonly Route[], event: TSchema) {
   const reference = referencePage(config.publicUrl)
   let document: string | undefined
   // Not before it is asked for: until the service listens its public address may be unknown.
   const openApi = () => {
-    document ??= JSON.stringify(describeRoutes(routes(), config.publicUrl))
+    document ??= JSON.stringify(describeRoutes(routes(), config.publicUrl, event))
     return document
   }
 

@@ -39,10 +39,12 @@ export type OpenApi = {
   servers: { url: string }[]
   tags: { name: string; description: string }[]
   paths: Record<string, Record<string, Operation>>
+  webhooks: Record<string, object>
   components: { schemas: Schemas; headers: Record<string, object>; securitySchemes: Record<string, object> }
 }
 
-export function describeRoutes(routes: readonly Route[], publicUrl: string): OpenApi {
+/** `event` is what webhooks carry. */
+export function describeRoutes(routes: readonly Route[], publicUrl: string, event: TSchema): OpenApi {
   const schemas: Schemas = {}
   const paths: OpenApi['paths'] = {}
   for (const { method, path, hooks } of routes) {
@@ -62,13 +64,47 @@ export function describeRoutes(routes: readonly Route[], publicUrl: string): Ope
     servers: [{ url: publicUrl || '/' }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
+    webhooks: { result: { post: describeWebhook(event, schemas) } },
     components: { schemas, headers: HEADERS, securitySchemes: { apiKey: API_KEY } },
   }
 }
 
+const describeWebhook = (event: TSchema, schemas: Schemas): object => ({
+  operationId: 'receiveResult',
+  tags: ['Verifications'],
+  summary: 'Sent to the webhook_url of a verification when it completes or fails',
+  description: WEBHOOK_DESCRIPTION,
+  security: [],
+  parameters: Object.entries(WEBHOOK_HEADERS).map(([name, description]) => ({
+    name,
+    in: 'header',
+    required: true,
+    description,
+    schema: { type: 'string' },
+  })),
+  requestBody: { required: true, content: contentOf(event, schemas) },
+  responses: {
+    '2XX': { description: 'It has arrived.' },
+    '410': { description: 'Nothing is to be sent here any more: it is not tried again.' },
+    default: { description: 'It is sent again later, six times in all.' },
+  },
+})
+
+const WEBHOOK_DESCRIPTION = `The body is signed: verify it before you rely on it. It arrives at least once, so it may come again; \`webhook-id\` tells.
+Redirects are not followed. Answer within 15 seconds.`
+
+const WEBHOOK_HEADERS = {
+  'X-Service-Signature':
+    '`t=<unix_seconds>,v1=<hex>`: the HMAC-SHA256 of `t`, a dot and the raw body, keyed with the webhook secret; two `v1` for 24 hours after a rotation.',
+  'X-Service-Attempt': 'Which attempt this is, from 1.',
+  'webhook-id': 'Names the message; the same on every attempt.',
+  'webhook-timestamp': 'The same time as `t`, for Standard Webhooks.',
+  'webhook-signature': 'The signature as Standard Webhooks has it.',
+}
+
 const DESCRIPTION = `Vidimus asks a holder's digital identity wallet for verified claims. Create a verification, show its
 \`wallet_uri\` as a QR code or link, and learn the outcome by polling the status, by
-reading the session with your key, or by redeeming the code of the redirect.
+reading the session with your key, by redeeming the code of the redirect, or by a signed webhook.
 
 **Errors** all have the same shape. Rely on \`code\`; \`message\` is for people and may change. Quote \`X-Request-Id\` when you
 ask for help.

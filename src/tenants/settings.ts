@@ -1,8 +1,8 @@
 import type { Db } from '#db'
 import type { Deps } from '../deps.ts'
 import { newTenantId, newWebhookSecret } from '../ids.ts'
-import { SALT_BYTES } from '../seal.ts'
 import { findTenant, insertTenant, insertWebhookSecret, listTenants, type TenantRow, updateTenant } from './store.ts'
+import { sealSecret } from './webhook-secret.ts'
 
 export type { TenantRow } from './store.ts'
 
@@ -37,14 +37,10 @@ export async function createTenant(
   const at = deps.now()
   const tenant = { id: newTenantId(deps.random), name, plan, dailyQuota, retentionDays, createdAt: at }
   const webhookSecret = newWebhookSecret(deps.random)
-  const salt = Buffer.from(deps.random(SALT_BYTES))
-  const sealed = deps.sealer.seal(
-    { tenant: tenant.id, table: 'webhook_secrets', column: 'sealed', row: tenant.id, salt },
-    webhookSecret,
-  )
+  const secretRow = sealSecret(deps, tenant.id, webhookSecret, at)
   await deps.write(async tx => {
     await insertTenant(tx, tenant)
-    await insertWebhookSecret(tx, { tenantId: tenant.id, salt, sealed, createdAt: at, validUntil: null })
+    await insertWebhookSecret(tx, secretRow)
     const details = { name, plan, daily_quota: dailyQuota, retention_days: retentionDays }
     await deps.audit.append(tx, { at, tenantId: tenant.id, actor, action: 'tenant.created', subjectId: tenant.id, details })
   })

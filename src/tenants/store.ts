@@ -1,5 +1,5 @@
-import { asc, eq } from 'drizzle-orm'
-import type { Db } from '#db'
+import { and, asc, desc, eq, isNotNull, isNull, sql } from 'drizzle-orm'
+import { type Db, prepared } from '#db'
 import { tenants, webhookSecrets } from '#schema'
 
 export type TenantRow = typeof tenants.$inferSelect
@@ -29,4 +29,33 @@ export async function updateTenant(
 
 export async function insertWebhookSecret(tx: Db, row: Omit<WebhookSecretRow, 'id'>): Promise<void> {
   await tx.insert(webhookSecrets).values(row)
+}
+
+const selectSecrets = prepared(db =>
+  db
+    .select()
+    .from(webhookSecrets)
+    .where(eq(webhookSecrets.tenantId, sql.placeholder('tenantId')))
+    .orderBy(desc(webhookSecrets.id))
+    .prepare(),
+)
+
+/** The current one first, then the one before it: there are never more. */
+export async function listWebhookSecrets(db: Db, tenantId: string): Promise<WebhookSecretRow[]> {
+  return await selectSecrets(db).execute({ tenantId })
+}
+
+export async function retireWebhookSecret(tx: Db, tenantId: string, validUntil: number): Promise<void> {
+  await tx
+    .update(webhookSecrets)
+    .set({ validUntil })
+    .where(and(eq(webhookSecrets.tenantId, tenantId), isNull(webhookSecrets.validUntil)))
+}
+
+export async function deleteRetiredSecrets(tx: Db, tenantId: string): Promise<number> {
+  const gone = await tx
+    .delete(webhookSecrets)
+    .where(and(eq(webhookSecrets.tenantId, tenantId), isNotNull(webhookSecrets.validUntil)))
+    .returning({ id: webhookSecrets.id })
+  return gone.length
 }

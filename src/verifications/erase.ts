@@ -10,7 +10,7 @@ import { deleteVerification, findVerification, forgetReplay, listAuditSeqs, type
 const SHRED_RETRY_MS = 1000
 const SHRED_ATTEMPTS_MAX = 60
 
-type EraseDeps = Pick<Deps, 'write' | 'now' | 'audit' | 'checkpoint' | 'changes' | 'metrics' | 'log'>
+type EraseDeps = Pick<Deps, 'write' | 'now' | 'audit' | 'checkpoint' | 'changes' | 'metrics' | 'log' | 'outbox'>
 
 /** Everything derived from a verification, for good: afterwards its text is in no file. The quota it used is not given back. */
 export async function eraseVerification(deps: EraseDeps, owner: Owner, actor: string, id: string): Promise<ErasureResult> {
@@ -18,6 +18,7 @@ export async function eraseVerification(deps: EraseDeps, owner: Owner, actor: st
   const deleted = await deps.write(tx => eraseIn(deps, tx, { owner, actor, id, at }))
   if (!deleted) throw apiError('session_not_found')
   deps.changes.announce(id)
+  await deps.outbox.cancel([id])
   deps.metrics.count('vidimus_verifications_total', { event: 'erased' })
   await shred(deps)
   return { id, deleted, erased_at: isoUtc(at) }

@@ -22,6 +22,7 @@ async function eraseBatch(deps: Deps, tenantId: string, endedBy: number): Promis
     for (const { id, environment } of due)
       await eraseIn(deps, tx, { owner: { tenantId, environment }, actor: 'retention', id, at })
   })
+  await deps.outbox.cancel(due.map(({ id }) => id))
   deps.metrics.count('vidimus_verifications_total', { event: 'erased' }, due.length)
   await shred(deps)
   return due.length

@@ -76,6 +76,16 @@ export const Verification = Type.Object(
 )
 export type Verification = typeof Verification.static
 
+/** What a webhook says. */
+export const WebhookEvent = Type.Object(
+  {
+    type: Type.Union([Type.Literal('verification.completed'), Type.Literal('verification.failed')]),
+    verification: Verification,
+    sent_at: Timestamp,
+  },
+  { additionalProperties: false, $id: 'WebhookEvent' },
+)
+
 const TTL_SECONDS = { minimum: 60, maximum: 3600 }
 /** Not a `default` of the schema: that would be filled in before the body is compared with an earlier one. */
 export const TTL_SECONDS_DEFAULT = 300
@@ -92,9 +102,7 @@ export const CreateVerification = Type.Object(
         { additionalProperties: false, description: 'An explicit DCQL 1.0 query.' },
       ),
     ),
-    webhook_url: Type.Optional(
-      Uri('For the signed result: http(s), on a public address. Checked and recorded; this version does not send it yet.'),
-    ),
+    webhook_url: Type.Optional(Uri('Gets the signed result: http(s), on a public address.')),
     redirect_url: Type.Optional(Uri('Where the wallet sends the user after responding; gets #response_code.')),
     ttl_seconds: Type.Optional(
       Type.Integer({ ...TTL_SECONDS, documentedDefault: TTL_SECONDS_DEFAULT, description: 'Lifetime of the session.' }),

@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, inArray, isNotNull, isNull, lt, lte, max, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, gte, inArray, isNotNull, isNull, lt, lte, max, type SQL, sql } from 'drizzle-orm'
 import { type Db, hot, prepared } from '#db'
 import { idempotencyKeys, verificationEvents, verificationResults, verificationSessions } from '#schema'
 
@@ -8,6 +8,9 @@ export type VerificationWithResult = { verification: VerificationRow; result: Re
 
 /** Whose sessions: a tenant sees those of one environment only, a device those it created. */
 export type Owner = { tenantId: string; environment: 'test' | 'live'; deviceId?: string }
+
+/** No session is answered later than this after its creation (ttl_seconds). */
+const LIFETIME_MAX_MS = 3_600_000
 
 const column = <Name extends string>(name: Name) => sql.placeholder(name)
 
@@ -89,6 +92,18 @@ export async function findVerification(
 ): Promise<VerificationWithResult | undefined> {
   const select = deviceId === undefined ? selectOne : selectOneOfDevice
   const [row] = await select(db).execute({ tenantId, environment, deviceId, id })
+  return row
+}
+
+const selectOneOfTenant = prepared(db =>
+  withResult(db)
+    .where(and(eq(verificationSessions.id, column('id')), eq(verificationSessions.tenantId, column('tenantId'))))
+    .prepare(),
+)
+
+/** Of either environment. */
+export async function findOfTenant(db: Db, tenantId: string, id: string): Promise<VerificationWithResult | undefined> {
+  const [row] = await selectOneOfTenant(db).execute({ tenantId, id })
   return row
 }
 
@@ -345,6 +360,27 @@ export async function listEnded(db: Db, tenantId: string, endedBy: number, limit
       ),
     )
     .orderBy(createdAt)
+    .limit(limit)
+}
+
+/** A tenant's sessions that a wallet has answered at or after a time, in that order. */
+export async function listAnsweredSince(
+  db: Db,
+  tenantId: string,
+  since: number,
+  limit: number,
+): Promise<VerificationWithResult[]> {
+  const { createdAt, respondedAt } = verificationSessions
+  return await withResult(db)
+    .where(
+      and(
+        eq(verificationSessions.tenantId, tenantId),
+        inArray(verificationSessions.environment, ['test', 'live']),
+        gte(createdAt, since - LIFETIME_MAX_MS),
+        gte(respondedAt, since),
+      ),
+    )
+    .orderBy(respondedAt, verificationSessions.id)
     .limit(limit)
 }
 

@@ -108,7 +108,7 @@ async function record(
   const { id, tenantId } = session
   const code =
     responseCode === undefined ? {} : { responseCodeHash: sha256Hex(responseCode), responseCodeExpiresAt: at + RESPONSE_CODE_MS }
-  await deps.write(async tx => {
+  const owed = await deps.write(async tx => {
     if (!(await closeSession(tx, { id, tenantId, at, status: outcome.status, ...code }))) return await refuseLate(tx, id, at)
     const auditSeq = await deps.audit.append(tx, {
       at,
@@ -124,11 +124,12 @@ async function record(
       error: outcome.result.error?.code,
       findings: outcome.findings,
     })
-    if (secrets.webhook_url !== undefined) {
-      await enqueueDelivery(deps, tx, { tenantId, verificationId: id, type: `verification.${outcome.status}`, at })
-    }
+    if (secrets.webhook_url === undefined) return undefined
+    const type = `verification.${outcome.status}` as const
+    return await enqueueDelivery(deps, tx, { tenantId, verificationId: id, type, url: secrets.webhook_url, at })
   })
   deps.changes.announce(id)
+  if (owed) deps.outbox.owed(owed)
   deps.metrics.count('vidimus_verifications_total', { event: outcome.status })
 }
 

@@ -4,7 +4,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest, type RequestOptions } from 'node:https'
 import { isIPv6 } from 'node:net'
-import { checkDestination, type Destination, type EgressPolicy, type Resolve } from './egress.ts'
+import { checkDestination, type EgressPolicy, type Resolve } from './egress.ts'
 
 export type EgressCall = {
   url: string
@@ -16,19 +16,39 @@ export type EgressCall = {
   onLargeAnswer: 'cut' | 'fail'
 }
 
-export type EgressFailure = 'refused_address' | 'dns_failed' | 'timeout' | 'tls_failed' | 'connection_failed' | 'too_large'
+export type EgressFailure =
+  | 'refused_address'
+  | 'dns_failed'
+  | 'timeout'
+  | 'tls_failed'
+  | 'connection_failed'
+  | 'too_large'
+  | 'cancelled'
 
 export type EgressAnswer =
   | { ok: true; address: string; status: number; headers: Record<string, string>; body: Uint8Array }
   | { ok: false; address?: string; failure: EgressFailure; detail: string }
 
 export async function callOut(policy: EgressPolicy, resolve: Resolve, call: EgressCall): Promise<EgressAnswer> {
-  const checked = await checkDestination(policy, host => within(resolve(host), call.limits.resolveMs), call.url)
-  if (!checked.ok)
-    return { ok: false, failure: checked.reason === 'unresolvable' ? 'dns_failed' : 'refused_address', detail: checked.detail }
-  const { url, addresses } = checked.destination
-  const address = addresses[0] ?? ''
-  return await new Promise(settle => exchange({ url, addresses }, address, call, settle))
+  const found = await locate(policy, resolve, call.url, call.limits.resolveMs)
+  return found.ok ? await callAt(found.addresses[0] ?? '', call) : found
+}
+
+/** Where a URL leads: every address of it may be called. */
+export async function locate(
+  policy: EgressPolicy,
+  resolve: Resolve,
+  url: string,
+  resolveMs: number,
+): Promise<{ ok: true; url: string; addresses: string[] } | Extract<EgressAnswer, { ok: false }>> {
+  const checked = await checkDestination(policy, host => within(resolve(host), resolveMs), url)
+  if (checked.ok) return { ok: true, url: checked.destination.url.href, addresses: checked.destination.addresses }
+  return { ok: false, failure: checked.reason === 'unresolvable' ? 'dns_failed' : 'refused_address', detail: checked.detail }
+}
+
+/** Calls an address that `locate` gave for this URL; `signal` ends it at once. */
+export async function callAt(address: string, call: EgressCall, signal?: AbortSignal): Promise<EgressAnswer> {
+  return await new Promise(settle => exchange(new URL(call.url), address, call, signal, settle))
 }
 
 async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
@@ -39,7 +59,13 @@ async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
   return await Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
 
-function exchange({ url }: Destination, address: string, call: EgressCall, settle: (answer: EgressAnswer) => void): void {
+function exchange(
+  url: URL,
+  address: string,
+  call: EgressCall,
+  signal: AbortSignal | undefined,
+  settle: (answer: EgressAnswer) => void,
+): void {
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest
   const request = send(optionsFor(url, address, call))
   const finish = (answer: EgressAnswer) => {
@@ -52,6 +78,7 @@ function exchange({ url }: Destination, address: string, call: EgressCall, settl
   const connecting = setTimeout(late('The connection took too long.'), call.limits.connectMs)
   const whole = setTimeout(late('The answer took too long.'), call.limits.totalMs)
 
+  signal?.addEventListener('abort', () => finish({ ok: false, address, failure: 'cancelled', detail: 'It was cancelled.' }))
   request.on('socket', socket =>
     socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => clearTimeout(connecting)),
   )

@@ -1,26 +1,38 @@
 import type { Db } from '#db'
 import type { Deps } from '../deps.ts'
+import { hmacSha256With } from '../hash.ts'
 import { base62 } from '../ids.ts'
+import { waitBefore } from './backoff.ts'
+import type { DueLane } from './lanes.ts'
 import { deleteDeliveries, insertDelivery } from './store.ts'
 
 export type Owed = {
   tenantId: string
   verificationId: string
   type: 'verification.completed' | 'verification.failed'
+  url: string
   at: number
 }
 
-/** Inside the transaction of the result: there is no result without the message that is owed for it. */
-export async function enqueueDelivery({ random }: Pick<Deps, 'random'>, tx: Db, { at, ...owed }: Owed): Promise<void> {
+/** Inside the transaction of the result: there is no result without the message that is owed for it. The outbox is told after the commit. */
+export async function enqueueDelivery(
+  { random, sealer, config }: Pick<Deps, 'random' | 'sealer' | 'config'>,
+  tx: Db,
+  { at, url, ...owed }: Owed,
+): Promise<DueLane> {
+  const lane = hmacSha256With(sealer.key('webhook lanes'))(new URL(url).origin).toString('hex', 0, 8)
+  const dueAt = at + (waitBefore(config.webhookDelaysMs, 0, random) ?? 0)
   await insertDelivery(tx, {
     ...owed,
     id: `whd_${base62(random, 22)}`,
     status: 'pending',
     attempts: 0,
-    dueAt: at,
+    dueAt,
     leaseUntil: null,
     createdAt: at,
+    lane,
   })
+  return { lane, tenantId: owed.tenantId, dueAt }
 }
 
 /** For erasure: nothing more is sent, and nothing of what was sent stays in the log. */

@@ -1,8 +1,16 @@
-import { and, eq, inArray } from 'drizzle-orm'
-import type { Db } from '#db'
+import { and, asc, count, desc, eq, inArray, isNotNull, isNull, lt, lte, or, sql } from 'drizzle-orm'
+import { type Db, hot } from '#db'
 import { webhookAttempts, webhookDeliveries } from '#schema'
+import type { DueLane, Lane } from './lanes.ts'
+import type { Outcome } from './outcome.ts'
 
 export type DeliveryRow = typeof webhookDeliveries.$inferSelect
+export type AttemptRow = typeof webhookAttempts.$inferSelect
+
+/** As many as a tenant may have under way. */
+const PER_CLAIM_MAX = 8
+
+const column = <Name extends string>(name: Name) => sql.placeholder(name)
 
 export async function insertDelivery(tx: Db, row: DeliveryRow): Promise<void> {
   await tx.insert(webhookDeliveries).values(row)
@@ -16,4 +24,225 @@ export async function deleteDeliveries(tx: Db, tenantId: string, verificationId:
     .where(inArray(webhookAttempts.deliveryId, tx.select({ id: webhookDeliveries.id }).from(webhookDeliveries).where(own)))
   const gone = await tx.delete(webhookDeliveries).where(own).returning({ id: webhookDeliveries.id })
   return gone.length
+}
+
+/** When each lane has something to send; what is under way does not count. */
+export async function listDueLanes(db: Db): Promise<DueLane[]> {
+  const { lane, tenantId, dueAt, status, leaseUntil } = webhookDeliveries
+  return await db
+    .select({ lane, tenantId, dueAt: sql<number>`min(${dueAt})` })
+    .from(webhookDeliveries)
+    .where(and(eq(status, 'pending'), isNull(leaseUntil)))
+    .groupBy(lane, tenantId)
+}
+
+const isPending = sql`${webhookDeliveries.status} = 'pending'`
+const inLane = () =>
+  and(isPending, eq(webhookDeliveries.lane, column('lane')), eq(webhookDeliveries.tenantId, column('tenantId')))
+const isFree = () => or(isNull(webhookDeliveries.leaseUntil), lte(webhookDeliveries.leaseUntil, column('now')))
+
+export type ClaimedDelivery = Pick<DeliveryRow, 'id' | 'tenantId' | 'verificationId' | 'type' | 'attempts' | 'lane'>
+
+const selectDue = hot<Record<string, string | number>>(db =>
+  db
+    .select()
+    .from(webhookDeliveries)
+    .where(and(inLane(), lte(webhookDeliveries.dueAt, column('now')), isFree()))
+    .orderBy(asc(webhookDeliveries.dueAt))
+    .limit(PER_CLAIM_MAX),
+)
+
+const lease = hot(db =>
+  db
+    .update(webhookDeliveries)
+    .set({ leaseUntil: sql`${column('leaseUntil')}` })
+    .where(and(eq(webhookDeliveries.id, column('id')), eq(webhookDeliveries.tenantId, column('tenantId')))),
+)
+
+/** The oldest due deliveries of a lane, leased. */
+export async function claimDue(
+  tx: Db,
+  { lane, tenantId }: Lane,
+  { now, leaseUntil, limit }: { now: number; leaseUntil: number; limit: number },
+): Promise<ClaimedDelivery[]> {
+  return selectDue(tx, { lane, tenantId, now })
+    .slice(0, limit)
+    .map(row => {
+      lease(tx, { id: String(row.id), tenantId, leaseUntil })
+      return {
+        id: String(row.id),
+        tenantId,
+        verificationId: String(row.verification_id),
+        type: row.type as DeliveryRow['type'],
+        attempts: Number(row.attempts),
+        lane,
+      }
+    })
+}
+
+const selectNextDue = hot<{ due_at: number | null }>(db =>
+  db
+    .select({ dueAt: sql`min(${webhookDeliveries.dueAt})`.as('due_at') })
+    .from(webhookDeliveries)
+    .where(and(inLane(), isNull(webhookDeliveries.leaseUntil))),
+)
+
+export async function nextDueIn(db: Db, { lane, tenantId }: Lane): Promise<number | undefined> {
+  return selectNextDue(db, { lane, tenantId })[0]?.due_at ?? undefined
+}
+
+const insertAttempt = hot<{ id: number }>(db =>
+  db
+    .insert(webhookAttempts)
+    .values({
+      deliveryId: column('deliveryId'),
+      tenantId: column('tenantId'),
+      attempt: column('attempt'),
+      at: column('at'),
+      outcome: 'interrupted' satisfies Outcome,
+      durationMs: sql`0`,
+      salt: sql`x''`,
+      sealed: sql`x''`,
+    })
+    .returning({ id: webhookAttempts.id }),
+)
+
+/** Before anything is sent: should nobody see how it ends, the log still has it. */
+export async function beginAttempt(
+  tx: Db,
+  attempt: Pick<AttemptRow, 'deliveryId' | 'tenantId' | 'attempt' | 'at'>,
+): Promise<number> {
+  const [row] = insertAttempt(tx, attempt)
+  return row!.id
+}
+
+const updateAttempt = hot(db =>
+  db
+    .update(webhookAttempts)
+    .set({
+      outcome: sql`${column('outcome')}`,
+      httpStatus: sql`${column('httpStatus')}`,
+      durationMs: sql`${column('durationMs')}`,
+      salt: sql`${column('salt')}`,
+      sealed: sql`${column('sealed')}`,
+    })
+    .where(and(eq(webhookAttempts.id, column('id')), eq(webhookAttempts.tenantId, column('tenantId')))),
+)
+
+export async function endAttempt(
+  tx: Db,
+  end: Pick<AttemptRow, 'id' | 'tenantId' | 'httpStatus' | 'durationMs' | 'salt' | 'sealed'> & { outcome: Outcome },
+): Promise<void> {
+  updateAttempt(tx, end)
+}
+
+const updateDelivery = hot<{ id: string }>(db =>
+  db
+    .update(webhookDeliveries)
+    .set({
+      status: sql`${column('status')}`,
+      attempts: sql`${column('attempts')}`,
+      dueAt: sql`${column('dueAt')}`,
+      leaseUntil: null,
+    })
+    .where(
+      and(
+        eq(webhookDeliveries.id, column('id')),
+        eq(webhookDeliveries.tenantId, column('tenantId')),
+        isNotNull(webhookDeliveries.leaseUntil),
+      ),
+    )
+    .returning({ id: webhookDeliveries.id }),
+)
+
+/** Ends the lease. Nothing happens when the delivery was erased, or replayed, in the meantime. */
+export async function settleDelivery(
+  tx: Db,
+  settled: Pick<DeliveryRow, 'id' | 'tenantId' | 'status' | 'attempts' | 'dueAt'>,
+): Promise<void> {
+  updateDelivery(tx, settled)
+}
+
+export async function countInterruptions(tx: Db, deliveryId: string, attempt: number): Promise<number> {
+  const [row] = await tx
+    .select({ n: count() })
+    .from(webhookAttempts)
+    .where(
+      and(
+        eq(webhookAttempts.deliveryId, deliveryId),
+        eq(webhookAttempts.attempt, attempt),
+        eq(webhookAttempts.outcome, 'interrupted'),
+      ),
+    )
+  return row?.n ?? 0
+}
+
+/** What was under way when the process ended. */
+export async function listLeased(db: Db): Promise<DeliveryRow[]> {
+  return await db
+    .select()
+    .from(webhookDeliveries)
+    .where(and(isPending, isNotNull(webhookDeliveries.leaseUntil)))
+}
+
+/** Newest first. */
+export async function listDeliveries(
+  db: Db,
+  tenantId: string,
+  { status, verificationId, before, limit }: DeliveryFilter & { limit: number },
+): Promise<DeliveryRow[]> {
+  return await db
+    .select()
+    .from(webhookDeliveries)
+    .where(
+      and(
+        eq(webhookDeliveries.tenantId, tenantId),
+        status && eq(webhookDeliveries.status, status),
+        verificationId ? eq(webhookDeliveries.verificationId, verificationId) : undefined,
+        before === undefined ? undefined : lt(webhookDeliveries.createdAt, before),
+      ),
+    )
+    .orderBy(desc(webhookDeliveries.createdAt))
+    .limit(limit)
+}
+
+export type DeliveryFilter = { status?: DeliveryRow['status']; verificationId?: string; before?: number }
+
+export async function listAttempts(db: Db, tenantId: string, deliveryIds: string[]): Promise<AttemptRow[]> {
+  return await db
+    .select()
+    .from(webhookAttempts)
+    .where(and(eq(webhookAttempts.tenantId, tenantId), inArray(webhookAttempts.deliveryId, deliveryIds)))
+    .orderBy(asc(webhookAttempts.id))
+}
+
+/** Without a tenant: for the command line, which sees everything. */
+export async function findDeliveryOfAnyone(db: Db, id: string): Promise<DeliveryRow | undefined> {
+  const [row] = await db.select().from(webhookDeliveries).where(eq(webhookDeliveries.id, id))
+  return row
+}
+
+/** Due again from the first attempt on. What is under way now is left to its end. */
+export async function restartDeliveries(
+  tx: Db,
+  tenantId: string,
+  which: { id: string } | { status: 'failed' },
+  dueAt: number,
+): Promise<DeliveryRow[]> {
+  return await tx
+    .update(webhookDeliveries)
+    .set({ status: 'pending', attempts: 0, dueAt })
+    .where(
+      and(
+        eq(webhookDeliveries.tenantId, tenantId),
+        'id' in which ? eq(webhookDeliveries.id, which.id) : eq(webhookDeliveries.status, which.status),
+        isNull(webhookDeliveries.leaseUntil),
+      ),
+    )
+    .returning()
+}
+
+export async function countPendingDeliveries(db: Db): Promise<number> {
+  const [row] = await db.select({ n: count() }).from(webhookDeliveries).where(isPending)
+  return row?.n ?? 0
 }

@@ -207,7 +207,8 @@ describe('schema.ts and the migrations agree on', () => {
       name: column.name,
       type: column.getSQLType().toUpperCase(),
       notNull: column.notNull,
-      default: column.default === undefined ? null : JSON.stringify(column.default),
+      // As SQL writes it: text in single quotes.
+      default: column.default === undefined ? null : JSON.stringify(column.default).replaceAll('"', "'"),
       key: column.primary ? 1 : composite.indexOf(column.name) + 1,
     }))
   }

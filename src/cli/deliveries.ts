@@ -1,0 +1,79 @@
+import { isoUtc } from '../time.ts'
+import { readDeliveries } from '../webhooks/log.ts'
+import { replayDeliveries } from '../webhooks/replay.ts'
+import { DELIVERY_STATUSES, type Delivery } from '../webhooks/schema.ts'
+import { findDeliveryOfAnyone } from '../webhooks/store.ts'
+import { requireTenant } from './key.ts'
+import { ACTOR, actOf, CommandError, choice, parseCall, print, required, table, UsageError, withDeps } from './output.ts'
+
+const HELP = `usage: vidimus deliveries list --tenant ID [--status ${DELIVERY_STATUSES.join('|')}] [--json]
+       vidimus deliveries replay ID [--json]
+       vidimus deliveries replay --failed --tenant ID [--json]
+
+The log of a tenant's webhooks: the newest 100, each with all of its attempts. A replay starts from the first attempt again, under the same
+webhook-id; a running server sends it at once.
+
+example: vidimus deliveries list --tenant ten_… --status failed`
+
+const FLAGS = { tenant: { type: 'string' }, status: { type: 'string' }, failed: { type: 'boolean' } } as const
+
+const ACTS = {
+  list: { flags: ['tenant', 'status'] },
+  replay: { flags: [], word: 'the delivery id' },
+} as const
+
+const BULK_ACTS = { replay: { flags: ['failed', 'tenant'] } } as const
+
+export async function runDeliveries(args: string[]): Promise<number> {
+  const call = parseCall(args, FLAGS)
+  const { help, json, tenant, status, failed } = call.values
+  if (help) return print(HELP)
+  if (failed) {
+    actOf('deliveries', call, BULK_ACTS)
+    return await replayFailed(required(tenant, '--tenant'), json)
+  }
+  const { act, word: id } = actOf('deliveries', call, ACTS)
+  switch (act) {
+    case 'list':
+      return await list(required(tenant, '--tenant'), status, json)
+    case 'replay':
+      return await replay(id, json)
+  }
+}
+
+async function list(tenantId: string, status: string | undefined, json = false): Promise<number> {
+  const filter = status === undefined ? {} : { status: choice(status, DELIVERY_STATUSES, '--status') }
+  const data = await withDeps(async deps => {
+    await requireTenant(deps, tenantId)
+    return await readDeliveries(deps, tenantId, filter)
+  })
+  if (json) return print(JSON.stringify({ data }))
+  const rows = data.map(each => [each.id, each.created_at, each.type, each.status, String(each.attempts.length), lastOf(each)])
+  return print(table(['ID', 'CREATED', 'TYPE', 'STATUS', 'ATTEMPTS', 'LAST'], rows))
+}
+
+function lastOf({ attempts }: Delivery): string {
+  const last = attempts.at(-1)
+  if (!last) return '-'
+  return last.http_status === null ? last.outcome : `${last.outcome} ${last.http_status}`
+}
+
+async function replay(id: string, json = false): Promise<number> {
+  if (!id.startsWith('whd_')) throw new UsageError(`"${id}" is no delivery id; they begin with whd_`)
+  const [restarted] = await withDeps(async deps => {
+    const known = await findDeliveryOfAnyone(deps.db, id)
+    if (!known) throw new CommandError(`there is no delivery ${id}; "vidimus deliveries list --tenant ID" shows a tenant's`)
+    return await replayDeliveries(deps, known.tenantId, { id }, ACTOR)
+  })
+  if (!restarted) throw new CommandError(`delivery ${id} is under way right now; try again in a few seconds`)
+  const wire = { id, status: restarted.status, next_attempt_at: isoUtc(restarted.dueAt) }
+  return print(json ? JSON.stringify(wire) : `Delivery ${id} is due now.`)
+}
+
+async function replayFailed(tenantId: string, json = false): Promise<number> {
+  const restarted = await withDeps(async deps => {
+    await requireTenant(deps, tenantId)
+    return await replayDeliveries(deps, tenantId, { status: 'failed' }, ACTOR)
+  })
+  return print(json ? JSON.stringify({ replayed: restarted.length }) : `${restarted.length} deliveries are due now.`)
+}

@@ -1,0 +1,112 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Deps } from '../deps.ts'
+import { base62 } from '../ids.ts'
+import { listTenants } from '../tenants/store.ts'
+import { isoUtc } from '../time.ts'
+import { present } from '../verifications/present.ts'
+import type { Verification } from '../verifications/schema.ts'
+import { listAnsweredSince } from '../verifications/store.ts'
+import { type SignedMessage, signedMessage } from '../webhooks/deliver.ts'
+import { callAt, type EgressAnswer } from '../webhooks/egress-client.ts'
+import { requireTenant } from './key.ts'
+import { CommandError, parseCall, print, UsageError, withDeps } from './output.ts'
+
+const HELP = `usage: vidimus listen --forward URL [--tenant ID] [--json]
+
+For development: forwards every result of a tenant, from now on, to a server on your machine that has no public address, signed like the real
+webhook. It needs no webhook_url in the request. Without --tenant there must be exactly one. Stop it with Ctrl-C. With --json each event is
+one JSON line.
+
+example: vidimus listen --forward http://localhost:4000/hook`
+
+const LOOK_EVERY_MS = 200
+const EVENTS_PER_LOOK_MAX = 100
+const LIMITS = { resolveMs: 2000, connectMs: 5000, totalMs: 15_000, answerBytes: 4096 }
+
+export async function runListen(args: string[]): Promise<number> {
+  const { values, words } = parseCall(args, { forward: { type: 'string' }, tenant: { type: 'string' } })
+  if (values.help) return print(HELP)
+  if (words.length) throw new UsageError(`listen takes no "${words[0]}"`)
+  const url = forwardUrl(values.forward)
+  const stopping = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort())
+  return await withDeps(async deps => {
+    const tenantId = await tenantToHear(deps, values.tenant)
+    if (!values.json)
+      print(`Forwarding results of ${tenantId} to ${url}. "vidimus webhook-secret show" prints the secret that signs them.`)
+    await hear(deps, tenantId, stopping.signal, async verification => {
+      const message = await messageOf(deps, tenantId, verification)
+      report(verification, await forward(deps, url, message), values.json)
+    })
+    return 0
+  })
+}
+
+function forwardUrl(text: string | undefined): string {
+  const url = text === undefined ? null : URL.parse(text)
+  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+    throw new UsageError('--forward: give the URL of your server, like http://localhost:4000/hook')
+  return url.href
+}
+
+async function tenantToHear(deps: Deps, given: string | undefined): Promise<string> {
+  if (given !== undefined) {
+    await requireTenant(deps, given)
+    return given
+  }
+  const tenants = await listTenants(deps.db)
+  const [only] = tenants
+  if (!only) throw new CommandError('there is no tenant yet; "vidimus tenant create --name N" makes one')
+  if (tenants.length > 1) throw new CommandError('there are several tenants; say which with --tenant ID ("vidimus tenant list")')
+  return only.id
+}
+
+/** Each result once, in the order of the answers. */
+async function hear(
+  deps: Deps,
+  tenantId: string,
+  stopping: AbortSignal,
+  on: (verification: Verification) => Promise<void>,
+): Promise<void> {
+  const heard = new Set<string>()
+  let since = deps.now()
+  let changes: number | undefined
+  while (!stopping.aborted) {
+    const current = deps.foreignChanges()
+    const rows = current === changes ? [] : await listAnsweredSince(deps.db, tenantId, since, EVENTS_PER_LOOK_MAX)
+    for (const row of rows.filter(({ verification }) => !heard.has(verification.id))) {
+      await on(await present(deps, row))
+    }
+    const last = rows.at(-1)?.verification.respondedAt ?? since
+    // Those of the last millisecond are found again by the next look.
+    if (last > since) heard.clear()
+    for (const { verification } of rows) if (verification.respondedAt === last) heard.add(verification.id)
+    since = last
+    if (rows.length < EVENTS_PER_LOOK_MAX) changes = current
+    await sleep(LOOK_EVERY_MS, undefined, { signal: stopping }).catch(() => undefined)
+  }
+}
+
+async function messageOf(deps: Deps, tenantId: string, verification: Verification): Promise<SignedMessage> {
+  const type = verification.status === 'completed' ? 'verification.completed' : 'verification.failed'
+  const id = `whd_${base62(deps.random, 22)}`
+  return await signedMessage(deps, { id, tenantId, type, attempts: 0, at: deps.now() }, verification)
+}
+
+/** No policy here: the one who typed the address owns this machine. A local server may listen on one of localhost's addresses only. */
+async function forward(deps: Deps, url: string, message: SignedMessage): Promise<EgressAnswer> {
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
+  let answer: EgressAnswer = { ok: false, failure: 'dns_failed', detail: `${host} was not found.` }
+  for (const address of await deps.resolve(host).catch(() => [])) {
+    answer = await callAt(address, { ...message, url, method: 'POST', limits: LIMITS, onLargeAnswer: 'cut' })
+    if (answer.ok || answer.failure !== 'connection_failed') break
+  }
+  return answer
+}
+
+function report({ id, status, responded_at }: Verification, answer: EgressAnswer, json = false): void {
+  const result = answer.ok ? String(answer.status) : answer.failure
+  const at = responded_at ?? isoUtc(0)
+  if (json) print(JSON.stringify({ at, type: `verification.${status}`, verification: id, result }))
+  else print(`${at}  verification.${status}  ${id}  -> ${result}${answer.ok ? '' : `: ${answer.detail}`}`)
+}

@@ -1,0 +1,155 @@
+// The loop of the outbox: claim what is due, deliver it, record how it ended. An attempt is in the log before it is sent, and a lease says
+// that it is under way; what the process does not live to see is found again at the next start. So each message arrives at least once.
+import type { Deps } from '../deps.ts'
+import { describeFailure } from '../log.ts'
+import { startCourier } from './courier.ts'
+import { deliver, type Flight, type Render } from './deliver.ts'
+import { createLanes, type Lane } from './lanes.ts'
+import type { Sender } from './outbox.ts'
+import { recordAttempt, recoverInterrupted } from './record.ts'
+import { beginAttempt, claimDue, listDueLanes, nextDueIn } from './store.ts'
+
+const PLACES = { atOnce: 32, perReceiver: 4, perTenant: 8 }
+const LEASE_MS = 60_000
+/** How often the clock and the other processes' writes are looked at; new work of our own is not waited for. */
+const LOOK_EVERY_MS = 200
+/** When the database could not be written. */
+const AFTER_FAILURE_MS = 1000
+/** What is under way when the service stops may come to its end. */
+const DRAIN_MS = 2000
+
+type DispatchDeps = Pick<
+  Deps,
+  'db' | 'write' | 'now' | 'random' | 'sealer' | 'egress' | 'resolve' | 'config' | 'log' | 'metrics' | 'foreignChanges'
+>
+
+export type Dispatch = Sender & { stop(): Promise<void> }
+
+export async function startDispatch(deps: DispatchDeps, render: Render, hire?: () => Worker): Promise<Dispatch> {
+  const courier = startCourier(deps.log, hire)
+  const lanes = createLanes(PLACES)
+  const flights = new Map<string, { flight: Flight; ended: Promise<void> }>()
+  let isStopped = false
+  let serving: Promise<void> | undefined
+  let isCalledAgain = false
+  let foreignChanges: number | undefined
+
+  await recoverInterrupted(deps)
+  const timer = setInterval(serve, LOOK_EVERY_MS)
+  serve()
+
+  /** One round at a time; a call during a round makes another one follow. */
+  function serve(): void {
+    if (isStopped) return
+    if (serving) {
+      isCalledAgain = true
+      return
+    }
+    serving = round()
+      .catch(error => deps.log.error('webhooks.round_failed', { failure: describeFailure(error) }))
+      .finally(() => {
+        serving = undefined
+        if (!isCalledAgain) return
+        isCalledAgain = false
+        serve()
+      })
+  }
+
+  async function round(): Promise<void> {
+    await noticeForeignChanges()
+    if (!courier.isReady()) return
+    const places = lanes.take(deps.now())
+    if (places.length === 0) return
+    const claimed = await claim(places)
+    for (const flight of claimed) {
+      const ended = fly(flight).finally(() => {
+        flights.delete(flight.id)
+        lanes.leave(flight)
+        serve()
+      })
+      flights.set(flight.id, { flight, ended })
+    }
+  }
+
+  async function noticeForeignChanges(): Promise<void> {
+    const changes = deps.foreignChanges()
+    if (changes === foreignChanges) return
+    for (const due of await listDueLanes(deps.db)) lanes.add(due)
+    foreignChanges = changes
+  }
+
+  async function claim(places: Lane[]): Promise<Flight[]> {
+    const now = deps.now()
+    const byLane = Map.groupBy(places, ({ lane, tenantId }) => `${lane} ${tenantId}`)
+    const perLane = [...byLane.values()]
+    try {
+      const claimed = await deps.write(async tx => {
+        const flights: Flight[] = []
+        for (const [lane, ...more] of perLane) {
+          for (const delivery of await claimDue(tx, lane!, { now, leaseUntil: now + LEASE_MS, limit: more.length + 1 })) {
+            const { id: deliveryId, tenantId, attempts } = delivery
+            const attemptId = await beginAttempt(tx, { deliveryId, tenantId, attempt: attempts + 1, at: now })
+            flights.push({ ...delivery, attemptId, at: now, isCancelled: false })
+          }
+        }
+        return flights
+      })
+      const used = Map.groupBy(claimed, ({ lane, tenantId }) => `${lane} ${tenantId}`)
+      for (const [key, [lane, ...more]] of byLane) {
+        for (let unused = more.length + 1 - (used.get(key)?.length ?? 0); unused > 0; unused--) lanes.leave(lane!)
+        await waitFor(lane!)
+      }
+      return claimed
+    } catch (error) {
+      for (const lane of places) lanes.leave(lane)
+      for (const [lane] of perLane) lanes.add({ ...lane!, dueAt: now + AFTER_FAILURE_MS })
+      throw error
+    }
+  }
+
+  async function waitFor(lane: Lane): Promise<void> {
+    const dueAt = await nextDueIn(deps.db, lane)
+    if (dueAt !== undefined) lanes.add({ ...lane, dueAt })
+  }
+
+  async function fly(flight: Flight): Promise<void> {
+    const startedAt = performance.now()
+    try {
+      const answer = await deliver(deps, courier, render, flight)
+      await recordAttempt(deps, flight, answer, performance.now() - startedAt)
+      await waitFor(flight)
+    } catch (error) {
+      deps.log.error('webhooks.attempt_failed', { tenant: flight.tenantId, failure: describeFailure(error) })
+      // The lease is still there: it is tried again when that has lapsed.
+      lanes.add({ ...flight, dueAt: deps.now() + LEASE_MS })
+    }
+  }
+
+  return {
+    owed(due) {
+      lanes.add(due)
+      serve()
+    },
+    async cancel(verificationIds) {
+      const erased = new Set(verificationIds)
+      const own = [...flights.values()].filter(({ flight }) => erased.has(flight.verificationId))
+      for (const { flight } of own) {
+        flight.isCancelled = true
+        courier.cancel(flight.id)
+      }
+      await Promise.all(own.map(({ ended }) => ended))
+    },
+    async stop() {
+      isStopped = true
+      clearInterval(timer)
+      await serving
+      await Promise.race([allEnded(), Bun.sleep(DRAIN_MS)])
+      courier.stop()
+      await allEnded()
+    },
+  }
+
+  async function allEnded(): Promise<void> {
+    await Promise.all([...flights.values()].map(({ ended }) => ended))
+  }
+}

@@ -1,0 +1,39 @@
+import { Type } from '@sinclair/typebox'
+import { Timestamp } from '../http/schema.ts'
+import { OUTCOMES } from './outcome.ts'
+
+const Nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) => Type.Union([schema, Type.Null()])
+
+export const DeliveryAttempt = Type.Object(
+  {
+    attempt: Type.Integer({ minimum: 1 }),
+    at: Timestamp,
+    outcome: Type.Union(OUTCOMES.map(outcome => Type.Literal(outcome))),
+    http_status: Nullable(Type.Integer()),
+    ms: Type.Integer({ minimum: 0 }),
+    /** What was called, and the first 4 KiB of what it said. */
+    address: Nullable(Type.String()),
+    answer: Nullable(Type.String()),
+    /** Why there was no answer. */
+    detail: Nullable(Type.String()),
+  },
+  { additionalProperties: false },
+)
+export type DeliveryAttempt = typeof DeliveryAttempt.static
+
+export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'cancelled'] as const
+
+export const Delivery = Type.Object(
+  {
+    id: Type.String(),
+    verification_id: Type.String(),
+    type: Type.Union([Type.Literal('verification.completed'), Type.Literal('verification.failed')]),
+    status: Type.Union(DELIVERY_STATUSES.map(status => Type.Literal(status))),
+    created_at: Timestamp,
+    /** While it is pending. */
+    next_attempt_at: Nullable(Timestamp),
+    attempts: Type.Array(DeliveryAttempt),
+  },
+  { additionalProperties: false },
+)
+export type Delivery = typeof Delivery.static

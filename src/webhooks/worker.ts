@@ -1,0 +1,20 @@
+// The thread that speaks with receivers. It has neither keys nor database, and is told which address to call: whatever a receiver
+// answers, and whatever that does to this thread, reaches nothing but the answer itself.
+import { callAt, type EgressAnswer, type EgressCall } from './egress-client.ts'
+
+declare const self: Worker
+
+export type Order = { kind: 'send'; id: string; address: string; call: EgressCall } | { kind: 'cancel'; id: string }
+export type Report = { id: string; answer: EgressAnswer }
+
+const underWay = new Map<string, AbortController>()
+
+self.onmessage = async ({ data: order }: MessageEvent<Order>) => {
+  if (order.kind === 'cancel') return underWay.get(order.id)?.abort()
+  const { id, address, call } = order
+  const controller = new AbortController()
+  underWay.set(id, controller)
+  const answer = await callAt(address, call, controller.signal)
+  underWay.delete(id)
+  self.postMessage({ id, answer } satisfies Report)
+}

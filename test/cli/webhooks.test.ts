@@ -1,0 +1,161 @@
+// The webhook commands beside a running server, with real results from the sandbox wallet and a real receiver.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { join, resolve } from 'node:path'
+import { verifyWebhook } from '../../src/sdk/webhook.ts'
+import type { Verification } from '../../src/verifications/schema.ts'
+import type { Delivery } from '../../src/webhooks/schema.ts'
+import { call, temporaryDir, until } from '../helpers/app.ts'
+import { type Served, serve, stopServing, vidimus, vidimusJson } from '../helpers/cli.ts'
+import { receive, stopReceiving } from '../helpers/receiver.ts'
+
+setDefaultTimeout(60_000)
+afterAll(async () => {
+  await stopServing()
+  stopReceiving()
+})
+
+type Secret = { webhook_secret: string; previous_valid_until: string | null }
+
+const receiver = receive(() => new Response('busy', { status: 500 }))
+let dir: string
+let server: Served
+let tenant: string
+let key: string
+
+beforeAll(async () => {
+  dir = join(temporaryDir(), 'data')
+  server = await serve(dir, [], { VIDIMUS_EGRESS_ALLOW: `127.0.0.1:${receiver.port}`, VIDIMUS_WEBHOOK_DELAYS: '0s' })
+  tenant = (await vidimusJson<{ id: string }>(dir, 'tenant', 'create', '--name', 'Shop')).id
+  key = (await vidimusJson<{ key: string }>(dir, 'key', 'create', '--tenant', tenant, '--env', 'test')).key
+})
+
+/** Created, and answered by the sandbox wallet as a process of its own. */
+async function verify(body: object = {}): Promise<string> {
+  const created = await call<Verification>(server.url, 'POST', '/v1/verifications', {
+    key,
+    body: { template: 'age_over_18', ...body },
+  })
+  expect(created.status).toBe(201)
+  const { PATH = '', HOME = '' } = process.env
+  const wallet = Bun.spawn(
+    [process.execPath, resolve(import.meta.dir, '../../scripts/sandbox-wallet.ts'), created.body.wallet_uri ?? ''],
+    { env: { PATH, HOME, VIDIMUS_DATA_DIR: dir }, stdout: 'pipe', stderr: 'pipe' },
+  )
+  expect(await wallet.exited).toBe(0)
+  return created.body.id
+}
+
+const listDeliveries = async (...flags: string[]) =>
+  (await vidimusJson<{ data: Delivery[] }>(dir, 'deliveries', 'list', '--tenant', tenant, ...flags)).data
+
+describe('webhook-secret', () => {
+  test('show prints the secret; rotate a new one, and until when the old one signs', async () => {
+    const before = await vidimusJson<Secret>(dir, 'webhook-secret', 'show', '--tenant', tenant)
+    expect(before.webhook_secret).toMatch(/^whsec_[A-Za-z0-9+/]{40}$/)
+    expect(before.previous_valid_until).toBeNull()
+    const rotated = await vidimusJson<Secret>(dir, 'webhook-secret', 'rotate', '--tenant', tenant)
+    expect(rotated.webhook_secret).not.toBe(before.webhook_secret)
+    const hours = (Date.parse(rotated.previous_valid_until ?? '') - Date.now()) / 3_600_000
+    expect(hours).toBeGreaterThan(23.9)
+    expect(hours).toBeLessThan(24.1)
+    expect(await vidimusJson<Secret>(dir, 'webhook-secret', 'show', '--tenant', tenant)).toEqual(rotated)
+  })
+
+  test('drop-previous ends the old secret at once, and says so when there is none', async () => {
+    const { webhook_secret } = await vidimusJson<Secret>(dir, 'webhook-secret', 'rotate', '--tenant', tenant)
+    const dropped = await vidimusJson<Secret>(dir, 'webhook-secret', 'drop-previous', '--tenant', tenant)
+    expect(dropped).toEqual({ webhook_secret, previous_valid_until: null })
+    const again = await vidimus(dir, ['webhook-secret', 'drop-previous', '--tenant', tenant])
+    expect(again).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(again.stderr).toContain('only the current one signs')
+  })
+})
+
+describe('deliveries', () => {
+  test('list shows each attempt with what the receiver said; replay sends it again under the same id', async () => {
+    const id = await verify({ webhook_url: receiver.url('/orders', '127.0.0.1') })
+    await until(async () => (await listDeliveries('--status', 'failed')).some(each => each.verification_id === id))
+    const [failed] = await listDeliveries()
+    expect(failed).toMatchObject({ verification_id: id, type: 'verification.completed', status: 'failed', next_attempt_at: null })
+    expect(failed?.attempts).toEqual([
+      {
+        attempt: 1,
+        at: expect.any(String),
+        outcome: 'http_status',
+        http_status: 500,
+        ms: expect.any(Number),
+        address: '127.0.0.1',
+        answer: 'busy',
+        detail: null,
+      },
+    ])
+    receiver.answer(() => new Response(null, { status: 204 }))
+    await vidimusJson(dir, 'deliveries', 'replay', failed?.id ?? '')
+    await until(async () => receiver.received.length === 2)
+    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([failed?.id]))
+    await until(async () => (await listDeliveries('--status', 'delivered')).length === 1)
+    const [delivered] = await listDeliveries()
+    expect(delivered?.attempts.map(({ outcome }) => outcome)).toEqual(['http_status', 'delivered'])
+  })
+
+  test('replay --failed sends all that failed again', async () => {
+    receiver.answer(() => new Response(null, { status: 503 }))
+    const ids = [
+      await verify({ webhook_url: receiver.url('/', '127.0.0.1') }),
+      await verify({ webhook_url: receiver.url('/', '127.0.0.1') }),
+    ]
+    await until(async () => (await listDeliveries('--status', 'failed')).length === 2)
+    receiver.answer(() => new Response(null, { status: 200 }))
+    const answer = await vidimusJson<{ replayed: number }>(dir, 'deliveries', 'replay', '--failed', '--tenant', tenant)
+    expect(answer.replayed).toBe(2)
+    await until(async () => (await listDeliveries('--status', 'failed')).length === 0)
+    expect(ids).toHaveLength(2)
+  })
+
+  test('a delivery that does not exist is one line with what to do', async () => {
+    const run = await vidimus(dir, ['deliveries', 'replay', 'whd_0000000000000000000000'])
+    expect(run).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(run.stderr).toContain('vidimus deliveries list')
+    expect((await vidimus(dir, ['deliveries', 'replay', 'vs_x'])).exitCode).toBe(2)
+  })
+})
+
+test('listen forwards every result of the tenant, signed like the webhook, without a webhook_url', async () => {
+  const { webhook_secret: secret } = await vidimusJson<Secret>(dir, 'webhook-secret', 'show', '--tenant', tenant)
+  const local = receive()
+  const { PATH = '', HOME = '' } = process.env
+  const listening = Bun.spawn(
+    [
+      process.execPath,
+      resolve(import.meta.dir, '../../src/main.ts'),
+      'listen',
+      '--forward',
+      local.url('/hook', 'localhost'),
+      '--tenant',
+      tenant,
+    ],
+    { env: { PATH, HOME, VIDIMUS_DATA_DIR: dir }, stdout: 'pipe', stderr: 'pipe' },
+  )
+  const reader = listening.stdout.getReader()
+  expect(new TextDecoder().decode((await reader.read()).value)).toContain(`Forwarding results of ${tenant}`)
+  const ids = [await verify(), await verify()]
+  await until(async () => local.received.length >= 2)
+  const events = await Promise.all(
+    local.received.map(({ body, headers }) => verifyWebhook({ payload: body, header: headers['x-service-signature'], secret })),
+  )
+  expect(events.map(({ verification }) => verification.id)).toEqual(ids)
+  const { text } = await call(server.url, 'GET', `/v1/verifications/${ids[0]}`, { key })
+  expect(local.received[0]?.body).toContain(`"verification":${text},`)
+  listening.kill('SIGINT')
+  expect(await listening.exited).toBe(0)
+  await Bun.sleep(300)
+  expect(local.received).toHaveLength(2)
+})
+
+test('listen needs a URL to forward to', async () => {
+  for (const flags of [[], ['--forward', 'localhost:4000'], ['--forward', 'ftp://localhost/']]) {
+    const run = await vidimus(dir, ['listen', ...flags])
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(run.stderr).toContain('--forward')
+  }
+})
