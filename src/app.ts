@@ -10,6 +10,7 @@ import { serviceRoutes } from './http/service-routes.ts'
 import { sandboxRoutes } from './sandbox/routes.ts'
 import { usageRoutes } from './usage/routes.ts'
 import { shareCreations } from './verifications/create.ts'
+import { hostedRoutes } from './verifications/hosted-routes.ts'
 import { verificationRoutes } from './verifications/routes.ts'
 import { WebhookEvent } from './verifications/schema.ts'
 import { walletRoutes } from './wallet/routes.ts'
@@ -28,6 +29,7 @@ export function createApp(deps: Deps) {
   })
     .use(httpPlugin(deps, path => allowedMethods(path)))
     .use(verificationRoutes(deps, creations))
+    .use(hostedRoutes(deps))
     .use(walletRoutes(deps))
     .use(sandboxRoutes(deps))
     .use(usageRoutes(deps))

@@ -297,6 +297,22 @@ export async function listAuditSeqs(tx: Db, { id, tenantId }: SessionKey): Promi
   return rows.flatMap(({ seq }) => seq ?? [])
 }
 
+/** Whether a wallet has fetched the request of a session. */
+export async function wasFetched(db: Db, { id, tenantId }: SessionKey): Promise<boolean> {
+  const rows = await db
+    .select({ id: verificationEvents.id })
+    .from(verificationEvents)
+    .where(
+      and(
+        eq(verificationEvents.verificationId, id),
+        eq(verificationEvents.tenantId, tenantId),
+        eq(verificationEvents.event, 'request_fetched'),
+      ),
+    )
+    .limit(1)
+  return rows.length > 0
+}
+
 /** True for the one redemption of a code that is right and in time. */
 export async function markRedeemed(
   tx: Db,

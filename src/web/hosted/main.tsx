@@ -1,4 +1,7 @@
+import { BASE } from '../shared/base.ts'
 import { mount } from '../shared/mount.tsx'
-import { Seal } from '../shared/seal.tsx'
+import { Hosted } from './hosted.tsx'
 
-mount(<Seal state="busy" />)
+const [, id = ''] = location.pathname.slice(BASE.pathname.length).split('/')
+
+mount(<Hosted id={decodeURIComponent(id)} />)

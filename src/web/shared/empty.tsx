@@ -10,7 +10,7 @@ export function Empty({ title, children, action, curl }: Props) {
   const words = useCommon()
   return (
     <div class="empty">
-      <Seal state="expired" size={48} />
+      <Seal state="open" size={48} />
       <h2>{title}</h2>
       <p class="secondary">{children}</p>
       {action}

@@ -9,47 +9,43 @@ const POLL_MS_MAX = 15_000
 
 type Watch = {
   id: string
-  /** Asks once, where polling is needed. */
+  /** Asks for more than the status: in place of the poll, and whenever an event says that something happened. */
   read?: () => Promise<Status>
-  /** Called when something happened, which need not be a new status: the wallet may have fetched the request. */
-  onStatus: (status: Status) => void
+  /** Called for every event too, which need not be a new status: the wallet may have fetched the request. */
+  onStatus?: (status: Status) => void
   onConnection?: (isConnected: boolean) => void
   /** There is no such session, or no more. */
   onGone?: () => void
 }
 
 /** Ends by itself with the session; the returned function ends it before. */
-export function watchStatus({ id, read = () => readStatus(id), onStatus, onConnection, onGone }: Watch): () => void {
+export function watchStatus({ id, read, onStatus, onConnection, onGone }: Watch): () => void {
   let isOver = false
+  let hasHeard = false
   let timer: ReturnType<typeof setTimeout> | undefined
-  let source: EventSource | undefined
-
-  const stop = () => {
-    isOver = true
-    clearTimeout(timer)
-    source?.close()
-  }
 
   const heard = (status: Status) => {
     if (isOver) return
     onConnection?.(true)
     if (status !== 'pending') stop()
-    onStatus(status)
+    onStatus?.(status)
   }
+
+  const ask = async () => heard(await (read ?? (() => readStatus(id)))())
 
   const poll = async (waitMs: number) => {
     try {
-      heard(await read())
+      await ask()
       if (!isOver) timer = setTimeout(poll, POLL_MS, POLL_MS)
     } catch (error) {
       if (isOver) return
-      if (error instanceof ApiFailure && error.status === 404) {
+      if (isNotFound(error)) {
         stop()
         return onGone?.()
       }
       if (!(error instanceof ApiFailure)) onConnection?.(false)
-      const wanted = error instanceof ApiFailure ? (error.retryAfterSeconds ?? 0) * 1000 : 0
-      const nextMs = Math.min(Math.max(waitMs * 2, wanted), Math.max(POLL_MS_MAX, wanted))
+      const wantedMs = error instanceof ApiFailure ? (error.retryAfterSeconds ?? 0) * 1000 : 0
+      const nextMs = Math.max(Math.min(waitMs * 2, POLL_MS_MAX), wantedMs)
       timer = setTimeout(poll, nextMs, nextMs)
     }
   }
@@ -57,27 +53,42 @@ export function watchStatus({ id, read = () => readStatus(id), onStatus, onConne
   const pollInstead = () => {
     if (isOver) return
     clearTimeout(timer)
-    source?.close()
+    source.close()
     poll(POLL_MS)
   }
 
-  source = new EventSource(serviceUrl(`v1/verifications/${id}/events`))
+  // A phone that was in the wallet comes back to a page that was asleep.
+  const wake = () => {
+    if (document.visibilityState === 'visible' && source.readyState !== EventSource.CLOSED) ask().catch(pollInstead)
+  }
+
+  const stop = () => {
+    isOver = true
+    clearTimeout(timer)
+    source.close()
+    document.removeEventListener('visibilitychange', wake)
+  }
+
+  const source = new EventSource(serviceUrl(`v1/verifications/${encodeURIComponent(id)}/events`))
   timer = setTimeout(pollInstead, FIRST_EVENT_MS)
-  let hasHeard = false
+  document.addEventListener('visibilitychange', wake)
   source.addEventListener('status', event => {
     clearTimeout(timer)
     hasHeard = true
-    heard((JSON.parse(event.data) as { status: Status }).status)
+    if (read) ask().catch(pollInstead)
+    else heard((JSON.parse(event.data) as { status: Status }).status)
   })
   source.addEventListener('error', () => {
     // The browser tries again by itself. A second failure in a row, a refusal, or silence ends that.
-    if (!hasHeard || source?.readyState === EventSource.CLOSED) return pollInstead()
+    if (!hasHeard || source.readyState === EventSource.CLOSED) return pollInstead()
     hasHeard = false
     clearTimeout(timer)
     timer = setTimeout(pollInstead, FIRST_EVENT_MS)
   })
   return stop
 }
+
+const isNotFound = (error: unknown): boolean => error instanceof ApiFailure && error.status === 404
 
 const readStatus = async (id: string): Promise<Status> =>
   (await callApi<{ status: Status }>(`v1/verifications/${encodeURIComponent(id)}/status`)).status

@@ -3,7 +3,8 @@
 const RADIUS = 42
 const LENGTH = 2 * Math.PI * RADIUS
 
-export type SealState = 'waiting' | 'busy' | 'verified' | 'refused' | 'expired'
+/** `open`: nothing there, or nothing yet. */
+export type SealState = 'waiting' | 'busy' | 'verified' | 'refused' | 'expired' | 'open'
 
 type Props = {
   state: SealState
@@ -28,6 +29,8 @@ export function Seal({ state, size = 96, left = 1, label }: Props) {
     </svg>
   )
 }
+
+const OPEN = 'M62 10A42 42 0 1 1 38 10'
 
 const SHAPES: Readonly<Record<SealState, (left: number) => preact.JSX.Element>> = {
   waiting: left => (
@@ -58,14 +61,15 @@ const SHAPES: Readonly<Record<SealState, (left: number) => preact.JSX.Element>> 
   ),
   refused: () => (
     <>
-      <path class="left" d="M42 9.5A42 42 0 0 0 33 88.500" transform="translate(-3 2)" />
-      <path class="right" d="M58 90.500A42 42 0 0 0 67 11.500" transform="translate(3 -2)" />
+      <path class="left" d="M42 9.5A42 42 0 0 0 33 88.5" transform="translate(-3 2)" />
+      <path class="right" d="M58 90.5A42 42 0 0 0 67 11.5" transform="translate(3 -2)" />
       <path d="m36 36 28 28M64 36 36 64" />
     </>
   ),
+  open: () => <path d={OPEN} />,
   expired: () => (
     <>
-      <path d="M62 10A42 42 0 1 1 38 10" />
+      <path d={OPEN} />
       <path d="M50 28v24l15 9" />
     </>
   ),
