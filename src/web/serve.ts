@@ -46,7 +46,8 @@ const depthOf = (url: string): number =>
     ?.split('/').length ?? 2) - 2
 
 async function serveAsset(name: string): Promise<Response> {
-  for (const { bundle } of PAGES) {
+  // Those that are built first: whoever asks for an asset has its page already.
+  for (const { bundle } of PAGES.toSorted((a, b) => Number(known.has(b.bundle)) - Number(known.has(a.bundle)))) {
     const asset = (await builtOf(bundle)).assets.get(name)
     if (asset) return new Response(asset.content, { headers: { ...ASSET_HEADERS, 'content-type': asset.type } })
   }

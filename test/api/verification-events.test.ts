@@ -177,6 +177,23 @@ test('a thousand are followed at once, and no more', () => {
   expect(() => changes.follow('vs_another', follower)).toThrow('Too many requests')
 })
 
+test('whoever follows is woken by the fetch, the answer, the deadline and the erasure, and not by other sessions', async () => {
+  const { app, key, session } = await startWithSession()
+  const late = await createVerification(app, key, { ttl_seconds: 60 })
+  const woken: string[] = []
+  for (const [name, { id }] of Object.entries({ session, late }))
+    app.deps.changes.follow(id, { wake: () => woken.push(name), end: () => {} })
+  await fetchOf(app)(session.request_uri ?? '', {})
+  expect(woken).toEqual(['session'])
+  await answerWith(app, await holderOf(app), session.wallet_uri ?? '')
+  expect(woken).toEqual(['session', 'session', 'session'])
+  app.clock.advance(61_000)
+  await sweepExpired(app.deps)
+  expect(woken.slice(3)).toEqual(['late'])
+  await app.call('DELETE', `/v1/verifications/${session.id}`, { key })
+  expect(woken.slice(4)).toEqual(['session'])
+})
+
 test('a wallet that only fetches the request wakes those who follow, and they still read pending', async () => {
   const { app, session } = await startWithSession()
   const stream = await follow(app, session.id)

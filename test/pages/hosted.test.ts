@@ -128,6 +128,30 @@ describe('the hosted page', () => {
     expect(page.complaints).toEqual([])
   })
 
+  browserTest('polls no sooner than it is told to', async openPage => {
+    const { app, origin, key } = await startShop()
+    const session = await createVerification(app, key, BODY)
+    const page = await openPage(origin, DESKTOP)
+    await page.clock.install()
+    await page.route('**/events', route => route.abort())
+    let isBusy = true
+    let asked = 0
+    await page.route('**/data', async route => {
+      asked++
+      const body = JSON.stringify({ error: { code: 'rate_limit_exceeded', message: 'Too many requests.' } })
+      await (isBusy ? route.fulfill({ status: 429, headers: { 'retry-after': '30' }, body }) : route.continue())
+    })
+    const refused = page.waitForResponse('**/data')
+    await page.goto(`/v/${session.id}`)
+    await (await refused).finished()
+    isBusy = false
+    await page.clock.runFor(29_000)
+    expect(asked).toBe(1)
+    await page.clock.runFor(2000)
+    await page.getByRole('img', { name: /QR code/ }).waitFor()
+    expect(asked).toBe(2)
+  })
+
   browserTest('tells a refusal in words that give nothing away, and the way back', async openPage => {
     const { app, page, session, heard } = await openSession(openPage)
     await page.getByRole('img', { name: /QR code/ }).waitFor()
