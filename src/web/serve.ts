@@ -7,6 +7,9 @@ import type { HTMLBundle } from 'bun'
 import { Elysia } from 'elysia'
 import { apiError } from '../http/errors.ts'
 import hosted from './hosted/index.html'
+import sandbox from './sandbox/index.html'
+import till from './till/index.html'
+import { tillShell } from './till/shell.ts'
 
 type Page = {
   bundle: HTMLBundle
@@ -17,12 +20,22 @@ type Page = {
   usesCamera?: true
 }
 
-const PAGES: readonly Page[] = [{ bundle: hosted, paths: ['/v/:id'] }]
+const PAGES: readonly Page[] = [
+  { bundle: hosted, paths: ['/v/:id'] },
+  { bundle: sandbox, paths: ['/sandbox'], usesCamera: true },
+  {
+    bundle: till,
+    paths: ['/till'],
+    usesCamera: true,
+    policy: { 'manifest-src': "'self'", 'worker-src': "'self'", 'trusted-types': 'till' },
+  },
+]
 
 const HIDDEN = { detail: { hide: true } }
 
 export function webPages() {
   const app = new Elysia().get('/assets/:name', ({ params }) => serveAsset(params.name), HIDDEN)
+  app.use(tillShell(async () => ({ ...(await builtOf(till)), assets: (await builtOf(till)).assets.keys() })))
   for (const page of PAGES) {
     const headers = headersOf(page)
     for (const path of page.paths) app.get(path, ({ request }) => servePage(page, request.url, headers), HIDDEN)
