@@ -27,6 +27,7 @@ const VERBS = new Map<string, Verb>(
       does: 'show, request and import the certificate wallets see',
       run: async args => (await import('./signing.ts')).runSigning(args),
     },
+    user: { does: 'list, invite and reset users of the dashboard', run: async args => (await import('./user.ts')).runUser(args) },
     audit: { does: 'verify and export the audit chain', run: async args => (await import('./audit.ts')).runAudit(args) },
     openapi: { does: 'print the OpenAPI document', run: async args => (await import('./openapi.ts')).runOpenapi(args) },
     version: { does: 'print versions', run: async args => (await import('./version.ts')).runVersion(args) },

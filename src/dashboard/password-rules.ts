@@ -50,7 +50,7 @@ const LOOKALIKES: Record<string, string> = {
 
 function lettersOf(text: string): string {
   // Between digits a digit is a digit: years and runs are looked for among them.
-  return text.replace(/(?<!\d)[013457@$!](?!\d)/g, char => LOOKALIKES[char] ?? char).replace(/[^\p{L}\p{N}]/gu, '')
+  return text.replace(/(?<!\d)[013457@$!](?!\d)/g, char => LOOKALIKES[char] ?? char).replace(/[^\p{L}\p{N}\p{So}]/gu, '')
 }
 
 /** One block, again and again. */

@@ -7,7 +7,8 @@ export const PASSWORD_CHARS = { minLength: 15, maxLength: 128 }
 export const LABEL_CHARS_MAX = 100
 
 /** Lower case: names are typed on telephones, too. */
-const UserName = Type.String({ pattern: '^[a-z0-9][a-z0-9._@+-]{1,63}$', examples: ['alex', 'alex@shop.example'] })
+export const USER_NAME = '^[a-z0-9][a-z0-9._@+-]{1,63}$'
+const UserName = Type.String({ pattern: USER_NAME, examples: ['alex', 'alex@shop.example'] })
 const OneTimeToken = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' })
 /** Any length that is no attack: what a password must be is told by the verb, in words. */
 const Password = Text({ minLength: 1, maxLength: 1024 })
