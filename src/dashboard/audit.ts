@@ -89,7 +89,7 @@ export async function streamExport(deps: Deps, actor: string): Promise<ReadableS
     ended ??= lines.return().then(aside.close, aside.close)
     return ended
   }
-  const tooLong = setTimeout(end, EXPORT_MS_MAX)
+  const tooLong = setTimeout(end, EXPORT_MS_MAX).unref()
   return new ReadableStream({
     async pull(controller) {
       const text = await nextChunk(lines)

@@ -34,10 +34,8 @@ export async function readSummaries(
   return { data: verifications.map(summary), next_before: nextBefore === null ? null : isoUtc(nextBefore) }
 }
 
-function summary(verification: Verification): VerificationSummary {
-  const { claims: _, credentials: __, wallet_uri: ___, request_uri: ____, redirect_url: _____, ...rest } = verification
-  return rest
-}
+const summary = ({ claims, credentials, wallet_uri, request_uri, redirect_url, ...rest }: Verification): VerificationSummary =>
+  rest
 
 type Place = { tenantId: string; environment: 'test' | 'live' }
 

@@ -4,7 +4,7 @@ import { verifyExport } from '../../src/audit/export.ts'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import type { AuditRecord } from '../../src/dashboard/settings-schema.ts'
 import type { VerificationDetail } from '../../src/dashboard/verification-schema.ts'
-import { createVerification, startApp, type TestApp } from '../helpers/app.ts'
+import { createVerification, startApp, type TestApp, until } from '../helpers/app.ts'
 import { issueAuthority } from '../helpers/certificates.ts'
 import { type Browser, joinMember, openBrowser, outcome, PASSWORD, setUpOwner, tokenOf } from '../helpers/dashboard.ts'
 import { filesContaining } from '../helpers/files.ts'
@@ -325,5 +325,32 @@ describe('the chain', () => {
     await isWhole(app)
     // Nobody holds the log any more.
     expect(await app.deps.checkpoint()).toBe(true)
+  })
+
+  test('an export that nobody reads to its end holds nothing up', async () => {
+    const app = await startApp()
+    const boss = await setUpOwner(app)
+    await app.deps.write(async tx => {
+      const entry = { at: app.clock.now(), tenantId: '', actor: 'test', action: 'key.created', subjectId: 'x' } as const
+      for (let i = 0; i < 20_000; i++) await app.deps.audit.append(tx, entry)
+    })
+    const stop = new AbortController()
+    const headers = {
+      cookie: boss.state.cookie ?? '',
+      'x-csrf-token': boss.state.csrf ?? '',
+      origin: 'https://verify.example',
+      'content-type': 'application/json',
+    }
+    const response = await fetch(`${app.url}/dashboard/api/audit/export`, {
+      method: 'POST',
+      headers,
+      body: '{}',
+      signal: stop.signal,
+    })
+    const reader = response.body!.getReader()
+    expect((await reader.read()).done).toBe(false)
+    stop.abort()
+    await app.deps.write(tx => app.deps.audit.checkpoint(tx, app.clock.now()))
+    await until(() => app.deps.checkpoint())
   })
 })

@@ -88,6 +88,12 @@ test('every route that is not a GET takes a JSON object, and no other method is 
   expect(changing.filter(({ hooks }) => hooks.body === undefined).map(({ path }) => path)).toEqual([])
 })
 
+test('a route that is not there answers 404 in the envelope, and a wrong method 405', async () => {
+  expect(outcome(await browser.get('/none'))).toBe('404 not_found')
+  expect(outcome(await browser.get('/login'))).toBe('405 method_not_allowed')
+  expect(outcome(await browser.send('PATCH', '/session'))).toBe('405 method_not_allowed')
+})
+
 test('a body that is not an object, too large or too deep is refused in the envelope', async () => {
   for (const raw of [
     '[]',

@@ -13,7 +13,7 @@ export type Browser = ReturnType<typeof openBrowser>
 /** A browser at the dashboard: keeps its cookie, and sends what a page of our own origin sends. */
 export function openBrowser(app: Pick<TestApp, 'call'>, { from, origin = ORIGIN }: { from?: string; origin?: string } = {}) {
   const state: { cookie?: string; csrf?: string } = {}
-  const own = from === undefined ? {} : { 'x-forwarded-for': from }
+  const own: Record<string, string> = from === undefined ? {} : { 'x-forwarded-for': from }
 
   const headersOf = (method: string): Record<string, string> => ({
     ...own,
