@@ -376,6 +376,15 @@ describe('GET /v/{id}/data', () => {
     const age = await dataOf(app, (await createVerification(app, key, { template: 'age_over_18' })).id)
     expect(age.shares).toHaveLength(1)
     expect(age.shares[0]).toMatchObject({ required: true, alternatives: [{ claims: ['age_over_18'] }] })
+    expect(age.shares[0]!.alternatives[0]!.documents).toEqual([
+      'eu.europa.ec.av.1',
+      'urn:eudi:pid:1',
+      'urn:eudi:pid:de:1',
+      'eu.europa.ec.eudi.pid.1',
+      'org.iso.18013.5.1.mDL',
+      'org.iso.23220.photoID.1',
+      'org.iso.23220.photoid.1',
+    ])
     const either = await dataOf(app, (await createVerification(app, key, { template: 'age_over_18_or_birthdate' })).id)
     expect(either.shares[0]!.alternatives.map(({ claims }) => claims)).toEqual([['age_over_18'], ['birthdate']])
     const query = {
