@@ -3,6 +3,7 @@ import { dashboardRoutes } from './dashboard/routes.ts'
 import { recordHeartbeat } from './db/heartbeat.ts'
 import type { Deps } from './deps.ts'
 import { deviceRoutes } from './devices/routes.ts'
+import { tillRoutes } from './devices/till-routes.ts'
 import { docsRoutes } from './http/docs.ts'
 import { httpPlugin } from './http/plugin.ts'
 import { allowedMethodsOf } from './http/routing.ts'
@@ -34,6 +35,7 @@ export function createApp(deps: Deps) {
     .use(sandboxRoutes(deps))
     .use(usageRoutes(deps))
     .use(deviceRoutes(deps))
+    .use(tillRoutes(deps))
     .use(dashboardRoutes(deps, creations))
     .use(serviceRoutes(deps, at => recordHeartbeat(deps, at)))
     .use(webPages())
