@@ -30,6 +30,7 @@ export type AuditAction =
   | 'audit.exported'
   | 'secret.rotated'
   | 'secret.dropped'
+  | 'secret.revealed'
   | 'webhook.replayed'
   | 'verification.created'
   | 'verification.read'

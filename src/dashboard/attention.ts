@@ -5,13 +5,16 @@ import type { Deps } from '../deps.ts'
 import { readDevices } from '../devices/read.ts'
 import { isoUtc, parseUtcInstant } from '../time.ts'
 import type { Usage } from '../usage/schema.ts'
+import { announce } from '../verifications/announce.ts'
 import { EXPIRY_WARNING_DAYS, signingState } from '../wallet/signing.ts'
 import { presentAnchor, readAnchors } from '../wallet/trust-settings.ts'
+import { readFailing } from '../webhooks/browse.ts'
 import type { Attention } from './verification-schema.ts'
 
 const WARNING_MS = EXPIRY_WARNING_DAYS * 86_400_000
 const QUOTA_SHARE = 0.8
 const DEVICES_MAX = 10
+const RECEIVERS_MAX = 5
 
 type Place = { tenantId: string; environment: Environment; usage: Usage }
 
@@ -24,6 +27,7 @@ export async function readAttention(deps: Deps, { tenantId, environment, usage }
     ...(isLive ? ofPublicUrl(deps.config.publicUrl) : []),
     ...ofQuota(usage),
     ...(await ofDevices(deps, { tenantId, environment })),
+    ...(await ofWebhooks(deps, { tenantId, environment })),
   ]
 }
 
@@ -77,4 +81,16 @@ async function ofDevices(deps: Deps, owner: { tenantId: string; environment: Env
       name,
       lapsed_at: pairing_expires_at,
     }))
+}
+
+async function ofWebhooks(deps: Deps, owner: { tenantId: string; environment: Environment }): Promise<Attention[]> {
+  const receivers = (await readFailing(deps, owner)).slice(0, RECEIVERS_MAX)
+  const found = await Promise.all(
+    receivers.map(async failing => {
+      const newest = failing.reduce((one, other) => (other.createdAt > one.createdAt ? other : one))
+      const announced = await announce(deps, newest)
+      return announced && { origin: new URL(announced.url).origin, failed: failing.length, newest_id: newest.id }
+    }),
+  )
+  return found.flatMap(each => (each ? [{ code: 'webhook_failing' as const, ...each }] : []))
 }

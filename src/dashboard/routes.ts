@@ -4,6 +4,7 @@ import type { Creations } from '../verifications/create.ts'
 import { entranceRoutes } from './entrance-routes.ts'
 import { installationRoutes } from './installation-routes.ts'
 import { tenantRoutes } from './tenant-routes.ts'
+import { webhookRoutes } from './webhook-routes.ts'
 
 /** For the dashboard's own pages, so not in the public document. */
 export const dashboardRoutes = (deps: Deps, creations: Creations) =>
@@ -11,3 +12,4 @@ export const dashboardRoutes = (deps: Deps, creations: Creations) =>
     .use(entranceRoutes(deps))
     .use(installationRoutes(deps))
     .use(tenantRoutes(deps, creations))
+    .use(webhookRoutes(deps))

@@ -2,8 +2,10 @@
 import { Type } from '@sinclair/typebox'
 import { Text, Timestamp } from '../http/schema.ts'
 import { Usage } from '../usage/schema.ts'
-import { Finding, Status, Verification } from '../verifications/schema.ts'
-import { Environment, Exactly, Limit, Nullable } from './wire.ts'
+import { CreateVerification, Finding, Status, Verification } from '../verifications/schema.ts'
+import { OUTCOMES } from '../webhooks/outcome.ts'
+import { DELIVERY_STATUSES } from '../webhooks/schema.ts'
+import { Environment, Exactly, Limit, Nullable, OneOf } from './wire.ts'
 
 /** What needs attention: a code for the page to put into words, and what the words need. */
 export const Attention = Type.Union([
@@ -15,7 +17,8 @@ export const Attention = Type.Union([
   Exactly({ code: Type.Literal('public_url_not_https'), public_url: Type.String() }),
   Exactly({ code: Type.Literal('public_url_local'), public_url: Type.String() }),
   Exactly({ code: Type.Literal('pairing_lapsed'), device_id: Type.String(), name: Type.String(), lapsed_at: Timestamp }),
-  Exactly({ code: Type.Literal('webhook_failing'), origin: Type.String(), failed: Type.Integer(), since: Timestamp }),
+  /** One for each receiver: what failed lately, or is failing now. */
+  Exactly({ code: Type.Literal('webhook_failing'), origin: Type.String(), failed: Type.Integer(), newest_id: Type.String() }),
 ])
 export type Attention = typeof Attention.static
 
@@ -73,16 +76,33 @@ export const Moment = Type.Union([
 ])
 export type Moment = typeof Moment.static
 
+export const AttemptSummary = Exactly({
+  /** Counted from 1 again after a replay. */
+  attempt: Type.Integer({ minimum: 1 }),
+  at: Timestamp,
+  outcome: OneOf('under_way', ...OUTCOMES),
+  http_status: Nullable(Type.Integer()),
+})
+export type AttemptSummary = typeof AttemptSummary.static
+
+export const DeliveryStatus = OneOf(...DELIVERY_STATUSES)
+
 export const DeliverySummary = Exactly({
   id: Type.String(),
-  verification_id: Nullable(Type.String()),
-  type: Type.String(),
-  status: Type.Union([Type.Literal('pending'), Type.Literal('delivered'), Type.Literal('failed'), Type.Literal('cancelled')]),
+  verification_id: Type.String(),
+  type: OneOf('verification.completed', 'verification.failed'),
+  status: DeliveryStatus,
+  /** How many were begun, replays included. */
   attempts: Type.Integer({ minimum: 0 }),
+  last_attempt: Type.Optional(AttemptSummary),
   created_at: Timestamp,
+  /** While it is pending. */
   next_attempt_at: Type.Optional(Timestamp),
 })
 export type DeliverySummary = typeof DeliverySummary.static
+
+export const LoggedDelivery = Exactly({ ...DeliverySummary.properties, log: Type.Array(AttemptSummary) })
+export type LoggedDelivery = typeof LoggedDelivery.static
 
 export const VerificationDetail = Exactly({
   /** As GET /v1/verifications/{id} returns it. */
@@ -91,7 +111,7 @@ export const VerificationDetail = Exactly({
   /** The DCQL query that was asked. */
   query: Type.Record(Type.String(), Type.Unknown()),
   timeline: Type.Array(Moment),
-  deliveries: Type.Optional(Type.Array(DeliverySummary)),
+  deliveries: Type.Array(LoggedDelivery),
 })
 export type VerificationDetail = typeof VerificationDetail.static
 
@@ -99,4 +119,7 @@ export type VerificationDetail = typeof VerificationDetail.static
 export const TryVerification = Exactly({
   template: Text({ minLength: 1, maxLength: 64 }),
   purpose: Type.Optional(Text({ minLength: 1, maxLength: 300 })),
+  /** For a genuine message to try a receiver with. */
+  webhook_url: CreateVerification.properties.webhook_url,
 })
+export type TryVerification = typeof TryVerification.static

@@ -1,16 +1,18 @@
 import { SCOPES } from '../access/scopes.ts'
 import { readActor } from '../audit/browse.ts'
 import type { Deps } from '../deps.ts'
-import { apiError } from '../http/errors.ts'
 import { dailyQuotaOf, type TenantRow } from '../tenants/settings.ts'
 import { isoUtc, parseUtcInstant } from '../time.ts'
 import { browseVerifications, readWhole, type WholeVerification } from '../verifications/browse.ts'
 import { type Creations, createVerification } from '../verifications/create.ts'
 import type { Verification } from '../verifications/schema.ts'
-import { type RecordedEvent, readEvents, recordReading } from '../wallet/timeline.ts'
+import type { RecordedEvent } from '../wallet/timeline.ts'
+import { readLoggedDeliveries } from './deliveries.ts'
+import { recordLook } from './readings.ts'
 import { actorOf, type Visit } from './session.ts'
 import type {
   Moment,
+  TryVerification,
   VerificationDetail,
   VerificationFilter,
   VerificationPage,
@@ -18,8 +20,6 @@ import type {
 } from './verification-schema.ts'
 
 const LIMIT_DEFAULT = 20
-/** Who looks again within this time is not written down again. */
-const READING_EVERY_MS = 10 * 60_000
 
 export async function readSummaries(
   deps: Deps,
@@ -40,29 +40,14 @@ const summary = ({ claims, credentials, wallet_uri, request_uri, redirect_url, .
 type Place = { tenantId: string; environment: 'test' | 'live' }
 
 /** The whole verification with its moments. What a holder presented is shown only once it is on record who looks at it. */
-export async function readDetail(
-  deps: Deps,
-  { user }: Visit,
-  { tenantId, environment }: Place,
-  id: string,
-): Promise<VerificationDetail> {
-  const whole = await readWhole(deps, { tenantId, environment }, id)
+export async function readDetail(deps: Deps, visit: Visit, place: Place, id: string): Promise<VerificationDetail> {
+  const whole = await readWhole(deps, place, id)
   const { verification, query } = whole
-  const events = await readEvents(deps, { id, tenantId })
-  const actor = actorOf(user)
-  if (holdsPresented(verification) && !wasReadLately(events, actor, deps.now())) {
-    if (!(await recordReading(deps, { id, tenantId }, { actor, environment }))) throw apiError('session_not_found')
-    events.push({ at: deps.now(), event: 'claims_read', details: { actor } })
-  }
+  const events = await recordLook(deps, visit, place, verification)
   const timeline = momentsOf(whole, await readActor(deps.db, whole.auditSeq), events)
-  return { verification, environment, query: { ...query }, timeline }
+  const deliveries = await readLoggedDeliveries(deps, place, id)
+  return { verification, environment: place.environment, query: { ...query }, timeline, deliveries }
 }
-
-const holdsPresented = ({ claims, credentials }: Verification): boolean =>
-  claims !== undefined || (credentials !== undefined && credentials.length > 0)
-
-const wasReadLately = (events: readonly RecordedEvent[], actor: string, now: number): boolean =>
-  events.some(each => each.event === 'claims_read' && each.details.actor === actor && each.at > now - READING_EVERY_MS)
 
 function momentsOf(whole: WholeVerification, creator: string, events: readonly RecordedEvent[]): Moment[] {
   const moments: { at: number; moment: Moment }[] = [
@@ -102,15 +87,13 @@ function momentOf(recorded: RecordedEvent): Moment {
   }
 }
 
-type Trial = { template: string; purpose?: string }
-
 /** A test session, made as a test key would. */
 export async function tryVerification(
   deps: Deps,
   creations: Creations,
   { user }: Visit,
   tenant: TenantRow,
-  trial: Trial,
+  trial: TryVerification,
 ): Promise<Verification> {
   const caller = {
     kind: 'key' as const,

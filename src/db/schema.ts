@@ -301,6 +301,9 @@ export const webhookDeliveries = sqliteTable(
     index('webhook_deliveries_session').on(table.verificationId),
     index('webhook_deliveries_lane').on(table.lane, table.tenantId, table.dueAt).where(sql`status = 'pending'`),
     index('webhook_deliveries_newest').on(table.tenantId, table.createdAt),
+    index('webhook_deliveries_failing')
+      .on(table.tenantId, table.dueAt)
+      .where(sql`attempts > 0 AND status IN ('pending', 'failed')`),
   ],
 )
 
