@@ -6,6 +6,8 @@ import { basename, join } from 'node:path'
 import type { HTMLBundle } from 'bun'
 import { Elysia } from 'elysia'
 import { apiError } from '../http/errors.ts'
+import dashboard from './dashboard/index.html'
+import { VIEWS_WITH_PARTS } from './dashboard/view-names.ts'
 import hosted from './hosted/index.html'
 import sandbox from './sandbox/index.html'
 import till from './till/index.html'
@@ -22,6 +24,7 @@ type Page = {
 
 const PAGES: readonly Page[] = [
   { bundle: hosted, paths: ['/v/:id'] },
+  { bundle: dashboard, paths: ['/dashboard', '/dashboard/:view', ...VIEWS_WITH_PARTS.map(view => `/dashboard/${view}/:id`)] },
   { bundle: sandbox, paths: ['/sandbox'], usesCamera: true },
   {
     bundle: till,
