@@ -1,6 +1,8 @@
 import { Elysia } from 'elysia'
 import { dashboardRoutes } from './dashboard/routes.ts'
 import { recordHeartbeat } from './db/heartbeat.ts'
+import type { Demo } from './demo/furnish.ts'
+import { demoRoutes } from './demo/routes.ts'
 import type { Deps } from './deps.ts'
 import { deviceRoutes } from './devices/routes.ts'
 import { tillRoutes } from './devices/till-routes.ts'
@@ -21,8 +23,8 @@ const BODY_BYTES_BACKSTOP = 2 ** 31
 const IDLE_TIMEOUT_SECONDS = 15
 
 /** Every plugin and feature of the service, in order. */
-export function createApp(deps: Deps) {
-  const creations = shareCreations(deps)
+export function createApp(deps: Deps, demo?: Demo) {
+  const creations = shareCreations(deps, demo?.receiver.url)
   const app = new Elysia({
     normalize: false,
     // Bodies are bounded route by route (http/body.ts): the runtime's own refusal has no envelope, so its limit is out of reach.
@@ -38,7 +40,8 @@ export function createApp(deps: Deps) {
     .use(tillRoutes(deps))
     .use(dashboardRoutes(deps, creations))
     .use(serviceRoutes(deps, at => recordHeartbeat(deps, at)))
-    .use(webPages())
+    .use(demo ? demoRoutes(deps, demo) : new Elysia())
+    .use(webPages(demo !== undefined))
   const allowedMethods = allowedMethodsOf(() => app.routes)
   return app.use(docsRoutes(deps, () => app.routes, WebhookEvent))
 }

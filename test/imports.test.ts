@@ -32,8 +32,9 @@ const ALLOWED: Record<string, string[]> = {
   sandbox: GROUND,
   wallet: [...GROUND, 'verifications', 'webhooks', 'templates', 'sandbox'],
   dashboard: [...GROUND, 'access', 'audit', 'devices', 'templates', 'tenants', 'usage', 'verifications', 'wallet', 'webhooks'],
+  demo: [...GROUND, 'access', 'audit', 'devices', 'sdk', 'templates', 'tenants', 'verifications', 'wallet'],
   // Browser code, but for serve.ts: of the server it takes types only, which the last test checks.
-  web: [...GROUND, 'verifications', 'devices', 'usage', 'templates', 'dashboard', 'sandbox'],
+  web: [...GROUND, 'verifications', 'devices', 'usage', 'templates', 'dashboard', 'sandbox', 'demo'],
 }
 
 /** They put everything together; nobody imports them. */

@@ -5,6 +5,7 @@ import { SCOPES } from '../access/scopes.ts'
 import { createApp } from '../app.ts'
 import { type Config, ConfigError, loadConfig, VARIABLES } from '../config.ts'
 import { openSetup } from '../dashboard/setup.ts'
+import type { Demo } from '../demo/furnish.ts'
 import { createDeps, type Deps, realWorld } from '../deps.ts'
 import { startPeriodic } from '../periodic.ts'
 import { createTenant } from '../tenants/settings.ts'
@@ -57,7 +58,7 @@ export async function runServe(args: string[]): Promise<number> {
 export type Service = { url: string; stop: () => Promise<void> }
 
 /** Listens, and starts what the service does by itself. */
-export async function start(deps: Deps): Promise<Service> {
+export async function start(deps: Deps, demo?: Demo): Promise<Service> {
   const { config } = deps
   ;(http as { maxHeaderSize: number }).maxHeaderSize = HEADER_BYTES_MAX
   deps.metrics.gauge('vidimus_verifications_pending', 'Sessions waiting for a wallet.', () => countPending(deps.db))
@@ -69,7 +70,7 @@ export async function start(deps: Deps): Promise<Service> {
   )
   await ensureSigningKey(deps)
   await warnOfExpiry(deps)
-  const app = listen(createApp(deps), config)
+  const app = listen(createApp(deps, demo), config)
   const url = `${config.tls ? 'https' : 'http'}://${shownHost(config.host)}:${app.server?.port}`
   config.publicUrl ||= url.replace('127.0.0.1', 'localhost')
   const stopPeriodic = startPeriodic(deps)
@@ -102,7 +103,13 @@ async function within(ms: number, work: Promise<unknown>): Promise<void> {
 
 function listen(app: ReturnType<typeof createApp>, { port, host, tls }: Config): ReturnType<typeof createApp> {
   try {
-    return app.listen({ port, hostname: host, ...(tls && { tls: { cert: readPem(tls.certFile), key: readPem(tls.keyFile) } }) })
+    return app.listen({
+      port,
+      hostname: host,
+      // The framework would let a second service in: each would get some of the connections.
+      reusePort: false,
+      ...(tls && { tls: { cert: readPem(tls.certFile), key: readPem(tls.keyFile) } }),
+    })
   } catch (error) {
     if (error instanceof ConfigError) throw error
     throw new CommandError(
@@ -165,7 +172,7 @@ function welcome(
   return [...lines, ''].join('\n')
 }
 
-const stopSignal = () =>
+export const stopSignal = () =>
   new Promise<void>(resolve => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
   })

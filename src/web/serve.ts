@@ -8,6 +8,7 @@ import { Elysia } from 'elysia'
 import { apiError } from '../http/errors.ts'
 import dashboard from './dashboard/index.html'
 import { VIEWS_WITH_PARTS } from './dashboard/view-names.ts'
+import demo from './demo/index.html'
 import hosted from './hosted/index.html'
 import sandbox from './sandbox/index.html'
 import till from './till/index.html'
@@ -20,27 +21,31 @@ type Page = {
   /** What its policy says otherwise than all others. */
   policy?: Record<string, string>
   usesCamera?: true
+  /** Served by the demo alone, or put into a frame by it. */
+  inDemo?: 'only' | 'framed'
 }
 
 const PAGES: readonly Page[] = [
   { bundle: hosted, paths: ['/v/:id'] },
   { bundle: dashboard, paths: ['/dashboard', '/dashboard/:view', ...VIEWS_WITH_PARTS.map(view => `/dashboard/${view}/:id`)] },
-  { bundle: sandbox, paths: ['/sandbox'], usesCamera: true },
+  { bundle: sandbox, paths: ['/sandbox'], usesCamera: true, inDemo: 'framed' },
+  { bundle: demo, paths: ['/demo'], usesCamera: true, policy: { 'frame-src': "'self'" }, inDemo: 'only' },
   {
     bundle: till,
     paths: ['/till'],
     usesCamera: true,
     policy: { 'manifest-src': "'self'", 'worker-src': "'self'", 'trusted-types': 'till' },
+    inDemo: 'framed',
   },
 ]
 
 const HIDDEN = { detail: { hide: true } }
 
-export function webPages() {
+export function webPages(isDemo: boolean) {
   const app = new Elysia().get('/assets/:name', ({ params }) => serveAsset(params.name), HIDDEN)
   app.use(tillShell(async () => ({ ...(await builtOf(till)), assets: (await builtOf(till)).assets.keys() })))
-  for (const page of PAGES) {
-    const headers = headersOf(page)
+  for (const page of PAGES.filter(({ inDemo }) => isDemo || inDemo !== 'only')) {
+    const headers = headersOf(page, isDemo && page.inDemo === 'framed')
     for (const path of page.paths) app.get(path, ({ request }) => servePage(page, request.url, headers), HIDDEN)
   }
   return app
@@ -85,10 +90,10 @@ const POLICY: Readonly<Record<string, string>> = {
   'require-trusted-types-for': "'script'",
 }
 
-const headersOf = ({ policy, usesCamera }: Page): Record<string, string> => ({
+const headersOf = ({ policy, usesCamera }: Page, isFramed: boolean): Record<string, string> => ({
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-cache',
-  'content-security-policy': Object.entries({ ...POLICY, ...policy })
+  'content-security-policy': Object.entries({ ...POLICY, ...policy, ...(isFramed && { 'frame-ancestors': "'self'" }) })
     .map(directive => directive.join(' '))
     .join('; '),
   'cross-origin-opener-policy': 'same-origin',

@@ -947,7 +947,7 @@ export const till: typeof en.till = {
     credential_revoked: 'Verlangen Sie einen anderen Ausweis. Den Grund kennt der Aussteller.',
     status_unknown: 'Fangen Sie gleich neu an, oder verlangen Sie einen anderen Ausweis.',
     query_not_satisfied: 'Verlangen Sie einen anderen Ausweis.',
-    claim_not_satisfied: 'Es gilt als Nein.',
+    claim_not_satisfied: 'Nicht verkaufen, außer ein anderer Ausweis beweist es.',
     expired: 'Fangen Sie neu an.',
   },
 }

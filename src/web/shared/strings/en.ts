@@ -281,7 +281,7 @@ export const till = {
     credential_revoked: 'Ask for another document. The customer can ask the issuer why.',
     status_unknown: 'Start again in a moment, or ask for another document.',
     query_not_satisfied: 'Ask for another document.',
-    claim_not_satisfied: 'Treat it as a no.',
+    claim_not_satisfied: 'Do not sell, unless another document proves it.',
     expired: 'Start again.',
   } satisfies Record<OutcomeCode, string> as Record<string, string>,
 }
