@@ -78,10 +78,9 @@ async function messageOf(
 }
 
 export async function replayDelivery(deps: Deps, { user }: Visit, place: Place, id: string): Promise<DeliverySummary> {
-  if (!(await readDelivery(deps, place, id))) throw apiError('delivery_not_found')
-  const [restarted] = await replayDeliveries(deps, place.tenantId, { id }, actorOf(user))
   const found = await readDelivery(deps, place, id)
   if (!found) throw apiError('delivery_not_found')
+  const [restarted] = await replayDeliveries(deps, place.tenantId, { id }, actorOf(user))
   if (!restarted) throw apiError('delivery_under_way')
   return summaryOf({ ...found, delivery: restarted })
 }

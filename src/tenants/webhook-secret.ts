@@ -53,7 +53,7 @@ export async function rotateWebhookSecret(
     await deleteRetiredSecrets(tx, tenantId)
     await retireWebhookSecret(tx, tenantId, previousValidUntil)
     await insertWebhookSecret(tx, row)
-    await deps.audit.append(tx, { at, tenantId, actor, action: 'secret.rotated', subjectId: tenantId, details: null })
+    await deps.audit.append(tx, { at, tenantId, actor, action: 'secret.rotated', subjectId: tenantId })
   })
   return { webhookSecret, previousValidUntil }
 }
@@ -68,14 +68,7 @@ export async function dropPreviousSecret(
   return await deps.write(async tx => {
     const dropped = await deleteRetiredSecrets(tx, tenantId)
     if (dropped === 0) return false
-    await deps.audit.append(tx, {
-      at,
-      tenantId,
-      actor,
-      action: 'secret.dropped',
-      subjectId: tenantId,
-      details: null,
-    })
+    await deps.audit.append(tx, { at, tenantId, actor, action: 'secret.dropped', subjectId: tenantId })
     return true
   })
 }

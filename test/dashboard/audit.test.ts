@@ -76,6 +76,9 @@ describe('a change leaves a record with the name of who made it', () => {
       ['device.revoked', 'olivia', () => boss.delete(`${at}/devices/${deviceId}?environment=live`)],
       ['template.saved', 'olivia', () => boss.put(`${at}/templates/membership`, { title: 'Member', query: QUERY })],
       ['template.deleted', 'olivia', () => boss.delete(`${at}/templates/membership`)],
+      ['secret.revealed', 'olivia', () => boss.post(`${at}/webhook-secret/reveal`)],
+      ['secret.rotated', 'olivia', () => boss.post(`${at}/webhook-secret/rotate`)],
+      ['secret.dropped', 'olivia', () => boss.post(`${at}/webhook-secret/drop-previous`)],
       [
         'trust.added',
         'olivia',

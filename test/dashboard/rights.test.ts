@@ -2,9 +2,11 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
 import { createTenant } from '../../src/tenants/settings.ts'
-import { createVerification, startApp, type TestApp } from '../helpers/app.ts'
+import { startApp, type TestApp } from '../helpers/app.ts'
 import { type Browser, joinMember, openBrowser, outcome, PASSWORD, setUpOwner } from '../helpers/dashboard.ts'
 import { filesContaining } from '../helpers/files.ts'
+import { logOf, type Receiver, receive, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
+import { verifyWith } from '../helpers/wallet.ts'
 
 setDefaultTimeout(60_000)
 
@@ -60,10 +62,18 @@ let boss: Browser
 let mia: Browser
 let bob: Browser
 /** What the shop has. */
-let things: { verification: string; key: string; device: string; template: string }
+let things: { verification: string; delivery: string; key: string; device: string; template: string }
+
+/** A verification whose result was sent. */
+async function sendResult(app: TestApp, key: string, receiver: Receiver) {
+  const { verification } = await verifyWith(app, key, 'adult', { body: { webhook_url: receiver.url() } })
+  await untilAttempted(app, verification.id, 1)
+  return { verification: verification.id, delivery: logOf(app, verification.id).delivery?.id ?? '' }
+}
 
 beforeAll(async () => {
-  app = await startApp()
+  const receiver = receive()
+  app = await startAppFor([receiver])
   shop = await app.tenant()
   bakery = await app.tenant({ name: 'Bakery' })
   boss = await setUpOwner(app)
@@ -77,24 +87,31 @@ beforeAll(async () => {
   const till = BODIES['POST /tenants/:tenant/devices']
   const device = await mia.post<{ device: { id: string } }>(`/tenants/${shop.id}/devices?environment=test`, till)
   await mia.put(`/tenants/${shop.id}/templates/membership`, { title: 'Member', query: QUERY })
-  const { id } = await createVerification(app, shop.key)
-  things = { verification: id, key: key.body.api_key.id, device: device.body.device.id, template: 'membership' }
+  const sent = await sendResult(app, shop.key, receiver)
+  things = { ...sent, key: key.body.api_key.id, device: device.body.device.id, template: 'membership' }
 })
 
-afterAll(() => app.stop())
+afterAll(async () => {
+  await app.stop()
+  stopReceiving()
+})
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`
 
 function idIn(path: string): string {
   if (path.includes('/verifications/')) return things.verification
+  if (path.includes('/deliveries/')) return things.delivery
   if (path.includes('/keys/')) return things.key
   if (path.includes('/devices/')) return things.device
   return 'none'
 }
 
+/** Routes that ask for the environment. */
+const ENVIRONMENTAL = /overview|verifications|devices|deliveries/
+
 const ask = (browser: Browser, route: Route, tenant: string, environment = 'test') => {
   const path = route.path.replace(':tenant', tenant).replace(':id', idIn(route.path)).replace(':key', things.template)
-  const query = /overview|verifications|devices/.test(path) && nameOf(route) !== 'POST /tenants/:tenant/verifications'
+  const query = ENVIRONMENTAL.test(path) && nameOf(route) !== 'POST /tenants/:tenant/verifications'
   return browser.send(route.method, `${path}${query ? `?environment=${environment}` : ''}`, { body: BODIES[nameOf(route)] })
 }
 
@@ -111,7 +128,7 @@ test('there are as many routes as this file knows of', () => {
       .filter(name => OWNERS.includes(name))
       .toSorted(),
   ).toEqual(OWNERS.toSorted())
-  expect(routes.filter(({ path }) => path.includes(':tenant')).length).toBeGreaterThanOrEqual(18)
+  expect(routes.filter(({ path }) => path.includes(':tenant')).length).toBe(26)
 })
 
 test('without a session every route but the entrance answers 401, and so with a cookie that is none', async () => {
@@ -143,7 +160,7 @@ test('a member gets 403 on every route that is for owners', async () => {
 
 test('under one’s own tenant another’s things are not there, and neither are those of the other environment', async () => {
   const items = routes.filter(({ path }) => /:tenant\/.*:(id|key)/.test(path) && !path.includes('/templates/'))
-  expect(items.length).toBe(5)
+  expect(items.length).toBe(7)
   for (const route of items) {
     expect([nameOf(route), (await ask(bob, route, bakery.id)).status]).toEqual([nameOf(route), 404])
     if (!route.path.includes('/keys/'))
@@ -151,9 +168,10 @@ test('under one’s own tenant another’s things are not there, and neither are
   }
   expect(outcome(await bob.delete(`/tenants/${bakery.id}/templates/membership`))).toBe('404 template_not_found')
   const lists = await Promise.all(
-    ['verifications?environment=test', 'devices?environment=test', 'keys', 'audit'].map(path =>
-      bob.get(`/tenants/${bakery.id}/${path}`),
-    ),
+    ['verifications', 'deliveries', 'devices']
+      .map(path => `${path}?environment=test`)
+      .concat('keys', 'audit')
+      .map(path => bob.get(`/tenants/${bakery.id}/${path}`)),
   )
   for (const { text } of lists) for (const thing of [...Object.values(things), shop.id]) expect(text).not.toContain(thing)
 })
@@ -194,7 +212,8 @@ test('requests are counted per user: everything, and changes more strictly', asy
 
 describe('no answer to a GET, no file and no log holds a secret', () => {
   test('not keys, codes, cookies, tokens, passwords or their hashes', async () => {
-    const own = await startApp()
+    const receiver = receive()
+    const own = await startAppFor([receiver])
     const { webhookSecret, tenant } = await createTenant(own.deps, { name: 'Shop' }, 'test')
     const owner = await setUpOwner(own)
     const at = `/tenants/${tenant.id}`
@@ -205,7 +224,8 @@ describe('no answer to a GET, no file and no log holds a secret', () => {
       BODIES['POST /tenants/:tenant/devices'],
     )
     const invited = await owner.post<{ url: string }>('/users', { name: 'mia', tenant: tenant.id })
-    const verification = await owner.post<{ id: string }>(`${at}/verifications`, { template: 'age_over_18' })
+    const sent = await sendResult(own, await own.key(tenant.id), receiver)
+    const rotated = await owner.post<{ webhook_secret: string }>(`${at}/webhook-secret/rotate`)
     const rows = await own.deps.db.all<{ password: string; hash: string }>(
       'SELECT password, s.hash FROM dashboard_users JOIN dashboard_sessions s ON s.user_id = dashboard_users.id',
     )
@@ -216,18 +236,16 @@ describe('no answer to a GET, no file and no log holds a secret', () => {
       link: invited.body.url.split('=').at(-1) ?? '',
       cookie: owner.state.cookie?.split('=')[1] ?? '',
       webhookSecret,
+      rotatedSecret: rotated.body.webhook_secret,
       password: PASSWORD,
     }
     for (const secret of Object.values(secrets)) expect(secret.length).toBeGreaterThan(8)
     const texts: string[] = []
     for (const { path, method } of routes.filter(each => each.method === 'GET')) {
-      const id = path.includes('verifications') ? verification.body.id : till.body.device.id
+      const id = path.includes('verifications') ? sent.verification : sent.delivery
       const filled = path.replace(':tenant', tenant.id).replace(':id', id)
       for (const environment of ['test', 'live']) {
-        const answer = await owner.send(
-          method,
-          `${filled}${/overview|verifications|devices/.test(path) ? `?environment=${environment}` : ''}`,
-        )
+        const answer = await owner.send(method, `${filled}${ENVIRONMENTAL.test(path) ? `?environment=${environment}` : ''}`)
         texts.push(answer.text)
         if (answer.status !== 200) expect([path, environment, answer.status]).toEqual([path, 'live', 404])
       }

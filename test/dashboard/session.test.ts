@@ -181,6 +181,9 @@ describe('a fresh password', () => {
   const ASKED: [string, (tenant: string, userId: string) => [string, string, unknown?]][] = [
     ['making a key', tenant => ['POST', `/tenants/${tenant}/keys`, NEW_KEY]],
     ['rolling a key', tenant => ['POST', `/tenants/${tenant}/keys/key_x/roll`, { old_expires: 'now' }]],
+    ['seeing the webhook secret', tenant => ['POST', `/tenants/${tenant}/webhook-secret/reveal`]],
+    ['rotating the webhook secret', tenant => ['POST', `/tenants/${tenant}/webhook-secret/rotate`]],
+    ['dropping the previous webhook secret', tenant => ['POST', `/tenants/${tenant}/webhook-secret/drop-previous`]],
     ['inviting somebody', tenant => ['POST', '/users', { name: 'ivan', tenant }]],
     ['resetting somebody', (_, id) => ['POST', `/users/${id}/reset`]],
     ['removing somebody', (_, id) => ['DELETE', `/users/${id}`]],
