@@ -36,7 +36,7 @@ export async function setUp(
 ): Promise<Visit> {
   const hash = sha256Hex(token)
   const link = await findLink(deps.db, hash, deps.now())
-  if (!link || link.userId !== null || !(await needsSetup(deps))) throw apiError('setup_unavailable')
+  if (!link || !(await needsSetup(deps))) throw apiError('setup_unavailable')
   refuseWeakPassword(password, name)
   const user = draftUser(deps, { name, memberOf: null, password: await passwords.hash(password) })
   const isFirst = await deps.write(async tx => {

@@ -85,6 +85,17 @@ describe('a log-in', () => {
     expect(await Bun.password.verify(PASSWORD, NOBODYS_PASSWORD)).toBe(false)
   })
 
+  test('is refused when the password was changed while it was compared', async () => {
+    const app = await startApp()
+    await setUpOwner(app)
+    const busy = [1, 2].map(() => openBrowser(app).logIn('nobody'))
+    const answer = openBrowser(app).logIn('olivia')
+    await Promise.race(busy)
+    await app.deps.write(tx => tx.run(`UPDATE dashboard_users SET password = '${NOBODYS_PASSWORD}'`))
+    expect(outcome(await answer)).toBe('401 login_failed')
+    await Promise.all(busy)
+  })
+
   test('two are worked on at once and 20 wait; what comes beyond is told to come again', async () => {
     const app = await startApp()
     await setUpOwner(app)

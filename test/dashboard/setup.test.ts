@@ -91,6 +91,18 @@ describe('the set-up', () => {
     expect((await browser.get<{ data: unknown[] }>('/users')).body.data).toHaveLength(1)
   })
 
+  test('is too late when somebody was invited while its password was worked on', async () => {
+    const app = await startApp()
+    const token = await link(app)
+    // Two are worked on at once: the third waits, with everything looked at before.
+    const busy = [1, 2].map(() => openBrowser(app).logIn('nobody'))
+    const answer = openBrowser(app).post('/setup', owner(token))
+    await Promise.race(busy)
+    await inviteUser(app.deps, { name: 'ivan', memberOf: null }, 'test')
+    expect(outcome(await answer)).toBe('404 setup_unavailable')
+    await Promise.all(busy)
+  })
+
   test('a password that is refused uses nothing up', async () => {
     const app = await startApp()
     const token = await link(app)
