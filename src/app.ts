@@ -1,34 +1,47 @@
 import { Elysia } from 'elysia'
+import { dashboardRoutes } from './dashboard/routes.ts'
 import { recordHeartbeat } from './db/heartbeat.ts'
+import type { Demo } from './demo/furnish.ts'
+import { demoRoutes } from './demo/routes.ts'
 import type { Deps } from './deps.ts'
 import { deviceRoutes } from './devices/routes.ts'
+import { tillRoutes } from './devices/till-routes.ts'
 import { docsRoutes } from './http/docs.ts'
 import { httpPlugin } from './http/plugin.ts'
 import { allowedMethodsOf } from './http/routing.ts'
 import { serviceRoutes } from './http/service-routes.ts'
 import { sandboxRoutes } from './sandbox/routes.ts'
 import { usageRoutes } from './usage/routes.ts'
+import { shareCreations } from './verifications/create.ts'
+import { hostedRoutes } from './verifications/hosted-routes.ts'
 import { verificationRoutes } from './verifications/routes.ts'
 import { WebhookEvent } from './verifications/schema.ts'
 import { walletRoutes } from './wallet/routes.ts'
+import { webPages } from './web/serve.ts'
 
 const BODY_BYTES_BACKSTOP = 2 ** 31
 const IDLE_TIMEOUT_SECONDS = 15
 
 /** Every plugin and feature of the service, in order. */
-export function createApp(deps: Deps) {
+export function createApp(deps: Deps, demo?: Demo) {
+  const creations = shareCreations(deps, demo?.receiver.url)
   const app = new Elysia({
     normalize: false,
     // Bodies are bounded route by route (http/body.ts): the runtime's own refusal has no envelope, so its limit is out of reach.
     serve: { maxRequestBodySize: BODY_BYTES_BACKSTOP, idleTimeout: IDLE_TIMEOUT_SECONDS },
   })
     .use(httpPlugin(deps, path => allowedMethods(path)))
-    .use(verificationRoutes(deps))
+    .use(verificationRoutes(deps, creations))
+    .use(hostedRoutes(deps))
     .use(walletRoutes(deps))
     .use(sandboxRoutes(deps))
     .use(usageRoutes(deps))
     .use(deviceRoutes(deps))
+    .use(tillRoutes(deps))
+    .use(dashboardRoutes(deps, creations))
     .use(serviceRoutes(deps, at => recordHeartbeat(deps, at)))
+    .use(demo ? demoRoutes(deps, demo) : new Elysia())
+    .use(webPages(demo !== undefined))
   const allowedMethods = allowedMethodsOf(() => app.routes)
   return app.use(docsRoutes(deps, () => app.routes, WebhookEvent))
 }

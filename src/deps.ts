@@ -17,6 +17,7 @@ import { createStatusChecker, type StatusChecker } from './openid4vp/status-list
 import { createSandbox, type Sandbox } from './sandbox/world.ts'
 import type { Sealer } from './seal.ts'
 import { type Clock, steadyClock } from './time.ts'
+import { type Changes, createChanges } from './verifications/changes.ts'
 import { rememberIdentity } from './wallet/keys.ts'
 import { isSandboxList, statusFetcher } from './wallet/status.ts'
 import type { EgressPolicy, Resolve } from './webhooks/egress.ts'
@@ -37,6 +38,8 @@ export type Deps = Storage & {
   isOverloaded: () => boolean
   /** Where somebody authenticated lately. */
   networks: Networks
+  /** Who follows a session. */
+  changes: Changes
   log: Log
   metrics: Metrics
   resolve: Resolve
@@ -91,6 +94,7 @@ export function createDeps(config: Config, world: World, role: 'server' | 'comma
     limits: createRateLimits(now, config.rateLimitScale, policy => metrics.count('vidimus_rate_limited_total', { policy })),
     isOverloaded: () => config.rateLimitScale > 0 && load.isOverloaded(),
     networks: createNetworks({ ...storage, now, sealer, log }),
+    changes: createChanges(),
     log,
     metrics,
     resolve,

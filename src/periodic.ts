@@ -1,5 +1,7 @@
 import { sweepGuesses } from './access/guessing.ts'
 import { sweepNetworks } from './access/networks.ts'
+import { sweepSessions } from './dashboard/session.ts'
+import { sweepFailures } from './dashboard/throttle.ts'
 import type { Deps } from './deps.ts'
 import { sweepTokens } from './devices/expire.ts'
 import { describeFailure } from './log.ts'
@@ -12,6 +14,8 @@ const JOBS = [
   { name: 'retention', everyMs: 600_000, run: sweepRetention },
   { name: 'tokens', everyMs: 3_600_000, run: sweepTokens },
   { name: 'guesses', everyMs: 3_600_000, run: sweepGuesses },
+  { name: 'log-ins', everyMs: 3_600_000, run: sweepFailures },
+  { name: 'dashboard sessions', everyMs: 3_600_000, run: sweepSessions },
   { name: 'networks', everyMs: 86_400_000, run: sweepNetworks },
   { name: 'checkpoint', everyMs: 3_600_000, run: (deps: Deps) => deps.write(tx => deps.audit.checkpoint(tx, deps.now())) },
   { name: 'certificate', everyMs: 86_400_000, run: warnOfExpiry },

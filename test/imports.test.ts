@@ -27,10 +27,14 @@ const ALLOWED: Record<string, string[]> = {
   sdk: [],
   webhooks: [...GROUND, 'tenants', 'sdk'],
   verifications: [...GROUND, 'access', 'tenants', 'templates', 'usage', 'webhooks'],
-  devices: [...GROUND, 'access', 'audit', 'templates'],
+  devices: [...GROUND, 'access', 'audit', 'templates', 'tenants'],
   // The other side of the protocol: of openid4vp it takes types only, which test/sandbox/browser.test.ts checks.
   sandbox: GROUND,
   wallet: [...GROUND, 'verifications', 'webhooks', 'templates', 'sandbox'],
+  dashboard: [...GROUND, 'access', 'audit', 'devices', 'templates', 'tenants', 'usage', 'verifications', 'wallet', 'webhooks'],
+  demo: [...GROUND, 'access', 'audit', 'devices', 'sdk', 'templates', 'tenants', 'verifications', 'wallet'],
+  // Browser code, but for serve.ts: of the server it takes types only, which the last test checks.
+  web: [...GROUND, 'verifications', 'devices', 'usage', 'templates', 'dashboard', 'sandbox', 'demo'],
 }
 
 /** They put everything together; nobody imports them. */
@@ -60,6 +64,17 @@ test('SQL is spoken in store.ts and db/ only', async () => {
   expect(speakers.filter(from => !from.startsWith('db/') && !from.endsWith('store.ts'))).toEqual([])
 })
 
+/** Run on either side: they ask for nothing that a browser lacks. */
+const FOR_BOTH = ['sandbox/wallet.ts', 'sandbox/personas.ts', 'openid4vp/merge-claims.ts']
+
+test('pages take nothing but types from the server, but for what is written for both sides', async () => {
+  const taken = (await allImports()).filter(({ from, to, typeOnly }) => {
+    if (!from.startsWith('web/') || from === 'web/serve.ts') return false
+    return isOurs(to) && roomOf(to) !== 'web' && !typeOnly && !FOR_BOTH.includes(to)
+  })
+  expect(taken.map(({ from, to }) => `${from} -> ${to}`)).toEqual([])
+})
+
 function isForbidden({ from, to, typeOnly }: Import): boolean {
   const room = roomOf(from)
   const target = roomOf(to)
@@ -72,10 +87,10 @@ function isForbidden({ from, to, typeOnly }: Import): boolean {
 
 const isOurs = (path: string): boolean => /\.tsx?$/.test(path)
 
-const roomOf = (path: string): string => path.split('/')[0]?.replace(/\.ts$/, '') ?? ''
+const roomOf = (path: string): string => path.split('/')[0]?.replace(/\.tsx?$/, '') ?? ''
 
 async function allImports(): Promise<Import[]> {
-  const files = await Array.fromAsync(new Bun.Glob('**/*.ts').scan(SRC))
+  const files = await Array.fromAsync(new Bun.Glob('**/*.{ts,tsx}').scan(SRC))
   const found = await Promise.all(files.map(async file => importsOf(file, await Bun.file(join(SRC, file)).text())))
   return found.flat()
 }

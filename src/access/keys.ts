@@ -2,7 +2,9 @@ import type { Deps } from '../deps.ts'
 import { sha256Hex } from '../hash.ts'
 import { newKeyId, newSecret } from '../ids.ts'
 import type { Environment, Scope } from './scopes.ts'
-import { type ApiKeyRow, findKey, insertKey, markKeyRevoked, setKeyExpiry } from './store.ts'
+import { type ApiKeyRow, findKey, insertKey, listKeys, markKeyRevoked, setKeyExpiry } from './store.ts'
+
+export type { ApiKeyRow } from './store.ts'
 
 const DAY_MS = 86_400_000
 const DISPLAY_PREFIX_LENGTH = 12
@@ -45,6 +47,14 @@ export async function createKey(deps: KeyDeps, { actor, expiresDays, ...wanted }
   return minted
 }
 
+/** Newest first. */
+export const readKeys = async ({ db }: Pick<Deps, 'db'>, tenantId: string): Promise<ApiKeyRow[]> => await listKeys(db, tenantId)
+
+export async function readKey({ db }: Pick<Deps, 'db'>, tenantId: string, id: string): Promise<ApiKeyRow | undefined> {
+  const row = await findKey(db, id)
+  return row?.tenantId === tenantId ? row : undefined
+}
+
 /** False when there is no such key, or it was revoked before: revoking twice is no second act. */
 export async function revokeKey(deps: KeyDeps, id: string, actor: string): Promise<boolean> {
   const at = deps.now()
@@ -73,7 +83,7 @@ export async function rollKey(deps: KeyDeps, id: string, grace: RollGrace, actor
   })
 }
 
-const isExpired = (row: ApiKeyRow, at: number) => row.expiresAt !== null && row.expiresAt <= at
+export const isExpired = (row: ApiKeyRow, at: number): boolean => row.expiresAt !== null && row.expiresAt <= at
 
 type Wanted = { tenantId: string; environment: Environment; scopes: readonly Scope[]; label?: string; expiresAt: number | null }
 

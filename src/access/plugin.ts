@@ -21,6 +21,8 @@ export type Need = {
 /** A route without a key: limited by address and, where the id in the path is the capability, by session. */
 export type Open = {
   perSession?: 'status' | 'wallet-get' | 'wallet-post'
+  /** For pages of this service; those of other origins may not read it. */
+  ownPages?: true
   /** What is exchanged for tokens here is a secret in the body: also limited by address, as that secret needs it. */
   exchange?: 'enroll' | 'refresh'
   /** Takes an Idempotency-Key. */
@@ -57,7 +59,7 @@ export function accessPlugin(deps: Deps) {
     if (open.exchange === 'refresh') allowances.push(deps.limits.take('refresh', client))
     // Only wrong codes are taken from it (guessing.ts).
     if (open.exchange === 'enroll') deps.limits.check('enroll', client)
-    Object.assign(set.headers, rateLimitHeaders(allowances), open.exchange ? {} : OPEN_TO_ALL_ORIGINS)
+    Object.assign(set.headers, rateLimitHeaders(allowances), open.exchange || open.ownPages ? {} : OPEN_TO_ALL_ORIGINS)
     if (open.idempotent) refuseMalformedKey(request)
     admitted.add(request)
   }

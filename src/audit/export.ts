@@ -5,8 +5,11 @@ import { FormatRegistry, type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { Deps } from '../deps.ts'
 import { type ChainProblem, type Checkpoint, chainVerifier, readPublicKey } from './chain.ts'
-import { holdSnapshot, listCheckpoints } from './store.ts'
+import { findLastCheckpoint, holdSnapshot, listCheckpoints, listRecords } from './store.ts'
 import { type AuditVerdict, readChain } from './verify.ts'
+
+const SIGN_ATTEMPTS_MAX = 20
+const UNSIGNED_MAX = 1000
 
 FormatRegistry.Set('audit-hex', value => /^[0-9a-f]{64}$/.test(value))
 FormatRegistry.Set('audit-base64', value => Buffer.from(value, 'base64').toString('base64') === value)
@@ -42,20 +45,19 @@ const Line = Type.Object(
   exactly,
 )
 
-/** Signs the head and gives the lines up to it, while others may go on writing. For a command: it holds `deps.db` still. */
-export async function* exportAudit(
-  deps: Pick<Deps, 'db' | 'write' | 'sealer' | 'audit' | 'now'>,
-): AsyncGenerator<string, void, undefined> {
-  let release: (() => void) | undefined
+type ExportDeps = Pick<Deps, 'db' | 'write' | 'sealer' | 'audit' | 'now'>
+
+/** Signs the head and gives the lines up to it, while others may go on writing. It holds `deps.db` still, so nobody else may read by that. */
+export async function* exportAudit(deps: ExportDeps): AsyncGenerator<string, void, undefined> {
+  const { signedTo, release } = await holdSigned(deps)
   try {
-    const checkpoints = await deps.write(async tx => {
-      await deps.audit.checkpoint(tx, deps.now())
-      // Nobody else can add a record meanwhile, so the last one of the snapshot is the one just signed.
-      release = await holdSnapshot(deps.db)
-      return await listCheckpoints(tx)
-    })
-    yield headingOf(deps.audit.publicKey(), checkpoints)
+    const checkpoints = await listCheckpoints(deps.db)
+    yield headingOf(
+      deps.audit.publicKey(),
+      checkpoints.filter(({ seq }) => seq <= signedTo),
+    )
     for await (const { record, disclosed } of readChain(deps)) {
+      if (record.seq > signedTo) return
       const line: Static<typeof Line> = {
         ...record,
         ...(disclosed && { salt: Buffer.from(disclosed.salt).toString('hex'), details: disclosed.details }),
@@ -63,8 +65,27 @@ export async function* exportAudit(
       yield JSON.stringify(line)
     }
   } finally {
-    release?.()
+    release()
   }
+}
+
+/**
+ * A signed head, and the database as it was then. Records that came in between are left out; unless one of them is of an erasure, whose details
+ * would be missing without a record that explains it: then again.
+ */
+async function holdSigned({ db, write, audit, now }: ExportDeps): Promise<{ signedTo: number; release: () => void }> {
+  for (let attempt = 1; attempt <= SIGN_ATTEMPTS_MAX; attempt++) {
+    const last = await write(async tx => {
+      await audit.checkpoint(tx, now())
+      return await findLastCheckpoint(tx)
+    })
+    const signedTo = last?.seq ?? 0
+    const release = await holdSnapshot(db)
+    const unsigned = await listRecords(db, signedTo, UNSIGNED_MAX)
+    if (unsigned.length < UNSIGNED_MAX && !unsigned.some(({ action }) => action.endsWith('.erased'))) return { signedTo, release }
+    release()
+  }
+  throw new Error('too much was written to sign a head and read it')
 }
 
 function headingOf(publicKey: string, checkpoints: Checkpoint[]): string {

@@ -1,4 +1,4 @@
-import { asc, desc, gt, inArray, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, gte, inArray, lt, sql } from 'drizzle-orm'
 import { type Db, hot } from '#db'
 import { auditCheckpoints, auditRecords } from '#schema'
 import type { AuditRecord, Checkpoint } from './chain.ts'
@@ -50,7 +50,32 @@ export async function listRecords(db: Db, afterSeq: number, limit: number): Prom
   return await db.select().from(auditRecords).where(gt(auditRecords.seq, afterSeq)).orderBy(asc(auditRecords.seq)).limit(limit)
 }
 
-/** What this connection reads stays as it is now until it is released. Only for a command: the server's readers share theirs. */
+export async function findRecord(db: Db, seq: number): Promise<StoredRecord | undefined> {
+  const [row] = await db.select().from(auditRecords).where(eq(auditRecords.seq, seq)).limit(1)
+  return row
+}
+
+type Browsing = { before: number; limit: number; tenantId?: string; lookedAtMax: number }
+
+/** Newest first, and down to which record was looked at. */
+export async function listRecordsBefore(
+  db: Db,
+  { before, limit, tenantId, lookedAtMax }: Browsing,
+): Promise<{ rows: StoredRecord[]; downTo: number }> {
+  const head = await findHead(db)
+  const from = Math.min(before, (head?.seq ?? 0) + 1)
+  const lowest = tenantId === undefined ? 1 : Math.max(1, from - lookedAtMax)
+  const { seq } = auditRecords
+  const rows = await db
+    .select()
+    .from(auditRecords)
+    .where(and(lt(seq, from), gte(seq, lowest), tenantId === undefined ? undefined : eq(auditRecords.tenantId, tenantId)))
+    .orderBy(desc(seq))
+    .limit(limit)
+  return { rows, downTo: rows.length === limit ? (rows.at(-1)?.seq ?? lowest) : lowest }
+}
+
+/** What this connection reads stays as it is now until it is released. Never on a connection that others read by. */
 export async function holdSnapshot(db: Db): Promise<() => void> {
   db.run(sql`BEGIN`)
   // The first read takes the snapshot, not BEGIN.

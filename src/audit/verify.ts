@@ -36,11 +36,13 @@ export async function* readChain({
     for (const { salt, sealed, ...record } of batch) yield { record, disclosed: disclose(sealer, { ...record, salt, sealed }) }
     if (batch.length < BATCH) return
     after = batch.at(-1)?.seq ?? after
+    // A long chain is walked beside a running service.
+    await new Promise<void>(resolve => setImmediate(resolve))
   }
 }
 
 /** What of a record can be checked against its commitment; nothing once the subject is erased. */
-function disclose(sealer: Deps['sealer'], { salt, sealed, ...record }: StoredRecord): Disclosed | undefined {
+export function disclose(sealer: Deps['sealer'], { salt, sealed, ...record }: StoredRecord): Disclosed | undefined {
   if (!salt && !sealed) return undefined
   // An erasure takes both.
   if (!salt || !sealed) return { salt: Buffer.alloc(0), details: {} }

@@ -1,4 +1,4 @@
-import { renderUnicodeCompact } from 'uqr'
+import encodeQR from 'qr'
 import type { Environment } from '../access/scopes.ts'
 import { pairingLink } from '../devices/pairing-code.ts'
 import { presentDevice } from '../devices/present.ts'
@@ -120,7 +120,7 @@ function showOnce({ device, pairingCode }: Registration, publicUrl: string, json
   if (json) return print(JSON.stringify({ device: wire(device), pairing_code: pairingCode, pairing_url: link }))
   return print(`${pairingCode}
 
-${renderUnicodeCompact(link, { border: 2 })}
+${encodeQR(link, 'ascii', { ecc: 'low', border: 2 })}
 
 Scan it with the till, or open ${link}
 This is the only time the code of ${device.id} is shown. It works once, until ${isoUtc(device.pairingExpiresAt)}.`)

@@ -6,6 +6,10 @@ type Verb = { does: string; run: (args: string[]) => Promise<number> }
 const VERBS = new Map<string, Verb>(
   Object.entries({
     serve: { does: 'start the service (the default)', run: async args => (await import('./serve.ts')).runServe(args) },
+    demo: {
+      does: 'show everything on one page, with throw-away data',
+      run: async args => (await import('./demo.ts')).runDemo(args),
+    },
     tenant: { does: 'create, list and change tenants', run: async args => (await import('./tenant.ts')).runTenant(args) },
     key: { does: 'create, list, roll and revoke API keys', run: async args => (await import('./key.ts')).runKey(args) },
     device: { does: 'register, list and revoke tills', run: async args => (await import('./device.ts')).runDevice(args) },
@@ -27,6 +31,7 @@ const VERBS = new Map<string, Verb>(
       does: 'show, request and import the certificate wallets see',
       run: async args => (await import('./signing.ts')).runSigning(args),
     },
+    user: { does: 'list, invite and reset users of the dashboard', run: async args => (await import('./user.ts')).runUser(args) },
     audit: { does: 'verify and export the audit chain', run: async args => (await import('./audit.ts')).runAudit(args) },
     openapi: { does: 'print the OpenAPI document', run: async args => (await import('./openapi.ts')).runOpenapi(args) },
     version: { does: 'print versions', run: async args => (await import('./version.ts')).runVersion(args) },

@@ -4,6 +4,8 @@ import { createKey } from '../access/keys.ts'
 import { SCOPES } from '../access/scopes.ts'
 import { createApp } from '../app.ts'
 import { type Config, ConfigError, loadConfig, VARIABLES } from '../config.ts'
+import { openSetup } from '../dashboard/setup.ts'
+import type { Demo } from '../demo/furnish.ts'
 import { createDeps, type Deps, realWorld } from '../deps.ts'
 import { startPeriodic } from '../periodic.ts'
 import { createTenant } from '../tenants/settings.ts'
@@ -23,7 +25,8 @@ const HEADER_BYTES_MAX = 64 * 1024
 const HELP = `usage: vidimus serve [--dev] [--json]
 
 Starts the service. The first start makes the data directory with database, master key, and a signing key with its certificate. With --dev it
-also makes a tenant with a test key, and prints the key. With --json the first line of standard output is {"listening":…,"setup_url":…}.
+also makes a tenant with a test key, and prints the key. While nobody has set up the dashboard, each start prints a link that does it, once and
+within the hour. With --json the first line of standard output is {"listening":…,"setup_url":…}.
 
 ${table(
   ['VARIABLE', 'DEFAULT', 'MEANING'],
@@ -43,8 +46,9 @@ export async function runServe(args: string[]): Promise<number> {
   const deps = createDeps(config, values.json ? { ...world, prettyLog: false } : world, 'server')
   const service = await start(deps)
   const firstKey = values.dev ? await makeFirstKey(deps) : undefined
-  if (values.json) print(JSON.stringify({ listening: service.url, setup_url: null, ...(firstKey && { test_key: firstKey }) }))
-  else print(welcome(service.url, config, firstKey))
+  const setupUrl = await openSetup(deps)
+  if (values.json) print(JSON.stringify({ listening: service.url, setup_url: setupUrl, ...(firstKey && { test_key: firstKey }) }))
+  else print(welcome(service.url, config, setupUrl, firstKey))
   deps.log.info('service.started', { address: service.url })
   await stopped
   await service.stop()
@@ -54,7 +58,7 @@ export async function runServe(args: string[]): Promise<number> {
 export type Service = { url: string; stop: () => Promise<void> }
 
 /** Listens, and starts what the service does by itself. */
-export async function start(deps: Deps, sending?: Sending): Promise<Service> {
+export async function start(deps: Deps, { demo, sending }: { demo?: Demo; sending?: Sending } = {}): Promise<Service> {
   const { config } = deps
   ;(http as { maxHeaderSize: number }).maxHeaderSize = HEADER_BYTES_MAX
   deps.metrics.gauge('vidimus_verifications_pending', 'Sessions waiting for a wallet.', () => countPending(deps.db))
@@ -66,7 +70,7 @@ export async function start(deps: Deps, sending?: Sending): Promise<Service> {
   )
   await ensureSigningKey(deps)
   await warnOfExpiry(deps)
-  const app = listen(createApp(deps), config)
+  const app = listen(createApp(deps, demo), config)
   const port = app.server?.port ?? config.port
   const url = `${config.tls ? 'https' : 'http'}://${shownHost(config.host)}:${port}`
   deps.egress.listener.port = port
@@ -78,6 +82,8 @@ export async function start(deps: Deps, sending?: Sending): Promise<Service> {
     url,
     async stop() {
       stopPeriodic()
+      // They would stay open for as long as their sessions last.
+      deps.changes.close()
       // New connections are refused at once; what is under way gets its answer, within reason.
       await within(DRAIN_MS, app.stop())
       await dispatch.stop()
@@ -99,7 +105,13 @@ async function within(ms: number, work: Promise<unknown>): Promise<void> {
 
 function listen(app: ReturnType<typeof createApp>, { port, host, tls }: Config): ReturnType<typeof createApp> {
   try {
-    return app.listen({ port, hostname: host, ...(tls && { tls: { cert: readPem(tls.certFile), key: readPem(tls.keyFile) } }) })
+    return app.listen({
+      port,
+      hostname: host,
+      // The framework would let a second service in: each would get some of the connections.
+      reusePort: false,
+      ...(tls && { tls: { cert: readPem(tls.certFile), key: readPem(tls.keyFile) } }),
+    })
   } catch (error) {
     if (error instanceof ConfigError) throw error
     throw new CommandError(
@@ -132,8 +144,20 @@ async function makeFirstKey(deps: Deps): Promise<string | undefined> {
   return key
 }
 
-function welcome(url: string, { publicUrl, dataDir, host, tls }: Config, firstKey: string | undefined): string {
-  const lines = ['', `  Vidimus listens on ${url}`, `  API reference  ${publicUrl}/docs`, `  Data           ${dataDir}`]
+function welcome(
+  url: string,
+  { publicUrl, dataDir, host, tls }: Config,
+  setupUrl: string | null,
+  firstKey: string | undefined,
+): string {
+  const lines = [
+    '',
+    `  Vidimus listens on ${url}`,
+    `  Dashboard      ${publicUrl}/dashboard`,
+    `  API reference  ${publicUrl}/docs`,
+    `  Data           ${dataDir}`,
+  ]
+  if (setupUrl) lines.push('', '  Set up the dashboard (works once, within the hour):', `    ${setupUrl}`)
   if (firstKey) {
     lines.push(
       '',
@@ -150,7 +174,7 @@ function welcome(url: string, { publicUrl, dataDir, host, tls }: Config, firstKe
   return [...lines, ''].join('\n')
 }
 
-const stopSignal = () =>
+export const stopSignal = () =>
   new Promise<void>(resolve => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
   })

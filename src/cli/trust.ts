@@ -1,8 +1,5 @@
-import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { isoUtc } from '../time.ts'
-import { type AnchorRow, listAllAnchors } from '../wallet/store.ts'
-import { addAnchors, removeAnchor, TrustProblem } from '../wallet/trust-settings.ts'
+import { addAnchors, presentAnchor, readAnchors, removeAnchor, TrustProblem } from '../wallet/trust-settings.ts'
 import { ACTOR, actOf, CommandError, choice, parseCall, print, required, shortText, table, withDeps } from './output.ts'
 
 const HELP = `usage: vidimus trust add FILE.pem --env test|live [--label TEXT] [--for VCT-OR-DOCTYPE] [--mode iso|pkix] [--json]
@@ -53,7 +50,7 @@ async function add(
   const pem = readPemFile(file)
   try {
     const rows = await withDeps(deps => addAnchors(deps, { pem, environment, label, trustedFor, mode }, ACTOR))
-    if (flags.json) return print(JSON.stringify({ data: rows.map(wire) }))
+    if (flags.json) return print(JSON.stringify({ data: rows.map(presentAnchor) }))
     return print(
       rows
         .map(row => `${row.label} is trusted in ${row.environment} sessions for ${row.trustedFor ?? 'every type'} (${row.id}).`)
@@ -77,13 +74,13 @@ export function readPemFile(file: string): string {
 }
 
 async function list(json = false): Promise<number> {
-  const rows = await withDeps(deps => listAllAnchors(deps.db))
-  if (json) return print(JSON.stringify({ data: rows.map(wire) }))
+  const rows = await withDeps(readAnchors)
+  if (json) return print(JSON.stringify({ data: rows.map(presentAnchor) }))
   if (rows.length === 0)
     return print(
       'No issuers are trusted yet, apart from the sandbox issuer in test sessions.\nNext: vidimus trust add FILE.pem --env live',
     )
-  const shown = rows.map(wire)
+  const shown = rows.map(presentAnchor)
   return print(
     table(
       ['ID', 'ENV', 'LABEL', 'FOR', 'MODE', 'VALID UNTIL'],
@@ -103,19 +100,4 @@ async function remove(id: string, json = false): Promise<number> {
   if (!(await withDeps(deps => removeAnchor(deps, id, ACTOR))))
     throw new CommandError(`there is no anchor ${id}; "vidimus trust list" shows all`)
   return print(json ? JSON.stringify({ id, removed: true }) : `Anchor ${id} is no longer trusted.`)
-}
-
-function wire({ id, environment, label, mode, trustedFor, certificate }: AnchorRow) {
-  const parsed = new X509Certificate(certificate)
-  return {
-    id,
-    environment,
-    label,
-    mode,
-    trusted_for: trustedFor,
-    subject: parsed.subject.split('\n').join(', '),
-    not_before: isoUtc(parsed.validFromDate.getTime()),
-    not_after: isoUtc(parsed.validToDate.getTime()),
-    fingerprint_sha256: parsed.fingerprint256.replaceAll(':', '').toLowerCase(),
-  }
 }

@@ -262,6 +262,8 @@ export const verificationEvents = sqliteTable(
     event: text('event').notNull(),
     salt: bytes('salt').notNull(),
     sealed: bytes('sealed').notNull(),
+    /** Its record on the audit chain, where it has one: the details of that go with the session. */
+    auditSeq: integer('audit_seq'),
   },
   table => [
     foreignKey({
@@ -299,6 +301,9 @@ export const webhookDeliveries = sqliteTable(
     index('webhook_deliveries_session').on(table.verificationId),
     index('webhook_deliveries_lane').on(table.lane, table.tenantId, table.dueAt).where(sql`status = 'pending'`),
     index('webhook_deliveries_newest').on(table.tenantId, table.createdAt),
+    index('webhook_deliveries_failing')
+      .on(table.tenantId, table.dueAt)
+      .where(sql`attempts > 0 AND status IN ('pending', 'failed')`),
   ],
 )
 
@@ -378,3 +383,81 @@ export const auditCheckpoints = sqliteTable('audit_checkpoints', {
   /** Ed25519 over the checkpoint's text (audit/chain.ts). */
   signature: text('signature').notNull(),
 })
+
+/** People who use the dashboard. */
+export const dashboardUsers = sqliteTable(
+  'dashboard_users',
+  {
+    id: text('id').primaryKey(),
+    /** Lower case. */
+    name: text('name').notNull(),
+    /** The one tenant they see; null for an owner of the installation, who sees all. */
+    memberOf: text('member_of').references(() => tenants.id),
+    /** Argon2id; null until an invited user has chosen one. */
+    password: text('password'),
+    createdAt: time('created_at').notNull(),
+    lastLoginAt: time('last_login_at'),
+  },
+  table => [uniqueIndex('dashboard_users_name').on(table.name)],
+)
+
+/** One-time links: for the set-up, while there is no user, and for a user to choose a password. Used ones are deleted. */
+export const dashboardLinks = sqliteTable(
+  'dashboard_links',
+  {
+    /** SHA-256 of the token. */
+    hash: text('hash').primaryKey(),
+    /** Null for the set-up. */
+    userId: text('user_id').references(() => dashboardUsers.id),
+    expiresAt: time('expires_at').notNull(),
+  },
+  table => [index('dashboard_links_user').on(table.userId)],
+)
+
+export const dashboardSessions = sqliteTable(
+  'dashboard_sessions',
+  {
+    /** SHA-256 of the cookie. */
+    hash: text('hash').primaryKey(),
+    /** For lists: it opens nothing. */
+    id: text('id').notNull(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => dashboardUsers.id),
+    agent: text('agent').notNull(),
+    createdAt: time('created_at').notNull(),
+    /** To the minute. */
+    seenAt: time('seen_at').notNull(),
+    expiresAt: time('expires_at').notNull(),
+    /** When the password was last given. */
+    authenticatedAt: time('authenticated_at').notNull(),
+  },
+  table => [uniqueIndex('dashboard_sessions_id').on(table.id), index('dashboard_sessions_user').on(table.userId)],
+)
+
+/** Where a user has logged in before, as an HMAC: wrong passwords from elsewhere do not delay them there. */
+export const dashboardNetworks = sqliteTable(
+  'dashboard_networks',
+  {
+    userId: text('user_id')
+      .notNull()
+      .references(() => dashboardUsers.id),
+    network: text('network').notNull(),
+    seenAt: time('seen_at').notNull(),
+  },
+  table => [primaryKey({ columns: [table.userId, table.network] })],
+)
+
+/** Wrong passwords by account, whether it exists or not, and by network where the user is known; all other networks are one. */
+export const loginFailures = sqliteTable(
+  'login_failures',
+  {
+    /** HMAC of the name as it was typed. */
+    account: text('account').notNull(),
+    network: text('network').notNull(),
+    failures: integer('failures').notNull(),
+    notBefore: time('not_before').notNull(),
+    forgetAt: time('forget_at').notNull(),
+  },
+  table => [primaryKey({ columns: [table.account, table.network] }), index('login_failures_forget').on(table.forgetAt)],
+)

@@ -23,6 +23,8 @@ export type Storage = {
   /** A number that changes when another process has written: what was remembered of the database before is to be read again. */
   foreignChanges(): number
   write: Write
+  /** A reader of one's own, for what must be read as of one moment. Until it is closed, erased text may stay in the log. */
+  openAside(): { db: Db; close(): void }
   /** Copies the log into the database file and empties it: afterwards deleted text is in neither. False when a reader held it up. */
   checkpoint(): Promise<boolean>
   close(): Promise<void>
@@ -196,6 +198,10 @@ export function createStorage(writer: Database, reader: Database, onGroup: (size
     // As the writer sees it: its own commits do not count, and nobody else in this process writes.
     foreignChanges: () => dataVersion.get()?.data_version ?? 0,
     write,
+    openAside() {
+      const aside = openReader(reader.filename)
+      return { db: drizzleOn(aside), close: () => aside.close() }
+    },
     checkpoint,
     async close() {
       while (flushing) await flushing

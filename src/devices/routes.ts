@@ -5,6 +5,7 @@ import { traceOf } from '../http/plugin.ts'
 import { errorResponses } from '../http/schema.ts'
 import { enrollDevice } from './enroll.ts'
 import { presentDevice } from './present.ts'
+import { readDevices } from './read.ts'
 import { refreshDevice } from './refresh.ts'
 import { registerDevice } from './register.ts'
 import { revokeDevice } from './revoke.ts'
@@ -18,7 +19,6 @@ import {
   RegisteredDevice,
   TokenPair,
 } from './schema.ts'
-import { listDevices } from './store.ts'
 import type { Exchange } from './tokens.ts'
 
 export const deviceRoutes = (deps: Deps) =>
@@ -41,7 +41,7 @@ export const deviceRoutes = (deps: Deps) =>
         },
       },
     )
-    .get('/devices', async ({ caller }) => ({ data: (await listDevices(deps.db, caller)).map(presentDevice) }), {
+    .get('/devices', async ({ caller }) => ({ data: await readDevices(deps, caller) }), {
       need: { scope: 'devices:manage' },
       response: { 200: DeviceList, ...errorResponses(401, 403, 429, 500) },
       detail: { operationId: 'listDevices', summary: 'List devices, newest first' },

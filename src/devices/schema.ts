@@ -98,3 +98,30 @@ export const TokenPair = Type.Object(
   { additionalProperties: false, $id: 'DeviceTokenPair' },
 )
 export type TokenPair = typeof TokenPair.static
+
+/** What the till's page is told of itself. */
+export const Till = Type.Object(
+  {
+    name: Type.String(),
+    environment: Type.Union([Type.Literal('test'), Type.Literal('live')]),
+    tenant: Type.String(),
+    templates: Type.Array(
+      Type.Object(
+        {
+          key: Type.String(),
+          title: Type.Optional(
+            Type.Object(
+              { en: Type.String(), de: Type.String() },
+              { additionalProperties: false, description: 'Absent while there is no such template.' },
+            ),
+          ),
+          age_over: Type.Optional(Type.Integer({ description: 'What a yes proves, in years.' })),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    now: Timestamp,
+  },
+  { additionalProperties: false },
+)
+export type Till = typeof Till.static

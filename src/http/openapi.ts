@@ -259,6 +259,7 @@ const OWN: Readonly<Record<string, readonly ErrorCode[]>> = {
   enrollDevice: ['invalid_request', 'invalid_pairing_code'],
   refreshDevice: ['invalid_request', 'invalid_refresh_token'],
   getVerificationStatus: ['session_not_found'],
+  watchVerification: ['session_not_found'],
   getRequestObject: ['session_not_found', 'session_already_responded', 'session_expired'],
   postRequestObject: ['session_not_found', 'session_already_responded', 'session_expired'],
   postWalletResponse: ['invalid_wallet_response', 'session_not_found', 'session_already_responded', 'session_expired'],

@@ -11,6 +11,8 @@ const URL_LENGTH_MAX = 4096
 export type Trace = {
   id: string
   startedAt: number
+  /** Who is calling, behind proxies that are trusted. */
+  address: string
   /** The client's network, as budgets count it. */
   client: string
   keyPrefix?: string
@@ -49,8 +51,8 @@ export function httpPlugin(deps: Deps, allowedMethods: (path: string) => string[
     .onRequest(({ request, server, set }) => {
       const id = `req_${boot}${(counter++).toString(36)}`
       const peer = server?.requestIP(request)?.address ?? ''
-      const client = addressBucket(clientAddress(peer, request.headers.get('x-forwarded-for'), config.trustedProxies))
-      traces.set(request, { id, startedAt: performance.now(), client })
+      const address = clientAddress(peer, request.headers.get('x-forwarded-for'), config.trustedProxies)
+      traces.set(request, { id, startedAt: performance.now(), address, client: addressBucket(address) })
       set.headers['x-request-id'] = id
       if (request.url.length > URL_LENGTH_MAX) throw apiError('uri_too_long')
     })

@@ -27,6 +27,12 @@ export const POLICIES = {
   /** Wrong codes only: by address, and of everybody together. */
   enroll: { perSecond: 5 / 60, burst: 10 },
   'enroll-all': { perSecond: 1, burst: 120 },
+  /** Wrong passwords only: by address, and of everybody together. */
+  login: { perSecond: 20 / 3600, burst: 20 },
+  'login-all': { perSecond: 2, burst: 120 },
+  /** By user: everything, and what changes something. */
+  dashboard: { perSecond: 10, burst: 100 },
+  'dashboard-change': { perSecond: 2, burst: 60 },
 } satisfies Record<string, Budget>
 
 export type Policy = keyof typeof POLICIES

@@ -12,4 +12,9 @@ export function allowedMethodsOf(routes: () => Route[]): (path: string) => strin
 }
 
 const patternOf = (template: string): RegExp =>
-  new RegExp(`^${template.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:[^/]+/g, '[^/]+')}/?$`)
+  new RegExp(
+    `^${template
+      .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+      .replace(/:[^/]+/g, '[^/]+')
+      .replace(/\\\*$/, '.+')}/?$`,
+  )

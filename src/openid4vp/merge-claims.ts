@@ -1,6 +1,7 @@
 // One name set for both formats: a merchant reads `birthdate`, whether it came as an mdoc's `birth_date` or an SD-JWT's `birthdate`. The names
 // are those of the SD-JWT PID; ages are `age_over_NN`. The credential's own names stay on its own result.
 import type { ReadCredential } from './credential.ts'
+import type { ClaimPath } from './dcql.ts'
 import { ageOf } from './dcql-match.ts'
 
 type Claims = Record<string, unknown>
@@ -43,6 +44,17 @@ export function mergeClaims(credentials: readonly Credential[]): Claims {
     }
   }
   return merged
+}
+
+/** Under which name, with dots between its parts, a claim that a query asks for will be among the merged ones. */
+export function mergedName(format: ReadCredential['format'], path: ClaimPath): string {
+  if (format === 'mso_mdoc') {
+    const element = String(path.at(-1))
+    return (NAMES[element] ?? [element]).join('.')
+  }
+  const [first, age] = path
+  if (first === 'age_equal_or_over' && typeof age === 'string') return `age_over_${age}`
+  return path.filter(part => typeof part === 'string').join('.')
 }
 
 function place(target: Claims, [name = '', ...rest]: readonly string[], value: unknown): void {

@@ -1,4 +1,5 @@
 // Who a sandbox wallet can be. Person and document say what is issued, `declines` and `cheat` what the wallet does with it.
+import type { Failure } from '../openid4vp/finding.ts'
 import type { Mutations } from './mutations.ts'
 
 export type PersonaId =
@@ -21,6 +22,8 @@ export type Persona = {
   readonly id: PersonaId
   readonly title: Localized
   readonly explanation: Localized
+  /** How a check for 18 or over ends. */
+  readonly expects: 'completed' | 'wallet_declined' | Failure
   readonly person: 'adult' | 'minor'
   readonly document: DocumentState
   readonly declines?: boolean
@@ -38,6 +41,7 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
       en: 'Born in 1990, with valid documents: everything holds, except being 65.',
       de: 'Geboren 1990, mit gültigen Ausweisen: Alles stimmt, nur 65 Jahre alt ist sie nicht.',
     },
+    expects: 'completed',
     person: 'adult',
     document: 'valid',
   },
@@ -48,6 +52,7 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
       en: 'Fifteen years old, with valid documents: every age check says no.',
       de: 'Fünfzehn Jahre alt, mit gültigen Ausweisen: Jede Altersprüfung lehnt ab.',
     },
+    expects: 'claim_not_satisfied',
     person: 'minor',
     document: 'valid',
   },
@@ -58,6 +63,7 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
       en: 'An adult whose documents ran out a month ago.',
       de: 'Eine Erwachsene, deren Ausweise vor einem Monat abgelaufen sind.',
     },
+    expects: 'credential_expired',
     person: 'adult',
     document: 'expired',
   },
@@ -68,6 +74,7 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
       en: 'An adult whose documents become valid only in a month.',
       de: 'Eine Erwachsene, deren Ausweise erst in einem Monat gültig werden.',
     },
+    expects: 'credential_not_yet_valid',
     person: 'adult',
     document: 'not_yet_valid',
   },
@@ -78,6 +85,7 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
       en: 'An adult whose documents the issuer has revoked in its status list.',
       de: 'Eine Erwachsene, deren Ausweise der Aussteller in seiner Statusliste widerrufen hat.',
     },
+    expects: 'credential_revoked',
     person: 'adult',
     document: 'revoked',
   },
@@ -88,6 +96,7 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
       en: 'An adult with well-made documents from an issuer nobody trusts.',
       de: 'Eine Erwachsene mit sauber gemachten Ausweisen eines Ausstellers, dem niemand vertraut.',
     },
+    expects: 'issuer_untrusted',
     person: 'adult',
     document: 'untrusted',
   },
@@ -98,6 +107,7 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
       en: 'A minor who has changed a claim after it was signed, such as the age.',
       de: 'Ein Minderjähriger, der eine signierte Angabe nachträglich geändert hat, etwa das Alter.',
     },
+    expects: 'signature_invalid',
     person: 'minor',
     document: 'valid',
     cheat: { tamperClaim: true },
@@ -109,6 +119,7 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
       en: "A copy of an adult's documents, presented without the key they are bound to.",
       de: 'Eine Kopie der Ausweise einer Erwachsenen, vorgezeigt ohne den Schlüssel, an den sie gebunden sind.',
     },
+    expects: 'holder_binding_invalid',
     person: 'adult',
     document: 'valid',
     cheat: { otherKey: true },
@@ -120,6 +131,7 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
       en: "An adult's presentation, recorded in another session and sent again.",
       de: 'Die Vorlage einer Erwachsenen, in einer anderen Sitzung aufgezeichnet und noch einmal gesendet.',
     },
+    expects: 'holder_binding_invalid',
     person: 'adult',
     document: 'valid',
     cheat: { kbNonce: CAPTURED_NONCE, transcriptNonce: CAPTURED_NONCE },
@@ -131,6 +143,7 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
       en: 'An adult who reads what is asked for and says no.',
       de: 'Eine Erwachsene, die liest, was verlangt wird, und ablehnt.',
     },
+    expects: 'wallet_declined',
     person: 'adult',
     document: 'valid',
     declines: true,

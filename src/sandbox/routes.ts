@@ -3,27 +3,41 @@ import { Elysia } from 'elysia'
 import { accessPlugin } from '../access/plugin.ts'
 import type { Deps } from '../deps.ts'
 import { errorResponses } from '../http/schema.ts'
+import { issueDocuments } from './issue-documents.ts'
+import { IssueDocuments, IssuedDocuments } from './schema.ts'
 
-/** What the sandbox issuer publishes: its credentials name this address, and any verifier may ask it. */
+/** What the sandbox issuer publishes (its credentials name the list, and any verifier may ask for it), and what it issues to the wallet's page. */
 export const sandboxRoutes = (deps: Deps) =>
-  new Elysia({ prefix: '/sandbox', tags: ['Sandbox'] }).use(accessPlugin(deps)).get(
-    '/status-list',
-    async ({ headers, set }) => {
-      const { issuer } = await deps.sandbox()
-      if (headers.accept?.includes('application/statuslist+cwt')) {
-        return new Response(Buffer.from(await issuer.statusListCwt(deps.now())), {
-          headers: { 'content-type': 'application/statuslist+cwt' },
-        })
-      }
-      set.headers['content-type'] = 'application/statuslist+jwt'
-      return await issuer.statusListToken(deps.now())
-    },
-    {
-      open: {},
-      response: {
-        200: Type.Unknown({ contentMediaType: 'application/statuslist+jwt', description: 'A Token Status List, as JWT or CWT' }),
-        ...errorResponses(429, 500),
+  new Elysia({ prefix: '/sandbox', tags: ['Sandbox'] })
+    .use(accessPlugin(deps))
+    .get(
+      '/status-list',
+      async ({ headers, set }) => {
+        const { issuer } = await deps.sandbox()
+        if (headers.accept?.includes('application/statuslist+cwt')) {
+          return new Response(Buffer.from(await issuer.statusListCwt(deps.now())), {
+            headers: { 'content-type': 'application/statuslist+cwt' },
+          })
+        }
+        set.headers['content-type'] = 'application/statuslist+jwt'
+        return await issuer.statusListToken(deps.now())
       },
-      detail: { operationId: 'getSandboxStatusList', summary: "The sandbox issuer's status list" },
-    },
-  )
+      {
+        open: {},
+        response: {
+          200: Type.Unknown({
+            contentMediaType: 'application/statuslist+jwt',
+            description: 'A Token Status List, as JWT or CWT',
+          }),
+          ...errorResponses(429, 500),
+        },
+        detail: { operationId: 'getSandboxStatusList', summary: "The sandbox issuer's status list" },
+      },
+    )
+    .post('/documents', ({ body }) => issueDocuments(deps, body), {
+      open: { ownPages: true, body: 'json' },
+      body: IssueDocuments,
+      response: { 200: IssuedDocuments, ...errorResponses(400, 413, 429, 500) },
+      // Not part of the interface: it changes with the page.
+      detail: { hide: true },
+    })

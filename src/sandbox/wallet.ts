@@ -11,7 +11,9 @@ import { buildResponse, type WalletResponse } from './wallet-response.ts'
 import { presentSdJwt } from './wallet-sd-jwt.ts'
 
 export type { Credential, Holder } from './credential.ts'
+export { newPrivateJwk, publicJwk } from './es256.ts'
 export type { Mutations, VpToken } from './mutations.ts'
+export { readPresentation, type Shown } from './read-presentation.ts'
 export { type Fetch, fetchRequest, type PresentationRequest, parseWalletUri, RequestRefused, type WalletUri } from './request.ts'
 export { type Selection, selectCredentials } from './select.ts'
 export { sessionTranscript } from './wallet-mdoc.ts'
@@ -109,7 +111,10 @@ function shaped(token: VpToken, shape: Mutations['vpTokenShape']): { vp_token?: 
   }
 }
 
-async function post({ form, responseUri }: WalletResponse, fetch: Fetch): Promise<Omit<Exchange, 'request' | 'response'>> {
+export type Answered = Pick<Exchange, 'status' | 'body' | 'redirectUri'>
+
+/** Hands the answer to the verifier. */
+export async function post({ form, responseUri }: WalletResponse, fetch: Fetch): Promise<Answered> {
   const answered = await fetch(responseUri, {
     method: 'POST',
     redirect: 'manual',

@@ -1,8 +1,10 @@
 import type { Db } from '#db'
 import type { Deps } from '../deps.ts'
 import { newTenantId, newWebhookSecret } from '../ids.ts'
-import { insertTenant, insertWebhookSecret, listTenants, type TenantRow, updateTenant } from './store.ts'
+import { findTenant, insertTenant, insertWebhookSecret, listTenants, type TenantRow, updateTenant } from './store.ts'
 import { sealSecret } from './webhook-secret.ts'
+
+export type { TenantRow } from './store.ts'
 
 /** Creations a day. */
 export const PLANS = { trial: 100, standard: 10_000, large: 100_000 } as const
@@ -12,6 +14,10 @@ export const DAILY_QUOTA_MAX = 10_000_000
 export const RETENTION_DAYS_MAX = 3650
 
 export const dailyQuotaOf = ({ plan, dailyQuota }: Pick<TenantRow, 'plan' | 'dailyQuota'>): number => dailyQuota ?? PLANS[plan]
+
+export const readTenant = async (db: Db, id: string): Promise<TenantRow | undefined> => await findTenant(db, id)
+
+export const readTenants = async (db: Db): Promise<TenantRow[]> => await listTenants(db)
 
 /** The tenants that keep ended sessions for a while only. */
 export async function retentions(db: Db): Promise<{ tenantId: string; days: number }[]> {

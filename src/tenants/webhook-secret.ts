@@ -9,7 +9,7 @@ import {
   type WebhookSecretRow,
 } from './store.ts'
 
-const OVERLAP_MS = 86_400_000
+export const OVERLAP_MS = 86_400_000
 
 /** `previous` signs beside the current one until its time is up. */
 export type WebhookSecrets = { current: string; previous?: { secret: string; validUntil: number } }

@@ -5,18 +5,19 @@ import { describeFailure } from '../log.ts'
 import { isoUtc } from '../time.ts'
 import { forgetDeliveries } from '../webhooks/enqueue.ts'
 import type { ErasureResult } from './schema.ts'
-import { deleteVerification, findVerification, forgetReplay, type Owner } from './store.ts'
+import { deleteVerification, findVerification, forgetReplay, listAuditSeqs, type Owner } from './store.ts'
 
 const SHRED_RETRY_MS = 1000
 const SHRED_ATTEMPTS_MAX = 60
 
-type EraseDeps = Pick<Deps, 'write' | 'now' | 'audit' | 'checkpoint' | 'metrics' | 'log' | 'outbox'>
+type EraseDeps = Pick<Deps, 'write' | 'now' | 'audit' | 'checkpoint' | 'changes' | 'metrics' | 'log' | 'outbox'>
 
 /** Everything derived from a verification, for good: afterwards its text is in no file. The quota it used is not given back. */
 export async function eraseVerification(deps: EraseDeps, owner: Owner, actor: string, id: string): Promise<ErasureResult> {
   const at = deps.now()
   const deleted = await deps.write(tx => eraseIn(deps, tx, { owner, actor, id, at }))
   if (!deleted) throw apiError('session_not_found')
+  deps.changes.announce(id)
   await deps.outbox.cancel([id])
   deps.metrics.count('vidimus_verifications_total', { event: 'erased' })
   await shred(deps)
@@ -33,10 +34,11 @@ export async function eraseIn(
 ): Promise<ErasureResult['deleted'] | undefined> {
   const found = await findVerification(tx, owner, id)
   if (!found) return undefined
+  const readings = await listAuditSeqs(tx, found.verification)
   const deliveries = await forgetDeliveries(tx, owner.tenantId, id)
   const { sessions, results } = await deleteVerification(tx, owner.tenantId, id)
   if (found.verification.idempotencyHash !== null) await forgetReplay(tx, found.verification.idempotencyHash)
-  await audit.forget(tx, [found.verification.auditSeq, ...(found.result ? [found.result.auditSeq] : [])])
+  await audit.forget(tx, [found.verification.auditSeq, ...(found.result ? [found.result.auditSeq] : []), ...readings])
   await audit.append(tx, { at, tenantId: owner.tenantId, actor, action: 'verification.erased', subjectId: id, details: null })
   return { verification_sessions: sessions, verification_results: results, webhook_deliveries: deliveries }
 }

@@ -9,11 +9,17 @@ export const statusAt = ({ status, expiresAt }: Pick<VerificationRow, 'status' |
   status === 'pending' && expiresAt <= now ? 'expired' : status
 
 /** Stores what time has decided. Short transactions, so that nobody waits behind a large sweep. */
-export async function sweepExpired({ write, now, metrics }: Pick<Deps, 'write' | 'now' | 'metrics'>): Promise<void> {
-  let expired: number
+export async function sweepExpired({
+  write,
+  now,
+  changes,
+  metrics,
+}: Pick<Deps, 'write' | 'now' | 'changes' | 'metrics'>): Promise<void> {
+  let expired: string[]
   do {
     expired = await write(tx => markExpired(tx, now(), SWEEP_ROWS_MAX))
-    metrics.count('vidimus_verifications_total', { event: 'expired' }, expired)
-  } while (expired === SWEEP_ROWS_MAX)
+    for (const id of expired) changes.announce(id)
+    metrics.count('vidimus_verifications_total', { event: 'expired' }, expired.length)
+  } while (expired.length === SWEEP_ROWS_MAX)
   await write(tx => deleteExpiredReplays(tx, now()))
 }

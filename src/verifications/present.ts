@@ -45,7 +45,7 @@ export async function presentOpened(
   }
 }
 
-async function walletLinks(
+export async function walletLinks(
   deps: PresentDeps,
   db: Db,
   row: VerificationRow,

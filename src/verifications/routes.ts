@@ -3,7 +3,7 @@ import { accessPlugin } from '../access/plugin.ts'
 import type { Deps } from '../deps.ts'
 import { errorResponses } from '../http/schema.ts'
 import { addDailyBudget } from '../usage/quota.ts'
-import { createVerification, shareCreations } from './create.ts'
+import { type Creations, createVerification } from './create.ts'
 import { eraseVerification } from './erase.ts'
 import { readList, readOne, readStatus } from './read.ts'
 import { redeemResponseCode } from './redeem.ts'
@@ -12,15 +12,16 @@ import {
   ErasureResult,
   ListQuery,
   RedeemResponseCode,
+  StatusEvents,
   Verification,
   VerificationId,
   VerificationList,
   VerificationStatus,
 } from './schema.ts'
+import { watchVerification } from './watch.ts'
 
-export const verificationRoutes = (deps: Deps) => {
-  const creations = shareCreations(deps)
-  return new Elysia({ prefix: '/v1', tags: ['Verifications'] })
+export const verificationRoutes = (deps: Deps, creations: Creations) =>
+  new Elysia({ prefix: '/v1', tags: ['Verifications'] })
     .use(accessPlugin(deps))
     .post(
       '/verifications',
@@ -84,4 +85,15 @@ export const verificationRoutes = (deps: Deps) => {
         description: 'Claims are never returned here.',
       },
     })
-}
+    .get('/verifications/:id/events', ({ params }) => watchVerification(deps, params.id), {
+      open: { perSession: 'status' },
+      params: VerificationId,
+      response: { 200: StatusEvents, ...errorResponses(404, 429, 500) },
+      detail: {
+        operationId: 'watchVerification',
+        summary: 'Follow the status, without a key',
+        description:
+          'Server-sent events with what the status poll tells, and nothing more: at once, whenever something happens, and for the last time ' +
+          'when the status is final; then the stream ends. At most 8 streams per session. Keep polling as a fallback: some proxies hold streams back.',
+      },
+    })

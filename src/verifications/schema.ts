@@ -1,14 +1,17 @@
 import { Type } from '@sinclair/typebox'
 import { QueryInteger, Text, Timestamp } from '../http/schema.ts'
 
-const Status = Type.Union([Type.Literal('pending'), Type.Literal('completed'), Type.Literal('failed'), Type.Literal('expired')], {
-  description: 'completed, failed and expired are final.',
-})
+export const Status = Type.Union(
+  [Type.Literal('pending'), Type.Literal('completed'), Type.Literal('failed'), Type.Literal('expired')],
+  {
+    description: 'completed, failed and expired are final.',
+  },
+)
 export type Status = typeof Status.static
 
 const Claims = Type.Record(Type.String(), Type.Unknown())
 
-const Finding = Type.Object(
+export const Finding = Type.Object(
   {
     check: Type.String({ description: 'What must hold.' }),
     status: Type.Union([Type.Literal('pass'), Type.Literal('fail'), Type.Literal('warning'), Type.Literal('skipped')]),
@@ -137,6 +140,50 @@ export const VerificationStatus = Type.Object(
   { id: Type.String(), status: Status },
   { additionalProperties: false, $id: 'VerificationStatus' },
 )
+
+/** For the document: the body is a stream. */
+export const StatusEvents = Type.String({
+  contentMediaType: 'text/event-stream',
+  description: 'Events named `status`, whose data is a VerificationStatus as JSON.',
+  examples: ['event: status\ndata: {"id":"vs_7Jb2Vd0Qm4sKXr9aTzN1hY","status":"pending"}\n\n'],
+})
+
+const Share = Type.Object(
+  {
+    required: Type.Boolean(),
+    alternatives: Type.Array(
+      Type.Object(
+        { claims: Type.Array(Type.String()), documents: Type.Array(Type.String()) },
+        { additionalProperties: false, description: 'Merged names of claims; vct or doctype of the documents that have them.' },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+)
+export type Share = typeof Share.static
+
+/** What the hosted page is told. */
+export const HostedVerification = Type.Object(
+  {
+    id: Type.String(),
+    status: Status,
+    environment: Type.Union([Type.Literal('test'), Type.Literal('live')]),
+    asked_by: Type.String(),
+    purpose: Type.Optional(
+      Type.Union([Type.String(), Type.Object({ en: Type.String(), de: Type.String() }, { additionalProperties: false })]),
+    ),
+    shares: Type.Array(Share),
+    wallet_uri: Type.Optional(Type.String()),
+    fetched: Type.Optional(Type.Boolean({ description: 'A wallet has the request.' })),
+    reason: Type.Optional(Type.Union([Type.Literal('declined'), Type.Literal('wallet_error'), Type.Literal('not_accepted')])),
+    return_url: Type.Optional(Type.String()),
+    created_at: Timestamp,
+    expires_at: Timestamp,
+    now: Timestamp,
+  },
+  { additionalProperties: false },
+)
+export type HostedVerification = typeof HostedVerification.static
 
 export const ErasureResult = Type.Object(
   {

@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, gte, inArray, isNull, lt, lte, max, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, gte, inArray, isNotNull, isNull, lt, lte, max, type SQL, sql } from 'drizzle-orm'
 import { type Db, hot, prepared } from '#db'
 import { idempotencyKeys, verificationEvents, verificationResults, verificationSessions } from '#schema'
 
@@ -129,6 +129,25 @@ export async function listVerifications(
   return await select(db).execute({ tenantId, environment, deviceId, ...page })
 }
 
+export type Outline = Pick<VerificationRow, 'id' | 'createdAt' | 'expiresAt' | 'status' | 'template'>
+
+/** What a filter needs of them, newest first. */
+export async function listOutlines(
+  db: Db,
+  { tenantId, environment }: Owner,
+  { before, limit }: { before: number; limit: number },
+): Promise<Outline[]> {
+  const { id, createdAt, expiresAt, status, template } = verificationSessions
+  return await db
+    .select({ id, createdAt, expiresAt, status, template })
+    .from(verificationSessions)
+    .where(
+      and(eq(verificationSessions.tenantId, tenantId), eq(verificationSessions.environment, environment), lt(createdAt, before)),
+    )
+    .orderBy(desc(createdAt))
+    .limit(limit)
+}
+
 const selectStatus = prepared(db =>
   db
     .select({ status: verificationSessions.status, expiresAt: verificationSessions.expiresAt })
@@ -243,12 +262,55 @@ const insertEventRow = prepared(db =>
       event: column('event'),
       salt: column('salt'),
       sealed: column('sealed'),
+      auditSeq: column('auditSeq'),
     })
     .prepare(),
 )
 
 export async function insertEvent(tx: Db, row: Omit<EventRow, 'id'>): Promise<void> {
   await insertEventRow(tx).execute(row)
+}
+
+/** The latest moments of a session, oldest first. */
+export async function listEvents(db: Db, { id, tenantId }: SessionKey, limit: number): Promise<EventRow[]> {
+  const latest = await db
+    .select()
+    .from(verificationEvents)
+    .where(and(eq(verificationEvents.verificationId, id), eq(verificationEvents.tenantId, tenantId)))
+    .orderBy(desc(verificationEvents.id))
+    .limit(limit)
+  return latest.reverse()
+}
+
+/** Where its moments stand on the audit chain. */
+export async function listAuditSeqs(tx: Db, { id, tenantId }: SessionKey): Promise<number[]> {
+  const rows = await tx
+    .select({ seq: verificationEvents.auditSeq })
+    .from(verificationEvents)
+    .where(
+      and(
+        eq(verificationEvents.verificationId, id),
+        eq(verificationEvents.tenantId, tenantId),
+        isNotNull(verificationEvents.auditSeq),
+      ),
+    )
+  return rows.flatMap(({ seq }) => seq ?? [])
+}
+
+/** Whether a wallet has fetched the request of a session. */
+export async function wasFetched(db: Db, { id, tenantId }: SessionKey): Promise<boolean> {
+  const rows = await db
+    .select({ id: verificationEvents.id })
+    .from(verificationEvents)
+    .where(
+      and(
+        eq(verificationEvents.verificationId, id),
+        eq(verificationEvents.tenantId, tenantId),
+        eq(verificationEvents.event, 'request_fetched'),
+      ),
+    )
+    .limit(1)
+  return rows.length > 0
 }
 
 /** True for the one redemption of a code that is right and in time. */
@@ -284,8 +346,8 @@ export async function countPending(db: Db): Promise<number> {
   return row?.count ?? 0
 }
 
-/** Stores `expired` on sessions past their deadline and forgets the keys that would open their answers. */
-export async function markExpired(tx: Db, now: number, limit: number): Promise<number> {
+/** Stores `expired` on sessions past their deadline, forgets the keys that would open their answers, and names them. */
+export async function markExpired(tx: Db, now: number, limit: number): Promise<string[]> {
   const due = tx
     .select({ id: verificationSessions.id })
     .from(verificationSessions)
@@ -296,7 +358,7 @@ export async function markExpired(tx: Db, now: number, limit: number): Promise<n
     .set({ status: 'expired', sealedResponseKey: null })
     .where(inArray(verificationSessions.id, due))
     .returning({ id: verificationSessions.id })
-  return rows.length
+  return rows.map(({ id }) => id)
 }
 
 /** Sessions of a tenant that ended at or before a time, oldest first. */

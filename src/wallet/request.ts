@@ -49,6 +49,7 @@ async function recordRequestFetched(
     await recordEvent(deps, tx, session, 'request_fetched', {})
     return fresh ? await keepResponseKey(tx, session, fresh) : session.sealedResponseKey
   })
+  deps.changes.announce(session.id)
   if (!encrypts) return undefined
   // The sweep ended the session, and with it its key, while this request was under way.
   if (!sealed) throw apiError('session_expired')

@@ -128,6 +128,7 @@ async function record(
     const type = `verification.${outcome.status}` as const
     return await enqueueDelivery(deps, tx, { tenantId, verificationId: id, type, url: secrets.webhook_url, at })
   })
+  deps.changes.announce(id)
   if (owed) deps.outbox.owed(owed)
   deps.metrics.count('vidimus_verifications_total', { event: outcome.status })
 }

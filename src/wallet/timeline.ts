@@ -1,23 +1,76 @@
 import type { Db } from '#db'
 import type { Deps } from '../deps.ts'
 import { SALT_BYTES } from '../seal.ts'
-import { insertEvent, type VerificationRow } from '../verifications/store.ts'
+import { findSession, insertEvent, listEvents, type VerificationRow } from '../verifications/store.ts'
+import type { Outcome } from './outcome.ts'
 
-/** The moments of a session after its creation. */
-export type SessionEvent = 'request_fetched' | 'response_unreadable' | 'response_posted'
+/** The moments of a session after its creation, with what is told of each. */
+export type SessionEvents = {
+  request_fetched: Record<never, never>
+  response_unreadable: { reason: string }
+  response_posted: { status: Outcome['status']; error?: string; findings: Outcome['findings'] }
+  /** Somebody looked at what the holder presented. */
+  claims_read: { actor: string }
+}
+export type SessionEvent = keyof SessionEvents
 
-/** Kept with the session and erased with it; details hold no claims. */
-export async function recordEvent(
+type SessionKey = Pick<VerificationRow, 'id' | 'tenantId'>
+
+const EVENTS_MAX = 500
+
+/** Kept with the session and erased with it; details hold no claims. `auditSeq` is its record on the audit chain, if it has one. */
+export async function recordEvent<Event extends SessionEvent>(
   { now, random, sealer }: Pick<Deps, 'now' | 'random' | 'sealer'>,
   tx: Db,
-  { id, tenantId }: Pick<VerificationRow, 'id' | 'tenantId'>,
-  event: SessionEvent,
-  details: object,
+  { id, tenantId }: SessionKey,
+  event: Event,
+  details: SessionEvents[Event],
+  auditSeq: number | null = null,
 ): Promise<void> {
   const salt = Buffer.from(random(SALT_BYTES))
-  const sealed = sealer.seal(
-    { tenant: tenantId, table: 'verification_events', column: 'sealed', row: id, salt },
-    JSON.stringify(details),
-  )
-  await insertEvent(tx, { verificationId: id, tenantId, at: now(), event, salt, sealed })
+  const sealed = sealer.seal(placeOf({ id, tenantId }, salt), JSON.stringify(details))
+  await insertEvent(tx, { verificationId: id, tenantId, at: now(), event, salt, sealed, auditSeq })
 }
+
+/** A moment with its time. */
+export type RecordedEvent = { [Event in SessionEvent]: { at: number; event: Event; details: SessionEvents[Event] } }[SessionEvent]
+
+/** Oldest first. */
+export async function readEvents({ db, sealer }: Pick<Deps, 'db' | 'sealer'>, session: SessionKey): Promise<RecordedEvent[]> {
+  const rows = await listEvents(db, session, EVENTS_MAX)
+  return rows.map(
+    ({ at, event, salt, sealed }) =>
+      ({ at, event, details: JSON.parse(sealer.open(placeOf(session, salt), sealed)) }) as RecordedEvent,
+  )
+}
+
+type Reading = { actor: string; environment: VerificationRow['environment'] }
+
+/** Writes down, on the audit chain and with the session, that somebody looked at what was presented. False when it is gone. */
+export async function recordReading(
+  deps: Pick<Deps, 'write' | 'now' | 'random' | 'sealer' | 'audit'>,
+  { id, tenantId }: SessionKey,
+  { actor, environment }: Reading,
+): Promise<boolean> {
+  return await deps.write(async tx => {
+    if (!(await findSession(tx, id))) return false
+    const entry = {
+      at: deps.now(),
+      tenantId,
+      actor,
+      action: 'verification.read' as const,
+      subjectId: id,
+      details: { environment },
+    }
+    await recordEvent(deps, tx, { id, tenantId }, 'claims_read', { actor }, await deps.audit.append(tx, entry))
+    return true
+  })
+}
+
+const placeOf = ({ id, tenantId }: SessionKey, salt: Uint8Array) => ({
+  tenant: tenantId,
+  table: 'verification_events',
+  column: 'sealed',
+  row: id,
+  salt,
+})

@@ -1,7 +1,8 @@
 import { X509Certificate } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 import { base62 } from '../ids.ts'
-import { type AnchorRow, deleteAnchor, insertAnchor } from './store.ts'
+import { isoUtc } from '../time.ts'
+import { type AnchorRow, deleteAnchor, insertAnchor, listAllAnchors } from './store.ts'
 
 const MDL = 'org.iso.18013.5.1.mDL'
 
@@ -40,6 +41,26 @@ export async function addAnchors(
     }
   })
   return rows
+}
+
+export const readAnchors = async ({ db }: Pick<Deps, 'db'>): Promise<AnchorRow[]> => await listAllAnchors(db)
+
+/** An anchor as people judge it: whose certificate it is, until when, and what for. */
+export function presentAnchor({ id, environment, label, mode, trustedFor, certificate, createdAt }: AnchorRow) {
+  const parsed = new X509Certificate(certificate)
+  return {
+    id,
+    environment,
+    label,
+    mode,
+    trusted_for: trustedFor,
+    subject: parsed.subject.split('\n').join(', '),
+    issuer: parsed.issuer.split('\n').join(', '),
+    not_before: isoUtc(parsed.validFromDate.getTime()),
+    not_after: isoUtc(parsed.validToDate.getTime()),
+    fingerprint_sha256: parsed.fingerprint256.replaceAll(':', '').toLowerCase(),
+    created_at: isoUtc(createdAt),
+  }
 }
 
 export async function removeAnchor(deps: TrustDeps, id: string, actor: string): Promise<boolean> {

@@ -28,7 +28,7 @@ const presentDelivery = (deps: Pick<Deps, 'sealer'>, row: DeliveryRow, attempts:
   attempts: attempts.map(attempt => presentAttempt(deps, attempt)),
 })
 
-function presentAttempt({ sealer }: Pick<Deps, 'sealer'>, row: AttemptRow): DeliveryAttempt {
+export function presentAttempt({ sealer }: Pick<Deps, 'sealer'>, row: AttemptRow): DeliveryAttempt {
   const { deliveryId: id, tenantId, salt, sealed } = row
   // Nothing is known of one that was interrupted with the process.
   const kept: KeptAnswer = sealed.length === 0 ? {} : JSON.parse(sealer.open(attemptPlace({ id, tenantId }, salt), sealed))

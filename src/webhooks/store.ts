@@ -1,6 +1,6 @@
 import { and, asc, count, desc, eq, inArray, isNotNull, isNull, lt, lte, sql } from 'drizzle-orm'
 import { type Db, hot } from '#db'
-import { webhookAttempts, webhookDeliveries } from '#schema'
+import { verificationSessions, webhookAttempts, webhookDeliveries } from '#schema'
 import type { DueLane, Lane } from './lanes.ts'
 import type { Outcome } from './outcome.ts'
 
@@ -245,4 +245,103 @@ export async function restartDeliveries(
 export async function countPendingDeliveries(db: Db): Promise<number> {
   const [row] = await db.select({ n: count() }).from(webhookDeliveries).where(isPending)
   return row?.n ?? 0
+}
+
+export type Owner = { tenantId: string; environment: 'test' | 'live' }
+
+/** A delivery is of the environment of its verification. */
+const ofItsSession = and(
+  eq(verificationSessions.id, webhookDeliveries.verificationId),
+  eq(verificationSessions.tenantId, webhookDeliveries.tenantId),
+)
+const ownedBy = ({ tenantId, environment }: Owner) =>
+  and(eq(webhookDeliveries.tenantId, tenantId), eq(verificationSessions.environment, environment))
+
+export async function findDelivery(db: Db, owner: Owner, id: string): Promise<DeliveryRow | undefined> {
+  const [row] = await db
+    .select({ delivery: webhookDeliveries })
+    .from(webhookDeliveries)
+    .innerJoin(verificationSessions, ofItsSession)
+    .where(and(eq(webhookDeliveries.id, id), ownedBy(owner)))
+  return row?.delivery
+}
+
+/** Several may be of one millisecond: a place in the log is a time and an id. */
+export type LogPlace = { createdAt: number; id: string }
+
+export type PlacedDelivery = { delivery: DeliveryRow; environment: Owner['environment'] }
+
+/** Newest first, of both environments. */
+export async function listPlacedDeliveries(
+  db: Db,
+  tenantId: string,
+  { verificationId, before, limit }: { verificationId?: string; before?: LogPlace; limit: number },
+): Promise<PlacedDelivery[]> {
+  const { createdAt, id } = webhookDeliveries
+  const ofTenant = eq(webhookDeliveries.tenantId, tenantId)
+  return await db
+    .select({ delivery: webhookDeliveries, environment: verificationSessions.environment })
+    .from(webhookDeliveries)
+    .innerJoin(verificationSessions, ofItsSession)
+    .where(
+      and(
+        // The plus keeps the tenant's index out of it: SQLite would walk through the whole tenant's log.
+        ...(verificationId === undefined
+          ? [ofTenant]
+          : [eq(webhookDeliveries.verificationId, verificationId), sql`+(${ofTenant})`]),
+        before && sql`(${createdAt}, ${id}) < (${before.createdAt}, ${before.id})`,
+      ),
+    )
+    .orderBy(desc(createdAt), desc(id))
+    .limit(limit)
+}
+
+/** The words of the index: SQLite uses it only for these. */
+const isFailing = sql`${webhookDeliveries.attempts} > 0 AND ${webhookDeliveries.status} IN ('pending', 'failed')`
+
+export type FailingDelivery = Pick<DeliveryRow, 'id' | 'tenantId' | 'verificationId' | 'lane' | 'createdAt'>
+
+/** What failed at or after a time, or has not succeeded so far, among the latest of the tenant; the latest first. */
+export async function listFailing(
+  db: Db,
+  { tenantId, environment }: Owner,
+  { since, latest }: { since: number; latest: number },
+): Promise<FailingDelivery[]> {
+  const { id, verificationId, lane, createdAt, dueAt } = webhookDeliveries
+  const failing = db
+    .select({ id, tenantId: webhookDeliveries.tenantId, verificationId, lane, createdAt, dueAt })
+    .from(webhookDeliveries)
+    .where(and(isFailing, eq(webhookDeliveries.tenantId, tenantId), sql`${dueAt} >= ${since}`))
+    .orderBy(desc(dueAt))
+    .limit(latest)
+    .as('failing')
+  const ofIts = and(eq(verificationSessions.id, failing.verificationId), eq(verificationSessions.tenantId, failing.tenantId))
+  return await db
+    .select({
+      id: failing.id,
+      tenantId: failing.tenantId,
+      verificationId: failing.verificationId,
+      lane: failing.lane,
+      createdAt: failing.createdAt,
+    })
+    .from(failing)
+    .innerJoin(verificationSessions, ofIts)
+    .where(eq(verificationSessions.environment, environment))
+    .orderBy(desc(failing.dueAt))
+}
+
+/** Makes the failed ones of an environment due again, the oldest first. */
+export async function restartFailed(tx: Db, owner: Owner, dueAt: number, limit: number): Promise<DeliveryRow[]> {
+  const failed = tx
+    .select({ id: webhookDeliveries.id })
+    .from(webhookDeliveries)
+    .innerJoin(verificationSessions, ofItsSession)
+    .where(and(isFailing, ownedBy(owner), eq(webhookDeliveries.status, 'failed')))
+    .orderBy(asc(webhookDeliveries.dueAt))
+    .limit(limit)
+  return await tx
+    .update(webhookDeliveries)
+    .set({ status: 'pending', attempts: 0, dueAt })
+    .where(and(eq(webhookDeliveries.tenantId, owner.tenantId), inArray(webhookDeliveries.id, failed)))
+    .returning()
 }

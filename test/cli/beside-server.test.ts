@@ -176,7 +176,7 @@ describe('serve --dev --json', () => {
     const start = await serve(own, ['--dev'])
     expect(start.first).toEqual({
       listening: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
-      setup_url: null,
+      setup_url: expect.stringMatching(/^http:\/\/localhost:\d+\/dashboard#setup=[\w-]{43}$/),
       test_key: expect.stringMatching(/^vk_test_[0-9A-Za-z]{38}$/),
     })
     const key = start.first.test_key
@@ -195,7 +195,7 @@ describe('serve --dev --json', () => {
     expect(Object.keys(server.first)).toEqual(['listening', 'setup_url'])
     const own = join(temporaryDir(), 'data')
     const { first } = await serve(own)
-    expect(first).toEqual({ listening: expect.any(String), setup_url: null })
+    expect(first).toEqual({ listening: expect.any(String), setup_url: expect.stringContaining('#setup=') })
     expect((await vidimus(own, ['tenant', 'list', '--json'])).stdout).toBe('{"data":[]}\n')
   })
 })

@@ -78,6 +78,7 @@ describe.concurrent('--help prints the usage with an example, and touches nothin
     ['template put --help', /usage: vidimus template put --tenant ID --key KEY --file/],
     ['template list --help', /vidimus template list/],
     ['template delete --help', /vidimus template delete --tenant ID --key KEY/],
+    ['user invite --help', /usage: vidimus user list/],
     ['audit verify --help', /usage: vidimus audit verify \[--file EXPORT\]/],
     ['audit export --help', /vidimus audit export FILE/],
     ['openapi --help', /usage: vidimus openapi/],
@@ -94,7 +95,7 @@ describe.concurrent('--help prints the usage with an example, and touches nothin
 
   test('the top level names every verb', async () => {
     const { stdout } = await vidimus(NOTHING_MADE, ['--help'])
-    for (const verb of ['serve', 'tenant', 'key', 'template', 'audit', 'openapi', 'version'])
+    for (const verb of ['serve', 'tenant', 'key', 'template', 'user', 'audit', 'openapi', 'version'])
       expect(stdout).toMatch(new RegExp(`^  ${verb} +\\w`, 'm'))
   })
 })

@@ -9,6 +9,7 @@ import { type Config, loadConfig } from '../../src/config.ts'
 import { createDeps, type Deps, type World } from '../../src/deps.ts'
 import { createTenant } from '../../src/tenants/settings.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
+import type { Sending } from '../../src/webhooks/dispatch.ts'
 
 /** A Wednesday at noon: far from midnight, so that a test that crosses it says so. */
 export const NOON = Date.parse('2026-03-04T12:00:00.000Z')
@@ -28,7 +29,7 @@ type Options = {
   dir?: string
   now?: number
   /** Who sends webhooks, and for how long a receiver is waited for. */
-  sending?: Parameters<typeof start>[1]
+  sending?: Sending
 }
 
 const open = new Set<() => Promise<void>>()
@@ -65,7 +66,7 @@ export async function startApp({ config, rateLimitScale = 0, resolve, dir = temp
   const deps = createDeps({ ...settings, ...config }, world, 'server')
   // How busy the machine of the tests is must not decide them.
   deps.isOverloaded = () => false
-  const service = await start(deps, sending)
+  const service = await start(deps, { sending })
   const stop = async () => {
     if (open.delete(stop)) await service.stop()
   }

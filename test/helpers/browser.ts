@@ -1,5 +1,7 @@
-import { afterAll, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { source as axeSource } from 'axe-core'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 
 const EXECUTABLE = process.env.CHROMIUM ?? (existsSync('/usr/bin/chromium') ? '/usr/bin/chromium' : Bun.which('chromium'))
@@ -59,6 +61,55 @@ function watch(page: Page, origin: string): WatchedPage {
   })
   return Object.assign(page, { complaints })
 }
+
+const SCREENSHOTS = join(import.meta.dir, '../../screenshots')
+const SIZES = [
+  { width: 390, height: 844 },
+  { width: 820, height: 1180 },
+  { width: 1440, height: 900 },
+]
+const THEMES = ['light', 'dark'] as const
+
+/** Pictures of what is on the page now, for people to look at: three sizes, both themes. */
+export async function shoot(page: Page, name: string): Promise<void> {
+  const before = page.viewportSize()
+  for (const size of SIZES) {
+    await page.setViewportSize(size)
+    for (const colorScheme of THEMES) {
+      await page.emulateMedia({ colorScheme })
+      const file = `${name}-${size.width}x${size.height}-${colorScheme}.png`
+      await page.screenshot({ path: join(SCREENSHOTS, file), fullPage: true, animations: 'disabled' })
+    }
+  }
+  await page.emulateMedia({ colorScheme: null })
+  if (before) await page.setViewportSize(before)
+}
+
+type Violation = { id: string; help: string; nodes: { target: string[]; failureSummary: string }[] }
+
+/** No violation that axe can find, in either theme. */
+export async function expectAccessible(page: Page): Promise<void> {
+  // Past the page's own policy: neither a script element nor eval would be let through.
+  const debuggee = await page.context().newCDPSession(page)
+  await debuggee.send('Runtime.evaluate', { expression: axeSource })
+  for (const colorScheme of THEMES) {
+    // Colours in the middle of a transition are nobody's.
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    const { result, exceptionDetails } = await debuggee.send('Runtime.evaluate', {
+      expression: 'axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => JSON.stringify(violations))',
+      awaitPromise: true,
+      returnByValue: true,
+    })
+    if (exceptionDetails) throw new Error(`axe did not run: ${exceptionDetails.text}`)
+    const violations = JSON.parse(result.value) as Violation[]
+    expect(violations.map(violation => `${colorScheme}: ${describeViolation(violation)}`)).toEqual([])
+  }
+  await page.emulateMedia({ colorScheme: null, reducedMotion: null })
+  await debuggee.detach()
+}
+
+const describeViolation = ({ id, help, nodes }: Violation): string =>
+  [`${id}: ${help}`, ...nodes.map(({ target, failureSummary }) => `${target.join(' ')}\n${failureSummary}`)].join('\n')
 
 async function closeBrowser(): Promise<void> {
   const browser = await running

@@ -1,0 +1,32 @@
+import type { Db } from '#db'
+import type { Deps } from '../deps.ts'
+import type { AuditDetails, AuditRecord } from './chain.ts'
+import { findRecord, listRecordsBefore } from './store.ts'
+import { disclose } from './verify.ts'
+
+/** There is no index by tenant, which every creation would have to keep: a page looks this far back and says where to go on. */
+const LOOKED_AT_MAX = 5000
+
+export type BrowsedRecord = Pick<AuditRecord, 'seq' | 'at' | 'tenantId' | 'actor' | 'action' | 'hash'> & {
+  /** Null once the subject is erased. */
+  details: AuditDetails | null
+}
+
+type Page = { before?: number; limit: number; tenantId?: string }
+
+/** Newest first, of one tenant or of all; `nextBefore` is null when there is nothing older. */
+export async function browseAudit(
+  { db, sealer }: Pick<Deps, 'db' | 'sealer'>,
+  { before = Number.MAX_SAFE_INTEGER, limit, tenantId }: Page,
+): Promise<{ records: BrowsedRecord[]; nextBefore: number | null }> {
+  const { rows, downTo } = await listRecordsBefore(db, { before, limit, tenantId, lookedAtMax: LOOKED_AT_MAX })
+  const records = rows.map(row => {
+    const { seq, at, actor, action, hash } = row
+    return { seq, at, tenantId: row.tenantId, actor, action, hash, details: disclose(sealer, row)?.details ?? null }
+  })
+  return { records, nextBefore: downTo > 1 ? downTo : null }
+}
+
+export async function readActor(db: Db, seq: number): Promise<string> {
+  return (await findRecord(db, seq))?.actor ?? ''
+}

@@ -1,0 +1,96 @@
+import { isExpired, readKeys } from '../access/keys.ts'
+import type { Environment } from '../access/scopes.ts'
+import { isLoopback } from '../addresses.ts'
+import type { Deps } from '../deps.ts'
+import { readDevices } from '../devices/read.ts'
+import { isoUtc, parseUtcInstant } from '../time.ts'
+import type { Usage } from '../usage/schema.ts'
+import { announce } from '../verifications/announce.ts'
+import { EXPIRY_WARNING_DAYS, signingState } from '../wallet/signing.ts'
+import { presentAnchor, readAnchors } from '../wallet/trust-settings.ts'
+import { readFailing } from '../webhooks/browse.ts'
+import type { Attention } from './verification-schema.ts'
+
+const WARNING_MS = EXPIRY_WARNING_DAYS * 86_400_000
+const QUOTA_SHARE = 0.8
+const DEVICES_MAX = 10
+const RECEIVERS_MAX = 5
+
+type Place = { tenantId: string; environment: Environment; usage: Usage }
+
+/** What would stop a customer, now or soon; the page finds the words. */
+export async function readAttention(deps: Deps, { tenantId, environment, usage }: Place): Promise<Attention[]> {
+  const isLive = environment === 'live' || (await hasLiveKeys(deps, tenantId))
+  return [
+    ...(await ofTrust(deps, isLive)),
+    ...(await ofCertificate(deps, isLive)),
+    ...(isLive ? ofPublicUrl(deps.config.publicUrl) : []),
+    ...ofQuota(usage),
+    ...(await ofDevices(deps, { tenantId, environment })),
+    ...(await ofWebhooks(deps, { tenantId, environment })),
+  ]
+}
+
+async function hasLiveKeys(deps: Deps, tenantId: string): Promise<boolean> {
+  const keys = await readKeys(deps, tenantId)
+  return keys.some(key => key.environment === 'live' && key.revokedAt === null && !isExpired(key, deps.now()))
+}
+
+async function ofTrust(deps: Deps, isLive: boolean): Promise<Attention[]> {
+  const anchors = (await readAnchors(deps)).map(presentAnchor)
+  const isMissing = isLive && !anchors.some(({ environment }) => environment === 'live')
+  const soon = isoUtc(deps.now() + WARNING_MS)
+  return [
+    ...(isMissing ? [{ code: 'no_trust_anchors' as const }] : []),
+    ...anchors
+      .filter(({ not_after }) => not_after < soon)
+      .map(({ id, label, not_after }) => ({ code: 'trust_anchor_expires' as const, id, label, not_after })),
+  ]
+}
+
+async function ofCertificate(deps: Deps, isLive: boolean): Promise<Attention[]> {
+  const { authority, notAfter, daysLeft } = await signingState(deps)
+  return [
+    ...(isLive && authority !== null ? [{ code: 'certificate_self_made' as const }] : []),
+    ...(daysLeft < EXPIRY_WARNING_DAYS
+      ? [{ code: 'certificate_expires' as const, not_after: isoUtc(notAfter), days_left: daysLeft }]
+      : []),
+  ]
+}
+
+/** A phone reaches neither a name of this machine nor, in most wallets, plain http. */
+function ofPublicUrl(publicUrl: string): Attention[] {
+  const { protocol, hostname } = new URL(publicUrl)
+  if (hostname === 'localhost' || isLoopback(hostname.replace(/^\[|\]$/g, '')))
+    return [{ code: 'public_url_local', public_url: publicUrl }]
+  return protocol === 'https:' ? [] : [{ code: 'public_url_not_https', public_url: publicUrl }]
+}
+
+function ofQuota({ verifications_created: used, daily_quota }: Usage): Attention[] {
+  return used >= daily_quota * QUOTA_SHARE ? [{ code: 'quota_nearly_used', used, daily_quota }] : []
+}
+
+async function ofDevices(deps: Deps, owner: { tenantId: string; environment: Environment }): Promise<Attention[]> {
+  const at = deps.now()
+  return (await readDevices(deps, owner))
+    .filter(({ status, pairing_expires_at = '' }) => status === 'pending' && (parseUtcInstant(pairing_expires_at) ?? at) <= at)
+    .slice(0, DEVICES_MAX)
+    .map(({ id, name, pairing_expires_at = '' }) => ({
+      code: 'pairing_lapsed' as const,
+      device_id: id,
+      name,
+      lapsed_at: pairing_expires_at,
+    }))
+}
+
+async function ofWebhooks(deps: Deps, owner: { tenantId: string; environment: Environment }): Promise<Attention[]> {
+  const receivers = (await readFailing(deps, owner)).slice(0, RECEIVERS_MAX)
+  const found = await Promise.all(
+    receivers.map(async failing => {
+      const newest = failing.reduce((one, other) => (other.createdAt > one.createdAt ? other : one))
+      const announced = await announce(deps, newest)
+      return announced && { origin: new URL(announced.url).origin, failed: failing.length, newest_id: newest.id }
+    }),
+  )
+  return found.flatMap(each => (each ? [{ code: 'webhook_failing' as const, ...each }] : []))
+}

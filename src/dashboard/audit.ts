@@ -1,0 +1,117 @@
+import { type BrowsedRecord, browseAudit } from '../audit/browse.ts'
+import { exportAudit } from '../audit/export.ts'
+import { type AuditVerdict, verifyAudit } from '../audit/verify.ts'
+import type { Deps } from '../deps.ts'
+import { describeFailure } from '../log.ts'
+import { isoUtc } from '../time.ts'
+import type { AuditRecord, AuditVerification } from './settings-schema.ts'
+
+const LIMIT_DEFAULT = 20
+const WAIT_MS = 2000
+/** As long as an erasure tries to empty the log, which an export under way prevents. */
+const EXPORT_MS_MAX = 50_000
+const CHUNK_CHARS = 64 * 1024
+
+type Page = { before?: number; limit?: number }
+
+/** Of one tenant, or of the whole installation. */
+export async function readAuditPage(
+  deps: Deps,
+  { before, limit = LIMIT_DEFAULT }: Page,
+  tenantId?: string,
+): Promise<{ data: AuditRecord[]; next_before: number | null }> {
+  const { records, nextBefore } = await browseAudit(deps, { before, limit, tenantId })
+  return { data: records.map(present), next_before: nextBefore }
+}
+
+const present = ({ seq, at, tenantId, actor, action, details, hash }: BrowsedRecord): AuditRecord => ({
+  seq,
+  at: isoUtc(at),
+  tenant: tenantId === '' ? null : tenantId,
+  actor,
+  action,
+  details,
+  hash,
+})
+
+export type Walk = {
+  /** Starts a walk of the whole chain, or joins the one under way, and waits for it a little. */
+  start(): Promise<AuditVerification>
+  state(): AuditVerification
+}
+
+/** One walk at a time, for all who ask: a chain of years takes its while. */
+export function createWalk(deps: Deps): Walk {
+  let state: AuditVerification = { state: 'never' }
+  let walking: Promise<void> | undefined
+
+  async function walk(): Promise<void> {
+    const started_at = isoUtc(deps.now())
+    state = { state: 'running', started_at }
+    try {
+      state = { state: 'done', started_at, verdict: presentVerdict(await verifyAudit(deps)) }
+    } catch (error) {
+      state = { state: 'never' }
+      deps.log.error('audit.not_verified', { failure: describeFailure(error) })
+    } finally {
+      walking = undefined
+    }
+  }
+
+  return {
+    async start() {
+      walking ??= walk()
+      await Promise.race([walking, new Promise(resolve => setTimeout(resolve, WAIT_MS).unref())])
+      return state
+    },
+    state: () => state,
+  }
+}
+
+const presentVerdict = ({ count, head, signedTo, publicKey, problem }: AuditVerdict) => ({
+  ok: problem === undefined,
+  count,
+  head,
+  signed_to: signedTo,
+  public_key: publicKey,
+  ...(problem && { broken_at: problem.seq, problem: problem.problem }),
+})
+
+/** The lines of an export, as they are read. One that takes too long is cut, which its verification tells. */
+export async function streamExport(deps: Deps, actor: string): Promise<ReadableStream<Uint8Array>> {
+  await deps.write(tx =>
+    deps.audit.append(tx, { at: deps.now(), tenantId: '', actor, action: 'audit.exported', subjectId: 'audit' }),
+  )
+  const aside = deps.openAside()
+  const lines = exportAudit({ ...deps, db: aside.db })
+  let ended: Promise<void> | undefined
+  const end = () => {
+    ended ??= lines.return().then(aside.close, aside.close)
+    return ended
+  }
+  const tooLong = setTimeout(end, EXPORT_MS_MAX).unref()
+  return new ReadableStream({
+    async pull(controller) {
+      const text = await nextChunk(lines)
+      if (ended) return controller.error(new Error('the export took too long'))
+      if (text) return controller.enqueue(Buffer.from(text))
+      clearTimeout(tooLong)
+      await end()
+      controller.close()
+    },
+    async cancel() {
+      clearTimeout(tooLong)
+      await end()
+    },
+  })
+}
+
+async function nextChunk(lines: AsyncGenerator<string, void, undefined>): Promise<string> {
+  let text = ''
+  while (text.length < CHUNK_CHARS) {
+    const { value, done } = await lines.next()
+    if (done) break
+    text += `${value}\n`
+  }
+  return text
+}

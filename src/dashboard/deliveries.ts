@@ -1,0 +1,117 @@
+import type { Environment } from '../access/scopes.ts'
+import type { Deps } from '../deps.ts'
+import { apiError } from '../http/errors.ts'
+import { isoUtc } from '../time.ts'
+import { announce } from '../verifications/announce.ts'
+import type { Verification } from '../verifications/schema.ts'
+import { type BrowsedDelivery, browseDeliveries, readDelivery } from '../webhooks/browse.ts'
+import { presentAttempt } from '../webhooks/log.ts'
+import { replayDeliveries, replayFailed } from '../webhooks/replay.ts'
+import { sentMessage } from '../webhooks/sent-message.ts'
+import { recordLook } from './readings.ts'
+import { actorOf, type Visit } from './session.ts'
+import type { AttemptSummary, DeliverySummary, LoggedDelivery } from './verification-schema.ts'
+import type {
+  DeliveryAttempt,
+  DeliveryDetail,
+  DeliveryFilter,
+  DeliveryPage,
+  ReplayedDeliveries,
+  SentMessage,
+} from './webhook-schema.ts'
+
+const LIMIT_DEFAULT = 20
+/** Of one verification, which sends one event. */
+const PER_VERIFICATION_MAX = 10
+
+type Place = { tenantId: string; environment: Environment }
+
+export async function readDeliveryPage(
+  deps: Deps,
+  tenantId: string,
+  { environment, verification, limit = LIMIT_DEFAULT, ...filter }: DeliveryFilter,
+): Promise<DeliveryPage> {
+  const wanted = { ...filter, verificationId: verification, limit }
+  const { deliveries, nextBefore } = await browseDeliveries(deps, { tenantId, environment }, wanted)
+  return { data: deliveries.map(summaryOf), next_before: nextBefore }
+}
+
+export async function readLoggedDeliveries(deps: Deps, place: Place, verificationId: string): Promise<LoggedDelivery[]> {
+  const { deliveries } = await browseDeliveries(deps, place, { verificationId, limit: PER_VERIFICATION_MAX })
+  return deliveries.map(each => ({ ...summaryOf(each), log: attemptsOf(each) }))
+}
+
+/** With every attempt and with what was sent: the message holds what the holder presented, so that it is on record who looks at it. */
+export async function readDeliveryDetail(deps: Deps, visit: Visit, place: Place, id: string): Promise<DeliveryDetail> {
+  const found = await readDelivery(deps, place, id)
+  const announced = found && (await announce(deps, found.delivery))
+  if (!announced) throw apiError('delivery_not_found')
+  await recordLook(deps, visit, place, announced.verification)
+  const attempts = wholeAttemptsOf(deps, found)
+  return {
+    delivery: summaryOf(found),
+    url: announced.url,
+    attempts,
+    message: await messageOf(deps, found, attempts, announced.verification),
+  }
+}
+
+function wholeAttemptsOf(deps: Deps, found: BrowsedDelivery): DeliveryAttempt[] {
+  const summaries = attemptsOf(found)
+  return found.attempts.map((row, i) => {
+    const { ms, address, answer, detail } = presentAttempt(deps, row)
+    return { ...summaries[i]!, duration_ms: ms, address, answer, detail }
+  })
+}
+
+/** Of the latest attempt that called the receiver: before it knows an address, nothing is signed. */
+async function messageOf(
+  deps: Deps,
+  { delivery, attempts: rows }: BrowsedDelivery,
+  attempts: readonly DeliveryAttempt[],
+  verification: Verification,
+): Promise<SentMessage | null> {
+  const row = rows[attempts.findLastIndex(({ address }) => address !== null)]
+  if (!row) return null
+  const { headers, body, isSecretGone } = await sentMessage(deps, delivery, row, verification)
+  return { attempt: row.attempt, at: isoUtc(row.at), body, headers, secret_gone: isSecretGone }
+}
+
+export async function replayDelivery(deps: Deps, { user }: Visit, place: Place, id: string): Promise<DeliverySummary> {
+  const found = await readDelivery(deps, place, id)
+  if (!found) throw apiError('delivery_not_found')
+  const [restarted] = await replayDeliveries(deps, place.tenantId, { id }, actorOf(user))
+  if (!restarted) throw apiError('delivery_under_way')
+  return summaryOf({ ...found, delivery: restarted })
+}
+
+export async function replayFailedDeliveries(deps: Deps, { user }: Visit, place: Place): Promise<ReplayedDeliveries> {
+  const { replayed, hasMore } = await replayFailed(deps, place, actorOf(user))
+  return { replayed, has_more: hasMore }
+}
+
+function summaryOf(browsed: BrowsedDelivery): DeliverySummary {
+  const { id, verificationId, type, status, createdAt, dueAt } = browsed.delivery
+  const attempts = attemptsOf(browsed)
+  const last = attempts.at(-1)
+  return {
+    id,
+    verification_id: verificationId,
+    type,
+    status,
+    attempts: attempts.length,
+    ...(last && { last_attempt: last }),
+    created_at: isoUtc(createdAt),
+    ...(status === 'pending' && { next_attempt_at: isoUtc(dueAt) }),
+  }
+}
+
+/** Until its end is seen, an attempt stands in the log as interrupted. */
+function attemptsOf({ delivery, attempts }: BrowsedDelivery): AttemptSummary[] {
+  return attempts.map(({ attempt, at, outcome, httpStatus }, i) => ({
+    attempt,
+    at: isoUtc(at),
+    outcome: delivery.leaseUntil !== null && i === attempts.length - 1 ? 'under_way' : (outcome as AttemptSummary['outcome']),
+    http_status: httpStatus,
+  }))
+}

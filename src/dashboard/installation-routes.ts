@@ -1,0 +1,114 @@
+import { Elysia } from 'elysia'
+import type { Deps } from '../deps.ts'
+import { errorResponses } from '../http/schema.ts'
+import { createWalk, readAuditPage, streamExport } from './audit.ts'
+import { guard } from './guard.ts'
+import {
+  addTrust,
+  importSigning,
+  readInstallation,
+  readSigning,
+  readSigningRequest,
+  readTrust,
+  removeTrust,
+} from './installation.ts'
+import { CreateTenant, InviteUser, ItemPath, Nothing, Tenant, TenantList, UserLink, UserList } from './schema.ts'
+import { actorOf } from './session.ts'
+import {
+  AddTrust,
+  AuditFilter,
+  AuditPage,
+  AuditVerification,
+  ImportSigning,
+  Installation,
+  Signing,
+  SigningRequest,
+  TrustAnchorList,
+} from './settings-schema.ts'
+import { addTenant, readOwnTenants } from './tenants.ts'
+import { inviteUser, readUsers, removeUser, resetUser } from './users.ts'
+
+const READ = errorResponses(401, 403, 429, 500)
+const CHANGED = errorResponses(400, 401, 403, 404, 409, 413, 429, 500)
+
+/** What is not of one tenant. */
+export const installationRoutes = (deps: Deps) => {
+  const walk = createWalk(deps)
+  return new Elysia()
+    .use(guard(deps))
+    .get('/tenants', ({ visit }) => readOwnTenants(deps, visit), {
+      user: { who: 'anyone' },
+      response: { 200: TenantList, ...READ },
+    })
+    .post('/tenants', async ({ visit, body, status }) => status(201, await addTenant(deps, visit, body.name)), {
+      user: { who: 'owner' },
+      body: CreateTenant,
+      response: { 201: Tenant, ...CHANGED },
+    })
+    .get('/users', async () => ({ data: await readUsers(deps) }), {
+      user: { who: 'owner' },
+      response: { 200: UserList, ...READ },
+    })
+    .post(
+      '/users',
+      async ({ visit, body, status }) =>
+        status(201, await inviteUser(deps, { name: body.name, memberOf: body.tenant }, actorOf(visit.user))),
+      { user: { who: 'owner', fresh: true }, body: InviteUser, response: { 201: UserLink, ...CHANGED } },
+    )
+    .post('/users/:id/reset', ({ visit, params }) => resetUser(deps, params.id, actorOf(visit.user)), {
+      user: { who: 'owner', fresh: true },
+      params: ItemPath,
+      body: Nothing,
+      response: { 200: UserLink, ...CHANGED },
+    })
+    .delete(
+      '/users/:id',
+      async ({ visit, params }) => {
+        await removeUser(deps, visit, params.id, actorOf(visit.user))
+        return {}
+      },
+      { user: { who: 'owner', fresh: true }, params: ItemPath, body: Nothing, response: { 200: Nothing, ...CHANGED } },
+    )
+    .get('/installation', () => readInstallation(deps), { user: { who: 'owner' }, response: { 200: Installation, ...READ } })
+    .get('/trust', () => readTrust(deps), { user: { who: 'anyone' }, response: { 200: TrustAnchorList, ...READ } })
+    .post('/trust', async ({ visit, body, status }) => status(201, await addTrust(deps, body, actorOf(visit.user))), {
+      user: { who: 'owner' },
+      body: AddTrust,
+      response: { 201: TrustAnchorList, ...CHANGED },
+    })
+    .delete(
+      '/trust/:id',
+      async ({ visit, params }) => {
+        await removeTrust(deps, params.id, actorOf(visit.user))
+        return {}
+      },
+      { user: { who: 'owner' }, params: ItemPath, body: Nothing, response: { 200: Nothing, ...CHANGED } },
+    )
+    .get('/signing', () => readSigning(deps), { user: { who: 'owner' }, response: { 200: Signing, ...READ } })
+    .get('/signing/csr', () => readSigningRequest(deps), { user: { who: 'owner' }, response: { 200: SigningRequest, ...READ } })
+    .post('/signing', ({ visit, body }) => importSigning(deps, body, actorOf(visit.user)), {
+      user: { who: 'owner', fresh: true },
+      body: ImportSigning,
+      response: { 200: Signing, ...CHANGED },
+    })
+    .get('/audit', ({ query }) => readAuditPage(deps, query), {
+      user: { who: 'owner' },
+      query: AuditFilter,
+      response: { 200: AuditPage, ...errorResponses(400, 401, 403, 429, 500) },
+    })
+    .get('/audit/verification', () => walk.state(), { user: { who: 'owner' }, response: { 200: AuditVerification, ...READ } })
+    .post('/audit/verification', () => walk.start(), {
+      user: { who: 'owner' },
+      body: Nothing,
+      response: { 200: AuditVerification, ...CHANGED },
+    })
+    .post(
+      '/audit/export',
+      async ({ visit, set }) => {
+        set.headers['content-type'] = 'application/jsonl'
+        set.headers['content-disposition'] = 'attachment; filename="audit.jsonl"'
+        return await streamExport(deps, actorOf(visit.user))
+      },
+      { user: { who: 'owner', fresh: true }, body: Nothing },
+    )
+}

@@ -1,0 +1,77 @@
+import { version } from '../../package.json' with { type: 'json' }
+import type { Deps } from '../deps.ts'
+import { apiError } from '../http/errors.ts'
+import { isoUtc } from '../time.ts'
+import { hostOf } from '../wallet/keys.ts'
+import {
+  certificateRequest,
+  EXPIRY_WARNING_DAYS,
+  importSigningKey,
+  SigningProblem,
+  type SigningState,
+  signingState,
+} from '../wallet/signing.ts'
+import { addAnchors, presentAnchor, readAnchors, removeAnchor, TrustProblem } from '../wallet/trust-settings.ts'
+import type { AddTrust, Installation, Signing, TrustAnchor } from './settings-schema.ts'
+
+/** What the operator set in the environment of the service; here it is only shown. */
+export const readInstallation = ({ config, registrationCertificate }: Deps): Installation => ({
+  version,
+  public_url: config.publicUrl,
+  wallet_profile: config.wallet.profile,
+  wallet_scheme: config.wallet.scheme,
+  client_id_prefix: config.wallet.clientIdPrefix,
+  has_registration_certificate: registrationCertificate !== undefined,
+  egress_allow: config.egressAllow.map(({ address, prefix, port }) => `${address}/${prefix}:${port}`),
+  webhook_delays_ms: config.webhookDelaysMs,
+})
+
+export async function readTrust(deps: Deps): Promise<{ data: TrustAnchor[] }> {
+  return { data: (await readAnchors(deps)).map(presentAnchor) }
+}
+
+export async function addTrust(
+  deps: Deps,
+  { trusted_for, ...anchor }: AddTrust,
+  actor: string,
+): Promise<{ data: TrustAnchor[] }> {
+  try {
+    return { data: (await addAnchors(deps, { ...anchor, trustedFor: trusted_for }, actor)).map(presentAnchor) }
+  } catch (error) {
+    throw error instanceof TrustProblem ? apiError('invalid_request', { message: `pem: ${error.message}` }) : error
+  }
+}
+
+export async function removeTrust(deps: Deps, id: string, actor: string): Promise<void> {
+  if (!(await removeAnchor(deps, id, actor))) throw apiError('anchor_not_found')
+}
+
+export const readSigning = async (deps: Deps): Promise<Signing> => presentSigning(await signingState(deps))
+
+export const readSigningRequest = async (deps: Deps): Promise<{ csr: string }> => ({
+  csr: await certificateRequest(deps, hostOf(deps.config.publicUrl)),
+})
+
+export async function importSigning(
+  deps: Deps,
+  { chain, key }: { chain: string; key?: string },
+  actor: string,
+): Promise<Signing> {
+  try {
+    return presentSigning(await importSigningKey(deps, { chainPem: chain, keyPem: key }, actor))
+  } catch (error) {
+    throw error instanceof SigningProblem ? apiError('invalid_request', { message: error.message }) : error
+  }
+}
+
+const presentSigning = ({ clientId, subject, issuer, notAfter, daysLeft, chain, authority }: SigningState): Signing => ({
+  client_id: clientId,
+  subject,
+  issuer,
+  not_after: isoUtc(notAfter),
+  days_left: daysLeft,
+  expires_soon: daysLeft < EXPIRY_WARNING_DAYS,
+  is_self_made: authority !== null,
+  chain,
+  authority,
+})

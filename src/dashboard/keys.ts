@@ -1,0 +1,64 @@
+import {
+  type ApiKeyRow,
+  createKey,
+  isExpired,
+  type MintedKey,
+  type RollGrace,
+  readKey,
+  readKeys,
+  revokeKey,
+  rollKey,
+} from '../access/keys.ts'
+import type { Scope } from '../access/scopes.ts'
+import type { Deps } from '../deps.ts'
+import { apiError } from '../http/errors.ts'
+import { isoUtc } from '../time.ts'
+import type { ApiKey, CreateKey } from './settings-schema.ts'
+
+export async function readTenantKeys(deps: Deps, tenantId: string): Promise<{ data: ApiKey[] }> {
+  const at = deps.now()
+  return { data: (await readKeys(deps, tenantId)).map(row => present(row, at)) }
+}
+
+/** The key itself is in this answer and nowhere else. */
+type Minted = { key: string; api_key: ApiKey }
+
+export async function createTenantKey(
+  deps: Deps,
+  tenantId: string,
+  { environment, scopes, label, expires_days }: CreateKey,
+  actor: string,
+): Promise<Minted> {
+  const expiresDays = expires_days ?? undefined
+  return minted(deps, await createKey(deps, { tenantId, environment, scopes, label, expiresDays, actor }))
+}
+
+type Which = { tenantId: string; id: string }
+
+export async function rollTenantKey(deps: Deps, { tenantId, id }: Which, grace: RollGrace, actor: string): Promise<Minted> {
+  const successor = (await readKey(deps, tenantId, id)) && (await rollKey(deps, id, grace, actor))
+  if (!successor) throw apiError('key_not_found')
+  return minted(deps, successor)
+}
+
+export async function revokeTenantKey(deps: Deps, { tenantId, id }: Which, actor: string): Promise<ApiKey> {
+  if (!(await readKey(deps, tenantId, id))) throw apiError('key_not_found')
+  await revokeKey(deps, id, actor)
+  const row = await readKey(deps, tenantId, id)
+  if (!row) throw new Error('a key stays after its revocation')
+  return present(row, deps.now())
+}
+
+const minted = ({ now }: Pick<Deps, 'now'>, { key, row }: MintedKey): Minted => ({ key, api_key: present(row, now()) })
+
+const present = (row: ApiKeyRow, at: number): ApiKey => ({
+  id: row.id,
+  prefix: row.prefix,
+  environment: row.environment,
+  label: row.label,
+  scopes: row.scopes as Scope[],
+  status: row.revokedAt !== null ? 'revoked' : isExpired(row, at) ? 'expired' : 'active',
+  created_at: isoUtc(row.createdAt),
+  expires_at: row.expiresAt === null ? null : isoUtc(row.expiresAt),
+  revoked_at: row.revokedAt === null ? null : isoUtc(row.revokedAt),
+})

@@ -1,0 +1,32 @@
+import type { Environment } from '../access/scopes.ts'
+import type { Deps } from '../deps.ts'
+import { apiError } from '../http/errors.ts'
+import type { Verification } from '../verifications/schema.ts'
+import { type RecordedEvent, readEvents, recordReading } from '../wallet/timeline.ts'
+import { actorOf, type Visit } from './session.ts'
+
+/** Who looks again within this time is not written down again. */
+const READING_EVERY_MS = 10 * 60_000
+
+type Place = { tenantId: string; environment: Environment }
+
+/** Before a verification is shown: if it holds what a holder presented, it is on record first who looks at it. Gives its moments. */
+export async function recordLook(
+  deps: Deps,
+  { user }: Visit,
+  { tenantId, environment }: Place,
+  verification: Verification,
+): Promise<RecordedEvent[]> {
+  const { id } = verification
+  const events = await readEvents(deps, { id, tenantId })
+  const actor = actorOf(user)
+  if (!holdsPresented(verification) || wasReadLately(events, actor, deps.now())) return events
+  if (!(await recordReading(deps, { id, tenantId }, { actor, environment }))) throw apiError('session_not_found')
+  return [...events, { at: deps.now(), event: 'claims_read', details: { actor } }]
+}
+
+const holdsPresented = ({ claims, credentials }: Verification): boolean =>
+  claims !== undefined || (credentials !== undefined && credentials.length > 0)
+
+const wasReadLately = (events: readonly RecordedEvent[], actor: string, now: number): boolean =>
+  events.some(each => each.event === 'claims_read' && each.details.actor === actor && each.at > now - READING_EVERY_MS)

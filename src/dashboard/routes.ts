@@ -1,0 +1,15 @@
+import { Elysia } from 'elysia'
+import type { Deps } from '../deps.ts'
+import type { Creations } from '../verifications/create.ts'
+import { entranceRoutes } from './entrance-routes.ts'
+import { installationRoutes } from './installation-routes.ts'
+import { tenantRoutes } from './tenant-routes.ts'
+import { webhookRoutes } from './webhook-routes.ts'
+
+/** For the dashboard's own pages, so not in the public document. */
+export const dashboardRoutes = (deps: Deps, creations: Creations) =>
+  new Elysia({ prefix: '/dashboard/api', detail: { hide: true } })
+    .use(entranceRoutes(deps))
+    .use(installationRoutes(deps))
+    .use(tenantRoutes(deps, creations))
+    .use(webhookRoutes(deps))

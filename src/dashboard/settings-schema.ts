@@ -1,0 +1,204 @@
+// Keys, devices, templates, trust, the signing certificate and the audit chain, as the dashboard manages them.
+import { Type } from '@sinclair/typebox'
+import { EXPIRY_DAYS } from '../access/keys.ts'
+import { Device } from '../devices/schema.ts'
+import { QueryInteger, Text, Timestamp } from '../http/schema.ts'
+import { LABEL_CHARS_MAX } from './schema.ts'
+import { Environment, Exactly, Limit, ListOf, Nullable, OneOf } from './wire.ts'
+
+const PEM_CHARS_MAX = 60_000
+const Pem = Text({ minLength: 1, maxLength: PEM_CHARS_MAX })
+const Label = Text({ maxLength: LABEL_CHARS_MAX })
+
+const Scope = OneOf('verifications:create', 'verifications:read', 'verifications:delete', 'devices:manage')
+
+export const ApiKey = Exactly({
+  id: Type.String(),
+  /** The first 12 characters. */
+  prefix: Type.String(),
+  environment: Environment,
+  label: Type.String(),
+  scopes: Type.Array(Scope),
+  status: OneOf('active', 'expired', 'revoked'),
+  created_at: Timestamp,
+  expires_at: Nullable(Timestamp),
+  revoked_at: Nullable(Timestamp),
+})
+export type ApiKey = typeof ApiKey.static
+export const ApiKeyList = ListOf(ApiKey)
+
+export const CreateKey = Exactly({
+  environment: Environment,
+  scopes: Type.Array(Scope, { minItems: 1, maxItems: 4, uniqueItems: true }),
+  label: Type.Optional(Label),
+  /** Null never expires. */
+  expires_days: Nullable(Type.Union(EXPIRY_DAYS.map(days => Type.Literal(days)))),
+})
+export type CreateKey = typeof CreateKey.static
+export const RollKey = Exactly({ old_expires: OneOf('now', '1h', '24h', '7d') })
+/** The only moment the key itself is shown. */
+export const MintedKey = Exactly({ key: Type.String(), api_key: ApiKey })
+
+export const PairableDevice = Exactly({
+  device: Device,
+  pairing_code: Type.String(),
+  /** For a QR code: opens the till's page with the code filled in. */
+  pairing_url: Type.String(),
+})
+
+/** What one credential of a query asks for, in the names of merged claims. */
+const Asked = Exactly({
+  credential: Type.String(),
+  format: OneOf('mso_mdoc', 'dc+sd-jwt'),
+  types: Type.Array(Type.String()),
+  /** Empty when the query names none: then the holder is asked for everything that cannot be withheld. */
+  claims: Type.Array(Type.String()),
+})
+
+/** Where less would do. `claim` is the merged name. */
+export const Hint = Exactly({
+  code: OneOf('age_instead_of_birthdate', 'portrait', 'identifier', 'many_claims', 'whole_document', 'retained'),
+  credential: Type.String(),
+  claim: Type.Optional(Type.String()),
+})
+export type Hint = typeof Hint.static
+
+const Query = Type.Record(Type.String(), Type.Unknown())
+const Profile = OneOf('haip', 'plain', 'eu-av')
+const Localized = Exactly({ en: Type.String(), de: Type.String() })
+
+export const Template = Exactly({
+  key: Type.String(),
+  is_builtin: Type.Boolean(),
+  title: Localized,
+  /** What a built-in one says to the holder; own ones take theirs from the request. */
+  purpose: Nullable(Localized),
+  /** Null leaves it to the operator. */
+  profile: Nullable(Profile),
+  query: Query,
+  asks: Type.Array(Asked),
+  hints: Type.Array(Hint),
+  /** The age in years that a built-in one decides on. */
+  age_over: Nullable(Type.Integer()),
+  updated_at: Nullable(Timestamp),
+})
+export type Template = typeof Template.static
+export const TemplateList = ListOf(Template)
+
+export const TemplatePath = Type.Object({
+  tenant: Type.String({ minLength: 1, maxLength: 64 }),
+  key: Text({ minLength: 1, maxLength: 64 }),
+})
+export const SaveTemplate = Exactly({
+  title: Text({ minLength: 1, maxLength: LABEL_CHARS_MAX }),
+  query: Query,
+  profile: Type.Optional(Nullable(Profile)),
+})
+export type SaveTemplate = typeof SaveTemplate.static
+export const CheckTemplate = Exactly({ query: Type.Unknown() })
+/** `problem` names the first thing that is wrong; its path is relative to the query. */
+export const TemplateCheck = Exactly({
+  problem: Nullable(Exactly({ path: Type.String(), reason: Type.String() })),
+  asks: Type.Array(Asked),
+  hints: Type.Array(Hint),
+})
+export type TemplateCheck = typeof TemplateCheck.static
+
+export const TrustAnchor = Exactly({
+  id: Type.String(),
+  environment: Environment,
+  label: Type.String(),
+  mode: OneOf('iso', 'pkix'),
+  /** The one type of document it counts for; null for all. */
+  trusted_for: Nullable(Type.String()),
+  subject: Type.String(),
+  issuer: Type.String(),
+  not_before: Timestamp,
+  not_after: Timestamp,
+  fingerprint_sha256: Type.String(),
+  created_at: Timestamp,
+})
+export type TrustAnchor = typeof TrustAnchor.static
+export const TrustAnchorList = ListOf(TrustAnchor)
+
+/** Every certificate of the text becomes an anchor. */
+export const AddTrust = Exactly({
+  environment: Environment,
+  pem: Pem,
+  label: Type.Optional(Text({ minLength: 1, maxLength: LABEL_CHARS_MAX })),
+  trusted_for: Type.Optional(Text({ minLength: 1, maxLength: 300 })),
+  mode: Type.Optional(OneOf('iso', 'pkix')),
+})
+export type AddTrust = typeof AddTrust.static
+
+export const Signing = Exactly({
+  client_id: Type.String(),
+  subject: Type.String(),
+  issuer: Type.String(),
+  not_after: Timestamp,
+  days_left: Type.Integer(),
+  expires_soon: Type.Boolean(),
+  is_self_made: Type.Boolean(),
+  /** PEM, leaf first. */
+  chain: Type.String(),
+  /** PEM of the root to hand to wallets; null for an imported chain. */
+  authority: Nullable(Type.String()),
+})
+export type Signing = typeof Signing.static
+export const SigningRequest = Exactly({ csr: Type.String() })
+export const ImportSigning = Exactly({ chain: Pem, key: Type.Optional(Pem) })
+
+/** What the operator has set; the dashboard only shows it. */
+export const Installation = Exactly({
+  version: Type.String(),
+  public_url: Type.String(),
+  wallet_profile: OneOf('haip', 'plain'),
+  wallet_scheme: Type.String(),
+  client_id_prefix: OneOf('x509_hash', 'x509_san_dns'),
+  has_registration_certificate: Type.Boolean(),
+  egress_allow: Type.Array(Type.String()),
+  webhook_delays_ms: Type.Array(Type.Integer()),
+})
+export type Installation = typeof Installation.static
+
+export const AuditFilter = Exactly({
+  before: Type.Optional(
+    QueryInteger({ minimum: 1, maximum: 999_999_999, default: 999_999_999, description: 'Only records before this one.' }),
+  ),
+  limit: Limit,
+})
+
+export const AuditRecord = Exactly({
+  seq: Type.Integer(),
+  at: Timestamp,
+  tenant: Nullable(Type.String()),
+  actor: Type.String(),
+  action: Type.String(),
+  /** Null once the subject is erased. */
+  details: Nullable(Type.Record(Type.String(), Type.Unknown())),
+  hash: Type.String(),
+})
+export type AuditRecord = typeof AuditRecord.static
+
+export const AuditPage = Exactly({
+  data: Type.Array(AuditRecord),
+  /** For `before` of the next page, which may be short or empty; null when there is nothing older. */
+  next_before: Nullable(Type.Integer()),
+})
+
+export const AuditVerification = Exactly({
+  state: OneOf('never', 'running', 'done'),
+  started_at: Type.Optional(Timestamp),
+  verdict: Type.Optional(
+    Exactly({
+      ok: Type.Boolean(),
+      count: Type.Integer(),
+      head: Type.String(),
+      signed_to: Type.Integer(),
+      public_key: Type.String(),
+      broken_at: Type.Optional(Type.Integer()),
+      problem: Type.Optional(Type.String()),
+    }),
+  ),
+})
+export type AuditVerification = typeof AuditVerification.static

@@ -1,0 +1,173 @@
+import { Elysia } from 'elysia'
+import type { Deps } from '../deps.ts'
+import { pairingLink } from '../devices/pairing-code.ts'
+import { presentDevice } from '../devices/present.ts'
+import { readDevices } from '../devices/read.ts'
+import { registerDevice } from '../devices/register.ts'
+import { revokeDevice } from '../devices/revoke.ts'
+import { Device, DeviceList, RegisterDevice } from '../devices/schema.ts'
+import { errorResponses } from '../http/schema.ts'
+import type { Creations } from '../verifications/create.ts'
+import { eraseVerification } from '../verifications/erase.ts'
+import { ErasureResult, Verification } from '../verifications/schema.ts'
+import { readAuditPage } from './audit.ts'
+import { guard } from './guard.ts'
+import { createTenantKey, readTenantKeys, revokeTenantKey, rollTenantKey } from './keys.ts'
+import { readOverview } from './overview.ts'
+import { ChangeTenant, Nothing, Tenant, TenantItemPath, TenantPath } from './schema.ts'
+import { actorOf } from './session.ts'
+import {
+  ApiKey,
+  ApiKeyList,
+  AuditFilter,
+  AuditPage,
+  CheckTemplate,
+  CreateKey,
+  MintedKey,
+  PairableDevice,
+  RollKey,
+  SaveTemplate,
+  Template,
+  TemplateCheck,
+  TemplateList,
+  TemplatePath,
+} from './settings-schema.ts'
+import { checkTemplate, readTenantTemplates, removeTenantTemplate, saveTenantTemplate } from './templates.ts'
+import { changeOwnTenant } from './tenants.ts'
+import { Overview, TryVerification, VerificationDetail, VerificationFilter, VerificationPage } from './verification-schema.ts'
+import { readDetail, readSummaries, tryVerification } from './verifications.ts'
+import { Environmental } from './wire.ts'
+
+const READ = errorResponses(400, 401, 403, 404, 429, 500)
+const CHANGED = errorResponses(400, 401, 403, 404, 409, 413, 422, 429, 500)
+
+/** What is of one tenant, for its members and for owners. */
+export const tenantRoutes = (deps: Deps, creations: Creations) =>
+  new Elysia({ prefix: '/tenants/:tenant' })
+    .use(guard(deps))
+    .put('', ({ visit, tenant, body }) => changeOwnTenant(deps, visit, tenant.id, body), {
+      member: { who: 'anyone' },
+      params: TenantPath,
+      body: ChangeTenant,
+      response: { 200: Tenant, ...CHANGED },
+    })
+    .get('/overview', ({ tenant, query }) => readOverview(deps, tenant, query.environment), {
+      member: { who: 'anyone' },
+      params: TenantPath,
+      query: Environmental,
+      response: { 200: Overview, ...READ },
+    })
+    .get('/verifications', ({ tenant, query }) => readSummaries(deps, tenant.id, query), {
+      member: { who: 'anyone' },
+      params: TenantPath,
+      query: VerificationFilter,
+      response: { 200: VerificationPage, ...READ },
+    })
+    .post(
+      '/verifications',
+      async ({ visit, tenant, body, status }) => status(201, await tryVerification(deps, creations, visit, tenant, body)),
+      { member: { who: 'anyone' }, params: TenantPath, body: TryVerification, response: { 201: Verification, ...CHANGED } },
+    )
+    .get(
+      '/verifications/:id',
+      ({ visit, tenant, params, query }) => readDetail(deps, visit, { tenantId: tenant.id, ...query }, params.id),
+      { member: { who: 'anyone' }, params: TenantItemPath, query: Environmental, response: { 200: VerificationDetail, ...READ } },
+    )
+    .delete(
+      '/verifications/:id',
+      ({ visit, tenant, params, query }) =>
+        eraseVerification(deps, { tenantId: tenant.id, ...query }, actorOf(visit.user), params.id),
+      {
+        member: { who: 'anyone' },
+        params: TenantItemPath,
+        query: Environmental,
+        body: Nothing,
+        response: { 200: ErasureResult, ...CHANGED },
+      },
+    )
+    .get('/keys', ({ tenant }) => readTenantKeys(deps, tenant.id), {
+      member: { who: 'anyone' },
+      params: TenantPath,
+      response: { 200: ApiKeyList, ...READ },
+    })
+    .post(
+      '/keys',
+      async ({ visit, tenant, body, status }) => status(201, await createTenantKey(deps, tenant.id, body, actorOf(visit.user))),
+      { member: { who: 'anyone', fresh: true }, params: TenantPath, body: CreateKey, response: { 201: MintedKey, ...CHANGED } },
+    )
+    .post(
+      '/keys/:id/roll',
+      async ({ visit, tenant, params, body, status }) =>
+        status(201, await rollTenantKey(deps, { tenantId: tenant.id, id: params.id }, body.old_expires, actorOf(visit.user))),
+      { member: { who: 'anyone', fresh: true }, params: TenantItemPath, body: RollKey, response: { 201: MintedKey, ...CHANGED } },
+    )
+    .delete(
+      '/keys/:id',
+      ({ visit, tenant, params }) => revokeTenantKey(deps, { tenantId: tenant.id, id: params.id }, actorOf(visit.user)),
+      { member: { who: 'anyone' }, params: TenantItemPath, body: Nothing, response: { 200: ApiKey, ...CHANGED } },
+    )
+    .get('/devices', async ({ tenant, query }) => ({ data: await readDevices(deps, { tenantId: tenant.id, ...query }) }), {
+      member: { who: 'anyone' },
+      params: TenantPath,
+      query: Environmental,
+      response: { 200: DeviceList, ...READ },
+    })
+    .post(
+      '/devices',
+      async ({ visit, tenant, query, body, status }) => {
+        const owner = { tenantId: tenant.id, ...query }
+        const { device, pairingCode } = await registerDevice(deps, owner, body, actorOf(visit.user))
+        const pairing_url = pairingLink(deps.config.publicUrl, pairingCode)
+        return status(201, { device: presentDevice(device), pairing_code: pairingCode, pairing_url })
+      },
+      {
+        member: { who: 'anyone' },
+        params: TenantPath,
+        query: Environmental,
+        body: RegisterDevice,
+        response: { 201: PairableDevice, ...CHANGED },
+      },
+    )
+    .delete(
+      '/devices/:id',
+      async ({ visit, tenant, params, query }) =>
+        presentDevice(await revokeDevice(deps, { tenantId: tenant.id, ...query }, params.id, actorOf(visit.user))),
+      {
+        member: { who: 'anyone' },
+        params: TenantItemPath,
+        query: Environmental,
+        body: Nothing,
+        response: { 200: Device, ...CHANGED },
+      },
+    )
+    .get('/templates', ({ tenant }) => readTenantTemplates(deps, tenant.id), {
+      member: { who: 'anyone' },
+      params: TenantPath,
+      response: { 200: TemplateList, ...READ },
+    })
+    .post('/templates/check', ({ body }) => checkTemplate(body.query), {
+      member: { who: 'anyone' },
+      params: TenantPath,
+      body: CheckTemplate,
+      response: { 200: TemplateCheck, ...CHANGED },
+    })
+    .put(
+      '/templates/:key',
+      ({ visit, tenant, params, body }) =>
+        saveTenantTemplate(deps, { tenantId: tenant.id, key: params.key }, body, actorOf(visit.user)),
+      { member: { who: 'anyone' }, params: TemplatePath, body: SaveTemplate, response: { 200: Template, ...CHANGED } },
+    )
+    .delete(
+      '/templates/:key',
+      async ({ visit, tenant, params }) => {
+        await removeTenantTemplate(deps, { tenantId: tenant.id, key: params.key }, actorOf(visit.user))
+        return {}
+      },
+      { member: { who: 'anyone' }, params: TemplatePath, body: Nothing, response: { 200: Nothing, ...CHANGED } },
+    )
+    .get('/audit', ({ tenant, query }) => readAuditPage(deps, query, tenant.id), {
+      member: { who: 'anyone' },
+      params: TenantPath,
+      query: AuditFilter,
+      response: { 200: AuditPage, ...READ },
+    })

@@ -1,0 +1,54 @@
+import type { Deps } from '../deps.ts'
+import { apiError } from '../http/errors.ts'
+import { changeTenant, createTenant, dailyQuotaOf, readTenants, type TenantRow } from '../tenants/settings.ts'
+import { isoUtc } from '../time.ts'
+import type { ChangeTenant, Tenant } from './schema.ts'
+import { actorOf, requireFresh, type Visit } from './session.ts'
+
+export async function readOwnTenants(deps: Deps, { user }: Visit): Promise<{ data: Tenant[] }> {
+  const own = (await readTenants(deps.db)).filter(({ id }) => user.memberOf === null || user.memberOf === id)
+  return { data: own.map(present) }
+}
+
+export async function addTenant(deps: Deps, { user }: Visit, name: string): Promise<Tenant> {
+  return present((await createTenant(deps, { name: plainName(name) }, actorOf(user))).tenant)
+}
+
+/** How much a tenant may create is for the installation to say; how long it keeps what it created, for itself, with a fresh password. */
+export async function changeOwnTenant(
+  deps: Deps,
+  visit: Visit,
+  tenantId: string,
+  { name, plan, quota_override, retention_days }: ChangeTenant,
+): Promise<Tenant> {
+  if ((plan !== undefined || quota_override !== undefined) && visit.user.memberOf !== null) throw apiError('owner_required')
+  if (retention_days !== undefined) requireFresh(visit, deps.now())
+  const changes = {
+    ...(name !== undefined && { name: plainName(name) }),
+    ...(plan !== undefined && { plan }),
+    ...(quota_override !== undefined && { dailyQuota: quota_override }),
+    ...(retention_days !== undefined && { retentionDays: retention_days }),
+  }
+  if (Object.keys(changes).length === 0) throw apiError('invalid_request', { message: 'body: nothing to change' })
+  const tenant = await changeTenant(deps, tenantId, changes, actorOf(visit.user))
+  if (!tenant) throw apiError('tenant_not_found')
+  return present(tenant)
+}
+
+function plainName(name: string): string {
+  const plain = name.trim()
+  if (plain === '' || /\p{Cc}/u.test(plain)) {
+    throw apiError('invalid_request', { message: 'name: something to read, without control characters' })
+  }
+  return plain
+}
+
+const present = (row: TenantRow): Tenant => ({
+  id: row.id,
+  name: row.name,
+  plan: row.plan,
+  daily_quota: dailyQuotaOf(row),
+  quota_override: row.dailyQuota,
+  retention_days: row.retentionDays,
+  created_at: isoUtc(row.createdAt),
+})

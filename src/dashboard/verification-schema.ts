@@ -1,0 +1,125 @@
+// The overview, and verifications as the dashboard shows them.
+import { Type } from '@sinclair/typebox'
+import { Text, Timestamp } from '../http/schema.ts'
+import { Usage } from '../usage/schema.ts'
+import { CreateVerification, Finding, Status, Verification } from '../verifications/schema.ts'
+import { OUTCOMES } from '../webhooks/outcome.ts'
+import { DELIVERY_STATUSES } from '../webhooks/schema.ts'
+import { Environment, Exactly, Limit, Nullable, OneOf } from './wire.ts'
+
+/** What needs attention: a code for the page to put into words, and what the words need. */
+export const Attention = Type.Union([
+  Exactly({ code: Type.Literal('no_trust_anchors') }),
+  Exactly({ code: Type.Literal('trust_anchor_expires'), id: Type.String(), label: Type.String(), not_after: Timestamp }),
+  Exactly({ code: Type.Literal('certificate_self_made') }),
+  Exactly({ code: Type.Literal('certificate_expires'), not_after: Timestamp, days_left: Type.Integer() }),
+  Exactly({ code: Type.Literal('quota_nearly_used'), used: Type.Integer(), daily_quota: Type.Integer() }),
+  Exactly({ code: Type.Literal('public_url_not_https'), public_url: Type.String() }),
+  Exactly({ code: Type.Literal('public_url_local'), public_url: Type.String() }),
+  Exactly({ code: Type.Literal('pairing_lapsed'), device_id: Type.String(), name: Type.String(), lapsed_at: Timestamp }),
+  /** One for each receiver: what failed lately, or is failing now. */
+  Exactly({ code: Type.Literal('webhook_failing'), origin: Type.String(), failed: Type.Integer(), newest_id: Type.String() }),
+])
+export type Attention = typeof Attention.static
+
+/** A verification without what the holder presented: that is read one at a time, and on the record. */
+export const VerificationSummary = Type.Omit(Verification, ['claims', 'credentials', 'wallet_uri', 'request_uri', 'redirect_url'])
+export type VerificationSummary = typeof VerificationSummary.static
+
+export const Overview = Exactly({
+  usage: Usage,
+  recent: Type.Array(VerificationSummary),
+  attention: Type.Array(Attention),
+})
+export type Overview = typeof Overview.static
+
+export const VerificationFilter = Exactly({
+  environment: Environment,
+  status: Type.Optional(Status),
+  template: Type.Optional(Text({ minLength: 1, maxLength: 64 })),
+  before: Type.Optional(Type.String({ format: 'date-time' })),
+  limit: Limit,
+})
+export type VerificationFilter = typeof VerificationFilter.static
+
+export const VerificationPage = Exactly({
+  data: Type.Array(VerificationSummary),
+  /** For `before` of the next page, which a filter may leave short or empty; null when there is nothing older. */
+  next_before: Nullable(Timestamp),
+})
+export type VerificationPage = typeof VerificationPage.static
+
+const CheckedCredential = Exactly({
+  /** The id of the credential in the query. */
+  credential: Type.String(),
+  /** Every check in its order, passed ones included. */
+  checks: Type.Array(Type.Composite([Finding, Type.Object({ at: Timestamp })], { additionalProperties: false })),
+})
+
+/** The moments of a session, oldest first. */
+export const Moment = Type.Union([
+  /** `actor`: a key's prefix, a device's name, a dashboard user. */
+  Exactly({ at: Timestamp, event: Type.Literal('created'), actor: Type.String() }),
+  Exactly({ at: Timestamp, event: Type.Literal('request_fetched') }),
+  Exactly({ at: Timestamp, event: Type.Literal('response_unreadable'), reason: Type.String() }),
+  Exactly({
+    at: Timestamp,
+    event: Type.Literal('response_posted'),
+    status: Type.Union([Type.Literal('completed'), Type.Literal('failed')]),
+    error: Type.Optional(Type.String()),
+    credentials: Type.Array(CheckedCredential),
+  }),
+  Exactly({ at: Timestamp, event: Type.Literal('expired') }),
+  Exactly({ at: Timestamp, event: Type.Literal('redeemed') }),
+  /** Somebody looked at what the holder presented. */
+  Exactly({ at: Timestamp, event: Type.Literal('claims_read'), actor: Type.String() }),
+])
+export type Moment = typeof Moment.static
+
+export const AttemptSummary = Exactly({
+  /** Counted from 1 again after a replay. */
+  attempt: Type.Integer({ minimum: 1 }),
+  at: Timestamp,
+  outcome: OneOf('under_way', ...OUTCOMES),
+  http_status: Nullable(Type.Integer()),
+})
+export type AttemptSummary = typeof AttemptSummary.static
+
+export const DeliveryStatus = OneOf(...DELIVERY_STATUSES)
+
+export const DeliverySummary = Exactly({
+  id: Type.String(),
+  verification_id: Type.String(),
+  type: OneOf('verification.completed', 'verification.failed'),
+  status: DeliveryStatus,
+  /** How many were begun, replays included. */
+  attempts: Type.Integer({ minimum: 0 }),
+  last_attempt: Type.Optional(AttemptSummary),
+  created_at: Timestamp,
+  /** While it is pending. */
+  next_attempt_at: Type.Optional(Timestamp),
+})
+export type DeliverySummary = typeof DeliverySummary.static
+
+export const LoggedDelivery = Exactly({ ...DeliverySummary.properties, log: Type.Array(AttemptSummary) })
+export type LoggedDelivery = typeof LoggedDelivery.static
+
+export const VerificationDetail = Exactly({
+  /** As GET /v1/verifications/{id} returns it. */
+  verification: Verification,
+  environment: Environment,
+  /** The DCQL query that was asked. */
+  query: Type.Record(Type.String(), Type.Unknown()),
+  timeline: Type.Array(Moment),
+  deliveries: Type.Array(LoggedDelivery),
+})
+export type VerificationDetail = typeof VerificationDetail.static
+
+/** A test session to try things out with; a live one takes an API key. */
+export const TryVerification = Exactly({
+  template: Text({ minLength: 1, maxLength: 64 }),
+  purpose: Type.Optional(Text({ minLength: 1, maxLength: 300 })),
+  /** For a genuine message to try a receiver with. */
+  webhook_url: CreateVerification.properties.webhook_url,
+})
+export type TryVerification = typeof TryVerification.static

@@ -1,0 +1,108 @@
+import { SCOPES } from '../access/scopes.ts'
+import { readActor } from '../audit/browse.ts'
+import type { Deps } from '../deps.ts'
+import { dailyQuotaOf, type TenantRow } from '../tenants/settings.ts'
+import { isoUtc, parseUtcInstant } from '../time.ts'
+import { browseVerifications, readWhole, type WholeVerification } from '../verifications/browse.ts'
+import { type Creations, createVerification } from '../verifications/create.ts'
+import type { Verification } from '../verifications/schema.ts'
+import type { RecordedEvent } from '../wallet/timeline.ts'
+import { readLoggedDeliveries } from './deliveries.ts'
+import { recordLook } from './readings.ts'
+import { actorOf, type Visit } from './session.ts'
+import type {
+  Moment,
+  TryVerification,
+  VerificationDetail,
+  VerificationFilter,
+  VerificationPage,
+  VerificationSummary,
+} from './verification-schema.ts'
+
+const LIMIT_DEFAULT = 20
+
+export async function readSummaries(
+  deps: Deps,
+  tenantId: string,
+  { environment, before, limit = LIMIT_DEFAULT, status, template }: VerificationFilter,
+): Promise<VerificationPage> {
+  const { verifications, nextBefore } = await browseVerifications(
+    deps,
+    { tenantId, environment },
+    { before: before === undefined ? undefined : parseUtcInstant(before), limit, status, template },
+  )
+  return { data: verifications.map(summary), next_before: nextBefore === null ? null : isoUtc(nextBefore) }
+}
+
+const summary = ({ claims, credentials, wallet_uri, request_uri, redirect_url, ...rest }: Verification): VerificationSummary =>
+  rest
+
+type Place = { tenantId: string; environment: 'test' | 'live' }
+
+/** The whole verification with its moments. What a holder presented is shown only once it is on record who looks at it. */
+export async function readDetail(deps: Deps, visit: Visit, place: Place, id: string): Promise<VerificationDetail> {
+  const whole = await readWhole(deps, place, id)
+  const { verification, query } = whole
+  const events = await recordLook(deps, visit, place, verification)
+  const timeline = momentsOf(whole, await readActor(deps.db, whole.auditSeq), events)
+  const deliveries = await readLoggedDeliveries(deps, place, id)
+  return { verification, environment: place.environment, query: { ...query }, timeline, deliveries }
+}
+
+function momentsOf(whole: WholeVerification, creator: string, events: readonly RecordedEvent[]): Moment[] {
+  const moments: { at: number; moment: Moment }[] = [
+    { at: whole.createdAt, moment: { at: isoUtc(whole.createdAt), event: 'created', actor: creator } },
+    ...events.map(each => ({ at: each.at, moment: momentOf(each) })),
+  ]
+  const { redeemedAt, expiresAt } = whole
+  if (redeemedAt !== null) moments.push({ at: redeemedAt, moment: { at: isoUtc(redeemedAt), event: 'redeemed' } })
+  if (whole.verification.status === 'expired')
+    moments.push({ at: expiresAt, moment: { at: isoUtc(expiresAt), event: 'expired' } })
+  // Stable: what happened at once stays in the order it was written.
+  return moments.toSorted((a, b) => a.at - b.at).map(({ moment }) => moment)
+}
+
+function momentOf(recorded: RecordedEvent): Moment {
+  const at = isoUtc(recorded.at)
+  switch (recorded.event) {
+    case 'request_fetched':
+      return { at, event: recorded.event }
+    case 'response_unreadable':
+      return { at, event: recorded.event, reason: recorded.details.reason }
+    case 'claims_read':
+      return { at, event: recorded.event, actor: recorded.details.actor }
+    case 'response_posted': {
+      const { status, error, findings } = recorded.details
+      const credentials = findings.map(({ credential, checks }) => ({
+        credential,
+        checks: checks.map(({ check, status: outcome, detail, at: checkedAt }) => ({
+          check,
+          status: outcome,
+          ...(detail !== undefined && { detail }),
+          at: isoUtc(checkedAt),
+        })),
+      }))
+      return { at, event: recorded.event, status, ...(error !== undefined && { error }), credentials }
+    }
+  }
+}
+
+/** A test session, made as a test key would. */
+export async function tryVerification(
+  deps: Deps,
+  creations: Creations,
+  { user }: Visit,
+  tenant: TenantRow,
+  trial: TryVerification,
+): Promise<Verification> {
+  const caller = {
+    kind: 'key' as const,
+    keyId: user.id,
+    tenantId: tenant.id,
+    environment: 'test' as const,
+    scopes: SCOPES,
+    name: actorOf(user),
+    dailyQuota: dailyQuotaOf(tenant),
+  }
+  return (await createVerification(deps, creations, caller, trial, undefined)).verification
+}

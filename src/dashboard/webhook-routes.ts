@@ -1,0 +1,86 @@
+import { Elysia } from 'elysia'
+import type { Deps } from '../deps.ts'
+import { errorResponses } from '../http/schema.ts'
+import { readDeliveryDetail, readDeliveryPage, replayDelivery, replayFailedDeliveries } from './deliveries.ts'
+import { guard } from './guard.ts'
+import { Nothing, TenantItemPath, TenantPath } from './schema.ts'
+import { actorOf } from './session.ts'
+import { DeliverySummary } from './verification-schema.ts'
+import {
+  DeliveryDetail,
+  DeliveryFilter,
+  DeliveryPage,
+  ReplayedDeliveries,
+  WebhookSecret,
+  WebhookSecretState,
+} from './webhook-schema.ts'
+import { dropPreviousTenantSecret, readWebhookSecretState, revealWebhookSecret, rotateTenantSecret } from './webhook-secret.ts'
+import { Environmental } from './wire.ts'
+
+const READ = errorResponses(400, 401, 403, 404, 429, 500)
+const CHANGED = errorResponses(400, 401, 403, 404, 409, 413, 429, 500)
+
+/** A tenant's webhooks: the secret that signs them, and what became of each. */
+export const webhookRoutes = (deps: Deps) =>
+  new Elysia({ prefix: '/tenants/:tenant' })
+    .use(guard(deps))
+    .get('/webhook-secret', ({ tenant }) => readWebhookSecretState(deps, tenant.id), {
+      member: { who: 'anyone' },
+      params: TenantPath,
+      response: { 200: WebhookSecretState, ...READ },
+    })
+    .post('/webhook-secret/reveal', ({ visit, tenant }) => revealWebhookSecret(deps, tenant.id, actorOf(visit.user)), {
+      member: { who: 'anyone', fresh: true },
+      params: TenantPath,
+      body: Nothing,
+      response: { 200: WebhookSecret, ...CHANGED },
+    })
+    .post('/webhook-secret/rotate', ({ visit, tenant }) => rotateTenantSecret(deps, tenant.id, actorOf(visit.user)), {
+      member: { who: 'anyone', fresh: true },
+      params: TenantPath,
+      body: Nothing,
+      response: { 200: WebhookSecret, ...CHANGED },
+    })
+    .post(
+      '/webhook-secret/drop-previous',
+      ({ visit, tenant }) => dropPreviousTenantSecret(deps, tenant.id, actorOf(visit.user)),
+      {
+        member: { who: 'anyone', fresh: true },
+        params: TenantPath,
+        body: Nothing,
+        response: { 200: WebhookSecretState, ...CHANGED },
+      },
+    )
+    .get('/deliveries', ({ tenant, query }) => readDeliveryPage(deps, tenant.id, query), {
+      member: { who: 'anyone' },
+      params: TenantPath,
+      query: DeliveryFilter,
+      response: { 200: DeliveryPage, ...READ },
+    })
+    .get(
+      '/deliveries/:id',
+      ({ visit, tenant, params, query }) => readDeliveryDetail(deps, visit, { tenantId: tenant.id, ...query }, params.id),
+      { member: { who: 'anyone' }, params: TenantItemPath, query: Environmental, response: { 200: DeliveryDetail, ...READ } },
+    )
+    .post(
+      '/deliveries/:id/replay',
+      ({ visit, tenant, params, query }) => replayDelivery(deps, visit, { tenantId: tenant.id, ...query }, params.id),
+      {
+        member: { who: 'anyone' },
+        params: TenantItemPath,
+        query: Environmental,
+        body: Nothing,
+        response: { 200: DeliverySummary, ...CHANGED },
+      },
+    )
+    .post(
+      '/deliveries/replay-failed',
+      ({ visit, tenant, query }) => replayFailedDeliveries(deps, visit, { tenantId: tenant.id, ...query }),
+      {
+        member: { who: 'anyone' },
+        params: TenantPath,
+        query: Environmental,
+        body: Nothing,
+        response: { 200: ReplayedDeliveries, ...CHANGED },
+      },
+    )

@@ -1,0 +1,69 @@
+// Webhooks: the secret that signs them, and the log of what was sent.
+import { Type } from '@sinclair/typebox'
+import { Text, Timestamp } from '../http/schema.ts'
+import { AttemptSummary, DeliveryStatus, DeliverySummary } from './verification-schema.ts'
+import { Environment, Exactly, Limit, Nullable } from './wire.ts'
+
+/** Without the secret itself: that takes a fresh password. */
+export const WebhookSecretState = Exactly({
+  created_at: Timestamp,
+  /** While both sign after a rotation; null outside of one. */
+  previous_valid_until: Nullable(Timestamp),
+})
+export type WebhookSecretState = typeof WebhookSecretState.static
+
+export const WebhookSecret = Exactly({ webhook_secret: Type.String(), ...WebhookSecretState.properties })
+export type WebhookSecret = typeof WebhookSecret.static
+
+export const DeliveryFilter = Exactly({
+  environment: Environment,
+  status: Type.Optional(DeliveryStatus),
+  verification: Type.Optional(Text({ minLength: 1, maxLength: 64 })),
+  /** The `next_before` of the page before. */
+  before: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}\\.whd_[A-Za-z0-9]{22}$' })),
+  limit: Limit,
+})
+export type DeliveryFilter = typeof DeliveryFilter.static
+
+export const DeliveryPage = Exactly({
+  data: Type.Array(DeliverySummary),
+  /** For `before` of the next page, which a filter may leave short or empty; null when there is nothing older. */
+  next_before: Nullable(Type.String()),
+})
+export type DeliveryPage = typeof DeliveryPage.static
+
+export const DeliveryAttempt = Exactly({
+  ...AttemptSummary.properties,
+  duration_ms: Type.Integer({ minimum: 0 }),
+  /** Null when nothing was called. */
+  address: Nullable(Type.String()),
+  /** The first 4 KiB. */
+  answer: Nullable(Type.String()),
+  /** Why there was no answer. */
+  detail: Nullable(Type.String()),
+})
+export type DeliveryAttempt = typeof DeliveryAttempt.static
+
+export const SentMessage = Exactly({
+  attempt: Type.Integer({ minimum: 1 }),
+  at: Timestamp,
+  /** The exact bytes that were signed, as text. */
+  body: Type.String(),
+  headers: Type.Record(Type.String(), Type.String()),
+  /** A secret that signed then, or may have, was dropped since: the headers are without the signatures. */
+  secret_gone: Type.Boolean(),
+})
+export type SentMessage = typeof SentMessage.static
+
+export const DeliveryDetail = Exactly({
+  delivery: DeliverySummary,
+  url: Type.String(),
+  /** Oldest first. */
+  attempts: Type.Array(DeliveryAttempt),
+  /** Of the latest attempt that called the receiver; null before any did. */
+  message: Nullable(SentMessage),
+})
+export type DeliveryDetail = typeof DeliveryDetail.static
+
+export const ReplayedDeliveries = Exactly({ replayed: Type.Integer({ minimum: 0 }), has_more: Type.Boolean() })
+export type ReplayedDeliveries = typeof ReplayedDeliveries.static

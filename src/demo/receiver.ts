@@ -1,0 +1,53 @@
+import { verifyWebhook, WebhookError } from '../sdk/webhook.ts'
+import type { Clock } from '../time.ts'
+
+const BODY_BYTES_MAX = 2 * 1024 * 1024
+const KEPT_MAX = 50
+const SHOWN_HEADERS = ['x-service-signature', 'webhook-id', 'content-type', 'user-agent']
+
+/** A message that was verified, as it came. */
+export type Received = { at: number; headers: Record<string, string>; body: string }
+
+export type Receiver = {
+  url: string
+  port: number
+  /** Until it knows the secret it believes nobody. */
+  trust(secret: string): void
+  /** What came for a verification, if anything has. */
+  find(verificationId: string): Received | undefined
+  stop(): Promise<void>
+}
+
+/** A merchant's server, as small as one can be: what `verifyWebhook` does not return, it does not believe. */
+export function startReceiver(now: Clock): Receiver {
+  const received = new Map<string, Received>()
+  let secret = ''
+
+  async function receive(request: Request): Promise<Response> {
+    const body = await request.text()
+    try {
+      const { verification } = await verifyWebhook({ payload: body, header: request.headers.get('x-service-signature'), secret })
+      received.set(verification.id, { at: now(), headers: shownHeaders(request), body })
+      const [oldest] = received.keys()
+      if (received.size > KEPT_MAX && oldest !== undefined) received.delete(oldest)
+      return new Response(null, { status: 204 })
+    } catch (error) {
+      return new Response(error instanceof WebhookError ? error.code : null, { status: 400 })
+    }
+  }
+
+  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, maxRequestBodySize: BODY_BYTES_MAX, fetch: receive })
+  const port = server.port ?? 0
+  return {
+    url: `http://127.0.0.1:${port}/webhook`,
+    port,
+    trust(known) {
+      secret = known
+    },
+    find: id => received.get(id),
+    stop: () => server.stop(true),
+  }
+}
+
+const shownHeaders = ({ headers }: Request): Record<string, string> =>
+  Object.fromEntries(SHOWN_HEADERS.map(name => [name, headers.get(name) ?? '']))

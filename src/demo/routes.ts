@@ -1,0 +1,44 @@
+import { Elysia } from 'elysia'
+import { accessPlugin } from '../access/plugin.ts'
+import { verifyAudit } from '../audit/verify.ts'
+import type { Deps } from '../deps.ts'
+import { registerDevice } from '../devices/register.ts'
+import { errorResponses } from '../http/schema.ts'
+import { VerificationId } from '../verifications/schema.ts'
+import { demoCommands } from './commands.ts'
+import { type Demo, TEMPLATES } from './furnish.ts'
+import { DemoAudit, DemoData, DemoSession, DemoTill } from './schema.ts'
+import { readSession } from './session.ts'
+
+/** For the demo's page. They hand out the key of the demo's shop, which is as short-lived as the demo is: no other service has these routes. */
+export const demoRoutes = (deps: Deps, demo: Demo) =>
+  new Elysia({ prefix: '/demo', detail: { hide: true } })
+    .use(accessPlugin(deps))
+    .get('/data', () => ({ shop: demo.shop, key: demo.key, commands: demoCommands(deps.config.publicUrl, demo.key) }), {
+      open: { ownPages: true },
+      response: { 200: DemoData, ...errorResponses(429, 500) },
+    })
+    .post('/tills', () => newTill(deps, demo), {
+      open: { ownPages: true, body: 'json' },
+      response: { 200: DemoTill, ...errorResponses(400, 429, 500) },
+    })
+    .get('/sessions/:id', ({ params }) => readSession(deps, demo, params.id), {
+      open: { ownPages: true },
+      params: VerificationId,
+      response: { 200: DemoSession, ...errorResponses(404, 429, 500) },
+    })
+    .get('/audit', () => audit(deps), {
+      open: { ownPages: true },
+      response: { 200: DemoAudit, ...errorResponses(429, 500) },
+    })
+
+async function newTill(deps: Deps, { tenantId }: Demo): Promise<DemoTill> {
+  const wanted = { name: 'Till 1', allowed_templates: TEMPLATES }
+  const { device, pairingCode } = await registerDevice(deps, { tenantId, environment: 'test' }, wanted, 'demo')
+  return { device: device.id, pairing_code: pairingCode }
+}
+
+async function audit(deps: Deps): Promise<DemoAudit> {
+  const { problem, count, head } = await verifyAudit(deps)
+  return { ok: problem === undefined, count, head }
+}

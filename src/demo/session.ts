@@ -1,0 +1,29 @@
+import type { Deps } from '../deps.ts'
+import { isoUtc } from '../time.ts'
+import { readWhole } from '../verifications/browse.ts'
+import { readEvents } from '../wallet/timeline.ts'
+import type { Demo } from './furnish.ts'
+import type { DemoMoment, DemoSession } from './schema.ts'
+
+/** A verification as the back office sees it: with its moments, its checks, and the webhook once it is there. */
+export async function readSession(deps: Deps, { tenantId, receiver }: Demo, id: string): Promise<DemoSession> {
+  const { verification, createdAt } = await readWhole(deps, { tenantId, environment: 'test' }, id)
+  const events = await readEvents(deps, { id, tenantId })
+  const webhook = receiver.find(id)
+  const answered = events.find(each => each.event === 'response_posted')
+  const moments = [
+    { at: createdAt, event: 'created' as const },
+    ...events.flatMap(({ at, event }) => (isTold(event) ? [{ at, event }] : [])),
+    ...(webhook ? [{ at: webhook.at, event: 'webhook_received' as const }] : []),
+  ]
+  return {
+    verification,
+    moments: moments.map(({ at, event }) => ({ at: isoUtc(at), event })),
+    checks: (answered?.details.findings ?? []).flatMap(({ checks }) =>
+      checks.map(({ check, status, detail }) => ({ check, status, ...(detail !== undefined && { detail }) })),
+    ),
+    ...(webhook && { webhook: { headers: webhook.headers, body: webhook.body } }),
+  }
+}
+
+const isTold = (event: string): event is DemoMoment['event'] => event === 'request_fetched' || event === 'response_posted'

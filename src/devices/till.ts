@@ -1,0 +1,26 @@
+import type { Caller } from '../access/scopes.ts'
+import type { Deps } from '../deps.ts'
+import { apiError } from '../http/errors.ts'
+import { readTemplates } from '../templates/read.ts'
+import { readTenant } from '../tenants/settings.ts'
+import { isoUtc } from '../time.ts'
+import type { Till } from './schema.ts'
+
+/** What a till's page needs to know of itself: whose it is, and what its buttons are called. */
+export async function readTill({ db, now }: Pick<Deps, 'db' | 'now'>, caller: Caller): Promise<Till> {
+  if (caller.kind !== 'device') throw apiError('insufficient_scope', { message: 'This is for devices; an API key is no till.' })
+  const { name, environment, tenantId, allowedTemplates } = caller
+  const tenant = await readTenant(db, tenantId)
+  const templates = new Map((await readTemplates({ db }, tenantId)).map(template => [template.key, template]))
+  return {
+    name,
+    environment,
+    tenant: tenant?.name ?? '',
+    templates: allowedTemplates.map(key => {
+      const known = templates.get(key)
+      if (!known) return { key }
+      return { key, title: known.title, ...(known.ageOver !== null && { age_over: known.ageOver }) }
+    }),
+    now: isoUtc(now()),
+  }
+}

@@ -1,0 +1,14 @@
+import type { Deps } from '../deps.ts'
+import { isoUtc } from '../time.ts'
+import type { IssueDocuments, IssuedDocuments } from './schema.ts'
+
+/** The documents of a persona for whoever asks: nothing but test sessions believes them. Nothing is kept of it. */
+export async function issueDocuments(
+  deps: Pick<Deps, 'config' | 'now' | 'random' | 'sandbox'>,
+  { persona, holder_key }: IssueDocuments,
+): Promise<IssuedDocuments> {
+  const { issuer } = await deps.sandbox()
+  const now = deps.now()
+  const credentials = await issuer.issue({ persona, holderKey: holder_key, now, random: deps.random })
+  return { credentials, public_url: deps.config.publicUrl, now: isoUtc(now) }
+}

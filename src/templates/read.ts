@@ -1,0 +1,47 @@
+import type { Deps } from '../deps.ts'
+import type { DcqlQuery } from '../openid4vp/dcql.ts'
+import type { Profile } from '../openid4vp/request-object.ts'
+import { BUILTIN_TEMPLATES, type Localized } from './builtin.ts'
+import { listTemplates, type TemplateRow } from './store.ts'
+
+/** A built-in template or one of a tenant's own, alike. */
+export type KnownTemplate = {
+  key: string
+  isBuiltin: boolean
+  title: Localized
+  purpose: Localized | null
+  /** Null leaves it to the operator. */
+  profile: Profile | null
+  query: DcqlQuery
+  ageOver: number | null
+  updatedAt: number | null
+}
+
+/** Built-in ones first. */
+export async function readTemplates({ db }: Pick<Deps, 'db'>, tenantId: string): Promise<KnownTemplate[]> {
+  return [...BUILTIN, ...(await listTemplates(db, tenantId)).map(own)]
+}
+
+const BUILTIN: readonly KnownTemplate[] = [...BUILTIN_TEMPLATES.values()].map(
+  ({ key, title, purpose, profile, query, ageOver }) => ({
+    key,
+    isBuiltin: true,
+    title,
+    purpose,
+    profile: profile === 'haip' ? null : profile,
+    query,
+    ageOver: ageOver ?? null,
+    updatedAt: null,
+  }),
+)
+
+const own = ({ key, title, query, profile, updatedAt }: TemplateRow): KnownTemplate => ({
+  key,
+  isBuiltin: false,
+  title: { en: title, de: title },
+  purpose: null,
+  profile,
+  query,
+  ageOver: null,
+  updatedAt,
+})

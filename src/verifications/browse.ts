@@ -1,0 +1,53 @@
+// Verifications for whoever looks through them: by status and template, and one whole with what was asked.
+import type { Deps } from '../deps.ts'
+import { apiError } from '../http/errors.ts'
+import type { DcqlQuery } from '../openid4vp/dcql.ts'
+import { statusAt } from './expire.ts'
+import { openSecrets, present, queryOf } from './present.ts'
+import type { Status, Verification } from './schema.ts'
+import { findVerification, listOutlines, type Owner } from './store.ts'
+
+/** What a filter looks at for one page: it is no index, and everybody waits while it runs. */
+const LOOKED_AT_MAX = 1000
+
+export type Wanted = { before?: number; limit: number; status?: Status; template?: string }
+
+/** Newest first; `nextBefore` is null when there is nothing older. A page may be short, or empty, and yet not the last. */
+export async function browseVerifications(
+  deps: Deps,
+  owner: Owner,
+  { before = Number.MAX_SAFE_INTEGER, limit, status, template }: Wanted,
+): Promise<{ verifications: Verification[]; nextBefore: number | null }> {
+  const isFiltered = status !== undefined || template !== undefined
+  const lookedAtMax = isFiltered ? LOOKED_AT_MAX : limit + 1
+  const outlines = await listOutlines(deps.db, owner, { before, limit: lookedAtMax })
+  const at = deps.now()
+  const matching = outlines.filter(
+    each => (status ?? statusAt(each, at)) === statusAt(each, at) && (template ?? each.template) === each.template,
+  )
+  const shown = matching.slice(0, limit)
+  const last = matching.length > limit ? shown.at(-1) : outlines.length === lookedAtMax ? outlines.at(-1) : undefined
+  const found = await Promise.all(shown.map(({ id }) => findVerification(deps.db, owner, id)))
+  return {
+    verifications: await Promise.all(found.filter(each => each !== undefined).map(each => present(deps, each))),
+    nextBefore: last?.createdAt ?? null,
+  }
+}
+
+export type WholeVerification = {
+  verification: Verification
+  query: DcqlQuery
+  /** Its record on the audit chain. */
+  auditSeq: number
+  createdAt: number
+  expiresAt: number
+  redeemedAt: number | null
+}
+
+export async function readWhole(deps: Deps, owner: Owner, id: string): Promise<WholeVerification> {
+  const found = await findVerification(deps.db, owner, id)
+  if (!found) throw apiError('session_not_found')
+  const { auditSeq, createdAt, expiresAt, redeemedAt } = found.verification
+  const query = await queryOf(deps.db, found.verification, openSecrets(deps, found.verification))
+  return { verification: await present(deps, found), query, auditSeq, createdAt, expiresAt, redeemedAt }
+}

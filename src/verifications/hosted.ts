@@ -1,0 +1,104 @@
+// What the hosted page shows a shopper. Whoever saw the QR code may read it, so of the answer it tells no more than it must: no claims, no
+// credentials, no findings, and of the reasons only those that say nothing about the person.
+import type { Deps } from '../deps.ts'
+import { apiError } from '../http/errors.ts'
+import type { CredentialQuery, DcqlQuery } from '../openid4vp/dcql.ts'
+import { mergedName } from '../openid4vp/merge-claims.ts'
+import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
+import { readTenant } from '../tenants/settings.ts'
+import { isoUtc } from '../time.ts'
+import { statusAt } from './expire.ts'
+import { openSecrets, present, queryOf, walletLinks } from './present.ts'
+import type { HostedVerification, Share } from './schema.ts'
+import { findSession, findVerification, type VerificationRow, wasFetched } from './store.ts'
+
+type HostedDeps = Pick<Deps, 'config' | 'db' | 'now' | 'sealer'>
+
+export async function hostedVerification(deps: HostedDeps, id: string): Promise<HostedVerification> {
+  const session = await findSession(deps.db, id)
+  if (!session) throw apiError('session_not_found')
+  const secrets = openSecrets(deps, session)
+  const at = deps.now()
+  const status = statusAt(session, at)
+  const tenant = await readTenant(deps.db, session.tenantId)
+  const query = await queryOf(deps.db, session, secrets)
+  const purpose = secrets.purpose ?? BUILTIN_TEMPLATES.get(session.template ?? '')?.purpose
+  return {
+    id,
+    status,
+    environment: session.environment,
+    asked_by: tenant?.name ?? '',
+    ...(purpose !== undefined && { purpose }),
+    shares: sharesOf(query),
+    ...(status === 'pending' && {
+      wallet_uri: (await walletLinks(deps, deps.db, session, secrets)).wallet_uri,
+      fetched: await wasFetched(deps.db, session),
+    }),
+    ...(status === 'failed' && { reason: await reasonOf(deps, session) }),
+    ...(status !== 'pending' && secrets.redirect_url !== undefined && { return_url: secrets.redirect_url }),
+    created_at: isoUtc(session.createdAt),
+    expires_at: isoUtc(session.expiresAt),
+    now: isoUtc(at),
+  }
+}
+
+/** What each part of a query would make the holder share: one of its alternatives. */
+function sharesOf({ credentials, credential_sets }: DcqlQuery): Share[] {
+  const sets = credential_sets ?? credentials.map(({ id }) => ({ options: [[id]], required: true }))
+  return sets.map(({ options, required = true }) => ({
+    required,
+    alternatives: distinct(
+      options.flatMap(ids => {
+        const asked = credentials.filter(({ id }) => ids.includes(id))
+        const documents = asked.flatMap(typesOf)
+        return claimChoices(asked).map(claims => ({ claims, documents }))
+      }),
+    ),
+  }))
+}
+
+/** The sets of claims that one option may take. Where several credentials each leave a choice, all that may be asked is named at once. */
+function claimChoices(asked: readonly CredentialQuery[]): string[][] {
+  const [only, ...others] = asked
+  if (only?.claim_sets && others.length === 0) {
+    return only.claim_sets.map(ids =>
+      namesOf(
+        only.format,
+        only.claims?.filter(({ id }) => id !== undefined && ids.includes(id)),
+      ),
+    )
+  }
+  return [[...new Set(asked.flatMap(({ format, claims }) => namesOf(format, claims)))]]
+}
+
+const namesOf = (format: CredentialQuery['format'], claims: CredentialQuery['claims'] = []): string[] => [
+  ...new Set(claims.map(({ path }) => mergedName(format, path))),
+]
+
+const typesOf = (query: CredentialQuery): readonly string[] =>
+  query.format === 'mso_mdoc' ? [query.meta.doctype_value] : query.meta.vct_values
+
+/** Alternatives that share the same are one, with the documents of all. */
+function distinct(alternatives: Share['alternatives']): Share['alternatives'] {
+  const byClaims = new Map<string, { claims: string[]; documents: Set<string> }>()
+  for (const { claims, documents } of alternatives) {
+    const key = JSON.stringify(claims.toSorted())
+    const known = byClaims.get(key) ?? { claims, documents: new Set<string>() }
+    for (const document of documents) known.documents.add(document)
+    byClaims.set(key, known)
+  }
+  return [...byClaims.values()].map(({ claims, documents }) => ({ claims, documents: [...documents] }))
+}
+
+const REASONS: Readonly<Record<string, HostedVerification['reason']>> = {
+  wallet_declined: 'declined',
+  wallet_error: 'wallet_error',
+  presentation_malformed: 'wallet_error',
+}
+
+/** That a document is revoked or an age not reached is for the merchant to say, not for whoever has the link. */
+async function reasonOf(deps: HostedDeps, { id, tenantId, environment }: VerificationRow): Promise<HostedVerification['reason']> {
+  const found = await findVerification(deps.db, { tenantId, environment }, id)
+  const error = found && (await present(deps, found)).error
+  return REASONS[error?.code ?? ''] ?? 'not_accepted'
+}

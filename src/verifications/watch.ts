@@ -1,0 +1,76 @@
+import type { Deps } from '../deps.ts'
+import { statusAt } from './expire.ts'
+import { readStatus } from './read.ts'
+import { findStatus } from './store.ts'
+
+/** Below the server's idle timeout, so that the connection stays; and how late a change made by another process is seen. */
+const KEEP_ALIVE_MS = 10_000
+/** When a browser whose stream broke tries again. */
+const RETRY_MS = 1000
+
+/**
+ * The status as server-sent events: at once, whenever something happens to the session, and for the last time when it is final. An event need not
+ * be news: when a wallet fetches the request the status is still `pending`.
+ */
+export async function watchVerification(deps: Pick<Deps, 'db' | 'now' | 'changes'>, id: string): Promise<Response> {
+  await readStatus(deps, id)
+  let end = () => {}
+  const stream = new ReadableStream<string>({
+    start(controller) {
+      end = follow(
+        deps,
+        id,
+        text => controller.enqueue(text),
+        () => controller.close(),
+      )
+    },
+    cancel: () => end(),
+  })
+  return new Response(stream, { headers: { 'content-type': 'text/event-stream; charset=utf-8' } })
+}
+
+function follow(
+  { db, now, changes }: Pick<Deps, 'db' | 'now' | 'changes'>,
+  id: string,
+  send: (text: string) => void,
+  close: () => void,
+): () => void {
+  let isOver = false
+  let told: string | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
+
+  const look = async (isNews: boolean) => {
+    const found = await findStatus(db, id)
+    if (isOver) return
+    // Erased: whoever asks again is told.
+    if (!found) return finish()
+    const status = statusAt(found, now())
+    send(isNews || status !== told ? event({ id, status }) : KEEP_ALIVE)
+    told = status
+    if (status !== 'pending') return finish()
+    clearTimeout(timer)
+    timer = setTimeout(lookAgain, Math.min(KEEP_ALIVE_MS, Math.max(found.expiresAt - now(), 0)), false)
+  }
+
+  // What cannot be read ends the stream: whoever asks again is told.
+  const lookAgain = (isNews: boolean) => void look(isNews).catch(finish)
+  const leave = changes.follow(id, { wake: () => lookAgain(true), end: () => finish() })
+  const stop = () => {
+    isOver = true
+    clearTimeout(timer)
+    leave()
+  }
+  const finish = () => {
+    if (isOver) return
+    stop()
+    close()
+  }
+
+  send(`retry: ${RETRY_MS}\n\n`)
+  lookAgain(true)
+  return stop
+}
+
+const KEEP_ALIVE = ': waiting\n\n'
+
+const event = (data: { id: string; status: string }): string => `event: status\ndata: ${JSON.stringify(data)}\n\n`

@@ -1,0 +1,111 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { Session } from '../../dashboard/schema.ts'
+import { ApiFailure } from '../shared/api.ts'
+import { Button } from '../shared/button.tsx'
+import { useCommon } from '../shared/language.tsx'
+import { Seal } from '../shared/seal.tsx'
+import { callOpen } from './client.ts'
+import { Frame } from './frame.tsx'
+import { Problem } from './problem.tsx'
+import { LoggedIn } from './session.tsx'
+import { type Entrance, EntranceFrame } from './views/entrance-frame.tsx'
+import { FirstShop } from './views/first-shop.tsx'
+import { LogIn } from './views/login.tsx'
+import { OneTimeLinkView } from './views/one-time-link.tsx'
+import { useDashboardWords } from './words.ts'
+
+/** Where one stands: at the door, with a link in hand, or inside. The wanted page stays in the address all the while. */
+type Where =
+  | { at: 'start' }
+  | { at: 'unreachable'; problem: unknown }
+  | { at: 'link'; token: string }
+  | { at: 'login'; entrance: Entrance; why?: 'away' | 'left' }
+  | { at: 'inside'; session: Session }
+
+const AGAIN_MS = 5000
+const LINK = /^#(?:setup|password)=([A-Za-z0-9_-]+)$/
+
+export function Dashboard() {
+  const [where, setWhere] = useState<Where>(firstPlace)
+  const enter = (session: Session) => setWhere({ at: 'inside', session })
+  const start = () => setWhere({ at: 'start' })
+  const show = (why?: 'away' | 'left') => void atTheDoor(why).then(setWhere)
+  useEffect(() => {
+    if (where.at === 'start') void findPlace().then(setWhere)
+  }, [where.at])
+  switch (where.at) {
+    case 'start':
+      return <Starting />
+    case 'unreachable':
+      return <NoAnswer problem={where.problem} onRetry={start} />
+    case 'link':
+      return <OneTimeLinkView token={where.token} onIn={enter} onLogIn={start} />
+    case 'login':
+      return <LogIn entrance={where.entrance} why={where.why} onIn={enter} />
+    case 'inside':
+      return (
+        <LoggedIn key={where.session.user.id} first={where.session} onEnded={show}>
+          <Inside />
+        </LoggedIn>
+      )
+  }
+}
+
+/** The token of a link leaves the address bar, and with it the history, at once. */
+function firstPlace(): Where {
+  const token = LINK.exec(location.hash)?.[1]
+  if (!token) return { at: 'start' }
+  history.replaceState(null, '', location.pathname + location.search)
+  return { at: 'link', token }
+}
+
+async function findPlace(): Promise<Where> {
+  try {
+    return { at: 'inside', session: await callOpen<Session>('session') }
+  } catch (problem) {
+    if (problem instanceof ApiFailure && (problem.status === 401 || problem.code === 'https_required')) return await atTheDoor()
+    return { at: 'unreachable', problem }
+  }
+}
+
+async function atTheDoor(why?: 'away' | 'left'): Promise<Where> {
+  try {
+    return { at: 'login', entrance: await callOpen<Entrance>('entrance'), why }
+  } catch (problem) {
+    return { at: 'unreachable', problem }
+  }
+}
+
+function Inside() {
+  return (
+    <FirstShop>
+      <Frame />
+    </FirstShop>
+  )
+}
+
+function Starting() {
+  const common = useCommon()
+  return (
+    <main class="entrance">
+      <h1 class="only-heard">{common.loading}</h1>
+      <Seal state="busy" />
+    </main>
+  )
+}
+
+function NoAnswer({ problem, onRetry }: { problem: unknown; onRetry: () => void }) {
+  const words = useDashboardWords()
+  useEffect(() => {
+    const timer = setTimeout(onRetry, AGAIN_MS)
+    return () => clearTimeout(timer)
+  }, [])
+  return (
+    <EntranceFrame title={words.title}>
+      <Problem of={problem} />
+      <Button kind="primary" onClick={onRetry}>
+        {words.retry}
+      </Button>
+    </EntranceFrame>
+  )
+}

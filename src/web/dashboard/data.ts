@@ -1,0 +1,65 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { Unreachable } from '../shared/api.ts'
+import { useSession } from './session.tsx'
+
+const AGAIN_MS = 5000
+
+export type Data<Value> = {
+  value: Value | undefined
+  problem: unknown
+  /** What is shown is from before. */
+  isStale: boolean
+  reload: () => void
+  set: (value: Value) => void
+}
+
+type Kept<Value> = { path: string | null; value?: Value; problem?: unknown }
+
+/** What a route tells, loaded again when its path changes; null loads nothing. While the service does not answer it is asked again. */
+export function useData<Value>(path: string | null): Data<Value> {
+  const { call } = useSession()
+  const [kept, setKept] = useState<Kept<Value>>({ path })
+  const [round, setRound] = useState(0)
+  const reload = () => setRound(before => before + 1)
+  const isCurrent = kept.path === path
+  useEffect(() => {
+    if (path === null) return
+    const leaving = new AbortController()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    call<Value>(path, { signal: leaving.signal })
+      .then(value => setKept({ path, value }))
+      .catch(problem => {
+        if (leaving.signal.aborted) return
+        setKept(before => ({ path, problem, ...(before.path === path && { value: before.value }) }))
+        if (problem instanceof Unreachable) timer = setTimeout(whenVisible, AGAIN_MS, reload)
+      })
+    return () => {
+      leaving.abort()
+      clearTimeout(timer)
+    }
+  }, [path, round])
+  return {
+    value: isCurrent ? kept.value : undefined,
+    problem: isCurrent ? kept.problem : undefined,
+    isStale: isCurrent && kept.problem !== undefined && kept.value !== undefined,
+    reload,
+    set: value => setKept({ path, value }),
+  }
+}
+
+/** Asking counts as being there; nobody is there at a page that is not seen. */
+function whenVisible(act: () => void): void {
+  if (document.visibilityState === 'visible') act()
+  else document.addEventListener('visibilitychange', () => whenVisible(act), { once: true })
+}
+
+/** Calls again and again while `isOn` and the page is seen. */
+export function useEvery(ms: number, isOn: boolean, act: () => void): void {
+  const current = useRef(act)
+  current.current = act
+  useEffect(() => {
+    if (!isOn) return
+    const timer = setInterval(() => document.visibilityState === 'visible' && current.current(), ms)
+    return () => clearInterval(timer)
+  }, [ms, isOn])
+}

@@ -1,0 +1,31 @@
+import { useLanguage } from '../shared/language.tsx'
+
+/** Numbers, dates and durations as the reader writes them. */
+export function useFormat() {
+  const language = useLanguage()
+  const numbers = new Intl.NumberFormat(language)
+  const fine = new Intl.NumberFormat(language, { maximumFractionDigits: 1 })
+  return {
+    number: (value: number): string => numbers.format(value),
+    date: (at: string): string => new Intl.DateTimeFormat(language, { dateStyle: 'medium' }).format(Date.parse(at)),
+    /** A day of the calendar, which is the same everywhere. */
+    day: (day: string): string =>
+      new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' }).format(Date.parse(day)),
+    time: (at: string): string =>
+      new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }).format(Date.parse(at)),
+    clock: (at: string): string =>
+      new Intl.DateTimeFormat(language, {
+        hour: '2-digit',
+        minute: '2-digit',
+        second: '2-digit',
+        fractionalSecondDigits: 3,
+        hourCycle: 'h23',
+      }).format(Date.parse(at)),
+    duration: (ms: number): string => {
+      if (ms < 1000) return `${numbers.format(ms)} ms`
+      if (ms < 60_000) return `${fine.format(ms / 1000)} s`
+      if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`
+      return `${fine.format(ms / 3_600_000)} h`
+    },
+  }
+}

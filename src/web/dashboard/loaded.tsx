@@ -1,0 +1,44 @@
+import type { ComponentChildren } from 'preact'
+import { Button } from '../shared/button.tsx'
+import { useCommon } from '../shared/language.tsx'
+import { Notice } from '../shared/notice.tsx'
+import { Seal } from '../shared/seal.tsx'
+import type { Data } from './data.ts'
+import { Problem } from './problem.tsx'
+import { useDashboardWords } from './words.ts'
+
+/** Waits, says what went wrong, or shows what came; what came before stays, marked as such. */
+export function Loaded<Value>({ data, children }: { data: Data<Value>; children: (value: Value) => ComponentChildren }) {
+  const words = useDashboardWords()
+  if (data.value !== undefined) {
+    return (
+      <>
+        {data.isStale && <Notice tone="wait">{words.stale}</Notice>}
+        {children(data.value)}
+      </>
+    )
+  }
+  if (data.problem !== undefined) return <Failed problem={data.problem} onRetry={data.reload} />
+  return <Loading />
+}
+
+export function Failed({ problem, onRetry }: { problem: unknown; onRetry: () => void }) {
+  const words = useDashboardWords()
+  return (
+    <div class="stack">
+      <Problem of={problem} />
+      <div>
+        <Button onClick={onRetry}>{words.retry}</Button>
+      </div>
+    </div>
+  )
+}
+
+export function Loading() {
+  const common = useCommon()
+  return (
+    <div class="loading-place">
+      <Seal state="busy" size={48} label={common.loading} />
+    </div>
+  )
+}

@@ -1,0 +1,4 @@
+import { mount } from '../shared/mount.tsx'
+import { Dashboard } from './dashboard.tsx'
+
+mount(<Dashboard />)

@@ -1,0 +1,83 @@
+// Where the reader is: a view and at most one thing in it below /dashboard, with environment and tenant beside, so that an address says all.
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { BASE } from '../shared/base.ts'
+
+export const ENVIRONMENTS = ['test', 'live'] as const
+export type Environment = (typeof ENVIRONMENTS)[number]
+
+export type Route = { view: string; id: string; search: URLSearchParams }
+
+const ROOT = `${BASE.pathname}dashboard`
+const MOVED = new EventTarget()
+/** What a change of place keeps. */
+const KEPT = ['environment', 'tenant']
+
+export function useRoute(): Route {
+  const [route, setRoute] = useState(currentRoute)
+  useEffect(() => {
+    const follow = () => setRoute(currentRoute())
+    MOVED.addEventListener('moved', follow)
+    addEventListener('popstate', follow)
+    return () => {
+      MOVED.removeEventListener('moved', follow)
+      removeEventListener('popstate', follow)
+    }
+  }, [])
+  return route
+}
+
+function currentRoute(): Route {
+  const [view = '', id = ''] = location.pathname.slice(ROOT.length + 1).split('/')
+  return { view: view || 'overview', id: decoded(id), search: new URLSearchParams(location.search) }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    // Typed by hand: the id of nothing.
+    return text
+  }
+}
+
+export const environmentOf = ({ search }: Pick<Route, 'search'>): Environment =>
+  search.get('environment') === 'live' ? 'live' : 'test'
+
+/** An address in the dashboard: `hrefTo('verifications/vs_…', { status: 'failed' })`. What is null is left out. */
+export function hrefTo(place: string, search: Record<string, string | null> = {}): string {
+  const here = new URLSearchParams(location.search)
+  const kept = KEPT.flatMap(name => (here.has(name) ? [[name, here.get(name)] as const] : []))
+  const wanted = Object.entries({ ...Object.fromEntries(kept), ...search }).filter(([, value]) => value !== null)
+  const query = new URLSearchParams(wanted as [string, string][]).toString()
+  const path = place === '' || place === 'overview' ? ROOT : `${ROOT}/${place}`
+  return query ? `${path}?${query}` : path
+}
+
+export function goTo(href: string, { replace = false } = {}): void {
+  if (replace) history.replaceState(null, '', href)
+  else history.pushState(null, '', href)
+  MOVED.dispatchEvent(new Event('moved'))
+}
+
+type LinkProps = {
+  href: string
+  class?: string
+  'aria-current'?: 'page' | 'true'
+  'aria-label'?: string
+  children: ComponentChildren
+}
+
+/** A link inside the dashboard; with a modifier key the browser opens it as any other. */
+export function Link({ href, children, ...rest }: LinkProps) {
+  const follow = (event: MouseEvent) => {
+    if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+    event.preventDefault()
+    goTo(href)
+  }
+  return (
+    <a {...rest} href={href} onClick={follow}>
+      {children}
+    </a>
+  )
+}

@@ -1,0 +1,100 @@
+import { type ComponentChildren, createContext } from 'preact'
+import { useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { Session } from '../../dashboard/schema.ts'
+import { Cancelled, type Client, createClient } from './client.ts'
+import { PasswordDialog } from './password-dialog.tsx'
+import { type Environment, environmentOf, useRoute } from './route.tsx'
+
+/** As long as the server's own. */
+const IDLE_MS = 30 * 60_000
+const IDLE_CHECK_MS = 10_000
+
+type Around = Client & {
+  session: Session
+  /** After something that changes what the session says: a password, the tenants. */
+  renew: (session?: Session) => Promise<void>
+  leave: () => void
+}
+
+const Current = createContext<Around | undefined>(undefined)
+
+export function useSession(): Around {
+  const around = useContext(Current)
+  if (!around) throw new Error('only for those who are logged in')
+  return around
+}
+
+/** The tenant and the environment that the address names, and where their routes are. */
+export function usePlace(): { tenant: Session['tenants'][number]; environment: Environment; inTenant: (path: string) => string } {
+  const { session } = useSession()
+  const route = useRoute()
+  const tenant = session.tenants.find(({ id }) => id === route.search.get('tenant')) ?? session.tenants[0]
+  if (!tenant) throw new Error('only where there is a tenant')
+  return {
+    tenant,
+    environment: environmentOf(route),
+    inTenant: path => `tenants/${encodeURIComponent(tenant.id)}/${path}`,
+  }
+}
+
+type Props = {
+  first: Session
+  onEnded: (why: 'away' | 'left') => void
+  children: ComponentChildren
+}
+
+type Waiting = { resolve: () => void; reject: (reason: Cancelled) => void }
+
+/** Everything inside is for one who is logged in, and goes when the session goes. */
+export function LoggedIn({ first, onEnded, children }: Props) {
+  const [session, setSession] = useState(first)
+  const [waiting, setWaiting] = useState<Waiting>()
+  const token = useRef(first.csrf_token)
+  const heardAt = useRef(performance.now())
+  const keep = (next: Session) => {
+    token.current = next.csrf_token
+    setSession(next)
+  }
+  const client = useMemo(
+    () =>
+      createClient({
+        csrfToken: () => token.current,
+        onSession: keep,
+        onEnded: () => onEnded('away'),
+        askPassword: () => new Promise<void>((resolve, reject) => setWaiting({ resolve, reject })),
+        onAnswer: () => {
+          heardAt.current = performance.now()
+        },
+      }),
+    [],
+  )
+  useEffect(() => {
+    // What a customer showed must not stay on the screen of somebody who went away.
+    const timer = setInterval(() => performance.now() - heardAt.current > IDLE_MS && onEnded('away'), IDLE_CHECK_MS)
+    return () => clearInterval(timer)
+  }, [])
+  const around: Around = {
+    ...client,
+    session,
+    renew: async next => keep(next ?? (await client.call<Session>('session'))),
+    leave: () => onEnded('left'),
+  }
+  return (
+    <Current.Provider value={around}>
+      {children}
+      {waiting && (
+        <PasswordDialog
+          onRight={next => {
+            keep(next)
+            setWaiting(undefined)
+            waiting.resolve()
+          }}
+          onCancel={() => {
+            setWaiting(undefined)
+            waiting.reject(new Cancelled())
+          }}
+        />
+      )}
+    </Current.Provider>
+  )
+}

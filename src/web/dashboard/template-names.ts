@@ -1,0 +1,22 @@
+import type { Template } from '../../dashboard/settings-schema.ts'
+import { useLanguage } from '../shared/language.tsx'
+import { type Data, useData } from './data.ts'
+import { usePlace } from './session.tsx'
+import { useDashboardWords } from './words.ts'
+
+export type TemplatesData = Data<{ data: Template[] }>
+
+export function useTemplates(): TemplatesData {
+  const { inTenant } = usePlace()
+  return useData<{ data: Template[] }>(inTenant('templates'))
+}
+
+/** The title of a template by its key; the key itself where the template is gone. */
+export function useTemplateTitle({ value }: TemplatesData): (key: string | undefined) => string {
+  const words = useDashboardWords()
+  const language = useLanguage()
+  return key => {
+    if (key === undefined) return words.verifications.ownQuery
+    return value?.data.find(template => template.key === key)?.title[language] ?? key
+  }
+}

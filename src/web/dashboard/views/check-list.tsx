@@ -1,0 +1,76 @@
+import type { Moment } from '../../../dashboard/verification-schema.ts'
+import type { Check } from '../../../openid4vp/finding.ts'
+import { Icon, type IconName } from '../../shared/icons.tsx'
+import { type OutcomeCode, useCheck, useOutcome } from '../../shared/outcome.ts'
+import { useDashboardWords } from '../words.ts'
+
+type Checked = Extract<Moment, { event: 'response_posted' }>['credentials'][number]
+type Finding = Checked['checks'][number]
+
+const ICONS: Record<Finding['status'], IconName> = { pass: 'tick', fail: 'cross', warning: 'warning', skipped: 'dash' }
+
+/** Which ways of failing belong to a check; the first unless the session names another. */
+const FAILURES: Record<Check, readonly OutcomeCode[]> = {
+  format: ['presentation_malformed'],
+  issuer_signature: ['signature_invalid', 'presentation_malformed'],
+  digests: ['signature_invalid', 'presentation_malformed'],
+  doctype: ['query_not_satisfied', 'presentation_malformed', 'signature_invalid'],
+  holder_binding: ['holder_binding_invalid', 'presentation_malformed'],
+  validity: ['credential_expired', 'credential_not_yet_valid', 'issuer_untrusted'],
+  issuer_chain: ['issuer_untrusted'],
+  status: ['credential_revoked', 'status_unknown'],
+  query: ['query_not_satisfied'],
+  claims: ['claim_not_satisfied'],
+  environment: ['issuer_untrusted'],
+}
+
+/** Every check of one document: a tick, a cross or a dash, and a sentence. A cross opens to what it means and what to do. */
+export function CheckList({ checked, error }: { checked: Checked; error: string | undefined }) {
+  const words = useDashboardWords().verification
+  return (
+    <ul class="checks" aria-label={words.checksOf(checked.credential)}>
+      {checked.checks.map((finding, i) => (
+        <li key={i} class={finding.status}>
+          <Icon name={ICONS[finding.status]} />
+          {finding.status === 'fail' ? <Crossed finding={finding} error={error} /> : <Plain finding={finding} />}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Plain({ finding: { check, status, detail } }: { finding: Finding }) {
+  const words = useDashboardWords().verification
+  const sentence = useCheck(check)
+  return (
+    <div>
+      <p>
+        <span class="only-heard">{words.outcomesOfCheck[status]}: </span>
+        {sentence}
+      </p>
+      {detail && <p class="hint">{detail}</p>}
+    </div>
+  )
+}
+
+function Crossed({ finding: { check, detail }, error }: { finding: Finding; error: string | undefined }) {
+  const words = useDashboardWords().verification
+  const sentence = useCheck(check)
+  const possible: readonly string[] = FAILURES[check as Check] ?? []
+  const { meaning, remedy } = useOutcome(possible.find(code => code === error) ?? possible[0] ?? error ?? '')
+  return (
+    <details>
+      <summary>
+        <span class="only-heard">{words.outcomesOfCheck.fail}: </span>
+        {sentence}
+      </summary>
+      {detail && <p class="hint">{detail}</p>}
+      <dl>
+        <dt>{words.means}</dt>
+        <dd>{meaning}</dd>
+        <dt>{words.remedy}</dt>
+        <dd>{remedy}</dd>
+      </dl>
+    </details>
+  )
+}

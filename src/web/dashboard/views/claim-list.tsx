@@ -1,0 +1,75 @@
+import type { Verification } from '../../../verifications/schema.ts'
+import { useClaimWords } from '../../shared/claims.ts'
+import { Facts } from '../facts.tsx'
+import { useFormat } from '../format.ts'
+import { useDashboardWords } from '../words.ts'
+
+const DAY = /^\d{4}-\d\d-\d\d$/
+const PICTURES = ['picture', 'portrait']
+
+/** What was proven, in the words of people; the portrait as a picture. */
+export function ClaimList({ verification: { status, claims } }: { verification: Verification }) {
+  const words = useDashboardWords().verification
+  const name = useClaimName()
+  const say = useValue()
+  if (status !== 'completed') return null
+  const flat = flatClaims(claims ?? {})
+  const portrait = flat.map(([key, value]) => PICTURES.includes(key) && pictureUrl(value)).find(Boolean)
+  const told = flat.filter(([key, value]) => !(PICTURES.includes(key) && pictureUrl(value)))
+  return (
+    <section class="stack tight">
+      <h3>{words.claims}</h3>
+      {flat.length === 0 ? (
+        <p class="secondary">{words.noClaims}</p>
+      ) : (
+        <div class="claims">
+          {portrait && <img class="portrait" src={portrait} alt={words.portrait} />}
+          <Facts facts={told.map(([key, value]) => [name(key), say(value)])} />
+        </div>
+      )}
+      {flat.length > 0 && <p class="hint">{words.readNote}</p>}
+    </section>
+  )
+}
+
+/** The shared words speak to the holder; here somebody else reads them. */
+export function useClaimName(): (name: string) => string {
+  const words = useDashboardWords().verification
+  const { claim } = useClaimWords()
+  return name => {
+    const years = /^age_over_(\d+)$/.exec(name)?.[1]
+    if (years) return words.ageOver(years)
+    return words.claimNames[name] ?? claim(name)
+  }
+}
+
+/** Parts of an address and the like become lines of their own, their names joined by dots. */
+function flatClaims(claims: Record<string, unknown>, prefix = ''): [string, unknown][] {
+  return Object.entries(claims).flatMap(([name, value]) =>
+    isObject(value) ? flatClaims(value, `${prefix}${name}.`) : [[`${prefix}${name}`, value] as [string, unknown]],
+  )
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+
+function useValue(): (value: unknown) => string {
+  const words = useDashboardWords()
+  const { day } = useFormat()
+  const say = (value: unknown): string => {
+    if (typeof value === 'boolean') return value ? words.yes : words.no
+    if (Array.isArray(value)) return value.map(say).join(', ')
+    if (isObject(value)) return Object.values(value).map(say).join(' · ')
+    if (typeof value === 'string' && DAY.test(value)) return day(value)
+    return String(value)
+  }
+  return say
+}
+
+/** A data URL as an SD-JWT has it, or the bytes of an mdoc in base64url; formats that no browser shows stay text. */
+function pictureUrl(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined
+  if (/^data:image\/(jpeg|png|webp);base64,/.test(value)) return value
+  const type = { _9j: 'jpeg', '/9j': 'jpeg', iVB: 'png' }[value.slice(0, 3)]
+  return type && `data:image/${type};base64,${value.replaceAll('-', '+').replaceAll('_', '/')}`
+}

@@ -1,0 +1,58 @@
+import type { Template } from '../../../dashboard/settings-schema.ts'
+import { useClaimWords } from '../../shared/claims.ts'
+import { Icon } from '../../shared/icons.tsx'
+import { usePlace } from '../session.tsx'
+import { useDashboardWords } from '../words.ts'
+
+type Props = { asks: Template['asks']; query: Record<string, unknown>; purpose: string; title: string }
+
+/** A sketch of the sheet by which a wallet asks its holder: who, why, and what would leave the phone. */
+export function ConsentSketch({ asks, query, purpose, title }: Props) {
+  const words = useDashboardWords().templates
+  const { tenant } = usePlace()
+  const { claim, document } = useClaimWords()
+  const first = firstChoice(asks, query)
+  return (
+    <figure class="sketch">
+      <div class="phone" role="img" aria-label={words.pictureLabel(title)}>
+        <div class="speaker" />
+        <div class="sheet">
+          <p class="sheet-title">{words.walletTitle}</p>
+          <p class="sheet-who">{words.walletAsks(tenant.name)}</p>
+          {first.map(({ credential, types, claims }) => (
+            <div class="sheet-document" key={credential}>
+              <p>
+                <Icon name="document" size={14} />
+                {document(types[0] ?? '')}
+              </p>
+              <ul>
+                {(claims.length === 0 ? [words.everything] : claims.map(claim)).map(each => (
+                  <li key={each}>
+                    <Icon name="tick" size={12} />
+                    {each}
+                  </li>
+                ))}
+              </ul>
+            </div>
+          ))}
+          <p class="sheet-purpose">“{purpose}”</p>
+          <div class="sheet-buttons">
+            <span>{words.walletDecline}</span>
+            <span class="share">{words.walletShare}</span>
+          </div>
+        </div>
+      </div>
+      <figcaption class="hint">{words.pictureNote}</figcaption>
+    </figure>
+  )
+}
+
+type Sets = { options: string[][]; required?: boolean }[]
+
+/** What a wallet that has everything would be asked for: the first option of each required set, or all where there are no sets. */
+function firstChoice(asks: Template['asks'], { credential_sets }: Record<string, unknown>): Template['asks'] {
+  const sets = credential_sets as Sets | undefined
+  if (!sets) return asks
+  const ids = sets.filter(({ required }) => required !== false).flatMap(({ options }) => options[0] ?? [])
+  return asks.filter(({ credential }) => ids.includes(credential))
+}

@@ -1,0 +1,56 @@
+import type { CredentialResult } from '../../../verifications/schema.ts'
+import { Badge } from '../../shared/badge.tsx'
+import { useClaimWords } from '../../shared/claims.ts'
+import { Icon } from '../../shared/icons.tsx'
+import { useDashboardWords } from '../words.ts'
+import { issuerName } from './verdict.tsx'
+
+/** Each document that was shown: who issued it, and the three things that make it count. */
+export function CredentialCards({ credentials }: { credentials: readonly CredentialResult[] }) {
+  const words = useDashboardWords().verification
+  if (credentials.length === 0) return null
+  return (
+    <section class="stack tight">
+      <h3>{words.documents}</h3>
+      {credentials.map((credential, i) => (
+        <CredentialCard key={i} credential={credential} />
+      ))}
+    </section>
+  )
+}
+
+function CredentialCard({ credential }: { credential: CredentialResult }) {
+  const words = useDashboardWords().verification
+  const { document } = useClaimWords()
+  const { doctype_or_vct, format, issuer, signature_valid, trusted, holder_binding_valid, findings } = credential
+  const isSandbox = findings.some(({ check, status }) => check === 'environment' && status === 'warning')
+  return (
+    <article class="credential">
+      <header>
+        <Icon name="document" />
+        <div>
+          <h4>{document(doctype_or_vct)}</h4>
+          <p class="secondary">{issuerName(issuer) || words.unknownIssuer}</p>
+          <p class="hint">
+            {words.formats[format]} · <code>{doctype_or_vct}</code>
+          </p>
+        </div>
+        {isSandbox && <Badge tone="wait">{words.sandboxIssuer}</Badge>}
+      </header>
+      <ul class="holds">
+        <Holds is={signature_valid} words={words.signature} />
+        <Holds is={trusted} words={words.trusted} />
+        <Holds is={holder_binding_valid} words={words.binding} />
+      </ul>
+    </article>
+  )
+}
+
+function Holds({ is, words }: { is: boolean; words: { true: string; false: string } }) {
+  return (
+    <li class={is ? 'ok' : 'no'}>
+      <Icon name={is ? 'tick' : 'cross'} />
+      {is ? words.true : words.false}
+    </li>
+  )
+}

@@ -1,0 +1,20 @@
+import type { Hint } from '../../../dashboard/settings-schema.ts'
+import { Notice } from '../../shared/notice.tsx'
+import { useDashboardWords } from '../words.ts'
+
+/** Where less would do: each thing once, however many documents it is asked of. */
+export function Hints({ hints }: { hints: readonly Hint[] }) {
+  const words = useDashboardWords().templates
+  const codes = [...new Set(hints.map(({ code }) => code))]
+  if (codes.length === 0) return null
+  return (
+    <Notice tone="wait">
+      <strong>{words.hints}</strong>
+      <ul class="hints">
+        {codes.map(code => (
+          <li key={code}>{words.hintWords[code]}</li>
+        ))}
+      </ul>
+    </Notice>
+  )
+}

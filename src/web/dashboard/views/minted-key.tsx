@@ -1,0 +1,35 @@
+import type { ComponentChildren } from 'preact'
+import type { MintedKey as MintedKeyWire } from '../../../dashboard/settings-schema.ts'
+import { Button } from '../../shared/button.tsx'
+import { Copy } from '../../shared/copy.tsx'
+import { useCommon } from '../../shared/language.tsx'
+import { Secret } from '../../shared/secret.tsx'
+import { curlLine } from '../service-line.ts'
+import { useDashboardWords } from '../words.ts'
+
+type Props = { minted: typeof MintedKeyWire.static; onClose: () => void; children?: ComponentChildren }
+
+/** The only moment the key is seen; closing forgets it. */
+export function MintedKey({ minted: { key, api_key }, onClose, children }: Props) {
+  const words = useDashboardWords().keys
+  const { done } = useDashboardWords()
+  const common = useCommon()
+  const line = api_key.scopes.includes('verifications:create')
+    ? curlLine({ path: 'v1/verifications', key, body: { template: 'age_over_18' } })
+    : curlLine({ method: 'GET', path: 'v1/usage', key })
+  return (
+    <div class="stack">
+      <Secret text={key} label={words.minted} />
+      {children}
+      <div class="stack tight">
+        <p class="secondary">{words.mintedTry}</p>
+        <Copy text={line} label={common.command} wraps />
+      </div>
+      <div class="row end">
+        <Button kind="primary" onClick={onClose}>
+          {done}
+        </Button>
+      </div>
+    </div>
+  )
+}

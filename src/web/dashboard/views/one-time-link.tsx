@@ -1,0 +1,113 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { OneTimeLinkState, Session } from '../../../dashboard/schema.ts'
+import { ApiFailure } from '../../shared/api.ts'
+import { Button } from '../../shared/button.tsx'
+import { Field } from '../../shared/field.tsx'
+import { useCommon } from '../../shared/language.tsx'
+import { Seal } from '../../shared/seal.tsx'
+import { useAction } from '../action.ts'
+import { callOpen } from '../client.ts'
+import { Problem } from '../problem.tsx'
+import { useDashboardWords } from '../words.ts'
+import { EntranceFrame } from './entrance-frame.tsx'
+import { NewPassword } from './new-password.tsx'
+
+const USER_NAME = '[a-z0-9][a-z0-9._@+\\-]{1,63}'
+
+type LinkState = typeof OneTimeLinkState.static
+type Props = { token: string; onIn: (session: Session) => void; onLogIn: () => void }
+
+/** A link that the program printed, or that an owner handed over: looking at it changes nothing. */
+export function OneTimeLinkView({ token, onIn, onLogIn }: Props) {
+  const words = useDashboardWords().entrance
+  const common = useCommon()
+  const [link, setLink] = useState<LinkState>()
+  const [problem, setProblem] = useState<unknown>()
+  useEffect(() => {
+    callOpen<LinkState>('link', { token }).then(setLink, setProblem)
+  }, [token])
+  if (problem !== undefined) return <DeadLink problem={problem} onLogIn={onLogIn} />
+  if (!link) {
+    return (
+      <EntranceFrame title={common.loading}>
+        <Seal state="busy" />
+      </EntranceFrame>
+    )
+  }
+  if (link.kind === 'setup') return <SetUp token={token} onIn={onIn} />
+  const name = link.name ?? ''
+  return link.kind === 'invitation' ? (
+    <ChoosePassword {...{ token, name, onIn }} title={words.invitation(name)} more={words.invitationMore} />
+  ) : (
+    <ChoosePassword {...{ token, name, onIn }} title={words.reset(name)} more={words.resetMore} />
+  )
+}
+
+function DeadLink({ problem, onLogIn }: { problem: unknown; onLogIn: () => void }) {
+  const words = useDashboardWords().entrance
+  return (
+    <EntranceFrame title={words.linkDead}>
+      {/* A token of the wrong form is no better than one that is used. */}
+      <Problem of={problem instanceof ApiFailure && problem.status === 400 ? DEAD : problem} />
+      <Button kind="primary" onClick={onLogIn}>
+        {words.toLogin}
+      </Button>
+    </EntranceFrame>
+  )
+}
+
+const DEAD = new ApiFailure(404, 'link_unavailable', '', undefined)
+
+/** The first user, who owns the installation. */
+function SetUp({ token, onIn }: Pick<Props, 'token' | 'onIn'>) {
+  const words = useDashboardWords().entrance
+  const [name, setName] = useState('')
+  const [password, setPassword] = useState('')
+  const setUp = useAction(async () => onIn(await callOpen<Session>('setup', { token, name, password })))
+  return (
+    <EntranceFrame title={words.setup}>
+      <form class="stack" onSubmit={setUp.submit}>
+        <p class="secondary">{words.setupMore}</p>
+        <Field
+          label={words.name}
+          hint={words.nameHint}
+          name="username"
+          autocomplete="username"
+          autocapitalize="none"
+          spellcheck={false}
+          required
+          autofocus
+          pattern={USER_NAME}
+          value={name}
+          onInput={event => setName(event.currentTarget.value.toLowerCase())}
+        />
+        <NewPassword label={words.password} value={password} onInput={setPassword} />
+        <Problem of={setUp.problem} />
+        <Button kind="primary" wide type="submit" busy={setUp.isBusy}>
+          {words.setupDo}
+        </Button>
+      </form>
+    </EntranceFrame>
+  )
+}
+
+type ChooseProps = Pick<Props, 'token' | 'onIn'> & { name: string; title: string; more: string }
+
+function ChoosePassword({ token, name, title, more, onIn }: ChooseProps) {
+  const words = useDashboardWords().entrance
+  const [password, setPassword] = useState('')
+  const choose = useAction(async () => onIn(await callOpen<Session>('choose-password', { token, password })))
+  return (
+    <EntranceFrame title={title}>
+      <form class="stack" onSubmit={choose.submit}>
+        <p class="secondary">{more}</p>
+        <Field label={words.name} name="username" autocomplete="username" readOnly value={name} />
+        <NewPassword label={words.newPassword} value={password} onInput={setPassword} autofocus />
+        <Problem of={choose.problem} />
+        <Button kind="primary" wide type="submit" busy={choose.isBusy}>
+          {words.choose}
+        </Button>
+      </form>
+    </EntranceFrame>
+  )
+}

@@ -1,0 +1,91 @@
+import { useState } from 'preact/hooks'
+import type { PairableDevice } from '../../../dashboard/settings-schema.ts'
+import type { Device } from '../../../devices/schema.ts'
+import { Button, LinkButton } from '../../shared/button.tsx'
+import { Copy } from '../../shared/copy.tsx'
+import { useCommon } from '../../shared/language.tsx'
+import { Notice } from '../../shared/notice.tsx'
+import { QrCode } from '../../shared/qr.tsx'
+import { Seal } from '../../shared/seal.tsx'
+import { useNow } from '../../shared/time.tsx'
+import { useData, useEvery } from '../data.ts'
+import { useFormat } from '../format.ts'
+import { usePlace } from '../session.tsx'
+import { useDashboardWords } from '../words.ts'
+
+const LOOK_MS = 2000
+
+type Props = { registered: typeof PairableDevice.static; onClose: () => void }
+
+/** The code, as large as it is important, until the device has it. */
+export function PairDevice({ registered: { device, pairing_code, pairing_url }, onClose }: Props) {
+  const words = useDashboardWords().devices
+  const { done } = useDashboardWords()
+  const common = useCommon()
+  const { environment, inTenant } = usePlace()
+  const devices = useData<{ data: Device[] }>(inTenant(`devices?environment=${environment}`))
+  const status = devices.value?.data.find(({ id }) => id === device.id)?.status ?? 'pending'
+  const leftMs = useLeft(device)
+  const isWaiting = status === 'pending' && leftMs > 0
+  useEvery(LOOK_MS, isWaiting, devices.reload)
+  if (status === 'active') {
+    return (
+      <div class="stack paired" role="status">
+        <Seal state="verified" size={96} />
+        <p class="sentence">{words.paired}</p>
+        <Button kind="primary" onClick={onClose}>
+          {done}
+        </Button>
+      </div>
+    )
+  }
+  return (
+    <div class="stack">
+      <p class="secondary">{words.pairMore}</p>
+      <div class="pairing">
+        <QrCode text={pairing_url} label={words.qrLabel} />
+        <div class="stack">
+          <p>
+            <span class="hint">{words.code}</span>
+            <br />
+            <code class="pairing-code">{pairing_code}</code>
+          </p>
+          {isWaiting ? <Remaining leftMs={leftMs} /> : <Notice tone="wait">{words.codeEnded}</Notice>}
+        </div>
+      </div>
+      <Copy text={pairing_url} label={words.link} />
+      <p class="hint">{common.shownOnce}</p>
+      <div class="row end">
+        <LinkButton href={pairing_url} target="_blank" rel="noopener">
+          {words.openTill}
+        </LinkButton>
+        <Button kind="primary" onClick={onClose}>
+          {done}
+        </Button>
+      </div>
+    </div>
+  )
+}
+
+function Remaining({ leftMs }: { leftMs: number }) {
+  const words = useDashboardWords().devices
+  const { duration } = useFormat()
+  return (
+    <div>
+      <p class="remaining" role="status">
+        <Seal state="busy" size={20} />
+        {words.waiting}
+      </p>
+      <p class="hint">
+        {words.codeUntil(leftMs > 60_000 ? `${Math.ceil(leftMs / 60_000)} min` : duration(leftMs - (leftMs % 1000)))}
+      </p>
+    </div>
+  )
+}
+
+/** Counted from when the answer came: this clock need not agree with the server's. */
+function useLeft({ created_at, pairing_expires_at }: Device): number {
+  const [cameAt] = useState(Date.now)
+  const wholeMs = Date.parse(pairing_expires_at ?? created_at) - Date.parse(created_at)
+  return Math.max(0, wholeMs - (useNow(1000) - cameAt))
+}

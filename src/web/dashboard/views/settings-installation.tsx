@@ -1,0 +1,116 @@
+import { useState } from 'preact/hooks'
+import type { Installation, Signing } from '../../../dashboard/settings-schema.ts'
+import { Badge } from '../../shared/badge.tsx'
+import { Button } from '../../shared/button.tsx'
+import { Card } from '../../shared/card.tsx'
+import { Copy } from '../../shared/copy.tsx'
+import { Notice } from '../../shared/notice.tsx'
+import { useAction } from '../action.ts'
+import { type Data, useData } from '../data.ts'
+import { Facts } from '../facts.tsx'
+import { useFormat } from '../format.ts'
+import { Loaded } from '../loaded.tsx'
+import { Problem } from '../problem.tsx'
+import { useSession } from '../session.tsx'
+import { useDashboardWords } from '../words.ts'
+import { ImportSigningDialog } from './import-signing.tsx'
+
+export function InstallationSettings() {
+  const installation = useData<Installation>('installation')
+  const signing = useData<Signing>('signing')
+  return (
+    <>
+      <Loaded data={signing}>{value => <SigningCard signing={value} data={signing} />}</Loaded>
+      <Loaded data={installation}>{value => <InstallationCard installation={value} />}</Loaded>
+    </>
+  )
+}
+
+function SigningCard({ signing, data }: { signing: Signing; data: Data<Signing> }) {
+  const words = useDashboardWords().settings
+  const { date } = useFormat()
+  const { call } = useSession()
+  const [csr, setCsr] = useState<string>()
+  const [isImporting, setIsImporting] = useState(false)
+  const makeCsr = useAction(async () => setCsr((await call<{ csr: string }>('signing/csr')).csr))
+  const { client_id, subject, issuer, not_after, days_left, expires_soon, is_self_made, chain, authority } = signing
+  return (
+    <Card title={words.signing}>
+      <p class="secondary">{words.signingMore}</p>
+      {is_self_made && <Notice tone="wait">{words.selfMade}</Notice>}
+      <Facts
+        facts={[
+          [words.signedFor, subject],
+          [words.signedBy, issuer],
+          [
+            words.ends,
+            <span key="ends">
+              {date(not_after)} <Badge tone={expires_soon ? 'no' : 'neutral'}>{words.daysLeft(days_left)}</Badge>
+            </span>,
+          ],
+          [words.clientId, <code key="id">{client_id}</code>],
+        ]}
+      />
+      <Folded title={words.chain} text={chain} name={words.chainName} />
+      {authority && <Folded title={words.authority} text={authority} name={words.authorityName} more={words.authorityMore} />}
+      {csr && (
+        <div class="stack tight">
+          <h3>{words.csr}</h3>
+          <Copy text={csr} label={words.csrName} wraps />
+        </div>
+      )}
+      <Problem of={makeCsr.problem} />
+      <div class="row">
+        <Button busy={makeCsr.isBusy} onClick={() => makeCsr.run()}>
+          {words.csrDo}
+        </Button>
+        <Button onClick={() => setIsImporting(true)}>{words.importDo}</Button>
+      </div>
+      {isImporting && (
+        <ImportSigningDialog
+          onClose={() => setIsImporting(false)}
+          onImported={next => {
+            data.set(next)
+            setCsr(undefined)
+            setIsImporting(false)
+          }}
+        />
+      )}
+    </Card>
+  )
+}
+
+function Folded({ title, text, name, more }: { title: string; text: string; name: string; more?: string }) {
+  return (
+    <details class="folded">
+      <summary>{title}</summary>
+      <div class="stack tight">
+        {more && <p class="hint">{more}</p>}
+        <Copy text={text} label={name} wraps />
+      </div>
+    </details>
+  )
+}
+
+function InstallationCard({ installation }: { installation: Installation }) {
+  const words = useDashboardWords()
+  const { duration } = useFormat()
+  const { version, public_url, wallet_profile, wallet_scheme, client_id_prefix, egress_allow, webhook_delays_ms } = installation
+  return (
+    <Card title={words.settings.installation}>
+      <p class="secondary">{words.settings.installationMore}</p>
+      <Facts
+        facts={[
+          [words.settings.version, version],
+          [words.settings.publicUrl, <code key="url">{public_url}</code>],
+          [words.settings.walletProfile, words.templates.profiles[wallet_profile]],
+          [words.settings.walletScheme, <code key="scheme">{wallet_scheme}</code>],
+          [words.settings.clientIdPrefix, <code key="prefix">{client_id_prefix}</code>],
+          [words.settings.registration, installation.has_registration_certificate ? words.yes : words.no],
+          [words.settings.egress, egress_allow.join(', ') || words.none],
+          [words.settings.delays, webhook_delays_ms.map(duration).join(', ')],
+        ]}
+      />
+    </Card>
+  )
+}

@@ -1,0 +1,36 @@
+import { Tabs } from '../../shared/tabs.tsx'
+import { Page } from '../page.tsx'
+import { goTo, hrefTo } from '../route.tsx'
+import { useSession } from '../session.tsx'
+import { useDashboardWords } from '../words.ts'
+import { InstallationSettings } from './settings-installation.tsx'
+import { PeopleSettings } from './settings-people.tsx'
+import { ProfileSettings } from './settings-profile.tsx'
+import { ShopSettings } from './settings-shop.tsx'
+
+const TABS = ['shop', 'profile', 'people', 'installation'] as const
+const OWNERS: readonly string[] = ['people', 'installation']
+
+export function Settings({ tab }: { tab: string }) {
+  const words = useDashboardWords().settings
+  const { session } = useSession()
+  const tabs = TABS.filter(each => session.user.is_owner || !OWNERS.includes(each))
+  const chosen = tabs.find(each => each === tab) ?? 'shop'
+  return (
+    <Page title={words.title}>
+      <Tabs
+        label={words.title}
+        tabs={tabs.map(key => ({ key, title: words.tabs[key] }))}
+        chosen={chosen}
+        onChoose={key => goTo(hrefTo(key === 'shop' ? 'settings' : `settings/${key}`), { replace: true })}
+      >
+        <div class="stack loose settings">
+          {chosen === 'shop' && <ShopSettings />}
+          {chosen === 'profile' && <ProfileSettings />}
+          {chosen === 'people' && <PeopleSettings />}
+          {chosen === 'installation' && <InstallationSettings />}
+        </div>
+      </Tabs>
+    </Page>
+  )
+}

@@ -1,0 +1,118 @@
+import { useState } from 'preact/hooks'
+import type { Template } from '../../../dashboard/settings-schema.ts'
+import { Button, LinkButton } from '../../shared/button.tsx'
+import { useClaimWords } from '../../shared/claims.ts'
+import { Copy } from '../../shared/copy.tsx'
+import { useCommon, useLanguage } from '../../shared/language.tsx'
+import { Confirm } from '../confirm.tsx'
+import { Facts } from '../facts.tsx'
+import { Json } from '../json.tsx'
+import { Panel } from '../panel.tsx'
+import { goTo, hrefTo } from '../route.tsx'
+import { curlLine } from '../service-line.ts'
+import { usePlace, useSession } from '../session.tsx'
+import { useDashboardWords } from '../words.ts'
+import { ConsentSketch } from './consent-sketch.tsx'
+import { Hints } from './hints.tsx'
+import { TryIt } from './try-it.tsx'
+
+type Props = { template: Template; onRemoved: () => void }
+
+/** What a template does, with a picture of what the holder will see. */
+export function TemplateDetail({ template, onRemoved }: Props) {
+  const words = useDashboardWords().templates
+  const common = useCommon()
+  const language = useLanguage()
+  const { document } = useClaimWords()
+  const { environment } = usePlace()
+  const { key, title, purpose, profile, asks, hints, age_over, query } = template
+  const documents = [...new Set(asks.flatMap(({ types }) => types.map(document)))]
+  return (
+    <Panel title={title[language]} backTo={hrefTo('templates')}>
+      <p>{age_over === null ? words.plainAnswer : words.decidesAge(age_over)}</p>
+      <div class="row">
+        <TryIt template={key} />
+        {template.is_builtin ? (
+          <InnerButton href={hrefTo('template-editor', { from: key })}>{words.start}</InnerButton>
+        ) : (
+          <>
+            <InnerButton href={hrefTo(`template-editor/${encodeURIComponent(key)}`)}>{words.edit}</InnerButton>
+            <Remove template={template} onRemoved={onRemoved} />
+          </>
+        )}
+      </div>
+      <section class="stack tight">
+        <h3>{words.picture}</h3>
+        <ConsentSketch asks={asks} query={query} purpose={purpose?.[language] ?? words.ownPurpose} title={title[language]} />
+      </section>
+      <section class="stack tight">
+        <h3>{words.accepts}</h3>
+        <ul class="plain-list">
+          {documents.map(each => (
+            <li key={each}>{each}</li>
+          ))}
+        </ul>
+        {documents.length > 1 && <p class="hint">{words.optionsNote}</p>}
+      </section>
+      <Hints hints={hints} />
+      <Facts
+        facts={[
+          [words.key, <code key="key">{key}</code>],
+          [words.profile, profile ? words.profiles[profile] : words.operator],
+        ]}
+      />
+      <section class="stack tight">
+        <h3>{words.curlTitle}</h3>
+        <Copy
+          text={curlLine({ path: 'v1/verifications', key: `vk_${environment}_…`, body: { template: key } })}
+          label={common.command}
+          wraps
+        />
+      </section>
+      <Json title={words.query} value={query} />
+    </Panel>
+  )
+}
+
+function InnerButton({ href, children }: { href: string; children: string }) {
+  return (
+    <LinkButton
+      href={href}
+      onClick={event => {
+        event.preventDefault()
+        goTo(href)
+      }}
+    >
+      {children}
+    </LinkButton>
+  )
+}
+
+function Remove({ template: { key, title }, onRemoved }: Props) {
+  const words = useDashboardWords().templates
+  const language = useLanguage()
+  const { call } = useSession()
+  const { inTenant } = usePlace()
+  const [isAsking, setIsAsking] = useState(false)
+  return (
+    <>
+      <Button kind="danger" onClick={() => setIsAsking(true)}>
+        {words.remove}
+      </Button>
+      {isAsking && (
+        <Confirm
+          title={words.removeTitle(title[language])}
+          name={key}
+          verb={words.removeDo}
+          onClose={() => setIsAsking(false)}
+          onConfirm={async () => {
+            await call(inTenant(`templates/${encodeURIComponent(key)}`), { method: 'DELETE' })
+            onRemoved()
+          }}
+        >
+          {words.removeMore}
+        </Confirm>
+      )}
+    </>
+  )
+}

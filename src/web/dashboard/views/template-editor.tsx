@@ -1,0 +1,170 @@
+import { useState } from 'preact/hooks'
+import type { Template } from '../../../dashboard/settings-schema.ts'
+import { Button } from '../../shared/button.tsx'
+import { Field, Select, TextArea } from '../../shared/field.tsx'
+import { useCommon, useLanguage } from '../../shared/language.tsx'
+import { useAction } from '../action.ts'
+import { Loaded } from '../loaded.tsx'
+import { Page } from '../page.tsx'
+import { Problem } from '../problem.tsx'
+import { goTo, hrefTo, useRoute } from '../route.tsx'
+import { usePlace, useSession } from '../session.tsx'
+import { useTemplates } from '../template-names.ts'
+import { useDashboardWords } from '../words.ts'
+import { ConsentSketch } from './consent-sketch.tsx'
+import { Hints } from './hints.tsx'
+import { type QueryCheck, useQueryCheck } from './query-check.ts'
+
+const KEY = /^[a-z0-9_]{1,64}$/
+const PROFILES = ['haip', 'plain', 'eu-av'] as const
+const FIRST_TEMPLATE = 'age_over_18'
+
+export function TemplateEditor({ templateKey }: { templateKey: string }) {
+  const words = useDashboardWords().editor
+  const language = useLanguage()
+  const templates = useTemplates()
+  const { search } = useRoute()
+  const known = templates.value?.data.find(({ key, is_builtin }) => key === templateKey && !is_builtin)
+  const from = templates.value?.data.find(({ key }) => key === (search.get('from') ?? FIRST_TEMPLATE))
+  return (
+    <Page title={known ? words.editTitle(known.title[language]) : words.newTitle}>
+      <Loaded data={templates}>{({ data }) => <Editor key={templateKey} known={known} from={from} all={data} />}</Loaded>
+    </Page>
+  )
+}
+
+type EditorProps = { known: Template | undefined; from: Template | undefined; all: readonly Template[] }
+
+function Editor({ known, from, all }: EditorProps) {
+  const words = useDashboardWords()
+  const common = useCommon()
+  const language = useLanguage()
+  const { call } = useSession()
+  const { inTenant } = usePlace()
+  const [key, setKey] = useState(known?.key ?? '')
+  const [title, setTitle] = useState(known?.title[language] ?? '')
+  const [profile, setProfile] = useState<string>(known?.profile ?? '')
+  const [text, setText] = useState(() => pretty((known ?? from)?.query))
+  const check = useQueryCheck(text)
+  const save = useAction(async () => {
+    if (check.state !== 'good') return
+    const body = { title: title.trim(), query: check.query, profile: profile || null }
+    await call(inTenant(`templates/${encodeURIComponent(key)}`), { method: 'PUT', body })
+    goTo(hrefTo(`templates/${encodeURIComponent(key)}`))
+  })
+  const keyProblem = known || key === '' ? undefined : problemOf(key, all, words.editor)
+  const canSave = check.state === 'good' && key !== '' && keyProblem === undefined && title.trim() !== ''
+  return (
+    <form class="editor" onSubmit={save.submit}>
+      <div class="stack">
+        <Field
+          label={words.editor.key}
+          hint={words.editor.keyHint}
+          problem={keyProblem}
+          autocomplete="off"
+          autocapitalize="none"
+          spellcheck={false}
+          required
+          readOnly={known !== undefined}
+          maxLength={64}
+          value={key}
+          onInput={event => setKey(event.currentTarget.value)}
+        />
+        <Field
+          label={words.editor.titleLabel}
+          hint={words.editor.titleHint}
+          autocomplete="off"
+          required
+          maxLength={100}
+          value={title}
+          onInput={event => setTitle(event.currentTarget.value)}
+        />
+        {!known && <StartFrom all={all} chosen={from?.key ?? ''} onChoose={template => setText(pretty(template.query))} />}
+        <TextArea
+          label={words.editor.query}
+          rows={18}
+          value={text}
+          problem={check.state === 'bad' && check.reason}
+          onInput={event => setText(event.currentTarget.value)}
+        />
+        <Select label={words.editor.profile} value={profile} onChange={event => setProfile(event.currentTarget.value)}>
+          <option value="">{words.templates.operator}</option>
+          {PROFILES.map(each => (
+            <option key={each} value={each}>
+              {words.templates.profiles[each]}
+            </option>
+          ))}
+        </Select>
+        <Problem of={save.problem} />
+        <div class="row">
+          <Button kind="primary" type="submit" busy={save.isBusy} disabled={!canSave}>
+            {words.editor.save}
+          </Button>
+          <Button onClick={() => goTo(hrefTo(known ? `templates/${encodeURIComponent(key)}` : 'templates'))}>
+            {common.cancel}
+          </Button>
+        </div>
+      </div>
+      <Result check={check} title={title} />
+    </form>
+  )
+}
+
+const pretty = (query: unknown): string => JSON.stringify(query ?? { credentials: [] }, null, 2)
+
+function problemOf(key: string, all: readonly Template[], words: { keyProblem: string; keyTaken: string }): string | undefined {
+  if (!KEY.test(key)) return words.keyProblem
+  return all.some(each => each.key === key) ? words.keyTaken : undefined
+}
+
+type StartProps = { all: readonly Template[]; chosen: string; onChoose: (template: Template) => void }
+
+function StartFrom({ all, chosen, onChoose }: StartProps) {
+  const words = useDashboardWords().editor
+  const language = useLanguage()
+  const [key, setKey] = useState(chosen)
+  return (
+    <Select
+      label={words.from}
+      value={key}
+      onChange={event => {
+        const template = all.find(each => each.key === event.currentTarget.value)
+        if (!template) return
+        setKey(template.key)
+        onChoose(template)
+      }}
+    >
+      {all.map(each => (
+        <option key={each.key} value={each.key}>
+          {each.title[language]}
+        </option>
+      ))}
+    </Select>
+  )
+}
+
+/** What the question comes to, while it is written. */
+function Result({ check, title }: { check: QueryCheck; title: string }) {
+  const words = useDashboardWords()
+  return (
+    <aside class="stack editor-result">
+      <p class={`checked ${check.state}`} role="status">
+        {check.state === 'good' && words.editor.good}
+        {check.state === 'bad' && check.reason}
+        {check.state === 'checking' && words.editor.checking}
+      </p>
+      <Problem of={check.problem} />
+      {check.state === 'good' && (
+        <>
+          <Hints hints={check.hints} />
+          <ConsentSketch
+            asks={check.asks}
+            query={check.query}
+            purpose={words.templates.ownPurpose}
+            title={title || words.editor.newTitle}
+          />
+        </>
+      )}
+    </aside>
+  )
+}

@@ -1,0 +1,82 @@
+import type { ComponentChildren } from 'preact'
+import type { LoggedDelivery, Moment } from '../../../dashboard/verification-schema.ts'
+import { useFormat } from '../format.ts'
+import { hrefTo, Link } from '../route.tsx'
+import { useDashboardWords } from '../words.ts'
+import { CheckList } from './check-list.tsx'
+import { outcomeTone } from './delivery-detail.tsx'
+
+type Attempt = LoggedDelivery['log'][number] & { event: 'webhook'; delivery: string }
+type Told = { sentence: ComponentChildren; tone: 'ok' | 'no' | 'wait' | 'neutral'; more?: ComponentChildren }
+
+type Props = { moments: readonly Moment[]; deliveries: readonly LoggedDelivery[] }
+
+/** A vertical line of moments, with the exact time of each and what passed between; the webhook's attempts among them. */
+export function Timeline({ moments, deliveries }: Props) {
+  const words = useDashboardWords().verification
+  const attempts = deliveries.flatMap(({ id, log }) => log.map(each => ({ ...each, event: 'webhook' as const, delivery: id })))
+  // Stable: what happened at once stays in the order it was told.
+  const all = [...moments, ...attempts].toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))
+  return (
+    <section class="stack tight">
+      <h3>{words.timeline}</h3>
+      <ol class="timeline">
+        {all.map((moment, i) => (
+          <Happened key={i} moment={moment} before={all[i - 1]} />
+        ))}
+      </ol>
+    </section>
+  )
+}
+
+function Happened({ moment, before }: { moment: Moment | Attempt; before: Moment | Attempt | undefined }) {
+  const words = useDashboardWords().verification
+  const { clock, date, duration } = useFormat()
+  const { sentence, tone, more } = useTold(moment)
+  return (
+    <li class={tone}>
+      <p class="when">
+        <time dateTime={moment.at} title={moment.at}>
+          {before ? clock(moment.at) : `${date(moment.at)}, ${clock(moment.at)}`}
+        </time>
+        {before && <span>{words.msLater(duration(Date.parse(moment.at) - Date.parse(before.at)))}</span>}
+      </p>
+      <p class="what">{sentence}</p>
+      {more}
+    </li>
+  )
+}
+
+function useTold(moment: Moment | Attempt): Told {
+  const { webhooks, verification } = useDashboardWords()
+  const words = verification.events
+  switch (moment.event) {
+    case 'created':
+      return { sentence: words.created(actorName(moment.actor)), tone: 'neutral' }
+    case 'request_fetched':
+      return { sentence: words.request_fetched, tone: 'neutral' }
+    case 'response_unreadable':
+      return { sentence: words.response_unreadable, tone: 'wait', more: <p class="hint">{moment.reason}</p> }
+    case 'response_posted':
+      return {
+        sentence: moment.status === 'completed' ? words.response_completed : words.response_failed,
+        tone: moment.status === 'completed' ? 'ok' : 'no',
+        more: moment.credentials.map(each => <CheckList key={each.credential} checked={each} error={moment.error} />),
+      }
+    case 'expired':
+      return { sentence: words.expired, tone: 'wait' }
+    case 'redeemed':
+      return { sentence: words.redeemed, tone: 'neutral' }
+    case 'claims_read':
+      return { sentence: words.claims_read(actorName(moment.actor)), tone: 'neutral' }
+    case 'webhook':
+      return {
+        sentence: <Link href={hrefTo(`webhooks/${moment.delivery}`)}>{words.webhook(moment.attempt)}</Link>,
+        tone: outcomeTone(moment.outcome),
+        more: <p>{[webhooks.outcomes[moment.outcome], moment.http_status].filter(Boolean).join(' · ')}</p>,
+      }
+  }
+}
+
+/** `dashboard:alex` is alex; keys and devices are called by their own names. */
+export const actorName = (actor: string): string => actor.replace(/^dashboard:/, '')

@@ -1,0 +1,148 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { VerificationDetail, VerificationSummary } from '../../../dashboard/verification-schema.ts'
+import { sandboxUrl, serviceUrl } from '../../shared/base.ts'
+import { Button, LinkButton } from '../../shared/button.tsx'
+import { Copy } from '../../shared/copy.tsx'
+import { Icon } from '../../shared/icons.tsx'
+import { watchStatus } from '../../shared/live.ts'
+import { QrCode } from '../../shared/qr.tsx'
+import { Confirm } from '../confirm.tsx'
+import { useData } from '../data.ts'
+import { Facts } from '../facts.tsx'
+import { useFormat } from '../format.ts'
+import { Json } from '../json.tsx'
+import { Loaded } from '../loaded.tsx'
+import { Panel } from '../panel.tsx'
+import { hrefTo, Link } from '../route.tsx'
+import { usePlace, useSession } from '../session.tsx'
+import { type TemplatesData, useTemplateTitle } from '../template-names.ts'
+import { useDashboardWords } from '../words.ts'
+import { ClaimList } from './claim-list.tsx'
+import { CredentialCards } from './credential-cards.tsx'
+import { Timeline } from './timeline.tsx'
+import { Verdict } from './verdict.tsx'
+
+const CONFIRM_CHARS = 6
+
+type Props = {
+  id: string
+  templates: TemplatesData
+  backTo: string
+  onSeen: (verification: VerificationSummary) => void
+  onErased: () => void
+}
+
+export function VerificationDetailPanel({ id, templates, backTo, onSeen, onErased }: Props) {
+  const title = useTemplateTitle(templates)
+  const words = useDashboardWords().verification
+  const { environment, inTenant } = usePlace()
+  const data = useData<VerificationDetail>(inTenant(`verifications/${encodeURIComponent(id)}?environment=${environment}`))
+  const verification = data.value?.verification
+  const isPending = verification?.status === 'pending'
+  useEffect(() => {
+    if (verification) onSeen(withoutPresented(verification))
+  }, [verification])
+  useEffect(() => {
+    if (isPending) return watchStatus({ id, onStatus: data.reload, onGone: data.reload })
+  }, [id, isPending])
+  return (
+    <Panel title={verification ? title(verification.template) : words.title} backTo={backTo}>
+      <Loaded data={data}>
+        {detail => (
+          <>
+            <Verdict detail={detail} templates={templates} />
+            {isPending && <Answer detail={detail} />}
+            <ClaimList verification={detail.verification} />
+            <CredentialCards credentials={detail.verification.credentials ?? []} />
+            <Timeline moments={detail.timeline} deliveries={detail.deliveries} />
+            <About detail={detail} title={title(detail.verification.template)} />
+            <Erase id={id} onErased={onErased} />
+          </>
+        )}
+      </Loaded>
+    </Panel>
+  )
+}
+
+function withoutPresented({ claims: _, credentials: __, ...rest }: VerificationDetail['verification']): VerificationSummary {
+  return rest
+}
+
+/** While it waits: the ways to answer. */
+function Answer({ detail: { verification, environment } }: { detail: VerificationDetail }) {
+  const words = useDashboardWords().verification
+  const { wallet_uri: walletUri = '' } = verification
+  return (
+    <section class="answer">
+      <figure class="stack tight">
+        <QrCode text={walletUri} label={words.qrLabel} />
+        <figcaption class="hint">{words.scan}</figcaption>
+      </figure>
+      <div class="stack tight">
+        {environment === 'test' && (
+          <LinkButton kind="primary" href={sandboxUrl(walletUri)} target="_blank" rel="noopener">
+            <Icon name="wallet" />
+            {words.sandbox}
+          </LinkButton>
+        )}
+        <LinkButton href={serviceUrl(`v/${verification.id}`)} target="_blank" rel="noopener">
+          <Icon name="out" />
+          {words.hosted}
+        </LinkButton>
+        <p class="hint">{words.following}</p>
+      </div>
+    </section>
+  )
+}
+
+function About({ detail: { verification, query }, title }: { detail: VerificationDetail; title: string }) {
+  const words = useDashboardWords().verification
+  const { copyId } = useDashboardWords()
+  const { time } = useFormat()
+  const { id, template, purpose, metadata, expires_at } = verification
+  return (
+    <section class="stack tight">
+      <h3>{words.about}</h3>
+      <Copy text={id} label={copyId} />
+      <Facts
+        facts={[
+          [words.template, template && <Link href={hrefTo(`templates/${encodeURIComponent(template)}`)}>{title}</Link>],
+          [words.purpose, purpose],
+          [words.validUntil, verification.status === 'pending' && <time dateTime={expires_at}>{time(expires_at)}</time>],
+          ...Object.entries(metadata ?? {}).map(([name, value]) => [<code key={name}>{name}</code>, value] as const),
+        ]}
+      />
+      <Json title={words.query} value={query} />
+    </section>
+  )
+}
+
+function Erase({ id, onErased }: { id: string; onErased: () => void }) {
+  const words = useDashboardWords().verification
+  const { call } = useSession()
+  const { environment, inTenant } = usePlace()
+  const [isAsking, setIsAsking] = useState(false)
+  return (
+    <div class="row">
+      <Button kind="danger" onClick={() => setIsAsking(true)}>
+        <Icon name="trash" />
+        {words.erase}
+      </Button>
+      {isAsking && (
+        <Confirm
+          title={words.eraseTitle}
+          name={id.slice(-CONFIRM_CHARS)}
+          verb={words.erase}
+          onClose={() => setIsAsking(false)}
+          onConfirm={async () => {
+            const path = inTenant(`verifications/${encodeURIComponent(id)}?environment=${environment}`)
+            await call(path, { method: 'DELETE' })
+            onErased()
+          }}
+        >
+          {words.eraseMore}
+        </Confirm>
+      )}
+    </div>
+  )
+}

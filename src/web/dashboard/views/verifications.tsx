@@ -1,0 +1,128 @@
+import type { VerificationSummary } from '../../../dashboard/verification-schema.ts'
+import type { Status } from '../../../verifications/schema.ts'
+import { Button } from '../../shared/button.tsx'
+import { useCommon, useLanguage } from '../../shared/language.tsx'
+import { Failed, Loading } from '../loaded.tsx'
+import { More } from '../more.tsx'
+import { Page } from '../page.tsx'
+import { type Pages, usePages } from '../pages.ts'
+import { Split } from '../panel.tsx'
+import { goTo, hrefTo, useRoute } from '../route.tsx'
+import { usePlace } from '../session.tsx'
+import { type TemplatesData, useTemplates } from '../template-names.ts'
+import { useDashboardWords } from '../words.ts'
+import { TryIt } from './try-it.tsx'
+import { VerificationDetailPanel } from './verification-detail.tsx'
+import { VerificationTable } from './verification-table.tsx'
+import { VerificationsEmpty } from './verifications-empty.tsx'
+
+const STATUSES: readonly Status[] = ['pending', 'completed', 'failed', 'expired']
+
+type Filter = { status: string | null; template: string | null }
+
+export function Verifications({ id }: { id: string }) {
+  const words = useDashboardWords().verifications
+  const { environment, inTenant } = usePlace()
+  const { search } = useRoute()
+  const templates = useTemplates()
+  const filter = { status: search.get('status'), template: search.get('template') }
+  const pages = usePages<VerificationSummary>(inTenant(`verifications?${queryOf(environment, filter)}`))
+  const follow = (seen: VerificationSummary) => {
+    if (!pages.rows || filter.status || filter.template) return
+    if (pages.rows.some(row => row.id === seen.id)) pages.change(rows => rows.map(row => (row.id === seen.id ? seen : row)))
+    else if (seen.created_at > (pages.rows[0]?.created_at ?? '')) pages.reload()
+  }
+  const isEmpty = pages.rows?.length === 0 && !filter.status && !filter.template && !pages.hasMore
+  return (
+    <Page title={words.title} intro={words.intro} actions={!isEmpty && <TryIt />}>
+      <Split
+        list={
+          isEmpty ? (
+            <VerificationsEmpty title={words.emptyTitle[environment]}>{words.empty}</VerificationsEmpty>
+          ) : (
+            <>
+              <Filters filter={filter} templates={templates} />
+              <List pages={pages} templates={templates} chosen={id} />
+            </>
+          )
+        }
+        panel={
+          id && (
+            <VerificationDetailPanel
+              key={id}
+              id={id}
+              templates={templates}
+              backTo={hrefTo('verifications', filter)}
+              onSeen={follow}
+              onErased={() => {
+                pages.change(rows => rows.filter(row => row.id !== id))
+                goTo(hrefTo('verifications', filter))
+              }}
+            />
+          )
+        }
+      />
+    </Page>
+  )
+}
+
+function queryOf(environment: string, { status, template }: Filter): string {
+  return new URLSearchParams({ environment, ...(status && { status }), ...(template && { template }) }).toString()
+}
+
+function Filters({ filter, templates }: { filter: Filter; templates: TemplatesData }) {
+  const words = useDashboardWords().verifications
+  const common = useCommon()
+  const language = useLanguage()
+  const choose = (change: Partial<Filter>) => goTo(hrefTo('verifications', { ...filter, ...change }), { replace: true })
+  return (
+    <fieldset class="filters">
+      <legend class="only-heard">{words.filters}</legend>
+      <select
+        aria-label={words.status}
+        value={filter.status ?? ''}
+        onChange={event => choose({ status: event.currentTarget.value || null })}
+      >
+        <option value="">{words.anyStatus}</option>
+        {STATUSES.map(status => (
+          <option key={status} value={status}>
+            {common.statuses[status]}
+          </option>
+        ))}
+      </select>
+      <select
+        aria-label={words.template}
+        value={filter.template ?? ''}
+        onChange={event => choose({ template: event.currentTarget.value || null })}
+      >
+        <option value="">{words.anyTemplate}</option>
+        {templates.value?.data.map(({ key, title }) => (
+          <option key={key} value={key}>
+            {title[language]}
+          </option>
+        ))}
+      </select>
+    </fieldset>
+  )
+}
+
+type ListProps = { pages: Pages<VerificationSummary>; templates: TemplatesData; chosen: string }
+
+function List({ pages, templates, chosen }: ListProps) {
+  const words = useDashboardWords().verifications
+  const { rows, problem } = pages
+  if (!rows) return problem === undefined ? <Loading /> : <Failed problem={problem} onRetry={pages.reload} />
+  return (
+    <>
+      {rows.length > 0 ? (
+        <VerificationTable rows={rows} templates={templates} chosen={chosen} />
+      ) : (
+        <div class="nothing">
+          <p class="secondary">{words.noMatch}</p>
+          <Button onClick={() => goTo(hrefTo('verifications'), { replace: true })}>{words.clear}</Button>
+        </div>
+      )}
+      <More pages={pages} />
+    </>
+  )
+}

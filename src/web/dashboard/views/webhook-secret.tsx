@@ -1,0 +1,84 @@
+import { useState } from 'preact/hooks'
+import type { WebhookSecret, WebhookSecretState } from '../../../dashboard/webhook-schema.ts'
+import { Button } from '../../shared/button.tsx'
+import { Card } from '../../shared/card.tsx'
+import { Copy } from '../../shared/copy.tsx'
+import { Notice } from '../../shared/notice.tsx'
+import { useAction } from '../action.ts'
+import { Confirm } from '../confirm.tsx'
+import { useData } from '../data.ts'
+import { useFormat } from '../format.ts'
+import { Loaded } from '../loaded.tsx'
+import { Problem } from '../problem.tsx'
+import { usePlace, useSession } from '../session.tsx'
+import { useDashboardWords } from '../words.ts'
+
+type State = typeof WebhookSecretState.static
+
+/** By which a receiver knows that an event comes from here. */
+export function WebhookSecretCard() {
+  const words = useDashboardWords().webhooks
+  const { call } = useSession()
+  const { inTenant } = usePlace()
+  const { time } = useFormat()
+  const data = useData<State>(inTenant('webhook-secret'))
+  const [secret, setSecret] = useState<string>()
+  const [isAsking, setIsAsking] = useState(false)
+  const post = async (act: string) => {
+    const answer = await call<State & Partial<WebhookSecret>>(inTenant(`webhook-secret/${act}`), { method: 'POST' })
+    data.set({ created_at: answer.created_at, previous_valid_until: answer.previous_valid_until })
+    setSecret(answer.webhook_secret)
+  }
+  const reveal = useAction(() => post('reveal'))
+  const drop = useAction(() => post('drop-previous'))
+  return (
+    <Card title={words.secret}>
+      <p class="secondary">{words.secretMore}</p>
+      <Loaded data={data}>
+        {({ created_at, previous_valid_until }) => (
+          <>
+            {secret && <Copy text={secret} label={words.secretName} wraps />}
+            <p class="hint">{words.since(time(created_at))}</p>
+            {previous_valid_until && (
+              <Notice tone="wait">
+                <div class="stack tight">
+                  <p>{words.overlap(time(previous_valid_until))}</p>
+                  <p class="hint">{words.overlapMore}</p>
+                  <div>
+                    <Button busy={drop.isBusy} onClick={() => drop.run()}>
+                      {words.overlapDo}
+                    </Button>
+                  </div>
+                </div>
+              </Notice>
+            )}
+            <Problem of={reveal.problem ?? drop.problem} />
+            <div class="row">
+              {secret ? (
+                <Button onClick={() => setSecret(undefined)}>{words.hide}</Button>
+              ) : (
+                <Button busy={reveal.isBusy} onClick={() => reveal.run()}>
+                  {words.reveal}
+                </Button>
+              )}
+              <Button onClick={() => setIsAsking(true)}>{words.rotate}</Button>
+            </div>
+          </>
+        )}
+      </Loaded>
+      {isAsking && (
+        <Confirm
+          title={words.rotateTitle}
+          verb={words.rotateDo}
+          onClose={() => setIsAsking(false)}
+          onConfirm={async () => {
+            await post('rotate')
+            setIsAsking(false)
+          }}
+        >
+          {words.rotateMore}
+        </Confirm>
+      )}
+    </Card>
+  )
+}

@@ -1,0 +1,54 @@
+import { Icon } from '../shared/icons.tsx'
+import { useWords } from '../shared/language.tsx'
+import { useOutcome } from '../shared/outcome.ts'
+import { Seal } from '../shared/seal.tsx'
+import * as de from '../shared/strings/de.ts'
+import * as en from '../shared/strings/en.ts'
+import { CHEATS, type Cheat, type Story } from './story.ts'
+
+/** Six ways to get a yes that is not deserved, and why each of them fails. */
+export function Cheats({ story }: { story: Story }) {
+  const words = useWords({ en: en.demo, de: de.demo })
+  const { step } = story
+  return (
+    <section class="cheats" aria-label={words.cheat}>
+      <h2>{words.cheat}</h2>
+      <ul class={step === 'cheat' ? 'glowing' : undefined}>
+        {CHEATS.map(cheat => (
+          <li key={cheat}>
+            <Attempt cheat={cheat} story={story} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function Attempt({ cheat, story: { step, caught, cheating, cheat: attempt } }: { cheat: Cheat; story: Story }) {
+  const words = useWords({ en: en.demo, de: de.demo })
+  const code = caught[cheat]
+  const isBusy = cheating === cheat
+  return (
+    <button
+      type="button"
+      class={`cheat${code ? ' caught' : ''}`}
+      aria-disabled={step === 'begin' || cheating !== undefined}
+      onClick={() => step !== 'begin' && cheating === undefined && attempt(cheat)}
+    >
+      <strong>
+        {isBusy ? <Seal state="busy" size={18} /> : <Icon name={code ? 'cross' : 'next'} size={18} />}
+        {words.cheats[cheat]}
+      </strong>
+      {code && <Caught code={code} />}
+    </button>
+  )
+}
+
+function Caught({ code }: { code: string }) {
+  const { sentence } = useOutcome(code)
+  return (
+    <span class="why">
+      {sentence} <code>{code}</code>
+    </span>
+  )
+}

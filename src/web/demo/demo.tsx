@@ -1,0 +1,118 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { PersonaId } from '../../sandbox/personas.ts'
+import { serviceUrl } from '../shared/base.ts'
+import { Button } from '../shared/button.tsx'
+import { LanguageSwitch, useCommon, useLanguage, useWords } from '../shared/language.tsx'
+import { Notice } from '../shared/notice.tsx'
+import { Wordmark } from '../shared/seal.tsx'
+import * as de from '../shared/strings/de.ts'
+import * as en from '../shared/strings/en.ts'
+import { Cheats } from './cheats.tsx'
+import { Office } from './office.tsx'
+import { type Step, type Story, useStory } from './story.ts'
+
+const PANES = ['till', 'phone', 'office'] as const
+type Pane = (typeof PANES)[number]
+
+/** Where the next thing happens, for screens that show one pane at a time. */
+const PANE_OF: Readonly<Record<Step, Pane>> = {
+  begin: 'till',
+  ask: 'till',
+  scan: 'till',
+  share: 'phone',
+  webhook: 'till',
+  erase: 'office',
+  cheat: 'till',
+  cheating: 'till',
+  done: 'till',
+}
+
+/** The till and the phone are the real pages; what joins them here is the hand that would hold the phone to the code. */
+export function DemoPage() {
+  const words = useWords({ en: en.demo, de: de.demo })
+  const common = useCommon()
+  const language = useLanguage()
+  const phone = useRef<HTMLIFrameElement>(null)
+  const story = useStory((walletUri, persona, isHurried) => handOver(phone.current, walletUri, persona, isHurried))
+  const [shown, setShown] = useState<Pane>('till')
+  useEffect(() => setShown(PANE_OF[story.step]), [story.step])
+  useEffect(() => {
+    document.title = words.title
+  }, [words])
+  return (
+    <div class="demo">
+      <header class="top">
+        <Wordmark />
+        <h1>{words.title}</h1>
+        <LanguageSwitch />
+      </header>
+      <Next story={story} />
+      {story.problem !== undefined && (
+        <Notice tone="no" alert>
+          {common.unreachable}
+        </Notice>
+      )}
+      <nav class="pane-choice" aria-label={words.panes}>
+        {PANES.map(pane => (
+          <button key={pane} type="button" aria-pressed={pane === shown} onClick={() => setShown(pane)}>
+            {words.tabs[pane]}
+          </button>
+        ))}
+      </nav>
+      <main class="panes" data-shown={shown}>
+        <PaneOf pane="till" step={story.step}>
+          {/* Each keeps its own language: a new one is taken up by loading it again. */}
+          <iframe key={language} title={words.till.title} src={serviceUrl('till')} allow="camera" />
+        </PaneOf>
+        <PaneOf pane="phone" step={story.step}>
+          <iframe key={language} ref={phone} title={words.phone.title} src={serviceUrl('sandbox')} allow="camera" />
+        </PaneOf>
+        <PaneOf pane="office" step={story.step}>
+          <Office story={story} />
+        </PaneOf>
+      </main>
+      <Cheats story={story} />
+    </div>
+  )
+}
+
+function handOver(phone: HTMLIFrameElement | null, walletUri: string, persona: PersonaId, isHurried: boolean): void {
+  const fragment = new URLSearchParams({ wallet_uri: walletUri, persona, ...(isHurried && { share: 'now' }) })
+  const page = phone?.contentWindow
+  if (page) page.location.hash = fragment.toString()
+}
+
+/** The one thing to do now. */
+function Next({ story: { step, ask, scan, erase } }: { story: Story }) {
+  const words = useWords({ en: en.demo, de: de.demo })
+  const { say, press } = words.steps[step]
+  const act = { ask, scan, erase }[step as 'ask' | 'scan' | 'erase']
+  return (
+    <section class="next" aria-label={words.next}>
+      <p role="status">{say}</p>
+      {act && press && (
+        <div class="glowing">
+          <Button kind="primary" onClick={act}>
+            {press}
+          </Button>
+        </div>
+      )}
+    </section>
+  )
+}
+
+function PaneOf({ pane, step, children }: { pane: Pane; step: Step; children: ComponentChildren }) {
+  const words = useWords({ en: en.demo, de: de.demo })
+  const { title, more } = words[pane]
+  const isGlowing = step === 'share' && pane === 'phone'
+  return (
+    <section class={`pane ${pane}${isGlowing ? ' glowing' : ''}`} aria-label={title}>
+      <header>
+        <h2>{title}</h2>
+        <p class="secondary">{more}</p>
+      </header>
+      <div class="pane-body">{children}</div>
+    </section>
+  )
+}

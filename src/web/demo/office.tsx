@@ -1,0 +1,154 @@
+import type { DemoMoment, DemoSession } from '../../demo/schema.ts'
+import { Badge, StatusBadge } from '../shared/badge.tsx'
+import { Button } from '../shared/button.tsx'
+import { Copy } from '../shared/copy.tsx'
+import { Icon, type IconName } from '../shared/icons.tsx'
+import { useCommon, useLanguage, useWords } from '../shared/language.tsx'
+import { Notice } from '../shared/notice.tsx'
+import { useCheck, useOutcome } from '../shared/outcome.ts'
+import * as de from '../shared/strings/de.ts'
+import * as en from '../shared/strings/en.ts'
+import type { Erased, Story } from './story.ts'
+
+const useDemo = () => useWords({ en: en.demo, de: de.demo })
+
+/** What the merchant sees: the session with its checks, the webhook, and the end of both. */
+export function Office({ story: { session, erased, erase, data } }: { story: Story }) {
+  const words = useDemo()
+  return (
+    <div class="office-view stack">
+      {session && <Session session={session} onErase={erase} />}
+      {erased && <WasErased erased={erased} />}
+      {!session && !erased && <p class="secondary">{words.nothingYet}</p>}
+      {data && <Commands commands={data.commands} />}
+    </div>
+  )
+}
+
+function Session({ session, onErase }: { session: DemoSession; onErase: () => void }) {
+  const words = useDemo()
+  const { verification, moments, checks, webhook } = session
+  const { id, status, error } = verification
+  return (
+    <>
+      <div class="row">
+        <StatusBadge status={status} />
+        <code class="id">{id}</code>
+      </div>
+      {error && <Reason code={error.code} />}
+      {webhook && <Webhook webhook={webhook} />}
+      <Moments moments={moments} />
+      {checks.length > 0 && (
+        <ul class="checks" aria-label={words.checks}>
+          {checks.map((each, i) => (
+            <Checked key={i} {...each} />
+          ))}
+        </ul>
+      )}
+      {status !== 'pending' && (
+        <Button kind="danger" onClick={onErase}>
+          <Icon name="trash" />
+          {words.steps.erase.press}
+        </Button>
+      )}
+    </>
+  )
+}
+
+function Reason({ code }: { code: string }) {
+  const { sentence, meaning } = useOutcome(code)
+  return (
+    <Notice tone="no">
+      <strong>{sentence}</strong> {meaning} <code>{code}</code>
+    </Notice>
+  )
+}
+
+const CLOCK = { hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3, hourCycle: 'h23' } as const
+
+function Moments({ moments }: { moments: readonly DemoMoment[] }) {
+  const words = useDemo()
+  const clock = new Intl.DateTimeFormat(useLanguage(), CLOCK)
+  return (
+    <ol class="moments" aria-label={words.timeline}>
+      {moments.map(({ at, event }) => (
+        <li key={`${at}${event}`}>
+          <time dateTime={at} title={at} class="mono">
+            {clock.format(Date.parse(at))}
+          </time>
+          {words.moments[event]}
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+const MARKS: Readonly<Record<string, IconName>> = { pass: 'tick', fail: 'cross', warning: 'warning', skipped: 'dash' }
+
+function Checked({ check, status, detail }: DemoSession['checks'][number]) {
+  const sentence = useCheck(check)
+  const words = useDemo()
+  return (
+    <li class={status}>
+      <Icon name={MARKS[status] ?? 'dash'} size={18} />
+      <span>
+        <span class="only-heard">{words.marks[status]}</span> {sentence}
+        {status !== 'pass' && detail && <span class="hint"> {detail}</span>}
+      </span>
+    </li>
+  )
+}
+
+function Webhook({ webhook: { headers, body } }: { webhook: NonNullable<DemoSession['webhook']> }) {
+  const words = useDemo()
+  return (
+    <section class="webhook stack tight" aria-label={words.webhook}>
+      <h3>{words.webhook}</h3>
+      <Badge tone="ok" icon="tick">
+        {words.verified}
+      </Badge>
+      <p class="secondary">{words.how}</p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable. */}
+      <pre tabIndex={0}>
+        {Object.entries(headers)
+          .map(([name, value]) => `${name}: ${value}`)
+          .join('\n')}
+        {'\n\n'}
+        {JSON.stringify(JSON.parse(body), null, 2)}
+      </pre>
+    </section>
+  )
+}
+
+function WasErased({ erased: { id, deleted, audit } }: { erased: Erased }) {
+  const words = useDemo()
+  const { verification_sessions, verification_results, webhook_deliveries } = deleted
+  return (
+    <>
+      <Notice tone="neutral">
+        {words.erased(verification_sessions, verification_results, webhook_deliveries)} <code>{id}</code>
+      </Notice>
+      <Notice tone={audit.ok ? 'ok' : 'no'}>
+        {audit.ok ? words.chainHolds(audit.count) : words.chainBroken} <code class="id">{audit.head}</code>
+      </Notice>
+    </>
+  )
+}
+
+function Commands({ commands }: { commands: readonly string[] }) {
+  const words = useDemo()
+  const common = useCommon()
+  return (
+    <details class="commands">
+      <summary>
+        <Icon name="next" size={16} />
+        {words.curl}
+      </summary>
+      <div class="stack tight">
+        {commands.map(command => (
+          <Copy key={command} text={command} label={common.command} />
+        ))}
+      </div>
+    </details>
+  )
+}

@@ -1,0 +1,124 @@
+// How the story stands, told by the real parts alone: what the till keeps, what the service says of the session, and what came to the receiver.
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { DemoAudit, DemoData, DemoSession } from '../../demo/schema.ts'
+import type { PersonaId } from '../../sandbox/personas.ts'
+import type { ErasureResult } from '../../verifications/schema.ts'
+import { callApi } from '../shared/api.ts'
+import { startCheck } from '../till/check.ts'
+import { type Check, read, useKept } from '../till/memory.ts'
+import { pairTill, useIsPaired } from './pairing.ts'
+import { useSession } from './session.ts'
+
+export const TEMPLATE = 'age_over_18'
+export const CHEATS = ['replay', 'expired', 'untrusted_issuer', 'revoked', 'tampered_claim', 'minor'] as const
+export type Cheat = (typeof CHEATS)[number]
+
+export type Step = 'begin' | 'ask' | 'scan' | 'share' | 'webhook' | 'erase' | 'cheat' | 'cheating' | 'done'
+
+export type Erased = ErasureResult & { audit: DemoAudit }
+
+export type Story = {
+  step: Step
+  data: DemoData | undefined
+  session: DemoSession | undefined
+  erased: Erased | undefined
+  /** How each attempt ended. */
+  caught: Partial<Record<Cheat, string>>
+  cheating: Cheat | undefined
+  /** Something that the service refused, or no answer at all. */
+  problem: unknown
+  ask: () => void
+  scan: () => void
+  erase: () => void
+  cheat: (cheat: Cheat) => void
+}
+
+/** `hand` gives a request to the phone; hurried, it answers by itself. */
+export function useStory(hand: (walletUri: string, persona: PersonaId, isHurried: boolean) => void): Story {
+  const [data, setData] = useState<DemoData>()
+  const [problem, setProblem] = useState<unknown>()
+  const [erased, setErased] = useState<Erased>()
+  const [caught, setCaught] = useState<Story['caught']>({})
+  const [attempt, setAttempt] = useState<{ cheat: Cheat; checkKey: string }>()
+  const handed = useRef('')
+  const isPaired = useIsPaired(data)
+  const check = useKept('check')
+  const session = useSession(useLast(check)?.id)
+  const { verification } = session ?? {}
+
+  const attempted = <Result>(work: Promise<Result>, then: (result: Result) => void) => void work.then(then, setProblem)
+
+  useEffect(() => {
+    attempted(begin(), setData)
+  }, [])
+
+  const scan = () => {
+    if (verification?.wallet_uri) hand(verification.wallet_uri, 'adult', false)
+  }
+
+  useEffect(() => {
+    if (!attempt || check?.key !== attempt.checkKey || verification === undefined || verification.id !== check.id) return
+    const { id, status, wallet_uri, error } = verification
+    if (status === 'pending' && wallet_uri && handed.current !== id) {
+      handed.current = id
+      hand(wallet_uri, attempt.cheat, true)
+    }
+    if (status === 'pending') return
+    setCaught(before => ({ ...before, [attempt.cheat]: error?.code ?? status }))
+    setAttempt(undefined)
+  }, [attempt, check?.id, verification?.status])
+
+  return {
+    step: stepOf({ isPaired, session, hasErased: erased !== undefined, isCheating: attempt !== undefined, caught }),
+    data,
+    session: session?.verification.id === erased?.id ? undefined : session,
+    erased: session === undefined || session.verification.id === erased?.id ? erased : undefined,
+    caught,
+    cheating: attempt?.cheat,
+    problem,
+    ask: () => startCheck(TEMPLATE),
+    scan,
+    erase: () => data && verification && attempted(eraseWith(data.key, verification.id), setErased),
+    cheat(cheat) {
+      startCheck(TEMPLATE)
+      setAttempt({ cheat, checkKey: read('check')?.key ?? '' })
+    },
+  }
+}
+
+async function begin(): Promise<DemoData> {
+  const data = await callApi<DemoData>('demo/data')
+  await pairTill(data)
+  return data
+}
+
+/** The till forgets a check when its verdict was seen; the back office does not. */
+function useLast(check: Check | undefined): Check | undefined {
+  const last = useRef<Check>(undefined)
+  if (check?.id !== undefined) last.current = check
+  return check ?? last.current
+}
+
+async function eraseWith(key: string, id: string): Promise<Erased> {
+  const headers = { authorization: `Bearer ${key}` }
+  const result = await callApi<ErasureResult>(`v1/verifications/${id}`, { method: 'DELETE', headers })
+  return { ...result, audit: await callApi<DemoAudit>('demo/audit') }
+}
+
+type Standing = {
+  isPaired: boolean
+  session: DemoSession | undefined
+  hasErased: boolean
+  isCheating: boolean
+  caught: Story['caught']
+}
+
+function stepOf({ isPaired, session, hasErased, isCheating, caught }: Standing): Step {
+  if (!isPaired) return 'begin'
+  if (isCheating) return 'cheating'
+  const status = session?.verification.status
+  if (status === 'pending') return session?.moments.some(({ event }) => event === 'request_fetched') ? 'share' : 'scan'
+  if (hasErased) return Object.keys(caught).length === CHEATS.length ? 'done' : 'cheat'
+  if (status === undefined || status === 'expired') return 'ask'
+  return session?.webhook ? 'erase' : 'webhook'
+}

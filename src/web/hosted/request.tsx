@@ -1,0 +1,169 @@
+import { useState } from 'preact/hooks'
+import type { HostedVerification, Share } from '../../verifications/schema.ts'
+import { Button, LinkButton } from '../shared/button.tsx'
+import { useClaimWords } from '../shared/claims.ts'
+import { Icon } from '../shared/icons.tsx'
+import { useLanguage, useWords } from '../shared/language.tsx'
+import { QrCode } from '../shared/qr.tsx'
+import { Seal } from '../shared/seal.tsx'
+import * as de from '../shared/strings/de.ts'
+import * as en from '../shared/strings/en.ts'
+import { useNow } from '../shared/time.tsx'
+
+const PHONE = '(pointer: coarse) and (max-width: 820px), (pointer: coarse) and (max-height: 500px)'
+
+const useHosted = () => useWords({ en: en.hosted, de: de.hosted })
+
+/** Who asks, why, for what; and how to answer. */
+export function Request({ asked, aheadMs }: { asked: HostedVerification; aheadMs: number }) {
+  const words = useHosted()
+  const language = useLanguage()
+  const { asked_by, purpose, shares } = asked
+  return (
+    <article class="card request">
+      <div class="stack loose">
+        <header class="stack tight">
+          <h1>
+            <span class="who">{asked_by}</span> {words.asks}
+          </h1>
+          {purpose && <p class="purpose">{typeof purpose === 'string' ? purpose : purpose[language]}</p>}
+        </header>
+        <section class="stack tight">
+          <h2>{words.shares}</h2>
+          {shares.map((share, i) => (
+            <Shared key={i} share={share} />
+          ))}
+          <p class="hint">{words.nothingElse}</p>
+        </section>
+      </div>
+      <Way asked={asked} aheadMs={aheadMs} />
+      <Help shares={shares} />
+    </article>
+  )
+}
+
+function Shared({ share: { required, alternatives } }: { share: Share }) {
+  const words = useHosted()
+  return (
+    <>
+      {!required && <p class="secondary">{words.optional}</p>}
+      {alternatives.length > 1 && <p class="secondary">{words.oneOf}</p>}
+      <ul class="shares">
+        {alternatives.map(({ claims, documents }, i) => (
+          <li key={i}>
+            <Icon name="document" />
+            <Alternative claims={claims} documents={documents} />
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+/** Claims in words; without any, it is the document itself that is shown. */
+function Alternative({ claims, documents }: Share['alternatives'][number]) {
+  const { claim, document } = useClaimWords()
+  const names = [...new Set(claims.length > 0 ? claims.map(claim) : documents.map(document))]
+  return (
+    <ul class={names.length > 1 ? 'several' : undefined}>
+      {names.map(name => (
+        <li key={name}>{name}</li>
+      ))}
+    </ul>
+  )
+}
+
+/** The code, or the wallet on this phone; once a wallet has the request, neither, so that nobody scans it a second time by mistake. */
+function Way({ asked, aheadMs }: { asked: HostedVerification; aheadMs: number }) {
+  const words = useHosted()
+  const [isShownAgain, setIsShownAgain] = useState(false)
+  if (asked.fetched && !isShownAgain) {
+    return (
+      <section class="way stack">
+        <Seal state="busy" />
+        <h2>{words.scanned}</h2>
+        <p class="secondary">{words.scannedMore}</p>
+        <Remaining asked={asked} aheadMs={aheadMs} />
+        <Button kind="quiet" onClick={() => setIsShownAgain(true)}>
+          {words.scannedAgain}
+        </Button>
+      </section>
+    )
+  }
+  return <Choices asked={asked} aheadMs={aheadMs} />
+}
+
+function Choices({ asked, aheadMs }: { asked: HostedVerification; aheadMs: number }) {
+  const words = useHosted()
+  // Once: turning the phone must not take the button away.
+  const [isPhone] = useState(() => matchMedia(PHONE).matches)
+  const code = (
+    <figure class="code stack tight">
+      <QrCode text={asked.wallet_uri ?? ''} label={words.qrLabel} />
+      <figcaption class="secondary">{words.scan}</figcaption>
+    </figure>
+  )
+  if (isPhone) {
+    return (
+      <section class="way stack">
+        <LinkButton kind="primary" large wide href={asked.wallet_uri ?? ''}>
+          <Icon name="wallet" />
+          {words.open}
+        </LinkButton>
+        <Remaining asked={asked} aheadMs={aheadMs} />
+        <details>
+          <summary>
+            {words.otherDevice}
+            <Icon name="down" size={16} />
+          </summary>
+          {code}
+        </details>
+      </section>
+    )
+  }
+  return (
+    <section class="way stack">
+      {code}
+      <Remaining asked={asked} aheadMs={aheadMs} />
+      <a href={asked.wallet_uri}>{words.openHere}</a>
+    </section>
+  )
+}
+
+/** Time that is left, as the ring and in words. Not read out by itself: a clock that speaks is a nuisance. */
+function Remaining({ asked: { created_at, expires_at }, aheadMs }: { asked: HostedVerification; aheadMs: number }) {
+  const words = useHosted()
+  const leftMs = Math.max(0, Date.parse(expires_at) - (useNow(1000) + aheadMs))
+  const wholeMs = Date.parse(expires_at) - Date.parse(created_at)
+  return (
+    <p class="remaining">
+      <Seal state="waiting" size={22} left={leftMs / wholeMs} />
+      {words.left(minutes(leftMs))}
+    </p>
+  )
+}
+
+const minutes = (ms: number): string => {
+  const seconds = Math.ceil(ms / 1000)
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+}
+
+function Help({ shares }: { shares: readonly Share[] }) {
+  const words = useHosted()
+  const { document } = useClaimWords()
+  const documents = new Set(shares.flatMap(({ alternatives }) => alternatives.flatMap(each => each.documents.map(document))))
+  return (
+    <details>
+      <summary>
+        {words.noWallet}
+        <Icon name="down" size={16} />
+      </summary>
+      <div class="stack tight">
+        <p class="secondary">{words.noWalletMore}</p>
+        <p class="secondary">
+          {words.accepted} {[...documents].join(', ')}
+        </p>
+      </div>
+    </details>
+  )
+}

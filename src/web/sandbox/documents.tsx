@@ -1,0 +1,66 @@
+import { type DocumentState, PERSONAS } from '../../sandbox/personas.ts'
+import type { Credential, Holder } from '../../sandbox/wallet.ts'
+import { useClaimWords } from '../shared/claims.ts'
+import { useWords } from '../shared/language.tsx'
+import { Seal, type SealState } from '../shared/seal.tsx'
+import * as de from '../shared/strings/de.ts'
+import * as en from '../shared/strings/en.ts'
+
+const SEALS: Readonly<Record<DocumentState, SealState>> = {
+  valid: 'verified',
+  expired: 'expired',
+  not_yet_valid: 'expired',
+  revoked: 'refused',
+  untrusted: 'refused',
+}
+
+/** Who the holder is, and a card for each document. */
+export function Documents({ holder }: { holder: Holder | undefined }) {
+  const words = useWords({ en: en.sandbox, de: de.sandbox })
+  if (!holder) {
+    return (
+      <div class="issuing" role="status">
+        <Seal state="busy" size={64} label={words.issuing} />
+      </div>
+    )
+  }
+  const { name, picture } = personOf(holder)
+  const { document } = PERSONAS[holder.persona]
+  return (
+    <>
+      <header class="holder">
+        <img src={picture} alt="" width={48} height={64} />
+        <div>
+          <strong>{name}</strong>
+          <p class="secondary">{words.documentStates[document]}</p>
+        </div>
+      </header>
+      <ul class="documents" aria-label={words.documents}>
+        {holder.credentials.map(credential => (
+          <Document key={credential.type} credential={credential} seal={SEALS[document]} />
+        ))}
+      </ul>
+    </>
+  )
+}
+
+function Document({ credential, seal }: { credential: Credential; seal: SealState }) {
+  const { document } = useClaimWords()
+  return (
+    <li class="document">
+      <div>
+        <strong>{document(credential.type)}</strong>
+        <span class="hint">{FORMATS[credential.format]}</span>
+      </div>
+      <Seal state={seal} size={28} />
+    </li>
+  )
+}
+
+export const FORMATS: Readonly<Record<Credential['format'], string>> = { 'dc+sd-jwt': 'SD-JWT VC', mso_mdoc: 'ISO mdoc' }
+
+/** As the personal ID has it. */
+function personOf({ credentials }: Holder): { name: string; picture: string } {
+  const claims = credentials.find(({ format }) => format === 'dc+sd-jwt')?.claims ?? {}
+  return { name: `${claims.given_name} ${claims.family_name}`, picture: String(claims.picture) }
+}

@@ -1,0 +1,51 @@
+import { Button, LinkButton } from '../shared/button.tsx'
+import { Icon } from '../shared/icons.tsx'
+import { useWords } from '../shared/language.tsx'
+import { Seal, type SealState } from '../shared/seal.tsx'
+import * as de from '../shared/strings/de.ts'
+import * as en from '../shared/strings/en.ts'
+import { SheetTitle } from './consent.tsx'
+import type { Problem } from './open-request.ts'
+import type { Sent } from './send-answer.ts'
+
+/** What the service made of the answer, as far as whoever holds the link may know. */
+export function Done({ sent: { answered, session }, onClose }: { sent: Sent; onClose: () => void }) {
+  const words = useWords({ en: en.sandbox, de: de.sandbox })
+  const end = session?.status === 'completed' ? 'completed' : (session?.reason ?? 'untaken')
+  const seal: SealState = end === 'completed' ? 'verified' : end === 'untaken' ? 'expired' : 'refused'
+  return (
+    <div class="ended stack">
+      <Seal state={seal} size={96} />
+      <SheetTitle>{words.ends[end]}</SheetTitle>
+      <p class="secondary">{end === 'untaken' ? words.untaken(answered.status) : words.endsMore[end]}</p>
+      {answered.redirectUri && (
+        <LinkButton kind="primary" wide href={answered.redirectUri} rel="noreferrer" target="_top">
+          <Icon name="out" />
+          {words.goOn}
+        </LinkButton>
+      )}
+      <Button wide onClick={onClose}>
+        {words.toDocuments}
+      </Button>
+    </div>
+  )
+}
+
+type StoppedProps = { problem: Problem; hasDocuments: boolean; onClose: () => void }
+
+/** Nothing was sent: why, and what to do. */
+export function Stopped({ problem: { kind, detail }, hasDocuments, onClose }: StoppedProps) {
+  const words = useWords({ en: en.sandbox, de: de.sandbox })
+  const { title, more } = words.problems[kind]
+  return (
+    <div class="ended stack" role="alert">
+      <Seal state="expired" size={96} />
+      <SheetTitle>{title}</SheetTitle>
+      <p class="secondary">{more}</p>
+      {detail && <p class="mono hint">{detail}</p>}
+      <Button wide onClick={onClose}>
+        {hasDocuments ? words.toDocuments : words.again}
+      </Button>
+    </div>
+  )
+}

@@ -1,0 +1,148 @@
+import type { ComponentChildren } from 'preact'
+import { Badge, StatusBadge } from '../shared/badge.tsx'
+import { useClaimWords } from '../shared/claims.ts'
+import { Icon } from '../shared/icons.tsx'
+import { useLanguage, useWords } from '../shared/language.tsx'
+import * as de from '../shared/strings/de.ts'
+import * as en from '../shared/strings/en.ts'
+import { FORMATS } from './documents.tsx'
+import type { Asked } from './open-request.ts'
+import type { Sent, SentDocument } from './send-answer.ts'
+import type { Wallet } from './wallet.ts'
+
+const useSandbox = () => useWords({ en: en.sandbox, de: de.sandbox })
+
+/** The protocol, for those who want to see it: the last request, what went out, and what came back. */
+export function Happened({ happened }: { happened: Wallet['happened'] }) {
+  const words = useSandbox()
+  return (
+    <section class="happened stack" aria-label={words.happened}>
+      <h2>{words.happened}</h2>
+      {happened ? (
+        <ol>
+          <Requested asked={happened.asked} />
+          {happened.sent && <WasSent sent={happened.sent} />}
+          {happened.sent && <WasAnswered sent={happened.sent} />}
+        </ol>
+      ) : (
+        <p class="secondary">{words.nothingYet}</p>
+      )}
+    </section>
+  )
+}
+
+function Step({ title, children }: { title: ComponentChildren; children: ComponentChildren }) {
+  return (
+    <li class="stack tight">
+      <h3>{title}</h3>
+      {children}
+    </li>
+  )
+}
+
+function Requested({ asked: { request, session } }: { asked: Asked }) {
+  const words = useSandbox()
+  const language = useLanguage()
+  const { purpose } = session
+  return (
+    <Step title={words.requested}>
+      <dl>
+        <Row name={words.clientId} value={request.clientId} />
+        <Row name={words.nonce} value={request.nonce} />
+        <Row name={words.responseMode} value={request.responseMode} />
+        {purpose && <Row name={words.purpose} value={typeof purpose === 'string' ? purpose : purpose[language]} isText />}
+      </dl>
+      <p class="secondary">{request.clientId.startsWith('redirect_uri:') ? words.unsigned : words.signed}</p>
+      <Json title={words.query} value={request.query} />
+      <Json title={words.wholeRequest} value={request.parameters} />
+    </Step>
+  )
+}
+
+function WasSent({ sent: { documents, isEncrypted, length } }: { sent: Sent }) {
+  const words = useSandbox()
+  return (
+    <Step title={documents.length > 0 ? words.sent : words.declined}>
+      {documents.map(document => (
+        <Document key={document.type} document={document} />
+      ))}
+      <p class="secondary">{isEncrypted ? words.encrypted(length) : words.plain(length)}</p>
+    </Step>
+  )
+}
+
+function Document({ document: { format, type, claims, altered, proof } }: { document: SentDocument }) {
+  const words = useSandbox()
+  const { document } = useClaimWords()
+  return (
+    <div class="sent-document stack tight">
+      <p>
+        <strong>{document(type)}</strong> <span class="hint">{FORMATS[format]}</span>
+      </p>
+      {Object.keys(claims).length > 0 && <Code value={claims} />}
+      {Object.keys(altered).length > 0 && (
+        <>
+          <Badge tone="no" icon="warning">
+            {words.altered}
+          </Badge>
+          <Code value={altered} />
+        </>
+      )}
+      {proof ? <Json title={words.proof} value={proof} /> : <p class="secondary">{words.deviceSigned}</p>}
+    </div>
+  )
+}
+
+function WasAnswered({ sent: { answered, session } }: { sent: Sent }) {
+  const words = useSandbox()
+  return (
+    <Step title={words.answered}>
+      <p class="row">
+        <code>HTTP {answered.status}</code> {session && <StatusBadge status={session.status} />}
+      </p>
+      <Code value={answered.body} />
+      {answered.redirectUri && (
+        <p>
+          {words.redirect}{' '}
+          <a href={answered.redirectUri} rel="noreferrer" target="_top">
+            {answered.redirectUri}
+          </a>
+        </p>
+      )}
+      {session && <p class="secondary">{words.onlyStatus}</p>}
+    </Step>
+  )
+}
+
+function Row({ name, value, isText = false }: { name: string; value: string; isText?: boolean }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd class={isText ? undefined : 'mono'}>{value}</dd>
+    </>
+  )
+}
+
+function Json({ title, value }: { title: string; value: unknown }) {
+  return (
+    <details>
+      <summary>
+        <Icon name="next" size={16} />
+        {title}
+      </summary>
+      <Code value={value} />
+    </details>
+  )
+}
+
+const TEXT_CHARS_MAX = 200
+
+/** Scrolls by keyboard too. Pictures and keys would fill the page. */
+function Code({ value }: { value: unknown }) {
+  const shorten = (_: string, each: unknown) =>
+    typeof each === 'string' && each.length > TEXT_CHARS_MAX ? `${each.slice(0, 60)}… (${each.length})` : each
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable.
+    <pre tabIndex={0}>{JSON.stringify(value, shorten, 2)}</pre>
+  )
+}

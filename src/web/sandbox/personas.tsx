@@ -1,0 +1,68 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { PERSONAS, type Persona, type PersonaId } from '../../sandbox/personas.ts'
+import { useLanguage, useWords } from '../shared/language.tsx'
+import * as de from '../shared/strings/de.ts'
+import * as en from '../shared/strings/en.ts'
+
+type Props = { chosen: PersonaId; onChoose: (persona: PersonaId) => void }
+
+/** Outside the phone: no real wallet lets its holder choose who to be. */
+export function Personas({ chosen, onChoose }: Props) {
+  const words = useWords({ en: en.sandbox, de: de.sandbox })
+  return (
+    <fieldset class="personas">
+      <legend>
+        <h2>{words.personas}</h2>
+      </legend>
+      <div class="choices">
+        {Object.values(PERSONAS).map(persona => (
+          <Choice key={persona.id} persona={persona} isChosen={persona.id === chosen} onChoose={onChoose} />
+        ))}
+      </div>
+      <p class="explained secondary">
+        <Explained persona={PERSONAS[chosen]} />
+      </p>
+    </fieldset>
+  )
+}
+
+type ChoiceProps = { persona: Persona; isChosen: boolean; onChoose: Props['onChoose'] }
+
+function Choice({ persona, isChosen, onChoose }: ChoiceProps) {
+  const language = useLanguage()
+  const id = `persona-${persona.id}`
+  const label = useRef<HTMLLabelElement>(null)
+  useEffect(() => {
+    // On a phone they stand in a row that scrolls.
+    if (isChosen) label.current?.scrollIntoView({ block: 'nearest', inline: 'center' })
+  }, [isChosen])
+  return (
+    <label ref={label} class={`persona${isChosen ? ' chosen' : ''}`} for={id}>
+      <input
+        type="radio"
+        id={id}
+        name="persona"
+        value={persona.id}
+        checked={isChosen}
+        aria-labelledby={`${id}-title`}
+        aria-describedby={`${id}-more`}
+        onChange={() => onChoose(persona.id)}
+      />
+      <span class="persona-title" id={`${id}-title`}>
+        {persona.title[language]}
+      </span>
+      <span class="persona-more secondary" id={`${id}-more`}>
+        <Explained persona={persona} />
+      </span>
+    </label>
+  )
+}
+
+function Explained({ persona: { explanation, expects } }: { persona: Persona }) {
+  const words = useWords({ en: en.sandbox, de: de.sandbox })
+  return (
+    <>
+      {explanation[useLanguage()]} <span class="expects">{words.expects(expects)}</span>
+    </>
+  )
+}

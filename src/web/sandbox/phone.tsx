@@ -1,0 +1,90 @@
+import { useState } from 'preact/hooks'
+import { Button } from '../shared/button.tsx'
+import { Field } from '../shared/field.tsx'
+import { useWords } from '../shared/language.tsx'
+import { Scanner } from '../shared/scan.tsx'
+import { Seal } from '../shared/seal.tsx'
+import * as de from '../shared/strings/de.ts'
+import * as en from '../shared/strings/en.ts'
+import { Consent } from './consent.tsx'
+import { Documents } from './documents.tsx'
+import { Done, Stopped } from './ended.tsx'
+import type { Wallet } from './wallet.ts'
+
+/** The wallet itself: documents, and a sheet from below whenever something is asked or has ended. */
+export function Phone({ wallet }: { wallet: Wallet }) {
+  const words = useWords({ en: en.sandbox, de: de.sandbox })
+  const { stage, holder, open } = wallet
+  const hasSheet = stage.name !== 'home'
+  return (
+    <section class="phone" aria-label={words.phone}>
+      <div class="screen">
+        <p class="phone-bar" aria-hidden="true">
+          SANDBOX
+        </p>
+        <div class="home" inert={hasSheet}>
+          <Documents holder={holder} />
+          <Ask onOpen={open} />
+        </div>
+        {hasSheet && (
+          <div class="sheet" key={stage.name}>
+            <Sheet wallet={wallet} />
+          </div>
+        )}
+      </div>
+    </section>
+  )
+}
+
+function Sheet({ wallet }: { wallet: Wallet }) {
+  const words = useWords({ en: en.sandbox, de: de.sandbox })
+  const { stage, holder, goHome } = wallet
+  switch (stage.name) {
+    case 'home':
+      return null
+    case 'opening':
+      return (
+        <div class="opening" role="status">
+          <Seal state="busy" label={words.opening} />
+        </div>
+      )
+    case 'asked':
+    case 'sending':
+      return <Consent asked={stage.asked} isSending={stage.name === 'sending'} wallet={wallet} />
+    case 'done':
+      return <Done sent={stage.sent} onClose={goHome} />
+    case 'stopped':
+      return <Stopped problem={stage.problem} hasDocuments={holder !== undefined} onClose={goHome} />
+  }
+}
+
+/** Where a request comes from when no page hands one over. */
+function Ask({ onOpen }: { onOpen: (walletUri: string) => void }) {
+  const words = useWords({ en: en.sandbox, de: de.sandbox })
+  const [text, setText] = useState('')
+  return (
+    <form
+      class="ask stack tight"
+      onSubmit={event => {
+        event.preventDefault()
+        if (!text.trim()) return
+        onOpen(text)
+        setText('')
+      }}
+    >
+      <Field
+        label={words.paste}
+        hint={words.pasteHint}
+        value={text}
+        placeholder="openid4vp://…"
+        autocomplete="off"
+        spellcheck={false}
+        onInput={event => setText(event.currentTarget.value)}
+      />
+      <Button kind="primary" wide type="submit">
+        {words.open}
+      </Button>
+      <Scanner onText={onOpen} />
+    </form>
+  )
+}

@@ -1,0 +1,87 @@
+import { useEffect, useState } from 'preact/hooks'
+import { PERSONAS, type PersonaId } from '../../sandbox/personas.ts'
+import { LanguageSwitch, useWords } from '../shared/language.tsx'
+import { Notice } from '../shared/notice.tsx'
+import { Wordmark } from '../shared/seal.tsx'
+import * as de from '../shared/strings/de.ts'
+import * as en from '../shared/strings/en.ts'
+import { Happened } from './happened.tsx'
+import { Personas } from './personas.tsx'
+import { Phone } from './phone.tsx'
+import { useWallet, type Wallet } from './wallet.ts'
+
+const HURRIED_MS = 900
+
+/** A wallet in the page, with all that a real one would not show standing around it. */
+export function Sandbox() {
+  const words = useWords({ en: en.sandbox, de: de.sandbox })
+  useEffect(() => {
+    document.title = words.title
+  }, [words])
+  return (
+    // In a frame it is the phone and nothing else.
+    <div class={`sandbox${window.parent === window ? '' : ' framed'}`}>
+      <aside class="sandbox-band" aria-label={words.bandLabel}>
+        <strong>SANDBOX</strong> <span>{words.band}</span>
+      </aside>
+      <main>
+        <h1 class="only-heard">{words.title}</h1>
+        {isSecureContext ? <Parts /> : <Notice tone="no">{words.insecure}</Notice>}
+      </main>
+      <footer>
+        <Wordmark size={18} />
+        <LanguageSwitch />
+      </footer>
+    </div>
+  )
+}
+
+function Parts() {
+  const wallet = useWallet(readFragment().persona ?? 'adult')
+  const [isHurried, setIsHurried] = useState(false)
+  const { stage, holder, share } = wallet
+  useFragment(wallet, setIsHurried)
+  useEffect(() => {
+    if (!isHurried || stage.name !== 'asked' || !holder) return
+    // Long enough to be seen.
+    const timer = setTimeout(share, HURRIED_MS)
+    return () => clearTimeout(timer)
+  }, [isHurried, stage.name, holder])
+  return (
+    <>
+      <Personas chosen={wallet.persona} onChoose={wallet.choose} />
+      <Phone wallet={wallet} />
+      <Happened happened={wallet.happened} />
+    </>
+  )
+}
+
+type Fragment = { walletUri?: string; persona?: PersonaId; isHurried: boolean }
+
+/** `#wallet_uri=…&persona=…&share=now`, from a page of this service: whose consent it is, is clear. */
+function readFragment(): Fragment {
+  const fragment = new URLSearchParams(location.hash.slice(1))
+  const persona = fragment.get('persona') ?? ''
+  return {
+    walletUri: fragment.get('wallet_uri') ?? undefined,
+    persona: Object.hasOwn(PERSONAS, persona) ? (persona as PersonaId) : undefined,
+    isHurried: fragment.get('share') === 'now',
+  }
+}
+
+/** Opens what the address hands over, now and whenever it changes; it is taken out of there, so that the same can be handed over again. */
+function useFragment({ open, choose }: Wallet, onHurry: (isHurried: boolean) => void): void {
+  useEffect(() => {
+    const follow = () => {
+      const { walletUri, persona, isHurried } = readFragment()
+      if (!walletUri && !persona) return
+      history.replaceState(null, '', location.pathname + location.search)
+      if (persona) choose(persona)
+      onHurry(isHurried)
+      if (walletUri) open(walletUri)
+    }
+    follow()
+    addEventListener('hashchange', follow)
+    return () => removeEventListener('hashchange', follow)
+  }, [])
+}

@@ -1,0 +1,59 @@
+import {
+  type Answered,
+  answer,
+  type Credential,
+  decline,
+  type Holder,
+  post,
+  readPresentation,
+  type Shown,
+  selectCredentials,
+} from '../../sandbox/wallet.ts'
+import type { HostedVerification } from '../../verifications/schema.ts'
+import { type Asked, fetchHere, now, readSession, type Service } from './open-request.ts'
+
+export type SentDocument = Shown & Pick<Credential, 'format' | 'type'>
+
+export type Sent = {
+  /** Empty when the holder declined. */
+  documents: SentDocument[]
+  isEncrypted: boolean
+  /** Characters of the form that went out. */
+  length: number
+  answered: Answered
+  /** How the session ended, as anybody may ask who has its link; unless the service did not take the answer. */
+  session: HostedVerification | undefined
+}
+
+type Sending = { holder: Holder; service: Service; isShared: boolean }
+
+export async function sendAnswer(asked: Asked, { holder, service, isShared }: Sending): Promise<Sent> {
+  const { request } = asked
+  const presentations = new Map<string, string>()
+  const presentation = (text: string, id: string) => {
+    presentations.set(id, text)
+    return text
+  }
+  const response = isShared
+    ? await answer(request, holder, { now: now(service), mutations: { presentation } })
+    : await decline(request)
+  const answered = await post(response, fetchHere(service))
+  const selected = selectCredentials(request.query, holder.credentials) ?? []
+  const documents = await Promise.all(
+    selected
+      .filter(({ id }) => presentations.has(id))
+      .map(async ({ id, credential: { format, type } }) => ({
+        format,
+        type,
+        ...(await readPresentation(format, presentations.get(id) ?? '')),
+      })),
+  )
+  return {
+    documents,
+    isEncrypted: request.encryption !== undefined,
+    length: response.form.toString().length,
+    answered,
+    // It may have been erased in the meantime; what was sent is still worth showing.
+    session: answered.status === 200 ? await readSession(asked.session.id).catch(() => undefined) : undefined,
+  }
+}

@@ -1,0 +1,145 @@
+// The pages and their assets. An HTML import is a list of finished files in the binary; from source it is only a path, and is built here when
+// it is first asked for, and again when a file of src/web is newer. Either way it is served by us, with our headers: served by the
+// runtime it would go past every hook of the app, and have none.
+import { statSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import type { HTMLBundle } from 'bun'
+import { Elysia } from 'elysia'
+import { apiError } from '../http/errors.ts'
+import dashboard from './dashboard/index.html'
+import { VIEWS_WITH_PARTS } from './dashboard/view-names.ts'
+import demo from './demo/index.html'
+import hosted from './hosted/index.html'
+import sandbox from './sandbox/index.html'
+import till from './till/index.html'
+import { tillShell } from './till/shell.ts'
+
+type Page = {
+  bundle: HTMLBundle
+  /** Below a path that ends in `*` the page routes by itself. */
+  paths: readonly string[]
+  /** What its policy says otherwise than all others. */
+  policy?: Record<string, string>
+  usesCamera?: true
+  /** Served by the demo alone, or put into a frame by it. */
+  inDemo?: 'only' | 'framed'
+}
+
+const PAGES: readonly Page[] = [
+  { bundle: hosted, paths: ['/v/:id'] },
+  { bundle: dashboard, paths: ['/dashboard', '/dashboard/:view', ...VIEWS_WITH_PARTS.map(view => `/dashboard/${view}/:id`)] },
+  { bundle: sandbox, paths: ['/sandbox'], usesCamera: true, inDemo: 'framed' },
+  { bundle: demo, paths: ['/demo'], usesCamera: true, policy: { 'frame-src': "'self'" }, inDemo: 'only' },
+  {
+    bundle: till,
+    paths: ['/till'],
+    usesCamera: true,
+    policy: { 'manifest-src': "'self'", 'worker-src': "'self'", 'trusted-types': 'till' },
+    inDemo: 'framed',
+  },
+]
+
+const HIDDEN = { detail: { hide: true } }
+
+export function webPages(isDemo: boolean) {
+  const app = new Elysia().get('/assets/:name', ({ params }) => serveAsset(params.name), HIDDEN)
+  app.use(tillShell(async () => ({ ...(await builtOf(till)), assets: (await builtOf(till)).assets.keys() })))
+  for (const page of PAGES.filter(({ inDemo }) => isDemo || inDemo !== 'only')) {
+    const headers = headersOf(page, isDemo && page.inDemo === 'framed')
+    for (const path of page.paths) app.get(path, ({ request }) => servePage(page, request.url, headers), HIDDEN)
+  }
+  return app
+}
+
+async function servePage({ bundle }: Page, url: string, headers: Record<string, string>): Promise<Response> {
+  const { html, assets } = await builtOf(bundle)
+  const up = '../'.repeat(depthOf(url))
+  const names = [...assets.keys()].join('|').replaceAll('.', '\\.')
+  // Relative, so that the page works under whatever path the service is published at.
+  return new Response(html.replace(new RegExp(`"\\.?/(${names})"`, 'g'), `"${up}assets/$1"`), { headers })
+}
+
+/** How many folders above the page the service begins. */
+const depthOf = (url: string): number =>
+  (url
+    .replace(/^[a-z]+:\/\/[^/]*/, '')
+    .split('?', 1)[0]
+    ?.split('/').length ?? 2) - 2
+
+async function serveAsset(name: string): Promise<Response> {
+  // Those that are built first: whoever asks for an asset has its page already.
+  for (const { bundle } of PAGES.toSorted((a, b) => Number(known.has(b.bundle)) - Number(known.has(a.bundle)))) {
+    const asset = (await builtOf(bundle)).assets.get(name)
+    if (asset) return new Response(asset.content, { headers: { ...ASSET_HEADERS, 'content-type': asset.type } })
+  }
+  throw apiError('not_found')
+}
+
+const ASSET_HEADERS = { 'cache-control': 'public, max-age=31536000, immutable' }
+
+const POLICY: Readonly<Record<string, string>> = {
+  'default-src': "'none'",
+  'script-src': "'self'",
+  'style-src': "'self'",
+  'img-src': "'self' data:",
+  'connect-src': "'self'",
+  'form-action': "'self'",
+  'base-uri': "'none'",
+  'object-src': "'none'",
+  'frame-ancestors': "'none'",
+  'require-trusted-types-for': "'script'",
+}
+
+const headersOf = ({ policy, usesCamera }: Page, isFramed: boolean): Record<string, string> => ({
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-cache',
+  'content-security-policy': Object.entries({ ...POLICY, ...policy, ...(isFramed && { 'frame-ancestors': "'self'" }) })
+    .map(directive => directive.join(' '))
+    .join('; '),
+  'cross-origin-opener-policy': 'same-origin',
+  'permissions-policy': `camera=(${usesCamera ? 'self' : ''}), microphone=(), geolocation=(), payment=(), usb=()`,
+})
+
+type Asset = { content: Blob; type: string }
+type Built = { html: string; assets: ReadonlyMap<string, Asset> }
+
+/** For the whole process: what a page is built from is the same for every app in it. */
+const known = new Map<HTMLBundle, { at: number; built: Promise<Built> }>()
+
+function builtOf(bundle: HTMLBundle): Promise<Built> {
+  const kept = known.get(bundle)
+  const at = bundle.files ? 0 : newestChange()
+  if (kept && kept.at >= at) return kept.built
+  const built = bundle.files ? embedded(bundle.files) : build(bundle.index)
+  known.set(bundle, { at, built })
+  return built
+}
+
+const newestChange = (): number =>
+  Math.max(...[...new Bun.Glob('**/*').scanSync(import.meta.dir)].map(file => statSync(join(import.meta.dir, file)).mtimeMs))
+
+async function embedded(files: NonNullable<HTMLBundle['files']>): Promise<Built> {
+  const page = files.find(({ loader }) => loader === 'html')
+  const assets = files.filter(file => file !== page)
+  return {
+    html: await Bun.file(page?.path ?? '').text(),
+    assets: new Map(
+      assets.map(({ path, headers }) => [basename(path), { content: Bun.file(path), type: headers['content-type'] }]),
+    ),
+  }
+}
+
+async function build(index: string): Promise<Built> {
+  const { outputs } = await Bun.build({
+    entrypoints: [index],
+    minify: true,
+    // As in the binary: without it Preact's development helpers come along.
+    define: { 'process.env.NODE_ENV': '"production"' },
+  })
+  const page = outputs.find(({ path }) => path.endsWith('.html'))
+  const assets = outputs.filter(output => output !== page)
+  return {
+    html: (await page?.text()) ?? '',
+    assets: new Map(assets.map(output => [basename(output.path), { content: output, type: output.type }])),
+  }
+}

@@ -1,0 +1,63 @@
+import { serviceUrl } from './base.ts'
+
+const TIMEOUT_MS = 15_000
+
+/** The service refused: its code, and its message for people. */
+export class ApiFailure extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly retryAfterSeconds: number | undefined,
+  ) {
+    super(message)
+  }
+}
+
+/** No answer, or none that this service would give. */
+export class Unreachable extends Error {}
+
+type Call = {
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  body?: unknown
+  headers?: Record<string, string>
+  signal?: AbortSignal
+}
+
+/** Calls a route of this service, by its path without a leading slash. Throws ApiFailure or Unreachable; the signal's own reason when aborted. */
+export async function callApi<Body>(path: string, { method = 'GET', body, headers, signal }: Call = {}): Promise<Body> {
+  const timeout = AbortSignal.timeout(TIMEOUT_MS)
+  try {
+    const response = await fetch(serviceUrl(path), {
+      method,
+      headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+      cache: 'no-store',
+    })
+    const answer = parsed(await response.text())
+    if (response.ok) return answer as Body
+    throw failureOf(response, answer)
+  } catch (error) {
+    if (error instanceof ApiFailure) throw error
+    signal?.throwIfAborted()
+    throw new Unreachable('no answer', { cause: error })
+  }
+}
+
+function parsed(text: string): unknown {
+  if (text === '') return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    // A proxy's page, not ours.
+    return undefined
+  }
+}
+
+function failureOf({ status, headers }: Response, answer: unknown): Error {
+  const error = (answer as { error?: { code: string; message: string } } | undefined)?.error
+  if (!error) return new Unreachable(`answered ${status}`)
+  const retryAfter = Number(headers.get('retry-after'))
+  return new ApiFailure(status, error.code, error.message, retryAfter > 0 ? retryAfter : undefined)
+}

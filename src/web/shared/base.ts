@@ -1,0 +1,14 @@
+/** Where the service begins, which may be under a path: the folder above the one that this page's script came from. */
+export const BASE = new URL('..', scriptUrl())
+
+/** The address of a route of this service, from its path without a leading slash: `v1/verifications`. */
+export const serviceUrl = (path: string): string => new URL(path, BASE).href
+
+/** The sandbox wallet, opened with a request. */
+export const sandboxUrl = (walletUri: string): string => serviceUrl(`sandbox#wallet_uri=${encodeURIComponent(walletUri)}`)
+
+function scriptUrl(): string {
+  const script = document.querySelector<HTMLScriptElement>('script[src]')
+  if (!script) throw new Error('a page is started by its script')
+  return script.src
+}

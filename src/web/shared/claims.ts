@@ -1,0 +1,25 @@
+import { useWords } from './language.tsx'
+import * as de from './strings/de.ts'
+import * as en from './strings/en.ts'
+
+const WORDS = {
+  en: { claims: en.claims, ageOver: en.ageOver, documents: en.documents },
+  de: { claims: de.claims, ageOver: de.ageOver, documents: de.documents },
+}
+
+/** Names of claims (merged, as the API's `claims` has them, paths joined by dots) and of documents, as people say them. */
+export function useClaimWords(): { claim: (name: string) => string; document: (type: string) => string } {
+  const words = useWords(WORDS)
+  return {
+    claim: name => {
+      const years = /^age_over_(\d+)$/.exec(name)?.[1]
+      return years ? words.ageOver(years) : (words.claims[name] ?? readable(name))
+    },
+    document: type => words.documents[type] ?? type,
+  }
+}
+
+const readable = (name: string): string => {
+  const spaced = name.replaceAll(/[._]+/g, ' ').trim()
+  return `${spaced.charAt(0).toUpperCase()}${spaced.slice(1)}`
+}

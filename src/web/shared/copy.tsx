@@ -1,0 +1,41 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { Icon } from './icons.tsx'
+import { useCommon } from './language.tsx'
+
+const THANKS_MS = 2000
+
+/** A line of text with a button that copies it. Where the page may not copy (plain http on a LAN), the text is marked for copying by hand. */
+export function Copy({ text, label, wraps = false }: { text: string; label: string; wraps?: boolean }) {
+  const words = useCommon()
+  const code = useRef<HTMLElement>(null)
+  const [said, setSaid] = useState('')
+  useEffect(() => {
+    if (!said) return
+    const timer = setTimeout(() => setSaid(''), THANKS_MS)
+    return () => clearTimeout(timer)
+  }, [said])
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text)
+      setSaid(words.copied)
+    } catch {
+      // No permission, or no secure context.
+      if (code.current) getSelection()?.selectAllChildren(code.current)
+      setSaid(words.marked)
+    }
+  }
+  return (
+    <div class={`copyable${wraps ? ' wraps' : ''}`}>
+      {/* What scrolls must be reachable by keyboard. */}
+      <code ref={code} tabIndex={wraps ? undefined : 0}>
+        {text}
+      </code>
+      <button type="button" class="icon-button" aria-label={words.copy(label)} title={words.copy(label)} onClick={copy}>
+        <Icon name={said ? 'tick' : 'copy'} />
+      </button>
+      <span class="only-heard" role="status">
+        {said}
+      </span>
+    </div>
+  )
+}

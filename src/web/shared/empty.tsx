@@ -1,0 +1,25 @@
+import type { ComponentChildren } from 'preact'
+import { Copy } from './copy.tsx'
+import { useCommon } from './language.tsx'
+import { Seal } from './seal.tsx'
+
+type Props = { title: ComponentChildren; children: ComponentChildren; action?: ComponentChildren; curl?: string }
+
+/** Nothing here yet: what this is, the one button that starts it, and the line that does the same. */
+export function Empty({ title, children, action, curl }: Props) {
+  const words = useCommon()
+  return (
+    <div class="empty">
+      <Seal state="open" size={48} />
+      <h2>{title}</h2>
+      <p class="secondary">{children}</p>
+      {action}
+      {curl && (
+        <>
+          <p class="hint">{words.orByCommand}</p>
+          <Copy text={curl} label={words.command} />
+        </>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,65 @@
+import { useEffect, useState } from 'preact/hooks'
+import { Icon } from './icons.tsx'
+import * as de from './strings/de.ts'
+import * as en from './strings/en.ts'
+
+export const LANGUAGES = ['en', 'de'] as const
+export type Language = (typeof LANGUAGES)[number]
+
+const KEPT_AS = 'vidimus-language'
+const CHANGED = new EventTarget()
+
+let current: Language = kept() ?? (navigator.languages.find(isKnown)?.slice(0, 2) as Language | undefined) ?? 'en'
+document.documentElement.lang = current
+
+function isKnown(tag: string): boolean {
+  return LANGUAGES.some(language => tag === language || tag.startsWith(`${language}-`))
+}
+
+function kept(): Language | undefined {
+  try {
+    return LANGUAGES.find(language => language === localStorage.getItem(KEPT_AS))
+  } catch {
+    // A browser may forbid storage; then the choice lasts as long as the page.
+    return undefined
+  }
+}
+
+export function chooseLanguage(language: Language): void {
+  current = language
+  document.documentElement.lang = language
+  try {
+    localStorage.setItem(KEPT_AS, language)
+  } catch {
+    // As above.
+  }
+  CHANGED.dispatchEvent(new Event('change'))
+}
+
+export function useLanguage(): Language {
+  const [language, setLanguage] = useState(current)
+  useEffect(() => {
+    const follow = () => setLanguage(current)
+    CHANGED.addEventListener('change', follow)
+    return () => CHANGED.removeEventListener('change', follow)
+  }, [])
+  return language
+}
+
+/** The words of a part in the reader's language: `useWords({ en: en.hosted, de: de.hosted })`. */
+export const useWords = <Words,>(words: Readonly<Record<Language, Words>>): Words => words[useLanguage()]
+
+/** The words that all pages share. */
+export const useCommon = () => useWords({ en: en.common, de: de.common })
+
+/** Offers the other language, named as its readers call it. */
+export function LanguageSwitch() {
+  const other = useLanguage() === 'en' ? 'de' : 'en'
+  const name = { en: 'English', de: 'Deutsch' }[other]
+  return (
+    <button type="button" class="language" lang={other} onClick={() => chooseLanguage(other)}>
+      <Icon name="language" />
+      {name}
+    </button>
+  )
+}

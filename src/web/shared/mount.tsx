@@ -1,0 +1,38 @@
+import { Component, type ComponentChildren, render } from 'preact'
+import { Button } from './button.tsx'
+import { useCommon } from './language.tsx'
+import { Notice } from './notice.tsx'
+
+/** Starts a page in its `#app`. */
+export function mount(page: ComponentChildren): void {
+  const place = document.getElementById('app')
+  if (!place) throw new Error('a page has a place for its app')
+  render(<Boundary>{page}</Boundary>, place)
+}
+
+/** A mistake of ours: says so, and offers the one remedy. */
+class Boundary extends Component<{ children: ComponentChildren }, { hasFailed: boolean }> {
+  override state = { hasFailed: false }
+
+  static override getDerivedStateFromError() {
+    return { hasFailed: true }
+  }
+
+  render() {
+    return this.state.hasFailed ? <Broken /> : this.props.children
+  }
+}
+
+function Broken() {
+  const words = useCommon()
+  return (
+    <main class="stack">
+      <Notice tone="no" alert>
+        {words.broken}
+      </Notice>
+      <Button kind="primary" onClick={() => location.reload()}>
+        {words.reload}
+      </Button>
+    </main>
+  )
+}

@@ -1,0 +1,41 @@
+import { useEffect, useState } from 'preact/hooks'
+import { useLanguage } from './language.tsx'
+
+const TICK_MS = 30_000
+const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+]
+const RELATIVE_MS_MAX = 7 * 86_400_000
+
+/** The moment, again and again, for what shows time passing. */
+export function useNow(everyMs = TICK_MS): number {
+  const [now, setNow] = useState(Date.now())
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), everyMs)
+    return () => clearInterval(timer)
+  }, [everyMs])
+  return now
+}
+
+/** A time as people say it, with the exact UTC time on hover. `exact` for where the second matters. */
+export function Time({ at, exact = false }: { at: string; exact?: boolean }) {
+  const language = useLanguage()
+  const now = useNow()
+  const shown = exact ? exactTime(at, language) : relativeTime(Date.parse(at) - now, at, language)
+  return (
+    <time dateTime={at} title={at}>
+      {shown}
+    </time>
+  )
+}
+
+function relativeTime(ms: number, at: string, language: string): string {
+  if (Math.abs(ms) > RELATIVE_MS_MAX) return new Intl.DateTimeFormat(language, { dateStyle: 'medium' }).format(Date.parse(at))
+  const [unit, size] = UNITS.find(([, unitMs]) => Math.abs(ms) >= unitMs) ?? (['minute', 60_000] as const)
+  return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(Math.trunc(ms / size), unit)
+}
+
+const exactTime = (at: string, language: string): string =>
+  new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' }).format(Date.parse(at))

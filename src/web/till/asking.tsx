@@ -1,0 +1,65 @@
+import { useState } from 'preact/hooks'
+import type { HostedVerification } from '../../verifications/schema.ts'
+import { sandboxUrl } from '../shared/base.ts'
+import { Button } from '../shared/button.tsx'
+import { useLanguage } from '../shared/language.tsx'
+import { QrCode } from '../shared/qr.tsx'
+import { useHeadline } from './headline.ts'
+import type { Check } from './memory.ts'
+import { Remaining } from './remaining.tsx'
+import { Stop } from './stop.tsx'
+import { useTillWords } from './words.ts'
+
+type Props = { check: Check; title: string; asked: HostedVerification; leftMs: number }
+
+/** The code for the customer; once a wallet has the request, none, so that nobody scans it a second time by mistake. */
+export function Asking({ check, title, asked, leftMs }: Props) {
+  const words = useTillWords()
+  const [isShownAgain, setIsShownAgain] = useState(false)
+  const isScanned = asked.fetched === true && !isShownAgain
+  const wholeMs = Date.parse(asked.expires_at) - Date.parse(asked.created_at)
+  useHeadline(isScanned ? words.scanned : words.scan)
+  if (isScanned) {
+    return (
+      <main class="hold">
+        <Remaining leftMs={leftMs} wholeMs={wholeMs} size={200} />
+        <h1>{words.scanned}</h1>
+        <p class="secondary">{words.scannedMore}</p>
+        <div class="row">
+          <Button kind="quiet" large onClick={() => setIsShownAgain(true)}>
+            {words.codeAgain}
+          </Button>
+          <Stop check={check} isAsked />
+        </div>
+      </main>
+    )
+  }
+  return (
+    <main class="asking">
+      <div class="code">
+        <QrCode text={asked.wallet_uri ?? ''} label={words.qrLabel} />
+      </div>
+      <div class="beside">
+        <div class="stack tight">
+          <h1>{words.scan}</h1>
+          <Purpose asked={asked} title={title} />
+        </div>
+        <div class="row">
+          <Remaining leftMs={leftMs} wholeMs={wholeMs} size={112} />
+          <Stop check={check} isAsked />
+        </div>
+        {asked.environment === 'test' && (
+          <a href={sandboxUrl(asked.wallet_uri ?? '')} target="_blank" rel="noreferrer">
+            {words.trySandbox}
+          </a>
+        )}
+      </div>
+    </main>
+  )
+}
+
+function Purpose({ asked: { purpose }, title }: { asked: HostedVerification; title: string }) {
+  const language = useLanguage()
+  if (purpose === undefined) return <p class="purpose">{title}</p>
+  return <p class="purpose">{typeof purpose === 'string' ? purpose : purpose[language]}</p>
+}

@@ -1,0 +1,15 @@
+import { useConnection } from './connection.ts'
+import { useTillWords } from './words.ts'
+
+/** The thin bar that tells whether the server is there. */
+export function Bar() {
+  const words = useTillWords()
+  const connection = useConnection()
+  const line = { reached: words.connected, unreachable: words.unreachable, no_network: words.noNetwork }[connection]
+  return (
+    <footer class={`bar ${connection === 'reached' ? 'ok' : 'no'}`}>
+      <span class="dot" aria-hidden="true" />
+      <span role="status">{line}</span>
+    </footer>
+  )
+}

@@ -1,0 +1,47 @@
+import { useEffect } from 'preact/hooks'
+import type { Verification } from '../../verifications/schema.ts'
+import { ApiFailure } from '../shared/api.ts'
+import { persist } from './connection.ts'
+import { type Check, keep, read } from './memory.ts'
+import { newKey } from './new-key.ts'
+import { callTill } from './tokens.ts'
+
+/** Kept before anything is sent: whatever happens to this page, the same check goes on. */
+export const startCheck = (template: string): void => keep('check', { key: newKey(), template })
+
+export const changeCheck = ({ key }: Check, change: Partial<Check>): void => {
+  const kept = read('check')
+  if (kept?.key === key) keep('check', { ...kept, ...change })
+}
+
+export const endCheck = ({ key }: Check): void => {
+  if (read('check')?.key === key) keep('check', undefined)
+}
+
+/** Opens the session of a check that has none yet; a lost answer is asked for again with the same key, and brings the same session. */
+export function useOpening(check: Check | undefined, onRefused: (refusal: ApiFailure) => void): void {
+  useEffect(() => {
+    if (!check || check.id !== undefined) return
+    const ended = new AbortController()
+    open(check, ended.signal).catch((error: unknown) => {
+      if (ended.signal.aborted) return
+      endCheck(check)
+      if (error instanceof ApiFailure) onRefused(error)
+    })
+    return () => ended.abort()
+  }, [check?.key, check?.id])
+}
+
+async function open(check: Check, signal: AbortSignal): Promise<void> {
+  const { id } = await persist(
+    () =>
+      callTill<Verification>('v1/verifications', {
+        method: 'POST',
+        body: { template: check.template },
+        headers: { 'idempotency-key': check.key },
+        signal,
+      }),
+    signal,
+  )
+  changeCheck(check, { id })
+}

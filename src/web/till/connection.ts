@@ -1,0 +1,83 @@
+import { useEffect, useState } from 'preact/hooks'
+import { ApiFailure, Unreachable } from '../shared/api.ts'
+
+const FIRST_WAIT_MS = 1000
+const WAIT_MS_MAX = 15_000
+
+export type Connection = 'reached' | 'unreachable' | 'no_network'
+
+const CHANGED = new EventTarget()
+let isReached = true
+
+/** Whoever called the service says how it went. */
+export function report(hasAnswered: boolean): void {
+  if (isReached === hasAnswered) return
+  isReached = hasAnswered
+  CHANGED.dispatchEvent(new Event('change'))
+}
+
+export function useConnection(): Connection {
+  const [connection, setConnection] = useState(current)
+  useEffect(() => {
+    const follow = () => setConnection(current())
+    CHANGED.addEventListener('change', follow)
+    addEventListener('online', follow)
+    addEventListener('offline', follow)
+    return () => {
+      CHANGED.removeEventListener('change', follow)
+      removeEventListener('online', follow)
+      removeEventListener('offline', follow)
+    }
+  }, [])
+  return connection
+}
+
+/** A till may reach its server on this very machine without any network: what answers counts. */
+const current = (): Connection => (isReached ? 'reached' : navigator.onLine ? 'unreachable' : 'no_network')
+
+/** Tries until there is an answer that another try would not change. Rejects with the signal's reason when that ends it. */
+export async function persist<Result>(
+  act: () => Promise<Result>,
+  signal: AbortSignal,
+  isPassing: (failure: ApiFailure) => boolean = passesByItself,
+): Promise<Result> {
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, WAIT_MS_MAX)) {
+    try {
+      const result = await act()
+      report(true)
+      return result
+    } catch (error) {
+      signal.throwIfAborted()
+      const isUnreachable = error instanceof Unreachable
+      report(!isUnreachable)
+      if (!isUnreachable && !(error instanceof ApiFailure && isPassing(error))) throw error
+      const wantedMs = error instanceof ApiFailure ? (error.retryAfterSeconds ?? 0) * 1000 : 0
+      await pause(Math.max(waitMs, wantedMs), signal)
+      signal.throwIfAborted()
+    }
+  }
+}
+
+/** A quota that is spent stays so until midnight: that is said, not waited for. */
+const passesByItself = ({ status, code }: ApiFailure): boolean =>
+  status >= 500 || code === 'rate_limit_exceeded' || code === 'idempotency_key_in_flight'
+
+/** Shorter when the network or the reader comes back. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    const end = () => {
+      clearTimeout(timer)
+      removeEventListener('online', end)
+      document.removeEventListener('visibilitychange', wake)
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const wake = () => {
+      if (document.visibilityState === 'visible') end()
+    }
+    const timer = setTimeout(end, ms)
+    addEventListener('online', end)
+    document.addEventListener('visibilitychange', wake)
+    signal.addEventListener('abort', end)
+  })
+}

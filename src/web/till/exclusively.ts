@@ -1,0 +1,28 @@
+import { keep, read } from './memory.ts'
+import { newKey } from './new-key.ts'
+
+const LOCK = 'vidimus-till'
+/** Longer than any call takes, so that it ends only for a tab that is gone. */
+const LEASE_MS = 20_000
+/** Until a tab that wrote at the same moment has written. */
+const SETTLE_MS = 60
+
+/** One tab of this till at a time. */
+export async function exclusively<Result>(act: () => Promise<Result>): Promise<Result> {
+  const locks: LockManager | undefined = navigator.locks
+  return locks ? await locks.request(LOCK, act) : await withLease(act)
+}
+
+/** Without https there are no locks: whoever wrote last, and is still there after a moment, has it. */
+async function withLease<Result>(act: () => Promise<Result>): Promise<Result> {
+  const owner = newKey()
+  do {
+    if ((read('lease')?.until ?? 0) < Date.now()) keep('lease', { owner, until: Date.now() + LEASE_MS })
+    await new Promise(resolve => setTimeout(resolve, SETTLE_MS))
+  } while (read('lease')?.owner !== owner)
+  try {
+    return await act()
+  } finally {
+    if (read('lease')?.owner === owner) keep('lease', undefined)
+  }
+}

@@ -1,0 +1,77 @@
+import type { Till } from '../../devices/schema.ts'
+import type { ApiFailure } from '../shared/api.ts'
+import { Button } from '../shared/button.tsx'
+import { Icon } from '../shared/icons.tsx'
+import { Notice } from '../shared/notice.tsx'
+import { Seal } from '../shared/seal.tsx'
+import { changeCheck, startCheck } from './check.ts'
+import { useHeadline } from './headline.ts'
+import { type Check, read } from './memory.ts'
+import { wakeSound } from './sound.ts'
+import { useTitle } from './title.ts'
+import { useKeys } from './use-keys.ts'
+import { useTillWords } from './words.ts'
+
+type Props = {
+  till: Till | undefined /** Whose verdict was put away. */
+  last: Check | undefined
+  refusal: ApiFailure | undefined
+}
+
+/** One large button for each template; digits press them. */
+export function Idle({ till, last, refusal }: Props) {
+  const words = useTillWords()
+  const title = useTitle(till)
+  const problem = refusal && (words.refused[refusal.code] ?? words.notStarted)
+  const ready = till?.templates.filter(template => template.title) ?? []
+  useHeadline(problem ?? words.idle)
+  useKeys(Object.fromEntries(ready.slice(0, 9).map(({ key }, i) => [String(i + 1), () => start(key)])))
+  if (!till) {
+    return (
+      <main class="hold">
+        <h1 class="only-heard">{words.idle}</h1>
+        <Seal state="busy" />
+      </main>
+    )
+  }
+  return (
+    <main class="idle">
+      <h1>{words.idle}</h1>
+      {refusal && (
+        <Notice tone="no" alert>
+          {problem} <code>{refusal.code}</code>
+        </Notice>
+      )}
+      {till.templates.length === 0 && <Notice tone="wait">{words.noTemplates}</Notice>}
+      <ul class="templates">
+        {till.templates.map(template => (
+          <li key={template.key}>
+            <button type="button" class="template" disabled={!template.title} onClick={() => start(template.key)}>
+              <span class="name">{title(template.key)}</span>
+              {template.title ? (
+                <span class="digit" aria-hidden="true">
+                  {digitOf(ready.indexOf(template))}
+                </span>
+              ) : (
+                <span class="hint">{words.notSetUp}</span>
+              )}
+            </button>
+          </li>
+        ))}
+      </ul>
+      {last && (
+        <Button kind="quiet" large onClick={() => changeCheck(last, { isPutAway: undefined })}>
+          <Icon name="back" />
+          {words.showLast}
+        </Button>
+      )}
+    </main>
+  )
+}
+
+const digitOf = (index: number): string => (index < 9 ? String(index + 1) : '')
+
+function start(template: string): void {
+  if (read('hasSound')) wakeSound()
+  startCheck(template)
+}

@@ -1,0 +1,125 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { ApiFailure } from '../shared/api.ts'
+import { Button } from '../shared/button.tsx'
+import { Field } from '../shared/field.tsx'
+import { Notice } from '../shared/notice.tsx'
+import { Scanner } from '../shared/scan.tsx'
+import { Seal } from '../shared/seal.tsx'
+import { persist } from './connection.ts'
+import { useHeadline } from './headline.ts'
+import { keep, type Pairing, read, useKept } from './memory.ts'
+import { newKey } from './new-key.ts'
+import { isWhole, scannedCode } from './pairing-code.ts'
+import { minutes } from './remaining.tsx'
+import { pair } from './tokens.ts'
+import { type TillWords, useTillWords } from './words.ts'
+
+type Props = {
+  /** From the link that opened the page. */
+  code: string | undefined
+  /** What the till is paired as already. */
+  name: string | undefined
+  onDone: () => void
+}
+
+/** By a code that is typed, scanned, or came with the link. */
+export function Pair({ code = '', name, onDone }: Props) {
+  const words = useTillWords()
+  const [typed, setTyped] = useState(code)
+  const [problem, setProblem] = useState('')
+  const pairing = useKept('pairing')
+  const isUnpaired = useKept('isUnpaired')
+  const submit = useRef<HTMLFormElement>(null)
+  useHeadline(problem || (isUnpaired ? words.unpaired : words.pairTitle))
+  usePairing(pairing, failure => setProblem(problemOf(words, failure)), onDone)
+  useEffect(() => {
+    if (code) submit.current?.querySelector<HTMLElement>('button[type=submit]')?.focus()
+  }, [code])
+
+  const send = (wanted: string) => {
+    setProblem(isWhole(wanted) ? '' : words.codeIncomplete)
+    if (isWhole(wanted)) begin(wanted)
+  }
+  return (
+    <main class="pair">
+      <form
+        ref={submit}
+        class="card stack"
+        onSubmit={event => {
+          event.preventDefault()
+          send(typed)
+        }}
+      >
+        <Seal state={pairing ? 'busy' : 'waiting'} size={72} left={0.85} />
+        <h1>{isUnpaired ? words.unpaired : words.pairTitle}</h1>
+        <p class="secondary">{isUnpaired ? words.unpairedWhy : words.pairHow}</p>
+        {name !== undefined && <Notice tone="wait">{words.pairedAs(name)}</Notice>}
+        <Field
+          label={words.code}
+          hint={words.codeHint}
+          problem={problem || undefined}
+          value={typed}
+          onInput={event => setTyped(event.currentTarget.value)}
+          maxLength={32}
+          autocomplete="off"
+          autocapitalize="characters"
+          spellcheck={false}
+          enterKeyHint="go"
+          required
+        />
+        <Button type="submit" kind="primary" large wide busy={pairing !== undefined}>
+          {pairing ? words.pairing : words.pair}
+        </Button>
+        {pairing ? (
+          <Button kind="quiet" large wide onClick={() => keep('pairing', undefined)}>
+            {words.stopPairing}
+          </Button>
+        ) : (
+          <Scanner
+            onText={text => {
+              const scanned = scannedCode(text)
+              setTyped(scanned ?? typed)
+              if (scanned === undefined) setProblem(words.codeNotRead)
+              else send(scanned)
+            }}
+          />
+        )}
+        {name !== undefined && (
+          <Button large wide onClick={onDone}>
+            {words.keepPairing(name)}
+          </Button>
+        )}
+      </form>
+    </main>
+  )
+}
+
+/** Kept before it is sent. The same code again is the same attempt: its answer may only have been lost. */
+function begin(code: string): void {
+  const before = read('pairing')
+  if (before?.code !== code) keep('pairing', { code, key: newKey() })
+}
+
+/** Goes on with an attempt until it is answered, after a reload too. */
+function usePairing(pairing: Pairing | undefined, onRefused: (failure: unknown) => void, onDone: () => void): void {
+  useEffect(() => {
+    if (!pairing) return
+    const ended = new AbortController()
+    persist(() => pair(pairing), ended.signal, isPassing).then(onDone, (failure: unknown) => {
+      if (ended.signal.aborted) return
+      keep('pairing', undefined)
+      onRefused(failure)
+    })
+    return () => ended.abort()
+  }, [pairing?.key])
+}
+
+/** Too many wrong codes may take a quarter of an hour: that is said, not waited for. */
+const isPassing = ({ status }: ApiFailure): boolean => status >= 500
+
+function problemOf(words: TillWords, failure: unknown): string {
+  if (!(failure instanceof ApiFailure)) return words.pairFailed
+  if (failure.code === 'invalid_pairing_code') return words.pairRefused
+  if (failure.status === 429) return words.pairTooOften(minutes((failure.retryAfterSeconds ?? 60) * 1000))
+  return words.pairFailed
+}

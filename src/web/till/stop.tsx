@@ -1,0 +1,35 @@
+import { useState } from 'preact/hooks'
+import { Button } from '../shared/button.tsx'
+import { Dialog } from '../shared/dialog.tsx'
+import { endCheck } from './check.ts'
+import type { Check } from './memory.ts'
+import { useKeys } from './use-keys.ts'
+import { useTillWords } from './words.ts'
+
+/** Ends a check before it has ended. Never by one tap while a customer may be answering: the result would be lost. */
+export function Stop({ check, isAsked }: { check: Check; isAsked: boolean }) {
+  const words = useTillWords()
+  const [isOpen, setIsOpen] = useState(false)
+  const stop = () => (isAsked ? setIsOpen(true) : endCheck(check))
+  useKeys({ Escape: stop })
+  return (
+    <>
+      <Button kind="plain" large onClick={stop}>
+        {words.stop}
+      </Button>
+      {isOpen && (
+        <Dialog title={words.stopTitle} onClose={() => setIsOpen(false)}>
+          <div class="stack">
+            <p>{words.stopWhy}</p>
+            <Button kind="primary" large wide onClick={() => setIsOpen(false)}>
+              {words.keepWaiting}
+            </Button>
+            <Button kind="danger" large wide onClick={() => endCheck(check)}>
+              {words.stop}
+            </Button>
+          </div>
+        </Dialog>
+      )}
+    </>
+  )
+}

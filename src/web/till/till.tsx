@@ -1,0 +1,59 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { Till } from '../../devices/schema.ts'
+import type { ApiFailure } from '../shared/api.ts'
+import { Bar } from './bar.tsx'
+import { useOpening } from './check.ts'
+import { Headline } from './headline.ts'
+import { Idle } from './idle.tsx'
+import { useKept } from './memory.ts'
+import { Ongoing, Starting } from './ongoing.tsx'
+import { Pair } from './pair.tsx'
+import { usePairingCode } from './pairing-code.ts'
+import { useTitle } from './title.ts'
+import { Top } from './top.tsx'
+import { useTill } from './use-till.ts'
+import { useWakeLock } from './use-wake-lock.ts'
+import { useTillWords } from './words.ts'
+
+/** A cashier's page, from the pairing on. Where it stands is kept in memory.ts alone: a reload at any moment leads to the same view. */
+export function TillPage() {
+  const words = useTillWords()
+  const till = useTill()
+  const [headline, setHeadline] = useState('')
+  useWakeLock()
+  useEffect(() => {
+    document.title = [headline, till?.name ?? words.title].filter(Boolean).join(' · ')
+  }, [headline, till?.name, words])
+  return (
+    <Headline.Provider value={setHeadline}>
+      <div class="till">
+        <Top till={till} />
+        {/* Says each change to those who do not see it. */}
+        <p class="only-heard" role="status" aria-live="assertive">
+          {headline}
+        </p>
+        <View till={till} />
+        <Bar />
+      </div>
+    </Headline.Provider>
+  )
+}
+
+function View({ till }: { till: Till | undefined }): ComponentChildren {
+  const isPaired = useKept('tokens') !== undefined
+  const check = useKept('check')
+  const [code, forgetCode] = usePairingCode()
+  const [refusal, setRefusal] = useState<ApiFailure>()
+  const title = useTitle(till)
+  useOpening(isPaired ? check : undefined, setRefusal)
+  useEffect(() => {
+    if (check) setRefusal(undefined)
+  }, [check?.key])
+  if (!isPaired || code !== undefined)
+    return <Pair key={code} code={code} name={isPaired ? till?.name : undefined} onDone={forgetCode} />
+  if (!check || check.isPutAway) return <Idle till={till} last={check} refusal={refusal} />
+  const template = till?.templates.find(({ key }) => key === check.template)
+  if (check.id === undefined) return <Starting check={check} title={title(check.template)} />
+  return <Ongoing key={check.id} check={check} title={title(check.template)} ageOver={template?.age_over} />
+}

@@ -1,0 +1,30 @@
+import { useEffect } from 'preact/hooks'
+import type { Till } from '../../devices/schema.ts'
+import { pause, persist } from './connection.ts'
+import { keep, useKept } from './memory.ts'
+import { callTill } from './tokens.ts'
+
+const BEAT_MS = 30_000
+
+/** What the till is and may ask; asked again and again, which also keeps the tokens fresh and tells when the server is gone, or the pairing. */
+export function useTill(): Till | undefined {
+  const device = useKept('tokens')?.device
+  useEffect(() => {
+    if (device === undefined) return
+    const ended = new AbortController()
+    follow(ended.signal)
+    return () => ended.abort()
+  }, [device])
+  return useKept('till')
+}
+
+async function follow(signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      keep('till', await persist(() => callTill<Till>('till/data', { signal }), signal))
+    } catch {
+      // Ended from outside, or unpaired: then the tokens are gone, and this ends too.
+    }
+    await pause(BEAT_MS, signal)
+  }
+}

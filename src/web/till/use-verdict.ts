@@ -1,0 +1,66 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { Verification } from '../../verifications/schema.ts'
+import { ApiFailure } from '../shared/api.ts'
+import { endCheck } from './check.ts'
+import { persist } from './connection.ts'
+import type { Check } from './memory.ts'
+import { callTill } from './tokens.ts'
+
+/** What a cashier needs of a verification, and no more. It lives as long as it is on the screen. */
+export type Verdict = {
+  isYes: boolean
+  /** Why not. */
+  code?: string
+  at?: string
+  issuer?: { name?: string; country?: string }
+  /** As the address of an image. */
+  picture?: string
+  claims: [name: string, value: unknown][]
+}
+
+/** The verdict, as soon as the service answers. Where an age was asked, the yes says it all: beside it only the photo is shown. */
+export function useVerdict(check: Check, isAgeOnly: boolean): Verdict | undefined {
+  const { id = '' } = check
+  const [verification, setVerification] = useState<Verification>()
+  useEffect(() => {
+    const ended = new AbortController()
+    const { signal } = ended
+    persist(() => callTill<Verification>(`v1/verifications/${encodeURIComponent(id)}`, { signal }), signal).then(
+      setVerification,
+      (error: unknown) => {
+        // Deleted since, or no longer ours to read.
+        if (!signal.aborted && error instanceof ApiFailure && error.status === 404) endCheck(check)
+      },
+    )
+    return () => ended.abort()
+  }, [id])
+  return verification && reduced(verification, isAgeOnly)
+}
+
+function reduced({ status, error, responded_at, credentials, claims = {} }: Verification, isAgeOnly: boolean): Verdict {
+  const { picture, ...others } = claims
+  const issuer = credentials?.[0]?.issuer
+  return {
+    isYes: status === 'completed',
+    ...(error && { code: error.code }),
+    ...(responded_at !== undefined && { at: responded_at }),
+    ...(issuer && { issuer: { name: issuer.common_name, country: issuer.country } }),
+    ...(typeof picture === 'string' && { picture: imageUrl(picture) }),
+    claims: isAgeOnly ? [] : flat(others),
+  }
+}
+
+/** An mdoc's photo comes as bytes, an SD-JWT's as an address that holds them; nothing else is an image here. */
+function imageUrl(picture: string): string | undefined {
+  if (/^data:image\/(jpeg|png|webp);base64,[A-Za-z0-9+/=]+$/.test(picture)) return picture
+  if (!/^[\w-]+$/.test(picture)) return undefined
+  return `data:image/jpeg;base64,${picture.replaceAll('-', '+').replaceAll('_', '/')}`
+}
+
+/** Nested claims under the names that their words have: `address.locality`. */
+const flat = (claims: Record<string, unknown>, above = ''): [string, unknown][] =>
+  Object.entries(claims).flatMap(([name, value]) =>
+    value !== null && typeof value === 'object' && !Array.isArray(value)
+      ? flat(value as Record<string, unknown>, `${above}${name}.`)
+      : [[`${above}${name}`, value] as [string, unknown]],
+  )

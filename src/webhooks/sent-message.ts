@@ -1,0 +1,21 @@
+import type { Deps } from '../deps.ts'
+import { areSignersKept } from '../tenants/secret-history.ts'
+import { type SignedMessage, signedMessage } from './deliver.ts'
+import type { AttemptRow, DeliveryRow } from './store.ts'
+
+const SIGNATURES = ['x-service-signature', 'webhook-signature']
+
+/** What an attempt sent, made again: its time is the time of its signatures. Without them when a secret of that time is gone. */
+export async function sentMessage(
+  deps: Pick<Deps, 'db' | 'sealer'>,
+  { id, tenantId, type }: DeliveryRow,
+  { attempt, at }: AttemptRow,
+  verification: object,
+): Promise<SignedMessage & { isSecretGone: boolean }> {
+  const { headers, body } = await signedMessage(deps, { id, tenantId, type, attempts: attempt - 1, at }, verification)
+  // Asked after signing: a secret that is still kept now was so then.
+  const isSecretGone = !(await areSignersKept(deps.db, tenantId, at))
+  // The version that sent it may have been another one.
+  const untold = ['user-agent', ...(isSecretGone ? SIGNATURES : [])]
+  return { headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !untold.includes(name))), body, isSecretGone }
+}

@@ -1,0 +1,203 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { createDeps, realWorld } from '../../src/deps.ts'
+import { createChanges } from '../../src/verifications/changes.ts'
+import { eraseVerification } from '../../src/verifications/erase.ts'
+import { sweepExpired } from '../../src/verifications/expire.ts'
+import { createVerification, type ErrorBody, startApp, type TestApp, until } from '../helpers/app.ts'
+import { answerWith, fetchOf, holderOf } from '../helpers/wallet.ts'
+
+const FOLLOWERS_MAX = 8
+
+const open = new Set<AbortController>()
+afterAll(() => {
+  for (const controller of open) controller.abort()
+})
+
+/** A stream that is read as it comes. */
+async function follow(app: TestApp, id: string) {
+  const controller = new AbortController()
+  open.add(controller)
+  const response = await fetch(`${app.url}/v1/verifications/${id}/events`, { signal: controller.signal })
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  const whole = (async () => {
+    for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) text += chunk.value
+    return text
+  })()
+  whole.catch(() => {})
+  return { response, seen: () => text, whole, leave: () => controller.abort() }
+}
+
+const event = (id: string, status: string) => `event: status\ndata: {"id":"${id}","status":"${status}"}\n\n`
+
+const START = 'retry: 1000\n\n'
+
+async function startWithSession(body: object = {}) {
+  const app = await startApp()
+  const { id: tenantId, key } = await app.tenant()
+  return { app, tenantId, key, session: await createVerification(app, key, body) }
+}
+
+describe('GET /v1/verifications/{id}/events', () => {
+  test('tells the status at once, whenever something happens, and ends with the final one', async () => {
+    const { app, session } = await startWithSession()
+    const { id, wallet_uri = '' } = session
+    const stream = await follow(app, id)
+    await until(async () => stream.seen() === `${START}${event(id, 'pending')}`)
+    await answerWith(app, await holderOf(app), wallet_uri)
+    // The wallet fetched the request, and then answered it.
+    expect(await stream.whole).toBe(`${START}${event(id, 'pending')}${event(id, 'pending')}${event(id, 'completed')}`)
+  })
+
+  test('has the headers of the poll, and is never kept', async () => {
+    const { app, session } = await startWithSession()
+    const { response } = await follow(app, session.id)
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
+    const poll = await app.call('GET', `/v1/verifications/${session.id}/status`)
+    for (const name of [
+      'access-control-allow-origin',
+      'cross-origin-resource-policy',
+      'cache-control',
+      'content-security-policy',
+    ])
+      expect([name, response.headers.get(name)]).toEqual([name, poll.headers.get(name)])
+    expect(response.headers.get('access-control-allow-origin')).toBe('*')
+  })
+
+  test('of a session that has ended tells that, and ends', async () => {
+    const { app, session } = await startWithSession()
+    await answerWith(app, await holderOf(app, 'minor'), session.wallet_uri ?? '')
+    const { whole } = await follow(app, session.id)
+    expect(await whole).toBe(`${START}${event(session.id, 'failed')}`)
+  })
+
+  test('never tells more than the status, whatever was shared', async () => {
+    const app = await startApp()
+    const { key } = await app.tenant()
+    const { id, wallet_uri = '' } = await createVerification(app, key, { template: 'identity_basic', metadata: { order: '77' } })
+    const { whole } = await follow(app, id)
+    await answerWith(app, await holderOf(app), wallet_uri)
+    const lines = (await whole).split('\n').filter(line => line.startsWith('data: '))
+    expect(lines.length).toBe(3)
+    for (const line of lines) expect(Object.keys(JSON.parse(line.slice(6)))).toEqual(['id', 'status'])
+    const { text } = await app.call('GET', `/v1/verifications/${id}`, { key })
+    const { claims } = JSON.parse(text) as { claims: Record<string, string> }
+    expect(claims.family_name).toBeString()
+    expect(await whole).not.toContain(claims.family_name!)
+  })
+
+  test('tells of the deadline, with the sweep or before it', async () => {
+    const { app, session } = await startWithSession({ ttl_seconds: 60 })
+    const early = await follow(app, session.id)
+    await until(async () => early.seen().includes('pending'))
+    app.clock.advance(60_000)
+    const late = await follow(app, session.id)
+    expect(await late.whole).toBe(`${START}${event(session.id, 'expired')}`)
+    await sweepExpired(app.deps)
+    expect(await early.whole).toBe(`${START}${event(session.id, 'pending')}${event(session.id, 'expired')}`)
+  })
+
+  test('tells of the deadline by itself', async () => {
+    const { app, session } = await startWithSession({ ttl_seconds: 60 })
+    app.clock.advance(59_900)
+    const stream = await follow(app, session.id)
+    await until(async () => stream.seen().includes('pending'))
+    app.clock.advance(100)
+    expect(await stream.whole).toBe(`${START}${event(session.id, 'pending')}${event(session.id, 'expired')}`)
+  })
+
+  test('ends when the session is erased; an unknown one is 404 in the envelope', async () => {
+    const { app, key, session } = await startWithSession()
+    const stream = await follow(app, session.id)
+    await until(async () => stream.seen().includes('pending'))
+    await app.call('DELETE', `/v1/verifications/${session.id}`, { key })
+    expect(await stream.whole).toBe(`${START}${event(session.id, 'pending')}`)
+    const { status, body } = await app.call<ErrorBody>('GET', `/v1/verifications/${session.id}/events`)
+    expect([status, body.error.code]).toEqual([404, 'session_not_found'])
+  })
+
+  test('is one of at most eight for a session, and leaving makes room', async () => {
+    const { app, key, session } = await startWithSession()
+    const path = `/v1/verifications/${session.id}/events`
+    const streams = await Promise.all(Array.from({ length: FOLLOWERS_MAX }, () => follow(app, session.id)))
+    expect(streams.map(({ response }) => response.status)).toEqual(Array(FOLLOWERS_MAX).fill(200))
+    const { status, headers, body } = await app.call<ErrorBody>('GET', path)
+    expect([status, body.error.code, headers.get('retry-after')]).toEqual([429, 'rate_limit_exceeded', '10'])
+    const other = await createVerification(app, key)
+    expect((await follow(app, other.id)).response.status).toBe(200)
+    streams[0]!.leave()
+    await until(async () => (await follow(app, session.id)).response.status === 200)
+  })
+
+  test('asked for by HEAD takes no place', async () => {
+    const { app, session } = await startWithSession()
+    const path = `/v1/verifications/${session.id}/events`
+    for (let i = 0; i <= FOLLOWERS_MAX; i++) expect((await app.call('HEAD', path)).status).toBe(200)
+  })
+
+  test('is paid from the budget of the poll', async () => {
+    const app = await startApp({ rateLimitScale: 1 })
+    const { key } = await app.tenant()
+    const { id } = await createVerification(app, key)
+    const path = `/v1/verifications/${id}`
+    const { response } = await follow(app, id)
+    expect(response.headers.get('ratelimit')).toMatch(/^"status";r=9;/)
+    for (let i = 0; i < 9; i++) expect((await app.call('GET', `${path}/status`)).status).toBe(200)
+    const { status, headers } = await app.call('GET', `${path}/events`)
+    expect([status, headers.get('retry-after')]).toEqual([429, '1'])
+  })
+
+  test('ends when the service stops', async () => {
+    const { app, session } = await startWithSession()
+    const stream = await follow(app, session.id)
+    await until(async () => stream.seen().includes('pending'))
+    await app.stop()
+    expect(await stream.whole).toBe(`${START}${event(session.id, 'pending')}`)
+  })
+
+  test('stays open while nothing happens, and sees what another process did', async () => {
+    const { app, tenantId, session } = await startWithSession()
+    const stream = await follow(app, session.id)
+    await until(async () => stream.seen().includes('pending'))
+    const command = createDeps(app.deps.config, { ...realWorld(), now: app.clock.now }, 'command')
+    await eraseVerification(command, { tenantId, environment: 'test' }, 'test', session.id)
+    await command.close()
+    expect(await stream.whole).toBe(`${START}${event(session.id, 'pending')}`)
+  })
+})
+
+test('a thousand are followed at once, and no more', () => {
+  const changes = createChanges()
+  const follower = { wake: () => {}, end: () => {} }
+  const leave = Array.from({ length: 1000 }, (_, i) => changes.follow(`vs_${i}`, follower))
+  expect(() => changes.follow('vs_more', follower)).toThrow('Too many requests')
+  leave[0]!()
+  leave[0]!()
+  changes.follow('vs_more', follower)
+  expect(() => changes.follow('vs_another', follower)).toThrow('Too many requests')
+})
+
+test('whoever follows is woken by the fetch, the answer, the deadline and the erasure, and not by other sessions', async () => {
+  const { app, key, session } = await startWithSession()
+  const late = await createVerification(app, key, { ttl_seconds: 60 })
+  const woken: string[] = []
+  for (const [name, { id }] of Object.entries({ session, late }))
+    app.deps.changes.follow(id, { wake: () => woken.push(name), end: () => {} })
+  await fetchOf(app)(session.request_uri ?? '', {})
+  expect(woken).toEqual(['session'])
+  await answerWith(app, await holderOf(app), session.wallet_uri ?? '')
+  expect(woken).toEqual(['session', 'session', 'session'])
+  app.clock.advance(61_000)
+  await sweepExpired(app.deps)
+  expect(woken.slice(3)).toEqual(['late'])
+  await app.call('DELETE', `/v1/verifications/${session.id}`, { key })
+  expect(woken.slice(4)).toEqual(['session'])
+})
+
+test('a wallet that only fetches the request wakes those who follow, and they still read pending', async () => {
+  const { app, session } = await startWithSession()
+  const stream = await follow(app, session.id)
+  await until(async () => stream.seen().includes('pending'))
+  await fetchOf(app)(session.request_uri ?? '', {})
+  await until(async () => stream.seen() === `${START}${event(session.id, 'pending')}${event(session.id, 'pending')}`)
+})

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync, readdirSync } from 'node:fs'
+import type { IssuedDocuments } from '../../src/sandbox/schema.ts'
+import { newPrivateJwk, present, publicJwk } from '../../src/sandbox/wallet.ts'
+import { call, temporaryDir, until } from '../helpers/app.ts'
+import { vidimus } from '../helpers/cli.ts'
+import { type RunningDemo, spawnDemo, startDemo, stopDemos } from '../helpers/demo.ts'
+
+// Said here because the runner forgets what was said for all files after the first one.
+setDefaultTimeout(60_000)
+afterAll(stopDemos)
+
+const sh = async (script: string): Promise<{ out: string; exitCode: number }> => {
+  const child = Bun.spawn(['sh', '-c', script], { stdout: 'pipe', stderr: 'inherit' })
+  return { out: await new Response(child.stdout).text(), exitCode: await child.exited }
+}
+
+/** What a person does in the page that the first command names. */
+async function answerAsAdult(origin: string, id: string): Promise<void> {
+  const deviceKey = await newPrivateJwk()
+  const body = { persona: 'adult', holder_key: publicJwk(deviceKey) }
+  const { body: issued } = await call<IssuedDocuments>(origin, 'POST', '/sandbox/documents', { body })
+  const { body: session } = await call<{ wallet_uri: string }>(origin, 'GET', `/v/${id}/data`)
+  const holder = { persona: 'adult' as const, deviceKey, credentials: issued.credentials }
+  await present(session.wallet_uri, holder, { fetch, now: Date.parse(issued.now) })
+}
+
+describe('while it runs', () => {
+  let temporary: string
+  let demo: RunningDemo
+  let origin: string
+
+  beforeAll(async () => {
+    temporary = temporaryDir()
+    demo = await startDemo(temporary)
+    origin = new URL(demo.url).origin
+  })
+
+  test('it has one directory of its own, in the temporary one, and the page is there', async () => {
+    expect(readdirSync(temporary)).toEqual([demo.data_dir.split('/').at(-1)!])
+    expect(existsSync(`${demo.data_dir}/master.key`)).toBe(true)
+    expect((await call(origin, 'GET', '/demo')).status).toBe(200)
+  })
+
+  test('the four commands do as printed, one after the other, with the answer of a wallet in between', async () => {
+    const [create, status, read, erase] = demo.commands as [string, string, string, string]
+    expect(demo.commands).toHaveLength(4)
+    const asked = await sh(create)
+    const id = new RegExp(`^Answer it here: ${origin}/v/(vs_\\w{22})\\n$`).exec(asked.out)?.[1] ?? ''
+    expect(id).not.toBe('')
+    const withId = (command: string) => sh(`ID=${id}; ${command}`).then(({ out }) => JSON.parse(out))
+    expect(await withId(status)).toEqual({ id, status: 'pending' })
+    await answerAsAdult(origin, id)
+    expect(await withId(read)).toMatchObject({ id, status: 'completed', claims: { age_over_18: true } })
+    await until(async () => (await call<{ webhook?: object }>(origin, 'GET', `/demo/sessions/${id}`)).body.webhook !== undefined)
+    expect(await withId(erase)).toMatchObject({
+      id,
+      deleted: { verification_sessions: 1, verification_results: 1, webhook_deliveries: 1 },
+    })
+    expect((await withId(read)).error.code).toBe('session_not_found')
+    expect((await call<{ ok: boolean }>(origin, 'GET', '/demo/audit')).body.ok).toBe(true)
+  })
+
+  test('they can be pasted at once', async () => {
+    const { out, exitCode } = await sh(demo.commands.join('\n'))
+    expect(exitCode).toBe(0)
+    expect(out).toMatch(/"status":"pending"\}.*"deleted":\{"verification_sessions":1/s)
+  })
+
+  test.each(['SIGINT', 'SIGTERM'] as const)('on %s it ends with 0, and its directory is gone', async signal => {
+    const dir = temporaryDir()
+    const other = await startDemo(dir)
+    expect(readdirSync(dir)).toHaveLength(1)
+    other.process.kill(signal)
+    expect(await other.process.exited).toBe(0)
+    expect(await new Response(other.process.stderr).text()).toBe('')
+    expect(readdirSync(dir)).toEqual([])
+  })
+})
+
+test('for people it prints the address, a QR code and the commands', async () => {
+  const dir = temporaryDir()
+  const child = spawnDemo(dir, ['--port', '0'])
+  const reader = child.stdout.getReader()
+  let text = ''
+  while (!text.includes('/dashboard#setup=')) text += new TextDecoder().decode((await reader.read()).value)
+  expect(text).toMatch(/The demo is at http:\/\/localhost:\d+\/demo/)
+  expect(text).toMatch(/█/)
+  expect(text.match(/curl -s/g)).toHaveLength(4)
+  child.kill('SIGINT')
+  expect(await child.exited).toBe(0)
+})
+
+test('where it cannot start it says why, and leaves nothing', async () => {
+  const dir = temporaryDir()
+  const { process: first, url } = await startDemo(dir)
+  const refused = spawnDemo(dir, ['--port', new URL(url).port])
+  expect(await refused.exited).toBe(1)
+  expect(await new Response(refused.stderr).text()).toContain('cannot listen on')
+  expect(readdirSync(dir)).toHaveLength(1)
+  first.kill('SIGINT')
+  await first.exited
+  expect(readdirSync(dir)).toEqual([])
+})
+
+test('wrong calls are told', async () => {
+  for (const args of [['--port', 'x'], ['--port', '70000'], ['now'], ['--fast']]) {
+    expect((await vidimus(temporaryDir(), ['demo', '--no-open', ...args])).exitCode).toBe(2)
+  }
+})

@@ -1,0 +1,92 @@
+// The first run as an operator meets it, and users of the dashboard from the command line.
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import type { User } from '../../src/dashboard/schema.ts'
+import { call, temporaryDir } from '../helpers/app.ts'
+import { type Served, serve, stopServing, vidimus, vidimusJson } from '../helpers/cli.ts'
+import { openBrowser, outcome, PASSWORD, tokenOf } from '../helpers/dashboard.ts'
+
+setDefaultTimeout(60_000)
+afterAll(stopServing)
+
+type Link = { user: User; url: string; expires_at: string }
+
+const browserAt = ({ url }: Served) =>
+  openBrowser({ call: (method, path, options) => call(url, method, path, options) }, { origin: url })
+
+describe('the first run', () => {
+  test('each start prints a fresh link while there is no user, and none once there is one', async () => {
+    const dir = join(temporaryDir(), 'data')
+    const first = await serve(dir)
+    const old = first.first.setup_url
+    expect(old).toMatch(/^http:\/\/localhost:\d+\/dashboard#setup=[\w-]{43}$/)
+    first.process.kill('SIGTERM')
+    await first.process.exited
+
+    const second = await serve(dir)
+    const browser = browserAt(second)
+    const owner = { name: 'olivia', password: PASSWORD }
+    expect(outcome(await browser.post('/setup', { token: tokenOf(old), ...owner }))).toBe('404 setup_unavailable')
+    expect(outcome(await browser.post('/setup', { token: tokenOf(second.first.setup_url), ...owner }))).toBe('201')
+    expect(browser.state.cookie).toStartWith('vidimus-session=')
+    second.process.kill('SIGTERM')
+    await second.process.exited
+
+    const third = await serve(dir)
+    expect(third.first.setup_url).toBeNull()
+    expect((await browserAt(third).logIn('olivia')).status).toBe(200)
+  })
+})
+
+describe('vidimus user', () => {
+  test('invites owners and users of a tenant, lists them, and resets a password beside a running server', async () => {
+    const dir = join(temporaryDir(), 'data')
+    const server = await serve(dir)
+    const { id: tenant } = await vidimusJson<{ id: string }>(dir, 'tenant', 'create', '--name', 'Shop')
+    expect(await vidimusJson<{ data: User[] }>(dir, 'user', 'list')).toEqual({ data: [] })
+    const owner = await vidimusJson<Link>(dir, 'user', 'invite', '--name', 'olivia')
+    const member = await vidimusJson<Link>(dir, 'user', 'invite', '--name', 'mia', '--tenant', tenant)
+    expect(owner.user).toMatchObject({ name: 'olivia', tenant: null, status: 'invited' })
+    expect(member.user).toMatchObject({ name: 'mia', tenant: { id: tenant, name: 'Shop' } })
+    expect(member.url).toMatch(/\/dashboard#password=[\w-]{43}$/)
+
+    const mia = browserAt(server)
+    expect((await mia.post('/choose-password', { token: tokenOf(member.url), password: PASSWORD })).status).toBe(200)
+    const { data } = await vidimusJson<{ data: User[] }>(dir, 'user', 'list')
+    expect(data.map(({ name, status }) => [name, status])).toEqual([
+      ['olivia', 'invited'],
+      ['mia', 'active'],
+    ])
+    const reset = await vidimusJson<Link>(dir, 'user', 'reset', 'MIA')
+    const again = browserAt(server)
+    const choice = { token: tokenOf(reset.url), password: 'gravel 7 umbrella north' }
+    expect((await again.post('/choose-password', choice)).status).toBe(200)
+    expect(outcome(await mia.get('/session'))).toBe('401 not_logged_in')
+    expect(await vidimusJson<{ ok: boolean }>(dir, 'audit', 'verify')).toMatchObject({ ok: true })
+  })
+
+  test('speaks to people, too, and refuses in one line', async () => {
+    const dir = join(temporaryDir(), 'data')
+    expect((await vidimus(dir, ['user', 'list'])).stdout).toContain('prints a link')
+    const invited = await vidimus(dir, ['user', 'invite', '--name', 'olivia'])
+    expect(invited.stdout).toMatch(/^http:\/\/localhost:3000\/dashboard#password=[\w-]{43}\n\nThis is the only time/)
+    expect((await vidimus(dir, ['user', 'list'])).stdout).toMatch(
+      /^NAME +SEES +STATUS +LAST LOG-IN\nolivia +everything +invited +never\n$/,
+    )
+    const REFUSED: [string[], number, RegExp][] = [
+      [['invite', '--name', 'olivia'], 1, /a user with this name already/],
+      [['invite', '--name', 'Olivia Smith'], 2, /--name: 2 to 64 characters/],
+      [['invite', '--name', 'mia', '--tenant', 'ten_none'], 1, /No tenant with this id/],
+      [['invite'], 2, /--name is missing/],
+      [['reset', 'nobody'], 1, /there is no user nobody/],
+      [['reset'], 2, /the name of the user is missing/],
+      [['list', '--name', 'x'], 2, /takes no --name/],
+      [['remove'], 2, /say user list, user invite, user reset/],
+    ]
+    for (const [args, exitCode, says] of REFUSED) {
+      const run = await vidimus(dir, ['user', ...args])
+      expect([args, run.exitCode, run.stdout]).toEqual([args, exitCode, ''])
+      expect(run.stderr).toMatch(says)
+    }
+  })
+})

@@ -1,0 +1,327 @@
+import { Database } from 'bun:sqlite'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import { parseNetworks } from '../../src/addresses.ts'
+import { weaknessOf } from '../../src/dashboard/password-rules.ts'
+import { NOBODYS_PASSWORD } from '../../src/dashboard/passwords.ts'
+import { openSetup } from '../../src/dashboard/setup.ts'
+import { inviteUser } from '../../src/dashboard/users.ts'
+import { startApp, type TestApp } from '../helpers/app.ts'
+import { openBrowser, outcome, PASSWORD, setUpOwner, tokenOf } from '../helpers/dashboard.ts'
+
+setDefaultTimeout(60_000)
+
+const WRONG = 'not the right one at all'
+const HOME = '192.0.2.1'
+
+/** Limits on, and clients told apart by a proxy. */
+const limited = (dir?: string, now?: number) =>
+  startApp({ rateLimitScale: 1, config: { trustedProxies: parseNetworks('127.0.0.1') }, dir, now })
+
+const tryFrom = (app: TestApp, from: string, name = 'olivia', password = WRONG) =>
+  openBrowser(app, { from }).logIn(name, password)
+
+describe('a log-in', () => {
+  test('gives a cookie that no script, no other site and no plain connection gets', async () => {
+    const app = await startApp()
+    await setUpOwner(app)
+    const answer = await openBrowser(app).logIn('olivia')
+    expect(answer.headers.get('set-cookie')).toMatch(/^__Host-session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Secure$/)
+    expect(answer.headers.get('access-control-allow-origin')).toBeNull()
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+  })
+
+  test('forgives case and spaces around the name, and not in the password', async () => {
+    const app = await startApp()
+    await setUpOwner(app)
+    expect((await openBrowser(app).logIn(' OLIVIA ')).status).toBe(200)
+    expect(outcome(await openBrowser(app).logIn('olivia', ` ${PASSWORD}`))).toBe('401 login_failed')
+  })
+
+  test('takes an accented letter however the keyboard composed it', async () => {
+    const app = await startApp()
+    const boss = await setUpOwner(app)
+    const accented = 'grüne lampe am fenster'
+    await boss.post('/password', { password: PASSWORD, new_password: accented.normalize('NFD') })
+    expect((await openBrowser(app).logIn('olivia', accented.normalize('NFC'))).status).toBe(200)
+  })
+
+  test('an unknown name, a wrong password and a password not yet chosen are told apart by nothing', async () => {
+    const app = await startApp()
+    await setUpOwner(app)
+    await inviteUser(app.deps, { name: 'ivan', memberOf: null }, 'test')
+    const answers = await Promise.all(
+      ['olivia', 'ivan', 'nobody', '\u0000', "' OR 1=1 --"].map(name => openBrowser(app).logIn(name, WRONG)),
+    )
+    const comparable = answers.map(({ status, text, headers }) => {
+      const { date: _, 'x-request-id': __, ...rest } = Object.fromEntries(headers)
+      return JSON.stringify({ status, text, rest })
+    })
+    expect(new Set(comparable).size).toBe(1)
+    expect(answers.map(outcome)).toEqual(Array(5).fill('401 login_failed'))
+    expect(answers[0]?.headers.get('set-cookie')).toBeNull()
+  })
+
+  test('costs the same work for a name without a password: 64 MiB, twice', async () => {
+    const app = await startApp()
+    await setUpOwner(app)
+    await app.stop()
+    const sqlite = new Database(join(app.dir, 'vidimus.db'), { readonly: true })
+    const { password } = sqlite.query<{ password: string }, []>('SELECT password FROM dashboard_users').get()!
+    sqlite.close()
+    const costOf = (kept: string) =>
+      kept
+        .split('$')
+        .slice(1, 4)
+        .concat(
+          kept
+            .split('$')
+            .slice(4)
+            .map(part => String(part.length)),
+        )
+    expect(costOf(password).slice(0, 3)).toEqual(['argon2id', 'v=19', 'm=65536,t=2,p=1'])
+    expect(costOf(NOBODYS_PASSWORD)).toEqual(costOf(password))
+    // It is looked at like any other, and nothing opens it.
+    expect(await Bun.password.verify(PASSWORD, NOBODYS_PASSWORD)).toBe(false)
+  })
+
+  test('is refused when the password was changed while it was compared', async () => {
+    const app = await startApp()
+    await setUpOwner(app)
+    const busy = [1, 2].map(() => openBrowser(app).logIn('nobody'))
+    const answer = openBrowser(app).logIn('olivia')
+    await Promise.race(busy)
+    await app.deps.write(tx => tx.run(`UPDATE dashboard_users SET password = '${NOBODYS_PASSWORD}'`))
+    expect(outcome(await answer)).toBe('401 login_failed')
+    await Promise.all(busy)
+  })
+
+  test('two are worked on at once and 20 wait; what comes beyond is told to come again', async () => {
+    const app = await startApp()
+    await setUpOwner(app)
+    const answers = await Promise.all(Array.from({ length: 30 }, () => openBrowser(app).logIn('olivia', WRONG)))
+    const refused = answers.filter(({ status }) => status === 429)
+    expect(refused.length).toBeGreaterThanOrEqual(1)
+    expect(refused.length).toBeLessThanOrEqual(8)
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(30 - refused.length)
+    for (const { headers } of refused) expect(headers.get('retry-after')).toBe('5')
+    expect((await openBrowser(app).logIn('olivia')).status).toBe(200)
+  })
+})
+
+describe('wrong passwords', () => {
+  test('make an account wait 0, 0, 0, 1, 2, 4 … seconds, up to 300, wherever they come from', async () => {
+    const app = await limited()
+    await setUpOwner(app, 'olivia', HOME)
+    let address = 0
+    const anew = (password = WRONG) => tryFrom(app, `198.51.100.${++address}`, 'olivia', password)
+    for (let i = 0; i < 3; i++) expect(outcome(await anew())).toBe('401 login_failed')
+    for (const seconds of [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]) {
+      const early = await anew()
+      expect([outcome(early), early.headers.get('retry-after')]).toEqual(['429 rate_limit_exceeded', String(seconds)])
+      app.clock.advance(seconds * 1000 - 1)
+      // The right password has to wait as well: otherwise it would be a guess that tells.
+      expect(outcome(await anew(PASSWORD))).toBe('429 rate_limit_exceeded')
+      app.clock.advance(1)
+      expect(outcome(await anew())).toBe('401 login_failed')
+    }
+    app.clock.advance(300_000)
+    expect((await anew(PASSWORD)).status).toBe(200)
+    // And everything is forgotten.
+    for (let i = 0; i < 3; i++) expect(outcome(await anew())).toBe('401 login_failed')
+  })
+
+  test('of strangers do not delay a user where they have logged in before', async () => {
+    const app = await limited()
+    await setUpOwner(app, 'olivia', HOME)
+    for (let i = 1; i <= 3; i++) await tryFrom(app, `198.51.100.${i}`)
+    expect(outcome(await tryFrom(app, '198.51.100.9', 'olivia', PASSWORD))).toBe('429 rate_limit_exceeded')
+    expect((await tryFrom(app, HOME, 'olivia', PASSWORD)).status).toBe(200)
+    // What is typed wrongly at home counts at home.
+    for (let i = 0; i < 3; i++) expect(outcome(await tryFrom(app, HOME))).toBe('401 login_failed')
+    expect(outcome(await tryFrom(app, HOME, 'olivia', PASSWORD))).toBe('429 rate_limit_exceeded')
+    app.clock.advance(1000)
+    expect((await tryFrom(app, HOME, 'olivia', PASSWORD)).status).toBe(200)
+    // And elsewhere the strangers' own wait goes on from where it was.
+    expect(outcome(await tryFrom(app, '198.51.100.9'))).toBe('401 login_failed')
+    expect((await tryFrom(app, '198.51.100.9')).headers.get('retry-after')).toBe('2')
+  })
+
+  test('delay a name that does not exist alike', async () => {
+    const app = await limited()
+    await setUpOwner(app, 'olivia', HOME)
+    for (const name of ['olivia', 'nobody']) {
+      const answers = []
+      for (let i = 0; i < 4; i++) answers.push(await tryFrom(app, `203.0.113.${i}`, name))
+      expect(answers.map(outcome)).toEqual([...Array(3).fill('401 login_failed'), '429 rate_limit_exceeded'])
+      expect(answers[3]?.headers.get('retry-after')).toBe('1')
+    }
+  })
+
+  test('are counted before they are looked at: of many at once three are', async () => {
+    const app = await limited()
+    await setUpOwner(app, 'olivia', HOME)
+    const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => tryFrom(app, `198.51.100.${i}`)))
+    expect(answers.map(outcome).toSorted()).toEqual([
+      ...Array(3).fill('401 login_failed'),
+      ...Array(9).fill('429 rate_limit_exceeded'),
+    ])
+  })
+
+  test('are remembered over a restart, and forgotten after a day', async () => {
+    const app = await limited()
+    await setUpOwner(app, 'olivia', HOME)
+    for (let i = 1; i <= 3; i++) await tryFrom(app, `198.51.100.${i}`)
+    await app.stop()
+    const again = await limited(app.dir, app.clock.now())
+    expect(outcome(await tryFrom(again, '198.51.100.9', 'olivia', PASSWORD))).toBe('429 rate_limit_exceeded')
+    expect((await tryFrom(again, HOME, 'olivia', PASSWORD)).status).toBe(200)
+    again.clock.advance(86_400_000 - 1)
+    expect(outcome(await tryFrom(again, '198.51.100.4'))).toBe('401 login_failed')
+    expect(outcome(await tryFrom(again, '198.51.100.4'))).toBe('429 rate_limit_exceeded')
+    again.clock.advance(86_400_000)
+    for (let i = 0; i < 3; i++) expect(outcome(await tryFrom(again, '198.51.100.4'))).toBe('401 login_failed')
+  })
+
+  test('from one address are 20 an hour, then one every three minutes; the right one costs nothing', async () => {
+    const app = await limited()
+    await setUpOwner(app, 'olivia', HOME)
+    const names = Array.from({ length: 20 }, (_, i) => `somebody${i}`)
+    for (const name of names) expect(outcome(await tryFrom(app, HOME, name))).toBe('401 login_failed')
+    const refused = await tryFrom(app, HOME, 'olivia', PASSWORD)
+    expect([outcome(refused), refused.headers.get('retry-after')]).toEqual(['429 rate_limit_exceeded', '180'])
+    expect((await tryFrom(app, '192.0.2.2', 'olivia', PASSWORD)).status).toBe(200)
+    app.clock.advance(180_000 - 1)
+    expect(outcome(await tryFrom(app, HOME, 'olivia', PASSWORD))).toBe('429 rate_limit_exceeded')
+    app.clock.advance(1)
+    for (let i = 0; i < 3; i++) expect((await tryFrom(app, HOME, 'olivia', PASSWORD)).status).toBe(200)
+  })
+
+  test('of everybody together are 120 a minute, and then only those are heard who were here before', async () => {
+    const app = await limited()
+    await setUpOwner(app, 'olivia', HOME)
+    for (let i = 0; i < 118; i++) app.deps.limits.take('login-all', '')
+    expect(outcome(await tryFrom(app, '198.51.100.1', 'one'))).toBe('401 login_failed')
+    expect(outcome(await tryFrom(app, '198.51.100.2', 'two'))).toBe('401 login_failed')
+    expect(outcome(await tryFrom(app, '198.51.100.3', 'olivia', PASSWORD))).toBe('429 rate_limit_exceeded')
+    expect((await tryFrom(app, HOME, 'olivia', PASSWORD)).status).toBe(200)
+    app.clock.advance(500)
+    expect((await tryFrom(app, '198.51.100.3', 'olivia', PASSWORD)).status).toBe(200)
+  })
+
+  test('when the password is asked for again count like those of a log-in', async () => {
+    const app = await limited()
+    const boss = await setUpOwner(app, 'olivia', HOME)
+    for (let i = 0; i < 3; i++) expect(outcome(await boss.post('/reauthenticate', { password: WRONG }))).toBe('401 login_failed')
+    expect(outcome(await boss.post('/reauthenticate', { password: PASSWORD }))).toBe('429 rate_limit_exceeded')
+    expect(outcome(await boss.post('/password', { password: WRONG, new_password: 'gravel 7 umbrella north' }))).toBe(
+      '429 rate_limit_exceeded',
+    )
+    expect((await boss.get('/session')).status).toBe(200)
+  })
+})
+
+describe('over plain http', () => {
+  const plain = (publicUrl: string, trusted = '') => startApp({ config: { publicUrl, trustedProxies: parseNetworks(trusted) } })
+
+  test('this machine itself may log in, with a cookie that browsers take there', async () => {
+    const app = await plain('http://localhost:3000')
+    const own = app.url.replace('127.0.0.1', 'localhost')
+    for (const origin of ['http://localhost:3000', app.url, own]) {
+      const browser = openBrowser(app, { origin })
+      const host = origin.replace('http://', '')
+      const path = (await browser.get('/entrance')).body as unknown as { needs_setup: boolean }
+      expect(path).toMatchObject({ accepts_passwords: true })
+      if (path.needs_setup) {
+        const token = tokenOf(await openSetup(app.deps))
+        await browser.post('/setup', { token, name: 'olivia', password: PASSWORD }, { headers: { host } })
+      }
+      const answer = await browser.send('POST', '/login', { body: { name: 'olivia', password: PASSWORD }, headers: { host } })
+      expect([origin, answer.status]).toEqual([origin, 200])
+      expect(answer.headers.get('set-cookie')).toMatch(/^vidimus-session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/)
+      expect((await browser.get('/session')).status).toBe(200)
+    }
+  })
+
+  test('other machines are told to use https, and get nowhere with a cookie either', async () => {
+    const app = await plain('http://localhost:3000', '127.0.0.1')
+    const origin = 'http://localhost:3000'
+    const here = openBrowser(app, { origin, from: '::1' })
+    const token = tokenOf(await openSetup(app.deps))
+    const there = openBrowser(app, { origin, from: '192.0.2.7' })
+    for (const path of ['/setup', '/login', '/choose-password', '/link'])
+      expect(outcome(await there.post(path, { token, name: 'olivia', password: PASSWORD }))).toBe('403 https_required')
+    expect((await there.get('/entrance')).body as unknown).toEqual({ needs_setup: true, accepts_passwords: false })
+    expect((await here.post('/setup', { token, name: 'olivia', password: PASSWORD })).status).toBe(201)
+    there.state.cookie = here.state.cookie
+    expect(outcome(await there.get('/session'))).toBe('403 https_required')
+    expect((await here.get('/session')).status).toBe(200)
+  })
+
+  test('what came through a proxy that nobody named is not taken for this machine', async () => {
+    const app = await plain('http://localhost:3000')
+    for (const header of ['x-forwarded-for', 'forwarded', 'x-real-ip']) {
+      const answer = await openBrowser(app, { origin: 'http://localhost:3000' }).send('POST', '/login', {
+        body: { name: 'olivia', password: PASSWORD },
+        headers: { [header]: '127.0.0.1' },
+      })
+      expect(outcome(answer)).toBe('403 https_required')
+    }
+  })
+
+  test('nor is a page under another name than this machine’s own', async () => {
+    const app = await plain('http://shop.lan')
+    const body = { name: 'olivia', password: PASSWORD }
+    expect(outcome(await openBrowser(app, { origin: 'http://shop.lan' }).post('/login', body))).toBe('403 https_required')
+    const rebound = await openBrowser(app, { origin: 'http://evil.example:3000' }).send('POST', '/login', {
+      body,
+      headers: { host: 'evil.example:3000' },
+    })
+    expect(outcome(rebound)).toBe('403 https_required')
+    expect(outcome(await openBrowser(app, { origin: 'http://evil.example' }).post('/login', body))).toBe('403 csrf_refused')
+  })
+})
+
+describe('a password is refused', () => {
+  const REFUSED: [string, string][] = [
+    ['fourteen chars', 'too short'],
+    ['x'.repeat(129), 'too long'],
+    ['aaaaaaaaaaaaaaaaaaaa', 'one letter'],
+    ['abcabcabcabcabcabc', 'a block again and again'],
+    ['xkcd7 xkcd7 xkcd7 ', 'the same with spaces'],
+    ['abcdefghijklmnopqrst', 'the alphabet'],
+    ['12345678901234567890', 'digits in a row'],
+    ['qwertyuiopasdfghjkl', 'keys in a row'],
+    ['passwordpassword123', 'common words'],
+    ['P@ssw0rd-Welcome-2026', 'common words with look-alikes'],
+    ['Summer2026Summer2027!', 'seasons and years'],
+    ['Willkommen2024!admin', 'words and a year'],
+    ['my vidimus dashboard pass', 'the service'],
+    ['Olivia likes tall trees', 'the user'],
+    ['v1d1mus tall trees grow', 'the service, disguised'],
+  ]
+
+  test.each(REFUSED)('%s (%s)', password => {
+    expect(weaknessOf(password, 'olivia')).toBeString()
+  })
+
+  const TAKEN = [
+    PASSWORD,
+    'correct horse battery staple',
+    'Wq7#mLp2!xRv9$Kd',
+    '15 characters !',
+    'x7x7x7Lm2-nQ 4tZ_',
+    'öögrüne lampe fenster',
+  ]
+  test.each(TAKEN)('and not: %s', password => {
+    expect(weaknessOf(password, 'olivia')).toBeUndefined()
+  })
+
+  test('and 15 to 128 characters are counted as people count them', () => {
+    expect(weaknessOf('🌳🌲🌴🌵🌾🌿☘🍀🍁🍂🍃🌱🪴🌸', 'olivia')).toContain('at least 15')
+    expect(weaknessOf('🌳🌲🌴🌵🌾🌿☘🍀🍁🍂🍃🌱🪴🌸🌺', 'olivia')).toBeUndefined()
+    const long = Array.from({ length: 128 }, (_, i) => String.fromCharCode(0x4e00 + i)).join('')
+    expect(weaknessOf(long, 'olivia')).toBeUndefined()
+    expect(weaknessOf(`${long}x`, 'olivia')).toContain('at most 128')
+  })
+})

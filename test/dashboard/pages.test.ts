@@ -1,0 +1,450 @@
+// What the pages show and manage, through their routes.
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { readAttention } from '../../src/dashboard/attention.ts'
+import type { ApiKey, Template, TemplateCheck, TrustAnchor } from '../../src/dashboard/settings-schema.ts'
+import type { Overview, VerificationDetail, VerificationPage } from '../../src/dashboard/verification-schema.ts'
+import type { Verification } from '../../src/verifications/schema.ts'
+import { addAnchors } from '../../src/wallet/trust-settings.ts'
+import { call, createVerification, startApp, type TestApp } from '../helpers/app.ts'
+import { issueAuthority } from '../helpers/certificates.ts'
+import { type Browser, outcome, setUpOwner } from '../helpers/dashboard.ts'
+import { FORM, openSession, postTo } from '../helpers/exchange.ts'
+import { verifyWith } from '../helpers/wallet.ts'
+
+setDefaultTimeout(60_000)
+
+const DAY_MS = 86_400_000
+
+const pemOf = (der: Uint8Array): string =>
+  `-----BEGIN CERTIFICATE-----\n${Buffer.from(der).toString('base64')}\n-----END CERTIFICATE-----\n`
+
+type Place = { app: TestApp; boss: Browser; shop: Awaited<ReturnType<TestApp['tenant']>>; at: string }
+
+async function place(options: Parameters<typeof startApp>[0] = {}, tenant?: Parameters<TestApp['tenant']>[0]): Promise<Place> {
+  const app = await startApp(options)
+  const shop = await app.tenant(tenant)
+  return { app, shop, boss: await setUpOwner(app), at: `/tenants/${shop.id}` }
+}
+
+describe('the overview', () => {
+  const overviewOf = async ({ boss, at }: Place, environment: string) =>
+    (await boss.get<Overview>(`${at}/overview?environment=${environment}`)).body
+
+  const codes = ({ attention }: Overview) => attention.map(({ code }) => code)
+
+  test('tells today’s usage, the last ten verifications of the environment, and nothing of the other', async () => {
+    const here = await place()
+    const made: Verification[] = []
+    for (let i = 0; i < 12; i++) made.push(await createVerification(here.app, here.shop.key))
+    const live = await createVerification(here.app, here.shop.liveKey)
+    const overview = await overviewOf(here, 'test')
+    expect(overview.usage).toMatchObject({ day: '2026-03-04', verifications_created: 13, daily_quota: 10_000 })
+    expect(overview.recent.map(({ id }) => id)).toEqual(
+      made
+        .toReversed()
+        .slice(0, 10)
+        .map(({ id }) => id),
+    )
+    expect((await overviewOf(here, 'live')).recent.map(({ id }) => id)).toEqual([live.id])
+  })
+
+  test('warns of missing anchors and a certificate of one’s own where live is used, and not in a test-only tenant', async () => {
+    const here = await place()
+    expect(codes(await overviewOf(here, 'test'))).toEqual(['no_trust_anchors', 'certificate_self_made'])
+    const keys = (await here.boss.get<{ data: ApiKey[] }>(`${here.at}/keys`)).body.data
+    const live = keys.find(({ environment }) => environment === 'live')
+    await here.boss.delete(`${here.at}/keys/${live?.id}`)
+    expect(codes(await overviewOf(here, 'test'))).toEqual([])
+    expect(codes(await overviewOf(here, 'live'))).toEqual(['no_trust_anchors', 'certificate_self_made'])
+    const pem = pemOf((await issueAuthority()).der)
+    await here.boss.post('/trust', { environment: 'test', pem })
+    expect(codes(await overviewOf(here, 'live'))).toContain('no_trust_anchors')
+    await here.boss.post('/trust', { environment: 'live', pem })
+    expect(codes(await overviewOf(here, 'live'))).toEqual(['certificate_self_made'])
+  })
+
+  test('warns of certificates less than 30 days before they end', async () => {
+    const here = await place()
+    const { not_after } = (await here.boss.get<{ not_after: string }>('/signing')).body
+    const pem = pemOf((await issueAuthority({ notBefore: here.app.clock.now(), notAfter: Date.parse(not_after) - DAY_MS })).der)
+    await addAnchors(here.app.deps, { pem, environment: 'live', label: 'Issuer' }, 'test')
+    here.app.clock.set(Date.parse(not_after) - 31 * DAY_MS)
+    await here.boss.logIn('olivia')
+    expect(codes(await overviewOf(here, 'live'))).toEqual(['certificate_self_made'])
+    here.app.clock.advance(1)
+    expect((await overviewOf(here, 'live')).attention[0]).toMatchObject({ code: 'trust_anchor_expires', label: 'Issuer' })
+    here.app.clock.set(Date.parse(not_after) - 30 * DAY_MS)
+    await here.boss.logIn('olivia')
+    expect(codes(await overviewOf(here, 'live'))).not.toContain('certificate_expires')
+    here.app.clock.advance(1)
+    expect((await overviewOf(here, 'live')).attention).toContainEqual({ code: 'certificate_expires', not_after, days_left: 29 })
+  })
+
+  test('warns from four fifths of the quota on', async () => {
+    const here = await place({}, { name: 'Small', dailyQuota: 10 })
+    for (let i = 0; i < 7; i++) await createVerification(here.app, here.shop.key)
+    expect(codes(await overviewOf(here, 'test'))).not.toContain('quota_nearly_used')
+    await createVerification(here.app, here.shop.key)
+    expect((await overviewOf(here, 'test')).attention).toContainEqual({ code: 'quota_nearly_used', used: 8, daily_quota: 10 })
+  })
+
+  test('warns of an address that no phone reaches', async () => {
+    const here = await place()
+    for (const [publicUrl, expected] of [
+      ['https://verify.example', []],
+      ['http://verify.example', ['public_url_not_https']],
+      ['http://localhost:3000', ['public_url_local']],
+      ['https://[::1]:3000', ['public_url_local']],
+      ['https://127.0.0.2', ['public_url_local']],
+    ] as const) {
+      const usage = { day: '', verifications_created: 0, daily_quota: 1, remaining: 1, recent: [] }
+      const deps = { ...here.app.deps, config: { ...here.app.deps.config, publicUrl } }
+      const attention = await readAttention(deps, { tenantId: here.shop.id, environment: 'live', usage })
+      expect(attention.map(({ code }) => code).filter(code => code.startsWith('public_url'))).toEqual([...expected])
+    }
+  })
+
+  test('names tills whose pairing lapsed, from that millisecond on, until they are revoked', async () => {
+    const here = await place()
+    const till = { name: 'Till 1', allowed_templates: ['age_over_18'], pairing_ttl_seconds: 60 }
+    const made = await here.boss.post<{ device: { id: string } }>(`${here.at}/devices?environment=test`, till)
+    here.app.clock.advance(59_999)
+    expect(codes(await overviewOf(here, 'test'))).not.toContain('pairing_lapsed')
+    here.app.clock.advance(1)
+    expect((await overviewOf(here, 'test')).attention).toContainEqual({
+      code: 'pairing_lapsed',
+      device_id: made.body.device.id,
+      name: 'Till 1',
+      lapsed_at: '2026-03-04T12:01:00.000Z',
+    })
+    expect(codes(await overviewOf(here, 'live'))).not.toContain('pairing_lapsed')
+    await here.boss.delete(`${here.at}/devices/${made.body.device.id}?environment=test`)
+    expect(codes(await overviewOf(here, 'test'))).not.toContain('pairing_lapsed')
+  })
+})
+
+describe('verifications', () => {
+  const pageOf = async ({ boss, at }: Place, query: string) =>
+    (await boss.get<VerificationPage>(`${at}/verifications?environment=test&${query}`)).body
+
+  test('are listed newest first, and paged to the end without skipping or repeating', async () => {
+    const here = await place()
+    const made = []
+    for (let i = 0; i < 7; i++) made.push((await createVerification(here.app, here.shop.key, { metadata: { n: String(i) } })).id)
+    await createVerification(here.app, here.shop.liveKey)
+    const seen: string[] = []
+    let query = 'limit=3'
+    for (let pages = 0; pages < 9; pages++) {
+      const { data, next_before } = await pageOf(here, query)
+      seen.push(...data.map(({ id }) => id))
+      if (next_before === null) break
+      query = `limit=3&before=${next_before}`
+    }
+    expect(seen).toEqual(made.toReversed())
+    expect((await pageOf(here, 'limit=7')).next_before).toBeNull()
+    expect((await pageOf(here, 'limit=1')).data[0]).toMatchObject({ status: 'pending', metadata: { n: '6' } })
+  })
+
+  test('are filtered by status as it is now, and by template', async () => {
+    const here = await place()
+    const { app, shop } = here
+    const old = await createVerification(app, shop.key, { ttl_seconds: 60 })
+    app.clock.advance(60_000)
+    const { verification: adult } = await verifyWith(app, shop.key, 'adult')
+    const { verification: minor } = await verifyWith(app, shop.key, 'minor', { body: { template: 'age_over_21' } })
+    const open = await createVerification(app, shop.key, { template: 'age_over_21' })
+    const idsOf = async (query: string) => (await pageOf(here, query)).data.map(({ id }) => id)
+    expect(await idsOf('status=expired')).toEqual([old.id])
+    expect(await idsOf('status=completed')).toEqual([adult.id])
+    expect(await idsOf('status=failed')).toEqual([minor.id])
+    expect(await idsOf('status=pending')).toEqual([open.id])
+    expect(await idsOf('template=age_over_21')).toEqual([open.id, minor.id])
+    expect(await idsOf('template=age_over_21&status=failed')).toEqual([minor.id])
+    expect(await idsOf('template=none')).toEqual([])
+    expect((await pageOf(here, 'status=failed')).data[0]?.error?.code).toBe('claim_not_satisfied')
+    for (const query of ['status=other', 'limit=0', 'before=yesterday', 'unknown=1'])
+      expect(outcome(await here.boss.get(`${here.at}/verifications?environment=test&${query}`))).toBe('400 invalid_request')
+    expect(outcome(await here.boss.get(`${here.at}/verifications`))).toBe('400 invalid_request')
+  })
+
+  test('a rare one is found page by page: each looks at a thousand', async () => {
+    const here = await place()
+    const rare = await createVerification(here.app, here.shop.key, { template: 'country' })
+    for (let i = 0; i < 26; i++) await Promise.all(Array.from({ length: 40 }, () => createVerification(here.app, here.shop.key)))
+    const first = await pageOf(here, 'template=country')
+    expect(first.data).toEqual([])
+    expect(first.next_before).not.toBeNull()
+    const second = await pageOf(here, `template=country&before=${first.next_before}`)
+    expect(second).toMatchObject({ data: [{ id: rare.id }], next_before: null })
+  })
+
+  test('one is shown as the API shows it, with what was asked and its moments in order', async () => {
+    const here = await place()
+    const session = await openSession(
+      { app: here.app, key: here.shop.key },
+      { template: 'age_over_18', purpose: 'To sell you wine' },
+    )
+    here.app.clock.advance(5)
+    await postTo(session, 'response=nonsense', FORM)
+    here.app.clock.advance(5)
+    const { id } = session.created
+    const { body } = await here.boss.get<VerificationDetail>(`${here.at}/verifications/${id}?environment=test`)
+    const { body: verification } = await call<Verification>(here.app.url, 'GET', `/v1/verifications/${id}`, {
+      key: here.shop.key,
+    })
+    expect(body.verification).toEqual(verification)
+    expect(body.environment).toBe('test')
+    expect(body.query).toMatchObject({ credentials: expect.any(Array) })
+    expect(body.timeline).toEqual([
+      { at: '2026-03-04T12:00:00.000Z', event: 'created', actor: here.shop.key.slice(0, 12) },
+      { at: '2026-03-04T12:00:00.000Z', event: 'request_fetched' },
+      { at: '2026-03-04T12:00:00.005Z', event: 'response_unreadable', reason: expect.stringContaining('response') },
+    ])
+    here.app.clock.advance(300_000)
+    const late = (await here.boss.get<VerificationDetail>(`${here.at}/verifications/${id}?environment=test`)).body
+    expect(late.timeline.at(-1)).toEqual({ at: '2026-03-04T12:05:00.000Z', event: 'expired' })
+  })
+
+  test('an answered one tells every check of every credential, passed ones too', async () => {
+    const here = await place()
+    const { verification } = await verifyWith(here.app, here.shop.key, 'expired')
+    const { body } = await here.boss.get<VerificationDetail>(`${here.at}/verifications/${verification.id}?environment=test`)
+    const posted = body.timeline.find(each => each.event === 'response_posted')
+    expect(posted).toMatchObject({ status: 'failed', error: 'credential_expired' })
+    const checks = posted?.event === 'response_posted' ? (posted.credentials[0]?.checks ?? []) : []
+    expect(checks).toContainEqual(expect.objectContaining({ check: 'issuer_signature', status: 'pass' }))
+    expect(checks).toContainEqual(expect.objectContaining({ check: 'validity', status: 'fail', detail: expect.any(String) }))
+    expect(JSON.stringify(checks)).not.toContain('"failure"')
+  })
+
+  test('one to try out is a test session, made by the user, and counted', async () => {
+    const here = await place({}, { name: 'Small', dailyQuota: 3 })
+    const before = await createVerification(here.app, here.shop.key)
+    const made = await here.boss.post<Verification>(`${here.at}/verifications`, { template: 'age_over_18', purpose: 'A trial' })
+    expect(made.body).toMatchObject({ status: 'pending', template: 'age_over_18', purpose: 'A trial' })
+    const detail = (await here.boss.get<VerificationDetail>(`${here.at}/verifications/${made.body.id}?environment=test`)).body
+    expect(detail.timeline[0]).toMatchObject({ event: 'created', actor: 'dashboard:olivia' })
+    // Whichever door they come through, no two of a tenant are of one moment.
+    const next = await createVerification(here.app, here.shop.key)
+    expect([before, made.body, next].map(({ created_at }) => Date.parse(created_at) - here.app.clock.now())).toEqual([0, 1, 2])
+    expect(outcome(await here.boss.post(`${here.at}/verifications`, { template: 'age_over_18' }))).toBe('429 quota_exceeded')
+    expect(outcome(await here.boss.post(`${here.at}/verifications`, { template: 'none' }))).toBe('422 unknown_template')
+  })
+})
+
+describe('API keys', () => {
+  test('are made with scopes, environment and expiry, shown once, and work', async () => {
+    const here = await place()
+    const body = { environment: 'live', scopes: ['verifications:create'], label: 'web shop', expires_days: 90 }
+    const made = await here.boss.post<{ key: string; api_key: ApiKey }>(`${here.at}/keys`, body)
+    expect(made.body.api_key).toMatchObject({
+      prefix: made.body.key.slice(0, 12),
+      environment: 'live',
+      label: 'web shop',
+      status: 'active',
+      expires_at: '2026-06-02T12:00:00.000Z',
+    })
+    expect((await createVerification(here.app, made.body.key)).status).toBe('pending')
+    const list = await here.boss.get<{ data: ApiKey[] }>(`${here.at}/keys`)
+    expect(list.body.data).toContainEqual(made.body.api_key)
+    for (const wrong of [{ expires_days: 31 }, { scopes: [] }, { scopes: ['everything'] }, { environment: 'prod' }, { more: 1 }])
+      expect(outcome(await here.boss.post(`${here.at}/keys`, { ...body, ...wrong }))).toBe('400 invalid_request')
+  })
+
+  test('are rolled with a time of grace for the old one, and revoked for good', async () => {
+    const here = await place()
+    const body = { environment: 'test', scopes: ['verifications:create'], expires_days: null }
+    const made = (await here.boss.post<{ key: string; api_key: ApiKey }>(`${here.at}/keys`, body)).body
+    const rolled = (
+      await here.boss.post<{ key: string; api_key: ApiKey }>(`${here.at}/keys/${made.api_key.id}/roll`, { old_expires: '1h' })
+    ).body
+    const works = async (key: string) =>
+      (await here.app.call('POST', '/v1/verifications', { key, body: { template: 'age_over_18' } })).status
+    expect([await works(made.key), await works(rolled.key)]).toEqual([201, 201])
+    const gone = await here.boss.delete<ApiKey>(`${here.at}/keys/${rolled.api_key.id}`)
+    expect(gone.body).toMatchObject({ id: rolled.api_key.id, status: 'revoked' })
+    expect(await here.boss.delete<ApiKey>(`${here.at}/keys/${rolled.api_key.id}`)).toMatchObject({ status: 200, body: gone.body })
+    here.app.clock.advance(3_600_000)
+    expect([await works(made.key), await works(rolled.key)]).toEqual([401, 401])
+    await here.boss.logIn('olivia')
+    const { data } = (await here.boss.get<{ data: ApiKey[] }>(`${here.at}/keys`)).body
+    expect(data.find(({ id }) => id === made.api_key.id)?.status).toBe('expired')
+    const again = await here.boss.post(`${here.at}/keys/${made.api_key.id}/roll`, { old_expires: 'now' })
+    expect(outcome(again)).toBe('404 key_not_found')
+  })
+})
+
+test('devices are registered with a code and a link for its QR code, and the code pairs', async () => {
+  const here = await place()
+  const body = { name: 'Till 1', allowed_templates: ['age_over_18'] }
+  const made = await here.boss.post<{ device: { id: string }; pairing_code: string; pairing_url: string }>(
+    `${here.at}/devices?environment=live`,
+    body,
+  )
+  expect(made.body.pairing_url).toBe(`https://verify.example/till#pair=${made.body.pairing_code}`)
+  const paired = await here.app.call('POST', '/v1/devices/enroll', { body: { pairing_code: made.body.pairing_code } })
+  expect(paired.status).toBe(200)
+  const list = await here.boss.get<{ data: { id: string; status: string }[] }>(`${here.at}/devices?environment=live`)
+  expect(list.body.data).toMatchObject([{ id: made.body.device.id, status: 'active' }])
+  expect((await here.boss.get<{ data: unknown[] }>(`${here.at}/devices?environment=test`)).body.data).toEqual([])
+  expect(outcome(await here.boss.delete(`${here.at}/devices/${made.body.device.id}?environment=test`))).toBe(
+    '404 device_not_found',
+  )
+  const revoked = await here.boss.delete(`${here.at}/devices/${made.body.device.id}?environment=live`)
+  expect(revoked.body as unknown).toMatchObject({ status: 'revoked' })
+})
+
+describe('templates', () => {
+  let here: Place
+  beforeAll(async () => {
+    here = await place()
+  })
+
+  const sdJwt = (...paths: (string | null)[][]) => ({
+    credentials: [
+      { id: 'c', format: 'dc+sd-jwt', meta: { vct_values: ['urn:eudi:pid:1'] }, claims: paths.map(path => ({ path })) },
+    ],
+  })
+  const check = async (query: unknown) => (await here.boss.post<TemplateCheck>(`${here.at}/templates/check`, { query })).body
+  const hintsOf = async (query: unknown) =>
+    (await check(query)).hints.map(({ code, claim }) => [code, claim].filter(Boolean).join(' '))
+
+  test('built-in ones are listed with what they ask for, in the names of merged claims', async () => {
+    const { data } = (await here.boss.get<{ data: Template[] }>(`${here.at}/templates`)).body
+    const age = data.find(({ key }) => key === 'age_over_18')
+    expect(age).toMatchObject({ is_builtin: true, age_over: 18, purpose: { en: 'To check that you are 18 or over' }, hints: [] })
+    expect(new Set(age?.asks.flatMap(({ claims }) => claims))).toEqual(new Set(['age_over_18']))
+    const address = data.find(({ key }) => key === 'address')
+    for (const { claims } of address?.asks ?? []) expect(claims).toContain('address.postal_code')
+    expect(data.every(({ is_builtin }) => is_builtin)).toBe(true)
+  })
+
+  test('own ones are saved, used, changed and deleted; built-in ones stay', async () => {
+    const path = `${here.at}/templates/membership`
+    const saved = await here.boss.put<Template>(path, { title: 'Member', query: sdJwt(['level']) })
+    expect(saved.body).toMatchObject({ key: 'membership', is_builtin: false, title: { en: 'Member' }, profile: null })
+    expect((await createVerification(here.app, here.shop.key, { template: 'membership' })).template).toBe('membership')
+    await here.boss.put(path, { title: 'Member 2', query: sdJwt(['level']), profile: 'plain' })
+    const { data } = (await here.boss.get<{ data: Template[] }>(`${here.at}/templates`)).body
+    expect(data.at(-1)).toMatchObject({ key: 'membership', title: { en: 'Member 2' }, profile: 'plain' })
+    expect((await here.boss.delete(path)).status).toBe(200)
+    expect(outcome(await here.boss.delete(path))).toBe('404 template_not_found')
+    for (const method of ['PUT', 'DELETE'])
+      expect(
+        outcome(
+          await here.boss.send(method, `${here.at}/templates/age_over_18`, {
+            body: method === 'PUT' ? { title: 'x', query: sdJwt(['a']) } : {},
+          }),
+        ),
+      ).toBe('409 builtin_template')
+    const wrong = await here.boss.put(path, { title: 'x', query: { credentials: [{ id: 'c', format: 'jwt_vc' }] } })
+    expect(wrong.body.error).toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringContaining('query.credentials[0].format'),
+    })
+  })
+
+  test('are checked while they are typed: the first problem with its path', async () => {
+    for (const query of [
+      null,
+      'text',
+      7,
+      [],
+      {},
+      { credentials: [] },
+      { credentials: [{ id: 'c', format: 'dc+sd-jwt', meta: {} }] },
+    ]) {
+      const { problem, asks, hints } = await check(query)
+      expect(problem).toEqual({ path: expect.any(String), reason: expect.any(String) })
+      expect([asks, hints]).toEqual([[], []])
+    }
+    expect(await check(sdJwt(['family_name'], ['age_equal_or_over', '18'], ['nationalities', null]))).toEqual({
+      problem: null,
+      asks: [
+        {
+          credential: 'c',
+          format: 'dc+sd-jwt',
+          types: ['urn:eudi:pid:1'],
+          claims: ['family_name', 'age_over_18', 'nationalities'],
+        },
+      ],
+      hints: [],
+    })
+  })
+
+  test('are hinted at where less would do', async () => {
+    expect(await hintsOf(sdJwt(['birthdate']))).toEqual(['age_instead_of_birthdate birthdate'])
+    expect(await hintsOf(sdJwt(['birthdate'], ['family_name']))).toEqual([])
+    expect(await hintsOf(sdJwt(['family_name'], ['picture']))).toEqual(['portrait picture'])
+    expect(await hintsOf(sdJwt(['document_number']))).toEqual(['identifier document_number'])
+    const six = ['a', 'b', 'c', 'd', 'e', 'f'].map(name => [name])
+    expect(await hintsOf(sdJwt(...six))).toEqual([])
+    expect(await hintsOf(sdJwt(...six, ['g']))).toEqual(['many_claims'])
+    const { claims: _, ...whole } = sdJwt(['a']).credentials[0]!
+    expect(await hintsOf({ credentials: [whole] })).toEqual(['whole_document'])
+    const mdoc = {
+      id: 'm',
+      format: 'mso_mdoc',
+      meta: { doctype_value: 'org.iso.18013.5.1.mDL' },
+      claims: [
+        { path: ['org.iso.18013.5.1', 'birth_date'], intent_to_retain: true },
+        { path: ['org.iso.18013.5.1', 'portrait'], intent_to_retain: false },
+      ],
+    }
+    expect(await hintsOf({ credentials: [mdoc] })).toEqual([
+      'age_instead_of_birthdate birthdate',
+      'portrait picture',
+      'retained birthdate',
+    ])
+  })
+})
+
+describe('the installation', () => {
+  test('trust anchors are added from PEM, shown with subject and dates, and removed', async () => {
+    const here = await place()
+    const pem = pemOf((await issueAuthority({ name: 'C=NL, O=Issuer, CN=Issuer Root' })).der)
+    const added = await here.boss.post<{ data: TrustAnchor[] }>('/trust', {
+      environment: 'live',
+      pem: pem + pem,
+      trusted_for: 'org.iso.18013.5.1.mDL',
+    })
+    expect(added.body.data).toHaveLength(2)
+    expect(added.body.data[0]).toMatchObject({
+      label: 'Issuer Root',
+      subject: 'C=NL, O=Issuer, CN=Issuer Root',
+      mode: 'iso',
+      trusted_for: 'org.iso.18013.5.1.mDL',
+      not_after: expect.stringMatching(/Z$/),
+      fingerprint_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    })
+    const id = added.body.data[0]?.id ?? ''
+    expect((await here.boss.delete(`/trust/${id}`)).status).toBe(200)
+    expect(outcome(await here.boss.delete(`/trust/${id}`))).toBe('404 anchor_not_found')
+    expect((await here.boss.get<{ data: TrustAnchor[] }>('/trust')).body.data).toHaveLength(1)
+    const wrong = await here.boss.post('/trust', { environment: 'live', pem: 'no certificate' })
+    expect(wrong.body.error).toMatchObject({ code: 'invalid_request', message: expect.stringContaining('pem') })
+  })
+
+  test('the certificate is shown, requested, and one that does not fit is refused with the reason', async () => {
+    const here = await place()
+    expect((await here.boss.get('/signing')).body as unknown).toMatchObject({ is_self_made: true, expires_soon: false })
+    expect((await here.boss.get<{ csr: string }>('/signing/csr')).body.csr).toStartWith('-----BEGIN CERTIFICATE REQUEST-----')
+    const foreign = pemOf((await issueAuthority({ notBefore: here.app.clock.now() - DAY_MS })).der)
+    const refused = await here.boss.post('/signing', { chain: foreign })
+    expect(refused.body.error).toEqual({
+      code: 'invalid_request',
+      message: 'the first certificate of the chain is not for this key',
+    })
+    expect(refused.text).not.toContain('PRIVATE KEY')
+  })
+
+  test('what the operator set is shown', async () => {
+    const here = await place()
+    expect((await here.boss.get('/installation')).body as unknown).toMatchObject({
+      version: expect.stringMatching(/^\d/),
+      public_url: 'https://verify.example',
+      wallet_profile: 'haip',
+      egress_allow: [],
+    })
+  })
+})

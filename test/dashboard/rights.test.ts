@@ -1,0 +1,276 @@
+// Who reaches what: every route of the table, for nobody, for a user of another tenant, for a member and for an owner.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { createApp } from '../../src/app.ts'
+import { createTenant } from '../../src/tenants/settings.ts'
+import { startApp, type TestApp } from '../helpers/app.ts'
+import { type Browser, joinMember, openBrowser, outcome, PASSWORD, setUpOwner } from '../helpers/dashboard.ts'
+import { filesContaining } from '../helpers/files.ts'
+import { logOf, type Receiver, receive, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
+import { verifyWith } from '../helpers/wallet.ts'
+
+setDefaultTimeout(60_000)
+
+type Route = { method: string; path: string }
+
+const OPEN = ['GET /entrance', 'POST /link', 'POST /setup', 'POST /choose-password', 'POST /login']
+const OWNERS = [
+  'POST /tenants',
+  'GET /users',
+  'POST /users',
+  'POST /users/:id/reset',
+  'DELETE /users/:id',
+  'GET /installation',
+  'POST /trust',
+  'DELETE /trust/:id',
+  'GET /signing',
+  'GET /signing/csr',
+  'POST /signing',
+  'GET /audit',
+  'GET /audit/verification',
+  'POST /audit/verification',
+  'POST /audit/export',
+]
+
+const QUERY = {
+  credentials: [
+    { id: 'm', format: 'dc+sd-jwt', meta: { vct_values: ['https://club.example/m'] }, claims: [{ path: ['level'] }] },
+  ],
+}
+
+/** A body that each route takes, so that nothing else refuses it. */
+const BODIES: Record<string, unknown> = {
+  'PUT /tenants/:tenant': { name: 'Taken over' },
+  'POST /tenants/:tenant/verifications': { template: 'age_over_18' },
+  'POST /tenants/:tenant/keys': { environment: 'live', scopes: ['verifications:read'], expires_days: null },
+  'POST /tenants/:tenant/keys/:id/roll': { old_expires: 'now' },
+  'POST /tenants/:tenant/devices': { name: 'Till', allowed_templates: ['age_over_18'] },
+  'PUT /tenants/:tenant/templates/:key': { title: 'Member', query: QUERY },
+  'POST /tenants/:tenant/templates/check': { query: QUERY },
+  'POST /tenants': { name: 'Mine' },
+  'POST /users': { name: 'eve', tenant: 'ten_x' },
+  'POST /trust': { environment: 'live', pem: 'x' },
+  'POST /signing': { chain: 'x' },
+  'POST /reauthenticate': { password: PASSWORD },
+  'POST /password': { password: PASSWORD, new_password: 'gravel 7 umbrella north' },
+}
+
+let app: TestApp
+let routes: Route[]
+let shop: Awaited<ReturnType<TestApp['tenant']>>
+let bakery: Awaited<ReturnType<TestApp['tenant']>>
+let boss: Browser
+let mia: Browser
+let bob: Browser
+/** What the shop has. */
+let things: { verification: string; delivery: string; key: string; device: string; template: string }
+
+/** A verification whose result was sent. */
+async function sendResult(app: TestApp, key: string, receiver: Receiver) {
+  const { verification } = await verifyWith(app, key, 'adult', { body: { webhook_url: receiver.url() } })
+  await untilAttempted(app, verification.id, 1)
+  return { verification: verification.id, delivery: logOf(app, verification.id).delivery?.id ?? '' }
+}
+
+beforeAll(async () => {
+  const receiver = receive()
+  app = await startAppFor([receiver])
+  shop = await app.tenant()
+  bakery = await app.tenant({ name: 'Bakery' })
+  boss = await setUpOwner(app)
+  mia = await joinMember(app, shop.id, 'mia')
+  bob = await joinMember(app, bakery.id, 'bob')
+  const table = createApp(app.deps).routes as Route[]
+  routes = table
+    .filter(({ path }) => path.startsWith('/dashboard/api'))
+    .map(({ method, path }) => ({ method, path: path.replace('/dashboard/api', '') }))
+  const key = await mia.post<{ api_key: { id: string } }>(`/tenants/${shop.id}/keys`, BODIES['POST /tenants/:tenant/keys'])
+  const till = BODIES['POST /tenants/:tenant/devices']
+  const device = await mia.post<{ device: { id: string } }>(`/tenants/${shop.id}/devices?environment=test`, till)
+  await mia.put(`/tenants/${shop.id}/templates/membership`, { title: 'Member', query: QUERY })
+  const sent = await sendResult(app, shop.key, receiver)
+  things = { ...sent, key: key.body.api_key.id, device: device.body.device.id, template: 'membership' }
+})
+
+afterAll(async () => {
+  await app.stop()
+  stopReceiving()
+})
+
+const nameOf = ({ method, path }: Route) => `${method} ${path}`
+
+function idIn(path: string): string {
+  if (path.includes('/verifications/')) return things.verification
+  if (path.includes('/deliveries/')) return things.delivery
+  if (path.includes('/keys/')) return things.key
+  if (path.includes('/devices/')) return things.device
+  return 'none'
+}
+
+/** Routes that ask for the environment. */
+const ENVIRONMENTAL = /overview|verifications|devices|deliveries/
+
+const ask = (browser: Browser, route: Route, tenant: string, environment = 'test') => {
+  const path = route.path.replace(':tenant', tenant).replace(':id', idIn(route.path)).replace(':key', things.template)
+  const query = ENVIRONMENTAL.test(path) && nameOf(route) !== 'POST /tenants/:tenant/verifications'
+  return browser.send(route.method, `${path}${query ? `?environment=${environment}` : ''}`, { body: BODIES[nameOf(route)] })
+}
+
+test('there are as many routes as this file knows of', () => {
+  expect(
+    routes
+      .map(nameOf)
+      .filter(name => OPEN.includes(name))
+      .toSorted(),
+  ).toEqual(OPEN.toSorted())
+  expect(
+    routes
+      .map(nameOf)
+      .filter(name => OWNERS.includes(name))
+      .toSorted(),
+  ).toEqual(OWNERS.toSorted())
+  expect(routes.filter(({ path }) => path.includes(':tenant')).length).toBe(26)
+})
+
+test('without a session every route but the entrance answers 401, and so with a cookie that is none', async () => {
+  for (const route of routes.filter(each => !OPEN.includes(nameOf(each)))) {
+    expect([nameOf(route), outcome(await ask(openBrowser(app), route, shop.id))]).toEqual([nameOf(route), '401 not_logged_in'])
+    const stranger = openBrowser(app)
+    stranger.state.cookie = `__Host-session=${'x'.repeat(43)}`
+    expect([nameOf(route), outcome(await ask(stranger, route, shop.id))]).toEqual([nameOf(route), '401 not_logged_in'])
+  }
+})
+
+test('a user of another tenant gets 404 on every route of a tenant, the same as for a tenant that is not there', async () => {
+  for (const route of routes.filter(({ path }) => path.includes(':tenant'))) {
+    const foreign = await ask(bob, route, shop.id)
+    const missing = await ask(bob, route, 'ten_0000000000000000')
+    expect([nameOf(route), outcome(foreign)]).toEqual([nameOf(route), '404 tenant_not_found'])
+    expect(foreign.text).toBe(missing.text)
+    expect([nameOf(route), outcome(await ask(boss, route, 'ten_0000000000000000'))]).toEqual([
+      nameOf(route),
+      '404 tenant_not_found',
+    ])
+  }
+})
+
+test('a member gets 403 on every route that is for owners', async () => {
+  for (const route of routes.filter(each => OWNERS.includes(nameOf(each))))
+    expect([nameOf(route), outcome(await ask(mia, route, shop.id))]).toEqual([nameOf(route), '403 owner_required'])
+})
+
+test('under one’s own tenant another’s things are not there, and neither are those of the other environment', async () => {
+  const items = routes.filter(({ path }) => /:tenant\/.*:(id|key)/.test(path) && !path.includes('/templates/'))
+  expect(items.length).toBe(7)
+  for (const route of items) {
+    expect([nameOf(route), (await ask(bob, route, bakery.id)).status]).toEqual([nameOf(route), 404])
+    if (!route.path.includes('/keys/'))
+      expect([nameOf(route), (await ask(mia, route, shop.id, 'live')).status]).toEqual([nameOf(route), 404])
+  }
+  expect(outcome(await bob.delete(`/tenants/${bakery.id}/templates/membership`))).toBe('404 template_not_found')
+  const lists = await Promise.all(
+    ['verifications', 'deliveries', 'devices']
+      .map(path => `${path}?environment=test`)
+      .concat('keys', 'audit')
+      .map(path => bob.get(`/tenants/${bakery.id}/${path}`)),
+  )
+  for (const { text } of lists) for (const thing of [...Object.values(things), shop.id]) expect(text).not.toContain(thing)
+})
+
+test('how much a tenant may create is for an owner to say; its name and retention are its own', async () => {
+  const path = `/tenants/${shop.id}`
+  expect(outcome(await mia.put(path, { quota_override: 1_000_000 }))).toBe('403 owner_required')
+  expect(outcome(await mia.put(path, { name: 'Still', plan: 'large' }))).toBe('403 owner_required')
+  expect(outcome(await mia.put(path, {}))).toBe('400 invalid_request')
+  expect((await mia.put(path, { name: ' Corner shop ', retention_days: 7 })).body as unknown).toMatchObject({
+    name: 'Corner shop',
+    plan: 'standard',
+    daily_quota: 10_000,
+    quota_override: null,
+    retention_days: 7,
+  })
+  expect((await boss.put(path, { quota_override: 5, plan: 'trial' })).body as unknown).toMatchObject({ daily_quota: 5 })
+  expect((await boss.put(path, { quota_override: null, retention_days: null })).body as unknown).toMatchObject({
+    daily_quota: 100,
+    retention_days: null,
+  })
+  await boss.put(path, { plan: 'standard' })
+})
+
+test('requests are counted per user: everything, and changes more strictly', async () => {
+  const limited = await startApp({ rateLimitScale: 1 })
+  const tenant = await limited.tenant()
+  const [one, two] = [await setUpOwner(limited), await joinMember(limited, tenant.id, 'mia')]
+  const answers = []
+  for (let i = 0; i < 101; i++) answers.push((await one.get('/tenants')).status)
+  expect(answers).toEqual([...Array(100).fill(200), 429])
+  expect((await two.get('/tenants')).status).toBe(200)
+  limited.clock.advance(60_000)
+  const changes = []
+  for (let i = 0; i < 61; i++) changes.push((await one.post(`/tenants/${tenant.id}/templates/check`, { query: QUERY })).status)
+  expect(changes).toEqual([...Array(60).fill(200), 429])
+})
+
+describe('no answer to a GET, no file and no log holds a secret', () => {
+  test('not keys, codes, cookies, tokens, passwords or their hashes', async () => {
+    const receiver = receive()
+    const own = await startAppFor([receiver])
+    const { webhookSecret, tenant } = await createTenant(own.deps, { name: 'Shop' }, 'test')
+    const owner = await setUpOwner(own)
+    const at = `/tenants/${tenant.id}`
+    const made = await owner.post<{ key: string; api_key: { id: string } }>(`${at}/keys`, BODIES['POST /tenants/:tenant/keys'])
+    const rolled = await owner.post<{ key: string }>(`${at}/keys/${made.body.api_key.id}/roll`, { old_expires: '1h' })
+    const till = await owner.post<{ pairing_code: string; device: { id: string } }>(
+      `${at}/devices?environment=test`,
+      BODIES['POST /tenants/:tenant/devices'],
+    )
+    const invited = await owner.post<{ url: string }>('/users', { name: 'mia', tenant: tenant.id })
+    const sent = await sendResult(own, await own.key(tenant.id), receiver)
+    const rotated = await owner.post<{ webhook_secret: string }>(`${at}/webhook-secret/rotate`)
+    const rows = await own.deps.db.all<{ password: string; hash: string }>(
+      'SELECT password, s.hash FROM dashboard_users JOIN dashboard_sessions s ON s.user_id = dashboard_users.id',
+    )
+    const secrets = {
+      key: made.body.key,
+      rolled: rolled.body.key,
+      code: till.body.pairing_code,
+      link: invited.body.url.split('=').at(-1) ?? '',
+      cookie: owner.state.cookie?.split('=')[1] ?? '',
+      webhookSecret,
+      rotatedSecret: rotated.body.webhook_secret,
+      password: PASSWORD,
+    }
+    for (const secret of Object.values(secrets)) expect(secret.length).toBeGreaterThan(8)
+    const texts: string[] = []
+    for (const { path, method } of routes.filter(each => each.method === 'GET')) {
+      const id = path.includes('verifications') ? sent.verification : sent.delivery
+      const filled = path.replace(':tenant', tenant.id).replace(':id', id)
+      for (const environment of ['test', 'live']) {
+        const answer = await owner.send(method, `${filled}${ENVIRONMENTAL.test(path) ? `?environment=${environment}` : ''}`)
+        texts.push(answer.text)
+        if (answer.status !== 200) expect([path, environment, answer.status]).toEqual([path, 'live', 404])
+      }
+    }
+    const exported = await owner.post('/audit/export')
+    expect(exported.status).toBe(200)
+    texts.push(exported.text)
+    await own.stop()
+    for (const [name, secret] of [
+      ...Object.entries(secrets),
+      ...rows.flatMap(
+        ({ password, hash }) =>
+          [
+            ['password hash', password],
+            ['session hash', hash],
+          ] as const,
+      ),
+    ]) {
+      for (const text of texts) expect([name, text.includes(secret)]).toEqual([name, false])
+      expect([name, own.logs.some(line => line.includes(secret))]).toEqual([name, false])
+      if (!name.endsWith('hash')) expect([name, filesContaining(own.dir, secret)]).toEqual([name, []])
+    }
+    // The token against forged requests is for the session's own pages, and only there.
+    const csrf = owner.state.csrf ?? ''
+    expect(texts.filter(text => text.includes(csrf))).toHaveLength(2)
+    expect(filesContaining(own.dir, csrf)).toEqual([])
+  })
+})

@@ -1,0 +1,224 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { sweepSessions, type Visit } from '../../src/dashboard/session.ts'
+import { inviteUser, removeUser } from '../../src/dashboard/users.ts'
+import { startApp, type TestApp } from '../helpers/app.ts'
+import { type Browser, joinMember, openBrowser, outcome, PASSWORD, setUpOwner } from '../helpers/dashboard.ts'
+
+setDefaultTimeout(60_000)
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const OTHER = 'gravel 7 umbrella north'
+const NEW_KEY = { environment: 'test', scopes: ['verifications:read'], expires_days: null }
+
+type Sessions = { data: { id: string; is_current: boolean; agent: string; last_seen_at: string }[] }
+
+async function loggedIn(app: TestApp, name = 'olivia'): Promise<Browser> {
+  const browser = openBrowser(app)
+  expect((await browser.logIn(name)).status).toBe(200)
+  return browser
+}
+
+describe('a session', () => {
+  test('ends after half an hour without use, at the millisecond, and use prolongs it', async () => {
+    const app = await startApp()
+    const browser = await setUpOwner(app)
+    app.clock.advance(30 * MINUTE_MS - 1)
+    expect((await browser.get('/session')).status).toBe(200)
+    app.clock.advance(30 * MINUTE_MS - 1)
+    expect((await browser.get('/tenants')).status).toBe(200)
+    app.clock.advance(30 * MINUTE_MS)
+    expect(outcome(await browser.get('/session'))).toBe('401 not_logged_in')
+  })
+
+  test('ends twelve hours after its beginning, at the millisecond, whatever its use', async () => {
+    const app = await startApp()
+    const browser = await setUpOwner(app)
+    for (let i = 0; i < 47; i++) {
+      app.clock.advance(15 * MINUTE_MS)
+      expect((await browser.get('/session')).status).toBe(200)
+    }
+    app.clock.advance(15 * MINUTE_MS - 1)
+    expect((await browser.get('/session')).status).toBe(200)
+    app.clock.advance(1)
+    expect(outcome(await browser.get('/session'))).toBe('401 not_logged_in')
+  })
+
+  test('is a new one at every log-in, and another’s cookie is not taken over', async () => {
+    const app = await startApp()
+    const first = await setUpOwner(app)
+    const browser = openBrowser(app)
+    browser.state.cookie = `__Host-session=${'A'.repeat(43)}`
+    expect(outcome(await browser.get('/session'))).toBe('401 not_logged_in')
+    await browser.logIn('olivia')
+    expect(browser.state.cookie).not.toContain('AAAA')
+    expect(browser.state.cookie).not.toBe(first.state.cookie)
+    expect(browser.state.csrf).not.toBe(first.state.csrf)
+  })
+
+  test('ends on the server when its user logs out, and the cookie is cleared', async () => {
+    const app = await startApp()
+    const browser = await setUpOwner(app)
+    const { cookie } = browser.state
+    const answer = await browser.post('/logout')
+    expect(answer.headers.get('set-cookie')).toBe('__Host-session=; Path=/; HttpOnly; SameSite=Strict; Secure; Max-Age=0')
+    browser.state.cookie = cookie
+    expect(outcome(await browser.get('/session'))).toBe('401 not_logged_in')
+  })
+
+  test('is one of ten at most: the oldest goes', async () => {
+    const app = await startApp()
+    const browsers = [await setUpOwner(app)]
+    for (let i = 0; i < 10; i++) {
+      app.clock.advance(1)
+      browsers.push(await loggedIn(app))
+    }
+    expect(outcome(await browsers[0]!.get('/session'))).toBe('401 not_logged_in')
+    const { data } = (await browsers[1]!.get<Sessions>('/sessions')).body
+    expect(data).toHaveLength(10)
+    expect(data.map(({ is_current }) => is_current)).toEqual([...Array(9).fill(false), true])
+    expect(data[0]?.agent).toBe('Test browser/1.0')
+  })
+
+  test('is ended from another one by its id, which opens nothing; somebody else’s is not', async () => {
+    const app = await startApp()
+    const shop = await app.tenant()
+    const boss = await setUpOwner(app)
+    const mia = await joinMember(app, shop.id, 'mia')
+    app.clock.advance(1)
+    const second = await loggedIn(app)
+    const { data } = (await second.get<Sessions>('/sessions')).body
+    expect(data.map(({ is_current }) => is_current)).toEqual([true, false])
+    const id = data[1]?.id ?? ''
+    expect(outcome(await mia.delete(`/sessions/${id}`))).toBe('404 not_found')
+    expect((await boss.get('/session')).status).toBe(200)
+    expect((await second.delete(`/sessions/${id}`)).status).toBe(200)
+    expect(outcome(await boss.get('/session'))).toBe('401 not_logged_in')
+    expect(outcome(await second.delete(`/sessions/${id}`))).toBe('404 not_found')
+    const thief = openBrowser(app)
+    thief.state.cookie = `__Host-session=${id}`
+    expect(outcome(await thief.get('/session'))).toBe('401 not_logged_in')
+  })
+
+  test('all of one user end when they sign out everywhere, and nobody else’s', async () => {
+    const app = await startApp()
+    const shop = await app.tenant()
+    const mia = await joinMember(app, shop.id, 'mia')
+    const browsers = [await setUpOwnerLater(app), await loggedIn(app), await loggedIn(app)]
+    const answer = await browsers[1]!.delete('/sessions')
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('set-cookie')).toContain('Max-Age=0')
+    for (const browser of [browsers[0]!, browsers[2]!]) expect(outcome(await browser.get('/session'))).toBe('401 not_logged_in')
+    expect((await mia.get('/session')).status).toBe(200)
+  })
+
+  test('all others end when the password changes, and this browser gets a new one', async () => {
+    const app = await startApp()
+    const [browser, other] = [await setUpOwner(app), await loggedIn(app)]
+    const { cookie } = browser.state
+    expect(outcome(await browser.post('/password', { password: 'wrong one', new_password: OTHER }))).toBe('401 login_failed')
+    expect(outcome(await browser.post('/password', { password: PASSWORD, new_password: 'short' }))).toBe('400 password_refused')
+    expect((await other.get('/session')).status).toBe(200)
+    expect((await browser.post('/password', { password: PASSWORD, new_password: OTHER })).status).toBe(200)
+    expect(browser.state.cookie).not.toBe(cookie)
+    expect((await browser.get('/session')).status).toBe(200)
+    expect((await browser.post('/logout')).status).toBe(200)
+    expect(outcome(await other.get('/session'))).toBe('401 not_logged_in')
+    const old = openBrowser(app)
+    old.state.cookie = cookie
+    expect(outcome(await old.get('/session'))).toBe('401 not_logged_in')
+    expect(outcome(await openBrowser(app).logIn('olivia'))).toBe('401 login_failed')
+    expect((await openBrowser(app).logIn('olivia', OTHER)).status).toBe(200)
+  })
+
+  test('ends with its user, who is gone for the log-in, too; nobody removes themselves', async () => {
+    const app = await startApp()
+    const shop = await app.tenant()
+    const boss = await setUpOwner(app)
+    const mia = await joinMember(app, shop.id, 'mia')
+    const ids = (await boss.get<{ data: { id: string; name: string }[] }>('/users')).body.data
+    const idOf = (name: string) => ids.find(user => user.name === name)?.id ?? ''
+    expect(outcome(await boss.delete(`/users/${idOf('olivia')}`))).toBe('409 own_user')
+    expect((await boss.delete(`/users/${idOf('mia')}`)).status).toBe(200)
+    expect(outcome(await boss.delete(`/users/${idOf('mia')}`))).toBe('404 user_not_found')
+    expect(outcome(await mia.get('/session'))).toBe('401 not_logged_in')
+    expect(outcome(await openBrowser(app).logIn('mia'))).toBe('401 login_failed')
+  })
+
+  test('outlives a restart, and ends for all processes at once', async () => {
+    const app = await startApp()
+    const browser = await setUpOwner(app)
+    await app.stop()
+    const again = await startApp({ dir: app.dir })
+    const same = openBrowser(again)
+    Object.assign(same.state, browser.state)
+    expect((await same.get('/session')).status).toBe(200)
+    const { user } = (await same.get<{ user: { id: string } }>('/session')).body
+    await removeUser(again.deps, { user: { id: 'another' } } as Visit, user.id, 'test')
+    expect(outcome(await same.get('/session'))).toBe('401 not_logged_in')
+  })
+
+  test('that has ended is swept away', async () => {
+    const app = await startApp()
+    await setUpOwner(app)
+    await sweepSessions(app.deps)
+    const count = async () => (await app.deps.db.all<{ n: number }>('SELECT count(*) AS n FROM dashboard_sessions'))[0]?.n
+    expect(await count()).toBe(1)
+    app.clock.advance(30 * MINUTE_MS)
+    await sweepSessions(app.deps)
+    expect(await count()).toBe(0)
+  })
+})
+
+async function setUpOwnerLater(app: TestApp): Promise<Browser> {
+  const { url } = await inviteUser(app.deps, { name: 'olivia', memberOf: null }, 'test')
+  const browser = openBrowser(app)
+  await browser.post('/choose-password', { token: url.split('=').at(-1), password: PASSWORD })
+  return browser
+}
+
+describe('a fresh password', () => {
+  const ASKED: [string, (tenant: string, userId: string) => [string, string, unknown?]][] = [
+    ['making a key', tenant => ['POST', `/tenants/${tenant}/keys`, NEW_KEY]],
+    ['rolling a key', tenant => ['POST', `/tenants/${tenant}/keys/key_x/roll`, { old_expires: 'now' }]],
+    ['seeing the webhook secret', tenant => ['POST', `/tenants/${tenant}/webhook-secret/reveal`]],
+    ['rotating the webhook secret', tenant => ['POST', `/tenants/${tenant}/webhook-secret/rotate`]],
+    ['dropping the previous webhook secret', tenant => ['POST', `/tenants/${tenant}/webhook-secret/drop-previous`]],
+    ['inviting somebody', tenant => ['POST', '/users', { name: 'ivan', tenant }]],
+    ['resetting somebody', (_, id) => ['POST', `/users/${id}/reset`]],
+    ['removing somebody', (_, id) => ['DELETE', `/users/${id}`]],
+    ['changing the retention', tenant => ['PUT', `/tenants/${tenant}`, { retention_days: 30 }]],
+    ['exporting the audit chain', () => ['POST', '/audit/export']],
+    ['importing a certificate', () => ['POST', '/signing', { chain: 'x' }]],
+  ]
+
+  test.each(ASKED)('is asked for before %s: five minutes to the millisecond', async (_, request) => {
+    const app = await startApp()
+    const tenant = await app.tenant()
+    const boss = await setUpOwner(app)
+    const { user } = (await boss.get<{ user: { id: string } }>('/session')).body
+    const [method, path, body] = request(tenant.id, user.id)
+    app.clock.advance(5 * MINUTE_MS)
+    expect(outcome(await boss.send(method, path, { body }))).not.toContain('reauthentication_required')
+    app.clock.advance(1)
+    expect(outcome(await boss.send(method, path, { body }))).toBe('403 reauthentication_required')
+    expect(outcome(await boss.post('/reauthenticate', { password: 'wrong' }))).toBe('401 login_failed')
+    expect(outcome(await boss.send(method, path, { body }))).toBe('403 reauthentication_required')
+    const { cookie } = boss.state
+    expect((await boss.post('/reauthenticate', { password: PASSWORD })).status).toBe(200)
+    expect(boss.state.cookie).toBe(cookie)
+    expect(outcome(await boss.send(method, path, { body }))).not.toContain('reauthentication_required')
+  })
+
+  test('is not asked for before anything else', async () => {
+    const app = await startApp()
+    const tenant = await app.tenant()
+    const boss = await setUpOwner(app)
+    app.clock.advance(29 * MINUTE_MS)
+    expect((await boss.put(`/tenants/${tenant.id}`, { name: 'New name' })).status).toBe(200)
+    expect((await boss.post(`/tenants/${tenant.id}/verifications`, { template: 'age_over_18' })).status).toBe(201)
+    expect((await boss.get(`/tenants/${tenant.id}/keys`)).status).toBe(200)
+    app.clock.advance(HOUR_MS)
+    expect(outcome(await boss.get(`/tenants/${tenant.id}/keys`))).toBe('401 not_logged_in')
+  })
+})

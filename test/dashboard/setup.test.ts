@@ -1,0 +1,227 @@
+// The first run, and the one-time links of everybody after.
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { openSetup } from '../../src/dashboard/setup.ts'
+import { inviteUser, resetUser } from '../../src/dashboard/users.ts'
+import { type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'
+import { joinMember, openBrowser, outcome, PASSWORD, setUpOwner, tokenOf } from '../helpers/dashboard.ts'
+import { filesContaining } from '../helpers/files.ts'
+
+setDefaultTimeout(60_000)
+
+const HOUR_MS = 3_600_000
+
+const link = async (app: TestApp): Promise<string> => tokenOf(await openSetup(app.deps))
+const owner = (token: string, name = 'olivia') => ({ token, name, password: PASSWORD })
+
+describe('the set-up', () => {
+  test('makes the first user, who owns everything and is logged in at once', async () => {
+    const app = await startApp()
+    const tenant = await app.tenant()
+    const browser = openBrowser(app)
+    expect((await browser.get('/entrance')).body as unknown).toEqual({ needs_setup: true, accepts_passwords: true })
+    const answer = await browser.post('/setup', owner(await link(app)))
+    expect(answer.status).toBe(201)
+    expect(answer.body as unknown).toMatchObject({
+      user: { name: 'olivia', is_owner: true },
+      tenants: [{ id: tenant.id, name: 'Shop' }],
+    })
+    expect((await browser.get('/users')).status).toBe(200)
+    expect((await browser.get('/entrance')).body as unknown).toEqual({ needs_setup: false, accepts_passwords: true })
+  })
+
+  test('the link is of the public address, with 256 bits behind the #, and null once there is a user', async () => {
+    const app = await startApp()
+    expect(await openSetup(app.deps)).toMatch(/^https:\/\/verify\.example\/dashboard#setup=[\w-]{43}$/)
+    await setUpOwner(app)
+    expect(await openSetup(app.deps)).toBeNull()
+  })
+
+  test('answers 404 as soon as there is a user, whatever the token', async () => {
+    const app = await startApp()
+    const token = await link(app)
+    await setUpOwner(app)
+    for (const late of [token, 'A'.repeat(43)])
+      expect(outcome(await openBrowser(app).post('/setup', owner(late, 'eve')))).toBe('404 setup_unavailable')
+    const { url } = await inviteUser(app.deps, { name: 'ivan', memberOf: null }, 'test')
+    expect(outcome(await openBrowser(app).post('/setup', owner(tokenOf(url), 'eve')))).toBe('404 setup_unavailable')
+  })
+
+  test('a used link does not work again, also when its user is gone', async () => {
+    const app = await startApp()
+    const token = await link(app)
+    await openBrowser(app).post('/setup', owner(token))
+    await app.deps.write(tx => tx.run('DELETE FROM dashboard_sessions'))
+    await app.deps.write(tx => tx.run('DELETE FROM dashboard_networks'))
+    await app.deps.write(tx => tx.run('DELETE FROM dashboard_users'))
+    expect(outcome(await openBrowser(app).post('/setup', owner(token)))).toBe('404 setup_unavailable')
+  })
+
+  test('a link works to the last millisecond of its hour, and not at its end', async () => {
+    const app = await startApp()
+    const token = await link(app)
+    app.clock.advance(HOUR_MS)
+    expect(outcome(await openBrowser(app).post('/setup', owner(token)))).toBe('404 setup_unavailable')
+    expect(outcome(await openBrowser(app).post('/link', { token }))).toBe('404 link_unavailable')
+    app.clock.advance(-1)
+    expect((await openBrowser(app).post('/link', { token })).body as unknown).toEqual({
+      kind: 'setup',
+      expires_at: new Date(app.clock.now() + 1).toISOString(),
+    })
+    expect((await openBrowser(app).post('/setup', owner(token))).status).toBe(201)
+  })
+
+  test('a new start voids the link of the one before', async () => {
+    const app = await startApp()
+    const first = await link(app)
+    const second = await link(app)
+    expect(outcome(await openBrowser(app).post('/setup', owner(first)))).toBe('404 setup_unavailable')
+    expect((await openBrowser(app).post('/setup', owner(second))).status).toBe(201)
+  })
+
+  test('of 20 at once one wins, and there is one user', async () => {
+    const app = await startApp()
+    const token = await link(app)
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => openBrowser(app).post('/setup', owner(token, `person${i}`))),
+    )
+    expect(answers.map(outcome).toSorted()).toEqual(['201', ...Array(19).fill('404 setup_unavailable')])
+    const winner = answers.findIndex(({ status }) => status === 201)
+    const browser = openBrowser(app)
+    expect((await browser.logIn(`person${winner}`)).status).toBe(200)
+    expect((await browser.get<{ data: unknown[] }>('/users')).body.data).toHaveLength(1)
+  })
+
+  test('is too late when somebody was invited while its password was worked on', async () => {
+    const app = await startApp()
+    const token = await link(app)
+    // Two are worked on at once: the third waits, with everything looked at before.
+    const busy = [1, 2].map(() => openBrowser(app).logIn('nobody'))
+    const answer = openBrowser(app).post('/setup', owner(token))
+    await Promise.race(busy)
+    await inviteUser(app.deps, { name: 'ivan', memberOf: null }, 'test')
+    expect(outcome(await answer)).toBe('404 setup_unavailable')
+    await Promise.all(busy)
+  })
+
+  test('a password that is refused uses nothing up', async () => {
+    const app = await startApp()
+    const token = await link(app)
+    const refused = await openBrowser(app).post('/setup', { ...owner(token), password: 'short' })
+    expect(outcome(refused)).toBe('400 password_refused')
+    expect((await openBrowser(app).post('/setup', owner(token))).status).toBe(201)
+  })
+
+  test('a name is lower case and of few characters', async () => {
+    const app = await startApp()
+    const token = await link(app)
+    for (const name of ['Olivia', 'o', 'o o', '-dash', 'x'.repeat(65), 'a\nb', ''])
+      expect(outcome(await openBrowser(app).post('/setup', owner(token, name)))).toBe('400 invalid_request')
+    expect((await openBrowser(app).post('/setup', owner(token, 'o.livia+shop@example.com'))).status).toBe(201)
+  })
+
+  test('no token stands in a file or a log, before or after its use', async () => {
+    const app = await startApp()
+    const token = await link(app)
+    expect(filesContaining(app.dir, token)).toEqual([])
+    const browser = openBrowser(app)
+    await browser.post('/setup', owner(token))
+    const cookie = browser.state.cookie?.split('=')[1] ?? ''
+    expect(cookie).toMatch(/^[\w-]{43}$/)
+    const { url } = await inviteUser(app.deps, { name: 'ivan', memberOf: null }, 'test')
+    await app.stop()
+    for (const secret of [token, cookie, PASSWORD, tokenOf(url), browser.state.csrf ?? '']) {
+      expect(filesContaining(app.dir, secret)).toEqual([])
+      expect(app.logs.join('\n')).not.toContain(secret)
+    }
+  })
+})
+
+describe('an invitation', () => {
+  test('lets its user choose a password, once, and see one tenant and nothing else', async () => {
+    const app = await startApp()
+    const [shop, bakery] = [await app.tenant(), await app.tenant({ name: 'Bakery' })]
+    const boss = await setUpOwner(app)
+    const invited = await boss.post<{ url: string; user: { status: string } }>('/users', { name: 'mia', tenant: shop.id })
+    expect([invited.status, invited.body.user.status]).toEqual([201, 'invited'])
+    const token = tokenOf(invited.body.url)
+    expect((await openBrowser(app).post('/link', { token })).body as unknown).toMatchObject({ kind: 'invitation', name: 'mia' })
+
+    const mia = openBrowser(app)
+    const answer = await mia.post('/choose-password', { token, password: PASSWORD })
+    expect(answer.body as unknown).toMatchObject({ user: { name: 'mia', is_owner: false }, tenants: [{ id: shop.id }] })
+    expect(outcome(await openBrowser(app).post('/choose-password', { token, password: PASSWORD }))).toBe('404 link_unavailable')
+    expect((await mia.get(`/tenants/${shop.id}/keys`)).status).toBe(200)
+    expect(outcome(await mia.get(`/tenants/${bakery.id}/keys`))).toBe('404 tenant_not_found')
+    expect(outcome(await mia.get('/users'))).toBe('403 owner_required')
+    expect((await mia.get<{ data: { id: string }[] }>('/tenants')).body.data.map(({ id }) => id)).toEqual([shop.id])
+    const { data } = (await boss.get<{ data: { name: string; status: string; tenant: unknown }[] }>('/users')).body
+    expect(data.find(({ name }) => name === 'mia')).toMatchObject({ status: 'active', tenant: { id: shop.id, name: 'Shop' } })
+  })
+
+  test('to a name that is taken, or to a tenant that is not there, is refused', async () => {
+    const app = await startApp()
+    const shop = await app.tenant()
+    const boss = await setUpOwner(app)
+    expect(outcome(await boss.post('/users', { name: 'olivia', tenant: shop.id }))).toBe('409 name_taken')
+    expect(outcome(await boss.post('/users', { name: 'mia', tenant: 'ten_0000000000000000' }))).toBe('404 tenant_not_found')
+  })
+
+  test('ends after three days, at the millisecond', async () => {
+    const app = await startApp()
+    const { url } = await inviteUser(app.deps, { name: 'ivan', memberOf: null }, 'test')
+    const choice = { token: tokenOf(url), password: PASSWORD }
+    app.clock.advance(72 * HOUR_MS)
+    expect(outcome(await openBrowser(app).post('/choose-password', choice))).toBe('404 link_unavailable')
+    app.clock.advance(-1)
+    expect((await openBrowser(app).post('/choose-password', choice)).status).toBe(200)
+  })
+})
+
+describe('a reset', () => {
+  test('leaves the old password working until it is used, and then ends every session and the old password', async () => {
+    const app = await startApp()
+    const shop = await app.tenant()
+    const mia = await joinMember(app, shop.id, 'mia')
+    const id = (await mia.get<{ user: { id: string } }>('/session')).body.user.id
+    const { url } = await resetUser(app.deps, id, 'test')
+    const second = openBrowser(app)
+    expect((await second.logIn('mia')).status).toBe(200)
+    const token = tokenOf(url)
+    expect((await openBrowser(app).post('/link', { token })).body as unknown).toMatchObject({ kind: 'reset', name: 'mia' })
+    const third = openBrowser(app)
+    const other = 'gravel 7 umbrella north'
+    expect((await third.post('/choose-password', { token, password: other })).status).toBe(200)
+    for (const old of [mia, second]) expect(outcome(await old.get('/session'))).toBe('401 not_logged_in')
+    expect((await third.get('/session')).status).toBe(200)
+    expect(outcome(await openBrowser(app).logIn('mia'))).toBe('401 login_failed')
+    expect((await openBrowser(app).logIn('mia', other)).status).toBe(200)
+  })
+
+  test('of many at once with one link, one chooses the password', async () => {
+    const app = await startApp()
+    const shop = await app.tenant()
+    const mia = await joinMember(app, shop.id, 'mia')
+    const id = (await mia.get<{ user: { id: string } }>('/session')).body.user.id
+    const { url } = await resetUser(app.deps, id, 'test')
+    const passwords = Array.from({ length: 8 }, (_, i) => `gravel ${i} umbrella north`)
+    const answers = await Promise.all(
+      passwords.map(password => openBrowser(app).post('/choose-password', { token: tokenOf(url), password })),
+    )
+    expect(answers.map(outcome).toSorted()).toEqual(['200', ...Array(7).fill('404 link_unavailable')])
+    const winner = passwords[answers.findIndex(({ status }) => status === 200)] ?? ''
+    expect((await openBrowser(app).logIn('mia', winner)).status).toBe(200)
+  })
+
+  test('voids the link before it, and a changed password voids both', async () => {
+    const app = await startApp()
+    const boss = await setUpOwner(app)
+    const id = (await boss.get<{ user: { id: string } }>('/session')).body.user.id
+    const first = await resetUser(app.deps, id, 'test')
+    const second = await resetUser(app.deps, id, 'test')
+    const choose = (url: string) =>
+      openBrowser(app).post<ErrorBody>('/choose-password', { token: tokenOf(url), password: PASSWORD })
+    expect(outcome(await choose(first.url))).toBe('404 link_unavailable')
+    expect((await boss.post('/password', { password: PASSWORD, new_password: 'gravel 7 umbrella north' })).status).toBe(200)
+    expect(outcome(await choose(second.url))).toBe('404 link_unavailable')
+  })
+})

@@ -1,0 +1,390 @@
+// The delivery log as the dashboard shows it: what was sent, to the byte, and what can be done about it.
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { AuditRecord } from '../../src/dashboard/settings-schema.ts'
+import type { DeliverySummary, Overview, VerificationDetail } from '../../src/dashboard/verification-schema.ts'
+import type { DeliveryDetail, DeliveryPage, ReplayedDeliveries } from '../../src/dashboard/webhook-schema.ts'
+import type { PersonaId } from '../../src/sandbox/personas.ts'
+import type { Verification } from '../../src/verifications/schema.ts'
+import { cleanUp, createVerification, startApp, type TestApp, until } from '../helpers/app.ts'
+import { type Browser, joinMember, outcome, setUpOwner } from '../helpers/dashboard.ts'
+import { logOf, type Receiver, receive, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
+import { answerWith, holderOf, verifyWith } from '../helpers/wallet.ts'
+
+setDefaultTimeout(60_000)
+
+afterAll(async () => {
+  await cleanUp()
+  stopReceiving()
+})
+
+const DAY_MS = 86_400_000
+
+type Place = { app: TestApp; boss: Browser; receiver: Receiver; shop: Awaited<ReturnType<TestApp['tenant']>>; at: string }
+
+async function place({ answer = 204, resolve }: { answer?: number; resolve?: () => Promise<string[]> } = {}): Promise<Place> {
+  const receiver = receive(() => new Response(answer === 204 ? null : 'no, thanks', { status: answer }))
+  const app = await startAppFor([receiver], resolve && { resolve })
+  const shop = await app.tenant()
+  return { app, receiver, shop, boss: await setUpOwner(app), at: `/tenants/${shop.id}` }
+}
+
+type Sending = { persona?: PersonaId; key?: string; url?: string; template?: string }
+
+/** A verification whose result was sent once. */
+async function send({ app, shop, receiver }: Place, { persona = 'adult', key = shop.key, url, template }: Sending = {}) {
+  const body = { webhook_url: url ?? receiver.url(), ...(template && { template }) }
+  // No two verifications of a tenant are of one millisecond.
+  app.clock.advance(10)
+  const { verification } = await verifyWith(app, key, persona, { body })
+  await untilAttempted(app, verification.id, 1)
+  return { verification, id: logOf(app, verification.id).delivery?.id ?? '' }
+}
+
+const pageOf = async ({ boss, at }: Place, query: string) => (await boss.get<DeliveryPage>(`${at}/deliveries?${query}`)).body
+
+const detailOf = ({ boss, at }: Place, id: string, environment = 'test') =>
+  boss.get<DeliveryDetail>(`${at}/deliveries/${id}?environment=${environment}`)
+
+const replay = <Body = DeliverySummary>({ boss, at }: Place, id: string, environment = 'test') =>
+  boss.post<Body>(`${at}/deliveries/${id}/replay?environment=${environment}`)
+
+const recordsOf = async ({ boss, at }: Place, action: string) =>
+  (await boss.get<{ data: AuditRecord[] }>(`${at}/audit?limit=100`)).body.data.filter(each => each.action === action)
+
+describe('the log', () => {
+  test('lists what is of the environment, newest first, by status and by verification', async () => {
+    const here = await place()
+    const good = await send(here)
+    here.app.clock.advance(1000)
+    here.receiver.answer(() => new Response(null, { status: 410 }))
+    const bad = await send(here, { persona: 'minor' })
+    const live = await send(here, { key: here.shop.liveKey })
+    const { data, next_before } = await pageOf(here, 'environment=test')
+    expect(next_before).toBeNull()
+    expect(data).toEqual([
+      {
+        id: bad.id,
+        verification_id: bad.verification.id,
+        type: 'verification.failed',
+        status: 'failed',
+        attempts: 1,
+        last_attempt: { attempt: 1, at: '2026-03-04T12:00:01.020Z', outcome: 'gone', http_status: 410 },
+        created_at: '2026-03-04T12:00:01.020Z',
+      },
+      {
+        id: good.id,
+        verification_id: good.verification.id,
+        type: 'verification.completed',
+        status: 'delivered',
+        attempts: 1,
+        last_attempt: { attempt: 1, at: '2026-03-04T12:00:00.010Z', outcome: 'delivered', http_status: 204 },
+        created_at: '2026-03-04T12:00:00.010Z',
+      },
+    ])
+    const ids = async (query: string) => (await pageOf(here, query)).data.map(({ id }) => id)
+    expect(await ids('environment=live')).toEqual([live.id])
+    expect(await ids('environment=test&status=failed')).toEqual([bad.id])
+    expect(await ids('environment=test&status=pending')).toEqual([])
+    expect(await ids(`environment=test&verification=${good.verification.id}`)).toEqual([good.id])
+    expect(await ids(`environment=live&verification=${good.verification.id}`)).toEqual([])
+    for (const query of [
+      '',
+      'environment=none',
+      'environment=test&before=x',
+      'environment=test&limit=101',
+      'environment=test&x=1',
+    ])
+      expect(outcome(await here.boss.get(`${here.at}/deliveries?${query}`))).toBe('400 invalid_request')
+  })
+
+  test('is paged to the end without skipping or repeating, also within one millisecond', async () => {
+    const here = await place()
+    const made = await Promise.all(
+      Array.from({ length: 5 }, () => createVerification(here.app, here.shop.key, { webhook_url: here.receiver.url() })),
+    )
+    here.app.clock.advance(10)
+    for (const { wallet_uri } of made) await answerWith(here.app, await holderOf(here.app), wallet_uri ?? '')
+    for (const { id } of made) await untilAttempted(here.app, id, 1)
+    const sent = made.map(({ id }) => logOf(here.app, id).delivery?.id ?? '')
+    const seen: string[] = []
+    let query = 'environment=test&limit=2'
+    for (let pages = 0; pages < 3; pages++) {
+      const { data, next_before } = await pageOf(here, query)
+      seen.push(...data.map(({ id }) => id))
+      query = `environment=test&limit=2&before=${next_before}`
+      expect([pages, data.length, next_before === null]).toEqual([pages, pages < 2 ? 2 : 1, pages === 2])
+    }
+    expect(seen.toSorted()).toEqual(sent.toSorted())
+    expect(new Set((await pageOf(here, 'environment=test')).data.map(({ created_at }) => created_at)).size).toBe(1)
+  })
+
+  test('a rare one is found page by page: each looks at a thousand', async () => {
+    const here = await place({ answer: 410 })
+    const { id, verification } = await send(here)
+    await here.app.deps.write(async tx => {
+      await tx.run(`INSERT INTO webhook_deliveries (id, tenant_id, verification_id, type, status, attempts, due_at, created_at)
+        SELECT 'whd_' || printf('%022d', value), '${here.shop.id}', '${verification.id}', 'verification.completed', 'delivered', 1,
+        ${here.app.clock.now()}, ${here.app.clock.now()} + 1 + value / 3 FROM json_each('[${Array.from({ length: 1500 }, (_, i) => i)}]')`)
+    })
+    const first = await pageOf(here, 'environment=test&status=failed')
+    expect([first.data, typeof first.next_before]).toEqual([[], 'string'])
+    const second = await pageOf(here, `environment=test&status=failed&before=${first.next_before}`)
+    expect(second).toMatchObject({ data: [{ id }], next_before: null })
+  })
+
+  test('is shown with the verification, each attempt with its time and outcome, and without what receivers answered', async () => {
+    const here = await place({ answer: 500 })
+    const { verification, id } = await send(here)
+    here.app.clock.set(logOf(here.app, verification.id).delivery!.due_at)
+    here.receiver.answer(() => new Response('taken'))
+    await untilAttempted(here.app, verification.id, 2)
+    const path = `${here.at}/verifications/${verification.id}?environment=test`
+    const { body, text } = await here.boss.get<VerificationDetail>(path)
+    const second = { attempt: 2, at: expect.any(String), outcome: 'delivered' as const, http_status: 200 }
+    const { log, ...rest } = body.deliveries[0]!
+    expect(body.deliveries).toHaveLength(1)
+    expect(log).toEqual([{ attempt: 1, at: '2026-03-04T12:00:00.010Z', outcome: 'http_status', http_status: 500 }, second])
+    expect(rest).toMatchObject({ id, status: 'delivered', attempts: 2, last_attempt: second })
+    for (const answer of ['no, thanks', 'taken']) expect(text).not.toContain(answer)
+    const { verification: silent } = await verifyWith(here.app, here.shop.key, 'adult')
+    const without = await here.boss.get<VerificationDetail>(`${here.at}/verifications/${silent.id}?environment=test`)
+    expect(without.body.deliveries).toEqual([])
+  })
+})
+
+describe('a delivery', () => {
+  test('tells where it went, every attempt with its answer, and the very bytes that the receiver got last', async () => {
+    const here = await place({ answer: 503 })
+    const { verification, id } = await send(here, { template: 'identity_basic', url: here.receiver.url('/a/b?c=d') })
+    here.app.clock.set(logOf(here.app, verification.id).delivery!.due_at)
+    here.receiver.answer(() => new Response('ok Ä'))
+    await untilAttempted(here.app, verification.id, 2)
+    const at = new Date(here.app.clock.now()).toISOString()
+    here.app.clock.advance(60_000)
+    const { delivery, url, attempts, message } = (await detailOf(here, id)).body
+    expect(delivery).toMatchObject({ id, status: 'delivered', attempts: 2, verification_id: verification.id })
+    expect(url).toBe(here.receiver.url('/a/b?c=d'))
+    const called = { duration_ms: expect.any(Number), address: '127.0.0.1', detail: null }
+    expect(attempts).toEqual([
+      { ...called, attempt: 1, at: '2026-03-04T12:00:00.010Z', outcome: 'http_status', http_status: 503, answer: 'no, thanks' },
+      { ...called, attempt: 2, at, outcome: 'delivered', http_status: 200, answer: 'ok Ä' },
+    ])
+    const received = here.receiver.received[1]!
+    expect(message).toMatchObject({ attempt: 2, at, secret_gone: false })
+    expect(Buffer.from(message?.body ?? '').equals(Buffer.from(received.body))).toBe(true)
+    expect(Object.keys(message?.headers ?? {}).toSorted()).toEqual(
+      [
+        'content-type',
+        'x-service-signature',
+        'x-service-attempt',
+        'webhook-id',
+        'webhook-timestamp',
+        'webhook-signature',
+      ].toSorted(),
+    )
+    expect(received.headers).toMatchObject(message?.headers ?? {})
+  })
+
+  test('that called nobody yet has attempts, and no bytes', async () => {
+    const here = await place({ resolve: async () => [] })
+    const { id } = await send(here)
+    const { attempts, message } = (await detailOf(here, id)).body
+    expect(attempts).toMatchObject([{ outcome: 'dns_failed', http_status: null, address: null, answer: null }])
+    expect(attempts[0]?.detail).not.toBe('')
+    expect(message).toBeNull()
+  })
+
+  test('is on record as a reading of what was presented, once in ten minutes for each who looks', async () => {
+    const here = await place()
+    const mia = await joinMember(here.app, here.shop.id, 'mia')
+    const { id, verification } = await send(here)
+    const declined = await send(here, { persona: 'declines' })
+    for (let i = 0; i < 2; i++) expect((await detailOf(here, id)).status).toBe(200)
+    expect((await detailOf(here, declined.id)).status).toBe(200)
+    expect((await recordsOf(here, 'verification.read')).map(({ actor }) => actor)).toEqual(['dashboard:olivia'])
+    await detailOf({ ...here, boss: mia }, id)
+    here.app.clock.advance(10 * 60_000)
+    await detailOf(here, id)
+    const readings = await recordsOf(here, 'verification.read')
+    expect(readings.map(({ actor }) => actor)).toEqual(['dashboard:olivia', 'dashboard:mia', 'dashboard:olivia'])
+    expect(readings[0]?.details).toMatchObject({ id: verification.id, environment: 'test' })
+    const seen = await here.boss.get<VerificationDetail>(`${here.at}/verifications/${verification.id}?environment=test`)
+    expect(seen.body.timeline.filter(({ event }) => event === 'claims_read')).toHaveLength(3)
+    expect(await recordsOf(here, 'verification.read')).toHaveLength(3)
+  })
+
+  test('of another environment, of an erased verification, or none at all is not there', async () => {
+    const here = await place({ answer: 410 })
+    const { id, verification } = await send(here)
+    for (const [which, environment] of [
+      [id, 'live'],
+      ['whd_none', 'test'],
+    ] as const) {
+      expect(outcome(await detailOf(here, which, environment))).toBe('404 delivery_not_found')
+      expect(outcome(await replay(here, which, environment))).toBe('404 delivery_not_found')
+    }
+    await here.boss.delete(`${here.at}/verifications/${verification.id}?environment=test`)
+    expect(outcome(await detailOf(here, id))).toBe('404 delivery_not_found')
+    expect(outcome(await replay(here, id))).toBe('404 delivery_not_found')
+    expect((await pageOf(here, 'environment=test')).data).toEqual([])
+    expect((await here.boss.get<Overview>(`${here.at}/overview?environment=test`)).text).not.toContain('webhook_failing')
+    expect(here.receiver.received).toHaveLength(1)
+  })
+
+  test('under way is shown as such, and is not sent twice', async () => {
+    const here = await place()
+    const gate = Promise.withResolvers<void>()
+    here.receiver.answer(async () => {
+      await gate.promise
+      return new Response(null, { status: 204 })
+    })
+    const { verification } = await verifyWith(here.app, here.shop.key, 'adult', { body: { webhook_url: here.receiver.url() } })
+    await until(async () => here.receiver.received.length === 1)
+    const { id } = logOf(here.app, verification.id).delivery!
+    const { delivery, message } = (await detailOf(here, id)).body
+    expect(delivery).toMatchObject({ status: 'pending', attempts: 1, last_attempt: { attempt: 1, outcome: 'under_way' } })
+    expect(message).toBeNull()
+    expect(outcome(await replay(here, id))).toBe('409 delivery_under_way')
+    gate.resolve()
+    await untilAttempted(here.app, verification.id, 1)
+    expect((await detailOf(here, id)).body.delivery.last_attempt).toMatchObject({ outcome: 'delivered', http_status: 204 })
+    expect(here.receiver.received).toHaveLength(1)
+  })
+})
+
+describe('a replay', () => {
+  test('sends a delivery again, however it ended, under its own id and from the first attempt on; and is on record', async () => {
+    const here = await place()
+    const { id, verification } = await send(here)
+    here.app.clock.advance(5000)
+    const answer = await replay(here, id)
+    expect(answer).toMatchObject({ status: 200, body: { id, status: 'pending', next_attempt_at: '2026-03-04T12:00:05.010Z' } })
+    await until(async () => here.receiver.received.length === 2)
+    await untilAttempted(here.app, verification.id, 1)
+    const [first, again] = here.receiver.received
+    expect([again?.headers['webhook-id'], again?.headers['x-service-attempt']]).toEqual([id, '1'])
+    expect(JSON.parse(again!.body)).toEqual({ ...JSON.parse(first!.body), sent_at: '2026-03-04T12:00:05.010Z' })
+    const { delivery, attempts, message } = (await detailOf(here, id)).body
+    expect(delivery).toMatchObject({ status: 'delivered', attempts: 2 })
+    expect(attempts.map(({ attempt }) => attempt)).toEqual([1, 1])
+    expect(message).toMatchObject({
+      body: again?.body,
+      headers: { 'x-service-signature': again?.headers['x-service-signature'] },
+    })
+    expect(await recordsOf(here, 'webhook.replayed')).toMatchObject([{ actor: 'dashboard:olivia', details: { count: 1, id } }])
+  })
+
+  test('of all that failed is of one environment, and leaves alone what was delivered or is waiting', async () => {
+    const here = await place()
+    await send(here)
+    here.receiver.answer(() => new Response(null, { status: 500 }))
+    const waiting = await send(here)
+    here.receiver.answer(() => new Response(null, { status: 410 }))
+    const failed = [await send(here), await send(here)]
+    const live = await send(here, { key: here.shop.liveKey })
+    here.receiver.answer(() => new Response())
+    const replayFailed = () => here.boss.post<ReplayedDeliveries>(`${here.at}/deliveries/replay-failed?environment=test`)
+    expect((await replayFailed()).body).toEqual({ replayed: 2, has_more: false })
+    await until(async () => here.receiver.received.length === 7)
+    for (const { verification } of failed) await untilAttempted(here.app, verification.id, 1)
+    const again = here.receiver.received.slice(5).map(({ headers }) => headers['webhook-id'])
+    expect(again.toSorted()).toEqual(failed.map(({ id }) => id).toSorted())
+    expect((await detailOf(here, live.id, 'live')).body.delivery).toMatchObject({ status: 'failed', attempts: 1 })
+    expect((await detailOf(here, waiting.id)).body.delivery).toMatchObject({ status: 'pending', attempts: 1 })
+    expect((await replayFailed()).body).toEqual({ replayed: 0, has_more: false })
+    expect(await recordsOf(here, 'webhook.replayed')).toMatchObject([{ details: { count: 2, environment: 'test' } }])
+  })
+})
+
+describe('a test event', () => {
+  test('is a genuine one: a test session with a webhook_url, answered by the sandbox wallet, whose message arrives', async () => {
+    const here = await place()
+    const body = { template: 'age_over_18', webhook_url: here.receiver.url() }
+    const made = (await here.boss.post<Verification>(`${here.at}/verifications`, body)).body
+    await answerWith(here.app, await holderOf(here.app), made.wallet_uri ?? '')
+    await untilAttempted(here.app, made.id, 1)
+    const { data } = await pageOf(here, `environment=test&verification=${made.id}`)
+    expect(data).toMatchObject([{ type: 'verification.completed', status: 'delivered' }])
+    expect((await detailOf(here, data[0]!.id)).body.message?.body).toBe(here.receiver.received[0]!.body)
+  })
+
+  test('goes nowhere that a webhook may not', async () => {
+    const app = await startApp({ resolve: async () => ['10.0.0.7'] })
+    const shop = await app.tenant()
+    const boss = await setUpOwner(app)
+    for (const webhook_url of [
+      'http://127.0.0.1:9/hook',
+      'http://localhost/hook',
+      'https://shop.example/hook',
+      'ftp://shop.example',
+    ]) {
+      const answer = await boss.post(`/tenants/${shop.id}/verifications`, { template: 'age_over_18', webhook_url })
+      expect([webhook_url, outcome(answer)]).toEqual([webhook_url, '422 invalid_webhook_url'])
+    }
+    const answer = await boss.post(`/tenants/${shop.id}/verifications`, { template: 'age_over_18', webhook_url: 'no url' })
+    expect(outcome(answer)).toBe('400 invalid_request')
+  })
+})
+
+describe('a receiver that fails needs attention', () => {
+  const failing = async ({ boss, at }: Place, environment = 'test') =>
+    (await boss.get<Overview>(`${at}/overview?environment=${environment}`)).body.attention.filter(
+      ({ code }) => code === 'webhook_failing',
+    )
+
+  test('with how many of its deliveries failed or are failing, and the newest, for each receiver and environment', async () => {
+    const here = await place()
+    await send(here)
+    expect(await failing(here)).toEqual([])
+    here.receiver.answer(() => new Response(null, { status: 500 }))
+    await send(here)
+    here.app.clock.advance(1000)
+    const other = await send(here, { url: here.receiver.url('/x', 'other.example') })
+    here.receiver.answer(() => new Response(null, { status: 410 }))
+    const gone = await send(here)
+    const newest = { code: 'webhook_failing', origin: `http://shop.example:${here.receiver.port}`, failed: 2, newest_id: gone.id }
+    expect(await failing(here)).toHaveLength(2)
+    expect(await failing(here)).toContainEqual(newest as never)
+    expect(await failing(here)).toContainEqual({
+      ...newest,
+      origin: `http://other.example:${here.receiver.port}`,
+      failed: 1,
+      newest_id: other.id,
+    } as never)
+    expect(await failing(here, 'live')).toEqual([])
+  })
+
+  test('until it takes them, or a day after it failed for good', async () => {
+    const here = await place({ answer: 410 })
+    const { verification, id } = await send(here)
+    here.app.clock.advance(DAY_MS)
+    await here.boss.logIn('olivia')
+    expect(await failing(here)).toMatchObject([{ failed: 1, newest_id: id }])
+    here.app.clock.advance(1)
+    expect(await failing(here)).toEqual([])
+    await replay(here, id)
+    await untilAttempted(here.app, verification.id, 1)
+    expect(await failing(here)).toMatchObject([{ failed: 1 }])
+    here.receiver.answer(() => new Response())
+    await replay(here, id)
+    await until(async () => here.receiver.received.length === 3)
+    await untilAttempted(here.app, verification.id, 1)
+    expect(await failing(here)).toEqual([])
+  })
+})
+
+test('what was presented, answered and signed is in no line of the log', async () => {
+  const here = await place()
+  here.receiver.answer(() => new Response('private words of a receiver'))
+  const { id, verification } = await send(here, { template: 'identity_basic' })
+  const { message } = (await detailOf(here, id)).body
+  const name = String(verification.claims?.family_name)
+  expect(message?.body).toContain(name)
+  await replay(here, id)
+  await here.app.stop()
+  const told = [name, 'private words', message?.headers['x-service-signature'] ?? '', message?.headers['webhook-signature'] ?? '']
+  for (const text of told) {
+    expect(text.length).toBeGreaterThan(3)
+    expect([text, here.app.logs.filter(line => line.includes(text))]).toEqual([text, []])
+  }
+})

@@ -1,0 +1,81 @@
+import type { Session } from '../../src/dashboard/schema.ts'
+import { openSetup } from '../../src/dashboard/setup.ts'
+import { inviteUser } from '../../src/dashboard/users.ts'
+import type { Answer, ErrorBody, TestApp } from './app.ts'
+
+export const PASSWORD = 'orchard lantern 8 crisp'
+export const ORIGIN = 'https://verify.example'
+
+type Request = { body?: unknown; raw?: string; headers?: Record<string, string> }
+
+export type Browser = ReturnType<typeof openBrowser>
+
+/** A browser at the dashboard: keeps its cookie, and sends what a page of our own origin sends. */
+export function openBrowser(app: Pick<TestApp, 'call'>, { from, origin = ORIGIN }: { from?: string; origin?: string } = {}) {
+  const state: { cookie?: string; csrf?: string } = {}
+  const own: Record<string, string> = from === undefined ? {} : { 'x-forwarded-for': from }
+
+  const headersOf = (method: string): Record<string, string> => ({
+    ...own,
+    'user-agent': 'Test browser/1.0',
+    ...(state.cookie !== undefined && { cookie: state.cookie }),
+    ...(method !== 'GET' && {
+      origin,
+      'sec-fetch-site': 'same-origin',
+      'content-type': 'application/json',
+      ...(state.csrf !== undefined && { 'x-csrf-token': state.csrf }),
+    }),
+  })
+
+  async function send<Body = ErrorBody>(method: string, path: string, { body = {}, raw, headers = {} }: Request = {}) {
+    const sent = Object.entries({ ...headersOf(method), ...headers }).filter(([, value]) => value !== '')
+    const answer = await app.call<Body>(method, `/dashboard/api${path}`, {
+      headers: Object.fromEntries(sent),
+      ...(method !== 'GET' && { raw: raw ?? JSON.stringify(body) }),
+    })
+    keep(answer)
+    return answer
+  }
+
+  function keep(answer: Answer<unknown>): void {
+    const [pair] = answer.headers.get('set-cookie')?.split(';') ?? []
+    if (pair !== undefined) state.cookie = pair.endsWith('=') ? undefined : pair
+    const { csrf_token } = (answer.body ?? {}) as Partial<Session>
+    if (csrf_token !== undefined) state.csrf = csrf_token
+  }
+
+  return {
+    state,
+    get: <Body = ErrorBody>(path: string, request?: Request) => send<Body>('GET', path, request),
+    post: <Body = ErrorBody>(path: string, body: unknown = {}, request: Request = {}) =>
+      send<Body>('POST', path, { body, ...request }),
+    put: <Body = ErrorBody>(path: string, body: unknown = {}, request: Request = {}) =>
+      send<Body>('PUT', path, { body, ...request }),
+    delete: <Body = ErrorBody>(path: string, body: unknown = {}, request: Request = {}) =>
+      send<Body>('DELETE', path, { body, ...request }),
+    send,
+    logIn: (name: string, password = PASSWORD) => send<Session & ErrorBody>('POST', '/login', { body: { name, password } }),
+  }
+}
+
+export const tokenOf = (url: string | null): string => url?.split('=').at(-1) ?? ''
+
+/** The first user, set up through the door. */
+export async function setUpOwner(app: TestApp, name = 'olivia', from?: string): Promise<Browser> {
+  const browser = openBrowser(app, { from })
+  const answer = await browser.post('/setup', { token: tokenOf(await openSetup(app.deps)), name, password: PASSWORD })
+  if (answer.status !== 201) throw new Error(`not set up: ${answer.status} ${answer.text}`)
+  return browser
+}
+
+/** A user of one tenant, who has chosen a password by the link. */
+export async function joinMember(app: TestApp, tenantId: string, name: string, from?: string): Promise<Browser> {
+  const { url } = await inviteUser(app.deps, { name, memberOf: tenantId }, 'test')
+  const browser = openBrowser(app, { from })
+  const answer = await browser.post('/choose-password', { token: tokenOf(url), password: PASSWORD })
+  if (answer.status !== 200) throw new Error(`not joined: ${answer.status} ${answer.text}`)
+  return browser
+}
+
+export const outcome = ({ status, body }: Answer<unknown>): string =>
+  [status, (body as Partial<ErrorBody> | undefined)?.error?.code].join(' ').trim()

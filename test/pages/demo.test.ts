@@ -1,0 +1,158 @@
+import { afterAll, expect } from 'bun:test'
+import type { FrameLocator } from 'playwright-core'
+import { PERSONAS } from '../../src/sandbox/personas.ts'
+import { outcomes } from '../../src/web/shared/strings/en.ts'
+import { startApp, temporaryDir } from '../helpers/app.ts'
+import { browserTest, expectAccessible, type OpenPage, shoot, type WatchedPage } from '../helpers/browser.ts'
+import { type RunningDemo, startDemo, stopDemos } from '../helpers/demo.ts'
+
+afterAll(stopDemos)
+
+let shared: Promise<RunningDemo> | undefined
+
+const demo = () => {
+  shared ??= startDemo(temporaryDir())
+  return shared
+}
+
+async function openDemo(openPage: OpenPage, options: Parameters<OpenPage>[1] = {}): Promise<WatchedPage> {
+  const { url } = await demo()
+  const page = await openPage(new URL(url).origin, { viewport: { width: 1440, height: 900 }, ...options })
+  await page.goto('/demo')
+  return page
+}
+
+const till = (page: WatchedPage): FrameLocator => page.frameLocator('iframe[title="At the till"]')
+const phone = (page: WatchedPage): FrameLocator => page.frameLocator('iframe[title="On the phone"]')
+const office = (page: WatchedPage) => page.getByRole('region', { name: 'In the back office' })
+const next = (page: WatchedPage) => page.getByRole('region', { name: 'Next step' })
+
+browserTest(
+  'the whole story: asked, scanned, shared, green, the webhook verified, erased, and the chain still verifies',
+  async openPage => {
+    const page = await openDemo(openPage)
+    await next(page).getByRole('button', { name: 'Ask for 18 or over' }).click()
+    await next(page).getByRole('button', { name: 'Scan with the phone' }).waitFor()
+    await till(page)
+      .getByRole('img', { name: /QR code/ })
+      .waitFor()
+    await shoot(page, 'demo-scan')
+    await next(page).getByRole('button', { name: 'Scan with the phone' }).click()
+
+    await phone(page).getByRole('heading', { name: 'Corner shop asks for a proof' }).waitFor()
+    await till(page).getByText("Waiting for the customer's consent").first().waitFor()
+    await shoot(page, 'demo-share')
+    await phone(page).getByRole('button', { name: 'Share', exact: true }).click()
+
+    await phone(page).getByRole('heading', { name: 'Accepted.' }).waitFor()
+    await till(page).getByText('Yes', { exact: true }).first().waitFor()
+    await office(page).getByText('Signature verified').waitFor()
+    const told = (await office(page).textContent()) ?? ''
+    expect(told).toMatch(/x-service-signature: t=\d+,v1=[0-9a-f]{64}/)
+    expect(told).toContain('"type": "verification.completed"')
+    expect(told).toContain('"age_over_18": true')
+    await shoot(page, 'demo-green')
+    await expectAccessible(page)
+
+    await next(page).getByRole('button', { name: 'Erase for good' }).click()
+    await office(page).getByText('Erased for good: 1 session, 1 result, 1 webhook.').waitFor()
+    await office(page).getByText('The audit chain still verifies').waitFor()
+    const id = /vs_\w{22}/.exec((await office(page).textContent()) ?? '')?.[0]
+    const { url, key } = await demo()
+    const gone = await fetch(new URL(`/v1/verifications/${id}`, url), { headers: { authorization: `Bearer ${key}` } })
+    expect(gone.status).toBe(404)
+    await next(page).getByText('Now try to cheat.').waitFor()
+    await shoot(page, 'demo-erased')
+    expect(page.complaints).toEqual([])
+  },
+)
+
+browserTest(
+  'six ways to cheat, each with a red of its own that is explained at the till, in the back office and beside the button',
+  async openPage => {
+    const page = await openDemo(openPage)
+    const tries = {
+      'Send an old answer again': 'replay',
+      'Show an expired document': 'expired',
+      'Make your own issuer': 'untrusted_issuer',
+      'Use a withdrawn document': 'revoked',
+      'Change the age': 'tampered_claim',
+      'Be fifteen': 'minor',
+    } as const
+    const codes = new Set<string>()
+    await next(page).getByRole('button', { name: 'Ask for 18 or over' }).waitFor()
+    for (const [label, persona] of Object.entries(tries)) {
+      const code = PERSONAS[persona].expects
+      const { sentence } = outcomes[code as keyof typeof outcomes]
+      codes.add(code)
+      const button = page.getByRole('button', { name: label })
+      await button.click()
+      await button.getByText(code).waitFor()
+      await till(page).getByText('No', { exact: true }).first().waitFor()
+      await till(page).getByText(sentence).first().waitFor()
+      expect(await button.textContent()).toContain(sentence)
+      await office(page).getByText(sentence).waitFor()
+      await office(page).getByText('Signature verified').waitFor()
+      expect(await office(page).textContent()).toContain('"type": "verification.failed"')
+    }
+    expect(codes.size).toBe(6)
+    await shoot(page, 'demo-caught')
+    await expectAccessible(page)
+    expect(page.complaints).toEqual([])
+  },
+)
+
+browserTest('on a narrow screen one pane at a time, and the one where it goes on', async openPage => {
+  const page = await openDemo(openPage, { viewport: { width: 390, height: 844 } })
+  const isShown = (name: string) => page.getByRole('region', { name, exact: true }).isVisible()
+  await next(page).getByRole('button', { name: 'Ask for 18 or over' }).click()
+  await next(page).getByRole('button', { name: 'Scan with the phone' }).click()
+  await phone(page).getByRole('button', { name: 'Share', exact: true }).waitFor()
+  expect([await isShown('At the till'), await isShown('On the phone')]).toEqual([false, true])
+  await phone(page).getByRole('button', { name: 'Share', exact: true }).click()
+  await next(page).getByRole('button', { name: 'Erase for good' }).waitFor()
+  expect(await isShown('In the back office')).toBe(true)
+  await page.getByRole('button', { name: 'Till', exact: true }).click()
+  await till(page).getByText('Yes', { exact: true }).first().waitFor()
+  expect([await isShown('At the till'), await isShown('In the back office')]).toEqual([true, false])
+  await expectAccessible(page)
+  expect(page.complaints).toEqual([])
+})
+
+browserTest('it speaks German, in all three panes', async openPage => {
+  const page = await openDemo(openPage, { locale: 'de-DE' })
+  await page.getByRole('button', { name: 'Nach 18 Jahren fragen' }).click()
+  await page.getByRole('button', { name: 'Mit dem Telefon scannen' }).click()
+  await page.frameLocator('iframe[title="Auf dem Telefon"]').getByRole('button', { name: 'Teilen', exact: true }).click()
+  await page.frameLocator('iframe[title="An der Kasse"]').getByText('Ja', { exact: true }).first().waitFor()
+  await page.getByText('Signatur geprüft', { exact: true }).waitFor()
+  await shoot(page, 'demo-german')
+  expect(page.complaints).toEqual([])
+})
+
+browserTest('a reload goes on where it was, with the same till', async openPage => {
+  const page = await openDemo(openPage)
+  await next(page).getByRole('button', { name: 'Ask for 18 or over' }).click()
+  await next(page).getByRole('button', { name: 'Scan with the phone' }).waitFor()
+  const tills = async () => {
+    const { url, key } = await demo()
+    const answer = await fetch(new URL('/v1/devices', url), { headers: { authorization: `Bearer ${key}` } })
+    return ((await answer.json()) as { data: unknown[] }).data.length
+  }
+  const before = await tills()
+  await page.reload()
+  await next(page).getByRole('button', { name: 'Scan with the phone' }).waitFor()
+  expect(await tills()).toBe(before)
+})
+
+browserTest('without the demo there is no such page, and nothing may put till or wallet into a frame', async () => {
+  const app = await startApp()
+  for (const path of ['/demo', '/demo/data', '/demo/audit', '/demo/sessions/vs_1']) {
+    expect([path, (await app.call('GET', path)).status]).toEqual([path, 404])
+  }
+  expect((await app.call('POST', '/demo/tills', { body: {} })).status).toBe(404)
+  for (const path of ['/till', '/sandbox']) {
+    const { headers } = await app.call('GET', path)
+    expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+  }
+})

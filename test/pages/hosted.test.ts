@@ -1,0 +1,466 @@
+import { describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import decodeQR from 'qr/decode.js'
+import { sweepExpired } from '../../src/verifications/expire.ts'
+import type { HostedVerification } from '../../src/verifications/schema.ts'
+import { createVerification, type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'
+import { browserTest, expectAccessible, type OpenPage, shoot } from '../helpers/browser.ts'
+import { answerWith, fetchOf, holderOf } from '../helpers/wallet.ts'
+
+const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
+const DESKTOP = { viewport: { width: 1440, height: 900 } }
+const SHOP = 'Wine & Co'
+const BODY = { purpose: 'To sell you wine', redirect_url: 'https://wine.example/thanks?order=17' }
+
+/** A shop at the address that a browser opens. */
+async function startShop() {
+  const app = await startApp({ config: { publicUrl: '' } })
+  const { id: tenantId, key, liveKey } = await app.tenant({ name: SHOP })
+  return { app, origin: app.deps.config.publicUrl, tenantId, key, liveKey }
+}
+
+/** What a page was sent: whatever reached it, somebody can read. */
+function listen(page: Page): { text: () => Promise<string> } {
+  const bodies: Promise<string>[] = []
+  page.on('response', response => {
+    // A stream has no end to wait for; what it says is checked where it is made.
+    if (!response.url().endsWith('/events')) bodies.push(response.text().catch(() => ''))
+  })
+  return { text: async () => (await Promise.all(bodies)).join('\n') }
+}
+
+async function openSession(openPage: OpenPage, body: object = BODY, options: object = DESKTOP) {
+  const shop = await startShop()
+  const session = await createVerification(shop.app, shop.key, body)
+  const page = await openPage(shop.origin, options)
+  const heard = listen(page)
+  await page.goto(`/v/${session.id}`)
+  return { ...shop, session, page, heard }
+}
+
+describe('the hosted page', () => {
+  browserTest('says who asks, why and for what, with a code that holds the wallet link', async openPage => {
+    const { page, session } = await openSession(openPage)
+    await page.getByRole('heading', { level: 1, name: 'Wine & Co asks for a proof' }).waitFor()
+    expect(await page.title()).toBe('Wine & Co asks for a proof')
+    expect(await page.getByText('To sell you wine').isVisible()).toBe(true)
+    expect(await page.getByText('That you are 18 or over').isVisible()).toBe(true)
+    expect(await page.getByRole('img', { name: /QR code/ }).isVisible()).toBe(true)
+    expect(await page.getByText(/^[45]:\d\d left$/).isVisible()).toBe(true)
+    expect(await page.getByRole('link', { name: 'My wallet is on this device' }).getAttribute('href')).toBe(session.wallet_uri!)
+    expect(await readCode(page)).toBe(session.wallet_uri!)
+    await expectAccessible(page)
+    await shoot(page, 'hosted-pending')
+    expect(page.complaints).toEqual([])
+  })
+
+  browserTest('offers the wallet on a phone as a button, and the code for another device', async openPage => {
+    const { page, session } = await openSession(openPage, BODY, PHONE)
+    const button = page.getByRole('link', { name: 'Open wallet' })
+    await button.waitFor()
+    expect(await button.getAttribute('href')).toBe(session.wallet_uri!)
+    expect((await button.boundingBox())!.height).toBeGreaterThanOrEqual(44)
+    expect(await page.getByRole('img', { name: /QR code/ }).isVisible()).toBe(false)
+    await shoot(page, 'hosted-phone')
+    await page.getByText('My wallet is on another device').tap()
+    await page.getByRole('img', { name: /QR code/ }).waitFor()
+    await expectAccessible(page)
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+    await shoot(page, 'hosted-phone-code')
+    expect(page.complaints).toEqual([])
+  })
+
+  browserTest('follows the session by itself: scanned, then done, and never shows what was shared', async openPage => {
+    const body = { ...BODY, template: 'identity_basic' }
+    const { app, key, page, session, heard } = await openSession(openPage, body)
+    await page.getByText('Family name', { exact: true }).waitFor()
+    const shared = await page.locator('.shares ul li').allTextContents()
+    expect(shared).toEqual(['Family name', 'Given names', 'Date of birth'])
+    await fetchOf(app)(session.request_uri ?? '', {})
+    await page.getByRole('heading', { name: 'Waiting for your consent' }).waitFor()
+    expect(await page.getByRole('img', { name: /QR code/ }).isVisible()).toBe(false)
+    expect(await page.getByRole('status').textContent()).toBe('Waiting for your consent')
+    await expectAccessible(page)
+    await shoot(page, 'hosted-scanned')
+    await page.getByRole('button', { name: /show the code again/ }).click()
+    await page.getByRole('img', { name: /QR code/ }).waitFor()
+
+    await answerWith(app, await holderOf(app), session.wallet_uri ?? '')
+    await page.getByRole('heading', { level: 1, name: 'Done. Thank you.' }).waitFor()
+    expect(await page.title()).toBe('Done. Thank you.')
+    expect(await page.getByRole('link', { name: 'Back to Wine & Co' }).getAttribute('href')).toBe(BODY.redirect_url)
+    await expectAccessible(page)
+    await shoot(page, 'hosted-completed')
+
+    const { text } = await app.call('GET', `/v1/verifications/${session.id}`, { key })
+    const { claims } = JSON.parse(text) as { claims: Record<string, string> }
+    const shown = `${await heard.text()}\n${await page.content()}`
+    expect(shown).toContain('To sell you wine')
+    for (const value of [claims.family_name!, claims.given_name!, claims.birthdate!, 'response_code', 'findings'])
+      expect([value, shown.includes(value)]).toEqual([value, false])
+    expect(page.complaints).toEqual([])
+  })
+
+  browserTest('follows by polling where the events do not come through', async openPage => {
+    const { app, origin, key } = await startShop()
+    const session = await createVerification(app, key, BODY)
+    const page = await openPage(origin, DESKTOP)
+    await page.route('**/events', route => route.abort())
+    await page.goto(`/v/${session.id}`)
+    await page.getByRole('img', { name: /QR code/ }).waitFor()
+    await fetchOf(app)(session.request_uri ?? '', {})
+    await page.getByRole('heading', { name: 'Waiting for your consent' }).waitFor()
+    await answerWith(app, await holderOf(app), session.wallet_uri ?? '')
+    await page.getByRole('heading', { name: 'Done. Thank you.' }).waitFor()
+    // The blocked streams, and nothing else.
+    expect(page.complaints.filter(complaint => !complaint.includes('ERR_FAILED'))).toEqual([])
+  })
+
+  browserTest('follows by polling where a proxy holds the events back', async openPage => {
+    const { app, origin, key } = await startShop()
+    const session = await createVerification(app, key, BODY)
+    const page = await openPage(origin, DESKTOP)
+    await page.route('**/events', () => {})
+    await page.goto(`/v/${session.id}`)
+    await page.getByRole('img', { name: /QR code/ }).waitFor()
+    await answerWith(app, await holderOf(app), session.wallet_uri ?? '')
+    await page.getByRole('heading', { name: 'Done. Thank you.' }).waitFor()
+    expect(page.complaints).toEqual([])
+  })
+
+  browserTest('polls no sooner than it is told to', async openPage => {
+    const { app, origin, key } = await startShop()
+    const session = await createVerification(app, key, BODY)
+    const page = await openPage(origin, DESKTOP)
+    await page.clock.install()
+    await page.route('**/events', route => route.abort())
+    let isBusy = true
+    let asked = 0
+    await page.route('**/data', async route => {
+      asked++
+      const body = JSON.stringify({ error: { code: 'rate_limit_exceeded', message: 'Too many requests.' } })
+      await (isBusy ? route.fulfill({ status: 429, headers: { 'retry-after': '30' }, body }) : route.continue())
+    })
+    const refused = page.waitForResponse('**/data')
+    await page.goto(`/v/${session.id}`)
+    await (await refused).finished()
+    isBusy = false
+    await page.clock.runFor(29_000)
+    expect(asked).toBe(1)
+    await page.clock.runFor(2000)
+    await page.getByRole('img', { name: /QR code/ }).waitFor()
+    expect(asked).toBe(2)
+  })
+
+  browserTest('tells a refusal in words that give nothing away, and the way back', async openPage => {
+    const { app, page, session, heard } = await openSession(openPage)
+    await page.getByRole('img', { name: /QR code/ }).waitFor()
+    await answerWith(app, await holderOf(app, 'minor'), session.wallet_uri ?? '')
+    await page.getByRole('heading', { level: 1, name: 'This did not work out.' }).waitFor()
+    expect(await page.getByText('Your wallet answered, but the answer could not be accepted.').isVisible()).toBe(true)
+    expect(await page.getByRole('link', { name: 'Back to Wine & Co' }).isVisible()).toBe(true)
+    const shown = `${await heard.text()}\n${await page.content()}`
+    expect(shown).not.toMatch(/claim_not_satisfied|age_over_18":false|credentials/)
+    await expectAccessible(page)
+    await shoot(page, 'hosted-failed')
+    expect(page.complaints).toEqual([])
+  })
+
+  browserTest('tells a shopper who declined that nothing was passed on', async openPage => {
+    const { app, page, session } = await openSession(openPage, { purpose: 'To sell you wine' })
+    await page.getByRole('img', { name: /QR code/ }).waitFor()
+    await answerWith(app, await holderOf(app, 'declines'), session.wallet_uri ?? '')
+    await page.getByText('Your wallet was asked not to share. Nothing was passed on.').waitFor()
+    expect(await page.getByRole('link', { name: /Back to/ }).count()).toBe(0)
+    expect(page.complaints).toEqual([])
+  })
+
+  browserTest('says when time is up', async openPage => {
+    const { app, page } = await openSession(openPage)
+    await page.getByRole('img', { name: /QR code/ }).waitFor()
+    app.clock.advance(300_000)
+    await sweepExpired(app.deps)
+    await page.getByRole('heading', { level: 1, name: 'Time is up.' }).waitFor()
+    expect(await page.getByRole('link', { name: 'Back to Wine & Co' }).isVisible()).toBe(true)
+    await expectAccessible(page)
+    await shoot(page, 'hosted-expired')
+    expect(page.complaints).toEqual([])
+  })
+
+  browserTest('says that there is nothing for an unknown id, and after an erasure', async openPage => {
+    const { app, key, origin, page, session } = await openSession(openPage)
+    await page.getByRole('img', { name: /QR code/ }).waitFor()
+    await app.call('DELETE', `/v1/verifications/${session.id}`, { key })
+    await page.getByRole('heading', { level: 1, name: 'There is nothing here.' }).waitFor()
+    await page.goto(`${origin}/v/vs_0000000000000000000000`)
+    await page.getByRole('heading', { level: 1, name: 'There is nothing here.' }).waitFor()
+    await expectAccessible(page)
+    await shoot(page, 'hosted-gone')
+    expect(page.complaints.filter(complaint => !complaint.includes('404'))).toEqual([])
+  })
+
+  browserTest('speaks German to a German browser, English on request, and remembers it', async openPage => {
+    const { app, origin, key, page, session } = await openSession(
+      openPage,
+      { template: 'age_over_18' },
+      { ...DESKTOP, locale: 'de-DE' },
+    )
+    await page.getByRole('heading', { level: 1, name: 'Wine & Co bittet um einen Nachweis' }).waitFor()
+    expect(await page.evaluate('document.documentElement.lang')).toBe('de')
+    expect(await page.getByText('Um zu prüfen, ob Sie mindestens 18 Jahre alt sind').isVisible()).toBe(true)
+    expect(await page.getByText('Dass Sie mindestens 18 Jahre alt sind').isVisible()).toBe(true)
+    await expectAccessible(page)
+    await shoot(page, 'hosted-german')
+    await page.getByRole('button', { name: 'English' }).click()
+    await page.getByText('To check that you are 18 or over').waitFor()
+    expect(await page.evaluate('document.documentElement.lang')).toBe('en')
+    const next = await createVerification(app, key)
+    await page.goto(`${origin}/v/${next.id}`)
+    await page.getByText('To check that you are 18 or over').waitFor()
+    await page.getByRole('button', { name: 'Deutsch' }).click()
+    await answerWith(app, await holderOf(app), next.wallet_uri ?? '')
+    await page.getByRole('heading', { level: 1, name: 'Fertig. Danke.' }).waitFor()
+    expect(session.id).not.toBe(next.id)
+    expect(page.complaints).toEqual([])
+  })
+
+  browserTest('is used by keyboard alone, with a focus that can be seen', async openPage => {
+    const { page } = await openSession(openPage)
+    await page.getByRole('img', { name: /QR code/ }).waitFor()
+    const reached: string[] = []
+    for (let i = 0; i < 4; i++) {
+      await page.keyboard.press('Tab')
+      const [text, outline] = await page.evaluate<[string, string]>(
+        '[document.activeElement.textContent, getComputedStyle(document.activeElement).outlineWidth]',
+      )
+      expect([text, outline]).toEqual([text, '3px'])
+      reached.push(text)
+    }
+    expect(reached).toEqual(['Answer with the sandbox wallet', 'My wallet is on this device', 'No wallet yet?', 'Deutsch'])
+    await page.keyboard.press('Shift+Tab')
+    await page.keyboard.press('Enter')
+    await page.getByText(/^A wallet is an app/).waitFor()
+    expect(await page.getByText(/EU proof of age, EU personal ID, .*Driving licence, Photo ID/).isVisible()).toBe(true)
+    await expectAccessible(page)
+    await shoot(page, 'hosted-help')
+    expect(page.complaints).toEqual([])
+  })
+
+  browserTest('marks a test session and leads to the sandbox wallet; a live one has neither', async openPage => {
+    const { app, origin, page, session, liveKey } = await openSession(openPage)
+    const link = page.getByRole('link', { name: 'Answer with the sandbox wallet' })
+    expect(await link.getAttribute('href')).toBe(`${origin}/sandbox#wallet_uri=${encodeURIComponent(session.wallet_uri!)}`)
+    const live = await createVerification(app, liveKey)
+    await page.goto(`${origin}/v/${live.id}`)
+    await page.getByRole('img', { name: /QR code/ }).waitFor()
+    expect(await link.count()).toBe(0)
+    expect(await page.getByText('Test:').count()).toBe(0)
+    expect(page.complaints).toEqual([])
+  })
+
+  browserTest('holds long names, many claims and large type', async openPage => {
+    const { app, origin } = await startShop()
+    const name = 'Donaudampfschifffahrtsgesellschaftskapitänsmützenverleih Niederösterreich GmbH & Co KG'
+    const { key } = await app.tenant({ name })
+    const session = await createVerification(app, key, { template: 'driving_licence', purpose: 'x'.repeat(300) })
+    const page = await openPage(origin, { viewport: { width: 320, height: 640 }, hasTouch: true, isMobile: true })
+    await page.goto(`/v/${session.id}`)
+    await page.getByRole('link', { name: 'Open wallet' }).waitFor()
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320)
+    await expectAccessible(page)
+    await shoot(page, 'hosted-long')
+    expect(page.complaints).toEqual([])
+  })
+
+  browserTest('says when the service cannot be reached, and goes on when it can', async openPage => {
+    const { app, page, session } = await openSession(openPage)
+    await page.getByRole('img', { name: /QR code/ }).waitFor()
+    await page.context().setOffline(true)
+    await page.evaluate('document.dispatchEvent(new Event("visibilitychange"))')
+    await page.getByText(/does not answer/).waitFor()
+    await expectAccessible(page)
+    await shoot(page, 'hosted-unreachable')
+    await page.context().setOffline(false)
+    await answerWith(app, await holderOf(app), session.wallet_uri ?? '')
+    await page.getByRole('heading', { name: 'Done. Thank you.' }).waitFor()
+    expect(await page.getByText(/does not answer/).count()).toBe(0)
+  })
+
+  browserTest('works under the path that the service is published at', async openPage => {
+    const { app, key } = await startShop()
+    const proxy = startProxy(app.url)
+    const session = await createVerification(app, key, BODY)
+    const page = await openPage(proxy.origin, DESKTOP)
+    await page.goto(`/check/v/${session.id}`)
+    await page.getByRole('img', { name: /QR code/ }).waitFor()
+    await answerWith(app, await holderOf(app), session.wallet_uri ?? '')
+    await page.getByRole('heading', { name: 'Done. Thank you.' }).waitFor()
+    expect(proxy.strayed()).toEqual([])
+    expect(page.complaints).toEqual([])
+    proxy.stop()
+  })
+})
+
+describe('what it is served with', () => {
+  test('a strict policy, no way into a frame, and a name that changes with every change', async () => {
+    const { app } = await startShop()
+    const { status, headers, text } = await app.call('GET', '/v/vs_anything')
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    expect(headers.get('content-security-policy')).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; " +
+        "base-uri 'none'; object-src 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
+    )
+    expect(headers.get('cross-origin-opener-policy')).toBe('same-origin')
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('referrer-policy')).toBe('no-referrer')
+    expect(headers.get('permissions-policy')).toStartWith('camera=(), microphone=()')
+    expect(headers.get('cache-control')).toBe('no-cache')
+    expect(text).not.toMatch(/<script(?![^>]* src=)|<style| style=| on\w+=/)
+    const assets = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url]) => url ?? '')
+    expect(assets.map(url => url.replace(/-\w+\./, '-HASH.')).toSorted()).toEqual([
+      '../assets/chunk-HASH.css',
+      '../assets/chunk-HASH.js',
+      '../assets/seal-HASH.svg',
+    ])
+    for (const url of assets) {
+      const asset = await app.call('GET', url.replace('..', ''))
+      expect([asset.status, asset.headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable'])
+      expect(asset.headers.get('x-content-type-options')).toBe('nosniff')
+    }
+    expect((await app.call('GET', '/assets/chunk-none.js')).status).toBe(404)
+    expect((await app.call('GET', '/assets/..%2fserve.ts')).status).toBe(404)
+  })
+})
+
+describe('GET /v/{id}/data', () => {
+  const SHOWN = ['asked_by', 'created_at', 'environment', 'expires_at', 'id', 'now', 'purpose', 'shares']
+  const dataOf = async (app: TestApp, id: string) => (await app.call<HostedVerification>('GET', `/v/${id}/data`)).body
+
+  test('tells what the page shows while pending, and nothing more', async () => {
+    const { app, key } = await startShop()
+    const metadata = { order: 'secret-order' }
+    const session = await createVerification(app, key, { ...BODY, metadata, webhook_url: 'https://hook.example/secret' })
+    const { text, body } = await app.call<HostedVerification>('GET', `/v/${session.id}/data`)
+    expect(Object.keys(body).toSorted()).toEqual([...SHOWN, 'fetched', 'status', 'wallet_uri'].toSorted())
+    expect(body).toMatchObject({
+      asked_by: SHOP,
+      environment: 'test',
+      fetched: false,
+      status: 'pending',
+      wallet_uri: session.wallet_uri,
+    })
+    expect(text).not.toMatch(/secret|nonce|state/)
+  })
+
+  test('never has claims, credentials, findings or a response code, however the session ended', async () => {
+    const { app, key } = await startShop()
+    const ends = {
+      adult: ['completed', undefined],
+      minor: ['failed', 'not_accepted'],
+      revoked: ['failed', 'not_accepted'],
+      untrusted_issuer: ['failed', 'not_accepted'],
+      declines: ['failed', 'declined'],
+    }
+    for (const [persona, end] of Object.entries(ends)) {
+      const { id, wallet_uri = '' } = await createVerification(app, key, BODY)
+      await answerWith(app, await holderOf(app, persona as keyof typeof ends), wallet_uri)
+      const { status, reason, return_url, ...rest } = await dataOf(app, id)
+      expect([persona, status, reason]).toEqual([persona, ...end] as [string, typeof status, typeof reason])
+      expect(return_url).toBe(BODY.redirect_url)
+      expect(Object.keys(rest).toSorted()).toEqual(SHOWN)
+    }
+  })
+
+  test('names alternatives once, with the documents that have them', async () => {
+    const { app, key } = await startShop()
+    const age = await dataOf(app, (await createVerification(app, key, { template: 'age_over_18' })).id)
+    expect(age.shares).toHaveLength(1)
+    expect(age.shares[0]).toMatchObject({ required: true, alternatives: [{ claims: ['age_over_18'] }] })
+    expect(age.shares[0]!.alternatives[0]!.documents).toEqual([
+      'eu.europa.ec.av.1',
+      'urn:eudi:pid:1',
+      'urn:eudi:pid:de:1',
+      'eu.europa.ec.eudi.pid.1',
+      'org.iso.18013.5.1.mDL',
+      'org.iso.23220.photoID.1',
+      'org.iso.23220.photoid.1',
+    ])
+    const either = await dataOf(app, (await createVerification(app, key, { template: 'age_over_18_or_birthdate' })).id)
+    expect(either.shares[0]!.alternatives.map(({ claims }) => claims)).toEqual([['age_over_18'], ['birthdate']])
+    const query = {
+      credentials: [
+        {
+          id: 'a',
+          format: 'dc+sd-jwt',
+          meta: { vct_values: ['urn:eudi:pid:1'] },
+          claims: [
+            { id: 'x', path: ['family_name'] },
+            { id: 'y', path: ['address', 'locality'] },
+          ],
+          claim_sets: [['x'], ['x', 'y']],
+        },
+        { id: 'b', format: 'mso_mdoc', meta: { doctype_value: 'org.iso.18013.5.1.mDL' } },
+      ],
+      credential_sets: [{ options: [['a']] }, { options: [['b']], required: false }],
+    }
+    const own = await dataOf(app, (await createVerification(app, key, { template: undefined, query })).id)
+    expect(own.purpose).toBeUndefined()
+    expect(own.shares).toEqual([
+      {
+        required: true,
+        alternatives: [
+          { claims: ['family_name'], documents: ['urn:eudi:pid:1'] },
+          { claims: ['family_name', 'address.locality'], documents: ['urn:eudi:pid:1'] },
+        ],
+      },
+      { required: false, alternatives: [{ claims: [], documents: ['org.iso.18013.5.1.mDL'] }] },
+    ])
+  })
+
+  test('is for this page only: no other origin may read it, and it is paid from the budget of the poll', async () => {
+    const app = await startApp({ rateLimitScale: 1 })
+    const { key } = await app.tenant()
+    const { id } = await createVerification(app, key)
+    const { headers } = await app.call('GET', `/v/${id}/data`)
+    expect(headers.get('access-control-allow-origin')).toBeNull()
+    expect(headers.get('cross-origin-resource-policy')).toBe('same-origin')
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(headers.get('ratelimit')).toMatch(/^"status";r=9;/)
+    for (let i = 0; i < 9; i++) await app.call('GET', `/v/${id}/data`)
+    expect((await app.call('GET', `/v1/verifications/${id}/status`)).status).toBe(429)
+    const { status, body } = await app.call<ErrorBody>('GET', '/v/vs_0000000000000000000000/data')
+    expect([status, body.error.code]).toEqual([404, 'session_not_found'])
+  })
+})
+
+/** Reads the code off the screen, as a camera would. */
+async function readCode(page: Page): Promise<string> {
+  const png = await page.getByRole('img', { name: /QR code/ }).screenshot()
+  const pixels = await page.evaluate(async base64 => {
+    const image = await createImageBitmap(new Blob([Uint8Array.from(atob(base64), letter => letter.charCodeAt(0))]))
+    const canvas = new OffscreenCanvas(image.width, image.height)
+    const context = canvas.getContext('2d')!
+    context.drawImage(image, 0, 0)
+    const { width, height, data } = context.getImageData(0, 0, image.width, image.height)
+    return { width, height, data: [...data] }
+  }, png.toString('base64'))
+  return decodeQR({ ...pixels, data: Uint8Array.from(pixels.data) })
+}
+
+/** In front of the service, at the path /check, as an operator's proxy might be. */
+function startProxy(target: string) {
+  const strayed: string[] = []
+  const server = Bun.serve({
+    port: 0,
+    idleTimeout: 30,
+    fetch(request) {
+      const { pathname, search } = new URL(request.url)
+      if (!pathname.startsWith('/check/')) {
+        strayed.push(pathname)
+        return new Response(null, { status: 404 })
+      }
+      return fetch(`${target}${pathname.slice('/check'.length)}${search}`, { signal: request.signal })
+    },
+  })
+  return { origin: `http://localhost:${server.port}`, strayed: () => strayed, stop: () => void server.stop(true) }
+}

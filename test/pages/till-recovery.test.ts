@@ -1,0 +1,310 @@
+// What a till must live through: answers that are lost, tokens that end, a server that is away, two tabs, no network at all.
+import { describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { until } from '../helpers/app.ts'
+import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
+import { deviceOf, register, rows } from '../helpers/devices.ts'
+import {
+  answer,
+  ask,
+  button,
+  heading,
+  isIdle,
+  keptBy,
+  loseAnswer,
+  openTill,
+  type PairedTill,
+  startAgain,
+  startShop,
+  walletUri,
+} from '../helpers/till.ts'
+
+const HOUR_MS = 3_600_000
+const UNREACHABLE = 'The server does not answer. This till tries again by itself.'
+
+const sessions = (dir: string) => rows<{ id: string }>(dir, 'SELECT id FROM verification_sessions')
+/** Pairs that were issued: one at the enrolment, one more with each refresh. */
+const pairs = (dir: string) => rows(dir, "SELECT hash FROM device_tokens WHERE kind = 'refresh'").length
+
+/** As when a network comes back: whatever waits, tries now. */
+const wake = (page: Page) => page.evaluate(() => dispatchEvent(new Event('online')))
+
+function countRequests(pages: readonly Page[], path: string): { count: () => number } {
+  let count = 0
+  for (const page of pages)
+    page.on('request', request => {
+      if (request.url().endsWith(path)) count++
+    })
+  return { count: () => count }
+}
+
+describe('a lost answer', () => {
+  browserTest('of the pairing is asked for again, and pairs one device once', async openPage => {
+    const { app, origin, key } = await startShop()
+    const { device, pairing_code } = await register(app, key)
+    const page = await openPage(origin, { serviceWorkers: 'block' })
+    await page.goto(`/till#pair=${pairing_code}`)
+    const lost = await loseAnswer(page, 'v1/devices/enroll')
+    await button(page, 'Pair this till').click()
+    await isIdle(page)
+    expect(lost.count()).toBe(1)
+    expect((await deviceOf(app, key, device.id)).status).toBe('active')
+    expect(pairs(app.dir)).toBe(1)
+  })
+
+  browserTest('of the pairing survives a reload in between', async openPage => {
+    const { app, origin, key } = await startShop()
+    const { pairing_code } = await register(app, key)
+    const page = await openPage(origin, { serviceWorkers: 'block' })
+    await page.goto(`/till#pair=${pairing_code}`)
+    const lost = await loseAnswer(page, 'v1/devices/enroll')
+    await button(page, 'Pair this till').click()
+    await until(async () => lost.count() === 1)
+    await page.reload()
+    await isIdle(page)
+    expect(pairs(app.dir)).toBe(1)
+    expect(await keptBy(page)).not.toHaveProperty('pairing')
+  })
+
+  browserTest('of a creation is asked for again, over a reload too, and opens one session', async openPage => {
+    const { app, page } = await openTill(openPage)
+    const lost = await loseAnswer(page, 'v1/verifications')
+    await button(page, 'Age 18 or over').click()
+    await until(async () => lost.count() === 1)
+    expect(sessions(app.dir)).toHaveLength(1)
+    await page.reload()
+    await answer(app, await walletUri(page))
+    await heading(page, 'Yes').waitFor()
+    expect(sessions(app.dir)).toHaveLength(1)
+  })
+
+  browserTest('of a refresh is asked for again, over a reload too, and does not cost the pairing', async openPage => {
+    const { app, key, page, device } = await openTill(openPage)
+    const lost = await loseAnswer(page, 'v1/devices/token')
+    app.clock.advance(HOUR_MS)
+    await button(page, 'Age 18 or over').click()
+    await until(async () => lost.count() === 1)
+    await page.reload()
+    await walletUri(page)
+    expect((await deviceOf(app, key, device.id)).status).toBe('active')
+    expect(pairs(app.dir)).toBe(2)
+    expect(sessions(app.dir)).toHaveLength(1)
+  })
+
+  browserTest('of the result is asked for again', async openPage => {
+    const { app, page } = await openTill(openPage)
+    const uri = await ask(page)
+    const { id } = (await keptBy(page)).check as { id: string }
+    const lost = await loseAnswer(page, `v1/verifications/${id}`)
+    await answer(app, uri)
+    await heading(page, 'Yes').waitFor()
+    expect(lost.count()).toBe(1)
+  })
+})
+
+describe('a token', () => {
+  browserTest('that has ended is refreshed, and the check goes on', async openPage => {
+    const { app, page } = await openTill(openPage)
+    const before = (await keptBy(page)).tokens
+    app.clock.advance(HOUR_MS)
+    await answer(app, await ask(page))
+    await heading(page, 'Yes').waitFor()
+    expect(pairs(app.dir)).toBe(2)
+    expect((await keptBy(page)).tokens).not.toEqual(before)
+  })
+
+  browserTest('is refreshed before it ends, by a till that nobody touches', async openPage => {
+    const { app, page } = await openTill(openPage)
+    await page.clock.install()
+    await page.reload()
+    await isIdle(page)
+    const beats = countRequests([page], '/till/data')
+    await page.clock.fastForward(HOUR_MS - 6 * 60_000)
+    await until(async () => beats.count() > 0)
+    expect(pairs(app.dir)).toBe(1)
+    await page.clock.fastForward(2 * 60_000)
+    await until(async () => pairs(app.dir) === 2)
+    expect(page.complaints).toEqual([])
+  })
+
+  for (const locks of ['with locks', 'without locks, as on a LAN without https']) {
+    browserTest(`is refreshed once by two tabs, ${locks}`, async openPage => {
+      const till = await openTill(openPage)
+      const { app, key, page, device } = till
+      const other = await secondTab(till)
+      if (locks !== 'with locks') {
+        for (const tab of [page, other]) {
+          await tab.addInitScript(() => Object.defineProperty(navigator, 'locks', { value: undefined }))
+          await tab.reload()
+          await isIdle(tab)
+        }
+      }
+      const refreshes = countRequests([page, other], '/v1/devices/token')
+      app.clock.advance(HOUR_MS)
+      for (let i = 0; i < 3; i++) await Promise.all([wake(page), wake(other)])
+      await until(async () => refreshes.count() > 0)
+      await Promise.all([ask(page), walletUri(other)])
+      expect(refreshes.count()).toBe(1)
+      expect(pairs(app.dir)).toBe(2)
+      expect((await deviceOf(app, key, device.id)).status).toBe('active')
+      expect(sessions(app.dir)).toHaveLength(1)
+    })
+  }
+
+  browserTest('of a till that was revoked leads to the pairing, which says why, and works again', async openPage => {
+    const { app, key, page, device } = await openTill(openPage)
+    await ask(page)
+    await app.call('DELETE', `/v1/devices/${device.id}`, { key })
+    await wake(page)
+    await heading(page, 'This till is not paired any more.').waitFor()
+    expect(Object.keys(await keptBy(page))).toEqual(['isUnpaired'])
+    await page.reload()
+    await heading(page, 'This till is not paired any more.').waitFor()
+    await expectAccessible(page)
+    await shoot(page, 'till-unpaired')
+    const { pairing_code } = await register(app, key)
+    await page.getByLabel('Pairing code').fill(pairing_code)
+    await page.keyboard.press('Enter')
+    await isIdle(page)
+  })
+
+  browserTest('that somebody else has refreshed leads there too', async openPage => {
+    const { app, page } = await openTill(openPage)
+    const { refresh } = (await keptBy(page)).tokens as { refresh: string }
+    await app.call('POST', '/v1/devices/token', { body: { refresh_token: refresh } })
+    app.clock.advance(HOUR_MS)
+    await wake(page)
+    await heading(page, 'This till is not paired any more.').waitFor()
+  })
+})
+
+describe('a server that is away', () => {
+  browserTest('is told at once, and the till goes on by itself when it is back', async openPage => {
+    const till = await openTill(openPage)
+    const { app, page } = till
+    const uri = await ask(page)
+    await app.stop()
+    await page.getByText(UNREACHABLE).waitFor()
+    // The code stays: a customer who has it may go on.
+    expect(await page.getByRole('img', { name: /QR code/ }).isVisible()).toBe(true)
+    await expectAccessible(page)
+    await shoot(page, 'till-unreachable')
+    const before = await page.getByRole('timer').textContent()
+    await until(async () => (await page.getByRole('timer').textContent()) !== before)
+    const again = await startAgain(till)
+    await answer(again, uri)
+    await heading(page, 'Yes').waitFor()
+    await page.getByText('Connected').waitFor()
+  })
+
+  browserTest('does not stop a check from being started: it begins when the server is back, once', async openPage => {
+    const till = await openTill(openPage)
+    const { app, page } = till
+    await app.stop()
+    await button(page, 'Age 18 or over').click()
+    await page.getByText(UNREACHABLE).waitFor()
+    await heading(page, 'Starting').waitFor()
+    const again = await startAgain(till)
+    await wake(page)
+    await walletUri(page)
+    expect(sessions(again.dir)).toHaveLength(1)
+  })
+
+  browserTest('does not stop the clock: when the time is up the code goes, and the server decides', async openPage => {
+    const { app, page } = await openTill(openPage)
+    await page.clock.install()
+    const uri = await ask(page)
+    await page.clock.fastForward(301_000)
+    await heading(page, 'Time is up. Asking the server how it ended.').waitFor()
+    expect(await page.getByRole('img', { name: /QR code/ }).count()).toBe(0)
+    // For the server it was not: what it says counts.
+    await answer(app, uri)
+    await heading(page, 'Yes').waitFor()
+  })
+
+  browserTest('is told apart from a device without network', async openPage => {
+    const { page } = await openTill(openPage)
+    await page.context().setOffline(true)
+    await button(page, 'Age 18 or over').click()
+    await page.getByText('This device has no network.').waitFor()
+    await page.context().setOffline(false)
+    await walletUri(page)
+    await page.getByText('Connected').waitFor()
+  })
+})
+
+describe('the shell', () => {
+  browserTest('opens without the server, says so, and holds nothing but the page and its parts', async openPage => {
+    const till = await openTill(openPage, { browser: { serviceWorkers: 'allow' } })
+    const { app, page } = till
+    await answer(app, await ask(page, 'Name and date of birth'))
+    await heading(page, 'Yes').waitFor()
+    await button(page, 'Next customer').click()
+    await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined))
+    await until(() => page.evaluate(() => navigator.serviceWorker.controller !== null))
+    const kept = await page.evaluate(async () => {
+      const names = await caches.keys()
+      const requests = await Promise.all(names.map(async name => (await caches.open(name)).keys()))
+      return { names, paths: requests.flat().map(({ url }) => new URL(url).pathname) }
+    })
+    expect(kept.names).toHaveLength(1)
+    expect(kept.paths.filter(path => path !== '/till' && !path.startsWith('/assets/'))).toEqual([])
+    await app.stop()
+    await page.reload()
+    await isIdle(page)
+    await page.getByText(UNREACHABLE).waitFor()
+    await shoot(page, 'till-offline')
+    await startAgain(till)
+    await wake(page)
+    await page.getByText('Connected').waitFor()
+    await ask(page)
+  })
+
+  test('is another version whenever the page is another, and may keep the page in its scope', async () => {
+    const { app } = await startShop()
+    const worker = await app.call('GET', '/till/service-worker.js')
+    expect(worker.headers.get('content-type')).toStartWith('text/javascript')
+    expect([worker.headers.get('service-worker-allowed'), worker.headers.get('cache-control')]).toEqual(['../till', 'no-cache'])
+    const shell = JSON.parse(/^const SHELL = (.*)$/m.exec(worker.text)?.[1] ?? '') as { version: string; assets: string[] }
+    expect(shell.version).toMatch(/^[0-9a-f]{16}$/)
+    const page = await app.call('GET', '/till')
+    for (const name of shell.assets) expect((await app.call('GET', `/assets/${name}`)).status).toBe(200)
+    for (const [, name] of page.text.matchAll(/assets\/([\w.-]+)/g)) expect(shell.assets).toContain(name!)
+  })
+
+  browserTest('can be installed: a browser finds nothing wrong with its manifest', async openPage => {
+    const { page, app } = await openTill(openPage, { browser: { serviceWorkers: 'allow' } })
+    const debuggee = await page.context().newCDPSession(page)
+    await until(async () => (await debuggee.send('Page.getAppManifest')).url !== '')
+    const { errors, data } = await debuggee.send('Page.getAppManifest')
+    expect(errors).toEqual([])
+    const { installabilityErrors } = await debuggee.send('Page.getInstallabilityErrors')
+    // A browser without a face, in a private window, refuses for that alone.
+    expect(installabilityErrors.map(({ errorId }) => errorId).filter(id => id !== 'in-incognito')).toEqual([])
+    const { icons } = JSON.parse(data ?? '{}') as { icons: { src: string; sizes: string; purpose: string }[] }
+    expect(icons.map(({ sizes, purpose }) => `${sizes} ${purpose}`)).toEqual([
+      '192x192 any',
+      '192x192 maskable',
+      '512x512 any',
+      '512x512 maskable',
+    ])
+    for (const { src, sizes } of icons) {
+      const size = await page.evaluate(async url => {
+        const image = await createImageBitmap(await (await fetch(url)).blob())
+        return `${image.width}x${image.height}`
+      }, `/till/${src}`)
+      expect(size).toBe(sizes)
+    }
+    expect((await app.call('GET', '/till/icon-9999.png')).status).toBe(404)
+    expect(page.complaints).toEqual([])
+  })
+})
+
+/** Another tab of the same till. */
+async function secondTab({ page }: PairedTill): Promise<Page> {
+  const opened = page.waitForEvent('popup')
+  await page.evaluate(() => void open('/till'))
+  const other = await opened
+  await isIdle(other)
+  return other
+}
