@@ -113,7 +113,7 @@ function List({ pages, templates, chosen }: ListProps) {
   const { rows, problem } = pages
   if (!rows) return problem === undefined ? <Loading /> : <Failed problem={problem} onRetry={pages.reload} />
   return (
-    <>
+    <div class="stack" aria-busy={pages.isBusy || undefined}>
       {rows.length > 0 ? (
         <VerificationTable rows={rows} templates={templates} chosen={chosen} />
       ) : (
@@ -123,6 +123,6 @@ function List({ pages, templates, chosen }: ListProps) {
         </div>
       )}
       <More pages={pages} />
-    </>
+    </div>
   )
 }
