@@ -158,6 +158,7 @@ describe('the detail', () => {
     await shoot(page, 'dashboard-erase')
     await dialog.getByLabel(/To confirm, type/).fill(id.slice(-6))
     await dialog.getByRole('button', { name: 'Erase for good' }).click()
+    await page.getByText('Erased for good.').waitFor()
     await page.getByRole('heading', { name: 'No verifications in Test yet' }).waitFor()
     expect((await app.call('GET', `/v1/verifications/${id}`, { key })).status).toBe(404)
     await page.goto(`/dashboard/verifications/${id}`)
