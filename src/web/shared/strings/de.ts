@@ -946,6 +946,7 @@ export const sandbox: typeof en.sandbox = {
     'Eine Wallet braucht die Kryptografie des Browsers, und die gibt es nur über https und auf dem Rechner selbst. Öffnen Sie diese Seite als http://localhost, oder geben Sie dem Dienst ein Zertifikat.',
   phone: 'Die Wallet',
   personas: 'Wer Sie sind',
+  expectsFor: 'Was zu erwarten ist, gilt für eine Prüfung ab 18 Jahren.',
   expects: code => (code === 'completed' ? 'Zu erwarten ist ein Ja.' : `Zu erwarten ist ein Nein: ${code}.`),
   issuing: 'Nachweise werden geholt',
   documents: 'Nachweise',

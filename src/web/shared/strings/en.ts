@@ -944,6 +944,7 @@ export const sandbox = {
     'A wallet needs the cryptography of the browser, which is there over https and on the machine itself only. Open this page as http://localhost, or give the service a certificate.',
   phone: 'The wallet',
   personas: 'Who you are',
+  expectsFor: 'What to expect is told for a check of 18 or over.',
   expects: (code: string) => (code === 'completed' ? 'Expect a yes.' : `Expect a no: ${code}.`),
   issuing: 'Getting documents',
   documents: 'Documents',
