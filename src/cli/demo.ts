@@ -34,10 +34,10 @@ export async function runDemo(args: string[]): Promise<number> {
   // However it ends.
   process.once('exit', remove)
   try {
-    const { url, stop, ...shown } = await startDemo({ port, dataDir })
-    if (values.json) print(JSON.stringify({ url, data_dir: dataDir, ...shown }))
-    else print(welcome(url, shown))
-    if (!values['no-open']) openBrowser(url)
+    const { stop, ...shown } = await startDemo({ port, dataDir })
+    if (values.json) print(JSON.stringify({ ...shown, data_dir: dataDir }))
+    else print(welcome(shown))
+    if (!values['no-open']) openBrowser(shown.local_url)
     await stopped
     await stop()
   } finally {
@@ -48,9 +48,10 @@ export async function runDemo(args: string[]): Promise<number> {
 
 type Wanted = { port: number | undefined; dataDir: string }
 
-type Shown = { key: string; commands: string[]; setup_url: string | null }
+/** On this machine a page may do more than over plain http from another one: wallets need the browser's cryptography. */
+type Shown = { url: string; local_url: string; key: string; commands: string[]; setup_url: string | null }
 
-async function startDemo(wanted: Wanted): Promise<Shown & { url: string; stop: () => Promise<void> }> {
+async function startDemo(wanted: Wanted): Promise<Shown & { stop: () => Promise<void> }> {
   const world = realWorld()
   const receiver = startReceiver(world.now)
   try {
@@ -60,6 +61,7 @@ async function startDemo(wanted: Wanted): Promise<Shown & { url: string; stop: (
     const { publicUrl } = deps.config
     return {
       url: `${publicUrl}/demo`,
+      local_url: `${service.url.replace(/(?<=\/\/)(0\.0\.0\.0|127\.0\.0\.1|\[::1?\])/, 'localhost')}/demo`,
       key: demo.key,
       commands: demoCommands(publicUrl, demo.key),
       setup_url: await openSetup(deps),
@@ -78,24 +80,28 @@ async function startDemo(wanted: Wanted): Promise<Shown & { url: string; stop: (
 /** The settings of this machine but for what makes it a demo; nothing of it touches another data directory. */
 function demoConfig({ port: wanted, dataDir }: Wanted, receiverPort: number): Config {
   const { PORT, VIDIMUS_LOG = 'warn', HOST = '127.0.0.1', ...env } = process.env
-  const port = wanted ?? (PORT ? undefined : isFree(HOST, PORT_DEFAULT) ? PORT_DEFAULT : 0)
-  const config = loadConfig({ ...env, HOST, VIDIMUS_LOG, PORT: port === undefined ? PORT : String(port) })
+  const port = wanted ?? (PORT || freePort(HOST))
+  const config = loadConfig({ ...env, HOST, VIDIMUS_LOG, PORT: String(port) })
   const lan = HOST === '0.0.0.0' && !env.VIDIMUS_PUBLIC_URL ? lanAddress() : undefined
   return {
     ...config,
     dataDir,
-    publicUrl: lan && config.port !== 0 ? config.publicUrl.replace('localhost', lan) : config.publicUrl,
+    publicUrl: lan ? config.publicUrl.replace('localhost', lan) : config.publicUrl,
     egressAllow: [...config.egressAllow, ...parseAllowList(`127.0.0.1:${receiverPort}`)],
   }
 }
 
-function isFree(hostname: string, port: number): boolean {
+/** The usual one, or any. */
+function freePort(hostname: string): number {
+  const listen = (port: number) => Bun.listen({ hostname, port, socket: { data() {} } })
+  let listener: ReturnType<typeof listen>
   try {
-    Bun.listen({ hostname, port, socket: { data() {} } }).stop(true)
-    return true
+    listener = listen(PORT_DEFAULT)
   } catch {
-    return false
+    listener = listen(0)
   }
+  listener.stop(true)
+  return listener.port
 }
 
 const lanAddress = (): string | undefined =>
@@ -103,12 +109,13 @@ const lanAddress = (): string | undefined =>
     .flat()
     .find(each => each?.family === 'IPv4' && !each.internal)?.address
 
-function welcome(url: string, { commands, setup_url }: Shown): string {
+function welcome({ url, local_url, commands, setup_url }: Shown): string {
   return [
     '',
     encodeQR(url, 'ascii', { ecc: 'low', border: 2 }).trimEnd(),
     '',
-    `  The demo is at ${url}`,
+    `  The demo is at ${local_url}`,
+    ...(url === local_url ? [] : [`  and for others at ${url}`]),
     '  Nothing of it stays: its data is removed when you stop it with Ctrl-C.',
     '',
     '  The same with curl, one after the other (the key is a throw-away too):',

@@ -51,6 +51,16 @@ const replay = <Body = DeliverySummary>({ boss, at }: Place, id: string, environ
 const recordsOf = async ({ boss, at }: Place, action: string) =>
   (await boss.get<{ data: AuditRecord[] }>(`${at}/audit?limit=100`)).body.data.filter(each => each.action === action)
 
+/** Later ones of the same verification, three in each millisecond. */
+async function insertMany({ app, shop }: Place, verificationId: string, { status, count }: { status: string; count: number }) {
+  const now = app.clock.now()
+  await app.deps.write(async tx => {
+    await tx.run(`INSERT INTO webhook_deliveries (id, tenant_id, verification_id, type, status, attempts, due_at, created_at)
+      SELECT 'whd_' || printf('%022d', value), '${shop.id}', '${verificationId}', 'verification.completed', '${status}', 1, ${now},
+      ${now} + 1 + value / 3 FROM json_each('[${Array.from({ length: count }, (_, i) => i)}]')`)
+  })
+}
+
 describe('the log', () => {
   test('lists what is of the environment, newest first, by status and by verification', async () => {
     const here = await place()
@@ -121,11 +131,7 @@ describe('the log', () => {
   test('a rare one is found page by page: each looks at a thousand', async () => {
     const here = await place({ answer: 410 })
     const { id, verification } = await send(here)
-    await here.app.deps.write(async tx => {
-      await tx.run(`INSERT INTO webhook_deliveries (id, tenant_id, verification_id, type, status, attempts, due_at, created_at)
-        SELECT 'whd_' || printf('%022d', value), '${here.shop.id}', '${verification.id}', 'verification.completed', 'delivered', 1,
-        ${here.app.clock.now()}, ${here.app.clock.now()} + 1 + value / 3 FROM json_each('[${Array.from({ length: 1500 }, (_, i) => i)}]')`)
-    })
+    await insertMany(here, verification.id, { status: 'delivered', count: 1500 })
     const first = await pageOf(here, 'environment=test&status=failed')
     expect([first.data, typeof first.next_before]).toEqual([[], 'string'])
     const second = await pageOf(here, `environment=test&status=failed&before=${first.next_before}`)
@@ -294,6 +300,16 @@ describe('a replay', () => {
     expect((await replayFailed()).body).toEqual({ replayed: 0, has_more: false })
     expect(await recordsOf(here, 'webhook.replayed')).toMatchObject([{ details: { count: 2, environment: 'test' } }])
   })
+})
+
+test('a replay of very many that failed is done in parts, and says when there is more', async () => {
+  const here = await place()
+  const { verification } = await send(here)
+  await insertMany(here, verification.id, { status: 'failed', count: 1001 })
+  const replayFailed = () => here.boss.post<ReplayedDeliveries>(`${here.at}/deliveries/replay-failed?environment=test`)
+  expect((await replayFailed()).body).toEqual({ replayed: 1000, has_more: true })
+  expect((await replayFailed()).body).toEqual({ replayed: 1, has_more: false })
+  await here.app.stop()
 })
 
 describe('a test event', () => {

@@ -8,7 +8,7 @@ import { openBrowser, PASSWORD, tokenOf } from './dashboard.ts'
 export const OWNER = 'olivia'
 
 /** The app where a browser can open it, with a clock that agrees with the browser's. */
-export const startForBrowser = (options: Parameters<typeof startApp>[0] = {}) =>
+export const startForBrowser = async (options: Parameters<typeof startApp>[0] = {}) =>
   startApp({ now: Date.now(), ...options, config: { publicUrl: '', ...options.config } })
 
 type Entered = { page: WatchedPage; browser: ReturnType<typeof openBrowser>; session: Session }
@@ -20,12 +20,16 @@ export async function enter(
   path = '/dashboard',
   options?: BrowserContextOptions,
 ): Promise<Entered> {
-  const { publicUrl } = app.deps.config
-  const browser = openBrowser(app, { origin: publicUrl })
-  const setUp = await browser.post<Session>('/setup', { token: tokenOf(await openSetup(app.deps)), name: OWNER, password: PASSWORD })
+  const { origin } = new URL(app.deps.config.publicUrl)
+  const browser = openBrowser(app, { origin })
+  const setUp = await browser.post<Session>('/setup', {
+    token: tokenOf(await openSetup(app.deps)),
+    name: OWNER,
+    password: PASSWORD,
+  })
   if (setUp.status !== 201) throw new Error(`not set up: ${setUp.status} ${setUp.text}`)
-  const page = await openPage(publicUrl, options)
-  await takeCookie(page, publicUrl, browser.state.cookie)
+  const page = await openPage(origin, options)
+  await takeCookie(page, origin, browser.state.cookie)
   await page.goto(path)
   return { page, browser, session: setUp.body }
 }

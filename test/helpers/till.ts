@@ -1,7 +1,7 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import type { PersonaId } from '../../src/sandbox/personas.ts'
 import { startApp, type TestApp } from './app.ts'
-import type { OpenPage, WatchedPage } from './browser.ts'
+import { expectAccessible, type OpenPage, shoot, type WatchedPage } from './browser.ts'
 import { type Registered, register } from './devices.ts'
 import { answerWith, holderOf } from './wallet.ts'
 
@@ -83,4 +83,18 @@ export async function loseAnswer(page: Page, path: string): Promise<{ count: () 
     { times: 1 },
   )
   return { count: () => count }
+}
+
+/** In both themes: for that it follows the system, which by itself it does not. */
+export async function look(page: Page, name: string): Promise<void> {
+  const chosen = await page.evaluate(() => {
+    const { theme } = document.documentElement.dataset
+    delete document.documentElement.dataset.theme
+    return theme
+  })
+  await expectAccessible(page)
+  await shoot(page, `till-${name}`)
+  await page.evaluate(theme => {
+    document.documentElement.dataset.theme = theme
+  }, chosen)
 }

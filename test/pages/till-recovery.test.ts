@@ -20,6 +20,7 @@ import {
 } from '../helpers/till.ts'
 
 const HOUR_MS = 3_600_000
+const SLOW_MS = 300
 const UNREACHABLE = 'The server does not answer. This till tries again by itself.'
 
 const sessions = (dir: string) => rows<{ id: string }>(dir, 'SELECT id FROM verification_sessions')
@@ -35,6 +36,14 @@ function countRequests(pages: readonly Page[], path: string): { count: () => num
     page.on('request', request => {
       if (request.url().endsWith(path)) count++
     })
+  return { count: () => count }
+}
+
+function countRefusals(page: Page): { count: () => number } {
+  let count = 0
+  page.on('response', response => {
+    if (response.status() === 401) count++
+  })
   return { count: () => count }
 }
 
@@ -64,6 +73,19 @@ describe('a lost answer', () => {
     await isIdle(page)
     expect(pairs(app.dir)).toBe(1)
     expect(await keptBy(page)).not.toHaveProperty('pairing')
+  })
+
+  browserTest('of a pairing that replaces another survives it as well', async openPage => {
+    const { app, key, page } = await openTill(openPage)
+    const { pairing_code } = await register(app, key, { name: 'Till 2' })
+    await page.goto(`/till#pair=${pairing_code}`)
+    const lost = await loseAnswer(page, 'v1/devices/enroll')
+    await button(page, 'Pair this till').click()
+    await until(async () => lost.count() === 1)
+    await page.reload()
+    await page.getByText('Till 2').waitFor()
+    await isIdle(page)
+    expect(pairs(app.dir)).toBe(2)
   })
 
   browserTest('of a creation is asked for again, over a reload too, and opens one session', async openPage => {
@@ -140,9 +162,16 @@ describe('a token', () => {
         }
       }
       const refreshes = countRequests([page, other], '/v1/devices/token')
+      // The first one takes its time, until both have been told that their token has ended, and longer.
+      const told = [page, other].map(tab => countRefusals(tab))
+      for (const tab of [page, other])
+        await tab.route('**/v1/devices/token', async route => {
+          await until(async () => told.every(({ count }) => count() > 0))
+          await Bun.sleep(SLOW_MS)
+          await route.continue()
+        })
       app.clock.advance(HOUR_MS)
-      for (let i = 0; i < 3; i++) await Promise.all([wake(page), wake(other)])
-      await until(async () => refreshes.count() > 0)
+      await Promise.all([wake(page), wake(other)])
       await Promise.all([ask(page), walletUri(other)])
       expect(refreshes.count()).toBe(1)
       expect(pairs(app.dir)).toBe(2)
@@ -166,6 +195,18 @@ describe('a token', () => {
     await page.getByLabel('Pairing code').fill(pairing_code)
     await page.keyboard.press('Enter')
     await isIdle(page)
+  })
+
+  browserTest('that is refused in the middle of a creation leads there, and is no problem of the check', async openPage => {
+    const { app, key, page, device } = await openTill(openPage)
+    await app.call('DELETE', `/v1/devices/${device.id}`, { key })
+    await button(page, 'Age 18 or over').click()
+    await heading(page, 'This till is not paired any more.').waitFor()
+    const { pairing_code } = await register(app, key)
+    await page.getByLabel('Pairing code').fill(pairing_code)
+    await page.keyboard.press('Enter')
+    await isIdle(page)
+    expect(await page.getByRole('alert').count()).toBe(0)
   })
 
   browserTest('that somebody else has refreshed leads there too', async openPage => {

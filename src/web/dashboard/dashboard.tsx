@@ -33,6 +33,12 @@ export function Dashboard() {
   useEffect(() => {
     if (where.at === 'start') void findPlace().then(setWhere)
   }, [where.at])
+  useEffect(() => {
+    // A link that is pasted into an open dashboard loads nothing.
+    const follow = () => LINK.test(location.hash) && setWhere(firstPlace())
+    addEventListener('hashchange', follow)
+    return () => removeEventListener('hashchange', follow)
+  }, [])
   switch (where.at) {
     case 'start':
       return <Starting />

@@ -24,7 +24,8 @@ export function useFormat() {
     duration: (ms: number): string => {
       if (ms < 1000) return `${numbers.format(ms)} ms`
       if (ms < 60_000) return `${fine.format(ms / 1000)} s`
-      if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`
+      const seconds = Math.round((ms % 60_000) / 1000)
+      if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min${seconds > 0 ? ` ${seconds} s` : ''}`
       return `${fine.format(ms / 3_600_000)} h`
     },
   }

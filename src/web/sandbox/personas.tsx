@@ -14,6 +14,7 @@ export function Personas({ chosen, onChoose }: Props) {
       <legend>
         <h2>{words.personas}</h2>
       </legend>
+      <p class="hint">{words.expectsFor}</p>
       <div class="choices">
         {Object.values(PERSONAS).map(persona => (
           <Choice key={persona.id} persona={persona} isChosen={persona.id === chosen} onChoose={onChoose} />

@@ -26,7 +26,8 @@ export function useOpening(check: Check | undefined, onRefused: (refusal: ApiFai
     open(check, ended.signal).catch((error: unknown) => {
       if (ended.signal.aborted) return
       endCheck(check)
-      if (error instanceof ApiFailure) onRefused(error)
+      // What is wrong with the token shows by itself: the till is not paired any more.
+      if (error instanceof ApiFailure && error.status !== 401) onRefused(error)
     })
     return () => ended.abort()
   }, [check?.key, check?.id])

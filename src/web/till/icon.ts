@@ -8,39 +8,42 @@ const PAPER: Color = [0x12, 0x14, 0x1a]
 const ACCENT: Color = [0x7a, 0xa2, 0xff]
 
 // On a square of side 1. Within the middle four fifths, which no mask cuts away.
-const CENTER: Point = [0.5, 0.5]
+const CENTER = 0.5
 const RADIUS = 0.26
 const HALF_STROKE = 0.034
-const TICK: readonly Point[] = [
+const TICK: readonly [Point, Point, Point] = [
   [0.39, 0.505],
   [0.47, 0.59],
   [0.62, 0.415],
 ]
+/** Beyond this it has no part. */
+const TICK_WITHIN = 0.2
 
-/** A square of so many pixels. */
+/** A square of so many pixels. A quarter of a million of them are drawn while others wait: so no objects, and little for those that are empty. */
 export function drawIcon(size: number): Uint8Array {
-  const rows = Array.from({ length: size }, (_, y) => {
-    const row = new Uint8Array(1 + size * 3)
-    for (let x = 0; x < size; x++) row.set(colorAt([(x + 0.5) / size, (y + 0.5) / size], size), 1 + x * 3)
-    return row
-  })
-  return png(size, Buffer.concat(rows))
+  const stride = 1 + size * 3
+  const rows = new Uint8Array(size * stride)
+  for (let y = 0; y < size; y++)
+    for (let x = 0; x < size; x++) {
+      const ink = inkAt((x + 0.5) / size, (y + 0.5) / size, size)
+      const at = y * stride + 1 + x * 3
+      for (let i = 0; i < 3; i++) rows[at + i] = PAPER[i]! + (ACCENT[i]! - PAPER[i]!) * ink
+    }
+  return png(size, rows)
 }
 
-function colorAt(point: Point, size: number): number[] {
-  const ring = Math.abs(distance(point, CENTER) - RADIUS)
-  const tick = Math.min(...TICK.slice(1).map((end, i) => distanceToLine(point, TICK[i] ?? end, end)))
-  // One pixel of transition, so that the edge is smooth.
-  const ink = Math.min(1, Math.max(0, 0.5 + (HALF_STROKE - Math.min(ring, tick)) * size))
-  return PAPER.map((paper, i) => Math.round(paper + ((ACCENT[i] ?? 0) - paper) * ink))
+/** How much of the stroke covers a pixel: one pixel of transition makes the edge smooth. */
+function inkAt(x: number, y: number, size: number): number {
+  const fromCenter = Math.sqrt((x - CENTER) ** 2 + (y - CENTER) ** 2)
+  const ring = Math.abs(fromCenter - RADIUS)
+  const tick = fromCenter < TICK_WITHIN ? Math.min(toLine(x, y, TICK[0], TICK[1]), toLine(x, y, TICK[1], TICK[2])) : 1
+  return Math.min(1, Math.max(0, 0.5 + (HALF_STROKE - Math.min(ring, tick)) * size))
 }
 
-const distance = ([ax, ay]: Point, [bx, by]: Point): number => Math.hypot(ax - bx, ay - by)
-
-function distanceToLine([x, y]: Point, [ax, ay]: Point, [bx, by]: Point): number {
+function toLine(x: number, y: number, [ax, ay]: Point, [bx, by]: Point): number {
   const along = ((x - ax) * (bx - ax) + (y - ay) * (by - ay)) / ((bx - ax) ** 2 + (by - ay) ** 2)
   const at = Math.min(1, Math.max(0, along))
-  return distance([x, y], [ax + (bx - ax) * at, ay + (by - ay) * at])
+  return Math.sqrt((x - ax - (bx - ax) * at) ** 2 + (y - ay - (by - ay) * at) ** 2)
 }
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])

@@ -13,7 +13,8 @@ import { useKeys } from './use-keys.ts'
 import { useTillWords } from './words.ts'
 
 type Props = {
-  till: Till | undefined /** Whose verdict was put away. */
+  till: Till | undefined
+  /** Whose verdict was put away. */
   last: Check | undefined
   refusal: ApiFailure | undefined
 }
@@ -72,6 +73,9 @@ export function Idle({ till, last, refusal }: Props) {
 const digitOf = (index: number): string => (index < 9 ? String(index + 1) : '')
 
 function start(template: string): void {
+  // Two taps in a hurry, or one in each of two tabs: the first counts.
+  const kept = read('check')
+  if (kept && !kept.isPutAway) return
   if (read('hasSound')) wakeSound()
   startCheck(template)
 }

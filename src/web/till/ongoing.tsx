@@ -2,15 +2,13 @@ import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { HostedVerification } from '../../verifications/schema.ts'
 import { useSession } from '../hosted/session.ts'
-import { Seal } from '../shared/seal.tsx'
 import { Asking } from './asking.tsx'
 import { endCheck } from './check.ts'
 import { report } from './connection.ts'
-import { useHeadline } from './headline.ts'
 import type { Check } from './memory.ts'
 import { useLeftMs } from './remaining.tsx'
-import { Stop } from './stop.tsx'
 import { TimeUp, VerdictOf } from './verdict.tsx'
+import { Waiting } from './waiting.tsx'
 import { useTillWords } from './words.ts'
 
 type Props = { check: Check; title: string; ageOver: number | undefined }
@@ -35,12 +33,6 @@ export function Ongoing({ check, title, ageOver }: Props): ComponentChildren {
   }
 }
 
-/** The session of this check is being opened. */
-export function Starting({ check, title }: { check: Check; title: string }) {
-  const words = useTillWords()
-  return <Waiting check={check} title={title} line={words.starting} />
-}
-
 type PendingProps = { check: Check; title: string; asked: HostedVerification; aheadMs: number }
 
 /** When the time is over and the server has not said so yet, the code is of no use to anybody. */
@@ -49,16 +41,4 @@ function Pending({ check, title, asked, aheadMs }: PendingProps) {
   const leftMs = useLeftMs(asked, aheadMs)
   if (leftMs === 0) return <Waiting check={check} title={title} line={words.overdue} />
   return <Asking check={check} title={title} asked={asked} leftMs={leftMs} />
-}
-
-function Waiting({ check, title, line }: { check: Check; title: string; line: string }) {
-  useHeadline(line)
-  return (
-    <main class="hold">
-      <Seal state="busy" size={120} />
-      <h1>{line}</h1>
-      <p class="secondary">{title}</p>
-      <Stop check={check} isAsked={false} />
-    </main>
-  )
 }

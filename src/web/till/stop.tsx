@@ -6,7 +6,7 @@ import type { Check } from './memory.ts'
 import { useKeys } from './use-keys.ts'
 import { useTillWords } from './words.ts'
 
-/** Ends a check before it has ended. Never by one tap while a customer may be answering: the result would be lost. */
+/** Ends a check before it has ended. Once somebody was asked, never by one tap: the customer may be answering, and the result would be lost. */
 export function Stop({ check, isAsked }: { check: Check; isAsked: boolean }) {
   const words = useTillWords()
   const [isOpen, setIsOpen] = useState(false)

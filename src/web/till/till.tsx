@@ -7,13 +7,14 @@ import { useOpening } from './check.ts'
 import { Headline } from './headline.ts'
 import { Idle } from './idle.tsx'
 import { useKept } from './memory.ts'
-import { Ongoing, Starting } from './ongoing.tsx'
+import { Ongoing } from './ongoing.tsx'
 import { Pair } from './pair.tsx'
 import { usePairingCode } from './pairing-code.ts'
 import { useTitle } from './title.ts'
 import { Top } from './top.tsx'
 import { useTill } from './use-till.ts'
 import { useWakeLock } from './use-wake-lock.ts'
+import { Waiting } from './waiting.tsx'
 import { useTillWords } from './words.ts'
 
 /** A cashier's page, from the pairing on. Where it stands is kept in memory.ts alone: a reload at any moment leads to the same view. */
@@ -41,8 +42,10 @@ export function TillPage() {
 }
 
 function View({ till }: { till: Till | undefined }): ComponentChildren {
+  const words = useTillWords()
   const isPaired = useKept('tokens') !== undefined
   const check = useKept('check')
+  const isPairing = useKept('pairing') !== undefined
   const [code, forgetCode] = usePairingCode()
   const [refusal, setRefusal] = useState<ApiFailure>()
   const title = useTitle(till)
@@ -50,10 +53,10 @@ function View({ till }: { till: Till | undefined }): ComponentChildren {
   useEffect(() => {
     if (check) setRefusal(undefined)
   }, [check?.key])
-  if (!isPaired || code !== undefined)
+  if (!isPaired || isPairing || code !== undefined)
     return <Pair key={code} code={code} name={isPaired ? till?.name : undefined} onDone={forgetCode} />
   if (!check || check.isPutAway) return <Idle till={till} last={check} refusal={refusal} />
   const template = till?.templates.find(({ key }) => key === check.template)
-  if (check.id === undefined) return <Starting check={check} title={title(check.template)} />
+  if (check.id === undefined) return <Waiting check={check} title={title(check.template)} line={words.starting} />
   return <Ongoing key={check.id} check={check} title={title(check.template)} ageOver={template?.age_over} />
 }

@@ -11,6 +11,7 @@ import { type Check, read } from './memory.ts'
 import { play } from './sound.ts'
 import { useKeys } from './use-keys.ts'
 import { useVerdict, type Verdict } from './use-verdict.ts'
+import { Waiting } from './waiting.tsx'
 import { useTillWords } from './words.ts'
 
 const SHOWN_SECONDS = 20
@@ -21,14 +22,7 @@ type Props = { check: Check; title: string; ageOver: number | undefined }
 export function VerdictOf({ check, title, ageOver }: Props) {
   const words = useTillWords()
   const verdict = useVerdict(check, ageOver !== undefined)
-  if (!verdict) {
-    return (
-      <main class="hold">
-        <Seal state="busy" size={120} />
-        <h1>{words.loading}</h1>
-      </main>
-    )
-  }
+  if (!verdict) return <Waiting check={check} title={title} line={words.loading} />
   return verdict.isYes ? (
     <Yes check={check} verdict={verdict} sentence={ageOver === undefined ? words.proven(title) : words.ageProven(ageOver)} />
   ) : (

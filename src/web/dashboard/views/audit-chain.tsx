@@ -58,7 +58,7 @@ function State({ verification: { state, started_at, verdict } }: { verification:
       )}
       <details class="folded">
         <summary>
-          {words.signedTo(number(verdict.signed_to))} {started_at && <Time at={started_at} exact />}
+          {words.signedTo(verdict.signed_to)} {started_at && <Time at={started_at} exact />}
         </summary>
         <Facts
           facts={[

@@ -23,7 +23,7 @@ export function MintedKey({ minted: { key, api_key }, onClose, children }: Props
       {children}
       <div class="stack tight">
         <p class="secondary">{words.mintedTry}</p>
-        <Copy text={line} label={common.command} wraps />
+        <Copy text={line} label={common.command} />
       </div>
       <div class="row end">
         <Button kind="primary" onClick={onClose}>

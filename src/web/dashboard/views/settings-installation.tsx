@@ -56,7 +56,7 @@ function SigningCard({ signing, data }: { signing: Signing; data: Data<Signing> 
       {csr && (
         <div class="stack tight">
           <h3>{words.csr}</h3>
-          <Copy text={csr} label={words.csrName} wraps />
+          <Copy text={csr.trim()} label={words.csrName} />
         </div>
       )}
       <Problem of={makeCsr.problem} />
@@ -86,7 +86,7 @@ function Folded({ title, text, name, more }: { title: string; text: string; name
       <summary>{title}</summary>
       <div class="stack tight">
         {more && <p class="hint">{more}</p>}
-        <Copy text={text} label={name} wraps />
+        <Copy text={text.trim()} label={name} />
       </div>
     </details>
   )

@@ -1,7 +1,9 @@
+import { useState } from 'preact/hooks'
 import type { VerificationSummary } from '../../../dashboard/verification-schema.ts'
 import type { Status } from '../../../verifications/schema.ts'
 import { Button } from '../../shared/button.tsx'
 import { useCommon, useLanguage } from '../../shared/language.tsx'
+import { Notice } from '../../shared/notice.tsx'
 import { Failed, Loading } from '../loaded.tsx'
 import { More } from '../more.tsx'
 import { Page } from '../page.tsx'
@@ -32,9 +34,11 @@ export function Verifications({ id }: { id: string }) {
     if (pages.rows.some(row => row.id === seen.id)) pages.change(rows => rows.map(row => (row.id === seen.id ? seen : row)))
     else if (seen.created_at > (pages.rows[0]?.created_at ?? '')) pages.reload()
   }
+  const [isErased, setIsErased] = useState(false)
   const isEmpty = pages.rows?.length === 0 && !filter.status && !filter.template && !pages.hasMore
   return (
     <Page title={words.title} intro={words.intro} actions={!isEmpty && <TryIt />}>
+      <div role="status">{isErased && !id && <Notice tone="ok">{words.erased}</Notice>}</div>
       <Split
         list={
           isEmpty ? (
@@ -55,6 +59,7 @@ export function Verifications({ id }: { id: string }) {
               backTo={hrefTo('verifications', filter)}
               onSeen={follow}
               onErased={() => {
+                setIsErased(true)
                 pages.change(rows => rows.filter(row => row.id !== id))
                 goTo(hrefTo('verifications', filter))
               }}
@@ -113,7 +118,7 @@ function List({ pages, templates, chosen }: ListProps) {
   const { rows, problem } = pages
   if (!rows) return problem === undefined ? <Loading /> : <Failed problem={problem} onRetry={pages.reload} />
   return (
-    <>
+    <div class="stack" aria-busy={pages.isBusy || undefined}>
       {rows.length > 0 ? (
         <VerificationTable rows={rows} templates={templates} chosen={chosen} />
       ) : (
@@ -123,6 +128,6 @@ function List({ pages, templates, chosen }: ListProps) {
         </div>
       )}
       <More pages={pages} />
-    </>
+    </div>
   )
 }

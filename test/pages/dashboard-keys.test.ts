@@ -1,0 +1,200 @@
+// API keys and devices.
+import { afterAll, describe, expect } from 'bun:test'
+import type { Page } from 'playwright-core'
+import type { Device } from '../../src/devices/schema.ts'
+import { cleanUp } from '../helpers/app.ts'
+import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
+import { PASSWORD } from '../helpers/dashboard.ts'
+import { enter, startForBrowser } from '../helpers/dashboard-page.ts'
+import { enroll } from '../helpers/devices.ts'
+
+afterAll(cleanUp)
+
+const KEY = /vk_(test|live)_[A-Za-z0-9]{38}/
+
+async function shownKey(page: Page): Promise<string> {
+  return (await page.getByRole('dialog').locator('.secret code').textContent()) ?? ''
+}
+
+const statusOf = async (app: Awaited<ReturnType<typeof startForBrowser>>, key: string) =>
+  (await app.call('GET', '/v1/usage', { key })).status
+
+describe('a key', () => {
+  browserTest('is created without the right to erase, shown once, and works', async openPage => {
+    const app = await startForBrowser()
+    await app.tenant()
+    const { page } = await enter(app, openPage, '/dashboard/keys')
+    await page.getByRole('button', { name: 'Create key' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Label').fill('Web shop')
+    expect(await dialog.getByLabel('Erase verifications').isChecked()).toBe(false)
+    expect(await dialog.getByLabel('Create verifications').isChecked()).toBe(true)
+    await dialog.getByLabel('Expires after').selectOption('90')
+    await expectAccessible(page)
+    await shoot(page, 'dashboard-key-create')
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    await page.getByRole('heading', { name: 'Your new key' }).waitFor()
+    const key = await shownKey(page)
+    expect(key).toMatch(KEY)
+    await page.getByText('This is the only time it is shown. Copy it now.').waitFor()
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await dialog.getByRole('button', { name: 'Copy the key' }).click()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(key)
+    await expectAccessible(page)
+    await shoot(page, 'dashboard-key-minted')
+    expect(await statusOf(app, key)).toBe(200)
+    const made = await app.call<{ id: string }>('POST', '/v1/verifications', { key, body: { template: 'age_over_18' } })
+    expect(made.status).toBe(201)
+    expect((await app.call('DELETE', `/v1/verifications/${made.body.id}`, { key })).status).toBe(403)
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await page.getByRole('cell', { name: 'Web shop', exact: true }).waitFor()
+    expect(await page.content()).not.toContain(key)
+    await expectAccessible(page)
+    await shoot(page, 'dashboard-keys')
+    expect(page.complaints).toEqual([])
+  })
+
+  browserTest('is rolled: the new one works, the old one for as long as was said', async openPage => {
+    const app = await startForBrowser()
+    const { key } = await app.tenant()
+    const { page } = await enter(app, openPage, '/dashboard/keys')
+    await page.getByRole('button', { name: /^Roll/ }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('for one more hour').check()
+    await expectAccessible(page)
+    await dialog.getByRole('button', { name: 'Make the new key' }).click()
+    await dialog.getByText(/The old key goes on working until/).waitFor()
+    const rolled = await shownKey(page)
+    expect(rolled).not.toBe(key)
+    expect([await statusOf(app, rolled), await statusOf(app, key)]).toEqual([200, 200])
+    app.clock.advance(3_600_001)
+    expect([await statusOf(app, rolled), await statusOf(app, key)]).toEqual([200, 401])
+  })
+
+  browserTest('is revoked by its name, and stops at once', async openPage => {
+    const app = await startForBrowser()
+    const { key } = await app.tenant()
+    const { page } = await enter(app, openPage, '/dashboard/keys')
+    await page.getByRole('button', { name: /^Revoke/ }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel(/To confirm, type/).fill('something else')
+    expect(await dialog.getByRole('button', { name: 'Revoke key' }).isDisabled()).toBe(true)
+    await dialog.getByLabel(/To confirm, type/).fill(key.slice(0, 12))
+    await dialog.getByRole('button', { name: 'Revoke key' }).click()
+    await page.getByRole('button', { name: 'Show 1 ended' }).click()
+    await page.getByText('Revoked', { exact: true }).waitFor()
+    expect(await statusOf(app, key)).toBe(401)
+    expect(await page.getByRole('button', { name: /^Roll/ }).count()).toBe(0)
+  })
+
+  browserTest('is created by keyboard alone, with the password asked for again', async openPage => {
+    const app = await startForBrowser()
+    await app.tenant()
+    const { page } = await enter(app, openPage, '/dashboard')
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    app.clock.advance(6 * 60_000)
+    const press = (key: string) => page.keyboard.press(key)
+    const focused = () =>
+      page.evaluate(() => {
+        const element = document.activeElement as HTMLElement
+        const text = element.getAttribute('aria-label') ?? element.textContent ?? ''
+        return `${element.tagName} ${text || (document.querySelector(`label[for="${CSS.escape(element.id)}"]`)?.textContent ?? '')}`
+      })
+    const tabTo = async (wanted: RegExp) => {
+      for (let i = 0; i < 40; i++) {
+        await press('Tab')
+        if (wanted.test(await focused())) return
+      }
+      throw new Error(`never came to ${wanted}; at ${await focused()}`)
+    }
+    await tabTo(/^A API keys/)
+    expect(await page.evaluate(() => getComputedStyle(document.activeElement!).outlineStyle)).not.toBe('none')
+    await press('Enter')
+    await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor()
+    expect(await focused()).toBe('H1 API keys')
+    await tabTo(/^BUTTON Create key/)
+    await press('Enter')
+    await page.getByRole('dialog').waitFor()
+    await tabTo(/^INPUT Label/)
+    await page.keyboard.type('Typed')
+    await tabTo(/^INPUT Erase verifications/)
+    await press('Space')
+    await tabTo(/^BUTTON Create key/)
+    await press('Enter')
+    await page.getByRole('heading', { name: 'Your password, please' }).waitFor()
+    await expectAccessible(page)
+    await shoot(page, 'dashboard-password-again')
+    await page.keyboard.type('a wrong password here')
+    await press('Enter')
+    await page.getByRole('dialog').last().getByText('Name or password is wrong.').waitFor()
+    await page.getByRole('dialog').last().getByLabel('Password').fill(PASSWORD)
+    await press('Enter')
+    await page.getByRole('heading', { name: 'Your new key' }).waitFor()
+    expect(await shownKey(page)).toMatch(KEY)
+    await press('Escape')
+    await page.getByRole('cell', { name: 'Typed', exact: true }).waitFor()
+    expect(await page.content()).not.toMatch(KEY)
+    expect(await page.content()).not.toContain(PASSWORD)
+    expect(await focused()).toBe('BUTTON Create key')
+  })
+
+  browserTest('is not created when the password is not given', async openPage => {
+    const app = await startForBrowser()
+    await app.tenant()
+    const { page, browser, session } = await enter(app, openPage, '/dashboard/keys')
+    const count = async () => (await browser.get<{ data: unknown[] }>(`/tenants/${session.tenants[0]?.id}/keys`)).body.data.length
+    const before = await count()
+    app.clock.advance(6 * 60_000)
+    await page.getByRole('button', { name: 'Create key' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+    await page.getByRole('heading', { name: 'Your password, please' }).waitFor()
+    await page.getByRole('dialog').last().getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('heading', { name: 'Create an API key' }).waitFor()
+    expect(await page.getByRole('alert').count()).toBe(0)
+    expect(await count()).toBe(before)
+  })
+})
+
+describe('a device', () => {
+  browserTest('is registered with a large code and its QR, becomes active when paired, and is revoked', async openPage => {
+    const app = await startForBrowser()
+    const { key } = await app.tenant()
+    const { page } = await enter(app, openPage, '/dashboard/devices')
+    await page.getByRole('heading', { name: 'No devices in Test yet' }).waitFor()
+    await expectAccessible(page)
+    await shoot(page, 'dashboard-devices-empty')
+    await page.getByRole('button', { name: 'Register device' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name', { exact: true }).fill('Till 1')
+    await dialog.getByLabel('Age 21 or over', { exact: true }).check()
+    await expectAccessible(page)
+    await dialog.getByRole('button', { name: 'Register device' }).click()
+    await dialog.getByRole('heading', { name: 'Pair “Till 1”' }).waitFor()
+    const code = (await dialog.locator('.pairing-code').textContent()) ?? ''
+    expect(code).toMatch(/^VD-[0-9A-Z]{4}-[0-9A-Z]{4}$/)
+    await dialog.getByRole('img', { name: /QR code/ }).waitFor()
+    await dialog.getByText('Waiting for the device').waitFor()
+    await expectAccessible(page)
+    await shoot(page, 'dashboard-pairing')
+    expect((await enroll(app, code)).status).toBe(200)
+    await dialog.getByText('Paired. The device is ready.').waitFor()
+    await shoot(page, 'dashboard-paired')
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await page.getByText('Active', { exact: true }).waitFor()
+    expect(await page.content()).not.toContain(code)
+    await expectAccessible(page)
+    await shoot(page, 'dashboard-devices')
+    const { body } = await app.call<{ data: Device[] }>('GET', '/v1/devices', { key })
+    expect(body.data.map(({ allowed_templates }) => allowed_templates)).toEqual([['age_over_18', 'age_over_21']])
+    await page.getByRole('button', { name: 'Revoke: Till 1' }).click()
+    await page
+      .getByRole('dialog')
+      .getByLabel(/To confirm, type/)
+      .fill('Till 1')
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke device' }).click()
+    await page.getByRole('button', { name: 'Show 1 revoked' }).waitFor()
+    const after = await app.call<{ data: Device[] }>('GET', '/v1/devices', { key })
+    expect(after.body.data[0]?.status).toBe('revoked')
+    expect(page.complaints).toEqual([])
+  })
+})

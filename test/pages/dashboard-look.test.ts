@@ -1,0 +1,196 @@
+// How it looks and behaves everywhere: small screens, large type, German, a path of its own, a service that does not answer.
+import { afterAll, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
+import { cleanUp, type TestApp } from '../helpers/app.ts'
+import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
+import { enter, startForBrowser } from '../helpers/dashboard-page.ts'
+import { pair, register } from '../helpers/devices.ts'
+import { verifyWith } from '../helpers/wallet.ts'
+
+afterAll(cleanUp)
+
+const PHONE = { width: 390, height: 844 }
+/** What is left of 1440 x 900 at 200 %, and of the smallest laptop at 400 % (WCAG 1.4.10). */
+const ZOOMED = [
+  { width: 720, height: 450 },
+  { width: 320, height: 256 },
+]
+
+const LONG = 'Weinhandlung Müller, Töchter & Enkelinnen am Donaudampfschifffahrtskapitänsplatz'
+
+async function fill(app: TestApp, name = LONG) {
+  const shop = await app.tenant({ name })
+  await register(app, shop.key, { name: 'Kasse im Hinterzimmer neben der Treppe' })
+  await pair(app, shop.key, { name: 'Till 1', allowed_templates: [...BUILTIN_TEMPLATES.keys()].slice(0, 8) })
+  const { verification: done } = await verifyWith(app, shop.key, 'adult', { body: { template: 'pid_mandatory' } })
+  const { verification: refused } = await verifyWith(app, shop.key, 'untrusted_issuer', { body: { purpose: 'x'.repeat(300) } })
+  return { ...shop, done, refused }
+}
+
+const viewsOf = ({ done, refused }: Awaited<ReturnType<typeof fill>>): string[] => [
+  '',
+  '/verifications',
+  `/verifications/${done.id}`,
+  `/verifications/${refused.id}`,
+  '/keys',
+  '/devices',
+  '/templates',
+  '/templates/pid_mandatory',
+  '/template-editor',
+  '/webhooks',
+  '/trust',
+  '/audit',
+  '/settings',
+  '/settings/profile',
+  '/settings/people',
+  '/settings/installation',
+  '/nowhere',
+]
+
+const overflowOf = (page: Page) =>
+  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+
+/** Until nothing turns any more. */
+async function settled(page: Page): Promise<void> {
+  await page.locator('h1').first().waitFor({ state: 'attached' })
+  await page.locator('.loading-place').first().waitFor({ state: 'detached' })
+}
+
+browserTest('no view is wider than a phone, nor than the screen at 200 and 400 %, in German with long names', async openPage => {
+  const app = await startForBrowser()
+  const shop = await fill(app)
+  const { page } = await enter(app, openPage, '/dashboard', { locale: 'de-DE', viewport: PHONE })
+  const wide: string[] = []
+  for (const view of viewsOf(shop)) {
+    await page.setViewportSize(PHONE)
+    await page.goto(`/dashboard${view}`)
+    await settled(page)
+    for (const size of [PHONE, ...ZOOMED]) {
+      await page.setViewportSize(size)
+      const overflow = await overflowOf(page)
+      if (overflow > 0) wide.push(`${view} at ${size.width}: ${overflow}`)
+    }
+  }
+  expect(wide).toEqual([])
+  expect(page.complaints).toEqual([])
+})
+
+browserTest('a German browser reads German, to the last word of the main views', async openPage => {
+  const app = await startForBrowser()
+  const shop = await fill(app, 'Weinhandlung')
+  const { page } = await enter(app, openPage, '/dashboard', { locale: 'de-DE' })
+  await page.getByRole('heading', { name: 'Überblick' }).waitFor()
+  expect(await page.evaluate(() => document.documentElement.lang)).toBe('de')
+  await settled(page)
+  await shoot(page, 'dashboard-de-overview')
+  await page.goto(`/dashboard/verifications/${shop.refused.id}`)
+  await page.getByText('Der Ausweis ist lesbar, aber sein Aussteller steht nicht auf Ihrer Liste.').waitFor()
+  await shoot(page, 'dashboard-de-refused')
+  await page.goto('/dashboard/keys')
+  await page.getByRole('button', { name: 'Schlüssel anlegen' }).click()
+  await page.getByRole('dialog').getByText('Prüfungen löschen').waitFor()
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Abbrechen' }).click()
+  await page.getByRole('button', { name: 'English' }).click()
+  await page.getByRole('heading', { name: 'API keys' }).waitFor()
+  await page.reload()
+  await page.getByRole('heading', { name: 'API keys' }).waitFor()
+  expect(page.complaints).toEqual([])
+})
+
+browserTest('on a phone the menu opens and closes, and a detail is a page of its own with a way back', async openPage => {
+  const app = await startForBrowser()
+  const { done } = await fill(app, 'Wine bar')
+  const { page } = await enter(app, openPage, '/dashboard', { viewport: PHONE, hasTouch: true, isMobile: true })
+  const menu = page.getByRole('button', { name: 'Menu' })
+  await menu.waitFor()
+  expect(await page.getByRole('navigation', { name: 'Main menu' }).count()).toBe(0)
+  await menu.tap()
+  await page.getByRole('navigation', { name: 'Main menu' }).waitFor()
+  await expectAccessible(page)
+  await page.screenshot({ path: 'screenshots/dashboard-menu-390x844.png' })
+  await page.getByRole('link', { name: 'Verifications', exact: true }).tap()
+  await page.getByRole('heading', { name: 'Verifications' }).waitFor()
+  expect(await page.getByRole('navigation', { name: 'Main menu' }).count()).toBe(0)
+  await page.getByRole('link', { name: /Full identity/ }).tap()
+  await page.locator('.panel').getByText('Everything you asked for is proven.').waitFor()
+  expect(page.url()).toContain(done.id)
+  expect(await page.getByRole('table').count()).toBe(0)
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Back' }).tap()
+  await page.getByRole('table').waitFor()
+  expect(await page.locator('.panel').count()).toBe(0)
+  expect(page.complaints).toEqual([])
+})
+
+browserTest('it works under the path that the service is published at', async openPage => {
+  const proxy = startProxy()
+  const app = await startForBrowser({ config: { publicUrl: `${proxy.origin}/check` } })
+  proxy.lead(app.url)
+  await app.tenant({ name: 'Wine bar' })
+  const { page } = await enter(app, openPage, '/check/dashboard/templates/age_over_18')
+  await page.locator('.panel').getByRole('heading', { name: 'Age 18 or over' }).waitFor()
+  await page.getByRole('link', { name: 'API keys' }).click()
+  await page.getByRole('button', { name: 'Create key' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+  await page.getByText(`${proxy.origin}/check/v1/verifications`).waitFor()
+  await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click()
+  await page.reload()
+  await page.getByRole('heading', { name: 'API keys' }).waitFor()
+  expect(proxy.strayed()).toEqual([])
+  expect(page.complaints).toEqual([])
+  proxy.stop()
+})
+
+browserTest('when the service does not answer it says so, and goes on by itself when it does', async openPage => {
+  const app = await startForBrowser()
+  await app.tenant()
+  const { page } = await enter(app, openPage)
+  await page.getByRole('heading', { name: 'Overview' }).waitFor()
+  await page.route('**/dashboard/api/**', route => route.abort())
+  await page.getByRole('link', { name: 'Devices' }).click()
+  await page.getByText('The service does not answer.').waitFor()
+  await expectAccessible(page)
+  await page.unroute('**/dashboard/api/**')
+  await page.getByRole('heading', { name: 'No devices in Test yet' }).waitFor()
+  expect(await page.getByText('The service does not answer.').count()).toBe(0)
+})
+
+test('what is no page of the dashboard is no page, and its routes never answer with one', async () => {
+  const app = await startForBrowser()
+  const unknown = await app.call('GET', '/dashboard/api/nosuch')
+  expect([unknown.status, unknown.headers.get('content-type')]).toEqual([404, expect.stringContaining('application/json')])
+  expect((await app.call('GET', '/dashboard/verifications/vs_1/more')).status).toBe(404)
+  const page = await app.call('GET', '/dashboard/verifications/vs_1')
+  expect(page.status).toBe(200)
+  expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+  expect(page.headers.get('content-security-policy')).not.toContain('unsafe')
+})
+
+/** In front of the service, at the path /check, as an operator's proxy might be. */
+function startProxy() {
+  const strayed: string[] = []
+  let target = ''
+  const server = Bun.serve({
+    port: 0,
+    idleTimeout: 30,
+    fetch(request) {
+      const { pathname, search } = new URL(request.url)
+      if (!pathname.startsWith('/check/')) {
+        strayed.push(pathname)
+        return new Response(null, { status: 404 })
+      }
+      const { method, headers, body, signal } = request
+      return fetch(`${target}${pathname.slice('/check'.length)}${search}`, { method, headers, body, signal })
+    },
+  })
+  return {
+    origin: `http://localhost:${server.port}`,
+    lead: (url: string) => {
+      target = url
+    },
+    strayed: () => strayed,
+    stop: () => void server.stop(true),
+  }
+}

@@ -1,0 +1,211 @@
+// Trust, audit and settings.
+import { afterAll, describe, expect } from 'bun:test'
+import { verifyExport } from '../../src/audit/export.ts'
+import type { User } from '../../src/dashboard/schema.ts'
+import type { TrustAnchor } from '../../src/dashboard/settings-schema.ts'
+import { cleanUp, createVerification } from '../helpers/app.ts'
+import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
+import { issueAuthority } from '../helpers/certificates.ts'
+import { PASSWORD } from '../helpers/dashboard.ts'
+import { enter, OWNER, startForBrowser } from '../helpers/dashboard-page.ts'
+
+afterAll(cleanUp)
+
+const pemOf = (der: Uint8Array): string =>
+  `-----BEGIN CERTIFICATE-----\n${Buffer.from(der).toString('base64')}\n-----END CERTIFICATE-----\n`
+
+describe('trust', () => {
+  browserTest('takes a certificate, shows what it is trusted for, and gives it up by its label', async openPage => {
+    const app = await startForBrowser()
+    await app.tenant()
+    const { page, browser } = await enter(app, openPage, '/dashboard/trust?environment=live')
+    const anchors = async () => (await browser.get<{ data: TrustAnchor[] }>('/trust')).body.data
+    await page.getByRole('heading', { name: 'No issuers are trusted yet' }).waitFor()
+    await expectAccessible(page)
+    await shoot(page, 'dashboard-trust-empty')
+    await page.getByRole('button', { name: 'Add issuer' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Certificate (PEM)').fill('not a certificate')
+    await dialog.getByRole('button', { name: 'Add issuer' }).click()
+    await dialog.getByRole('alert').getByText('invalid_request').waitFor()
+    const { der } = await issueAuthority()
+    await dialog
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'issuer.pem', mimeType: 'text/plain', buffer: Buffer.from(pemOf(der)) })
+    await dialog.getByLabel('Label').fill('Licences of Utopia')
+    await dialog.getByLabel('Counts for').selectOption('org.iso.18013.5.1.mDL')
+    await expectAccessible(page)
+    await shoot(page, 'dashboard-trust-add')
+    await dialog.getByRole('button', { name: 'Add issuer' }).click()
+    await page.getByText('One issuer was added.').waitFor()
+    await page.getByRole('heading', { name: 'Licences of Utopia' }).waitFor()
+    await page.getByText('Driving licence', { exact: true }).waitFor()
+    expect(await anchors()).toMatchObject([
+      { environment: 'live', label: 'Licences of Utopia', trusted_for: 'org.iso.18013.5.1.mDL' },
+    ])
+    await expectAccessible(page)
+    await shoot(page, 'dashboard-trust')
+    await page.getByRole('button', { name: 'Remove: Licences of Utopia' }).click()
+    await page
+      .getByRole('dialog')
+      .getByLabel(/To confirm, type/)
+      .fill('Licences of Utopia')
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove issuer' }).click()
+    await page.getByRole('heading', { name: 'No issuers are trusted yet' }).waitFor()
+    expect(await anchors()).toEqual([])
+  })
+})
+
+describe('the audit trail', () => {
+  browserTest('is browsed, verified, and exported to a file that verifies', async openPage => {
+    const app = await startForBrowser()
+    const { key } = await app.tenant({ name: 'Wine bar' })
+    const { id } = await createVerification(app, key, { purpose: 'To sell you wine' })
+    const { page } = await enter(app, openPage, '/dashboard/audit')
+    const record = page.locator('.record', { hasText: 'Asked a customer' })
+    await record.locator('summary').click()
+    await record.getByText(id).waitFor()
+    await record.getByText('To sell you wine').waitFor()
+    await expectAccessible(page)
+    await page.getByRole('combobox', { name: 'Which records' }).selectOption('all')
+    await page.getByText('Set up an account').waitFor()
+    await page.getByRole('button', { name: 'Verify the chain' }).click()
+    await page.getByText(/The chain holds: \d+ records/).waitFor()
+    await expectAccessible(page)
+    await shoot(page, 'dashboard-audit')
+    const downloading = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Export' }).click()
+    const download = await downloading
+    expect(download.suggestedFilename()).toBe('vidimus-audit.jsonl')
+    const text = await Bun.file((await download.path()) ?? '').text()
+    async function* lines() {
+      yield* text.trimEnd().split('\n')
+    }
+    const verdict = await verifyExport(lines())
+    expect(verdict.problem).toBeUndefined()
+    expect(verdict.count).toBeGreaterThan(4)
+    expect(page.complaints).toEqual([])
+  })
+})
+
+describe('settings', () => {
+  browserTest(
+    'of the shop: retention asks for the password again, nonsense is not sent, quota is the owner’s',
+    async openPage => {
+      const app = await startForBrowser()
+      const { id } = await app.tenant({ name: 'Wine bar' })
+      const { page, browser } = await enter(app, openPage, '/dashboard/settings')
+      const tenant = async () =>
+        (
+          await browser.get<{ data: { id: string; retention_days: number | null; daily_quota: number }[] }>('/tenants')
+        ).body.data.find(each => each.id === id)
+      const days = page.getByLabel('Days to keep')
+      await days.fill('many')
+      await page.getByText('A whole number from 0 to 3,650, or nothing.').waitFor()
+      expect(await page.getByRole('button', { name: 'Save' }).nth(2).isDisabled()).toBe(true)
+      app.clock.advance(6 * 60_000)
+      await days.fill('30')
+      await page.getByRole('button', { name: 'Save' }).nth(2).click()
+      await page.getByRole('heading', { name: 'Your password, please' }).waitFor()
+      expect((await tenant())?.retention_days).toBeNull()
+      await page.getByRole('dialog').getByLabel('Password').fill(PASSWORD)
+      await page.getByRole('dialog').getByRole('button', { name: 'Go on' }).click()
+      await page.getByText('Erased 30 days after they end.').waitFor()
+      expect((await tenant())?.retention_days).toBe(30)
+      await page.getByLabel('Own daily limit').fill('7')
+      await page.getByRole('button', { name: 'Save' }).nth(1).click()
+      await page.getByText('7 verifications a day.').waitFor()
+      expect((await tenant())?.daily_quota).toBe(7)
+      await expectAccessible(page)
+      await shoot(page, 'dashboard-settings')
+    },
+  )
+
+  browserTest('of the profile: a new password ends the other sessions and is needed from then on', async openPage => {
+    const app = await startForBrowser()
+    await app.tenant()
+    const { page, browser } = await enter(app, openPage, '/dashboard/settings/profile')
+    const fresh = 'quiet harbour 9 violins'
+    await page.getByLabel('Present password').fill('not my password at all')
+    await page.getByLabel('New password').fill(fresh)
+    await page.getByRole('button', { name: 'Change password' }).click()
+    await page.getByText('Name or password is wrong.').waitFor()
+    await page.getByLabel('Present password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Change password' }).click()
+    await page.getByText('Changed. You were signed out everywhere else.').waitFor()
+    expect((await browser.get('/session')).status).toBe(401)
+    expect((await browser.logIn(OWNER, PASSWORD)).status).toBe(401)
+    expect((await browser.logIn(OWNER, fresh)).status).toBe(200)
+    await expectAccessible(page)
+    await shoot(page, 'dashboard-profile')
+  })
+
+  browserTest('of people: somebody is invited to one shop by a link that is shown once, and removed', async openPage => {
+    const app = await startForBrowser()
+    const { id } = await app.tenant({ name: 'Wine bar' })
+    await app.tenant({ name: 'Flower shop' })
+    const { page, browser } = await enter(app, openPage, `/dashboard/settings/people?tenant=${id}`)
+    await page.getByRole('button', { name: 'Invite somebody' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name', { exact: true }).fill('Mo')
+    await dialog.getByLabel('Shop').selectOption({ label: 'Wine bar' })
+    await dialog.getByRole('button', { name: 'Make the link' }).click()
+    const link = (await dialog.locator('.secret code').textContent()) ?? ''
+    expect(link).toContain('/dashboard#password=')
+    await expectAccessible(page)
+    await shoot(page, 'dashboard-invited')
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await page.getByText('Invited', { exact: true }).waitFor()
+    expect(await page.content()).not.toContain(link.split('=').at(-1) ?? '')
+    await expectAccessible(page)
+    await shoot(page, 'dashboard-people')
+    const invited = await openPage(app.deps.config.publicUrl)
+    await invited.goto(link)
+    await invited.getByLabel('New password').fill(PASSWORD)
+    await invited.getByRole('button', { name: 'Set password and log in' }).click()
+    await invited.getByText('Wine bar').first().waitFor()
+    expect(await invited.content()).not.toContain('Flower shop')
+    await page.getByRole('button', { name: 'Remove: mo' }).click()
+    await page
+      .getByRole('dialog')
+      .getByLabel(/To confirm, type/)
+      .fill('mo')
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove user' }).click()
+    await page.getByRole('button', { name: 'Remove: mo' }).waitFor({ state: 'detached' })
+    expect((await browser.get<{ data: User[] }>('/users')).body.data.map(({ name }) => name)).toEqual([OWNER])
+    await invited.getByRole('link', { name: 'API keys' }).click()
+    await invited.getByRole('heading', { name: 'Log in' }).waitFor()
+  })
+
+  browserTest('of the installation: the certificate wallets see, its request, and a refusal of what is none', async openPage => {
+    const app = await startForBrowser()
+    await app.tenant()
+    const { page } = await enter(app, openPage, '/dashboard/settings/installation')
+    await page.getByText(/This service made it for itself/).waitFor()
+    await page.getByRole('button', { name: 'Make a request' }).click()
+    await page.getByText('-----BEGIN CERTIFICATE REQUEST-----').waitFor()
+    await page.getByText(app.deps.config.publicUrl).first().waitFor()
+    await expectAccessible(page)
+    await shoot(page, 'dashboard-installation')
+    await page.getByRole('button', { name: 'Install certificate' }).click()
+    await page.getByRole('dialog').getByLabel('Certificate chain (PEM)').fill('no certificate')
+    await page.getByRole('dialog').getByRole('button', { name: 'Install certificate' }).click()
+    await page.getByRole('dialog').getByRole('alert').waitFor()
+    await expectAccessible(page)
+  })
+
+  browserTest('switch between shops, which show nothing of each other', async openPage => {
+    const app = await startForBrowser()
+    const wine = await app.tenant({ name: 'Wine bar' })
+    await app.tenant({ name: 'Flower shop' })
+    const { id } = await createVerification(app, wine.key)
+    const { page } = await enter(app, openPage, `/dashboard/verifications/${id}?tenant=${wine.id}`)
+    await page.locator('.panel').getByText('Waiting for the customer.').waitFor()
+    await page.getByRole('combobox', { name: 'Shop' }).selectOption({ label: 'Flower shop' })
+    await page.getByRole('heading', { name: 'No verifications in Test yet' }).waitFor()
+    expect(await page.content()).not.toContain(id)
+    await page.goBack()
+    await page.locator('.panel').getByText('Waiting for the customer.').waitFor()
+    expect(page.complaints).toEqual([])
+  })
+})

@@ -1,0 +1,203 @@
+// The overview, verifications and what happened in them.
+import { afterAll, describe, expect } from 'bun:test'
+import type { Page } from 'playwright-core'
+import type { Verification } from '../../src/verifications/schema.ts'
+import { cleanUp, createVerification, type TestApp, until } from '../helpers/app.ts'
+import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
+import { enter, startForBrowser } from '../helpers/dashboard-page.ts'
+import { answerWith, holderOf, verifyWith } from '../helpers/wallet.ts'
+
+afterAll(cleanUp)
+
+const panel = (page: Page) => page.locator('.panel')
+
+/** With time between the steps, as there always is. */
+async function verify(app: TestApp, key: string, persona: Parameters<typeof holderOf>[1], body = {}): Promise<Verification> {
+  const created = await createVerification(app, key, body)
+  app.clock.advance(4200)
+  await answerWith(app, await holderOf(app, persona), created.wallet_uri ?? '')
+  app.clock.advance(60_000)
+  return (await app.call<Verification>('GET', `/v1/verifications/${created.id}`, { key })).body
+}
+
+describe('the overview', () => {
+  browserTest('shows the day against the quota, 30 days, what needs attention and the latest', async openPage => {
+    const app = await startForBrowser()
+    const { key } = await app.tenant({ name: 'Wine bar', dailyQuota: 4 })
+    for (const [daysAgo, count] of [
+      [12, 3],
+      [5, 2],
+      [2, 4],
+    ] as const) {
+      app.clock.set(Date.now() - daysAgo * 86_400_000)
+      for (let i = 0; i < count; i++) await createVerification(app, key)
+    }
+    app.clock.set(Date.now())
+    await verify(app, key, 'adult')
+    await verify(app, key, 'minor')
+    await verify(app, key, 'untrusted_issuer')
+    const { page } = await enter(app, openPage)
+    await page.getByText('3 of 4 verifications').waitFor()
+    await page.getByText('1 left until midnight UTC').waitFor()
+    await page.getByRole('img', { name: 'Verifications per day over 30 days: 12 in total, 4 on the busiest day' }).waitFor()
+    await page.getByText('As a table').click()
+    const table = page.getByRole('table', { name: 'The last 30 days' })
+    expect(await table.getByRole('row').count()).toBe(31)
+    expect(await table.getByRole('row').nth(1).getByRole('cell').last().textContent()).toBe('3')
+    expect(await table.getByRole('row').nth(3).getByRole('cell').last().textContent()).toBe('4')
+    await page.getByText('As a table').click()
+    await page.getByText('No issuers are trusted yet, so every live check will be refused.').waitFor()
+    expect(await page.getByRole('table', { name: 'Verifications, newest first' }).getByRole('row').count()).toBe(11)
+    await expectAccessible(page)
+    await shoot(page, 'dashboard-overview')
+    await page.getByRole('link', { name: 'Add an issuer' }).click()
+    await page.getByRole('heading', { name: 'No issuers are trusted yet' }).waitFor()
+    expect(await page.getByRole('radio', { name: 'Live' }).isChecked()).toBe(true)
+    expect(page.complaints).toEqual([])
+  })
+})
+
+describe('the list', () => {
+  browserTest('filters by status and template, goes on at its end, and keeps the environments apart', async openPage => {
+    const app = await startForBrowser()
+    const { key, liveKey } = await app.tenant()
+    await createVerification(app, liveKey, { template: 'country' })
+    await verify(app, key, 'minor')
+    for (let i = 0; i < 23; i++) await createVerification(app, key, { template: i === 0 ? 'address' : 'age_over_18' })
+    const { page } = await enter(app, openPage, '/dashboard/verifications')
+    const rows = page.getByRole('table').getByRole('row')
+    await page.getByRole('link', { name: 'Age 18 or over' }).first().waitFor()
+    expect(await rows.count()).toBe(21)
+    await page.getByRole('button', { name: 'Show older ones' }).click()
+    await page.getByRole('link', { name: 'Name and address' }).waitFor()
+    expect(await rows.count()).toBe(25)
+    await page.getByRole('combobox', { name: 'Status' }).selectOption('failed')
+    await until(async () => (await rows.count()) === 2)
+    await page.getByText('The age is not proven.').waitFor()
+    await page.getByRole('combobox', { name: 'Template' }).selectOption('address')
+    await page.getByText('Nothing matches this filter.').waitFor()
+    await expectAccessible(page)
+    await page.getByRole('button', { name: 'Show all' }).click()
+    await until(async () => (await rows.count()) === 21)
+    await page.getByRole('radio', { name: 'Live' }).check()
+    await page.getByRole('link', { name: 'Country' }).waitFor()
+    expect(page.url()).toContain('environment=live')
+    expect(await rows.count()).toBe(2)
+    expect(await page.getByText('only sandbox documents count').count()).toBe(0)
+    expect(page.complaints).toEqual([])
+  })
+})
+
+describe('the detail', () => {
+  browserTest('tells what was proven, by whose document, and what happened, to the millisecond', async openPage => {
+    const app = await startForBrowser()
+    const { key } = await app.tenant()
+    const { id } = await verify(app, key, 'adult', { template: 'photo_id', metadata: { order: '4711' } })
+    const { page } = await enter(app, openPage, '/dashboard/verifications')
+    await page.getByRole('link', { name: 'Photo ID' }).click()
+    await panel(page).getByText('Everything you asked for is proven.').waitFor()
+    expect(page.url()).toContain(id)
+    expect(
+      await panel(page)
+        .getByRole('heading', { level: 2 })
+        .evaluate(element => element === document.activeElement),
+    ).toBe(true)
+    const claims = panel(page).locator('.claims')
+    expect(await claims.getByRole('definition').allTextContents()).toContain('Mustermann')
+    const portrait = panel(page).getByRole('img', { name: 'Portrait from the document' })
+    expect(await portrait.evaluate(image => (image as HTMLImageElement).naturalWidth)).toBeGreaterThan(0)
+    for (const sentence of ['Signed by its issuer', 'Issuer is on your list', 'Belongs to the holder', 'Sandbox document'])
+      await panel(page).getByText(sentence, { exact: true }).waitFor()
+    const moments = await panel(page).locator('.timeline > li .what').allTextContents()
+    expect(moments).toEqual([
+      expect.stringContaining('Created by vk_test_'),
+      'A wallet fetched the request',
+      'The wallet answered, and everything holds',
+      'olivia looked at what was shown',
+    ])
+    await panel(page).getByText('4.2 s later').waitFor()
+    await panel(page).getByText('4711').waitFor()
+    await expectAccessible(page)
+    await shoot(page, 'dashboard-verification')
+    await page.keyboard.press('Escape')
+    await panel(page).waitFor({ state: 'detached' })
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toContain('Photo ID')
+    expect(page.complaints).toEqual([])
+  })
+
+  browserTest('of a refusal says why, and a crossed check opens to what it means and what to do', async openPage => {
+    const app = await startForBrowser()
+    const { key } = await app.tenant()
+    const { id } = await verify(app, key, 'untrusted_issuer')
+    const { page } = await enter(app, openPage, `/dashboard/verifications/${id}`)
+    await panel(page).getByText('We could read this document, but its issuer is not on your list.').waitFor()
+    await panel(page).getByText('issuer_untrusted').waitFor()
+    const crossed = panel(page).locator('.checks li.fail')
+    expect(await crossed.count()).toBe(1)
+    expect(await crossed.getByText('What to do').isVisible()).toBe(false)
+    await crossed.locator('summary').click()
+    await crossed.getByText('nobody has said that its issuer counts here').waitFor()
+    await crossed.getByText('Add the issuer under Trust, or ask for another document.').waitFor()
+    expect(await panel(page).locator('.checks li.pass').count()).toBeGreaterThan(4)
+    await expectAccessible(page)
+    await shoot(page, 'dashboard-refused')
+    await panel(page).getByRole('link', { name: 'Add issuer' }).click()
+    await page.getByRole('heading', { name: 'Trust', level: 1 }).waitFor()
+  })
+
+  browserTest('is erased for good, and only after its end was typed', async openPage => {
+    const app = await startForBrowser()
+    const { key } = await app.tenant()
+    const { id } = await verify(app, key, 'adult')
+    const { page } = await enter(app, openPage, `/dashboard/verifications/${id}`)
+    await panel(page).getByRole('button', { name: 'Erase for good' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('This cannot be undone').waitFor()
+    expect(await dialog.getByRole('button', { name: 'Erase for good' }).isDisabled()).toBe(true)
+    await expectAccessible(page)
+    await shoot(page, 'dashboard-erase')
+    await dialog.getByLabel(/To confirm, type/).fill(id.slice(-6))
+    await dialog.getByRole('button', { name: 'Erase for good' }).click()
+    await page.getByText('Erased for good.').waitFor()
+    await page.getByRole('heading', { name: 'No verifications in Test yet' }).waitFor()
+    expect((await app.call('GET', `/v1/verifications/${id}`, { key })).status).toBe(404)
+    await page.goto(`/dashboard/verifications/${id}`)
+    await panel(page).getByText('There is no such verification here.').waitFor()
+  })
+
+  browserTest('of another environment or shop is not there', async openPage => {
+    const app = await startForBrowser()
+    const { key } = await app.tenant({ name: 'Mine' })
+    const { id } = await verify(app, key, 'adult')
+    const { page } = await enter(app, openPage, `/dashboard/verifications/${id}?environment=live`)
+    await panel(page).getByText('There is no such verification here.').waitFor()
+    expect(await page.content()).not.toContain('proven')
+  })
+})
+
+browserTest('trying it makes a test session, follows the wallet by itself, and shows the result', async openPage => {
+  const app = await startForBrowser()
+  const { key } = await app.tenant()
+  await verifyWith(app, key, 'adult')
+  const { page } = await enter(app, openPage, '/dashboard/verifications')
+  await page.getByRole('button', { name: 'Try it' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Template').selectOption('age_over_21')
+  await dialog.getByLabel('Purpose').fill('To try it')
+  await expectAccessible(page)
+  await dialog.getByRole('button', { name: 'Start' }).click()
+  await panel(page).getByText('Waiting for the customer.').waitFor()
+  const answer = panel(page).getByRole('link', { name: 'Answer with the sandbox wallet' })
+  const href = new URL((await answer.getAttribute('href')) ?? '')
+  expect(href.pathname).toBe('/sandbox')
+  await panel(page).getByRole('img', { name: 'QR code that opens this verification in a wallet' }).waitFor()
+  await page.getByRole('table').getByText('Waiting').waitFor()
+  await expectAccessible(page)
+  await shoot(page, 'dashboard-try')
+  const walletUri = new URLSearchParams(href.hash.slice(1)).get('wallet_uri') ?? ''
+  await answerWith(app, await holderOf(app, 'adult'), walletUri)
+  await panel(page).getByText('21 or over.').waitFor()
+  expect(await panel(page).getByRole('img', { name: /QR/ }).count()).toBe(0)
+  expect(await page.getByRole('table').getByText('Waiting').count()).toBe(0)
+  expect(page.complaints).toEqual([])
+})

@@ -1,0 +1,129 @@
+// Webhooks: the secret that signs them, and what became of each.
+import { afterAll, expect } from 'bun:test'
+import { verifyWebhook } from '../../src/sdk/webhook.ts'
+import { cleanUp, createVerification, until } from '../helpers/app.ts'
+import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
+import { PASSWORD } from '../helpers/dashboard.ts'
+import { enter, startForBrowser } from '../helpers/dashboard-page.ts'
+import { type Receiver, receive, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
+import { answerWith, holderOf } from '../helpers/wallet.ts'
+
+afterAll(async () => {
+  await cleanUp()
+  stopReceiving()
+})
+
+const startWith = (receiver: Receiver) =>
+  startForBrowser({ resolve: async () => ['127.0.0.1'], config: { egressAllow: [receiver.allow] } })
+
+browserTest(
+  'the secret is shown on a fresh password, rotated with an overlap that can be ended, and hidden again',
+  async openPage => {
+    const app = await startForBrowser()
+    await app.tenant()
+    const { page } = await enter(app, openPage, '/dashboard/webhooks')
+    const shown = page.locator('.card .copyable code')
+    app.clock.advance(6 * 60_000)
+    await page.getByRole('button', { name: 'Show the secret' }).click()
+    await page.getByRole('dialog').getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('dialog').getByRole('button', { name: 'Go on' }).click()
+    await shown.waitFor()
+    const first = (await shown.textContent()) ?? ''
+    expect(first).toMatch(/^whsec_/)
+    await page.getByRole('button', { name: 'Hide the secret' }).click()
+    expect(await page.content()).not.toContain(first)
+    await page.getByRole('button', { name: 'Rotate' }).click()
+    await page
+      .getByRole('dialog')
+      .getByText(/For 24 hours every event carries two signatures/)
+      .waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Make a new secret' }).click()
+    await page.getByText(/Two secrets sign at the moment/).waitFor()
+    expect(await shown.textContent()).not.toBe(first)
+    await expectAccessible(page)
+    await shoot(page, 'dashboard-webhook-rotated')
+    await page.getByRole('button', { name: 'Let the old one stop now' }).click()
+    await page.getByText(/Two secrets sign at the moment/).waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'Overview' }).first().click()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    expect(await page.content()).not.toContain('whsec_')
+  },
+)
+
+browserTest('a delivery is shown with each attempt and the exact bytes that were signed, and sent again', async openPage => {
+  const receiver = receive(() => new Response('out of order', { status: 500 }))
+  const app = await startWith(receiver)
+  const { id: tenantId, key } = await app.tenant()
+  const session = await createVerification(app, key, { webhook_url: receiver.url() })
+  app.clock.advance(900)
+  await answerWith(app, await holderOf(app), session.wallet_uri ?? '')
+  await untilAttempted(app, session.id, 1)
+  const { page, browser } = await enter(app, openPage, `/dashboard/verifications/${session.id}`)
+  await page.locator('.timeline').getByText('Not accepted · 500').waitFor()
+  await page.getByRole('link', { name: 'Webhook, attempt 1' }).click()
+  const panel = page.locator('.panel')
+  await panel.getByText(/Not accepted · answered 500/).waitFor()
+  await panel.getByText('Answer (its first 4 KiB)').click()
+  await panel.getByText('out of order').waitFor()
+  const bytes = await panel.getByRole('region', { name: 'The exact bytes that were signed' }).textContent()
+  expect(bytes).toBe(receiver.received[0]?.body ?? '')
+  const headers = (await panel.getByRole('region', { name: 'Headers with the signatures' }).textContent()) ?? ''
+  const { webhook_secret: secret } = (
+    await browser.post<{ webhook_secret: string }>(`/tenants/${tenantId}/webhook-secret/reveal`)
+  ).body
+  const header = /^x-service-signature: (.*)$/im.exec(headers)?.[1]
+  await verifyWebhook({ payload: bytes ?? '', header, secret, now: Math.floor(app.clock.now() / 1000) })
+  await expectAccessible(page)
+  await shoot(page, 'dashboard-delivery')
+  receiver.answer(() => new Response(null, { status: 204 }))
+  await panel.getByRole('button', { name: 'Send again' }).click()
+  await panel.getByText('It is on its way again.').waitFor()
+  await until(async () => receiver.received.length === 2)
+  await panel.getByText(/Delivered · answered 204/).waitFor()
+  await page.getByRole('table').getByText('Delivered').waitFor()
+  expect(page.complaints).toEqual([])
+})
+
+browserTest('failed deliveries are told on the overview, filtered, and sent again together', async openPage => {
+  const receiver = receive(() => new Response(null, { status: 410 }))
+  const app = await startWith(receiver)
+  const { key } = await app.tenant()
+  for (let i = 0; i < 2; i++) {
+    const session = await createVerification(app, key, { webhook_url: receiver.url() })
+    app.clock.advance(900)
+    await answerWith(app, await holderOf(app), session.wallet_uri ?? '')
+    await untilAttempted(app, session.id, 1)
+  }
+  const { page } = await enter(app, openPage)
+  await page.getByText(/does not take our events: 2 failed/).waitFor()
+  await page.goto('/dashboard/webhooks')
+  await page.getByRole('combobox', { name: 'Status' }).selectOption('failed')
+  receiver.answer(() => new Response(null, { status: 200 }))
+  await page.getByRole('button', { name: 'Send failed ones again' }).click()
+  await expectAccessible(page)
+  await page.getByRole('dialog').getByRole('button', { name: 'Send failed ones again' }).click()
+  await until(async () => receiver.received.length === 4)
+  await page.getByRole('combobox', { name: 'Status' }).selectOption('delivered')
+  await until(async () => (await page.getByRole('table').getByRole('row').count()) === 3)
+})
+
+browserTest('a test event is a test session with the address of the receiver, which gets the genuine message', async openPage => {
+  const receiver = receive()
+  const app = await startWith(receiver)
+  await app.tenant()
+  const { page } = await enter(app, openPage, '/dashboard/webhooks')
+  await page.getByRole('heading', { name: 'No deliveries yet' }).waitFor()
+  await page.getByRole('button', { name: 'Send a test event' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Address of your server').fill('http://127.0.0.1:1/private')
+  await dialog.getByRole('button', { name: 'Start' }).click()
+  await dialog.getByText('This address may not be called').waitFor()
+  await expectAccessible(page)
+  await dialog.getByLabel('Address of your server').fill(receiver.url())
+  await dialog.getByRole('button', { name: 'Start' }).click()
+  const link = page.locator('.panel').getByRole('link', { name: 'Answer with the sandbox wallet' })
+  const { hash } = new URL((await link.getAttribute('href')) ?? '')
+  await answerWith(app, await holderOf(app), new URLSearchParams(hash.slice(1)).get('wallet_uri') ?? '')
+  await until(async () => receiver.received.length === 1)
+  expect(JSON.parse(receiver.received[0]?.body ?? '{}').type).toBe('verification.completed')
+})

@@ -1,0 +1,210 @@
+// How a check ends on the till, and what staff can do with it.
+import { describe, expect } from 'bun:test'
+import type { Verification } from '../../src/verifications/schema.ts'
+import { until } from '../helpers/app.ts'
+import { browserTest } from '../helpers/browser.ts'
+import { rows } from '../helpers/devices.ts'
+import { answer, ask, button, heading, isIdle, keptBy, look, openTill, walletUri } from '../helpers/till.ts'
+
+describe('the verdict', () => {
+  browserTest('is a yes that says what was proven and by whom, and goes with one tap', async openPage => {
+    const { app, page } = await openTill(openPage)
+    await answer(app, await ask(page))
+    await heading(page, 'Yes').waitFor()
+    expect(await page.getByText('18 or over.', { exact: true }).isVisible()).toBe(true)
+    expect(await page.getByText(/^Checked \d+:00.* · issued by Sandbox/).isVisible()).toBe(true)
+    expect(await heading(page, 'Yes').evaluate(element => getComputedStyle(element).fontSize)).toBe('96px')
+    expect(await page.locator('[aria-live=assertive]').textContent()).toBe('Yes. 18 or over.')
+    expect(await page.title()).toBe('Yes. 18 or over. · Till 1')
+    await look(page, 'yes')
+    await button(page, 'Next customer').click()
+    await isIdle(page)
+    expect(await keptBy(page)).not.toHaveProperty('check')
+    expect(page.complaints).toEqual([])
+  })
+
+  browserTest('shows the photo to compare, and of an age nothing else', async openPage => {
+    const { app, page } = await openTill(openPage)
+    await answer(app, await ask(page, 'Age 18 or over, with photo'))
+    await heading(page, 'Yes').waitFor()
+    const photo = page.getByRole('img', { name: 'Photo from the document' })
+    await until(() => photo.evaluate(image => (image as HTMLImageElement).naturalWidth > 0))
+    expect(await page.getByText('Compare this photo with the face.').isVisible()).toBe(true)
+    expect(await page.locator('.facts').count()).toBe(0)
+    await look(page, 'yes-photo')
+    expect(page.complaints).toEqual([])
+  })
+
+  browserTest('shows claims that were asked for, and leaves none of them behind', async openPage => {
+    const { app, page } = await openTill(openPage)
+    await answer(app, await ask(page, 'Name and date of birth'))
+    await heading(page, 'Yes').waitFor()
+    expect(await page.locator('.facts dt, .facts dd').allTextContents()).toEqual([
+      'Family name',
+      'Mustermann',
+      'Given names',
+      'Erika',
+      'Date of birth',
+      'August 12, 1990',
+    ])
+    await look(page, 'yes-claims')
+    expect(JSON.stringify(await keptBy(page))).not.toMatch(/Mustermann|Erika|1990/)
+    await button(page, 'Next customer').click()
+    await isIdle(page)
+    expect(await page.content()).not.toMatch(/Mustermann|Erika|1990/)
+    expect(await page.title()).not.toMatch(/Mustermann/)
+    expect(JSON.stringify(await page.evaluate(() => ({ ...localStorage, ...sessionStorage })))).not.toMatch(
+      /Mustermann|Erika|1990/,
+    )
+  })
+
+  for (const [persona, sentence, code] of [
+    ['minor', 'The age is not proven.', 'claim_not_satisfied'],
+    ['declines', 'The customer chose not to share.', 'wallet_declined'],
+    ['untrusted_issuer', 'its issuer is not on your list.', 'issuer_untrusted'],
+  ] as const) {
+    browserTest(`is a no with the reason in words and the code beside: ${code}`, async openPage => {
+      const { app, page } = await openTill(openPage)
+      await answer(app, await ask(page), persona)
+      await heading(page, 'No').waitFor()
+      expect(await page.locator('.sentence').textContent()).toEndWith(sentence)
+      expect(await page.locator('code').textContent()).toBe(code)
+      expect(await page.locator('.advice').textContent()).not.toBe('')
+      expect(await page.content()).not.toMatch(/Mustermann|data:image/)
+      if (persona !== 'untrusted_issuer') await look(page, `no-${persona}`)
+      await button(page, 'Start again').click()
+      await walletUri(page)
+      expect(page.complaints).toEqual([])
+    })
+  }
+
+  browserTest('is neither when the time is up, and the same check starts again with one tap', async openPage => {
+    const { app, key, page } = await openTill(openPage)
+    await ask(page, 'Age 18 or over, with photo')
+    app.clock.advance(300_000)
+    await heading(page, 'Time is up').waitFor()
+    await look(page, 'time-up')
+    await button(page, 'Start again').click()
+    await walletUri(page)
+    const { body } = await app.call<{ data: Verification[] }>('GET', '/v1/verifications', { key })
+    expect(body.data.map(({ template, status }) => [template, status])).toEqual([
+      ['age_over_18_photo', 'pending'],
+      ['age_over_18_photo', 'expired'],
+    ])
+    expect(page.complaints).toEqual([])
+  })
+
+  browserTest(
+    'outlasts reloads, makes room after 20 seconds, and can be shown again until somebody has seen it',
+    async openPage => {
+      const { app, page } = await openTill(openPage)
+      await page.clock.install()
+      await answer(app, await ask(page))
+      for (let i = 0; i < 2; i++) {
+        await heading(page, 'Yes').waitFor()
+        await page.clock.runFor(19_000)
+        await page.reload()
+      }
+      await heading(page, 'Yes').waitFor()
+      await page.clock.runFor(21_000)
+      await isIdle(page)
+      expect(await page.getByText('18 or over.', { exact: true }).count()).toBe(0)
+      await page.reload()
+      await button(page, 'Show the last result').click()
+      await heading(page, 'Yes').waitFor()
+      await button(page, 'Next customer').click()
+      await isIdle(page)
+      expect(await button(page, 'Show the last result').count()).toBe(0)
+      expect(page.complaints).toEqual([])
+    },
+  )
+
+  browserTest('of a session that was erased is not waited for', async openPage => {
+    const { app, key, page } = await openTill(openPage)
+    await answer(app, await ask(page))
+    await heading(page, 'Yes').waitFor()
+    const { id } = (await keptBy(page)).check as { id: string }
+    await app.call('DELETE', `/v1/verifications/${id}`, { key })
+    await page.reload()
+    await isIdle(page)
+    expect(await keptBy(page)).not.toHaveProperty('check')
+  })
+})
+
+describe('staff', () => {
+  browserTest('can do all of it by keyboard', async openPage => {
+    const { app, page } = await openTill(openPage)
+    await page.keyboard.press('3')
+    await answer(app, await walletUri(page))
+    await heading(page, 'Yes').waitFor()
+    await page.keyboard.press('Enter')
+    await isIdle(page)
+    await page.keyboard.press('1')
+    await answer(app, await walletUri(page), 'minor')
+    await heading(page, 'No').waitFor()
+    await page.keyboard.press('Escape')
+    await isIdle(page)
+    // Nothing is there under this digit: the fourth template does not exist yet.
+    await page.keyboard.press('4')
+    await isIdle(page)
+    expect(rows(app.dir, 'SELECT id FROM verification_sessions')).toHaveLength(2)
+    expect(page.complaints).toEqual([])
+  })
+
+  browserTest('can read it in German', async openPage => {
+    const { app, page } = await openTill(openPage)
+    await button(page, 'Deutsch').click()
+    await heading(page, 'Was möchten Sie prüfen?').waitFor()
+    await page.reload()
+    await look(page, 'idle-german')
+    await button(page, 'Ab 18 Jahren').click()
+    await heading(page, 'Mit Ihrer Wallet scannen').waitFor()
+    expect(await page.getByText('Um zu prüfen, ob Sie mindestens 18 Jahre alt sind').isVisible()).toBe(true)
+    const link = await page.getByRole('link', { name: 'Mit der Sandbox-Wallet antworten' }).getAttribute('href')
+    await answer(app, decodeURIComponent(link!.split('wallet_uri=')[1]!), 'untrusted_issuer')
+    await heading(page, 'Nein').waitFor()
+    expect(await page.locator('.sentence').textContent()).toBe(
+      'Der Ausweis ist lesbar, aber sein Aussteller steht nicht auf Ihrer Liste.',
+    )
+    await look(page, 'no-german')
+    expect(await page.locator('html').getAttribute('lang')).toBe('de')
+    expect(page.complaints).toEqual([])
+  })
+
+  browserTest('hear a verdict only when they want to', async openPage => {
+    const { app, page } = await openTill(openPage)
+    await page.addInitScript(() => {
+      const tones: number[] = []
+      Object.assign(globalThis, { tones })
+      const start = OscillatorNode.prototype.start
+      OscillatorNode.prototype.start = function (this: OscillatorNode, at?: number) {
+        tones.push(this.frequency.value)
+        start.call(this, at)
+      }
+    })
+    await page.reload()
+    const tones = () => page.evaluate(() => (globalThis as unknown as { tones: number[] }).tones)
+    await answer(app, await ask(page))
+    await heading(page, 'Yes').waitFor()
+    expect(await tones()).toEqual([])
+    await button(page, 'Next customer').click()
+    await button(page, 'Sound').click()
+    await page.reload()
+    expect(await button(page, 'Sound').getAttribute('aria-pressed')).toBe('true')
+    await answer(app, await ask(page), 'minor')
+    await heading(page, 'No').waitFor()
+    expect(await tones()).toEqual([330, 220])
+    expect(page.complaints).toEqual([])
+  })
+
+  browserTest('have it dark, whatever the system says, until they choose otherwise', async openPage => {
+    const { page } = await openTill(openPage, { browser: { colorScheme: 'light' } })
+    const paper = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)
+    expect(await paper()).toBe('rgb(18, 20, 26)')
+    await button(page, 'Light screen').click()
+    await until(async () => (await paper()) === 'rgb(247, 246, 242)')
+    await page.reload()
+    await isIdle(page)
+    expect(await paper()).toBe('rgb(247, 246, 242)')
+  })
+})
