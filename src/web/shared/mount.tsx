@@ -18,6 +18,11 @@ class Boundary extends Component<{ children: ComponentChildren }, { hasFailed: b
     return { hasFailed: true }
   }
 
+  /** As if nobody had caught it: the console has it. */
+  override componentDidCatch(error: unknown) {
+    reportError(error)
+  }
+
   render() {
     return this.state.hasFailed ? <Broken /> : this.props.children
   }
