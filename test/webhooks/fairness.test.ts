@@ -51,7 +51,14 @@ test('500 messages to a receiver that hangs hold up neither another tenant nor a
   // Nothing had to end for that: the four that were there are there.
   expect(dead.lines).toHaveLength(4)
   expect(dead.open()).toHaveLength(4)
+  // And those that wait cost nothing.
+  const before = await commitsOf(app)
+  await Bun.sleep(500)
+  expect(await commitsOf(app)).toBe(before)
 })
+
+const commitsOf = async (app: TestApp) =>
+  /^vidimus_commit_group_size_count (\d+)$/m.exec((await app.call('GET', '/metrics')).text)?.[1] ?? 'none'
 
 describe('at once', () => {
   test('there are at most 32 calls in all, 8 for a tenant and 4 to an origin, and none of these places stays empty', async () => {
@@ -127,6 +134,14 @@ describe('without the look at the clock that comes five times a second', () => {
     const last = await declined(party, receiver.url())
     await until(async () => isDelivered(app, [...ids, last]))
     expect(receiver.received).toHaveLength(32)
+  })
+
+  test('an attempt that is due at once after a failure is made at once', async () => {
+    const receiver = receive(({ headers }) => new Response(null, { status: headers['x-service-attempt'] === '3' ? 200 : 500 }))
+    const app = await withoutIntervals(() => startAppFor([receiver], { config: { webhookDelaysMs: [0, 0, 0] } }))
+    const id = await declined(await shop(app), receiver.url())
+    await until(async () => isDelivered(app, [id]))
+    expect(receiver.received).toHaveLength(3)
   })
 
   test('what was left by the process before is begun at the start, and a place that one has no use for is given to another', async () => {
