@@ -121,6 +121,7 @@ browserTest('on a phone the menu opens and closes, and a detail is a page of its
   await page.getByRole('button', { name: 'Back' }).tap()
   await page.getByRole('table').waitFor()
   expect(await page.locator('.panel').count()).toBe(0)
+  await page.locator('a.row-button:focus', { hasText: 'Full identity' }).waitFor()
   expect(page.complaints).toEqual([])
 })
 
@@ -136,6 +137,8 @@ browserTest('it works under the path that the service is published at', async op
   await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
   await page.getByText(`${proxy.origin}/check/v1/verifications`).waitFor()
   await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click()
+  const icon = await page.locator('link[rel=icon]').evaluate(link => (link as HTMLLinkElement).href)
+  expect(icon).toStartWith(`${proxy.origin}/check/assets/`)
   await page.reload()
   await page.getByRole('heading', { name: 'API keys' }).waitFor()
   expect(proxy.strayed()).toEqual([])
