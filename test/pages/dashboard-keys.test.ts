@@ -54,6 +54,19 @@ describe('a key', () => {
     expect(page.complaints).toEqual([])
   })
 
+  browserTest('of the other environment is found where it is listed', async openPage => {
+    const app = await startForBrowser()
+    await app.tenant()
+    const { page } = await enter(app, openPage, '/dashboard/keys')
+    await page.getByRole('button', { name: 'Create key' }).click()
+    await page.getByRole('dialog').getByLabel('Label').fill('In earnest')
+    await page.getByRole('dialog').getByLabel('Live').check()
+    await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click()
+    await page.getByRole('cell', { name: 'In earnest', exact: true }).waitFor()
+    expect(await page.getByRole('radio', { name: 'Live' }).isChecked()).toBe(true)
+  })
+
   browserTest('is rolled: the new one works, the old one for as long as was said', async openPage => {
     const app = await startForBrowser()
     const { key } = await app.tenant()

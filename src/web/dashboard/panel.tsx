@@ -26,7 +26,8 @@ export function Panel({ title, backTo, children }: Props) {
   useEffect(() => {
     const opened = location.pathname
     heading.current?.focus()
-    return () => document.querySelector<HTMLElement>(`.list a[href^="${CSS.escape(opened)}"]`)?.focus()
+    // Once the list is seen again, and unless another panel took this one's place.
+    return () => void requestAnimationFrame(() => !document.querySelector('.panel') && rowOf(opened)?.focus())
   }, [])
   const close = () => goTo(backTo)
   return (
@@ -50,5 +51,7 @@ export function Panel({ title, backTo, children }: Props) {
     </section>
   )
 }
+
+const rowOf = (path: string) => document.querySelector<HTMLElement>(`.list a[href^="${CSS.escape(path)}"]`)
 
 const isInDialog = ({ target }: Event): boolean => target instanceof Element && target.closest('dialog') !== null

@@ -1,3 +1,5 @@
+const KEPT_MS = 60_000
+
 /** Hands a file to the browser to keep. */
 export function saveFile(name: string, content: Blob): void {
   const url = URL.createObjectURL(content)
@@ -5,5 +7,6 @@ export function saveFile(name: string, content: Blob): void {
   link.href = url
   link.download = name
   link.click()
-  URL.revokeObjectURL(url)
+  // Some browsers fetch it only after the click is over.
+  setTimeout(URL.revokeObjectURL, KEPT_MS, url)
 }

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { CreateKey, MintedKey as MintedKeyWire } from '../../../dashboard/settings-schema.ts'
+import type { ApiKey, CreateKey, MintedKey as MintedKeyWire } from '../../../dashboard/settings-schema.ts'
 import { Button } from '../../shared/button.tsx'
 import { Dialog } from '../../shared/dialog.tsx'
 import { Check, Field, Select } from '../../shared/field.tsx'
@@ -17,12 +17,13 @@ const SCOPES: readonly Scope[] = ['verifications:create', 'verifications:read', 
 const TICKED = SCOPES.filter(scope => scope !== 'verifications:delete')
 const EXPIRIES = ['none', 30, 90, 365] as const
 
-export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
+export function CreateKeyDialog({ onClose }: { onClose: (created?: ApiKey) => void }) {
   const words = useDashboardWords().keys
   const [minted, setMinted] = useState<typeof MintedKeyWire.static>()
+  const close = () => onClose(minted?.api_key)
   return (
-    <Dialog title={minted ? words.mintedTitle : words.createTitle} onClose={onClose}>
-      {minted ? <MintedKey minted={minted} onClose={onClose} /> : <Form onMinted={setMinted} onClose={onClose} />}
+    <Dialog title={minted ? words.mintedTitle : words.createTitle} onClose={close}>
+      {minted ? <MintedKey minted={minted} onClose={close} /> : <Form onMinted={setMinted} onClose={close} />}
     </Dialog>
   )
 }

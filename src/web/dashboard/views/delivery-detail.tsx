@@ -4,6 +4,7 @@ import type { DeliveryAttempt, DeliveryDetail, SentMessage } from '../../../dash
 import { Button } from '../../shared/button.tsx'
 import { Icon } from '../../shared/icons.tsx'
 import { Notice } from '../../shared/notice.tsx'
+import { useNow } from '../../shared/time.tsx'
 import { useAction } from '../action.ts'
 import { useData, useEvery } from '../data.ts'
 import { Facts } from '../facts.tsx'
@@ -18,6 +19,7 @@ import { useDashboardWords } from '../words.ts'
 import { DeliveryBadge } from './delivery-table.tsx'
 
 const LOOK_MS = 3000
+const NEAR_MS = 60_000
 
 /** Where an event went, each attempt, and the very bytes. */
 export function DeliveryDetailPanel({ id, onSeen }: { id: string; onSeen: (delivery: DeliverySummary) => void }) {
@@ -37,8 +39,7 @@ export function DeliveryDetailPanel({ id, onSeen }: { id: string; onSeen: (deliv
   useEffect(() => {
     if (delivery) onSeen(delivery)
   }, [delivery])
-  // Those who look at a pending one want to see its next attempt.
-  useEvery(LOOK_MS, delivery?.status === 'pending', data.reload)
+  useEvery(LOOK_MS, useIsNear(delivery), data.reload)
   return (
     <Panel title={delivery?.type ?? words.title} backTo={hrefTo('webhooks', { status: search.get('status') })}>
       <Loaded data={data}>
@@ -68,6 +69,12 @@ export function DeliveryDetailPanel({ id, onSeen }: { id: string; onSeen: (deliv
       </Loaded>
     </Panel>
   )
+}
+
+/** Those who look want to see the next attempt; but one that is hours away must not keep a session open that nobody uses. */
+function useIsNear(delivery: DeliverySummary | undefined): boolean {
+  const now = useNow()
+  return delivery?.next_attempt_at !== undefined && Date.parse(delivery.next_attempt_at) - now < NEAR_MS
 }
 
 function About({ delivery, url }: { delivery: DeliverySummary; url: string }) {

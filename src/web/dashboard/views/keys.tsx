@@ -10,6 +10,7 @@ import { Confirm } from '../confirm.tsx'
 import { useData } from '../data.ts'
 import { Loaded } from '../loaded.tsx'
 import { Page } from '../page.tsx'
+import { goTo, hrefTo } from '../route.tsx'
 import { usePlace, useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 import { CreateKeyDialog } from './create-key.tsx'
@@ -53,7 +54,15 @@ export function Keys() {
           )
         }
       </Loaded>
-      {open?.kind === 'create' && <CreateKeyDialog onClose={close} />}
+      {open?.kind === 'create' && (
+        <CreateKeyDialog
+          onClose={created => {
+            close()
+            // To where it is listed.
+            if (created && created.environment !== environment) goTo(hrefTo('keys', { environment: created.environment }))
+          }}
+        />
+      )}
       {open?.kind === 'roll' && <RollKeyDialog old={open.key} onClose={close} />}
       {open?.kind === 'revoke' && (
         <Confirm

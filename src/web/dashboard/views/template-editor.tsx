@@ -150,7 +150,7 @@ function Result({ check, title }: { check: QueryCheck; title: string }) {
     <aside class="stack editor-result">
       <p class={`checked ${check.state}`} role="status">
         {check.state === 'good' && words.editor.good}
-        {check.state === 'bad' && check.reason}
+        {check.state === 'bad' && words.editor.bad}
         {check.state === 'checking' && words.editor.checking}
       </p>
       <Problem of={check.problem} />

@@ -589,6 +589,7 @@ export const dashboard: typeof en.dashboard = {
     query: 'Frage (DCQL, als JSON)',
     checking: 'Wird geprüft',
     good: 'Das können Wallets beantworten.',
+    bad: 'Das können Wallets noch nicht beantworten.',
     notJson: reason => `Das ist noch kein JSON: ${reason}`,
     problem: (path, reason) => (path ? `${path}: ${reason}` : reason),
     save: 'Vorlage speichern',

@@ -673,6 +673,7 @@ export const dashboard = {
     query: 'Question (DCQL, as JSON)',
     checking: 'Checking',
     good: 'Wallets can answer this.',
+    bad: 'Wallets cannot answer this yet.',
     notJson: (reason: string) => `This is not JSON yet: ${reason}`,
     problem: (path: string, reason: string) => (path ? `${path}: ${reason}` : reason),
     save: 'Save template',
