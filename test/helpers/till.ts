@@ -8,6 +8,8 @@ import { answerWith, holderOf } from './wallet.ts'
 export const SHOP = 'Wine & Co'
 export const TEMPLATES = ['age_over_18', 'age_over_18_photo', 'identity_basic', 'of_tomorrow']
 
+export const UNREACHABLE = 'The server does not answer. This till tries again by itself.'
+
 export type Shop = { app: TestApp; origin: string; key: string; liveKey: string }
 
 /** A shop at the address that a browser opens. */
@@ -61,6 +63,9 @@ export async function answer(app: TestApp, uri: string, persona: PersonaId = 'ad
   const { status } = await answerWith(app, await holderOf(app, persona), uri)
   if (status !== 200) throw new Error(`the answer was refused: ${status}`)
 }
+
+/** As when a network comes back: whatever waits, tries now. */
+export const wake = (page: Page) => page.evaluate(() => dispatchEvent(new Event('online')))
 
 /** What this till keeps over a reload, by name. */
 export async function keptBy(page: Page): Promise<Record<string, unknown>> {

@@ -1,5 +1,5 @@
-// What a till must live through: answers that are lost, tokens that end, a server that is away, two tabs, no network at all.
-import { describe, expect, test } from 'bun:test'
+// What a till must live through: answers that are lost, tokens that end, a server that is away, two tabs.
+import { describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { until } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
@@ -16,19 +16,17 @@ import {
   type PairedTill,
   startAgain,
   startShop,
+  UNREACHABLE,
+  wake,
   walletUri,
 } from '../helpers/till.ts'
 
 const HOUR_MS = 3_600_000
 const SLOW_MS = 300
-const UNREACHABLE = 'The server does not answer. This till tries again by itself.'
 
 const sessions = (dir: string) => rows<{ id: string }>(dir, 'SELECT id FROM verification_sessions')
 /** Pairs that were issued: one at the enrolment, one more with each refresh. */
 const pairs = (dir: string) => rows(dir, "SELECT hash FROM device_tokens WHERE kind = 'refresh'").length
-
-/** As when a network comes back: whatever waits, tries now. */
-const wake = (page: Page) => page.evaluate(() => dispatchEvent(new Event('online')))
 
 function countRequests(pages: readonly Page[], path: string): { count: () => number } {
   let count = 0
@@ -271,73 +269,6 @@ describe('a server that is away', () => {
     await page.context().setOffline(false)
     await walletUri(page)
     await page.getByText('Connected').waitFor()
-  })
-})
-
-describe('the shell', () => {
-  browserTest('opens without the server, says so, and holds nothing but the page and its parts', async openPage => {
-    const till = await openTill(openPage, { browser: { serviceWorkers: 'allow' } })
-    const { app, page } = till
-    await answer(app, await ask(page, 'Name and date of birth'))
-    await heading(page, 'Yes').waitFor()
-    await button(page, 'Next customer').click()
-    await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined))
-    await until(() => page.evaluate(() => navigator.serviceWorker.controller !== null))
-    const kept = await page.evaluate(async () => {
-      const names = await caches.keys()
-      const requests = await Promise.all(names.map(async name => (await caches.open(name)).keys()))
-      return { names, paths: requests.flat().map(({ url }) => new URL(url).pathname) }
-    })
-    expect(kept.names).toHaveLength(1)
-    expect(kept.paths.filter(path => path !== '/till' && !path.startsWith('/assets/'))).toEqual([])
-    await app.stop()
-    await page.reload()
-    await isIdle(page)
-    await page.getByText(UNREACHABLE).waitFor()
-    await shoot(page, 'till-offline')
-    await startAgain(till)
-    await wake(page)
-    await page.getByText('Connected').waitFor()
-    await ask(page)
-  })
-
-  test('is another version whenever the page is another, and may keep the page in its scope', async () => {
-    const { app } = await startShop()
-    const worker = await app.call('GET', '/till/service-worker.js')
-    expect(worker.headers.get('content-type')).toStartWith('text/javascript')
-    expect([worker.headers.get('service-worker-allowed'), worker.headers.get('cache-control')]).toEqual(['../till', 'no-cache'])
-    const shell = JSON.parse(/^const SHELL = (.*)$/m.exec(worker.text)?.[1] ?? '') as { version: string; assets: string[] }
-    expect(shell.version).toMatch(/^[0-9a-f]{16}$/)
-    const page = await app.call('GET', '/till')
-    for (const name of shell.assets) expect((await app.call('GET', `/assets/${name}`)).status).toBe(200)
-    for (const [, name] of page.text.matchAll(/assets\/([\w.-]+)/g)) expect(shell.assets).toContain(name!)
-  })
-
-  browserTest('can be installed: a browser finds nothing wrong with its manifest', async openPage => {
-    const { page, app } = await openTill(openPage, { browser: { serviceWorkers: 'allow' } })
-    const debuggee = await page.context().newCDPSession(page)
-    await until(async () => (await debuggee.send('Page.getAppManifest')).url !== '')
-    const { errors, data } = await debuggee.send('Page.getAppManifest')
-    expect(errors).toEqual([])
-    const { installabilityErrors } = await debuggee.send('Page.getInstallabilityErrors')
-    // A browser without a face, in a private window, refuses for that alone.
-    expect(installabilityErrors.map(({ errorId }) => errorId).filter(id => id !== 'in-incognito')).toEqual([])
-    const { icons } = JSON.parse(data ?? '{}') as { icons: { src: string; sizes: string; purpose: string }[] }
-    expect(icons.map(({ sizes, purpose }) => `${sizes} ${purpose}`)).toEqual([
-      '192x192 any',
-      '192x192 maskable',
-      '512x512 any',
-      '512x512 maskable',
-    ])
-    for (const { src, sizes } of icons) {
-      const size = await page.evaluate(async url => {
-        const image = await createImageBitmap(await (await fetch(url)).blob())
-        return `${image.width}x${image.height}`
-      }, `/till/${src}`)
-      expect(size).toBe(sizes)
-    }
-    expect((await app.call('GET', '/till/icon-9999.png')).status).toBe(404)
-    expect(page.complaints).toEqual([])
   })
 })
 

@@ -2,6 +2,7 @@ import type { Till } from '../../devices/schema.ts'
 import type { ApiFailure } from '../shared/api.ts'
 import { Button } from '../shared/button.tsx'
 import { Icon } from '../shared/icons.tsx'
+import { useCommon } from '../shared/language.tsx'
 import { Notice } from '../shared/notice.tsx'
 import { Seal } from '../shared/seal.tsx'
 import { changeCheck, startCheck } from './check.ts'
@@ -22,15 +23,16 @@ type Props = {
 /** One large button for each template; digits press them. */
 export function Idle({ till, last, refusal }: Props) {
   const words = useTillWords()
+  const common = useCommon()
   const title = useTitle(till)
   const problem = refusal && (words.refused[refusal.code] ?? words.notStarted)
   const ready = till?.templates.filter(template => template.title) ?? []
-  useHeadline(problem ?? words.idle)
+  useHeadline(problem ?? (till ? words.idle : common.loading))
   useKeys(Object.fromEntries(ready.slice(0, 9).map(({ key }, i) => [String(i + 1), () => start(key)])))
   if (!till) {
     return (
       <main class="hold">
-        <h1 class="only-heard">{words.idle}</h1>
+        <h1 class="only-heard">{common.loading}</h1>
         <Seal state="busy" />
       </main>
     )

@@ -2,8 +2,10 @@
 // ever kept: what the service answers goes past this file. SHELL is written in front of it by the server, which makes each version another file.
 /* global SHELL */
 
-const KEPT_AS = `vidimus-till-${SHELL.version}`
 const PAGE = new URL('../till', self.location.href).href
+/** One origin may have several services, each under its path. */
+const OURS = `vidimus-till ${PAGE} `
+const KEPT_AS = OURS + SHELL.version
 const ASSETS = SHELL.assets.map(name => new URL(`../assets/${name}`, self.location.href).href)
 const ANSWER_MS = 4000
 
@@ -30,7 +32,7 @@ async function keepShell() {
 
 async function takeOver() {
   const names = await caches.keys()
-  const old = names.filter(name => name.startsWith('vidimus-till-') && name !== KEPT_AS)
+  const old = names.filter(name => name.startsWith(OURS) && name !== KEPT_AS)
   await Promise.all(old.map(name => caches.delete(name)))
   await self.clients.claim()
 }
