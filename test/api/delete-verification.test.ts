@@ -116,7 +116,7 @@ function finish(dir: string, tenantId: string, id: string): void {
       tenantId,
       id,
       'verification.completed',
-      'pending',
+      'delivered',
     ])
     sqlite.run(
       'INSERT INTO webhook_attempts (delivery_id, tenant_id, attempt, at, outcome, duration_ms, salt, sealed) VALUES (?, ?, 1, 1, ?, 5, ?, ?)',
