@@ -45,7 +45,11 @@ function Today({ usage: { verifications_created, daily_quota, remaining } }: Pic
   return (
     <Card title={words.today}>
       <div class="today">
-        <Seal state={remaining > 0 ? 'waiting' : 'expired'} size={96} left={daily_quota === 0 ? 1 : 1 - remaining / daily_quota} />
+        <Seal
+          state={remaining > 0 ? 'waiting' : 'expired'}
+          size={96}
+          left={daily_quota === 0 ? 1 : 1 - remaining / daily_quota}
+        />
         <div>
           <p class="figure">{number(verifications_created)}</p>
           <p>{words.usedOf(number(verifications_created), number(daily_quota))}</p>
