@@ -5,7 +5,7 @@ import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import type { Device, TokenPair } from '../../src/devices/schema.ts'
-import { call, startApp, temporaryDir } from '../helpers/app.ts'
+import { call, startApp, temporaryDir, until } from '../helpers/app.ts'
 import { type Served, serve, stopServing } from '../helpers/cli.ts'
 import { type Registered, TILL } from '../helpers/devices.ts'
 
@@ -52,7 +52,9 @@ test('a kill -9 amid enrolments and rotations strands no till and leaves at most
       }
     }
     const running = tills.map(run)
-    await Bun.sleep(50 + ((round * 37) % 200))
+    // However busy the machine is: every kill comes amid exchanges.
+    await until(async () => exchanges > (round + 1) * TILLS)
+    await Bun.sleep((round * 37) % 200)
     stopped = true
     await kill(service)
     await Promise.all(running)
