@@ -28,6 +28,7 @@ describe('with nothing set', () => {
       publicUrl: 'http://localhost:3000',
       dataDir: './data',
       log: 'info',
+      backups: { hourly: 24, daily: 14 },
       egressAllow: [],
       trustedProxies: [],
       tls: undefined,

@@ -31,6 +31,7 @@ const ALLOWED: Record<string, string[]> = {
   // The other side of the protocol: of openid4vp it takes types only, which test/sandbox/browser.test.ts checks.
   sandbox: GROUND,
   wallet: [...GROUND, 'verifications', 'webhooks', 'templates', 'sandbox'],
+  upkeep: [...GROUND, 'audit', 'verifications'],
 }
 
 /** They put everything together; nobody imports them. */

@@ -5,7 +5,7 @@ import { SCOPES } from '../access/scopes.ts'
 import { createApp } from '../app.ts'
 import { type Config, ConfigError, loadConfig, VARIABLES } from '../config.ts'
 import { createDeps, type Deps, realWorld } from '../deps.ts'
-import { startPeriodic } from '../periodic.ts'
+import { startPeriodic, startUpkeep } from '../periodic.ts'
 import { createTenant } from '../tenants/settings.ts'
 import { listTenants } from '../tenants/store.ts'
 import { announce } from '../verifications/announce.ts'
@@ -46,7 +46,9 @@ export async function runServe(args: string[]): Promise<number> {
   if (values.json) print(JSON.stringify({ listening: service.url, setup_url: null, ...(firstKey && { test_key: firstKey }) }))
   else print(welcome(service.url, config, firstKey))
   deps.log.info('service.started', { address: service.url })
+  const stopUpkeep = startUpkeep(deps)
   await stopped
+  await stopUpkeep()
   await service.stop()
   return 0
 }
