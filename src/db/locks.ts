@@ -12,7 +12,6 @@ export function holdDirectory(dir: string, how: Hold): () => void {
   let lock: Database | undefined
   try {
     lock = new Database(join(dir, 'server.lock'), { create: true })
-    lock.run('PRAGMA journal_mode = MEMORY')
     STEPS[how](lock, dir)
   } catch (error) {
     lock?.close()
@@ -41,6 +40,7 @@ const STEPS: Record<Hold, (lock: Database, dir: string) => void> = {
 function take(lock: Database, patienceMs: number, statements: string[], refusal: string): void {
   try {
     lock.run(`PRAGMA busy_timeout = ${patienceMs}`)
+    lock.run('PRAGMA journal_mode = MEMORY')
     for (const statement of statements) lock.query(statement).all()
   } catch (error) {
     if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error

@@ -32,8 +32,17 @@ export async function makeBackup(dir: string, target: string, takenAt: number): 
     return report
   } catch (error) {
     rmSync(part, { force: true })
-    throw error
+    throw error instanceof StartRefusal && error.reason === 'database_damaged' ? unsound(dir, error) : error
   }
+}
+
+function unsound(dir: string, { cause }: StartRefusal): StartRefusal {
+  const found = cause instanceof Error ? ` (${cause.message})` : ''
+  return new StartRefusal(
+    'database_damaged',
+    `the copy of ${databaseFile(dir)} is not sound${found}, and was not kept; see "vidimus audit verify", or restore an older backup`,
+    cause,
+  )
 }
 
 /** Every page, index and reference; the whole audit chain with its signatures; and that the sessions are those the chain tells of. */
