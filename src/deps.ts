@@ -88,7 +88,7 @@ export function createDeps(config: Config, world: World, role: 'server' | 'comma
   const log = createLog({ level: config.log, now, write: world.writeLog, pretty: world.prettyLog })
   const metrics = createMetrics()
   const { writer, reader, sealer, unlock, isNew, upgraded } = openDataDir({ dir: config.dataDir, now: now(), random, role })
-  if (upgraded.length) log.info('database.upgraded', { detail: upgraded.join(', ') })
+  if (upgraded.length && role === 'server') log.info('database.upgraded', { detail: upgraded.join(', ') })
   const space = watchSpace({ dir: config.dataDir, random, log })
   const storage = createStorage(
     writer,

@@ -40,11 +40,11 @@ export function openDataDir({ dir, now, random, role }: Options): DataDir {
     const isNew = sizeOf(file) === 0 && sizeOf(`${file}-wal`) === 0
     if (isNew) createDatabase(file, keyFileOf(dir), random)
     const { wrapper, applied } = inspect(file, reader => lookInto(reader, { dir, file, now, random, role }))
-    if (applied > 0 && applied < MIGRATIONS.length) snapshotBefore(dir, applied, now)
+    const upgraded = applied > 0 && applied < MIGRATIONS.length ? upgrade({ dir, applied, now, role }) : []
     writer = openWriter(file)
-    const migrated = migrate(writer, now)
+    migrate(writer, now)
     const sealer = createSealer(ensureRootKey(writer, wrapper, random), random)
-    return { writer, reader: openReader(file), sealer, unlock, isNew, upgraded: applied > 0 ? migrated : [] }
+    return { writer, reader: openReader(file), sealer, unlock, isNew, upgraded }
   } catch (error) {
     writer?.close()
     unlock()
@@ -64,6 +64,22 @@ function enter(dir: string, role: Role): () => void {
     release()
   }
   return enter(dir, role)
+}
+
+/** A server that runs is of an older version then, and must not find another schema under it. */
+function upgrade({ dir, applied, now, role }: { dir: string; applied: number; now: number; role: Role }): string[] {
+  const release = role === 'server' ? () => {} : holdDirectory(dir, 'server')
+  try {
+    snapshotBefore(dir, applied, now)
+    const writer = openWriter(databaseFile(dir))
+    try {
+      return migrate(writer, now)
+    } finally {
+      writer.close()
+    }
+  } finally {
+    release()
+  }
 }
 
 function lookInto(reader: Database, { dir, file, now, random, role }: Options & { file: string }) {

@@ -4,7 +4,7 @@ import { closeSync, openSync, readSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { databaseFile, makeBackupsFolder, publish, sizeOf } from './files.ts'
 import { countApplied, MIGRATIONS } from './migrate.ts'
-import { damagedBackup } from './refusal.ts'
+import { damaged } from './refusal.ts'
 import { openReader } from './sqlite.ts'
 
 export const APPLICATION_ID = 0x56494449 // "VIDI" in the file's header
@@ -51,7 +51,7 @@ export function snapshotBefore(dir: string, applied: number, now: number): void 
   const part = `${target}.${process.pid}.part`
   try {
     writeSnapshot(databaseFile(dir), part, now)
-    checkWhole(part)
+    if (!isSound(part)) throw damaged(databaseFile(dir))
     // Another process that opens the same directory may have been faster, and keeps its own.
     if (withReader(part, countApplied) === applied) publish(part, target)
   } finally {
@@ -60,12 +60,13 @@ export function snapshotBefore(dir: string, applied: number, now: number): void 
 }
 
 /** Reads every page, every index and every reference. */
-export function checkWhole(file: string): void {
-  if (!isOurs(file)) throw damagedBackup(file)
+export function isSound(file: string): boolean {
+  if (!isOurs(file)) return false
   try {
-    if (!withReader(file, reader => isWhole(reader, file))) throw damagedBackup(file)
+    return withReader(file, reader => isWhole(reader, file))
   } catch (error) {
-    throw /^SQLITE_/.test(String((error as { code?: unknown }).code)) ? damagedBackup(file, error) : error
+    if (/^SQLITE_/.test(String((error as { code?: unknown }).code))) return false
+    throw error
   }
 }
 

@@ -8,9 +8,9 @@ import { makeDirectory } from '../db/data-dir.ts'
 import { backupsFolder, databaseFile, keyFileOf, makeBackupsFolder, sizeOf } from '../db/files.ts'
 import { holdDirectory } from '../db/locks.ts'
 import { MigrationError, migrate } from '../db/migrate.ts'
-import { refusalFrom, StartRefusal } from '../db/refusal.ts'
+import { damagedBackup, refusalFrom, StartRefusal } from '../db/refusal.ts'
 import { discardPrepared, finishReplacing, preparedFile, replaceDatabase } from '../db/replace.ts'
-import { checkWhole, takenAtOf, withReader, writeSnapshot } from '../db/snapshot.ts'
+import { isSound, takenAtOf, withReader, writeSnapshot } from '../db/snapshot.ts'
 import { createStorage, drizzleOn, openReader, openWriter } from '../db/sqlite.ts'
 import type { Random } from '../ids.ts'
 import { createSealer } from '../seal.ts'
@@ -68,7 +68,7 @@ function refuseUnfit(dir: string, file: string): void {
     throw new StartRefusal('database_damaged', `there is no file ${file}; give the path of a backup`)
   if (existsSync(databaseFile(dir)) && realpathSync(file) === realpathSync(databaseFile(dir)))
     throw new StartRefusal('database_damaged', `${file} is the database itself; give the path of a backup`)
-  checkWhole(file)
+  if (!isSound(file)) throw damagedBackup(file)
 }
 
 /** From the log here, the log beside the backup, and the audit chain that is to be replaced: each may know what the others do not. */
@@ -88,8 +88,7 @@ async function erasuresSince(dir: string, file: string, rootKey: Buffer): Promis
 async function erasuresOnChain(dir: string, rootKey: Buffer): Promise<ErasureLog | undefined> {
   if (sizeOf(databaseFile(dir)) === 0) return undefined
   try {
-    checkWhole(databaseFile(dir))
-    if (!rootKeyOf(databaseFile(dir), keyFileOf(dir)).equals(rootKey)) return undefined
+    if (!isSound(databaseFile(dir)) || !rootKeyOf(databaseFile(dir), keyFileOf(dir)).equals(rootKey)) return undefined
     const reader = openReader(databaseFile(dir))
     try {
       return { since: 0, subjects: await readErasures(drizzleOn(reader)) }
