@@ -4,13 +4,14 @@ import { expect, test } from 'bun:test'
 import { dirname, join, relative, resolve } from 'node:path'
 
 const SRC = resolve(import.meta.dir, '../src')
-const BASE = ['time', 'ids', 'hash', 'seal', 'addresses']
+const BASE = ['time', 'ids', 'hash', 'seal', 'addresses', 'threads']
 const GROUND = [...BASE, 'config', 'log', 'metrics', 'db', 'http', 'openid4vp']
 
 const ALLOWED: Record<string, string[]> = {
   time: [],
   ids: [],
   addresses: [],
+  threads: [],
   hash: [],
   seal: ['hash', 'ids'],
   openid4vp: ['hash', 'ids'],

@@ -2,6 +2,7 @@ import { copyFileSync, existsSync, linkSync, readdirSync, rmSync } from 'node:fs
 import { join } from 'node:path'
 import { backupsFolder, makeBackupsFolder } from '../db/files.ts'
 import type { Deps } from '../deps.ts'
+import { hireThread } from '../threads.ts'
 import { dailyName, goodBackups, hourlyName, isDue, listBackups, surplusBackups } from './backup-files.ts'
 import type { Order, Outcome } from './backup-worker.ts'
 
@@ -102,5 +103,4 @@ function keepAs(file: string, name: string): void {
   }
 }
 
-/** In the binary this file is an entry point of its own (scripts/build.ts). */
-const hireWorker = (): Worker => new Worker(new URL('./backup-worker.ts', import.meta.url).href, { smol: true })
+const hireWorker = (): Worker => hireThread('upkeep/backup-worker')

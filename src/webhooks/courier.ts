@@ -1,4 +1,5 @@
 import type { Log } from '../log.ts'
+import { hireThread } from '../threads.ts'
 import type { EgressAnswer, EgressCall } from './egress-client.ts'
 import type { Order, Report } from './worker.ts'
 
@@ -87,5 +88,4 @@ export function startCourier(log: Log, hire: () => Worker = hireWorker): Courier
   }
 }
 
-/** In the binary this file is an entry point of its own (scripts/build.ts). */
-const hireWorker = (): Worker => new Worker(new URL('./worker.ts', import.meta.url).href, { smol: true })
+const hireWorker = (): Worker => hireThread('webhooks/worker')
