@@ -48,6 +48,7 @@ function unsound(dir: string, { cause }: StartRefusal): StartRefusal {
 /** Every page, index and reference; the whole audit chain with its signatures; and that the sessions are those the chain tells of. */
 export async function checkBackup(file: string, keyFile: string): Promise<BackupReport> {
   if (!isSound(file)) throw damagedBackup(file)
+  withReader(file, countApplied)
   const sealer = createSealer(rootKeyOf(file, keyFile), NO_RANDOM)
   const reader = openReader(file)
   try {
@@ -65,10 +66,9 @@ export async function checkBackup(file: string, keyFile: string): Promise<Backup
   }
 }
 
-/** Refuses a database of a newer program, and one of another master key. */
+/** Refuses a database of another master key. */
 export function rootKeyOf(file: string, keyFile: string): Buffer {
   return withReader(file, reader => {
-    countApplied(reader)
     const wrapped = findRootKey(reader)
     if (!wrapped) throw damagedBackup(file)
     const wrapper: Sealer = createSealer(loadMasterKey(keyFile), NO_RANDOM)

@@ -7,7 +7,7 @@ import { readErasures } from '../audit/erasures.ts'
 import { makeDirectory } from '../db/data-dir.ts'
 import { backupsFolder, databaseFile, keyFileOf, makeBackupsFolder, sizeOf } from '../db/files.ts'
 import { holdDirectory } from '../db/locks.ts'
-import { MigrationError, migrate } from '../db/migrate.ts'
+import { countApplied, MigrationError, migrate } from '../db/migrate.ts'
 import { damagedBackup, refusalFrom, StartRefusal } from '../db/refusal.ts'
 import { discardPrepared, finishReplacing, preparedFile, replaceDatabase } from '../db/replace.ts'
 import { isSound, takenAtOf, withReader, writeSnapshot } from '../db/snapshot.ts'
@@ -69,6 +69,7 @@ function refuseUnfit(dir: string, file: string): void {
   if (existsSync(databaseFile(dir)) && realpathSync(file) === realpathSync(databaseFile(dir)))
     throw new StartRefusal('database_damaged', `${file} is the database itself; give the path of a backup`)
   if (!isSound(file)) throw damagedBackup(file)
+  withReader(file, countApplied)
 }
 
 /** From the log here, the log beside the backup, and the audit chain that is to be replaced: each may know what the others do not. */
@@ -96,7 +97,7 @@ async function erasuresOnChain(dir: string, rootKey: Buffer): Promise<ErasureLog
       reader.close()
     }
   } catch {
-    // It is damaged, or of another key or version: perhaps that is why it is to be replaced.
+    // It is damaged, or of another key: perhaps that is why it is to be replaced.
     return undefined
   }
 }

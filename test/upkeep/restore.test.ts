@@ -212,6 +212,17 @@ describe('who was erased is known', () => {
     expect((await vidimusJson<Restored>(own, 'restore', backup)).erased_again).toBe(erased.length)
   })
 
+  test('from the audit chain of a newer version, when the way leads back', async () => {
+    const own = copyOf(dir)
+    rmSync(join(own, 'backups'), { recursive: true })
+    const sqlite = new Database(databaseOf(own))
+    sqlite.run("INSERT INTO schema_migrations VALUES ('9999_future', 'x', 1)")
+    sqlite.run('ALTER TABLE audit_records ADD COLUMN colour text')
+    sqlite.close()
+    expect((await vidimusJson<Restored>(own, 'restore', backup)).erased_again).toBe(erased.length)
+    expect(await statusOf(own, [...erased, kept[0]!.id])).toEqual([404, 404, 404, 200])
+  })
+
   test('from the log beside the backup, on a new machine that has only the master key', async () => {
     const own = join(temporaryDir(), 'data')
     const folder = temporaryDir()
