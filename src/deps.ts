@@ -39,14 +39,14 @@ export type Deps = Storage & {
   isOverloaded: () => boolean
   /** Where somebody authenticated lately. */
   networks: Networks
+  log: Log
+  metrics: Metrics
   /** What must be erased again after a restore. */
   erasures: Erasures
   /** Room on the disk. */
   space: Space
   /** How far the wall clock was set forward or back since this was last asked. */
   clockStep: () => number
-  log: Log
-  metrics: Metrics
   resolve: Resolve
   egress: EgressPolicy
   /** Who is told of messages that are owed, or must no longer be sent. */
@@ -116,11 +116,11 @@ export function createDeps(config: Config, world: World, role: 'server' | 'comma
     limits: createRateLimits(now, config.rateLimitScale, policy => metrics.count('vidimus_rate_limited_total', { policy })),
     isOverloaded: () => config.rateLimitScale > 0 && load.isOverloaded(),
     networks: createNetworks({ ...storage, now, sealer, log }),
+    log,
+    metrics,
     erasures: createErasures({ ...storage, config, audit, space }),
     space,
     clockStep: watchSteps(world.wall ?? now, () => performance.now()),
-    log,
-    metrics,
     resolve,
     egress,
     outbox: createOutbox(),
