@@ -1,9 +1,11 @@
-import { existsSync, rmSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { loadConfig } from '../config.ts'
-import { databaseFile, keyFileOf, sizeOf } from '../db/files.ts'
-import { holdDirectory } from '../db/locks.ts'
+import { enter, inspect } from '../db/data-dir.ts'
+import { databaseFile, keyFileOf } from '../db/files.ts'
 import { refusalFrom } from '../db/refusal.ts'
+import { hasDatabase } from '../db/replace.ts'
+import { findRootKey, findWrapper } from '../db/root-key.ts'
 import { realWorld } from '../deps.ts'
 import { isoUtc } from '../time.ts'
 import { type BackupReport, makeBackup } from '../upkeep/backup.ts'
@@ -32,8 +34,7 @@ export async function runBackup(args: string[]): Promise<number> {
 }
 
 function refuseUnfit(file: string, dataDir: string, force = false): void {
-  if (sizeOf(databaseFile(dataDir)) === 0)
-    throw new CommandError(`there is no database in ${dataDir}; say where it is with VIDIMUS_DATA_DIR`)
+  if (!hasDatabase(dataDir)) throw new CommandError(`there is no database in ${dataDir}; say where it is with VIDIMUS_DATA_DIR`)
   if (!statSync(dirname(file), { throwIfNoEntry: false })?.isDirectory())
     throw new CommandError(`cannot write ${file}; give a path in a directory that exists and is yours`)
   if (existsSync(file) && (!force || !statSync(file).isFile()))
@@ -43,11 +44,15 @@ function refuseUnfit(file: string, dataDir: string, force = false): void {
 }
 
 async function backUp(dataDir: string, file: string): Promise<BackupReport> {
-  const release = holdDirectory(dataDir, 'command')
+  const { now, random } = realWorld()
+  const release = enter(dataDir, 'command')
   try {
-    return await makeBackup(dataDir, file, realWorld().now())
+    inspect(databaseFile(dataDir), reader => {
+      const wrapped = findRootKey(reader)
+      if (wrapped) findWrapper(keyFileOf(dataDir), wrapped, random)
+    })
+    return await makeBackup(dataDir, file, now())
   } catch (error) {
-    rmSync(`${file}.part`, { force: true })
     throw refusalFrom(error, dataDir, databaseFile(dataDir))
   } finally {
     release()

@@ -1,5 +1,6 @@
 import { loadConfig } from '../config.ts'
-import { backupsFolder, databaseFile, keyFileOf, sizeOf } from '../db/files.ts'
+import { backupsFolder, keyFileOf } from '../db/files.ts'
+import { hasDatabase } from '../db/replace.ts'
 import { realWorld } from '../deps.ts'
 import { rekey } from '../upkeep/rekey.ts'
 import { ACTOR, CommandError, parseCall, print, UsageError } from './output.ts'
@@ -17,8 +18,7 @@ export async function runRekey(args: string[]): Promise<number> {
   if (values.help) return print(HELP)
   if (words.length) throw new UsageError(`rekey takes no "${words[0]}"`)
   const { dataDir: dir } = loadConfig(process.env)
-  if (sizeOf(databaseFile(dir)) === 0)
-    throw new CommandError(`there is no database in ${dir}; say where it is with VIDIMUS_DATA_DIR`)
+  if (!hasDatabase(dir)) throw new CommandError(`there is no database in ${dir}; say where it is with VIDIMUS_DATA_DIR`)
   const { now, random } = realWorld()
   const oldBackups = await rekey({ dir, now: now(), random, actor: ACTOR })
   if (values.json) return print(JSON.stringify({ key: keyFileOf(dir), backups_of_old_key: oldBackups }))

@@ -53,7 +53,7 @@ export function openDataDir({ dir, now, random, role }: Options): DataDir {
 }
 
 /** Whoever finds a restore that was killed at its very end finishes it first. */
-function enter(dir: string, role: Role): () => void {
+export function enter(dir: string, role: Role): () => void {
   const unlock = holdDirectory(dir, role)
   if (!isReplacing(dir)) return unlock
   unlock()

@@ -12,6 +12,9 @@ const wholeFile = (dir: string): string => `${databaseFile(dir)}.restored`
 
 export const isReplacing = (dir: string): boolean => existsSync(wholeFile(dir))
 
+/** Killed in the middle, the new one has not got its name yet. */
+export const hasDatabase = (dir: string): boolean => sizeOf(databaseFile(dir)) > 0 || isReplacing(dir)
+
 export function discardPrepared(dir: string): void {
   for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(`${preparedFile(dir)}${suffix}`, { force: true })
 }

@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, linkSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { backupsFolder, makeBackupsFolder } from '../db/files.ts'
+import { backupsFolder, databaseFile, makeBackupsFolder, sizeOf } from '../db/files.ts'
 import type { Deps } from '../deps.ts'
 import { hireThread } from '../threads.ts'
 import { dailyName, goodBackups, hourlyName, isDue, listBackups, surplusBackups } from './backup-files.ts'
@@ -10,6 +10,9 @@ import type { Order, Outcome } from './backup-worker.ts'
 const AFTER_FAILURE_MS = 600_000
 /** A name says when a copy was begun, to the second; a day is more than any copy takes. */
 const MARGIN_MS = 86_400_000
+/** What a backup leaves of the disk. */
+const ROOM_LEFT_BYTES = 256 * 1024 * 1024
+const NO_ROOM: Outcome = { ok: false, failure: 'too little room on the disk' }
 
 export type Backups = {
   /** Makes a backup if it is time for one, and deletes what is too old. */
@@ -17,7 +20,7 @@ export type Backups = {
   stop(): Promise<void>
 }
 
-type BackupDeps = Pick<Deps, 'config' | 'now' | 'log' | 'metrics' | 'erasures'>
+type BackupDeps = Pick<Deps, 'config' | 'now' | 'log' | 'metrics' | 'erasures' | 'space'>
 
 export function createBackups(deps: BackupDeps, hire: () => Worker = hireWorker): Backups {
   const { config, now, log, metrics } = deps
@@ -58,7 +61,7 @@ export function createBackups(deps: BackupDeps, hire: () => Worker = hireWorker)
     await deps.erasures.ensure()
     const startedAt = performance.now()
     const target = join(folder, hourly ? hourlyName(at) : dailyName(at))
-    const outcome = await run({ dir: config.dataDir, target, takenAt: at })
+    const outcome = hasRoom() ? await run({ dir: config.dataDir, target, takenAt: at }) : NO_ROOM
     if (isStopped) return
     metrics.count('vidimus_backups_total', { outcome: outcome.ok ? 'good' : 'failed' })
     if (!outcome.ok) {
@@ -68,6 +71,12 @@ export function createBackups(deps: BackupDeps, hire: () => Worker = hireWorker)
     if (hourly && plan && plan.daily > 0) keepAs(target, join(folder, dailyName(at)))
     log.info('backup.made', { count: outcome.report.verifications, ms: Math.round(performance.now() - startedAt) })
     await deleteSurplus()
+  }
+
+  /** A backup must not be what fills the disk. */
+  function hasRoom(): boolean {
+    const file = databaseFile(config.dataDir)
+    return deps.space.free() - sizeOf(file) - sizeOf(`${file}-wal`) > ROOM_LEFT_BYTES
   }
 
   async function deleteSurplus(): Promise<void> {

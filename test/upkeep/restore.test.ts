@@ -382,10 +382,11 @@ test(`killed ${HOW}, there is the old database or the restored one, whole, with 
   const sessions = (own: string) => Number(one(databaseOf(own), 'SELECT count(*) FROM verification_sessions'))
   const old = sessions(copyOf(dir))
   const ends = { killed: 0, old: 0, restored: 0 }
-  for (const { name, run } of points) {
+  for (const [i, { name, run }] of points.entries()) {
     const own = copyOf(dir)
     if ((await run(own, ['restore', backup])).isKilled) ends.killed++
-    // Any command opens the directory, and finishes what was begun.
+    // Whoever comes first finishes what was begun; a backup opens the directory in a way of its own.
+    if (i % 2) await vidimusJson(own, 'backup', join(temporaryDir(), 'backup.db'))
     expect([name, await vidimusJson<Verdict>(own, 'audit', 'verify')]).toEqual([name, expect.objectContaining({ ok: true })])
     expect([name, invariantsOf(databaseOf(own))]).toEqual([name, SOUND])
     ends[sessions(own) === old ? 'old' : 'restored']++

@@ -11,9 +11,11 @@ import { createBackups } from '../../src/upkeep/schedule.ts'
 import { call, createVerification, NOON, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
 import { serve, stopServing, vidimusJson } from '../helpers/cli.ts'
 import { invariantsOf, modeOf, namesIn, one, SOUND } from '../helpers/directories.ts'
+import { smallDisk, unmountAll } from '../helpers/small-disk.ts'
 
 setDefaultTimeout(120_000)
 afterAll(stopServing)
+afterAll(unmountAll)
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
@@ -111,6 +113,18 @@ describe('a scheduled backup', () => {
     await backups.runWhenDue()
     expect(backupsOf(app, 'hourly')).toEqual(['hourly-20260324T121000Z.db'])
   })
+
+  const disk = smallDisk(200 * 1024 * 1024)
+  test.skipIf(!disk)(
+    `${disk ? '' : 'SKIPPED, because nobody may mount a small disk here: '}that would fill the disk is not made, and that is a failure`,
+    async () => {
+      const app = await startApp({ dir: disk!.dir })
+      await createBackups(app.deps).runWhenDue()
+      expect(linesOf(app, 'backup.failed')).toMatchObject([{ failure: 'too little room on the disk' }])
+      expect(backupsOf(app, 'hourly')).toEqual([])
+      await app.stop()
+    },
+  )
 
   test('whose thread is lost, or fails, has failed', async () => {
     for (const code of ['process.exit(3)', 'self.onmessage = () => { throw new Error("out of order") }']) {
