@@ -3,11 +3,12 @@ import type { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, statfsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createKey, revokeKey } from '../../src/access/keys.ts'
 import { sweepExpired } from '../../src/verifications/expire.ts'
 import { sweepRetention } from '../../src/verifications/retain.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { createVerification, type ErrorBody, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
-import { vidimusJson } from '../helpers/cli.ts'
+import { vidimus, vidimusJson } from '../helpers/cli.ts'
 import { invariantsOf, modeOf, namesIn, SOUND } from '../helpers/directories.ts'
 import { freeze, smallDisk, thaw, unmountAll } from '../helpers/small-disk.ts'
 
@@ -162,24 +163,55 @@ describe('a full disk', () => {
   test.skipIf(!disk)(
     `${disk ? '' : 'SKIPPED, because nobody may mount a small one here: '}met first by an erasure, gives way to it`,
     async () => {
-      const { dir, resize } = smallDisk(400 * MIB)!
-      const app = await startApp({ dir })
-      const { key } = await app.tenant()
+      const { app, key, fill } = await onFullDisk()
       const made = await Promise.all(Array.from({ length: 20 }, () => createVerification(app, key)))
-      await app.deps.space.look()
+      const ids = made.map(({ id }) => id)
+      fill()
+      expect(await statuses(app, key, 'DELETE', ids)).toEqual(new Set([200]))
+      expect(await statuses(app, key, 'GET', ids)).toEqual(new Set([404]))
+      expect(namesIn(app.dir)).not.toContain('ballast')
+      await app.stop()
+    },
+  )
+
+  test.skipIf(!disk)(
+    `${disk ? '' : 'SKIPPED, because nobody may mount a small one here: '}met first by a revocation, of a command or of the service, gives way to it`,
+    async () => {
+      for (const by of ['command', 'service']) {
+        const { app, tenantId, key, fill } = await onFullDisk()
+        const { row, key: lost } = await createKey(app.deps, {
+          tenantId,
+          environment: 'test',
+          scopes: ['verifications:read'],
+          actor: 'test',
+        })
+        for (let i = 0; i < 20; i++) await createVerification(app, key)
+        fill()
+        if (by === 'command') expect((await vidimus(app.dir, ['key', 'revoke', row.id])).exitCode).toBe(0)
+        else await revokeKey(app.deps, row.id, 'test')
+        expect((await app.call('GET', '/v1/usage', { key: lost })).status).toBe(401)
+        expect(namesIn(app.dir)).not.toContain('ballast')
+        await app.stop()
+      }
+    },
+  )
+
+  /** A service with room held back, and what leaves it no other. */
+  async function onFullDisk() {
+    const { dir, resize } = smallDisk(400 * MIB)!
+    const app = await startApp({ dir })
+    const { id: tenantId, key } = await app.tenant()
+    await app.deps.space.look()
+    const fill = () => {
       const { blocks, bfree, bsize } = statfsSync(dir)
       resize((blocks - bfree) * bsize)
       // Whatever is left of the last block.
       try {
         writeFileSync(join(dir, 'filler'), new Uint8Array(MIB))
       } catch {}
-      const ids = made.map(({ id }) => id)
-      expect(await statuses(app, key, 'DELETE', ids)).toEqual(new Set([200]))
-      expect(await statuses(app, key, 'GET', ids)).toEqual(new Set([404]))
-      expect(namesIn(dir)).not.toContain('ballast')
-      await app.stop()
-    },
-  )
+    }
+    return { app, tenantId, key, fill }
+  }
 })
 
 const probe = join(temporaryDir(), 'probe')
