@@ -59,6 +59,7 @@ export function createBackups(deps: BackupDeps, hire: () => Worker = hireWorker)
     makeBackupsFolder(config.dataDir)
     for (const name of readdirSync(folder)) if (/^(hourly|daily|before)-.*\.part$/.test(name)) rmSync(join(folder, name))
     await deps.erasures.ensure()
+    if (isStopped) return
     const startedAt = performance.now()
     const target = join(folder, hourly ? hourlyName(at) : dailyName(at))
     const outcome = hasRoom() ? await run({ dir: config.dataDir, target, takenAt: at }) : NO_ROOM

@@ -102,6 +102,7 @@ beforeAll(async () => {
   expect(later.length).toBeGreaterThan(0)
 })
 
+const sessionsIn = (own: string) => Number(one(databaseOf(own), 'SELECT count(*) FROM verification_sessions'))
 const foundIn = (own: string) => traces.flatMap(trace => filesContaining(own, trace))
 
 async function statusOf(own: string, ids: string[]): Promise<number[]> {
@@ -171,11 +172,12 @@ describe('a restore', () => {
 
   test('keeps the replaced database with its log, and that one can be restored in turn', async () => {
     const own = copyOf(dir)
-    const sessions = () => one(databaseOf(own), 'SELECT count(*) FROM verification_sessions')
     const { replaced } = await vidimusJson<Restored>(own, 'restore', backup)
-    const after = sessions()
+    const between = sessionsIn(own)
     const back = await vidimusJson<Restored>(own, 'restore', replaced ?? '')
-    expect(Number(sessions())).toBeGreaterThan(Number(after))
+    // The newest of them stood in the log only.
+    expect(sessionsIn(own)).toBe(sessionsIn(copyOf(dir)))
+    expect(sessionsIn(own)).toBeGreaterThan(between)
     expect(back.erased_again).toBe(0)
     expect(invariantsOf(databaseOf(own))).toEqual(SOUND)
     expect(await statusOf(own, [...erased, kept[0]!.id])).toEqual([404, 404, 404, 200])
@@ -312,7 +314,23 @@ describe('is refused, and no byte of the data directory is changed:', () => {
         foreign.close()
       }),
     ]
-    for (const file of unfit) await expectRefused(own, file, 'database_damaged', /is damaged, or no backup of this program/)
+    // A value that must not be missing, and that only the check of its table finds: the schema says NOT NULL again when it is gone.
+    const noName = changed(file => {
+      const replaceInSchema = (from: string, to: string) => {
+        const bytes = readFileSync(file)
+        const at = bytes.indexOf(from, bytes.indexOf('CREATE TABLE `tenants`'))
+        bytes.write(to, at)
+        writeFileSync(file, bytes)
+      }
+      replaceInSchema('`name` text NOT NULL', '`name` text         ')
+      const sqlite = new Database(file)
+      sqlite.run('UPDATE tenants SET name = NULL')
+      sqlite.close()
+      replaceInSchema('`name` text         ', '`name` text NOT NULL')
+    })
+    expect(one(noName, 'SELECT name FROM tenants')).toBeNull()
+    for (const file of [...unfit, noName])
+      await expectRefused(own, file, 'database_damaged', /is damaged, or no backup of this program/)
   })
 
   test('one whose chain was changed, that lacks a session, or has a reference to nothing', async () => {
@@ -379,8 +397,9 @@ test('while it is restored, neither a server nor a command gets in', async () =>
 
 test(`killed ${HOW}, there is the old database or the restored one, whole, with nobody back; and the next restore is done`, async () => {
   const points = await killPoints(copyOf(dir), ['restore', backup], 3)
-  const sessions = (own: string) => Number(one(databaseOf(own), 'SELECT count(*) FROM verification_sessions'))
-  const old = sessions(copyOf(dir))
+  const old = sessionsIn(copyOf(dir))
+  const restored = Number(one(backup, 'SELECT count(*) FROM verification_sessions')) - erased.length
+  expect(old).toBeGreaterThan(restored)
   const ends = { killed: 0, old: 0, restored: 0 }
   for (const [i, { name, run }] of points.entries()) {
     const own = copyOf(dir)
@@ -389,7 +408,8 @@ test(`killed ${HOW}, there is the old database or the restored one, whole, with 
     if (i % 2) await vidimusJson(own, 'backup', join(temporaryDir(), 'backup.db'))
     expect([name, await vidimusJson<Verdict>(own, 'audit', 'verify')]).toEqual([name, expect.objectContaining({ ok: true })])
     expect([name, invariantsOf(databaseOf(own))]).toEqual([name, SOUND])
-    ends[sessions(own) === old ? 'old' : 'restored']++
+    expect([name, [old, restored]]).toEqual([name, expect.arrayContaining([sessionsIn(own)])])
+    ends[sessionsIn(own) === old ? 'old' : 'restored']++
     for (const id of erased)
       expect([name, one(databaseOf(own), 'SELECT count(*) FROM verification_sessions WHERE id = ?', id)]).toEqual([name, 0])
     await vidimusJson(own, 'restore', backup)

@@ -3,6 +3,7 @@ import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { hireThread } from '../../src/threads.ts'
 import { watchSteps } from '../../src/time.ts'
 import { type BackupFile, isDue, listBackups, surplusBackups } from '../../src/upkeep/backup-files.ts'
 import { noticeClockStep } from '../../src/upkeep/clock.ts'
@@ -138,11 +139,22 @@ describe('a scheduled backup', () => {
 
   test('that was cut off by a stop leaves no backup, and what is left of it goes with the next', async () => {
     const app = await startApp()
-    const backups = createBackups(app.deps)
+    const hired = Promise.withResolvers<void>()
+    const backups = createBackups(app.deps, () => {
+      hired.resolve()
+      return hireThread('upkeep/backup-worker')
+    })
     const running = backups.runWhenDue()
+    await hired.promise
     await backups.stop()
     await running
-    expect(linesOf(app, 'backup.failed')).toEqual([])
+    expect([...linesOf(app, 'backup.failed'), ...linesOf(app, 'backup.made')]).toEqual([])
+    const early = createBackups(app.deps, () => {
+      throw new Error('it was stopped before it began')
+    })
+    const soon = early.runWhenDue()
+    await early.stop()
+    await soon
     mkdirSync(folderOf(app), { recursive: true })
     for (const name of ['hourly-20260304T110000Z.db.part', 'before-0001_x.db.77.part', 'mine.part'])
       writeFileSync(join(folderOf(app), name), 'half')

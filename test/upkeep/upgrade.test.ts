@@ -106,7 +106,7 @@ describe.each(OLD_SCHEMAS)('a database that knows %d migrations', known => {
   })
 
   test(`killed ${HOW} on the way, is brought up to date by the next start, and the copy is from before`, async () => {
-    const points = await killPoints(withOldSchema(current, known), ['upgrade'], 3)
+    const points = await killPoints(withOldSchema(current, known), ['upgrade'], 5)
     let killed = 0
     for (const { name, run } of points) {
       const dir = withOldSchema(current, known)
