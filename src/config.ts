@@ -10,6 +10,8 @@ export type Config = {
   publicUrl: string
   dataDir: string
   log: LogLevel
+  /** How many scheduled backups are kept; undefined makes none. */
+  backups: { hourly: number; daily: number } | undefined
   egressAllow: AllowedDestination[]
   trustedProxies: Network[]
   tls: { certFile: string; keyFile: string } | undefined
@@ -36,6 +38,10 @@ export const VARIABLES = {
   VIDIMUS_PUBLIC_URL: { default: 'http://localhost:PORT', meaning: 'the address wallets and merchants reach this service at' },
   VIDIMUS_DATA_DIR: { default: './data', meaning: 'database, keys, backups' },
   VIDIMUS_LOG: { default: 'info', meaning: `${LOG_LEVELS.join(', ')}; one JSON line per event on standard error` },
+  VIDIMUS_BACKUPS: {
+    default: '24h,14d',
+    meaning: 'how many hourly and daily backups the server makes and keeps in backups/; off for none',
+  },
   VIDIMUS_EGRESS_ALLOW: {
     default: '',
     meaning: 'private destinations that webhooks may reach: ADDRESS-OR-CIDR:PORT, comma separated',
@@ -78,6 +84,7 @@ export function loadConfig(env: Environment): Config {
     publicUrl: publicUrl(env.VIDIMUS_PUBLIC_URL?.trim() ?? '', tls ? 'https' : 'http', port),
     dataDir: text('VIDIMUS_DATA_DIR'),
     log: oneOf('VIDIMUS_LOG', text('VIDIMUS_LOG'), LOG_LEVELS),
+    backups: backups('VIDIMUS_BACKUPS', text('VIDIMUS_BACKUPS')),
     egressAllow: parsed('VIDIMUS_EGRESS_ALLOW', text('VIDIMUS_EGRESS_ALLOW'), parseAllowList),
     trustedProxies: parsed('VIDIMUS_TRUSTED_PROXIES', text('VIDIMUS_TRUSTED_PROXIES'), parseNetworks),
     tls,
@@ -119,6 +126,13 @@ function decimal(name: Variable, text: string, maximum: number): number {
 function oneOf<T extends string>(name: Variable, text: string, allowed: readonly T[]): T {
   const value = allowed.find(each => each === text)
   return value ?? fail(name, `"${text}" is not one of ${allowed.join(', ')}`)
+}
+
+function backups(name: Variable, text: string): Config['backups'] {
+  if (text === 'off') return undefined
+  const [, hourly, daily] = /^(\d{1,3})h,(\d{1,3})d$/.exec(text) ?? fail(name, `"${text}" is not like 24h,14d, and not off`)
+  if (Number(hourly) + Number(daily) === 0) fail(name, 'to keep none, say off')
+  return { hourly: Number(hourly), daily: Number(daily) }
 }
 
 function uriScheme(name: Variable, text: string): string {

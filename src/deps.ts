@@ -16,7 +16,9 @@ import { createMetrics, type Metrics } from './metrics.ts'
 import { createStatusChecker, type StatusChecker } from './openid4vp/status-list.ts'
 import { createSandbox, type Sandbox } from './sandbox/world.ts'
 import type { Sealer } from './seal.ts'
-import { type Clock, steadyClock } from './time.ts'
+import { type Clock, steadyClock, watchSteps } from './time.ts'
+import { createErasures, type Erasures } from './upkeep/erasures.ts'
+import { type Space, watchSpace } from './upkeep/space.ts'
 import { type Changes, createChanges } from './verifications/changes.ts'
 import { rememberIdentity } from './wallet/keys.ts'
 import { isSandboxList, statusFetcher } from './wallet/status.ts'
@@ -42,6 +44,12 @@ export type Deps = Storage & {
   changes: Changes
   log: Log
   metrics: Metrics
+  /** What must be erased again after a restore. */
+  erasures: Erasures
+  /** Room on the disk. */
+  space: Space
+  /** How far the wall clock was set forward or back since this was last asked. */
+  clockStep: () => number
   resolve: Resolve
   egress: EgressPolicy
   /** Who is told of messages that are owed, or must no longer be sent. */
@@ -59,10 +67,19 @@ export type Deps = Storage & {
 }
 
 /** What the outside world provides; tests hand in their own. */
-export type World = { now: Clock; random: Random; resolve: Resolve; writeLog: (line: string) => void; prettyLog: boolean }
+export type World = {
+  now: Clock
+  /** What the machine shows, steps and all; without it `now`. */
+  wall?: Clock
+  random: Random
+  resolve: Resolve
+  writeLog: (line: string) => void
+  prettyLog: boolean
+}
 
 export const realWorld = (): World => ({
   now: steadyClock(Date.now, () => performance.now()),
+  wall: Date.now,
   random: createRandom(),
   resolve: resolveWithin(RESOLVE_TIMEOUT_MS),
   writeLog: createLogWriter(process.stderr),
@@ -73,8 +90,16 @@ export function createDeps(config: Config, world: World, role: 'server' | 'comma
   const { now, random, resolve } = world
   const log = createLog({ level: config.log, now, write: world.writeLog, pretty: world.prettyLog })
   const metrics = createMetrics()
-  const { writer, reader, sealer, unlock, isNew } = openDataDir({ dir: config.dataDir, now: now(), random, role })
-  const storage = createStorage(writer, reader, size => metrics.observe('vidimus_commit_group_size', {}, size))
+  const { writer, reader, sealer, unlock, isNew, upgraded } = openDataDir({ dir: config.dataDir, now: now(), random, role })
+  if (upgraded.length && role === 'server') log.info('database.upgraded', { detail: upgraded.join(', ') })
+  const space = watchSpace({ dir: config.dataDir, random, log })
+  const storage = createStorage(
+    writer,
+    reader,
+    size => metrics.observe('vidimus_commit_group_size', {}, size),
+    () => space.makeRoom(),
+  )
+  const audit = createAudit(sealer, random)
   const load = watchLoad(() => performance.now())
   const close = async () => {
     load.stop()
@@ -90,13 +115,16 @@ export function createDeps(config: Config, world: World, role: 'server' | 'comma
     now,
     random,
     sealer,
-    audit: createAudit(sealer, random),
+    audit,
     limits: createRateLimits(now, config.rateLimitScale, policy => metrics.count('vidimus_rate_limited_total', { policy })),
     isOverloaded: () => config.rateLimitScale > 0 && load.isOverloaded(),
     networks: createNetworks({ ...storage, now, sealer, log }),
     changes: createChanges(),
     log,
     metrics,
+    erasures: createErasures({ ...storage, config, audit, space }),
+    space,
+    clockStep: watchSteps(world.wall ?? now, () => performance.now()),
     resolve,
     egress,
     outbox: createOutbox(),

@@ -13,6 +13,7 @@ export type Metrics = {
 export const COUNTERS = {
   vidimus_http_requests_total: 'Answers by method, route and status.',
   vidimus_verifications_total: 'Verifications by what happened to them since the start.',
+  vidimus_backups_total: 'Scheduled backups since the start, by how they ended.',
   vidimus_rate_limited_total: 'Requests refused by a rate policy.',
   vidimus_webhook_attempts_total: 'Attempts to deliver a webhook, by how they ended.',
   vidimus_webhook_deliveries_total: 'Webhooks that came to their end, by which.',

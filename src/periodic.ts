@@ -5,6 +5,8 @@ import { sweepFailures } from './dashboard/throttle.ts'
 import type { Deps } from './deps.ts'
 import { sweepTokens } from './devices/expire.ts'
 import { describeFailure } from './log.ts'
+import { noticeClockStep } from './upkeep/clock.ts'
+import { createBackups } from './upkeep/schedule.ts'
 import { sweepExpired } from './verifications/expire.ts'
 import { sweepRetention } from './verifications/retain.ts'
 import { warnOfExpiry } from './wallet/signing.ts'
@@ -21,9 +23,29 @@ const JOBS = [
   { name: 'certificate', everyMs: 86_400_000, run: warnOfExpiry },
 ] as const
 
-/** What the service does by itself. A job that fails is logged and tried again at its next time; no job overlaps itself. */
-export function startPeriodic(deps: Deps): () => void {
-  const timers = JOBS.map(({ name, everyMs, run }) => {
+/** What the service does by itself. */
+export const startPeriodic = (deps: Deps): (() => void) => startJobs(deps, JOBS)
+
+/** What it does for whoever operates it: room on the disk, backups, an eye on the clock. */
+export function startUpkeep(deps: Deps): () => Promise<void> {
+  const backups = createBackups(deps)
+  deps.metrics.gauge('vidimus_disk_free_bytes', 'Room where the data directory is.', async () => deps.space.free())
+  const stopJobs = startJobs(deps, [
+    { name: 'space', everyMs: 10_000, run: () => deps.space.look() },
+    { name: 'clock', everyMs: 10_000, run: noticeClockStep },
+    { name: 'backup', everyMs: 60_000, run: () => backups.runWhenDue() },
+  ])
+  return async () => {
+    stopJobs()
+    await backups.stop()
+  }
+}
+
+type Job = { name: string; everyMs: number; run: (deps: Deps) => Promise<void> }
+
+/** A job that fails is logged and tried again at its next time; no job overlaps itself. */
+function startJobs(deps: Deps, jobs: readonly Job[]): () => void {
+  const timers = jobs.map(({ name, everyMs, run }) => {
     let running = false
     return setInterval(async () => {
       if (running) return

@@ -33,3 +33,13 @@ export function steadyClock(wall: Clock, monotonic: Clock): Clock {
     return Math.floor(last)
   }
 }
+
+/** How far the wall clock moved, since this was last asked, beyond the time that passed: back when negative. A machine that slept counts as forward. */
+export function watchSteps(wall: Clock, monotonic: Clock): () => number {
+  let offset = wall() - monotonic()
+  return () => {
+    const before = offset
+    offset = wall() - monotonic()
+    return Math.round(offset - before)
+  }
+}

@@ -28,6 +28,7 @@ describe('with nothing set', () => {
       publicUrl: 'http://localhost:3000',
       dataDir: './data',
       log: 'info',
+      backups: { hourly: 24, daily: 14 },
       egressAllow: [],
       trustedProxies: [],
       tls: undefined,
@@ -83,6 +84,24 @@ describe('PORT', () => {
     for (const text of ['-1', '65536', '999999999', '9999999999', '80.5', '0x50', '1e3', '+80', '8 0', 'http', '٣']) {
       expectRefused('PORT', text)
     }
+  })
+})
+
+describe('VIDIMUS_BACKUPS', () => {
+  test('says how many hourly and daily ones are kept, or off', () => {
+    for (const [text, backups] of [
+      ['24h,14d', { hourly: 24, daily: 14 }],
+      ['0h,30d', { hourly: 0, daily: 30 }],
+      ['48h,0d', { hourly: 48, daily: 0 }],
+      ['off', undefined],
+    ] as const) {
+      expect(loadConfig({ VIDIMUS_BACKUPS: text }).backups).toEqual(backups)
+    }
+  })
+
+  test('anything else is refused', () => {
+    for (const text of ['24', '24h', '14d', '14d,24h', '24h, 14d', '24h,14d,1w', '-1h,14d', '1000h,1d', '0h,0d', 'none', 'OFF'])
+      expectRefused('VIDIMUS_BACKUPS', text)
   })
 })
 

@@ -33,6 +33,8 @@ export type Audit = {
   /** Signs the head, when anything was added since the last checkpoint. */
   checkpoint(tx: Db, at: number): Promise<void>
   publicKey(): string
+  /** How the chain calls a subject. */
+  subjectOf(id: string): string
 }
 
 export const detailsPlace = ({ tenantId, seq }: { tenantId: string; seq: number }, salt: Uint8Array) => ({
@@ -44,7 +46,8 @@ export const detailsPlace = ({ tenantId, seq }: { tenantId: string; seq: number 
 })
 
 export function createAudit(sealer: Sealer, random: Random): Audit {
-  const subjectOf = hmacSha256With(sealer.key('audit subject'))
+  const hmac = hmacSha256With(sealer.key('audit subject'))
+  const subjectOf = (id: string) => hmac(id).toString('hex')
   let keys: ReturnType<typeof checkpointKeys> | undefined
   const signingKeys = () => {
     keys ??= checkpointKeys(sealer.key('audit checkpoint'))
@@ -63,7 +66,7 @@ export function createAudit(sealer: Sealer, random: Random): Audit {
         tenantId,
         actor,
         action,
-        subject: subjectOf(subjectId).toString('hex'),
+        subject: subjectOf(subjectId),
         commitment: commitmentTo(salt, disclosed ?? {}),
         previous: head?.hash ?? GENESIS,
       }
@@ -82,6 +85,7 @@ export function createAudit(sealer: Sealer, random: Random): Audit {
       await insertCheckpoint(tx, { ...checkpoint, signature: signCheckpoint(signingKeys().privateKey, checkpoint) })
     },
     publicKey: () => signingKeys().publicKey,
+    subjectOf,
   }
 }
 

@@ -6,6 +6,9 @@ import { canonicalJson, sha256Hex } from '../hash.ts'
 import { isoUtc } from '../time.ts'
 
 export type AuditAction =
+  | 'backup.restored'
+  | 'master_key.replaced'
+  | 'clock.stepped'
   | 'tenant.created'
   | 'tenant.changed'
   | 'key.created'

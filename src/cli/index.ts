@@ -33,6 +33,19 @@ const VERBS = new Map<string, Verb>(
     },
     user: { does: 'list, invite and reset users of the dashboard', run: async args => (await import('./user.ts')).runUser(args) },
     audit: { does: 'verify and export the audit chain', run: async args => (await import('./audit.ts')).runAudit(args) },
+    backup: {
+      does: 'copy the database, checked, while the service runs',
+      run: async args => (await import('./backup.ts')).runBackup(args),
+    },
+    restore: {
+      does: 'put a backup in the place of the database',
+      run: async args => (await import('./restore.ts')).runRestore(args),
+    },
+    rekey: { does: 'make a new master key', run: async args => (await import('./rekey.ts')).runRekey(args) },
+    upgrade: {
+      does: 'bring the database up to date, or tell what that would do',
+      run: async args => (await import('./upgrade.ts')).runUpgrade(args),
+    },
     openapi: { does: 'print the OpenAPI document', run: async args => (await import('./openapi.ts')).runOpenapi(args) },
     version: { does: 'print versions', run: async args => (await import('./version.ts')).runVersion(args) },
   } satisfies Record<string, Verb>),
@@ -44,7 +57,7 @@ usage: vidimus [VERB] [--json] [--help]
 
 ${[...VERBS].map(([verb, { does }]) => `  ${verb.padEnd(16)}${does}`).join('\n')}
 
-Every verb explains itself with --help. All of them work beside a running server.
+Every verb explains itself with --help. All of them work beside a running server, but restore, rekey and upgrade, which need it stopped.
 
 example: vidimus tenant create --name "Corner shop"`
 

@@ -2,7 +2,7 @@
 // included, goes to standard error: one line that says what was wrong, one that says what to do.
 import { parseArgs } from 'node:util'
 import { ConfigError, loadConfig } from '../config.ts'
-import { StartRefusal } from '../db/data-dir.ts'
+import { StartRefusal } from '../db/refusal.ts'
 import type { Deps } from '../deps.ts'
 import { describeFailure } from '../log.ts'
 

@@ -7,7 +7,7 @@ import { type Config, ConfigError, loadConfig, VARIABLES } from '../config.ts'
 import { openSetup } from '../dashboard/setup.ts'
 import type { Demo } from '../demo/furnish.ts'
 import { createDeps, type Deps, realWorld } from '../deps.ts'
-import { startPeriodic } from '../periodic.ts'
+import { startPeriodic, startUpkeep } from '../periodic.ts'
 import { createTenant } from '../tenants/settings.ts'
 import { listTenants } from '../tenants/store.ts'
 import { announce } from '../verifications/announce.ts'
@@ -50,7 +50,9 @@ export async function runServe(args: string[]): Promise<number> {
   if (values.json) print(JSON.stringify({ listening: service.url, setup_url: setupUrl, ...(firstKey && { test_key: firstKey }) }))
   else print(welcome(service.url, config, setupUrl, firstKey))
   deps.log.info('service.started', { address: service.url })
+  const stopUpkeep = startUpkeep(deps)
   await stopped
+  await stopUpkeep()
   await service.stop()
   return 0
 }

@@ -1,8 +1,11 @@
 import { installation } from '#schema'
 import type { Write } from './sqlite.ts'
 
+type HeartbeatDeps = { write: Write; space: { isShort(): boolean } }
+
 /** A durable write that changes nothing else: proof that the database can be written. */
-export async function recordHeartbeat({ write }: { write: Write }, at: number): Promise<void> {
+export async function recordHeartbeat({ write, space }: HeartbeatDeps, at: number): Promise<void> {
+  if (space.isShort()) throw new Error('the disk is full')
   const value = Buffer.from(String(at))
   await write(async tx => {
     await tx

@@ -16,15 +16,15 @@ export const MIGRATIONS: readonly (readonly [id: string, sql: string])[] = [
 /** The database belongs to a newer program, or a migration was edited after it was applied. */
 export class MigrationError extends Error {}
 
-export function migrate(sqlite: Database, now: number, migrations = MIGRATIONS): void {
+/** Gives what was applied. */
+export function migrate(sqlite: Database, now: number, migrations = MIGRATIONS): string[] {
   sqlite.run(
     'CREATE TABLE IF NOT EXISTS schema_migrations (id TEXT PRIMARY KEY, sha256 TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT',
   )
   countApplied(sqlite, migrations)
-  for (const [id, sql] of migrations) {
-    // One transaction each: a kill in the middle leaves the migration before it, and the next start goes on from there.
-    sqlite.transaction(() => apply(sqlite, id, sql, now)).immediate()
-  }
+  // One transaction each: a kill in the middle leaves the migration before it, and the next start goes on from there.
+  const applied = migrations.filter(([id, sql]) => sqlite.transaction(() => apply(sqlite, id, sql, now)).immediate())
+  return applied.map(([id]) => id)
 }
 
 /** Refuses what this program cannot bring up to date. Only reads: a database is looked at before anything in it is touched. */
@@ -38,9 +38,10 @@ export function countApplied(sqlite: Database, migrations = MIGRATIONS): number 
   return applied.length
 }
 
-function apply(sqlite: Database, id: string, sql: string, now: number): void {
+function apply(sqlite: Database, id: string, sql: string, now: number): boolean {
   // Asked again inside the transaction: another process may have been faster.
-  if (sqlite.query('SELECT 1 FROM schema_migrations WHERE id = ?').get(id)) return
+  if (sqlite.query('SELECT 1 FROM schema_migrations WHERE id = ?').get(id)) return false
   for (const statement of sql.split('--> statement-breakpoint')) sqlite.run(statement)
   sqlite.query('INSERT INTO schema_migrations (id, sha256, applied_at) VALUES (?, ?, ?)').run(id, sha256Hex(sql), now)
+  return true
 }

@@ -81,7 +81,13 @@ export const drizzleOn = (sqlite: Database): Db => drizzle(sqlite, { schema })
 
 type Job = { run(tx: Db): unknown; value?: unknown; error?: unknown; failed?: true; settle(job: Job): void }
 
-export function createStorage(writer: Database, reader: Database, onGroup: (size: number) => void = () => {}): Storage {
+/** `makeRoom` is asked when the disk is full; true means that trying once more may help. */
+export function createStorage(
+  writer: Database,
+  reader: Database,
+  onGroup: (size: number) => void = () => {},
+  makeRoom: () => boolean = () => false,
+): Storage {
   const tx = drizzleOn(writer)
   const statement = (sql: string) => writer.prepare(sql)
   const begin = statement('BEGIN IMMEDIATE')
@@ -113,16 +119,25 @@ export function createStorage(writer: Database, reader: Database, onGroup: (size
 
   async function commitGroup(group: Job[]): Promise<void> {
     try {
-      if (!(await commitTogether(group))) await commitApart(group)
+      await commitOnce(group)
       onGroup(group.length)
     } catch (error) {
-      if (writer.inTransaction) writer.run('ROLLBACK')
       for (const job of group) {
         job.failed = true
         job.error = error
       }
     }
     for (const job of group) job.settle(job)
+  }
+
+  async function commitOnce(group: Job[], isRepeated = false): Promise<void> {
+    try {
+      if (isRepeated || !(await commitTogether(group))) await commitApart(group)
+    } catch (error) {
+      if (writer.inTransaction) writer.run('ROLLBACK')
+      if (isRepeated || !isFull(error) || !makeRoom()) throw error
+      await commitOnce(group, true)
+    }
   }
 
   /** False, and nothing done, when one of them failed. */
@@ -132,7 +147,7 @@ export function createStorage(writer: Database, reader: Database, onGroup: (size
       for (const job of group) job.value = await job.run(tx)
     } catch (error) {
       // A full disk makes SQLite itself roll back: then there is no use in trying again.
-      if (!writer.inTransaction) throw error
+      if (!writer.inTransaction || isFull(error)) throw error
       writer.run('ROLLBACK')
       return false
     }
@@ -147,12 +162,13 @@ export function createStorage(writer: Database, reader: Database, onGroup: (size
   }
 
   async function runJob(job: Job): Promise<void> {
+    delete job.failed
     save.run()
     try {
       job.value = await job.run(tx)
     } catch (error) {
       // A full disk makes SQLite itself roll back everything: then nobody's work is there, and all must hear of it.
-      if (!writer.inTransaction) throw error
+      if (!writer.inTransaction || isFull(error)) throw error
       undo.run()
       job.failed = true
       job.error = error
@@ -167,9 +183,14 @@ export function createStorage(writer: Database, reader: Database, onGroup: (size
       wake()
     })
 
-  const emptyLog = (): boolean => {
-    const [state] = writer.query<{ busy: number }, []>('PRAGMA wal_checkpoint(TRUNCATE)').all()
-    return state?.busy === 0
+  const emptyLog = (isRepeated = false): boolean => {
+    try {
+      const [state] = writer.query<{ busy: number }, []>('PRAGMA wal_checkpoint(TRUNCATE)').all()
+      return state?.busy === 0
+    } catch (error) {
+      if (!isFull(error)) throw error
+      return !isRepeated && makeRoom() && emptyLog(true)
+    }
   }
 
   const checkpoint = () =>
@@ -211,6 +232,9 @@ export function createStorage(writer: Database, reader: Database, onGroup: (size
     },
   }
 }
+
+const isFull = (error: unknown): boolean =>
+  [error, (error as Error).cause].some(each => (each as { code?: unknown } | undefined)?.code === 'SQLITE_FULL')
 
 type Query = { toSQL(): { sql: string; params: unknown[] } }
 type Value = string | number | Buffer | Uint8Array | null

@@ -95,6 +95,8 @@ async function create(
   const { tenantId } = caller
 
   const created = await deps.write(async tx => {
+    // Asked here, because a full disk may show only now: then this runs once more.
+    if (deps.space.isShort()) throw apiError('internal_error')
     const newest = newestAt.get(tenantId) ?? (await newestCreation(tx, tenantId))
     const at = Math.max(deps.now(), newest + 1)
     const charge = await chargeOne(tx, tenantId, caller.dailyQuota, at)

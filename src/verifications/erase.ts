@@ -13,8 +13,16 @@ const SHRED_ATTEMPTS_MAX = 60
 type EraseDeps = Pick<Deps, 'write' | 'now' | 'audit' | 'checkpoint' | 'changes' | 'metrics' | 'log' | 'outbox'>
 
 /** Everything derived from a verification, for good: afterwards its text is in no file. The quota it used is not given back. */
-export async function eraseVerification(deps: EraseDeps, owner: Owner, actor: string, id: string): Promise<ErasureResult> {
+export async function eraseVerification(
+  deps: EraseDeps & Pick<Deps, 'db' | 'erasures'>,
+  owner: Owner,
+  actor: string,
+  id: string,
+): Promise<ErasureResult> {
   const at = deps.now()
+  // Looked up beforehand, because the note cannot be taken back: nobody may have others' sessions noted.
+  if (!(await findVerification(deps.db, owner, id))) throw apiError('session_not_found')
+  await deps.erasures.note([id], at)
   const deleted = await deps.write(tx => eraseIn(deps, tx, { owner, actor, id, at }))
   if (!deleted) throw apiError('session_not_found')
   deps.changes.announce(id)

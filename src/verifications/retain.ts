@@ -18,6 +18,10 @@ async function eraseBatch(deps: Deps, tenantId: string, endedBy: number): Promis
   const due = await listEnded(deps.db, tenantId, endedBy, BATCH_MAX)
   if (due.length === 0) return 0
   const at = deps.now()
+  await deps.erasures.note(
+    due.map(({ id }) => id),
+    at,
+  )
   await deps.write(async tx => {
     for (const { id, environment } of due)
       await eraseIn(deps, tx, { owner: { tenantId, environment }, actor: 'retention', id, at })

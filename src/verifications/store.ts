@@ -379,6 +379,16 @@ export async function listEnded(db: Db, tenantId: string, endedBy: number, limit
     .limit(limit)
 }
 
+/** Every session there is, in the order of ids. */
+export async function listKeys(
+  db: Db,
+  afterId: string,
+  limit: number,
+): Promise<Pick<VerificationRow, 'id' | 'tenantId' | 'environment'>[]> {
+  const { id, tenantId, environment } = verificationSessions
+  return await db.select({ id, tenantId, environment }).from(verificationSessions).where(gt(id, afterId)).orderBy(id).limit(limit)
+}
+
 /** A tenant's sessions that a wallet has answered at or after a time, in that order. */
 export async function listAnsweredSince(
   db: Db,

@@ -1,4 +1,5 @@
 import type { Log } from '../log.ts'
+import { hireThread } from '../threads.ts'
 import type { EgressAnswer, EgressCall } from './egress-client.ts'
 import type { Order, Report } from './worker.ts'
 
@@ -88,5 +89,4 @@ export function startCourier(log: Log, hire: () => Worker): Courier {
   }
 }
 
-/** In the binary this file is an entry point of its own (scripts/build.ts). */
-export const hireWorker = (): Worker => new Worker(new URL('./worker.ts', import.meta.url).href, { smol: true })
+export const hireWorker = (): Worker => hireThread('webhooks/worker')

@@ -1,9 +1,9 @@
 import { Database } from 'bun:sqlite'
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ErasureResult } from '../../src/verifications/schema.ts'
 import { createVerification, type ErrorBody, NOON, startApp, type TestApp } from '../helpers/app.ts'
+import { filesContaining } from '../helpers/files.ts'
 
 let app: TestApp
 let tenant: Awaited<ReturnType<TestApp['tenant']>>
@@ -111,7 +111,7 @@ function finish(dir: string, tenantId: string, id: string): void {
     Buffer.from('sealed'),
   ])
   for (const delivery of ['whd_1', 'whd_2']) {
-    sqlite.run("INSERT INTO webhook_deliveries VALUES (?, ?, ?, ?, ?, 1, 1, NULL, 1, '')", [
+    sqlite.run("INSERT INTO webhook_deliveries VALUES (?, ?, ?, ?, ?, 1, 9000000000000, NULL, 1, '')", [
       delivery + id,
       tenantId,
       id,
@@ -153,5 +153,4 @@ function tracesOf(dir: string, id: string): Buffer[] {
   return rows.flatMap(row => Object.values(row).map(value => Buffer.from(value as Uint8Array)))
 }
 
-const isInFiles = (dir: string, text: Buffer): boolean =>
-  readdirSync(dir).some(file => readFileSync(join(dir, file)).includes(text))
+const isInFiles = (dir: string, text: Buffer): boolean => filesContaining(dir, text).length > 0

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import { resolve } from 'node:path'
 
-const MAIN = resolve(import.meta.dir, '../../src/main.ts')
+export const MAIN = resolve(import.meta.dir, '../../src/main.ts')
 
 export type Run = { exitCode: number; stdout: string; stderr: string }
 

@@ -1,0 +1,17 @@
+import type { Db } from '#db'
+import { listRecords } from './store.ts'
+
+const BATCH = 1000
+
+/** The subjects of all erasures on the chain, with their time. */
+export async function readErasures(db: Db): Promise<Map<string, number>> {
+  const erasures = new Map<string, number>()
+  for (let after = 0; ; ) {
+    const batch = await listRecords(db, after, BATCH)
+    for (const { action, subject, at } of batch) if (action === 'verification.erased') erasures.set(subject, at)
+    if (batch.length < BATCH) return erasures
+    after = batch.at(-1)!.seq
+    // A long chain is walked beside a running service.
+    await new Promise<void>(resolve => setImmediate(resolve))
+  }
+}

@@ -1,0 +1,53 @@
+import { join } from 'node:path'
+import { loadConfig } from '../config.ts'
+import { inspect, openDataDir } from '../db/data-dir.ts'
+import { backupsFolder, databaseFile } from '../db/files.ts'
+import { countApplied, MIGRATIONS } from '../db/migrate.ts'
+import { refusalFrom } from '../db/refusal.ts'
+import { hasDatabase } from '../db/replace.ts'
+import { realWorld } from '../deps.ts'
+import { CommandError, parseCall, print, UsageError } from './output.ts'
+
+const HELP = `usage: vidimus upgrade [--dry-run] [--json]
+
+Brings the database up to date with this program, as the next start would do by itself. Before that it is copied to backups/before-MIGRATION.db, which
+the program that was used so far can restore. Killed in the middle, it goes on at the next start. There is no way back but that copy. With --dry-run
+nothing is touched, and you are told what would be applied; that works beside a running server.
+
+example: vidimus upgrade --dry-run`
+
+export async function runUpgrade(args: string[]): Promise<number> {
+  const { values, words } = parseCall(args, { 'dry-run': { type: 'boolean' } })
+  if (values.help) return print(HELP)
+  if (words.length) throw new UsageError(`upgrade takes no "${words[0]}"`)
+  const { dataDir: dir } = loadConfig(process.env)
+  if (!hasDatabase(dir)) throw new CommandError(`there is no database in ${dir}; say where it is with VIDIMUS_DATA_DIR`)
+  const isDryRun = values['dry-run'] ?? false
+  const steps = isDryRun ? pendingIn(dir) : upgrade(dir)
+  const copy = steps.length ? join(backupsFolder(dir), `before-${steps[0]}.db`) : null
+  if (values.json) return print(JSON.stringify({ dry_run: isDryRun, migrations: steps, copy }))
+  if (!copy) return print('The database is up to date.')
+  return print(
+    isDryRun
+      ? `To be applied: ${steps.join(', ')}.\nBefore that, the database will be copied to ${copy}`
+      : `Applied: ${steps.join(', ')}.\nThe database from before is ${copy}`,
+  )
+}
+
+function pendingIn(dir: string): string[] {
+  try {
+    const applied = inspect(databaseFile(dir), reader => countApplied(reader))
+    return MIGRATIONS.slice(applied).map(([id]) => id)
+  } catch (error) {
+    throw refusalFrom(error, dir, databaseFile(dir))
+  }
+}
+
+function upgrade(dir: string): string[] {
+  const { now, random } = realWorld()
+  const { writer, reader, unlock, upgraded } = openDataDir({ dir, now: now(), random, role: 'server' })
+  reader.close()
+  writer.close()
+  unlock()
+  return upgraded
+}

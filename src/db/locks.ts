@@ -1,0 +1,49 @@
+// Who has the data directory: commands beside each other and beside one server, or one alone that replaces what is in it. Locks of SQLite on an
+// empty file: the system releases them when the process dies, however it dies.
+import { Database } from 'bun:sqlite'
+import { join } from 'node:path'
+import { StartRefusal, unusable } from './refusal.ts'
+import { BUSY_TIMEOUT_MS } from './sqlite.ts'
+
+export type Hold = 'command' | 'server' | 'alone'
+
+/** Gives what releases it. */
+export function holdDirectory(dir: string, how: Hold): () => void {
+  let lock: Database | undefined
+  try {
+    lock = new Database(join(dir, 'server.lock'), { create: true })
+    STEPS[how](lock, dir)
+  } catch (error) {
+    lock?.close()
+    if (error instanceof StartRefusal) throw error
+    throw unusable(dir, (error as { code?: string }).code ?? 'unknown', error)
+  }
+  const held = lock
+  return () => held.close()
+}
+
+const STEPS: Record<Hold, (lock: Database, dir: string) => void> = {
+  command(lock, dir) {
+    take(lock, BUSY_TIMEOUT_MS, ['BEGIN', 'SELECT 1 FROM sqlite_schema'], `${dir} is being restored; try again when that is done`)
+  },
+  server(lock, dir) {
+    take(lock, 0, ['BEGIN IMMEDIATE'], `another server uses ${dir}; stop it, or give this one its own VIDIMUS_DATA_DIR`)
+  },
+  alone(lock, dir) {
+    take(lock, 0, ['BEGIN IMMEDIATE'], `a server uses ${dir}; stop it, and run this again`)
+    // Commands are short; between the two a server may come, and is then in the way.
+    lock.run('ROLLBACK')
+    take(lock, BUSY_TIMEOUT_MS, ['BEGIN EXCLUSIVE'], `another process uses ${dir}; wait until it is done, and run this again`)
+  },
+}
+
+function take(lock: Database, patienceMs: number, statements: string[], refusal: string): void {
+  try {
+    lock.run(`PRAGMA busy_timeout = ${patienceMs}`)
+    lock.run('PRAGMA journal_mode = MEMORY')
+    for (const statement of statements) lock.query(statement).all()
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error
+    throw new StartRefusal('directory_in_use', refusal, error)
+  }
+}

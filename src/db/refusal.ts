@@ -1,0 +1,59 @@
+// Why a directory, a database or a backup is not used: each reason with its exit code, and a line that says what to do.
+import { MigrationError } from './migrate.ts'
+
+/** Each refusal has an exit code of its own, for scripts that start the service. */
+export const REFUSALS = {
+  sqlite_too_old: 10,
+  directory_in_use: 11,
+  database_damaged: 12,
+  key_missing: 13,
+  key_readable_by_others: 14,
+  key_wrong: 15,
+  schema_newer: 16,
+  clock_behind: 17,
+  directory_unusable: 18,
+} as const
+
+export class StartRefusal extends Error {
+  readonly exitCode: number
+  constructor(
+    readonly reason: keyof typeof REFUSALS,
+    message: string,
+    cause?: unknown,
+  ) {
+    super(message, { cause })
+    this.exitCode = REFUSALS[reason]
+  }
+}
+
+/** What the file system and SQLite say, in words that help; everything else is a mistake of ours and stays as it is. */
+export function refusalFrom(error: unknown, dir: string, file: string): unknown {
+  if (error instanceof MigrationError) {
+    return new StartRefusal('schema_newer', `${error.message}; start that version, or restore a backup made by this one`, error)
+  }
+  const { code } = error as { code?: unknown }
+  if (error instanceof StartRefusal || typeof code !== 'string') return error
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return damaged(file, error)
+  if (/^SQLITE_BUSY/.test(code)) {
+    return new StartRefusal('directory_in_use', `another process holds ${file}; wait until it is done, or stop it`, error)
+  }
+  if (/^(E[A-Z]+|SQLITE_(FULL|IOERR|READONLY|CANTOPEN|PERM)\w*)$/.test(code)) return unusable(dir, code, error)
+  return error
+}
+
+export const unusable = (dir: string, code: string, cause: unknown) =>
+  new StartRefusal(
+    'directory_unusable',
+    `cannot use ${dir} (${code}); mend its permissions, make room, or choose another with VIDIMUS_DATA_DIR`,
+    cause,
+  )
+
+export const damaged = (file: string, cause?: unknown) =>
+  new StartRefusal(
+    'database_damaged',
+    `${file} is damaged or not ours; it was left as it is: put a backup in its place with "vidimus restore"`,
+    cause,
+  )
+
+export const damagedBackup = (file: string, cause?: unknown) =>
+  new StartRefusal('database_damaged', `${file} is damaged, or no backup of this program; choose another one`, cause)

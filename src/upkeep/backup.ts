@@ -1,0 +1,101 @@
+// A backup is a whole database in one file, taken while others write, and looked at before it counts. It holds everything but the master key,
+// without which nobody can read what is sealed in it.
+import { rmSync } from 'node:fs'
+import { createAudit } from '../audit/append.ts'
+import { verifyAudit } from '../audit/verify.ts'
+import { databaseFile, keyFileOf, publish, sizeOf } from '../db/files.ts'
+import { countApplied } from '../db/migrate.ts'
+import { damagedBackup, StartRefusal } from '../db/refusal.ts'
+import { findRootKey, loadMasterKey, openRootKey } from '../db/root-key.ts'
+import { isSound, takenAtOf, withReader, writeSnapshot } from '../db/snapshot.ts'
+import { drizzleOn, openReader } from '../db/sqlite.ts'
+import type { Random } from '../ids.ts'
+import { createSealer, type Sealer } from '../seal.ts'
+import { countRecords, countVerifications, findHash, findHead, type Head } from './store.ts'
+
+/** Nothing is sealed where it is only read. */
+const NO_RANDOM: Random = () => {
+  throw new Error('nothing is sealed here')
+}
+
+export type BackupReport = { takenAt: number; bytes: number; verifications: number; auditRecords: number; head: string }
+
+/** Writes beside the target, and gives it its name only when it is known to be good. */
+export async function makeBackup(dir: string, target: string, takenAt: number): Promise<BackupReport> {
+  const part = `${target}.part`
+  try {
+    const before = await headOf(databaseFile(dir))
+    writeSnapshot(databaseFile(dir), part, takenAt)
+    const report = await checkBackup(part, keyFileOf(dir))
+    await refuseOlder(part, before)
+    publish(part, target)
+    return report
+  } catch (error) {
+    rmSync(part, { force: true })
+    throw error instanceof StartRefusal && error.reason === 'database_damaged' ? unsound(dir, error) : error
+  }
+}
+
+function unsound(dir: string, { cause }: StartRefusal): StartRefusal {
+  const found = cause instanceof Error ? ` (${cause.message})` : ''
+  return new StartRefusal(
+    'database_damaged',
+    `the copy of ${databaseFile(dir)} is not sound${found}, and was not kept; see "vidimus audit verify", or restore an older backup`,
+    cause,
+  )
+}
+
+/** Every page, index and reference; the whole audit chain with its signatures; and that the sessions are those the chain tells of. */
+export async function checkBackup(file: string, keyFile: string): Promise<BackupReport> {
+  if (!isSound(file)) throw damagedBackup(file)
+  withReader(file, countApplied)
+  const sealer = createSealer(rootKeyOf(file, keyFile), NO_RANDOM)
+  const reader = openReader(file)
+  try {
+    const db = drizzleOn(reader)
+    const { problem, count, head } = await verifyAudit({ db, sealer, audit: createAudit(sealer, NO_RANDOM) })
+    if (problem) throw damagedBackup(file, new Error(`record ${problem.seq}: ${problem.problem}`))
+    const verifications = await countVerifications(db)
+    const created = await countRecords(db, 'verification.created')
+    const erased = await countRecords(db, 'verification.erased')
+    if (created - erased !== verifications)
+      throw damagedBackup(file, new Error(`${created} created, ${erased} erased, ${verifications} there`))
+    return { takenAt: takenAtOf(reader) ?? 0, bytes: sizeOf(file), verifications, auditRecords: count, head }
+  } finally {
+    reader.close()
+  }
+}
+
+/** Refuses a database of another master key. */
+export function rootKeyOf(file: string, keyFile: string): Buffer {
+  return withReader(file, reader => {
+    const wrapped = findRootKey(reader)
+    if (!wrapped) throw damagedBackup(file)
+    const wrapper: Sealer = createSealer(loadMasterKey(keyFile), NO_RANDOM)
+    try {
+      return openRootKey(wrapper, wrapped)
+    } catch (error) {
+      throw new StartRefusal('key_wrong', `${keyFile} does not open ${file}; put the key in place that was used then`, error)
+    }
+  })
+}
+
+export async function headOf(file: string): Promise<Head | undefined> {
+  const reader = openReader(file)
+  try {
+    return await findHead(drizzleOn(reader))
+  } finally {
+    reader.close()
+  }
+}
+
+/** What was on the chain when the copy was begun must be on the chain of the copy. */
+async function refuseOlder(part: string, before: Head | undefined): Promise<void> {
+  if (!before) return
+  const reader = openReader(part)
+  try {
+    if ((await findHash(drizzleOn(reader), before.seq)) !== before.hash) throw damagedBackup(part)
+  } finally {
+    reader.close()
+  }
+}

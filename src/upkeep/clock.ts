@@ -1,0 +1,21 @@
+import type { Deps } from '../deps.ts'
+
+const STEP_MIN_MS = 600_000
+
+/** Time itself never steps here (time.ts); but that somebody set the clock, or that the machine slept, explains what the records show. */
+export async function noticeClockStep(deps: Pick<Deps, 'write' | 'now' | 'audit' | 'log' | 'clockStep'>): Promise<void> {
+  const byMs = deps.clockStep()
+  if (Math.abs(byMs) <= STEP_MIN_MS) return
+  deps.log.warn('clock.stepped', { ms: byMs })
+  const details = { by_seconds: Math.round(byMs / 1000) }
+  await deps.write(tx =>
+    deps.audit.append(tx, {
+      at: deps.now(),
+      tenantId: '',
+      actor: 'system',
+      action: 'clock.stepped',
+      subjectId: 'clock',
+      details,
+    }),
+  )
+}

@@ -1,0 +1,65 @@
+// A new master key. Rows stay as they are: only the root key is wrapped anew. First the new key is written beside the old one, then the database takes
+// it, then it takes the old one's place; killed in between, the next opening goes on from there (db/root-key.ts).
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { createAudit } from '../audit/append.ts'
+import { backupsFolder, databaseFile, keyFileOf, sizeOf } from '../db/files.ts'
+import { holdDirectory } from '../db/locks.ts'
+import { countApplied } from '../db/migrate.ts'
+import { damaged, refusalFrom } from '../db/refusal.ts'
+import { finishReplacing } from '../db/replace.ts'
+import { adoptNewKey, findRootKey, findWrapper, openRootKey, wrapRootKey, writeNewKey } from '../db/root-key.ts'
+import { isOurs } from '../db/snapshot.ts'
+import { createStorage, openReader, openWriter } from '../db/sqlite.ts'
+import type { Random } from '../ids.ts'
+import { createSealer } from '../seal.ts'
+import { replaceRootKey } from './store.ts'
+
+type Wanted = { dir: string; now: number; random: Random; actor: string }
+
+/** Gives the backups that only the old key opens. */
+export async function rekey({ dir, now, random, actor }: Wanted): Promise<string[]> {
+  const file = databaseFile(dir)
+  const release = holdDirectory(dir, 'alone')
+  try {
+    finishReplacing(dir)
+    if (sizeOf(file) === 0 || !isOurs(file)) throw damaged(file)
+    await replaceKey({ dir, now, random, actor })
+    return backupsIn(dir)
+  } catch (error) {
+    throw refusalFrom(error, dir, file)
+  } finally {
+    release()
+  }
+}
+
+async function replaceKey({ dir, now, random, actor }: Wanted): Promise<void> {
+  const keyFile = keyFileOf(dir)
+  const reader = openReader(databaseFile(dir))
+  countApplied(reader)
+  const wrapped = findRootKey(reader)
+  if (!wrapped) throw damaged(databaseFile(dir))
+  const rootKey = openRootKey(findWrapper(keyFile, wrapped, random), wrapped)
+  const audit = createAudit(createSealer(rootKey, random), random)
+  const storage = createStorage(openWriter(databaseFile(dir)), reader)
+  try {
+    const wrappedAnew = wrapRootKey(createSealer(writeNewKey(keyFile, random), random), rootKey)
+    await storage.write(async tx => {
+      await replaceRootKey(tx, wrappedAnew)
+      await audit.append(tx, { at: now, tenantId: '', actor, action: 'master_key.replaced', subjectId: 'master key' })
+    })
+    // What the old key wrapped stands in the log until then.
+    await storage.checkpoint()
+    adoptNewKey(keyFile)
+  } finally {
+    await storage.close()
+  }
+}
+
+function backupsIn(dir: string): string[] {
+  const folder = backupsFolder(dir)
+  if (!existsSync(folder)) return []
+  return readdirSync(folder)
+    .filter(name => name.endsWith('.db'))
+    .map(name => join(folder, name))
+}

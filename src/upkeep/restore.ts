@@ -1,0 +1,126 @@
+// A backup takes the place of the database. Everything is done on a copy, which is checked once more; only then does it get the database's name. Whoever
+// was erased since the backup is erased again before that, so that no restore brings anybody back.
+import { existsSync, realpathSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { createAudit } from '../audit/append.ts'
+import { readErasures } from '../audit/erasures.ts'
+import { makeDirectory } from '../db/data-dir.ts'
+import { backupsFolder, databaseFile, keyFileOf, makeBackupsFolder, sizeOf } from '../db/files.ts'
+import { holdDirectory } from '../db/locks.ts'
+import { countApplied, MigrationError, migrate } from '../db/migrate.ts'
+import { damagedBackup, refusalFrom, StartRefusal } from '../db/refusal.ts'
+import { discardPrepared, finishReplacing, preparedFile, replaceDatabase } from '../db/replace.ts'
+import { isSound, takenAtOf, withReader, writeSnapshot } from '../db/snapshot.ts'
+import { createStorage, drizzleOn, openReader, openWriter } from '../db/sqlite.ts'
+import type { Random } from '../ids.ts'
+import { createSealer } from '../seal.ts'
+import { isoUtc } from '../time.ts'
+import { eraseAgain } from '../verifications/erase-again.ts'
+import { type BackupReport, checkBackup, headOf, rootKeyOf } from './backup.ts'
+import { type ErasureLog, erasureLogIn, readErasureLog, writeErasureLog } from './erasures.ts'
+import { forgetSnapshotTime } from './store.ts'
+
+export type Restoration = BackupReport & {
+  erasedAgain: number
+  /** Migrations that brought it up to date. */
+  upgraded: string[]
+  /** Where the database is kept that was there before. */
+  replaced: string | undefined
+}
+
+/** Nobody can say who was erased since this backup was made. */
+export class ErasuresUnknown extends Error {}
+
+type Wanted = { dir: string; file: string; now: number; random: Random; withoutErasures: boolean; actor: string }
+
+export async function restoreBackup(wanted: Wanted): Promise<Restoration> {
+  const { dir, file } = wanted
+  makeDirectory(dir)
+  const release = holdDirectory(dir, 'alone')
+  try {
+    finishReplacing(dir)
+    return await replaceBy(wanted)
+  } catch (error) {
+    if (error instanceof MigrationError)
+      throw new StartRefusal('schema_newer', `${file}: ${error.message}; restore it with that version`, error)
+    throw refusalFrom(error, dir, file)
+  } finally {
+    discardPrepared(dir)
+    release()
+  }
+}
+
+async function replaceBy({ dir, file, now, random, withoutErasures, actor }: Wanted): Promise<Restoration> {
+  refuseUnfit(dir, file)
+  const rootKey = rootKeyOf(file, keyFileOf(dir))
+  const takenAt = withReader(file, takenAtOf) ?? (await headOf(file))?.at ?? 0
+  const erasures = await erasuresSince(dir, file, rootKey)
+  if (erasures.since > takenAt && !withoutErasures) throw new ErasuresUnknown()
+  const since = Math.min(erasures.since, now)
+  const { erasedAgain, upgraded } = await prepare({ dir, file, takenAt, rootKey, erasures, now, random, actor })
+  const report = await checkBackup(preparedFile(dir), keyFileOf(dir))
+  writeErasureLog(erasureLogIn(makeBackupsFolder(dir)), { ...erasures, since })
+  return { ...report, takenAt, erasedAgain, upgraded, replaced: replaceDatabase(dir) }
+}
+
+function refuseUnfit(dir: string, file: string): void {
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile())
+    throw new StartRefusal('database_damaged', `there is no file ${file}; give the path of a backup`)
+  if (existsSync(databaseFile(dir)) && realpathSync(file) === realpathSync(databaseFile(dir)))
+    throw new StartRefusal('database_damaged', `${file} is the database itself; give the path of a backup`)
+  if (!isSound(file)) throw damagedBackup(file)
+  withReader(file, countApplied)
+}
+
+/** From the log here, the log beside the backup, and the audit chain that is to be replaced: each may know what the others do not. */
+async function erasuresSince(dir: string, file: string, rootKey: Buffer): Promise<ErasureLog> {
+  const known = [
+    readErasureLog(erasureLogIn(backupsFolder(dir))),
+    readErasureLog(erasureLogIn(dirname(file))),
+    await erasuresOnChain(dir, rootKey),
+  ].filter(log => log !== undefined)
+  return {
+    since: Math.min(...known.map(({ since }) => since)),
+    subjects: new Map(known.flatMap(({ subjects }) => [...subjects])),
+  }
+}
+
+/** The chain knows every erasure, as long as it is of the same installation and can still be read. */
+async function erasuresOnChain(dir: string, rootKey: Buffer): Promise<ErasureLog | undefined> {
+  if (sizeOf(databaseFile(dir)) === 0) return undefined
+  try {
+    if (!isSound(databaseFile(dir)) || !rootKeyOf(databaseFile(dir), keyFileOf(dir)).equals(rootKey)) return undefined
+    const reader = openReader(databaseFile(dir))
+    try {
+      return { since: 0, subjects: await readErasures(drizzleOn(reader)) }
+    } finally {
+      reader.close()
+    }
+  } catch {
+    // It is damaged, or of another key: perhaps that is why it is to be replaced.
+    return undefined
+  }
+}
+
+type Preparation = Omit<Wanted, 'withoutErasures'> & { takenAt: number; rootKey: Buffer; erasures: ErasureLog }
+
+async function prepare({ dir, file, takenAt, rootKey, erasures, now, random, actor }: Preparation) {
+  discardPrepared(dir)
+  const target = preparedFile(dir)
+  writeSnapshot(file, target, takenAt)
+  const writer = openWriter(target)
+  const storage = createStorage(writer, openReader(target))
+  try {
+    const upgraded = migrate(writer, now)
+    const audit = createAudit(createSealer(rootKey, random), random)
+    const erasedAgain = await eraseAgain({ ...storage, audit }, { subjects: erasures.subjects, actor, at: now })
+    await storage.write(async tx => {
+      await forgetSnapshotTime(tx)
+      const details = { taken_at: isoUtc(takenAt), erased_again: erasedAgain }
+      await audit.append(tx, { at: now, tenantId: '', actor, action: 'backup.restored', subjectId: 'backup', details })
+    })
+    return { erasedAgain, upgraded }
+  } finally {
+    await storage.close()
+  }
+}

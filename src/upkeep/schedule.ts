@@ -1,0 +1,116 @@
+import { copyFileSync, existsSync, linkSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { backupsFolder, databaseFile, makeBackupsFolder, sizeOf } from '../db/files.ts'
+import type { Deps } from '../deps.ts'
+import { hireThread } from '../threads.ts'
+import { dailyName, goodBackups, hourlyName, isDue, listBackups, surplusBackups } from './backup-files.ts'
+import type { Order, Outcome } from './backup-worker.ts'
+
+/** A backup that failed is heavy work for nothing: not again at once. */
+const AFTER_FAILURE_MS = 600_000
+/** A name says when a copy was begun, to the second; a day is more than any copy takes. */
+const MARGIN_MS = 86_400_000
+/** What a backup leaves of the disk. */
+const ROOM_LEFT_BYTES = 256 * 1024 * 1024
+const NO_ROOM: Outcome = { ok: false, failure: 'too little room on the disk' }
+
+export type Backups = {
+  /** Makes a backup if it is time for one, and deletes what is too old. */
+  runWhenDue(): Promise<void>
+  stop(): Promise<void>
+}
+
+type BackupDeps = Pick<Deps, 'config' | 'now' | 'log' | 'metrics' | 'erasures' | 'space'>
+
+export function createBackups(deps: BackupDeps, hire: () => Worker = hireWorker): Backups {
+  const { config, now, log, metrics } = deps
+  const plan = config.backups
+  const folder = backupsFolder(config.dataDir)
+  let notBefore = 0
+  let isStopped = false
+  let working: { worker: Worker; give: (outcome: Outcome) => void } | undefined
+
+  if (plan) {
+    metrics.gauge('vidimus_backup_age_seconds', 'Since the newest good backup; Inf without any.', async () => {
+      const newest = goodBackups(listBackups(folder), now()).at(-1)
+      return newest ? Math.floor((now() - newest.at) / 1000) : Number.POSITIVE_INFINITY
+    })
+  }
+
+  async function run(order: Order): Promise<Outcome> {
+    const { promise, resolve } = Promise.withResolvers<Outcome>()
+    const worker = hire()
+    working = { worker, give: resolve }
+    worker.addEventListener('message', ({ data }: MessageEvent<Outcome>) => resolve(data))
+    worker.addEventListener('error', event => {
+      // Without it a failure in the thread would be one of ours.
+      event.preventDefault()
+      resolve({ ok: false, failure: 'the thread failed' })
+    })
+    worker.addEventListener('close', () => resolve({ ok: false, failure: 'the thread was lost' }))
+    worker.postMessage(order)
+    const outcome = await promise
+    working = undefined
+    worker.terminate()
+    return outcome
+  }
+
+  async function makeOne(hourly: boolean, at: number): Promise<void> {
+    makeBackupsFolder(config.dataDir)
+    for (const name of readdirSync(folder)) if (/^(hourly|daily|before)-.*\.part$/.test(name)) rmSync(join(folder, name))
+    await deps.erasures.ensure()
+    if (isStopped) return
+    const startedAt = performance.now()
+    const target = join(folder, hourly ? hourlyName(at) : dailyName(at))
+    const outcome = hasRoom() ? await run({ dir: config.dataDir, target, takenAt: at }) : NO_ROOM
+    if (isStopped) return
+    metrics.count('vidimus_backups_total', { outcome: outcome.ok ? 'good' : 'failed' })
+    if (!outcome.ok) {
+      notBefore = at + AFTER_FAILURE_MS
+      return log.error('backup.failed', { failure: outcome.failure })
+    }
+    if (hourly && plan && plan.daily > 0) keepAs(target, join(folder, dailyName(at)))
+    log.info('backup.made', { count: outcome.report.verifications, ms: Math.round(performance.now() - startedAt) })
+    await deleteSurplus()
+  }
+
+  /** A backup must not be what fills the disk. */
+  function hasRoom(): boolean {
+    const file = databaseFile(config.dataDir)
+    return deps.space.free() - sizeOf(file) - sizeOf(`${file}-wal`) > ROOM_LEFT_BYTES
+  }
+
+  async function deleteSurplus(): Promise<void> {
+    for (const { name } of surplusBackups(listBackups(folder), plan, now())) {
+      for (const suffix of ['', '-wal', '-shm']) rmSync(join(folder, `${name}${suffix}`), { force: true })
+    }
+    const [oldest] = listBackups(folder)
+    if (plan && oldest) await deps.erasures.prune(oldest.at - MARGIN_MS)
+  }
+
+  return {
+    async runWhenDue() {
+      const at = now()
+      // Without a schedule there are still the copies from before upgrades, and replaced databases.
+      if (!plan) return await deleteSurplus()
+      if (at >= notBefore && isDue(listBackups(folder), plan, at)) await makeOne(plan.hourly > 0, at)
+    },
+    async stop() {
+      isStopped = true
+      working?.give({ ok: false, failure: 'the service stopped' })
+      working?.worker.terminate()
+    },
+  }
+}
+
+/** One file under two names, where the file system can do that. */
+function keepAs(file: string, name: string): void {
+  if (existsSync(name)) return
+  try {
+    linkSync(file, name)
+  } catch {
+    copyFileSync(file, name)
+  }
+}
+
+const hireWorker = (): Worker => hireThread('upkeep/backup-worker')

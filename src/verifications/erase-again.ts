@@ -1,0 +1,22 @@
+import type { Deps } from '../deps.ts'
+import { eraseIn } from './erase.ts'
+import { listKeys } from './store.ts'
+
+const BATCH = 500
+
+type Again = { subjects: ReadonlyMap<string, unknown>; actor: string; at: number }
+
+/** For a database from before an erasure: whoever was erased since is erased again, and the chain says so. Subjects as the audit chain calls them. */
+export async function eraseAgain(deps: Pick<Deps, 'db' | 'write' | 'audit'>, { subjects, actor, at }: Again): Promise<number> {
+  let erased = 0
+  for (let after = ''; ; ) {
+    const batch = await listKeys(deps.db, after, BATCH)
+    const due = batch.filter(({ id }) => subjects.has(deps.audit.subjectOf(id)))
+    await deps.write(async tx => {
+      for (const { id, ...owner } of due) await eraseIn(deps, tx, { owner, actor, id, at })
+    })
+    erased += due.length
+    if (batch.length < BATCH) return erased
+    after = batch.at(-1)!.id
+  }
+}

@@ -1,0 +1,75 @@
+// Kills a call of the program just before it asks the system for something that changes a file: the first time, the second time, and so on. Where
+// strace is not at hand it is killed after some time instead, and the titles of the tests say so.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryDir } from './app.ts'
+import { MAIN } from './cli.ts'
+
+const CHANGES = ['rename', 'unlink', 'link', 'fsync', 'fdatasync', 'ftruncate', 'pwrite64', 'write'] as const
+const TIMED_KILLS = 12
+
+export const canTrace = Bun.which('strace') !== null && Bun.spawnSync(['strace', '-f', '-o', '/dev/null', 'true']).success
+
+export const HOW = canTrace ? 'at every kind of step' : 'at several moments (strace is not here: not at every step)'
+
+export type KillPoint = { name: string; run: (dir: string, args: string[]) => Promise<{ isKilled: boolean }> }
+
+/** Points of one call, found by letting it run once on a directory of its own; at most `perKind` of each kind, spread over the call. */
+export async function killPoints(dir: string, args: string[], perKind: number): Promise<KillPoint[]> {
+  if (!canTrace) return timedPoints(dir, args)
+  const trace = join(temporaryDir(), 'trace')
+  const child = spawn(['strace', '-f', '-o', trace, '-e', `trace=${known(CHANGES)}`], dir, args)
+  if ((await child.exited) !== 0) throw new Error(`it must go well first: ${await new Response(child.stderr).text()}`)
+  const lines = readFileSync(trace, 'utf8').split('\n')
+  return CHANGES.flatMap(change => {
+    const count = lines.filter(line => new RegExp(`^\\d+ +${change}(at2?)?\\(`).test(line)).length
+    return spread(count, perKind).map(nth => ({
+      name: `${change} ${nth} of ${count}`,
+      run: (own: string, call: string[]) => killed(own, call, change, nth),
+    }))
+  })
+}
+
+async function timedPoints(dir: string, args: string[]): Promise<KillPoint[]> {
+  const startedAt = performance.now()
+  if ((await spawn([], dir, args).exited) !== 0) throw new Error('it must go well first')
+  const tookMs = performance.now() - startedAt
+  return Array.from({ length: TIMED_KILLS }, (_, i) => ({
+    name: `${i} of ${TIMED_KILLS}`,
+    async run(own: string, call: string[]) {
+      const child = spawn([], own, call)
+      await Bun.sleep((tookMs * i) / TIMED_KILLS)
+      child.kill('SIGKILL')
+      await child.exited
+      return { isKilled: child.signalCode === 'SIGKILL' }
+    },
+  }))
+}
+
+async function killed(dir: string, args: string[], change: string, nth: number): Promise<{ isKilled: boolean }> {
+  const set = known([change])
+  const child = spawn(['strace', '-f', '-o', '/dev/null', '-e', `inject=${set}:signal=SIGKILL:when=${nth}`], dir, args)
+  await child.exited
+  return { isKilled: child.signalCode === 'SIGKILL' || child.exitCode === 137 }
+}
+
+/** Which of them exist depends on the machine. */
+const known = (changes: readonly string[]): string =>
+  changes
+    .flatMap(change => [`?${change}`, ...(/^(rename|unlink|link)$/.test(change) ? [`?${change}at`, `?${change}at2`] : [])])
+    .join(',')
+
+function spread(count: number, most: number): number[] {
+  const shown = Math.min(count, most)
+  return Array.from({ length: shown }, (_, i) => 1 + Math.floor((i * (count - 1)) / Math.max(1, shown - 1)))
+}
+
+function spawn(before: string[], dir: string, args: string[]) {
+  const { PATH = '', HOME = '' } = process.env
+  return Bun.spawn([...before, process.execPath, MAIN, ...args], {
+    env: { PATH, HOME, VIDIMUS_DATA_DIR: dir },
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'pipe',
+  })
+}

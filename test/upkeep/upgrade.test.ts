@@ -1,0 +1,203 @@
+// From every schema there ever was to this one, with data, killed on the way: a copy from before, and nothing lost.
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { holdDirectory } from '../../src/db/locks.ts'
+import { MIGRATIONS } from '../../src/db/migrate.ts'
+import { REFUSALS } from '../../src/db/refusal.ts'
+import type { Verification } from '../../src/verifications/schema.ts'
+import { call, createVerification, startApp, temporaryDir } from '../helpers/app.ts'
+import { serve, stopServing, vidimus, vidimusJson } from '../helpers/cli.ts'
+import { contentOf, copyOf, invariantsOf, modeOf, namesIn, one, SOUND } from '../helpers/directories.ts'
+import { HOW, killPoints } from '../helpers/kill-at.ts'
+import { withOldSchema } from '../helpers/old-schema.ts'
+import { receive, startAppFor, stopReceiving } from '../helpers/receiver.ts'
+import { seeded } from '../helpers/seeded.ts'
+import { verifyWith } from '../helpers/wallet.ts'
+
+setDefaultTimeout(180_000)
+afterAll(stopServing)
+afterAll(stopReceiving)
+
+type Told = { dry_run: boolean; migrations: string[]; copy: string | null }
+
+const IDS = MIGRATIONS.map(([id]) => id)
+const OLD_SCHEMAS = IDS.map((_, i) => i).slice(1)
+
+const databaseOf = (dir: string) => join(dir, 'vidimus.db')
+const copyBefore = (dir: string, known: number) => join(dir, 'backups', `before-${IDS[known]}.db`)
+
+function appliedIn(file: string): string[] {
+  const sqlite = new Database(file)
+  const rows = sqlite.query<{ id: string }, []>('SELECT id FROM schema_migrations ORDER BY id').all()
+  sqlite.close()
+  return rows.map(({ id }) => id)
+}
+
+let current: string
+let key: string
+let made: Verification[]
+
+beforeAll(async () => {
+  const shop = receive(() => new Response(null, { status: 500 }))
+  const app = await startAppFor([shop], { now: Date.now() })
+  ;({ key } = await app.tenant())
+  const body = { webhook_url: shop.url(), purpose: 'to sell a bottle', metadata: { order: 'o-1' } }
+  made = [
+    (await verifyWith(app, key, 'adult', { body })).verification,
+    (await verifyWith(app, key, 'minor', { body })).verification,
+  ]
+  for (let i = 0; i < 100; i++) made.push(await createVerification(app, key, { purpose: `number ${i}` }))
+  await app.stop()
+  current = app.dir
+})
+
+/** The service runs on it, and everything is as it was. */
+async function expectUpgraded(dir: string): Promise<void> {
+  const server = await serve(dir)
+  for (const { id, purpose, metadata, claims, credentials, status } of made.slice(0, 5)) {
+    const { body } = await call<Verification>(server.url, 'GET', `/v1/verifications/${id}`, { key })
+    // Without what is undefined: toMatchObject would look for it.
+    expect(body).toMatchObject(JSON.parse(JSON.stringify({ id, purpose, metadata, claims, credentials, status })))
+  }
+  expect((await call(server.url, 'POST', '/v1/verifications', { key, body: { template: 'age_over_18' } })).status).toBe(201)
+  server.process.kill('SIGKILL')
+  await server.process.exited
+  expect(appliedIn(databaseOf(dir))).toEqual(IDS)
+  expect(invariantsOf(databaseOf(dir))).toEqual(SOUND)
+  expect(one(databaseOf(dir), 'SELECT count(*) FROM webhook_deliveries')).toBe(2)
+  expect(await vidimusJson<object>(dir, 'audit', 'verify')).toMatchObject({ ok: true })
+}
+
+function expectCopyFromBefore(dir: string, known: number): void {
+  const copy = copyBefore(dir, known)
+  expect(appliedIn(copy)).toEqual(IDS.slice(0, known))
+  expect(invariantsOf(copy)).toEqual(SOUND)
+  expect(one(copy, 'SELECT count(*) FROM verification_sessions')).toBe(made.length)
+  expect(modeOf(copy)).toBe('600')
+}
+
+describe.each(OLD_SCHEMAS)('a database that knows %d migrations', known => {
+  test('is brought up to date by the next start, after a copy of it was made', async () => {
+    const dir = withOldSchema(current, known)
+    await expectUpgraded(dir)
+    expectCopyFromBefore(dir, known)
+    expect(namesIn(join(dir, 'backups'))).toEqual([`before-${IDS[known]}.db`])
+  })
+
+  test('by any command that opens it, and by "upgrade", which says what it did', async () => {
+    const [one, other] = [withOldSchema(current, known), withOldSchema(current, known)]
+    await vidimusJson(one, 'tenant', 'list')
+    const told = await vidimusJson<Told>(other, 'upgrade')
+    expect(told).toEqual({ dry_run: false, migrations: IDS.slice(known), copy: copyBefore(other, known) })
+    for (const dir of [one, other]) expectCopyFromBefore(dir, known)
+    expect(await vidimusJson<Told>(other, 'upgrade')).toEqual({ dry_run: false, migrations: [], copy: null })
+  })
+
+  test('is left as it is by --dry-run, which tells what would be applied', async () => {
+    const dir = withOldSchema(current, known)
+    const before = contentOf(dir)
+    const told = await vidimusJson<Told>(dir, 'upgrade', '--dry-run')
+    expect(told).toEqual({ dry_run: true, migrations: IDS.slice(known), copy: copyBefore(dir, known) })
+    expect(contentOf(dir)).toEqual(before)
+    expect(existsSync(join(dir, 'backups'))).toBe(false)
+    expect((await vidimus(dir, ['upgrade', '--dry-run'])).stdout).toContain(`To be applied: ${IDS[known]}`)
+  })
+
+  test(`killed ${HOW} on the way, is brought up to date by the next start, and the copy is from before`, async () => {
+    const points = await killPoints(withOldSchema(current, known), ['upgrade'], 5)
+    let killed = 0
+    for (const { name, run } of points) {
+      const dir = withOldSchema(current, known)
+      if ((await run(dir, ['upgrade'])).isKilled) killed++
+      expect([name, invariantsOf(databaseOf(dir)).integrity]).toEqual([name, 'ok'])
+      await vidimusJson(dir, 'tenant', 'list')
+      expect([name, appliedIn(databaseOf(dir))]).toEqual([name, IDS])
+      expect([name, invariantsOf(databaseOf(dir))]).toEqual([name, SOUND])
+      // Killed after the last migration there is nothing left to copy; before the first one a copy is made again.
+      const copies = IDS.flatMap((_, i) => (existsSync(copyBefore(dir, i)) ? [i] : []))
+      expect([name, copies[0]]).toEqual([name, known])
+      for (const i of copies) expect([name, appliedIn(copyBefore(dir, i))]).toEqual([name, IDS.slice(0, i)])
+      rmSync(dir, { recursive: true })
+    }
+    expect(killed).toBeGreaterThan(points.length / 2)
+  })
+
+  test('killed three times at random while a server starts on it, is served whole by the fourth', async () => {
+    const random = seeded(known)
+    const dir = withOldSchema(current, known)
+    for (let kill = 0; kill < 3; kill++) {
+      const starting = serve(dir).catch(() => undefined)
+      await Bun.sleep(150 + random.below(250))
+      await stopServing()
+      await starting
+    }
+    await expectUpgraded(dir)
+    expectCopyFromBefore(dir, known)
+  })
+
+  test('is restored from a backup of that time, and brought up to date on the way', async () => {
+    const old = withOldSchema(current, known)
+    await vidimusJson(old, 'upgrade')
+    const restored = await vidimusJson<{ upgraded: string[] }>(old, 'restore', copyBefore(old, known))
+    expect(restored.upgraded).toEqual(IDS.slice(known))
+    await expectUpgraded(old)
+  })
+})
+
+test('a database of a newer program is refused, by --dry-run too, and nothing is changed', async () => {
+  const dir = copyOf(current)
+  const sqlite = new Database(databaseOf(dir))
+  sqlite.run("INSERT INTO schema_migrations VALUES ('9999_future', 'x', 1)")
+  sqlite.close()
+  const before = contentOf(dir)
+  for (const args of [['upgrade'], ['upgrade', '--dry-run']]) {
+    const { exitCode, stderr } = await vidimus(dir, args)
+    expect(exitCode).toBe(REFUSALS.schema_newer)
+    expect(stderr).toMatch(/^vidimus: [^\n]+9999_future[^\n]+\n$/)
+  }
+  expect(contentOf(dir)).toEqual(before)
+})
+
+test('beside a running server an upgrade is refused, and --dry-run answers; without a database both say so', async () => {
+  const dir = copyOf(current)
+  const server = await serve(dir)
+  expect((await vidimus(dir, ['upgrade'])).exitCode).toBe(REFUSALS.directory_in_use)
+  expect(await vidimusJson<Told>(dir, 'upgrade', '--dry-run')).toEqual({ dry_run: true, migrations: [], copy: null })
+  server.process.kill('SIGKILL')
+  const none = join(temporaryDir(), 'data')
+  for (const args of [['upgrade'], ['upgrade', '--dry-run']]) {
+    const { exitCode, stderr } = await vidimus(none, args)
+    expect([exitCode, existsSync(none)]).toEqual([1, false])
+    expect(stderr).toMatch(/^vidimus: there is no database in [^\n]+\n$/)
+  }
+})
+
+test('a command does not change the schema under a server of an older version', async () => {
+  const dir = withOldSchema(current, 1)
+  const release = holdDirectory(dir, 'server')
+  const before = contentOf(dir)
+  const { exitCode, stderr } = await vidimus(dir, ['tenant', 'list'])
+  release()
+  expect(exitCode).toBe(REFUSALS.directory_in_use)
+  expect(stderr).toMatch(/^vidimus: another server uses [^\n]+; stop it[^\n]*\n$/)
+  expect(contentOf(dir)).toEqual(before)
+})
+
+test('when the copy cannot be made, nothing is applied', async () => {
+  const dir = withOldSchema(current, 1)
+  writeFileSync(join(dir, 'backups'), 'in the way')
+  const before = contentOf(dir)
+  const { exitCode, stderr } = await vidimus(dir, ['upgrade'])
+  expect(exitCode).toBe(REFUSALS.directory_unusable)
+  expect(stderr).toMatch(/^vidimus: [^\n]+\n$/)
+  expect(appliedIn(databaseOf(dir))).toEqual(IDS.slice(0, 1))
+  expect(contentOf(dir)).toEqual(before)
+})
+
+test('a service that never had another schema makes no copy', async () => {
+  const app = await startApp()
+  await app.stop()
+  expect(namesIn(join(app.dir, 'backups'))).toEqual([])
+})
