@@ -22,7 +22,13 @@ export function browserTest(title: string, act: (openPage: OpenPage) => Promise<
   }
   // Here and not once in this file, which is evaluated once for all test files.
   afterAll(closeBrowser)
-  test(title, () => act(openPage), TIMEOUT_MS)
+  test(title, () => act(openPage).finally(closePages), TIMEOUT_MS)
+}
+
+/** A page that is left open goes on drawing, and asking its server. */
+async function closePages(): Promise<void> {
+  const browser = await running
+  await Promise.all(browser?.contexts().map(context => context.close()) ?? [])
 }
 
 async function openPage(origin: string, options?: BrowserContextOptions): Promise<WatchedPage> {
