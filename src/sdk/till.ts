@@ -1,0 +1,185 @@
+import { VidimusError } from './error.ts'
+import { type Call, type CallOptions, createTransport, newKey, randomFraction, type TransportOptions } from './transport.ts'
+import { type TillVerifications, tillVerifications } from './verifications.ts'
+import type { Device, TokenPair, Usage } from './wire.ts'
+
+/**
+ * Where a till keeps what it must not lose: one text, which outlasts a restart and which nobody else can read. `write` resolves once the text is safe. A
+ * till whose storage is lost, or put back to an earlier state, has to be paired again.
+ */
+export type TillStorage = {
+  read(): string | null | undefined | Promise<string | null | undefined>
+  write(text: string): void | Promise<void>
+  /**
+   * Runs `work` while nobody else does. Needed when several processes or tabs share a storage: a refresh token that is used twice revokes the till. In a
+   * browser: `work => navigator.locks.request('till', work)`.
+   */
+  lock?<Result>(work: () => Promise<Result>): Promise<Result>
+}
+
+export type TillOptions = TransportOptions & { storage: TillStorage }
+
+export type Till = {
+  /** Pairs this till by the code of its registration. After a lost answer or a crash, call it again with the same code: it gets the same tokens. */
+  enroll(pairingCode: string, options?: CallOptions): Promise<Device>
+  /** Whether it has tokens; the service may have revoked them. */
+  isPaired(): Promise<boolean>
+  /** Exchanges the tokens now. It happens by itself, at 70 to 90 % of the life of the access token. */
+  refresh(options?: Pick<CallOptions, 'signal'>): Promise<void>
+  verifications: TillVerifications
+  usage(options?: CallOptions): Promise<Usage>
+}
+
+type Tokens = {
+  access: string
+  refresh: string
+  /** By the clock of this machine. */
+  refreshAt: number
+  expiresAt: number
+  /** Chosen with the tokens, so that it is safe before it is sent. */
+  refreshKey: string
+}
+
+type Kept = { tokens?: Tokens; pairing?: { code: string; key: string } }
+
+/** After a refresh that failed while the access token still works. */
+const REFRESH_AGAIN_MS = 60_000
+
+/**
+ * A venue's device: it may ask what its `allowed_templates` allow, and read its own sessions.
+ *
+ * @example
+ * ```ts
+ * const till = createTill({
+ *   baseUrl: 'https://verify.example',
+ *   storage: { read: () => localStorage.getItem('till'), write: text => localStorage.setItem('till', text) },
+ * })
+ * if (!(await till.isPaired())) await till.enroll('VD-7K3M-9QZX')
+ * const { id, wallet_uri } = await till.verifications.create({ template: 'age_over_18' })
+ * ```
+ */
+export function createTill({ storage, ...options }: TillOptions): Till {
+  const transport = createTransport(options)
+  const { lock = work => work() } = storage
+  let refreshing: Promise<Tokens> | undefined
+  let notBefore = 0
+
+  const readKept = async (): Promise<Kept> => parsed(await storage.read())
+  const keep = async (kept: Kept) => await storage.write(JSON.stringify(kept))
+  const currentTokens = async (): Promise<Tokens> => {
+    const { tokens } = await readKept()
+    if (!tokens) throw new VidimusError('not_paired', { message: 'This till is not paired: enroll it.' })
+    return tokens
+  }
+
+  const exchange = async (stale: Tokens): Promise<Tokens> => {
+    const { refresh, refreshKey, access } = await currentTokens()
+    // Somebody else was faster.
+    if (access !== stale.access) return await currentTokens()
+    try {
+      const pair = await transport.send<TokenPair>({
+        method: 'POST',
+        path: '/v1/devices/token',
+        body: { refresh_token: refresh },
+        idempotencyKey: refreshKey,
+        isRepeatable: true,
+      })
+      const tokens = tokensOf(pair)
+      await keep({ tokens })
+      return tokens
+    } catch (error) {
+      if (error instanceof VidimusError && error.code === 'invalid_refresh_token') await keep({})
+      throw error
+    }
+  }
+
+  // All who wait share one; whoever aborts leaves the others alone, and the tokens are kept all the same.
+  const refresh = async (stale: Tokens, signal?: AbortSignal): Promise<Tokens> => {
+    refreshing ??= lock(() => exchange(stale)).finally(() => {
+      refreshing = undefined
+    })
+    return await unlessAborted(refreshing, signal)
+  }
+
+  const usableTokens = async (signal?: AbortSignal): Promise<Tokens> => {
+    const tokens = await currentTokens()
+    if (Date.now() < Math.max(tokens.refreshAt, notBefore)) return tokens
+    try {
+      return await refresh(tokens, signal)
+    } catch (error) {
+      signal?.throwIfAborted()
+      if (Date.now() >= tokens.expiresAt || !isPassing(error)) throw error
+      notBefore = Date.now() + REFRESH_AGAIN_MS
+      return tokens
+    }
+  }
+
+  const send = async <Body>(call: Call): Promise<Body> => {
+    const tokens = await usableTokens(call.signal)
+    try {
+      return await transport.send<Body>({ ...call, token: tokens.access })
+    } catch (error) {
+      // The clock of this machine is not the service's.
+      if (!(error instanceof VidimusError) || error.code !== 'api_key_expired') throw error
+      return await transport.send<Body>({ ...call, token: (await refresh(tokens, call.signal)).access })
+    }
+  }
+
+  return {
+    enroll: (pairingCode, options = {}) =>
+      lock(async () => {
+        const kept = await readKept()
+        const key = kept.pairing?.code === pairingCode ? kept.pairing.key : newKey()
+        await keep({ ...kept, pairing: { code: pairingCode, key } })
+        const pair = await transport.send<TokenPair>({
+          ...options,
+          method: 'POST',
+          path: '/v1/devices/enroll',
+          body: { pairing_code: pairingCode },
+          idempotencyKey: key,
+          isRepeatable: true,
+        })
+        await keep({ tokens: tokensOf(pair) })
+        return pair.device
+      }),
+    isPaired: async () => (await readKept()).tokens !== undefined,
+    refresh: async ({ signal } = {}) => void (await refresh(await currentTokens(), signal)),
+    verifications: tillVerifications(transport, send),
+    usage: (options = {}) => send({ ...options, path: '/v1/usage', isRepeatable: true }),
+  }
+}
+
+function parsed(text: string | null | undefined): Kept {
+  if (!text) return {}
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Cut off, or somebody else's: as good as nothing.
+    return {}
+  }
+}
+
+function tokensOf({ access_token, refresh_token, expires_in }: TokenPair): Tokens {
+  const [now, lifeMs] = [Date.now(), expires_in * 1000]
+  return {
+    access: access_token,
+    refresh: refresh_token,
+    refreshAt: now + lifeMs * (0.7 + 0.2 * randomFraction()),
+    expiresAt: now + lifeMs,
+    refreshKey: newKey(),
+  }
+}
+
+/** The service is away, or busy. */
+const isPassing = (error: unknown): boolean =>
+  error instanceof VidimusError && (error.code === 'no_answer' || error.status === 429 || (error.status ?? 0) >= 500)
+
+function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
+  if (!signal) return work
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}

@@ -1,0 +1,225 @@
+import { checkedBaseUrl } from './base-url.ts'
+import { VidimusError } from './error.ts'
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>
+
+export type TransportOptions = {
+  /** Of the service: https, or http in a private network. A path is kept, for a service behind a proxy. */
+  baseUrl: string
+  /** Instead of the platform's own. */
+  fetch?: Fetch
+  /** For a call with all of its attempts; 30 seconds unless given. */
+  timeoutMs?: number
+}
+
+export type CallOptions = {
+  /** Its reason is what the call throws when it is aborted. */
+  signal?: AbortSignal
+  /** For this call with all of its attempts. */
+  timeoutMs?: number
+}
+
+export type Call = CallOptions & {
+  method?: 'GET' | 'POST' | 'DELETE'
+  path: string
+  token?: string
+  body?: object
+  idempotencyKey?: string
+  /** Whether a repeat does no harm when nobody knows what became of the attempt before. If not, only refusals are repeated. */
+  isRepeatable?: boolean
+}
+
+export type Transport = {
+  send<Body>(call: Call): Promise<Body>
+  /** An answer that is read as it comes. */
+  open(path: string, signal: AbortSignal): Promise<Response>
+}
+
+const TIMEOUT_MS = 30_000
+const TRIES_MAX = 4
+const BACKOFF_MS = 500
+const BACKOFF_FACTOR = 3
+const RATE_LIMITED_MS = 1000
+const ANSWER_BYTES_MAX = 32 * 1024 * 1024
+const MESSAGE_CHARS_MAX = 500
+
+export function createTransport({ baseUrl, fetch: own, timeoutMs: usualMs = TIMEOUT_MS }: TransportOptions): Transport {
+  const base = checkedBaseUrl(baseUrl)
+  // Looked up at each call: whoever replaces the global one means it.
+  const request: Fetch = own ?? ((url, init) => fetch(url, init))
+
+  return {
+    async send<Body>({ timeoutMs = usualMs, body, ...call }: Call): Promise<Body> {
+      checkMs(timeoutMs)
+      const text = body && JSON.stringify(body)
+      const until = performance.now() + timeoutMs
+      let maybeDone = false
+      for (let tries = 1; ; tries++) {
+        // An attempt that hangs must leave time for another.
+        const attemptMs = Math.min(timeoutMs / 2, until - performance.now())
+        try {
+          return await attempt<Body>(request, base, { ...call, text, attemptMs, maybeDone })
+        } catch (error) {
+          if (!(error instanceof VidimusError)) throw error
+          maybeDone = error.maybeDone
+          const delayMs = tries < TRIES_MAX ? delayBeforeRepeat(error, call, tries) : undefined
+          if (delayMs === undefined || performance.now() + delayMs >= until) throw error
+          await pause(delayMs, call.signal)
+        }
+      }
+    },
+
+    open: (path, signal) => request(`${base}${path}`, { headers: { accept: 'text/event-stream' }, redirect: 'manual', signal }),
+  }
+}
+
+// What is longer than timers can be would be over at once.
+export function checkMs(timeoutMs: number): void {
+  if (!(timeoutMs > 0 && timeoutMs < 2 ** 31)) throw new TypeError('timeoutMs: give a number of milliseconds, at most 24 days')
+}
+
+/** Undefined when it must not, or need not, be repeated. */
+function delayBeforeRepeat(
+  { code, status = 0, retryAfterMs }: VidimusError,
+  { isRepeatable }: Call,
+  tries: number,
+): number | undefined {
+  const backoffMs = randomFraction() * BACKOFF_MS * BACKOFF_FACTOR ** (tries - 1)
+  // Refused before anything was done.
+  if (status === 429) return (retryAfterMs ?? RATE_LIMITED_MS) + backoffMs
+  // Retry-After is the end of the lease; the request that holds it is mostly done long before.
+  if (code === 'idempotency_key_in_flight') return Math.min(backoffMs, retryAfterMs ?? backoffMs)
+  if (!isRepeatable || (code !== 'no_answer' && status < 500)) return undefined
+  return Math.max(backoffMs, retryAfterMs ?? 0)
+}
+
+type Attempt = Call & { text: string | undefined; attemptMs: number; maybeDone: boolean }
+
+async function attempt<Body>(
+  request: Fetch,
+  base: string,
+  { method = 'GET', path, token, text, idempotencyKey, signal, attemptMs, maybeDone }: Attempt,
+): Promise<Body> {
+  signal?.throwIfAborted()
+  const controller = new AbortController()
+  const abort = () => controller.abort(signal?.reason)
+  signal?.addEventListener('abort', abort, { once: true })
+  const timer = setTimeout(() => controller.abort(), attemptMs)
+  try {
+    const response = await request(`${base}${path}`, {
+      method,
+      headers: {
+        accept: 'application/json',
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(text !== undefined && { 'content-type': 'application/json' }),
+        ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+      },
+      ...(text !== undefined && { body: text }),
+      // Whoever a redirect leads to would get the key.
+      redirect: 'manual',
+      // Bun sends a DELETE again by itself when a kept connection breaks; then nobody here would know of the first.
+      ...(method === 'DELETE' && { keepalive: false }),
+      signal: controller.signal,
+    })
+    return resultOf<Body>(response, await readBounded(response), { mayChange: method !== 'GET', maybeDone })
+  } catch (error) {
+    if (error instanceof VidimusError) throw error
+    signal?.throwIfAborted()
+    throw new VidimusError('no_answer', {
+      message: 'The service could not be reached, or did not answer in time.',
+      maybeDone: maybeDone || method !== 'GET',
+      cause: error,
+    })
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', abort)
+  }
+}
+
+async function readBounded(response: Response): Promise<string> {
+  if (!response.body) return ''
+  const reader = response.body.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  let bytes = 0
+  for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+    bytes += chunk.value.byteLength
+    if (bytes > ANSWER_BYTES_MAX) {
+      await reader.cancel()
+      throw new VidimusError('unexpected_answer', {
+        message: 'The answer is larger than 32 MiB; ask for fewer at a time.',
+        status: response.status,
+      })
+    }
+    text += decoder.decode(chunk.value, { stream: true })
+  }
+  return text + decoder.decode()
+}
+
+type Past = { mayChange: boolean; maybeDone: boolean }
+
+function resultOf<Body>(response: Response, text: string, { mayChange, maybeDone }: Past): Body {
+  const { status, ok, headers } = response
+  const body = parsed(text)
+  if (ok && typeof body === 'object' && body !== null) return body as Body
+  const details = {
+    status,
+    requestId: headers.get('x-request-id') ?? undefined,
+    retryAfterMs: retryAfterOf(headers),
+    maybeDone: maybeDone || (mayChange && (ok || status >= 500)),
+  }
+  const { code, message } = (body as { error?: { code?: unknown; message?: unknown } } | undefined)?.error ?? {}
+  if (typeof code === 'string' && typeof message === 'string')
+    throw new VidimusError(code as VidimusError['code'], { ...details, message: message.slice(0, MESSAGE_CHARS_MAX) })
+  // A browser hides where to, and even the status.
+  const isRedirect = response.type === 'opaqueredirect' || (status >= 300 && status < 400)
+  throw new VidimusError('unexpected_answer', {
+    ...details,
+    message: isRedirect
+      ? 'The answer is a redirect, which is not followed: it would get the key. Give the address it leads to as baseUrl.'
+      : `Something answered ${status}, but not as this service does.`,
+  })
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function retryAfterOf(headers: Headers): number | undefined {
+  const value = headers.get('retry-after') ?? ''
+  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000
+  const at = Date.parse(value)
+  return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now())
+}
+
+/** Rejects with the signal's reason when it is aborted. */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const abort = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort)
+      resolve()
+    }, ms)
+    signal?.addEventListener('abort', abort, { once: true })
+  })
+}
+
+export const randomFraction = (): number => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32
+
+/** An Idempotency-Key: 128 random bits. */
+export const newKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16).padStart(2, '0')).join('')
+
+/** An id goes into a path: nothing else may come with it. */
+export function idPath(prefix: string, id: string, suffix = ''): string {
+  if (typeof id !== 'string' || !/^[\w-]{1,255}$/.test(id)) throw new TypeError('id: give the id as the service gave it')
+  return `${prefix}/${id}${suffix}`
+}

@@ -1,0 +1,109 @@
+import { VidimusError } from './error.ts'
+import { type CallOptions, checkMs, idPath, pause, randomFraction, type Transport } from './transport.ts'
+import type { Verification, VerificationStatus } from './wire.ts'
+
+/** Longer than any session lives. */
+const TIMEOUT_MS = 65 * 60_000
+/** For one request in between. */
+const CALL_MS_MAX = 30_000
+const POLL_MS = 1000
+const POLL_MS_MAX = 5000
+const POLL_GROWTH = 1.5
+/** The first event comes at once, and then at least every ten seconds a sign of life; a proxy that holds them back is found out. */
+const FIRST_EVENT_MS = 5000
+const SILENCE_MS = 25_000
+const STREAM_FAILURES_MAX = 3
+const EVENT_CHARS_MAX = 64 * 1024
+
+type Waiting = { transport: Transport; get: (id: string, options: CallOptions) => Promise<Verification> }
+
+/** The verification once its status is final, whatever it is. */
+export async function waitFor(
+  { transport, get }: Waiting,
+  id: string,
+  { timeoutMs = TIMEOUT_MS, signal }: CallOptions,
+): Promise<Verification> {
+  checkMs(timeoutMs)
+  const until = performance.now() + timeoutMs
+  const leftMs = () => Math.max(1, until - performance.now())
+  const call = () => ({ signal, timeoutMs: Math.min(leftMs(), CALL_MS_MAX) })
+  // Asked with the key first: a wrong key, a missing scope or a foreign id is told at once.
+  const found = await get(id, call())
+  if (found.status !== 'pending') return found
+
+  let streamFailures = 0
+  for (let pollMs = POLL_MS; performance.now() < until; pollMs = Math.min(pollMs * POLL_GROWTH, POLL_MS_MAX)) {
+    if (streamFailures < STREAM_FAILURES_MAX) {
+      const seen = await followEvents(transport, id, { signal, timeoutMs: leftMs() })
+      streamFailures = seen === 'nothing' ? streamFailures + 1 : 0
+    }
+    const answer = await poll(transport, id, call())
+    if (answer === 'final') return await get(id, { signal, timeoutMs: CALL_MS_MAX })
+    await pause(Math.min(leftMs(), Math.max(answer.notBeforeMs, pollMs * (0.5 + randomFraction() / 2))), signal)
+  }
+  throw new VidimusError('still_pending', { message: `Nobody has answered within ${Math.round(timeoutMs / 1000)} seconds.` })
+}
+
+/** A service that is away may come back: then it is asked again, though not before it wants to be. */
+async function poll({ send }: Transport, id: string, options: CallOptions): Promise<'final' | { notBeforeMs: number }> {
+  try {
+    const path = idPath('/v1/verifications', id, '/status')
+    const { status } = await send<VerificationStatus>({ ...options, path, isRepeatable: true })
+    return status === 'pending' ? { notBeforeMs: 0 } : 'final'
+  } catch (error) {
+    if (!(error instanceof VidimusError)) throw error
+    const { code, status = 0, retryAfterMs = 0 } = error
+    if (code === 'no_answer' || status === 429 || status >= 500) return { notBeforeMs: retryAfterMs }
+    throw error
+  }
+}
+
+/** Until the stream says that the session has ended, breaks off or falls silent: whether it said anything. Who asks afterwards learns what became of it. */
+async function followEvents(
+  { open }: Transport,
+  id: string,
+  { signal, timeoutMs = 0 }: CallOptions,
+): Promise<'something' | 'nothing'> {
+  signal?.throwIfAborted()
+  const controller = new AbortController()
+  const abort = () => controller.abort()
+  const deadline = setTimeout(abort, timeoutMs)
+  let silence = setTimeout(abort, FIRST_EVENT_MS)
+  signal?.addEventListener('abort', abort, { once: true })
+  let seen: 'something' | 'nothing' = 'nothing'
+  try {
+    const response = await open(idPath('/v1/verifications', id, '/events'), controller.signal)
+    const isStream = response.ok && response.headers.get('content-type')?.startsWith('text/event-stream')
+    if (!isStream || !response.body) return seen
+    for await (const data of eventsOf(response.body)) {
+      clearTimeout(silence)
+      silence = setTimeout(abort, SILENCE_MS)
+      if (data === undefined) continue
+      seen = 'something'
+      if ((JSON.parse(data) as VerificationStatus).status !== 'pending') return seen
+    }
+  } catch {
+    // Broken off, fallen silent, or not what it should be. The poll that follows throws what is worth it.
+  } finally {
+    clearTimeout(deadline)
+    clearTimeout(silence)
+    signal?.removeEventListener('abort', abort)
+    controller.abort()
+  }
+  signal?.throwIfAborted()
+  return seen
+}
+
+/** The data of each event as it comes; undefined for a sign of life. */
+async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string | undefined> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+    text += decoder.decode(chunk.value, { stream: true })
+    const blocks = text.split('\n\n')
+    text = blocks.pop() ?? ''
+    if (text.length > EVENT_CHARS_MAX) return
+    for (const block of blocks) yield /^data: (.*)$/m.exec(block)?.[1]
+  }
+}

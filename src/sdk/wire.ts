@@ -1,0 +1,30 @@
+// What goes over the wire, by the schemas of the service itself: types alone, so that a client carries none of it. The published package has the
+// same types written out, by scripts/build-sdk.ts.
+import type { Device, RegisterDevice, RegisteredDevice as RegisteredDeviceShape, TokenPair } from '../devices/schema.ts'
+import type { ErrorCode } from '../http/errors.ts'
+import type { Usage } from '../usage/schema.ts'
+import type {
+  CreateVerification,
+  CredentialResult,
+  ErasureResult,
+  Finding as FindingShape,
+  ListQuery as ListQueryShape,
+  Verification,
+  VerificationStatus as VerificationStatusShape,
+} from '../verifications/schema.ts'
+
+export type {
+  CreateVerification,
+  CredentialResult,
+  Device,
+  ErasureResult,
+  ErrorCode,
+  RegisterDevice,
+  TokenPair,
+  Usage,
+  Verification,
+}
+export type Finding = typeof FindingShape.static
+export type ListQuery = typeof ListQueryShape.static
+export type RegisteredDevice = typeof RegisteredDeviceShape.static
+export type VerificationStatus = typeof VerificationStatusShape.static

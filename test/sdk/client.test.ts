@@ -1,0 +1,424 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { inspect } from 'node:util'
+import { type CallOptions, type Client, createClient, VidimusError } from '../../src/sdk/client.ts'
+import type { Verification } from '../../src/verifications/schema.ts'
+import { createVerification, startApp, type TestApp, until } from '../helpers/app.ts'
+import { deviceOf, register, rows } from '../helpers/devices.ts'
+import { type FaultyProxy, startFaultyProxy, stopProxies } from '../helpers/faulty-proxy.ts'
+import { answerWith, holderOf } from '../helpers/wallet.ts'
+
+let app: TestApp
+let tenant: Awaited<ReturnType<TestApp['tenant']>>
+let proxy: FaultyProxy
+let vidimus: Client
+
+beforeAll(async () => {
+  app = await startApp()
+})
+afterAll(stopProxies)
+
+/** A tenant, a network and a client of its own. */
+async function begin(options: { timeoutMs?: number } = {}) {
+  tenant = await app.tenant()
+  proxy = await startFaultyProxy(app.url)
+  vidimus = createClient({ baseUrl: proxy.url, apiKey: tenant.key, ...options })
+}
+
+async function failure(call: Promise<unknown>): Promise<VidimusError> {
+  const error = await call.then(
+    () => new Error('it resolved'),
+    error => error,
+  )
+  if (error instanceof VidimusError) return error
+  throw error
+}
+
+const body = { template: 'age_over_18', purpose: 'To sell you wine' }
+const created = async () => (await vidimus.usage()).verifications_created
+const keysSent = () => proxy.seen.filter(({ method }) => method === 'POST').map(({ headers }) => headers['idempotency-key'])
+
+describe('creating', () => {
+  test.each([
+    ['lost twice', ['lose', 'lose']],
+    ['cut off', ['cut']],
+    ['refused by the network', ['refuse']],
+    ['answered by a proxy with 502, without the service', [{ status: 502, body: '<h1>Bad Gateway</h1>' }]],
+    ['answered with 503', [{ status: 503, headers: { 'retry-after': '0' } }]],
+  ] as const)('an answer that is %s makes one session, charged once, by one key', async (_, faults) => {
+    await begin()
+    proxy.next(...faults)
+    const verification = await vidimus.verifications.create(body)
+    expect(verification).toMatchObject({ status: 'pending', template: 'age_over_18' })
+    expect(keysSent()).toHaveLength(faults.length + 1)
+    expect(new Set(keysSent()).size).toBe(1)
+    expect(keysSent()[0]).toMatch(/^[0-9a-f]{32}$/)
+    expect(await created()).toBe(1)
+    expect((await vidimus.verifications.list()).data).toEqual([verification])
+  })
+
+  test('waits for as long as Retry-After says', async () => {
+    await begin()
+    proxy.next({ status: 429, headers: { 'retry-after': '1' } })
+    const startedAt = performance.now()
+    await vidimus.verifications.create(body)
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(995)
+    expect(new Set(keysSent()).size).toBe(1)
+    expect(await created()).toBe(1)
+  })
+
+  test('is tried four times at most; then it says that it may have been done', async () => {
+    await begin()
+    proxy.next('lose', 'lose', 'lose', 'lose')
+    expect(await failure(vidimus.verifications.create(body))).toMatchObject({
+      code: 'no_answer',
+      status: undefined,
+      maybeDone: true,
+    })
+    expect(keysSent()).toHaveLength(4)
+    expect(await created()).toBe(1)
+  })
+
+  test('a repeat that comes while the first is under way waits for it', async () => {
+    await begin()
+    const inFlight = JSON.stringify({ error: { code: 'idempotency_key_in_flight', message: 'still running' } })
+    proxy.next('lose', { status: 409, headers: { 'retry-after': '30' }, body: inFlight })
+    expect(await vidimus.verifications.create(body)).toMatchObject({ status: 'pending' })
+    expect(await created()).toBe(1)
+  })
+
+  test('two calls make two sessions; a key of your own makes one', async () => {
+    await begin()
+    const [first, second] = [await vidimus.verifications.create(body), await vidimus.verifications.create(body)]
+    expect(first.id).not.toBe(second.id)
+    const again = { idempotencyKey: 'order-77' }
+    expect(await vidimus.verifications.create(body, again)).toEqual(await vidimus.verifications.create(body, again))
+    expect(await created()).toBe(3)
+    expect(await failure(vidimus.verifications.create({ template: 'age_over_16' }, again))).toMatchObject({
+      code: 'idempotency_key_reused',
+      status: 422,
+      maybeDone: false,
+    })
+    await expect(vidimus.verifications.create(body, { idempotencyKey: 'a b' })).rejects.toThrow(TypeError)
+  })
+
+  test('a quota that is spent is told at once: midnight is beyond any timeout', async () => {
+    await begin()
+    tenant = await app.tenant({ name: 'Small', dailyQuota: 1 })
+    vidimus = createClient({ baseUrl: proxy.url, apiKey: tenant.key })
+    await vidimus.verifications.create(body)
+    expect(await failure(vidimus.verifications.create(body))).toMatchObject({
+      code: 'quota_exceeded',
+      status: 429,
+      retryAfterMs: 12 * 3_600_000,
+      maybeDone: false,
+    })
+    expect(keysSent()).toHaveLength(2)
+  })
+
+  test('what the service refuses is not repeated, and is told with its code and the id of the request', async () => {
+    await begin()
+    const error = await failure(vidimus.verifications.create({ template: 'no_such' }))
+    expect(error).toMatchObject({ name: 'VidimusError', code: 'unknown_template', status: 422, maybeDone: false })
+    expect(error.requestId).toMatch(/^req_/)
+    expect(error.message).toContain('template')
+    expect(keysSent()).toHaveLength(1)
+  })
+})
+
+describe('time and abortion', () => {
+  test('a service that hangs leaves time for another attempt, and the whole ends with the timeout', async () => {
+    await begin({ timeoutMs: 300 })
+    proxy.next('hang')
+    expect(await vidimus.usage()).toMatchObject({ verifications_created: 0 })
+    proxy.always(/./, 'hang')
+    expect((await failure(vidimus.usage())).code).toBe('no_answer')
+    await expect(vidimus.usage({ timeoutMs: Number.POSITIVE_INFINITY })).rejects.toThrow(TypeError)
+  })
+
+  test.each<[string, (options: CallOptions) => Promise<unknown>]>([
+    ['create', options => vidimus.verifications.create(body, options)],
+    ['get', options => vidimus.verifications.get('vs_1', options)],
+    ['list', options => vidimus.verifications.list({}, options)],
+    ['all', options => vidimus.verifications.all({}, options).next()],
+    ['wait', options => vidimus.verifications.wait('vs_1', options)],
+    ['redeem', options => vidimus.verifications.redeem('vs_1', 'a'.repeat(32), options)],
+    ['erase', options => vidimus.verifications.erase('vs_1', options)],
+    ['devices.register', options => vidimus.devices.register({ name: 'Till', allowed_templates: ['age_over_18'] }, options)],
+    ['devices.list', options => vidimus.devices.list(options)],
+    ['devices.revoke', options => vidimus.devices.revoke('x', options)],
+    ['usage', options => vidimus.usage(options)],
+  ])('%s ends with the reason of its signal, under way and before', async (_, call) => {
+    await begin()
+    proxy.always(/./, 'hang')
+    const controller = new AbortController()
+    const ended = call({ signal: controller.signal }).catch(error => error)
+    await until(async () => proxy.seen.length === 1)
+    controller.abort('enough')
+    expect(await ended).toBe('enough')
+    expect(await call({ signal: controller.signal }).catch(error => error)).toBe('enough')
+    expect(proxy.seen).toHaveLength(1)
+  })
+
+  test('a signal ends the pause between attempts too', async () => {
+    await begin()
+    const controller = new AbortController()
+    proxy.next({ status: 429, headers: { 'retry-after': '20' }, body: '' })
+    const ended = vidimus.usage({ signal: controller.signal }).catch(error => error)
+    await until(async () => proxy.seen.length === 1)
+    controller.abort('enough')
+    expect(await ended).toBe('enough')
+    expect(proxy.seen).toHaveLength(1)
+  })
+})
+
+describe('reading', () => {
+  test('all() goes through every page once, newest first, and list() gives one', async () => {
+    await begin()
+    const ids: string[] = []
+    for (let i = 0; i < 5; i++) ids.unshift((await vidimus.verifications.create(body)).id)
+    const read = async (query?: { limit?: number; before?: string }) =>
+      (await Array.fromAsync(vidimus.verifications.all(query))).map(({ id }) => id)
+    expect(await read()).toEqual(ids)
+    expect(await read({ limit: 2 })).toEqual(ids)
+    // A last page that is full is followed by an empty one.
+    expect(await read({ limit: 5 })).toEqual(ids)
+    const { data } = await vidimus.verifications.list({ limit: 2 })
+    expect(data.map(({ id }) => id)).toEqual(ids.slice(0, 2))
+    expect(await read({ limit: 2, before: data[1]?.created_at })).toEqual(ids.slice(2))
+  })
+
+  test('what is no id never becomes a path', async () => {
+    await begin()
+    for (const id of ['', '..', '../usage', 'a/b', 'vs_1?x', 'vs_1#'])
+      await expect(vidimus.verifications.get(id)).rejects.toThrow(TypeError)
+    expect(proxy.seen).toEqual([])
+  })
+
+  test('an answer without end is cut off', async () => {
+    const endless = () =>
+      new Response(new ReadableStream({ pull: controller => controller.enqueue(new Uint8Array(1024 * 1024).fill(32)) }))
+    const client = createClient({ baseUrl: app.url, apiKey: tenant.key, fetch: async () => endless() })
+    expect(await failure(client.usage())).toMatchObject({ code: 'unexpected_answer', status: 200 })
+  })
+
+  test('a page of somebody else is no result', async () => {
+    await begin()
+    proxy.next({ status: 200, body: '<h1>Log in to the hotel network</h1>' })
+    expect(await failure(vidimus.usage())).toMatchObject({ code: 'unexpected_answer', status: 200, maybeDone: false })
+    proxy.next({ status: 200, body: 'null' })
+    expect(await failure(vidimus.verifications.create(body))).toMatchObject({ code: 'unexpected_answer', maybeDone: true })
+  })
+})
+
+describe('waiting', () => {
+  const answered = async ({ wallet_uri = '' }: Verification, persona: 'adult' | 'minor' = 'adult') =>
+    await answerWith(app, await holderOf(app, persona), wallet_uri)
+  const paths = () => proxy.seen.map(({ path }) => path.replace(/vs_\w+/, ':id'))
+
+  test.each([
+    ['adult', 'completed'],
+    ['minor', 'failed'],
+  ] as const)('resolves with the whole verification once it is over: %s, %s', async (persona, status) => {
+    await begin()
+    const session = await vidimus.verifications.create(body)
+    const waiting = vidimus.verifications.wait(session.id)
+    await until(async () => paths().includes('/v1/verifications/:id/events'))
+    await answered(session, persona)
+    const verification = await waiting
+    expect(verification.status).toBe(status)
+    expect(verification).toEqual(await vidimus.verifications.get(session.id))
+  })
+
+  test('resolves with an expired one', async () => {
+    const own = await startApp()
+    const { key } = await own.tenant()
+    const session = await createVerification(own, key)
+    own.clock.advance(301_000)
+    expect((await createClient({ baseUrl: own.url, apiKey: key }).verifications.wait(session.id)).status).toBe('expired')
+  })
+
+  test.each([
+    ['are not there', { status: 404, body: 'no' }],
+    ['break off', 'refuse'],
+    ['end at once', { status: 200, headers: { 'content-type': 'text/event-stream' }, body: 'retry: 1000\n\n' }],
+  ] as const)('polls where events %s, without the key', async (_, fault) => {
+    await begin()
+    proxy.always(/\/events$/, fault)
+    const session = await vidimus.verifications.create(body)
+    const waiting = vidimus.verifications.wait(session.id)
+    await until(async () => paths().includes('/v1/verifications/:id/status'))
+    await answered(session)
+    expect((await waiting).status).toBe('completed')
+    const open = proxy.seen.filter(({ path }) => /\/(status|events)$/.test(path))
+    expect(open.length).toBeGreaterThan(1)
+    expect(open.filter(({ headers }) => headers.authorization !== undefined)).toEqual([])
+  })
+
+  test('outlasts a service that is away for a while', async () => {
+    await begin()
+    const session = await vidimus.verifications.create(body)
+    // The first reading passes; then the stream and a whole poll with its repeats fail.
+    proxy.next('pass', 'refuse', 'refuse', 'refuse', 'refuse', 'refuse')
+    const waiting = vidimus.verifications.wait(session.id)
+    await until(async () => paths().filter(path => path.endsWith('/status')).length >= 3)
+    await answered(session)
+    expect((await waiting).status).toBe('completed')
+  }, 20_000)
+
+  test('throws still_pending when nobody answers in time', async () => {
+    await begin()
+    const { id } = await vidimus.verifications.create(body)
+    expect(await failure(vidimus.verifications.wait(id, { timeoutMs: 300 }))).toMatchObject({
+      code: 'still_pending',
+      maybeDone: false,
+    })
+    proxy.always(/\/events$/, { status: 404 })
+    expect((await failure(vidimus.verifications.wait(id, { timeoutMs: 300 }))).code).toBe('still_pending')
+  })
+
+  test('tells at once of an id that is not there, and of an erasure meanwhile', async () => {
+    await begin()
+    expect((await failure(vidimus.verifications.wait('vs_none'))).code).toBe('session_not_found')
+    const { id } = await vidimus.verifications.create(body)
+    const waiting = failure(vidimus.verifications.wait(id))
+    await until(async () => paths().includes('/v1/verifications/:id/events'))
+    await vidimus.verifications.erase(id)
+    expect((await waiting).code).toBe('session_not_found')
+  })
+})
+
+describe('redeeming and erasing', () => {
+  async function redirected(): Promise<{ id: string; code: string }> {
+    const { id, wallet_uri = '' } = await vidimus.verifications.create({ ...body, redirect_url: 'https://shop.example/done' })
+    const exchange = await answerWith(app, await holderOf(app), wallet_uri)
+    const { redirect_uri } = exchange.body as { redirect_uri: string }
+    return { id, code: new URLSearchParams(new URL(redirect_uri).hash.slice(1)).get('response_code') ?? '' }
+  }
+
+  test('a code gives the verification once; then it is as good as a wrong one', async () => {
+    await begin()
+    const { id, code } = await redirected()
+    proxy.next({ status: 429, headers: { 'retry-after': '0' }, body: '' })
+    expect(await vidimus.verifications.redeem(id, code)).toMatchObject({ id, status: 'completed' })
+    expect(await failure(vidimus.verifications.redeem(id, code))).toMatchObject({
+      code: 'invalid_response_code',
+      maybeDone: false,
+    })
+  })
+
+  test.each([['lose'], ['refuse'], [{ status: 502 }]] as const)(
+    'redeeming is not repeated after %p, whose work may be done',
+    async fault => {
+      await begin()
+      const { id, code } = await redirected()
+      const before = proxy.seen.length
+      proxy.next(fault)
+      expect(await failure(vidimus.verifications.redeem(id, code))).toMatchObject({ maybeDone: true })
+      expect(proxy.seen.length - before).toBe(1)
+    },
+  )
+
+  test('erasing tells what was deleted; a repeat after a lost answer says that it may have been this call', async () => {
+    await begin()
+    const [first, second] = [await redirected(), await redirected()]
+    expect(await vidimus.verifications.erase(first.id)).toMatchObject({
+      id: first.id,
+      deleted: { verification_sessions: 1, verification_results: 1, webhook_deliveries: 0 },
+    })
+    expect(await failure(vidimus.verifications.erase(first.id))).toMatchObject({ code: 'session_not_found', maybeDone: false })
+    proxy.next('lose')
+    expect(await failure(vidimus.verifications.erase(second.id))).toMatchObject({ code: 'session_not_found', maybeDone: true })
+    const erased = rows<{ id: string }>(app.dir, `SELECT id FROM verification_sessions WHERE tenant_id = '${tenant.id}'`)
+    expect(erased).toEqual([])
+  })
+})
+
+describe('devices', () => {
+  test('are registered, listed and revoked', async () => {
+    await begin()
+    const { device, pairing_code } = await vidimus.devices.register({ name: 'Till 1', allowed_templates: ['age_over_18'] })
+    expect(pairing_code).toMatch(/^VD-/)
+    expect(await vidimus.devices.list()).toEqual({ data: [device] })
+    proxy.next('lose')
+    expect(await vidimus.devices.revoke(device.id)).toMatchObject({ id: device.id, status: 'revoked' })
+    expect((await deviceOf(app, tenant.key, device.id)).status).toBe('revoked')
+  })
+
+  test('a registration whose answer was lost is not repeated: its code is lost with it', async () => {
+    await begin()
+    proxy.next('lose')
+    const registering = vidimus.devices.register({ name: 'Till 1', allowed_templates: ['age_over_18'] })
+    expect(await failure(registering)).toMatchObject({ code: 'no_answer', maybeDone: true })
+    expect((await vidimus.devices.list()).data).toHaveLength(1)
+    await register(app, tenant.key)
+  })
+})
+
+describe('the key', () => {
+  const client = () => createClient({ baseUrl: proxy.url, apiKey: tenant.key })
+
+  test('is in no text that a client or an error turns into', async () => {
+    await begin()
+    const failures = [await failure(vidimus.verifications.get('vs_none'))]
+    proxy.always(/./, 'refuse')
+    failures.push(await failure(vidimus.devices.register({ name: 'Till', allowed_templates: ['age_over_18'] })))
+    const texts = [client(), ...failures].flatMap(each => [String(each), JSON.stringify(each), inspect(each, { depth: 9 })])
+    expect(texts.filter(text => text.includes(tenant.key.slice(8)))).toEqual([])
+  })
+
+  test.each(['', 'vk_test_abc\n', ' vk_test_abc', 'sk_live_abc', 'vk_test_', undefined])(
+    'is refused when it is none, and not repeated in the message: %p',
+    apiKey => {
+      const make = () => createClient({ baseUrl: 'https://verify.example', apiKey: apiKey as string })
+      expect(make).toThrow(TypeError)
+      expect(make).not.toThrow(/abc/)
+    },
+  )
+
+  test('does not follow a redirect', async () => {
+    await begin()
+    const other = await startFaultyProxy(app.url)
+    for (const status of [301, 302, 307, 308]) proxy.next({ status, headers: { location: `${other.url}/v1/usage` } })
+    for (let i = 0; i < 4; i++)
+      expect(await failure(vidimus.usage())).toMatchObject({ code: 'unexpected_answer', maybeDone: false })
+    expect(other.seen).toEqual([])
+    expect(proxy.seen).toHaveLength(4)
+  })
+
+  test.each([
+    'http://verify.example',
+    'http://8.8.8.8',
+    'http://10.example.com',
+    'http://172.32.0.1',
+    'http://[2001:db8::1]',
+    'http://fc00.example',
+    'ftp://verify.example',
+    'https://user:secret@verify.example',
+    'https://verify.example/?a=b',
+    'https://verify.example/#a',
+    'verify.example',
+    '',
+  ])('does not go to %p', baseUrl => {
+    expect(() => createClient({ baseUrl, apiKey: tenant.key })).toThrow(TypeError)
+  })
+
+  test.each([
+    ['https://verify.example/', 'https://verify.example/v1/usage'],
+    ['https://shop.example/verify/', 'https://shop.example/verify/v1/usage'],
+    ['http://localhost:3000', 'http://localhost:3000/v1/usage'],
+    ['http://127.1:3000', 'http://127.0.0.1:3000/v1/usage'],
+    ['http://[::1]:3000', 'http://[::1]:3000/v1/usage'],
+    ['http://192.168.10.5', 'http://192.168.10.5/v1/usage'],
+    ['http://[fd00::5]', 'http://[fd00::5]/v1/usage'],
+    ['http://vidimus:3000', 'http://vidimus:3000/v1/usage'],
+    ['http://till.lan', 'http://till.lan/v1/usage'],
+  ])('goes from %p to %p', async (baseUrl, url) => {
+    const called: string[] = []
+    const fetched = async (address: string) => {
+      called.push(address)
+      return Response.json({ day: '2026-03-04' })
+    }
+    await createClient({ baseUrl, apiKey: tenant.key, fetch: fetched }).usage()
+    expect(called).toEqual([url])
+  })
+})

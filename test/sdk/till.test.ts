@@ -1,0 +1,215 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, setSystemTime, test } from 'bun:test'
+import { inspect } from 'node:util'
+import { createTill, type Till, type TillStorage, VidimusError } from '../../src/sdk/client.ts'
+import { startApp, type TestApp } from '../helpers/app.ts'
+import { deviceOf, register, rows } from '../helpers/devices.ts'
+import { type FaultyProxy, startFaultyProxy, stopProxies } from '../helpers/faulty-proxy.ts'
+import { answerWith, holderOf } from '../helpers/wallet.ts'
+
+const LIFE_MS = 3_600_000
+
+let app: TestApp
+let key: string
+let proxy: FaultyProxy
+let disk: Disk
+let till: Till
+
+type Disk = { text: string | undefined; writes: string[]; isFull: boolean } & TillStorage
+
+function newDisk(): Disk {
+  const disk: Disk = {
+    text: undefined,
+    writes: [],
+    isFull: false,
+    read: async () => disk.text,
+    async write(text) {
+      if (disk.isFull) throw new Error('the disk is full')
+      disk.writes.push(text)
+      disk.text = text
+    },
+  }
+  return disk
+}
+
+beforeAll(async () => {
+  app = await startApp()
+  key = (await app.tenant()).key
+})
+beforeEach(async () => {
+  proxy = await startFaultyProxy(app.url)
+  disk = newDisk()
+  till = createTill({ baseUrl: proxy.url, storage: disk })
+})
+afterEach(() => setSystemTime())
+afterAll(stopProxies)
+
+const sent = (path: string) => proxy.seen.filter(seen => seen.path === path).map(({ headers }) => headers['idempotency-key'])
+const exchanges = () => sent('/v1/devices/token')
+const later = (ms: number) => setSystemTime(new Date(Date.now() + ms))
+
+async function paired(): Promise<string> {
+  const { pairing_code } = await register(app, key)
+  return (await till.enroll(pairing_code)).id
+}
+
+async function failure(call: Promise<unknown>): Promise<VidimusError> {
+  const error = await call.then(
+    () => new Error('it resolved'),
+    error => error,
+  )
+  if (error instanceof VidimusError) return error
+  throw error
+}
+
+test('a till asks, waits and reads; more than it may is refused', async () => {
+  expect(await till.isPaired()).toBe(false)
+  expect((await failure(till.usage())).code).toBe('not_paired')
+  await paired()
+  expect(await till.isPaired()).toBe(true)
+  const { id, wallet_uri = '' } = await till.verifications.create({ template: 'age_over_18' })
+  await answerWith(app, await holderOf(app), wallet_uri)
+  expect(await till.verifications.wait(id)).toMatchObject({ id, status: 'completed' })
+  expect((await till.verifications.list()).data.map(({ id }) => id)).toEqual([id])
+  expect((await failure(till.verifications.create({ template: 'age_over_21' }))).code).toBe('insufficient_scope')
+  expect(exchanges()).toEqual([])
+})
+
+test('a lost answer to the pairing is repeated with the key that was stored before it was sent', async () => {
+  const { pairing_code, device } = await register(app, key)
+  proxy.next('lose', 'cut')
+  expect(await till.enroll(pairing_code)).toMatchObject({ id: device.id, status: 'active' })
+  const keys = sent('/v1/devices/enroll')
+  expect([keys.length, new Set(keys).size]).toEqual([3, 1])
+  expect(disk.writes[0]).toContain(keys[0] as string)
+  expect(disk.writes).toHaveLength(2)
+  expect(disk.text).not.toContain(pairing_code)
+  await till.usage()
+})
+
+test('a till that dies after the pairing, before its tokens are stored, is paired by the same code again', async () => {
+  const { pairing_code, device } = await register(app, key)
+  proxy.always(/enroll$/, 'lose')
+  expect(await failure(till.enroll(pairing_code, { timeoutMs: 200 }))).toMatchObject({ code: 'no_answer', maybeDone: true })
+  const restarted = createTill({ baseUrl: app.url, storage: disk })
+  expect((await restarted.enroll(pairing_code)).id).toBe(device.id)
+  await restarted.usage()
+})
+
+test('tokens are exchanged between 70 and 90 % of their life, before they are used', async () => {
+  await paired()
+  later(LIFE_MS * 0.69)
+  await till.usage()
+  expect(exchanges()).toEqual([])
+  later(LIFE_MS * 0.22)
+  await till.usage()
+  expect(exchanges()).toHaveLength(1)
+  await till.usage()
+  expect(exchanges()).toHaveLength(1)
+})
+
+test('a lost answer to a refresh leaves the till paired', async () => {
+  const id = await paired()
+  const before = disk.text
+  later(LIFE_MS)
+  proxy.next('lose', 'lose')
+  await till.usage()
+  const keys = exchanges()
+  expect([keys.length, new Set(keys).size]).toEqual([3, 1])
+  expect(before).toContain(keys[0] as string)
+  expect(disk.text).not.toContain(keys[0] as string)
+  expect((await deviceOf(app, key, id)).status).toBe('active')
+  // And the next one, by a key of its own.
+  await till.refresh()
+  expect(new Set(exchanges()).size).toBe(2)
+  await till.usage()
+})
+
+test('a till that dies after a refresh, before its tokens are stored, goes on after its restart', async () => {
+  const id = await paired()
+  later(LIFE_MS)
+  disk.isFull = true
+  await expect(till.usage()).rejects.toThrow('the disk is full')
+  disk.isFull = false
+  await createTill({ baseUrl: proxy.url, storage: disk }).usage()
+  expect(new Set(exchanges()).size).toBe(1)
+  expect((await deviceOf(app, key, id)).status).toBe('active')
+})
+
+test('of many calls at once one exchanges the tokens', async () => {
+  const id = await paired()
+  later(LIFE_MS)
+  const sessions = await Promise.all(Array.from({ length: 10 }, () => till.verifications.create({ template: 'age_over_18' })))
+  expect(new Set(sessions.map(({ id }) => id)).size).toBe(10)
+  expect(exchanges()).toHaveLength(1)
+  expect((await deviceOf(app, key, id)).status).toBe('active')
+})
+
+test('of two tills that share a storage and its lock one exchanges the tokens', async () => {
+  const id = await paired()
+  let last: Promise<unknown> = Promise.resolve()
+  const lock = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const mine = last.then(work, work)
+    last = mine
+    return mine
+  }
+  const tills = Array.from({ length: 3 }, () => createTill({ baseUrl: proxy.url, storage: { ...disk, lock } }))
+  later(LIFE_MS)
+  await Promise.all(tills.map(each => each.usage()))
+  expect(exchanges()).toHaveLength(1)
+  expect((await deviceOf(app, key, id)).status).toBe('active')
+})
+
+test('tokens that the service holds for expired are exchanged, and the call is done once', async () => {
+  const own = await startApp()
+  const tenant = await own.tenant()
+  const { pairing_code } = await register(own, tenant.key)
+  const slow = createTill({ baseUrl: own.url, storage: disk })
+  await slow.enroll(pairing_code)
+  own.clock.advance(LIFE_MS + 1000)
+  await slow.verifications.create({ template: 'age_over_18' })
+  expect(rows(own.dir, 'SELECT id FROM verification_sessions')).toHaveLength(1)
+})
+
+test('while the service cannot exchange them, tokens are used to their end', async () => {
+  await paired()
+  proxy.always(/\/v1\/devices\/token$/, { status: 429, headers: { 'retry-after': '3600' }, body: '' })
+  later(LIFE_MS * 0.95)
+  await till.usage()
+  await till.usage()
+  // It does not insist.
+  expect(exchanges()).toHaveLength(1)
+  later(LIFE_MS * 0.1)
+  expect((await failure(till.usage())).status).toBe(429)
+})
+
+test('a revoked till learns it, forgets its tokens, and can be paired again', async () => {
+  const id = await paired()
+  await app.call('DELETE', `/v1/devices/${id}`, { key })
+  expect((await failure(till.usage())).code).toBe('invalid_api_key')
+  expect((await failure(till.refresh())).code).toBe('invalid_refresh_token')
+  expect(await till.isPaired()).toBe(false)
+  expect((await failure(till.usage())).code).toBe('not_paired')
+  await paired()
+  await till.usage()
+})
+
+test('a call that is aborted during an exchange leaves it to the others', async () => {
+  await paired()
+  later(LIFE_MS)
+  const controller = new AbortController()
+  const aborted = till.usage({ signal: controller.signal }).catch(error => error)
+  const other = till.usage()
+  controller.abort('enough')
+  expect(await aborted).toBe('enough')
+  await other
+  expect(exchanges()).toHaveLength(1)
+})
+
+test('its tokens are in no text that a till or an error turns into', async () => {
+  const id = await paired()
+  const { access, refresh } = JSON.parse(disk.text ?? '').tokens
+  await app.call('DELETE', `/v1/devices/${id}`, { key })
+  const failures = [await failure(till.usage()), await failure(till.refresh())]
+  const texts = [till, ...failures].flatMap(each => [String(each), JSON.stringify(each), inspect(each, { depth: 9 })])
+  expect(texts.filter(text => text.includes(access) || text.includes(refresh))).toEqual([])
+})
