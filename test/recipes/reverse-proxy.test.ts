@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { loadConfig } from '../../src/config.ts'
 import { createVerification, startApp, type TestApp, temporaryDir, until } from '../helpers/app.ts'
 import { type FaultyProxy, startFaultyProxy, stopProxies } from '../helpers/faulty-proxy.ts'
+import { freePort } from '../helpers/free-port.ts'
 import { environmentOf, recipeBlock, replaced } from '../helpers/recipe.ts'
 
 const NGINX = Bun.which('nginx') ?? Bun.which('nginx', { PATH: '/usr/sbin:/usr/local/sbin' })
@@ -32,7 +33,7 @@ async function startNginx(program: string): Promise<void> {
   const [key, cert] = [join(dir, 'key.pem'), join(dir, 'cert.pem')]
   const made = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-subj', '/CN=verify.example']
   execFileSync('openssl', [...made, '-keyout', key, '-out', cert], { stdio: 'ignore' })
-  const port = freePort()
+  const port = await freePort()
   let block = replaced(recipeBlock('reverse-proxy.md', 'nginx'), 'listen 443 ssl', `listen 127.0.0.1:${port} ssl`)
   block = replaced(block, '127.0.0.1:3000', new URL(wire.url).host)
   block = replaced(block, '/etc/letsencrypt/live/verify.example/fullchain.pem', cert)
@@ -53,13 +54,6 @@ async function startNginx(program: string): Promise<void> {
       () => false,
     ),
   )
-}
-
-function freePort(): number {
-  const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
-  const { port = 0 } = taken
-  void taken.stop(true)
-  return port
 }
 
 const ask = (path: string, init: RequestInit = {}): Promise<Response> =>
