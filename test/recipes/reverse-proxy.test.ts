@@ -71,8 +71,8 @@ test('the environment is one that the service starts with', () => {
 
 nginxTest('a caller cannot claim an address: the service hears of the one that nginx saw', async () => {
   await ask('/v1/usage', { headers: { 'x-forwarded-for': '203.0.113.9' } })
-  const { headers } = wire.seen.findLast(({ path }) => path === '/v1/usage') ?? { headers: {} }
-  expect([headers['x-forwarded-for'], headers.host]).toEqual(['127.0.0.1', '127.0.0.1'])
+  const seen = wire.seen.findLast(({ path }) => path === '/v1/usage')
+  expect([seen?.headers['x-forwarded-for'], seen?.headers.host]).toEqual(['127.0.0.1', '127.0.0.1'])
 })
 
 nginxTest('a session is made, and its events come while it is still pending', async () => {
