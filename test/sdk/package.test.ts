@@ -1,5 +1,5 @@
 // The package as a merchant gets it: built, packed, installed without a network into a project of its own, and run by Node and by Bun.
-import { beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -9,21 +9,21 @@ import { buildSdk } from '../../scripts/build-sdk.ts'
 import { createClient as ownCreateClient } from '../../src/sdk/client.ts'
 import { verifyWebhook as ownVerifyWebhook } from '../../src/sdk/webhook.ts'
 import { startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
+import { type FaultyProxy, startFaultyProxy, stopProxies } from '../helpers/faulty-proxy.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
 
 const ROOT = resolve(import.meta.dir, '../..')
 const TSC = join(ROOT, 'node_modules/.bin/tsc')
 
 let app: TestApp
-let key: string
 let built: string
 /** A merchant's. */
 let project: string
 let packed: string[]
+let proxy: FaultyProxy
 
 beforeAll(async () => {
   app = await startApp()
-  key = (await app.tenant()).key
   built = join(temporaryDir(), 'sdk')
   project = temporaryDir()
   await buildSdk(built)
@@ -31,7 +31,9 @@ beforeAll(async () => {
   packed = files.map(({ path }: { path: string }) => path)
   writeFileSync(join(project, 'package.json'), '{"name":"shop","version":"1.0.0","type":"module"}')
   npm('install', `./${filename}`, '--offline')
+  proxy = await startFaultyProxy(app.url)
 }, 60_000)
+afterAll(stopProxies)
 
 function npm(...args: string[]): string {
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error', `--cache=${join(project, '.npm')}`]
@@ -79,13 +81,14 @@ const [code] = await new Promise(resolve => createInterface(process.stdin).once(
 const redeemed = await vidimus.verifications.redeem(id, code)
 const erased = await vidimus.verifications.erase(id)
 const error = await vidimus.verifications.get(id).catch(error => error)
+const { verifications_created: created } = await vidimus.usage()
 const secret = 'whsec_YSB3ZWJob29rIHNlY3JldCBmb3IgdGVzdHMsICMx'
 const payload = JSON.stringify({ type: 'verification.completed', verification: ended, sent_at: ended.responded_at })
 const header = await signWebhook({ payload, secrets: [secret], timestamp: Math.floor(Date.now() / 1000) })
 const event = await verifyWebhook({ payload, header, secret })
 console.log(JSON.stringify({
   ended: ended.status, redeemed: redeemed.claims, erased: erased.deleted, code: error.code,
-  isTyped: error instanceof VidimusError, event: event.type,
+  isTyped: error instanceof VidimusError, event: event.type, created,
 }))
 process.exit(0)
 `
@@ -94,12 +97,14 @@ test.each([
   ['Node', 'node'],
   ['Bun', process.execPath],
 ])(
-  'in %s it creates, waits, redeems and erases at the real service',
+  'in %s it creates once, though an answer is lost, waits, redeems and erases at the real service',
   async (_, program) => {
+    const { key } = await app.tenant()
+    proxy.next('lose')
     writeFileSync(join(project, 'shop.mjs'), SHOP)
     const shop = Bun.spawn([program, 'shop.mjs'], {
       cwd: project,
-      env: { PATH: process.env.PATH, BASE_URL: app.url, API_KEY: key },
+      env: { PATH: process.env.PATH, BASE_URL: proxy.url, API_KEY: key },
       stdin: 'pipe',
       stdout: 'pipe',
       stderr: 'pipe',
@@ -122,6 +127,7 @@ test.each([
       code: 'session_not_found',
       isTyped: true,
       event: 'verification.completed',
+      created: 1,
     })
   },
   30_000,
