@@ -172,6 +172,7 @@ woo('a webhook that is forged, of another order or not paid for releases nothing
   expect((await send(message({ ...completed, metadata: { order: '1' } }), [secret])).status).toBe(204)
   expect((await send(message({ ...completed, claims: {}, metadata: { order: String(id) } }), [secret])).status).toBe(204)
   expect([orderOf(id).status, orderOf(other).status]).toEqual(['on-hold', 'pending'])
+  expect([orderOf(id), orderOf(other)].map(({ meta }) => meta._vidimus_checked)).toEqual([undefined, undefined])
   // A yes before the payment is kept, and the payment goes through.
   const { _vidimus_id } = orderOf(other).meta
   await send(message({ ...completed, id: _vidimus_id, metadata: { order: String(other) } }), [secret])
