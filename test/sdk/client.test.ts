@@ -18,10 +18,14 @@ beforeAll(async () => {
 afterAll(stopProxies)
 
 /** A tenant, a network and a client of its own. */
-async function begin(options: { timeoutMs?: number } = {}) {
-  tenant = await app.tenant()
-  proxy = await startFaultyProxy(app.url)
-  vidimus = createClient({ baseUrl: proxy.url, apiKey: tenant.key, ...options })
+async function newParty(options: { timeoutMs?: number } = {}) {
+  const tenant = await app.tenant()
+  const proxy = await startFaultyProxy(app.url)
+  return { tenant, proxy, vidimus: createClient({ baseUrl: proxy.url, apiKey: tenant.key, ...options }) }
+}
+
+const begin = async () => {
+  ;({ tenant, proxy, vidimus } = await newParty())
 }
 
 async function failure(call: Promise<unknown>): Promise<VidimusError> {
@@ -35,7 +39,8 @@ async function failure(call: Promise<unknown>): Promise<VidimusError> {
 
 const body = { template: 'age_over_18', purpose: 'To sell you wine' }
 const created = async () => (await vidimus.usage()).verifications_created
-const keysSent = () => proxy.seen.filter(({ method }) => method === 'POST').map(({ headers }) => headers['idempotency-key'])
+const keysSent = (to = proxy) =>
+  to.seen.filter(({ method }) => method === 'POST').map(({ headers }) => headers['idempotency-key'])
 
 describe('creating', () => {
   test.each([
@@ -54,36 +59,6 @@ describe('creating', () => {
     expect(keysSent()[0]).toMatch(/^[0-9a-f]{32}$/)
     expect(await created()).toBe(1)
     expect((await vidimus.verifications.list()).data).toEqual([verification])
-  })
-
-  test('waits for as long as Retry-After says', async () => {
-    await begin()
-    proxy.next({ status: 429, headers: { 'retry-after': '1' } })
-    const startedAt = performance.now()
-    await vidimus.verifications.create(body)
-    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(995)
-    expect(new Set(keysSent()).size).toBe(1)
-    expect(await created()).toBe(1)
-  })
-
-  test('is tried four times at most; then it says that it may have been done', async () => {
-    await begin()
-    proxy.next('lose', 'lose', 'lose', 'lose')
-    expect(await failure(vidimus.verifications.create(body))).toMatchObject({
-      code: 'no_answer',
-      status: undefined,
-      maybeDone: true,
-    })
-    expect(keysSent()).toHaveLength(4)
-    expect(await created()).toBe(1)
-  })
-
-  test('a repeat that comes while the first is under way waits for it', async () => {
-    await begin()
-    const inFlight = JSON.stringify({ error: { code: 'idempotency_key_in_flight', message: 'still running' } })
-    proxy.next('lose', { status: 409, headers: { 'retry-after': '30' }, body: inFlight })
-    expect(await vidimus.verifications.create(body)).toMatchObject({ status: 'pending' })
-    expect(await created()).toBe(1)
   })
 
   test('two calls make two sessions; a key of your own makes one', async () => {
@@ -125,9 +100,39 @@ describe('creating', () => {
   })
 })
 
-describe('time and abortion', () => {
-  test('a service that hangs leaves time for another attempt, and the whole ends with the timeout', async () => {
-    await begin({ timeoutMs: 3000 })
+describe('patience', () => {
+  test.concurrent('a creation is tried four times at most; then it says that it may have been done', async () => {
+    const { proxy, vidimus } = await newParty()
+    proxy.next('lose', 'lose', 'lose', 'lose')
+    expect(await failure(vidimus.verifications.create(body))).toMatchObject({
+      code: 'no_answer',
+      status: undefined,
+      maybeDone: true,
+    })
+    expect(keysSent(proxy)).toHaveLength(4)
+    expect((await vidimus.usage()).verifications_created).toBe(1)
+  })
+
+  test.concurrent('a 429 is waited for as long as Retry-After says', async () => {
+    const { proxy, vidimus } = await newParty()
+    proxy.next({ status: 429, headers: { 'retry-after': '1' } })
+    const startedAt = performance.now()
+    await vidimus.verifications.create(body)
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(995)
+    expect(new Set(keysSent(proxy)).size).toBe(1)
+    expect((await vidimus.usage()).verifications_created).toBe(1)
+  })
+
+  test.concurrent('a repeat that comes while the first is under way waits for it', async () => {
+    const { proxy, vidimus } = await newParty()
+    const inFlight = JSON.stringify({ error: { code: 'idempotency_key_in_flight', message: 'still running' } })
+    proxy.next('lose', { status: 409, headers: { 'retry-after': '30' }, body: inFlight })
+    expect(await vidimus.verifications.create(body)).toMatchObject({ status: 'pending' })
+    expect((await vidimus.usage()).verifications_created).toBe(1)
+  })
+
+  test.concurrent('a service that hangs leaves time for another attempt, and the whole ends with the timeout', async () => {
+    const { proxy, vidimus } = await newParty({ timeoutMs: 3000 })
     proxy.next('hang')
     expect(await vidimus.usage()).toMatchObject({ verifications_created: 0 })
     proxy.always(/./, 'hang')
@@ -135,6 +140,24 @@ describe('time and abortion', () => {
     await expect(vidimus.usage({ timeoutMs: Number.POSITIVE_INFINITY })).rejects.toThrow(TypeError)
   })
 
+  test.concurrent('waiting outlasts a service that is away for a while', async () => {
+    const { tenant, vidimus } = await newParty()
+    const session = await vidimus.verifications.create(body)
+    // The stream, and a poll with all of its repeats.
+    let away = 5
+    const failing = (url: string, init: RequestInit) => {
+      if (/\/(events|status)$/.test(url) && away-- > 0) throw new TypeError('nobody there')
+      return fetch(url, init)
+    }
+    const waiting = createClient({ baseUrl: app.url, apiKey: tenant.key, fetch: async (url, init) => await failing(url, init) })
+    const ended = waiting.verifications.wait(session.id)
+    await until(async () => away < 5)
+    await answerWith(app, await holderOf(app), session.wallet_uri ?? '')
+    expect((await ended).status).toBe('completed')
+  }, 20_000)
+})
+
+describe('abortion', () => {
   test.each<[string, (options: CallOptions) => Promise<unknown>]>([
     ['create', options => vidimus.verifications.create(body, options)],
     ['get', options => vidimus.verifications.get('vs_1', options)],
@@ -253,22 +276,6 @@ describe('waiting', () => {
     expect(open.length).toBeGreaterThan(1)
     expect(open.filter(({ headers }) => headers.authorization !== undefined)).toEqual([])
   })
-
-  test('outlasts a service that is away for a while', async () => {
-    await begin()
-    const session = await vidimus.verifications.create(body)
-    // The stream, and a poll with all of its repeats.
-    let away = 5
-    const failing = (url: string, init: RequestInit) => {
-      if (/\/(events|status)$/.test(url) && away-- > 0) throw new TypeError('nobody there')
-      return fetch(url, init)
-    }
-    const waiting = createClient({ baseUrl: app.url, apiKey: tenant.key, fetch: async (url, init) => await failing(url, init) })
-    const ended = waiting.verifications.wait(session.id)
-    await until(async () => away <= 0)
-    await answered(session)
-    expect((await ended).status).toBe('completed')
-  }, 20_000)
 
   test('throws still_pending when nobody answers in time', async () => {
     await begin()
