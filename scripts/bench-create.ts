@@ -31,7 +31,7 @@ export type CreateReport = {
 }
 
 const REQUEST_KINDS = { plain: 'a template', full: 'with metadata, purpose, redirect, idempotency key' } as const
-type RequestKind = keyof typeof REQUEST_KINDS
+export type RequestKind = keyof typeof REQUEST_KINDS
 const kinds = Object.keys(REQUEST_KINDS) as RequestKind[]
 
 /** The service beside the floor, by turns: what else runs on the machine then slows both. */
@@ -44,12 +44,12 @@ export async function benchCreate(seconds: number): Promise<CreateReport> {
   const rounds = Object.fromEntries(kinds.map(kind => [kind, []])) as unknown as Record<RequestKind, Round[]>
 
   const loadService = async (kind: RequestKind, duration: number): Promise<Figures> => {
-    const { run, figures } = await measure(service, sourcesOf(kind, key), duration)
+    const { run, figures } = await measure(service, createSources(kind, key), duration)
     serviceRuns.push(run)
     return figures
   }
   const loadFloor = async (kind: RequestKind, duration: number): Promise<Figures> => {
-    const { run, figures } = await measure(floor, sourcesOf(kind, key), duration)
+    const { run, figures } = await measure(floor, createSources(kind, key), duration)
     if (!isAll(run.statuses, 201)) throw new Error('the floor answered something else than 201')
     return figures
   }
@@ -100,7 +100,8 @@ const FULL_BODY = {
   redirect_url: 'https://shop.example/checkout/done?cart=6f1c2a',
 }
 
-const sourcesOf = (kind: RequestKind, key: string): Source[] =>
+/** One for each connection. */
+export const createSources = (kind: RequestKind, key: string): Source[] =>
   Array.from({ length: CONNECTIONS }, () => (kind === 'plain' ? plainSource(key) : fullSource(key)))
 
 function plainSource(key: string): Source {

@@ -45,6 +45,10 @@ export type Server = Endpoint & { pid: number; stop(): Promise<void> }
 export const startService = (dataDir: string, env: Record<string, string> = {}): Promise<Server> =>
   startServer([MAIN, 'serve', '--json'], dataDir, env)
 
+/** Writes a CPU profile into a directory when it stops. */
+export const startProfiled = (dataDir: string, profileDir: string): Promise<Server> =>
+  startServer(['--cpu-prof', '--cpu-prof-interval=200', `--cpu-prof-dir=${profileDir}`, MAIN, 'serve', '--json'], dataDir)
+
 export const startFloor = (dataDir: string): Promise<Server> => startServer([FLOOR], dataDir)
 
 async function startServer(args: string[], dataDir: string, env: Record<string, string> = {}): Promise<Server> {

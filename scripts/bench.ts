@@ -1,22 +1,33 @@
 #!/usr/bin/env bun
 import { parseCall, print, UsageError, wholeNumber } from '../src/cli/output.ts'
+import { benchAll, describeAll, POLL_CONNECTIONS } from './bench-all.ts'
 import { benchCreate, describeCreate } from './bench-create.ts'
 import { benchExchange, describeExchange } from './bench-exchange.ts'
 import { benchList, describeList } from './bench-list.ts'
+import { benchPoll, describePoll } from './bench-poll.ts'
+import { benchProfile, describeProfile } from './bench-profile.ts'
+import { benchStart, describeStart } from './bench-start.ts'
 import { benchWebhooks, describeWebhooks } from './bench-webhooks.ts'
 
-const HELP = `usage: scripts/bun run bench create [--seconds N] [--json]
+const HELP = `usage: scripts/bun run bench all [--seconds N] [--rows N] [--json]
+       scripts/bun run bench create | poll [--seconds N] [--json]
+       scripts/bun run bench exchange | start [--json]
        scripts/bun run bench list [--rows N] [--seconds N] [--json]
-       scripts/bun run bench exchange [--json]
        scripts/bun run bench webhooks [--rows N] [--json]
+       scripts/bun run bench profile [plain | full] [--seconds N] [--out DIR] [--json]
 
-create  durable creations a second over HTTP, beside the least a durable insert over HTTP can cost on this machine
+all       everything below in one table; takes about ten minutes
+create    durable creations a second over HTTP, beside the least a durable insert over HTTP can cost on this machine
 exchange  full cycles with a wallet, and presentations judged beside the elliptic-curve limit
+poll      status polls on 10,000 connections, beside one look-up on the bare framework
+list      latency of reading at 1,000 and at a million sessions, time to start, and idle memory
 webhooks  a backlog drained after an outage, beside the least a POST can cost, and the API's latency meanwhile
-list    latency of reading at 1,000 and at a million sessions, time to start, and idle memory
+start     the compiled program: size, start to the first answer, idle memory
+profile   where the processor time of a creation goes, by function
 
---seconds N  how long each round lasts (5 for create, 3 for list)
+--seconds N  how long each round lasts (5 for create, poll and all, 3 for list, 10 for profile)
 --rows N     the size of the large table (1,000,000), or of the backlog (10,000)
+--out DIR    where profiles are kept (node_modules/.cache/profiles)
 --json       one JSON object instead of tables
 
 The machine should have nothing else to do. Data goes to a temporary directory under node_modules/.cache and is removed afterwards.
@@ -27,7 +38,7 @@ const SECONDS_MAX = 3600
 const ROWS_MAX = 100_000_000
 
 async function run(args: string[]): Promise<number> {
-  const { values, words } = parseCall(args, { seconds: { type: 'string' }, rows: { type: 'string' } })
+  const { values, words } = parseCall(args, { seconds: { type: 'string' }, rows: { type: 'string' }, out: { type: 'string' } })
   if (values.help) return print(HELP)
   const seconds = values.seconds === undefined ? undefined : wholeNumber(values.seconds, '--seconds', SECONDS_MAX)
   const rows = values.rows === undefined ? undefined : wholeNumber(values.rows, '--rows', ROWS_MAX)
@@ -36,6 +47,8 @@ async function run(args: string[]): Promise<number> {
     print(values.json ? JSON.stringify(report) : describe(report))
 
   switch (words.join(' ')) {
+    case 'all':
+      return show(await benchAll(seconds ?? 5, rows ?? 1_000_000), describeAll)
     case 'create': {
       const report = await benchCreate(seconds ?? 5)
       show(report, describeCreate)
@@ -43,12 +56,22 @@ async function run(args: string[]): Promise<number> {
     }
     case 'exchange':
       return show(await benchExchange(), describeExchange)
+    case 'poll':
+      return show(await benchPoll(seconds ?? 5, POLL_CONNECTIONS), describePoll)
+    case 'profile':
+    case 'profile plain':
+    case 'profile full': {
+      const kind = words[1] === 'full' ? 'full' : 'plain'
+      return show(await benchProfile(kind, seconds ?? 10, values.out ?? 'node_modules/.cache/profiles'), describeProfile)
+    }
+    case 'start':
+      return show(await benchStart(), describeStart)
     case 'list':
       return show(await benchList(seconds ?? 3, rows ?? 1_000_000), describeList)
     case 'webhooks':
       return show(await benchWebhooks(rows ?? 10_000), describeWebhooks)
     default:
-      throw new UsageError('say create, list, exchange or webhooks')
+      throw new UsageError('say all, create, exchange, poll, list, webhooks, start or profile')
   }
 }
 

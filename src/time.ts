@@ -8,15 +8,23 @@ export const utcDay = (ms: number): string => isoUtc(ms).slice(0, 10)
 
 export const secondsToUtcMidnight = (ms: number): number => Math.ceil((DAY_MS - (ms % DAY_MS)) / 1000)
 
-/** An RFC 3339 UTC instant with 0-9 fraction digits, in whole milliseconds; a finer fraction rounds up, so that `< before` drops no row. */
-export function parseUtcInstant(text: string): number | undefined {
-  const parts = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z$/.exec(text)
-  if (!parts) return undefined
-  const [, whole, fraction = ''] = parts
+const UTC_INSTANT = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?Z$/
+
+/** An RFC 3339 UTC instant with 0-9 fraction digits. */
+export function isUtcInstant(text: string): boolean {
+  if (!UTC_INSTANT.test(text)) return false
+  // Every month has 28 days; only the others are worth a look at the calendar, and every answer has times in it.
+  if (text.slice(8, 10) <= '28') return true
+  const whole = text.slice(0, 19)
   const seconds = Date.parse(`${whole}Z`)
   // Date.parse turns 30 February into 2 March: only what prints back unchanged is a real date.
-  if (Number.isNaN(seconds) || isoUtc(seconds).slice(0, 19) !== whole) return undefined
-  return seconds + Math.ceil(Number(fraction.padEnd(9, '0')) / 1_000_000)
+  return !Number.isNaN(seconds) && isoUtc(seconds).slice(0, 19) === whole
+}
+
+/** In whole milliseconds; a finer fraction rounds up, so that `< before` drops no row. */
+export function parseUtcInstant(text: string): number | undefined {
+  if (!isUtcInstant(text)) return undefined
+  return Date.parse(`${text.slice(0, 19)}Z`) + Math.ceil(Number(text.slice(20, -1).padEnd(9, '0')) / 1_000_000)
 }
 
 /**

@@ -25,7 +25,7 @@ export async function authenticate(deps: AuthenticateDeps, authorization: string
 }
 
 async function authenticateKey({ warm, now }: AuthenticateDeps, hash: string): Promise<KeyCaller> {
-  const key = await findKeyByHash(warm, hash)
+  const key = await findKeyByHash(warm(), hash)
   if (!key || !equalConstantTime(key.hash, hash) || key.revoked_at !== null) throw unknownKey()
   if (key.expires_at !== null && key.expires_at <= now()) throw apiError('api_key_expired', { headers: CHALLENGE })
   return {
@@ -52,7 +52,7 @@ function scopesOf(json: string): readonly Scope[] {
 
 /** Looked up on every call: a revocation, and narrower templates, hold from the next request on. */
 async function authenticateDevice(deps: AuthenticateDeps, hash: string): Promise<DeviceCaller> {
-  const found = await findAccessToken(deps.warm, hash)
+  const found = await findAccessToken(deps.warm(), hash)
   if (!found || !equalConstantTime(found.token.hash, hash)) throw unknownKey()
   const { token, device } = found
   if (token.revokedAt !== null || device.status !== 'active') throw unknownKey()

@@ -41,7 +41,7 @@ export const tenantIdOf = ({ memberOf }: Pick<UserRow, 'memberOf'>): string => m
 
 export async function findVisit({ warm, write, now }: Pick<Deps, 'warm' | 'write' | 'now'>, cookie: string): Promise<Visit> {
   const hash = sha256Hex(cookie)
-  const found = await findSession(warm, hash)
+  const found = await findSession(warm(), hash)
   const at = now()
   if (!found || at >= found.session.expiresAt || at >= found.session.seenAt + IDLE_MS) throw apiError('not_logged_in')
   if (at - found.session.seenAt < SEEN_EVERY_MS) return { ...found, cookie }

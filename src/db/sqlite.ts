@@ -17,9 +17,10 @@ export type Storage = {
   db: Db
   /**
    * The writer's connection, for what every request looks up: its pages stay in memory, while each commit empties those of `db`. It may show a
-   * write a moment before it is durable, so nothing that is handed out is read here.
+   * write a moment before it is durable, so nothing that is handed out is read here. All that is read in one turn of the event loop is read as
+   * of one moment: locking the file for each look-up costs more than the look-up. So ask for it each time.
    */
-  warm: Db
+  warm(): Db
   /** A number that changes when another process has written: what was remembered of the database before is to be read again. */
   foreignChanges(): number
   write: Write
@@ -97,6 +98,8 @@ export function createStorage(
   const undo = statement('ROLLBACK TO job')
   const waiting: Job[] = []
   const between: (() => void)[] = []
+  const beginReading = statement('BEGIN')
+  let isReading = false
   let flushing: Promise<void> | undefined
   let closed: { isLogEmpty: boolean } | undefined
 
@@ -107,8 +110,23 @@ export function createStorage(
     })
   }
 
+  const endReading = () => {
+    if (isReading) commit.run()
+    isReading = false
+  }
+
+  const warm = (): Db => {
+    if (!isReading && !writer.inTransaction) {
+      beginReading.run()
+      isReading = true
+      setImmediate(endReading)
+    }
+    return tx
+  }
+
   async function flush(): Promise<void> {
     while (waiting.length || between.length) {
+      endReading()
       for (const act of between.splice(0)) act()
       const group = waiting.splice(0, GROUP_MAX)
       if (group.length) await commitGroup(group)
@@ -215,9 +233,12 @@ export function createStorage(
 
   return {
     db: drizzleOn(reader),
-    warm: tx,
+    warm,
     // As the writer sees it: its own commits do not count, and nobody else in this process writes.
-    foreignChanges: () => dataVersion.get()?.data_version ?? 0,
+    foreignChanges() {
+      warm()
+      return dataVersion.get()?.data_version ?? 0
+    },
     write,
     openAside() {
       const aside = openReader(reader.filename)
@@ -226,6 +247,7 @@ export function createStorage(
     checkpoint,
     async close() {
       while (flushing) await flushing
+      endReading()
       reader.close()
       closed = { isLogEmpty: emptyLog() }
       writer.close()
@@ -251,7 +273,9 @@ export function hot<Row = never>(build: (db: Db) => Query): (db: Db, values: Rec
   })
   return (db, values) => {
     const { statement, names, params } = statementOn(db)
-    return statement.all(...names.map((name, i) => (name === undefined ? params[i]! : values[name]!)))
+    const bound: Value[] = []
+    for (let i = 0; i < names.length; i++) bound.push(names[i] === undefined ? params[i]! : values[names[i]!]!)
+    return statement.all(...bound)
   }
 }
 

@@ -92,7 +92,7 @@ export function createRateLimits(now: Clock, scale: number, onRefusal: (policy: 
     const { tat: before, taken } = buckets.get(bucket) ?? { tat: 0, taken: 0 }
     const tat = Math.max(before, at)
     const waitMs = tat - at - (burst - 1) * intervalMs
-    const policyFields = { name: nameOf(policy), quota: burst, windowSeconds: Math.ceil(burst / perSecond) }
+    const policyFields = { name: WIRE_NAMES[policy], quota: burst, windowSeconds: Math.ceil(burst / perSecond) }
     const refused = { ...policyFields, remaining: 0, isRefused: true } as const
     if (taken >= total) return { ...refused, resetSeconds: TOTAL_SPENT_RETRY_SECONDS }
     if (waitMs > 0) return { ...refused, resetSeconds: Math.max(1, Math.ceil(waitMs / 1000)) }
@@ -109,7 +109,13 @@ export function createRateLimits(now: Clock, scale: number, onRefusal: (policy: 
   }
 
   if (scale === 0) {
-    const unlimited = (policy: Policy) => ({ name: nameOf(policy), quota: 0, windowSeconds: 0, remaining: 0, resetSeconds: 0 })
+    const unlimited = (policy: Policy) => ({
+      name: WIRE_NAMES[policy],
+      quota: 0,
+      windowSeconds: 0,
+      remaining: 0,
+      resetSeconds: 0,
+    })
     return { take: unlimited, takeIfAny: () => true, check: () => {}, giveBack: () => {}, enter: () => () => {} }
   }
 
@@ -155,7 +161,10 @@ const budgetOf = (policy: Policy, scale: number): Budget => {
 /** In 1024ths of a millisecond: sums with today's time stay exact, and no rounding error costs a burst its last request. */
 const exactInterval = (perSecond: number): number => Math.max(1, Math.round(1_024_000 / perSecond)) / 1024
 
-const nameOf = (policy: Policy): string => policy.replace(/-(live|test)$/, '')
+/** Both environments have one name on the wire. */
+const WIRE_NAMES = Object.fromEntries(
+  Object.keys(POLICIES).map(policy => [policy, policy.replace(/-(live|test)$/, '')]),
+) as Record<Policy, string>
 
 /** The fields of the RateLimit draft for the budget that is nearest to its end. */
 export function rateLimitHeaders(allowances: Allowance[]): Record<string, string> {

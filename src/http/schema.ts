@@ -1,9 +1,9 @@
 import { FormatRegistry, Kind, type TSchema, type TString, Type, TypeRegistry } from '@sinclair/typebox'
-import { parseUtcInstant } from '../time.ts'
+import { isUtcInstant } from '../time.ts'
 import type { ERRORS } from './errors.ts'
 
-FormatRegistry.Set('date-time', value => parseUtcInstant(value) !== undefined)
-FormatRegistry.Set('date', value => parseUtcInstant(`${value}T00:00:00Z`) !== undefined)
+FormatRegistry.Set('date-time', isUtcInstant)
+FormatRegistry.Set('date', value => isUtcInstant(`${value}T00:00:00Z`))
 FormatRegistry.Set('uri', value => /^[a-z][a-z0-9+.-]*:/i.test(value) && URL.canParse(value))
 
 type Bounds = { minLength?: number; maxLength?: number }

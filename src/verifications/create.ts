@@ -131,7 +131,7 @@ type Asked = { query: DcqlQuery; profile?: Profile; version: string | null }
 
 async function whatToAsk(deps: Pick<Deps, 'warm'>, caller: Caller, { template, query }: CreateVerification): Promise<Asked> {
   if (template === undefined) return { query: query as unknown as DcqlQuery, version: null }
-  const resolved = await resolveTemplate(deps.warm, caller.tenantId, template)
+  const resolved = await resolveTemplate(deps.warm(), caller.tenantId, template)
   if (!resolved) throw apiError('unknown_template')
   return resolved
 }

@@ -44,7 +44,7 @@ export function createIdempotency(deps: Pick<Deps, 'warm' | 'now' | 'random' | '
       }
       try {
         // While the first request's write is not durable, its key is held above: what is found here is.
-        const stored = await findReplay(deps.warm, hash, deps.now())
+        const stored = await findReplay(deps.warm(), hash, deps.now())
         if (!stored) return { claim: claimOf(deps, { hash, fingerprint, tenantId: caller.tenantId }, release) }
         release()
         return { replay: replayOf(deps, stored, fingerprint) }

@@ -66,7 +66,7 @@ describe('room is held back', () => {
     const { key } = await app.tenant()
     await app.deps.space.look()
     const made = [await createVerification(app, key), await createVerification(app, key)]
-    const writer = (app.deps.warm as unknown as { $client: Database }).$client
+    const writer = (app.deps.warm() as unknown as { $client: Database }).$client
     const pages = () => writer.query<{ page_count: number }, []>('PRAGMA page_count').get()?.page_count ?? 0
     writer.run(`PRAGMA max_page_count = ${pages() + 8}`)
 
