@@ -6,6 +6,7 @@ import { type Config, loadConfig, VARIABLES } from '../config.ts'
 import { openSetup } from '../dashboard/setup.ts'
 import type { Demo } from '../demo/furnish.ts'
 import { createDeps, type Deps, realWorld } from '../deps.ts'
+import { warnOfFewFiles } from '../doctor/open-files.ts'
 import { startPeriodic, startUpkeep } from '../periodic.ts'
 import { createTenant } from '../tenants/settings.ts'
 import { listTenants } from '../tenants/store.ts'
@@ -82,6 +83,7 @@ export async function start(deps: Deps, { demo, sending }: { demo?: Demo; sendin
   deps.metrics.gauge('vidimus_webhooks_pending', 'Messages that are still to be delivered.', () =>
     countPendingDeliveries(deps.db),
   )
+  warnOfFewFiles(deps)
   await ensureSigningKey(deps)
   await warnOfExpiry(deps)
   const pair = config.tls && readTlsPair(config.tls)

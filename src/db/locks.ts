@@ -25,6 +25,17 @@ export function holdDirectory(dir: string, how: Hold): () => void {
   return () => held.close()
 }
 
+/** Asked by trying to be it, for a moment: a server that starts at that very moment is refused. */
+export function isServerRunning(dir: string): boolean {
+  try {
+    holdDirectory(dir, 'server')()
+    return false
+  } catch (error) {
+    if (error instanceof StartRefusal && error.reason === 'directory_in_use') return true
+    throw error
+  }
+}
+
 function refuseNetwork(dir: string): void {
   const kind = networkFileSystemOf(realpathSync(dir))
   if (kind) {
