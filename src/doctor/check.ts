@@ -1,3 +1,5 @@
+import { isoUtc } from '../time.ts'
+
 /** In the order they are shown: what a wallet meets first, then what an operator looks after. */
 export const CHECKS = [
   'server',
@@ -28,6 +30,9 @@ export const ok = (detail: string): Found => ({ status: 'ok', detail })
 export const warning = (detail: string, remedy: string): Found => ({ status: 'warning', detail, remedy })
 
 export const problem = (detail: string, remedy: string): Found => ({ status: 'problem', detail, remedy })
+
+/** An instant, to the second: nobody reads further. */
+export const secondOf = (ms: number): string => isoUtc(ms).replace(/\.\d+Z$/, 'Z')
 
 /** As much of a list as anybody reads. */
 export function someOf(names: string[], countMax = 5): string {

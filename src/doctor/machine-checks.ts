@@ -1,10 +1,9 @@
 import { statSync } from 'node:fs'
 import { backupsFolder, keyFileOf, sizeOf } from '../db/files.ts'
 import { isServerRunning } from '../db/locks.ts'
-import { isoUtc } from '../time.ts'
 import { goodBackups, lastFailure, listBackups } from '../upkeep/backup-files.ts'
 import { BALLAST_BYTES, ballastIn, ROOMY_BYTES } from '../upkeep/space.ts'
-import { type Found, ok, problem, warning } from './check.ts'
+import { type Found, ok, problem, secondOf, warning } from './check.ts'
 import { OPEN_FILES_MIN, openFilesLimit } from './open-files.ts'
 import type { Scene } from './scene.ts'
 import { findLastStep, findNewestRecordAt } from './store.ts'
@@ -13,6 +12,7 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 const MIB_BYTES = 1024 * 1024
+const GIB_BYTES = 1024 * MIB_BYTES
 /** The hourly check is late by less. */
 const CLOCK_BEHIND_MAX_MS = 5 * MINUTE_MS
 const CLOCK_APART_MAX_MS = MINUTE_MS
@@ -31,7 +31,7 @@ export async function checkClock({ deps, visit }: Scene): Promise<Found> {
   const at = deps.now()
   const newest = await findNewestRecordAt(deps.db)
   if (newest !== undefined && newest - at > CLOCK_BEHIND_MAX_MS)
-    return problem(`The clock says ${isoUtc(at)}, but the newest record is of ${isoUtc(newest)}.`, SYNCHRONISE)
+    return problem(`The clock says ${secondOf(at)}, but the newest record is of ${secondOf(newest)}.`, SYNCHRONISE)
   const { date } = (await visit).answer ?? {}
   if (date !== undefined && Math.abs(date - at) > CLOCK_APART_MAX_MS) {
     const apart = Math.round(Math.abs(date - at) / 1000)
@@ -39,8 +39,8 @@ export async function checkClock({ deps, visit }: Scene): Promise<Found> {
   }
   const step = await findLastStep(deps.db)
   if (step !== undefined && at - step < STEP_TOLD_MS)
-    return warning(`The clock was set, or the machine slept, about ${isoUtc(step)}.`, SYNCHRONISE)
-  return ok(`The clock says ${isoUtc(at)}, and nothing speaks against it.`)
+    return warning(`The clock was set, or the machine slept, about ${secondOf(step)}.`, SYNCHRONISE)
+  return ok(`The clock says ${secondOf(at)}, and nothing speaks against it.`)
 }
 
 export async function checkMasterKey({ deps }: Scene): Promise<Found> {
@@ -54,7 +54,7 @@ export async function checkMasterKey({ deps }: Scene): Promise<Found> {
 
 export async function checkDisk({ deps }: Scene): Promise<Found> {
   const free = deps.space.free()
-  const text = `${Math.floor(free / MIB_BYTES)} MiB free`
+  const text = free < ROOMY_BYTES ? `${Math.floor(free / MIB_BYTES)} MiB free` : `${(free / GIB_BYTES).toFixed(1)} GiB free`
   const room = 'Make room on the disk of the data directory.'
   const hasBallast = sizeOf(ballastIn(deps.config.dataDir)) >= BALLAST_BYTES
   if (!hasBallast && free < ROOMY_BYTES) return problem(`The disk is nearly full: ${text}, and nothing is held back.`, room)
@@ -72,13 +72,13 @@ export async function checkBackups({ deps }: Scene): Promise<Found> {
   const newest = goodBackups(listBackups(folder), at).at(-1)
   const failed = lastFailure(folder)
   if (failed && failed.at > (newest?.at ?? 0))
-    return problem(`The last backup failed, at ${isoUtc(failed.at)} (${failed.failure}).`, 'See backup.failed in the log.')
+    return problem(`The last backup failed, at ${secondOf(failed.at)} (${failed.failure}).`, 'See backup.failed in the log.')
   if (!newest) return warning('There is no backup yet.', 'A running service makes the first within minutes.')
   const ageMs = at - newest.at
   const ageMaxMs = plan.hourly > 0 ? 2 * HOUR_MS : 2 * DAY_MS
   const age = ageMs < 2 * DAY_MS ? `${Math.floor(ageMs / HOUR_MS)} hours` : `${Math.floor(ageMs / DAY_MS)} days`
   if (ageMs > ageMaxMs) return warning(`The newest backup is ${age} old.`, 'Start the service; see backup.failed in the log.')
-  return ok(`The newest backup is of ${isoUtc(newest.at)}, and was checked. Keep one on another machine too.`)
+  return ok(`The newest backup is of ${secondOf(newest.at)}, and was checked. Keep one on another machine too.`)
 }
 
 export async function checkOpenFiles({ isServer }: Scene): Promise<Found> {
