@@ -3,6 +3,7 @@ import { StartRefusal } from '../db/refusal.ts'
 import { hasDatabase } from '../db/replace.ts'
 import type { Found } from '../doctor/check.ts'
 import { complain, parseCall, print, UsageError, withDeps } from './output.ts'
+import { pendingIn } from './upgrade.ts'
 
 const HELP = `usage: vidimus doctor [--json]
 
@@ -33,6 +34,8 @@ async function examineHere(): Promise<Named[]> {
     return [{ name: 'data_directory', status: 'problem', detail: `There is no database in ${dataDir}.`, remedy }]
   }
   try {
+    const pending = pendingIn(dataDir)
+    if (pending.length) return [olderVersion(pending)]
     const { examine } = await import('../doctor/examine.ts')
     return await withDeps(deps => examine(deps, false))
   } catch (error) {
@@ -41,6 +44,14 @@ async function examineHere(): Promise<Named[]> {
     return [{ name: 'data_directory', status: 'problem', detail: `${detail}.`, remedy }]
   }
 }
+
+/** Opening it would bring it up to date, and whoever asks after its health does not ask for that. */
+const olderVersion = (pending: string[]): Named => ({
+  name: 'data_directory',
+  status: 'problem',
+  detail: `The database is of an earlier version than this program (${pending.join(', ')} to be applied).`,
+  remedy: 'Stop the service and run "vidimus upgrade", or ask the program that is running.',
+})
 
 const wire = ({ name, status, detail, remedy }: Named) => ({ name, status, detail: remedy ? `${detail} ${remedy}` : detail })
 

@@ -1,10 +1,12 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { MIGRATIONS } from '../../src/db/migrate.ts'
 import { CHECKS } from '../../src/doctor/check.ts'
 import { cleanUp, temporaryDir } from '../helpers/app.ts'
 import { serve, stopServing, vidimus, vidimusJson } from '../helpers/cli.ts'
 import { contentOf } from '../helpers/directories.ts'
+import { withOldSchema } from '../helpers/old-schema.ts'
 
 afterAll(async () => {
   await stopServing()
@@ -95,6 +97,19 @@ describe('vidimus doctor', () => {
     const run = await vidimus(dir, ['doctor'])
     expect(run.exitCode).toBe(1)
     expect(run.stdout).toMatch(/^problem {2}data_directory .*master\.key can be read by others\.\n {30}run: chmod 600 /)
+    expect(contentOf(dir)).toEqual(before)
+  })
+
+  test('a database of an earlier version is told, and not brought up to date by asking', async () => {
+    const current = temporaryDir()
+    const { process } = await serve(current)
+    process.kill('SIGTERM')
+    await process.exited
+    const dir = withOldSchema(current, MIGRATIONS.length - 1)
+    const before = contentOf(dir)
+    const run = await vidimus(dir, ['doctor'])
+    expect(run.exitCode).toBe(1)
+    expect(run.stdout).toMatch(/^problem {2}data_directory .*earlier version.*\n +Stop the service and run "vidimus upgrade"/)
     expect(contentOf(dir)).toEqual(before)
   })
 

@@ -12,6 +12,7 @@ import { issueAuthority, issueLeaf } from '../../src/wallet/certificates.ts'
 import { addAnchors } from '../../src/wallet/trust-settings.ts'
 import { cleanUp, createVerification, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
 import { declined, receive, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
+import { verifyWith } from '../helpers/wallet.ts'
 
 afterAll(async () => {
   stopReceiving()
@@ -226,6 +227,10 @@ describe('what wallets see', () => {
 
   test('status lists are told by the hosts that were asked for, under the rules for calls', async () => {
     const app = await startApp({ resolve: async host => (host === 'gone.example' ? [] : ['10.0.0.1']) })
+    const { key } = await app.tenant()
+    await verifyWith(app, key, 'adult')
+    // The sandbox issuer's own list is read without a network.
+    expect(app.deps.status.known()).toEqual([expect.stringMatching(/^https:\/\/verify\.example\//)])
     expect(await found(app, 'status_lists')).toMatchObject({ status: 'ok', detail: expect.stringMatching(/seen yet/) })
     app.deps.status.known = () => [
       'https://verify.example/own',
@@ -255,6 +260,13 @@ describe('webhooks', () => {
     expect(check).toMatchObject({ status: 'ok', detail: expect.stringContaining(`http://shop.example:${receiver.port}`) })
     expect(JSON.stringify(check)).not.toMatch(/secret-path|query/)
     expect(receiver.received).toHaveLength(before)
+    receiver.answer(() => new Response(null, { status: 500 }))
+    app.clock.advance(1000)
+    await untilAttempted(app, await declined({ app, key }, receiver.url()), 1)
+    expect(await found(app, 'webhooks')).toMatchObject({
+      status: 'warning',
+      detail: expect.stringMatching(/last 24 hours failed/),
+    })
     receiver.stop()
     expect(await found(app, 'webhooks')).toMatchObject({
       status: 'problem',

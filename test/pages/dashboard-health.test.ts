@@ -44,6 +44,9 @@ describe('the health of the installation', () => {
     await page.getByRole('heading', { name: 'Vertraute Aussteller' }).waitFor()
     expect(await page.getByText(/No issuer is trusted/).getAttribute('lang')).toBe('en')
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
+    // The tabs do not all fit: the chosen one is brought into view.
+    const tab = await page.getByRole('tab', { name: 'Zustand' }).boundingBox()
+    expect((tab?.x ?? 0) + (tab?.width ?? 999)).toBeLessThanOrEqual(390)
     await expectAccessible(page)
     await shoot(page, 'dashboard-health-de')
   })
