@@ -18,7 +18,7 @@ example: scripts/bun run build --all`
 const ROOT = join(import.meta.dir, '..')
 const TARGETS = ['linux-x64', 'linux-arm64', 'linux-x64-musl', 'linux-arm64-musl', 'darwin-x64', 'darwin-arm64', 'windows-x64']
 /** A worker is found in the program only if it is an entry point too. */
-const ENTRY_POINTS = ['src/main.ts', 'src/webhooks/worker.ts', 'src/upkeep/backup-worker.ts']
+const ENTRY_POINTS = ['src/main.ts', 'src/webhooks/worker.ts', 'src/upkeep/backup-worker.ts', 'src/doctor/integrity-worker.ts']
 
 async function run(args: string[]): Promise<number> {
   const { values, words } = parseCall(args, { all: { type: 'boolean' }, out: { type: 'string' } })

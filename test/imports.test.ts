@@ -33,7 +33,20 @@ const ALLOWED: Record<string, string[]> = {
   // The other side of the protocol: of openid4vp it takes types only, which test/sandbox/browser.test.ts checks.
   sandbox: GROUND,
   wallet: [...GROUND, 'verifications', 'webhooks', 'templates', 'sandbox'],
-  dashboard: [...GROUND, 'access', 'audit', 'devices', 'templates', 'tenants', 'usage', 'verifications', 'wallet', 'webhooks'],
+  doctor: [...GROUND, 'access', 'templates', 'tenants', 'upkeep', 'verifications', 'wallet', 'webhooks'],
+  dashboard: [
+    ...GROUND,
+    'access',
+    'audit',
+    'devices',
+    'doctor',
+    'templates',
+    'tenants',
+    'usage',
+    'verifications',
+    'wallet',
+    'webhooks',
+  ],
   demo: [...GROUND, 'access', 'audit', 'devices', 'sdk', 'templates', 'tenants', 'verifications', 'wallet'],
   // Browser code, but for serve.ts: of the server it takes types only, which the last test checks.
   web: [...GROUND, 'verifications', 'devices', 'usage', 'templates', 'dashboard', 'sandbox', 'demo'],

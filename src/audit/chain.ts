@@ -5,41 +5,45 @@ import { createPrivateKey, createPublicKey, sign as ed25519Sign, verify as ed255
 import { canonicalJson, sha256Hex } from '../hash.ts'
 import { isoUtc } from '../time.ts'
 
-export type AuditAction =
-  | 'backup.restored'
-  | 'master_key.replaced'
-  | 'clock.stepped'
-  | 'tenant.created'
-  | 'tenant.changed'
-  | 'key.created'
-  | 'key.revoked'
-  | 'key.rolled'
-  | 'device.registered'
-  | 'device.enrolled'
-  | 'device.revoked'
-  | 'template.saved'
-  | 'template.deleted'
-  | 'signing.imported'
-  | 'trust.added'
-  | 'trust.removed'
-  | 'user.created'
-  | 'user.invited'
-  | 'user.joined'
-  | 'user.removed'
-  | 'user.reset'
-  | 'user.password_changed'
-  | 'user.logged_in'
-  | 'user.logged_out'
-  | 'audit.exported'
-  | 'secret.rotated'
-  | 'secret.dropped'
-  | 'secret.revealed'
-  | 'webhook.replayed'
-  | 'verification.created'
-  | 'verification.read'
-  | 'verification.completed'
-  | 'verification.failed'
-  | 'verification.erased'
+/** Everything that leaves a record; the dashboard has words for each. */
+export const AUDIT_ACTIONS = [
+  'backup.restored',
+  'master_key.replaced',
+  'clock.stepped',
+  'tenant.created',
+  'tenant.changed',
+  'key.created',
+  'key.revoked',
+  'key.rolled',
+  'device.registered',
+  'device.enrolled',
+  'device.revoked',
+  'template.saved',
+  'template.deleted',
+  'signing.imported',
+  'trust.added',
+  'trust.removed',
+  'user.created',
+  'user.invited',
+  'user.joined',
+  'user.removed',
+  'user.reset',
+  'user.password_changed',
+  'user.logged_in',
+  'user.logged_out',
+  'audit.exported',
+  'secret.rotated',
+  'secret.dropped',
+  'secret.revealed',
+  'webhook.replayed',
+  'verification.created',
+  'verification.read',
+  'verification.completed',
+  'verification.failed',
+  'verification.erased',
+] as const
+
+export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
 export type AuditRecord = {
   seq: number

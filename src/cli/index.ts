@@ -31,7 +31,12 @@ const VERBS = new Map<string, Verb>(
       does: 'show, request and import the certificate wallets see',
       run: async args => (await import('./signing.ts')).runSigning(args),
     },
+    tls: { does: 'make certificates for https on a local network', run: async args => (await import('./tls.ts')).runTls(args) },
     user: { does: 'list, invite and reset users of the dashboard', run: async args => (await import('./user.ts')).runUser(args) },
+    doctor: {
+      does: 'tell what would stop a real wallet or webhook',
+      run: async args => (await import('./doctor.ts')).runDoctor(args),
+    },
     audit: { does: 'verify and export the audit chain', run: async args => (await import('./audit.ts')).runAudit(args) },
     backup: {
       does: 'copy the database, checked, while the service runs',

@@ -34,8 +34,9 @@ function complainAbout(error: Error, exitCode: number, hint?: string): number {
   return exitCode
 }
 
-type Flags = Record<string, { type: 'string' | 'boolean' }>
-type Values<F extends Flags> = { [Name in keyof F]?: F[Name]['type'] extends 'boolean' ? boolean : string }
+type Flags = Record<string, { type: 'string' | 'boolean'; multiple?: true }>
+type Value<F extends Flags[string]> = F extends { multiple: true } ? string[] : F['type'] extends 'boolean' ? boolean : string
+type Values<F extends Flags> = { [Name in keyof F]?: Value<F[Name]> }
 
 /** The flags and words of a call; unknown flags are wrong calls. */
 export function parseCall<F extends Flags>(

@@ -1,12 +1,12 @@
-import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import { createKey } from '../access/keys.ts'
 import { SCOPES } from '../access/scopes.ts'
 import { createApp } from '../app.ts'
-import { type Config, ConfigError, loadConfig, VARIABLES } from '../config.ts'
+import { type Config, loadConfig, VARIABLES } from '../config.ts'
 import { openSetup } from '../dashboard/setup.ts'
 import type { Demo } from '../demo/furnish.ts'
 import { createDeps, type Deps, realWorld } from '../deps.ts'
+import { warnOfFewFiles } from '../doctor/open-files.ts'
 import { startPeriodic, startUpkeep } from '../periodic.ts'
 import { createTenant } from '../tenants/settings.ts'
 import { listTenants } from '../tenants/store.ts'
@@ -16,7 +16,10 @@ import { ensureSigningKey } from '../wallet/keys.ts'
 import { signingState, warnOfExpiry } from '../wallet/signing.ts'
 import { type Sending, startDispatch } from '../webhooks/dispatch.ts'
 import { countPendingDeliveries } from '../webhooks/store.ts'
-import { ACTOR, CommandError, complain, parseCall, print, table, UsageError } from './output.ts'
+import { listen } from './listener.ts'
+import { ACTOR, complain, parseCall, print, table, UsageError } from './output.ts'
+import { readTlsPair, warnOfExpiredPair } from './tls-pair.ts'
+import { reloadTls } from './tls-reload.ts'
 
 const DRAIN_MS = 10_000
 /** Above what any client sends: the runtime's own refusal of large headers has no envelope. */
@@ -27,6 +30,9 @@ const HELP = `usage: vidimus serve [--dev] [--json]
 Starts the service. The first start makes the data directory with database, master key, and a signing key with its certificate. With --dev it
 also makes a tenant with a test key, and prints the key. While nobody has set up the dashboard, each start prints a link that does it, once and
 within the hour. With --json the first line of standard output is {"listening":…,"setup_url":…}.
+
+SIGTERM and SIGINT stop it: what is under way is answered first. SIGHUP reads VIDIMUS_TLS_CERT and VIDIMUS_TLS_KEY again, for new connections; a
+pair that cannot be used is refused with a line in the log, and the old one stays.
 
 ${table(
   ['VARIABLE', 'DEFAULT', 'MEANING'],
@@ -41,6 +47,7 @@ export async function runServe(args: string[]): Promise<number> {
   if (words.length) throw new UsageError(`serve takes no "${words[0]}"`)
   // Before anything is open: a signal that comes early must not cut a start in half.
   const stopped = stopSignal()
+  const hangUps = hangUpSignals()
   const config = loadConfig(process.env)
   const world = realWorld()
   const deps = createDeps(config, values.json ? { ...world, prettyLog: false } : world, 'server')
@@ -51,13 +58,19 @@ export async function runServe(args: string[]): Promise<number> {
   else print(welcome(service.url, config, setupUrl, firstKey))
   deps.log.info('service.started', { address: service.url })
   const stopUpkeep = startUpkeep(deps)
-  await stopped
+  const lost = portLost(service, hangUps)
+  const isStopped = await Promise.race([stopped.then(() => true), lost.then(() => false)])
   await stopUpkeep()
   await service.stop()
-  return 0
+  return isStopped ? 0 : 1
 }
 
-export type Service = { url: string; stop: () => Promise<void> }
+export type Service = {
+  url: string
+  /** Reads VIDIMUS_TLS_CERT and VIDIMUS_TLS_KEY again; false when nobody listens any more. */
+  reloadTls: () => boolean
+  stop: () => Promise<void>
+}
 
 /** Listens, and starts what the service does by itself. */
 export async function start(deps: Deps, { demo, sending }: { demo?: Demo; sending?: Sending } = {}): Promise<Service> {
@@ -70,24 +83,27 @@ export async function start(deps: Deps, { demo, sending }: { demo?: Demo; sendin
   deps.metrics.gauge('vidimus_webhooks_pending', 'Messages that are still to be delivered.', () =>
     countPendingDeliveries(deps.db),
   )
+  warnOfFewFiles(deps)
   await ensureSigningKey(deps)
   await warnOfExpiry(deps)
-  const app = listen(createApp(deps, demo), config)
-  const port = app.server?.port ?? config.port
-  const url = `${config.tls ? 'https' : 'http'}://${shownHost(config.host)}:${port}`
-  deps.egress.listener.port = port
+  const pair = config.tls && readTlsPair(config.tls)
+  if (pair) warnOfExpiredPair(pair, deps.now(), deps.log)
+  const listener = listen(createApp(deps, demo), config, pair)
+  const url = `${pair ? 'https' : 'http'}://${shownHost(config.host)}:${listener.port}`
+  deps.egress.listener.port = listener.port
   config.publicUrl ||= url.replace('127.0.0.1', 'localhost')
   const stopPeriodic = startPeriodic(deps)
   const dispatch = await startDispatch(deps, delivery => announce(deps, delivery), sending)
   deps.outbox.attach(dispatch)
   return {
     url,
+    reloadTls: () => reloadTls(deps, listener),
     async stop() {
       stopPeriodic()
       // They would stay open for as long as their sessions last.
       deps.changes.close()
       // New connections are refused at once; what is under way gets its answer, within reason.
-      await within(DRAIN_MS, app.stop())
+      await within(DRAIN_MS, listener.stop())
       await dispatch.stop()
       await deps.close()
     },
@@ -103,31 +119,6 @@ async function within(ms: number, work: Promise<unknown>): Promise<void> {
     }),
   ])
   clearTimeout(timer)
-}
-
-function listen(app: ReturnType<typeof createApp>, { port, host, tls }: Config): ReturnType<typeof createApp> {
-  try {
-    return app.listen({
-      port,
-      hostname: host,
-      // The framework would let a second service in: each would get some of the connections.
-      reusePort: false,
-      ...(tls && { tls: { cert: readPem(tls.certFile), key: readPem(tls.keyFile) } }),
-    })
-  } catch (error) {
-    if (error instanceof ConfigError) throw error
-    throw new CommandError(
-      `cannot listen on ${host}:${port} (${(error as { code?: string }).code ?? 'unknown'}); choose another PORT or HOST`,
-    )
-  }
-}
-
-function readPem(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    throw new ConfigError(`VIDIMUS_TLS_CERT, VIDIMUS_TLS_KEY: cannot read ${file}`)
-  }
 }
 
 const shownHost = (host: string): string => (host.includes(':') ? `[${host}]` : host)
@@ -175,6 +166,21 @@ function welcome(
   }
   return [...lines, ''].join('\n')
 }
+
+/** From the very start on: by default this signal ends a process. What comes before there is anything to reload has nothing to say. */
+function hangUpSignals(): { each: () => void } {
+  const hangUps = { each: () => {} }
+  process.on('SIGHUP', () => hangUps.each())
+  return hangUps
+}
+
+/** Once a reload could not have the port back: whoever supervises the service starts it again. */
+const portLost = (service: Service, hangUps: { each: () => void }) =>
+  new Promise<void>(resolve => {
+    hangUps.each = () => {
+      if (!service.reloadTls()) resolve()
+    }
+  })
 
 export const stopSignal = () =>
   new Promise<void>(resolve => {

@@ -34,7 +34,8 @@ export async function runUpgrade(args: string[]): Promise<number> {
   )
 }
 
-function pendingIn(dir: string): string[] {
+/** What the next start would apply. */
+export function pendingIn(dir: string): string[] {
   try {
     const applied = inspect(databaseFile(dir), reader => countApplied(reader))
     return MIGRATIONS.slice(applied).map(([id]) => id)

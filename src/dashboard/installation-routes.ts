@@ -3,6 +3,7 @@ import type { Deps } from '../deps.ts'
 import { errorResponses } from '../http/schema.ts'
 import { createWalk, readAuditPage, streamExport } from './audit.ts'
 import { guard } from './guard.ts'
+import { createExamination } from './health.ts'
 import {
   addTrust,
   importSigning,
@@ -19,6 +20,7 @@ import {
   AuditFilter,
   AuditPage,
   AuditVerification,
+  Health,
   ImportSigning,
   Installation,
   Signing,
@@ -34,6 +36,7 @@ const CHANGED = errorResponses(400, 401, 403, 404, 409, 413, 429, 500)
 /** What is not of one tenant. */
 export const installationRoutes = (deps: Deps) => {
   const walk = createWalk(deps)
+  const look = createExamination(deps)
   return new Elysia()
     .use(guard(deps))
     .get('/tenants', ({ visit }) => readOwnTenants(deps, visit), {
@@ -70,6 +73,7 @@ export const installationRoutes = (deps: Deps) => {
       { user: { who: 'owner', fresh: true }, params: ItemPath, body: Nothing, response: { 200: Nothing, ...CHANGED } },
     )
     .get('/installation', () => readInstallation(deps), { user: { who: 'owner' }, response: { 200: Installation, ...READ } })
+    .post('/health', () => look(), { user: { who: 'owner' }, body: Nothing, response: { 200: Health, ...CHANGED } })
     .get('/trust', () => readTrust(deps), { user: { who: 'anyone' }, response: { 200: TrustAnchorList, ...READ } })
     .post('/trust', async ({ visit, body, status }) => status(201, await addTrust(deps, body, actorOf(visit.user))), {
       user: { who: 'owner' },

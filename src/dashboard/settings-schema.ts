@@ -2,6 +2,7 @@
 import { Type } from '@sinclair/typebox'
 import { EXPIRY_DAYS } from '../access/keys.ts'
 import { Device } from '../devices/schema.ts'
+import { CHECKS } from '../doctor/check.ts'
 import { QueryInteger, Text, Timestamp } from '../http/schema.ts'
 import { LABEL_CHARS_MAX } from './schema.ts'
 import { Environment, Exactly, Limit, ListOf, Nullable, OneOf } from './wire.ts'
@@ -160,6 +161,20 @@ export const Installation = Exactly({
   webhook_delays_ms: Type.Array(Type.Integer()),
 })
 export type Installation = typeof Installation.static
+
+/** What `vidimus doctor` tells. */
+export const Health = Exactly({
+  checked_at: Timestamp,
+  checks: Type.Array(
+    Exactly({
+      name: OneOf(...CHECKS),
+      status: OneOf('ok', 'warning', 'problem'),
+      detail: Type.String(),
+      remedy: Nullable(Type.String()),
+    }),
+  ),
+})
+export type Health = typeof Health.static
 
 export const AuditFilter = Exactly({
   before: Type.Optional(

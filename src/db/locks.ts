@@ -1,7 +1,9 @@
 // Who has the data directory: commands beside each other and beside one server, or one alone that replaces what is in it. Locks of SQLite on an
 // empty file: the system releases them when the process dies, however it dies.
 import { Database } from 'bun:sqlite'
+import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
+import { networkFileSystemOf } from './network-files.ts'
 import { StartRefusal, unusable } from './refusal.ts'
 import { BUSY_TIMEOUT_MS } from './sqlite.ts'
 
@@ -11,6 +13,7 @@ export type Hold = 'command' | 'server' | 'alone'
 export function holdDirectory(dir: string, how: Hold): () => void {
   let lock: Database | undefined
   try {
+    refuseNetwork(dir)
     lock = new Database(join(dir, 'server.lock'), { create: true })
     STEPS[how](lock, dir)
   } catch (error) {
@@ -20,6 +23,28 @@ export function holdDirectory(dir: string, how: Hold): () => void {
   }
   const held = lock
   return () => held.close()
+}
+
+/** Asked by trying to be it, for a moment: a server that starts at that very moment is refused. */
+export function isServerRunning(dir: string): boolean {
+  try {
+    holdDirectory(dir, 'server')()
+    return false
+  } catch (error) {
+    if (error instanceof StartRefusal && error.reason === 'directory_in_use') return true
+    throw error
+  }
+}
+
+function refuseNetwork(dir: string): void {
+  const kind = networkFileSystemOf(realpathSync(dir))
+  if (kind) {
+    const remedy = 'choose one on a disk of this machine with VIDIMUS_DATA_DIR'
+    throw new StartRefusal(
+      'network_file_system',
+      `${dir} is on a network file system (${kind}), which damages databases; ${remedy}`,
+    )
+  }
 }
 
 const STEPS: Record<Hold, (lock: Database, dir: string) => void> = {

@@ -12,6 +12,7 @@ export const REFUSALS = {
   schema_newer: 16,
   clock_behind: 17,
   directory_unusable: 18,
+  network_file_system: 19,
 } as const
 
 export class StartRefusal extends Error {

@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
 import { apiError } from './errors.ts'
+import { createProver, PROBE_HEADER, PROOF_HEADER } from './probe.ts'
 import { errorResponses } from './schema.ts'
 
 const READY_TIMEOUT_MS = 5000
@@ -13,6 +14,7 @@ const Health = Type.Object({ status: Type.Literal('ok') }, { additionalPropertie
 /** For whoever operates the service: alive, able to write, and figures. */
 export const serviceRoutes = (deps: Deps, beat: (at: number) => Promise<void>) => {
   let last: { at: number; ready: Promise<boolean> } | undefined
+  const prove = createProver(deps.sealer)
   const isReady = () => {
     const at = deps.now()
     if (!last || at - last.at >= READY_CACHE_MS) last = { at, ready: canWrite(() => beat(at)) }
@@ -20,10 +22,18 @@ export const serviceRoutes = (deps: Deps, beat: (at: number) => Promise<void>) =
   }
 
   return new Elysia({ tags: ['Service'] })
-    .get('/healthz', () => ({ status: 'ok' as const }), {
-      response: { 200: Health, ...errorResponses(500) },
-      detail: { operationId: 'getHealth', summary: 'The process is alive' },
-    })
+    .get(
+      '/healthz',
+      ({ request, set }) => {
+        const proof = prove(request.headers.get(PROBE_HEADER))
+        if (proof) set.headers[PROOF_HEADER] = proof
+        return { status: 'ok' as const }
+      },
+      {
+        response: { 200: Health, ...errorResponses(500) },
+        detail: { operationId: 'getHealth', summary: 'The process is alive' },
+      },
+    )
     .get(
       '/readyz',
       async () => {

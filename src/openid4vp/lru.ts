@@ -9,6 +9,11 @@ export class Lru<V> {
     return this.entries.size
   }
 
+  /** The least used first. */
+  keys(): string[] {
+    return [...this.entries.keys()]
+  }
+
   get(key: string): V | undefined {
     const value = this.entries.get(key)
     if (value === undefined) return undefined

@@ -27,6 +27,8 @@ export type StatusContext = {
 
 export type StatusChecker = {
   check(findings: Findings, reference: StatusReference | 'unsupported' | undefined, context: StatusContext): Promise<void>
+  /** The lists that were asked for lately, by their addresses. */
+  known(): string[]
 }
 
 export type StatusOptions = {
@@ -84,6 +86,7 @@ export function createStatusChecker(fetchStatus: FetchStatus, now: () => number,
       }
       judgeStatus(findings, statusAt(fetched.token.list, reference.index))
     },
+    known: () => lists.known(),
   }
 }
 
@@ -128,6 +131,10 @@ class StatusLists {
     const underWay = this.underWay.get(key) ?? this.refresh(key, uri, format)
     this.underWay.set(key, underWay)
     return underWay
+  }
+
+  known(): string[] {
+    return this.kept.keys().map(key => key.slice(key.indexOf(' ') + 1))
   }
 
   /** A wrongly signed list may be put right before its own time is over. */

@@ -1,5 +1,5 @@
 // The folder of backups: what the names of its files mean, and which are kept.
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stampOf } from '../db/files.ts'
 
@@ -37,6 +37,29 @@ function timeIn(name: string): number | undefined {
 /** Scheduled ones that were found good; they get their name only then. */
 export const goodBackups = (files: BackupFile[], now: number): BackupFile[] =>
   files.filter(({ kind, at }) => (kind === 'hourly' || kind === 'daily') && at <= now)
+
+const failureFile = (folder: string): string => join(folder, 'last-failure.json')
+
+/** For whoever asks later, and for commands: the log of the service is not theirs to read. */
+export function keepFailure(folder: string, at: number, failure: string): void {
+  try {
+    writeFileSync(failureFile(folder), JSON.stringify({ at, failure }), { mode: 0o600 })
+  } catch {
+    // A full disk may be why it failed: then the log has it, and the age of the newest backup tells.
+  }
+}
+
+export const forgetFailure = (folder: string): void => rmSync(failureFile(folder), { force: true })
+
+export function lastFailure(folder: string): { at: number; failure: string } | undefined {
+  try {
+    const { at, failure } = JSON.parse(readFileSync(failureFile(folder), 'utf8'))
+    return { at: Number(at), failure: String(failure) }
+  } catch {
+    // There is none, or a full disk left half of it: then the age of the newest backup tells.
+    return undefined
+  }
+}
 
 export function isDue(files: BackupFile[], plan: BackupPlan, now: number): boolean {
   const good = goodBackups(files, now)

@@ -3,7 +3,16 @@ import { join } from 'node:path'
 import { backupsFolder, databaseFile, makeBackupsFolder, sizeOf } from '../db/files.ts'
 import type { Deps } from '../deps.ts'
 import { hireThread } from '../threads.ts'
-import { dailyName, goodBackups, hourlyName, isDue, listBackups, surplusBackups } from './backup-files.ts'
+import {
+  dailyName,
+  forgetFailure,
+  goodBackups,
+  hourlyName,
+  isDue,
+  keepFailure,
+  listBackups,
+  surplusBackups,
+} from './backup-files.ts'
 import type { Order, Outcome } from './backup-worker.ts'
 
 /** A backup that failed is heavy work for nothing: not again at once. */
@@ -67,8 +76,10 @@ export function createBackups(deps: BackupDeps, hire: () => Worker = hireWorker)
     metrics.count('vidimus_backups_total', { outcome: outcome.ok ? 'good' : 'failed' })
     if (!outcome.ok) {
       notBefore = at + AFTER_FAILURE_MS
-      return log.error('backup.failed', { failure: outcome.failure })
+      log.error('backup.failed', { failure: outcome.failure })
+      return keepFailure(folder, at, outcome.failure)
     }
+    forgetFailure(folder)
     if (hourly && plan && plan.daily > 0) keepAs(target, join(folder, dailyName(at)))
     log.info('backup.made', { count: outcome.report.verifications, ms: Math.round(performance.now() - startedAt) })
     await deleteSurplus()

@@ -6,10 +6,12 @@ import { sizeOf } from '../db/files.ts'
 import type { Random } from '../ids.ts'
 import { describeFailure, type Log } from '../log.ts'
 
-const BALLAST_BYTES = 32 * 1024 * 1024
+export const BALLAST_BYTES = 32 * 1024 * 1024
 const BLOCK_BYTES = 1024 * 1024
 /** With less, the log warns; with more, what was given up is taken back. */
-const ROOMY_BYTES = 256 * 1024 * 1024
+export const ROOMY_BYTES = 256 * 1024 * 1024
+
+export const ballastIn = (dir: string): string => join(dir, 'ballast')
 
 export type Space = {
   /** What little room there is, is for erasing, revoking and finishing: nothing new is created. */
@@ -22,7 +24,7 @@ export type Space = {
 }
 
 export function watchSpace({ dir, random, log }: { dir: string; random: Random; log: Log }): Space {
-  const ballast = join(dir, 'ballast')
+  const ballast = ballastIn(dir)
   let isShort = false
   let isWarned = false
   const hasBallast = () => sizeOf(ballast) >= BALLAST_BYTES

@@ -1,5 +1,5 @@
-// The certificate of the first start: a leaf under a small authority of its own, because wallets refuse a self-signed leaf (HAIP § 5). The
-// authority is never sent; an operator hands it to wallets that should trust this service.
+// Certificates of our own making: a leaf under a small authority, because wallets refuse a self-signed leaf (HAIP § 5), and people should
+// install one authority once rather than each leaf. The authority is never sent; an operator hands it to whoever should trust this service.
 import { KeyObject } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { Random } from '../ids.ts'
@@ -11,52 +11,86 @@ const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as con
 
 export type IssuedCertificate = { chain: string; der: Uint8Array; privateKey: KeyObject; notAfter: number }
 
-type Making = { host: string; at: number; random: Random }
+type Making = { at: number; random: Random }
 
+/** What wallets see after the first start. */
 export async function issueOwnCertificates({
   host,
   at,
   random,
-}: Making): Promise<{ authority: IssuedCertificate; leaf: IssuedCertificate }> {
-  // Loaded only here: building certificates is rare, and the library is large.
-  await import('reflect-metadata')
-  const x509 = await import('@peculiar/x509')
-  const [authorityKeys, leafKeys] = await Promise.all([newKeyPair(), newKeyPair()])
+}: Making & { host: string }): Promise<{ authority: IssuedCertificate; leaf: IssuedCertificate }> {
+  const authority = await issueAuthority({ name: `Vidimus ${host} Authority`, at, random })
+  const leaf = await issueLeaf({ authority, name: `Vidimus ${host}`, hosts: [host], days: LEAF_DAYS, at, random })
+  return { authority, leaf }
+}
 
-  const authority = await x509.X509CertificateGenerator.createSelfSigned({
+/** Of ten years, for leaves only. */
+export async function issueAuthority({ name, at, random }: Making & { name: string }): Promise<IssuedCertificate> {
+  const x509 = await library()
+  const keys = await newKeyPair()
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     serialNumber: serialNumber(random),
-    name: `CN=Vidimus ${host} Authority`,
+    name: `CN=${name}`,
     notBefore: new Date(at - DAY_MS),
     notAfter: new Date(at + AUTHORITY_DAYS * DAY_MS),
     signingAlgorithm: ALGORITHM,
-    keys: authorityKeys,
+    keys,
     extensions: [
       new x509.BasicConstraintsExtension(true, 0, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
-      await x509.SubjectKeyIdentifierExtension.create(authorityKeys.publicKey),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
     ],
   })
-  const leaf = await x509.X509CertificateGenerator.create({
+  return issued(certificate, keys)
+}
+
+type Leaf = Making & {
+  authority: Pick<IssuedCertificate, 'chain' | 'privateKey'>
+  name: string
+  /** Names and addresses it is valid for. */
+  hosts: string[]
+  days: number
+  /** For https; browsers ask that it is said (RFC 5280 § 4.2.1.12). */
+  forServers?: boolean
+}
+
+export async function issueLeaf({ authority, name, hosts, days, forServers, at, random }: Leaf): Promise<IssuedCertificate> {
+  const x509 = await library()
+  const keys = await newKeyPair()
+  const issuer = new x509.X509Certificate(authority.chain)
+  const certificate = await x509.X509CertificateGenerator.create({
     serialNumber: serialNumber(random),
-    subject: `CN=Vidimus ${host}`,
-    issuer: authority.subject,
+    subject: `CN=${name}`,
+    issuer: issuer.subject,
     notBefore: new Date(at - DAY_MS),
-    notAfter: new Date(at + LEAF_DAYS * DAY_MS),
+    notAfter: new Date(Math.min(at + days * DAY_MS, issuer.notAfter.getTime())),
     signingAlgorithm: ALGORITHM,
-    publicKey: leafKeys.publicKey,
-    signingKey: authorityKeys.privateKey,
+    publicKey: keys.publicKey,
+    signingKey: await signingKeyOf(authority.privateKey),
     extensions: [
       new x509.BasicConstraintsExtension(false, undefined, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-      new x509.SubjectAlternativeNameExtension([{ type: isIP(host) ? 'ip' : 'dns', value: host }]),
-      await x509.AuthorityKeyIdentifierExtension.create(authorityKeys.publicKey),
-      await x509.SubjectKeyIdentifierExtension.create(leafKeys.publicKey),
+      ...(forServers ? [new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth])] : []),
+      new x509.SubjectAlternativeNameExtension(
+        hosts.map(value => ({ type: isIP(value) ? ('ip' as const) : ('dns' as const), value })),
+      ),
+      await x509.AuthorityKeyIdentifierExtension.create(await issuer.publicKey.export()),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
     ],
   })
-  return { authority: issued(authority, authorityKeys), leaf: issued(leaf, leafKeys) }
+  return issued(certificate, keys)
+}
+
+/** Loaded only here: building certificates is rare, and the library is large. */
+async function library(): Promise<typeof import('@peculiar/x509')> {
+  await import('reflect-metadata')
+  return await import('@peculiar/x509')
 }
 
 const newKeyPair = () => crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])
+
+const signingKeyOf = (key: KeyObject) =>
+  crypto.subtle.importKey('pkcs8', key.export({ format: 'der', type: 'pkcs8' }), ALGORITHM, false, ['sign'])
 
 /** Positive and unguessable (RFC 5280 § 4.1.2.2). */
 function serialNumber(random: Random): string {

@@ -20,6 +20,7 @@ const OWNERS = [
   'POST /users/:id/reset',
   'DELETE /users/:id',
   'GET /installation',
+  'POST /health',
   'POST /trust',
   'DELETE /trust/:id',
   'GET /signing',

@@ -102,7 +102,8 @@ describe('a scheduled backup', () => {
     await backups.runWhenDue()
     expect(linesOf(app, 'backup.failed')).toMatchObject([{ level: 'error', failure: expect.stringContaining('record 2') }])
     // However old the good one is: it is all there is.
-    expect(namesIn(folderOf(app))).toEqual(['daily-20260304.db', 'erasures.log', 'hourly-20260304T120000Z.db'])
+    const kept = ['daily-20260304.db', 'erasures.log', 'hourly-20260304T120000Z.db']
+    expect(namesIn(folderOf(app))).toEqual([...kept, 'last-failure.json'])
     expect(await metric(app, 'vidimus_backup_age_seconds')).toBe(`vidimus_backup_age_seconds ${(20 * DAY_MS) / 1000}`)
     expect((await app.call('GET', '/metrics')).text).toContain('vidimus_backups_total{outcome="failed"} 1')
     sqlite.run('UPDATE audit_records SET actor = ? WHERE seq = 2', [actor])
@@ -113,6 +114,7 @@ describe('a scheduled backup', () => {
     app.clock.advance(MINUTE_MS)
     await backups.runWhenDue()
     expect(backupsOf(app, 'hourly')).toEqual(['hourly-20260324T121000Z.db'])
+    expect(namesIn(folderOf(app))).not.toContain('last-failure.json')
   })
 
   const disk = smallDisk(200 * 1024 * 1024)

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useId, useRef } from 'preact/hooks'
+import { useEffect, useId, useRef } from 'preact/hooks'
 
 export type Tab<Key extends string> = { key: Key; title: ComponentChildren }
 
@@ -15,6 +15,10 @@ type Props<Key extends string> = {
 export function Tabs<Key extends string>({ label, tabs, chosen, onChoose, children }: Props<Key>) {
   const id = useId()
   const list = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    // On a phone they do not all fit.
+    list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  }, [chosen])
   const move = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
     if (!step) return

@@ -3,13 +3,14 @@ import { Page } from '../page.tsx'
 import { goTo, hrefTo } from '../route.tsx'
 import { useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
+import { HealthSettings } from './settings-health.tsx'
 import { InstallationSettings } from './settings-installation.tsx'
 import { PeopleSettings } from './settings-people.tsx'
 import { ProfileSettings } from './settings-profile.tsx'
 import { ShopSettings } from './settings-shop.tsx'
 
-const TABS = ['shop', 'profile', 'people', 'installation'] as const
-const OWNERS: readonly string[] = ['people', 'installation']
+const TABS = ['shop', 'profile', 'people', 'installation', 'health'] as const
+const OWNERS: readonly string[] = ['people', 'installation', 'health']
 
 export function Settings({ tab }: { tab: string }) {
   const words = useDashboardWords().settings
@@ -29,6 +30,7 @@ export function Settings({ tab }: { tab: string }) {
           {chosen === 'profile' && <ProfileSettings />}
           {chosen === 'people' && <PeopleSettings />}
           {chosen === 'installation' && <InstallationSettings />}
+          {chosen === 'health' && <HealthSettings />}
         </div>
       </Tabs>
     </Page>

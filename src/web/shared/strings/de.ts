@@ -725,12 +725,15 @@ export const dashboard: typeof en.dashboard = {
     empty: 'Was angelegt, gelesen, geändert oder gelöscht wird, erscheint hier.',
     actions: {
       'audit.exported': 'Protokoll exportiert',
+      'backup.restored': 'Sicherung zurückgespielt',
+      'clock.stepped': 'Die Uhr wurde gestellt, oder der Rechner schlief',
       'device.enrolled': 'Gerät wurde gekoppelt',
       'device.registered': 'Gerät angemeldet',
       'device.revoked': 'Gerät gesperrt',
       'key.created': 'API-Schlüssel angelegt',
       'key.revoked': 'API-Schlüssel gesperrt',
       'key.rolled': 'API-Schlüssel gewechselt',
+      'master_key.replaced': 'Neuen Hauptschlüssel gemacht',
       'signing.imported': 'Signaturzertifikat eingesetzt',
       'template.deleted': 'Vorlage gelöscht',
       'template.saved': 'Vorlage gespeichert',
@@ -759,7 +762,7 @@ export const dashboard: typeof en.dashboard = {
   },
   settings: {
     title: 'Einstellungen',
-    tabs: { shop: 'Geschäft', profile: 'Profil', people: 'Personen', installation: 'Installation' },
+    tabs: { shop: 'Geschäft', profile: 'Profil', people: 'Personen', installation: 'Installation', health: 'Zustand' },
     shop: 'Geschäft',
     name: 'Name',
     nameHint: 'Kundinnen und Kunden lesen ihn in ihrer Wallet.',
@@ -823,6 +826,38 @@ export const dashboard: typeof en.dashboard = {
     yourself: 'Sie',
     installation: 'Installation',
     installationMore: 'Was der Betreiber beim Start des Dienstes eingestellt hat; geändert wird es dort.',
+    health: {
+      title: 'Zustand',
+      more: 'Was eine echte Wallet oder einen Webhook aufhalten würde, und was Ihre Daten gefährdet. Der Befehl „vidimus doctor“ sagt dasselbe; die Einzelheiten sind auf Englisch.',
+      again: 'Noch einmal prüfen',
+      looking: 'Wird geprüft',
+      checked: 'Geprüft',
+      found: (problems, warnings) => {
+        if (problems + warnings === 0) return 'Alles ist in Ordnung.'
+        const parts = [
+          problems > 0 && (problems === 1 ? '1 Problem' : `${problems} Probleme`),
+          warnings > 0 && (warnings === 1 ? '1 Warnung' : `${warnings} Warnungen`),
+        ]
+        return `${parts.filter(Boolean).join(', ')}.`
+      },
+      statuses: { ok: 'In Ordnung', warning: 'Warnung', problem: 'Problem' },
+      names: {
+        server: 'Dienst',
+        public_url: 'Öffentliche Adresse',
+        tls: 'Zertifikat der öffentlichen Adresse',
+        client_id: 'Name, den Wallets sehen',
+        signing_certificate: 'Zertifikat, das Wallets sehen',
+        trust_anchors: 'Vertraute Aussteller',
+        status_lists: 'Statuslisten der Aussteller',
+        webhooks: 'Empfänger von Webhooks',
+        clock: 'Uhr',
+        database: 'Datenbank',
+        master_key: 'Hauptschlüssel',
+        disk: 'Platz auf der Festplatte',
+        backups: 'Sicherungen',
+        open_files: 'Gleichzeitige Verbindungen',
+      },
+    },
     version: 'Version',
     publicUrl: 'Öffentliche Adresse',
     walletProfile: 'Wallet-Profil',

@@ -807,12 +807,15 @@ export const dashboard = {
     empty: 'Whatever is created, read, changed or erased appears here.',
     actions: {
       'audit.exported': 'Exported the audit trail',
+      'backup.restored': 'Restored a backup',
+      'clock.stepped': 'The clock was set, or the machine slept',
       'device.enrolled': 'Device was paired',
       'device.registered': 'Registered a device',
       'device.revoked': 'Revoked a device',
       'key.created': 'Created an API key',
       'key.revoked': 'Revoked an API key',
       'key.rolled': 'Rolled an API key',
+      'master_key.replaced': 'Made a new master key',
       'signing.imported': 'Installed a signing certificate',
       'template.deleted': 'Deleted a template',
       'template.saved': 'Saved a template',
@@ -841,7 +844,7 @@ export const dashboard = {
   },
   settings: {
     title: 'Settings',
-    tabs: { shop: 'Shop', profile: 'Profile', people: 'People', installation: 'Installation' },
+    tabs: { shop: 'Shop', profile: 'Profile', people: 'People', installation: 'Installation', health: 'Health' },
     shop: 'Shop',
     name: 'Name',
     nameHint: 'Customers read it in their wallet.',
@@ -904,6 +907,38 @@ export const dashboard = {
     yourself: 'You',
     installation: 'Installation',
     installationMore: 'What the operator set when starting the service; it is changed there.',
+    health: {
+      title: 'Health',
+      more: 'What would stop a real wallet or webhook, and what endangers your data. The command “vidimus doctor” tells the same.',
+      again: 'Check again',
+      looking: 'Looking',
+      checked: 'Checked',
+      found: (problems: number, warnings: number) => {
+        if (problems + warnings === 0) return 'Everything is in order.'
+        const parts = [
+          problems > 0 && (problems === 1 ? '1 problem' : `${problems} problems`),
+          warnings > 0 && (warnings === 1 ? '1 warning' : `${warnings} warnings`),
+        ]
+        return `${parts.filter(Boolean).join(', ')}.`
+      },
+      statuses: { ok: 'In order', warning: 'Warning', problem: 'Problem' },
+      names: {
+        server: 'Service',
+        public_url: 'Public address',
+        tls: 'Certificate of the public address',
+        client_id: 'Name that wallets see',
+        signing_certificate: 'Certificate that wallets see',
+        trust_anchors: 'Trusted issuers',
+        status_lists: 'Status lists of issuers',
+        webhooks: 'Receivers of webhooks',
+        clock: 'Clock',
+        database: 'Database',
+        master_key: 'Master key',
+        disk: 'Room on the disk',
+        backups: 'Backups',
+        open_files: 'Connections at once',
+      },
+    },
     version: 'Version',
     publicUrl: 'Public address',
     walletProfile: 'Wallet profile',

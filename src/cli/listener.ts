@@ -1,0 +1,64 @@
+// The port of the service. A new certificate takes it over without a restart: the runtime's own `reload` accepts one and ignores it, so the old
+// listener stops listening and a new one begins within the same turn. A shared port (`reusePort`) would leave no gap at all, but would let a
+// second service in.
+import type { createApp } from '../app.ts'
+import type { Config } from '../config.ts'
+import { CommandError } from './output.ts'
+import type { TlsPair } from './tls-pair.ts'
+
+type App = ReturnType<typeof createApp>
+
+export type Listener = {
+  port: number
+  /** New connections get this certificate. What is under way is answered; connections that wait for their next request are closed. */
+  renew(pair: TlsPair): void
+  stop(): Promise<void>
+}
+
+export function listen(app: App, { port: wanted, host }: Pick<Config, 'port' | 'host'>, pair: TlsPair | undefined): Listener {
+  const ending = new Set<Promise<void>>()
+  const end = ({ server }: App) => {
+    const ended = Promise.resolve(server?.stop()).then(() => void ending.delete(ended))
+    ending.add(ended)
+  }
+  open(app, { port: wanted, host, pair })
+  const port = app.server?.port ?? wanted
+
+  return {
+    port,
+    renew(renewed) {
+      tryOut(renewed)
+      open(app, { port, host, pair: renewed, makeWay: () => end(app) })
+    },
+    async stop() {
+      await Promise.all([app.stop(), ...ending])
+    },
+  }
+}
+
+type Opening = { port: number; host: string; pair: TlsPair | undefined; makeWay?: () => void }
+
+function open(app: App, { port, host, pair, makeWay }: Opening): void {
+  try {
+    app.listen({
+      port,
+      hostname: host,
+      // The framework would let a second service in: each would get some of the connections.
+      reusePort: false,
+      // Asked for once all routes are compiled, right before the port is taken: until then the old listener goes on.
+      get tls() {
+        makeWay?.()
+        return pair && { cert: pair.cert, key: pair.key }
+      },
+    })
+  } catch (error) {
+    throw new CommandError(
+      `cannot listen on ${host}:${port} (${(error as { code?: string }).code ?? 'unknown'}); choose another PORT or HOST`,
+    )
+  }
+}
+
+/** What the runtime cannot use must fail here, while the old certificate is still being served. */
+function tryOut({ cert, key }: TlsPair): void {
+  void Bun.serve({ port: 0, hostname: '127.0.0.1', tls: { cert, key }, fetch: () => new Response() }).stop(true)
+}

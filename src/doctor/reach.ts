@@ -1,0 +1,40 @@
+// Whether a destination can be reached, under the rules for everything this service calls: resolved, judged, connected to with its certificate
+// checked, and left again without a word.
+import { connect, isIP, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { Deps } from '../deps.ts'
+import { locate } from '../webhooks/egress-client.ts'
+
+const RESOLVE_MS_MAX = 2000
+const CONNECT_MS_MAX = 2500
+
+/** Undefined when it was reached; otherwise why not, in a clause. */
+export async function whyUnreachable({ egress, resolve }: Pick<Deps, 'egress' | 'resolve'>, origin: string) {
+  const found = await locate(egress, resolve, origin, RESOLVE_MS_MAX)
+  if (!found.ok) return found.failure === 'dns_failed' ? 'its name was not found' : 'its address is not allowed'
+  const url = new URL(found.url)
+  return await new Promise<string | undefined>(settle => {
+    const socket = open(url, found.addresses[0] ?? '')
+    const finish = (why?: string) => {
+      clearTimeout(timer)
+      socket.destroy()
+      settle(why)
+    }
+    const timer = setTimeout(() => finish('it does not answer'), CONNECT_MS_MAX)
+    socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => finish())
+    socket.once('error', (error: { code?: string }) =>
+      finish(
+        /CERT|TLS|SSL|SIGNED|VERIFY|ALTNAME/.test(error.code ?? '')
+          ? 'its certificate is not valid'
+          : 'it refuses the connection',
+      ),
+    )
+  })
+}
+
+function open(url: URL, host: string): Socket {
+  const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
+  if (url.protocol === 'http:') return connect({ host, port })
+  const name = url.hostname.replace(/^\[|\]$/g, '')
+  return connectTls({ host, port, ...(isIP(name) === 0 && { servername: name }), rejectUnauthorized: true })
+}

@@ -1,0 +1,96 @@
+// One visit to the public address, as a phone would make it, but for the certificate: it is looked at rather than insisted on, because what is
+// wrong with it is the question, and nothing secret is sent.
+import type { X509Certificate } from 'node:crypto'
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
+import { request as httpsRequest, type RequestOptions } from 'node:https'
+import { isIP, isIPv6 } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import type { Deps } from '../deps.ts'
+import { equalConstantTime } from '../hash.ts'
+import { createProver, PROBE_HEADER, PROOF_HEADER } from '../http/probe.ts'
+
+const EXCHANGE_MS_MAX = 2500
+
+export type ServedCertificate = {
+  leaf: X509Certificate
+  /** Led to an authority that this machine trusts, for this name and today. */
+  isTrusted: boolean
+}
+
+export type Visit = {
+  host: string
+  /** None when the name was not found. */
+  addresses: string[]
+  certificate?: ServedCertificate
+  answer?: { status: number; isOurs: boolean; date: number | undefined }
+}
+
+type VisitDeps = Pick<Deps, 'config' | 'resolve' | 'random' | 'sealer'>
+
+export async function visitPublicUrl({ config, resolve, random, sealer }: VisitDeps): Promise<Visit> {
+  const url = new URL(`${config.publicUrl || 'http://localhost'}/healthz`)
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const addresses = isIP(host) ? [host] : await resolve(host).catch(() => [])
+  const [address] = addresses
+  // Without a public URL or an address there is nobody to visit.
+  if (!config.publicUrl || address === undefined) return { host, addresses }
+  const number = Buffer.from(random(24)).toString('base64url')
+  const seen = await exchange(url, address, number)
+  const proof = createProver(sealer)(number) ?? ''
+  return {
+    host,
+    addresses,
+    ...(seen.certificate && { certificate: seen.certificate }),
+    ...(seen.response && { answer: readAnswer(seen.response, proof) }),
+  }
+}
+
+type Seen = { certificate?: ServedCertificate; response?: IncomingMessage }
+
+function exchange(url: URL, address: string, number: string): Promise<Seen> {
+  return new Promise(settle => {
+    const seen: Seen = {}
+    const request = requestTo(url, address, number)
+    const finish = () => {
+      clearTimeout(timer)
+      request.destroy()
+      settle(seen)
+    }
+    const timer = setTimeout(finish, EXCHANGE_MS_MAX)
+    request.on('socket', socket =>
+      socket.once('secureConnect', () => {
+        const { authorized } = socket as TLSSocket
+        const leaf = (socket as TLSSocket).getPeerX509Certificate()
+        if (leaf) seen.certificate = { leaf, isTrusted: authorized }
+      }),
+    )
+    request.on('error', finish)
+    request.on('response', response => {
+      seen.response = response
+      finish()
+    })
+    request.end()
+  })
+}
+
+function requestTo(url: URL, address: string, number: string): ClientRequest {
+  const family = isIPv6(address) ? 6 : 4
+  const options: RequestOptions = {
+    method: 'GET',
+    protocol: url.protocol,
+    hostname: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port || (url.protocol === 'https:' ? 443 : 80),
+    path: url.pathname,
+    headers: { [PROBE_HEADER]: number, host: url.host, connection: 'close' },
+    agent: false,
+    rejectUnauthorized: false,
+    lookup: (_, wanted, callback) => (wanted.all ? callback(null, [{ address, family }]) : callback(null, address, family)),
+  }
+  return url.protocol === 'https:' ? httpsRequest(options) : httpRequest(options)
+}
+
+function readAnswer({ statusCode = 0, headers }: IncomingMessage, proof: string): NonNullable<Visit['answer']> {
+  const date = Date.parse(headers.date ?? '')
+  const isOurs = equalConstantTime(String(headers[PROOF_HEADER] ?? ''), proof)
+  return { status: statusCode, isOurs, date: Number.isNaN(date) ? undefined : date }
+}

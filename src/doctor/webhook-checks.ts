@@ -1,0 +1,52 @@
+import { announce } from '../verifications/announce.ts'
+import { readFailing } from '../webhooks/browse.ts'
+import { type Found, ok, problem, someOf, warning } from './check.ts'
+import { whyUnreachable } from './reach.ts'
+import type { Scene } from './scene.ts'
+import { listLatestDeliveries } from './store.ts'
+
+const RECEIVERS_MAX = 5
+const ENVIRONMENTS = ['test', 'live'] as const
+
+type Delivery = { tenantId: string; verificationId: string }
+
+/** Receivers are connected to, and sent nothing: a message that nobody is owed would be taken for a real one. */
+export async function checkWebhooks({ deps, tenants }: Scene): Promise<Found> {
+  const latest = await Promise.all((await tenants).map(({ id }) => listLatestDeliveries(deps.db, id)))
+  const origins = (await originsOf(deps, latest.flat())).slice(0, RECEIVERS_MAX)
+  if (origins.length === 0) return ok('No webhook was sent yet.')
+  const reached = await Promise.all(origins.map(async origin => ({ origin, why: await whyUnreachable(deps, origin) })))
+  const missed = reached.filter(({ why }) => why !== undefined).map(({ origin, why }) => `${origin} (${why})`)
+  if (missed.length) {
+    return problem(
+      `Receivers of webhooks cannot be reached: ${someOf(missed)}.`,
+      'Mend the receiver; for one in your own network, open it with VIDIMUS_EGRESS_ALLOW.',
+    )
+  }
+  const failing = await failingOrigins(
+    deps,
+    (await tenants).map(({ id }) => id),
+  )
+  if (failing.length) {
+    return warning(
+      `Receivers can be reached, but messages of the last 24 hours failed at ${someOf(failing)}.`,
+      'See why under Webhooks in the dashboard, and send them again there.',
+    )
+  }
+  return ok(`The latest receivers can be reached; nothing was sent to them now: ${someOf(origins)}.`)
+}
+
+/** Only the origin of an address: the rest of it may be a secret. */
+async function originsOf(deps: Scene['deps'], deliveries: Delivery[]): Promise<string[]> {
+  const announced = await Promise.all(deliveries.map(delivery => announce(deps, delivery)))
+  return [...new Set(announced.flatMap(each => (each ? [new URL(each.url).origin] : [])))]
+}
+
+async function failingOrigins(deps: Scene['deps'], tenantIds: string[]): Promise<string[]> {
+  const owners = tenantIds.flatMap(tenantId => ENVIRONMENTS.map(environment => ({ tenantId, environment })))
+  const failing = (await Promise.all(owners.map(owner => readFailing(deps, owner)))).flat()
+  return await originsOf(
+    deps,
+    failing.slice(0, RECEIVERS_MAX).flatMap(([newest]) => newest ?? []),
+  )
+}

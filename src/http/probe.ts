@@ -1,0 +1,13 @@
+// How an installation recognises itself from outside: whoever asks sends a number, and the answer is a code over it that only this installation
+// can make. Nothing about the installation is told to anybody else, and an answer that was kept from earlier is of no use.
+import { hmacSha256With } from '../hash.ts'
+import type { Sealer } from '../seal.ts'
+
+export const PROBE_HEADER = 'x-vidimus-probe'
+export const PROOF_HEADER = 'x-vidimus-proof'
+const NUMBER = /^[\w-]{22,64}$/
+
+export function createProver(sealer: Sealer): (number: string | null) => string | undefined {
+  const code = hmacSha256With(sealer.key('installation probe'))
+  return number => (number !== null && NUMBER.test(number) ? code(number).toString('base64url') : undefined)
+}

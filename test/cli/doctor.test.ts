@@ -1,0 +1,140 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { chmodSync, existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { MIGRATIONS } from '../../src/db/migrate.ts'
+import { CHECKS } from '../../src/doctor/check.ts'
+import { cleanUp, temporaryDir } from '../helpers/app.ts'
+import { serve, stopServing, vidimus, vidimusJson } from '../helpers/cli.ts'
+import { contentOf } from '../helpers/directories.ts'
+import { withOldSchema } from '../helpers/old-schema.ts'
+
+afterAll(async () => {
+  await stopServing()
+  await cleanUp()
+})
+
+type Told = { checks: { name: string; status: string; detail: string }[] }
+
+const statuses = ({ checks }: Told) => Object.fromEntries(checks.map(({ name, status }) => [name, status]))
+
+describe('vidimus doctor', () => {
+  test('beside a running server tells every check in one line, and what to do beneath', async () => {
+    const dir = temporaryDir()
+    const { url } = await serve(dir)
+    const env = { VIDIMUS_PUBLIC_URL: url.replace('127.0.0.1', 'localhost') }
+    const run = await vidimus(dir, ['doctor'], env)
+    expect([run.exitCode, run.stderr]).toEqual([0, ''])
+    const lines = run.stdout.trimEnd().split('\n')
+    const heads = lines.filter(line => !line.startsWith(' '))
+    expect(heads.map(line => line.split(/ +/)[1])).toEqual([...CHECKS])
+    for (const line of heads) expect(line).toMatch(/^(ok {5}|warning|problem) {2}[a-z_]+ +\S/)
+    const local = heads.findIndex(line => line.includes('public_url'))
+    expect(heads[local]).toMatch(
+      /^warning {2}public_url +http:\/\/localhost:\d+ is an address of this machine: a phone cannot reach it\.$/,
+    )
+    expect(lines[lines.indexOf(heads[local] ?? '') + 1]).toMatch(/^ {30}Give the service a public name/)
+    expect(run.stdout).toContain('A service is running on')
+  })
+
+  test('--json has exactly name, status and detail of each, with the remedy in the detail', async () => {
+    const dir = temporaryDir()
+    const { url, process } = await serve(dir)
+    const env = { VIDIMUS_PUBLIC_URL: url.replace('127.0.0.1', 'localhost') }
+    const run = await vidimus(dir, ['doctor', '--json'], env)
+    const told: Told = JSON.parse(run.stdout)
+    expect(Object.keys(told)).toEqual(['checks'])
+    for (const check of told.checks) expect(Object.keys(check)).toEqual(['name', 'status', 'detail'])
+    expect(told.checks.find(({ name }) => name === 'public_url')?.detail).toMatch(
+      /cannot reach it\. Give the service a public name/,
+    )
+    process.kill('SIGTERM')
+    await process.exited
+    const stopped: Told = JSON.parse((await vidimus(dir, ['doctor', '--json'], env)).stdout)
+    expect(statuses(stopped)).toMatchObject({ server: 'warning', database: 'ok', master_key: 'ok' })
+  })
+
+  test('follows a trusted certificate of the local authority, and another service behind the address is a problem with exit code 1', async () => {
+    const dir = temporaryDir()
+    const { cert, key, ca } = await vidimusJson<{ cert: string; key: string; ca: string }>(
+      dir,
+      'tls',
+      'init',
+      '--host',
+      'localhost',
+    )
+    const tls = { VIDIMUS_TLS_CERT: cert, VIDIMUS_TLS_KEY: key }
+    const { url } = await serve(dir, [], tls)
+    const env = { ...tls, VIDIMUS_PUBLIC_URL: url.replace('127.0.0.1', 'localhost') }
+    const told: Told = JSON.parse((await vidimus(dir, ['doctor', '--json'], env)).stdout)
+    expect(statuses(told)).toMatchObject({ tls: 'warning', public_url: 'warning' })
+    const trusting = await vidimus(dir, ['doctor', '--json'], { ...env, NODE_EXTRA_CA_CERTS: ca })
+    expect(JSON.parse(trusting.stdout).checks).toContainEqual({
+      name: 'tls',
+      status: 'ok',
+      detail: expect.stringMatching(/^The certificate of localhost is trusted, for 39\d more days\.$/),
+    })
+    const other = temporaryDir()
+    await serve(other)
+    const stranger = await vidimus(other, ['doctor'], { ...env, NODE_EXTRA_CA_CERTS: ca })
+    expect([stranger.exitCode, stranger.stderr]).toEqual([1, '\n1 problem\n'])
+    expect(stranger.stdout).toMatch(/^problem {2}public_url +Something else answers at/m)
+  })
+
+  test('makes nothing where there is nothing, and says so', async () => {
+    const dir = join(temporaryDir(), 'data')
+    const run = await vidimus(dir, ['doctor', '--json'])
+    expect([run.exitCode, statuses(JSON.parse(run.stdout))]).toEqual([1, { data_directory: 'problem' }])
+    expect(existsSync(dir)).toBe(false)
+  })
+
+  test('a directory that would be refused at the start is the problem it tells, and not a byte of it changes', async () => {
+    const dir = temporaryDir()
+    const { process } = await serve(dir)
+    process.kill('SIGTERM')
+    await process.exited
+    chmodSync(join(dir, 'master.key'), 0o644)
+    const before = contentOf(dir)
+    const run = await vidimus(dir, ['doctor'])
+    expect(run.exitCode).toBe(1)
+    expect(run.stdout).toMatch(/^problem {2}data_directory .*master\.key can be read by others\.\n {30}run: chmod 600 /)
+    expect(contentOf(dir)).toEqual(before)
+  })
+
+  test('a database of an earlier version is told, and not brought up to date by asking', async () => {
+    const current = temporaryDir()
+    const { process } = await serve(current)
+    process.kill('SIGTERM')
+    await process.exited
+    const dir = withOldSchema(current, MIGRATIONS.length - 1)
+    const before = contentOf(dir)
+    const run = await vidimus(dir, ['doctor'])
+    expect(run.exitCode).toBe(1)
+    expect(run.stdout).toMatch(/^problem {2}data_directory .*earlier version.*\n +Stop the service and run "vidimus upgrade"/)
+    expect(contentOf(dir)).toEqual(before)
+  })
+
+  test('is listed, explains itself with an example, and takes no words', async () => {
+    const [all, help, wrong] = await Promise.all(
+      [['--help'], ['doctor', '--help'], ['doctor', 'more']].map(args => vidimus(temporaryDir(), args)),
+    )
+    expect(all?.stdout).toMatch(/\n {2}doctor +tell what would stop a real wallet or webhook\n/)
+    expect(all?.stdout).toMatch(/\n {2}tls +make certificates for https on a local network\n/)
+    expect(help?.stdout).toMatch(/\nexample: .*vidimus doctor\n$/)
+    expect([wrong?.exitCode, wrong?.stdout]).toEqual([2, ''])
+  })
+})
+
+test('a service that may open few files says so at its start', async () => {
+  const { MAIN } = await import('../helpers/cli.ts')
+  const env = { PATH: process.env.PATH ?? '', PORT: '0', VIDIMUS_DATA_DIR: temporaryDir(), VIDIMUS_LOG: 'warn' }
+  const child = Bun.spawn(['sh', '-c', `ulimit -n 1000; exec "${process.execPath}" "${MAIN}" serve --json`], {
+    env,
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  await child.stdout.getReader().read()
+  child.kill('SIGTERM')
+  expect(await child.exited).toBe(0)
+  const log = (await new Response(child.stderr).text()).trim().split('\n')
+  expect(log.map(line => JSON.parse(line))).toMatchObject([{ level: 'warn', event: 'files.limit_low', count: 1000 }])
+})

@@ -1,0 +1,34 @@
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Health } from '../../src/dashboard/settings-schema.ts'
+import { CHECKS } from '../../src/doctor/check.ts'
+import { cleanUp, startApp } from '../helpers/app.ts'
+import { joinMember, setUpOwner } from '../helpers/dashboard.ts'
+
+setDefaultTimeout(60_000)
+afterAll(cleanUp)
+
+test('many who ask at once get one examination, and asking again too soon gets the same', async () => {
+  let visits = 0
+  const app = await startApp({
+    resolve: async () => {
+      visits++
+      return ['127.0.0.1']
+    },
+  })
+  const { id } = await app.tenant()
+  const boss = await setUpOwner(app)
+  const look = async () => (await boss.post<Health>('/health', {})).body
+  const answers = await Promise.all(Array.from({ length: 20 }, look))
+  expect(visits).toBe(1)
+  expect(new Set(answers.map(answer => JSON.stringify(answer))).size).toBe(1)
+  expect(answers[0]?.checks.map(({ name }) => name)).toEqual([...CHECKS])
+  app.clock.advance(9_999)
+  expect(await look()).toEqual(answers[0]!)
+  expect(visits).toBe(1)
+  app.clock.advance(1)
+  expect((await look()).checked_at).not.toBe(answers[0]!.checked_at)
+  expect(visits).toBe(2)
+  const mia = await joinMember(app, id, 'mia')
+  expect((await mia.post('/health', {})).status).toBe(403)
+  expect(visits).toBe(2)
+})

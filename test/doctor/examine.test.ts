@@ -1,0 +1,354 @@
+// What the doctor says of a service: each check, met by a real one, good and bad.
+import { Database } from 'bun:sqlite'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Check, CheckName } from '../../src/doctor/check.ts'
+import { CHECKS } from '../../src/doctor/check.ts'
+import { examine } from '../../src/doctor/examine.ts'
+import { noticeClockStep } from '../../src/upkeep/clock.ts'
+import { createBackups } from '../../src/upkeep/schedule.ts'
+import { issueAuthority, issueLeaf } from '../../src/wallet/certificates.ts'
+import { addAnchors } from '../../src/wallet/trust-settings.ts'
+import { cleanUp, createVerification, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
+import { declined, receive, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
+import { verifyWith } from '../helpers/wallet.ts'
+
+afterAll(async () => {
+  stopReceiving()
+  await cleanUp()
+})
+
+const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+const random = (count: number) => crypto.getRandomValues(new Uint8Array(count))
+
+/** No test visits anybody else. */
+const NEARBY = { resolve: async () => ['127.0.0.1'] }
+
+/** Its public name leads to it, and to a public address as well. */
+async function startPublic(options: Parameters<typeof startApp>[0] = {}, scheme = 'http'): Promise<TestApp> {
+  const app = await startApp({ now: Date.now(), resolve: async () => ['127.0.0.1', '93.184.215.14'], ...options })
+  app.deps.config.publicUrl = `${scheme}://verify.example:${new URL(app.url).port}`
+  return app
+}
+
+async function found(app: TestApp, name: CheckName, isServer = true): Promise<Check> {
+  const checks = await examine(app.deps, isServer)
+  return checks.find(check => check.name === name)!
+}
+
+async function pairFor(host: string, { days = 90, at = Date.now() } = {}) {
+  const folder = temporaryDir()
+  const authority = await issueAuthority({ name: 'Test', at, random })
+  const leaf = await issueLeaf({ authority, name: host, hosts: [host], days, forServers: true, at, random })
+  const tls = { certFile: join(folder, 'c.pem'), keyFile: join(folder, 'k.pem') }
+  writeFileSync(tls.certFile, leaf.chain)
+  writeFileSync(tls.keyFile, leaf.privateKey.export({ format: 'pem', type: 'pkcs8' }))
+  return { tls, authority }
+}
+
+describe('a healthy service', () => {
+  test('has every check, in order, and no problem', async () => {
+    const app = await startPublic()
+    await createBackups(app.deps).runWhenDue()
+    const checks = await examine(app.deps, true)
+    expect(checks.map(({ name }) => name)).toEqual([...CHECKS])
+    expect(checks.filter(({ status, name }) => status !== 'ok' && name !== 'public_url')).toEqual([])
+    // Without live keys plain http is no more than a warning.
+    expect(checks.find(({ name }) => name === 'public_url')).toMatchObject({
+      status: 'warning',
+      remedy: expect.stringMatching(/TLS/),
+    })
+  })
+
+  test('that fails in one check still tells of the others', async () => {
+    const app = await startPublic()
+    app.deps.space.free = () => {
+      throw new Error('secret value')
+    }
+    const checks = await examine(app.deps, true)
+    expect(checks).toHaveLength(CHECKS.length)
+    expect(checks.find(({ name }) => name === 'disk')).toMatchObject({
+      status: 'problem',
+      detail: expect.stringMatching(/^The check itself failed/),
+    })
+    expect(JSON.stringify(checks)).not.toContain('secret value')
+    expect(checks.find(({ name }) => name === 'database')).toMatchObject({ status: 'ok' })
+  })
+})
+
+describe('public_url', () => {
+  test('of this machine is a warning, and a problem once there is a live key', async () => {
+    const app = await startApp({ now: Date.now(), resolve: async () => ['127.0.0.1'] })
+    app.deps.config.publicUrl = app.url.replace('127.0.0.1', 'localhost')
+    expect(await found(app, 'public_url')).toMatchObject({
+      status: 'warning',
+      detail: expect.stringMatching(/a phone cannot reach it/),
+    })
+    await app.tenant()
+    expect(await found(app, 'public_url')).toMatchObject({ status: 'problem' })
+  })
+
+  test('whose name is not in the DNS is a problem', async () => {
+    const app = await startPublic({ resolve: async () => Promise.reject(new Error('ENOTFOUND')) })
+    expect(await found(app, 'public_url')).toMatchObject({
+      status: 'problem',
+      detail: 'verify.example was not found in the DNS.',
+    })
+  })
+
+  test('where nothing answers is a problem', async () => {
+    const app = await startPublic()
+    const closed = Bun.serve({ port: 0, fetch: () => new Response() })
+    app.deps.config.publicUrl = `http://verify.example:${closed.port}`
+    await closed.stop(true)
+    expect(await found(app, 'public_url')).toMatchObject({
+      status: 'problem',
+      detail: expect.stringMatching(/^Nothing answers at/),
+    })
+  })
+
+  test('where another installation answers is a problem, though it is the same program', async () => {
+    const [app, other] = [await startPublic(), await startPublic()]
+    app.deps.config.publicUrl = other.deps.config.publicUrl
+    expect(await found(app, 'public_url')).toMatchObject({
+      status: 'problem',
+      detail: expect.stringMatching(/^Something else answers/),
+    })
+    expect(await found(other, 'public_url')).toMatchObject({ status: 'warning' })
+  })
+
+  test('whose answer is an old one of this installation is a problem', async () => {
+    const app = await startPublic()
+    const kept = await fetch(`${app.url}/healthz`, { headers: { 'x-vidimus-probe': 'A'.repeat(32) } })
+    const proof = kept.headers.get('x-vidimus-proof') ?? ''
+    expect(proof).toHaveLength(43)
+    const cache = Bun.serve({ port: 0, fetch: () => Response.json({ status: 'ok' }, { headers: { 'x-vidimus-proof': proof } }) })
+    app.deps.config.publicUrl = `http://verify.example:${cache.port}`
+    expect(await found(app, 'public_url')).toMatchObject({ status: 'problem' })
+    await cache.stop(true)
+  })
+
+  test('that leads to a private address only is a warning', async () => {
+    const { tls } = await pairFor('verify.example')
+    const app = await startPublic({ config: { tls }, resolve: async () => ['127.0.0.1', '192.168.1.5'] }, 'https')
+    expect(await found(app, 'public_url')).toMatchObject({
+      status: 'warning',
+      detail: expect.stringMatching(/only inside that network/),
+    })
+  })
+
+  test('over https to a public address is ok', async () => {
+    const { tls } = await pairFor('verify.example')
+    const app = await startPublic({ config: { tls } }, 'https')
+    expect(await found(app, 'public_url')).toMatchObject({ status: 'ok' })
+  })
+})
+
+describe('GET /healthz', () => {
+  test('proves itself only to a well-formed number, and says nothing more otherwise', async () => {
+    const app = await startApp(NEARBY)
+    for (const number of [undefined, 'short', 'a'.repeat(65), 'with space and more than 22']) {
+      const headers = number === undefined ? undefined : { 'x-vidimus-probe': number }
+      const answer = await app.call('GET', '/healthz', { headers })
+      expect([answer.status, answer.text, answer.headers.get('x-vidimus-proof')]).toEqual([200, '{"status":"ok"}', null])
+    }
+    const [one, other] = await Promise.all(
+      ['1', '2'].map(
+        async digit => (await app.call('GET', '/healthz', { headers: { 'x-vidimus-probe': digit.repeat(32) } })).headers,
+      ),
+    )
+    expect(one!.get('x-vidimus-proof')).not.toBe(other!.get('x-vidimus-proof'))
+  })
+})
+
+describe('tls', () => {
+  test.each([
+    ['for another name', 'other.example', {}, /^The certificate is not for verify\.example/],
+    ['that has expired', 'verify.example', { days: 1, at: Date.now() - 10 * DAY_MS }, /has expired/],
+    ['from nobody known', 'verify.example', {}, /leads to no authority/],
+  ] as const)('with a certificate %s is a problem', async (_, host, life, detail) => {
+    const { tls } = await pairFor(host, life)
+    const app = await startPublic({ config: { tls } }, 'https')
+    expect(await found(app, 'tls')).toMatchObject({ status: 'problem', detail: expect.stringMatching(detail) })
+  })
+
+  test('from the local authority is a warning that phones will not trust it', async () => {
+    const { tls, authority } = await pairFor('verify.example')
+    const app = await startPublic({ config: { tls } }, 'https')
+    mkdirSync(join(app.dir, 'tls'))
+    writeFileSync(join(app.dir, 'tls', 'ca.pem'), authority.chain)
+    expect(await found(app, 'tls')).toMatchObject({ status: 'warning', detail: expect.stringMatching(/phones do not/) })
+  })
+})
+
+describe('what wallets see', () => {
+  test('x509_san_dns needs the public host in the signing certificate', async () => {
+    const wallet = { profile: 'haip', scheme: 'openid4vp', clientIdPrefix: 'x509_san_dns', registrationCertFile: '' } as const
+    const app = await startApp({ ...NEARBY, config: { wallet } })
+    expect(await found(app, 'client_id')).toMatchObject({ status: 'ok', detail: expect.stringMatching(/verify\.example/) })
+    app.deps.config.publicUrl = 'https://moved.example'
+    expect(await found(app, 'client_id')).toMatchObject({ status: 'problem', remedy: expect.stringMatching(/signing csr/) })
+    app.deps.config.wallet = { ...wallet, clientIdPrefix: 'x509_hash' }
+    expect(await found(app, 'client_id')).toMatchObject({ status: 'ok' })
+  })
+
+  test('a signing certificate near its end is a warning, and past it a problem', async () => {
+    const app = await startApp(NEARBY)
+    expect(await found(app, 'signing_certificate')).toMatchObject({ status: 'ok' })
+    app.clock.advance(710 * DAY_MS)
+    expect(await found(app, 'signing_certificate')).toMatchObject({ status: 'warning', detail: expect.stringMatching(/20 days/) })
+    app.clock.advance(21 * DAY_MS)
+    expect(await found(app, 'signing_certificate')).toMatchObject({ status: 'problem' })
+  })
+
+  test('live keys without trusted issuers are a problem; then each template in use needs one', async () => {
+    const app = await startApp({ ...NEARBY, now: Date.now() })
+    expect(await found(app, 'trust_anchors')).toMatchObject({ status: 'ok' })
+    const { liveKey } = await app.tenant()
+    expect(await found(app, 'trust_anchors')).toMatchObject({
+      status: 'problem',
+      remedy: expect.stringMatching(/trust add FILE\.pem --env live$/),
+    })
+    const { chain: pem } = await issueAuthority({ name: 'Issuer', at: Date.now(), random })
+    await addAnchors(app.deps, { pem, environment: 'live', trustedFor: 'urn:example:other' }, 'test')
+    // Nobody has asked in earnest yet.
+    expect(await found(app, 'trust_anchors')).toMatchObject({ status: 'ok' })
+    await createVerification(app, liveKey, { template: 'eu_av_age_18' })
+    expect(await found(app, 'trust_anchors')).toMatchObject({
+      status: 'warning',
+      detail: 'No issuer is trusted in live for what eu_av_age_18 asks for.',
+      remedy: 'Add one: vidimus trust add FILE.pem --env live --for eu.europa.ec.av.1',
+    })
+    await addAnchors(app.deps, { pem, environment: 'live', trustedFor: 'eu.europa.ec.av.1' }, 'test')
+    expect(await found(app, 'trust_anchors')).toMatchObject({ status: 'ok' })
+  })
+
+  test('status lists are told by the hosts that were asked for, under the rules for calls', async () => {
+    const app = await startApp({ resolve: async host => (host === 'gone.example' ? [] : ['10.0.0.1']) })
+    const { key } = await app.tenant()
+    await verifyWith(app, key, 'adult')
+    // The sandbox issuer's own list is read without a network.
+    expect(app.deps.status.known()).toEqual([expect.stringMatching(/^https:\/\/verify\.example\//)])
+    expect(await found(app, 'status_lists')).toMatchObject({ status: 'ok', detail: expect.stringMatching(/seen yet/) })
+    app.deps.status.known = () => [
+      'https://verify.example/own',
+      'https://gone.example/1',
+      'https://gone.example/2',
+      'https://in.example/x',
+    ]
+    const check = await found(app, 'status_lists')
+    expect(check.status).toBe('problem')
+    expect(check.detail).toContain(
+      'https://gone.example (its name was not found), https://in.example (its address is not allowed)',
+    )
+    expect(check.detail).not.toContain('verify.example')
+    expect(await found(app, 'status_lists', false)).toMatchObject({ status: 'ok', detail: expect.stringMatching(/dashboard/) })
+  })
+})
+
+describe('webhooks', () => {
+  test('receivers are connected to and sent nothing; neither path nor query of their address is told', async () => {
+    const receiver = receive()
+    const app = await startAppFor([receiver])
+    const { key } = await app.tenant()
+    await untilAttempted(app, await declined({ app, key }, receiver.url('/hook/secret-path?secret=query')), 1)
+    const before = receiver.received.length
+    expect(before).toBe(1)
+    const check = await found(app, 'webhooks')
+    expect(check).toMatchObject({ status: 'ok', detail: expect.stringContaining(`http://shop.example:${receiver.port}`) })
+    expect(JSON.stringify(check)).not.toMatch(/secret-path|query/)
+    expect(receiver.received).toHaveLength(before)
+    receiver.answer(() => new Response(null, { status: 500 }))
+    app.clock.advance(1000)
+    await untilAttempted(app, await declined({ app, key }, receiver.url()), 1)
+    expect(await found(app, 'webhooks')).toMatchObject({
+      status: 'warning',
+      detail: expect.stringMatching(/last 24 hours failed/),
+    })
+    receiver.stop()
+    expect(await found(app, 'webhooks')).toMatchObject({
+      status: 'problem',
+      detail: expect.stringMatching(/refuses the connection/),
+    })
+  })
+})
+
+describe('the machine', () => {
+  test('a clock behind the newest record is a problem, one that was set lately a warning', async () => {
+    const app = await startPublic()
+    await app.tenant()
+    app.deps.clockStep = () => 3_600_000
+    await noticeClockStep(app.deps)
+    expect(await found(app, 'clock')).toMatchObject({ status: 'warning', detail: expect.stringMatching(/was set/) })
+    app.clock.advance(-HOUR_MS)
+    expect(await found(app, 'clock')).toMatchObject({ status: 'problem', remedy: expect.stringMatching(/set-ntp/) })
+  })
+
+  test('a clock that differs from the one at the public address is a warning', async () => {
+    const app = await startPublic({ now: Date.now() + 10 * 60_000 })
+    expect(await found(app, 'clock')).toMatchObject({
+      status: 'warning',
+      detail: expect.stringMatching(/differs by \d+ seconds/),
+    })
+  })
+
+  test('a master key that others can read, or that is gone, is a problem', async () => {
+    const app = await startApp(NEARBY)
+    chmodSync(join(app.dir, 'master.key'), 0o640)
+    expect(await found(app, 'master_key')).toMatchObject({
+      status: 'problem',
+      remedy: `Run: chmod 600 ${join(app.dir, 'master.key')}`,
+    })
+    rmSync(join(app.dir, 'master.key'))
+    expect(await found(app, 'master_key')).toMatchObject({ status: 'problem', detail: expect.stringMatching(/missing/) })
+  })
+
+  test('a disk with little room is a warning while something is held back, and a problem when nothing is', async () => {
+    const app = await startApp(NEARBY)
+    await app.deps.space.look()
+    expect(await found(app, 'disk')).toMatchObject({ status: 'ok', detail: expect.stringMatching(/32 MiB are held back/) })
+    app.deps.space.free = () => 100 * 1024 * 1024
+    expect(await found(app, 'disk')).toMatchObject({ status: 'warning', detail: expect.stringMatching(/100 MiB free/) })
+    rmSync(join(app.dir, 'ballast'))
+    expect(await found(app, 'disk')).toMatchObject({ status: 'problem' })
+  })
+
+  test('backups: none, fresh, old, failed, and off', async () => {
+    const app = await startApp(NEARBY)
+    expect(await found(app, 'backups')).toMatchObject({ status: 'warning', detail: 'There is no backup yet.' })
+    const backups = createBackups(app.deps)
+    await backups.runWhenDue()
+    expect(await found(app, 'backups')).toMatchObject({ status: 'ok' })
+    app.clock.advance(5 * HOUR_MS)
+    expect(await found(app, 'backups')).toMatchObject({ status: 'warning', detail: 'The newest backup is 5 hours old.' })
+    app.deps.space.free = () => 0
+    await backups.runWhenDue()
+    expect(await found(app, 'backups')).toMatchObject({ status: 'problem', detail: expect.stringMatching(/too little room/) })
+    app.deps.space.free = () => 2 ** 40
+    app.clock.advance(HOUR_MS)
+    await backups.runWhenDue()
+    expect(await found(app, 'backups')).toMatchObject({ status: 'ok' })
+    app.deps.config.backups = undefined
+    expect(await found(app, 'backups')).toMatchObject({ status: 'warning', remedy: expect.stringMatching(/VIDIMUS_BACKUPS/) })
+  })
+
+  test('a damaged database is a problem', async () => {
+    const app = await startApp(NEARBY)
+    await app.tenant()
+    await app.deps.checkpoint()
+    const file = join(app.dir, 'vidimus.db')
+    expect(await found(app, 'database')).toMatchObject({ status: 'ok' })
+    const sqlite = new Database(file, { readonly: true })
+    const { rootpage } = sqlite
+      .query<{ rootpage: number }, []>("SELECT rootpage FROM sqlite_schema WHERE name = 'tenants'")
+      .get()!
+    const { page_size } = sqlite.query<{ page_size: number }, []>('PRAGMA page_size').get()!
+    sqlite.close()
+    const bytes = readFileSync(file)
+    bytes.fill(0xff, (rootpage - 1) * page_size, rootpage * page_size)
+    writeFileSync(file, bytes)
+    expect(await found(app, 'database')).toMatchObject({ status: 'problem', remedy: expect.stringMatching(/vidimus restore/) })
+  })
+})
