@@ -45,10 +45,10 @@ export async function runServe(args: string[]): Promise<number> {
   const { values, words } = parseCall(args, { dev: { type: 'boolean' } })
   if (values.help) return print(HELP)
   if (words.length) throw new UsageError(`serve takes no "${words[0]}"`)
+  const config = loadConfig(process.env)
   // Before anything is open: a signal that comes early must not cut a start in half.
   const stopped = stopSignal()
-  const hangUps = hangUpSignals()
-  const config = loadConfig(process.env)
+  const hangUps = hangUpSignals(config)
   const world = realWorld()
   const deps = createDeps(config, values.json ? { ...world, prettyLog: false } : world, 'server')
   const service = await start(deps)
@@ -167,10 +167,13 @@ function welcome(
   return [...lines, ''].join('\n')
 }
 
-/** From the very start on: by default this signal ends a process. What comes before there is anything to reload has nothing to say. */
-function hangUpSignals(): { each: () => void } {
+/**
+ * From the very start on: by default this signal ends a process. What comes before there is anything to reload has nothing to say. A service
+ * without certificates in somebody's terminal ends with the terminal, as it should.
+ */
+function hangUpSignals({ tls }: Config): { each: () => void } {
   const hangUps = { each: () => {} }
-  process.on('SIGHUP', () => hangUps.each())
+  if (tls || !process.stdin.isTTY) process.on('SIGHUP', () => hangUps.each())
   return hangUps
 }
 
