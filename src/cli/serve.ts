@@ -10,6 +10,7 @@ import { createDeps, type Deps, realWorld } from '../deps.ts'
 import { startPeriodic, startUpkeep } from '../periodic.ts'
 import { createTenant } from '../tenants/settings.ts'
 import { listTenants } from '../tenants/store.ts'
+import { within } from '../time.ts'
 import { announce } from '../verifications/announce.ts'
 import { countPending } from '../verifications/store.ts'
 import { ensureSigningKey } from '../wallet/keys.ts'
@@ -71,12 +72,14 @@ export async function start(deps: Deps, { demo, sending }: { demo?: Demo; sendin
     countPendingDeliveries(deps.db),
   )
   await ensureSigningKey(deps)
-  await warnOfExpiry(deps)
   const app = listen(createApp(deps, demo), config)
   const port = app.server?.port ?? config.port
   const url = `${config.tls ? 'https' : 'http'}://${shownHost(config.host)}:${port}`
   deps.egress.listener.port = port
   config.publicUrl ||= url.replace('127.0.0.1', 'localhost')
+  // Whoever waits for the first answer does not wait for the rest of the start.
+  await new Promise<void>(resolve => setImmediate(resolve))
+  await warnOfExpiry(deps)
   const stopPeriodic = startPeriodic(deps)
   const dispatch = await startDispatch(deps, delivery => announce(deps, delivery), sending)
   deps.outbox.attach(dispatch)
@@ -92,17 +95,6 @@ export async function start(deps: Deps, { demo, sending }: { demo?: Demo; sendin
       await deps.close()
     },
   }
-}
-
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  await Promise.race([
-    work,
-    new Promise(resolve => {
-      timer = setTimeout(resolve, ms)
-    }),
-  ])
-  clearTimeout(timer)
 }
 
 function listen(app: ReturnType<typeof createApp>, { port, host, tls }: Config): ReturnType<typeof createApp> {

@@ -2,6 +2,7 @@
 // that it is under way; what the process does not live to see is found again at the next start. So each message arrives at least once.
 import type { Deps } from '../deps.ts'
 import { describeFailure } from '../log.ts'
+import { within } from '../time.ts'
 import { type CourierAnswer, hireWorker, startCourier } from './courier.ts'
 import { deliver, type Flight, LIMITS, type Render } from './deliver.ts'
 import type { EgressCall } from './egress-client.ts'
@@ -158,7 +159,7 @@ export async function startDispatch(
       isStopped = true
       clearInterval(timer)
       await serving
-      await Promise.race([allEnded(), Bun.sleep(DRAIN_MS)])
+      await within(DRAIN_MS, allEnded())
       courier.stop()
       await allEnded()
     },
