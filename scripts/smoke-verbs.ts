@@ -7,7 +7,6 @@ export type Shop = {
   program: Program
   tenantId: string
   url: string
-  verificationId: string
   hook: string
   deliveries: () => number
 }
