@@ -12,11 +12,10 @@ import { createTenant } from '../tenants/settings.ts'
 import { listTenants } from '../tenants/store.ts'
 import { within } from '../time.ts'
 import { announce } from '../verifications/announce.ts'
-import { countPending } from '../verifications/store.ts'
 import { ensureSigningKey } from '../wallet/keys.ts'
-import { signingState, warnOfExpiry } from '../wallet/signing.ts'
+import { warnOfExpiry } from '../wallet/signing.ts'
 import { type Sending, startDispatch } from '../webhooks/dispatch.ts'
-import { countPendingDeliveries } from '../webhooks/store.ts'
+import { addGauges } from './gauges.ts'
 import { ACTOR, CommandError, complain, parseCall, print, table, UsageError } from './output.ts'
 
 const DRAIN_MS = 10_000
@@ -64,13 +63,7 @@ export type Service = { url: string; stop: () => Promise<void> }
 export async function start(deps: Deps, { demo, sending }: { demo?: Demo; sending?: Sending } = {}): Promise<Service> {
   const { config } = deps
   ;(http as { maxHeaderSize: number }).maxHeaderSize = HEADER_BYTES_MAX
-  deps.metrics.gauge('vidimus_verifications_pending', 'Sessions waiting for a wallet.', () => countPending(deps.db))
-  deps.metrics.gauge('vidimus_signing_certificate_seconds_left', 'Until the certificate wallets see expires.', async () => {
-    return Math.floor(((await signingState(deps)).notAfter - deps.now()) / 1000)
-  })
-  deps.metrics.gauge('vidimus_webhooks_pending', 'Messages that are still to be delivered.', () =>
-    countPendingDeliveries(deps.db),
-  )
+  addGauges(deps)
   await ensureSigningKey(deps)
   const app = listen(createApp(deps, demo), config)
   const port = app.server?.port ?? config.port

@@ -119,7 +119,7 @@ export async function startDispatch(
   async function fly(flight: Flight): Promise<void> {
     const startedAt = performance.now()
     const answer = await deliver(deps, { courier, render, limits }, flight).catch((error): CourierAnswer => {
-      deps.log.error('webhooks.attempt_failed', { tenant: flight.tenantId, failure: describeFailure(error) })
+      deps.log.error('webhooks.attempt_failed', { ...idsOf(flight), failure: describeFailure(error) })
       return { ok: false, failure: 'interrupted', detail: 'The message could not be made.' }
     })
     const ms = performance.now() - startedAt
@@ -136,7 +136,7 @@ export async function startDispatch(
       if (dueAt !== undefined && dueAt <= deps.now()) serve()
       return true
     } catch (error) {
-      deps.log.error('webhooks.record_failed', { tenant: flight.tenantId, failure: describeFailure(error) })
+      deps.log.error('webhooks.record_failed', { ...idsOf(flight), failure: describeFailure(error) })
       return false
     }
   }
@@ -169,3 +169,5 @@ export async function startDispatch(
     await Promise.all([...flights.values()].map(({ ended }) => ended))
   }
 }
+
+const idsOf = ({ requestId, tenantId }: Flight) => ({ request_id: requestId ?? undefined, tenant: tenantId })
