@@ -82,6 +82,7 @@ describe('the metrics', () => {
     await declined({ app, key }, receiver.url())
     await until(async () => receiver.open().length === 1)
     app.clock.advance(7000)
+    await declined({ app, key }, receiver.url())
     expect(await due()).toBe('7')
   })
 })
