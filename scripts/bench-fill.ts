@@ -117,7 +117,14 @@ async function insertOne(deps: Deps, tx: Db, session: Session, number: number, a
     await insertResult(tx, { verificationId: id, tenantId, ...result, createdAt: respondedAt, auditSeq })
   }
   if (url !== undefined)
-    await enqueueDelivery(deps, tx, { tenantId, verificationId: id, type: 'verification.completed', url, at: respondedAt })
+    await enqueueDelivery(deps, tx, {
+      tenantId,
+      verificationId: id,
+      type: 'verification.completed',
+      url,
+      at: respondedAt,
+      requestId: 'bench',
+    })
   return id
 }
 

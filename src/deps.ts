@@ -26,6 +26,7 @@ import type { EgressPolicy, Resolve } from './webhooks/egress.ts'
 import { createOutbox, type Outbox } from './webhooks/outbox.ts'
 
 const RESOLVE_TIMEOUT_MS = 2000
+const NO_LABELS = {}
 
 export type RequestIdentity = { clientId: string; signingKeyId: string }
 
@@ -96,11 +97,17 @@ export function createDeps(config: Config, world: World, role: 'server' | 'comma
   const storage = createStorage(
     writer,
     reader,
-    size => metrics.observe('vidimus_commit_group_size', {}, size),
+    (size, ms) => {
+      metrics.observe('vidimus_commit_group_size', NO_LABELS, size)
+      metrics.observe('vidimus_commit_seconds', NO_LABELS, ms / 1000)
+    },
     () => space.makeRoom(),
   )
   const audit = createAudit(sealer, random)
-  const load = watchLoad(() => performance.now())
+  const load = watchLoad(
+    () => performance.now(),
+    lagMs => metrics.observe('vidimus_event_loop_lag_seconds', NO_LABELS, lagMs / 1000),
+  )
   const close = async () => {
     load.stop()
     await storage.close()
@@ -130,7 +137,9 @@ export function createDeps(config: Config, world: World, role: 'server' | 'comma
     outbox: createOutbox(),
     identity: rememberIdentity({ ...storage, config }),
     // In development the sandbox issuer's list is on plain http; it is read without a network.
-    status: createStatusChecker(statusFetcher({ egress, resolve, sandbox, now }), now, { allowHttp: isSandboxList(config) }),
+    status: createStatusChecker(statusFetcher({ egress, resolve, sandbox, now, metrics }), now, {
+      allowHttp: isSandboxList(config),
+    }),
     sandbox,
     registrationCertificate: readRegistrationCertificate(config.wallet.registrationCertFile),
     isNew,

@@ -5,14 +5,17 @@ type Labels = Record<string, string>
 export type Metrics = {
   count(name: CounterName, labels?: Labels, by?: number): void
   observe(name: HistogramName, labels: Labels, value: number): void
-  /** A value read when the page is asked for. */
-  gauge(name: string, help: string, read: () => Promise<number>): void
+  /** A value read when the page is asked for; `labels` are fixed ones. A name in `_total` is of something that only grows. */
+  gauge(name: string, help: string, read: () => number | Promise<number>, labels?: Labels): void
   render(): Promise<string>
 }
 
 export const COUNTERS = {
   vidimus_http_requests_total: 'Answers by method, route and status.',
-  vidimus_verifications_total: 'Verifications by what happened to them since the start.',
+  vidimus_http_refusals_total: 'Answers that are not 2xx, by the code of the error.',
+  vidimus_verifications_total: 'Verifications by what happened to them since the start, and environment.',
+  vidimus_verification_failures_total: 'Verifications that failed, by error code and environment.',
+  vidimus_status_list_fetches_total: 'Status lists asked for from issuers, by how that ended; those kept are not asked for.',
   vidimus_backups_total: 'Scheduled backups since the start, by how they ended.',
   vidimus_rate_limited_total: 'Requests refused by a rate policy.',
   vidimus_webhook_attempts_total: 'Attempts to deliver a webhook, by how they ended.',
@@ -28,6 +31,14 @@ export const HISTOGRAMS = {
     help: 'Time of one attempt to deliver a webhook.',
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
   },
+  vidimus_commit_seconds: {
+    help: 'Time of one durable commit, with the writes that shared it.',
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+  },
+  vidimus_event_loop_lag_seconds: {
+    help: 'How late a timer came that is due every tenth of a second: requests wait as long.',
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+  },
   vidimus_commit_group_size: { help: 'Writes that shared one durable commit.', buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256] },
 } as const
 
@@ -39,7 +50,7 @@ type Series = { labels: string; buckets: number[]; sum: number; count: number }
 export function createMetrics(): Metrics {
   const counters = new Map<string, Map<string, number>>()
   const histograms = new Map<string, Map<string, Series>>()
-  const gauges = new Map<string, { help: string; read: () => Promise<number> }>()
+  const gauges = new Map<string, { help: string; read: () => number | Promise<number>; labels: string }>()
 
   return {
     count(name, labels = NONE, by = 1) {
@@ -60,8 +71,8 @@ export function createMetrics(): Metrics {
       series.sum += value
       series.count++
     },
-    gauge(name, help, read) {
-      gauges.set(name, { help, read })
+    gauge(name, help, read, labels = NONE) {
+      gauges.set(name, { help, read, labels: labelText(labels) })
     },
     async render() {
       const lines: string[] = []
@@ -73,9 +84,9 @@ export function createMetrics(): Metrics {
         lines.push(`# HELP ${name} ${HISTOGRAMS[name as HistogramName].help}`, `# TYPE ${name} histogram`)
         for (const each of series.values()) lines.push(...histogramLines(name as HistogramName, each))
       }
-      for (const [name, { help, read }] of gauges) {
-        lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} gauge`)
-        lines.push(`${name} ${await read()}`)
+      for (const [name, { help, read, labels }] of gauges) {
+        lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${name.endsWith('_total') ? 'counter' : 'gauge'}`)
+        lines.push(`${name}${braces(labels)} ${numberText(await read())}`)
       }
       return `${lines.join('\n')}\n`
     },
@@ -101,6 +112,9 @@ function labelText(labels: Labels): string {
   }
   return text
 }
+
+/** The format knows no `Infinity`. */
+const numberText = (value: number): string => (value === Number.POSITIVE_INFINITY ? '+Inf' : String(value))
 
 const braces = (labels: string): string => (labels ? `{${labels}}` : '')
 

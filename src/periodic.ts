@@ -29,7 +29,6 @@ export const startPeriodic = (deps: Deps): (() => void) => startJobs(deps, JOBS)
 /** What it does for whoever operates it: room on the disk, backups, an eye on the clock. */
 export function startUpkeep(deps: Deps): () => Promise<void> {
   const backups = createBackups(deps)
-  deps.metrics.gauge('vidimus_disk_free_bytes', 'Room where the data directory is.', async () => deps.space.free())
   const stopJobs = startJobs(deps, [
     { name: 'space', everyMs: 10_000, run: () => deps.space.look() },
     { name: 'clock', everyMs: 10_000, run: noticeClockStep },

@@ -51,3 +51,15 @@ export function watchSteps(wall: Clock, monotonic: Clock): () => number {
     return Math.round(offset - before)
   }
 }
+
+/** Waits for work, but not for ever; the timer goes with it, for one that is left over would keep the process alive. */
+export async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  await Promise.race([
+    work,
+    new Promise(resolve => {
+      timer = setTimeout(resolve, ms)
+    }),
+  ])
+  clearTimeout(timer)
+}

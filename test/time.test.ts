@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { resolve } from 'node:path'
 import fc from 'fast-check'
 import { isoUtc, parseUtcInstant, secondsToUtcMidnight, steadyClock, utcDay } from '../src/time.ts'
 
@@ -259,4 +260,14 @@ describe('steadyClock', () => {
       }),
     )
   })
+})
+
+test('waiting within a time leaves no timer behind: the process ends with its work', async () => {
+  const script = `import { within } from ${JSON.stringify(resolve(import.meta.dir, '../src/time.ts'))}; await within(3_600_000, Promise.resolve())`
+  const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'ignore', stderr: 'inherit' })
+  try {
+    expect(await child.exited).toBe(0)
+  } finally {
+    child.kill('SIGKILL')
+  }
 })

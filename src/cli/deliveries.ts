@@ -48,8 +48,16 @@ async function list(tenantId: string, status: string | undefined, json = false):
     return await readDeliveries(deps, tenantId, filter)
   })
   if (json) return print(JSON.stringify({ data }))
-  const rows = data.map(each => [each.id, each.created_at, each.type, each.status, String(each.attempts.length), lastOf(each)])
-  return print(table(['ID', 'CREATED', 'TYPE', 'STATUS', 'ATTEMPTS', 'LAST'], rows))
+  const rows = data.map(each => [
+    each.id,
+    each.created_at,
+    each.type,
+    each.status,
+    String(each.attempts.length),
+    lastOf(each),
+    each.request_id ?? '-',
+  ])
+  return print(table(['ID', 'CREATED', 'TYPE', 'STATUS', 'ATTEMPTS', 'LAST', 'REQUEST'], rows))
 }
 
 function lastOf({ attempts }: Delivery): string {
@@ -63,7 +71,7 @@ async function replay(id: string, json = false): Promise<number> {
   const [restarted] = await withDeps(async deps => {
     const known = await findDeliveryOfAnyone(deps.db, id)
     if (!known) throw new CommandError(`there is no delivery ${id}; "vidimus deliveries list --tenant ID" shows a tenant's`)
-    return await replayDeliveries(deps, known.tenantId, { id }, ACTOR)
+    return await replayDeliveries(deps, known.tenantId, { id }, { actor: ACTOR })
   })
   if (!restarted) throw new CommandError(`delivery ${id} is under way right now; try again in a few seconds`)
   const wire = { id, status: restarted.status, next_attempt_at: isoUtc(restarted.dueAt) }
@@ -73,7 +81,7 @@ async function replay(id: string, json = false): Promise<number> {
 async function replayFailed(tenantId: string, json = false): Promise<number> {
   const restarted = await withDeps(async deps => {
     await requireTenant(deps, tenantId)
-    return await replayDeliveries(deps, tenantId, { status: 'failed' }, ACTOR)
+    return await replayDeliveries(deps, tenantId, { status: 'failed' }, { actor: ACTOR })
   })
   return print(json ? JSON.stringify({ replayed: restarted.length }) : `${restarted.length} deliveries are due now.`)
 }

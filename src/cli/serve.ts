@@ -10,12 +10,12 @@ import { warnOfFewFiles } from '../doctor/open-files.ts'
 import { startPeriodic, startUpkeep } from '../periodic.ts'
 import { createTenant } from '../tenants/settings.ts'
 import { listTenants } from '../tenants/store.ts'
+import { within } from '../time.ts'
 import { announce } from '../verifications/announce.ts'
-import { countPending } from '../verifications/store.ts'
 import { ensureSigningKey } from '../wallet/keys.ts'
-import { signingState, warnOfExpiry } from '../wallet/signing.ts'
+import { warnOfExpiry } from '../wallet/signing.ts'
 import { type Sending, startDispatch } from '../webhooks/dispatch.ts'
-import { countPendingDeliveries } from '../webhooks/store.ts'
+import { addGauges } from './gauges.ts'
 import { listen } from './listener.ts'
 import { ACTOR, complain, parseCall, print, table, UsageError } from './output.ts'
 import { readTlsPair, warnOfExpiredPair } from './tls-pair.ts'
@@ -76,22 +76,18 @@ export type Service = {
 export async function start(deps: Deps, { demo, sending }: { demo?: Demo; sending?: Sending } = {}): Promise<Service> {
   const { config } = deps
   ;(http as { maxHeaderSize: number }).maxHeaderSize = HEADER_BYTES_MAX
-  deps.metrics.gauge('vidimus_verifications_pending', 'Sessions waiting for a wallet.', () => countPending(deps.db))
-  deps.metrics.gauge('vidimus_signing_certificate_seconds_left', 'Until the certificate wallets see expires.', async () => {
-    return Math.floor(((await signingState(deps)).notAfter - deps.now()) / 1000)
-  })
-  deps.metrics.gauge('vidimus_webhooks_pending', 'Messages that are still to be delivered.', () =>
-    countPendingDeliveries(deps.db),
-  )
+  addGauges(deps)
   warnOfFewFiles(deps)
   await ensureSigningKey(deps)
-  await warnOfExpiry(deps)
   const pair = config.tls && readTlsPair(config.tls)
   if (pair) warnOfExpiredPair(pair, deps.now(), deps.log)
   const listener = listen(createApp(deps, demo), config, pair)
   const url = `${pair ? 'https' : 'http'}://${shownHost(config.host)}:${listener.port}`
   deps.egress.listener.port = listener.port
   config.publicUrl ||= url.replace('127.0.0.1', 'localhost')
+  // Whoever waits for the first answer does not wait for the rest of the start.
+  await new Promise<void>(resolve => setImmediate(resolve))
+  await warnOfExpiry(deps)
   const stopPeriodic = startPeriodic(deps)
   const dispatch = await startDispatch(deps, delivery => announce(deps, delivery), sending)
   deps.outbox.attach(dispatch)
@@ -108,17 +104,6 @@ export async function start(deps: Deps, { demo, sending }: { demo?: Demo; sendin
       await deps.close()
     },
   }
-}
-
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  await Promise.race([
-    work,
-    new Promise(resolve => {
-      timer = setTimeout(resolve, ms)
-    }),
-  ])
-  clearTimeout(timer)
 }
 
 const shownHost = (host: string): string => (host.includes(':') ? `[${host}]` : host)

@@ -6,10 +6,10 @@ import { announce } from '../verifications/announce.ts'
 import type { Verification } from '../verifications/schema.ts'
 import { type BrowsedDelivery, browseDeliveries, readDelivery } from '../webhooks/browse.ts'
 import { presentAttempt } from '../webhooks/log.ts'
-import { replayDeliveries, replayFailed } from '../webhooks/replay.ts'
+import { type Asking, replayDeliveries, replayFailed } from '../webhooks/replay.ts'
 import { sentMessage } from '../webhooks/sent-message.ts'
 import { recordLook } from './readings.ts'
-import { actorOf, type Visit } from './session.ts'
+import type { Visit } from './session.ts'
 import type { AttemptSummary, DeliverySummary, LoggedDelivery } from './verification-schema.ts'
 import type {
   DeliveryAttempt,
@@ -77,21 +77,21 @@ async function messageOf(
   return { attempt: row.attempt, at: isoUtc(row.at), body, headers, secret_gone: isSecretGone }
 }
 
-export async function replayDelivery(deps: Deps, { user }: Visit, place: Place, id: string): Promise<DeliverySummary> {
+export async function replayDelivery(deps: Deps, asking: Asking, place: Place, id: string): Promise<DeliverySummary> {
   const found = await readDelivery(deps, place, id)
   if (!found) throw apiError('delivery_not_found')
-  const [restarted] = await replayDeliveries(deps, place.tenantId, { id }, actorOf(user))
+  const [restarted] = await replayDeliveries(deps, place.tenantId, { id }, asking)
   if (!restarted) throw apiError('delivery_under_way')
   return summaryOf({ ...found, delivery: restarted })
 }
 
-export async function replayFailedDeliveries(deps: Deps, { user }: Visit, place: Place): Promise<ReplayedDeliveries> {
-  const { replayed, hasMore } = await replayFailed(deps, place, actorOf(user))
+export async function replayFailedDeliveries(deps: Deps, asking: Asking, place: Place): Promise<ReplayedDeliveries> {
+  const { replayed, hasMore } = await replayFailed(deps, place, asking)
   return { replayed, has_more: hasMore }
 }
 
 function summaryOf(browsed: BrowsedDelivery): DeliverySummary {
-  const { id, verificationId, type, status, createdAt, dueAt } = browsed.delivery
+  const { id, verificationId, type, status, createdAt, dueAt, requestId } = browsed.delivery
   const attempts = attemptsOf(browsed)
   const last = attempts.at(-1)
   return {
@@ -103,6 +103,7 @@ function summaryOf(browsed: BrowsedDelivery): DeliverySummary {
     ...(last && { last_attempt: last }),
     created_at: isoUtc(createdAt),
     ...(status === 'pending' && { next_attempt_at: isoUtc(dueAt) }),
+    ...(requestId !== null && { request_id: requestId }),
   }
 }
 

@@ -98,6 +98,8 @@ export const DeliverySummary = Exactly({
   created_at: Timestamp,
   /** While it is pending. */
   next_attempt_at: Type.Optional(Timestamp),
+  /** The HTTP request that made it due, as in the log: the wallet's answer, or a replay after it. */
+  request_id: Type.Optional(Type.String()),
 })
 export type DeliverySummary = typeof DeliverySummary.static
 

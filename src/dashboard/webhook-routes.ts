@@ -1,10 +1,12 @@
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
+import { traceOf } from '../http/plugin.ts'
 import { errorResponses } from '../http/schema.ts'
+import type { Asking } from '../webhooks/replay.ts'
 import { readDeliveryDetail, readDeliveryPage, replayDelivery, replayFailedDeliveries } from './deliveries.ts'
 import { guard } from './guard.ts'
 import { Nothing, TenantItemPath, TenantPath } from './schema.ts'
-import { actorOf } from './session.ts'
+import { actorOf, type Visit } from './session.ts'
 import { DeliverySummary } from './verification-schema.ts'
 import {
   DeliveryDetail,
@@ -64,7 +66,8 @@ export const webhookRoutes = (deps: Deps) =>
     )
     .post(
       '/deliveries/:id/replay',
-      ({ visit, tenant, params, query }) => replayDelivery(deps, visit, { tenantId: tenant.id, ...query }, params.id),
+      ({ visit, tenant, params, query, request }) =>
+        replayDelivery(deps, askingOf(visit, request), { tenantId: tenant.id, ...query }, params.id),
       {
         member: { who: 'anyone' },
         params: TenantItemPath,
@@ -75,7 +78,8 @@ export const webhookRoutes = (deps: Deps) =>
     )
     .post(
       '/deliveries/replay-failed',
-      ({ visit, tenant, query }) => replayFailedDeliveries(deps, visit, { tenantId: tenant.id, ...query }),
+      ({ visit, tenant, query, request }) =>
+        replayFailedDeliveries(deps, askingOf(visit, request), { tenantId: tenant.id, ...query }),
       {
         member: { who: 'anyone' },
         params: TenantPath,
@@ -84,3 +88,5 @@ export const webhookRoutes = (deps: Deps) =>
         response: { 200: ReplayedDeliveries, ...CHANGED },
       },
     )
+
+const askingOf = ({ user }: Visit, request: Request): Asking => ({ actor: actorOf(user), requestId: traceOf(request).id })

@@ -3,6 +3,7 @@ import ground from '../../drizzle/0000_ground.sql' with { type: 'text' }
 import webhookLanes from '../../drizzle/0001_webhook_lanes.sql' with { type: 'text' }
 import dashboard from '../../drizzle/0002_dashboard.sql' with { type: 'text' }
 import webhookFailing from '../../drizzle/0003_webhook_failing.sql' with { type: 'text' }
+import webhookRequestId from '../../drizzle/0004_webhook_request_id.sql' with { type: 'text' }
 import { sha256Hex } from '../hash.ts'
 
 /** All migrations in their order; a test holds this list against the folder. Forward only: an applied file is never edited. */
@@ -11,6 +12,7 @@ export const MIGRATIONS: readonly (readonly [id: string, sql: string])[] = [
   ['0001_webhook_lanes', webhookLanes],
   ['0002_dashboard', dashboard],
   ['0003_webhook_failing', webhookFailing],
+  ['0004_webhook_request_id', webhookRequestId],
 ]
 
 /** The database belongs to a newer program, or a migration was edited after it was applied. */

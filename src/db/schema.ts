@@ -291,6 +291,8 @@ export const webhookDeliveries = sqliteTable(
     createdAt: time('created_at').notNull(),
     /** An HMAC of the receiver's origin: deliveries to one receiver wait in one lane, so that a dead one holds up nobody else. */
     lane: text('lane').notNull().default(''),
+    /** The HTTP request that made it due: the wallet's answer, or a replay after it. */
+    requestId: text('request_id'),
   },
   table => [
     primaryKey({ columns: [table.id, table.tenantId] }),

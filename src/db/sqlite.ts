@@ -24,6 +24,8 @@ export type Storage = {
   /** A number that changes when another process has written: what was remembered of the database before is to be read again. */
   foreignChanges(): number
   write: Write
+  /** How many writes wait for their commit. */
+  waitingWrites(): number
   /** A reader of one's own, for what must be read as of one moment. Until it is closed, erased text may stay in the log. */
   openAside(): { db: Db; close(): void }
   /** Copies the log into the database file and empties it: afterwards deleted text is in neither. False when a reader held it up. */
@@ -86,7 +88,7 @@ type Job = { run(tx: Db): unknown; value?: unknown; error?: unknown; failed?: tr
 export function createStorage(
   writer: Database,
   reader: Database,
-  onGroup: (size: number) => void = () => {},
+  onGroup: (size: number, ms: number) => void = () => {},
   makeRoom: () => boolean = () => false,
 ): Storage {
   const tx = drizzleOn(writer)
@@ -136,9 +138,10 @@ export function createStorage(
   }
 
   async function commitGroup(group: Job[]): Promise<void> {
+    const startedAt = performance.now()
     try {
       await commitOnce(group)
-      onGroup(group.length)
+      onGroup(group.length, performance.now() - startedAt)
     } catch (error) {
       for (const job of group) {
         job.failed = true
@@ -240,6 +243,7 @@ export function createStorage(
       return dataVersion.get()?.data_version ?? 0
     },
     write,
+    waitingWrites: () => waiting.length,
     openAside() {
       const aside = openReader(reader.filename)
       return { db: drizzleOn(aside), close: () => aside.close() }

@@ -5,13 +5,14 @@ const LAG_MAX_MS = 250
 export type LoadWatch = { isOverloaded(): boolean; stop(): void }
 
 /** How late the event loop is: a timer that comes much too late means that requests wait as long. */
-export function watchLoad(monotonic: () => number): LoadWatch {
+export function watchLoad(monotonic: () => number, onSample: (lagMs: number) => void = () => {}): LoadWatch {
   let dueAt = monotonic() + SAMPLE_MS
   let lagMs = 0
   const timer = setInterval(() => {
     const at = monotonic()
     lagMs = at - dueAt
     dueAt = at + SAMPLE_MS
+    onSample(Math.max(0, lagMs))
   }, SAMPLE_MS)
   timer.unref()
   return {

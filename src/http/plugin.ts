@@ -6,6 +6,8 @@ import { ApiError, apiError, envelope } from './errors.ts'
 import { describeProblem } from './schema.ts'
 
 const URL_LENGTH_MAX = 4096
+/** A UUID, a ULID, a trace id: what callers name their requests with. No key, token, code or id of ours has this form, and so none gets into a log. */
+const GIVEN_ID = /^[A-Za-z0-9-]{16,36}$/
 
 /** What is known of a request while it is in work: for its log line, its limits and its metrics. */
 export type Trace = {
@@ -49,7 +51,8 @@ export function httpPlugin(deps: Deps, allowedMethods: (path: string) => string[
   return new Elysia({ name: 'http' })
     .headers(config.publicUrl.startsWith('https:') ? { ...SECURITY_HEADERS, ...HSTS } : SECURITY_HEADERS)
     .onRequest(({ request, server, set }) => {
-      const id = `req_${boot}${(counter++).toString(36)}`
+      const given = request.headers.get('x-request-id')
+      const id = given !== null && GIVEN_ID.test(given) ? given : `req_${boot}${(counter++).toString(36)}`
       const peer = server?.requestIP(request)?.address ?? ''
       const address = clientAddress(peer, request.headers.get('x-forwarded-for'), config.trustedProxies)
       traces.set(request, { id, startedAt: performance.now(), address, client: addressBucket(address) })
@@ -60,6 +63,7 @@ export function httpPlugin(deps: Deps, allowedMethods: (path: string) => string[
       const refusal = refusalFrom(error, code, () => allowedMethods(pathOf(request.url)))
       const trace = traces.get(request)
       if (trace) trace.errorCode = refusal.code
+      metrics.count('vidimus_http_refusals_total', { code: refusal.wireCode })
       if (refusal.status >= 500)
         log.error('request.failed', { request_id: trace?.id, failure: describeFailure(refusal.cause ?? refusal) })
       set.status = refusal.status

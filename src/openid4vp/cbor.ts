@@ -2,7 +2,7 @@
 // item lies: what is hashed or signed is cut out of the received bytes and never encoded again (ISO/IEC 18013-5 § 9.1.2.5). cbor-x then
 // decodes values, and only parts without tags: its handlers for tags are global, drop the number, and one of them builds a RegExp.
 import { isUtf8 } from 'node:buffer'
-import { Decoder } from 'cbor-x'
+import { Decoder } from 'cbor-x/decode'
 
 export const DEPTH_MAX = 16
 export const ITEMS_MAX = 20_000

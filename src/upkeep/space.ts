@@ -19,6 +19,8 @@ export type Space = {
   /** For whoever met a full disk; true when trying once more may help. */
   makeRoom(): boolean
   free(): number
+  /** What is held back is there, or was given up. */
+  hasBallast(): boolean
   /** Now and then: warns, and holds the room back again when there is enough. */
   look(): Promise<void>
 }
@@ -42,6 +44,7 @@ export function watchSpace({ dir, random, log }: { dir: string; random: Random; 
   return {
     isShort: () => isShort,
     free,
+    hasBallast,
     makeRoom() {
       const mayHelp = !isShort || sizeOf(ballast) > 0
       becomeShort()

@@ -123,7 +123,7 @@ async function create(
     return { verification, charge }
   })
   if (asked.version !== null) keptVersions.add(asked.version)
-  deps.metrics.count('vidimus_verifications_total', { event: 'created' })
+  deps.metrics.count('vidimus_verifications_total', { event: 'created', environment: caller.environment })
   return { ...created, replayed: false }
 }
 

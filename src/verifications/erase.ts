@@ -27,7 +27,7 @@ export async function eraseVerification(
   if (!deleted) throw apiError('session_not_found')
   deps.changes.announce(id)
   await deps.outbox.cancel([id])
-  deps.metrics.count('vidimus_verifications_total', { event: 'erased' })
+  deps.metrics.count('vidimus_verifications_total', { event: 'erased', environment: owner.environment })
   await shred(deps)
   return { id, deleted, erased_at: isoUtc(at) }
 }

@@ -15,11 +15,13 @@ export async function sweepExpired({
   changes,
   metrics,
 }: Pick<Deps, 'write' | 'now' | 'changes' | 'metrics'>): Promise<void> {
-  let expired: string[]
+  let expired: Pick<VerificationRow, 'id' | 'environment'>[]
   do {
     expired = await write(tx => markExpired(tx, now(), SWEEP_ROWS_MAX))
-    for (const id of expired) changes.announce(id)
-    metrics.count('vidimus_verifications_total', { event: 'expired' }, expired.length)
+    for (const { id, environment } of expired) {
+      changes.announce(id)
+      metrics.count('vidimus_verifications_total', { event: 'expired', environment })
+    }
   } while (expired.length === SWEEP_ROWS_MAX)
   await write(tx => deleteExpiredReplays(tx, now()))
 }

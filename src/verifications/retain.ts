@@ -27,7 +27,7 @@ async function eraseBatch(deps: Deps, tenantId: string, endedBy: number): Promis
       await eraseIn(deps, tx, { owner: { tenantId, environment }, actor: 'retention', id, at })
   })
   await deps.outbox.cancel(due.map(({ id }) => id))
-  deps.metrics.count('vidimus_verifications_total', { event: 'erased' }, due.length)
+  for (const { environment } of due) deps.metrics.count('vidimus_verifications_total', { event: 'erased', environment })
   await shred(deps)
   return due.length
 }

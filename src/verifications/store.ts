@@ -347,18 +347,17 @@ export async function countPending(db: Db): Promise<number> {
 }
 
 /** Stores `expired` on sessions past their deadline, forgets the keys that would open their answers, and names them. */
-export async function markExpired(tx: Db, now: number, limit: number): Promise<string[]> {
+export async function markExpired(tx: Db, now: number, limit: number): Promise<Pick<VerificationRow, 'id' | 'environment'>[]> {
   const due = tx
     .select({ id: verificationSessions.id })
     .from(verificationSessions)
     .where(and(eq(verificationSessions.status, 'pending'), lte(verificationSessions.expiresAt, now)))
     .limit(limit)
-  const rows = await tx
+  return await tx
     .update(verificationSessions)
     .set({ status: 'expired', sealedResponseKey: null })
     .where(inArray(verificationSessions.id, due))
-    .returning({ id: verificationSessions.id })
-  return rows.map(({ id }) => id)
+    .returning({ id: verificationSessions.id, environment: verificationSessions.environment })
 }
 
 /** Sessions of a tenant that ended at or before a time, oldest first. */

@@ -3,6 +3,7 @@ import type { Deps } from '../deps.ts'
 import { sha256Hex } from '../hash.ts'
 import { readForm } from '../http/body.ts'
 import { ApiError, apiError } from '../http/errors.ts'
+import { traceOf } from '../http/plugin.ts'
 import { newNonce } from '../ids.ts'
 import { byValueClientId, responseUri } from '../openid4vp/request-object.ts'
 import { readResponse, UnreadableResponse, type WalletResponse } from '../openid4vp/response.ts'
@@ -27,7 +28,7 @@ export async function respond(deps: Deps, id: string, request: Request): Promise
   const response = await readOrRefuse(deps, session, asked, key, request)
   const outcome = await judge(deps, session, asked, key, response)
   const responseCode = asked.secrets.redirect_url === undefined ? undefined : newNonce(deps.random)
-  await record(deps, session, asked, outcome, responseCode)
+  await record(deps, session, asked, outcome, { responseCode, requestId: traceOf(request).id })
   return responseCode === undefined
     ? {}
     : { redirect_uri: withFragment(asked.secrets.redirect_url ?? '', `response_code=${responseCode}`) }
@@ -101,7 +102,7 @@ async function record(
   session: VerificationRow,
   { secrets }: Asked,
   outcome: Outcome,
-  responseCode: string | undefined,
+  { responseCode, requestId }: { responseCode: string | undefined; requestId: string },
 ): Promise<void> {
   // A burst of creations runs ahead of the clock by a few milliseconds; an answer never precedes its session.
   const at = Math.max(deps.now(), session.createdAt)
@@ -126,11 +127,14 @@ async function record(
     })
     if (secrets.webhook_url === undefined) return undefined
     const type = `verification.${outcome.status}` as const
-    return await enqueueDelivery(deps, tx, { tenantId, verificationId: id, type, url: secrets.webhook_url, at })
+    return await enqueueDelivery(deps, tx, { tenantId, verificationId: id, type, url: secrets.webhook_url, at, requestId })
   })
   deps.changes.announce(id)
   if (owed) deps.outbox.owed(owed)
-  deps.metrics.count('vidimus_verifications_total', { event: outcome.status })
+  const { environment } = session
+  deps.metrics.count('vidimus_verifications_total', { event: outcome.status, environment })
+  const { error } = outcome.result
+  if (error) deps.metrics.count('vidimus_verification_failures_total', { code: error.code, environment })
 }
 
 /** Another answer, the deadline or an erasure came in between. */

@@ -17,7 +17,8 @@ export function statusFetcher({
   resolve,
   sandbox,
   now,
-}: Pick<Deps, 'egress' | 'resolve' | 'sandbox' | 'now'>): FetchStatus {
+  metrics,
+}: Pick<Deps, 'egress' | 'resolve' | 'sandbox' | 'now' | 'metrics'>): FetchStatus {
   return async (uri, accept) => {
     const { issuer } = await sandbox()
     if (uri === issuer.statusListUri) {
@@ -30,6 +31,7 @@ export function statusFetcher({
       limits: LIMITS,
       onLargeAnswer: 'fail',
     })
+    metrics.count('vidimus_status_list_fetches_total', { outcome: answer.ok && answer.status === 200 ? 'good' : 'failed' })
     if (!answer.ok) return { ok: false, reason: answer.detail }
     if (answer.status !== 200) return { ok: false, reason: `The status list answered ${answer.status}.` }
     return { ok: true, contentType: answer.headers['content-type'] ?? '', body: answer.body }

@@ -2,6 +2,7 @@
 // that it is under way; what the process does not live to see is found again at the next start. So each message arrives at least once.
 import type { Deps } from '../deps.ts'
 import { describeFailure } from '../log.ts'
+import { within } from '../time.ts'
 import { type CourierAnswer, hireWorker, startCourier } from './courier.ts'
 import { deliver, type Flight, LIMITS, type Render } from './deliver.ts'
 import type { EgressCall } from './egress-client.ts'
@@ -118,7 +119,7 @@ export async function startDispatch(
   async function fly(flight: Flight): Promise<void> {
     const startedAt = performance.now()
     const answer = await deliver(deps, { courier, render, limits }, flight).catch((error): CourierAnswer => {
-      deps.log.error('webhooks.attempt_failed', { tenant: flight.tenantId, failure: describeFailure(error) })
+      deps.log.error('webhooks.attempt_failed', { ...idsOf(flight), failure: describeFailure(error) })
       return { ok: false, failure: 'interrupted', detail: 'The message could not be made.' }
     })
     const ms = performance.now() - startedAt
@@ -135,7 +136,7 @@ export async function startDispatch(
       if (dueAt !== undefined && dueAt <= deps.now()) serve()
       return true
     } catch (error) {
-      deps.log.error('webhooks.record_failed', { tenant: flight.tenantId, failure: describeFailure(error) })
+      deps.log.error('webhooks.record_failed', { ...idsOf(flight), failure: describeFailure(error) })
       return false
     }
   }
@@ -158,7 +159,7 @@ export async function startDispatch(
       isStopped = true
       clearInterval(timer)
       await serving
-      await Promise.race([allEnded(), Bun.sleep(DRAIN_MS)])
+      await within(DRAIN_MS, allEnded())
       courier.stop()
       await allEnded()
     },
@@ -168,3 +169,5 @@ export async function startDispatch(
     await Promise.all([...flights.values()].map(({ ended }) => ended))
   }
 }
+
+const idsOf = ({ requestId, tenantId }: Flight) => ({ request_id: requestId ?? undefined, tenant: tenantId })

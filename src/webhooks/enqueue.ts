@@ -12,6 +12,7 @@ export type Owed = {
   type: 'verification.completed' | 'verification.failed'
   url: string
   at: number
+  requestId: string
 }
 
 /** Inside the transaction of the result: there is no result without the message that is owed for it. The outbox is told after the commit. */

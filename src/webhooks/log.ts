@@ -25,6 +25,7 @@ const presentDelivery = (deps: Pick<Deps, 'sealer'>, row: DeliveryRow, attempts:
   status: row.status,
   created_at: isoUtc(row.createdAt),
   next_attempt_at: row.status === 'pending' ? isoUtc(row.dueAt) : null,
+  request_id: row.requestId,
   attempts: attempts.map(attempt => presentAttempt(deps, attempt)),
 })
 

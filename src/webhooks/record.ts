@@ -35,6 +35,7 @@ export async function recordAttempt(
   deps.metrics.observe('vidimus_webhook_attempt_seconds', {}, ms / 1000)
   if (settled.status !== 'pending') deps.metrics.count('vidimus_webhook_deliveries_total', { status: settled.status })
   deps.log.info('webhook.attempt', {
+    request_id: flight.requestId ?? undefined,
     tenant: flight.tenantId,
     status: httpStatus ?? undefined,
     ms: Math.round(ms),

@@ -4,6 +4,9 @@ import { type DeliveryRow, type Owner, restartDeliveries, restartFailed } from '
 /** As many as one call sends again: everybody waits while they are written. */
 const PER_REPLAY_MAX = 1000
 
+/** Who asks, and by which HTTP request. */
+export type Asking = { actor: string; requestId?: string }
+
 type ReplayDeps = Pick<Deps, 'write' | 'now' | 'audit' | 'outbox'>
 
 /**
@@ -14,11 +17,11 @@ export async function replayDeliveries(
   deps: ReplayDeps,
   tenantId: string,
   which: { id: string } | { status: 'failed' },
-  actor: string,
+  { actor, requestId }: Asking,
 ): Promise<DeliveryRow[]> {
   const at = deps.now()
   const restarted = await deps.write(async tx => {
-    const rows = await restartDeliveries(tx, tenantId, which, at)
+    const rows = await restartDeliveries(tx, tenantId, which, { dueAt: at, requestId })
     if (rows.length > 0) {
       const details = { count: rows.length, ...('id' in which && { id: which.id }) }
       await deps.audit.append(tx, { at, tenantId, actor, action: 'webhook.replayed', subjectId: tenantId, details })
@@ -33,11 +36,11 @@ export async function replayDeliveries(
 export async function replayFailed(
   deps: ReplayDeps,
   { tenantId, environment }: Owner,
-  actor: string,
+  { actor, requestId }: Asking,
 ): Promise<{ replayed: number; hasMore: boolean }> {
   const at = deps.now()
   const restarted = await deps.write(async tx => {
-    const rows = await restartFailed(tx, { tenantId, environment }, at, PER_REPLAY_MAX)
+    const rows = await restartFailed(tx, { tenantId, environment }, { dueAt: at, requestId }, PER_REPLAY_MAX)
     const details = { count: rows.length, environment }
     if (rows.length > 0)
       await deps.audit.append(tx, { at, tenantId, actor, action: 'webhook.replayed', subjectId: tenantId, details })

@@ -32,6 +32,8 @@ export const Delivery = Type.Object(
     created_at: Timestamp,
     /** While it is pending. */
     next_attempt_at: Nullable(Timestamp),
+    /** The HTTP request that made it due, as in the log: the wallet's answer, or a replay after it. */
+    request_id: Nullable(Type.String()),
     attempts: Type.Array(DeliveryAttempt),
   },
   { additionalProperties: false },

@@ -41,9 +41,9 @@ const inLane = () =>
   and(isPending, eq(webhookDeliveries.lane, column('lane')), eq(webhookDeliveries.tenantId, column('tenantId')))
 const isFree = isNull(webhookDeliveries.leaseUntil)
 
-export type ClaimedDelivery = Pick<DeliveryRow, 'id' | 'tenantId' | 'verificationId' | 'type' | 'attempts' | 'lane'>
+export type ClaimedDelivery = Pick<DeliveryRow, 'id' | 'tenantId' | 'verificationId' | 'type' | 'attempts' | 'lane' | 'requestId'>
 
-const selectDue = hot<Record<string, string | number>>(db =>
+const selectDue = hot<Record<string, string | number | null>>(db =>
   db
     .select()
     .from(webhookDeliveries)
@@ -76,6 +76,7 @@ export async function claimDue(
         type: row.type as DeliveryRow['type'],
         attempts: Number(row.attempts),
         lane,
+        requestId: row.request_id === null ? null : String(row.request_id),
       }
     })
 }
@@ -222,16 +223,19 @@ export async function findDeliveryOfAnyone(db: Db, id: string): Promise<Delivery
   return row
 }
 
+/** Without a request it is the command line that asks; the one that is known stays then. */
+export type Restart = { dueAt: number; requestId: string | undefined }
+
 /** Due again from the first attempt on. What is under way now is left to its end. */
 export async function restartDeliveries(
   tx: Db,
   tenantId: string,
   which: { id: string } | { status: 'failed' },
-  dueAt: number,
+  { dueAt, requestId }: Restart,
 ): Promise<DeliveryRow[]> {
   return await tx
     .update(webhookDeliveries)
-    .set({ status: 'pending', attempts: 0, dueAt })
+    .set({ status: 'pending', attempts: 0, dueAt, requestId })
     .where(
       and(
         eq(webhookDeliveries.tenantId, tenantId),
@@ -245,6 +249,16 @@ export async function restartDeliveries(
 export async function countPendingDeliveries(db: Db): Promise<number> {
   const [row] = await db.select({ n: count() }).from(webhookDeliveries).where(isPending)
   return row?.n ?? 0
+}
+
+/** Since when the message has been due that waits longest; nothing when none is. */
+export async function findOldestDue(db: Db, now: number): Promise<number | undefined> {
+  const { dueAt } = webhookDeliveries
+  const [row] = await db
+    .select({ dueAt: sql<number | null>`min(${dueAt})` })
+    .from(webhookDeliveries)
+    .where(and(isPending, lte(dueAt, now)))
+  return row?.dueAt ?? undefined
 }
 
 export type Owner = { tenantId: string; environment: 'test' | 'live' }
@@ -331,7 +345,7 @@ export async function listFailing(
 }
 
 /** Makes the failed ones of an environment due again, the oldest first. */
-export async function restartFailed(tx: Db, owner: Owner, dueAt: number, limit: number): Promise<DeliveryRow[]> {
+export async function restartFailed(tx: Db, owner: Owner, { dueAt, requestId }: Restart, limit: number): Promise<DeliveryRow[]> {
   const failed = tx
     .select({ id: webhookDeliveries.id })
     .from(webhookDeliveries)
@@ -341,7 +355,7 @@ export async function restartFailed(tx: Db, owner: Owner, dueAt: number, limit: 
     .limit(limit)
   return await tx
     .update(webhookDeliveries)
-    .set({ status: 'pending', attempts: 0, dueAt })
+    .set({ status: 'pending', attempts: 0, dueAt, requestId })
     .where(and(eq(webhookDeliveries.tenantId, owner.tenantId), inArray(webhookDeliveries.id, failed)))
     .returning()
 }

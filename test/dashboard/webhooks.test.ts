@@ -80,6 +80,7 @@ describe('the log', () => {
         attempts: 1,
         last_attempt: { attempt: 1, at: '2026-03-04T12:00:01.020Z', outcome: 'gone', http_status: 410 },
         created_at: '2026-03-04T12:00:01.020Z',
+        request_id: expect.stringMatching(/^req_/),
       },
       {
         id: good.id,
@@ -89,6 +90,7 @@ describe('the log', () => {
         attempts: 1,
         last_attempt: { attempt: 1, at: '2026-03-04T12:00:00.010Z', outcome: 'delivered', http_status: 204 },
         created_at: '2026-03-04T12:00:00.010Z',
+        request_id: expect.stringMatching(/^req_/),
       },
     ])
     const ids = async (query: string) => (await pageOf(here, query)).data.map(({ id }) => id)

@@ -36,7 +36,7 @@ test('GET /metrics counts requests by route and status, creations and pending se
   })
   expect(text).toContain('vidimus_http_requests_total{method="POST",route="/v1/verifications",status="201"} 1')
   expect(text).toContain('vidimus_http_requests_total{method="GET",route="/v1/verifications/:id",status="200"} 1')
-  expect(text).toContain('vidimus_verifications_total{event="created"} 1')
+  expect(text).toContain('vidimus_verifications_total{event="created",environment="test"} 1')
   expect(text).toContain('vidimus_verifications_pending 1')
   expect(text).toMatch(/vidimus_http_request_seconds_bucket\{route="\/v1\/verifications",le="\+Inf"\} 1/)
   expect(text).toMatch(/vidimus_commit_group_size_count \d+/)

@@ -37,7 +37,7 @@ describe('a scheduled backup', () => {
     const { key } = await app.tenant()
     await createVerification(app, key)
     const backups = createBackups(app.deps)
-    expect(await metric(app, 'vidimus_backup_age_seconds')).toBe('vidimus_backup_age_seconds Infinity')
+    expect(await metric(app, 'vidimus_backup_age_seconds')).toBe('vidimus_backup_age_seconds +Inf')
     await backups.runWhenDue()
     expect(namesIn(folderOf(app))).toEqual(['daily-20260304.db', 'erasures.log', 'hourly-20260304T120000Z.db'])
     expect(modeOf(folderOf(app))).toBe('700')
@@ -188,7 +188,7 @@ describe('a scheduled backup', () => {
   test('belongs to the server: its figures are on /metrics', async () => {
     const server = await serve(join(temporaryDir(), 'data'))
     const { text } = await call(server.url, 'GET', '/metrics')
-    expect(text).toContain('vidimus_backup_age_seconds Infinity')
+    expect(text).toContain('vidimus_backup_age_seconds +Inf')
     expect(text).toMatch(/^vidimus_disk_free_bytes \d+$/m)
   })
 })

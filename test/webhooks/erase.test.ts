@@ -133,7 +133,7 @@ test('however an erasure meets a delivery or a replay: no message arrives after 
     if (i % 3 === 2) {
       await postTo(session, form)
       await untilAttempted(shop.app, id, 1)
-      void replayDeliveries(shop.app.deps, shop.id, { id: logOf(shop.app, id).delivery?.id ?? '' }, 'test')
+      void replayDeliveries(shop.app.deps, shop.id, { id: logOf(shop.app, id).delivery?.id ?? '' }, { actor: 'test' })
     } else {
       const answer = postTo(session, form)
       if (i % 3 === 1) await answer

@@ -143,7 +143,7 @@ test('a replay begins anew: attempts of the same number that came to an end are 
   for (const replays of [0, 1, 2]) {
     await untilAttempted(app, id, 1)
     expect(outcomesOf(app, id)).toHaveLength(replays + 1)
-    await replayDeliveries(app.deps, tenantId, { id: logOf(app, id).delivery?.id ?? '' }, 'test')
+    await replayDeliveries(app.deps, tenantId, { id: logOf(app, id).delivery?.id ?? '' }, { actor: 'test' })
   }
   await until(async () => receiver.open().length === 1)
   threads.at(-1)!.worker.terminate()

@@ -80,7 +80,7 @@ function useIsNear(delivery: DeliverySummary | undefined): boolean {
 function About({ delivery, url }: { delivery: DeliverySummary; url: string }) {
   const words = useDashboardWords().webhooks
   const { time } = useFormat()
-  const { status, verification_id, next_attempt_at, created_at } = delivery
+  const { status, verification_id, next_attempt_at, created_at, request_id } = delivery
   return (
     <>
       <div>
@@ -96,6 +96,7 @@ function About({ delivery, url }: { delivery: DeliverySummary; url: string }) {
             </Link>,
           ],
           [words.created, time(created_at)],
+          [words.request, request_id && <code key="request">{request_id}</code>],
         ]}
       />
     </>

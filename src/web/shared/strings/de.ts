@@ -619,6 +619,7 @@ export const dashboard: typeof en.dashboard = {
     anyStatus: 'Jeder Status',
     attempts: 'Versuche',
     created: 'Angelegt',
+    request: 'Anfrage-Nummer im Protokoll',
     next: when => `Nächster Versuch ${when}`,
     to: 'Gesendet an',
     verification: 'Prüfung',

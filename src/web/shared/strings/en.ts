@@ -703,6 +703,7 @@ export const dashboard = {
     anyStatus: 'Any status',
     attempts: 'Attempts',
     created: 'Created',
+    request: 'Request id in the log',
     next: (when: string) => `Next attempt ${when}`,
     to: 'Sent to',
     verification: 'Verification',
