@@ -1,0 +1,53 @@
+import type { Answer } from '../helpers/app.ts'
+import { Refusal } from './model.ts'
+
+/** The service and the model do not agree. */
+export class Disagreement extends Error {
+  override name = 'Disagreement'
+}
+
+type Expected<Value> = { ok: Value } | { refusal: Refusal }
+
+/** What the model says to an act: a value, or a refusal. */
+export function foretell<Value>(act: () => Value): Expected<Value> {
+  try {
+    return { ok: act() }
+  } catch (error) {
+    if (error instanceof Refusal) return { refusal: error }
+    throw error
+  }
+}
+
+/** The answer is the refusal that the model gave; true when it gave none. */
+export function isGranted<Value>(answer: Answer, expected: Expected<Value>): expected is { ok: Value } {
+  if ('ok' in expected) return true
+  const { code, status, retryAfterSeconds } = expected.refusal
+  const { error } = (answer.body ?? {}) as { error?: { code?: string } }
+  same([answer.status, error?.code], [status, code], 'refusal')
+  if (retryAfterSeconds !== undefined) same(answer.headers.get('retry-after'), String(retryAfterSeconds), 'Retry-After')
+  return false
+}
+
+export function expectOk(answer: Answer, status: number, body: unknown): void {
+  same(answer.status, status, `status (${answer.text.slice(0, 200)})`)
+  same(answer.body, body, 'body')
+}
+
+/** Deeply equal; a function among the expected says itself whether a value is right. */
+export function same(actual: unknown, expected: unknown, place: string): void {
+  if (typeof expected === 'function') {
+    if (!expected(actual)) throw new Disagreement(`${place}: ${show(actual)} does not look right`)
+    return
+  }
+  if (typeof expected !== 'object' || expected === null) {
+    if (actual !== expected) throw new Disagreement(`${place}: the service says ${show(actual)}, the model ${show(expected)}`)
+    return
+  }
+  if (typeof actual !== 'object' || actual === null)
+    throw new Disagreement(`${place}: the service says ${show(actual)}, the model ${show(expected)}`)
+  const names = new Set([...Object.keys(actual), ...Object.keys(expected)])
+  for (const name of names)
+    same((actual as Record<string, unknown>)[name], (expected as Record<string, unknown>)[name], `${place}.${name}`)
+}
+
+const show = (value: unknown): string => JSON.stringify(value)?.slice(0, 300) ?? 'nothing'
