@@ -46,8 +46,8 @@ export async function simulate({ seed, runs, stepsMax, path, onRun, until }: Opt
     onRun?.(story.steps.length)
   })
   try {
-    const result = await fc.check(property, { seed, path, numRuns: runs, endOnFailure: false })
-    if (result.failed) throw new Error(reportOf(result, seed))
+    const result = await fc.check(property, { seed, path, numRuns: runs, endOnFailure: true })
+    if (result.failed) throw new Error(await reportOf(result, seed))
     if (shared.world) await inspectWorld(shared.world)
   } finally {
     if (shared.world) await closeWorld(shared.world)
@@ -80,9 +80,9 @@ const stepOf = (isAlone: boolean): fc.Arbitrary<Step> =>
       .map(([name, { weight, args }]) => ({ weight, arbitrary: args.map(given => ({ do: name, with: given })) })),
   )
 
-/** A story in a world that it shares with those before it, or in one of its own, which is looked at from outside when it is over. */
-export async function runStory(story: Story, shared: Shared = {}): Promise<void> {
-  if (!story.isAlone) return await tell(await freshEnough(shared), story)
+/** A story in a world that it shares with others, or in one of its own, which is looked at from outside when it is over. */
+export async function runStory(story: Story, shared?: Shared): Promise<void> {
+  if (shared && !story.isAlone) return await tell(await freshEnough(shared), story)
   const world = await openWorld()
   const acks: Fact[] = []
   try {
@@ -110,7 +110,7 @@ export async function tell(world: World, { setting, steps }: Story, told: (fact:
     try {
       await perform(simulation, step)
     } catch (error) {
-      throw new Error(`step ${i + 1}, ${JSON.stringify(step)}: ${(error as Error).message}`, { cause: error })
+      throw new FailedStep(i, `step ${i + 1}, ${JSON.stringify(step)}: ${(error as Error).message}`, { cause: error })
     }
   }
   await finishRun(simulation)
@@ -124,13 +124,40 @@ async function perform(simulation: Simulation, { do: name, with: args }: Step): 
   await settle(simulation)
 }
 
-function reportOf(result: fc.RunDetails<[Story]>, seed: number): string {
-  const [story] = result.counterexample ?? []
+class FailedStep extends Error {
+  constructor(
+    readonly place: number,
+    message: string,
+    options: ErrorOptions,
+  ) {
+    super(message, options)
+  }
+}
+
+async function reportOf(result: fc.RunDetails<[Story]>, seed: number): Promise<string> {
+  const [story] = result.counterexample!
   const { message } = result.errorInstance as Error
   return [
-    `seed ${seed}, path ${result.counterexamplePath}, after ${result.numRuns} runs and ${result.numShrinks} shrinks: ${message}`,
-    'The shortest story, for "regressions" of test/sim/seeds.json:',
-    JSON.stringify(story),
+    `seed ${seed}, path ${result.counterexamplePath}, after ${result.numRuns} runs: ${message}`,
+    'The shortest story that fails, for "regressions" of test/sim/seeds.json:',
+    JSON.stringify(await shortest(story)),
     `Again: SIM_SEED=${seed} SIM_PATH=${result.counterexamplePath} ./scripts/bun test test/sim`,
   ].join('\n')
+}
+
+/** Without what comes after the step that failed, and without every step that can be left out. */
+async function shortest(story: Story): Promise<Story> {
+  let steps = story.steps
+  const fails = async (fewer: Step[]): Promise<boolean> => {
+    try {
+      await runStory({ ...story, steps: fewer })
+      return false
+    } catch (error) {
+      steps = error instanceof FailedStep ? fewer.slice(0, error.place + 1) : fewer
+      return true
+    }
+  }
+  await fails(steps)
+  for (let i = steps.length - 2; i >= 0; i--) if (i < steps.length - 1) await fails(steps.toSpliced(i, 1))
+  return { ...story, steps }
 }
