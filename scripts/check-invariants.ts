@@ -23,7 +23,8 @@ import {
 
 const HELP = `usage: bun scripts/check-invariants.ts DATA_DIR [--json] [--acks FILE] [--canaries FILE] [--public-key KEY]
 
-  --acks        JSON lines of what clients were told: {"fact":"created","id":…}, "ended" with "status", "redeemed", "erased"; of devices
+  --acks        JSON lines of what clients were told: {"fact":"created","id":…}, "ended" with "status", "redeemed", "erasing",
+                "erased"; of devices
                 {"fact":"enrolled","device":…}, "revoked"
   --canaries    lines of text that must be in no file
   --public-key  of the audit checkpoints, as \`vidimus audit export\` has it; without it their signatures are not checked

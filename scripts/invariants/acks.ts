@@ -6,6 +6,8 @@ export type Ack =
   | { fact: 'created'; id: string; created_at?: string; expires_at?: string; template?: string }
   | { fact: 'ended'; id: string; status: 'completed' | 'failed' | 'expired'; webhook?: boolean }
   | { fact: 'redeemed'; id: string }
+  /** Asked for, and no answer so far: it may be there or gone. */
+  | { fact: 'erasing'; id: string }
   | { fact: 'erased'; id: string }
   | { fact: 'enrolled'; device: string }
   | { fact: 'revoked'; device: string }
@@ -59,7 +61,7 @@ const find = (sqlite: Database, id: string): SessionRow | null =>
 
 function sessionProblems(row: SessionRow | null, told: readonly SessionAck[]): string[] {
   if (told.some(({ fact }) => fact === 'erased')) return row ? ['an erased session is there'] : []
-  if (!row) return ['an acknowledged session is not there']
+  if (!row) return told.some(({ fact }) => fact === 'erasing') ? [] : ['an acknowledged session is not there']
   const redemptions = told.filter(({ fact }) => fact === 'redeemed').length
   return [
     ...(redemptions > 1 ? ['a response code was redeemed twice'] : []),

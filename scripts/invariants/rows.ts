@@ -153,7 +153,7 @@ export function checkTokens(sqlite: Database): Checked {
 export function checkResponseCodes(sqlite: Database): Checked {
   const violations = violationsOf(sqlite, {
     'redeemed without a code, before the answer, or too late': `SELECT ${short('id')} FROM verification_sessions WHERE redeemed_at IS NOT NULL
-       AND (response_code_hash IS NULL OR responded_at IS NULL OR redeemed_at < responded_at OR redeemed_at >= response_code_expires_at)`,
+       AND (response_code_hash IS NULL OR responded_at IS NULL OR redeemed_at < responded_at - ${AHEAD_MS} OR redeemed_at >= response_code_expires_at)`,
     'a code without an answer, or without an end': `SELECT ${short('id')} FROM verification_sessions WHERE response_code_hash IS NOT NULL
        AND (responded_at IS NULL OR response_code_expires_at IS NULL)`,
     'one code of two sessions':

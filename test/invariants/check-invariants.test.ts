@@ -231,6 +231,7 @@ describe('what clients were told', () => {
 
   test('a creation that is not there, or is there otherwise, is found', async () => {
     expect(await told({ fact: 'created', id: 'vs_neverthere' })).toEqual(one('I1 an acknowledged session is not there'))
+    expect(await told({ fact: 'created', id: 'vs_neverthere' }, { fact: 'erasing', id: 'vs_neverthere' })).toEqual([])
     expect(await told({ fact: 'created', id: healthy.ids.pending, template: 'other' })).toEqual(one('I1 a session differs'))
   })
 

@@ -57,6 +57,10 @@ export async function simulate({ seed, runs, stepsMax, path, onRun, until }: Opt
 type Shared = { world?: World }
 const sharedWorld = (): Shared => ({})
 
+/** For whoever tells them elsewhere. */
+export const storiesOf = (seed: number, stepsMax: number, count: number): Story[] =>
+  fc.sample(fc.noBias(storyOf(stepsMax)), { seed, numRuns: count })
+
 function storyOf(stepsMax: number): fc.Arbitrary<Story> {
   const setting = fc.record({
     quota: fc.constantFrom(0, 3, 8, 1000, 1000),

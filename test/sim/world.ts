@@ -1,4 +1,5 @@
 import { cpSync } from 'node:fs'
+import { recordHeartbeat } from '../../src/db/heartbeat.ts'
 import type { PersonaId } from '../../src/sandbox/personas.ts'
 import type { Holder } from '../../src/sandbox/wallet.ts'
 import { startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
@@ -59,8 +60,9 @@ export async function restart(world: World, wall: number): Promise<void> {
   world.app = await startIn(world, { dir: world.app.dir, now: wall })
 }
 
-/** The files as they lie there, without being closed: what a machine finds that lost its power. */
+/** The files as they lie there, without being closed: what a machine finds that lost its power just after a heartbeat. */
 export async function crash(world: World, wall: number): Promise<void> {
+  await recordHeartbeat(world.app.deps, world.app.deps.now())
   const dir = temporaryDir()
   cpSync(world.app.dir, dir, { recursive: true })
   const left = world.app

@@ -85,12 +85,14 @@ export const sweep = command<object>({
   args: fc.constant({}),
   async run({ world, model, told }) {
     const { deps } = world.app
+    const there = model.sessions.filter(({ isErased }) => !isErased)
+    forgetOld(model)
+    const forgotten = there.filter(({ isErased }) => isErased)
+    for (const { id } of forgotten) told({ fact: 'erasing', id })
     await sweepExpired(deps)
     await sweepTokens(deps)
     await sweepRetention(deps)
-    const before = new Set(model.sessions.filter(({ isErased }) => isErased))
-    forgetOld(model)
-    for (const session of model.sessions) if (session.isErased && !before.has(session)) told({ fact: 'erased', id: session.id })
+    for (const { id } of forgotten) told({ fact: 'erased', id })
     await deps.write(tx => deps.audit.checkpoint(tx, deps.now()))
   },
 })

@@ -191,6 +191,7 @@ export const eraseOne = command<{ caller: CallerArgs; session: number }>({
     const caller = callerOf(model, args.caller)
     const session = sessionOf(model, args.session)!
     const expected = foretell(() => erase(model, caller, session))
+    told({ fact: 'erasing', id: session.id })
     const answer = await call(simulation, caller, 'DELETE', `/v1/verifications/${session.id}`)
     if (!isGranted(answer, expected)) return
     expectOk(answer, 200, { id: session.id, deleted: expected.ok, erased_at: new Date(model.now).toISOString() })
