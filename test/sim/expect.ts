@@ -1,5 +1,5 @@
 import type { Answer } from '../helpers/app.ts'
-import { Refusal } from './model.ts'
+import { type Code, Refusal } from './model.ts'
 
 /** The service and the model do not agree. */
 export class Disagreement extends Error {
@@ -8,13 +8,21 @@ export class Disagreement extends Error {
 
 type Expected<Value> = { ok: Value } | { refusal: Refusal }
 
+/** How often each answer was the right one, in all runs of this process: what is never met is not tested. */
+export const met = new Map<Code | 'ok', number>()
+
+const meet = (answer: Code | 'ok') => met.set(answer, (met.get(answer) ?? 0) + 1)
+
 /** What the model says to an act: a value, or a refusal. */
 export function foretell<Value>(act: () => Value): Expected<Value> {
   try {
-    return { ok: act() }
+    const ok = act()
+    meet('ok')
+    return { ok }
   } catch (error) {
-    if (error instanceof Refusal) return { refusal: error }
-    throw error
+    if (!(error instanceof Refusal)) throw error
+    meet(error.code)
+    return { refusal: error }
   }
 }
 

@@ -190,6 +190,11 @@ export function openToWallet(model: Model, session: Session): void {
   if (session.expiresAt <= model.now) throw new Refusal('session_expired')
 }
 
+export function answerGarbage(model: Model, session: Session): never {
+  openToWallet(model, session)
+  throw new Refusal('invalid_wallet_response')
+}
+
 export type Verdict = { outcome: 'completed' | 'failed'; error?: string }
 
 export function answer(model: Model, session: Session, { outcome }: Verdict): void {

@@ -28,6 +28,7 @@ const STATUSES = {
 } as const
 
 export type Code = keyof typeof STATUSES
+export const CODES = Object.keys(STATUSES) as Code[]
 
 /** What the model throws where the service must refuse. */
 export class Refusal extends Error {

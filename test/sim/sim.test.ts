@@ -1,5 +1,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { stopReceiving } from '../helpers/receiver.ts'
+import { met } from './expect.ts'
+import { CODES } from './model.ts'
 import seeds from './seeds.json' with { type: 'json' }
 import { runStory, type Story, simulate } from './simulate.ts'
 
@@ -24,6 +26,12 @@ describe('whatever happens in whichever order, the service answers as the model 
     expect(runs).toBeGreaterThanOrEqual(SIM_PATH === undefined ? RUNS_PER_SEED : 1)
     expect(steps).toBeGreaterThan(runs)
   })
+})
+
+test.skipIf(SIM_SEED !== undefined)('every refusal of the model was met, and most answers are no refusal', () => {
+  expect(CODES.filter(code => !met.has(code))).toEqual([])
+  const refusals = CODES.reduce((sum, code) => sum + (met.get(code) ?? 0), 0)
+  expect(met.get('ok')).toBeGreaterThan(refusals)
 })
 
 describe('what once went wrong goes right', () => {

@@ -63,7 +63,11 @@ export const storiesOf = (seed: number, stepsMax: number, count: number): Story[
 
 function storyOf(stepsMax: number): fc.Arbitrary<Story> {
   const setting = fc.record({
-    quota: fc.constantFrom(0, 3, 8, 1000, 1000),
+    quota: fc.oneof(
+      { weight: 1, arbitrary: fc.constantFrom(0, 1) },
+      { weight: 3, arbitrary: fc.constantFrom(2, 4) },
+      { weight: 8, arbitrary: fc.constant(1000) },
+    ),
     retentionDays: fc.constantFrom(undefined, undefined, undefined, 1),
     startsAt: fc.constantFrom(12 * HOUR, DAY - SECOND, DAY - 1),
   }) as fc.Arbitrary<Setting>

@@ -1,4 +1,4 @@
-import { cpSync } from 'node:fs'
+import { cpSync, rmSync } from 'node:fs'
 import { recordHeartbeat } from '../../src/db/heartbeat.ts'
 import type { PersonaId } from '../../src/sandbox/personas.ts'
 import type { Holder } from '../../src/sandbox/wallet.ts'
@@ -37,6 +37,8 @@ export async function openWorld(options: { dir?: string; now?: number } = {}): P
 export async function closeWorld({ app, receiver }: World): Promise<void> {
   await app.stop()
   receiver.stop()
+  // A soak opens thousands.
+  rmSync(app.dir, { recursive: true, force: true })
 }
 
 function startIn({ receiver, deadPort }: Pick<World, 'receiver' | 'deadPort'>, options: { dir?: string; now?: number }) {
@@ -68,6 +70,7 @@ export async function crash(world: World, wall: number): Promise<void> {
   const left = world.app
   world.app = await startIn(world, { dir, now: wall })
   await left.stop()
+  rmSync(left.dir, { recursive: true, force: true })
 }
 
 export async function holderFor(world: World, persona: PersonaId, now: number): Promise<Holder> {

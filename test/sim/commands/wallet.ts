@@ -7,7 +7,7 @@ import { fetchOf } from '../../helpers/wallet.ts'
 import { command, sessionOf } from '../command.ts'
 import { expectOk, foretell, isGranted, same } from '../expect.ts'
 import type { Session } from '../model.ts'
-import { answer, openToWallet, type Verdict, verdictOn } from '../model-sessions.ts'
+import { answer, answerGarbage, openToWallet, type Verdict, verdictOn } from '../model-sessions.ts'
 import { call, type Simulation } from '../simulation.ts'
 import { holderFor } from '../world.ts'
 import { some } from './arbitraries.ts'
@@ -102,13 +102,8 @@ export const respondGarbage = command<{ session: number; form: string }>({
   can: ({ sessions }) => sessions.length > 0,
   async run(simulation, { session: pick, form }) {
     const session = sessionOf(simulation.model, pick)!
-    const expected = foretell(() => openToWallet(simulation.model, session))
+    const expected = foretell(() => answerGarbage(simulation.model, session))
     const answered = await post(simulation, session, form)
-    if (!isGranted(answered, expected)) return
-    same(
-      [answered.status, (answered.body as Partial<{ error: { code: string } }>).error?.code],
-      [400, 'invalid_wallet_response'],
-      'refusal',
-    )
+    if (isGranted(answered, expected)) throw new Error('garbage is never an answer')
   },
 })
