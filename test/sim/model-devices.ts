@@ -16,6 +16,8 @@ const ACCESS_MS = HOUR
 const REFRESH_MS = 30 * DAY
 const FAMILY_MS = 365 * DAY
 const REPLAY_MS = DAY
+/** After its end; then nobody knows a token any more. */
+const KNOWN_MS = 90 * DAY
 
 export type Registration = { name: string; allowedTemplates: string[]; pairingTtlSeconds?: number }
 
@@ -72,8 +74,13 @@ export function refresh(model: Model, device: Device, generation: number, idempo
   }
   const again = repeat(model, device, token, idempotencyKey)
   if (again) return again
-  if (token.spentAt !== undefined) revokeNow(model, device)
+  if (token.spentAt !== undefined && !token.isForgotten) revokeNow(model, device)
   return refuse('invalid_refresh_token')
+}
+
+export function forgetTokens({ devices, now }: Model): void {
+  for (const { accessTokens, spendables } of devices)
+    for (const token of [...accessTokens, ...spendables]) if (token.expiresAt <= now - KNOWN_MS) token.isForgotten = true
 }
 
 const refuse = (code: 'invalid_pairing_code' | 'invalid_refresh_token'): never => {

@@ -98,9 +98,10 @@ export type Spendable = {
   spentAt: number | undefined
   /** Kept for a lost answer, until the pair is used. */
   replay: { idempotencyKey: string; answer: unknown } | undefined
+  isForgotten?: true
 }
 
-export type AccessToken = { secret: string; expiresAt: number; generation: number; isUsed: boolean }
+export type AccessToken = { secret: string; expiresAt: number; generation: number; isUsed: boolean; isForgotten?: true }
 
 export type Device = {
   /** Learned. */
@@ -177,7 +178,7 @@ export function admit(model: Model, caller: Caller, scope: Scope): void {
     if (!scopes.includes(scope)) throw new Refusal('insufficient_scope')
     return
   }
-  if (caller.device.status !== 'active') throw new Refusal('invalid_api_key')
+  if (caller.device.status !== 'active' || caller.token.isForgotten) throw new Refusal('invalid_api_key')
   if (caller.token.expiresAt <= model.now) throw new Refusal('api_key_expired')
   useToken(model, caller.device, caller.token)
   if (!DEVICE_SCOPES.includes(scope)) throw new Refusal('insufficient_scope')

@@ -8,6 +8,7 @@ import { replayDeliveries } from '../../../src/webhooks/replay.ts'
 import { command } from '../command.ts'
 import { same } from '../expect.ts'
 import { DAY, HOUR, SCOPES, type Scope } from '../model.ts'
+import { forgetTokens } from '../model-devices.ts'
 import { forgetOld } from '../model-sessions.ts'
 import { replay, rotate } from '../model-webhooks.ts'
 import { addKey } from '../start.ts'
@@ -91,6 +92,7 @@ export const sweep = command<object>({
     for (const { id } of forgotten) told({ fact: 'erasing', id })
     await sweepExpired(deps)
     await sweepTokens(deps)
+    forgetTokens(model)
     await sweepRetention(deps)
     for (const { id } of forgotten) told({ fact: 'erased', id })
     await deps.write(tx => deps.audit.checkpoint(tx, deps.now()))
