@@ -59,9 +59,9 @@ export const stopAndStart = command<{ isClean: boolean }>({
     await (isClean ? restart : crash)(world, model.wall)
     // No token, code or quota day is revived by a clock that was set back in the meantime.
     const now = world.app.deps.now()
-    // A burst of creations runs ahead of the clock, and the next start does not go behind the last of them.
+    // A burst of creations or registrations runs ahead of the clock, and the next start does not go behind the last of them.
     same(
-      now >= model.now && now <= Math.max(model.now, ...model.sessions.map(({ createdAt }) => createdAt)),
+      now >= model.now && now <= Math.max(model.now, ...[...model.sessions, ...model.devices].map(({ createdAt }) => createdAt)),
       true,
       `${now} after a start`,
     )
