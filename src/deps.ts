@@ -72,6 +72,8 @@ export type World = {
   now: Clock
   /** What the machine shows, steps and all; without it `now`. */
   wall?: Clock
+  /** What passes whatever the clock is set to; without it nothing does. */
+  monotonic?: Clock
   random: Random
   resolve: Resolve
   writeLog: (line: string) => void
@@ -81,6 +83,7 @@ export type World = {
 export const realWorld = (): World => ({
   now: steadyClock(Date.now, () => performance.now()),
   wall: Date.now,
+  monotonic: () => performance.now(),
   random: createRandom(),
   resolve: resolveWithin(RESOLVE_TIMEOUT_MS),
   writeLog: createLogWriter(process.stderr),
@@ -88,10 +91,12 @@ export const realWorld = (): World => ({
 })
 
 export function createDeps(config: Config, world: World, role: 'server' | 'command'): Deps {
-  const { now, random, resolve } = world
+  const { random, resolve } = world
+  const opened = openDataDir({ dir: config.dataDir, now: world.now(), random, role })
+  const { writer, reader, sealer, unlock, isNew, shownAt, upgraded } = opened
+  const now = world.now() < shownAt ? steadyClock(world.now, world.monotonic ?? (() => 0), shownAt) : world.now
   const log = createLog({ level: config.log, now, write: world.writeLog, pretty: world.prettyLog })
   const metrics = createMetrics()
-  const { writer, reader, sealer, unlock, isNew, upgraded } = openDataDir({ dir: config.dataDir, now: now(), random, role })
   if (upgraded.length && role === 'server') log.info('database.upgraded', { detail: upgraded.join(', ') })
   const space = watchSpace({ dir: config.dataDir, random, log })
   const storage = createStorage(

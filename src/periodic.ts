@@ -2,6 +2,7 @@ import { sweepGuesses } from './access/guessing.ts'
 import { sweepNetworks } from './access/networks.ts'
 import { sweepSessions } from './dashboard/session.ts'
 import { sweepFailures } from './dashboard/throttle.ts'
+import { recordHeartbeat } from './db/heartbeat.ts'
 import type { Deps } from './deps.ts'
 import { sweepTokens } from './devices/expire.ts'
 import { describeFailure } from './log.ts'
@@ -21,6 +22,7 @@ const JOBS = [
   { name: 'networks', everyMs: 86_400_000, run: sweepNetworks },
   { name: 'checkpoint', everyMs: 3_600_000, run: (deps: Deps) => deps.write(tx => deps.audit.checkpoint(tx, deps.now())) },
   { name: 'certificate', everyMs: 86_400_000, run: warnOfExpiry },
+  { name: 'heartbeat', everyMs: 60_000, run: (deps: Deps) => recordHeartbeat(deps, deps.now()) },
 ] as const
 
 /** What the service does by itself. */

@@ -29,10 +29,10 @@ export function parseUtcInstant(text: string): number | undefined {
 
 /**
  * A clock that follows the wall clock forwards and never steps back: while the wall is behind, time passes at half speed until the wall
- * has caught up. So a corrected clock revives no token, code or quota day.
+ * has caught up. So a corrected clock revives no token, code or quota day; nor does a restart, when it is told which time was `shown` before.
  */
-export function steadyClock(wall: Clock, monotonic: Clock): Clock {
-  let last = wall()
+export function steadyClock(wall: Clock, monotonic: Clock, shown = Number.NEGATIVE_INFINITY): Clock {
+  let last = Math.max(wall(), shown)
   let lastMonotonic = monotonic()
   return () => {
     const monotonicNow = monotonic()

@@ -163,6 +163,26 @@ describe('steadyClock', () => {
     }
   }
 
+  test('goes on from a time that was shown before, at half speed until the wall has caught up', () => {
+    let [wall, monotonic] = [START, 0]
+    const pass = (ms: number) => {
+      wall += ms
+      monotonic += ms
+    }
+    const now = steadyClock(
+      () => wall,
+      () => monotonic,
+      START + 60_000,
+    )
+    expect(now()).toBe(START + 60_000)
+    pass(60_000)
+    expect(now()).toBe(START + 90_000)
+    pass(60_000)
+    expect(now()).toBe(START + 120_000)
+    pass(60_000)
+    expect(now()).toBe(START + 180_000)
+  })
+
   test('is the wall clock while nobody sets it', () => {
     const { now, pass, wall } = clocks()
     expect(now()).toBe(START)

@@ -4,9 +4,11 @@ import { SCOPES } from '../access/scopes.ts'
 import { createApp } from '../app.ts'
 import { type Config, loadConfig, VARIABLES } from '../config.ts'
 import { openSetup } from '../dashboard/setup.ts'
+import { recordHeartbeat } from '../db/heartbeat.ts'
 import type { Demo } from '../demo/furnish.ts'
 import { createDeps, type Deps, realWorld } from '../deps.ts'
 import { warnOfFewFiles } from '../doctor/open-files.ts'
+import { describeFailure } from '../log.ts'
 import { startPeriodic, startUpkeep } from '../periodic.ts'
 import { createTenant } from '../tenants/settings.ts'
 import { listTenants } from '../tenants/store.ts'
@@ -101,6 +103,10 @@ export async function start(deps: Deps, { demo, sending }: { demo?: Demo; sendin
       // New connections are refused at once; what is under way gets its answer, within reason.
       await within(DRAIN_MS, listener.stop())
       await dispatch.stop()
+      // The next start goes on from here; without it from the last record.
+      await recordHeartbeat(deps, deps.now()).catch(error =>
+        deps.log.warn('heartbeat.not_recorded', { failure: describeFailure(error) }),
+      )
       await deps.close()
     },
   }

@@ -22,6 +22,8 @@ export type DataDir = {
   sealer: Sealer
   unlock: () => void
   isNew: boolean
+  /** The latest time that is known to have been shown here, where the clock is behind it by no more than a start allows. */
+  shownAt: number
   /** The migrations that brought an older database up to date just now. */
   upgraded: string[]
 }
@@ -39,12 +41,12 @@ export function openDataDir({ dir, now, random, role }: Options): DataDir {
     // With a log beside it an empty file is no new one: it has lost its content, and opening it would throw the log away too.
     const isNew = sizeOf(file) === 0 && sizeOf(`${file}-wal`) === 0
     if (isNew) createDatabase(file, keyFileOf(dir), random)
-    const { wrapper, applied } = inspect(file, reader => lookInto(reader, { dir, file, now, random, role }))
+    const { wrapper, applied, shownAt } = inspect(file, reader => lookInto(reader, { dir, file, now, random, role }))
     const upgraded = applied > 0 && applied < MIGRATIONS.length ? upgrade({ dir, applied, now, role }) : []
     writer = openWriter(file)
     migrate(writer, now)
     const sealer = createSealer(ensureRootKey(writer, wrapper, random), random)
-    return { writer, reader: openReader(file), sealer, unlock, isNew, upgraded }
+    return { writer, reader: openReader(file), sealer, unlock, isNew, shownAt, upgraded }
   } catch (error) {
     writer?.close()
     unlock()
@@ -91,7 +93,7 @@ function lookInto(reader: Database, { dir, file, now, random, role }: Options & 
     if (!wrapped && hasSealed(reader)) throw damaged(file)
     refuseClockFarBehind(reader, now)
   }
-  return { wrapper, applied }
+  return { wrapper, applied, shownAt: applied > 0 ? lastShown(reader, now) : now }
 }
 
 function refuseOldSqlite(): void {
@@ -171,11 +173,21 @@ const hasSealed = (reader: Database): boolean =>
 
 /** A clock set back would revive expired keys and spent quota. What the audit chain has seen is the measure. */
 function refuseClockFarBehind(reader: Database, now: number): void {
-  const last = reader.query<{ at: number }, []>('SELECT at FROM audit_records ORDER BY seq DESC LIMIT 1').get()
-  if (last && last.at - now > CLOCK_BEHIND_MAX_MS) {
+  const last = lastRecordedAt(reader)
+  if (last - now > CLOCK_BEHIND_MAX_MS) {
     throw new StartRefusal(
       'clock_behind',
       `the clock says ${new Date(now).toISOString()}, but the last record is later; set the clock right`,
     )
   }
+}
+
+const lastRecordedAt = (reader: Database): number =>
+  reader.query<{ at: number }, []>('SELECT at FROM audit_records ORDER BY seq DESC LIMIT 1').get()?.at ?? 0
+
+/** A heartbeat further ahead is of a clock that was wrong for a while: nothing was recorded by it, and nobody waits for it to come true. */
+function lastShown(reader: Database, now: number): number {
+  const beat = reader.query<{ value: Uint8Array }, []>("SELECT value FROM installation WHERE name = 'heartbeat'").get()
+  const beatAt = Number(beat ? Buffer.from(beat.value).toString() : 0)
+  return Math.max(lastRecordedAt(reader), beatAt - now > CLOCK_BEHIND_MAX_MS ? 0 : beatAt)
 }

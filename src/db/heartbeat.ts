@@ -3,7 +3,7 @@ import type { Write } from './sqlite.ts'
 
 type HeartbeatDeps = { write: Write; space: { isShort(): boolean } }
 
-/** A durable write that changes nothing else: proof that the database can be written. */
+/** A durable write that changes nothing else: proof that the database can be written. A start goes on from the time it leaves (data-dir.ts). */
 export async function recordHeartbeat({ write, space }: HeartbeatDeps, at: number): Promise<void> {
   if (space.isShort()) throw new Error('the disk is full')
   const value = Buffer.from(String(at))

@@ -8,7 +8,7 @@ const bytes = (name: string) => blob(name, { mode: 'buffer' })
 const time = (name: string) => integer(name)
 const environment = () => text('environment', { enum: ['test', 'live'] }).notNull()
 
-/** Single values of the installation: the wrapped root key, the heartbeat of /readyz, the highest time ever seen. */
+/** Single values of the installation: the wrapped root key, and the heartbeat: the latest time that a start must not go behind. */
 export const installation = sqliteTable('installation', {
   name: text('name').primaryKey(),
   value: bytes('value').notNull(),

@@ -4,6 +4,7 @@ import { apiError } from '../http/errors.ts'
 import { describeFailure } from '../log.ts'
 import { isoUtc } from '../time.ts'
 import { forgetDeliveries } from '../webhooks/enqueue.ts'
+import { ownAnswerEndsBefore } from './idempotency.ts'
 import type { ErasureResult } from './schema.ts'
 import { deleteVerification, findVerification, forgetReplay, listAuditSeqs, type Owner } from './store.ts'
 
@@ -45,7 +46,8 @@ export async function eraseIn(
   const readings = await listAuditSeqs(tx, found.verification)
   const deliveries = await forgetDeliveries(tx, owner.tenantId, id)
   const { sessions, results } = await deleteVerification(tx, owner.tenantId, id)
-  if (found.verification.idempotencyHash !== null) await forgetReplay(tx, found.verification.idempotencyHash)
+  const { idempotencyHash, createdAt } = found.verification
+  if (idempotencyHash !== null) await forgetReplay(tx, idempotencyHash, ownAnswerEndsBefore(createdAt))
   await audit.forget(tx, [found.verification.auditSeq, ...(found.result ? [found.result.auditSeq] : []), ...readings])
   await audit.append(tx, { at, tenantId: owner.tenantId, actor, action: 'verification.erased', subjectId: id, details: null })
   return { verification_sessions: sessions, verification_results: results, webhook_deliveries: deliveries }

@@ -12,6 +12,12 @@ import { findReplay, keepReplay, type ReplayRow } from './store.ts'
 const LEASE_MS = 30_000
 const REPLAY_MS = 24 * 3_600_000
 
+/**
+ * The answer of a session created then is kept until before this, and that of the next one under its key until after it: the two ends are a
+ * day apart, give or take the milliseconds by which a burst of creations runs ahead of the clock.
+ */
+export const ownAnswerEndsBefore = (createdAt: number): number => createdAt + 1.5 * REPLAY_MS
+
 export type Claim = {
   /** Kept with the session, so that its erasure finds what is kept here. */
   hash: string

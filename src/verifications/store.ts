@@ -469,9 +469,15 @@ export async function keepReplay(tx: Db, row: ReplayRow, now: number): Promise<b
   return insertReplay(tx, { ...row, now }).length > 0
 }
 
-/** Leaves a tombstone: the key stays taken, what it made cannot be read. */
-export async function forgetReplay(tx: Db, hash: string): Promise<void> {
-  await tx.update(idempotencyKeys).set({ salt: null, sealed: null }).where(eq(idempotencyKeys.hash, hash))
+/**
+ * Leaves a tombstone: the key stays taken, what it made cannot be read. Only of what is kept until before a time: after its day a key may
+ * have made another session, whose answer is kept for longer.
+ */
+export async function forgetReplay(tx: Db, hash: string, keptUntilBefore: number): Promise<void> {
+  await tx
+    .update(idempotencyKeys)
+    .set({ salt: null, sealed: null })
+    .where(and(eq(idempotencyKeys.hash, hash), lt(idempotencyKeys.expiresAt, keptUntilBefore)))
 }
 
 export async function deleteExpiredReplays(tx: Db, now: number): Promise<void> {

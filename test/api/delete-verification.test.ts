@@ -57,6 +57,26 @@ describe('DELETE /v1/verifications/{id}', () => {
     expect((await app.call('GET', `/v1/verifications/${id}/status`)).status).toBe(200)
   })
 
+  test('of a session whose Idempotency-Key made another one after its day, leaves the answer that is kept for that', async () => {
+    const own = await startApp()
+    const { key } = await own.tenant()
+    const create = () =>
+      own.call<{ id: string }>('POST', '/v1/verifications', {
+        key,
+        body: { template: 'age_over_18' },
+        headers: { 'idempotency-key': 'order-1' },
+      })
+    const first = await create()
+    own.clock.advance(86_400_000)
+    const second = await create()
+    expect(second.body.id).not.toBe(first.body.id)
+    expect((await own.call('DELETE', `/v1/verifications/${first.body.id}`, { key })).status).toBe(200)
+    const repeated = await create()
+    expect([repeated.status, repeated.headers.get('idempotent-replayed'), repeated.text]).toEqual([201, 'true', second.text])
+    expect((await own.call('DELETE', `/v1/verifications/${second.body.id}`, { key })).status).toBe(200)
+    expect((await create()).status).toBe(422)
+  })
+
   test('gives no quota back', async () => {
     const usage = async () =>
       (await app.call<{ verifications_created: number }>('GET', '/v1/usage', { key: tenant.key })).body.verifications_created

@@ -1,0 +1,44 @@
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { stopReceiving } from '../helpers/receiver.ts'
+import { met } from './expect.ts'
+import { CODES } from './model.ts'
+import seeds from './seeds.json' with { type: 'json' }
+import { runStory, type Story, simulate } from './simulate.ts'
+
+setDefaultTimeout(300_000)
+afterAll(stopReceiving)
+
+const STEPS_MAX = 60
+const { SIM_SEED, SIM_PATH } = process.env
+const FRESH = Math.floor(Math.random() * 2 ** 31)
+const chosen = SIM_SEED === undefined ? [...seeds.seeds, FRESH] : [Number(SIM_SEED)]
+const RUNS_PER_SEED = 50
+
+describe('whatever happens in whichever order, the service answers as the model says', () => {
+  test.each(chosen)('seed %d', async seed => {
+    let runs = 0
+    let steps = 0
+    const onRun = (count: number) => {
+      runs++
+      steps += count
+    }
+    await simulate({ seed, path: SIM_PATH, runs: RUNS_PER_SEED, stepsMax: STEPS_MAX, onRun })
+    expect(runs).toBeGreaterThanOrEqual(SIM_PATH === undefined ? RUNS_PER_SEED : 1)
+    expect(steps).toBeGreaterThan(runs)
+  })
+})
+
+test.skipIf(SIM_SEED !== undefined)('every refusal of the model was met, and most answers are no refusal', () => {
+  expect(CODES.filter(code => !met.has(code))).toEqual([])
+  const refusals = CODES.reduce((sum, code) => sum + (met.get(code) ?? 0), 0)
+  expect(met.get('ok')).toBeGreaterThan(refusals)
+})
+
+describe('what once went wrong goes right', () => {
+  test.each((seeds.regressions as { why: string; story: Story }[]).map(({ why, story }) => [why, story] as const))(
+    '%s',
+    async (_, story) => {
+      await runStory(story)
+    },
+  )
+})
