@@ -74,8 +74,8 @@ export function startCourier(log: Log, hire: () => Worker): Courier {
     const isOnTime = at - thread.askedAt < 1.5 * PING_EVERY_MS
     thread.askedAt = at
     thread.unanswered = isOnTime ? thread.unanswered + 1 : 0
-    if (thread.unanswered > (thread.hasSpoken ? UNANSWERED_MAX : UNANSWERED_AT_START_MAX)) return lose(thread.worker)
-    thread.worker.postMessage({ kind: 'ping' } satisfies Order)
+    if (thread.unanswered > (thread.hasSpoken ? UNANSWERED_MAX : UNANSWERED_AT_START_MAX)) lose(thread.worker)
+    else thread.worker.postMessage({ kind: 'ping' } satisfies Order)
   }
 
   function settle(id: string, answer: CourierAnswer): void {

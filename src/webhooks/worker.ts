@@ -4,7 +4,10 @@ import { callAt, type EgressAnswer, type EgressCall } from './egress-client.ts'
 
 declare const self: Worker
 
-export type Order = { kind: 'send'; id: string; address: string; call: EgressCall } | { kind: 'cancel'; id: string } | { kind: 'ping' }
+export type Order =
+  | { kind: 'send'; id: string; address: string; call: EgressCall }
+  | { kind: 'cancel'; id: string }
+  | { kind: 'ping' }
 export type Report = { kind: 'answer'; id: string; answer: EgressAnswer } | { kind: 'pong' }
 
 const underWay = new Map<string, AbortController>()
