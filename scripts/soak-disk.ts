@@ -71,7 +71,7 @@ async function clientOn(dir: string): Promise<Client> {
   return { service: await serviceOn(dir), key, acks: [] }
 }
 
-const readable = async ({ service, key, acks }: Client): Promise<boolean> => {
+async function readable({ service, key, acks }: Client): Promise<boolean> {
   const gone = new Set(acks.flatMap(ack => (ack.fact === 'erased' ? [ack.id] : [])))
   const known = acks.find(ack => ack.fact === 'created' && !gone.has(ack.id)) as { id: string } | undefined
   if (!known) return true

@@ -32,15 +32,15 @@ const counts = {
   attempts: 0,
   resident_growth_mb: 0,
 }
-const goodMs: number[] = []
 const begunAt = new Map<string, number>()
 const endsAt = performance.now() + minutes * 60_000
 
+/** When each arrived first; it may be before whoever answered the session knows that they did. */
+const arrivedAt = new Map<string, number>()
+
 const good = receive(({ body }) => {
   const id: string = JSON.parse(body).verification.id
-  const begun = begunAt.get(id)
-  if (begun !== undefined) goodMs.push(performance.now() - begun)
-  begunAt.delete(id)
+  if (!arrivedAt.has(id)) arrivedAt.set(id, performance.now())
   return new Response(null, { status: 204 })
 })
 
@@ -112,10 +112,10 @@ const residentAtStart = process.memoryUsage.rss()
 for (let round = 0; performance.now() < endsAt; round++) {
   await Promise.all([sendGood(), sendHostile(), sendRebound(), trySpellings()])
   if (round % 40 === 39) endThread()
-  if (round % 100 === 99) progress(`${JSON.stringify(counts)}, good p99 ${percentilesOf(goodMs).p99} ms`)
+  if (round % 100 === 99) progress(`${JSON.stringify(counts)}, good p99 ${percentilesOf(goodMs()).p99} ms`)
   await Bun.sleep(20)
 }
-for (const waitUntil = performance.now() + DRAIN_MS; begunAt.size > 0 && performance.now() < waitUntil; ) await Bun.sleep(100)
+for (const waitUntil = performance.now() + DRAIN_MS; missing().length > 0 && performance.now() < waitUntil; ) await Bun.sleep(100)
 judge()
 clearInterval(clock)
 await app.stop()
@@ -123,8 +123,16 @@ violations.push(...(await checkInvariants(app.dir)).violations)
 good.stop()
 await cleanUp()
 process.exit(
-  soakLine({ script: 'soak-webhook', seed, minutes, counts, percentiles: { good: percentilesOf(goodMs) }, violations }),
+  soakLine({ script: 'soak-webhook', seed, minutes, counts, percentiles: { good: percentilesOf(goodMs()) }, violations }),
 )
+
+function missing(): string[] {
+  return [...begunAt.keys()].filter(id => !arrivedAt.has(id))
+}
+
+function goodMs(): number[] {
+  return [...begunAt].flatMap(([id, begun]) => (arrivedAt.has(id) ? [arrivedAt.get(id)! - begun] : []))
+}
 
 function listen(host: string, port: number, on: (socket: Socket) => void): Promise<number> {
   const server: Server = createServer(socket => {
@@ -217,8 +225,9 @@ function judge(): void {
   counts.threads_lost = app.logs.filter(line => line.includes('webhooks.thread_lost')).length
   counts.resident_growth_mb = Math.round((process.memoryUsage.rss() - residentAtStart) / 1024 / 1024)
   if (counts.forbidden_calls > 0) violations.push(`${counts.forbidden_calls} connections to an address that is refused`)
-  if (begunAt.size > 0) violations.push(`${begunAt.size} messages never reached the good shop`)
+  if (missing().length > 0) violations.push(`${missing().length} messages never reached the good shop`)
   if (attempts.longest > ATTEMPT_MS_MAX) violations.push(`an attempt took ${attempts.longest} ms`)
-  if (percentilesOf(goodMs).p99 > GOOD_P99_MS_MAX) violations.push(`the good shop waited: p99 ${percentilesOf(goodMs).p99} ms`)
+  if (percentilesOf(goodMs()).p99 > GOOD_P99_MS_MAX)
+    violations.push(`the good shop waited: p99 ${percentilesOf(goodMs()).p99} ms`)
   if (counts.resident_growth_mb > RESIDENT_GROWTH_MB_MAX) violations.push(`memory grew by ${counts.resident_growth_mb} MB`)
 }
