@@ -4,9 +4,11 @@ import { apiError } from '../http/errors.ts'
 import { describeFailure } from '../log.ts'
 import { isoUtc } from '../time.ts'
 import { forgetDeliveries } from '../webhooks/enqueue.ts'
+import { listAuditSeqs } from './event-store.ts'
 import { ownAnswerEndsBefore } from './idempotency.ts'
+import { forgetReplay } from './replay-store.ts'
 import type { ErasureResult } from './schema.ts'
-import { deleteVerification, findVerification, forgetReplay, listAuditSeqs, type Owner } from './store.ts'
+import { deleteVerification, findVerification, type Owner } from './store.ts'
 
 const SHRED_RETRY_MS = 1000
 const SHRED_ATTEMPTS_MAX = 60

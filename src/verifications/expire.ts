@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.ts'
+import { deleteExpiredReplays } from './replay-store.ts'
 import type { Status } from './schema.ts'
-import { deleteExpiredReplays, markExpired, type VerificationRow } from './store.ts'
+import { markExpired, type VerificationRow } from './store.ts'
 
 const SWEEP_ROWS_MAX = 500
 

@@ -7,10 +7,11 @@ import { mergedName } from '../openid4vp/merge-claims.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import { readTenant } from '../tenants/settings.ts'
 import { isoUtc } from '../time.ts'
+import { wasFetched } from './event-store.ts'
 import { statusAt } from './expire.ts'
 import { openSecrets, present, queryOf, walletLinks } from './present.ts'
 import type { HostedVerification, Share } from './schema.ts'
-import { findSession, findVerification, type VerificationRow, wasFetched } from './store.ts'
+import { findSession, findVerification, type VerificationRow } from './store.ts'
 
 type HostedDeps = Pick<Deps, 'config' | 'db' | 'now' | 'sealer'>
 

@@ -6,8 +6,8 @@ import type { Deps } from '../deps.ts'
 import { canonicalJson, hmacSha256With } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
 import { SALT_BYTES } from '../seal.ts'
+import { findReplay, keepReplay, type ReplayRow } from './replay-store.ts'
 import type { CreateVerification, Verification } from './schema.ts'
-import { findReplay, keepReplay, type ReplayRow } from './store.ts'
 
 const LEASE_MS = 30_000
 const REPLAY_MS = 24 * 3_600_000

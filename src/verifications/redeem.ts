@@ -1,9 +1,10 @@
 import type { Deps } from '../deps.ts'
 import { sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
+import { markRedeemed } from './answer-store.ts'
 import { readOne } from './read.ts'
 import type { Verification } from './schema.ts'
-import { markRedeemed, type Owner } from './store.ts'
+import type { Owner } from './store.ts'
 
 /** Once, by one statement. Wrong, spent, late and foreign codes get one answer: a guess learns nothing (interface 7). */
 export async function redeemResponseCode(deps: Deps, owner: Owner, id: string, code: string): Promise<Verification> {

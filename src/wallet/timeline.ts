@@ -1,7 +1,8 @@
 import type { Db } from '#db'
 import type { Deps } from '../deps.ts'
 import { SALT_BYTES } from '../seal.ts'
-import { findSession, insertEvent, listEvents, type VerificationRow } from '../verifications/store.ts'
+import { insertEvent, listEvents } from '../verifications/event-store.ts'
+import { findSession, type VerificationRow } from '../verifications/store.ts'
 import type { Outcome } from './outcome.ts'
 
 /** The moments of a session after its creation, with what is told of each. */

@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, inArray, isNotNull, isNull, lt, lte, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, inArray, isNotNull, isNull, lt, lte, type SQL, sql } from 'drizzle-orm'
 import { type Db, hot } from '#db'
 import { verificationSessions, webhookAttempts, webhookDeliveries } from '#schema'
 import type { DueLane, Lane } from './lanes.ts'
@@ -197,14 +197,20 @@ export async function listDeliveries(
     .from(webhookDeliveries)
     .where(
       and(
-        eq(webhookDeliveries.tenantId, tenantId),
+        ofTenantOrItsVerification(tenantId, verificationId),
         status && eq(webhookDeliveries.status, status),
-        verificationId ? eq(webhookDeliveries.verificationId, verificationId) : undefined,
         before === undefined ? undefined : lt(webhookDeliveries.createdAt, before),
       ),
     )
     .orderBy(desc(webhookDeliveries.createdAt))
     .limit(limit)
+}
+
+/** The plus keeps the tenant's index out of it: SQLite would walk through the whole tenant's log to find one verification's. */
+function ofTenantOrItsVerification(tenantId: string, verificationId: string | undefined): SQL | undefined {
+  const ofTenant = eq(webhookDeliveries.tenantId, tenantId)
+  if (verificationId === undefined) return ofTenant
+  return and(eq(webhookDeliveries.verificationId, verificationId), sql`+(${ofTenant})`)
 }
 
 export type DeliveryFilter = { status?: DeliveryRow['status']; verificationId?: string; before?: number }
@@ -292,17 +298,13 @@ export async function listPlacedDeliveries(
   { verificationId, before, limit }: { verificationId?: string; before?: LogPlace; limit: number },
 ): Promise<PlacedDelivery[]> {
   const { createdAt, id } = webhookDeliveries
-  const ofTenant = eq(webhookDeliveries.tenantId, tenantId)
   return await db
     .select({ delivery: webhookDeliveries, environment: verificationSessions.environment })
     .from(webhookDeliveries)
     .innerJoin(verificationSessions, ofItsSession)
     .where(
       and(
-        // The plus keeps the tenant's index out of it: SQLite would walk through the whole tenant's log.
-        ...(verificationId === undefined
-          ? [ofTenant]
-          : [eq(webhookDeliveries.verificationId, verificationId), sql`+(${ofTenant})`]),
+        ofTenantOrItsVerification(tenantId, verificationId),
         before && sql`(${createdAt}, ${id}) < (${before.createdAt}, ${before.id})`,
       ),
     )

@@ -4,17 +4,21 @@ import { callAt, type EgressAnswer, type EgressCall } from './egress-client.ts'
 
 declare const self: Worker
 
-export type Order = { kind: 'send'; id: string; address: string; call: EgressCall } | { kind: 'cancel'; id: string }
-export type Report = { id: string; answer: EgressAnswer }
+export type Order =
+  | { kind: 'send'; id: string; address: string; call: EgressCall }
+  | { kind: 'cancel'; id: string }
+  | { kind: 'ping' }
+export type Report = { kind: 'answer'; id: string; answer: EgressAnswer } | { kind: 'pong' }
 
 const underWay = new Map<string, AbortController>()
 
 self.onmessage = async ({ data: order }: MessageEvent<Order>) => {
+  if (order.kind === 'ping') return self.postMessage({ kind: 'pong' } satisfies Report)
   if (order.kind === 'cancel') return underWay.get(order.id)?.abort()
   const { id, address, call } = order
   const controller = new AbortController()
   underWay.set(id, controller)
   const answer = await callAt(address, call, controller.signal)
   underWay.delete(id)
-  self.postMessage({ id, answer } satisfies Report)
+  self.postMessage({ kind: 'answer', id, answer } satisfies Report)
 }

@@ -531,7 +531,7 @@ describe('a first start', () => {
 // What is sealed is authenticated: claims, credentials, findings, metadata, purposes, addresses. Ids, times, status and template
 // keys stand in clear columns, where SQLite has no checksum either: a flip there can go unnoticed, and is not promised here.
 describe('a flipped bit in a stopped database', () => {
-  const FLIPS = 30
+  const FLIPS = 50
   type Sealed = Pick<Verification, 'claims' | 'credentials' | 'error' | 'metadata' | 'purpose' | 'redirect_url'>
 
   let dir: string

@@ -288,7 +288,7 @@ describe('durability', () => {
     reader.close()
   })
 
-  const WRITES = 50
+  const WRITES = 200
   const canTrace = Bun.which('strace') !== null && Bun.spawnSync(['strace', '-f', '-o', '/dev/null', 'true']).success
 
   if (canTrace) {

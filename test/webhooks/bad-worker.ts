@@ -5,11 +5,13 @@ import type { Order } from '../../src/webhooks/worker.ts'
 declare const self: Worker
 
 const obey = self.onmessage
+const BUSY_MS: Record<string, number> = { '/busy': 300, '/starved': 1800 }
 const deaf = new Set<string>()
 
 self.onmessage = (event: MessageEvent<Order>) => {
   const order = event.data
   if (order.kind === 'send') breakOn(order.call)
+  if (order.kind === 'send' && order.call.url.endsWith('/forgotten')) return
   if (order.kind === 'send' && order.call.url.endsWith('/deaf')) deaf.add(order.id)
   if (order.kind === 'cancel' && deaf.has(order.id)) return
   return obey?.call(self, event)
@@ -21,4 +23,6 @@ function breakOn({ url, headers }: { url: string; headers: Record<string, string
   if (pathname === '/reject') void Promise.reject(new Error('broken'))
   if (pathname === '/exit') process.exit(1)
   if (pathname === '/loop') for (;;);
+  const end = performance.now() + (BUSY_MS[pathname] ?? 0)
+  while (performance.now() < end);
 }

@@ -21,8 +21,11 @@ afterAll(async () => {
 })
 
 const BAD_WORKER = new URL('./bad-worker.ts', import.meta.url).href
-/** A call that has no end after its time and three seconds more is taken for a thread that is stuck. */
+/** A call that has no end after its time and three seconds more is taken for one that its thread forgot. */
 const IMPATIENT = { limits: { resolveMs: 1000, connectMs: 1000, totalMs: 1000, answerBytes: 4096 } }
+
+/** So much time that only silence tells of a thread that is stuck. */
+const PATIENT = { limits: { ...IMPATIENT.limits, totalMs: 120_000 } }
 
 type Options = Parameters<typeof startAppFor>[1]
 
@@ -50,6 +53,20 @@ const untilLater = (app: TestApp, condition: () => boolean) =>
     return condition()
   })
 
+function work(ms: number): void {
+  const end = performance.now() + ms
+  while (performance.now() < end);
+}
+
+/** Tenths of a second; one in which the machine was late does not count. */
+async function onTime(tenths: number, isOver: () => boolean = () => false): Promise<void> {
+  for (let counted = 0; counted < tenths && !isOver(); ) {
+    const before = performance.now()
+    await Bun.sleep(100)
+    if (performance.now() - before < 150) counted++
+  }
+}
+
 const attemptOf = ({ request }: Line) => /^x-service-attempt: (\d+)\r$/im.exec(request)?.[1]
 
 const answered = ({ socket }: Line) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
@@ -62,12 +79,13 @@ describe('a thread that breaks', () => {
       const receiver = receive()
       const sound = await startBreakable([receiver], { sending: IMPATIENT })
       await untilAttempted(sound.app, await declined(sound, receiver.url('/sound')), 1)
-      const { app, threads, key } = await startBreakable([receiver], way === 'loop' ? { sending: IMPATIENT } : {})
+      const { app, threads, key } = await startBreakable([receiver], { sending: PATIENT })
       const breaking = await declined({ app, key }, receiver.url(`/${way}`))
       await until(async () => threads.length === 1)
       await createVerification(app, key)
       expect((await app.call('GET', '/readyz')).status).toBe(200)
-      await until(async () => lossesIn(app) === 1 && logOf(app, breaking).delivery?.lease_until === null)
+      // A second, and some for the machine.
+      await onTime(30, () => lossesIn(app) === 1 && logOf(app, breaking).delivery?.lease_until === null)
       expect(outcomesOf(app, breaking)).toEqual([[1, 'interrupted']])
       expect(logOf(app, breaking).delivery).toMatchObject({ status: 'pending', attempts: 0 })
       // No thread stays behind, not even one that runs in circles.
@@ -85,6 +103,16 @@ describe('a thread that breaks', () => {
     })
   }
 
+  test('that gives signs of life and forgets its errand is replaced, once its call has had its time', async () => {
+    const receiver = await receiveRaw()
+    const { app, key, threads } = await startBreakable([receiver], { sending: IMPATIENT })
+    const id = await declined({ app, key }, receiver.url('/forgotten'))
+    await onTime(80, () => lossesIn(app) === 1 && logOf(app, id).delivery?.lease_until === null)
+    expect(outcomesOf(app, id)).toEqual([[1, 'interrupted']])
+    expect([lossesIn(app), receiver.lines.length]).toEqual([1, 0])
+    await until(async () => threads[0]!.isClosed)
+  })
+
   test('interrupts a number of attempt three times at most: then it counts, and the schedule goes on', async () => {
     const receiver = receive(() => new Response(null, { status: 500 }))
     const { app, key } = await startBreakable([receiver], { config: { webhookDelaysMs: [0, 5000, 5000] } })
@@ -92,6 +120,42 @@ describe('a thread that breaks', () => {
     await untilLater(app, () => logOf(app, id).delivery?.status === 'failed')
     const numbers = [1, 2, 2, 2, 3]
     expect(outcomesOf(app, id)).toEqual(numbers.map(attempt => [attempt, attempt === 2 ? 'interrupted' : 'http_status']))
+  })
+})
+
+describe('a thread is not taken to be stuck', () => {
+  test('while it works at something for a while', async () => {
+    const receiver = receive()
+    const { app, key, threads } = await startBreakable([receiver], { sending: PATIENT })
+    const ids = [await declined({ app, key }, receiver.url('/busy')), await declined({ app, key }, receiver.url('/busy'))]
+    app.clock.advance(100)
+    await until(async () => ids.every(id => logOf(app, id).delivery?.status === 'delivered'))
+    for (const id of ids) expect(outcomesOf(app, id)).toEqual([[1, 'delivered']])
+    expect([lossesIn(app), threads.length]).toEqual([0, 1])
+  })
+
+  test('while it waits for a receiver', async () => {
+    const receiver = await receiveRaw()
+    const { app, key, threads } = await startBreakable([receiver], { sending: PATIENT })
+    const id = await declined({ app, key }, receiver.url())
+    await until(async () => receiver.open().length === 1)
+    await onTime(10)
+    answered(receiver.open()[0]!)
+    await untilAttempted(app, id, 1)
+    expect([outcomesOf(app, id), lossesIn(app), threads.length]).toEqual([[[1, 'delivered']], 0, 1])
+  })
+
+  test('when the one that asks is late itself: neither of them may be given time', async () => {
+    const receiver = receive()
+    const { app, key, threads } = await startBreakable([receiver], { sending: PATIENT })
+    const id = await declined({ app, key }, receiver.url('/starved'))
+    await until(async () => threads.length === 1)
+    for (let i = 0; i < 13; i++) {
+      work(170)
+      await new Promise(resolve => setTimeout(resolve, 0))
+    }
+    await untilAttempted(app, id, 1)
+    expect([outcomesOf(app, id), lossesIn(app), threads.length]).toEqual([[[1, 'delivered']], 0, 1])
   })
 })
 

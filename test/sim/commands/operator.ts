@@ -75,7 +75,7 @@ export const replayOne = command<{ delivery: number }>({
   async run({ world, model, tenantId }, { delivery: pick }) {
     const owed = model.sessions.flatMap(({ delivery }) => (delivery && delivery.id !== '' ? [delivery] : []))
     const delivery = owed[pick % owed.length]!
-    same((await replayDeliveries(world.app.deps, tenantId, { id: delivery.id }, ACTOR)).length, 1, 'replayed')
+    same((await replayDeliveries(world.app.deps, tenantId, { id: delivery.id }, { actor: ACTOR })).length, 1, 'replayed')
     replay(model, delivery)
   },
 })

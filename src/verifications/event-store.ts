@@ -1,0 +1,69 @@
+import { and, desc, eq, isNotNull, sql } from 'drizzle-orm'
+import { type Db, prepared } from '#db'
+import { verificationEvents } from '#schema'
+import type { SessionKey } from './store.ts'
+
+export type EventRow = typeof verificationEvents.$inferSelect
+
+const column = <Name extends string>(name: Name) => sql.placeholder(name)
+
+const insertEventRow = prepared(db =>
+  db
+    .insert(verificationEvents)
+    .values({
+      verificationId: column('verificationId'),
+      tenantId: column('tenantId'),
+      at: column('at'),
+      event: column('event'),
+      salt: column('salt'),
+      sealed: column('sealed'),
+      auditSeq: column('auditSeq'),
+    })
+    .prepare(),
+)
+
+export async function insertEvent(tx: Db, row: Omit<EventRow, 'id'>): Promise<void> {
+  await insertEventRow(tx).execute(row)
+}
+
+/** The latest moments of a session, oldest first. */
+export async function listEvents(db: Db, { id, tenantId }: SessionKey, limit: number): Promise<EventRow[]> {
+  const latest = await db
+    .select()
+    .from(verificationEvents)
+    .where(and(eq(verificationEvents.verificationId, id), eq(verificationEvents.tenantId, tenantId)))
+    .orderBy(desc(verificationEvents.id))
+    .limit(limit)
+  return latest.reverse()
+}
+
+/** Where its moments stand on the audit chain. */
+export async function listAuditSeqs(tx: Db, { id, tenantId }: SessionKey): Promise<number[]> {
+  const rows = await tx
+    .select({ seq: verificationEvents.auditSeq })
+    .from(verificationEvents)
+    .where(
+      and(
+        eq(verificationEvents.verificationId, id),
+        eq(verificationEvents.tenantId, tenantId),
+        isNotNull(verificationEvents.auditSeq),
+      ),
+    )
+  return rows.flatMap(({ seq }) => seq ?? [])
+}
+
+/** Whether a wallet has fetched the request of a session. */
+export async function wasFetched(db: Db, { id, tenantId }: SessionKey): Promise<boolean> {
+  const rows = await db
+    .select({ id: verificationEvents.id })
+    .from(verificationEvents)
+    .where(
+      and(
+        eq(verificationEvents.verificationId, id),
+        eq(verificationEvents.tenantId, tenantId),
+        eq(verificationEvents.event, 'request_fetched'),
+      ),
+    )
+    .limit(1)
+  return rows.length > 0
+}
