@@ -41,7 +41,13 @@ export const MUTANTS: Mutant[] = [
   mutant('scope not asked for', 'access/plugin.ts', '!caller.scopes.includes(need.scope)', 'false', AUTHENTICATION),
   mutant('malformed idempotency key taken', 'access/plugin.ts', '{1,255}$/.test(key)', '*$/.test(key)', CREATE),
   // Whose it is.
-  mutant('read without tenant', 'verifications/store.ts', "  eq(verificationSessions.tenantId, column('tenantId')),", '', READ),
+  mutant(
+    'read without tenant',
+    'verifications/store.ts',
+    "const ownedBy = () => [\n  eq(verificationSessions.tenantId, column('tenantId')),",
+    'const ownedBy = () => [',
+    READ,
+  ),
   mutant(
     'read without environment',
     'verifications/store.ts',
@@ -271,8 +277,8 @@ export const MUTANTS: Mutant[] = [
   mutant(
     'signed without a time',
     'sdk/webhook.ts',
-    "checkedSeconds('timestamp', timestamp)}.`), rawBytes(payload))",
-    "''}`), rawBytes(payload))",
+    'hmac(utf8(secret), signed)',
+    'hmac(utf8(secret), rawBytes(payload))',
     'sdk/webhook',
   ),
   mutant(
