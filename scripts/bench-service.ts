@@ -84,7 +84,7 @@ export async function makeTenant(dataDir: string): Promise<Tenant> {
   return { id, key }
 }
 
-async function command<Answer>(dataDir: string, args: string[]): Promise<Answer> {
+export async function command<Answer>(dataDir: string, args: string[]): Promise<Answer> {
   const child = Bun.spawn([process.execPath, MAIN, ...args, '--json'], {
     env: environmentFor(dataDir),
     stdout: 'pipe',
