@@ -1,9 +1,8 @@
 // The people and things that requests are about. All of it is made through the door, so that the same scene stands in a test and in front of
 // a service of its own process.
-import { DAILY_QUOTA_MAX } from '../../src/tenants/settings.ts'
-import { PASSWORD } from './meanings.ts'
 import type { Operation } from './operations.ts'
 import { type Param, PEM, SECRET, type Shape, TENANT } from './shapes.ts'
+import { AFTER, authorityOf, comeBack, decline, type Left, PREPARE, type Prepared, QUERY } from './spent.ts'
 import type { Outcome, Wire, WireAnswer, WireRequest } from './wire.ts'
 
 /** Requests are sent side by side: one after the other, most of the time would go to waiting. */
@@ -18,7 +17,7 @@ export type Cast = {
   users?: { owner: string; member: string }
   /** `own` is the tenant of the good credentials; what is spent goes on in `workshop`, so that lists of `own` stay short. */
   tenants: { own: string; foreign: string; workshop: string }
-  /** A page of the dashboard at this origin; a test's public address, or the service's own. */
+  /** Where results are sent. */
   hookUrl: string
 }
 
@@ -59,7 +58,7 @@ export async function setScene(wire: Wire, cast: Cast) {
 
   const things = await furnish(must, cast)
   const pem = cast.credentials.owner ? await authorityOf(must) : ''
-  const stage = { ask, must, cast, things }
+  const stage: Stage = { ask, must, cast, things, waiting: [] }
   const latest = new Map<string, Prepared>()
 
   return {
@@ -109,11 +108,13 @@ function filledIn(text: string, values: Record<string, string>): string {
   )
 }
 
-type Stage = {
+export type Stage = {
   ask: (...call: [string, string, string, unknown?]) => Promise<Asked>
   must: Stage['ask']
   cast: Cast
   things: Things
+  /** Devices whose pairing code nobody may have used, and who can revoke them. */
+  waiting: [string, string][]
 }
 
 const isOwn = (param: Param): boolean => 'of' in param && param.of === 'own'
@@ -198,8 +199,6 @@ async function furnish(must: Stage['ask'], cast: Cast): Promise<Things> {
   }
 }
 
-export const QUERY = { credentials: [{ id: 'a', format: 'mso_mdoc', meta: { doctype_value: 'org.iso.18013.5.1.mDL' } }] }
-
 const ODD_QUERY = {
   credentials: [
     { ...QUERY.credentials[0], claims: [{ path: ['org.iso.18013.5.1', 'constructor'] }, { path: ['x', '__proto__'] }] },
@@ -215,154 +214,6 @@ function nameOf(things: Things, { path }: Operation, name: string, param: Param)
 
 /** Each in turn: which of them it is must not depend on chance outside the seed. */
 let turn = 0
-
-/** A wallet that says no; gives the code of the redirect. */
-async function decline(must: Stage['ask'], id: string): Promise<string> {
-  const form = new URLSearchParams({ error: 'access_denied', state: await stateOf(must, id) })
-  const { redirect_uri = '' } = (await must('POST', `/wallet/response/${id}`, 'none', form)).body as { redirect_uri?: string }
-  return redirect_uri.split('response_code=')[1] ?? ''
-}
-
-async function stateOf(must: Stage['ask'], id: string): Promise<string> {
-  const { text } = await must('GET', `/wallet/request/${id}`, 'none')
-  return JSON.parse(Buffer.from(text.split('.')[1] ?? '', 'base64url').toString()).state
-}
-
-type Prepared = { id?: string; secret?: string }
-
-const verification = async ({ must }: Stage, body: object = {}): Promise<string> =>
-  (await must('POST', '/v1/verifications', 'test', { template: 'age_over_18', ...body })).body.id as string
-
-const registered = async ({ must }: Stage, who: string) => {
-  const { device, pairing_code } = (await must('POST', '/v1/devices', who, { name: 'Till', allowed_templates: ['age_over_18'] }))
-    .body as { device: { id: string }; pairing_code: string }
-  await revokeOldest({ must }, who, device.id)
-  return { id: device.id, secret: pairing_code }
-}
-
-/** At most 50 pairing codes may wait: what no case has used is revoked after a while. */
-async function revokeOldest({ must }: Pick<Stage, 'must'>, who: string, id: string): Promise<void> {
-  waitingDevices.push([who, id])
-  if (waitingDevices.length <= WAITING_MAX) return
-  const [by, oldest] = waitingDevices.shift()!
-  await must('DELETE', `/v1/devices/${oldest}`, by)
-}
-const WAITING_MAX = 30
-const waitingDevices: [string, string][] = []
-
-const paired = async (stage: Stage): Promise<Prepared> => {
-  const { secret } = await registered(stage, 'workshop')
-  const { body } = await stage.must('POST', '/v1/devices/enroll', 'none', { pairing_code: secret })
-  return { secret: body.refresh_token as string }
-}
-
-const invited = async ({ must, cast }: Stage): Promise<Prepared> => {
-  const name = `guest${++guests}`
-  const { user, url } = (await must('POST', '/dashboard/api/users', 'owner', { name, tenant: cast.tenants.workshop })).body as {
-    user: { id: string }
-    url: string
-  }
-  return { id: user.id, secret: url.split('=').at(-1) }
-}
-let guests = 0
-
-const mintedKey = async ({ must, cast }: Stage): Promise<Prepared> => {
-  const body = { environment: 'test', scopes: ['verifications:read'], expires_days: null }
-  const { api_key } = (await must('POST', `/dashboard/api/tenants/${cast.tenants.own}/keys`, 'owner', body)).body as {
-    api_key: { id: string }
-  }
-  return { id: api_key.id }
-}
-
-const authorityOf = async (must: Stage['ask']): Promise<string> =>
-  (await must('GET', '/dashboard/api/signing', 'owner')).body.authority as string
-
-const trusted = async ({ must }: Stage): Promise<Prepared> => {
-  const { body } = await must('POST', '/dashboard/api/trust', 'owner', { environment: 'test', pem: await authorityOf(must) })
-  return { id: (body.data as { id: string }[])[0]?.id }
-}
-
-/** What a request uses up is made anew for each. */
-const PREPARE: Record<string, (stage: Stage) => Promise<Prepared>> = {
-  'DELETE /v1/verifications/{id}': async stage => ({ id: await verification(stage) }),
-  'POST /v1/verifications/{id}/redeem': async stage => {
-    const id = await verification(stage, { redirect_url: 'https://shop.example/done' })
-    return { id, secret: await decline(stage.must, id) }
-  },
-  'POST /wallet/response/{sessionId}': async stage => {
-    const id = await verification(stage, { redirect_url: 'https://shop.example/done' })
-    return { id, secret: await stateOf(stage.must, id) }
-  },
-  'DELETE /v1/devices/{id}': stage => registered(stage, 'test'),
-  'POST /v1/devices/enroll': stage => registered(stage, 'workshop'),
-  'POST /v1/devices/token': paired,
-  'POST /dashboard/api/link': invited,
-  'POST /dashboard/api/choose-password': invited,
-  'POST /dashboard/api/users/{id}/reset': invited,
-  'DELETE /dashboard/api/users/{id}': invited,
-  'DELETE /dashboard/api/sessions/{id}': async ({ must }) => {
-    const { body } = await must('GET', '/dashboard/api/sessions', 'owner')
-    return { id: (body.data as { id: string; is_current: boolean }[]).find(each => each.is_current)?.id }
-  },
-  'DELETE /dashboard/api/trust/{id}': trusted,
-  'POST /dashboard/api/tenants/{tenant}/keys/{id}/roll': mintedKey,
-  'DELETE /dashboard/api/tenants/{tenant}/keys/{id}': mintedKey,
-  'DELETE /dashboard/api/tenants/{tenant}/devices/{id}': stage => registered(stage, 'test'),
-  'DELETE /dashboard/api/tenants/{tenant}/verifications/{id}': async stage => ({ id: await verification(stage) }),
-  'DELETE /dashboard/api/tenants/{tenant}/templates/{key}': async ({ must, cast }) => {
-    const id = `passing_${++passing}`
-    await must('PUT', `/dashboard/api/tenants/${cast.tenants.own}/templates/${id}`, 'owner', { title: 'Passing', query: QUERY })
-    return { id }
-  },
-}
-
-let passing = 0
-
-type Left = { device?: { id: string }; user?: { id: string }; data?: { id: string }[] }
-
-/** A session that was ended, by whomever of them, is begun again. */
-async function comeBack({ ask, must, cast }: Stage): Promise<void> {
-  for (const [who, name] of Object.entries(cast.users ?? {})) {
-    if ((await ask('GET', '/dashboard/api/session', who)).status === 200) continue
-    const { headers, body } = await must('POST', '/dashboard/api/login', 'page', { name, password: PASSWORD })
-    cast.credentials[who] = asUser(cast.credentials.page ?? [], headers.get('set-cookie') ?? '', body.csrf_token as string)
-  }
-}
-
-export const asUser = (page: readonly Header[], setCookie: string, csrf: string): Header[] => [
-  ...page,
-  ['cookie', setCookie.split(';')[0] ?? ''],
-  ['x-csrf-token', csrf],
-]
-
-/** Lists without pages must not grow, and few pairing codes may wait. */
-const AFTER: Record<string, (stage: Stage, left: Left) => Promise<unknown>> = {
-  'POST /v1/devices': async ({ ask }, { device }) => {
-    for (const who of ['test', 'live', 'foreign', 'workshop'])
-      if ((await ask('DELETE', `/v1/devices/${device?.id}`, who)).status === 200) return
-  },
-  'POST /dashboard/api/tenants/{tenant}/devices': async ({ ask, cast }, { device }) => {
-    for (const tenant of [cast.tenants.own, cast.tenants.foreign])
-      for (const environment of ['test', 'live'])
-        if (
-          (await ask('DELETE', `/dashboard/api/tenants/${tenant}/devices/${device?.id}?environment=${environment}`, 'owner', {}))
-            .status === 200
-        )
-          return
-  },
-  'PUT /dashboard/api/tenants/{tenant}': async ({ ask, cast }) => {
-    for (const tenant of [cast.tenants.own, cast.tenants.foreign])
-      await ask('PUT', `/dashboard/api/tenants/${tenant}`, 'owner', { quota_override: DAILY_QUOTA_MAX, retention_days: null })
-  },
-  'POST /dashboard/api/logout': comeBack,
-  'POST /dashboard/api/password': comeBack,
-  'DELETE /dashboard/api/sessions': comeBack,
-  'DELETE /dashboard/api/sessions/{id}': comeBack,
-  'POST /dashboard/api/users': ({ ask }, { user }) => ask('DELETE', `/dashboard/api/users/${user?.id}`, 'owner', {}),
-  'POST /dashboard/api/trust': async ({ ask }, { data = [] }) => {
-    for (const { id } of data) await ask('DELETE', `/dashboard/api/trust/${id}`, 'owner', {})
-  },
-}
 
 function parsed(text: string): unknown {
   try {
