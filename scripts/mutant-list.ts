@@ -29,7 +29,7 @@ export const MUTANTS: Mutant[] = [
     'access/authenticate.ts',
     'token.expiresAt <= deps.now()',
     'token.expiresAt < deps.now()',
-    'devices/rights',
+    REFRESH,
   ),
   mutant(
     'revoked device works',
@@ -99,7 +99,7 @@ export const MUTANTS: Mutant[] = [
   ),
   // Creation.
   mutant('one beyond the quota', 'usage/store.ts', 'verificationsCreated} < ', 'verificationsCreated} <= ', 'api/usage'),
-  mutant('quota of 0 ignored', 'usage/quota.ts', 'quota > 0 ? await', 'quota >= 0 ? await', 'api/usage'),
+  mutant('quota of 0 ignored', 'usage/quota.ts', 'quota > 0 ? await', 'quota >= 0 ? await', CREATE),
   mutant(
     'replay charged again',
     'verifications/create.ts',
@@ -114,7 +114,6 @@ export const MUTANTS: Mutant[] = [
     "        gt(verificationSessions.expiresAt, column('at')),",
     '',
     WALLET,
-    'flows/races',
   ),
   mutant('session expiry exclusive', 'verifications/expire.ts', 'expiresAt <= now', 'expiresAt < now', READ),
   mutant('wallet expiry exclusive', 'wallet/session.ts', 'expiresAt <= now', 'expiresAt < now', WALLET),
@@ -303,6 +302,27 @@ export const MUTANTS: Mutant[] = [
     'webhooks/rotation',
   ),
   mutant('cancelled message sent', 'webhooks/deliver.ts', 'if (flight.isCancelled) return CANCELLED', '', 'webhooks/erase'),
+  mutant(
+    'redirect counts as delivered',
+    'webhooks/outcome.ts',
+    'status >= 200 && status < 300',
+    'status >= 200 && status < 400',
+    'webhooks/faults',
+  ),
+  mutant(
+    'result without a message',
+    'wallet/respond.ts',
+    'if (secrets.webhook_url === undefined) return undefined',
+    'if (true) return undefined',
+    'webhooks/delivery',
+  ),
+  mutant(
+    'one more than the budget',
+    'http/rate-limit.ts',
+    'if (waitMs > 0) return',
+    'if (waitMs > intervalMs) return',
+    'http/limits',
+  ),
   // Dashboard.
   mutant(
     'CSRF token not asked for',
@@ -312,7 +332,7 @@ export const MUTANTS: Mutant[] = [
     'dashboard/csrf',
   ),
   mutant('foreign origin taken', 'dashboard/guard.ts', '  refuseForeign(deps.config, request)\n  if', '  if', 'dashboard/csrf'),
-  mutant('password not asked for again', 'dashboard/guard.ts', 'if (fresh) requireFresh(visit, now)', '', 'dashboard/rights'),
+  mutant('password not asked for again', 'dashboard/guard.ts', 'if (fresh) requireFresh(visit, now)', '', 'dashboard/session'),
   mutant('idle session lives on', 'dashboard/session.ts', '|| at >= found.session.seenAt + IDLE_MS', '', 'dashboard/session'),
   mutant(
     'log-in throttle off',
