@@ -94,5 +94,6 @@ async function runTests(root: string, tests: string[]): Promise<{ failed: number
   return { failed: ran && failed !== undefined ? Number(failed) : undefined, exitCode: child.signalCode ? null : child.exitCode }
 }
 
-const commitOf = (root: string): string =>
-  Bun.spawnSync(['git', 'rev-parse', '--short', 'HEAD'], { cwd: root }).stdout.toString().trim()
+function commitOf(root: string): string {
+  return Bun.spawnSync(['git', 'rev-parse', '--short', 'HEAD'], { cwd: root }).stdout.toString().trim()
+}
