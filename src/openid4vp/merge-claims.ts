@@ -37,7 +37,7 @@ export function mergeClaims(credentials: readonly Credential[]): Claims {
         ? Object.values(claims).flatMap(elements => Object.entries(elements as Claims))
         : Object.entries(claims)
     for (const [name, value] of flat) {
-      if (format === 'mso_mdoc') place(merged, NAMES[name] ?? [name], plainValue(name, value))
+      if (format === 'mso_mdoc') place(merged, namesOf(name), plainValue(name, value))
       else if (name === 'age_equal_or_over')
         for (const [age, over] of Object.entries(value as Claims)) place(merged, [`age_over_${age}`], over)
       else place(merged, [name], value)
@@ -50,12 +50,15 @@ export function mergeClaims(credentials: readonly Credential[]): Claims {
 export function mergedName(format: ReadCredential['format'], path: ClaimPath): string {
   if (format === 'mso_mdoc') {
     const element = String(path.at(-1))
-    return (NAMES[element] ?? [element]).join('.')
+    return namesOf(element).join('.')
   }
   const [first, age] = path
   if (first === 'age_equal_or_over' && typeof age === 'string') return `age_over_${age}`
   return path.filter(part => typeof part === 'string').join('.')
 }
+
+/** Elements are named by whoever asks and whoever presents: `constructor` is a name like any other. */
+const namesOf = (element: string): readonly string[] => (Object.hasOwn(NAMES, element) ? NAMES[element] : undefined) ?? [element]
 
 function place(target: Claims, [name = '', ...rest]: readonly string[], value: unknown): void {
   if (rest.length > 0) {

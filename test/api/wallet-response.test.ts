@@ -208,6 +208,25 @@ describe('order and limits', () => {
     expect(await read(session.created.id, own, ownKey)).toEqual(before)
   })
 
+  test('an answer whose judgement ends at expires_at is 410 session_expired, and leaves nothing behind', async () => {
+    const own = await startApp()
+    const { key: ownKey } = await own.tenant()
+    const session = await open({ redirect_url: 'https://shop.example/done' }, own, ownKey)
+    const deadline = Date.parse(session.created.expires_at)
+    own.clock.set(deadline - 1)
+    const { random } = own.deps
+    // The response code is drawn between the judgement and its record.
+    own.deps.random = count => {
+      own.clock.set(deadline)
+      return random(count)
+    }
+    const late = await post(session.created.id, (await decline(session.request)).form, {}, own)
+    own.deps.random = random
+    expect([late.status, late.body.error?.code]).toEqual([410, 'session_expired'])
+    const { status, responded_at, error } = await read(session.created.id, own, ownKey)
+    expect({ status, responded_at, error }).toEqual({ status: 'expired', responded_at: undefined, error: undefined })
+  })
+
   test('an answer from expires_at on is 410 session_expired; an unknown session 404; neither reads the body', async () => {
     const own = await startApp()
     const { key: ownKey } = await own.tenant()

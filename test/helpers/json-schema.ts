@@ -26,6 +26,7 @@ const KEYWORDS: Record<string, Check> = {
   type: (rule: string, value) => (rule === 'integer' ? Number.isInteger(value) : typeOf(value) === rule),
   const: (rule, value) => Bun.deepEquals(rule, value),
   enum: (rule: unknown[], value) => rule.some(each => Bun.deepEquals(each, value)),
+  anyOf: (rule: JsonSchema[], value, descend) => rule.some(each => descend(each, value, 'anyOf').length === 0),
   required: (rule: string[], value) => !isObject(value) || rule.every(name => Object.hasOwn(value, name)),
   properties: (rule: Members, value, descend) =>
     entriesOf(value).flatMap(([name, member]) => (Object.hasOwn(rule, name) ? descend(rule[name] ?? {}, member, name) : [])),
@@ -37,6 +38,8 @@ const KEYWORDS: Record<string, Check> = {
     Array.isArray(value) ? value.flatMap((each, i) => descend(rule, each, String(i))) : [],
   minItems: (rule: number, value) => !Array.isArray(value) || value.length >= rule,
   maxItems: (rule: number, value) => !Array.isArray(value) || value.length <= rule,
+  uniqueItems: (rule: boolean, value) =>
+    !rule || !Array.isArray(value) || new Set(value.map(each => JSON.stringify(each))).size === value.length,
   minLength: (rule: number, value) => typeof value !== 'string' || [...value].length >= rule,
   maxLength: (rule: number, value) => typeof value !== 'string' || [...value].length <= rule,
   pattern: (rule: string, value) => typeof value !== 'string' || new RegExp(rule, 'u').test(value),

@@ -1,0 +1,82 @@
+import { expect } from 'bun:test'
+import { randomInt } from 'node:crypto'
+import fc from 'fast-check'
+import { curlLine } from './curl-line.ts'
+import { problemsWith } from './judge.ts'
+import { meaningOf } from './meanings.ts'
+import type { Operation, Surface } from './operations.ts'
+import type { Scene } from './scene.ts'
+import { type Mode, type Shape, shapesOf } from './shapes.ts'
+import type { Outcome, WireRequest } from './wire.ts'
+
+/** Of each route of the public document that takes anything; of one that takes nothing, or that only our own pages call; and of a page. */
+const CASES = {
+  whole: { ofFixedSeed: 1500, ofFreshSeed: 500 },
+  light: { ofFixedSeed: 375, ofFreshSeed: 125 },
+  page: { ofFixedSeed: 90, ofFreshSeed: 30 },
+}
+const FIXED_SEED = 20260304
+/** Of the requests meant well, so many must succeed: a fuzz that is always refused finds nothing. */
+const SUCCESS_SHARE_MIN = 0.2
+
+export type Tally = Record<Mode, { sent: number; succeeded: number }>
+
+/** Thousands of requests to one route; throws with route, seed and a line for curl when an answer is wrong. */
+export async function fuzz(surface: Surface, scene: Scene, operation: Operation): Promise<Tally> {
+  const tally: Tally = { valid: { sent: 0, succeeded: 0 }, near: { sent: 0, succeeded: 0 }, hostile: { sent: 0, succeeded: 0 } }
+  const shapes = shapesOf(surface, operation, meaningOf(operation, Object.keys(scene.cast.credentials)))
+  const tryShape = async (shape: Shape) => {
+    const { request, outcome } = await tryOne(scene, operation, shape)
+    const counted = tally[shape.mode]
+    counted.sent++
+    if (outcome !== 'closed' && outcome.status < 400) counted.succeeded++
+    const problems = problemsWith(surface, operation, shape, outcome)
+    if (problems.length > 0) throw new Error(`${operation.id}: ${problems.join('; ')}\n${curlLine(request)}`)
+  }
+  const { ofFixedSeed, ofFreshSeed } = CASES[kindOf(operation)]
+  const freshSeed = randomInt(2 ** 31)
+  await tryAll(shapes, { seed: FIXED_SEED, numRuns: ofFixedSeed }, scene.atOnce(operation), tryShape)
+  await tryAll(shapes, { seed: freshSeed, numRuns: ofFreshSeed }, scene.atOnce(operation), tryShape)
+  return tally
+}
+
+function kindOf({ isPublic, params, query, body, responses }: Operation): keyof typeof CASES {
+  if (!responses) return 'page'
+  return isPublic && (params.length > 0 || query || body) ? 'whole' : 'light'
+}
+
+type Runs = { seed: number; numRuns: number }
+
+/** Side by side; what fails is tried again by itself, and made smaller. */
+async function tryAll(shapes: fc.Arbitrary<Shape>, runs: Runs, atOnce: number, tryShape: (shape: Shape) => Promise<void>) {
+  const waiting = fc.sample(shapes, runs).entries()
+  const lane = async () => {
+    for (const [index, shape] of waiting) {
+      try {
+        await tryShape(shape)
+      } catch (error) {
+        await fc.assert(fc.asyncProperty(shapes, tryShape), { ...runs, path: String(index), numRuns: 1 })
+        throw new Error(`seed ${runs.seed}, path "${index}", only beside others`, { cause: error })
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, lane))
+}
+
+export async function tryOne(
+  scene: Scene,
+  operation: Operation,
+  shape: Shape,
+): Promise<{ request: WireRequest; outcome: Outcome }> {
+  const request = await scene.request(operation, shape)
+  const outcome = await scene.send(request)
+  await scene.after(operation, outcome)
+  return { request, outcome }
+}
+
+/** Of the requests that were meant well enough went well. */
+export function expectSuccesses(tally: Tally, shareMin = SUCCESS_SHARE_MIN): void {
+  const { sent, succeeded } = tally.valid
+  expect(sent).toBeGreaterThan(20)
+  expect(succeeded).toBeGreaterThanOrEqual(Math.floor(sent * shareMin))
+}

@@ -1,0 +1,88 @@
+// What every answer must be, whatever was asked: no fault of ours, the envelope, a code of the closed list with its own status, documented for
+// that route, and a body that its schema describes with nothing added.
+import { ApiError, ERRORS, type ErrorCode } from '../../src/http/errors.ts'
+import { problemsOf } from '../helpers/json-schema.ts'
+import type { Operation, Surface } from './operations.ts'
+import type { Shape } from './shapes.ts'
+import type { Outcome, WireAnswer } from './wire.ts'
+
+const MESSAGE_CHARS_MAX = 1000
+
+/** Each code as callers read it, with the statuses it may come with. */
+const STATUSES = Map.groupBy(
+  (Object.keys(ERRORS) as ErrorCode[]).map(code => new ApiError(code)),
+  ({ wireCode }) => wireCode,
+)
+
+export function problemsWith(surface: Surface, operation: Operation, shape: Shape, outcome: Outcome): string[] {
+  if (shape.isWild) return problemsWithWild(outcome)
+  if (outcome === 'closed') return ['hung up without an answer']
+  const found = [...headerProblems(outcome), ...(outcome.status >= 400 ? refusalProblems(outcome, shape.method === 'HEAD') : [])]
+  if (shape.isAstray || shape.method !== operation.method || !operation.responses) return found
+  return [...found, ...documentProblems(surface, operation, outcome)]
+}
+
+/** What is not HTTP is refused bare, or with the envelope, or not at all; it is never a fault of ours, and never done. */
+function problemsWithWild(outcome: Outcome): string[] {
+  if (outcome === 'closed') return []
+  if (outcome.status >= 500) return [`is ${outcome.status}`]
+  return outcome.status >= 400 && outcome.text !== '' ? refusalProblems(outcome, false) : []
+}
+
+const REQUIRED_HEADERS = [
+  'x-content-type-options',
+  'referrer-policy',
+  'cache-control',
+  'cross-origin-resource-policy',
+  'content-security-policy',
+  'strict-transport-security',
+  'x-request-id',
+]
+
+function headerProblems({ headers }: WireAnswer): string[] {
+  return REQUIRED_HEADERS.filter(name => !headers.get(name)).map(name => `lacks ${name}`)
+}
+
+function refusalProblems({ status, headers, text }: WireAnswer, isHead: boolean): string[] {
+  if (status >= 500) return [`is ${status}: ${text.slice(0, 300)}`]
+  if (isHead) return []
+  if (!headers.get('content-type')?.startsWith('application/json')) return [`a refusal as ${headers.get('content-type')}`]
+  const body = parsed(text) as { error?: { code?: string; message?: string } } | undefined
+  const { code, message } = body?.error ?? {}
+  if (typeof code !== 'string' || typeof message !== 'string' || message === '')
+    return [`not the envelope: ${text.slice(0, 200)}`]
+  return [
+    ...(JSON.stringify(body) === JSON.stringify({ error: { code, message } })
+      ? []
+      : [`more than the envelope: ${text.slice(0, 200)}`]),
+    ...(STATUSES.get(code)?.some(each => each.status === status) ? [] : [`${code} does not go with ${status}`]),
+    ...(message.length > MESSAGE_CHARS_MAX ? [`a message of ${message.length} characters`] : []),
+    ...(/node_modules|SQLITE|\.ts:\d|undefined|\[object /.test(message)
+      ? [`a message out of the engine room: ${message.slice(0, 200)}`]
+      : []),
+  ]
+}
+
+function documentProblems({ document }: Surface, { responses, isPublic }: Operation, answer: WireAnswer): string[] {
+  const response = responses?.[answer.status]
+  if (!response) return [`${answer.status} is not documented: ${answer.text.slice(0, 200)}`]
+  const type = answer.headers.get('content-type')?.split(';')[0] ?? ''
+  const content = response.content[type]
+  if (!content) return [`${answer.status} as "${type}" is not documented`]
+  const body = type === 'application/json' ? parsed(answer.text) : answer.text
+  const code = (body as { error?: { code: string } } | undefined)?.error?.code
+  return [
+    ...problemsOf(document, content.schema, body),
+    ...(isPublic && answer.status >= 400 && !(code !== undefined && code in (content.examples ?? {}))
+      ? [`${code} is not documented`]
+      : []),
+  ]
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,104 @@
+// What a schema cannot say: who may call a route, and which of the bodies it describes mean something.
+import fc from 'fast-check'
+import { dcqlQuery } from './dcql.ts'
+import type { Operation } from './operations.ts'
+import { type Meaning, PEM, SECRET, TENANT } from './shapes.ts'
+
+export const PASSWORD = 'orchard lantern 8 crisp'
+
+export function meaningOf(operation: Operation, names: string[]): Meaning {
+  const isDashboard = operation.path.startsWith('/dashboard/api')
+  const others = names.filter(name => isDashboard === DASHBOARD.test(name) || name === 'none')
+  return { who: isDashboard ? 'owner' : 'test', others, ...MEANINGS[operation.id] }
+}
+
+const DASHBOARD = /owner|member|visitor|page/
+
+const defined = (value: object): object => JSON.parse(JSON.stringify(value))
+const keys = fc.constantFrom('age_over_18', 'age_over_21', 'own_template')
+const purpose = fc.option(fc.string({ unit: 'binary', minLength: 1, maxLength: 300, size: 'small' }), { nil: undefined })
+const createBody = fc
+  .record({
+    asked: fc.oneof(
+      keys.map(template => ({ template })),
+      dcqlQuery.map(query => ({ query })),
+    ),
+    purpose,
+    ttl_seconds: fc.option(fc.integer({ min: 60, max: 3600 }), { nil: undefined }),
+    metadata: fc.option(fc.dictionary(fc.string({ maxLength: 20 }), fc.string({ maxLength: 20 }), { maxKeys: 3 }), {
+      nil: undefined,
+    }),
+    redirect_url: fc.constantFrom(undefined, 'https://shop.example/done#a', 'app.example:/done'),
+    webhook_url: fc.constantFrom(undefined, undefined, 'https://shop.example/hook'),
+  })
+  .map(({ asked, ...rest }) => defined({ ...asked, ...rest }))
+
+const env = { environment: fc.constantFrom('test', 'test', 'test', 'live') }
+const inEnvironment = fc.record(env)
+const nothing = { body: fc.constant({}) }
+/** Any point of the curve is one: this is its generator. */
+const HOLDER_KEY = {
+  kty: 'EC',
+  crv: 'P-256',
+  x: 'axfR8uEsQkf4vOblY6RA8ncDfYEt6zOg9KE5RdiYwpY',
+  y: 'T-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU',
+}
+const STRANGER = { who: 'page' }
+
+const MEANINGS: Record<string, Partial<Meaning>> = {
+  'POST /v1/verifications': { body: createBody },
+  'POST /v1/verifications/{id}/redeem': { body: fc.constant({ response_code: SECRET }) },
+  'POST /wallet/request/{sessionId}': {
+    body: fc.record(
+      {
+        wallet_nonce: fc.string({ unit: 'grapheme-ascii', minLength: 1 }),
+        wallet_metadata: fc.constantFrom(
+          '{}',
+          '{"vp_formats_supported":{"dc+sd-jwt":{}}}',
+          '{"vp_formats_supported":{"mso_mdoc":{}}}',
+        ),
+      },
+      { requiredKeys: [] },
+    ),
+  },
+  'POST /wallet/response/{sessionId}': {
+    body: fc.record(
+      {
+        error: fc.constantFrom('access_denied', 'invalid_request', 'x'),
+        state: fc.constant(SECRET),
+        error_description: fc.string(),
+      },
+      { requiredKeys: ['error', 'state'] },
+    ),
+  },
+  'POST /sandbox/documents': {
+    body: fc.constantFrom('adult', 'minor', 'expired').map(persona => ({ persona, holder_key: HOLDER_KEY })),
+  },
+  'GET /till/data': { who: 'device' },
+  'POST /v1/devices/enroll': { body: fc.constantFrom(SECRET, `${SECRET} `).map(pairing_code => ({ pairing_code })) },
+  'POST /v1/devices/token': { body: fc.constant({ refresh_token: SECRET }) },
+  'GET /dashboard/api/entrance': STRANGER,
+  'POST /dashboard/api/link': { ...STRANGER, body: fc.constant({ token: SECRET }) },
+  'POST /dashboard/api/setup': STRANGER,
+  'POST /dashboard/api/choose-password': { ...STRANGER, body: fc.constant({ token: SECRET, password: PASSWORD }) },
+  'POST /dashboard/api/login': {
+    ...STRANGER,
+    body: fc.constantFrom('lena', ' LENA ').map(name => ({ name, password: PASSWORD })),
+  },
+  'POST /dashboard/api/reauthenticate': { body: fc.constant({ password: PASSWORD }) },
+  'POST /dashboard/api/password': { body: fc.constant({ password: PASSWORD, new_password: PASSWORD }) },
+  'POST /dashboard/api/users': {
+    body: fc.uuid().map(uuid => ({ name: `guest-${uuid}`, tenant: TENANT })),
+  },
+  'POST /dashboard/api/trust': { body: fc.record({ ...env, pem: fc.constant(PEM) }) },
+  'POST /dashboard/api/tenants/{tenant}/verifications': { body: fc.record({ template: keys, purpose }).map(defined) },
+  'PUT /dashboard/api/tenants/{tenant}/templates/{key}': {
+    body: fc.record({ title: fc.string({ minLength: 1, maxLength: 100, size: 'small' }), query: dcqlQuery }),
+  },
+  'POST /dashboard/api/tenants/{tenant}/templates/check': { body: fc.record({ query: dcqlQuery }) },
+  'GET /dashboard/api/tenants/{tenant}/verifications/{id}': { query: inEnvironment },
+  'DELETE /dashboard/api/tenants/{tenant}/verifications/{id}': { query: inEnvironment, ...nothing },
+  'DELETE /dashboard/api/tenants/{tenant}/devices/{id}': { query: inEnvironment, ...nothing },
+  'GET /dashboard/api/tenants/{tenant}/deliveries/{id}': { query: inEnvironment },
+  'POST /dashboard/api/tenants/{tenant}/deliveries/{id}/replay': { query: inEnvironment, ...nothing },
+}

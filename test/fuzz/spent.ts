@@ -1,0 +1,153 @@
+// What a case uses up is made anew for it, and what it leaves behind is taken away.
+import { DAILY_QUOTA_MAX } from '../../src/tenants/settings.ts'
+import { PASSWORD } from './meanings.ts'
+import type { Header, Stage } from './scene.ts'
+
+export const QUERY = { credentials: [{ id: 'a', format: 'mso_mdoc', meta: { doctype_value: 'org.iso.18013.5.1.mDL' } }] }
+
+/** A wallet that says no; gives the code of the redirect. */
+export async function decline(must: Stage['ask'], id: string): Promise<string> {
+  const form = new URLSearchParams({ error: 'access_denied', state: await stateOf(must, id) })
+  const { redirect_uri = '' } = (await must('POST', `/wallet/response/${id}`, 'none', form)).body as { redirect_uri?: string }
+  return redirect_uri.split('response_code=')[1] ?? ''
+}
+
+async function stateOf(must: Stage['ask'], id: string): Promise<string> {
+  const { text } = await must('GET', `/wallet/request/${id}`, 'none')
+  return JSON.parse(Buffer.from(text.split('.')[1] ?? '', 'base64url').toString()).state
+}
+
+export type Prepared = { id?: string; secret?: string }
+
+const verification = async ({ must }: Stage, body: object = {}): Promise<string> =>
+  (await must('POST', '/v1/verifications', 'test', { template: 'age_over_18', ...body })).body.id as string
+
+const registered = async ({ must, waiting }: Stage, who: string) => {
+  const { device, pairing_code } = (await must('POST', '/v1/devices', who, { name: 'Till', allowed_templates: ['age_over_18'] }))
+    .body as { device: { id: string }; pairing_code: string }
+  await revokeOldest({ must, waiting }, who, device.id)
+  return { id: device.id, secret: pairing_code }
+}
+
+/** At most 50 pairing codes may wait: what no case has used is revoked after a while. */
+async function revokeOldest({ must, waiting }: Pick<Stage, 'must' | 'waiting'>, who: string, id: string): Promise<void> {
+  waiting.push([who, id])
+  if (waiting.length <= WAITING_MAX) return
+  const [by, oldest] = waiting.shift()!
+  await must('DELETE', `/v1/devices/${oldest}`, by)
+}
+const WAITING_MAX = 30
+
+const paired = async (stage: Stage): Promise<Prepared> => {
+  const { secret } = await registered(stage, 'workshop')
+  const { body } = await stage.must('POST', '/v1/devices/enroll', 'none', { pairing_code: secret })
+  return { secret: body.refresh_token as string }
+}
+
+const invited = async ({ must, cast }: Stage): Promise<Prepared> => {
+  const name = `guest${++guests}`
+  const { user, url } = (await must('POST', '/dashboard/api/users', 'owner', { name, tenant: cast.tenants.workshop })).body as {
+    user: { id: string }
+    url: string
+  }
+  return { id: user.id, secret: url.split('=').at(-1) }
+}
+let guests = 0
+
+const mintedKey = async ({ must, cast }: Stage): Promise<Prepared> => {
+  const body = { environment: 'test', scopes: ['verifications:read'], expires_days: null }
+  const { api_key } = (await must('POST', `/dashboard/api/tenants/${cast.tenants.own}/keys`, 'owner', body)).body as {
+    api_key: { id: string }
+  }
+  return { id: api_key.id }
+}
+
+export const authorityOf = async (must: Stage['ask']): Promise<string> =>
+  (await must('GET', '/dashboard/api/signing', 'owner')).body.authority as string
+
+const trusted = async ({ must }: Stage): Promise<Prepared> => {
+  const { body } = await must('POST', '/dashboard/api/trust', 'owner', { environment: 'test', pem: await authorityOf(must) })
+  return { id: (body.data as { id: string }[])[0]?.id }
+}
+
+/** What a request uses up is made anew for each. */
+export const PREPARE: Record<string, (stage: Stage) => Promise<Prepared>> = {
+  'DELETE /v1/verifications/{id}': async stage => ({ id: await verification(stage) }),
+  'POST /v1/verifications/{id}/redeem': async stage => {
+    const id = await verification(stage, { redirect_url: 'https://shop.example/done' })
+    return { id, secret: await decline(stage.must, id) }
+  },
+  'POST /wallet/response/{sessionId}': async stage => {
+    const id = await verification(stage, { redirect_url: 'https://shop.example/done' })
+    return { id, secret: await stateOf(stage.must, id) }
+  },
+  'DELETE /v1/devices/{id}': stage => registered(stage, 'test'),
+  'POST /v1/devices/enroll': stage => registered(stage, 'workshop'),
+  'POST /v1/devices/token': paired,
+  'POST /dashboard/api/link': invited,
+  'POST /dashboard/api/choose-password': invited,
+  'POST /dashboard/api/users/{id}/reset': invited,
+  'DELETE /dashboard/api/users/{id}': invited,
+  'DELETE /dashboard/api/sessions/{id}': async ({ must }) => {
+    const { body } = await must('GET', '/dashboard/api/sessions', 'owner')
+    return { id: (body.data as { id: string; is_current: boolean }[]).find(each => each.is_current)?.id }
+  },
+  'DELETE /dashboard/api/trust/{id}': trusted,
+  'POST /dashboard/api/tenants/{tenant}/keys/{id}/roll': mintedKey,
+  'DELETE /dashboard/api/tenants/{tenant}/keys/{id}': mintedKey,
+  'DELETE /dashboard/api/tenants/{tenant}/devices/{id}': stage => registered(stage, 'test'),
+  'DELETE /dashboard/api/tenants/{tenant}/verifications/{id}': async stage => ({ id: await verification(stage) }),
+  'DELETE /dashboard/api/tenants/{tenant}/templates/{key}': async ({ must, cast }) => {
+    const id = `passing_${++passing}`
+    await must('PUT', `/dashboard/api/tenants/${cast.tenants.own}/templates/${id}`, 'owner', { title: 'Passing', query: QUERY })
+    return { id }
+  },
+}
+
+let passing = 0
+
+export type Left = { device?: { id: string }; user?: { id: string }; data?: { id: string }[] }
+
+/** A session that was ended, by whomever of them, is begun again. */
+export async function comeBack({ ask, must, cast }: Stage): Promise<void> {
+  for (const [who, name] of Object.entries(cast.users ?? {})) {
+    if ((await ask('GET', '/dashboard/api/session', who)).status === 200) continue
+    const { headers, body } = await must('POST', '/dashboard/api/login', 'page', { name, password: PASSWORD })
+    cast.credentials[who] = asUser(cast.credentials.page ?? [], headers.get('set-cookie') ?? '', body.csrf_token as string)
+  }
+}
+
+export const asUser = (page: readonly Header[], setCookie: string, csrf: string): Header[] => [
+  ...page,
+  ['cookie', setCookie.split(';')[0] ?? ''],
+  ['x-csrf-token', csrf],
+]
+
+/** Lists without pages must not grow, and few pairing codes may wait. */
+export const AFTER: Record<string, (stage: Stage, left: Left) => Promise<unknown>> = {
+  'POST /v1/devices': async ({ ask }, { device }) => {
+    for (const who of ['test', 'live', 'foreign', 'workshop'])
+      if ((await ask('DELETE', `/v1/devices/${device?.id}`, who)).status === 200) return
+  },
+  'POST /dashboard/api/tenants/{tenant}/devices': async ({ ask, cast }, { device }) => {
+    for (const tenant of [cast.tenants.own, cast.tenants.foreign])
+      for (const environment of ['test', 'live'])
+        if (
+          (await ask('DELETE', `/dashboard/api/tenants/${tenant}/devices/${device?.id}?environment=${environment}`, 'owner', {}))
+            .status === 200
+        )
+          return
+  },
+  'PUT /dashboard/api/tenants/{tenant}': async ({ ask, cast }) => {
+    for (const tenant of [cast.tenants.own, cast.tenants.foreign])
+      await ask('PUT', `/dashboard/api/tenants/${tenant}`, 'owner', { quota_override: DAILY_QUOTA_MAX, retention_days: null })
+  },
+  'POST /dashboard/api/logout': comeBack,
+  'POST /dashboard/api/password': comeBack,
+  'DELETE /dashboard/api/sessions': comeBack,
+  'DELETE /dashboard/api/sessions/{id}': comeBack,
+  'POST /dashboard/api/users': ({ ask }, { user }) => ask('DELETE', `/dashboard/api/users/${user?.id}`, 'owner', {}),
+  'POST /dashboard/api/trust': async ({ ask }, { data = [] }) => {
+    for (const { id } of data) await ask('DELETE', `/dashboard/api/trust/${id}`, 'owner', {})
+  },
+}

@@ -1,0 +1,8 @@
+import { fuzzRoutes } from './routes.ts'
+
+fuzzRoutes(
+  ({ path, responses }) =>
+    path.startsWith('/v1/verifications') ||
+    path === '/v1/usage' ||
+    (responses === undefined && !path.startsWith('/dashboard/api')),
+)

@@ -1,0 +1,9 @@
+import { fuzzRoutes } from './routes.ts'
+
+fuzzRoutes(
+  ({ path, responses }) =>
+    !path.startsWith('/v1/verifications') &&
+    path !== '/v1/usage' &&
+    !path.startsWith('/dashboard/api') &&
+    responses !== undefined,
+)
