@@ -1,6 +1,6 @@
 // Who is served next. Deliveries wait in lanes, one for each tenant and receiver; lanes are served in turn, and no receiver and no tenant
-// can take all places: one that never answers holds up nobody but itself. Only the earliest due time of a lane is kept here, the rows stay
-// in the database.
+// can take all places: one that never answers holds up nobody but itself. The fewer are free, the fewer a tenant gets, so that a handful of
+// tenants with such receivers cannot take all of them either. Only the earliest due time of a lane is kept here, the rows stay in the database.
 
 export type Lane = { lane: string; tenantId: string }
 export type DueLane = Lane & { dueAt: number }
@@ -13,6 +13,9 @@ export type Lanes = {
   /** A place becomes free. */
   leave(lane: Lane): void
 }
+
+/** Of what a tenant holds, so many times as much must be free before it gets one more. */
+const FREE_FOR_OTHERS = 3
 
 type Places = { atOnce: number; perReceiver: number; perTenant: number }
 
@@ -32,8 +35,11 @@ export function createLanes({ atOnce, perReceiver, perTenant }: Places): Lanes {
     change(`receiver ${lane}`, by)
     change(`tenant ${tenantId}`, by)
   }
-  const hasPlace = ({ lane, tenantId }: Lane) =>
-    takenInAll < atOnce && count(`receiver ${lane}`) < perReceiver && count(`tenant ${tenantId}`) < perTenant
+  const hasPlace = ({ lane, tenantId }: Lane) => {
+    const free = atOnce - takenInAll
+    const held = count(`tenant ${tenantId}`)
+    return free > held * FREE_FOR_OTHERS && held < perTenant && count(`receiver ${lane}`) < perReceiver
+  }
 
   return {
     add(due) {
