@@ -1,4 +1,4 @@
-// The recipes of README.md are run as they stand there, against the vectors; a language that this machine lacks is skipped, and says so.
+// The recipes of README.md and scripts/recipes/verify-a-webhook.md are run as they stand there, against the vectors; a language that this machine lacks is skipped, and says so.
 import { expect, test } from 'bun:test'
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
@@ -27,6 +27,7 @@ const [secret] = verifyVectors.flatMap(({ secrets }) => secrets)
 
 recipe('typescript', 'bun', async (code, dir) => {
   copyFileSync(join(ROOT, 'src/sdk/webhook.ts'), join(dir, 'webhook.ts'))
+  writeFileSync(join(dir, 'package.json'), JSON.stringify({ name: 'vidimus', exports: { './webhook': './webhook.ts' } }))
   writeFileSync(join(dir, 'recipe.ts'), code)
   writeFileSync(join(dir, 'driver.ts'), TYPESCRIPT_DRIVER)
   const now = Math.floor(Date.now() / 1000)
@@ -209,9 +210,10 @@ function recipe(language: string, program: string, check: (code: string, dir: st
 
 /** The block whose first line carries the mark. */
 function recipeOf(mark: string): string {
-  const blocks = readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(/^```\w+\n([\s\S]*?)^```$/gm)
+  const pages = ['README.md', 'scripts/recipes/verify-a-webhook.md'].map(name => readFileSync(join(ROOT, name), 'utf8'))
+  const blocks = pages.join('\n').matchAll(/^```\w+\n([\s\S]*?)^```$/gm)
   const marked = [...blocks].map(([, code = '']) => code).filter(code => code.split('\n', 1)[0]?.includes(`vidimus: ${mark}`))
-  if (marked.length !== 1) throw new Error(`README.md has ${marked.length} blocks marked "vidimus: ${mark}"`)
+  if (marked.length !== 1) throw new Error(`there are ${marked.length} blocks marked "vidimus: ${mark}"`)
   return marked[0] ?? ''
 }
 
