@@ -13,7 +13,7 @@ import type { Findings } from './finding.ts'
 import { importCertificateKey, isSignedBy } from './jws.ts'
 import { findKeyBindingProblem } from './key-binding.ts'
 import { discloseClaims } from './sd-jwt-disclosures.ts'
-import { type DecodedSdJwt, decodeSdJwt, isObject, Malformed, type Members, type Token } from './sd-jwt-form.ts'
+import { decodeSdJwt, isObject, Malformed, type Members, type Token } from './sd-jwt-form.ts'
 
 type Issuer = { chain: Uint8Array[]; key: CryptoKey | undefined }
 
@@ -53,12 +53,19 @@ async function refusing<T>(findings: Findings, attempt: () => Promise<T>): Promi
 type Reading = { expected: Expected; holderBindingRequired: boolean; issuerOf: (header: Members) => Promise<Issuer> }
 
 async function read(findings: Findings, presentation: string, { expected, holderBindingRequired, issuerOf }: Reading) {
-  const sdJwt = await decodeSdJwt(presentation)
+  const sdJwt = decodeSdJwt(presentation)
   const { header, payload } = sdJwt.jwt
   assertHeader(header)
   const issuer = await issuerOf(header)
+  const isProofChecked = holderBindingRequired || sdJwt.keyBinding !== undefined
+  // Both signatures are verified at the same time, on other threads; what they tell comes in the order of the checks.
+  const [issuerProblem, holderProblem] = await Promise.all([
+    findIssuerSignatureProblem(sdJwt.jwt, issuer.key),
+    isProofChecked ? findKeyBindingProblem(sdJwt, expected) : undefined,
+  ])
 
-  await checkIssuerSignature(findings, sdJwt.jwt, issuer.key)
+  if (issuerProblem === undefined) findings.pass('issuer_signature')
+  else findings.fail('issuer_signature', 'signature_invalid', issuerProblem)
   const claims = discloseClaims(payload, sdJwt.disclosures)
   findings.pass('digests')
   const credential = describe(claims, issuer.chain)
@@ -66,7 +73,10 @@ async function read(findings: Findings, presentation: string, { expected, holder
   if (header.typ === 'vc+sd-jwt') findings.warn('format', 'The credential uses the former type name "vc+sd-jwt".')
 
   checkValidity(findings, claims, expected.now)
-  await checkHolderBinding(findings, sdJwt, { expected, holderBindingRequired })
+  // Whether it is needed is said by the query, never by what came; what came is verified in any case (RFC 9901 § 7.3).
+  if (!isProofChecked) findings.skip('holder_binding', 'The query does not ask for a proof of possession.')
+  else if (holderProblem === undefined) findings.pass('holder_binding')
+  else findings.fail('holder_binding', 'holder_binding_invalid', holderProblem)
   return credential
 }
 
@@ -97,11 +107,13 @@ function certificateBytes(text: unknown): Uint8Array {
   throw new Malformed('format', 'A certificate of the issuer is too large or wrongly encoded.')
 }
 
-async function checkIssuerSignature(findings: Findings, { text, header }: Token, key: CryptoKey | undefined): Promise<void> {
-  if (!key)
-    return findings.fail('issuer_signature', 'signature_invalid', 'The key of the issuer is not of a kind that is accepted.')
-  if (await isSignedBy({ text, alg: header.alg, key })) return findings.pass('issuer_signature')
-  findings.fail('issuer_signature', 'signature_invalid', 'The credential is not signed with the key of its issuer.')
+async function findIssuerSignatureProblem(
+  { text, header }: Token,
+  key: CryptoKey | undefined,
+): Promise<string | undefined> {
+  if (!key) return 'The key of the issuer is not of a kind that is accepted.'
+  const isSigned = await isSignedBy({ text, alg: header.alg, key })
+  return isSigned ? undefined : 'The credential is not signed with the key of its issuer.'
 }
 
 function describe(claims: Members, chain: Uint8Array[]): ReadCredential {
@@ -127,20 +139,4 @@ function checkValidity(findings: Findings, { exp, nbf, iat }: Members, now: numb
   if (isExpired) findings.fail('validity', 'credential_expired', 'The credential has expired.')
   if (isEarly) findings.fail('validity', 'credential_not_yet_valid', 'The credential is not valid yet.')
   if (!isExpired && !isEarly) findings.pass('validity')
-}
-
-type Binding = Pick<Reading, 'expected' | 'holderBindingRequired'>
-
-/** Whether it is needed is said by the query, never by what came; what came is verified in any case (RFC 9901 § 7.3). */
-async function checkHolderBinding(
-  findings: Findings,
-  sdJwt: DecodedSdJwt,
-  { expected, holderBindingRequired }: Binding,
-): Promise<void> {
-  if (!holderBindingRequired && !sdJwt.keyBinding) {
-    return findings.skip('holder_binding', 'The query does not ask for a proof of possession.')
-  }
-  const problem = await findKeyBindingProblem(sdJwt, expected)
-  if (problem === undefined) findings.pass('holder_binding')
-  else findings.fail('holder_binding', 'holder_binding_invalid', problem)
 }
