@@ -49,14 +49,18 @@ const selected = (path: ClaimPath, claims: Claims) => selectPath(claims, present
 export function selectPath(claims: unknown, path: ClaimPath, index: 'exact' | 'any'): unknown[] | undefined {
   let values = [claims]
   for (const step of path) {
-    if (typeof step === 'string') {
-      if (!values.every(isObject)) return undefined
-      values = values.flatMap(value => (Object.hasOwn(value as Claims, step) ? [(value as Claims)[step]] : []))
-    } else {
-      if (!values.every(Array.isArray)) return undefined
-      const all = values as unknown[][]
-      values = step === null || index === 'any' ? all.flat(1) : all.flatMap(value => (step < value.length ? [value[step]] : []))
+    const next: unknown[] = []
+    for (const value of values) {
+      if (typeof step === 'string') {
+        if (!isObject(value)) return undefined
+        if (Object.hasOwn(value, step)) next.push(value[step])
+      } else {
+        if (!Array.isArray(value)) return undefined
+        if (step === null || index === 'any') for (const element of value) next.push(element)
+        else if (step < value.length) next.push(value[step])
+      }
     }
+    values = next
   }
   return values.length > 0 ? values : undefined
 }

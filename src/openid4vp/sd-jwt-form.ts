@@ -2,6 +2,7 @@
 // Each part is decoded once, and refused for what a lenient decoder such as that of @sd-jwt/core lets pass: sizes, characters outside
 // base64url, text that is not UTF-8, doubled names, a missing `~`. Only the text as received is ever hashed or verified.
 import { hash } from 'node:crypto'
+import { Lru } from './lru.ts'
 import { assertStrictJson } from './strict-json.ts'
 
 const PRESENTATION_CHARS_MAX = 256 * 1024
@@ -11,7 +12,8 @@ const DISCLOSURE_CHARS_MAX = 64 * 1024
 export const JSON_DEPTH_MAX = 32
 
 export type Members = Record<string, unknown>
-export type Token = { text: string; header: Members; payload: Members }
+/** Of two tokens with the same header both may hold the same object. */
+export type Token = { text: string; header: Readonly<Members>; payload: Members }
 
 export type Disclosure = {
   digest: string
@@ -68,19 +70,23 @@ function splitWithinLimits(presentation: string) {
   return { jwtText, disclosureTexts: rest, keyBindingText }
 }
 
-/** The JSON in a JWT, not parsed yet. */
-type JwtParts = { header: string; payload: string }
+/** The JSON in a JWT, not parsed yet, but for a header that is known already. */
+type JwtParts = { header: string | Members; headerText: string; payload: string }
 
 // An empty signature passes here, so that `alg: none` is named as what it is: not signed.
 function jsonOfJwt(text: string): JwtParts {
   const [headerText = '', payloadText = '', signature, ...rest] = text.split('.')
   if (signature !== undefined && rest.length === 0 && bytesOf(signature)) {
-    const header = strictJsonOf(headerText, '{')
+    const header = knownHeaders.get(headerText) ?? strictJsonOf(headerText, '{')
     const payload = header === undefined ? undefined : strictJsonOf(payloadText, '{')
-    if (header !== undefined && payload !== undefined) return { header, payload }
+    if (header !== undefined && payload !== undefined) return { header, headerText, payload }
   }
   throw new Malformed('format', 'It is not an SD-JWT in compact form with well-formed JSON.')
 }
+
+/** An issuer's credentials all begin alike, and so do the key bindings of one kind of wallet. By their text, and never changed. */
+const knownHeaders = new Lru<Members>({ countMax: 256 })
+const KNOWN_HEADER_CHARS_MAX = 8192
 
 function jsonOfDisclosure(text: string): string {
   const json = strictJsonOf(text, '[')
@@ -123,8 +129,11 @@ function hashOf(alg: unknown = 'sha-256'): string {
   return name
 }
 
-function parseJwt(text: string, { header, payload }: JwtParts): Token {
-  return { text, header: JSON.parse(header), payload: JSON.parse(payload) }
+function parseJwt(text: string, { header, headerText, payload }: JwtParts): Token {
+  if (typeof header !== 'string') return { text, header, payload: JSON.parse(payload) }
+  const parsed: Members = JSON.parse(header)
+  if (headerText.length <= KNOWN_HEADER_CHARS_MAX) knownHeaders.set(headerText, parsed)
+  return { text, header: parsed, payload: JSON.parse(payload) }
 }
 
 function parseDisclosure(text: string, json: string, algorithm: string): Disclosure {

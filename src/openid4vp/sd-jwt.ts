@@ -15,7 +15,7 @@ import { findKeyBindingProblem } from './key-binding.ts'
 import { discloseClaims } from './sd-jwt-disclosures.ts'
 import { decodeSdJwt, isObject, Malformed, type Members, type Token } from './sd-jwt-form.ts'
 
-type Issuer = { chain: Uint8Array[]; key: CryptoKey | undefined }
+type Issuer = { chain: readonly Uint8Array[]; key: CryptoKey | undefined }
 
 /** Undefined after a finding on `format` or `digests` that leaves nothing to read. Never throws. */
 export async function readSdJwt(
@@ -87,8 +87,16 @@ function assertHeader({ typ, crit }: Members): void {
   if (crit !== undefined) throw new Malformed('format', 'The credential asks for an extension that is not supported.')
 }
 
+const knownIssuers = new WeakMap<Members, Issuer>()
+
+async function issuerFromX5c(header: Members): Promise<Issuer> {
+  const known = knownIssuers.get(header) ?? (await readX5c(header))
+  knownIssuers.set(header, known)
+  return known
+}
+
 // HAIP 1.0 § 6.1.1. No other way to find the key, or an attacker could choose it (SD-JWT VC § 10.2).
-async function issuerFromX5c({ x5c }: Members): Promise<Issuer> {
+async function readX5c({ x5c }: Members): Promise<Issuer> {
   if (!Array.isArray(x5c) || x5c.length === 0)
     throw new Malformed('format', 'The credential does not carry a certificate of its issuer.')
   if (x5c.length > CERTIFICATES_MAX)
@@ -116,7 +124,7 @@ async function findIssuerSignatureProblem(
   return isSigned ? undefined : 'The credential is not signed with the key of its issuer.'
 }
 
-function describe(claims: Members, chain: Uint8Array[]): ReadCredential {
+function describe(claims: Members, chain: readonly Uint8Array[]): ReadCredential {
   const { vct, exp, nbf, iat, status } = claims
   if (typeof vct !== 'string' || vct === '') throw new Malformed('format', 'The credential does not name its type.')
   if (![exp, nbf, iat].every(isDate)) throw new Malformed('format', 'A date of the credential is not a number.')
