@@ -2,6 +2,7 @@
 // takes unreferenced and doubled disclosures, reserved and colliding names and the wrong arity, and loses claims with odd names; a
 // walk that refuses those visits every value anyway, so it also builds the result.
 import { type Disclosure, isObject, JSON_DEPTH_MAX, Malformed, type Members } from './sd-jwt-form.ts'
+import { setMember } from './set-member.ts'
 
 const DISCLOSURE_NESTING_MAX = 10
 
@@ -87,12 +88,6 @@ const tooDeep = () => new Malformed('digests', 'The disclosed values are nested 
 function nestedOnce(nesting: number): number {
   if (nesting === DISCLOSURE_NESTING_MAX) throw tooDeep()
   return nesting + 1
-}
-
-/** Plain assignment would make `__proto__` the prototype. */
-function setMember(members: Members, name: string, value: unknown): void {
-  if (name !== '__proto__') members[name] = value
-  else Object.defineProperty(members, name, { value, enumerable: true, writable: true, configurable: true })
 }
 
 const NO_DIGESTS: string[] = []

@@ -115,10 +115,7 @@ function certificateBytes(text: unknown): Uint8Array {
   throw new Malformed('format', 'A certificate of the issuer is too large or wrongly encoded.')
 }
 
-async function findIssuerSignatureProblem(
-  { text, header }: Token,
-  key: CryptoKey | undefined,
-): Promise<string | undefined> {
+async function findIssuerSignatureProblem({ text, header }: Token, key: CryptoKey | undefined): Promise<string | undefined> {
   if (!key) return 'The key of the issuer is not of a kind that is accepted.'
   const isSigned = await isSignedBy({ text, alg: header.alg, key })
   return isSigned ? undefined : 'The credential is not signed with the key of its issuer.'

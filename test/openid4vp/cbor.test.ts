@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type CborItem, CborTag, parseCbor } from '../../src/openid4vp/cbor.ts'
+import { parseCbor } from '../../src/openid4vp/cbor.ts'
 import { encodeArray, encodeBytes, encodeTag, encodeText } from '../../src/openid4vp/cbor-encode.ts'
+import { type CborItem, CborTag } from '../../src/openid4vp/cbor-item.ts'
 import { cborToJson } from '../../src/openid4vp/cbor-json.ts'
 import { cbor, head, hex, Raw, Tagged } from '../helpers/mdoc.ts'
 
