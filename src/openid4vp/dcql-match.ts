@@ -2,6 +2,7 @@
 import type { ReadCredential } from './credential.ts'
 import type { ClaimPath, ClaimsQuery, CredentialQuery, DcqlQuery } from './dcql.ts'
 import type { Findings } from './finding.ts'
+import { setMember } from './set-member.ts'
 
 type Claims = Record<string, unknown>
 
@@ -103,18 +104,13 @@ function subset(value: unknown, paths: ClaimPath[]): unknown {
     return rest.length > 0 ? value.map(element => subset(element, rest)) : []
   }
   if (!isObject(value)) return undefined
-  const steps = new Set(
-    paths.map(([step]) => step).filter(step => typeof step === 'string' && Object.hasOwn(value, step)) as string[],
-  )
-  return Object.fromEntries(
-    [...steps].map(step => [
-      step,
-      subset(
-        value[step],
-        paths.filter(([first]) => first === step).map(path => path.slice(1)),
-      ),
-    ]),
-  )
+  const kept: Claims = {}
+  for (const [step] of paths) {
+    if (typeof step !== 'string' || !Object.hasOwn(value, step) || Object.hasOwn(kept, step)) continue
+    const rest = paths.filter(([first]) => first === step).map(path => path.slice(1))
+    setMember(kept, step, subset(value[step], rest))
+  }
+  return kept
 }
 
 /** Whether the credentials that were answered are enough (§ 6.4.2). */

@@ -72,8 +72,8 @@ class Walk {
 
   /** Undefined for a digest whose value the holder keeps, and for a decoy: nobody can tell them apart. */
   private take(digest: string): Disclosure | undefined {
-    if (this.seen.has(digest)) throw new Malformed('digests', 'The same digest is used twice.')
-    this.seen.add(digest)
+    const isNew = this.seen.size < this.seen.add(digest).size
+    if (!isNew) throw new Malformed('digests', 'The same digest is used twice.')
     return this.byDigest.get(digest)
   }
 

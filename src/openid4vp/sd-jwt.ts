@@ -18,7 +18,7 @@ import { decodeSdJwt, isObject, Malformed, type Members, type Token } from './sd
 type Issuer = { chain: readonly Uint8Array[]; key: CryptoKey | undefined }
 
 /** Undefined after a finding on `format` or `digests` that leaves nothing to read. Never throws. */
-export async function readSdJwt(
+export function readSdJwt(
   findings: Findings,
   presentation: string,
   expected: Expected,
