@@ -141,7 +141,7 @@ class Scan implements Origin {
   /** Everything we read, and all of COSE, has texts and integers as keys (RFC 9052 § 1.4). */
   private key(depth: number, tags: number): CborKey {
     const key = this.item(depth, tags)
-    return key.isText ? key.asText() : key.asInt()
+    return key.isText ? key.asName() : key.asInt()
   }
 
   private tagged(tag: number, depth: number, tags: number): CborItem {

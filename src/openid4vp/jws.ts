@@ -75,9 +75,9 @@ const UNCOMPRESSED = 4
  */
 function pointOnP256(x: string, y: string): Uint8Array<ArrayBuffer> | undefined {
   if (!COORDINATE.test(x) || !COORDINATE.test(y)) return undefined
-  const point = new Uint8Array(65)
+  const point = Buffer.alloc(65)
   point[0] = UNCOMPRESSED
-  point.set(Buffer.from(x, 'base64url'), 1)
-  point.set(Buffer.from(y, 'base64url'), 33)
+  point.write(x, 1, 'base64url')
+  point.write(y, 33, 'base64url')
   return point
 }

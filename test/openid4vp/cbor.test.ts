@@ -69,6 +69,46 @@ describe('refused', () => {
   test.each(cases)('%s', (_, input, reason) => expect(parse(hex(input))).toThrow(reason))
 })
 
+test('a name is the same whether it came before or not, and whatever else came in between', () => {
+  const name = fc.oneof(
+    fc.string({ unit: 'grapheme', maxLength: 40 }),
+    fc.string({ maxLength: 3 }),
+    fc.constantFrom('docType', 'é'),
+  )
+  fc.assert(
+    fc.property(fc.array(name, { maxLength: 40 }), texts => {
+      for (const text of texts) {
+        if (text.startsWith('\ufeff')) continue
+        const [key] = [
+          ...parseCbor(cbor(new Map([[text, 0]])))
+            .asMap()
+            .keys(),
+        ]
+        expect(key).toBe(text)
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('a name whose UTF-8 bytes spell another name in Latin-1 is never taken for it', () => {
+  const keyOf = (text: string) =>
+    [
+      ...parseCbor(cbor(new Map([[text, 0]])))
+        .asMap()
+        .keys(),
+    ][0]
+  const confused: string[] = []
+  for (let code = 0x80; code < 0x800; code++) {
+    for (const end of ['', 'é', 'ж', '€']) {
+      const text = String.fromCharCode(code) + end
+      keyOf(Buffer.from(text).toString('latin1'))
+      if (keyOf(text) !== text) confused.push(text)
+    }
+  }
+  expect(confused).toEqual([])
+})
+
 describe('limits, on both sides', () => {
   test('16 levels of arrays or maps are read, 17 are not', () => {
     expect(parse(nest('81', 16))).not.toThrow()
