@@ -1,4 +1,5 @@
-import { CborTag } from './cbor.ts'
+import { CborTag } from './cbor-item.ts'
+import { setMember } from './set-member.ts'
 
 const DATE_TIME = 0
 const FULL_DATE = 1004
@@ -9,9 +10,14 @@ export function cborToJson(value: unknown): unknown {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64url')
   if (Array.isArray(value)) return value.map(cborToJson)
-  // fromEntries makes `__proto__` a property like any other.
-  if (value instanceof Map) return Object.fromEntries([...value].map(([key, member]) => [String(key), cborToJson(member)]))
+  if (value instanceof Map) return mapToJson(value)
   if (!(value instanceof CborTag)) return value
   const isDate = (value.tag === DATE_TIME || value.tag === FULL_DATE) && typeof value.value === 'string'
   return isDate ? value.value : { tag: value.tag, value: cborToJson(value.value) }
+}
+
+function mapToJson(map: Map<unknown, unknown>): Record<string, unknown> {
+  const members: Record<string, unknown> = {}
+  for (const [key, member] of map) setMember(members, String(key), cborToJson(member))
+  return members
 }

@@ -1,7 +1,7 @@
 // Public keys for COSE signatures: from a COSE_Key (RFC 9053 § 7) and from an X.509 certificate. A key that cannot be used is undefined.
 import { X509Certificate } from 'node:crypto'
 import { sha256Hex } from '../hash.ts'
-import type { CborItem, CborKey } from './cbor.ts'
+import type { CborItem } from './cbor-item.ts'
 import { Lru } from './lru.ts'
 
 export type Curve = 'P-256' | 'P-384' | 'P-521' | 'Ed25519'
@@ -25,13 +25,13 @@ const CRV_ED25519 = 6
 /** Never throws. A private key where a public one belongs is refused: whoever published it has lost it. */
 export async function readCoseKey(item: CborItem): Promise<VerificationKey | undefined> {
   if (!item.isMap) return undefined
-  const members: Map<CborKey, unknown> = new Map([...item.asMap()].map(([label, value]) => [label, value.decode()]))
-  const x = members.get(X)
+  const members = item.asMap()
+  const [kty, crv, x, y] = [KTY, CRV, X, Y].map(label => members.get(label)?.decode())
   if (members.has(D) || !(x instanceof Uint8Array)) return undefined
-  if (members.get(KTY) === KTY_OKP && members.get(CRV) === CRV_ED25519) return importRaw('Ed25519', x)
-  const form = EC2_CURVES.get(members.get(CRV))
-  if (members.get(KTY) !== KTY_EC2 || !form || x.length !== form.size) return undefined
-  const point = encodePoint(x, members.get(Y))
+  if (kty === KTY_OKP && crv === CRV_ED25519) return importRaw('Ed25519', x)
+  const form = EC2_CURVES.get(crv)
+  if (kty !== KTY_EC2 || !form || x.length !== form.size) return undefined
+  const point = encodePoint(x, y)
   return point && importRaw(form.curve, point)
 }
 
@@ -46,7 +46,7 @@ const importRaw = (curve: Curve, raw: Uint8Array) => importKey('raw', curve, raw
 async function importKey(format: 'raw' | 'spki', curve: Curve, bytes: Uint8Array): Promise<VerificationKey | undefined> {
   const parameters = curve === 'Ed25519' ? curve : { name: 'ECDSA', namedCurve: curve }
   try {
-    return { curve, key: await crypto.subtle.importKey(format, Uint8Array.from(bytes), parameters, false, ['verify']) }
+    return { curve, key: await crypto.subtle.importKey(format, new Uint8Array(bytes), parameters, false, ['verify']) }
   } catch {
     // Not a point of the curve, or not a key at all.
     return undefined

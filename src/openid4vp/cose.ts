@@ -1,8 +1,9 @@
 // COSE_Sign1 (RFC 9052 § 4.2) as mdocs and CWT status lists use it: asymmetric algorithms of a fixed list, each bound to its curve, and the
 // signed bytes as they were received. WebCrypto verifies on other threads, so the event loop stays free.
 
-import { CborError, CborItem, type CborKey, parseCbor } from './cbor.ts'
+import { parseCbor } from './cbor.ts'
 import { encodeArray, encodeBytes, encodeText } from './cbor-encode.ts'
+import { CborError, CborItem, type CborKey, type CborMap } from './cbor-item.ts'
 import type { Curve, VerificationKey } from './cose-key.ts'
 import { CERTIFICATE_BYTES_MAX, CERTIFICATES_MAX } from './credential.ts'
 
@@ -49,11 +50,12 @@ export function parseSign1(input: Uint8Array | CborItem): Sign1 {
   const parts = (item.tag === undefined ? item : item.asTagged(SIGN1_TAG)).asArray()
   const [protectedItem, unprotectedItem, payload, signature] = parts
   if (parts.length !== 4 || !protectedItem || !unprotectedItem || !payload || !signature) throw new CborError('not a COSE_Sign1')
-  const protectedHeaders = protectedItem.asBytes().length === 0 ? new Map() : protectedItem.embedded().asMap()
+  const protectedBytes = protectedItem.asBytes()
+  const protectedHeaders = protectedBytes.length === 0 ? NO_HEADERS : protectedItem.embedded().asMap()
   const unprotectedHeaders = unprotectedItem.asMap()
-  if ([...protectedHeaders.keys()].some(label => unprotectedHeaders.has(label))) throw new CborError('a header in two places')
+  for (const label of protectedHeaders.keys()) if (unprotectedHeaders.has(label)) throw new CborError('a header in two places')
   return {
-    protectedBytes: protectedItem.asBytes(),
+    protectedBytes,
     protected: decoded(protectedHeaders),
     unprotected: decoded(unprotectedHeaders),
     payload: payload.isNull ? null : payload.asBytes(),
@@ -63,8 +65,13 @@ export function parseSign1(input: Uint8Array | CborItem): Sign1 {
   }
 }
 
-const decoded = (headers: Map<CborKey, CborItem>): Headers =>
-  new Map([...headers].map(([label, value]) => [label, value.decode()]))
+const NO_HEADERS: CborMap = new Map()
+
+function decoded(headers: CborMap): Headers {
+  const values: Headers = new Map()
+  for (const [label, value] of headers) values.set(label, value.decode())
+  return values
+}
 
 function readX5chain(item: CborItem | undefined): Uint8Array[] {
   if (!item || (!item.isBytes && !item.isArray)) return []
@@ -105,6 +112,9 @@ export async function verifySign1(
   }
 }
 
-/** RFC 9052 § 4.4, without external data. */
+const SIGNATURE_1 = encodeText('Signature1')
+const NO_EXTERNAL_DATA = encodeBytes(new Uint8Array())
+
+/** RFC 9052 § 4.4. */
 const sigStructure = (protectedBytes: Uint8Array, payload: Uint8Array) =>
-  encodeArray([encodeText('Signature1'), encodeBytes(protectedBytes), encodeBytes(new Uint8Array()), encodeBytes(payload)])
+  encodeArray([SIGNATURE_1, encodeBytes(protectedBytes), NO_EXTERNAL_DATA, encodeBytes(payload)])

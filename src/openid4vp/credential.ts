@@ -20,7 +20,7 @@ export type ReadCredential = {
   /** Issuer-signed and disclosed, as JSON: the processed payload, or namespace → element → value. */
   claims: Record<string, unknown>
   /** DER, leaf first, as the issuer sent it. */
-  chain: Uint8Array[]
+  chain: readonly Uint8Array[]
   /** Where its status is published; `unsupported` when it names a mechanism we do not know. */
   status: StatusReference | 'unsupported' | undefined
 }

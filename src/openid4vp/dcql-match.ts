@@ -2,6 +2,7 @@
 import type { ReadCredential } from './credential.ts'
 import type { ClaimPath, ClaimsQuery, CredentialQuery, DcqlQuery } from './dcql.ts'
 import type { Findings } from './finding.ts'
+import { setMember } from './set-member.ts'
 
 type Claims = Record<string, unknown>
 
@@ -49,14 +50,18 @@ const selected = (path: ClaimPath, claims: Claims) => selectPath(claims, present
 export function selectPath(claims: unknown, path: ClaimPath, index: 'exact' | 'any'): unknown[] | undefined {
   let values = [claims]
   for (const step of path) {
-    if (typeof step === 'string') {
-      if (!values.every(isObject)) return undefined
-      values = values.flatMap(value => (Object.hasOwn(value as Claims, step) ? [(value as Claims)[step]] : []))
-    } else {
-      if (!values.every(Array.isArray)) return undefined
-      const all = values as unknown[][]
-      values = step === null || index === 'any' ? all.flat(1) : all.flatMap(value => (step < value.length ? [value[step]] : []))
+    const next: unknown[] = []
+    for (const value of values) {
+      if (typeof step === 'string') {
+        if (!isObject(value)) return undefined
+        if (Object.hasOwn(value, step)) next.push(value[step])
+      } else {
+        if (!Array.isArray(value)) return undefined
+        if (step === null || index === 'any') for (const element of value) next.push(element)
+        else if (step < value.length) next.push(value[step])
+      }
     }
+    values = next
   }
   return values.length > 0 ? values : undefined
 }
@@ -99,18 +104,13 @@ function subset(value: unknown, paths: ClaimPath[]): unknown {
     return rest.length > 0 ? value.map(element => subset(element, rest)) : []
   }
   if (!isObject(value)) return undefined
-  const steps = new Set(
-    paths.map(([step]) => step).filter(step => typeof step === 'string' && Object.hasOwn(value, step)) as string[],
-  )
-  return Object.fromEntries(
-    [...steps].map(step => [
-      step,
-      subset(
-        value[step],
-        paths.filter(([first]) => first === step).map(path => path.slice(1)),
-      ),
-    ]),
-  )
+  const kept: Claims = {}
+  for (const [step] of paths) {
+    if (typeof step !== 'string' || !Object.hasOwn(value, step) || Object.hasOwn(kept, step)) continue
+    const rest = paths.filter(([first]) => first === step).map(path => path.slice(1))
+    setMember(kept, step, subset(value[step], rest))
+  }
+  return kept
 }
 
 /** Whether the credentials that were answered are enough (§ 6.4.2). */

@@ -58,8 +58,8 @@ export class Findings {
 
   /** It was checked, and never failed. */
   holds(check: Check): boolean {
-    const own = this.all.filter(finding => finding.check === check)
-    return own.some(({ status }) => status === 'pass') && !own.some(({ status }) => status === 'fail')
+    const has = (status: Finding['status']) => this.all.some(finding => finding.check === check && finding.status === status)
+    return has('pass') && !has('fail')
   }
 
   get failures(): Failure[] {

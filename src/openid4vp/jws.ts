@@ -57,8 +57,27 @@ export async function importPublicJwk({ kty, crv, x, y, d }: Record<string, unkn
   if (d !== undefined || typeof x !== 'string' || !isCurve(crv)) return undefined
   const isEdwards = crv === 'Ed25519'
   if (kty !== (isEdwards ? 'OKP' : 'EC') || (!isEdwards && typeof y !== 'string')) return undefined
+  const point = crv === 'P-256' ? pointOnP256(x, String(y)) : undefined
+  // Either import refuses what is no point on the curve.
+  if (point) return crypto.subtle.importKey('raw', point, P256, false, ['verify']).catch(() => undefined)
   const jwk = isEdwards ? { kty: 'OKP', crv, x } : { kty: 'EC', crv, x, y: String(y) }
-  // The import refuses what is no point on the curve.
   const key = await importJWK(jwk, ALGORITHMS[crv].alg).catch(() => undefined)
   return key instanceof CryptoKey ? key : undefined
+}
+
+const P256 = { name: 'ECDSA', namedCurve: 'P-256' }
+const COORDINATE = /^[\w-]{43}$/
+const UNCOMPRESSED = 4
+
+/**
+ * Nearly every holder's key is written like this, and a point (SEC 1 § 2.3.3) is imported several times faster than a JWK. Undefined for
+ * coordinates that are not of full length, which are for the JWK import to judge.
+ */
+function pointOnP256(x: string, y: string): Uint8Array<ArrayBuffer> | undefined {
+  if (!COORDINATE.test(x) || !COORDINATE.test(y)) return undefined
+  const point = Buffer.alloc(65)
+  point[0] = UNCOMPRESSED
+  point.write(x, 1, 'base64url')
+  point.write(y, 33, 'base64url')
+  return point
 }

@@ -1,8 +1,8 @@
 // The holder's part of an mdoc (ISO/IEC 18013-5 § 9.1.3): the device key that the issuer signed proves possession over the transcript of
 // our request. What the device itself states is only checked for permission and never becomes a claim.
 
-import type { CborItem } from './cbor.ts'
 import { encodeArray, encodeBytes, encodeTag, encodeText } from './cbor-encode.ts'
+import type { CborItem } from './cbor-item.ts'
 import { fitsKey, parseSign1, type Sign1, verifySign1 } from './cose.ts'
 import { readCoseKey } from './cose-key.ts'
 import { embeddedIn, type Mso, member } from './mdoc-issuer.ts'

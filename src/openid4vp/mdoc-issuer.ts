@@ -1,17 +1,20 @@
 // What the issuer signed of an mdoc (ISO/IEC 18013-5 § 9.1.2): the mobile security object (MSO) holds a digest for every data element, the
 // type, the dates and the key of the device. Digests are over the bytes as received, tag 24 included.
 import { hash } from 'node:crypto'
-import { CborError, type CborItem, type CborKey, parseCbor } from './cbor.ts'
+import { parseCbor } from './cbor.ts'
+import { CborError, type CborItem, type CborMap } from './cbor-item.ts'
 import { cborToJson } from './cbor-json.ts'
 import { fitsKey, parseSign1, type Sign1, verifySign1 } from './cose.ts'
 import type { SignerCertificate } from './cose-key.ts'
 import { CLOCK_SKEW_MS, type ReadCredential } from './credential.ts'
 import type { Findings } from './finding.ts'
+import { setMember } from './set-member.ts'
 
 /** ISO/IEC 18013-5 § 9.1.2.5. */
 const RANDOM_BYTES_MIN = 16
 const EMBEDDED_CBOR = 24
 const DATE_TIME = 0
+const DATE_TIME_FORM = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/
 
 const DIGEST_ALGORITHMS: ReadonlyMap<string, string> = new Map([
   ['SHA-256', 'sha256'],
@@ -34,7 +37,7 @@ type Element = {
 export type Mso = {
   docType: string
   digestAlgorithm: string
-  valueDigests: Map<string, Map<CborKey, CborItem>>
+  valueDigests: Map<string, CborMap>
   deviceKeyInfo: CborItem | undefined
   validity: Validity
   status: CborItem | undefined
@@ -50,7 +53,7 @@ export function parseIssuerSigned(item: CborItem): IssuerSigned {
   return { auth, mso: parseMso(auth), elements: parseElements(issuerSigned.get('nameSpaces')) }
 }
 
-export function member(map: Map<CborKey, CborItem>, name: string): CborItem {
+export function member(map: CborMap, name: string): CborItem {
   const item = map.get(name)
   if (!item) throw new CborError(`${name} is missing`)
   return item
@@ -63,20 +66,19 @@ function parseMso({ payload }: Sign1): Mso {
   if (!payload) throw new CborError('the signed part is missing')
   const mso = embeddedIn(parseCbor(payload)).asMap()
   if (member(mso, 'version').asText() !== '1.0') throw new CborError('the version of the signed part is not supported')
-  const valueDigests = [...member(mso, 'valueDigests').asMap()].map(
-    ([nameSpace, digests]) => [String(nameSpace), digests.asMap()] as const,
-  )
+  const valueDigests = new Map<string, CborMap>()
+  for (const [nameSpace, digests] of member(mso, 'valueDigests').asMap()) valueDigests.set(String(nameSpace), digests.asMap())
   return {
     docType: member(mso, 'docType').asText(),
     digestAlgorithm: member(mso, 'digestAlgorithm').asText(),
-    valueDigests: new Map(valueDigests),
+    valueDigests,
     deviceKeyInfo: mso.get('deviceKeyInfo'),
     validity: parseValidity(member(mso, 'validityInfo').asMap()),
     status: mso.get('status'),
   }
 }
 
-function parseValidity(info: Map<CborKey, CborItem>): Validity {
+function parseValidity(info: CborMap): Validity {
   const expectedUpdate = info.get('expectedUpdate')
   return {
     signed: parseDateTime(member(info, 'signed')),
@@ -89,25 +91,28 @@ function parseValidity(info: Map<CborKey, CborItem>): Validity {
 /** UTC by ISO/IEC 18013-5 § 9.1.2.4. It forbids fractions of a second, which issuers in the field send. */
 function parseDateTime(item: CborItem): number {
   const text = item.asTagged(DATE_TIME).asText()
-  const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/.test(text) ? Date.parse(text) : Number.NaN
+  const time = DATE_TIME_FORM.test(text) ? Date.parse(text) : Number.NaN
   if (Number.isNaN(time)) throw new CborError('a date is not readable')
   return time
 }
 
 function parseElements(nameSpaces: CborItem | undefined): Element[] {
-  return [...(nameSpaces?.asMap() ?? [])].flatMap(([nameSpace, items]) =>
-    items.asArray().map(item => {
-      const element = embeddedIn(item).asMap()
-      return {
-        nameSpace: String(nameSpace),
-        identifier: member(element, 'elementIdentifier').asText(),
-        digestId: member(element, 'digestID').asUint(),
-        bytes: item.bytes,
-        value: member(element, 'elementValue'),
-        randomBytes: member(element, 'random').asBytes().length,
-      }
-    }),
-  )
+  const elements: Element[] = []
+  for (const [nameSpace, items] of nameSpaces?.asMap() ?? [])
+    for (const item of items.asArray()) elements.push(parseElement(String(nameSpace), item))
+  return elements
+}
+
+function parseElement(nameSpace: string, item: CborItem): Element {
+  const element = embeddedIn(item).asMap()
+  return {
+    nameSpace,
+    identifier: member(element, 'elementIdentifier').asText(),
+    digestId: member(element, 'digestID').asUint(),
+    bytes: item.bytes,
+    value: member(element, 'elementValue'),
+    randomBytes: member(element, 'random').asBytes().length,
+  }
 }
 
 export async function findIssuerSignatureProblem(
@@ -127,24 +132,35 @@ export function checkDigests(findings: Findings, { mso, elements }: IssuerSigned
     return {}
   }
   const problems = new Set<string>()
-  const seen = new Set<string>()
-  const claims = new Map<string, Map<string, unknown>>()
+  const seen = new Map<string, NamesSeen>()
+  const claims: Record<string, unknown> = {}
   for (const element of elements) {
     const { nameSpace, identifier, digestId } = element
-    // Name spaces come from the wallet and may hold any character: JSON keeps the parts apart.
-    const names = [JSON.stringify([nameSpace, identifier]), JSON.stringify([nameSpace, digestId])]
-    const problem = names.some(name => seen.has(name))
-      ? 'A data element was sent twice.'
-      : findDigestProblem(element, mso, algorithm)
-    for (const name of names) seen.add(name)
+    const { identifiers, digestIds, values } = seen.get(nameSpace) ?? firstOf(seen, nameSpace)
+    const isRepeated = identifiers.has(identifier) || digestIds.has(digestId)
+    const problem = isRepeated ? 'A data element was sent twice.' : findDigestProblem(element, mso, algorithm)
+    identifiers.add(identifier)
+    digestIds.add(digestId)
     if (problem) problems.add(problem)
-    else claims.set(nameSpace, (claims.get(nameSpace) ?? new Map()).set(identifier, element.value.decode()))
+    else {
+      setMember(values, identifier, cborToJson(element.value.decode()))
+      setMember(claims, nameSpace, values)
+    }
   }
   for (const problem of problems) findings.fail('digests', 'signature_invalid', problem)
   if (problems.size === 0) findings.pass('digests')
   if (elements.some(({ randomBytes }) => randomBytes < RANDOM_BYTES_MIN))
     findings.warn('digests', 'The issuer hid data elements behind fewer than 16 random bytes: others might guess them.')
-  return cborToJson(claims) as Record<string, unknown>
+  return claims
+}
+
+/** Of one name space; the values are those whose digest holds. */
+type NamesSeen = { identifiers: Set<string>; digestIds: Set<number>; values: Record<string, unknown> }
+
+function firstOf(seen: Map<string, NamesSeen>, nameSpace: string): NamesSeen {
+  const names = { identifiers: new Set<string>(), digestIds: new Set<number>(), values: {} }
+  seen.set(nameSpace, names)
+  return names
 }
 
 function findDigestProblem({ nameSpace, digestId, bytes }: Element, mso: Mso, algorithm: string): string | undefined {
@@ -178,9 +194,11 @@ export function checkValidity(
 /** Only status lists are known; a list of revoked identifiers, or a reference that cannot be read, is not the same as no status. */
 export function readStatus(item: CborItem | undefined): ReadCredential['status'] {
   if (!item) return undefined
-  const reference = cborToJson(item.decode()) as { status_list?: { idx?: unknown; uri?: unknown } } | null
-  const { idx, uri } = reference?.status_list ?? {}
+  const list = mapIn(mapIn(item)?.get('status_list'))
+  const [idx, uri] = ['idx', 'uri'].map(name => cborToJson(list?.get(name)?.decode()))
   return typeof uri === 'string' && Number.isSafeInteger(idx) && (idx as number) >= 0
     ? { uri, index: idx as number }
     : 'unsupported'
 }
+
+const mapIn = (item: CborItem | undefined): CborMap | undefined => (item?.isMap ? item.asMap() : undefined)

@@ -1,6 +1,7 @@
 // One mdoc out of a DeviceResponse (ISO/IEC 18013-5 § 8.3.2.1.2.2), read and checked as far as it can be by itself: whether the issuer is
 // trusted, the credential revoked, and the query answered is looked at elsewhere.
-import { CborError, type CborItem, parseCbor } from './cbor.ts'
+import { parseCbor } from './cbor.ts'
+import { CborError, type CborItem } from './cbor-item.ts'
 import { readSignerCertificate } from './cose-key.ts'
 import type { Expected, ReadCredential } from './credential.ts'
 import type { Check, Failure, Findings } from './finding.ts'

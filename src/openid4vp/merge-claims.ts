@@ -3,6 +3,7 @@
 import type { ReadCredential } from './credential.ts'
 import type { ClaimPath } from './dcql.ts'
 import { ageOf } from './dcql-match.ts'
+import { setMember } from './set-member.ts'
 
 type Claims = Record<string, unknown>
 
@@ -65,15 +66,11 @@ function place(target: Claims, [name = '', ...rest]: readonly string[], value: u
     const inner = Object.hasOwn(target, name) ? target[name] : {}
     if (inner === null || typeof inner !== 'object') return
     place(inner as Claims, rest, value)
-    define(target, name, inner)
-  } else if (!Object.hasOwn(target, name)) define(target, name, value)
+    setMember(target, name, inner)
+  } else if (!Object.hasOwn(target, name)) setMember(target, name, value)
   else if (isObject(target[name]) && isObject(value))
     for (const [key, each] of Object.entries(value)) place(target[name] as Claims, [key], each)
 }
-
-/** Plain assignment would run the setter behind `__proto__`. */
-const define = (target: Claims, name: string, value: unknown) =>
-  Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true })
 
 const isObject = (value: unknown): value is Claims => value !== null && typeof value === 'object' && !Array.isArray(value)
 

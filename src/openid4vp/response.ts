@@ -55,12 +55,14 @@ async function decrypt(jwe: string, { kid, privateKey }: ResponseKey): Promise<P
       keyManagementAlgorithms: ['ECDH-ES'],
       contentEncryptionAlgorithms: ['A128GCM', 'A256GCM'],
     })
-    return asObject(parseStrictJson(new TextDecoder('utf-8', { fatal: true }).decode(plaintext), { depthMax: JSON_DEPTH_MAX }))
+    return asObject(parseStrictJson(UTF_8.decode(plaintext), { depthMax: JSON_DEPTH_MAX }))
   } catch (error) {
     if (error instanceof UnreadableResponse) throw error
     throw new UnreadableResponse('the encrypted response cannot be read', { cause: error })
   }
 }
+
+const UTF_8 = new TextDecoder('utf-8', { fatal: true })
 
 /** A wallet that cannot encrypt may still say why it refuses (§ 8.3.1); a presentation must never come in clear when encryption was asked. */
 function plainParameters(form: ReadonlyMap<string, string>, encryptionAsked: boolean): Parameters {

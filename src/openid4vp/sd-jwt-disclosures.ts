@@ -2,6 +2,7 @@
 // takes unreferenced and doubled disclosures, reserved and colliding names and the wrong arity, and loses claims with odd names; a
 // walk that refuses those visits every value anyway, so it also builds the result.
 import { type Disclosure, isObject, JSON_DEPTH_MAX, Malformed, type Members } from './sd-jwt-form.ts'
+import { setMember } from './set-member.ts'
 
 const DISCLOSURE_NESTING_MAX = 10
 
@@ -9,18 +10,16 @@ const DISCLOSURE_NESTING_MAX = 10
 const NEVER_DISCLOSED = new Set(['iss', 'nbf', 'exp', 'cnf', 'vct', 'vct#integrity', 'aka_vcts', 'status'])
 const RESERVED = new Set(['_sd', '...', '_sd_alg'])
 
-/** How deep we are: in JSON, and in disclosures that were found inside disclosures. */
-type Place = { depth: number; nesting: number }
-
 /** The processed payload. Throws `Malformed` when payload and disclosures do not fit together. */
 export function discloseClaims(payload: Members, disclosures: Disclosure[]): Members {
   const { _sd_alg, ...signed } = payload
   const walk = new Walk(disclosures)
-  const claims = walk.object(signed, { depth: 1, nesting: 0 })
+  const claims = walk.object(signed, 1, 0)
   walk.assertAllReferenced()
   return claims
 }
 
+/** `depth` is that in JSON, `nesting` that in disclosures that were found inside disclosures. */
 class Walk {
   private readonly byDigest = new Map<string, Disclosure>()
   private readonly seen = new Set<string>()
@@ -30,45 +29,51 @@ class Walk {
     if (this.byDigest.size < disclosures.length) throw new Malformed('digests', 'A value is disclosed twice.')
   }
 
-  object(object: Members, place: Place): Members {
-    const members = new Map<string, unknown>()
-    for (const [name, value] of Object.entries(object)) {
+  object(object: Members, depth: number, nesting: number): Members {
+    const members: Members = {}
+    for (const name of Object.keys(object)) {
       if (name === '_sd') continue
       if (RESERVED.has(name)) throw new Malformed('digests', 'A reserved name is used for something else.')
-      members.set(name, this.value(value, inside(place)))
+      setMember(members, name, this.value(object[name], depth + 1, nesting))
     }
     for (const digest of digestsOf(object)) {
       const disclosure = this.take(digest)
       if (!disclosure) continue
-      const name = claimName(disclosure, place)
-      if (members.has(name)) throw new Malformed('digests', 'A disclosed claim has the name of a claim that is already there.')
-      members.set(name, this.value(disclosure.value, inside(disclosed(place))))
+      const name = claimName(disclosure, depth)
+      if (Object.hasOwn(members, name))
+        throw new Malformed('digests', 'A disclosed claim has the name of a claim that is already there.')
+      setMember(members, name, this.value(disclosure.value, depth + 1, nestedOnce(nesting)))
     }
-    // Not by assignment: that would make `__proto__` the prototype.
-    return Object.fromEntries(members)
+    return members
   }
 
-  private value(value: unknown, place: Place): unknown {
-    const isContainer = typeof value === 'object' && value !== null
-    if (isContainer && place.depth > JSON_DEPTH_MAX) throw tooDeep()
-    if (Array.isArray(value)) return value.flatMap(element => this.element(element, place))
-    return isObject(value) ? this.object(value, place) : value
+  private value(value: unknown, depth: number, nesting: number): unknown {
+    if (typeof value !== 'object' || value === null) return value
+    if (depth > JSON_DEPTH_MAX) throw tooDeep()
+    return Array.isArray(value) ? this.array(value, depth, nesting) : this.object(value as Members, depth, nesting)
   }
 
-  /** The element in an array, so that none is left of one that is not disclosed. */
-  private element(element: unknown, place: Place): [unknown] | [] {
-    const digest = elementDigest(element)
-    if (digest === undefined) return [this.value(element, inside(place))]
-    const disclosure = this.take(digest)
-    if (!disclosure) return []
-    if (disclosure.name !== undefined || typeof disclosure.salt !== 'string') throw wrongShape()
-    return [this.value(disclosure.value, inside(disclosed(place)))]
+  /** Nothing is left of an element that is not disclosed. */
+  private array(array: unknown[], depth: number, nesting: number): unknown[] {
+    const elements: unknown[] = []
+    for (const element of array) {
+      const digest = elementDigest(element)
+      const disclosure = digest === undefined ? undefined : this.take(digest)
+      if (digest === undefined) elements.push(this.value(element, depth + 1, nesting))
+      else if (disclosure) elements.push(this.disclosedElement(disclosure, depth + 1, nesting))
+    }
+    return elements
+  }
+
+  private disclosedElement({ salt, name, value }: Disclosure, depth: number, nesting: number): unknown {
+    if (name !== undefined || typeof salt !== 'string') throw wrongShape()
+    return this.value(value, depth, nestedOnce(nesting))
   }
 
   /** Undefined for a digest whose value the holder keeps, and for a decoy: nobody can tell them apart. */
   private take(digest: string): Disclosure | undefined {
-    if (this.seen.has(digest)) throw new Malformed('digests', 'The same digest is used twice.')
-    this.seen.add(digest)
+    const isNew = this.seen.size < this.seen.add(digest).size
+    if (!isNew) throw new Malformed('digests', 'The same digest is used twice.')
     return this.byDigest.get(digest)
   }
 
@@ -80,15 +85,15 @@ class Walk {
 
 const tooDeep = () => new Malformed('digests', 'The disclosed values are nested too deeply.')
 
-const inside = ({ depth, nesting }: Place): Place => ({ depth: depth + 1, nesting })
-
-function disclosed({ depth, nesting }: Place): Place {
+function nestedOnce(nesting: number): number {
   if (nesting === DISCLOSURE_NESTING_MAX) throw tooDeep()
-  return { depth, nesting: nesting + 1 }
+  return nesting + 1
 }
 
+const NO_DIGESTS: string[] = []
+
 function digestsOf(object: Members): string[] {
-  if (!Object.hasOwn(object, '_sd')) return []
+  if (!Object.hasOwn(object, '_sd')) return NO_DIGESTS
   const { _sd } = object
   if (Array.isArray(_sd) && _sd.every(digest => typeof digest === 'string')) return _sd
   throw new Malformed('digests', 'The list of digests is not a list of texts.')
@@ -101,7 +106,7 @@ function elementDigest(element: unknown): string | undefined {
   return typeof digest === 'string' ? digest : undefined
 }
 
-function claimName({ salt, name }: Disclosure, { depth }: Place): string {
+function claimName({ salt, name }: Disclosure, depth: number): string {
   if (typeof salt !== 'string' || typeof name !== 'string') throw wrongShape()
   if (RESERVED.has(name)) throw new Malformed('digests', 'A disclosed claim has a reserved name.')
   if (depth === 1 && NEVER_DISCLOSED.has(name)) {

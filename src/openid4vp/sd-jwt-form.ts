@@ -1,8 +1,8 @@
 // The compact form of an SD-JWT (RFC 9901 § 4): `JWT~disclosure~…~disclosure~` and, last, the key binding JWT or nothing.
-// @sd-jwt/core decodes it. Before that, everything it takes too lightly is refused here: sizes, characters outside base64url, text
-// that is not UTF-8, doubled names, a missing `~`. Only the text as received is ever hashed or verified.
+// Each part is decoded once, and refused for what a lenient decoder such as that of @sd-jwt/core lets pass: sizes, characters outside
+// base64url, text that is not UTF-8, doubled names, a missing `~`. Only the text as received is ever hashed or verified.
 import { hash } from 'node:crypto'
-import { SDJwt } from '@sd-jwt/core'
+import { Lru } from './lru.ts'
 import { assertStrictJson } from './strict-json.ts'
 
 const PRESENTATION_CHARS_MAX = 256 * 1024
@@ -12,7 +12,8 @@ const DISCLOSURE_CHARS_MAX = 64 * 1024
 export const JSON_DEPTH_MAX = 32
 
 export type Members = Record<string, unknown>
-export type Token = { text: string; header: Members; payload: Members }
+/** Of two tokens with the same header both may hold the same object. */
+export type Token = { text: string; header: Readonly<Members>; payload: Members }
 
 export type Disclosure = {
   digest: string
@@ -40,21 +41,21 @@ export class Malformed extends Error {
   }
 }
 
-/** Throws `Malformed`, or whatever the library throws. */
-export async function decodeSdJwt(presentation: string): Promise<DecodedSdJwt> {
+/** Throws `Malformed`, or the SyntaxError of JSON.parse. All parts are looked at before any is parsed. */
+export function decodeSdJwt(presentation: string): DecodedSdJwt {
   const { jwtText, disclosureTexts, keyBindingText } = splitWithinLimits(presentation)
-  assertJwt(jwtText)
-  for (const text of disclosureTexts) assertDisclosure(text)
-  if (keyBindingText) assertJwt(keyBindingText)
+  const jwtParts = jsonOfJwt(jwtText)
+  const disclosureParts = disclosureTexts.map(jsonOfDisclosure)
+  const keyBindingParts = keyBindingText ? jsonOfJwt(keyBindingText) : undefined
 
-  const decoded = await SDJwt.fromEncode(presentation, hasher)
-  const jwt = asToken(jwtText, decoded.jwt)
-  const alg = jwt.payload._sd_alg === undefined ? 'sha-256' : jwt.payload._sd_alg
+  const jwt = parseJwt(jwtText, jwtParts)
+  const keyBinding = keyBindingParts && parseJwt(keyBindingText, keyBindingParts)
+  const algorithm = hashOf(jwt.payload._sd_alg)
   return {
     jwt,
-    disclosures: await Promise.all((decoded.disclosures ?? []).map(disclosure => asDisclosure(disclosure, String(alg)))),
-    keyBinding: keyBindingText ? asToken(keyBindingText, decoded.kbJwt) : undefined,
-    sdHash: digestBytes(presentation.slice(0, presentation.length - keyBindingText.length), alg).toString('base64url'),
+    disclosures: disclosureTexts.map((text, index) => parseDisclosure(text, disclosureParts[index] ?? '', algorithm)),
+    keyBinding,
+    sdHash: hash(algorithm, presentation.slice(0, presentation.length - keyBindingText.length), 'base64url'),
   }
 }
 
@@ -69,33 +70,45 @@ function splitWithinLimits(presentation: string) {
   return { jwtText, disclosureTexts: rest, keyBindingText }
 }
 
+/** The JSON in a JWT, not parsed yet, but for a header that is known already. */
+type JwtParts = { header: string | Members; headerText: string; payload: string }
+
 // An empty signature passes here, so that `alg: none` is named as what it is: not signed.
-function assertJwt(text: string): void {
-  const [header = '', payload = '', signature, ...rest] = text.split('.')
-  const isJwt =
-    signature !== undefined && rest.length === 0 && bytesOf(signature) && isStrictJson(header) && isStrictJson(payload)
-  if (!isJwt) throw new Malformed('format', 'It is not an SD-JWT in compact form with well-formed JSON.')
+function jsonOfJwt(text: string): JwtParts {
+  const [headerText = '', payloadText = '', signature, ...rest] = text.split('.')
+  if (signature !== undefined && rest.length === 0 && bytesOf(signature)) {
+    const header = knownHeaders.get(headerText) ?? strictJsonOf(headerText, '{')
+    const payload = header === undefined ? undefined : strictJsonOf(payloadText, '{')
+    if (header !== undefined && payload !== undefined) return { header, headerText, payload }
+  }
+  throw new Malformed('format', 'It is not an SD-JWT in compact form with well-formed JSON.')
 }
 
-// The library would take a string of two characters, or an object with a `length`, for an array.
-function assertDisclosure(text: string): void {
-  if (!isStrictJson(text, '[')) throw new Malformed('digests', 'A disclosed value is not written as a well-formed disclosure.')
+/** An issuer's credentials all begin alike, and so do the key bindings of one kind of wallet. By their text, and never changed. */
+const knownHeaders = new Lru<Members>({ countMax: 256 })
+const KNOWN_HEADER_CHARS_MAX = 8192
+
+function jsonOfDisclosure(text: string): string {
+  const json = strictJsonOf(text, '[')
+  if (json === undefined) throw new Malformed('digests', 'A disclosed value is not written as a well-formed disclosure.')
+  return json
 }
 
-function isStrictJson(text: string, opening: '{' | '[' = '{'): boolean {
+function strictJsonOf(text: string, opening: '{' | '['): string | undefined {
   const bytes = bytesOf(text)
-  if (!bytes) return false
+  if (!bytes) return undefined
   try {
     const json = UTF_8.decode(bytes)
     assertStrictJson(json, { depthMax: JSON_DEPTH_MAX })
-    return json.trimStart().startsWith(opening)
+    return json.trimStart().startsWith(opening) ? json : undefined
   } catch {
     // Which of the faults it is helps nobody.
-    return false
+    return undefined
   }
 }
 
-const UTF_8 = new TextDecoder('utf-8', { fatal: true })
+// A byte order mark stays, and is no JSON.
+const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** RFC 7515 § 2: base64url without padding; and without stray bits at the end, or one signature could be written in four ways. */
 function bytesOf(text: string): Buffer | undefined {
@@ -110,24 +123,24 @@ const HASHES = new Map<unknown, string>([
   ['sha-512', 'sha512'],
 ])
 
-const hasher = (text: string | ArrayBuffer, alg: string): Buffer => digestBytes(String(text), alg)
-
-function digestBytes(text: string, alg: unknown): Buffer {
+function hashOf(alg: unknown = 'sha-256'): string {
   const name = HASHES.get(alg)
   if (!name) throw new Malformed('digests', 'The credential uses a hash algorithm that is not supported.')
-  return hash(name, text, 'buffer')
+  return name
 }
 
-function asToken(text: string, jwt: { header?: unknown; payload?: unknown } | undefined): Token {
-  if (!isObject(jwt?.header) || !isObject(jwt.payload)) throw new Malformed('format', 'It is not an SD-JWT in compact form.')
-  return { text, header: jwt.header, payload: jwt.payload }
+function parseJwt(text: string, { header, headerText, payload }: JwtParts): Token {
+  if (typeof header !== 'string') return { text, header, payload: JSON.parse(payload) }
+  const parsed: Members = JSON.parse(header)
+  if (headerText.length <= KNOWN_HEADER_CHARS_MAX) knownHeaders.set(headerText, parsed)
+  return { text, header: parsed, payload: JSON.parse(payload) }
 }
 
-type LibraryDisclosure = NonNullable<SDJwt['disclosures']>[number]
-
-async function asDisclosure(disclosure: LibraryDisclosure, alg: string): Promise<Disclosure> {
-  const { salt, key: name, value } = disclosure
-  return { digest: await disclosure.digest({ hasher, alg }), salt, name, value }
+function parseDisclosure(text: string, json: string, algorithm: string): Disclosure {
+  const parts: unknown[] = JSON.parse(json)
+  const [salt, name, value] = parts.length === 2 ? [parts[0], undefined, parts[1]] : parts
+  if (parts.length !== 2 && parts.length !== 3) throw new Malformed('format', 'It cannot be read as an SD-JWT credential.')
+  return { digest: hash(algorithm, text, 'base64url'), salt, name, value }
 }
 
 export const isObject = (value: unknown): value is Members => typeof value === 'object' && value !== null && !Array.isArray(value)

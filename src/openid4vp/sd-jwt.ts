@@ -13,12 +13,12 @@ import type { Findings } from './finding.ts'
 import { importCertificateKey, isSignedBy } from './jws.ts'
 import { findKeyBindingProblem } from './key-binding.ts'
 import { discloseClaims } from './sd-jwt-disclosures.ts'
-import { type DecodedSdJwt, decodeSdJwt, isObject, Malformed, type Members, type Token } from './sd-jwt-form.ts'
+import { decodeSdJwt, isObject, Malformed, type Members, type Token } from './sd-jwt-form.ts'
 
-type Issuer = { chain: Uint8Array[]; key: CryptoKey | undefined }
+type Issuer = { chain: readonly Uint8Array[]; key: CryptoKey | undefined }
 
 /** Undefined after a finding on `format` or `digests` that leaves nothing to read. Never throws. */
-export async function readSdJwt(
+export function readSdJwt(
   findings: Findings,
   presentation: string,
   expected: Expected,
@@ -53,12 +53,19 @@ async function refusing<T>(findings: Findings, attempt: () => Promise<T>): Promi
 type Reading = { expected: Expected; holderBindingRequired: boolean; issuerOf: (header: Members) => Promise<Issuer> }
 
 async function read(findings: Findings, presentation: string, { expected, holderBindingRequired, issuerOf }: Reading) {
-  const sdJwt = await decodeSdJwt(presentation)
+  const sdJwt = decodeSdJwt(presentation)
   const { header, payload } = sdJwt.jwt
   assertHeader(header)
   const issuer = await issuerOf(header)
+  const isProofChecked = holderBindingRequired || sdJwt.keyBinding !== undefined
+  // Both signatures are verified at the same time, on other threads; what they tell comes in the order of the checks.
+  const [issuerProblem, holderProblem] = await Promise.all([
+    findIssuerSignatureProblem(sdJwt.jwt, issuer.key),
+    isProofChecked ? findKeyBindingProblem(sdJwt, expected) : undefined,
+  ])
 
-  await checkIssuerSignature(findings, sdJwt.jwt, issuer.key)
+  if (issuerProblem === undefined) findings.pass('issuer_signature')
+  else findings.fail('issuer_signature', 'signature_invalid', issuerProblem)
   const claims = discloseClaims(payload, sdJwt.disclosures)
   findings.pass('digests')
   const credential = describe(claims, issuer.chain)
@@ -66,7 +73,10 @@ async function read(findings: Findings, presentation: string, { expected, holder
   if (header.typ === 'vc+sd-jwt') findings.warn('format', 'The credential uses the former type name "vc+sd-jwt".')
 
   checkValidity(findings, claims, expected.now)
-  await checkHolderBinding(findings, sdJwt, { expected, holderBindingRequired })
+  // Whether it is needed is said by the query, never by what came; what came is verified in any case (RFC 9901 § 7.3).
+  if (!isProofChecked) findings.skip('holder_binding', 'The query does not ask for a proof of possession.')
+  else if (holderProblem === undefined) findings.pass('holder_binding')
+  else findings.fail('holder_binding', 'holder_binding_invalid', holderProblem)
   return credential
 }
 
@@ -77,8 +87,16 @@ function assertHeader({ typ, crit }: Members): void {
   if (crit !== undefined) throw new Malformed('format', 'The credential asks for an extension that is not supported.')
 }
 
+const knownIssuers = new WeakMap<Members, Issuer>()
+
+async function issuerFromX5c(header: Members): Promise<Issuer> {
+  const known = knownIssuers.get(header) ?? (await readX5c(header))
+  knownIssuers.set(header, known)
+  return known
+}
+
 // HAIP 1.0 § 6.1.1. No other way to find the key, or an attacker could choose it (SD-JWT VC § 10.2).
-async function issuerFromX5c({ x5c }: Members): Promise<Issuer> {
+async function readX5c({ x5c }: Members): Promise<Issuer> {
   if (!Array.isArray(x5c) || x5c.length === 0)
     throw new Malformed('format', 'The credential does not carry a certificate of its issuer.')
   if (x5c.length > CERTIFICATES_MAX)
@@ -97,14 +115,13 @@ function certificateBytes(text: unknown): Uint8Array {
   throw new Malformed('format', 'A certificate of the issuer is too large or wrongly encoded.')
 }
 
-async function checkIssuerSignature(findings: Findings, { text, header }: Token, key: CryptoKey | undefined): Promise<void> {
-  if (!key)
-    return findings.fail('issuer_signature', 'signature_invalid', 'The key of the issuer is not of a kind that is accepted.')
-  if (await isSignedBy({ text, alg: header.alg, key })) return findings.pass('issuer_signature')
-  findings.fail('issuer_signature', 'signature_invalid', 'The credential is not signed with the key of its issuer.')
+async function findIssuerSignatureProblem({ text, header }: Token, key: CryptoKey | undefined): Promise<string | undefined> {
+  if (!key) return 'The key of the issuer is not of a kind that is accepted.'
+  const isSigned = await isSignedBy({ text, alg: header.alg, key })
+  return isSigned ? undefined : 'The credential is not signed with the key of its issuer.'
 }
 
-function describe(claims: Members, chain: Uint8Array[]): ReadCredential {
+function describe(claims: Members, chain: readonly Uint8Array[]): ReadCredential {
   const { vct, exp, nbf, iat, status } = claims
   if (typeof vct !== 'string' || vct === '') throw new Malformed('format', 'The credential does not name its type.')
   if (![exp, nbf, iat].every(isDate)) throw new Malformed('format', 'A date of the credential is not a number.')
@@ -127,20 +144,4 @@ function checkValidity(findings: Findings, { exp, nbf, iat }: Members, now: numb
   if (isExpired) findings.fail('validity', 'credential_expired', 'The credential has expired.')
   if (isEarly) findings.fail('validity', 'credential_not_yet_valid', 'The credential is not valid yet.')
   if (!isExpired && !isEarly) findings.pass('validity')
-}
-
-type Binding = Pick<Reading, 'expected' | 'holderBindingRequired'>
-
-/** Whether it is needed is said by the query, never by what came; what came is verified in any case (RFC 9901 § 7.3). */
-async function checkHolderBinding(
-  findings: Findings,
-  sdJwt: DecodedSdJwt,
-  { expected, holderBindingRequired }: Binding,
-): Promise<void> {
-  if (!holderBindingRequired && !sdJwt.keyBinding) {
-    return findings.skip('holder_binding', 'The query does not ask for a proof of possession.')
-  }
-  const problem = await findKeyBindingProblem(sdJwt, expected)
-  if (problem === undefined) findings.pass('holder_binding')
-  else findings.fail('holder_binding', 'holder_binding_invalid', problem)
 }

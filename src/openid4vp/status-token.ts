@@ -1,7 +1,8 @@
 // Status List Tokens (Token Status List § 5): a signed list, as JWT or as CWT. Reading one proves its signature and its form, and nothing
 // about who signed it: the certificates come along for the caller to judge. Faults are thrown as `StatusFault`, which the caller catches once.
 
-import { CborError, type CborItem, type CborKey, parseCbor } from './cbor.ts'
+import { parseCbor } from './cbor.ts'
+import { CborError, type CborKey, type CborMap } from './cbor-item.ts'
 import { parseSign1, verifySign1 } from './cose.ts'
 import type { Curve } from './cose-key.ts'
 import { CERTIFICATE_BYTES_MAX, CERTIFICATES_MAX } from './credential.ts'
@@ -103,7 +104,7 @@ function parseCwt(bytes: Uint8Array) {
     const sign1 = parseSign1(bytes)
     const claims = parseCbor(sign1.payload ?? new Uint8Array()).asMap()
     const list = claims.get(CWT.list)?.asMap()
-    const of = (members: Map<CborKey, CborItem> | undefined, key: CborKey) => members?.get(key)?.decode()
+    const of = (members: CborMap | undefined, key: CborKey) => members?.get(key)?.decode()
     const lst = list?.get('lst')?.asBytes()
     if (!lst) throw new StatusFault(NO_LIST)
     const { sub, iat, exp, ttl } = CWT

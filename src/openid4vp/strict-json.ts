@@ -16,6 +16,8 @@ export function parseStrictJson(text: string, limits: JsonLimits): unknown {
 /** For a text that someone else parses. It does not judge the grammar: JSON.parse, which must follow, does. */
 export function assertStrictJson(text: string, { depthMax }: JsonLimits): void {
   if (!text.isWellFormed()) throw new SyntaxError('half of a surrogate pair')
+  // Nearly no text has any, and then a string that is no name needs no second look.
+  const hasEscapes = text.includes('\\')
   // One entry per open container: the names so far of an object, null for an array.
   const open: (Set<string> | null)[] = []
   // After `{` and `,`. In an array nobody collects the names.
@@ -24,10 +26,12 @@ export function assertStrictJson(text: string, { depthMax }: JsonLimits): void {
     switch (text.charCodeAt(at)) {
       case QUOTE: {
         const end = endOfString(text, at)
-        const string = unescaped(text.slice(at + 1, end))
         const names = isNameNext ? open.at(-1) : null
-        if (names?.has(string)) throw new SyntaxError('a name twice in one object')
-        names?.add(string)
+        if (names || hasEscapes) {
+          const string = unescaped(text.slice(at + 1, end))
+          if (names?.has(string)) throw new SyntaxError('a name twice in one object')
+          names?.add(string)
+        }
         isNameNext = false
         at = end
         break

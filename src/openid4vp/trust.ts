@@ -99,7 +99,7 @@ class JudgedChain {
     private readonly chain: readonly Uint8Array[],
     private readonly purpose: TrustPurpose,
   ) {
-    this.fingerprint = hash('sha256', Buffer.concat(chain.flatMap(der => [lengthOf(der), der])), 'base64url')
+    this.fingerprint = fingerprintOf(chain)
   }
 
   get issuer(): Issuer {
@@ -148,6 +148,14 @@ class JudgedChain {
     this.linked ??= linkChain(this.chain)
     return this.linked
   }
+}
+
+const fingerprints = new WeakMap<readonly Uint8Array[], string>()
+
+function fingerprintOf(chain: readonly Uint8Array[]): string {
+  const known = fingerprints.get(chain) ?? hash('sha256', Buffer.concat(chain.flatMap(der => [lengthOf(der), der])), 'base64url')
+  fingerprints.set(chain, known)
+  return known
 }
 
 function lengthOf(der: Uint8Array): Uint8Array {

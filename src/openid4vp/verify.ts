@@ -66,7 +66,7 @@ async function judgeCredential(
   const credential = await read(findings, presentation, expected, holderBindingRequired)
   if (!credential) return judged(query.id, query.format, findings)
 
-  const { issuer, anchor } = await checkTrust(findings, {
+  const { issuer, anchor } = checkTrust(findings, {
     chain: credential.chain,
     type: credential.type,
     anchors,
@@ -117,10 +117,13 @@ function judged(
 
 /** The first reason that applies to any of the credentials, in the order of FAILURES; a check that was never made is a reason too. */
 function firstFailure(credentials: readonly JudgedCredential[]): Failure | undefined {
-  const failures = new Set(credentials.flatMap(({ findings }) => findings.flatMap(({ failure }) => failure ?? [])))
-  if (credentials.some(({ signatureValid }) => !signatureValid)) failures.add('signature_invalid')
-  if (credentials.some(({ holderBindingValid }) => !holderBindingValid)) failures.add('holder_binding_invalid')
-  if (credentials.some(({ trusted }) => !trusted)) failures.add('issuer_untrusted')
+  const failures = new Set<Failure>()
+  for (const { findings, signatureValid, holderBindingValid, trusted } of credentials) {
+    for (const { failure } of findings) if (failure) failures.add(failure)
+    if (!signatureValid) failures.add('signature_invalid')
+    if (!holderBindingValid) failures.add('holder_binding_invalid')
+    if (!trusted) failures.add('issuer_untrusted')
+  }
   return FAILURES.find(failure => failures.has(failure))
 }
 

@@ -1,4 +1,5 @@
 import type { Deps } from '../deps.ts'
+import { Lru } from '../openid4vp/lru.ts'
 import type { TrustAnchor } from '../openid4vp/trust.ts'
 import { listAnchors } from './store.ts'
 
@@ -16,4 +17,11 @@ export async function trustAnchors(deps: Pick<Deps, 'db' | 'sandbox'>, environme
   return environment === 'test' ? [...own, (await deps.sandbox()).anchor] : own
 }
 
-const derOf = (pem: string): Uint8Array => Buffer.from(pem.replace(/-----[A-Z ]+-----|\s/g, ''), 'base64')
+/** They are few, and asked for with every answer. */
+const known = new Lru<Uint8Array>({ countMax: 1000 })
+
+function derOf(pem: string): Uint8Array {
+  const der = known.get(pem) ?? Buffer.from(pem.replace(/-----[A-Z ]+-----|\s/g, ''), 'base64')
+  known.set(pem, der)
+  return der
+}

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type CborItem, CborTag, parseCbor } from '../../src/openid4vp/cbor.ts'
+import { parseCbor } from '../../src/openid4vp/cbor.ts'
 import { encodeArray, encodeBytes, encodeTag, encodeText } from '../../src/openid4vp/cbor-encode.ts'
+import { type CborItem, CborTag } from '../../src/openid4vp/cbor-item.ts'
 import { cborToJson } from '../../src/openid4vp/cbor-json.ts'
 import { cbor, head, hex, Raw, Tagged } from '../helpers/mdoc.ts'
 
@@ -66,6 +67,46 @@ describe('refused', () => {
     ['a tag beyond 2^53', 'db 0020000000000000 00', 'a tag number is too large'],
   ]
   test.each(cases)('%s', (_, input, reason) => expect(parse(hex(input))).toThrow(reason))
+})
+
+test('a name is the same whether it came before or not, and whatever else came in between', () => {
+  const name = fc.oneof(
+    fc.string({ unit: 'grapheme', maxLength: 40 }),
+    fc.string({ maxLength: 3 }),
+    fc.constantFrom('docType', 'é'),
+  )
+  fc.assert(
+    fc.property(fc.array(name, { maxLength: 40 }), texts => {
+      for (const text of texts) {
+        if (text.startsWith('\ufeff')) continue
+        const [key] = [
+          ...parseCbor(cbor(new Map([[text, 0]])))
+            .asMap()
+            .keys(),
+        ]
+        expect(key).toBe(text)
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('a name whose UTF-8 bytes spell another name in Latin-1 is never taken for it', () => {
+  const keyOf = (text: string) =>
+    [
+      ...parseCbor(cbor(new Map([[text, 0]])))
+        .asMap()
+        .keys(),
+    ][0]
+  const confused: string[] = []
+  for (let code = 0x80; code < 0x800; code++) {
+    for (const end of ['', 'é', 'ж', '€']) {
+      const text = String.fromCharCode(code) + end
+      keyOf(Buffer.from(text).toString('latin1'))
+      if (keyOf(text) !== text) confused.push(text)
+    }
+  }
+  expect(confused).toEqual([])
 })
 
 describe('limits, on both sides', () => {
