@@ -1,5 +1,5 @@
 // Does the suite notice? Puts one slip at a time into a copy of the checkout and runs the tests that must go red. Not part of a change's
-// checks: it takes minutes. `--list` names them all, `--only NAME` runs those whose name has NAME in it.
+// checks: it takes minutes.
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -11,10 +11,21 @@ const TEST_MS_MAX = 180_000
 
 type Verdict = 'killed' | 'survived' | 'unclear'
 
-const { values } = parseArgs({ options: { list: { type: 'boolean' }, only: { type: 'string' } } })
+const HELP = `usage: scripts/bun scripts/mutants.ts [--list] [--only NAME]
+
+Puts one-line slips, one at a time, into a copy of the checkout and runs the tests that must notice. Ends with one JSON line; the exit code is 1 when a
+slip went unnoticed, or when a test run ended without a failing test.
+
+--list       names all of them
+--only NAME  only those whose name has NAME in it
+
+example: scripts/bun scripts/mutants.ts --only tenant`
+
+const { values } = parseArgs({ options: { list: { type: 'boolean' }, only: { type: 'string' }, help: { type: 'boolean' } } })
 const chosen = MUTANTS.filter(({ name }) => name.includes(values.only ?? ''))
 
-if (values.list) console.log(chosen.map(({ name, file }) => `${name}  ${file}`).join('\n'))
+if (values.help) console.log(HELP)
+else if (values.list) console.log(chosen.map(({ name, file }) => `${name}  ${file}`).join('\n'))
 else process.exit(await runAll(chosen))
 
 async function runAll(mutants: Mutant[]): Promise<number> {

@@ -14,14 +14,32 @@ export type SoakResult = SoakArguments & {
   violations: string[]
 }
 
-/** `--seed N --minutes M`; without a seed one is drawn, and told. */
+const HELP = `usage: scripts/bun scripts/soak-NAME.ts [--seed N] [--minutes M]
+
+Puts the service under stress for so many minutes (${MINUTES_DEFAULT}). Progress goes to standard error; the result is one JSON line on standard output, with
+the commit, the seed, counts, percentiles in milliseconds, and violations. Any violation makes the exit code 1. Without a seed one is drawn, and told.
+
+example: scripts/bun scripts/soak-kill.ts --seed 7 --minutes 30`
+
+/** Ends the process for a call for help, or a wrong one. */
 export function parseSoakArguments(argv: readonly string[]): SoakArguments {
-  const { values } = parseArgs({ args: [...argv], options: { seed: { type: 'string' }, minutes: { type: 'string' } } })
-  const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
-  const minutes = Number(values.minutes ?? MINUTES_DEFAULT)
-  if (!Number.isSafeInteger(seed) || !(minutes > 0))
-    throw new Error('use --seed with a whole number, --minutes with a positive one')
-  return { seed, minutes }
+  try {
+    const options = { seed: { type: 'string' }, minutes: { type: 'string' }, help: { type: 'boolean' } } as const
+    const { values } = parseArgs({ args: [...argv], options })
+    if (values.help) end(0, HELP)
+    const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
+    const minutes = Number(values.minutes ?? MINUTES_DEFAULT)
+    if (Number.isSafeInteger(seed) && minutes > 0) return { seed, minutes }
+    return end(2, 'soak: --seed takes a whole number, --minutes a positive one\nhint: --help shows how to call it')
+  } catch (error) {
+    return end(2, `soak: ${(error as Error).message}\nhint: --help shows how to call it`)
+  }
+}
+
+function end(code: number, text: string): never {
+  if (code === 0) console.log(text)
+  else console.error(text)
+  process.exit(code)
 }
 
 /** Exactly one line on standard output; gives the exit code. */
