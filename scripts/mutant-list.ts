@@ -64,14 +64,14 @@ export const MUTANTS: Mutant[] = [
   ),
   mutant(
     'redeem without environment',
-    'verifications/store.ts',
+    'verifications/answer-store.ts',
     '        eq(verificationSessions.environment, environment),',
     '',
     WALLET,
   ),
   mutant(
     'device redeems others',
-    'verifications/store.ts',
+    'verifications/answer-store.ts',
     'deviceId === undefined ? undefined : eq(verificationSessions.deviceId, deviceId),\n        eq(verificationSessions.responseCodeHash',
     'eq(verificationSessions.responseCodeHash',
     'devices/rights',
@@ -110,7 +110,7 @@ export const MUTANTS: Mutant[] = [
   mutant('another body replayed', 'verifications/idempotency.ts', 'stored.fingerprint !== fingerprint ||', 'false ||', CREATE),
   mutant(
     'session without deadline in the race',
-    'verifications/store.ts',
+    'verifications/answer-store.ts',
     "        gt(verificationSessions.expiresAt, column('at')),",
     '',
     WALLET,
@@ -119,7 +119,7 @@ export const MUTANTS: Mutant[] = [
   mutant('wallet expiry exclusive', 'wallet/session.ts', 'expiresAt <= now', 'expiresAt < now', WALLET),
   mutant(
     'answered twice',
-    'verifications/store.ts',
+    'verifications/answer-store.ts',
     "        eq(verificationSessions.status, 'pending'),\n        gt(",
     '        gt(',
     WALLET,
@@ -144,27 +144,27 @@ export const MUTANTS: Mutant[] = [
   ),
   mutant(
     'response code expiry inclusive',
-    'verifications/store.ts',
+    'verifications/answer-store.ts',
     'gt(verificationSessions.responseCodeExpiresAt, now)',
     'gt(verificationSessions.responseCodeExpiresAt, now - 1)',
     WALLET,
   ),
-  mutant('response code works twice', 'verifications/store.ts', '        isNull(verificationSessions.redeemedAt),', '', WALLET),
+  mutant(
+    'response code works twice',
+    'verifications/answer-store.ts',
+    '        isNull(verificationSessions.redeemedAt),',
+    '',
+    WALLET,
+  ),
   mutant(
     'any response code works',
-    'verifications/store.ts',
+    'verifications/answer-store.ts',
     '        eq(verificationSessions.responseCodeHash, codeHash),',
     '',
     WALLET,
   ),
   // Erasure.
-  mutant(
-    'erasure leaves the replay',
-    'verifications/erase.ts',
-    'if (found.verification.idempotencyHash !== null) await',
-    'if (false) await',
-    ERASE,
-  ),
+  mutant('erasure leaves the replay', 'verifications/erase.ts', 'if (idempotencyHash !== null) await', 'if (false) await', ERASE),
   mutant(
     'erasure leaves deliveries',
     'verifications/erase.ts',
