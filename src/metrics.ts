@@ -85,8 +85,11 @@ export function createMetrics(): Metrics {
         for (const each of series.values()) lines.push(...histogramLines(name as HistogramName, each))
       }
       for (const [name, { help, read, labels }] of gauges) {
+        // One that cannot be read is missing; the others are not.
+        const value = await Promise.try(read).catch(() => undefined)
+        if (value === undefined) continue
         lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${name.endsWith('_total') ? 'counter' : 'gauge'}`)
-        lines.push(`${name}${braces(labels)} ${numberText(await read())}`)
+        lines.push(`${name}${braces(labels)} ${numberText(value)}`)
       }
       return `${lines.join('\n')}\n`
     },

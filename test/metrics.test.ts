@@ -112,6 +112,15 @@ describe('gauges', () => {
     pending = 4
     expect((await read())[0]?.samples[0]?.value).toBe(4)
   })
+
+  test('that cannot be read are missing, and the others are there', async () => {
+    const metrics = createMetrics()
+    metrics.gauge('vidimus_write_queue', 'Writes that wait.', () => {
+      throw new Error('no such file')
+    })
+    metrics.gauge('vidimus_verifications_pending', 'Sessions waiting for a wallet.', async () => 3)
+    expect(parsePrometheus(await metrics.render()).map(({ name }) => name)).toEqual(['vidimus_verifications_pending'])
+  })
 })
 
 test('whatever a label holds, the page stays valid and no label can add a line or another label', async () => {

@@ -1,9 +1,10 @@
 // What an operator reads off /metrics beside the counters: each is looked up when the page is asked for, never in between.
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { version } from '../../package.json' with { type: 'json' }
 import { findHead } from '../audit/store.ts'
 import { databaseFile, sizeOf } from '../db/files.ts'
 import type { Deps } from '../deps.ts'
+import { openFilesLimit } from '../doctor/open-files.ts'
 import { countPending } from '../verifications/store.ts'
 import { signingState } from '../wallet/signing.ts'
 import { countPendingDeliveries, findOldestDue } from '../webhooks/store.ts'
@@ -47,8 +48,6 @@ function addProcess({ metrics }: Deps, startedAt: number): void {
   })
   if (process.platform !== 'linux') return
   metrics.gauge('process_open_fds', 'Files and connections that are open.', () => readdirSync('/proc/self/fd').length)
-  metrics.gauge('process_max_fds', 'How many may be.', () => {
-    const limit = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
-    return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit)
-  })
+  const limit = openFilesLimit()
+  if (limit !== undefined) metrics.gauge('process_max_fds', 'How many may be.', () => limit)
 }

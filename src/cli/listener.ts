@@ -21,16 +21,20 @@ export function listen(app: App, { port: wanted, host }: Pick<Config, 'port' | '
     const ended = Promise.resolve(server?.stop()).then(() => void ending.delete(ended))
     ending.add(ended)
   }
+  let isStopped = false
   open(app, { port: wanted, host, pair })
   const port = app.server?.port ?? wanted
 
   return {
     port,
     renew(renewed) {
+      // A listener that is opened after the last one was closed would outlive the database.
+      if (isStopped) return
       tryOut(renewed)
       open(app, { port, host, pair: renewed, makeWay: () => end(app) })
     },
     async stop() {
+      isStopped = true
       await Promise.all([app.stop(), ...ending])
     },
   }

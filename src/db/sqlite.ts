@@ -112,9 +112,15 @@ export function createStorage(
     })
   }
 
+  /** Must not throw: every write begins with it. A page that could not be read has ended it already, or cannot be ended in order. */
   const endReading = () => {
-    if (isReading) commit.run()
+    if (!isReading) return
     isReading = false
+    try {
+      if (writer.inTransaction) commit.run()
+    } catch {
+      if (writer.inTransaction) writer.run('ROLLBACK')
+    }
   }
 
   const warm = (): Db => {
@@ -161,9 +167,15 @@ export function createStorage(
     }
   }
 
+  /** Whoever looked something up a moment ago is done with it. */
+  const beginWriting = () => {
+    endReading()
+    begin.run()
+  }
+
   /** False, and nothing done, when one of them failed. */
   async function commitTogether(group: Job[]): Promise<boolean> {
-    begin.run()
+    beginWriting()
     try {
       for (const job of group) job.value = await job.run(tx)
     } catch (error) {
@@ -177,7 +189,7 @@ export function createStorage(
   }
 
   async function commitApart(group: Job[]): Promise<void> {
-    begin.run()
+    beginWriting()
     for (const job of group) await runJob(job)
     commit.run()
   }

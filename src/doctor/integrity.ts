@@ -6,10 +6,13 @@ import type { Scene } from './scene.ts'
 
 const READING_MS_MAX = 4000
 const MIB_BYTES = 1024 * 1024
+/** More is not even begun: a thread that reads cannot be interrupted, and what it reads cannot be taken out of the log meanwhile. */
+const SIZE_BYTES_MAX = 512 * MIB_BYTES
 
 /** In a thread of its own, on a connection of its own: it reads every page, and the service must not wait for that. */
 export async function checkDatabase({ deps }: Scene): Promise<Found> {
   const file = databaseFile(deps.config.dataDir)
+  if (sizeOf(file) > SIZE_BYTES_MAX) return found('late', file)
   const worker = hireThread('doctor/integrity-worker')
   try {
     const told = new Promise<Soundness>((resolve, reject) => {

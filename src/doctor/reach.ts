@@ -22,7 +22,7 @@ export async function whyUnreachable({ egress, resolve }: Pick<Deps, 'egress' | 
     }
     const timer = setTimeout(() => finish('it does not answer'), CONNECT_MS_MAX)
     socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => finish())
-    socket.once('error', (error: { code?: string }) =>
+    socket.on('error', (error: { code?: string }) =>
       finish(
         /CERT|TLS|SSL|SIGNED|VERIFY|ALTNAME/.test(error.code ?? '')
           ? 'its certificate is not valid'

@@ -6,7 +6,7 @@ import { ApiError, apiError, envelope } from './errors.ts'
 import { describeProblem } from './schema.ts'
 
 const URL_LENGTH_MAX = 4096
-/** A UUID, a ULID, a trace id: what callers name their requests with. No key, token, code or id of ours has this form, and so none gets into a log. */
+/** A UUID, a ULID, a trace id: what callers name their requests with. No key, token, code or session id of ours has this form, so none gets into a log. */
 const GIVEN_ID = /^[A-Za-z0-9-]{16,36}$/
 
 /** What is known of a request while it is in work: for its log line, its limits and its metrics. */

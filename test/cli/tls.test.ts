@@ -292,6 +292,16 @@ describe('SIGHUP', () => {
     expect(await service.process.exited).toBe(0)
   })
 
+  test('while the service stops opens nothing again: it ends', async () => {
+    const dir = temporaryDir()
+    const made = await vidimusJson<Made>(dir, 'tls', 'init', '--host', 'localhost')
+    const service = await serve(dir, [], tlsOf(made))
+    service.process.kill('SIGTERM')
+    const again = setInterval(() => service.process.kill('SIGHUP'), 5)
+    expect(await service.process.exited).toBe(0)
+    clearInterval(again)
+  })
+
   test('without a pair it is a line in the log, and nothing else', async () => {
     const service = await serve(temporaryDir())
     const log = logOf(service)

@@ -360,6 +360,30 @@ describe('a commit that fails', () => {
   })
 })
 
+describe('what is looked up on the connection of the writer', () => {
+  test('keeps no write waiting when its reading was ended by SQLite, as after a page that could not be read', async () => {
+    const { warm, write, writer, rows } = storage()
+    warm()
+    writer.run('ROLLBACK')
+    await write(tx => tx.run(sql`INSERT INTO notes (n) VALUES (1)`))
+    expect(rows()).toEqual([1])
+  })
+
+  test('between the first and the second try of a group that failed, disturbs neither', async () => {
+    const { warm, write, rows } = storage()
+    const failing = write(async () => {
+      // Looks something up in the moments after the failure, one after the other.
+      let later = Promise.resolve()
+      for (let i = 0; i < 20; i++) later = later.then(() => void warm())
+      throw new Error('refused')
+    })
+    const good = write(tx => tx.run(sql`INSERT INTO notes (n) VALUES (1)`))
+    expect(failing).rejects.toThrow('refused')
+    await good
+    expect(rows()).toEqual([1])
+  })
+})
+
 describe('a full disk', () => {
   /** No page more than there is now, and a little. */
   function fill({ writer }: Fixture, spare: number): void {
