@@ -134,11 +134,13 @@ describe('the verdict', () => {
 describe('staff', () => {
   browserTest('can do all of it by keyboard', async openPage => {
     const { app, page } = await openTill(openPage)
+    const templates = () => button(page, 'Age 18 or over').waitFor()
+    await templates()
     await page.keyboard.press('3')
     await answer(app, await walletUri(page))
     await heading(page, 'Yes').waitFor()
     await page.keyboard.press('Enter')
-    await isIdle(page)
+    await templates()
     await page.keyboard.press('1')
     await answer(app, await walletUri(page), 'minor')
     await heading(page, 'No').waitFor()

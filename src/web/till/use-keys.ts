@@ -1,10 +1,11 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 /** Acts by key, where the focus is on nothing that has a use for it. */
 export function useKeys(acts: Readonly<Record<string, () => void>>): void {
   const current = useRef(acts)
   current.current = acts
-  useEffect(() => {
+  // Before it is drawn: whoever sees the page may press at once.
+  useLayoutEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.defaultPrevented || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return
       if (event.target instanceof Element && event.target.closest('input, dialog')) return
