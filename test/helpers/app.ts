@@ -149,7 +149,7 @@ export async function createVerification(app: TestApp, key: string, body: object
 
 /** Waits for what happens by itself, with a bound. */
 export async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 1000; i++) {
+  for (let i = 0; i < 6000; i++) {
     if (await condition()) return
     await Bun.sleep(5)
   }

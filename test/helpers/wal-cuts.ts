@@ -18,7 +18,7 @@ export async function traded(random: Seeded, steps: number): Promise<Traded> {
   // The tables themselves, and the shop, are in the database: that part cannot be cut.
   await app.deps.checkpoint()
   const log = join(app.dir, 'vidimus.db-wal')
-  const writer = (app.deps.warm as unknown as { $client: Database }).$client
+  const writer = (app.deps.warm() as unknown as { $client: Database }).$client
   writer.run('PRAGMA wal_autocheckpoint = 0')
   // A reader that stays keeps erasures from emptying the log.
   const reader = new Database(join(app.dir, 'vidimus.db'), { readonly: true })

@@ -12,7 +12,7 @@ import { recipeBlock } from '../helpers/recipe.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
 
 const PHP = Bun.which('php')
-const README = resolve(import.meta.dir, '../../README.md')
+const VERIFIERS = resolve(import.meta.dir, '../../scripts/recipes/verify-a-webhook.md')
 
 type Order = { products: number[]; key: string; status: string; meta: Record<string, string>; notes?: string[] }
 
@@ -34,7 +34,9 @@ beforeAll(async () => {
   orders = join(dir, 'orders.json')
   writeFileSync(orders, '{}')
   writeFileSync(join(dir, 'vidimus-age-check.php'), recipeBlock('woocommerce.md', 'woocommerce'))
-  writeFileSync(join(dir, 'verify-webhook.php'), /^```php\n([\s\S]*?)^```$/m.exec(readFileSync(README, 'utf8'))?.[1] ?? '')
+  const [, verifier] = /^```php\n([\s\S]*?)^```$/m.exec(readFileSync(VERIFIERS, 'utf8')) ?? []
+  if (verifier === undefined) throw new Error('verify-a-webhook.md has no PHP')
+  writeFileSync(join(dir, 'verify-webhook.php'), verifier)
   copyFileSync(join(import.meta.dir, 'wordpress.php'), join(dir, 'wordpress.php'))
   shop = Bun.spawn([PHP, '-d', 'display_errors=1', '-S', `127.0.0.1:${port}`, join(dir, 'wordpress.php')], {
     env: {
