@@ -135,8 +135,8 @@ export type Model = {
   usage: Map<string, number>
   /** By namespace and key. */
   kept: Map<string, Kept>
-  /** The newest creation that the service remembers. */
-  newestAt: number
+  /** The newest creation that the service remembers; after a start it looks when it creates the next. */
+  newestAt: number | undefined
   /** Newest first. */
   webhookSecrets: { secret: string; createdAt: number; validUntil: number | null }[]
   /** How many records the tenant has on the audit chain. */

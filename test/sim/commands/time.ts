@@ -67,6 +67,6 @@ export const stopAndStart = command<{ isClean: boolean }>({
     )
     model.now = now
     world.app.clock.set(now)
-    model.newestAt = Math.max(0, ...model.sessions.filter(({ isErased }) => !isErased).map(({ createdAt }) => createdAt))
+    model.newestAt = undefined
   },
 })
