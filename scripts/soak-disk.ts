@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, cleanUp, temporaryDir } from '../test/helpers/app.ts'
 import { seeded } from '../test/helpers/seeded.ts'
-import { freeze, smallDisk, thaw, unmountAll } from '../test/helpers/small-disk.ts'
+import { freeze, type SmallDisk, smallDisk, thaw, unmountAll } from '../test/helpers/small-disk.ts'
 import { checkInvariants } from './check-invariants.ts'
 import type { Ack } from './invariants/acks.ts'
 import { parseSoakArguments, percentilesOf, soakLine } from './soak-output.ts'
@@ -96,8 +96,7 @@ async function fillOnce(): Promise<void> {
   // The ballast is laid down a moment after the start.
   for (let i = 0; i < 200 && !existsSync(join(dir, 'ballast')); i++) await Bun.sleep(50)
   for (let i = 0; i < 20; i++) await create(client)
-  const { blocks, bfree, bsize } = statfsSync(dir)
-  resize((blocks - bfree) * bsize + (1 + random.below(4)) * MIB)
+  await tighten(disk, (1 + random.below(4)) * MIB)
   const seen = new Set<number>()
   const filling = async () => {
     for (let i = 0; i < 5000 && !seen.has(500); i++) seen.add(await create(client))
@@ -114,6 +113,19 @@ async function fillOnce(): Promise<void> {
   expectThat((await create(client)) === 201, 'nothing can be created although there is room again')
   await finish(dir, client)
   counts.full++
+}
+
+/** The service writes meanwhile: what was free a moment ago may not be, and a disk cannot be made smaller than what is on it. */
+async function tighten({ dir, resize }: SmallDisk, leftBytes: number): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const { blocks, bfree, bsize } = statfsSync(dir)
+    try {
+      return resize((blocks - bfree) * bsize + leftBytes)
+    } catch (error) {
+      if (attempt === 20) throw error
+      await Bun.sleep(100)
+    }
+  }
 }
 
 async function freezeOnce(): Promise<void> {
