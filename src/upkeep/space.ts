@@ -28,6 +28,7 @@ export type Space = {
 export function watchSpace({ dir, random, log }: { dir: string; random: Random; log: Log }): Space {
   const ballast = ballastIn(dir)
   let isShort = false
+  let timesFull = 0
   let isWarned = false
   const hasBallast = () => sizeOf(ballast) >= BALLAST_BYTES
   const free = () => {
@@ -47,6 +48,7 @@ export function watchSpace({ dir, random, log }: { dir: string; random: Random; 
     hasBallast,
     makeRoom() {
       const mayHelp = !isShort || sizeOf(ballast) > 0
+      timesFull++
       becomeShort()
       rmSync(ballast, { force: true })
       return mayHelp
@@ -54,7 +56,10 @@ export function watchSpace({ dir, random, log }: { dir: string; random: Random; 
     async look() {
       const bytes = free()
       if (bytes > ROOMY_BYTES) {
+        const before = timesFull
         if (!hasBallast()) await holdBack(ballast, random)
+        // Meanwhile the disk became full: what was seen at first is no longer so.
+        if (timesFull !== before) return
         if (isShort) log.info('disk.room_again')
         isShort = false
         isWarned = false

@@ -61,6 +61,16 @@ describe('room is held back', () => {
     expect(modeOf(join(app.dir, 'ballast'))).toBe('600')
   })
 
+  test('and a disk that becomes full while that is done stays full: creations are refused', async () => {
+    const { deps } = await startApp()
+    const looking = deps.space.look()
+    deps.space.makeRoom()
+    await looking
+    expect(deps.space.isShort()).toBe(true)
+    await deps.space.look()
+    expect(deps.space.isShort()).toBe(false)
+  })
+
   test('and given up for one more try when the database is full; creations are refused, the rest goes on, and it is taken back', async () => {
     const app = await startApp()
     const { key } = await app.tenant()
