@@ -1,6 +1,6 @@
 // F5, F6 and F37: a disk that fills under load and has room again, one that cannot be written for a while, and backups under load that are
 // restored after erasures. Needs root for the small disk, and says so.
-import { existsSync, mkdirSync, statfsSync } from 'node:fs'
+import { mkdirSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, cleanUp, temporaryDir } from '../test/helpers/app.ts'
 import { seeded } from '../test/helpers/seeded.ts'
@@ -12,6 +12,7 @@ import { command, progress, type Soaked, serviceOn, shopIn } from './soak-servic
 
 const MIB = 1024 * 1024
 const DISK_BYTES = 400 * MIB
+const BALLAST_BYTES = 32 * MIB
 /** The service looks for room once a minute. */
 const ROOM_AGAIN_MS = 90_000
 
@@ -93,8 +94,9 @@ async function fillOnce(): Promise<void> {
   }
   const { dir, resize } = disk
   const client = await clientOn(dir)
-  // The ballast is laid down a moment after the start.
-  for (let i = 0; i < 200 && !existsSync(join(dir, 'ballast')); i++) await Bun.sleep(50)
+  // The ballast is laid down a moment after the start, piece by piece.
+  const ballast = () => statSync(join(dir, 'ballast'), { throwIfNoEntry: false })?.size ?? 0
+  for (let i = 0; i < 200 && ballast() < BALLAST_BYTES; i++) await Bun.sleep(50)
   for (let i = 0; i < 20; i++) await create(client)
   await tighten(disk, (1 + random.below(4)) * MIB)
   const seen = new Set<number>()
