@@ -110,8 +110,9 @@ const app = await startApp({
   },
 })
 const clock = setInterval(() => app.clock.set(Math.max(app.clock.now(), Date.now())), 10)
-const shops = await Promise.all(Array.from({ length: 8 }, () => app.tenant({ dailyQuota: 10_000_000 })))
-const goodShop = await app.tenant({ dailyQuota: 10_000_000 })
+const UNLIMITED = { name: 'Shop', dailyQuota: 10_000_000 }
+const shops = await Promise.all(Array.from({ length: 8 }, () => app.tenant(UNLIMITED)))
+const goodShop = await app.tenant(UNLIMITED)
 const residentAtStart = process.memoryUsage.rss()
 
 let nextEndAt = performance.now() + THREAD_ENDS_EVERY_MS / 4
