@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { PersonaId } from '../../src/sandbox/personas.ts'
 import { signWebhook } from '../../src/sdk/webhook.ts'
@@ -70,7 +70,8 @@ let last = 76
 function placeOrder(products: number[] = [18]): number {
   const id = ++last
   const order: Order = { products, key: `wc_order_${id}abc`, status: 'pending', meta: {} }
-  writeFileSync(orders, JSON.stringify({ ...JSON.parse(readFileSync(orders, 'utf8')), [id]: order }))
+  writeFileSync(`${orders}.mine`, JSON.stringify({ ...JSON.parse(readFileSync(orders, 'utf8')), [id]: order }))
+  renameSync(`${orders}.mine`, orders)
   return id
 }
 const orderOf = (id: number): Order => JSON.parse(readFileSync(orders, 'utf8'))[id]

@@ -79,7 +79,9 @@ final class WC_Order
     {
         $all = json_decode(file_get_contents(getenv('ORDERS')), true);
         $all[$this->id] = $this->data;
-        file_put_contents(getenv('ORDERS'), json_encode($all));
+        // Whole at any moment: the test reads it meanwhile.
+        file_put_contents(getenv('ORDERS') . '.new', json_encode($all));
+        rename(getenv('ORDERS') . '.new', getenv('ORDERS'));
     }
     public function update_status(string $status): void
     {
