@@ -1,6 +1,7 @@
 // The real service as a process of its own, for the soaks: started, killed, called, and looked at from outside.
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { firstLine } from './bench-service.ts'
 
 const MAIN = join(import.meta.dir, '../src/main.ts')
 /** Ten thousand clients, and some for itself. */
@@ -52,16 +53,6 @@ export const limited = (command: string[]): string[] => [
 const inherited = (): Record<string, string> => {
   const { PATH = '', HOME = '' } = process.env
   return { PATH, HOME }
-}
-
-async function firstLine(output: ReadableStream<Uint8Array>): Promise<string> {
-  const decoder = new TextDecoder()
-  let text = ''
-  for await (const chunk of output) {
-    text += decoder.decode(chunk, { stream: true })
-    if (text.includes('\n')) return text.slice(0, text.indexOf('\n'))
-  }
-  throw new Error('it ended')
 }
 
 /** One call of the command line, as an operator would make it. */

@@ -40,7 +40,7 @@ export type Client = {
  *
  * @example
  * ```ts
- * const vidimus = createClient({ baseUrl: 'https://verify.example', apiKey: process.env.VIDIMUS_API_KEY ?? '' })
+ * const vidimus = createClient({ baseUrl: 'https://verify.example', apiKey: process.env.API_KEY ?? '' })
  * const { id, wallet_uri } = await vidimus.verifications.create({ template: 'age_over_18', purpose: 'To sell you wine' })
  * const { status, claims } = await vidimus.verifications.wait(id)
  * ```
