@@ -80,7 +80,7 @@ async function tryShape(operation: Operation, shape: Shape): Promise<string[]> {
     const startedAt = performance.now()
     const outcome = await scene.send(request)
     answerMs.push(performance.now() - startedAt)
-    await scene.after(operation, outcome)
+    await scene.after(operation, request, outcome)
     counts.cases++
     counts[shape.mode]++
     counts[outcome !== 'closed' && outcome.status < 400 ? 'succeeded' : 'refused']++

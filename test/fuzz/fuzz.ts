@@ -70,7 +70,7 @@ export async function tryOne(
 ): Promise<{ request: WireRequest; outcome: Outcome }> {
   const request = await scene.request(operation, shape)
   const outcome = await scene.send(request)
-  await scene.after(operation, outcome)
+  await scene.after(operation, request, outcome)
   return { request, outcome }
 }
 

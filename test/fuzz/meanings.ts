@@ -86,7 +86,9 @@ const MEANINGS: Record<string, Partial<Meaning>> = {
     body: fc.constantFrom('lena', ' LENA ').map(name => ({ name, password: PASSWORD })),
   },
   'POST /dashboard/api/reauthenticate': { body: fc.constant({ password: PASSWORD }) },
-  'POST /dashboard/api/password': { body: fc.constant({ password: PASSWORD, new_password: PASSWORD }) },
+  'POST /dashboard/api/password': {
+    body: fc.constantFrom(PASSWORD, 'gravel 9 hammock tulip').map(chosen => ({ password: PASSWORD, new_password: chosen })),
+  },
   'POST /dashboard/api/users': {
     body: fc.uuid().map(uuid => ({ name: `guest-${uuid}`, tenant: TENANT })),
   },

@@ -2,7 +2,7 @@
 // a service of its own process.
 import type { Operation } from './operations.ts'
 import { type Param, PEM, SECRET, type Shape, TENANT } from './shapes.ts'
-import { AFTER, authorityOf, comeBack, decline, type Left, PREPARE, type Prepared, QUERY } from './spent.ts'
+import { AFTER, authorityOf, decline, ENDS_SESSIONS, type Left, PREPARE, type Prepared, QUERY } from './spent.ts'
 import type { Outcome, Wire, WireAnswer, WireRequest } from './wire.ts'
 
 /** Requests are sent side by side: one after the other, most of the time would go to waiting. */
@@ -92,12 +92,12 @@ export async function setScene(wire: Wire, cast: Cast) {
     },
     send,
     /** Puts back what a case took away or left behind. */
-    after: async (operation: Operation, outcome: Outcome) =>
+    after: async (operation: Operation, { body }: WireRequest, outcome: Outcome) =>
       outcome !== 'closed' && outcome.status < 300
-        ? await AFTER[operation.id]?.(stage, (parsed(outcome.text) ?? {}) as Left)
+        ? await AFTER[operation.id]?.(stage, (parsed(outcome.text) ?? {}) as Left, parsed(new TextDecoder().decode(body)))
         : undefined,
     /** Who ends sessions pulls the rug from under whoever comes at the same time. */
-    atOnce: (operation: Operation): number => (AFTER[operation.id] === comeBack ? 1 : AT_ONCE),
+    atOnce: (operation: Operation): number => (ENDS_SESSIONS.has(AFTER[operation.id]!) ? 1 : AT_ONCE),
   }
 }
 

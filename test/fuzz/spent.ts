@@ -1,7 +1,7 @@
 // What a case uses up is made anew for it, and what it leaves behind is taken away.
 import { DAILY_QUOTA_MAX } from '../../src/tenants/settings.ts'
 import { PASSWORD } from './meanings.ts'
-import type { Header, Stage } from './scene.ts'
+import type { Asked, Header, Stage } from './scene.ts'
 
 export const QUERY = { credentials: [{ id: 'a', format: 'mso_mdoc', meta: { doctype_value: 'org.iso.18013.5.1.mDL' } }] }
 
@@ -109,12 +109,28 @@ let passing = 0
 export type Left = { device?: { id: string }; user?: { id: string }; data?: { id: string }[] }
 
 /** A session that was ended, by whomever of them, is begun again. */
-export async function comeBack({ ask, must, cast }: Stage): Promise<void> {
+export async function comeBack(stage: Stage): Promise<void> {
+  const { ask, must, cast } = stage
   for (const [who, name] of Object.entries(cast.users ?? {})) {
     if ((await ask('GET', '/dashboard/api/session', who)).status === 200) continue
-    const { headers, body } = await must('POST', '/dashboard/api/login', 'page', { name, password: PASSWORD })
-    cast.credentials[who] = asUser(cast.credentials.page ?? [], headers.get('set-cookie') ?? '', body.csrf_token as string)
+    enter(stage, who, await must('POST', '/dashboard/api/login', 'page', { name, password: PASSWORD }))
   }
+}
+
+/** Any text that is hard to guess is a good password: whoever has it now takes the old one again. */
+async function takePasswordAgain(stage: Stage, _left: Left, sent: unknown): Promise<void> {
+  const { new_password: password } = sent as { new_password: string }
+  for (const [who, name] of password === PASSWORD ? [] : Object.entries(stage.cast.users ?? {})) {
+    const loggedIn = await stage.ask('POST', '/dashboard/api/login', 'page', { name, password })
+    if (loggedIn.status !== 200) continue
+    enter(stage, who, loggedIn)
+    await stage.must('POST', '/dashboard/api/password', who, { password, new_password: PASSWORD })
+  }
+  await comeBack(stage)
+}
+
+function enter({ cast }: Stage, who: string, { headers, body }: Asked): void {
+  cast.credentials[who] = asUser(cast.credentials.page ?? [], headers.get('set-cookie') ?? '', body.csrf_token as string)
 }
 
 export const asUser = (page: readonly Header[], setCookie: string, csrf: string): Header[] => [
@@ -124,7 +140,7 @@ export const asUser = (page: readonly Header[], setCookie: string, csrf: string)
 ]
 
 /** Lists without pages must not grow, and few pairing codes may wait. */
-export const AFTER: Record<string, (stage: Stage, left: Left) => Promise<unknown>> = {
+export const AFTER: Record<string, (stage: Stage, left: Left, sent: unknown) => Promise<unknown>> = {
   'POST /v1/devices': async ({ ask }, { device }) => {
     for (const who of ['test', 'live', 'foreign', 'workshop'])
       if ((await ask('DELETE', `/v1/devices/${device?.id}`, who)).status === 200) return
@@ -143,7 +159,7 @@ export const AFTER: Record<string, (stage: Stage, left: Left) => Promise<unknown
       await ask('PUT', `/dashboard/api/tenants/${tenant}`, 'owner', { quota_override: DAILY_QUOTA_MAX, retention_days: null })
   },
   'POST /dashboard/api/logout': comeBack,
-  'POST /dashboard/api/password': comeBack,
+  'POST /dashboard/api/password': takePasswordAgain,
   'DELETE /dashboard/api/sessions': comeBack,
   'DELETE /dashboard/api/sessions/{id}': comeBack,
   'POST /dashboard/api/users': ({ ask }, { user }) => ask('DELETE', `/dashboard/api/users/${user?.id}`, 'owner', {}),
@@ -151,3 +167,6 @@ export const AFTER: Record<string, (stage: Stage, left: Left) => Promise<unknown
     for (const { id } of data) await ask('DELETE', `/dashboard/api/trust/${id}`, 'owner', {})
   },
 }
+
+/** Beside these nothing else is tried. */
+export const ENDS_SESSIONS = new Set<unknown>([comeBack, takePasswordAgain])
