@@ -4,6 +4,7 @@ import { lookup } from 'node:dns/promises'
 import { existsSync, readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { createStorage, type Storage } from '#db'
+import { type KnownKeys, rememberKeys } from './access/known-keys.ts'
 import { createNetworks, type Networks } from './access/networks.ts'
 import { type Audit, createAudit } from './audit/append.ts'
 import { type Config, ConfigError } from './config.ts'
@@ -39,6 +40,8 @@ export type Deps = Storage & {
   limits: RateLimits
   /** Requests wait so long that what can come again is refused. */
   isOverloaded: () => boolean
+  /** API keys by their hash. */
+  keys: KnownKeys
   /** Where somebody authenticated lately. */
   networks: Networks
   /** Who follows a session. */
@@ -130,6 +133,7 @@ export function createDeps(config: Config, world: World, role: 'server' | 'comma
     audit,
     limits: createRateLimits(now, config.rateLimitScale, policy => metrics.count('vidimus_rate_limited_total', { policy })),
     isOverloaded: () => config.rateLimitScale > 0 && load.isOverloaded(),
+    keys: rememberKeys(storage),
     networks: createNetworks({ ...storage, now, sealer, log }),
     changes: createChanges(),
     log,
@@ -167,15 +171,16 @@ const ownAddresses = (host: string): string[] => [
 
 /** From the system's generator, fetched in larger pieces: one call per id would cost more than the id. */
 function createRandom(): Random {
-  const pool = Buffer.alloc(8192)
+  // No Buffer: a piece of one is made by its constructor, which costs more than the copy.
+  const pool = new Uint8Array(8192)
   let used = pool.length
   return count => {
-    if (count > pool.length) return randomFillSync(Buffer.alloc(count))
+    if (count > pool.length) return randomFillSync(new Uint8Array(count))
     if (used + count > pool.length) {
       randomFillSync(pool)
       used = 0
     }
-    const bytes = Uint8Array.prototype.slice.call(pool, used, used + count)
+    const bytes = pool.slice(used, used + count)
     // What was handed out must not lie in memory a second time.
     pool.fill(0, used, used + count)
     used += count

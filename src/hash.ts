@@ -3,9 +3,13 @@ import { hash, timingSafeEqual } from 'node:crypto'
 export const sha256Hex = (data: string | Uint8Array): string => hash('sha256', data, 'hex')
 
 /** For one key: it is taken in once, and each code starts from a copy of that state. */
-export function hmacSha256With(key: Uint8Array): (data: string | Uint8Array) => Buffer {
+export function hmacSha256With(key: Uint8Array): (...parts: (string | Uint8Array)[]) => Buffer {
   const keyed = new Bun.CryptoHasher('sha256', key)
-  return data => keyed.copy().update(data).digest()
+  return (...parts) => {
+    const hasher = keyed.copy()
+    for (const part of parts) hasher.update(part)
+    return hasher.digest()
+  }
 }
 
 export function equalConstantTime(a: string, b: string): boolean {
@@ -19,10 +23,15 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 /** RFC 8785: keys sorted by UTF-16 code units, no white space, ECMAScript numbers and strings. The input is bounded in depth. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
+  if (typeof value === 'string') return quoted(value)
   if (value === null || typeof value !== 'object') return JSON.stringify(value)
-  const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`)
-  return `{${members.join(',')}}`
+  const object = value as Record<string, unknown>
+  let members = ''
+  for (const key of Object.keys(object).sort()) {
+    if (object[key] !== undefined) members += `${members && ','}${quoted(key)}:${canonicalJson(object[key])}`
+  }
+  return `{${members}}`
 }
+
+/** Most texts are plain, and are found to be so sooner than they are escaped. */
+const quoted = (text: string): string => (/^[\w .:/-]*$/.test(text) ? `"${text}"` : JSON.stringify(text))

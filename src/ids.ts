@@ -61,8 +61,9 @@ export const newWebhookSecret = (random: Random): string => `whsec_${Buffer.from
 export function base62(random: Random, length: number): string {
   let text = ''
   while (text.length < length) {
-    for (const byte of random(length + 8)) {
-      if (byte < REJECT_FROM && text.length < length) text += BASE62[byte % 62]
+    const bytes = random(length + 8)
+    for (let i = 0; i < bytes.length && text.length < length; i++) {
+      if (bytes[i]! < REJECT_FROM) text += BASE62[bytes[i]! % 62]
     }
   }
   return text

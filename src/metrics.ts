@@ -45,26 +45,25 @@ export const HISTOGRAMS = {
 export type CounterName = keyof typeof COUNTERS
 export type HistogramName = keyof typeof HISTOGRAMS
 
+type Count = { labels: string; value: number }
 type Series = { labels: string; buckets: number[]; sum: number; count: number }
 
 export function createMetrics(): Metrics {
-  const counters = new Map<string, Map<string, number>>()
+  const counters = new Map<string, Map<string, Count>>()
   const histograms = new Map<string, Map<string, Series>>()
   const gauges = new Map<string, { help: string; read: () => number | Promise<number>; labels: string }>()
 
   return {
     count(name, labels = NONE, by = 1) {
-      const series = within(counters, name, () => new Map<string, number>())
-      const key = labelText(labels)
-      series.set(key, (series.get(key) ?? 0) + by)
+      const series = within(counters, name, () => new Map<string, Count>())
+      within(series, seriesKey(labels), () => ({ labels: labelText(labels), value: 0 })).value += by
     },
     observe(name, labels, value) {
       const limits = HISTOGRAMS[name].buckets
-      const key = labelText(labels)
       const series = within(
         within(histograms, name, () => new Map<string, Series>()),
-        key,
-        () => ({ labels: key, buckets: limits.map(() => 0), sum: 0, count: 0 }),
+        seriesKey(labels),
+        () => ({ labels: labelText(labels), buckets: limits.map(() => 0), sum: 0, count: 0 }),
       )
       const bucket = limits.findIndex(limit => value <= limit)
       if (bucket >= 0) series.buckets[bucket]!++
@@ -78,7 +77,7 @@ export function createMetrics(): Metrics {
       const lines: string[] = []
       for (const [name, series] of counters) {
         lines.push(`# HELP ${name} ${COUNTERS[name as CounterName]}`, `# TYPE ${name} counter`)
-        for (const [labels, value] of series) lines.push(`${name}${braces(labels)} ${value}`)
+        for (const { labels, value } of series.values()) lines.push(`${name}${braces(labels)} ${value}`)
       }
       for (const [name, series] of histograms) {
         lines.push(`# HELP ${name} ${HISTOGRAMS[name as HistogramName].help}`, `# TYPE ${name} histogram`)
@@ -106,15 +105,17 @@ function within<T>(map: Map<string, T>, key: string, make: () => T): T {
 
 const NONE: Labels = {}
 
-/** Written out by hand: this runs several times for each request. */
-function labelText(labels: Labels): string {
-  let text = ''
-  for (const name in labels) {
-    const value = labels[name] ?? ''
-    text += `${text && ','}${name}="${/[\\"\n]/.test(value) ? value.replace(/[\\"\n]/g, '_') : value}"`
-  }
-  return text
+/** Made several times for each request, so it is no more than it must be. */
+function seriesKey(labels: Labels): string {
+  let key = ''
+  for (const name in labels) key += `${name}=${labels[name]}\n`
+  return key
 }
+
+const labelText = (labels: Labels): string =>
+  Object.entries(labels)
+    .map(([name, value]) => `${name}="${value.replace(/[\\"\n]/g, '_')}"`)
+    .join(',')
 
 /** The format knows no `Infinity`. */
 const numberText = (value: number): string => (value === Number.POSITIVE_INFINITY ? '+Inf' : String(value))

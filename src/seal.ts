@@ -21,8 +21,7 @@ export function createSealer(rootKey: Uint8Array, random: Random): Sealer {
   const key = (purpose: string) => Buffer.from(hkdfSync('sha256', rootKey, 'vidimus', purpose, 32))
   const expand = hmacSha256With(key('rows'))
   // One HMAC is HKDF-Expand for a single block (RFC 5869 2.3).
-  const rowKey = ({ tenant, table, salt }: Place) =>
-    expand(Buffer.concat([Buffer.from(`${table}\0${tenant}\0`), salt, Buffer.of(1)]))
+  const rowKey = ({ tenant, table, salt }: Place) => expand(`${table}\0${tenant}\0`, salt, '\x01')
 
   return {
     key,

@@ -4,7 +4,14 @@ const DAY_MS = 86_400_000
 
 export const isoUtc = (ms: number): string => new Date(ms).toISOString()
 
-export const utcDay = (ms: number): string => isoUtc(ms).slice(0, 10)
+let latest = { day: Number.NaN, text: '' }
+
+/** Asked for at every creation, and the same all day. */
+export function utcDay(ms: number): string {
+  const day = Math.floor(ms / DAY_MS)
+  if (day !== latest.day) latest = { day, text: isoUtc(ms).slice(0, 10) }
+  return latest.text
+}
 
 export const secondsToUtcMidnight = (ms: number): number => Math.ceil((DAY_MS - (ms % DAY_MS)) / 1000)
 

@@ -5,7 +5,7 @@ import { isWellFormedSecret } from '../ids.ts'
 import { dailyQuotaOf } from '../tenants/settings.ts'
 import { recordUse } from './device-use.ts'
 import { type Caller, DEVICE_SCOPES, type DeviceCaller, isScope, type KeyCaller, type Scope } from './scopes.ts'
-import { findAccessToken, findKeyByHash } from './store.ts'
+import { findAccessToken } from './store.ts'
 
 const KEY_PREFIXES = ['vk_test_', 'vk_live_']
 const ACCESS_TOKEN_PREFIX = 'vd_'
@@ -15,7 +15,7 @@ const CHALLENGE = { 'www-authenticate': 'Bearer error="invalid_token"' }
 /** Missing, malformed, revoked and unknown keys and tokens get one and the same answer: a guess learns nothing (interface 5.3). */
 const unknownKey = () => apiError('invalid_api_key', { headers: CHALLENGE })
 
-type AuthenticateDeps = Pick<Deps, 'warm' | 'write' | 'now' | 'log'>
+type AuthenticateDeps = Pick<Deps, 'keys' | 'warm' | 'write' | 'now' | 'log'>
 
 export async function authenticate(deps: AuthenticateDeps, authorization: string | null): Promise<Caller> {
   const secret = /^Bearer ([!-~]{1,128})$/i.exec(authorization ?? '')?.[1] ?? ''
@@ -24,9 +24,9 @@ export async function authenticate(deps: AuthenticateDeps, authorization: string
   throw unknownKey()
 }
 
-async function authenticateKey({ warm, now }: AuthenticateDeps, hash: string): Promise<KeyCaller> {
-  const key = await findKeyByHash(warm(), hash)
-  if (!key || !equalConstantTime(key.hash, hash) || key.revoked_at !== null) throw unknownKey()
+async function authenticateKey({ keys, now }: AuthenticateDeps, hash: string): Promise<KeyCaller> {
+  const key = await keys.find(hash)
+  if (!key || key.revoked_at !== null) throw unknownKey()
   if (key.expires_at !== null && key.expires_at <= now()) throw apiError('api_key_expired', { headers: CHALLENGE })
   return {
     kind: 'key',

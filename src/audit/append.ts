@@ -1,17 +1,17 @@
-import type { Db } from '#db'
-import { hmacSha256With } from '../hash.ts'
+import { type Db, groupOf } from '#db'
+import { canonicalJson, hmacSha256With } from '../hash.ts'
 import type { Random } from '../ids.ts'
 import type { Sealer } from '../seal.ts'
 import {
   type AuditAction,
   type AuditDetails,
   checkpointKeys,
-  commitmentTo,
+  commitmentToText,
   GENESIS,
   recordHash,
   signCheckpoint,
 } from './chain.ts'
-import { eraseDetails, findHead, findLastCheckpoint, insertCheckpoint, insertRecord } from './store.ts'
+import { eraseDetails, findHead, findLastCheckpoint, type Head, insertCheckpoint, insertRecord } from './store.ts'
 
 const COMMITMENT_SALT_BYTES = 32
 
@@ -56,10 +56,12 @@ export function createAudit(sealer: Sealer, random: Random): Audit {
 
   return {
     async append(tx, { at, tenantId, actor, action, subjectId, details = {} }) {
-      const head = await findHead(tx)
+      // Records that share a commit follow each other: only the first has to look for the one before it.
+      const group = groupOf(tx)
+      const head = (group?.kept.get(hmac) as Head | undefined) ?? (await findHead(tx))
       const seq = (head?.seq ?? 0) + 1
       const salt = Buffer.from(random(COMMITMENT_SALT_BYTES))
-      const disclosed = details && withoutUndefined({ id: subjectId, ...details })
+      const disclosed = canonicalJson(details ? { id: subjectId, ...details } : {})
       const record = {
         seq,
         at,
@@ -67,11 +69,13 @@ export function createAudit(sealer: Sealer, random: Random): Audit {
         actor,
         action,
         subject: subjectOf(subjectId),
-        commitment: commitmentTo(salt, disclosed ?? {}),
+        commitment: commitmentToText(salt, disclosed),
         previous: head?.hash ?? GENESIS,
       }
-      const kept = disclosed && { salt, sealed: sealer.seal(detailsPlace({ tenantId, seq }, salt), JSON.stringify(disclosed)) }
-      await insertRecord(tx, { ...record, hash: recordHash(record), salt: kept?.salt ?? null, sealed: kept?.sealed ?? null })
+      const hash = recordHash(record)
+      const sealed = details && sealer.seal(detailsPlace({ tenantId, seq }, salt), disclosed)
+      await insertRecord(tx, { ...record, hash, salt: details && salt, sealed })
+      group?.kept.set(hmac, { seq, hash })
       return seq
     },
     async forget(tx, seqs) {
@@ -88,7 +92,3 @@ export function createAudit(sealer: Sealer, random: Random): Audit {
     subjectOf,
   }
 }
-
-/** What is committed to is what will be read back: JSON has no undefined. */
-const withoutUndefined = (details: AuditDetails): AuditDetails =>
-  Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined))

@@ -5,7 +5,7 @@ import type { AuditRecord, Checkpoint } from './chain.ts'
 
 export type StoredRecord = AuditRecord & { salt: Uint8Array | null; sealed: Uint8Array | null }
 
-type Head = { seq: number; hash: string }
+export type Head = { seq: number; hash: string }
 
 const selectHead = hot<Head>(db =>
   db.select({ seq: auditRecords.seq, hash: auditRecords.hash }).from(auditRecords).orderBy(desc(auditRecords.seq)).limit(1),

@@ -23,7 +23,11 @@ export type Storage = {
   warm(): Db
   /** A number that changes when another process has written: what was remembered of the database before is to be read again. */
   foreignChanges(): number
+  /** A number that changes with every write but those of `writeSession`: until then keys, tenants and certificates are what they were. */
+  settingsVersion(): number
   write: Write
+  /** For what happens all day: as `write`, and promises to change nothing but sessions and what belongs to them. */
+  writeSession: Write
   /** How many writes wait for their commit. */
   waitingWrites(): number
   /** A reader of one's own, for what must be read as of one moment. Until it is closed, erased text may stay in the log. */
@@ -82,7 +86,27 @@ export function openReader(file: string): Database {
 
 export const drizzleOn = (sqlite: Database): Db => drizzle(sqlite, { schema })
 
-type Job = { run(tx: Db): unknown; value?: unknown; error?: unknown; failed?: true; settle(job: Job): void }
+type Job = {
+  run(tx: Db): unknown
+  isOfSession: boolean
+  value?: unknown
+  error?: unknown
+  failed?: true
+  settle(job: Job): void
+}
+
+/** What the writes of one commit share. Gone with it, done or undone. */
+export type Group = {
+  /** By whoever keeps something here. */
+  kept: Map<object, unknown>
+  /** Runs after the last of them, before the commit. */
+  atEnd: (() => Promise<void>)[]
+}
+
+const groups = new WeakMap<Db, Group>()
+
+/** None when writes are made one by one, because a group failed: each may then be undone by itself. */
+export const groupOf = (tx: Db): Group | undefined => groups.get(tx)
 
 /** `makeRoom` is asked when the disk is full; true means that trying once more may help. */
 export function createStorage(
@@ -123,11 +147,23 @@ export function createStorage(
     }
   }
 
+  const dataVersion = writer.query<{ data_version: number }, []>('PRAGMA data_version')
+  let foreignChanges = 0
+  let settingsVersion = 0
+
+  // As the writer sees it: its own commits do not count, and nobody else in this process writes.
+  const noteForeignChanges = () => {
+    const seen = dataVersion.get()?.data_version ?? 0
+    if (seen !== foreignChanges) settingsVersion++
+    foreignChanges = seen
+  }
+
   const warm = (): Db => {
     if (!isReading && !writer.inTransaction) {
       beginReading.run()
       isReading = true
       setImmediate(endReading)
+      noteForeignChanges()
     }
     return tx
   }
@@ -145,6 +181,9 @@ export function createStorage(
 
   async function commitGroup(group: Job[]): Promise<void> {
     const startedAt = performance.now()
+    const changesSettings = group.some(job => !job.isOfSession)
+    // Before and after: what is read meanwhile may yet be undone.
+    if (changesSettings) settingsVersion++
     try {
       await commitOnce(group)
       onGroup(group.length, performance.now() - startedAt)
@@ -154,6 +193,7 @@ export function createStorage(
         job.error = error
       }
     }
+    if (changesSettings) settingsVersion++
     for (const job of group) job.settle(job)
   }
 
@@ -171,18 +211,24 @@ export function createStorage(
   const beginWriting = () => {
     endReading()
     begin.run()
+    noteForeignChanges()
   }
 
   /** False, and nothing done, when one of them failed. */
   async function commitTogether(group: Job[]): Promise<boolean> {
     beginWriting()
+    const shared: Group = { kept: new Map(), atEnd: [] }
+    groups.set(tx, shared)
     try {
       for (const job of group) job.value = await job.run(tx)
+      for (const finish of shared.atEnd) await finish()
     } catch (error) {
       // A full disk makes SQLite itself roll back: then there is no use in trying again.
       if (!writer.inTransaction || isFull(error)) throw error
       writer.run('ROLLBACK')
       return false
+    } finally {
+      groups.delete(tx)
     }
     commit.run()
     return true
@@ -209,12 +255,14 @@ export function createStorage(
     release.run()
   }
 
-  const write: Write = <T>(work: (tx: Db) => T | Promise<T>) =>
-    new Promise<T>((resolve, reject) => {
-      if (closed) return reject(new Error('the storage is closed'))
-      waiting.push({ run: work, settle: job => (job.failed ? reject(job.error) : resolve(job.value as T)) })
-      wake()
-    })
+  const writerOf =
+    (isOfSession: boolean): Write =>
+    <T>(work: (tx: Db) => T | Promise<T>) =>
+      new Promise<T>((resolve, reject) => {
+        if (closed) return reject(new Error('the storage is closed'))
+        waiting.push({ run: work, isOfSession, settle: job => (job.failed ? reject(job.error) : resolve(job.value as T)) })
+        wake()
+      })
 
   const emptyLog = (isRepeated = false): boolean => {
     try {
@@ -244,17 +292,19 @@ export function createStorage(
       wake()
     })
 
-  const dataVersion = writer.query<{ data_version: number }, []>('PRAGMA data_version')
-
   return {
     db: drizzleOn(reader),
     warm,
-    // As the writer sees it: its own commits do not count, and nobody else in this process writes.
     foreignChanges() {
       warm()
-      return dataVersion.get()?.data_version ?? 0
+      return foreignChanges
     },
-    write,
+    settingsVersion() {
+      warm()
+      return settingsVersion
+    },
+    write: writerOf(false),
+    writeSession: writerOf(true),
     waitingWrites: () => waiting.length,
     openAside() {
       const aside = openReader(reader.filename)
@@ -281,7 +331,7 @@ type Value = string | number | Buffer | Uint8Array | null
  * A statement of the hot path: written with drizzle's builder, run without its mapping, which costs as much as the query. Takes the values of
  * its placeholders by name; what it returns are rows under the names of their columns.
  */
-export function hot<Row = never>(build: (db: Db) => Query): (db: Db, values: Record<string, Value>) => Row[] {
+export function hot<Row = never>(build: (db: Db) => Query): (db: Db, values: Readonly<Record<string, unknown>>) => Row[] {
   const statementOn = prepared(db => {
     const { sql, params } = withConstants(build(db).toSQL())
     const statement = (db as unknown as { $client: Database }).$client.prepare<Row, Value[]>(sql)
@@ -290,7 +340,7 @@ export function hot<Row = never>(build: (db: Db) => Query): (db: Db, values: Rec
   return (db, values) => {
     const { statement, names, params } = statementOn(db)
     const bound: Value[] = []
-    for (let i = 0; i < names.length; i++) bound.push(names[i] === undefined ? params[i]! : values[names[i]!]!)
+    for (let i = 0; i < names.length; i++) bound.push(names[i] === undefined ? params[i]! : (values[names[i]!] as Value))
     return statement.all(...bound)
   }
 }

@@ -25,8 +25,18 @@ export const requestUri = (publicUrl: string, id: string): string => `${publicUr
 /** Kept verbatim: the session transcript of an mdoc is computed over this very string. */
 export const responseUri = (publicUrl: string, id: string): string => `${publicUrl}/wallet/response/${id}`
 
-export const byReferenceUri = (scheme: string, clientId: string, uri: string): string =>
-  `${scheme}://authorize?client_id=${encodeURIComponent(clientId)}&request_uri=${encodeURIComponent(uri)}`
+export const byReferenceUri = (scheme: string, clientId: string, publicUrl: string, id: string): string =>
+  `${scheme}://authorize?client_id=${escaped(clientId)}&request_uri=${escaped(requestUri(publicUrl, ''))}${id}`
+
+const ESCAPED_MAX = 100
+const known = new Map<string, string>()
+
+/** The same few texts at every creation. Ids need no escaping. */
+function escaped(text: string): string {
+  const made = known.get(text) ?? encodeURIComponent(text)
+  if (known.size < ESCAPED_MAX) known.set(text, made)
+  return made
+}
 
 type ByValue = { publicUrl: string; id: string; nonce: string; state: string; query: DcqlQuery }
 

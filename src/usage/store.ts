@@ -1,4 +1,4 @@
-import { desc, eq, sql } from 'drizzle-orm'
+import { and, desc, eq, sql } from 'drizzle-orm'
 import { type Db, hot } from '#db'
 import { usageDays } from '#schema'
 
@@ -20,6 +20,18 @@ const charge = hot<{ verifications_created: number }>(db =>
 export async function chargeDay(tx: Db, tenantId: string, day: string, quota: number): Promise<number | undefined> {
   const [row] = charge(tx, { tenantId, day, quota })
   return row?.verifications_created
+}
+
+const add = hot(db =>
+  db
+    .update(usageDays)
+    .set({ verificationsCreated: sql`${usageDays.verificationsCreated} + ${sql.placeholder('count')}` })
+    .where(and(eq(usageDays.tenantId, sql.placeholder('tenantId')), eq(usageDays.day, sql.placeholder('day')))),
+)
+
+/** To a day that was charged before. */
+export async function addToDay(tx: Db, tenantId: string, day: string, count: number): Promise<void> {
+  add(tx, { tenantId, day, count })
 }
 
 export async function listUsageDays(db: Db, tenantId: string, limit: number): Promise<UsageDay[]> {

@@ -94,7 +94,7 @@ async function create(
   const { newestAt, keptVersions } = creations
   const { tenantId } = caller
 
-  const created = await deps.write(async tx => {
+  const created = await deps.writeSession(async tx => {
     // Asked here, because a full disk may show only now: then this runs once more.
     if (deps.space.isShort()) throw apiError('internal_error')
     const newest = newestAt.get(tenantId) ?? (await newestCreation(tx, tenantId))
@@ -152,16 +152,12 @@ type Draft = { row: Omit<VerificationRow, 'createdAt' | 'expiresAt' | 'auditSeq'
 function draft(deps: Deps, caller: Caller, body: CreateVerification, asked: Asked, identity: RequestIdentity): Draft {
   const { random, sealer, config } = deps
   const { webhook_url, redirect_url, metadata, purpose } = body
-  const secrets = withoutUndefined({
-    webhook_url,
-    redirect_url,
-    metadata,
-    purpose,
-    query: asked.version === null ? asked.query : undefined,
-  })
+  const query = asked.version === null ? asked.query : undefined
+  // As they will be read again: without what is undefined.
+  const sealable = JSON.stringify({ webhook_url, redirect_url, metadata, purpose, query })
+  const hasSecrets = sealable !== '{}'
   const id = newVerificationId(random)
   const salt = Buffer.from(random(SALT_BYTES))
-  const hasSecrets = Object.keys(secrets).length > 0
   const row = {
     id,
     tenantId: caller.tenantId,
@@ -177,14 +173,12 @@ function draft(deps: Deps, caller: Caller, body: CreateVerification, asked: Aske
     state: newNonce(random),
     respondedAt: null,
     salt,
-    sealed: hasSecrets ? sealer.seal(secretsPlace({ id, tenantId: caller.tenantId }, salt), JSON.stringify(secrets)) : null,
+    sealed: hasSecrets ? sealer.seal(secretsPlace({ id, tenantId: caller.tenantId }, salt), sealable) : null,
     sealedResponseKey: null,
     walletFormats: null,
     responseCodeHash: null,
     responseCodeExpiresAt: null,
     redeemedAt: null,
   }
-  return { row, secrets }
+  return { row, secrets: hasSecrets ? JSON.parse(sealable) : {} }
 }
-
-const withoutUndefined = <T extends object>(value: T): T => JSON.parse(JSON.stringify(value))

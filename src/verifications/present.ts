@@ -56,8 +56,10 @@ export async function walletLinks(
     const query = withPurpose(await queryOf(db, row, secrets), secrets.purpose)
     return { wallet_uri: byValueUri({ publicUrl, id: row.id, nonce: row.nonce, state: row.state, query }) }
   }
-  const uri = requestUri(publicUrl, row.id)
-  return { wallet_uri: byReferenceUri(deps.config.wallet.scheme, row.clientId, uri), request_uri: uri }
+  return {
+    wallet_uri: byReferenceUri(deps.config.wallet.scheme, row.clientId, publicUrl, row.id),
+    request_uri: requestUri(publicUrl, row.id),
+  }
 }
 
 /** What this session asks for, as fixed at its creation. */

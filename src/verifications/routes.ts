@@ -25,8 +25,14 @@ export const verificationRoutes = (deps: Deps, creations: Creations) =>
     .use(accessPlugin(deps))
     .post(
       '/verifications',
-      async ({ caller, body, headers, set, status }) => {
-        const creation = await createVerification(deps, creations, caller, body, headers['idempotency-key'])
+      async ({ caller, body, request, set, status }) => {
+        const creation = await createVerification(
+          deps,
+          creations,
+          caller,
+          body,
+          request.headers.get('idempotency-key') ?? undefined,
+        )
         if (creation.replayed) set.headers['idempotent-replayed'] = 'true'
         else addDailyBudget(set.headers, creation.charge)
         return status(201, creation.verification)

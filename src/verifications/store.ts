@@ -42,7 +42,7 @@ const insert = hot(db =>
   }),
 )
 
-export async function insertVerification(tx: Db, { walletFormats: _, ...row }: VerificationRow): Promise<void> {
+export async function insertVerification(tx: Db, row: VerificationRow): Promise<void> {
   insert(tx, row)
 }
 

@@ -6,11 +6,11 @@ import { SALT_BYTES } from '../seal.ts'
 import { issueOwnCertificates } from './certificates.ts'
 import { findCurrentLeaf, findSigningKey, insertSigningKey, type SigningKeyRow } from './store.ts'
 
-/** Remembered until a command of the operator has written: an imported certificate counts at once. */
-export function rememberIdentity(deps: Pick<Deps, 'db' | 'config' | 'foreignChanges'>): () => Promise<RequestIdentity> {
+/** An imported certificate counts at once. */
+export function rememberIdentity(deps: Pick<Deps, 'db' | 'config' | 'settingsVersion'>): () => Promise<RequestIdentity> {
   let known: { identity: RequestIdentity; at: number } | undefined
   return async () => {
-    const at = deps.foreignChanges()
+    const at = deps.settingsVersion()
     if (known?.at !== at) known = { identity: await currentIdentity(deps), at }
     return known.identity
   }
