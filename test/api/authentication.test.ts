@@ -1,7 +1,10 @@
+import { Database } from 'bun:sqlite'
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import { revokeKey, rollKey } from '../../src/access/keys.ts'
 import { SCOPES, type Scope } from '../../src/access/scopes.ts'
 import { listKeys } from '../../src/access/store.ts'
+import { changeTenant } from '../../src/tenants/settings.ts'
 import { type ErrorBody, NOON, startApp, type TestApp } from '../helpers/app.ts'
 
 const DAY_MS = 86_400_000
@@ -142,6 +145,29 @@ describe('expiry', () => {
     own.clock.advance(31 * DAY_MS)
     const answer = await own.call<ErrorBody>('POST', '/v1/verifications', { key, raw: '{' })
     expect([answer.status, answer.body.error.code]).toEqual([401, 'api_key_expired'])
+  })
+
+  test('a key that is in use is refused, and a quota holds, from the moment that a change is acknowledged, here or by another process', async () => {
+    const own = await startApp()
+    const { id, key } = await own.tenant()
+    const create = async () =>
+      (await own.call<ErrorBody>('POST', '/v1/verifications', { key, body: { template: 'age_over_18' } })).status
+    expect(await create()).toBe(201)
+    const beside = new Database(join(own.dir, 'vidimus.db'))
+    beside.run('UPDATE tenants SET daily_quota = 1')
+    expect(await create()).toBe(429)
+    await changeTenant(own.deps, id, { dailyQuota: 100 }, 'test')
+    expect(await create()).toBe(201)
+    beside.run('UPDATE api_keys SET expires_at = 1')
+    expect(await create()).toBe(401)
+    beside.run('UPDATE api_keys SET expires_at = NULL')
+    beside.close()
+    expect(await create()).toBe(201)
+    const row = (await listKeys(own.deps.db, id)).find(({ prefix }) => key.startsWith(prefix))
+    const under = Promise.all(Array.from({ length: 20 }, create))
+    await revokeKey(own.deps, row?.id ?? '', 'test')
+    expect(await create()).toBe(401)
+    await under
   })
 
   test('a revoked key answers invalid_api_key even past its deadline', async () => {

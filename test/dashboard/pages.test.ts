@@ -6,7 +6,7 @@ import type { Overview, VerificationDetail, VerificationPage } from '../../src/d
 import type { Verification } from '../../src/verifications/schema.ts'
 import { addAnchors } from '../../src/wallet/trust-settings.ts'
 import { call, createVerification, startApp, type TestApp } from '../helpers/app.ts'
-import { issueAuthority } from '../helpers/certificates.ts'
+import { CertificateRequest, issue, issueAuthority } from '../helpers/certificates.ts'
 import { type Browser, outcome, setUpOwner } from '../helpers/dashboard.ts'
 import { FORM, openSession, postTo } from '../helpers/exchange.ts'
 import { verifyWith } from '../helpers/wallet.ts'
@@ -436,6 +436,21 @@ describe('the installation', () => {
       message: 'the first certificate of the chain is not for this key',
     })
     expect(refused.text).not.toContain('PRIVATE KEY')
+  })
+
+  test('an imported certificate is that of the next session', async () => {
+    const here = await place()
+    const clientId = async () =>
+      new URL((await createVerification(here.app, here.shop.key)).wallet_uri ?? '').searchParams.get('client_id')
+    const before = await clientId()
+    const request = new CertificateRequest((await here.boss.get<{ csr: string }>('/signing/csr')).body.csr)
+    const issuer = await issueAuthority({ notBefore: here.app.clock.now() - DAY_MS })
+    const keys = { ...issuer.keys, publicKey: await request.publicKey.export() }
+    const leaf = await issue({ name: 'CN=localhost', issuer, keys, notBefore: here.app.clock.now() - DAY_MS })
+    const imported = await here.boss.post<{ client_id: string }>('/signing', { chain: pemOf(leaf.der) + pemOf(issuer.der) })
+    expect(imported.status).toBe(200)
+    expect(await clientId()).toBe(imported.body.client_id)
+    expect(imported.body.client_id).not.toBe(before ?? '')
   })
 
   test('what the operator set is shown', async () => {

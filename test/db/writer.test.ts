@@ -4,7 +4,7 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync, truncateSync }
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { sql } from 'drizzle-orm'
-import { createStorage, type Db, openReader, openWriter, type Storage } from '../../src/db/sqlite.ts'
+import { createStorage, type Db, groupOf, openReader, openWriter, type Storage } from '../../src/db/sqlite.ts'
 import { seeded } from '../helpers/seeded.ts'
 
 let dir: string
@@ -381,6 +381,80 @@ describe('what is looked up on the connection of the writer', () => {
     expect(failing).rejects.toThrow('refused')
     await good
     expect(rows()).toEqual([1])
+  })
+})
+
+describe('what is remembered of settings', () => {
+  test('is to be read again after a write, one that failed too, and after one of another process, but not after one of a session', async () => {
+    const { settingsVersion, write, writeSession, writer } = storage()
+    const versions = [settingsVersion()]
+    await writeSession(tx => insert(tx, 1))
+    expect(settingsVersion()).toBe(versions[0]!)
+    await write(tx => insert(tx, 2))
+    versions.push(settingsVersion())
+    expect(
+      write(() => {
+        throw new Error('refused')
+      }),
+    ).rejects.toThrow('refused')
+    await turn()
+    versions.push(settingsVersion())
+    const other = new Database(writer.filename)
+    other.run('DELETE FROM notes')
+    other.close()
+    await turn()
+    versions.push(settingsVersion())
+    expect(new Set(versions).size).toBe(4)
+  })
+
+  test('while such a write is under way, is of a version of its own: it may yet be undone', async () => {
+    const { settingsVersion, write } = storage()
+    const before = settingsVersion()
+    const during = await write(() => settingsVersion())
+    expect(during).not.toBe(before)
+    expect(settingsVersion()).not.toBe(during)
+  })
+})
+
+describe('the writes of one commit', () => {
+  const tally = {}
+  let alone = 0
+  const countIn = (tx: Db): void => {
+    const group = groupOf(tx)
+    if (!group) insert(tx, 1000 + ++alone)
+    if (!group) return
+    const count = (group.kept.get(tally) as number | undefined) ?? 0
+    group.kept.set(tally, count + 1)
+    if (count === 0) group.atEnd.push(async () => insert(tx, group.kept.get(tally) as number))
+  }
+
+  test('share what they keep, and what is left to the end is part of the commit; the next group knows nothing of it', async () => {
+    const { write, rows } = storage()
+    await Promise.all(range(7).map(() => write(countIn)))
+    expect(rows()).toEqual([7])
+    await Promise.all(range(3).map(() => write(countIn)))
+    expect(rows()).toEqual([3, 7])
+  })
+
+  test('are made one by one, sharing nothing, when one of them fails, or what was left to the end', async () => {
+    const { write, rows } = storage()
+    const failing = write(() => {
+      throw new Error('refused')
+    })
+    const good = range(4).map(() => write(countIn))
+    expect(failing).rejects.toThrow('refused')
+    await Promise.all(good)
+    expect(rows().every(n => n >= 1000)).toBe(true)
+    expect(rows()).toHaveLength(4)
+    const unfinished = write(tx => {
+      groupOf(tx)?.atEnd.push(async () => {
+        throw new Error('at the end')
+      })
+      insert(tx, 5)
+    })
+    await Promise.all([unfinished, write(countIn)])
+    expect(rows()).toHaveLength(6)
+    expect(rows()).toContain(5)
   })
 })
 

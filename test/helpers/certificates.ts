@@ -9,6 +9,7 @@ import {
   Extension,
   KeyUsageFlags,
   KeyUsagesExtension,
+  Pkcs10CertificateRequest,
   SubjectKeyIdentifierExtension,
   X509CertificateGenerator,
 } from '@peculiar/x509'
@@ -81,4 +82,4 @@ export const issuerAltName = () =>
   new Extension('2.5.29.18', false, Uint8Array.of(0x30, 0x06, 0x81, 0x04, 0x61, 0x40, 0x62, 0x63))
 export const crlPoint = () => new CRLDistributionPointsExtension(['https://issuer.example/crl'])
 
-export { KeyUsageFlags as Usage }
+export { KeyUsageFlags as Usage, Pkcs10CertificateRequest as CertificateRequest }
