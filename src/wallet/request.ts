@@ -45,7 +45,7 @@ async function recordRequestFetched(
 ): Promise<EncryptionKey | undefined> {
   const encrypts = session.profile === 'haip'
   const fresh = encrypts && session.sealedResponseKey === null ? sealResponseKey(deps, session, newResponseKey(deps)) : null
-  const sealed = await deps.write(async tx => {
+  const sealed = await deps.writeSession(async tx => {
     await recordFetch(tx, session, formats ?? null)
     await recordEvent(deps, tx, session, 'request_fetched', {})
     return fresh ? await keepResponseKey(tx, session, fresh) : session.sealedResponseKey

@@ -110,7 +110,7 @@ async function record(
   const { id, tenantId } = session
   const code =
     responseCode === undefined ? {} : { responseCodeHash: sha256Hex(responseCode), responseCodeExpiresAt: at + RESPONSE_CODE_MS }
-  const owed = await deps.write(async tx => {
+  const owed = await deps.writeSession(async tx => {
     if (!(await closeSession(tx, { id, tenantId, at, status: outcome.status, ...code }))) return await refuseLate(tx, id, at)
     const auditSeq = await deps.audit.append(tx, {
       at,
