@@ -9,12 +9,9 @@ import type { Scene } from './scene.ts'
 import { type Mode, type Shape, shapesOf } from './shapes.ts'
 import type { Outcome, WireRequest } from './wire.ts'
 
-/** Of each route of the public document that takes anything; of one that takes nothing, or that only our own pages call; and of a page. */
-const CASES = {
-  whole: { ofFixedSeed: 1500, ofFreshSeed: 500 },
-  light: { ofFixedSeed: 375, ofFreshSeed: 125 },
-  page: { ofFixedSeed: 90, ofFreshSeed: 30 },
-}
+/** Of each route, together 2,000. */
+const CASES_OF_FIXED_SEED = 1500
+const CASES_OF_FRESH_SEED = 500
 const FIXED_SEED = 20260304
 /** Of the requests meant well, so many must succeed: a fuzz that is always refused finds nothing. */
 const SUCCESS_SHARE_MIN = 0.2
@@ -33,15 +30,9 @@ export async function fuzz(surface: Surface, scene: Scene, operation: Operation)
     const problems = problemsWith(surface, operation, shape, outcome)
     if (problems.length > 0) throw new Error(`${operation.id}: ${problems.join('; ')}\n${curlLine(request)}`)
   }
-  const { ofFixedSeed, ofFreshSeed } = CASES[kindOf(operation)]
-  await tryAll(shapes, { seed: FIXED_SEED, numRuns: ofFixedSeed }, scene.atOnce(operation), tryShape)
-  await tryAll(shapes, { seed: FRESH_SEED, numRuns: ofFreshSeed }, scene.atOnce(operation), tryShape)
+  await tryAll(shapes, { seed: FIXED_SEED, numRuns: CASES_OF_FIXED_SEED }, scene.atOnce(operation), tryShape)
+  await tryAll(shapes, { seed: FRESH_SEED, numRuns: CASES_OF_FRESH_SEED }, scene.atOnce(operation), tryShape)
   return tally
-}
-
-function kindOf({ isPublic, params, query, body, responses }: Operation): keyof typeof CASES {
-  if (!responses) return 'page'
-  return isPublic && (params.length > 0 || query || body) ? 'whole' : 'light'
 }
 
 type Runs = { seed: number; numRuns: number }
