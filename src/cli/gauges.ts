@@ -8,6 +8,7 @@ import { openFilesLimit } from '../doctor/open-files.ts'
 import { countPending } from '../verifications/store.ts'
 import { signingState } from '../wallet/signing.ts'
 import { countPendingDeliveries, findOldestDue } from '../webhooks/store.ts'
+import type { Listener } from './listener.ts'
 
 export function addGauges(deps: Deps): void {
   const { metrics, db, now, space, config } = deps
@@ -36,6 +37,14 @@ export function addGauges(deps: Deps): void {
     Number(space.hasBallast()),
   )
   addProcess(deps, startedAt)
+}
+
+/** Of the port itself, where https is ours to serve. */
+export function addTlsGauge({ metrics, now }: Deps, { certificateEndsAt }: Pick<Listener, 'certificateEndsAt'>): void {
+  if (certificateEndsAt() === undefined) return
+  metrics.gauge('vidimus_tls_certificate_seconds_left', 'Until the certificate of the port expires.', () =>
+    Math.floor(((certificateEndsAt() ?? 0) - now()) / 1000),
+  )
 }
 
 /** Under the names that every exporter uses. */

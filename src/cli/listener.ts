@@ -12,6 +12,8 @@ export type Listener = {
   port: number
   /** New connections get this certificate. What is under way is answered; connections that wait for their next request are closed. */
   renew(pair: TlsPair): void
+  /** When the certificate that new connections get ends; undefined without one. */
+  certificateEndsAt(): number | undefined
   stop(): Promise<void>
 }
 
@@ -22,6 +24,7 @@ export function listen(app: App, { port: wanted, host }: Pick<Config, 'port' | '
     ending.add(ended)
   }
   let isStopped = false
+  let served = pair
   open(app, { port: wanted, host, pair })
   const port = app.server?.port ?? wanted
 
@@ -32,7 +35,9 @@ export function listen(app: App, { port: wanted, host }: Pick<Config, 'port' | '
       if (isStopped) return
       tryOut(renewed)
       open(app, { port, host, pair: renewed, makeWay: () => end(app) })
+      served = renewed
     },
+    certificateEndsAt: () => served?.notAfter,
     async stop() {
       isStopped = true
       await Promise.all([app.stop(), ...ending])

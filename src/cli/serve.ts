@@ -17,7 +17,7 @@ import { announce } from '../verifications/announce.ts'
 import { ensureSigningKey } from '../wallet/keys.ts'
 import { warnOfExpiry } from '../wallet/signing.ts'
 import { type Sending, startDispatch } from '../webhooks/dispatch.ts'
-import { addGauges } from './gauges.ts'
+import { addGauges, addTlsGauge } from './gauges.ts'
 import { listen } from './listener.ts'
 import { ACTOR, complain, parseCall, print, table, UsageError } from './output.ts'
 import { readTlsPair, warnOfExpiredPair } from './tls-pair.ts'
@@ -84,6 +84,7 @@ export async function start(deps: Deps, { demo, sending }: { demo?: Demo; sendin
   const pair = config.tls && readTlsPair(config.tls)
   if (pair) warnOfExpiredPair(pair, deps.now(), deps.log)
   const listener = listen(createApp(deps, demo), config, pair)
+  addTlsGauge(deps, listener)
   const url = `${pair ? 'https' : 'http'}://${shownHost(config.host)}:${listener.port}`
   deps.egress.listener.port = listener.port
   config.publicUrl ||= url.replace('127.0.0.1', 'localhost')

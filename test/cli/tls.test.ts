@@ -250,6 +250,22 @@ describe('SIGHUP', () => {
     expect(await service.process.exited).toBe(0)
   })
 
+  test('/metrics tells how long the certificate has that is served, before and after', async () => {
+    const folder = temporaryDir()
+    const service = await serve(temporaryDir(), [], { ...tlsOf(await pairIn(folder, { days: 10 })), VIDIMUS_LOG: 'info' })
+    const log = logOf(service)
+    const daysLeft = async () => {
+      const page = await (await fetch(`${service.url}/metrics`, { tls: { rejectUnauthorized: false } })).text()
+      return Math.round(Number(/^vidimus_tls_certificate_seconds_left (\d+)$/m.exec(page)?.[1]) / 86_400)
+    }
+    expect(await daysLeft()).toBe(10)
+    await pairIn(folder, { days: 90 })
+    expect(await daysLeft()).toBe(10)
+    service.process.kill('SIGHUP')
+    await until(async () => log.some(({ event }) => event === 'tls.reloaded'))
+    expect(await daysLeft()).toBe(90)
+  })
+
   test('a pair that does not fit together is refused with one line, the old certificate stays, and a good one is taken later', async () => {
     const dir = temporaryDir()
     const made = await vidimusJson<Made>(dir, 'tls', 'init', '--host', 'localhost')
