@@ -23,6 +23,14 @@ export const MUTANTS: Mutant[] = [
   // Who is calling.
   mutant('key expiry exclusive', 'access/authenticate.ts', 'key.expires_at <= now()', 'key.expires_at < now()', AUTHENTICATION),
   mutant('key expiry ignored', 'access/authenticate.ts', 'if (key.expires_at !== null &&', 'if (false &&', AUTHENTICATION),
+  mutant(
+    'a key is remembered for ever',
+    'access/known-keys.ts',
+    'if (version !== settingsVersion())',
+    'if (version === undefined)',
+    AUTHENTICATION,
+  ),
+  mutant('another process is not noticed', 'db/sqlite.ts', 'if (seen !== foreignChanges) settingsVersion++', '', AUTHENTICATION),
   mutant('revoked key works', 'access/authenticate.ts', '|| key.revoked_at !== null) throw', '|| false) throw', AUTHENTICATION),
   mutant(
     'access token expiry exclusive',
@@ -100,6 +108,14 @@ export const MUTANTS: Mutant[] = [
   // Creation.
   mutant('one beyond the quota', 'usage/store.ts', 'verificationsCreated} < ', 'verificationsCreated} <= ', 'api/usage'),
   mutant('quota of 0 ignored', 'usage/quota.ts', 'quota > 0 ? await', 'quota >= 0 ? await', CREATE),
+  mutant(
+    'one beyond the quota within a commit',
+    'usage/quota.ts',
+    'tally.created >= quota',
+    'tally.created > quota',
+    'api/usage',
+  ),
+  mutant('the count of a commit is not written', 'usage/quota.ts', 'if (begun.unwritten > 0)', 'if (false)', 'api/usage'),
   mutant(
     'replay charged again',
     'verifications/create.ts',
@@ -342,6 +358,13 @@ export const MUTANTS: Mutant[] = [
     'dashboard/login',
   ),
   // Audit.
+  mutant(
+    'the head that a commit remembers is the one before',
+    'audit/append.ts',
+    'group?.kept.set(hmac, { seq, hash })',
+    'group?.kept.set(hmac, { seq, hash: record.previous })',
+    'api/usage',
+  ),
   mutant(
     'link to the record before not checked',
     'audit/chain.ts',

@@ -1,4 +1,7 @@
 import { expect, test } from 'bun:test'
+import { authenticate } from '../../src/access/authenticate.ts'
+import { verifyAudit } from '../../src/audit/verify.ts'
+import { createVerification as create, shareCreations } from '../../src/verifications/create.ts'
 import { createVerification, startApp } from '../helpers/app.ts'
 
 const DAY_MS = 86_400_000
@@ -35,6 +38,25 @@ test('creations are counted per UTC day, and recent shows days with any usage, n
     { day: '2026-04-04', verifications_created: 2 },
   ])
   expect(body.recent.at(-1)?.day).toBe('2026-03-07')
+})
+
+test('creations that share a commit are each counted, none beyond the quota, and each has its record in the audit chain', async () => {
+  const app = await startApp()
+  const shops = [await app.tenant({ name: 'One', dailyQuota: 20 }), await app.tenant({ name: 'Two', dailyQuota: 50 })]
+  const creations = shareCreations(app.deps)
+  const atOnce = async (key: string, count: number) => {
+    const caller = await authenticate(app.deps, `Bearer ${key}`)
+    return Array.from({ length: count }, () => create(app.deps, creations, caller, { template: 'age_over_18' }, undefined))
+  }
+  const [one, two] = [await atOnce(shops[0]!.key, 12), await atOnce(shops[1]!.key, 30)]
+  const charged = (await Promise.all(one)).map(made => (made.replayed ? 0 : made.charge.created))
+  expect(charged).toEqual(Array.from({ length: 12 }, (_, i) => i + 1))
+  await Promise.all(two)
+  const last = await Promise.allSettled(await atOnce(shops[0]!.key, 9))
+  expect(last.filter(({ status }) => status === 'fulfilled')).toHaveLength(8)
+  for (const [i, verifications_created] of [20, 30].entries())
+    expect((await app.call<Usage>('GET', '/v1/usage', { key: shops[i]!.key })).body).toMatchObject({ verifications_created })
+  expect((await verifyAudit(app.deps)).problem).toBeUndefined()
 })
 
 test.each([
