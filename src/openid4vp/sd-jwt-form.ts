@@ -2,6 +2,7 @@
 // Each part is decoded once, and refused for what a lenient decoder such as that of @sd-jwt/core lets pass: sizes, characters outside
 // base64url, text that is not UTF-8, doubled names, a missing `~`. Only the text as received is ever hashed or verified.
 import { hash } from 'node:crypto'
+import { decodeBase64urlInto } from './base64url.ts'
 import { Lru } from './lru.ts'
 import { assertStrictJson } from './strict-json.ts'
 
@@ -76,7 +77,7 @@ type JwtParts = { header: string | Members; headerText: string; payload: string 
 // An empty signature passes here, so that `alg: none` is named as what it is: not signed.
 function jsonOfJwt(text: string): JwtParts {
   const [headerText = '', payloadText = '', signature, ...rest] = text.split('.')
-  if (signature !== undefined && rest.length === 0 && bytesOf(signature)) {
+  if (signature !== undefined && rest.length === 0 && decodeBase64urlInto(PART, signature) !== undefined) {
     const header = knownHeaders.get(headerText) ?? strictJsonOf(headerText, '{')
     const payload = header === undefined ? undefined : strictJsonOf(payloadText, '{')
     if (header !== undefined && payload !== undefined) return { header, headerText, payload }
@@ -94,11 +95,14 @@ function jsonOfDisclosure(text: string): string {
   return json
 }
 
+/** Where one part after the other is decoded: only its text is kept. */
+const PART = new Uint8Array(PRESENTATION_CHARS_MAX)
+
 function strictJsonOf(text: string, opening: '{' | '['): string | undefined {
-  const bytes = bytesOf(text)
-  if (!bytes) return undefined
+  const length = decodeBase64urlInto(PART, text)
+  if (length === undefined) return undefined
   try {
-    const json = UTF_8.decode(bytes)
+    const json = UTF_8.decode(PART.subarray(0, length))
     assertStrictJson(json, { depthMax: JSON_DEPTH_MAX })
     return json.trimStart().startsWith(opening) ? json : undefined
   } catch {
@@ -109,12 +113,6 @@ function strictJsonOf(text: string, opening: '{' | '['): string | undefined {
 
 // A byte order mark stays, and is no JSON.
 const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
-/** RFC 7515 § 2: base64url without padding; and without stray bits at the end, or one signature could be written in four ways. */
-function bytesOf(text: string): Buffer | undefined {
-  const bytes = Buffer.from(text, 'base64url')
-  return bytes.toString('base64url') === text ? bytes : undefined
-}
 
 // RFC 9901 § 4.1.1: names of the IANA registry, case-sensitive. The weak ones and SHA-3 are not supported.
 const HASHES = new Map<unknown, string>([

@@ -18,19 +18,21 @@ export function assertStrictJson(text: string, { depthMax }: JsonLimits): void {
   if (!text.isWellFormed()) throw new SyntaxError('half of a surrogate pair')
   // Nearly no text has any, and then a string that is no name needs no second look.
   const hasEscapes = text.includes('\\')
-  // One entry per open container: the names so far of an object, null for an array.
-  const open: (Set<string> | null)[] = []
+  // The names so far of the innermost open object, null in an array; and the same of those around it.
+  let names: Set<string> | null = null
+  const around: (Set<string> | null)[] = []
   // After `{` and `,`. In an array nobody collects the names.
   let isNameNext = false
   for (let at = 0; at < text.length; at++) {
-    switch (text.charCodeAt(at)) {
+    const code = text.charCodeAt(at)
+    switch (code) {
       case QUOTE: {
         const end = endOfString(text, at)
-        const names = isNameNext ? open.at(-1) : null
-        if (names || hasEscapes) {
+        const others = isNameNext ? names : null
+        if (others || hasEscapes) {
           const string = unescaped(text.slice(at + 1, end))
-          if (names?.has(string)) throw new SyntaxError('a name twice in one object')
-          names?.add(string)
+          if (others?.has(string)) throw new SyntaxError('a name twice in one object')
+          others?.add(string)
         }
         isNameNext = false
         at = end
@@ -38,13 +40,14 @@ export function assertStrictJson(text: string, { depthMax }: JsonLimits): void {
       }
       case BRACE_OPEN:
       case BRACKET_OPEN:
-        open.push(text.charCodeAt(at) === BRACE_OPEN ? new Set() : null)
+        around.push(names)
+        names = code === BRACE_OPEN ? new Set() : null
         isNameNext = true
-        if (open.length > depthMax) throw new SyntaxError('too deeply nested')
+        if (around.length > depthMax) throw new SyntaxError('too deeply nested')
         break
       case BRACE_CLOSE:
       case BRACKET_CLOSE:
-        open.pop()
+        names = around.pop() ?? null
         isNameNext = false
         break
       case COMMA:
