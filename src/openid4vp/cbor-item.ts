@@ -2,7 +2,6 @@
 // again (ISO/IEC 18013-5 § 9.1.2.5). cbor-x decodes values, and only parts without tags: its handlers for tags are global, drop the number,
 // and one of them builds a RegExp.
 import { Decoder } from 'cbor-x/decode'
-import { nameAt } from './cbor-names.ts'
 
 /** The input is not what it has to be. Messages are fixed sentences: nothing of the input is in them. */
 export class CborError extends Error {}
@@ -98,12 +97,6 @@ export class CborItem {
   asText(): string {
     this.expect(TEXT, 'a text')
     return this.origin.text.toString('utf8', this.contentStart, this.end)
-  }
-
-  /** The same for a key. */
-  asName(): string {
-    this.expect(TEXT, 'a text')
-    return nameAt(this.origin.text, this.contentStart, this.end)
   }
 
   /** Without its head; a view of the received bytes. */

@@ -2,7 +2,7 @@
 // signed bytes as they were received. WebCrypto verifies on other threads, so the event loop stays free.
 
 import { parseCbor } from './cbor.ts'
-import { encodeArray, encodeBytes, encodeText } from './cbor-encode.ts'
+import { encodeCbor } from './cbor-encode.ts'
 import { CborError, CborItem, type CborKey, type CborMap } from './cbor-item.ts'
 import type { Curve, VerificationKey } from './cose-key.ts'
 import { CERTIFICATE_BYTES_MAX, CERTIFICATES_MAX } from './credential.ts'
@@ -112,9 +112,8 @@ export async function verifySign1(
   }
 }
 
-const SIGNATURE_1 = encodeText('Signature1')
-const NO_EXTERNAL_DATA = encodeBytes(new Uint8Array())
+const NO_EXTERNAL_DATA = new Uint8Array()
 
 /** RFC 9052 § 4.4. */
 const sigStructure = (protectedBytes: Uint8Array, payload: Uint8Array) =>
-  encodeArray([SIGNATURE_1, encodeBytes(protectedBytes), NO_EXTERNAL_DATA, encodeBytes(payload)])
+  encodeCbor(['Signature1', protectedBytes, NO_EXTERNAL_DATA, payload])

@@ -1,7 +1,7 @@
 // The holder's part of an mdoc (ISO/IEC 18013-5 § 9.1.3): the device key that the issuer signed proves possession over the transcript of
 // our request. What the device itself states is only checked for permission and never becomes a claim.
 
-import { encodeArray, encodeBytes, encodeTag, encodeText } from './cbor-encode.ts'
+import { Embedded, encodeCbor, Received } from './cbor-encode.ts'
 import type { CborItem } from './cbor-item.ts'
 import { fitsKey, parseSign1, type Sign1, verifySign1 } from './cose.ts'
 import { readCoseKey } from './cose-key.ts'
@@ -71,4 +71,4 @@ const textsIn = (item: CborItem | undefined): Set<string> => new Set(item?.asArr
 
 /** 24(bstr .cbor DeviceAuthentication), ISO/IEC 18013-5 § 9.1.3.4. */
 const deviceAuthenticationBytes = (transcript: Uint8Array, docType: string, nameSpacesBytes: Uint8Array): Uint8Array =>
-  encodeTag(24, encodeBytes(encodeArray([encodeText('DeviceAuthentication'), transcript, encodeText(docType), nameSpacesBytes])))
+  encodeCbor(new Embedded(['DeviceAuthentication', new Received(transcript), docType, new Received(nameSpacesBytes)]))
