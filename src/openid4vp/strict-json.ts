@@ -9,8 +9,60 @@ export type JsonLimits = {
 
 /** The value, or a SyntaxError that names the fault and nothing of the text. */
 export function parseStrictJson(text: string, limits: JsonLimits): unknown {
+  const value = parsePlainJson(text, limits)
+  if (value !== undefined) return value
   assertStrictJson(text, limits)
   return parse(text)
+}
+
+/**
+ * The value of a text that is as it should be, for a fraction of the cost; undefined when it takes a closer look to tell. Without escapes
+ * there is one colon outside the strings for each name, so no name came twice when the value has as many members: none is collected.
+ */
+export function parsePlainJson(text: string, limits: JsonLimits): unknown {
+  if (text.includes('\\') || !text.isWellFormed()) return undefined
+  const names = countNames(text, limits)
+  if (names === undefined) return undefined
+  try {
+    const value: unknown = JSON.parse(text)
+    const members = typeof value === 'object' && value !== null ? countMembers(value) : 0
+    return members === names ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Undefined when it is too deeply nested, or a string has no end. */
+function countNames(text: string, { depthMax }: JsonLimits): number | undefined {
+  let names = 0
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case QUOTE:
+        at = text.indexOf('"', at + 1)
+        if (at < 0) return undefined
+        break
+      case COLON:
+        names++
+        break
+      case BRACE_OPEN:
+      case BRACKET_OPEN:
+        if (++depth > depthMax) return undefined
+        break
+      case BRACE_CLOSE:
+      case BRACKET_CLOSE:
+        depth--
+    }
+  }
+  return names
+}
+
+function countMembers(value: object): number {
+  const isArray = Array.isArray(value)
+  const inside: unknown[] = isArray ? value : Object.values(value)
+  let members = isArray ? 0 : inside.length
+  for (const each of inside) if (typeof each === 'object' && each !== null) members += countMembers(each)
+  return members
 }
 
 /** For a text that someone else parses. It does not judge the grammar: JSON.parse, which must follow, does. */
@@ -18,21 +70,19 @@ export function assertStrictJson(text: string, { depthMax }: JsonLimits): void {
   if (!text.isWellFormed()) throw new SyntaxError('half of a surrogate pair')
   // Nearly no text has any, and then a string that is no name needs no second look.
   const hasEscapes = text.includes('\\')
-  // The names so far of the innermost open object, null in an array; and the same of those around it.
-  let names: Set<string> | null = null
-  const around: (Set<string> | null)[] = []
+  // One entry per open container: the names so far of an object, null for an array.
+  const open: (Set<string> | null)[] = []
   // After `{` and `,`. In an array nobody collects the names.
   let isNameNext = false
   for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    switch (code) {
+    switch (text.charCodeAt(at)) {
       case QUOTE: {
         const end = endOfString(text, at)
-        const others = isNameNext ? names : null
-        if (others || hasEscapes) {
+        const names = isNameNext ? open.at(-1) : null
+        if (names || hasEscapes) {
           const string = unescaped(text.slice(at + 1, end))
-          if (others?.has(string)) throw new SyntaxError('a name twice in one object')
-          others?.add(string)
+          if (names?.has(string)) throw new SyntaxError('a name twice in one object')
+          names?.add(string)
         }
         isNameNext = false
         at = end
@@ -40,14 +90,13 @@ export function assertStrictJson(text: string, { depthMax }: JsonLimits): void {
       }
       case BRACE_OPEN:
       case BRACKET_OPEN:
-        around.push(names)
-        names = code === BRACE_OPEN ? new Set() : null
+        open.push(text.charCodeAt(at) === BRACE_OPEN ? new Set() : null)
         isNameNext = true
-        if (around.length > depthMax) throw new SyntaxError('too deeply nested')
+        if (open.length > depthMax) throw new SyntaxError('too deeply nested')
         break
       case BRACE_CLOSE:
       case BRACKET_CLOSE:
-        names = around.pop() ?? null
+        open.pop()
         isNameNext = false
         break
       case COMMA:
@@ -58,6 +107,7 @@ export function assertStrictJson(text: string, { depthMax }: JsonLimits): void {
 
 const QUOTE = 0x22
 const COMMA = 0x2c
+const COLON = 0x3a
 const BRACKET_OPEN = 0x5b
 const BACKSLASH = 0x5c
 const BRACKET_CLOSE = 0x5d
