@@ -26,7 +26,8 @@ const CRV_ED25519 = 6
 export async function readCoseKey(item: CborItem): Promise<VerificationKey | undefined> {
   if (!item.isMap) return undefined
   const members = item.asMap()
-  const [kty, crv, x, y] = [KTY, CRV, X, Y].map(label => members.get(label)?.decode())
+  const value = (label: number) => members.get(label)?.decode()
+  const [kty, crv, x, y] = [value(KTY), value(CRV), value(X), value(Y)]
   if (members.has(D) || !(x instanceof Uint8Array)) return undefined
   if (kty === KTY_OKP && crv === CRV_ED25519) return importRaw('Ed25519', x)
   const form = EC2_CURVES.get(crv)
@@ -36,9 +37,14 @@ export async function readCoseKey(item: CborItem): Promise<VerificationKey | und
 }
 
 /** SEC 1 § 2.3.3; y is the coordinate, or its sign bit as a boolean. WebCrypto refuses a point that is not on the curve. */
-function encodePoint(x: Uint8Array, y: unknown): Uint8Array | undefined {
+function encodePoint(x: Uint8Array, y: unknown): Uint8Array<ArrayBuffer> | undefined {
   if (typeof y === 'boolean') return Buffer.concat([Uint8Array.of(y ? 3 : 2), x])
-  return y instanceof Uint8Array && y.length === x.length ? Buffer.concat([Uint8Array.of(4), x, y]) : undefined
+  if (!(y instanceof Uint8Array) || y.length !== x.length) return undefined
+  const point = new Uint8Array(1 + x.length + y.length)
+  point[0] = 4
+  point.set(x, 1)
+  point.set(y, 1 + x.length)
+  return point
 }
 
 const importRaw = (curve: Curve, raw: Uint8Array) => importKey('raw', curve, raw)
