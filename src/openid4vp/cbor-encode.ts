@@ -49,7 +49,7 @@ const NULL = 0xf6
 
 /** Gives where the item ends. */
 function write(target: Buffer, item: Cbor, at: number): number {
-  if (item === null) return target.writeUInt8(NULL, at)
+  if (item === null) return writeByte(target, NULL, at)
   if (typeof item === 'string') {
     const start = writeHead(target, TEXT, Buffer.byteLength(item), at)
     return start + target.write(item, start)
@@ -67,10 +67,15 @@ function write(target: Buffer, item: Cbor, at: number): number {
 
 function writeHead(target: Buffer, major: number, argument: number, at: number): number {
   const type = major << 5
-  if (argument < 24) return target.writeUInt8(type | argument, at)
-  if (argument < 0x100) return target.writeUInt8(argument, target.writeUInt8(type | 24, at))
-  if (argument < 0x10000) return target.writeUInt16BE(argument, target.writeUInt8(type | 25, at))
-  return target.writeUInt32BE(argument, target.writeUInt8(type | 26, at))
+  if (argument < 24) return writeByte(target, type | argument, at)
+  if (argument < 0x100) return writeByte(target, argument, writeByte(target, type | 24, at))
+  if (argument < 0x10000) return target.writeUInt16BE(argument, writeByte(target, type | 25, at))
+  return target.writeUInt32BE(argument, writeByte(target, type | 26, at))
+}
+
+function writeByte(target: Buffer, byte: number, at: number): number {
+  target[at] = byte
+  return at + 1
 }
 
 function copy(target: Buffer, bytes: Uint8Array, at: number): number {

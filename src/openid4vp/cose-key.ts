@@ -1,7 +1,7 @@
 // Public keys for COSE signatures: from a COSE_Key (RFC 9053 § 7) and from an X.509 certificate. A key that cannot be used is undefined.
 import { X509Certificate } from 'node:crypto'
-import { sha256Hex } from '../hash.ts'
 import type { CborItem } from './cbor-item.ts'
+import { certificateDigest } from './certificate-digest.ts'
 import { Lru } from './lru.ts'
 
 export type Curve = 'P-256' | 'P-384' | 'P-521' | 'Ed25519'
@@ -66,7 +66,7 @@ const cached = new Lru<Promise<SignerCertificate | undefined>>({ countMax: 256 }
 
 /** Never throws. Issuers sign many credentials with one certificate, so the last ones seen are kept; whether to trust it is not asked here. */
 export function readSignerCertificate(der: Uint8Array): Promise<SignerCertificate | undefined> {
-  const id = sha256Hex(der)
+  const id = certificateDigest(der)
   const known = cached.get(id) ?? parseCertificate(der)
   cached.set(id, known)
   return known

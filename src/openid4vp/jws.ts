@@ -2,7 +2,7 @@
 // keyed with something public, or a curve that does not fit. Key material in a header (`jwk`, `jku`, `x5u`, `kid`) is never looked at.
 import { X509Certificate } from 'node:crypto'
 import { importJWK } from 'jose'
-import { sha256Hex } from '../hash.ts'
+import { certificateDigest } from './certificate-digest.ts'
 
 const CERTIFICATE_KEYS_MAX = 256
 
@@ -43,7 +43,7 @@ const certificateKeys = new Map<string, CryptoKey>()
 
 /** Undefined for a kind of key that we do not accept. Throws when the bytes are not exactly one DER certificate. */
 export async function importCertificateKey(der: Uint8Array): Promise<CryptoKey | undefined> {
-  const fingerprint = sha256Hex(der)
+  const fingerprint = certificateDigest(der)
   const key = certificateKeys.get(fingerprint) ?? (await importPublicJwk(publicJwkOf(der)))
   if (!key) return undefined
   // Few issuers sign most credentials: what was used last is put last, what was used longest ago is dropped.
