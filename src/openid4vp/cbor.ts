@@ -20,6 +20,7 @@ import {
   TEXT,
 } from './cbor-item.ts'
 import { nameAt } from './cbor-names.ts'
+import { SmallMap } from './small-map.ts'
 
 export const DEPTH_MAX = 16
 export const ITEMS_MAX = 20_000
@@ -30,7 +31,7 @@ export const BIGNUM_BYTES_MAX = 64
 export const parseCbor = (bytes: Uint8Array): CborItem => new Scan(bytes).embedded(0, bytes.length)
 
 const NO_CHILDREN: readonly CborItem[] = []
-const NO_MEMBERS: CborMap = new Map()
+const NO_MEMBERS: CborMap = new SmallMap()
 const DIGIT_NINE = 0x39
 
 /** In what follows, `depth` counts the arrays and maps around an item, `tags` the tags. */
@@ -129,12 +130,12 @@ class Scan implements Origin {
 
   private map(count: number, depth: number, tags: number): CborMap {
     this.reserveItems(2 * count)
-    const members = new Map<CborKey, CborItem>()
+    const members: CborMap = new SmallMap()
     for (let index = 0; index < count; index++) {
       const key = this.key(depth, tags)
       const other = namesake(key)
       if (members.has(key) || (other !== key && members.has(other))) throw new CborError('a map with a key twice')
-      members.set(key, this.item(depth, tags))
+      members.add(key, this.item(depth, tags))
     }
     return members
   }

@@ -6,6 +6,7 @@ import { encodeCbor } from './cbor-encode.ts'
 import { CborError, CborItem, type CborMap } from './cbor-item.ts'
 import type { Curve, VerificationKey } from './cose-key.ts'
 import { CERTIFICATE_BYTES_MAX, CERTIFICATES_MAX } from './credential.ts'
+import { SmallMap } from './small-map.ts'
 
 export type Sign1 = {
   /** The content of the byte string, as received: what is signed. */
@@ -63,7 +64,7 @@ export function parseSign1(input: Uint8Array | CborItem): Sign1 {
   }
 }
 
-const NO_HEADERS: CborMap = new Map()
+const NO_HEADERS: CborMap = new SmallMap()
 
 function readX5chain(item: CborItem | undefined): Uint8Array[] {
   if (!item || (!item.isBytes && !item.isArray)) return []

@@ -22,9 +22,15 @@ export function parseDeviceSigned(item: CborItem | undefined): DeviceSigned | un
   const nameSpaces = member(deviceSigned, 'nameSpaces')
   const deviceAuth = deviceSigned.get('deviceAuth')?.asMap()
   const signature = deviceAuth?.get('deviceSignature')
-  const elements = [...embeddedIn(nameSpaces).asMap()].flatMap(([nameSpace, items]) =>
-    [...items.asMap().keys()].map(identifier => ({ nameSpace: String(nameSpace), identifier: String(identifier) })),
-  )
+  const elements = embeddedIn(nameSpaces)
+    .asMap()
+    .entries()
+    .flatMap(([nameSpace, items]) =>
+      items
+        .asMap()
+        .keys()
+        .map(identifier => ({ nameSpace: String(nameSpace), identifier: String(identifier) })),
+    )
   return {
     nameSpacesBytes: nameSpaces.bytes,
     elements,
@@ -62,7 +68,11 @@ function isAuthorized({ elements }: DeviceSigned, keyAuthorizations: CborItem | 
   const authorizations = keyAuthorizations.asMap()
   const nameSpaces = textsIn(authorizations.get('nameSpaces'))
   const dataElements = new Map(
-    [...(authorizations.get('dataElements')?.asMap() ?? [])].map(([name, list]) => [name, textsIn(list)]),
+    authorizations
+      .get('dataElements')
+      ?.asMap()
+      .entries()
+      .map(([name, list]) => [name, textsIn(list)]),
   )
   return elements.every(({ nameSpace, identifier }) => nameSpaces.has(nameSpace) || dataElements.get(nameSpace)?.has(identifier))
 }
