@@ -174,6 +174,12 @@ describe('read', () => {
     expect(map.get('b')!.asTagged(24).embedded().decode()).toEqual([1, 2])
   })
 
+  test('keys are texts and integers of either sign, whatever the length of their heads', () => {
+    const map = parseCbor(hex('a6 00f5 20f5 1818f5 3901f3f5 6161f5 7802c3a9f5')).asMap()
+    expect(map.keys()).toEqual([0, -1, 24, -500, 'a', 'é'])
+    expect(map.get(-500)?.decode()).toBe(true)
+  })
+
   test('bytes of an item are right inside a larger buffer', () => {
     const input = Buffer.concat([hex('ffff'), hex('82 6161 4101'), hex('ffff')]).subarray(2, -2)
     const items = parseCbor(input).asArray()
