@@ -1,26 +1,84 @@
 // Deterministic CBOR for the few structures that we build ourselves: definite and shortest lengths (RFC 8949 § 4.2.1). Not the encoder of
-// cbor-x, which writes a map of three with a 16-bit length. Items that were received are passed on as their own bytes.
+// cbor-x, which writes a map of three with a 16-bit length. All of a structure is measured first and then written into one place.
 
-export const CBOR_NULL = Uint8Array.of(0xf6)
+export type Cbor = null | string | Uint8Array | readonly Cbor[] | Received | Embedded
 
-export const encodeBytes = (content: Uint8Array): Uint8Array<ArrayBuffer> => concat([head(2, content.length), content])
-
-export function encodeText(text: string): Uint8Array<ArrayBuffer> {
-  const content = Buffer.from(text, 'utf8')
-  return concat([head(3, content.length), content])
+/** An item that is passed on as its own bytes. */
+export class Received {
+  constructor(readonly bytes: Uint8Array) {}
 }
 
-export const encodeArray = (items: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => concat([head(4, items.length), ...items])
+/** 24(bstr .cbor item). */
+export class Embedded {
+  constructor(readonly item: Cbor) {}
+}
 
-export const encodeTag = (tag: number, item: Uint8Array): Uint8Array<ArrayBuffer> => concat([head(6, tag), item])
+export function encodeCbor(item: Cbor): Uint8Array<ArrayBuffer> {
+  const target = Buffer.allocUnsafe(sizeOf(item))
+  write(target, item, 0)
+  return target
+}
 
-/** Lengths and tags below 2^32. */
-function head(major: number, argument: number): Uint8Array {
+function sizeOf(item: Cbor): number {
+  if (item === null) return 1
+  if (typeof item === 'string') return sizeWithHead(Buffer.byteLength(item))
+  if (item instanceof Uint8Array) return sizeWithHead(item.length)
+  if (item instanceof Received) return item.bytes.length
+  if (item instanceof Embedded) return EMBEDDED_HEAD_BYTES + sizeWithHead(sizeOf(item.item))
+  let size = headSize(item.length)
+  for (const each of item) size += sizeOf(each)
+  return size
+}
+
+const sizeWithHead = (content: number): number => headSize(content) + content
+
+/** Lengths below 2^32. */
+function headSize(argument: number): number {
+  if (argument < 24) return 1
+  if (argument < 0x100) return 2
+  return argument < 0x10000 ? 3 : 5
+}
+
+const BYTES = 2
+const TEXT = 3
+const ARRAY = 4
+const TAG = 6
+const EMBEDDED_CBOR = 24
+const EMBEDDED_HEAD_BYTES = 2
+const NULL = 0xf6
+
+/** Gives where the item ends. */
+function write(target: Buffer, item: Cbor, at: number): number {
+  if (item === null) return writeByte(target, NULL, at)
+  if (typeof item === 'string') {
+    const start = writeHead(target, TEXT, Buffer.byteLength(item), at)
+    return start + target.write(item, start)
+  }
+  if (item instanceof Uint8Array) return copy(target, item, writeHead(target, BYTES, item.length, at))
+  if (item instanceof Received) return copy(target, item.bytes, at)
+  if (item instanceof Embedded) {
+    const start = writeHead(target, TAG, EMBEDDED_CBOR, at)
+    return write(target, item.item, writeHead(target, BYTES, sizeOf(item.item), start))
+  }
+  let end = writeHead(target, ARRAY, item.length, at)
+  for (const each of item) end = write(target, each, end)
+  return end
+}
+
+function writeHead(target: Buffer, major: number, argument: number, at: number): number {
   const type = major << 5
-  if (argument < 24) return Uint8Array.of(type | argument)
-  if (argument < 0x100) return Uint8Array.of(type | 24, argument)
-  if (argument < 0x10000) return Uint8Array.of(type | 25, argument >> 8, argument)
-  return Uint8Array.of(type | 26, argument >>> 24, argument >>> 16, argument >>> 8, argument)
+  if (argument < 24) return writeByte(target, type | argument, at)
+  if (argument < 0x100) return writeByte(target, argument, writeByte(target, type | 24, at))
+  if (argument < 0x10000) return target.writeUInt16BE(argument, writeByte(target, type | 25, at))
+  return target.writeUInt32BE(argument, writeByte(target, type | 26, at))
 }
 
-const concat = (parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => Buffer.concat(parts)
+function writeByte(target: Buffer, byte: number, at: number): number {
+  target[at] = byte
+  return at + 1
+}
+
+function copy(target: Buffer, bytes: Uint8Array, at: number): number {
+  target.set(bytes, at)
+  return at + bytes.length
+}

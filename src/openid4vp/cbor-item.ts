@@ -2,7 +2,7 @@
 // again (ISO/IEC 18013-5 § 9.1.2.5). cbor-x decodes values, and only parts without tags: its handlers for tags are global, drop the number,
 // and one of them builds a RegExp.
 import { Decoder } from 'cbor-x/decode'
-import { nameAt } from './cbor-names.ts'
+import type { SmallMap } from './small-map.ts'
 
 /** The input is not what it has to be. Messages are fixed sentences: nothing of the input is in them. */
 export class CborError extends Error {}
@@ -31,7 +31,7 @@ const UNDEFINED = 23
 export const LONG = 27
 
 export type CborKey = string | number
-export type CborMap = ReadonlyMap<CborKey, CborItem>
+export type CborMap = SmallMap<CborKey, CborItem>
 
 /** What all items of one input share. */
 export type Origin = {
@@ -100,12 +100,6 @@ export class CborItem {
     return this.origin.text.toString('utf8', this.contentStart, this.end)
   }
 
-  /** The same for a key. */
-  asName(): string {
-    this.expect(TEXT, 'a text')
-    return nameAt(this.origin.text, this.contentStart, this.end)
-  }
-
   /** Without its head; a view of the received bytes. */
   asBytes(): Uint8Array {
     this.expect(BYTES, 'a byte string')
@@ -140,7 +134,7 @@ export class CborItem {
   decode(): unknown {
     if (!this.hasTag) return this.decodeUntagged()
     if (this.major === ARRAY) return this.children.map(child => child.decode())
-    if (this.major === MAP) return new Map(Array.from(this.members, ([key, member]) => [key, member.decode()]))
+    if (this.major === MAP) return new Map(this.members.entries().map(([key, member]) => [key, member.decode()]))
     const content = this.children[0]!
     if (!isBignum(this.argument)) return new CborTag(this.argument, content.decode())
     const magnitude = BigInt(`0x0${Buffer.from(content.asBytes()).toString('hex')}`)

@@ -13,11 +13,14 @@ import {
   isBignum,
   LONG,
   MAP,
+  NEGATIVE,
   type Origin,
   SIMPLE,
   TAG,
   TEXT,
 } from './cbor-item.ts'
+import { nameAt } from './cbor-names.ts'
+import { SmallMap } from './small-map.ts'
 
 export const DEPTH_MAX = 16
 export const ITEMS_MAX = 20_000
@@ -28,7 +31,7 @@ export const BIGNUM_BYTES_MAX = 64
 export const parseCbor = (bytes: Uint8Array): CborItem => new Scan(bytes).embedded(0, bytes.length)
 
 const NO_CHILDREN: readonly CborItem[] = []
-const NO_MEMBERS: CborMap = new Map()
+const NO_MEMBERS: CborMap = new SmallMap()
 const DIGIT_NINE = 0x39
 
 /** In what follows, `depth` counts the arrays and maps around an item, `tags` the tags. */
@@ -55,9 +58,8 @@ class Scan implements Origin {
   }
 
   private item(depth: number, tags: number): CborItem {
-    if (--this.itemsLeft < 0) throw new CborError('too many items')
     const start = this.at
-    const initial = this.bytes[this.advance(1)]!
+    const initial = this.initial()
     const major = initial >> 5
     const argument = this.argument(initial & 0x1f)
     const contentStart = this.at
@@ -72,6 +74,11 @@ class Scan implements Origin {
     else if (major === SIMPLE) this.simple(initial & 0x1f, argument, start)
     const hasTag = this.tagsSeen > tagsBefore
     return new CborItem(this, major, argument, start, contentStart, this.at, children, members, hasTag)
+  }
+
+  private initial(): number {
+    if (--this.itemsLeft < 0) throw new CborError('too many items')
+    return this.bytes[this.advance(1)]!
   }
 
   /** Beyond 2^53 not exact, which no length and no tag may be. */
@@ -123,11 +130,12 @@ class Scan implements Origin {
 
   private map(count: number, depth: number, tags: number): CborMap {
     this.reserveItems(2 * count)
-    const members = new Map<CborKey, CborItem>()
+    const members: CborMap = new SmallMap()
     for (let index = 0; index < count; index++) {
       const key = this.key(depth, tags)
-      if (members.has(key) || members.has(namesake(key))) throw new CborError('a map with a key twice')
-      members.set(key, this.item(depth, tags))
+      const other = namesake(key)
+      if (members.has(key) || (other !== key && members.has(other))) throw new CborError('a map with a key twice')
+      members.add(key, this.item(depth, tags))
     }
     return members
   }
@@ -140,8 +148,20 @@ class Scan implements Origin {
 
   /** Everything we read, and all of COSE, has texts and integers as keys (RFC 9052 § 1.4). */
   private key(depth: number, tags: number): CborKey {
-    const key = this.item(depth, tags)
-    return key.isText ? key.asName() : key.asInt()
+    const major = this.bytes[this.at]! >> 5
+    // Every fault of its own comes first, then that it is no key.
+    if (major !== TEXT && major > NEGATIVE) return this.item(depth, tags).asInt()
+    // One item of two is a key, so none is made of it.
+    const argument = this.argument(this.initial() & 0x1f)
+    if (major === TEXT) return this.name(argument)
+    if (!Number.isSafeInteger(argument)) throw new CborError('an integer is too large')
+    return major === NEGATIVE ? -1 - argument : argument
+  }
+
+  private name(length: number): string {
+    const start = this.at
+    this.skipText(length)
+    return nameAt(this.text, start, this.at)
   }
 
   private tagged(tag: number, depth: number, tags: number): CborItem {

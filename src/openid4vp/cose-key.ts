@@ -1,7 +1,7 @@
 // Public keys for COSE signatures: from a COSE_Key (RFC 9053 § 7) and from an X.509 certificate. A key that cannot be used is undefined.
 import { X509Certificate } from 'node:crypto'
-import { sha256Hex } from '../hash.ts'
 import type { CborItem } from './cbor-item.ts'
+import { certificateDigest } from './certificate-digest.ts'
 import { Lru } from './lru.ts'
 
 export type Curve = 'P-256' | 'P-384' | 'P-521' | 'Ed25519'
@@ -26,7 +26,8 @@ const CRV_ED25519 = 6
 export async function readCoseKey(item: CborItem): Promise<VerificationKey | undefined> {
   if (!item.isMap) return undefined
   const members = item.asMap()
-  const [kty, crv, x, y] = [KTY, CRV, X, Y].map(label => members.get(label)?.decode())
+  const value = (label: number) => members.get(label)?.decode()
+  const [kty, crv, x, y] = [value(KTY), value(CRV), value(X), value(Y)]
   if (members.has(D) || !(x instanceof Uint8Array)) return undefined
   if (kty === KTY_OKP && crv === CRV_ED25519) return importRaw('Ed25519', x)
   const form = EC2_CURVES.get(crv)
@@ -36,9 +37,14 @@ export async function readCoseKey(item: CborItem): Promise<VerificationKey | und
 }
 
 /** SEC 1 § 2.3.3; y is the coordinate, or its sign bit as a boolean. WebCrypto refuses a point that is not on the curve. */
-function encodePoint(x: Uint8Array, y: unknown): Uint8Array | undefined {
+function encodePoint(x: Uint8Array, y: unknown): Uint8Array<ArrayBuffer> | undefined {
   if (typeof y === 'boolean') return Buffer.concat([Uint8Array.of(y ? 3 : 2), x])
-  return y instanceof Uint8Array && y.length === x.length ? Buffer.concat([Uint8Array.of(4), x, y]) : undefined
+  if (!(y instanceof Uint8Array) || y.length !== x.length) return undefined
+  const point = new Uint8Array(1 + x.length + y.length)
+  point[0] = 4
+  point.set(x, 1)
+  point.set(y, 1 + x.length)
+  return point
 }
 
 const importRaw = (curve: Curve, raw: Uint8Array) => importKey('raw', curve, raw)
@@ -60,7 +66,7 @@ const cached = new Lru<Promise<SignerCertificate | undefined>>({ countMax: 256 }
 
 /** Never throws. Issuers sign many credentials with one certificate, so the last ones seen are kept; whether to trust it is not asked here. */
 export function readSignerCertificate(der: Uint8Array): Promise<SignerCertificate | undefined> {
-  const id = sha256Hex(der)
+  const id = certificateDigest(der)
   const known = cached.get(id) ?? parseCertificate(der)
   cached.set(id, known)
   return known

@@ -2,18 +2,17 @@
 // signed bytes as they were received. WebCrypto verifies on other threads, so the event loop stays free.
 
 import { parseCbor } from './cbor.ts'
-import { encodeArray, encodeBytes, encodeText } from './cbor-encode.ts'
-import { CborError, CborItem, type CborKey, type CborMap } from './cbor-item.ts'
+import { encodeCbor } from './cbor-encode.ts'
+import { CborError, CborItem, type CborMap } from './cbor-item.ts'
 import type { Curve, VerificationKey } from './cose-key.ts'
 import { CERTIFICATE_BYTES_MAX, CERTIFICATES_MAX } from './credential.ts'
-
-export type Headers = Map<CborKey, unknown>
+import { SmallMap } from './small-map.ts'
 
 export type Sign1 = {
   /** The content of the byte string, as received: what is signed. */
   protectedBytes: Uint8Array
-  protected: Headers
-  unprotected: Headers
+  protected: CborMap
+  unprotected: CborMap
   /** Null when detached. */
   payload: Uint8Array | null
   signature: Uint8Array
@@ -56,8 +55,8 @@ export function parseSign1(input: Uint8Array | CborItem): Sign1 {
   for (const label of protectedHeaders.keys()) if (unprotectedHeaders.has(label)) throw new CborError('a header in two places')
   return {
     protectedBytes,
-    protected: decoded(protectedHeaders),
-    unprotected: decoded(unprotectedHeaders),
+    protected: protectedHeaders,
+    unprotected: unprotectedHeaders,
     payload: payload.isNull ? null : payload.asBytes(),
     signature: signature.asBytes(),
     // RFC 9360 has it in either; ISO/IEC 18013-5 § 9.1.2.4 in the unprotected ones.
@@ -65,13 +64,7 @@ export function parseSign1(input: Uint8Array | CborItem): Sign1 {
   }
 }
 
-const NO_HEADERS: CborMap = new Map()
-
-function decoded(headers: CborMap): Headers {
-  const values: Headers = new Map()
-  for (const [label, value] of headers) values.set(label, value.decode())
-  return values
-}
+const NO_HEADERS: CborMap = new SmallMap()
 
 function readX5chain(item: CborItem | undefined): Uint8Array[] {
   if (!item || (!item.isBytes && !item.isArray)) return []
@@ -82,8 +75,9 @@ function readX5chain(item: CborItem | undefined): Uint8Array[] {
 }
 
 /** The signature's algorithm is one we take, and the one of this key. */
-export const fitsKey = (sign1: Sign1, key: VerificationKey): boolean =>
-  ALGORITHMS.get(sign1.protected.get(ALG))?.curve === key.curve
+export const fitsKey = (sign1: Sign1, key: VerificationKey): boolean => algorithmOf(sign1)?.curve === key.curve
+
+const algorithmOf = (sign1: Sign1): Algorithm | undefined => ALGORITHMS.get(sign1.protected.get(ALG)?.decode())
 
 /** Whether the signature holds; never throws. A detached payload must not be inside as well. */
 export async function verifySign1(
@@ -93,7 +87,7 @@ export async function verifySign1(
 ): Promise<boolean> {
   try {
     const sign1 = input instanceof Uint8Array ? parseSign1(input) : input
-    const algorithm = ALGORITHMS.get(sign1.protected.get(ALG))
+    const algorithm = algorithmOf(sign1)
     const payload = detachedPayload ?? sign1.payload
     if (!algorithm || !payload || (detachedPayload && sign1.payload)) return false
     // We know no critical header, and one we do not know forbids to go on (RFC 9052 § 3.1).
@@ -112,9 +106,8 @@ export async function verifySign1(
   }
 }
 
-const SIGNATURE_1 = encodeText('Signature1')
-const NO_EXTERNAL_DATA = encodeBytes(new Uint8Array())
+const NO_EXTERNAL_DATA = new Uint8Array()
 
 /** RFC 9052 § 4.4. */
 const sigStructure = (protectedBytes: Uint8Array, payload: Uint8Array) =>
-  encodeArray([SIGNATURE_1, encodeBytes(protectedBytes), NO_EXTERNAL_DATA, encodeBytes(payload)])
+  encodeCbor(['Signature1', protectedBytes, NO_EXTERNAL_DATA, payload])

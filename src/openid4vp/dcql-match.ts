@@ -41,7 +41,12 @@ function isMet({ path, values }: ClaimsQuery, claims: Claims): boolean {
   return found !== undefined && (values === undefined || found.some(value => values.some(wanted => wanted === value)))
 }
 
-const selected = (path: ClaimPath, claims: Claims) => selectPath(claims, presentedPath(path, claims), 'any')
+function selected(path: ClaimPath, claims: Claims): unknown[] | undefined {
+  const found = selectPath(claims, path, 'any')
+  if (found) return found
+  const presented = presentedPath(path, claims)
+  return presented === path ? undefined : selectPath(claims, presented, 'any')
+}
 
 /**
  * The values a claims path points to (§ 7.1.1), or nothing when it does not fit. With `any`, a number stands for any element: elements that
@@ -87,28 +92,31 @@ export function presentedPath(path: ClaimPath, claims: Claims): ClaimPath {
 export function ageOf(path: ClaimPath): number | undefined {
   const last = path.at(-1)
   if (typeof last !== 'string') return undefined
-  const digits = path.at(-2) === 'age_equal_or_over' ? /^\d{1,3}$/.exec(last)?.[0] : /^age_over_(\d{1,3})$/.exec(last)?.[1]
-  return digits === undefined ? undefined : Number(digits)
+  const prefix = path.at(-2) === 'age_equal_or_over' ? '' : 'age_over_'
+  const digits = last.startsWith(prefix) ? last.slice(prefix.length) : ''
+  return /^\d{1,3}$/.test(digits) ? Number(digits) : undefined
 }
 
 /** What was asked for and nothing else: claims the wallet sent beyond it are not handed on and not stored. */
 export function requestedClaims(query: CredentialQuery, claims: Claims): Claims {
   const paths = (query.claims ?? []).map(({ path }) => presentedPath(path, claims))
-  return paths.length > 0 ? (subset(claims, paths) as Claims) : {}
+  return paths.length > 0 ? (subset(claims, paths, 0) as Claims) : {}
 }
 
-function subset(value: unknown, paths: ClaimPath[]): unknown {
-  if (paths.some(path => path.length === 0)) return value
+/** `depth`: how many steps of the paths led to the value. */
+function subset(value: unknown, paths: ClaimPath[], depth: number): unknown {
+  if (paths.some(path => path.length === depth)) return value
   if (Array.isArray(value)) {
-    const rest = paths.filter(([step]) => typeof step !== 'string').map(path => path.slice(1))
-    return rest.length > 0 ? value.map(element => subset(element, rest)) : []
+    const further = paths.filter(path => typeof path[depth] !== 'string')
+    return further.length > 0 ? value.map(element => subset(element, further, depth + 1)) : []
   }
   if (!isObject(value)) return undefined
   const kept: Claims = {}
-  for (const [step] of paths) {
+  for (const path of paths) {
+    const step = path[depth]
     if (typeof step !== 'string' || !Object.hasOwn(value, step) || Object.hasOwn(kept, step)) continue
-    const rest = paths.filter(([first]) => first === step).map(path => path.slice(1))
-    setMember(kept, step, subset(value[step], rest))
+    const further = paths.filter(other => other[depth] === step)
+    setMember(kept, step, subset(value[step], further, depth + 1))
   }
   return kept
 }

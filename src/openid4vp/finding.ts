@@ -58,8 +58,13 @@ export class Findings {
 
   /** It was checked, and never failed. */
   holds(check: Check): boolean {
-    const has = (status: Finding['status']) => this.all.some(finding => finding.check === check && finding.status === status)
-    return has('pass') && !has('fail')
+    let isPassed = false
+    for (const finding of this.all) {
+      if (finding.check !== check) continue
+      if (finding.status === 'fail') return false
+      if (finding.status === 'pass') isPassed = true
+    }
+    return isPassed
   }
 
   get failures(): Failure[] {

@@ -2,7 +2,7 @@
 // keyed with something public, or a curve that does not fit. Key material in a header (`jwk`, `jku`, `x5u`, `kid`) is never looked at.
 import { X509Certificate } from 'node:crypto'
 import { importJWK } from 'jose'
-import { sha256Hex } from '../hash.ts'
+import { certificateDigest } from './certificate-digest.ts'
 
 const CERTIFICATE_KEYS_MAX = 256
 
@@ -21,7 +21,15 @@ export async function isSignedBy({ text, alg, key }: SignedText): Promise<boolea
   if (!algorithm || alg !== algorithm.alg) return false
   const end = text.lastIndexOf('.')
   const signature = Buffer.from(text.slice(end + 1), 'base64url')
-  return crypto.subtle.verify(algorithm.verify, key, signature, Buffer.from(text.slice(0, end)))
+  return crypto.subtle.verify(algorithm.verify, key, signature, bytesOf(text.slice(0, end)))
+}
+
+/** WebCrypto has taken its copy when the call returns, so that one place serves every text but a long status list. */
+const SIGNED = Buffer.alloc(64 * 1024)
+const UTF_8_BYTES_MAX = 3
+
+function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+  return text.length * UTF_8_BYTES_MAX > SIGNED.length ? Buffer.from(text) : SIGNED.subarray(0, SIGNED.write(text))
 }
 
 function algorithmOf({ algorithm }: CryptoKey): (typeof ALGORITHMS)[Curve] | undefined {
@@ -35,7 +43,7 @@ const certificateKeys = new Map<string, CryptoKey>()
 
 /** Undefined for a kind of key that we do not accept. Throws when the bytes are not exactly one DER certificate. */
 export async function importCertificateKey(der: Uint8Array): Promise<CryptoKey | undefined> {
-  const fingerprint = sha256Hex(der)
+  const fingerprint = certificateDigest(der)
   const key = certificateKeys.get(fingerprint) ?? (await importPublicJwk(publicJwkOf(der)))
   if (!key) return undefined
   // Few issuers sign most credentials: what was used last is put last, what was used longest ago is dropped.

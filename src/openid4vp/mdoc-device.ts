@@ -1,7 +1,7 @@
 // The holder's part of an mdoc (ISO/IEC 18013-5 § 9.1.3): the device key that the issuer signed proves possession over the transcript of
 // our request. What the device itself states is only checked for permission and never becomes a claim.
 
-import { encodeArray, encodeBytes, encodeTag, encodeText } from './cbor-encode.ts'
+import { Embedded, encodeCbor, Received } from './cbor-encode.ts'
 import type { CborItem } from './cbor-item.ts'
 import { fitsKey, parseSign1, type Sign1, verifySign1 } from './cose.ts'
 import { readCoseKey } from './cose-key.ts'
@@ -22,9 +22,15 @@ export function parseDeviceSigned(item: CborItem | undefined): DeviceSigned | un
   const nameSpaces = member(deviceSigned, 'nameSpaces')
   const deviceAuth = deviceSigned.get('deviceAuth')?.asMap()
   const signature = deviceAuth?.get('deviceSignature')
-  const elements = [...embeddedIn(nameSpaces).asMap()].flatMap(([nameSpace, items]) =>
-    [...items.asMap().keys()].map(identifier => ({ nameSpace: String(nameSpace), identifier: String(identifier) })),
-  )
+  const elements = embeddedIn(nameSpaces)
+    .asMap()
+    .entries()
+    .flatMap(([nameSpace, items]) =>
+      items
+        .asMap()
+        .keys()
+        .map(identifier => ({ nameSpace: String(nameSpace), identifier: String(identifier) })),
+    )
   return {
     nameSpacesBytes: nameSpaces.bytes,
     elements,
@@ -62,7 +68,11 @@ function isAuthorized({ elements }: DeviceSigned, keyAuthorizations: CborItem | 
   const authorizations = keyAuthorizations.asMap()
   const nameSpaces = textsIn(authorizations.get('nameSpaces'))
   const dataElements = new Map(
-    [...(authorizations.get('dataElements')?.asMap() ?? [])].map(([name, list]) => [name, textsIn(list)]),
+    authorizations
+      .get('dataElements')
+      ?.asMap()
+      .entries()
+      .map(([name, list]) => [name, textsIn(list)]),
   )
   return elements.every(({ nameSpace, identifier }) => nameSpaces.has(nameSpace) || dataElements.get(nameSpace)?.has(identifier))
 }
@@ -71,4 +81,4 @@ const textsIn = (item: CborItem | undefined): Set<string> => new Set(item?.asArr
 
 /** 24(bstr .cbor DeviceAuthentication), ISO/IEC 18013-5 § 9.1.3.4. */
 const deviceAuthenticationBytes = (transcript: Uint8Array, docType: string, nameSpacesBytes: Uint8Array): Uint8Array =>
-  encodeTag(24, encodeBytes(encodeArray([encodeText('DeviceAuthentication'), transcript, encodeText(docType), nameSpacesBytes])))
+  encodeCbor(new Embedded(['DeviceAuthentication', new Received(transcript), docType, new Received(nameSpacesBytes)]))

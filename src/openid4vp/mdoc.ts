@@ -1,5 +1,6 @@
 // One mdoc out of a DeviceResponse (ISO/IEC 18013-5 § 8.3.2.1.2.2), read and checked as far as it can be by itself: whether the issuer is
 // trusted, the credential revoked, and the query answered is looked at elsewhere.
+import { decodeBase64url } from './base64url.ts'
 import { parseCbor } from './cbor.ts'
 import { CborError, type CborItem } from './cbor-item.ts'
 import { readSignerCertificate } from './cose-key.ts'
@@ -10,6 +11,7 @@ import { checkDigests, checkValidity, findIssuerSignatureProblem, member, parseI
 import { redirectTranscript } from './session-transcript.ts'
 
 export const MDOC_BYTES_MAX = 1024 * 1024
+const PRESENTATION_CHARS_MAX = Math.ceil((MDOC_BYTES_MAX * 4) / 3)
 
 /** Never throws: what is wrong is in the findings, and undefined is returned when nothing could be read. */
 export async function readMdoc(
@@ -18,7 +20,7 @@ export async function readMdoc(
   expected: Expected,
   holderBindingRequired: boolean,
 ): Promise<ReadCredential | undefined> {
-  const bytes = decodeBase64url(presentation)
+  const bytes = presentation.length > PRESENTATION_CHARS_MAX ? undefined : decodeBase64url(presentation)
   if (!bytes) return malformed(findings, 'The mdoc is not base64url without padding, or it is too large.')
   return readDeviceResponse(findings, bytes, {
     now: expected.now,
@@ -49,13 +51,6 @@ export async function readDeviceResponse(
 
 function malformed(findings: Findings, detail: string): undefined {
   findings.fail('format', 'presentation_malformed', detail)
-}
-
-function decodeBase64url(text: string): Uint8Array | undefined {
-  if (text.length > Math.ceil((MDOC_BYTES_MAX * 4) / 3)) return undefined
-  const bytes = Buffer.from(text, 'base64url')
-  // The decoder skips what it does not know; only text that it would write itself is accepted.
-  return bytes.toString('base64url') === text ? bytes : undefined
 }
 
 function parseOnlyDocument(bytes: Uint8Array): CborItem {

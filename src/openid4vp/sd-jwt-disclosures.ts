@@ -4,6 +4,7 @@
 import { type Disclosure, isObject, JSON_DEPTH_MAX, Malformed, type Members } from './sd-jwt-form.ts'
 import { setMember } from './set-member.ts'
 
+const ROOT_DEPTH = 1
 const DISCLOSURE_NESTING_MAX = 10
 
 // SD-JWT VC § 3.2.2.2: what decides over validity, type and holder has to be in the signed part itself.
@@ -12,9 +13,8 @@ const RESERVED = new Set(['_sd', '...', '_sd_alg'])
 
 /** The processed payload. Throws `Malformed` when payload and disclosures do not fit together. */
 export function discloseClaims(payload: Members, disclosures: Disclosure[]): Members {
-  const { _sd_alg, ...signed } = payload
   const walk = new Walk(disclosures)
-  const claims = walk.object(signed, 1, 0)
+  const claims = walk.object(payload, ROOT_DEPTH, 0)
   walk.assertAllReferenced()
   return claims
 }
@@ -32,7 +32,7 @@ class Walk {
   object(object: Members, depth: number, nesting: number): Members {
     const members: Members = {}
     for (const name of Object.keys(object)) {
-      if (name === '_sd') continue
+      if (name === '_sd' || (name === '_sd_alg' && depth === ROOT_DEPTH)) continue
       if (RESERVED.has(name)) throw new Malformed('digests', 'A reserved name is used for something else.')
       setMember(members, name, this.value(object[name], depth + 1, nesting))
     }
@@ -109,7 +109,7 @@ function elementDigest(element: unknown): string | undefined {
 function claimName({ salt, name }: Disclosure, depth: number): string {
   if (typeof salt !== 'string' || typeof name !== 'string') throw wrongShape()
   if (RESERVED.has(name)) throw new Malformed('digests', 'A disclosed claim has a reserved name.')
-  if (depth === 1 && NEVER_DISCLOSED.has(name)) {
+  if (depth === ROOT_DEPTH && NEVER_DISCLOSED.has(name)) {
     throw new Malformed('digests', 'A claim on validity, type or holder is disclosed instead of signed directly.')
   }
   return name

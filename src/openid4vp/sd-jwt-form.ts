@@ -2,8 +2,9 @@
 // Each part is decoded once, and refused for what a lenient decoder such as that of @sd-jwt/core lets pass: sizes, characters outside
 // base64url, text that is not UTF-8, doubled names, a missing `~`. Only the text as received is ever hashed or verified.
 import { hash } from 'node:crypto'
+import { decodeBase64urlInto } from './base64url.ts'
 import { Lru } from './lru.ts'
-import { assertStrictJson } from './strict-json.ts'
+import { assertStrictJson, parsePlainJson } from './strict-json.ts'
 
 const PRESENTATION_CHARS_MAX = 256 * 1024
 const DISCLOSURES_MAX = 200
@@ -41,7 +42,7 @@ export class Malformed extends Error {
   }
 }
 
-/** Throws `Malformed`, or the SyntaxError of JSON.parse. All parts are looked at before any is parsed. */
+/** Throws `Malformed`, or the SyntaxError of JSON.parse: for what is no JSON at all, once everything else of all parts is in order. */
 export function decodeSdJwt(presentation: string): DecodedSdJwt {
   const { jwtText, disclosureTexts, keyBindingText } = splitWithinLimits(presentation)
   const jwtParts = jsonOfJwt(jwtText)
@@ -53,7 +54,7 @@ export function decodeSdJwt(presentation: string): DecodedSdJwt {
   const algorithm = hashOf(jwt.payload._sd_alg)
   return {
     jwt,
-    disclosures: disclosureTexts.map((text, index) => parseDisclosure(text, disclosureParts[index] ?? '', algorithm)),
+    disclosures: disclosureTexts.map((text, index) => parseDisclosure(text, disclosureParts[index]!, algorithm)),
     keyBinding,
     sdHash: hash(algorithm, presentation.slice(0, presentation.length - keyBindingText.length), 'base64url'),
   }
@@ -70,16 +71,18 @@ function splitWithinLimits(presentation: string) {
   return { jwtText, disclosureTexts: rest, keyBindingText }
 }
 
-/** The JSON in a JWT, not parsed yet, but for a header that is known already. */
-type JwtParts = { header: string | Members; headerText: string; payload: string }
+/** `value` is undefined where it is not known yet. */
+type Json = { text: string; value: unknown }
+type JwtParts = { header: Json | { known: Members }; headerText: string; payload: Json }
 
 // An empty signature passes here, so that `alg: none` is named as what it is: not signed.
 function jsonOfJwt(text: string): JwtParts {
   const [headerText = '', payloadText = '', signature, ...rest] = text.split('.')
-  if (signature !== undefined && rest.length === 0 && bytesOf(signature)) {
-    const header = knownHeaders.get(headerText) ?? strictJsonOf(headerText, '{')
-    const payload = header === undefined ? undefined : strictJsonOf(payloadText, '{')
-    if (header !== undefined && payload !== undefined) return { header, headerText, payload }
+  if (signature !== undefined && rest.length === 0 && decodeBase64urlInto(PART, signature) !== undefined) {
+    const known = knownHeaders.get(headerText)
+    const header = known ? { known } : strictJsonOf(headerText, '{')
+    const payload = header && strictJsonOf(payloadText, '{')
+    if (header && payload) return { header, headerText, payload }
   }
   throw new Malformed('format', 'It is not an SD-JWT in compact form with well-formed JSON.')
 }
@@ -88,19 +91,24 @@ function jsonOfJwt(text: string): JwtParts {
 const knownHeaders = new Lru<Members>({ countMax: 256 })
 const KNOWN_HEADER_CHARS_MAX = 8192
 
-function jsonOfDisclosure(text: string): string {
+function jsonOfDisclosure(text: string): Json {
   const json = strictJsonOf(text, '[')
-  if (json === undefined) throw new Malformed('digests', 'A disclosed value is not written as a well-formed disclosure.')
+  if (!json) throw new Malformed('digests', 'A disclosed value is not written as a well-formed disclosure.')
   return json
 }
 
-function strictJsonOf(text: string, opening: '{' | '['): string | undefined {
-  const bytes = bytesOf(text)
-  if (!bytes) return undefined
+/** Where one part after the other is decoded: only its text is kept. */
+const PART = new Uint8Array(PRESENTATION_CHARS_MAX)
+const LIMITS = { depthMax: JSON_DEPTH_MAX }
+
+function strictJsonOf(encoded: string, opening: '{' | '['): Json | undefined {
+  const length = decodeBase64urlInto(PART, encoded)
+  if (length === undefined) return undefined
   try {
-    const json = UTF_8.decode(bytes)
-    assertStrictJson(json, { depthMax: JSON_DEPTH_MAX })
-    return json.trimStart().startsWith(opening) ? json : undefined
+    const text = UTF_8.decode(PART.subarray(0, length))
+    const value = parsePlainJson(text, LIMITS)
+    if (value === undefined) assertStrictJson(text, LIMITS)
+    return text.trimStart().startsWith(opening) ? { text, value } : undefined
   } catch {
     // Which of the faults it is helps nobody.
     return undefined
@@ -109,12 +117,6 @@ function strictJsonOf(text: string, opening: '{' | '['): string | undefined {
 
 // A byte order mark stays, and is no JSON.
 const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
-/** RFC 7515 § 2: base64url without padding; and without stray bits at the end, or one signature could be written in four ways. */
-function bytesOf(text: string): Buffer | undefined {
-  const bytes = Buffer.from(text, 'base64url')
-  return bytes.toString('base64url') === text ? bytes : undefined
-}
 
 // RFC 9901 § 4.1.1: names of the IANA registry, case-sensitive. The weak ones and SHA-3 are not supported.
 const HASHES = new Map<unknown, string>([
@@ -130,14 +132,16 @@ function hashOf(alg: unknown = 'sha-256'): string {
 }
 
 function parseJwt(text: string, { header, headerText, payload }: JwtParts): Token {
-  if (typeof header !== 'string') return { text, header, payload: JSON.parse(payload) }
-  const parsed: Members = JSON.parse(header)
-  if (headerText.length <= KNOWN_HEADER_CHARS_MAX) knownHeaders.set(headerText, parsed)
-  return { text, header: parsed, payload: JSON.parse(payload) }
+  if ('known' in header) return { text, header: header.known, payload: parsed(payload) as Members }
+  const members = parsed(header) as Members
+  if (headerText.length <= KNOWN_HEADER_CHARS_MAX) knownHeaders.set(headerText, members)
+  return { text, header: members, payload: parsed(payload) as Members }
 }
 
-function parseDisclosure(text: string, json: string, algorithm: string): Disclosure {
-  const parts: unknown[] = JSON.parse(json)
+const parsed = ({ text, value }: Json): unknown => value ?? JSON.parse(text)
+
+function parseDisclosure(text: string, json: Json, algorithm: string): Disclosure {
+  const parts = parsed(json) as unknown[]
   const [salt, name, value] = parts.length === 2 ? [parts[0], undefined, parts[1]] : parts
   if (parts.length !== 2 && parts.length !== 3) throw new Malformed('format', 'It cannot be read as an SD-JWT credential.')
   return { digest: hash(algorithm, text, 'base64url'), salt, name, value }

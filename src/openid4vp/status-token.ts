@@ -93,7 +93,7 @@ async function leafKey([leaf]: readonly Uint8Array[]): Promise<CryptoKey | undef
 
 export async function readStatusCwt(bytes: Uint8Array, keyOf: KeyOf = leafKey): Promise<StatusToken> {
   const { sign1, claims } = parseCwt(bytes)
-  if (sign1.protected.get(COSE_TYP) !== 'application/statuslist+cwt') throw new StatusFault(NO_TOKEN)
+  if (sign1.protected.get(COSE_TYP)?.decode() !== 'application/statuslist+cwt') throw new StatusFault(NO_TOKEN)
   const key = await keyFrom(keyOf, sign1.x5chain)
   if (!(await verifySign1(sign1, { curve: curveOf(key), key }))) throw new StatusFault(UNPROVEN)
   return { ...readClaims(claims), chain: sign1.x5chain }

@@ -9,8 +9,60 @@ export type JsonLimits = {
 
 /** The value, or a SyntaxError that names the fault and nothing of the text. */
 export function parseStrictJson(text: string, limits: JsonLimits): unknown {
+  const value = parsePlainJson(text, limits)
+  if (value !== undefined) return value
   assertStrictJson(text, limits)
   return parse(text)
+}
+
+/**
+ * The value of a text that is as it should be, for a fraction of the cost; undefined when it takes a closer look to tell. Without escapes
+ * there is one colon outside the strings for each name, so no name came twice when the value has as many members: none is collected.
+ */
+export function parsePlainJson(text: string, limits: JsonLimits): unknown {
+  if (text.includes('\\') || !text.isWellFormed()) return undefined
+  const names = countNames(text, limits)
+  if (names === undefined) return undefined
+  try {
+    const value: unknown = JSON.parse(text)
+    const members = typeof value === 'object' && value !== null ? countMembers(value) : 0
+    return members === names ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Undefined when it is too deeply nested, or a string has no end. */
+function countNames(text: string, { depthMax }: JsonLimits): number | undefined {
+  let names = 0
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case QUOTE:
+        at = text.indexOf('"', at + 1)
+        if (at < 0) return undefined
+        break
+      case COLON:
+        names++
+        break
+      case BRACE_OPEN:
+      case BRACKET_OPEN:
+        if (++depth > depthMax) return undefined
+        break
+      case BRACE_CLOSE:
+      case BRACKET_CLOSE:
+        depth--
+    }
+  }
+  return names
+}
+
+function countMembers(value: object): number {
+  const isArray = Array.isArray(value)
+  const inside: unknown[] = isArray ? value : Object.values(value)
+  let members = isArray ? 0 : inside.length
+  for (const each of inside) if (typeof each === 'object' && each !== null) members += countMembers(each)
+  return members
 }
 
 /** For a text that someone else parses. It does not judge the grammar: JSON.parse, which must follow, does. */
@@ -55,6 +107,7 @@ export function assertStrictJson(text: string, { depthMax }: JsonLimits): void {
 
 const QUOTE = 0x22
 const COMMA = 0x2c
+const COLON = 0x3a
 const BRACKET_OPEN = 0x5b
 const BACKSLASH = 0x5c
 const BRACKET_CLOSE = 0x5d

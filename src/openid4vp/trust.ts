@@ -2,7 +2,7 @@
 // configured anchor: by RFC 5280 alone (`pkix`), or by the certificate profile of ISO/IEC 18013-5 as well (`iso`).
 // Signatures are remembered, time is not: a path that was found once is checked against the clock each time.
 
-import { hash } from 'node:crypto'
+import { certificateDigest } from './certificate-digest.ts'
 import { findPathProblem, isSame, type LinkedChain, linkChain, pathTo } from './certification-path.ts'
 import type { Findings } from './finding.ts'
 import { isoViolations } from './iso-profile.ts'
@@ -99,7 +99,7 @@ class JudgedChain {
     private readonly chain: readonly Uint8Array[],
     private readonly purpose: TrustPurpose,
   ) {
-    this.fingerprint = fingerprintOf(chain)
+    this.fingerprint = chain.map(certificateDigest).join(' ')
   }
 
   get issuer(): Issuer {
@@ -148,18 +148,6 @@ class JudgedChain {
     this.linked ??= linkChain(this.chain)
     return this.linked
   }
-}
-
-const fingerprints = new WeakMap<readonly Uint8Array[], string>()
-
-function fingerprintOf(chain: readonly Uint8Array[]): string {
-  const known = fingerprints.get(chain) ?? hash('sha256', Buffer.concat(chain.flatMap(der => [lengthOf(der), der])), 'base64url')
-  fingerprints.set(chain, known)
-  return known
-}
-
-function lengthOf(der: Uint8Array): Uint8Array {
-  return Uint8Array.of(der.length >>> 24, der.length >>> 16, der.length >>> 8, der.length)
 }
 
 function readAnchor({ certificate }: TrustAnchor): Certificate | undefined {

@@ -163,8 +163,10 @@ function judgeAge(
 }
 
 function dropBirthdate(credential: JudgedCredential): JudgedCredential {
-  const { birthdate: _, ...claims } = credential.claims
-  if (credential.format === 'dc+sd-jwt') return { ...credential, claims }
+  if (credential.format === 'dc+sd-jwt') {
+    const { birthdate: _, ...claims } = credential.claims
+    return { ...credential, claims }
+  }
   const namespaces = Object.entries(credential.claims).map(([namespace, elements]) => {
     const { birth_date: __, ...rest } = elements as Record<string, unknown>
     return [namespace, rest]

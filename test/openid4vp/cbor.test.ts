@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { parseCbor } from '../../src/openid4vp/cbor.ts'
-import { encodeArray, encodeBytes, encodeTag, encodeText } from '../../src/openid4vp/cbor-encode.ts'
+import { Embedded, encodeCbor, Received } from '../../src/openid4vp/cbor-encode.ts'
 import { type CborItem, CborTag } from '../../src/openid4vp/cbor-item.ts'
 import { cborToJson } from '../../src/openid4vp/cbor-json.ts'
-import { cbor, head, hex, Raw, Tagged } from '../helpers/mdoc.ts'
+import { cbor, head, hex, Tagged } from '../helpers/mdoc.ts'
 
 const parse = (bytes: Uint8Array) => () => parseCbor(bytes)
 const decode = (text: string): unknown => parseCbor(hex(text)).decode()
@@ -174,6 +174,12 @@ describe('read', () => {
     expect(map.get('b')!.asTagged(24).embedded().decode()).toEqual([1, 2])
   })
 
+  test('keys are texts and integers of either sign, whatever the length of their heads', () => {
+    const map = parseCbor(hex('a6 00f5 20f5 1818f5 3901f3f5 6161f5 7802c3a9f5')).asMap()
+    expect(map.keys()).toEqual([0, -1, 24, -500, 'a', 'é'])
+    expect(map.get(-500)?.decode()).toBe(true)
+  })
+
   test('bytes of an item are right inside a larger buffer', () => {
     const input = Buffer.concat([hex('ffff'), hex('82 6161 4101'), hex('ffff')]).subarray(2, -2)
     const items = parseCbor(input).asArray()
@@ -285,16 +291,19 @@ describe('properties', () => {
 
   test('our own encoder writes what another one does', () => {
     fc.assert(
-      fc.property(fc.string({ maxLength: 400 }), fc.uint8Array({ maxLength: 400 }), fc.nat(70_000), (text, bytes, tag) => {
-        const ours = encodeArray([encodeText(text), encodeBytes(bytes), encodeTag(tag, encodeBytes(bytes))])
-        expect(Buffer.from(ours)).toEqual(cbor([text, bytes, new Tagged(tag, bytes)]))
+      fc.property(fc.string({ maxLength: 400, unit: 'binary' }), fc.uint8Array({ maxLength: 400 }), (text, bytes) => {
+        const ours = encodeCbor([text, bytes, null, [new Embedded([text, bytes])], new Received(cbor(text))])
+        expect(Buffer.from(ours)).toEqual(cbor([text, bytes, null, [new Tagged(24, cbor([text, bytes]))], text]))
       }),
     )
-    const long = Buffer.alloc(70_000)
-    expect(Buffer.from(encodeBytes(long))).toEqual(cbor(long))
-    expect(Buffer.from(encodeArray(Array.from({ length: 300 }, () => hex('00'))))).toEqual(
-      cbor(Array.from({ length: 300 }, () => new Raw(hex('00')))),
-    )
+  })
+
+  test('on both sides of every limit of a length', () => {
+    for (const length of [0, 23, 24, 255, 256, 65_535, 65_536]) {
+      const [text, bytes, items] = ['é'.repeat(length), Buffer.alloc(length, 7), Array.from({ length }, () => null)]
+      expect(Buffer.from(encodeCbor([text, bytes, items]))).toEqual(cbor([text, bytes, items]))
+      expect(Buffer.from(encodeCbor(new Embedded(bytes)))).toEqual(cbor(new Tagged(24, cbor(bytes))))
+    }
   })
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { parseStrictJson } from '../../src/openid4vp/strict-json.ts'
+import { assertStrictJson, parsePlainJson, parseStrictJson } from '../../src/openid4vp/strict-json.ts'
 
 const LIMITS = { depthMax: 32 }
 
@@ -91,6 +91,42 @@ describe('refused', () => {
       }),
       { numRuns: 500 },
     )
+  })
+})
+
+describe('the quick way', () => {
+  test('never gives what the closer look refuses', () => {
+    const name = fc.constantFrom('a', 'b', ':', '{', ',')
+    const { value } = fc.letrec<{ value: string }>(tie => ({
+      value: fc.oneof(
+        { maxDepth: 4 },
+        fc.constantFrom('0', 'null', '":"', '"a"', '"]"', '"\\u0061"', '', ':', '"'),
+        fc.array(tie('value'), { maxLength: 4 }).map(values => `[${values.join()}]`),
+        fc.array(fc.tuple(name, tie('value')), { maxLength: 4 }).map(all => `{${all.map(([n, v]) => `"${n}" :${v}`).join()}}`),
+      ),
+    }))
+    const given = { values: 0, nothing: 0 }
+    fc.assert(
+      fc.property(value, text => {
+        const plain = parsePlainJson(text, { depthMax: 3 })
+        given[plain === undefined ? 'nothing' : 'values']++
+        if (plain === undefined) return
+        assertStrictJson(text, { depthMax: 3 })
+        expect(plain).toEqual(JSON.parse(text))
+      }),
+      { numRuns: 3000 },
+    )
+    expect(Math.min(given.values, given.nothing)).toBeGreaterThan(100)
+  })
+
+  test('leaves doubled names, escapes, depth and everything that is no JSON to it', () => {
+    const left = ['{"a":1,"a":2}', '["\\u0061"]', '[[[[0]]]]', '{"a":1', '["a]', ']', '', '["\ud800"]']
+    for (const text of left) expect(parsePlainJson(text, { depthMax: 3 })).toBeUndefined()
+  })
+
+  test('takes what credentials look like', () => {
+    const text = '{"_sd":["::","{"],"a":{"__proto__":[],"b":null},"c":[{"a":1},{"a":2}]}'
+    expect(parsePlainJson(text, LIMITS)).toEqual(JSON.parse(text))
   })
 })
 

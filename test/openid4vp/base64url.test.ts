@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { decodeBase64url, decodeBase64urlInto } from '../../src/openid4vp/base64url.ts'
+
+/** What a text stands for, if it is the one that its bytes are encoded to. */
+function canonical(text: string): string | undefined {
+  const bytes = Buffer.from(text, 'base64url')
+  return bytes.toString('base64url') === text ? bytes.toString('hex') : undefined
+}
+
+function decoded(text: string): string | undefined {
+  const bytes = decodeBase64url(text)
+  const target = new Uint8Array(text.length)
+  const length = decodeBase64urlInto(target, text)
+  expect(length === undefined ? undefined : Buffer.from(target.subarray(0, length))).toEqual(bytes && Buffer.from(bytes))
+  return bytes && Buffer.from(bytes).toString('hex')
+}
+
+describe('read', () => {
+  test('what bytes are encoded to, whatever their number', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 100 }), bytes => {
+        expect(decoded(Buffer.from(bytes).toString('base64url'))).toBe(Buffer.from(bytes).toString('hex'))
+      }),
+    )
+  })
+
+  test('the empty text as no bytes', () => expect(decoded('')).toBe(''))
+})
+
+describe('refused', () => {
+  const cases: [string, string][] = [
+    ['padding', 'QQ=='],
+    ['padding of one', 'QUE='],
+    ['half of the padding', 'QQ='],
+    ['white space after whole groups', 'QUFB '],
+    ['white space inside', 'QU FB'],
+    ['a line end', 'QUFB\n'],
+    ['a character alone', 'Q'],
+    ['a character too many', 'QUFBQ'],
+    ['stray bits behind one byte', 'QR'],
+    ['stray bits behind two bytes', 'QUF'],
+    ['the other alphabet', 'ab+/'],
+    ['a character beyond ASCII', 'QUFé'],
+    ['a character beyond Latin-1', 'QUF\u0141'],
+    ['a NUL', 'QUF\0'],
+  ]
+  test.each(cases)('%s', (_, text) => expect(decoded(text)).toBeUndefined())
+
+  test('bytes that do not fit', () => expect(decodeBase64urlInto(new Uint8Array(2), 'QUFB')).toBeUndefined())
+})
+
+test('any text is read or refused as if it were encoded again and compared', () => {
+  const characters = fc.constantFrom(...'AQgwEz09-_+/= \n\t\0é\u0141')
+  fc.assert(
+    fc.property(fc.string({ unit: characters, maxLength: 12 }), text => {
+      expect(decoded(text)).toBe(canonical(text))
+    }),
+    { numRuns: 3000 },
+  )
+})
