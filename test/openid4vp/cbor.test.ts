@@ -4,6 +4,7 @@ import { parseCbor } from '../../src/openid4vp/cbor.ts'
 import { Embedded, encodeCbor, Received } from '../../src/openid4vp/cbor-encode.ts'
 import { type CborItem, CborTag } from '../../src/openid4vp/cbor-item.ts'
 import { cborToJson } from '../../src/openid4vp/cbor-json.ts'
+import { fastestMs } from '../helpers/fastest.ts'
 import { cbor, head, hex, Tagged } from '../helpers/mdoc.ts'
 
 const parse = (bytes: Uint8Array) => () => parseCbor(bytes)
@@ -156,11 +157,8 @@ describe('bombs are refused within 20 ms', () => {
     ['21,000 items in 300 arrays', cbor(Array.from({ length: 300 }, () => Array.from({ length: 69 }, () => 'a')))],
     ['a map with 400,000 keys', Buffer.concat([head(5, 400_000), Buffer.alloc(1_000_000, hex('1a00000000 00'))])],
   ]
-  test.each(cases)('%s', (_, input) => {
-    expect(parse(input)).toThrow()
-    const start = performance.now()
-    expect(parse(input)).toThrow()
-    expect(performance.now() - start).toBeLessThan(20)
+  test.each(cases)('%s', async (_, input) => {
+    expect(await fastestMs(() => expect(parse(input)).toThrow())).toBeLessThan(20)
   })
 })
 

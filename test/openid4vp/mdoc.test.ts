@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { CLOCK_SKEW_MS, type Expected } from '../../src/openid4vp/credential.ts'
 import { type Check, type Failure, Findings } from '../../src/openid4vp/finding.ts'
 import { MDOC_BYTES_MAX, type MdocContext, readDeviceResponse, readMdoc } from '../../src/openid4vp/mdoc.ts'
+import { fastestMs } from '../helpers/fastest.ts'
 import {
   type Change,
   type CurveName,
@@ -520,11 +521,8 @@ describe('bombs are refused within 20 ms', () => {
     ['300 elements of 3,000 numbers each', MANY_ITEMS],
   ]
   test.each(cases)('%s', async (_, bytes) => {
-    await readBytes(bytes)
-    const start = performance.now()
-    const { failed } = await readBytes(bytes)
-    expect(performance.now() - start).toBeLessThan(20)
-    expect(failed).toEqual(MALFORMED)
+    expect((await readBytes(bytes)).failed).toEqual(MALFORMED)
+    expect(await fastestMs(() => readBytes(bytes))).toBeLessThan(20)
   })
 })
 
@@ -598,19 +596,14 @@ test('thousands of elements that the device states, each authorised by name, are
     deviceNameSpaces: { other: Object.fromEntries(names.map(name => [name, 0])) },
     mso: mso => Object.assign(mso.deviceKeyInfo as Members, { keyAuthorizations: { dataElements: { other: names } } }),
   })
-  const start = performance.now()
-  const { failed } = await readBytes(response)
-  expect(performance.now() - start).toBeLessThan(500)
-  expect(failed).toEqual([])
+  expect((await readBytes(response)).failed).toEqual([])
+  expect(await fastestMs(() => readBytes(response))).toBeLessThan(500)
 })
 
 test('a DeviceResponse of 1 MiB full of elements is read without delay', async () => {
   const many = Array.from({ length: 1500 }, (_, index) => item(index, `element_${index}`, 'x'.repeat(600)))
   const response = await makeResponse({ nameSpaces: { [NAME_SPACE]: many } })
   expect(response.length).toBeGreaterThan(1_000_000)
-  await readBytes(response)
-  const start = performance.now()
-  const { failed } = await readBytes(response)
-  expect(performance.now() - start).toBeLessThan(500)
-  expect(failed).toEqual([])
+  expect((await readBytes(response)).failed).toEqual([])
+  expect(await fastestMs(() => readBytes(response))).toBeLessThan(500)
 })

@@ -18,6 +18,7 @@ import {
 import { readStatusCwt, readStatusJwt, type StatusToken } from '../../src/openid4vp/status-token.ts'
 import type { TrustAnchor } from '../../src/openid4vp/trust.ts'
 import { type Issued, issue, issueAuthority, makeKeys, NOW, purposes } from '../helpers/certificates.ts'
+import { fastestMs } from '../helpers/fastest.ts'
 import { vectors } from '../helpers/vectors.ts'
 
 type Input = {
@@ -133,19 +134,13 @@ describe('a list', () => {
     expect([0, 3, 16, -1, '1', 1.5, undefined, null].map(bitsOf).filter(bits => bits !== undefined)).toEqual([])
   })
 
-  test('inflates to 4 MiB and not a byte more; a bomb of 128 MiB is not inflated', () => {
+  test('inflates to 4 MiB and not a byte more; a bomb of 128 MiB is not inflated', async () => {
     const limit = 4 * 1024 * 1024
     expect(decodeStatusList({ bits: 8, lst: deflateSync(Buffer.alloc(limit)) })?.bytes.length).toBe(limit)
     expect(decodeStatusList({ bits: 8, lst: deflateSync(Buffer.alloc(limit + 1)) })).toBeUndefined()
     const bomb = deflateSync(Buffer.alloc(2 ** 27))
-    const whole = timeOf(() => inflateSync(bomb))
-    expect(timeOf(() => expect(decodeStatusList({ bits: 1, lst: bomb })).toBeUndefined())).toBeLessThan(whole / 4)
-
-    function timeOf(act: () => unknown): number {
-      const start = performance.now()
-      act()
-      return performance.now() - start
-    }
+    const whole = await fastestMs(() => inflateSync(bomb))
+    expect(await fastestMs(() => expect(decodeStatusList({ bits: 1, lst: bomb })).toBeUndefined())).toBeLessThan(whole / 4)
   })
 
   test('has no status at an index that is negative, broken or beyond it', () => {
