@@ -148,18 +148,17 @@ export async function listOutlines(
     .limit(limit)
 }
 
-const selectStatus = prepared(db =>
+const selectStatus = hot<{ status: VerificationRow['status']; expires_at: number }>(db =>
   db
     .select({ status: verificationSessions.status, expiresAt: verificationSessions.expiresAt })
     .from(verificationSessions)
-    .where(eq(verificationSessions.id, column('id')))
-    .prepare(),
+    .where(eq(verificationSessions.id, column('id'))),
 )
 
 /** Without a tenant: the id itself is the capability (interface 5.9). */
 export async function findStatus(db: Db, id: string): Promise<Pick<VerificationRow, 'status' | 'expiresAt'> | undefined> {
-  const [row] = await selectStatus(db).execute({ id })
-  return row
+  const [row] = selectStatus(db, { id })
+  return row && { status: row.status, expiresAt: row.expires_at }
 }
 
 /** The whole session by its id alone, for the wallet: there the id is the capability. */
