@@ -4,7 +4,7 @@
 import type { Database } from 'bun:sqlite'
 import { randomUUID } from 'node:crypto'
 import { cpSync, rmSync } from 'node:fs'
-import { type Checkpoint, chainVerifier, readPublicKey } from '../../src/audit/chain.ts'
+import { type AuditDetails, type Checkpoint, chainVerifier, readPublicKey } from '../../src/audit/chain.ts'
 import { exportAudit, verifyExport } from '../../src/audit/export.ts'
 import { listCheckpoints } from '../../src/audit/store.ts'
 import { disclose, verifyAudit } from '../../src/audit/verify.ts'
@@ -43,10 +43,8 @@ async function longChain(): Promise<Chain> {
   const app = await startApp()
   const { deps } = app
   const { id: tenantId } = await app.tenant()
-  const append = (action: 'verification.created' | 'verification.erased', subjectId: string, details: object | null) =>
-    deps.write(tx =>
-      deps.audit.append(tx, { at: deps.now(), tenantId, actor: 'soak', action, subjectId, details: details as never }),
-    )
+  const append = (action: 'verification.created' | 'verification.erased', subjectId: string, details: AuditDetails | null) =>
+    deps.write(tx => deps.audit.append(tx, { at: deps.now(), tenantId, actor: 'soak', action, subjectId, details }))
   for (let made = 0; made < RECORDS; ) {
     const ids = Array.from({ length: GROUP - GROUP / 10 }, () => randomUUID())
     const seqs = await Promise.all(ids.map((id, i) => append('verification.created', id, { purpose: `number ${i}` })))

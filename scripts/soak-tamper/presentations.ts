@@ -58,7 +58,8 @@ async function mutateSome({ party, holders }: Cast, format: FormatChoice, soak: 
   for (let i = 0; i < PER_SESSION && !isOver(); i++) {
     const other = others[random.below(2)]!
     const mutated = random.below(4) === 0 ? mixed(good, other, random) : withChangedPart(good, random.below(1000), drawn(random))
-    if (mutated === good) continue
+    // The other holder may have answered this session as well.
+    if (mutated === good || mutated === other) continue
     counts[format === 'mso_mdoc' ? 'mdocs' : 'sd_jwts']!++
     const claims = await completes(mutated)
     if (claims) judgeCompleted(format, claims, mutated, violations, counts)
