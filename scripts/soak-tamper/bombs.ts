@@ -11,14 +11,11 @@ import { progress } from '../soak-service.ts'
 
 const PLANNED_MS_MAX = 20
 const REFUSED_MS_MAX = 250
+const TRIES_MAX = 3
 
 type Soak = { violations: string[]; isOver: () => boolean }
-type Bomb = {
-  title: string
-  format?: FormatChoice
-  expected: string
-  make: (session: Session) => Promise<URLSearchParams | string>
-}
+type Refusal = { outcome: string; tookMs: number }
+type Bomb = { title: string; expected: string; explode: (party: Party) => Promise<Refusal> }
 
 export async function throwBombs({ violations, isOver }: Soak) {
   const app = await startApp()
@@ -31,7 +28,6 @@ export async function throwBombs({ violations, isOver }: Soak) {
   for (const format of ['dc+sd-jwt', 'mso_mdoc'] as const) await answerOnce(party, holder, format)
   const tookMs: number[] = []
   do {
-    tookMs.push(await deepBody(party, violations))
     for (const bomb of bombs) tookMs.push(await throwOne(party, bomb, violations))
   } while (!isOver())
   await app.stop()
@@ -39,23 +35,24 @@ export async function throwBombs({ violations, isOver }: Soak) {
 }
 
 function bombsOf(holder: Holder, circular: Holder): Bomb[] {
+  const fields = `${'a=1&'.repeat(250_000)}a=1`
   return [
+    { title: '30,000 levels of JSON', expected: '400 nested', explode: deepBody },
     ...PRESENTATION_BOMBS.map(([title, format, mutations]) => ({
       title,
-      format,
       expected: '200 presentation_malformed',
-      make: (session: Session) => formOf(session, holder, { accept: accept(format), mutations }),
+      explode: answering(format, session => formOf(session, holder, { accept: accept(format), mutations })),
     })),
     ...ENVELOPE_BOMBS.map(([title, make]) => ({
       title,
       expected: '400 pending',
-      make: async (session: Session) => await make(session, holder),
+      explode: answering('dc+sd-jwt', session => make(session, holder)),
     })),
-    { title: '250,000 fields', expected: '400 pending', make: async () => `${'a=1&'.repeat(250_000)}a=1` },
+    { title: '250,000 fields', expected: '400 pending', explode: answering('dc+sd-jwt', () => fields) },
     {
       title: 'certificates in a circle',
       expected: '200 issuer_untrusted',
-      make: (session: Session) => formOf(session, circular),
+      explode: answering('dc+sd-jwt', session => formOf(session, circular)),
     },
   ]
 }
@@ -65,25 +62,22 @@ async function answerOnce(party: Party, holder: Holder, format: FormatChoice): P
   await postTo(session, await formOf(session, holder, { accept: accept(format) }), FORM)
 }
 
-async function throwOne(
-  party: Party,
-  { title, format = 'dc+sd-jwt', expected, make }: Bomb,
-  violations: string[],
-): Promise<number> {
-  const session = await openSession(party, QUERIES[format])
-  const raw = await make(session)
-  const startedAt = performance.now()
-  const { status } = await postTo(session, raw, FORM)
-  const tookMs = performance.now() - startedAt
-  const { status: state, error } = await readOf(session)
-  const outcome = `${status} ${error?.code ?? state}`
-  if (outcome !== expected) violations.push(`F32 ${title}: ${outcome} instead of ${expected}`)
-  if (tookMs > PLANNED_MS_MAX) progress(`${title}: refused after ${Math.round(tookMs)} ms`)
-  if (tookMs > REFUSED_MS_MAX) violations.push(`F32 ${title}: refused after ${Math.round(tookMs)} ms`)
-  return tookMs
+/** Three times if it must be: one that costs too much does so each time, and a machine that was busy once does not. */
+async function throwOne(party: Party, bomb: Bomb, violations: string[]): Promise<number> {
+  const tries: number[] = []
+  while (tries.length === 0 || (tries.length < TRIES_MAX && Math.min(...tries) > REFUSED_MS_MAX)) {
+    const { outcome, tookMs } = await bomb.explode(party)
+    tries.push(tookMs)
+    if (outcome !== bomb.expected) violations.push(`F32 ${bomb.title}: ${outcome} instead of ${bomb.expected}`)
+  }
+  const [firstMs = 0] = tries
+  const leastMs = Math.min(...tries)
+  if (firstMs > PLANNED_MS_MAX) progress(`${bomb.title}: refused after ${Math.round(firstMs)} ms`)
+  if (leastMs > REFUSED_MS_MAX) violations.push(`F32 ${bomb.title}: refused after ${Math.round(leastMs)} ms, and not sooner`)
+  return firstMs
 }
 
-async function deepBody({ app, key }: Party, violations: string[]): Promise<number> {
+async function deepBody({ app, key }: Party): Promise<Refusal> {
   const raw = `{"template":"age_over_18","metadata":{"a":${'['.repeat(30_000)}${']'.repeat(30_000)}}}`
   const startedAt = performance.now()
   const { status, text } = await app.call('POST', '/v1/verifications', {
@@ -91,8 +85,18 @@ async function deepBody({ app, key }: Party, violations: string[]): Promise<numb
     raw,
     headers: { 'content-type': 'application/json' },
   })
-  const tookMs = performance.now() - startedAt
-  if (status !== 400 || !text.includes('nested')) violations.push(`F32 deep JSON: ${status} ${text}`)
-  if (tookMs > REFUSED_MS_MAX) violations.push(`F32 deep JSON: refused after ${Math.round(tookMs)} ms`)
-  return tookMs
+  return { outcome: `${status} ${text.includes('nested deeper') ? 'nested' : text}`, tookMs: performance.now() - startedAt }
 }
+
+/** In an answer of a wallet. */
+const answering =
+  (format: FormatChoice, make: (session: Session) => Promise<URLSearchParams | string> | URLSearchParams | string) =>
+  async (party: Party): Promise<Refusal> => {
+    const session = await openSession(party, QUERIES[format])
+    const raw = await make(session)
+    const startedAt = performance.now()
+    const { status } = await postTo(session, raw, FORM)
+    const tookMs = performance.now() - startedAt
+    const { status: state, error } = await readOf(session)
+    return { outcome: `${status} ${error?.code ?? state}`, tookMs }
+  }
