@@ -9,7 +9,7 @@ export type SoakArguments = { seed: number; minutes: number }
 export type SoakResult = SoakArguments & {
   script: string
   counts: Record<string, number>
-  /** In milliseconds, by what was measured. */
+  /** In milliseconds, by what was measured; in microseconds where its name says so. */
   percentiles: Record<string, { p50: number; p99: number; max: number }>
   violations: string[]
 }

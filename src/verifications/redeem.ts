@@ -8,11 +8,9 @@ import type { Owner } from './store.ts'
 
 /** Once, by one statement. Wrong, spent, late and foreign codes get one answer: a guess learns nothing (interface 7). */
 export async function redeemResponseCode(deps: Deps, owner: Owner, id: string, code: string): Promise<Verification> {
-  deps.limits.check('redeem', id)
+  deps.limits.take('redeem', id)
   const redeemed = await deps.write(tx => markRedeemed(tx, owner, id, sha256Hex(code), deps.now()))
-  if (!redeemed) {
-    deps.limits.take('redeem', id)
-    throw apiError('invalid_response_code')
-  }
+  if (!redeemed) throw apiError('invalid_response_code')
+  deps.limits.giveBack('redeem', id)
   return await readOne(deps, owner, id)
 }

@@ -5,7 +5,7 @@ import { CompactEncrypt, importJWK, type JWK } from 'jose'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import { answer, decline, fetchRequest, type Holder, type Mutations, type PresentationRequest } from '../../src/sandbox/wallet.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
-import { createVerification, type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'
+import { createVerification, type ErrorBody, startApp, type TestApp, until } from '../helpers/app.ts'
 import { answerWith, fetchOf, holderOf } from '../helpers/wallet.ts'
 
 let app: TestApp
@@ -376,6 +376,29 @@ describe('the redirect and its code', () => {
     const statuses: number[] = []
     for (let i = 0; i < 6; i++) statuses.push((await redeem('vs_x', 'x'.repeat(43), own, ownKey)).status)
     expect(statuses).toEqual([404, 404, 404, 404, 404, 429])
+  })
+
+  test('also while five wrong ones are still on their way: the right one behind them is 429, and is not looked up', async () => {
+    const own = await startApp({ rateLimitScale: 1 })
+    const { key: ownKey } = await own.tenant()
+    const session = await open({ redirect_url: 'https://shop.example/done' }, own, ownKey)
+    const { form } = await answer(session.request, await holderOf(own), { now: own.clock.now() })
+    const code = codeOf((await post(session.created.id, form, {}, own)).body.redirect_uri)
+    const { id } = session.created
+    const gate = Promise.withResolvers<void>()
+    const held = own.deps.write(() => gate.promise)
+    const wrong = Array.from({ length: 5 }, () => redeem(id, 'x'.repeat(43), own, ownKey))
+    await until(async () => own.deps.waitingWrites() === 5)
+    let status = 0
+    const right = redeem(id, code, own, ownKey).then(answered => {
+      status = answered.status
+    })
+    await until(async () => status !== 0 || own.deps.waitingWrites() > 5)
+    gate.resolve()
+    await Promise.all([held, right])
+    expect([status, ...(await Promise.all(wrong)).map(each => each.status)]).toEqual([429, 404, 404, 404, 404, 404])
+    own.clock.advance(60_000)
+    expect((await redeem(id, code, own, ownKey)).status).toBe(200)
   })
 })
 

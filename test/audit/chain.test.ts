@@ -1,5 +1,5 @@
 // F34: whoever changes the file is found out, at the record that was changed; what the chain cannot show is stated in the titles.
-import { Database } from 'bun:sqlite'
+import type { Database } from 'bun:sqlite'
 import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { generateKeyPairSync, sign as signText } from 'node:crypto'
 import { cpSync, existsSync, rmSync } from 'node:fs'
@@ -9,17 +9,16 @@ import { type AuditVerdict, verifyAudit } from '../../src/audit/verify.ts'
 import { createTenant } from '../../src/tenants/settings.ts'
 import { createVerification, temporaryDir } from '../helpers/app.ts'
 import { auditedApp, sign, withCommand } from '../helpers/audited.ts'
-import { type ChainRecord, checkpointTextOf, type ExportHeading, type ExportLine, hashOf, relinked } from '../helpers/chain.ts'
+import { checkpointTextOf, type ExportHeading, type ExportLine, hashOf, relinked } from '../helpers/chain.ts'
 import { vidimus } from '../helpers/cli.ts'
 import { filesContaining } from '../helpers/files.ts'
+import { allRecords, CHANGES, flippedHex, isDisclosed, type Row, replaceAll, withFile } from '../helpers/tampering.ts'
 
 // Said here because the runner forgets what was said for all files after the first one.
 setDefaultTimeout(60_000)
 
 const REPLAY_OF = `SELECT salt, sealed FROM idempotency_keys
   WHERE hash = (SELECT idempotency_hash FROM verification_sessions WHERE id = ?)`
-
-type Row = ChainRecord & { salt: Uint8Array | null; sealed: Uint8Array | null }
 
 // A stopped installation; every test works on a copy of it.
 let dir: string
@@ -36,18 +35,6 @@ beforeAll(async () => {
   records = withFile(dir, allRecords)
   last = records.length
 })
-
-function withFile<T>(directory: string, act: (sqlite: Database) => T): T {
-  const sqlite = new Database(join(directory, 'vidimus.db'), { strict: true })
-  try {
-    return act(sqlite)
-  } finally {
-    sqlite.close()
-  }
-}
-
-const allRecords = (sqlite: Database): Row[] =>
-  sqlite.query<Row, []>('SELECT *, tenant_id AS tenantId FROM audit_records ORDER BY seq').all()
 
 /** The verdict on a copy of the installation after somebody worked on its file. */
 async function verdictAfter(tamper: (sqlite: Database) => void): Promise<AuditVerdict> {
@@ -69,42 +56,12 @@ async function onCopyOf<T>(original: string, act: (copy: string) => Promise<T>):
 
 const problemAfter = async (tamper: (sqlite: Database) => void) => (await verdictAfter(tamper)).problem
 
-/** Puts these in the place of all records, as they are. */
-function replaceAll(sqlite: Database, rows: readonly Row[]): void {
-  sqlite.run('DELETE FROM audit_records')
-  const columns = [
-    'seq',
-    'at',
-    'tenantId',
-    'actor',
-    'action',
-    'subject',
-    'commitment',
-    'previous',
-    'hash',
-    'salt',
-    'sealed',
-  ] as const
-  const insert = sqlite.query(`INSERT INTO audit_records VALUES (${columns.map(() => '?').join(', ')})`)
-  for (const row of rows) insert.run(...columns.map(column => row[column]))
-}
-
-const isDisclosed = ({ salt }: Row): boolean => salt !== null
-
 /** Records in both halves, with details: the first, the signed one, the last, and some between. */
 const places = (): Row[] => {
   const disclosed = records.filter(isDisclosed)
   const wanted = [1, 2, Math.floor(signed / 2), signed, signed + 1, signed + 3, last]
   const seqs = new Set(wanted.map(seq => disclosed.find(each => each.seq >= seq)?.seq ?? disclosed.at(-1)?.seq))
   return disclosed.filter(({ seq }) => seqs.has(seq))
-}
-
-const flippedHex = (text: string): string => (text.startsWith('0') ? '1' : '0') + text.slice(1)
-const flippedByte = (bytes: Uint8Array | null, at: number): Uint8Array => {
-  const copy = Uint8Array.from(bytes ?? [])
-  const place = (at + copy.length) % copy.length
-  copy[place] = (copy[place] ?? 0) ^ 1
-  return copy
 }
 
 test('the fixture is a whole chain of all kinds of records, signed in the middle', async () => {
@@ -124,26 +81,6 @@ test('the fixture is a whole chain of all kinds of records, signed in the middle
 })
 
 describe('a field that is changed in the file is found at its record', () => {
-  const CHANGES: Record<string, (row: Row) => Partial<Row>> = {
-    'seq, far away': ({ seq }) => ({ seq: seq + 1000 }),
-    'seq, below all others': () => ({ seq: 0 }),
-    at: ({ at }) => ({ at: at + 1 }),
-    tenant: ({ tenantId }) => ({ tenantId: flippedHex(tenantId) }),
-    actor: ({ actor }) => ({ actor: `${actor} ` }),
-    action: ({ action }) => ({ action: action === 'key.revoked' ? 'key.created' : 'key.revoked' }),
-    subject: ({ subject }) => ({ subject: flippedHex(subject) }),
-    commitment: ({ commitment }) => ({ commitment: flippedHex(commitment) }),
-    previous: ({ previous }) => ({ previous: flippedHex(previous) }),
-    hash: ({ hash }) => ({ hash: flippedHex(hash) }),
-    salt: ({ salt }) => ({ salt: flippedByte(salt, 7) }),
-    'details, nonce': ({ sealed }) => ({ sealed: flippedByte(sealed, 0) }),
-    'details, text': ({ sealed }) => ({ sealed: flippedByte(sealed, 14) }),
-    'details, tag': ({ sealed }) => ({ sealed: flippedByte(sealed, -1) }),
-    'details, cut to nothing': () => ({ sealed: new Uint8Array(0) }),
-    'salt taken away': () => ({ salt: null }),
-    'details taken away': () => ({ sealed: null }),
-  }
-
   test.each(Object.entries(CHANGES))('%s', async (_, change) => {
     for (const row of places()) {
       const changed = records.map(each => (each.seq === row.seq ? { ...each, ...change(row) } : each))

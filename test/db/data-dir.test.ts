@@ -2,28 +2,31 @@
 import { Database } from 'bun:sqlite'
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs'
-import { join, resolve } from 'node:path'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type DataDir, openDataDir } from '../../src/db/data-dir.ts'
 import { REFUSALS, StartRefusal } from '../../src/db/refusal.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { call, createVerification, NOON, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
-import { type Served, serve, vidimus } from '../helpers/cli.ts'
+import { MAIN, type Served, serve, vidimus } from '../helpers/cli.ts'
+import {
+  contentOf,
+  copyWith,
+  DAMAGES,
+  fileOf,
+  keyOf,
+  logOf,
+  pageSizeOf,
+  problemsOfRefusal,
+  type Reason,
+  sizeOf,
+  startOn,
+  writeAt,
+} from '../helpers/damage.ts'
+import { copyOf, modeOf } from '../helpers/directories.ts'
 import { seeded } from '../helpers/seeded.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
-const MAIN = resolve(import.meta.dir, '../../src/main.ts')
 const HOUR_MS = 3_600_000
 const DETAILS = { metadata: { order: 'o-1' }, purpose: 'to sell a bottle', redirect_url: 'https://shop.example/done' }
 
@@ -52,61 +55,8 @@ async function kill({ process: child }: Served): Promise<void> {
   await child.exited
 }
 
-const fileOf = (dir: string) => join(dir, 'vidimus.db')
-const logOf = (dir: string) => join(dir, 'vidimus.db-wal')
-const keyOf = (dir: string) => join(dir, 'master.key')
-const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
-const sizeOf = (path: string) => (existsSync(path) ? statSync(path).size : 0)
-
-function copyOf(dir: string): string {
-  const copy = temporaryDir()
-  cpSync(dir, copy, { recursive: true, preserveTimestamps: true })
-  return copy
-}
-
-/** What must survive a refusal. The shared-memory file is only an index of the log, and the lock file is always empty. */
-function contentOf(dir: string): Record<string, string> {
-  const content: Record<string, string> = { 'vidimus.db-wal': '' }
-  for (const name of readdirSync(dir)) {
-    if (name.endsWith('-shm') || name === 'server.lock' || statSync(join(dir, name)).isDirectory()) continue
-    content[name] = new Bun.CryptoHasher('sha256').update(readFileSync(join(dir, name))).digest('hex')
-    if (sizeOf(join(dir, name)) === 0) content[name] = ''
-  }
-  return content
-}
-
-type Ended = { exitCode: number | 'it started'; stdout: string; stderr: string }
-
-/** The end of a start that is to be refused. One that goes well is killed. */
-async function startOn(dir: string): Promise<Ended> {
-  const child = Bun.spawn([process.execPath, MAIN, 'serve', '--json'], {
-    env: { PATH: process.env.PATH ?? '', PORT: '0', VIDIMUS_DATA_DIR: dir },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  let stdout = ''
-  let isRunning = false
-  for await (const chunk of child.stdout) {
-    stdout += new TextDecoder().decode(chunk)
-    isRunning = true
-    child.kill('SIGKILL')
-  }
-  const exitCode = await child.exited
-  return { exitCode: isRunning ? 'it started' : exitCode, stdout, stderr: await new Response(child.stderr).text() }
-}
-
-type Reason = keyof typeof REFUSALS
-
-async function expectRefused(dir: string, reason: Reason, remedy: string): Promise<void> {
-  const before = contentOf(dir)
-  const { exitCode, stdout, stderr } = await startOn(dir)
-  expect({ exitCode, stdout }).toEqual({ exitCode: REFUSALS[reason], stdout: '' })
-  expect(stderr).toMatch(/^vidimus: [^\n]+\n$/)
-  expect(stderr).toContain(remedy)
-  expect(stderr).not.toMatch(/\bat .*:\d+|Error:|SQLiteError/)
-  expect(contentOf(dir)).toEqual(before)
-}
+const expectRefused = async (dir: string, reason: Reason, remedy: string) =>
+  expect(await problemsOfRefusal(dir, reason, remedy)).toEqual([])
 
 /** Both kinds of directory, each damaged the same way. */
 async function expectBothRefused(reason: Reason, remedy: string, damage: (dir: string) => void): Promise<void> {
@@ -115,16 +65,10 @@ async function expectBothRefused(reason: Reason, remedy: string, damage: (dir: s
   await Promise.all(dirs.map(dir => expectRefused(dir, reason, remedy)))
 }
 
-/** Changes rows of a copy, and leaves them in its log: closing the connection would move them into the file. */
-function copyWith(dir: string, change: (sqlite: Database) => void): string {
-  const source = copyOf(dir)
-  const sqlite = new Database(fileOf(source))
-  sqlite.run('PRAGMA wal_autocheckpoint = 0')
-  change(sqlite)
-  const copy = copyOf(source)
-  sqlite.close()
-  expect(sizeOf(logOf(copy))).toBeGreaterThan(0)
-  return copy
+async function expectDamageRefused(name: keyof typeof DAMAGES): Promise<void> {
+  const { reason, remedy, make } = DAMAGES[name]!
+  const random = seeded(1)
+  await Promise.all([stopped, killed].map(dir => expectRefused(make(dir, random), reason, remedy)))
 }
 
 /** The same through the function itself, for what would take too many processes. */
@@ -148,23 +92,6 @@ function refusalOf(dir: string, options: Parameters<typeof open>[1] = {}): Reaso
   }
 }
 
-function writeAt(file: string, offset: number, bytes: Uint8Array): void {
-  const content = readFileSync(file)
-  content.set(bytes, offset)
-  writeFileSync(file, content)
-}
-
-/** What stands in the log hides the file's own page. */
-function pagesInLog(dir: string): Set<number> {
-  const log = sizeOf(logOf(dir)) > 0 ? readFileSync(logOf(dir)) : Buffer.alloc(0)
-  const frame = 24 + pageSizeOf(dir)
-  const pages = new Set<number>()
-  for (let offset = 32; offset + frame <= log.length; offset += frame) pages.add(log.readUInt32BE(offset))
-  return pages
-}
-
-const pageSizeOf = (dir: string): number => readFileSync(fileOf(dir)).readUInt16BE(16)
-
 test('each refusal has an exit code of its own, and none that the shell or a wrong call uses', () => {
   const codes = Object.values(REFUSALS)
   expect(new Set<number>(codes).size).toBe(codes.length)
@@ -174,40 +101,20 @@ test('each refusal has an exit code of its own, and none that the shell or a wro
 describe('a damaged database is refused and left as it is:', () => {
   const refused = (damage: (dir: string) => void) => expectBothRefused('database_damaged', 'put a backup in its place', damage)
 
-  test('garbage where the header was', async () => {
-    await refused(dir => writeAt(fileOf(dir), 0, seeded(1).bytes(100)))
-  })
+  test('garbage where the header was', () => expectDamageRefused('garbage where the header was'))
 
-  test('a zeroed page in the middle', async () => {
-    await refused(dir => {
-      const size = pageSizeOf(dir)
-      const inLog = pagesInLog(dir)
-      let page = Math.floor(statSync(fileOf(dir)).size / size / 2)
-      while (inLog.has(page)) page++
-      writeAt(fileOf(dir), (page - 1) * size, new Uint8Array(size))
-    })
-  })
+  test('a zeroed page in the middle', () => expectDamageRefused('a zeroed page'))
 
-  test('a truncated file', async () => {
-    await refused(dir => truncateSync(fileOf(dir), Math.floor(statSync(fileOf(dir)).size / 2)))
-  })
+  test('a truncated file', () => expectDamageRefused('a truncated file'))
 
   test('a few bytes that are no database', async () => {
     await refused(dir => writeFileSync(fileOf(dir), 'not a database'))
   })
 
-  test('the database of another program, with its log', async () => {
-    const dir = temporaryDir()
-    const foreign = new Database(fileOf(dir))
-    foreign.run('PRAGMA journal_mode = WAL')
-    foreign.run('CREATE TABLE bookmarks (url TEXT)')
-    foreign.run('PRAGMA wal_checkpoint(TRUNCATE)')
-    foreign.run("INSERT INTO bookmarks VALUES ('https://example.org')")
-    const copy = copyOf(dir)
-    foreign.close()
-    expect(sizeOf(logOf(copy))).toBeGreaterThan(0)
-    await Promise.all([dir, copy].map(each => expectRefused(each, 'database_damaged', 'not ours')))
-  })
+  test('the database of another program', () => expectDamageRefused('the database of another program'))
+
+  test('the database of another program, with its log', () =>
+    expectDamageRefused('the database of another program, with its log'))
 
   test('an empty or missing file beside a log that still has content', async () => {
     const [empty, missing] = [copyOf(killed), copyOf(killed)]
@@ -276,11 +183,7 @@ describe('a damaged database is refused and left as it is:', () => {
 })
 
 describe('a database that does not belong to this program is refused and left as it is:', () => {
-  test('one that a newer version has migrated', async () => {
-    const future = (sqlite: Database) => sqlite.run("INSERT INTO schema_migrations VALUES ('9999_future', 'x', 1)")
-    const dirs = [copyWith(stopped, future), copyWith(killed, future)]
-    await Promise.all(dirs.map(dir => expectRefused(dir, 'schema_newer', 'start that version, or restore a backup')))
-  })
+  test('one that a newer version has migrated', () => expectDamageRefused('one that a newer version has migrated'))
 
   test('one whose applied migration differs from the one in this program', async () => {
     const edited = (sqlite: Database) => sqlite.run("UPDATE schema_migrations SET sha256 = 'x'")
@@ -289,9 +192,7 @@ describe('a database that does not belong to this program is refused and left as
 })
 
 describe('the master key', () => {
-  test('of another installation is refused', async () => {
-    await expectBothRefused('key_wrong', 'put the right one back', dir => writeFileSync(keyOf(dir), seeded(2).bytes(32)))
-  })
+  test('of another installation is refused', () => expectDamageRefused('the key of another installation'))
 
   test('of a wrong length is refused', async () => {
     for (const length of [0, 31, 33]) {
@@ -303,9 +204,7 @@ describe('the master key', () => {
     }
   })
 
-  test('that others can read is refused with the command that mends it', async () => {
-    await expectBothRefused('key_readable_by_others', 'chmod 600', dir => chmodSync(keyOf(dir), 0o644))
-  })
+  test('that others can read is refused with the command that mends it', () => expectDamageRefused('a key that others can read'))
 
   test('may be read by its owner only, and need not be writable', () => {
     for (const [mode, reason] of [

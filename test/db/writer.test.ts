@@ -2,9 +2,11 @@ import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { createStorage, type Db, groupOf, openReader, openWriter, type Storage } from '../../src/db/sqlite.ts'
+import { countSyncs } from '../helpers/count-syncs.ts'
+import { canTrace } from '../helpers/kill-at.ts'
 import { seeded } from '../helpers/seeded.ts'
 
 let dir: string
@@ -289,35 +291,9 @@ describe('durability', () => {
   })
 
   const WRITES = 200
-  const canTrace = Bun.which('strace') !== null && Bun.spawnSync(['strace', '-f', '-o', '/dev/null', 'true']).success
-
   if (canTrace) {
     test(`each of ${WRITES} writes is synced to the disk before it is acknowledged (counted with strace)`, async () => {
-      const trace = join(dir, 'trace')
-      const script = resolve(import.meta.dir, '../helpers/sequential-writes.ts')
-      const child = Bun.spawn(
-        [
-          'strace',
-          '-f',
-          '-e',
-          'trace=fsync,fdatasync,write,writev,sendto,sendmsg',
-          '-o',
-          trace,
-          process.execPath,
-          script,
-          newFile(),
-          String(WRITES),
-        ],
-        { stdout: 'pipe', stderr: 'ignore' },
-      )
-      expect(await new Response(child.stdout).text()).toBe('ready\nwritten\n')
-      await child.exited
-      const calls = (await Bun.file(trace).text()).split('\n')
-      const between = calls.slice(
-        calls.findIndex(call => call.includes('"ready')),
-        calls.findIndex(call => call.includes('"written')),
-      )
-      const syncs = between.filter(call => /\b(fsync|fdatasync)\(/.test(call)).length
+      const syncs = await countSyncs(WRITES)
       expect(syncs).toBeGreaterThanOrEqual(WRITES)
     })
   } else {

@@ -2,11 +2,11 @@
 // The change is made before encryption, so that the parsers behind the JWE see it, or on the form as a whole.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { CompactEncrypt, importJWK } from 'jose'
 import type { Cbor } from '../../src/sandbox/cbor-encode.ts'
 import { type Holder, type Mutations, vpToken } from '../../src/sandbox/wallet.ts'
 import { startApp, type TestApp } from '../helpers/app.ts'
-import { authorityKey, isAuthority, issue, makeKeys, signsCertificates } from '../helpers/certificates.ts'
+import { circularHolder, ENVELOPE_BOMBS, PRESENTATION_BOMBS } from '../helpers/bombs.ts'
+import { type Change, changedText, withChangedPart } from '../helpers/byte-changes.ts'
 import {
   encryptedTo,
   FORM,
@@ -18,53 +18,12 @@ import {
   type Session,
   verdictOf,
 } from '../helpers/exchange.ts'
-import {
-  AROUND_NOON,
-  encodeJson,
-  forgeMdoc,
-  forgeSdJwt,
-  forgeSigner,
-  holderWith,
-  MDL_NAMESPACE,
-  newLeaf,
-  type Signer,
-  signerFrom,
-  trust,
-} from '../helpers/forger.ts'
-import type { FormatChoice } from '../helpers/wallet.ts'
+import { forgeMdoc, forgeSdJwt, forgeSigner, holderWith, MDL_NAMESPACE, type Signer, trust } from '../helpers/forger.ts'
+import { accept, CLAIMS, FORMATS, QUERIES } from '../helpers/queries.ts'
 
 const RUNS = { numRuns: 150, endOnFailure: true }
 const ANSWER_MS_MAX = 2000
 const RSS_GROWTH_MAX = 64 * 1024 * 1024
-
-const QUERIES: Record<FormatChoice, object> = {
-  'dc+sd-jwt': {
-    query: {
-      credentials: [
-        {
-          id: 'pid',
-          format: 'dc+sd-jwt',
-          meta: { vct_values: ['urn:eudi:pid:1'] },
-          claims: [{ path: ['family_name'] }, { path: ['given_name'] }],
-        },
-      ],
-    },
-  },
-  mso_mdoc: {
-    query: {
-      credentials: [
-        {
-          id: 'mdl',
-          format: 'mso_mdoc',
-          meta: { doctype_value: 'org.iso.18013.5.1.mDL' },
-          claims: [{ path: [MDL_NAMESPACE, 'family_name'] }, { path: [MDL_NAMESPACE, 'given_name'] }],
-        },
-      ],
-    },
-  },
-}
-const FORMATS = Object.keys(QUERIES) as FormatChoice[]
-const CLAIMS = { family_name: 'Mustermann', given_name: 'Erika' }
 
 let app: TestApp
 let party: Party
@@ -80,14 +39,6 @@ beforeAll(async () => {
   holder = await holderWith(async key => [await forgeSdJwt(signer, key), await forgeMdoc(signer, key)])
 })
 
-/** Where, as a part of the whole; how many bytes; what they become. */
-type Change = {
-  kind: 'flip' | 'delete' | 'insert' | 'swap' | 'truncate' | 'duplicate'
-  at: number
-  length: number
-  value: number
-}
-
 /** Not fc.double, which favours the smallest numbers. */
 const anywhere = fc.noBias(fc.nat(999_999).map(millionths => millionths / 1_000_000))
 
@@ -101,41 +52,6 @@ const changes = fc.array(
   { minLength: 1, maxLength: 3 },
 )
 
-const changed = (bytes: Buffer, all: readonly Change[]): Buffer => all.reduce(withChange, bytes)
-
-function withChange(bytes: Buffer, { kind, at, length, value }: Change): Buffer {
-  const start = Math.floor(at * bytes.length)
-  const end = start + length
-  const [before, part, after] = [bytes.subarray(0, start), bytes.subarray(start, end), bytes.subarray(end)]
-  switch (kind) {
-    case 'flip':
-      return Buffer.concat([before, part.map((byte, i) => (i === 0 ? byte ^ (1 << (value % 8)) : byte)), after])
-    case 'delete':
-      return Buffer.concat([before, after])
-    case 'insert':
-      return Buffer.concat([before, Buffer.of(value), part, after])
-    case 'swap':
-      return Buffer.concat([before, after.subarray(0, length), part, after.subarray(length)])
-    case 'truncate':
-      return before
-    case 'duplicate':
-      return Buffer.concat([before, part, part, after])
-  }
-}
-
-const changedText = (text: string, all: readonly Change[]): string => changed(Buffer.from(text), all).toString('latin1')
-
-/**
- * One of the base64url parts, changed and written again as it should be, so that what follows the decoding sees it; in one of ten cases the
- * text as a whole. An mdoc is one part.
- */
-function withChangedPart(text: string, part: number, all: readonly Change[]): string {
-  const parts = text.split(/([.~])/)
-  if (part % 10 === 0) return changedText(text, all)
-  const at = 2 * (part % Math.ceil(parts.length / 2))
-  return parts.with(at, changed(Buffer.from(parts[at] ?? '', 'base64url'), all).toString('base64url')).join('')
-}
-
 /** Posts, within the bound, without a 5xx; says what became of the session. */
 async function outcomeAfter(session: Session, raw: BodyInit): Promise<{ status: number; outcome: string; claims: unknown }> {
   const start = performance.now()
@@ -147,8 +63,6 @@ async function outcomeAfter(session: Session, raw: BodyInit): Promise<{ status: 
   expect([isOver, body.error?.code]).toEqual(status === 200 ? [true, undefined] : [false, 'invalid_wallet_response'])
   return { status, outcome: verdictOf(verification).outcome, claims: verification.claims }
 }
-
-const accept = (format: FormatChoice) => (credential: { format: string }) => credential.format === format
 
 describe.each(FORMATS)('%s', format => {
   test('a presentation with any of its bytes changed never completes with anything but what was issued', async () => {
@@ -256,107 +170,21 @@ test('500 answers leave no more than 64 MiB behind', async () => {
 }, 60_000)
 
 describe('bombs', () => {
-  const nested = (bytes: Buffer): Mutations => ({ presentation: () => bytes.toString('base64url') })
-  const sdJwt = (change: (text: string) => string): Mutations => ({ presentation: change })
-  const beforeBinding = (text: string, more: string) => {
-    const at = text.lastIndexOf('~') + 1
-    return text.slice(0, at) + more + text.slice(at)
-  }
-
-  const DEEP = Buffer.from('['.repeat(30_000)).toString('base64url')
-  const DEEP_HEADER = Buffer.from('{"a":'.repeat(30_000)).toString('base64url')
-  const distinct = (count: number) => Array.from({ length: count }, (_, i) => `${encodeJson(['salt', `n${i}`, 'v'])}~`).join('')
-
-  type Bomb = [title: string, format: FormatChoice, mutations: Mutations, detail: RegExp]
-  const bombs: Bomb[] = [
-    ['1,000 disclosures', 'dc+sd-jwt', sdJwt(text => beforeBinding(text, distinct(1000))), /More than 200/],
-    ['100,000 tildes', 'dc+sd-jwt', sdJwt(text => beforeBinding(text, '~'.repeat(100_000))), /More than 200/],
-    ['a disclosure 30,000 levels deep', 'dc+sd-jwt', sdJwt(text => beforeBinding(text, `${DEEP}~`)), /well-formed/],
-    ['a header 30,000 levels deep', 'dc+sd-jwt', sdJwt(text => text.replace(/^[^.]+/, DEEP_HEADER)), /well-formed/],
-    ['CBOR bytes of length 2^63', 'mso_mdoc', nested(Buffer.from('5b8000000000000000', 'hex')), /beyond the input/],
-    ['a CBOR array of length 2^63', 'mso_mdoc', nested(Buffer.from('9b8000000000000000', 'hex')), /beyond the input/],
-    ['a CBOR map of length 2^32', 'mso_mdoc', nested(Buffer.from('baffffffff', 'hex')), /beyond the input/],
-    ['100,000 nested tags', 'mso_mdoc', nested(Buffer.alloc(100_000, 0xc1)), /too many nested tags/],
-    ['100,000 nested arrays', 'mso_mdoc', nested(Buffer.alloc(100_000, 0x81)), /nested too deeply/],
-    [
-      '500,000 items',
-      'mso_mdoc',
-      nested(Buffer.concat([Buffer.from('9a0007a120', 'hex'), Buffer.alloc(500_000)])),
-      /too many items/,
-    ],
-  ]
-  test.each(bombs)('%s, as %s, is told as malformed', async (_, format, mutations, detail) => {
+  test.each(PRESENTATION_BOMBS)('%s, as %s, is told as malformed', async (_, format, mutations, detail) => {
     const session = await openSession(party, QUERIES[format])
     const form = await formOf(session, holder, { accept: accept(format), mutations })
     expect(await outcomeAfter(session, form)).toMatchObject({ status: 200, outcome: 'presentation_malformed' })
     expect((await readOf(session)).credentials?.[0]?.findings[0]?.detail).toMatch(detail)
   })
 
-  const headed = ({ request }: Session, header: object) =>
-    new URLSearchParams({
-      response: `${encodeJson({ enc: 'A128GCM', kid: request.encryption!.key.kid, ...header })}.AAAA.AAAA.AAAA.AAAA`,
-    })
-  const state = ({ request }: Session) => `"state":"${request.state}"`
-
-  const envelopes: [string, (session: Session) => Promise<URLSearchParams> | URLSearchParams][] = [
-    [
-      '30,000 levels of JSON in the JWE',
-      session => encryptedTo(session, `{${state(session)},"vp_token":${'{"a":'.repeat(30_000)}`),
-    ],
-    [
-      '30,000 levels of arrays beside a good token',
-      async session => {
-        const token = await vpToken(session.request, holder, { now: app.clock.now(), accept: accept('dc+sd-jwt') })
-        const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`
-        return encryptedTo(session, `{${state(session)},"vp_token":${JSON.stringify(token)},"x":${deep}}`)
-      },
-    ],
-    [
-      '50,000 credential ids',
-      session =>
-        encryptedTo(session, `{${state(session)},"vp_token":{${Array.from({ length: 50_000 }, (_, i) => `"i${i}":["x"]`)}}}`),
-    ],
-    ['PBES2 with 10^7 rounds', session => headed(session, { alg: 'PBES2-HS512+A256KW', p2s: 'AAAAAAAAAAA', p2c: 10_000_000 })],
-    [
-      '100 MB behind zip',
-      async session => {
-        const { kty, crv, x, y, kid } = session.request.encryption!.key
-        const jwe = new CompactEncrypt(Buffer.alloc(100_000_000)).setProtectedHeader({
-          alg: 'ECDH-ES',
-          enc: 'A128GCM',
-          kid,
-          zip: 'DEF',
-        })
-        const key = await importJWK({ kty: kty!, crv: crv!, x: x!, y: y! }, 'ECDH-ES')
-        return new URLSearchParams({ response: await jwe.encrypt(key) })
-      },
-    ],
-  ]
-  test.each(envelopes)('%s is 400, pending', async (_, make) => {
+  test.each(ENVELOPE_BOMBS)('%s is 400, pending', async (_, make) => {
     const session = await openSession(party, QUERIES['dc+sd-jwt'])
-    expect(await outcomeAfter(session, await make(session))).toMatchObject({ status: 400, outcome: 'pending' })
+    expect(await outcomeAfter(session, await make(session, holder))).toMatchObject({ status: 400, outcome: 'pending' })
     expect((await outcomeAfter(session, await formOf(session, holder))).outcome).toBe('completed')
   })
 
   test('certificates that vouch for each other in a circle lead nowhere', async () => {
-    const names = ['C=UT, CN=Circle A', 'C=UT, CN=Circle B']
-    const [a, b] = [await makeKeys(), await makeKeys()]
-    const between = async (own: CryptoKeyPair, name: string, above: CryptoKeyPair, issuer: string) =>
-      issue({
-        ...AROUND_NOON,
-        keys: own,
-        name,
-        issuer: { keys: above, name: issuer },
-        extensions: [isAuthority(), signsCertificates(), await authorityKey(above)],
-      })
-    const circle = [
-      await between(a, names[0]!, b, names[1]!),
-      await between(b, names[1]!, a, names[0]!),
-      await between(a, names[0]!, b, names[1]!),
-      await between(b, names[1]!, a, names[0]!),
-    ]
-    const by = await signerFrom(await newLeaf(circle[0]!), { above: circle, root: circle[0]! })
-    const stranger = await holderWith(async key => [await forgeSdJwt(by, key)])
+    const stranger = await circularHolder()
     const session = await openSession(party, QUERIES['dc+sd-jwt'])
     expect(await outcomeAfter(session, await formOf(session, stranger))).toMatchObject({ outcome: 'issuer_untrusted' })
   })

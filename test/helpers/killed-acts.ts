@@ -1,0 +1,273 @@
+// A process that is killed leaves its files as they are at that moment. So they are copied before and after every statement that writes, and a
+// service is started on each copy that differs: nothing is half done, and whoever asks again gets what is theirs.
+import { expect } from 'bun:test'
+import { cpSync, existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { checkInvariants } from '../../scripts/check-invariants.ts'
+import { createKey, revokeKey } from '../../src/access/keys.ts'
+import { decline } from '../../src/sandbox/wallet.ts'
+import { rotateWebhookSecret } from '../../src/tenants/webhook-secret.ts'
+import { sweepExpired } from '../../src/verifications/expire.ts'
+import { type Answer, createVerification, startApp, type TestApp, temporaryDir, until } from './app.ts'
+import { enroll, pair, refresh, register } from './devices.ts'
+import { formOf, openSession, type Party, postTo } from './exchange.ts'
+import { logOf, receive, startAppFor } from './receiver.ts'
+import { holderOf } from './wallet.ts'
+import { watchWrites } from './watch-writes.ts'
+
+const DATABASE = ['vidimus.db', 'vidimus.db-wal', 'backups/erasures.log']
+
+export type Shop = Party & { id: string }
+type Killed = { name: string; dir: string }
+
+export type Act = {
+  name: string
+  start?: () => Promise<TestApp>
+  /** Makes what is needed, and gives what is killed and how it is asked again; that must answer one of these. */
+  prepare: (shop: Shop) => Promise<{ act: () => Promise<unknown>; again: (shop: Shop) => Promise<unknown> }>
+}
+
+/** Does it once, on what was done before it, and gives the directory as a kill would leave it at each moment at which it is different. */
+export async function killWithin({ prepare, start = startApp }: Act, before: (shop: Shop) => Promise<unknown> = async () => {}) {
+  let tell = (_: string) => {}
+  const unwatch = watchWrites(point => tell(point))
+  const app = await start()
+  const { id, key } = await app.tenant()
+  const shop = { app, id, key }
+  await before(shop)
+  const { act, again } = await prepare(shop)
+  const killed: Killed[] = []
+  const points: string[] = []
+  let last = ''
+  tell = point => {
+    points.push(point)
+    const state = DATABASE.map(name => contentOf(join(app.dir, name))).join()
+    if (state === last) return
+    last = state
+    const dir = temporaryDir()
+    cpSync(app.dir, dir, { recursive: true, filter: path => !/-shm$|\.lock$|ballast$/.test(path) })
+    killed.push({ name: point, dir })
+  }
+  await act()
+  tell = () => {}
+  unwatch()
+  await app.stop()
+  return { shop, killed, again, points, now: app.clock.now() }
+}
+
+const contentOf = (file: string) => (existsSync(file) ? Bun.hash(readFileSync(file)) : 0n)
+
+/** A service on what the kill left is sound, before and after it was asked again. */
+export async function expectWhole(act: Act, { shop, again, now }: Awaited<ReturnType<typeof killWithin>>, { name, dir }: Killed) {
+  const options = { dir, now: now + 1 }
+  const app = await (act.start ? startAppFor([receiver], options) : startApp(options))
+  expect([name, (await checkInvariants(dir)).violations]).toEqual([name, []])
+  await again({ ...shop, app })
+  expect([name, (await checkInvariants(dir)).violations]).toEqual([name, []])
+  await app.stop()
+}
+
+const expectOneOf = (answer: Answer, statuses: number[]) => expect(statuses).toContain(answer.status)
+
+const receiver = receive()
+const HOOK = { webhook_url: receiver.url() }
+const startSending = () => startAppFor([receiver], { config: { webhookDelaysMs: [0, 60_000] } })
+
+export const ACTS: Act[] = [
+  {
+    name: 'a creation',
+    async prepare(shop) {
+      const create = ({ app, key }: Shop) =>
+        app.call<{ id: string }>('POST', '/v1/verifications', {
+          key,
+          body: { template: 'age_over_18', purpose: 'to sell a bottle', ...HOOK },
+          headers: { 'idempotency-key': 'one' },
+        })
+      return {
+        act: () => create(shop),
+        async again(later) {
+          expectOneOf(await create(later), [201])
+          const { body } = await later.app.call<{ verifications_created: number }>('GET', '/v1/usage', { key: later.key })
+          expect(body.verifications_created).toBe(1)
+        },
+      }
+    },
+  },
+  {
+    name: 'the fetch of a request',
+    async prepare(shop) {
+      const { id } = await createVerification(shop.app, shop.key)
+      const fetchIt = ({ app }: Shop) => app.call('GET', `/wallet/request/${id}`)
+      return { act: () => fetchIt(shop), again: async later => expectOneOf(await fetchIt(later), [200]) }
+    },
+  },
+  {
+    name: 'an answer of a wallet',
+    async prepare(shop) {
+      const session = await openSession(shop, { ...HOOK, redirect_url: 'https://shop.example/done' })
+      const form = await formOf(session, await holderOf(shop.app))
+      return {
+        act: () => postTo(session, form),
+        async again({ app, key }) {
+          expectOneOf(await postTo({ ...session, app }, form), [200, 409])
+          const { body } = await app.call<{ status: string; claims: object }>('GET', `/v1/verifications/${session.created.id}`, {
+            key,
+          })
+          expect([body.status, body.claims]).toEqual(['completed', { age_over_18: true }])
+          expect(logOf(app, session.created.id).deliveries).toHaveLength(1)
+        },
+      }
+    },
+  },
+  {
+    name: 'a delivery',
+    start: startSending,
+    async prepare(shop) {
+      const session = await openSession(shop, HOOK)
+      const { form } = await decline(session.request)
+      const { id } = session.created
+      const isDelivered = (app: TestApp) => logOf(app, id).delivery?.status === 'delivered'
+      return {
+        async act() {
+          await postTo(session, form)
+          await until(async () => isDelivered(shop.app))
+        },
+        async again({ app }) {
+          await postTo({ ...session, app }, form)
+          await until(async () => {
+            app.clock.advance(1000)
+            return isDelivered(app)
+          })
+          expect(receiver.received.filter(({ body }) => body.includes(id)).length).toBeGreaterThan(0)
+        },
+      }
+    },
+  },
+  {
+    name: 'a redemption',
+    async prepare(shop) {
+      const session = await openSession(shop, { redirect_url: 'https://shop.example/done' })
+      const { body } = await postTo(session, (await decline(session.request)).form)
+      const response_code = new URL(body.redirect_uri ?? '').hash.slice('#response_code='.length)
+      const redeem = ({ app, key }: Shop) =>
+        app.call('POST', `/v1/verifications/${session.created.id}/redeem`, { key, body: { response_code } })
+      return {
+        act: () => redeem(shop),
+        async again(later) {
+          expectOneOf(await redeem(later), [200, 404])
+          expectOneOf(await redeem(later), [404])
+        },
+      }
+    },
+  },
+  {
+    name: 'an erasure',
+    async prepare(shop) {
+      const session = await openSession(shop, HOOK)
+      await postTo(session, (await decline(session.request)).form)
+      const path = `/v1/verifications/${session.created.id}`
+      const erase = ({ app, key }: Shop) => app.call('DELETE', path, { key })
+      return {
+        act: () => erase(shop),
+        async again(later) {
+          expectOneOf(await erase(later), [200, 404])
+          expectOneOf(await later.app.call('GET', path, { key: later.key }), [404])
+        },
+      }
+    },
+  },
+  {
+    name: 'a sweep of what has expired',
+    async prepare(shop) {
+      const { id } = await createVerification(shop.app, shop.key)
+      shop.app.clock.advance(3_600_000)
+      return {
+        act: () => sweepExpired(shop.app.deps),
+        async again({ app }) {
+          await sweepExpired(app.deps)
+          expect((await app.call<{ status: string }>('GET', `/v1/verifications/${id}/status`)).body.status).toBe('expired')
+        },
+      }
+    },
+  },
+  {
+    name: 'a registration of a device',
+    prepare: async shop => ({
+      act: () => register(shop.app, shop.key),
+      again: ({ app, key }) => register(app, key),
+    }),
+  },
+  {
+    name: 'an enrolment',
+    async prepare(shop) {
+      const { pairing_code } = await register(shop.app, shop.key)
+      const claim = ({ app }: Shop) => enroll(app, pairing_code, 'one')
+      return { act: () => claim(shop), again: async later => expectOneOf(await claim(later), [200]) }
+    },
+  },
+  {
+    name: 'a rotation of tokens',
+    async prepare(shop) {
+      const { refresh_token } = await pair(shop.app, shop.key)
+      const rotate = ({ app }: Shop) => refresh(app, refresh_token, 'one')
+      return {
+        act: () => rotate(shop),
+        async again(later) {
+          const { status, body } = await rotate(later)
+          expect(status).toBe(200)
+          expectOneOf(await later.app.call('GET', '/v1/usage', { key: body.access_token }), [200])
+        },
+      }
+    },
+  },
+  {
+    name: 'the reuse of a spent token',
+    async prepare(shop) {
+      const { refresh_token, access_token } = await pair(shop.app, shop.key)
+      await refresh(shop.app, refresh_token)
+      return {
+        act: () => refresh(shop.app, refresh_token),
+        async again({ app }) {
+          expectOneOf(await refresh(app, refresh_token), [400])
+          expectOneOf(await app.call('GET', '/v1/usage', { key: access_token }), [401])
+        },
+      }
+    },
+  },
+  {
+    name: 'a revocation of a device',
+    async prepare(shop) {
+      const { device, access_token } = await pair(shop.app, shop.key)
+      const revoke = ({ app, key }: Shop) => app.call('DELETE', `/v1/devices/${device.id}`, { key })
+      return {
+        act: () => revoke(shop),
+        async again(later) {
+          expectOneOf(await revoke(later), [200])
+          expectOneOf(await later.app.call('GET', '/v1/usage', { key: access_token }), [401])
+        },
+      }
+    },
+  },
+  {
+    name: 'a revocation of a key',
+    async prepare(shop) {
+      const scopes = ['verifications:read'] as const
+      const made = { tenantId: shop.id, environment: 'test', scopes, actor: 'test' } as const
+      const { row, key } = await createKey(shop.app.deps, made)
+      return {
+        act: () => revokeKey(shop.app.deps, row.id, 'test'),
+        async again({ app }) {
+          await revokeKey(app.deps, row.id, 'test')
+          expectOneOf(await app.call('GET', '/v1/usage', { key }), [401])
+        },
+      }
+    },
+  },
+  {
+    name: 'a rotation of the webhook secret',
+    prepare: async shop => ({
+      act: () => rotateWebhookSecret(shop.app.deps, shop.id, 'test'),
+      again: ({ app, id }) => rotateWebhookSecret(app.deps, id, 'test'),
+    }),
+  },
+]
