@@ -19,8 +19,12 @@ type PresentDeps = Pick<Deps, 'config' | 'db' | 'now' | 'sealer'>
 
 /** The one place where a row becomes JSON, for every route and for webhooks. */
 export async function present(deps: PresentDeps, { verification, result }: VerificationWithResult): Promise<Verification> {
+  // Only damage makes it so: a verdict without its claims, or its reason, would be taken for one that has none.
+  if (!result && isAnswered(verification)) throw new Error('a session that was answered has a result')
   return await presentOpened(deps, deps.db, verification, openSecrets(deps, verification), result ? openResult(deps, result) : {})
 }
+
+const isAnswered = ({ status }: VerificationRow): boolean => status === 'completed' || status === 'failed'
 
 export async function presentOpened(
   deps: PresentDeps,

@@ -8,9 +8,14 @@ import type { Owner } from './store.ts'
 
 /** Once, by one statement. Wrong, spent, late and foreign codes get one answer: a guess learns nothing (interface 7). */
 export async function redeemResponseCode(deps: Deps, owner: Owner, id: string, code: string): Promise<Verification> {
+  // Taken before it is known to be wrong: a thousand at once would all be looked up.
   deps.limits.take('redeem', id)
-  const redeemed = await deps.write(tx => markRedeemed(tx, owner, id, sha256Hex(code), deps.now()))
-  if (!redeemed) throw apiError('invalid_response_code')
-  deps.limits.giveBack('redeem', id)
+  let isWrong = false
+  try {
+    isWrong = !(await deps.write(tx => markRedeemed(tx, owner, id, sha256Hex(code), deps.now())))
+  } finally {
+    if (!isWrong) deps.limits.giveBack('redeem', id)
+  }
+  if (isWrong) throw apiError('invalid_response_code')
   return await readOne(deps, owner, id)
 }

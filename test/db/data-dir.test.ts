@@ -492,6 +492,24 @@ describe('a flipped bit in a stopped database', () => {
     }
   })
 
+  test('in the index of results is never taken for a verdict without claims', async () => {
+    const reader = new Database(fileOf(dir), { readonly: true })
+    const [result] = reader.query<{ id: string }, []>('SELECT verification_id AS id FROM verification_results').all()
+    const name = 'sqlite_autoindex_verification_results_1'
+    const page = reader.query<{ pgoffset: number }, [string]>('SELECT pgoffset FROM dbstat WHERE name = ?').get(name)!.pgoffset
+    reader.close()
+    const at = readFileSync(fileOf(dir)).indexOf(result!.id, page)
+    expect(at).toBeLessThan(page + 4096)
+    for (const place of [5, 9, 14]) {
+      const app = await start(flipped(at + place, 1))
+      if (!app) continue
+      const statuses = await readAll(app)
+      expect(statuses[[...written.keys()].indexOf(result!.id)]).toBe(500)
+      expect(statuses.filter(status => status === 200)).toHaveLength(written.size - 1)
+      await app.stop()
+    }
+  })
+
   test('inside a sealed value gives 500 in the envelope for its session, and the others are served', async () => {
     const file = readFileSync(fileOf(dir))
     const reader = new Database(fileOf(dir), { readonly: true })
