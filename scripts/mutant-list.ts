@@ -357,6 +357,20 @@ export const MUTANTS: Mutant[] = [
     'if (true) return',
     'dashboard/login',
   ),
+  mutant(
+    'response codes looked up before they are counted',
+    'verifications/redeem.ts',
+    "limits.take('redeem', id)",
+    "limits.check('redeem', id)",
+    WALLET,
+  ),
+  mutant(
+    'a verdict without its result',
+    'verifications/present.ts',
+    'if (!result && isAnswered(verification)) throw',
+    'if (false) throw',
+    'db/data-dir',
+  ),
   // Audit.
   mutant(
     'the head that a commit remembers is the one before',
