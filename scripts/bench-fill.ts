@@ -1,9 +1,10 @@
 // Fills a data directory with sessions as the service would have left them: stored by its own functions, sealed under its own keys, each with
 // its audit record, most of them ended and with a result.
 import { and, eq, sql } from 'drizzle-orm'
-import { type Db, prepared } from '#db'
+import type { Db } from '#db'
 import { verificationSessions } from '#schema'
 import { loadConfig } from '../src/config.ts'
+import { prepared } from '../src/db/statements.ts'
 import { createDeps, type Deps, type RequestIdentity, realWorld } from '../src/deps.ts'
 import { newNonce, newVerificationId } from '../src/ids.ts'
 import { type Place, SALT_BYTES } from '../src/seal.ts'

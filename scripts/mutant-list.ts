@@ -30,7 +30,13 @@ export const MUTANTS: Mutant[] = [
     'if (version === undefined)',
     AUTHENTICATION,
   ),
-  mutant('another process is not noticed', 'db/sqlite.ts', 'if (seen !== foreignChanges) settingsVersion++', '', AUTHENTICATION),
+  mutant(
+    'another process is not noticed',
+    'db/sqlite.ts',
+    'if (foreignChanges === before) settingsVersion--',
+    'settingsVersion--',
+    AUTHENTICATION,
+  ),
   mutant('revoked key works', 'access/authenticate.ts', '|| key.revoked_at !== null) throw', '|| false) throw', AUTHENTICATION),
   mutant(
     'access token expiry exclusive',

@@ -1,6 +1,7 @@
 import { and, desc, eq, isNull, lte, or, sql } from 'drizzle-orm'
-import { type Db, hot, prepared } from '#db'
+import type { Db } from '#db'
 import { apiKeys, devices, deviceTokens, knownNetworks, pairingGuesses, tenants } from '#schema'
+import { hot, prepared } from '../db/statements.ts'
 import type { Plan } from '../tenants/settings.ts'
 
 export type ApiKeyRow = typeof apiKeys.$inferSelect

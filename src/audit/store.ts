@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, gt, gte, inArray, lt, sql } from 'drizzle-orm'
-import { type Db, hot } from '#db'
+import type { Db } from '#db'
 import { auditCheckpoints, auditRecords } from '#schema'
+import { hot } from '../db/statements.ts'
 import type { AuditRecord, Checkpoint } from './chain.ts'
 
 export type StoredRecord = AuditRecord & { salt: Uint8Array | null; sealed: Uint8Array | null }

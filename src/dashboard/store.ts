@@ -1,6 +1,7 @@
 import { and, asc, count, desc, eq, gt, inArray, isNull, lte, ne, or, sql } from 'drizzle-orm'
-import { type Db, prepared } from '#db'
+import type { Db } from '#db'
 import { dashboardLinks, dashboardNetworks, dashboardSessions, dashboardUsers, loginFailures } from '#schema'
+import { prepared } from '../db/statements.ts'
 
 export type UserRow = typeof dashboardUsers.$inferSelect
 export type SessionRow = typeof dashboardSessions.$inferSelect

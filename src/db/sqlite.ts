@@ -3,7 +3,6 @@
 // again with a savepoint for each, so that only the failing one is lost. So what write() is given may run twice. Inside write() only store calls are awaited, never
 // network, timers or slow crypto, because the whole group waits; write() is never nested.
 import { Database } from 'bun:sqlite'
-import { Param, Placeholder } from 'drizzle-orm'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
 import * as schema from './schema.ts'
 
@@ -153,9 +152,11 @@ export function createStorage(
 
   // As the writer sees it: its own commits do not count, and nobody else in this process writes.
   const noteForeignChanges = () => {
-    const seen = dataVersion.get()?.data_version ?? 0
-    if (seen !== foreignChanges) settingsVersion++
-    foreignChanges = seen
+    const before = foreignChanges
+    // What cannot be read may have changed.
+    settingsVersion++
+    foreignChanges = dataVersion.get()?.data_version ?? 0
+    if (foreignChanges === before) settingsVersion--
   }
 
   const warm = (): Db => {
@@ -323,54 +324,3 @@ export function createStorage(
 
 const isFull = (error: unknown): boolean =>
   [error, (error as Error).cause].some(each => (each as { code?: unknown } | undefined)?.code === 'SQLITE_FULL')
-
-type Query = { toSQL(): { sql: string; params: unknown[] } }
-type Value = string | number | Buffer | Uint8Array | null
-
-/**
- * A statement of the hot path: written with drizzle's builder, run without its mapping, which costs as much as the query. Takes the values of
- * its placeholders by name; what it returns are rows under the names of their columns.
- */
-export function hot<Row = never>(build: (db: Db) => Query): (db: Db, values: Readonly<Record<string, unknown>>) => Row[] {
-  const statementOn = prepared(db => {
-    const { sql, params } = withConstants(build(db).toSQL())
-    const statement = (db as unknown as { $client: Database }).$client.prepare<Row, Value[]>(sql)
-    return { statement, names: params.map(placeholderName), params: params as Value[] }
-  })
-  return (db, values) => {
-    const { statement, names, params } = statementOn(db)
-    const bound: Value[] = []
-    for (let i = 0; i < names.length; i++) bound.push(names[i] === undefined ? params[i]! : (values[names[i]!] as Value))
-    return statement.all(...bound)
-  }
-}
-
-/** SQLite prepares a statement anew whenever its LIMIT is bound, so numbers that never change stand in the text. */
-function withConstants({ sql, params }: { sql: string; params: unknown[] }): { sql: string; params: unknown[] } {
-  const [first = '', ...rest] = sql.split('?')
-  const isConstant = (i: number) => typeof params[i] === 'number'
-  return {
-    sql: rest.reduce((text, part, i) => `${text}${isConstant(i) ? params[i] : '?'}${part}`, first),
-    params: params.filter((_, i) => !isConstant(i)),
-  }
-}
-
-function placeholderName(param: unknown): string | undefined {
-  const inner = param instanceof Param ? param.value : param
-  return inner instanceof Placeholder ? inner.name : undefined
-}
-
-/**
- * Keeps one prepared statement per connection: drizzle's builder costs several times the query itself. No `.limit(1)` on what is unique: a
- * bound LIMIT costs more than the look-up.
- */
-export function prepared<Statement>(build: (db: Db) => Statement): (db: Db) => Statement {
-  const statements = new WeakMap<Db, Statement>()
-  return db => {
-    const known = statements.get(db)
-    if (known) return known
-    const made = build(db)
-    statements.set(db, made)
-    return made
-  }
-}

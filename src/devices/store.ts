@@ -1,6 +1,7 @@
 import { and, asc, count, desc, eq, gt, inArray, isNull, lte, min, ne, sql } from 'drizzle-orm'
-import { type Db, prepared } from '#db'
+import type { Db } from '#db'
 import { devices, deviceTokens } from '#schema'
+import { prepared } from '../db/statements.ts'
 
 export type DeviceRow = typeof devices.$inferSelect
 export type TokenRow = typeof deviceTokens.$inferSelect

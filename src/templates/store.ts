@@ -1,6 +1,7 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
-import { type Db, prepared } from '#db'
+import type { Db } from '#db'
 import { templates, templateVersions } from '#schema'
+import { prepared } from '../db/statements.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 
 export type TemplateRow = typeof templates.$inferSelect

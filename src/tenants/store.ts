@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, isNotNull, isNull, sql } from 'drizzle-orm'
-import { type Db, prepared } from '#db'
+import type { Db } from '#db'
 import { tenants, webhookSecrets } from '#schema'
+import { prepared } from '../db/statements.ts'
 
 export type TenantRow = typeof tenants.$inferSelect
 export type WebhookSecretRow = typeof webhookSecrets.$inferSelect

@@ -1,6 +1,7 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
-import { type Db, hot } from '#db'
+import type { Db } from '#db'
 import { usageDays } from '#schema'
+import { hot } from '../db/statements.ts'
 
 export type UsageDay = { day: string; verificationsCreated: number }
 

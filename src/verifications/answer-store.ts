@@ -1,7 +1,8 @@
 // What the exchange with a wallet changes about a session: the key that opens the answer, the one answer, its result, the one redemption.
 import { and, eq, gt, isNull, sql } from 'drizzle-orm'
-import { type Db, prepared } from '#db'
+import type { Db } from '#db'
 import { verificationResults, verificationSessions } from '#schema'
+import { prepared } from '../db/statements.ts'
 import type { Owner, ResultRow, SessionKey } from './store.ts'
 
 const column = <Name extends string>(name: Name) => sql.placeholder(name)

@@ -1,6 +1,7 @@
 import { and, desc, eq, isNotNull, sql } from 'drizzle-orm'
-import { type Db, prepared } from '#db'
+import type { Db } from '#db'
 import { verificationEvents } from '#schema'
+import { prepared } from '../db/statements.ts'
 import type { SessionKey } from './store.ts'
 
 export type EventRow = typeof verificationEvents.$inferSelect

@@ -1,6 +1,7 @@
 import { and, eq, lt, lte, sql } from 'drizzle-orm'
-import { type Db, hot, prepared } from '#db'
+import type { Db } from '#db'
 import { idempotencyKeys } from '#schema'
+import { hot, prepared } from '../db/statements.ts'
 
 export type ReplayRow = typeof idempotencyKeys.$inferSelect
 

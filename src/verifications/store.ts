@@ -1,6 +1,7 @@
 import { and, desc, eq, gt, gte, inArray, lt, lte, max, type SQL, sql } from 'drizzle-orm'
-import { type Db, hot, prepared } from '#db'
+import type { Db } from '#db'
 import { verificationEvents, verificationResults, verificationSessions } from '#schema'
+import { hot, prepared } from '../db/statements.ts'
 
 export type VerificationRow = typeof verificationSessions.$inferSelect
 export type ResultRow = typeof verificationResults.$inferSelect

@@ -1,6 +1,7 @@
 import { and, desc, eq, isNull, sql } from 'drizzle-orm'
-import { type Db, prepared } from '#db'
+import type { Db } from '#db'
 import { signingKeys, trustAnchors } from '#schema'
+import { prepared } from '../db/statements.ts'
 
 export type SigningKeyRow = typeof signingKeys.$inferSelect
 

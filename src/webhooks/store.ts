@@ -1,6 +1,7 @@
 import { and, asc, count, desc, eq, inArray, isNotNull, isNull, lt, lte, type SQL, sql } from 'drizzle-orm'
-import { type Db, hot } from '#db'
+import type { Db } from '#db'
 import { verificationSessions, webhookAttempts, webhookDeliveries } from '#schema'
+import { hot } from '../db/statements.ts'
 import type { DueLane, Lane } from './lanes.ts'
 import type { Outcome } from './outcome.ts'
 

@@ -2,6 +2,7 @@
 export const FRESH_SEED = seedOfCommit()
 
 function seedOfCommit(): number {
-  const { success, stdout } = Bun.spawnSync(['git', 'rev-parse', 'HEAD'], { cwd: import.meta.dir, stderr: 'ignore' })
-  return success ? Number.parseInt(stdout.toString().slice(0, 7), 16) : Math.floor(Math.random() * 2 ** 28)
+  const git = Bun.which('git')
+  const named = git === null ? undefined : Bun.spawnSync([git, 'rev-parse', 'HEAD'], { cwd: import.meta.dir, stderr: 'ignore' })
+  return named?.success ? Number.parseInt(named.stdout.toString().slice(0, 7), 16) : Math.floor(Math.random() * 2 ** 28)
 }
