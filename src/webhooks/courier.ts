@@ -5,7 +5,7 @@ import type { Order, Report } from './worker.ts'
 
 /** While something is under way the thread is asked this often for a sign of life. */
 const PING_EVERY_MS = 100
-/** As many questions in a row without any answer, and it is taken to be stuck. */
+/** As many questions without any answer, and it is taken to be stuck. */
 const UNANSWERED_MAX = 7
 /** Until its first word it may still be loading, on a machine that has other things to do. */
 const UNANSWERED_AT_START_MAX = 100
@@ -73,7 +73,8 @@ export function startCourier(log: Log, hire: () => Worker): Courier {
     const at = performance.now()
     const isOnTime = at - thread.askedAt < 1.5 * PING_EVERY_MS
     thread.askedAt = at
-    thread.unanswered = isOnTime ? thread.unanswered + 1 : 0
+    // Those before it stay: a service that is late now and then would never find out.
+    if (isOnTime) thread.unanswered++
     if (thread.unanswered > (thread.hasSpoken ? UNANSWERED_MAX : UNANSWERED_AT_START_MAX)) lose(thread.worker)
     else thread.worker.postMessage({ kind: 'ping' } satisfies Order)
   }

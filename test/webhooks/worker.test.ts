@@ -103,6 +103,18 @@ describe('a thread that breaks', () => {
     })
   }
 
+  test('(loop) is replaced by a service that is late now and then, long before its call has had its time', async () => {
+    const receiver = receive()
+    const { app, key } = await startBreakable([receiver], { sending: PATIENT })
+    const id = await declined({ app, key }, receiver.url('/loop'))
+    await until(async () => {
+      work(170)
+      await onTime(3)
+      return lossesIn(app) === 1 && logOf(app, id).delivery?.lease_until === null
+    })
+    expect(outcomesOf(app, id)).toEqual([[1, 'interrupted']])
+  })
+
   test('that gives signs of life and forgets its errand is replaced, once its call has had its time', async () => {
     const receiver = await receiveRaw()
     const { app, key, threads } = await startBreakable([receiver], { sending: IMPATIENT })
@@ -226,6 +238,7 @@ describe('a fault of our own', () => {
     const other = await declined({ app, key: whole.key }, receiver.url())
     await untilLater(app, () => logOf(app, id).delivery?.status === 'failed')
     expect(outcomesOf(app, id)).toEqual([1, 1, 1, 2, 2, 2].map(attempt => [attempt, 'interrupted']))
+    await untilAttempted(app, other, 1)
     expect(receiver.received.map(({ body }) => JSON.parse(body).verification.id)).toEqual([other])
   })
 
