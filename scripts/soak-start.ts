@@ -118,11 +118,9 @@ async function expectUpgraded(dir: string, known: number): Promise<void> {
   const service = await serviceOn(dir)
   upgradeMs.push(performance.now() - begun)
   const { key, made } = traded
-  for (const { id, purpose, metadata, claims, credentials, status } of [...made.slice(0, 3), made[random.below(made.length)]!]) {
-    const { body } = await call<Verification>(service.url, 'GET', `/v1/verifications/${id}`, { key })
-    const now = [body.purpose, body.metadata, body.claims, body.credentials, body.status]
-    const isSame = Bun.deepEquals(now, [purpose, metadata, claims, credentials, status])
-    expectThat(isSame, `F38 ${known} migrations: ${id} is not what it was`)
+  for (const before of [...made.slice(0, 3), made[random.below(made.length)]!]) {
+    const { body } = await call<Verification>(service.url, 'GET', `/v1/verifications/${before.id}`, { key })
+    expectThat(Bun.deepEquals(keptOf(body), keptOf(before)), `F38 ${known} migrations: ${before.id} is not what it was`)
   }
   const { status } = await call(service.url, 'POST', '/v1/verifications', { key, body: { template: 'age_over_18' } })
   expectThat(status === 201, `F38 ${known} migrations: nothing can be created afterwards: ${status}`)
@@ -137,6 +135,15 @@ async function expectUpgraded(dir: string, known: number): Promise<void> {
   const isFromBefore = appliedIn(copy) === IDS.slice(0, known).join() && Bun.deepEquals(invariantsOf(copy), SOUND)
   expectThat(isFromBefore, `F38 ${known} migrations: the copy is not from before`)
 }
+
+/** A session that nobody answered may have expired since. */
+const keptOf = ({ purpose, metadata, claims, credentials, status }: Verification) => [
+  purpose,
+  metadata,
+  claims,
+  credentials,
+  status === 'pending' ? 'expired' : status,
+]
 
 function appliedIn(file: string): unknown {
   return one(file, 'SELECT group_concat(id) FROM (SELECT id FROM schema_migrations ORDER BY id)')
