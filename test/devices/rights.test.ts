@@ -1,11 +1,9 @@
 // What a device token may do on the merchant routes, and what it never learns.
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { eq } from 'drizzle-orm'
-import { verificationSessions } from '#schema'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import type { TokenPair } from '../../src/devices/schema.ts'
-import { sha256Hex } from '../../src/hash.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
+import { answerAsIf } from '../helpers/answered.ts'
 import { createVerification, type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'
 import { deviceOf, enroll, outcome, pair, refresh, register, rows } from '../helpers/devices.ts'
 
@@ -113,7 +111,7 @@ describe('a device reads', () => {
   test('a result by redeeming the code of its own session only', async () => {
     const other = await pair(app, tenant.key)
     const { id } = await createVerification(app, till.access_token)
-    await answerSession(id)
+    await answerAsIf(app, id, CODE)
     const redeem = (key: string) => app.call('POST', `/v1/verifications/${id}/redeem`, { key, body: { response_code: CODE } })
     expect(outcome(await redeem(other.access_token))).toBe('404 invalid_response_code')
     expect(outcome(await redeem(till.access_token))).toBe('200')
@@ -249,14 +247,3 @@ test('a stolen till that was revoked stays out after a restart', async () => {
   expect(outcome(await again.call('GET', '/v1/usage', { key: access_token }))).toBe('401 invalid_api_key')
   expect(outcome(await refresh(again, refresh_token))).toBe('400 invalid_refresh_token')
 })
-
-/** As if a wallet had answered. */
-async function answerSession(id: string): Promise<void> {
-  const at = app.clock.now()
-  await app.deps.write(async tx => {
-    await tx
-      .update(verificationSessions)
-      .set({ status: 'completed', respondedAt: at, responseCodeHash: sha256Hex(CODE), responseCodeExpiresAt: at + 600_000 })
-      .where(eq(verificationSessions.id, id))
-  })
-}

@@ -8,8 +8,8 @@ import { verificationSessions } from '#schema'
 import { createApp } from '../../src/app.ts'
 import { enrollDevice } from '../../src/devices/enroll.ts'
 import { registerDevice } from '../../src/devices/register.ts'
-import { sha256Hex } from '../../src/hash.ts'
 import type { OpenApi } from '../../src/http/openapi.ts'
+import { answerAsIf } from '../helpers/answered.ts'
 import { type Answer, createVerification, type ErrorBody, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
 import { vidimus } from '../helpers/cli.ts'
 import { TILL } from '../helpers/devices.ts'
@@ -233,7 +233,7 @@ const WAYS: Record<string, { options?: Parameters<typeof startApp>[0]; use: Way 
   },
   'an answered session': {
     use: async ({ app, ask, id }) => {
-      await answerSession(app, id)
+      await answerAsIf(app, id, RESPONSE_CODE)
       return await ask()
     },
   },
@@ -273,11 +273,11 @@ async function prepare(app: TestApp, operationId: string, { id, tenantId }: { id
     case 'createVerification':
       return { body: SESSION }
     case 'redeemResponseCode':
-      await answerSession(app, id)
+      await answerAsIf(app, id, RESPONSE_CODE)
       return { body: { response_code: RESPONSE_CODE } }
     case 'watchVerification':
       // Then the stream ends at once.
-      await answerSession(app, id)
+      await answerAsIf(app, id, RESPONSE_CODE)
       return {}
     case 'postRequestObject':
       return { body: { wallet_nonce: 'one' } }
@@ -303,18 +303,6 @@ async function pairTill(app: TestApp, tenantId: string): Promise<string> {
   const { pairingCode } = await registerTill(app, tenantId)
   const { pair } = await enrollDevice(app.deps, { client: 'elsewhere', code: pairingCode, idempotencyKey: undefined })
   return pair.refresh_token
-}
-
-/** As if a wallet had answered. */
-async function answerSession(app: TestApp, id: string): Promise<void> {
-  const at = app.clock.now()
-  const answered = { status: 'completed', respondedAt: at, responseCodeExpiresAt: at + DAY_MS } as const
-  await app.deps.write(async tx => {
-    await tx
-      .update(verificationSessions)
-      .set({ ...answered, responseCodeHash: sha256Hex(RESPONSE_CODE) })
-      .where(eq(verificationSessions.id, id))
-  })
 }
 
 async function stateOf({ deps }: TestApp, id: string): Promise<string> {

@@ -1,0 +1,26 @@
+import { eq } from 'drizzle-orm'
+import { verificationSessions } from '#schema'
+import { sha256Hex } from '../../src/hash.ts'
+import { insertResult } from '../../src/verifications/answer-store.ts'
+import type { TestApp } from './app.ts'
+
+const DAY_MS = 86_400_000
+
+/** As if a wallet had answered, for which the shopper got this code. Once is enough. */
+export async function answerAsIf({ deps, clock }: TestApp, id: string, code: string): Promise<void> {
+  const at = clock.now()
+  const [session] = await deps.db.select().from(verificationSessions).where(eq(verificationSessions.id, id))
+  const { tenantId, auditSeq, status } = session!
+  if (status === 'completed') return
+  const salt = Buffer.alloc(16, 1)
+  const place = { tenant: tenantId, table: 'verification_results', column: 'sealed', row: id, salt }
+  const sealed = deps.sealer.seal(place, JSON.stringify({ claims: { age_over_18: true } }))
+  const answered = { status: 'completed', respondedAt: at, responseCodeHash: sha256Hex(code) } as const
+  await deps.write(async tx => {
+    await insertResult(tx, { verificationId: id, tenantId, salt, sealed, createdAt: at, auditSeq })
+    await tx
+      .update(verificationSessions)
+      .set({ ...answered, responseCodeExpiresAt: at + DAY_MS })
+      .where(eq(verificationSessions.id, id))
+  })
+}
