@@ -137,13 +137,9 @@ async function expectUpgraded(dir: string, known: number): Promise<void> {
 }
 
 /** A session that nobody answered may have expired since. */
-const keptOf = ({ purpose, metadata, claims, credentials, status }: Verification) => [
-  purpose,
-  metadata,
-  claims,
-  credentials,
-  status === 'pending' ? 'expired' : status,
-]
+function keptOf({ purpose, metadata, claims, credentials, status }: Verification): unknown[] {
+  return [purpose, metadata, claims, credentials, status === 'pending' ? 'expired' : status]
+}
 
 function appliedIn(file: string): unknown {
   return one(file, 'SELECT group_concat(id) FROM (SELECT id FROM schema_migrations ORDER BY id)')
