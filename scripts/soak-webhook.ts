@@ -16,6 +16,8 @@ const ATTEMPT_MS_MAX = 16_000
 const GOOD_P99_MS_MAX = 5000
 const RESIDENT_GROWTH_MB_MAX = 128
 const SPELLINGS_OF_A_ROUND = 500
+/** Of what a flood holds back: its memory is that of this process, too. */
+const UNSENT_BYTES_MAX = 100_000
 const DRAIN_MS = 60_000
 const THREAD_ENDS_EVERY_MS = 60_000
 /** A message that breaks the thread does so several times, and takes along what is under way. */
@@ -169,7 +171,7 @@ function say(socket: Socket, status: string, headers = ''): void {
 function repeat(socket: Socket, head: string, more: string, everyMs: number): void {
   socket.write(head)
   // No more than the other side takes: this process would hold the rest.
-  const timer = setInterval(() => socket.writableLength < 4_000_000 && socket.write(more), everyMs)
+  const timer = setInterval(() => socket.writableLength < UNSENT_BYTES_MAX && socket.write(more), everyMs)
   socket.on('close', () => clearInterval(timer))
 }
 
