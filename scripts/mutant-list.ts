@@ -336,7 +336,7 @@ export const MUTANTS: Mutant[] = [
     'wallet/respond.ts',
     'if (secrets.webhook_url === undefined) return undefined',
     'if (true) return undefined',
-    'webhooks/delivery',
+    ERASE,
   ),
   mutant(
     'one more than the budget',
