@@ -336,7 +336,7 @@ export const MUTANTS: Mutant[] = [
     'wallet/respond.ts',
     'if (secrets.webhook_url === undefined) return undefined',
     'if (true) return undefined',
-    ERASE,
+    'flows/answer-races',
   ),
   mutant(
     'one more than the budget',
