@@ -20,6 +20,10 @@ const ROUNDS = 3
 const SESSIONS_A_ROUND = 600
 const IN_FLIGHT = 32
 const PRESENTATIONS = 64
+/** As many as keep both cores busy: with fewer, the threads that verify wait for this one whenever the system lets it wait for them. */
+const JUDGED_AT_ONCE = 64
+/** Half a second and more: a round of a tenth is decided by when the system changes threads. */
+const JUDGED_A_ROUND = 4000
 /** Until the runtime has compiled what is hot: a service is measured as it runs all day, and compiling takes processor time as well. */
 const PRESENTATIONS_TO_WARM_UP = 10_000
 const TEMPLATE = 'age_over_18'
@@ -107,7 +111,7 @@ async function cycleRound(service: Server, key: string, holder: Holder) {
   let cpu = 0
   const phase = async <In, Out>(name: Phase, inputs: In[], act: (input: In) => Promise<Out>): Promise<Out[]> => {
     const [cpuBefore, startedAt] = [cpuMs(service.pid) ?? 0, performance.now()]
-    const outputs = await inFlight(inputs, act)
+    const outputs = await inFlight(IN_FLIGHT, inputs, act)
     seconds[name] = (performance.now() - startedAt) / 1000
     cpu += (cpuMs(service.pid) ?? 0) - cpuBefore
     return outputs
@@ -119,7 +123,7 @@ async function cycleRound(service: Server, key: string, holder: Holder) {
   )
   const fetched = await phase('fetch', created, async ({ id }) => (await fetch(`${url}/wallet/request/${id}`)).text())
   const texts = new Map(created.map(({ id }, i) => [id, fetched[i] ?? '']))
-  const answers = await inFlight(created, async ({ id, wallet_uri }) => {
+  const answers = await inFlight(IN_FLIGHT, created, async ({ id, wallet_uri }) => {
     const served = async () => new Response(texts.get(id), { headers: { 'content-type': 'application/oauth-authz-req+jwt' } })
     const request = await fetchRequest(wallet_uri ?? '', served, { now: Date.now() })
     return { id, form: (await answer(request, holder, { now: Date.now() })).form.toString() }
@@ -141,7 +145,7 @@ async function json<Body = unknown>(url: string, init?: RequestInit): Promise<Bo
 }
 
 /** A few at a time, like customers. */
-async function inFlight<In, Out>(inputs: In[], act: (input: In) => Promise<Out>): Promise<Out[]> {
+async function inFlight<In, Out>(count: number, inputs: In[], act: (input: In) => Promise<Out>): Promise<Out[]> {
   const outputs = new Array<Out>(inputs.length)
   let next = 0
   const worker = async () => {
@@ -150,7 +154,7 @@ async function inFlight<In, Out>(inputs: In[], act: (input: In) => Promise<Out>)
       outputs[index] = await act(inputs[index] as In)
     }
   }
-  await Promise.all(Array.from({ length: IN_FLIGHT }, worker))
+  await Promise.all(Array.from({ length: count }, worker))
   return outputs
 }
 
@@ -167,8 +171,8 @@ async function measureJudgement(deps: Deps, service: Server, key: string, format
   await speedOf(PRESENTATIONS_TO_WARM_UP, verify)
   const rounds: { judged: Speed; limit: Speed }[] = []
   for (let round = 0; round < ROUNDS; round++) {
-    const limit = await speedOf(PRESENTATIONS * 10 * VERIFICATIONS_A_PRESENTATION, verify)
-    const judged = await speedOf(PRESENTATIONS * 10, judge)
+    const limit = await speedOf(JUDGED_A_ROUND * VERIFICATIONS_A_PRESENTATION, verify)
+    const judged = await speedOf(JUDGED_A_ROUND, judge)
     rounds.push({ judged, limit })
   }
   const judged = { perSecond: median(rounds.map(r => r.judged.perSecond)), cpuUs: median(rounds.map(r => r.judged.cpuUs)) }
@@ -196,7 +200,7 @@ async function preparedJudgements(
   const query = BUILTIN_TEMPLATES.get(TEMPLATE)?.query
   if (!query) throw new Error(`${TEMPLATE} is built in`)
   const { anchor } = await deps.sandbox()
-  const prepared = await inFlight(Array.from({ length: PRESENTATIONS }), async () => {
+  const prepared = await inFlight(IN_FLIGHT, Array.from({ length: PRESENTATIONS }), async () => {
     const body = JSON.stringify({ template: TEMPLATE })
     const created = await json<Verification>(`http://127.0.0.1:${service.port}/v1/verifications`, {
       method: 'POST',
@@ -249,10 +253,8 @@ type Speed = { perSecond: number; cpuUs: number }
 async function speedOf(count: number, act: (i: number) => Promise<void>): Promise<Speed> {
   const cpuBefore = process.cpuUsage()
   const startedAt = performance.now()
-  await inFlight(
-    Array.from({ length: count }, (_, i) => i),
-    act,
-  )
+  const numbers = Array.from({ length: count }, (_, i) => i)
+  await inFlight(JUDGED_AT_ONCE, numbers, act)
   const seconds = (performance.now() - startedAt) / 1000
   const { user, system } = process.cpuUsage(cpuBefore)
   return { perSecond: count / seconds, cpuUs: (user + system) / count }
