@@ -217,7 +217,7 @@ export const verificationSessions = sqliteTable(
     sealed: bytes('sealed'),
     /** The private key that opens the wallet's answer; null before the request is fetched and after the session ends. */
     sealedResponseKey: bytes('sealed_response_key'),
-    /** The formats that the wallet said it supports; what was asked, and is checked, is the query without the others. */
+    /** Of earlier versions; nothing reads it any more. */
     walletFormats: text('wallet_formats', { mode: 'json' }).$type<string[]>(),
     responseCodeHash: text('response_code_hash'),
     responseCodeExpiresAt: time('response_code_expires_at'),

@@ -49,26 +49,29 @@ function selected(path: ClaimPath, claims: Claims): unknown[] | undefined {
 }
 
 /**
- * The values a claims path points to (§ 7.1.1), or nothing when it does not fit. With `any`, a number stands for any element: elements that
- * were not disclosed are removed, so the one asked for may arrive at a lower index (RFC 9901 § 7.1).
+ * The values a claims path points to (§ 7.1.1), or nothing when it does not fit. With `any`, a number stands for any element that the rest
+ * of the path fits: elements that were not disclosed are removed, so the one asked for may arrive at a lower index (RFC 9901 § 7.1).
  */
 export function selectPath(claims: unknown, path: ClaimPath, index: 'exact' | 'any'): unknown[] | undefined {
   let values = [claims]
+  let isAnyElement = false
   for (const step of path) {
     const next: unknown[] = []
     for (const value of values) {
-      if (typeof step === 'string') {
-        if (!isObject(value)) return undefined
-        if (Object.hasOwn(value, step)) next.push(value[step])
-      } else {
-        if (!Array.isArray(value)) return undefined
-        if (step === null || index === 'any') for (const element of value) next.push(element)
-        else if (step < value.length) next.push(value[step])
-      }
+      if (typeof step === 'string' ? isObject(value) : Array.isArray(value)) take(value as Claims & unknown[], step, index, next)
+      else if (!isAnyElement) return undefined
     }
     values = next
+    isAnyElement ||= typeof step === 'number' && index === 'any'
   }
   return values.length > 0 ? values : undefined
+}
+
+function take(value: Claims & unknown[], step: ClaimPath[number], index: 'exact' | 'any', taken: unknown[]): void {
+  if (typeof step === 'string') {
+    if (Object.hasOwn(value, step)) taken.push(value[step])
+  } else if (step === null || index === 'any') for (const element of value) taken.push(element)
+  else if (step < value.length) taken.push(value[step])
 }
 
 const isObject = (value: unknown): value is Claims => value !== null && typeof value === 'object' && !Array.isArray(value)
@@ -108,7 +111,7 @@ function subset(value: unknown, paths: ClaimPath[], depth: number): unknown {
   if (paths.some(path => path.length === depth)) return value
   if (Array.isArray(value)) {
     const further = paths.filter(path => typeof path[depth] !== 'string')
-    return further.length > 0 ? value.map(element => subset(element, further, depth + 1)) : []
+    return further.length > 0 ? value.map(element => subset(element, further, depth + 1)).filter(kept => kept !== undefined) : []
   }
   if (!isObject(value)) return undefined
   const kept: Claims = {}
@@ -116,15 +119,29 @@ function subset(value: unknown, paths: ClaimPath[], depth: number): unknown {
     const step = path[depth]
     if (typeof step !== 'string' || !Object.hasOwn(value, step) || Object.hasOwn(kept, step)) continue
     const further = paths.filter(other => other[depth] === step)
-    setMember(kept, step, subset(value[step], further, depth + 1))
+    const inner = subset(value[step], further, depth + 1)
+    if (inner !== undefined) setMember(kept, step, inner)
   }
   return kept
 }
 
-/** Whether the credentials that were answered are enough (§ 6.4.2). */
-export function isAnswered({ credentials, credential_sets: sets }: DcqlQuery, answered: ReadonlySet<string>): boolean {
-  if (!sets) return credentials.every(({ id }) => answered.has(id))
-  return sets.every(({ required = true, options }) => !required || options.some(option => option.every(id => answered.has(id))))
+/**
+ * The ids of those credentials that answer the query (§ 6.4.2): of each set the first option that is complete. Undefined when they are not
+ * enough. What came beyond them may be somebody else's: nothing is taken from it.
+ */
+export function answeringIds(
+  { credentials, credential_sets: sets }: DcqlQuery,
+  answered: ReadonlySet<string>,
+): ReadonlySet<string> | undefined {
+  const isComplete = (ids: readonly string[]) => ids.every(id => answered.has(id))
+  const answering = new Set<string>()
+  for (const { required = true, options: choices } of sets ?? [{ options: [credentials.map(({ id }) => id)] }]) {
+    const chosen = choices.find(isComplete)
+    if (!chosen && required) return undefined
+    for (const id of chosen ?? []) answering.add(id)
+  }
+  // A query whose sets are all optional can be answered by nothing at all, but nothing is not a verification.
+  return answering.size > 0 ? answering : undefined
 }
 
 /** The query without what a wallet cannot present. Unchanged when nothing would be left to ask: then the wallet's own refusal is the answer. */

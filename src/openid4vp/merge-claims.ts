@@ -29,7 +29,7 @@ const NAMES: Record<string, readonly string[]> = {
 
 type Credential = Pick<ReadCredential, 'format' | 'claims'>
 
-/** Of two credentials that both hold a claim, the earlier one's stays. */
+/** Of two credentials that both hold a claim, the earlier one's stays. They themselves are not changed. */
 export function mergeClaims(credentials: readonly Credential[]): Claims {
   const merged: Claims = {}
   for (const { format, claims } of credentials) {
@@ -39,8 +39,8 @@ export function mergeClaims(credentials: readonly Credential[]): Claims {
         : Object.entries(claims)
     for (const [name, value] of flat) {
       if (format === 'mso_mdoc') place(merged, namesOf(name), plainValue(name, value))
-      else if (name === 'age_equal_or_over')
-        for (const [age, over] of Object.entries(value as Claims)) place(merged, [`age_over_${age}`], over)
+      else if (name === 'age_equal_or_over' && isObject(value))
+        for (const [age, over] of Object.entries(value)) place(merged, [`age_over_${age}`], over)
       else place(merged, [name], value)
     }
   }
@@ -64,10 +64,10 @@ const namesOf = (element: string): readonly string[] => (Object.hasOwn(NAMES, el
 function place(target: Claims, [name = '', ...rest]: readonly string[], value: unknown): void {
   if (rest.length > 0) {
     const inner = Object.hasOwn(target, name) ? target[name] : {}
-    if (inner === null || typeof inner !== 'object') return
-    place(inner as Claims, rest, value)
+    if (!isObject(inner)) return
+    place(inner, rest, value)
     setMember(target, name, inner)
-  } else if (!Object.hasOwn(target, name)) setMember(target, name, value)
+  } else if (!Object.hasOwn(target, name)) setMember(target, name, isObject(value) ? structuredClone(value) : value)
   else if (isObject(target[name]) && isObject(value))
     for (const [key, each] of Object.entries(value)) place(target[name] as Claims, [key], each)
 }
@@ -85,15 +85,16 @@ const YEARS = /^(\d{4})-(\d\d)-(\d\d)/
 
 export type AgeDecision = { over: boolean /** The claim that decided it was no boolean. */; isOddlyTyped: boolean } | undefined
 
-/** Whether the merged claims prove an age: a boolean for it, a higher one that is true, or a birth date. Nothing when they do not tell. */
+/** Whether the claims prove an age: by a boolean for it, else a higher one that is true, else a birth date. Nothing when they do not tell. */
 export function decideAge(claims: Claims, years: number, now: number): AgeDecision {
   const ages = Object.keys(claims).flatMap(name => {
     const age = ageOf([name])
     return age === undefined ? [] : [{ age, value: claims[name] }]
   })
-  if (ages.some(({ age, value }) => age >= years && value === true)) return { over: true, isOddlyTyped: false }
   const own = ages.find(({ age }) => age === years)
-  if (own) return { over: false, isOddlyTyped: own.value !== false }
+  if (typeof own?.value === 'boolean') return { over: own.value, isOddlyTyped: false }
+  if (ages.some(({ age, value }) => age > years && value === true)) return { over: true, isOddlyTyped: false }
+  if (own) return { over: false, isOddlyTyped: true }
   const born = typeof claims.birthdate === 'string' ? YEARS.exec(claims.birthdate) : null
   return born ? { over: fullYears(born, now) >= years, isOddlyTyped: false } : undefined
 }

@@ -52,10 +52,13 @@ export function byValueUri({ publicUrl, id, nonce, state, query }: ByValue): str
     nonce,
     state,
     dcql_query: JSON.stringify(query),
-    client_metadata: JSON.stringify({ vp_formats_supported: { mso_mdoc: FORMATS.mso_mdoc } }),
+    client_metadata: JSON.stringify({ vp_formats_supported: formatsOf(query) }),
   }
   return `av://authorize?${new URLSearchParams(parameters)}`
 }
+
+/** Of a request that a QR code must hold: no more than it asks for. */
+const formatsOf = ({ credentials }: DcqlQuery) => Object.fromEntries(credentials.map(({ format }) => [format, FORMATS[format]]))
 
 export type EncryptionKey = { kty: 'EC'; crv: 'P-256'; x: string; y: string; kid: string }
 

@@ -32,7 +32,7 @@ export type ChainToTrust = {
 }
 
 export type TrustVerdict =
-  | { ok: true; issuer: Issuer; anchor: TrustAnchor; isRootSent: boolean }
+  | { ok: true; issuer: Issuer; state: string | undefined; anchor: TrustAnchor; isRootSent: boolean }
   | { ok: false; issuer: Issuer; detail: string }
 
 /** What the profile of an anchor is applied to: whoever signs status lists has no document signer's certificate. */
@@ -42,8 +42,11 @@ const PATHS_MAX = 1000
 const NAME_CHARS_MAX = 200
 const ADD = "'vidimus trust add FILE.pem --env test' (or live)"
 
+/** `state` is the part of the country whose authority it is. */
+export type Trust = { issuer: Issuer; anchor: TrustAnchor | undefined; state?: string }
+
 /** `issuer` is what the certificate says of itself: proven only with an `anchor`. */
-export function checkTrust(findings: Findings, input: ChainToTrust): { issuer: Issuer; anchor: TrustAnchor | undefined } {
+export function checkTrust(findings: Findings, input: ChainToTrust): Trust {
   const verdict = judgeChain(input, 'credential')
   if (!verdict.ok) {
     findings.fail('issuer_chain', 'issuer_untrusted', verdict.detail)
@@ -54,7 +57,7 @@ export function checkTrust(findings: Findings, input: ChainToTrust): { issuer: I
   if (verdict.isRootSent)
     findings.warn('issuer_chain', 'The issuer sent its root certificate along, which HAIP 1.0 does not allow.')
   if (verdict.anchor.isSandbox) findings.warn('environment', 'sandbox issuer')
-  return { issuer: verdict.issuer, anchor: verdict.anchor }
+  return { issuer: verdict.issuer, anchor: verdict.anchor, state: verdict.state }
 }
 
 export function judgeChain({ chain, type, anchors, now }: ChainToTrust, purpose: TrustPurpose): TrustVerdict {
@@ -69,7 +72,7 @@ export function judgeChain({ chain, type, anchors, now }: ChainToTrust, purpose:
   for (const anchor of eligible) {
     const path = judged.pathTo(anchor)
     const problem = path && (path.problem ?? findDateProblem(path, now))
-    if (path && !problem) return { ok: true, issuer: path.issuer, anchor, isRootSent: path.isRootSent }
+    if (path && !problem) return { ok: true, issuer: path.issuer, state: path.state, anchor, isRootSent: path.isRootSent }
     if (problem) problems.push(problem)
   }
   return untrusted(problems[0] ?? judged.brokenLink ?? explainStranger(judged, anchors, eligible))
@@ -79,6 +82,7 @@ export function judgeChain({ chain, type, anchors, now }: ChainToTrust, purpose:
 type KnownPath = {
   anchorCertificate: Uint8Array
   issuer: Issuer
+  state: string | undefined
   isRootSent: boolean
   problem: string | undefined
   /** The intersection of all validities, and what of it the anchor's own validity is. */
@@ -136,6 +140,7 @@ class JudgedChain {
     return {
       anchorCertificate: anchor.certificate,
       issuer: issuerOf(link.certificates[0]),
+      state: link.certificates[0].subjectAttributes.state,
       isRootSent: link.certificates.slice(1).some(({ subject, issuer }) => isSame(subject, issuer)),
       problem: findPathProblem(path) ?? (this.purpose === 'credential' ? findProfileProblem(path, anchor) : undefined),
       notBefore: Math.max(...path.map(({ notBefore }) => notBefore)),

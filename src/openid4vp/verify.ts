@@ -2,7 +2,7 @@
 // check leaves a finding, and the outcome is derived from the findings alone.
 import type { Expected, ReadCredential } from './credential.ts'
 import type { DcqlQuery } from './dcql.ts'
-import { checkAgainstQuery, isAnswered, requestedClaims } from './dcql-match.ts'
+import { answeringIds, checkAgainstQuery, requestedClaims } from './dcql-match.ts'
 import { FAILURES, type Failure, Findings, type RecordedFinding } from './finding.ts'
 import { readMdoc } from './mdoc.ts'
 import { decideAge, mergeClaims } from './merge-claims.ts'
@@ -44,14 +44,19 @@ export type Verdict = { credentials: JudgedCredential[] } & (
 export async function verifyPresentations(judgement: Judgement): Promise<Verdict> {
   const { query, presentations, ageOver } = judgement
   const credentials = await Promise.all(presentations.map(presented => judgeCredential(judgement, presented)))
-  const claims = mergeClaims(credentials)
   // A birth date that was asked for only to tell the age is not handed on, whatever the outcome.
   const kept = ageOver === undefined ? credentials : credentials.map(dropBirthdate)
 
-  const failure = firstFailure(credentials) ?? setsFailure(query, credentials)
-  if (failure) return { status: 'failed', failure, credentials: kept }
+  // Every presented credential has to be good, also those that are not needed.
+  const failure = firstFailure(credentials)
+  const answering = answeringIds(query, new Set(credentials.map(({ id }) => id)))
+  if (failure || !answering) return { status: 'failed', failure: failure ?? 'query_not_satisfied', credentials: kept }
+  const claims = mergeClaims(credentials.filter(({ id }) => answering.has(id)))
   if (ageOver === undefined) return { status: 'completed', claims, credentials: kept }
-  return judgeAge(judgement, ageOver, claims, kept)
+  const { birthdate: _, ...rest } = claims
+  const problem = findAgeProblem(judgement, ageOver, claims, credentials)
+  if (problem === undefined) return { status: 'completed', claims: { ...rest, [`age_over_${ageOver}`]: true }, credentials: kept }
+  return { status: 'failed', failure: 'claim_not_satisfied', credentials: kept.map(withFinding(problem, judgement.now())) }
 }
 
 async function judgeCredential(
@@ -66,14 +71,14 @@ async function judgeCredential(
   const credential = await read(findings, presentation, expected, holderBindingRequired)
   if (!credential) return judged(query.id, query.format, findings)
 
-  const { issuer, anchor } = checkTrust(findings, {
+  const { issuer, anchor, state } = checkTrust(findings, {
     chain: credential.chain,
     type: credential.type,
     anchors,
     now: expected.now,
   })
 
-  checkIssuingCountry(findings, credential, issuer.country)
+  checkIssuingPlace(findings, credential, issuer.country, state)
 
   // Only a credential that is otherwise good is looked up: a list is fetched from an address that its issuer chose (TSL § 8.3).
   if (findings.failures.length === 0) {
@@ -86,13 +91,21 @@ async function judgeCredential(
 
 const MDL = { type: 'org.iso.18013.5.1.mDL', namespace: 'org.iso.18013.5.1' }
 
-/** A driving licence is of the country whose authority signed it (ISO/IEC 18013-5 § 9.3.1). Other documents have no such rule. */
-function checkIssuingCountry(findings: Findings, { type, claims }: ReadCredential, country: string | undefined): void {
+/** A driving licence is of the country, and of the state, whose authority signed it (ISO/IEC 18013-5 § 9.3.1). Others have no such rule. */
+function checkIssuingPlace(
+  findings: Findings,
+  { type, claims }: ReadCredential,
+  country: string | undefined,
+  state: string | undefined,
+): void {
   if (type !== MDL.type) return
-  const stated = (claims[MDL.namespace] as Record<string, unknown> | undefined)?.issuing_country
-  if (stated !== undefined && stated !== country) {
+  const { issuing_country, issuing_jurisdiction } = (claims[MDL.namespace] ?? {}) as Record<string, unknown>
+  const differ = (stated: unknown, certified: string | undefined) => stated !== undefined && stated !== certified
+  if (differ(issuing_country, country))
     findings.fail('issuer_chain', 'issuer_untrusted', 'The licence names another country than the certificate of its issuer.')
-  }
+  // Not every certificate names one.
+  if (state !== undefined && differ(issuing_jurisdiction, state))
+    findings.fail('issuer_chain', 'issuer_untrusted', 'The licence names another state than the certificate of its issuer.')
 }
 
 function judged(
@@ -127,40 +140,27 @@ function firstFailure(credentials: readonly JudgedCredential[]): Failure | undef
   return FAILURES.find(failure => failures.has(failure))
 }
 
-/** Every presented credential is good: are they enough? */
-function setsFailure(query: DcqlQuery, credentials: readonly JudgedCredential[]): Failure | undefined {
-  const answered = new Set(credentials.map(({ id }) => id))
-  // A query whose sets are all optional can be answered by nothing at all, but nothing is not a verification.
-  return credentials.length > 0 && isAnswered(query, answered) ? undefined : 'query_not_satisfied'
-}
-
-/** The age is decided here, not by the wallet. */
-function judgeAge(
-  { expected, now }: Judgement,
+/** The age is decided here, not by the wallet. It must be proven by what answers the query, and denied by nothing that came. */
+function findAgeProblem(
+  { expected }: Judgement,
   years: number,
   claims: Record<string, unknown>,
-  credentials: JudgedCredential[],
-): Verdict {
-  const decision = decideAge(claims, years, expected.now)
-  const name = `age_over_${years}`
-  const { birthdate: _, ...rest } = claims
-  if (decision?.over) return { status: 'completed', claims: { ...rest, [name]: true }, credentials }
-  const detail = decision?.isOddlyTyped
-    ? `${name} is not a boolean, so it proves nothing.`
-    : `The holder is not shown to be ${years} or over.`
-  const finding = {
-    check: 'claims' as const,
-    status: 'fail' as const,
-    detail,
-    at: now(),
-    failure: 'claim_not_satisfied' as const,
-  }
-  return {
-    status: 'failed',
-    failure: 'claim_not_satisfied',
-    credentials: credentials.map(credential => ({ ...credential, findings: [...credential.findings, finding] })),
-  }
+  credentials: readonly JudgedCredential[],
+): string | undefined {
+  const decisions = [claims, ...credentials.map(credential => mergeClaims([credential]))].map(each =>
+    decideAge(each, years, expected.now),
+  )
+  if (decisions.some(decision => decision?.isOddlyTyped)) return `age_over_${years} is not a boolean, so it proves nothing.`
+  if (decisions[0]?.over && decisions.every(decision => decision?.over !== false)) return undefined
+  return `The holder is not shown to be ${years} or over.`
 }
+
+const withFinding =
+  (detail: string, at: number) =>
+  (credential: JudgedCredential): JudgedCredential => {
+    const finding = { check: 'claims', status: 'fail', detail, at, failure: 'claim_not_satisfied' } as const
+    return { ...credential, findings: [...credential.findings, finding] }
+  }
 
 function dropBirthdate(credential: JudgedCredential): JudgedCredential {
   if (credential.format === 'dc+sd-jwt') {

@@ -10,11 +10,6 @@ const column = <Name extends string>(name: Name) => sql.placeholder(name)
 const sessionIs = ({ id, tenantId }: SessionKey) =>
   and(eq(verificationSessions.id, id), eq(verificationSessions.tenantId, tenantId))
 
-/** What the wallet that fetched last supports: its answer is checked against what it was asked. */
-export async function recordFetch(tx: Db, session: SessionKey, walletFormats: string[] | null): Promise<void> {
-  await tx.update(verificationSessions).set({ walletFormats }).where(sessionIs(session))
-}
-
 /** Keeps the key if none is kept yet, and gives the one that is; nothing when the session has ended. */
 export async function keepResponseKey(tx: Db, session: SessionKey, sealed: Buffer): Promise<Buffer | null> {
   const [row] = await tx

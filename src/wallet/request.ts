@@ -1,8 +1,9 @@
 import type { Deps } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
+import { withoutFormats } from '../openid4vp/dcql-match.ts'
 import { type EncryptionKey, requestClaims, responseUri, signRequest } from '../openid4vp/request-object.ts'
 import { parseStrictJson } from '../openid4vp/strict-json.ts'
-import { keepResponseKey, recordFetch } from '../verifications/answer-store.ts'
+import { keepResponseKey } from '../verifications/answer-store.ts'
 import type { VerificationRow } from '../verifications/store.ts'
 import { requestSigner } from './keys.ts'
 import { newResponseKey, openResponseKey, sealResponseKey } from './response-key.ts'
@@ -20,14 +21,14 @@ export async function requestObject(deps: Deps, id: string, wallet: WalletSays =
   const session = await openSession(deps, id)
   // By value there is nothing to fetch.
   if (session.profile === 'eu-av') throw apiError('session_not_found')
-  const encryptionKey = await recordRequestFetched(deps, session, wallet)
-  const { query } = await askedOf(deps, session, wallet.formats ?? null)
+  const encryptionKey = await recordRequestFetched(deps, session)
+  const { query } = await askedOf(deps, session)
   const claims = requestClaims({
     clientId: session.clientId,
     responseUri: responseUri(deps.config.publicUrl, id),
     nonce: session.nonce,
     state: session.state,
-    query,
+    query: wallet.formats ? withoutFormats(query, new Set(wallet.formats)) : query,
     issuedAt: deps.now(),
     expiresAt: session.expiresAt,
     encryptionKey,
@@ -38,15 +39,10 @@ export async function requestObject(deps: Deps, id: string, wallet: WalletSays =
 }
 
 /** One key per session, whoever fetches first: of two at once, the one that is stored serves both. */
-async function recordRequestFetched(
-  deps: Deps,
-  session: VerificationRow,
-  { formats }: WalletSays,
-): Promise<EncryptionKey | undefined> {
+async function recordRequestFetched(deps: Deps, session: VerificationRow): Promise<EncryptionKey | undefined> {
   const encrypts = session.profile === 'haip'
   const fresh = encrypts && session.sealedResponseKey === null ? sealResponseKey(deps, session, newResponseKey(deps)) : null
   const sealed = await deps.writeSession(async tx => {
-    await recordFetch(tx, session, formats ?? null)
     await recordEvent(deps, tx, session, 'request_fetched', {})
     return fresh ? await keepResponseKey(tx, session, fresh) : session.sealedResponseKey
   })

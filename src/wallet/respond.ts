@@ -24,7 +24,7 @@ const RESPONSE_CODE_MS = 600_000
 /** Takes a wallet's answer: read, judge, record once. */
 export async function respond(deps: Deps, id: string, request: Request): Promise<{ redirect_uri?: string }> {
   const session = await openSession(deps, id)
-  const asked = await askedOf(deps, session, session.walletFormats)
+  const asked = await askedOf(deps, session)
   const key = session.sealedResponseKey ? openResponseKey(deps, session, session.sealedResponseKey) : undefined
   const response = await readOrRefuse(deps, session, asked, key, request)
   const outcome = await judge(deps, session, asked, key, response)

@@ -1,7 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
-import { withoutFormats } from '../openid4vp/dcql-match.ts'
 import { withPurpose } from '../templates/resolve.ts'
 import { openSecrets, queryOf, type SessionSecrets } from '../verifications/present.ts'
 import { findSession, type VerificationRow } from '../verifications/store.ts'
@@ -22,13 +21,11 @@ export function refuseClosed({ respondedAt, status, expiresAt }: VerificationRow
 
 export type Asked = { query: DcqlQuery; secrets: SessionSecrets }
 
-/** What this session asks its wallet for: as fixed at creation, with the purpose, without the formats that the wallet lacks. */
-export async function askedOf(
-  deps: Pick<Deps, 'db' | 'sealer'>,
-  session: VerificationRow,
-  formats: readonly string[] | null,
-): Promise<Asked> {
+/**
+ * What this session asks its wallet for: as fixed at creation, with the purpose. The request leaves out the formats that a wallet lacks; the
+ * answer may have any, because whoever fetched last may be another wallet, or somebody who saw the QR code.
+ */
+export async function askedOf(deps: Pick<Deps, 'db' | 'sealer'>, session: VerificationRow): Promise<Asked> {
   const secrets = openSecrets(deps, session)
-  const query = withPurpose(await queryOf(deps.db, session, secrets), secrets.purpose)
-  return { query: formats ? withoutFormats(query, new Set(formats)) : query, secrets }
+  return { query: withPurpose(await queryOf(deps.db, session, secrets), secrets.purpose), secrets }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { ReadCredential } from '../../src/openid4vp/credential.ts'
 import type { ClaimPath, CredentialQuery, DcqlQuery } from '../../src/openid4vp/dcql.ts'
-import { checkAgainstQuery, isAnswered, requestedClaims, selectPath, withoutFormats } from '../../src/openid4vp/dcql-match.ts'
+import { answeringIds, checkAgainstQuery, requestedClaims, selectPath, withoutFormats } from '../../src/openid4vp/dcql-match.ts'
 import { Findings } from '../../src/openid4vp/finding.ts'
 import { readVpToken, UnreadableResponse } from '../../src/openid4vp/response.ts'
 import { vectors } from '../helpers/vectors.ts'
@@ -44,7 +44,8 @@ function isSatisfied(query: DcqlQuery, vpToken: unknown): boolean {
     return false
   }
   const token = readVpToken(query, vpToken)
-  return token.kind === 'presentations' && isAnswered(query, new Set(token.presentations.map(({ query: { id } }) => id)))
+  if (token.kind !== 'presentations') return false
+  return answeringIds(query, new Set(token.presentations.map(({ query: { id } }) => id))) !== undefined
 }
 
 const id = (vpToken: unknown) => Object.keys(vpToken as object)
@@ -128,6 +129,16 @@ test('only what was asked for is handed on', () => {
     degrees: [{ type: 'a' }, { type: 'b' }],
   })
   expect(requestedClaims({ ...pid([]), claims: undefined }, claims)).toEqual({})
+})
+
+test('a number in a path is any element that the rest of it fits, because undisclosed elements are removed', () => {
+  const claims = { list: ['plain', { b: 'yes' }, { c: 1 }], none: ['plain'] }
+  expect(selectPath(claims, ['list', 0, 'b'], 'any')).toEqual(['yes'])
+  expect(selectPath(claims, ['none', 0, 'b'], 'any')).toBeUndefined()
+  expect(selectPath(claims, ['list', null, 'b'], 'any')).toBeUndefined()
+  expect(selectPath(claims, ['list', 0, 'b'], 'exact')).toBeUndefined()
+  expect(answers(pid([['list', 0, 'b']]), read(claims, 'urn:eudi:pid:1'))).toBe(true)
+  expect(requestedClaims(pid([['list', 0, 'b']]), claims)).toEqual({ list: [{ b: 'yes' }, {}] })
 })
 
 test('a value must match in type and value', () => {

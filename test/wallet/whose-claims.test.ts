@@ -1,0 +1,208 @@
+// Several credentials in one answer: what is handed on is of those that answer the query, each keeps its own, and nobody lends anybody an age.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Holder, type VpToken, vpToken } from '../../src/sandbox/wallet.ts'
+import { saveTemplate } from '../../src/templates/save.ts'
+import type { Verification } from '../../src/verifications/schema.ts'
+import { cleanUp, startApp } from '../helpers/app.ts'
+import { encryptedTo, openSession, type Party, postTo, presentBy, readOf, type Session, verdictOf } from '../helpers/exchange.ts'
+import {
+  type ForgedElement,
+  forgeMdoc,
+  forgeSdJwt,
+  forgeSigner,
+  holderWith,
+  MDL,
+  MDL_NAMESPACE,
+  newLeaf,
+  newRoot,
+  PID,
+  type Signer,
+  signerFrom,
+  trust,
+} from '../helpers/forger.ts'
+
+afterAll(cleanUp)
+
+let party: Party
+let signer: Signer
+
+beforeAll(async () => {
+  const app = await startApp({ resolve: async () => [] })
+  party = { app, key: (await app.tenant()).key }
+  signer = await forgeSigner()
+  await trust(app, signer)
+})
+
+type Asked = { id: string; format: string; meta: object; claims: { path: string[] }[] }
+
+const sdJwtQuery = (id: string, paths: string[][], vct = PID): Asked => ({
+  id,
+  format: 'dc+sd-jwt',
+  meta: { vct_values: [vct] },
+  claims: paths.map(path => ({ path })),
+})
+const licenceQuery = (id: string, elements: string[]): Asked => ({
+  id,
+  format: 'mso_mdoc',
+  meta: { doctype_value: MDL },
+  claims: elements.map(element => ({ path: [MDL_NAMESPACE, element] })),
+})
+
+const pidOf = (claims: object, by = signer, vct = PID): Promise<Holder> =>
+  holderWith(async key => [await forgeSdJwt(by, key, { vct, claims: { ...claims } })])
+const licenceOf = (elements: Record<string, ForgedElement[2]>, by = signer): Promise<Holder> =>
+  holderWith(async key => [
+    await forgeMdoc(by, key, {
+      elements: Object.entries({ issuing_country: 'UT', ...elements }).map(([name, value]) => [MDL_NAMESPACE, name, value]),
+    }),
+  ])
+
+/** What a wallet sends that shows more than it was asked for, or less: `asked` instead of the query of the session. */
+const presented = ({ request, app }: Session, holder: Holder, ...asked: Asked[]): Promise<VpToken> =>
+  vpToken({ ...request, query: { credentials: asked } as never }, holder, { now: app.clock.now() })
+
+async function answered(body: object, ...tokens: ((session: Session) => Promise<VpToken>)[]): Promise<Verification> {
+  const session = await openSession(party, body)
+  const vp_token = Object.assign({}, ...(await Promise.all(tokens.map(token => token(session)))))
+  const { status } = await postTo(session, await encryptedTo(session, { state: session.request.state, vp_token }))
+  expect(status).toBe(200)
+  return await readOf(session)
+}
+
+describe('an answer with more than one option of a set', () => {
+  const body = { template: 'age_over_18_photo' }
+  const photo = new Uint8Array([0xff, 0xd8, 0xff, 1])
+  const licence = licenceQuery('mdl', ['age_over_18', 'portrait'])
+  const pid = sdJwtQuery('pid_sd', [['age_equal_or_over'], ['picture']])
+  const friend = () => pidOf({ age_equal_or_over: { 21: true }, picture: 'data:image/jpeg;base64,RlJJRU5E' })
+
+  test("a minor's own licence is not made older by the document of a friend", async () => {
+    const minor = await licenceOf({ age_over_18: false, portrait: photo })
+    const lender = await friend()
+    const verification = await answered(
+      body,
+      session => presented(session, minor, licence),
+      session => presented(session, lender, pid),
+    )
+    expect(verdictOf(verification).outcome).toBe('claim_not_satisfied')
+    expect(verification.credentials).toHaveLength(2)
+  })
+
+  test('the claims are those of the first option, and of nobody else', async () => {
+    const adult = await licenceOf({ age_over_18: true, portrait: photo })
+    const other = await friend()
+    const verification = await answered(
+      body,
+      session => presented(session, other, pid),
+      session => presented(session, adult, licence),
+    )
+    expect(verification.claims).toEqual({ age_over_18: true, picture: Buffer.from(photo).toString('base64url') })
+  })
+
+  test('what is not needed has to be good as well', async () => {
+    const adult = await licenceOf({ age_over_18: true, portrait: photo })
+    const stranger = await pidOf({ age_equal_or_over: { 18: true }, picture: 'x' }, await forgeSigner())
+    const verification = await answered(
+      body,
+      session => presented(session, adult, licence),
+      session => presented(session, stranger, pid),
+    )
+    expect(verdictOf(verification).outcome).toBe('issuer_untrusted')
+  })
+})
+
+describe('two credentials that both hold an object of one name', () => {
+  const OTHER = 'urn:example:residence:1'
+
+  test.each(['dc+sd-jwt', 'mso_mdoc'])('keep their own, whatever the merged claims become: %s', async format => {
+    const first = await pidOf({ address: { locality: 'Berlin' } })
+    const isMdoc = format === 'mso_mdoc'
+    const second = isMdoc
+      ? await licenceOf({ resident_street: 'Fake Street 1' })
+      : await pidOf({ address: { street_address: 'Fake Street 1' } }, signer, OTHER)
+    const asked = isMdoc ? licenceQuery('b', ['resident_street']) : sdJwtQuery('b', [['address']], OTHER)
+    const credentials = [sdJwtQuery('a', [['address']]), asked]
+    const verification = await answered(
+      { query: { credentials } },
+      session => presented(session, first, credentials[0]!),
+      session => presented(session, second, asked),
+    )
+    expect(verification.status).toBe('completed')
+    expect(verification.credentials?.[0]?.claims).toEqual({ address: { locality: 'Berlin' } })
+    expect(verification.claims).toEqual({ address: { locality: 'Berlin', street_address: 'Fake Street 1' } })
+  })
+})
+
+describe.each([['x'], [null], [1], [[]], [true]])('ages that are no object but %j', ages => {
+  test.each([
+    ['a query', { query: { credentials: [sdJwtQuery('pid', [['age_equal_or_over', '18']])] } }, 'pid'],
+    ['a built-in template', { template: 'age_over_18' }, 'pid_sd'],
+    ['all of it', { query: { credentials: [sdJwtQuery('pid', [['age_equal_or_over']])] } }, 'pid'],
+  ])('end in a verdict, trusted or not: %s', async (title, body, id) => {
+    for (const by of [signer, await forgeSigner()]) {
+      const holder = await pidOf({ age_equal_or_over: ages }, by)
+      const verification = await answered(body, session => presented(session, holder, sdJwtQuery(id, [['age_equal_or_over']])))
+      const isAll = title === 'all of it'
+      const expected = by === signer ? (isAll ? 'completed' : 'query_not_satisfied') : 'issuer_untrusted'
+      expect(verdictOf(verification).outcome).toBe(expected)
+      if (isAll && by === signer) expect(verification.claims).toEqual({ age_equal_or_over: ages })
+    }
+  })
+})
+
+test('an age that is denied is not proven by a higher one', async () => {
+  const holder = await licenceOf({ age_over_18: false, age_over_21: true })
+  const verification = await answered({ template: 'age_over_18' }, session =>
+    presented(session, holder, licenceQuery('mdl', ['age_over_18', 'age_over_21'])),
+  )
+  expect(verdictOf(verification).outcome).toBe('claim_not_satisfied')
+})
+
+describe('a driving licence', () => {
+  const ASKED = ['family_name', 'issuing_country', 'issuing_jurisdiction']
+  const body = { query: { credentials: [licenceQuery('mdl', ASKED)] } }
+
+  async function signerOf(name: string): Promise<Signer> {
+    const root = await newRoot()
+    const made = await signerFrom(await newLeaf(root, { name }), { root })
+    await trust(party.app, made)
+    return made
+  }
+
+  test.each([
+    ['C=UT, ST=UT-CA, CN=Signer', 'UT', 'UT-CA', 'completed'],
+    ['C=UT, ST=UT-CA, CN=Signer', 'UT', 'UT-NY', 'issuer_untrusted'],
+    ['C=UT, ST=UT-CA, CN=Signer', 'DE', 'UT-CA', 'issuer_untrusted'],
+    ['C=UT, CN=Signer', 'UT', 'UT-NY', 'completed'],
+  ])('signed by %s that says %s and %s: %s', async (name, issuing_country, issuing_jurisdiction, outcome) => {
+    const holder = await licenceOf({ family_name: 'X', issuing_country, issuing_jurisdiction }, await signerOf(name))
+    const { verification } = await presentBy(party, holder, { body })
+    expect(verdictOf(verification).outcome).toBe(outcome)
+  })
+})
+
+test('who only saw the QR code cannot change what the wallet may answer with', async () => {
+  const credentials = [sdJwtQuery('sd', [['family_name']]), licenceQuery('md', ['family_name'])]
+  const session = await openSession(party, { query: { credentials, credential_sets: [{ options: [['sd'], ['md']] }] } })
+  const token = await presented(session, await pidOf({ family_name: 'Mustermann' }), credentials[0]!)
+  const wallet_metadata = JSON.stringify({ vp_formats_supported: { mso_mdoc: {} } })
+  const fetched = await party.app.call('POST', `/wallet/request/${session.created.id}`, {
+    raw: new URLSearchParams({ wallet_metadata }),
+  })
+  expect(fetched.status).toBe(200)
+  await postTo(session, await encryptedTo(session, { state: session.request.state, vp_token: token }))
+  expect((await readOf(session)).claims).toEqual({ family_name: 'Mustermann' })
+})
+
+test('a request by value names the formats it asks for', async () => {
+  const { app } = party
+  const tenant = await app.tenant()
+  const query = { credentials: [sdJwtQuery('pid', [['family_name']])] } as never
+  await saveTemplate(app.deps, { tenantId: tenant.id, key: 'own', title: 'Own', query, profile: 'eu-av' }, 'test')
+  const formatsOf = async (template: string) => {
+    const { body } = await app.call<Verification>('POST', '/v1/verifications', { key: tenant.key, body: { template } })
+    const metadata = new URL(body.wallet_uri ?? '').searchParams.get('client_metadata')
+    return Object.keys(JSON.parse(metadata ?? '').vp_formats_supported)
+  }
+  expect([await formatsOf('eu_av_age_18'), await formatsOf('own')]).toEqual([['mso_mdoc'], ['dc+sd-jwt']])
+})
