@@ -58,7 +58,7 @@ export async function readStatusJwt(text: string, keyOf: KeyOf = leafKey): Promi
   const { bits, lst } = payload.status_list
   if (typeof lst !== 'string' || !BASE64URL.test(lst)) throw new StatusFault(NO_LIST)
   const { sub, iat, exp, ttl } = payload
-  return { ...readClaims({ sub, iat, exp, ttl, bits, lst: Buffer.from(lst, 'base64url') }), chain }
+  return { ...(await readClaims({ sub, iat, exp, ttl, bits, lst: Buffer.from(lst, 'base64url') })), chain }
 }
 
 function readJsonPart(part: string): unknown {
@@ -96,7 +96,7 @@ export async function readStatusCwt(bytes: Uint8Array, keyOf: KeyOf = leafKey): 
   if (sign1.protected.get(COSE_TYP)?.decode() !== 'application/statuslist+cwt') throw new StatusFault(NO_TOKEN)
   const key = await keyFrom(keyOf, sign1.x5chain)
   if (!(await verifySign1(sign1, { curve: curveOf(key), key }))) throw new StatusFault(UNPROVEN)
-  return { ...readClaims(claims), chain: sign1.x5chain }
+  return { ...(await readClaims(claims)), chain: sign1.x5chain }
 }
 
 function parseCwt(bytes: Uint8Array) {
@@ -129,11 +129,11 @@ function curveOf({ algorithm }: CryptoKey): Curve {
   return ('namedCurve' in algorithm ? algorithm.namedCurve : algorithm.name) as Curve
 }
 
-function readClaims({ sub, iat, exp, ttl, bits, lst }: Claims): Omit<StatusToken, 'chain'> {
+async function readClaims({ sub, iat, exp, ttl, bits, lst }: Claims): Promise<Omit<StatusToken, 'chain'>> {
   if (typeof sub !== 'string' || !isSeconds(iat) || !isOptionalSeconds(exp) || !isOptionalSeconds(ttl)) {
     throw new StatusFault(NO_TOKEN)
   }
-  const list = decodeStatusList({ bits, lst })
+  const list = await decodeStatusList({ bits, lst })
   if (!list) throw new StatusFault(NO_LIST)
   return {
     uri: sub,

@@ -1,9 +1,12 @@
 import type { Deps } from '../deps.ts'
-import type { FetchStatus } from '../openid4vp/status-list.ts'
+import { type FetchStatus, STATUS_BODY_BYTES_MAX } from '../openid4vp/status-list.ts'
 import { statusListUri } from '../sandbox/status-list.ts'
-import { callOut } from '../webhooks/egress-client.ts'
+import { callOut, type EgressAnswer } from '../webhooks/egress-client.ts'
 
-const LIMITS = { resolveMs: 2000, connectMs: 3000, totalMs: 5000, answerBytes: 1024 * 1024 }
+const LIMITS = { resolveMs: 2000, connectMs: 3000, answerBytes: STATUS_BODY_BYTES_MAX }
+/** With all redirects. */
+const TOTAL_MS = 5000
+const REDIRECTS_MAX = 3
 
 /** Asked each time: the public URL may be known only once the service listens. */
 export const isSandboxList =
@@ -24,16 +27,38 @@ export function statusFetcher({
     if (uri === issuer.statusListUri) {
       return { ok: true, contentType: 'application/statuslist+jwt', body: Buffer.from(await issuer.statusListToken(now())) }
     }
-    const answer = await callOut(egress, resolve, {
-      url: uri,
-      method: 'GET',
-      headers: { accept },
-      limits: LIMITS,
-      onLargeAnswer: 'fail',
+    const startedAt = now()
+    const answer = await following(uri, url => {
+      const totalMs = Math.max(1, TOTAL_MS - (now() - startedAt))
+      return callOut(egress, resolve, {
+        url,
+        method: 'GET',
+        headers: { accept },
+        limits: { ...LIMITS, totalMs },
+        onLargeAnswer: 'fail',
+      })
     })
     metrics.count('vidimus_status_list_fetches_total', { outcome: answer.ok && answer.status === 200 ? 'good' : 'failed' })
     if (!answer.ok) return { ok: false, reason: answer.detail }
     if (answer.status !== 200) return { ok: false, reason: `The status list answered ${answer.status}.` }
     return { ok: true, contentType: answer.headers['content-type'] ?? '', body: answer.body }
   }
+}
+
+/** Lists move, and leave a redirect. It is followed to https only, and each address on the way is checked like the first. */
+export async function following(uri: string, call: (url: string) => Promise<EgressAnswer>): Promise<EgressAnswer> {
+  let url = uri
+  let answer = await call(url)
+  for (let followed = 0; followed < REDIRECTS_MAX; followed++) {
+    const next = redirectIn(answer, url)
+    if (next?.protocol !== 'https:') break
+    url = next.href
+    answer = await call(url)
+  }
+  return answer
+}
+
+function redirectIn(answer: EgressAnswer, from: string): URL | null {
+  const isRedirect = answer.ok && [301, 302, 303, 307, 308].includes(answer.status)
+  return isRedirect && answer.headers.location !== undefined ? URL.parse(answer.headers.location, from) : null
 }

@@ -1,5 +1,5 @@
 // The one client for everything this service calls by itself: webhooks, status lists, metadata. An address is resolved once, checked, and then
-// connected to: what was checked is what is called. Redirects are not followed, proxies of the environment are not used, nothing is unpacked,
+// connected to: what was checked is what is called. It follows no redirect, proxies of the environment are not used, nothing is unpacked,
 // certificates are checked whatever the environment says, and time and bytes are bounded. Built on node:http, because `fetch` obeys
 // HTTP_PROXY whatever it is told.
 import { request as httpRequest, type IncomingMessage } from 'node:http'

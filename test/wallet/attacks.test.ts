@@ -11,8 +11,9 @@ import { Encoded } from '../../src/sandbox/cbor-encode.ts'
 import { newPrivateJwk, signJwt } from '../../src/sandbox/es256.ts'
 import { type Credential, type Holder, type Mutations, type VpToken, vpToken } from '../../src/sandbox/wallet.ts'
 import { importSigningKey, SigningProblem } from '../../src/wallet/signing.ts'
-import { statusFetcher } from '../../src/wallet/status.ts'
+import { following, statusFetcher } from '../../src/wallet/status.ts'
 import { TrustProblem } from '../../src/wallet/trust-settings.ts'
+import { callOut } from '../../src/webhooks/egress-client.ts'
 import { createVerification, NOON, startApp, type TestApp } from '../helpers/app.ts'
 import {
   authorityKey,
@@ -1060,11 +1061,57 @@ describe('33: status lists', () => {
       ['/large', false],
       ['/gone', false],
       ['/list', true],
-    ])('33: %s is fetched: %p, and no redirect is followed', async (path, ok) => {
+    ])('33: %s is fetched: %p, and no redirect to plain http is followed', async (path, ok) => {
       const allowing = await startApp({ config: { egressAllow: parseAllowList(`127.0.0.1:${server.port}`) } })
       hits.length = 0
       const fetched = await statusFetcher(allowing.deps)(`http://127.0.0.1:${server.port}${path}`, STATUS_TYPE)
       expect([fetched.ok, hits]).toEqual([ok, [path]])
+    })
+  })
+
+  describe('a list that has moved', () => {
+    const moved = (location: string, status = 302) => ({ status, headers: { location } })
+    const found = { status: 200, headers: {} }
+    const follow = async (answers: Record<string, { status: number; headers: Record<string, string> }>) => {
+      const asked: string[] = []
+      const answer = await following('https://a.example/1', async url => {
+        asked.push(url)
+        return { ok: true, address: '192.0.2.1', body: new Uint8Array(), ...(answers[url] ?? found) }
+      })
+      return [answer.ok && answer.status, asked.slice(1)]
+    }
+
+    test.each([301, 302, 303, 307, 308])('33: is fetched from where %d says', async status => {
+      expect(await follow({ 'https://a.example/1': moved('https://b.example/2', status) })).toEqual([
+        200,
+        ['https://b.example/2'],
+      ])
+      expect(await follow({ 'https://a.example/1': moved('/2', status) })).toEqual([200, ['https://a.example/2']])
+    })
+
+    test('33: three times, not more', async () => {
+      const times = (count: number) =>
+        Object.fromEntries(
+          Array.from({ length: count }, (_, i) => [`https://a.example/${i + 1}`, moved(`https://a.example/${i + 2}`)]),
+        )
+      expect((await follow(times(3)))[0]).toBe(200)
+      expect(await follow(times(4))).toEqual([302, [2, 3, 4].map(i => `https://a.example/${i}`)])
+    })
+
+    test.each(['http://b.example/2', 'file:///etc/passwd', '//['])('33: and never to %s', async location => {
+      expect(await follow({ 'https://a.example/1': moved(location) })).toEqual([302, []])
+    })
+
+    test('33: each address on the way is checked: a redirect into the private network leads nowhere', async () => {
+      const own = await startApp({ resolve: async host => [host === 'inside.example' ? '10.0.0.7' : '203.0.114.1'] })
+      const called = await callOut(own.deps.egress, own.deps.resolve, {
+        url: 'https://inside.example/2',
+        method: 'GET',
+        headers: {},
+        limits: { resolveMs: 1000, connectMs: 1000, totalMs: 1000, answerBytes: 1 },
+        onLargeAnswer: 'fail',
+      })
+      expect(called).toMatchObject({ ok: false, failure: 'refused_address' })
     })
   })
 })
@@ -1087,8 +1134,11 @@ describe('what becomes of it', () => {
     expect([headers.get('x-content-type-options'), headers.get('cache-control')]).toEqual(['nosniff', 'no-store'])
   })
 
-  test('34: a claim beyond the limit of one disclosure is refused, not cut', async () => {
-    const claims = { ...HOSTILE, birthdate: 'x'.repeat(64 * 1024) }
+  test('34: a credential with a portrait of 110 kB is taken whole; one beyond the limit is refused, not cut', async () => {
+    const portrait = { ...HOSTILE, birthdate: 'x'.repeat(110_000) }
+    const { verification } = await presentBy(party, await withSdJwt({ claims: portrait }), { body })
+    expect(verification.claims).toEqual(portrait)
+    const claims = { ...HOSTILE, birthdate: 'x'.repeat(200 * 1024) }
     await isFailed(await withSdJwt({ claims }), { body }, MALFORMED, ['format'])
   })
 
