@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Deps } from '../deps.ts'
-import { type DcqlQuery, findDcqlProblem } from '../openid4vp/dcql.ts'
+import { type DcqlQuery, findQueryProblem } from '../openid4vp/dcql.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import { removeTemplate, saveTemplate } from '../templates/save.ts'
 import { listTemplates, type TemplateRow } from '../templates/store.ts'
@@ -74,7 +74,7 @@ async function put(flags: {
 
 function readQuery(file: string): DcqlQuery {
   const query = parseFile(file)
-  const problem = findDcqlProblem(query)
+  const problem = findQueryProblem(query)
   if (problem) throw new CommandError(`${file}: ${problem.path ? `${problem.path}: ` : ''}${problem.reason}`)
   return query as DcqlQuery
 }

@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
-import { type DcqlQuery, findDcqlProblem } from '../openid4vp/dcql.ts'
+import { type DcqlQuery, findQueryProblem } from '../openid4vp/dcql.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import { askedBy, hintsFor } from '../templates/minimise.ts'
 import { type KnownTemplate, readTemplates } from '../templates/read.ts'
@@ -14,7 +14,7 @@ export async function readTenantTemplates(deps: Deps, tenantId: string): Promise
 
 /** While somebody types: whether wallets could be asked with it, and where less would do. */
 export function checkTemplate(query: unknown): TemplateCheck {
-  const problem = findDcqlProblem(query)
+  const problem = findQueryProblem(query)
   if (problem) return { problem, asks: [], hints: [] }
   return { problem: null, asks: askedBy(query as DcqlQuery), hints: hintsFor(query as DcqlQuery) }
 }
@@ -29,7 +29,7 @@ export async function saveTenantTemplate(
 ): Promise<Template> {
   if (BUILTIN_TEMPLATES.has(key)) throw apiError('builtin_template')
   if (/\p{Cc}/u.test(key + title)) throw apiError('invalid_request', { message: 'key and title: without control characters' })
-  const problem = findDcqlProblem(query)
+  const problem = findQueryProblem(query)
   if (problem) throw apiError('invalid_request', { message: `query${problem.path ? `.${problem.path}` : ''}: ${problem.reason}` })
   const asked = query as unknown as DcqlQuery
   await saveTemplate(deps, { tenantId, key, title, query: asked, profile: profile ?? undefined }, actor)

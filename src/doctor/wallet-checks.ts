@@ -19,7 +19,7 @@ export async function checkClientId({ deps }: Scene): Promise<Found> {
   if (!state) return notYet()
   const host = hostOf(deps.config.publicUrl)
   if (clientIdPrefix === 'x509_hash') return ok(`Wallets know this service by the hash of its certificate; profile ${profile}.`)
-  if (new X509Certificate(state.chain).checkHost(host, { subject: 'never' }))
+  if (new X509Certificate(state.chain).checkHost(host, { subject: 'never', wildcards: false }))
     return ok(`Wallets know this service as ${host}, and its certificate says so; profile ${profile}.`)
   return problem(
     `VIDIMUS_CLIENT_ID is x509_san_dns, but the signing certificate is not for ${host}: wallets will refuse it.`,

@@ -89,6 +89,18 @@ export function findDcqlProblem(query: unknown): DcqlProblem | undefined {
   )
 }
 
+/** The same, and what this service does not do although the standard has it: no answer would ever complete. */
+export function findQueryProblem(query: unknown): DcqlProblem | undefined {
+  return findDcqlProblem(query) ?? findUnprovenProblem(query as DcqlQuery)
+}
+
+function findUnprovenProblem({ credentials }: DcqlQuery): Found {
+  const unproven = credentials.findIndex(credential => credential.require_cryptographic_holder_binding === false)
+  if (unproven < 0) return undefined
+  const path = `credentials[${unproven}].require_cryptographic_holder_binding`
+  return { path, reason: 'The holder always has to prove that the credential is theirs; leave it out, or say true.' }
+}
+
 function findMisspelling(object: Members, path: string, known: readonly string[]): Found {
   for (const member of Object.keys(object)) {
     const meant = known.find(name => spelling(name) === spelling(member))

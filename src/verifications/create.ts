@@ -2,7 +2,7 @@ import type { Caller } from '../access/scopes.ts'
 import type { Deps, RequestIdentity } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
 import { newNonce, newVerificationId } from '../ids.ts'
-import { type DcqlQuery, findDcqlProblem } from '../openid4vp/dcql.ts'
+import { type DcqlQuery, findQueryProblem } from '../openid4vp/dcql.ts'
 import type { Profile } from '../openid4vp/request-object.ts'
 import { SALT_BYTES } from '../seal.ts'
 import { fixVersion, resolveTemplate } from '../templates/resolve.ts'
@@ -61,7 +61,7 @@ function refuseInvalid({ template, query, redirect_url, metadata = {} }: CreateV
   if ((template === undefined) === (query === undefined)) {
     throw apiError('invalid_request', { message: 'body: give exactly one of template and query' })
   }
-  const problem = query && findDcqlProblem(query)
+  const problem = query && findQueryProblem(query)
   if (problem) throw apiError('invalid_request', { message: `query${problem.path ? `.${problem.path}` : ''}: ${problem.reason}` })
   if (Object.keys(metadata).some(key => [...key].length > METADATA_KEY_CHARS_MAX)) {
     throw apiError('invalid_request', { message: `metadata: a key is longer than ${METADATA_KEY_CHARS_MAX} characters` })

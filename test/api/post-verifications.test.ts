@@ -162,6 +162,12 @@ describe('both sides of every limit', () => {
     ['an empty metadata value', { template, metadata: { k: '' } }],
     ['a query of 20 credentials', { query: credentials(20) }],
     ['a query of 100 claims', { query: claims(100) }],
+    [
+      'a query that asks for a proof of possession',
+      {
+        query: { credentials: [{ ...QUERY.credentials[0], require_cryptographic_holder_binding: true }] },
+      },
+    ],
   ])('%s is accepted', async (_, body) => {
     expect((await create(body)).status).toBe(201)
   })
@@ -193,6 +199,11 @@ describe('both sides of every limit', () => {
       /^query\.credentials\[0\]\.format: /,
     ],
     ['an unknown field', { template, tempalte: 'x' }, /^tempalte: /],
+    [
+      'a query whose answers prove no possession',
+      { query: { credentials: [{ ...QUERY.credentials[0], require_cryptographic_holder_binding: false }] } },
+      /^query\.credentials\[0\]\.require_cryptographic_holder_binding: /,
+    ],
     ['an unknown field in the query', { query: { ...QUERY, purpose: 'x' } }, /^query\.purpose: /],
     ['a webhook_url that is no URI', { template, webhook_url: 'shop' }, /^webhook_url: expected an absolute URI/],
     ['a redirect_url that is no URI', { template, redirect_url: '/done' }, /^redirect_url: expected an absolute URI/],
