@@ -1,4 +1,4 @@
-// The order of checks for every route: too many bad keys, key, scope, budgets, and only then the body (interface 5.6). A hook that ran later
+// The order of checks for every route: key, scope, budgets, and only then the body (interface 5.6). A hook that ran later
 // would have read the body of a stranger; see `need` below for where each step sits in the life of a request.
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
@@ -51,15 +51,18 @@ export function accessPlugin(deps: Deps) {
 
   function admitAnyone({ request, set, params }: Context & { params: Params }, open: Open): void {
     if (admitted.has(request)) return
+    // Before any refusal: a page of another origin has to be able to read it.
+    if (!open.exchange && !open.ownPages) Object.assign(set.headers, OPEN_TO_ALL_ORIGINS)
     // A poll comes again by itself; a wallet's answer and a till's token may not.
     if (open.perSession === 'status' && deps.isOverloaded()) throw apiError('rate_limit_exceeded', { retryAfter: 1 })
     const { client } = traceOf(request)
     const allowances = [deps.limits.take('ip', client)]
-    if (open.perSession) allowances.push(deps.limits.take(open.perSession, params.id ?? params.sessionId ?? ''))
+    // Of each client by itself: whoever saw the QR code must not be able to use up what the wallet needs.
+    if (open.perSession) allowances.push(deps.limits.take(open.perSession, `${params.id ?? params.sessionId} ${client}`))
     if (open.exchange === 'refresh') allowances.push(deps.limits.take('refresh', client))
     // Only wrong codes are taken from it (guessing.ts).
     if (open.exchange === 'enroll') deps.limits.check('enroll', client)
-    Object.assign(set.headers, rateLimitHeaders(allowances), open.exchange || open.ownPages ? {} : OPEN_TO_ALL_ORIGINS)
+    Object.assign(set.headers, rateLimitHeaders(allowances))
     if (open.idempotent) refuseMalformedKey(request)
     admitted.add(request)
   }
@@ -101,7 +104,6 @@ const lacks = ({ kind }: Caller, scope: Scope): string =>
 
 async function identify(deps: Deps, request: Request): Promise<Caller> {
   const trace = traceOf(request)
-  deps.limits.check('badauth', trace.client)
   try {
     const caller = await authenticate(deps, request.headers.get('authorization'))
     trace.keyPrefix = caller.name
@@ -109,6 +111,7 @@ async function identify(deps: Deps, request: Request): Promise<Caller> {
     deps.networks.note(trace.client)
     return caller
   } catch (error) {
+    // Only those who fail are slowed down: the good keys behind the same address have done nothing.
     if (error instanceof ApiError && error.status === 401) deps.limits.take('badauth', trace.client)
     throw error
   }

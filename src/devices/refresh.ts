@@ -17,7 +17,8 @@ export async function refreshDevice(deps: Deps, { client, token, idempotencyKey 
   const presented = { kind: 'refresh' as const, secret: token, hash: sha256Hex(token), idempotencyKey }
   const known = await findToken(deps.db, presented)
   if (!known) throw refused()
-  deps.limits.take('refresh-device', known.deviceId)
+  // Not of a spent one: it ends the device, and must do so at once.
+  if (known.spentAt === null) deps.limits.take('refresh-device', known.deviceId)
   const exchange = await deps.write(tx => rotate(deps, tx, presented))
   // Only now: a refusal thrown inside the transaction would undo the revocation.
   if (!exchange) throw refused()

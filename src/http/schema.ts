@@ -4,7 +4,15 @@ import type { ERRORS } from './errors.ts'
 
 FormatRegistry.Set('date-time', isUtcInstant)
 FormatRegistry.Set('date', value => isUtcInstant(`${value}T00:00:00Z`))
-FormatRegistry.Set('uri', value => /^[a-z][a-z0-9+.-]*:/i.test(value) && URL.canParse(value))
+FormatRegistry.Set('uri', isUri)
+
+/** RFC 3986: what it has no place for, a space or a line break, must have been escaped. */
+const URI = /^[a-z][a-z0-9+.-]*:(?:[\w.~:/?[\]@!$&'()*+,;=-]|%[0-9a-f]{2})+(?:#(?:[\w.~:/?@!$&'()*+,;=-]|%[0-9a-f]{2})*)?$/i
+const WEB = /^https?:/i
+
+function isUri(value: string): boolean {
+  return URI.test(value) && URL.canParse(value) && (!WEB.test(value) || /^[a-z]+:\/\//i.test(value))
+}
 
 type Bounds = { minLength?: number; maxLength?: number }
 
@@ -80,10 +88,12 @@ function ruleOf(schema: TSchema): string | undefined {
     case 'date-time':
       return 'expected a UTC time like 2026-01-31T09:30:00.000Z'
     case 'uri':
-      return 'expected an absolute URI'
+      return `expected an absolute URI like https://shop.example/done${upTo(schema.maxLength)}, anything but ASCII letters, digits and punctuation escaped`
   }
   return undefined
 }
+
+const upTo = (maximum: number | undefined) => (maximum === undefined ? '' : ` of at most ${maximum} characters`)
 
 const range = (minimum: number | undefined, maximum: number | undefined) =>
   maximum === undefined ? `at least ${minimum ?? 0}` : `${minimum ?? 0} to ${maximum}`

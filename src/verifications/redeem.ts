@@ -8,13 +8,15 @@ import type { Owner } from './store.ts'
 
 /** Once, by one statement. Wrong, spent, late and foreign codes get one answer: a guess learns nothing (interface 7). */
 export async function redeemResponseCode(deps: Deps, owner: Owner, id: string, code: string): Promise<Verification> {
+  // By owner: whoever else knows the id has guesses of their own, and cannot use up these.
+  const guesses = `${owner.tenantId} ${owner.environment} ${id}`
   // Taken before it is known to be wrong: a thousand at once would all be looked up.
-  deps.limits.take('redeem', id)
+  deps.limits.take('redeem', guesses)
   let isWrong = false
   try {
     isWrong = !(await deps.write(tx => markRedeemed(tx, owner, id, sha256Hex(code), deps.now())))
   } finally {
-    if (!isWrong) deps.limits.giveBack('redeem', id)
+    if (!isWrong) deps.limits.giveBack('redeem', guesses)
   }
   if (isWrong) throw apiError('invalid_response_code')
   return await readOne(deps, owner, id)

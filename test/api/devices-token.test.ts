@@ -52,6 +52,17 @@ describe('POST /v1/devices/token', () => {
     expect(actors).toEqual([{ actor: 'system' }])
   })
 
+  test('a spent refresh token revokes the device also when its budget for refreshing is spent', async () => {
+    const own = await startApp({ rateLimitScale: 1 })
+    const tenant = await own.tenant()
+    const first = await pair(own, tenant.key)
+    let last = first
+    for (let i = 0; i < 6; i++) last = (await refresh(own, last.refresh_token)).body
+    expect(outcome(await refresh(own, last.refresh_token))).toBe('429 rate_limit_exceeded')
+    expect(outcome(await refresh(own, first.refresh_token))).toBe('400 invalid_refresh_token')
+    expect(await deviceOf(own, tenant.key, first.device.id)).toMatchObject({ status: 'revoked' })
+  })
+
   test('a token of many generations ago revokes as well, also when it has expired since', async () => {
     const own = await startApp()
     const tenant = await own.tenant()

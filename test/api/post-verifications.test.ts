@@ -256,12 +256,31 @@ describe('templates and destinations', () => {
     expect((await create({ template: 'age_over_18', webhook_url })).status).toBe(201)
   })
 
-  test.each(['https://shop.example/done', 'http://localhost:4000/done', 'shop-app://done'])(
-    'the redirect_url %s is accepted',
-    async redirect_url => {
-      expect((await create({ template: 'age_over_18', redirect_url })).status).toBe(201)
-    },
-  )
+  test.each([
+    'https://shop.example/\ncb',
+    'https://shop.example/a b',
+    'https://shop.example/ü',
+    'https://shop.example\\@evil.example',
+    'https://shop.example/%2',
+    'https://shop.example/#a#b',
+    'https:shop.example',
+    `https://shop.example/${'x'.repeat(2028)}`,
+  ])('the redirect_url and webhook_url %j is no URI (RFC 3986): 400', async url => {
+    for (const field of ['redirect_url', 'webhook_url'])
+      await refused(create({ template: 'age_over_18', [field]: url }), 400, 'invalid_request', /2048 characters/)
+  })
+
+  test.each([
+    'https://shop.example/done',
+    'http://localhost:4000/done',
+    'shop-app://done',
+    'shop-app:done',
+    "https://shop.example:8443/a/%C3%BC;x=1,2/?q=a+b&c[]=d!$'()*~#top-2?",
+    'https://[2001:db8::1]/',
+    `https://shop.example/${'x'.repeat(2027)}`,
+  ])('the redirect_url %s is accepted', async redirect_url => {
+    expect((await create({ template: 'age_over_18', redirect_url })).status).toBe(201)
+  })
 
   test('an operator can allow one private destination, and only that one', async () => {
     const lan = await startApp({ config: { egressAllow: [{ address: '192.168.10.20', prefix: 32, port: 8443 }] } })

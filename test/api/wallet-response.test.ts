@@ -378,6 +378,17 @@ describe('the redirect and its code', () => {
     expect(statuses).toEqual([404, 404, 404, 404, 404, 429])
   })
 
+  test('the guesses of another tenant, or of its other environment, use up nothing of what the owner may', async () => {
+    const own = await startApp({ rateLimitScale: 1 })
+    const [tenant, other] = [await own.tenant(), await own.tenant()]
+    const session = await open({ redirect_url: 'https://shop.example/done' }, own, tenant.key)
+    const { form } = await answer(session.request, await holderOf(own), { now: own.clock.now() })
+    const code = codeOf((await post(session.created.id, form, {}, own)).body.redirect_uri)
+    for (const foreign of [other.key, tenant.liveKey])
+      for (let i = 0; i < 6; i++) await redeem(session.created.id, 'x'.repeat(43), own, foreign)
+    expect((await redeem(session.created.id, code, own, tenant.key)).status).toBe(200)
+  })
+
   test('also while five wrong ones are still on their way: the right one behind them is 429, and is not looked up', async () => {
     const own = await startApp({ rateLimitScale: 1 })
     const { key: ownKey } = await own.tenant()

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { parseNetworks } from '../../src/addresses.ts'
 import { createVerification, type ErrorBody, startApp } from '../helpers/app.ts'
 
 const statuses = async (count: number, act: () => Promise<{ status: number }>) => {
@@ -62,7 +63,6 @@ test('an address may poll 200 sessions at once and 50 a second, known or not', a
 })
 
 test('behind a trusted proxy each client has its own budget, and nobody can forge one past it', async () => {
-  const { parseNetworks } = await import('../../src/addresses.ts')
   const app = await startApp({ rateLimitScale: 0.01, config: { trustedProxies: parseNetworks('127.0.0.1') } }) // ip: 2
   let n = 0
   const from = (address: string) =>
@@ -72,15 +72,48 @@ test('behind a trusted proxy each client has its own budget, and nobody can forg
   expect((await from('1.2.3.4, 203.0.113.8')).status).toBe(429)
 })
 
-test('after 30 bad keys an address gets 429, also with a good key, and 10 a minute after that', async () => {
+test('after 30 bad keys those of an address get 429, 10 a minute after that 401; a good key behind it is not refused', async () => {
   const app = await startApp({ rateLimitScale: 1 })
   const { key } = await app.tenant()
   const guess = () => app.call('GET', '/v1/usage', { key: 'vk_test_guess' })
   expect(await statuses(31, guess)).toEqual([...times(30, 401), 429])
-  expect((await app.call('GET', '/v1/usage', { key })).status).toBe(429)
-  app.clock.advance(6000)
   expect((await app.call('GET', '/v1/usage', { key })).status).toBe(200)
+  app.clock.advance(6000)
   expect(await statuses(2, guess)).toEqual([401, 429])
+})
+
+test('whoever saw a QR code uses up what they may ask of its session, and nothing of what its wallet and its shop may', async () => {
+  const app = await startApp({ rateLimitScale: 1, config: { trustedProxies: parseNetworks('127.0.0.1') } })
+  const { key } = await app.tenant()
+  const { id } = await createVerification(app, key, { ttl_seconds: 3600 })
+  const from = (address: string) => ({ 'x-forwarded-for': address })
+  const acts = {
+    fetch: (address: string) => app.call('GET', `/wallet/request/${id}`, { headers: from(address) }),
+    answer: (address: string) =>
+      app.call('POST', `/wallet/response/${id}`, { raw: new URLSearchParams({ x: '1' }), headers: from(address) }),
+    poll: (address: string) => app.call('GET', `/v1/verifications/${id}/status`, { headers: from(address) }),
+  }
+  for (let i = 0; i < 60; i++) {
+    for (const act of Object.values(acts)) await act('203.0.114.7')
+    app.clock.advance(10_000)
+  }
+  const seen = async (address: string) => [(await acts.fetch(address)).status, (await acts.answer(address)).status]
+  expect(await seen('203.0.114.7')).toEqual([429, 429])
+  expect(await seen('203.0.114.99')).toEqual([200, 400])
+  expect(await statuses(12, () => acts.poll('203.0.114.7'))).toContain(429)
+  expect((await acts.poll('203.0.114.99')).status).toBe(200)
+})
+
+test('pages of other origins can read that they ask too often', async () => {
+  const app = await startApp({ rateLimitScale: 1 })
+  const { key } = await app.tenant()
+  const { id } = await createVerification(app, key)
+  for (const path of [`/v1/verifications/${id}/status`, `/wallet/request/${id}`]) {
+    for (let i = 0; i < 10; i++) await app.call('GET', path)
+    const { status, headers } = await app.call('GET', path)
+    const shown = ['access-control-allow-origin', 'cross-origin-resource-policy'].map(name => headers.get(name))
+    expect([status, ...shown]).toEqual([429, '*', 'cross-origin'])
+  }
 })
 
 test('a refusal for the rate comes before the body is looked at', async () => {
