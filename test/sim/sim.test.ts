@@ -4,7 +4,8 @@ import { stopReceiving } from '../helpers/receiver.ts'
 import { met } from './expect.ts'
 import { CODES } from './model.ts'
 import seeds from './seeds.json' with { type: 'json' }
-import { runStory, type Story, simulate } from './simulate.ts'
+import { runStory, simulate } from './simulate.ts'
+import type { Story } from './story.ts'
 
 setDefaultTimeout(300_000)
 afterAll(stopReceiving)
