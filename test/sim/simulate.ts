@@ -40,7 +40,7 @@ export async function simulate({ seed, runs, stepsMax, path, onRun, until = Numb
   })
   try {
     const result = await fc.check(property, { seed, path, numRuns: runs })
-    if (result.failed) throw new Error(reportOf(result, shrinking!))
+    if (result.failed) throw new Error(reportOf(result, stepsMax, shrinking!))
     if (shared.world) await inspectWorld(shared.world)
   } finally {
     if (shared.world) await closeWorld(shared.world)
@@ -97,17 +97,18 @@ export async function tell(world: World, plot: Plot, told: (fact: Fact) => void 
 
 function reportOf(
   { counterexample, counterexamplePath, errorInstance, seed, numRuns }: fc.RunDetails<[Plot]>,
-  shrinking: Shrinking,
-) {
+  stepsMax: number,
+  { startedAt, attempts }: Shrinking,
+): string {
   const story = storyOf(counterexample![0])
   // The number of the run. What follows in the path are choices of fast-check that depend on what was done: they are made again.
   const [run] = counterexamplePath!.split(':')
-  const seconds = ((Date.now() - shrinking.startedAt) / 1000).toFixed(1)
+  const tookMs = Date.now() - startedAt
+  const how = `${attempts} attempts in ${(tookMs / 1000).toFixed(1)} s${tookMs < SHRINK_MS ? '' : ', when time was over'}`
   return [
     `seed ${seed}, path ${run}, after ${numRuns} runs: ${(errorInstance as Error).message}`,
-    `The shortest story that fails, of ${story.steps.length} steps, after ${shrinking.attempts} attempts in ${seconds} s,`,
-    'for "regressions" of test/sim/seeds.json:',
+    `The shortest story that fails, of ${story.steps.length} steps, after ${how}; for "regressions" of test/sim/seeds.json:`,
     JSON.stringify(story),
-    `Again: SIM_SEED=${seed} SIM_PATH=${run} ./scripts/bun test test/sim`,
+    `Again: SIM_SEED=${seed} SIM_PATH=${run} SIM_STEPS=${stepsMax} ./scripts/bun test test/sim/sim.test.ts`,
   ].join('\n')
 }
