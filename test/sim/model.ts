@@ -124,6 +124,8 @@ export type Device = {
 export type Kept = { body: string; expiresAt: number; session: Session }
 
 export type Model = {
+  /** No other run shares the service: only then may it stop and start. */
+  isAlone: boolean
   /** What the machine's clock shows, and the time the service goes by: it never goes back. */
   wall: number
   now: number

@@ -3,16 +3,15 @@
 import { Database } from 'bun:sqlite'
 import { existsSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { storiesOf, tell } from './simulate.ts'
+import { plotsOf, tell } from './simulate.ts'
 import { openWorld } from './world.ts'
 
 const [dir = '', seed = ''] = process.argv.slice(2)
 const world = await openWorld({ dir, now: lastTimeIn(join(dir, 'vidimus.db')) })
-for (const story of storiesOf(Number(seed), 60, 1000)) {
-  const steps = story.steps.filter(({ do: name }) => name !== 'stopAndStart')
+for (const plot of plotsOf(Number(seed), 60, 1000)) {
   // Retention would erase sessions of earlier stories, whose clients are told nothing any more.
-  const setting = { ...story.setting, retentionDays: undefined }
-  await tell(world, { ...story, setting, steps }, fact => void writeSync(1, `${JSON.stringify(fact)}\n`))
+  const setting = { ...plot.setting, retentionDays: undefined }
+  await tell(world, { ...plot, setting, isAlone: false }, fact => void writeSync(1, `${JSON.stringify(fact)}\n`))
 }
 
 /** Time goes on from run to run. */

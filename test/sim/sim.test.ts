@@ -4,13 +4,13 @@ import { stopReceiving } from '../helpers/receiver.ts'
 import { met } from './expect.ts'
 import { CODES } from './model.ts'
 import seeds from './seeds.json' with { type: 'json' }
-import { runStory, type Story, simulate } from './simulate.ts'
+import { runStory, simulate } from './simulate.ts'
+import type { Story } from './story.ts'
 
 setDefaultTimeout(300_000)
 afterAll(stopReceiving)
 
-const STEPS_MAX = 60
-const { SIM_SEED, SIM_PATH } = process.env
+const { SIM_SEED, SIM_PATH, SIM_STEPS = '60' } = process.env
 const chosen = SIM_SEED === undefined ? [...seeds.seeds, FRESH_SEED] : [Number(SIM_SEED)]
 const RUNS_PER_SEED = 50
 
@@ -22,7 +22,7 @@ describe('whatever happens in whichever order, the service answers as the model 
       runs++
       steps += count
     }
-    await simulate({ seed, path: SIM_PATH, runs: RUNS_PER_SEED, stepsMax: STEPS_MAX, onRun })
+    await simulate({ seed, path: SIM_PATH, runs: RUNS_PER_SEED, stepsMax: Number(SIM_STEPS), onRun })
     expect(runs).toBeGreaterThanOrEqual(SIM_PATH === undefined ? RUNS_PER_SEED : 1)
     expect(steps).toBeGreaterThan(runs)
   })

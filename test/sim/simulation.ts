@@ -19,6 +19,8 @@ export type Simulation = {
   /** Keys that the commands do not know of: whatever becomes of theirs, the simulation itself can read. */
   readers: Record<Environment, string>
   told: (fact: Fact) => void
+  /** How many were taken so far. */
+  steps: number
 }
 
 export const call = <Body = unknown>(

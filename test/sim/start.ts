@@ -2,6 +2,7 @@ import { createKey } from '../../src/access/keys.ts'
 import { createTenant } from '../../src/tenants/settings.ts'
 import { DAY, type Model, SCOPES, type Scope } from './model.ts'
 import type { Fact, Simulation } from './simulation.ts'
+import type { Story } from './story.ts'
 import type { World } from './world.ts'
 
 export type Setting = { quota: number; retentionDays?: number; startsAt: number }
@@ -9,7 +10,7 @@ export type Setting = { quota: number; retentionDays?: number; startsAt: number 
 /** A tenant of its own, with a key for each environment. The clock goes on from where the run before left it, to a chosen time of a day. */
 export async function startRun(
   world: World,
-  { quota, retentionDays, startsAt }: Setting,
+  { setting: { quota, retentionDays, startsAt }, isAlone }: Pick<Story, 'setting' | 'isAlone'>,
   told: (fact: Fact) => void,
 ): Promise<Simulation> {
   const { app } = world
@@ -18,6 +19,7 @@ export async function startRun(
   const tag = `run-${++world.runs}`
   const { tenant, webhookSecret } = await createTenant(app.deps, { name: tag, dailyQuota: quota, retentionDays }, 'operator')
   const model: Model = {
+    isAlone,
     wall: now,
     now,
     quota,
@@ -33,7 +35,7 @@ export async function startRun(
   }
   const readers = { test: await readerOf(world, tenant.id, 'test'), live: await readerOf(world, tenant.id, 'live') }
   model.audited += 2
-  const simulation = { world, model, tenantId: tenant.id, tag, readers, told }
+  const simulation = { world, model, tenantId: tenant.id, tag, readers, told, steps: 0 }
   await addKey(simulation, { environment: 'test', scopes: [...SCOPES] })
   await addKey(simulation, { environment: 'live', scopes: [...SCOPES] })
   return simulation

@@ -55,6 +55,7 @@ export const toDeadline = command<{ pick: number; beforeMs: number }>({
 export const stopAndStart = command<{ isClean: boolean }>({
   weight: 4,
   args: fc.record({ isClean: fc.boolean() }),
+  can: ({ isAlone }) => isAlone,
   async run({ world, model }, { isClean }) {
     await (isClean ? restart : crash)(world, model.wall)
     // No token, code or quota day is revived by a clock that was set back in the meantime.
