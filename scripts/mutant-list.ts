@@ -286,7 +286,55 @@ export const MUTANTS: Mutant[] = [
     "findings.pass('status')",
     'openid4vp/status-list',
   ),
-  mutant('unanswered query passes', 'openid4vp/verify.ts', '&& isAnswered(query, answered) ?', '&& true ?', 'wallet/attacks'),
+  mutant(
+    'unanswered query passes',
+    'openid4vp/dcql-match.ts',
+    'if (!chosen && required) return undefined',
+    'if (!chosen && required) continue',
+    'wallet/attacks',
+  ),
+  mutant(
+    'claims of every option are merged',
+    'openid4vp/verify.ts',
+    'credentials.filter(({ id }) => answering.has(id))',
+    'credentials',
+    'wallet/whose-claims',
+  ),
+  mutant(
+    'an age that another document denies is proven',
+    'openid4vp/verify.ts',
+    'decisions.every(decision => decision?.over !== false)',
+    'true',
+    'wallet/whose-claims',
+  ),
+  mutant(
+    'merging changes what a credential said',
+    'openid4vp/merge-claims.ts',
+    'isObject(value) ? structuredClone(value) : value',
+    'value',
+    'wallet/whose-claims',
+  ),
+  mutant(
+    'a licence of another state passes',
+    'openid4vp/verify.ts',
+    'state !== undefined && differ(issuing_jurisdiction, state)',
+    'false',
+    'wallet/whose-claims',
+  ),
+  mutant(
+    'strangers spend the budget of a session',
+    'access/plugin.ts',
+    'params.sessionId, client]',
+    'params.sessionId]',
+    'http/limits',
+  ),
+  mutant(
+    'a spent refresh token waits for its budget',
+    'devices/refresh.ts',
+    'if (known.spentAt === null) deps.limits',
+    'deps.limits',
+    REFRESH,
+  ),
   // Webhooks.
   mutant(
     'address not pinned',
@@ -366,8 +414,8 @@ export const MUTANTS: Mutant[] = [
   mutant(
     'response codes looked up before they are counted',
     'verifications/redeem.ts',
-    "limits.take('redeem', id)",
-    "limits.check('redeem', id)",
+    "limits.take('redeem', guesses)",
+    "limits.check('redeem', guesses)",
     WALLET,
   ),
   mutant(

@@ -88,6 +88,17 @@ describe('an answer with more than one option of a set', () => {
     expect(verification.credentials).toHaveLength(2)
   })
 
+  test('nor does it help when the document of the friend is the one that is asked for first', async () => {
+    const lender = await licenceOf({ age_over_18: true, portrait: photo })
+    const minor = await pidOf({ age_equal_or_over: { 18: false }, picture: 'data:image/jpeg;base64,TUlOT1I=' })
+    const verification = await answered(
+      body,
+      session => presented(session, lender, licence),
+      session => presented(session, minor, pid),
+    )
+    expect(verdictOf(verification).outcome).toBe('claim_not_satisfied')
+  })
+
   test('the claims are those of the first option, and of nobody else', async () => {
     const adult = await licenceOf({ age_over_18: true, portrait: photo })
     const other = await friend()
