@@ -58,8 +58,7 @@ export function accessPlugin(deps: Deps) {
     const { client } = traceOf(request)
     const allowances = [deps.limits.take('ip', client)]
     // Of each client by itself: whoever saw the QR code must not be able to use up what the wallet needs.
-    const attempts = [params.id ?? params.sessionId, client].join(' ')
-    if (open.perSession) allowances.push(deps.limits.take(open.perSession, attempts))
+    if (open.perSession) allowances.push(deps.limits.take(open.perSession, [params.id ?? params.sessionId, client].join(' ')))
     if (open.exchange === 'refresh') allowances.push(deps.limits.take('refresh', client))
     // Only wrong codes are taken from it (guessing.ts).
     if (open.exchange === 'enroll') deps.limits.check('enroll', client)
