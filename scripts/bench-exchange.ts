@@ -223,6 +223,7 @@ async function preparedJudgements(
       expected: { ...one.expected, now: Date.now() },
       query,
       anchors: [anchor],
+      environment: 'test',
       status: deps.status,
       now: Date.now,
       ageOver: 18,

@@ -86,7 +86,15 @@ async function judgeOf({ app, created }: Session, format: FormatChoice) {
   const anchors = await trustAnchors(deps, 'test')
   return async (presentation: string) => {
     const presentations = [{ query: query.credentials[0]!, presentation }]
-    const verdict = await verifyPresentations({ query, presentations, expected, anchors, status: deps.status, now: deps.now })
+    const verdict = await verifyPresentations({
+      query,
+      presentations,
+      expected,
+      anchors,
+      environment: 'test',
+      status: deps.status,
+      now: deps.now,
+    })
     return verdict.status === 'completed' ? verdict.claims : undefined
   }
 }

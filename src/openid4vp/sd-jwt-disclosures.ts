@@ -11,12 +11,14 @@ const DISCLOSURE_NESTING_MAX = 10
 const NEVER_DISCLOSED = new Set(['iss', 'nbf', 'exp', 'cnf', 'vct', 'vct#integrity', 'aka_vcts', 'status'])
 const RESERVED = new Set(['_sd', '...', '_sd_alg'])
 
-/** The processed payload. Throws `Malformed` when payload and disclosures do not fit together. */
-export function discloseClaims(payload: Members, disclosures: Disclosure[]): Members {
+/**
+ * The processed payload, and whether the issuer signed all that is disclosed: what it did not sign is left out. Throws `Malformed` when payload
+ * and disclosures do not fit together.
+ */
+export function discloseClaims(payload: Members, disclosures: Disclosure[]): { claims: Members; isAllSigned: boolean } {
   const walk = new Walk(disclosures)
   const claims = walk.object(payload, ROOT_DEPTH, 0)
-  walk.assertAllReferenced()
-  return claims
+  return { claims, isAllSigned: walk.isAllReferenced() }
 }
 
 /** `depth` is that in JSON, `nesting` that in disclosures that were found inside disclosures. */
@@ -77,9 +79,9 @@ class Walk {
     return this.byDigest.get(digest)
   }
 
-  assertAllReferenced(): void {
-    for (const digest of this.byDigest.keys())
-      if (!this.seen.has(digest)) throw new Malformed('digests', 'A disclosed value is not part of what the issuer signed.')
+  isAllReferenced(): boolean {
+    for (const digest of this.byDigest.keys()) if (!this.seen.has(digest)) return false
+    return true
   }
 }
 

@@ -66,8 +66,9 @@ async function read(findings: Findings, presentation: string, { expected, holder
 
   if (issuerProblem === undefined) findings.pass('issuer_signature')
   else findings.fail('issuer_signature', 'signature_invalid', issuerProblem)
-  const claims = discloseClaims(payload, sdJwt.disclosures)
-  findings.pass('digests')
+  const { claims, isAllSigned } = discloseClaims(payload, sdJwt.disclosures)
+  if (isAllSigned) findings.pass('digests')
+  else findings.fail('digests', 'signature_invalid', 'A disclosed value is not part of what the issuer signed.')
   const credential = describe(claims, issuer.chain)
   findings.pass('format')
   if (header.typ === 'vc+sd-jwt') findings.warn('format', 'The credential uses the former type name "vc+sd-jwt".')

@@ -20,6 +20,7 @@ export type FetchStatus = (
 export type StatusContext = {
   format: 'dc+sd-jwt' | 'mso_mdoc'
   anchors: readonly TrustAnchor[]
+  environment: 'test' | 'live'
   /** The one that the credential leads to. */
   anchor: TrustAnchor | undefined
   type: string
@@ -96,8 +97,13 @@ function isFetchable(uri: string, { allowHttp }: StatusOptions): boolean {
 }
 
 // The same anchor as the credential's, or another for the same type.
-function isTrusted({ chain }: StatusToken, { type, anchors }: StatusContext, anchor: TrustAnchor, now: number): boolean {
-  return judgeChain({ chain, type, anchors: [anchor, ...anchors], now }, 'status').ok
+function isTrusted(
+  { chain }: StatusToken,
+  { type, anchors, environment }: StatusContext,
+  anchor: TrustAnchor,
+  now: number,
+): boolean {
+  return judgeChain({ chain, type, anchors: [anchor, ...anchors], environment, now }, 'status').ok
 }
 
 // Token Status List § 7.1: what is neither of these is reserved, or has a meaning that only the issuer knows.

@@ -27,9 +27,13 @@ export type ChainToTrust = {
   chain: readonly Uint8Array[]
   type: string
   anchors: readonly TrustAnchor[]
+  /** Whose anchors they are: for the words that say how to add one. */
+  environment: Environment
   /** Milliseconds. */
   now: number
 }
+
+type Environment = 'test' | 'live'
 
 export type TrustVerdict =
   | { ok: true; issuer: Issuer; state: string | undefined; anchor: TrustAnchor; isRootSent: boolean }
@@ -40,7 +44,6 @@ export type TrustPurpose = 'credential' | 'status'
 
 const PATHS_MAX = 1000
 const NAME_CHARS_MAX = 200
-const ADD = "'vidimus trust add FILE.pem --env test' (or live)"
 
 /** `state` is the part of the country whose authority it is. */
 export type Trust = { issuer: Issuer; anchor: TrustAnchor | undefined; state?: string }
@@ -60,11 +63,13 @@ export function checkTrust(findings: Findings, input: ChainToTrust): Trust {
   return { issuer: verdict.issuer, anchor: verdict.anchor, state: verdict.state }
 }
 
-export function judgeChain({ chain, type, anchors, now }: ChainToTrust, purpose: TrustPurpose): TrustVerdict {
+export function judgeChain({ chain, type, anchors, environment, now }: ChainToTrust, purpose: TrustPurpose): TrustVerdict {
   const judged = new JudgedChain(chain, purpose)
   const untrusted = (detail: string): TrustVerdict => ({ ok: false, issuer: judged.issuer, detail })
   if (anchors.length === 0) {
-    return untrusted(`No issuers are trusted yet: add the root certificate of each issuer that you accept with ${ADD}.`)
+    return untrusted(
+      `No issuers are trusted yet: add the root certificate of each issuer that you accept with ${howToAdd(environment)}.`,
+    )
   }
 
   const eligible = anchors.filter(({ trustedFor }) => trustedFor === null || trustedFor === type)
@@ -75,7 +80,7 @@ export function judgeChain({ chain, type, anchors, now }: ChainToTrust, purpose:
     if (path && !problem) return { ok: true, issuer: path.issuer, state: path.state, anchor, isRootSent: path.isRootSent }
     if (problem) problems.push(problem)
   }
-  return untrusted(problems[0] ?? judged.brokenLink ?? explainStranger(judged, anchors, eligible))
+  return untrusted(problems[0] ?? judged.brokenLink ?? explainStranger(judged, anchors, eligible, howToAdd(environment)))
 }
 
 /** A way from the issuer to an anchor, and everything about it that does not depend on the time. */
@@ -187,13 +192,20 @@ function findDateProblem({ notBefore, notAfter, anchorNotAfter }: KnownPath, now
   return now < notBefore ? 'A certificate of the issuer is not valid yet.' : undefined
 }
 
-function explainStranger(judged: JudgedChain, anchors: readonly TrustAnchor[], eligible: readonly TrustAnchor[]): string {
+const howToAdd = (environment: Environment): string => `'vidimus trust add FILE.pem --env ${environment}'`
+
+function explainStranger(
+  judged: JudgedChain,
+  anchors: readonly TrustAnchor[],
+  eligible: readonly TrustAnchor[],
+  add: string,
+): string {
   if (anchors.some(anchor => !eligible.includes(anchor) && judged.pathTo(anchor))) {
-    return `The issuer is trusted, but for another type of credential: trust it for this one too with ${ADD}.`
+    return `The issuer is trusted, but for another type of credential: trust it for this one too with ${add}.`
   }
-  if (eligible.length === 0) return `No issuer is trusted for this type of credential yet: add one with ${ADD}.`
+  if (eligible.length === 0) return `No issuer is trusted for this type of credential yet: add one with ${add}.`
   if (judged.isSelfSigned) {
-    return `The issuer's certificate is signed by itself: if you accept this issuer, add that very certificate with ${ADD}.`
+    return `The issuer's certificate is signed by itself: if you accept this issuer, add that very certificate with ${add}.`
   }
-  return `The issuer is not one that you trust: if you accept it, add its root certificate with ${ADD}.`
+  return `The issuer is not one that you trust: if you accept it, add its root certificate with ${add}.`
 }

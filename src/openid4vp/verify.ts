@@ -16,6 +16,7 @@ export type Judgement = {
   presentations: readonly Presented[]
   expected: Expected
   anchors: readonly TrustAnchor[]
+  environment: 'test' | 'live'
   status: StatusChecker
   now: () => number
   /** Years that the claims must prove; a built-in age template's rule. */
@@ -60,7 +61,7 @@ export async function verifyPresentations(judgement: Judgement): Promise<Verdict
 }
 
 async function judgeCredential(
-  { expected, anchors, status, now }: Judgement,
+  { expected, anchors, environment, status, now }: Judgement,
   { query, presentation }: Presented,
 ): Promise<JudgedCredential> {
   const findings = new Findings(now)
@@ -75,6 +76,7 @@ async function judgeCredential(
     chain: credential.chain,
     type: credential.type,
     anchors,
+    environment,
     now: expected.now,
   })
 
@@ -82,7 +84,13 @@ async function judgeCredential(
 
   // Only a credential that is otherwise good is looked up: a list is fetched from an address that its issuer chose (TSL § 8.3).
   if (findings.failures.length === 0) {
-    await status.check(findings, credential.status, { format: credential.format, anchors, anchor, type: credential.type })
+    await status.check(findings, credential.status, {
+      format: credential.format,
+      anchors,
+      environment,
+      anchor,
+      type: credential.type,
+    })
   }
 
   checkAgainstQuery(findings, query, credential)

@@ -90,6 +90,7 @@ async function judge(
       encryptionKeyThumbprint: response.encrypted && key ? key.thumbprint : null,
     },
     anchors: await trustAnchors(deps, session.environment),
+    environment: session.environment,
     status: deps.status,
     now: deps.now,
     ageOver: session.template === null ? undefined : BUILTIN_TEMPLATES.get(session.template)?.ageOver,

@@ -42,7 +42,10 @@ const PAGES: readonly Page[] = [
 const HIDDEN = { detail: { hide: true } }
 
 export function webPages(isDemo: boolean) {
-  const app = new Elysia().get('/assets/:name', ({ params }) => serveAsset(params.name), HIDDEN)
+  const app = new Elysia()
+    .get('/assets/:name', ({ params }) => serveAsset(params.name), HIDDEN)
+    // Relative, as below. Where a person goes who types nothing but the address.
+    .get('/', ({ redirect }) => redirect(isDemo ? 'demo' : 'dashboard', 302), HIDDEN)
   app.use(tillShell(async () => ({ ...(await builtOf(till)), assets: (await builtOf(till)).assets.keys() })))
   for (const page of PAGES.filter(({ inDemo }) => isDemo || inDemo !== 'only')) {
     const headers = headersOf(page, isDemo && page.inDemo === 'framed')

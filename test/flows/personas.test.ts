@@ -70,10 +70,9 @@ describe.each(FORMATS)('%s', format => {
     },
   )
 
-  test('tampered_claim: signature_invalid or presentation_malformed, and never completed', async () => {
+  test('tampered_claim: signature_invalid in either format', async () => {
     const { verification } = await verifyWith(app, key, 'tampered_claim', { format })
-    expect(verification.status).toBe('failed')
-    expect(['signature_invalid', 'presentation_malformed']).toContain(verification.error?.code ?? '')
+    expect([verification.status, verification.error?.code]).toEqual(['failed', 'signature_invalid'])
   })
 
   test('replay: what was presented to one session is refused by the next', async () => {

@@ -22,8 +22,8 @@ type PresentationBomb = [title: string, format: FormatChoice, mutations: Mutatio
 
 /** Beside what a holder would have sent; each is told as malformed. */
 export const PRESENTATION_BOMBS: PresentationBomb[] = [
-  ['1,000 disclosures', 'dc+sd-jwt', sdJwt(text => beforeBinding(text, distinct(1000))), /More than 200/],
-  ['100,000 tildes', 'dc+sd-jwt', sdJwt(text => beforeBinding(text, '~'.repeat(100_000))), /More than 200/],
+  ['1,000 disclosures', 'dc+sd-jwt', sdJwt(text => beforeBinding(text, distinct(1000))), /More than 500/],
+  ['100,000 tildes', 'dc+sd-jwt', sdJwt(text => beforeBinding(text, '~'.repeat(100_000))), /More than 500/],
   ['a disclosure 30,000 levels deep', 'dc+sd-jwt', sdJwt(text => beforeBinding(text, `${DEEP}~`)), /well-formed/],
   ['a header 30,000 levels deep', 'dc+sd-jwt', sdJwt(text => text.replace(/^[^.]+/, DEEP_HEADER)), /well-formed/],
   ['CBOR bytes of length 2^63', 'mso_mdoc', nested(Buffer.from('5b8000000000000000', 'hex')), /beyond the input/],

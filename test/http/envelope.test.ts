@@ -29,7 +29,6 @@ async function enveloped(answer: Promise<{ status: number; body: ErrorBody; head
 
 describe('routes', () => {
   test.each([
-    '/',
     '/v1',
     '/v1/nope',
     '/v2/verifications',
@@ -259,3 +258,9 @@ function rawExchange(request: string): Promise<string> {
     socket.on('error', reject)
   })
 }
+
+test('who types nothing but the address is led to the dashboard', async () => {
+  const response = await fetch(`${app.url}/`, { redirect: 'manual' })
+  expect([response.status, response.headers.get('location')]).toEqual([302, 'dashboard'])
+  expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+})

@@ -519,7 +519,7 @@ async function makeWorld(like?: Record<'root' | 'signer', Issued>, allowHttp?: (
   const root = like?.root ?? (await issueAuthority())
   const signer = like?.signer ?? (await issue({ issuer: root }))
   const anchor = anchorOf(root)
-  const context: StatusContext = { format: 'dc+sd-jwt', anchors: [anchor], anchor, type: PID }
+  const context: StatusContext = { format: 'dc+sd-jwt', anchors: [anchor], environment: 'test', anchor, type: PID }
   const fetches: string[] = []
   let now = NOW
   let answer: Awaited<ReturnType<FetchStatus>> = { ok: false, reason: 'it did not answer' }

@@ -38,7 +38,7 @@ type Given = { chain: Pick<Issued, 'der'>[]; anchors: TrustAnchor[]; type?: stri
 
 function trust({ chain, anchors, type = PID, now = NOW }: Given) {
   const findings = new Findings(() => now)
-  const { issuer, anchor } = checkTrust(findings, { chain: chain.map(({ der }) => der), type, anchors, now })
+  const { issuer, anchor } = checkTrust(findings, { chain: chain.map(({ der }) => der), type, anchors, environment: 'live', now })
   const failed = findings.all.find(({ status }) => status === 'fail')
   const warnings = findings.all.filter(({ status }) => status === 'warning').map(({ check, detail }) => `${check}: ${detail}`)
   return { holds: findings.holds('issuer_chain'), failures: findings.failures, detail: failed?.detail, warnings, issuer, anchor }
@@ -133,7 +133,7 @@ describe('no anchor, or the wrong one', () => {
   test('no anchors at all says exactly that, and what to do', async () => {
     const leaf = await issue({})
     expectRefused({ chain: [leaf], anchors: [] }, 'No issuers are trusted yet: add the root certificate')
-    expectRefused({ chain: [leaf], anchors: [] }, 'vidimus trust add')
+    expectRefused({ chain: [leaf], anchors: [] }, 'vidimus trust add FILE.pem --env live')
   })
 
   test('an untrusted root, sent along or not, even with the name of a trusted one', async () => {
@@ -490,7 +490,13 @@ describe('mode iso: ISO/IEC 18013-5 Annex B, rule by rule', () => {
   test('whoever signs status lists needs no document signer certificate', async () => {
     const { root } = await isoPair({})
     const leaf = await issue({ issuer: root })
-    const input = { chain: [leaf.der], type: PID, anchors: [anchorOf(root, { mode: 'iso' })], now: NOW }
+    const input = {
+      chain: [leaf.der],
+      type: PID,
+      anchors: [anchorOf(root, { mode: 'iso' })],
+      environment: 'test' as const,
+      now: NOW,
+    }
     expect(judgeChain(input, 'status').ok).toBe(true)
     expect(judgeChain(input, 'credential').ok).toBe(false)
   })
