@@ -21,6 +21,7 @@ import { type Clock, steadyClock, watchSteps } from './time.ts'
 import { createErasures, type Erasures } from './upkeep/erasures.ts'
 import { type Space, watchSpace } from './upkeep/space.ts'
 import { type Changes, createChanges } from './verifications/changes.ts'
+import { createPortraits, type Portraits } from './verifications/portraits.ts'
 import { rememberIdentity } from './wallet/keys.ts'
 import { isSandboxList, statusFetcher } from './wallet/status.ts'
 import type { EgressPolicy, Resolve } from './webhooks/egress.ts'
@@ -46,6 +47,8 @@ export type Deps = Storage & {
   networks: Networks
   /** Who follows a session. */
   changes: Changes
+  /** What is shown for a while, and never stored. */
+  portraits: Portraits
   log: Log
   metrics: Metrics
   /** What must be erased again after a restore. */
@@ -136,6 +139,7 @@ export function createDeps(config: Config, world: World, role: 'server' | 'comma
     keys: rememberKeys(storage),
     networks: createNetworks({ ...storage, now, sealer, log }),
     changes: createChanges(),
+    portraits: createPortraits(now),
     log,
     metrics,
     erasures: createErasures({ ...storage, config, audit, space }),

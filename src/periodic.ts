@@ -15,6 +15,7 @@ import { warnOfExpiry } from './wallet/signing.ts'
 const JOBS = [
   { name: 'sweep', everyMs: 30_000, run: sweepExpired },
   { name: 'retention', everyMs: 600_000, run: sweepRetention },
+  { name: 'portraits', everyMs: 60_000, run: async (deps: Deps) => deps.portraits.sweep() },
   { name: 'tokens', everyMs: 3_600_000, run: sweepTokens },
   { name: 'guesses', everyMs: 3_600_000, run: sweepGuesses },
   { name: 'log-ins', everyMs: 3_600_000, run: sweepFailures },

@@ -5,7 +5,7 @@ import { findOfTenant } from './store.ts'
 
 /** What a webhook says of a verification, exactly as a GET does, and where it is to be sent; nothing when it was erased. */
 export async function announce(
-  deps: Pick<Deps, 'config' | 'db' | 'now' | 'sealer'>,
+  deps: Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'portraits'>,
   { tenantId, verificationId }: { tenantId: string; verificationId: string },
 ): Promise<{ url: string; verification: Verification } | undefined> {
   const found = await findOfTenant(deps.db, tenantId, verificationId)

@@ -13,7 +13,7 @@ import { deleteVerification, findVerification, type Owner } from './store.ts'
 const SHRED_RETRY_MS = 1000
 const SHRED_ATTEMPTS_MAX = 60
 
-type EraseDeps = Pick<Deps, 'write' | 'now' | 'audit' | 'checkpoint' | 'changes' | 'metrics' | 'log' | 'outbox'>
+type EraseDeps = Pick<Deps, 'write' | 'now' | 'audit' | 'checkpoint' | 'changes' | 'portraits' | 'metrics' | 'log' | 'outbox'>
 
 /** Everything derived from a verification, for good: afterwards its text is in no file. The quota it used is not given back. */
 export async function eraseVerification(
@@ -28,6 +28,7 @@ export async function eraseVerification(
   await deps.erasures.note([id], at)
   const deleted = await deps.write(tx => eraseIn(deps, tx, { owner, actor, id, at }))
   if (!deleted) throw apiError('session_not_found')
+  deps.portraits.forget(id)
   deps.changes.announce(id)
   await deps.outbox.cancel([id])
   deps.metrics.count('vidimus_verifications_total', { event: 'erased', environment: owner.environment })

@@ -13,7 +13,7 @@ import { openSecrets, present, queryOf, walletLinks } from './present.ts'
 import type { HostedVerification, Share } from './schema.ts'
 import { findSession, findVerification, type VerificationRow } from './store.ts'
 
-type HostedDeps = Pick<Deps, 'config' | 'db' | 'now' | 'sealer'>
+type HostedDeps = Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'portraits'>
 
 export async function hostedVerification(deps: HostedDeps, id: string): Promise<HostedVerification> {
   const session = await findSession(deps.db, id)

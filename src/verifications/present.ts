@@ -5,6 +5,7 @@ import { byReferenceUri, byValueUri, requestUri } from '../openid4vp/request-obj
 import { queryOfVersion, withPurpose } from '../templates/resolve.ts'
 import { isoUtc } from '../time.ts'
 import { statusAt } from './expire.ts'
+import type { Result } from './portraits.ts'
 import type { CreateVerification, Verification } from './schema.ts'
 import type { ResultRow, VerificationRow, VerificationWithResult } from './store.ts'
 
@@ -13,15 +14,14 @@ export type SessionSecrets = Pick<CreateVerification, 'webhook_url' | 'redirect_
   query?: DcqlQuery
 }
 
-type Result = Pick<Verification, 'claims' | 'credentials' | 'error'>
-
-type PresentDeps = Pick<Deps, 'config' | 'db' | 'now' | 'sealer'>
+type PresentDeps = Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'portraits'>
 
 /** The one place where a row becomes JSON, for every route and for webhooks. */
 export async function present(deps: PresentDeps, { verification, result }: VerificationWithResult): Promise<Verification> {
   // Only damage makes it so: a verdict without its claims, or its reason, would be taken for one that has none.
   if (!result && isAnswered(verification)) throw new Error('a session that was answered has a result')
-  return await presentOpened(deps, deps.db, verification, openSecrets(deps, verification), result ? openResult(deps, result) : {})
+  const shown = result ? deps.portraits.show(verification.id, openResult(deps, result)) : {}
+  return await presentOpened(deps, deps.db, verification, openSecrets(deps, verification), shown)
 }
 
 const isAnswered = ({ status }: VerificationRow): boolean => status === 'completed' || status === 'failed'

@@ -58,7 +58,7 @@ const credentialResult = (credential: JudgedCredential): CredentialResult => ({
 export function sealResult(
   { random, sealer }: Pick<Deps, 'random' | 'sealer'>,
   session: VerificationRow,
-  { result }: Outcome,
+  result: Outcome['result'],
   at: number,
 ): Omit<ResultRow, 'auditSeq'> {
   const { id: verificationId, tenantId } = session

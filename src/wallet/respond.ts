@@ -10,6 +10,7 @@ import { readResponse, UnreadableResponse, type WalletResponse } from '../openid
 import { verifyPresentations } from '../openid4vp/verify.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import { closeSession, insertResult } from '../verifications/answer-store.ts'
+import { storable } from '../verifications/portraits.ts'
 import { findSession, type VerificationRow } from '../verifications/store.ts'
 import { enqueueDelivery } from '../webhooks/enqueue.ts'
 import { trustAnchors } from './anchors.ts'
@@ -111,6 +112,7 @@ async function record(
   const { id, tenantId } = session
   const code =
     responseCode === undefined ? {} : { responseCodeHash: sha256Hex(responseCode), responseCodeExpiresAt: at + RESPONSE_CODE_MS }
+  const stored = storable(session.template, outcome.result)
   const owed = await deps.writeSession(async tx => {
     if (!(await closeSession(tx, { id, tenantId, at, status: outcome.status, ...code }))) return await refuseLate(tx, id, at)
     const auditSeq = await deps.audit.append(tx, {
@@ -121,7 +123,7 @@ async function record(
       subjectId: id,
       details: { environment: session.environment, error: outcome.result.error?.code },
     })
-    await insertResult(tx, { ...sealResult(deps, session, outcome, at), auditSeq })
+    await insertResult(tx, { ...sealResult(deps, session, stored, at), auditSeq })
     await recordEvent(deps, tx, session, 'response_posted', {
       status: outcome.status,
       error: outcome.result.error?.code,
@@ -131,6 +133,7 @@ async function record(
     const type = `verification.${outcome.status}` as const
     return await enqueueDelivery(deps, tx, { tenantId, verificationId: id, type, url: secrets.webhook_url, at, requestId })
   })
+  if (stored !== outcome.result) deps.portraits.keep(id, outcome.result)
   deps.changes.announce(id)
   if (owed) deps.outbox.owed(owed)
   const { environment } = session

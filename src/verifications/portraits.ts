@@ -1,0 +1,80 @@
+// A portrait is there to be compared with a face, not to be kept: what a built-in template asks for with that hint never gets onto the disk. For as
+// long as somebody stands at the till it is in memory, and gone with the process.
+import { Lru } from '../openid4vp/lru.ts'
+import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
+import type { Clock } from '../time.ts'
+import type { Verification } from './schema.ts'
+
+/** A response code can be redeemed for ten minutes. */
+export const PORTRAIT_MS = 15 * 60_000
+const KEPT_MAX = 10_000
+const KEPT_CHARS_MAX = 64 * 1024 * 1024
+
+export type Result = Pick<Verification, 'claims' | 'credentials' | 'error'>
+
+export type Portraits = {
+  /** After the commit of what `storable` gave. */
+  keep(id: string, result: Result): void
+  /** The result with its portraits, while they are there. */
+  show(id: string, stored: Result): Result
+  forget(id: string): void
+  /** Forgets those whose time is over. */
+  sweep(): void
+}
+
+export function createPortraits(now: Clock): Portraits {
+  const kept = new Lru<{ result: Result; until: number; chars: number }>({
+    countMax: KEPT_MAX,
+    weightMax: KEPT_CHARS_MAX,
+    weigh: ({ chars }) => chars,
+  })
+  return {
+    keep(id, result) {
+      kept.set(id, { result, until: now() + PORTRAIT_MS, chars: JSON.stringify(result).length })
+    },
+    show(id, stored) {
+      const found = kept.get(id)
+      return found && now() < found.until ? found.result : stored
+    },
+    forget(id) {
+      kept.delete(id)
+    },
+    sweep() {
+      for (const id of kept.keys()) if ((kept.get(id)?.until ?? 0) <= now()) kept.delete(id)
+    },
+  }
+}
+
+/** What is written of a result. Own queries and templates say for themselves what they ask for, and keep it. */
+export function storable(template: string | null, result: Result): Result {
+  const retention = template === null ? undefined : BUILTIN_TEMPLATES.get(template)?.retention
+  if (retention === undefined || retention === 'claims' || !hasPortrait(result)) return result
+  const { claims, credentials } = result
+  return {
+    ...result,
+    ...(claims && { claims: withoutPortrait(claims) }),
+    ...(credentials && { credentials: credentials.map(each => ({ ...each, claims: withoutPortrait(each.claims) })) }),
+  }
+}
+
+const PORTRAITS = ['portrait', 'picture']
+
+const hasPortrait = ({ claims = {}, credentials = [] }: Result): boolean =>
+  [claims, ...credentials.map(each => each.claims)].some(each => withoutPortrait(each) !== each)
+
+/** On the top level, where an SD-JWT has it, and in a name space of an mdoc. */
+function withoutPortrait(claims: Record<string, unknown>): Record<string, unknown> {
+  const kept = Object.entries(claims)
+    .filter(([name]) => !PORTRAITS.includes(name))
+    .map(([name, value]) => [name, isObject(value) ? withoutMembers(value) : value] as const)
+  const isSame = kept.length === Object.keys(claims).length && kept.every(([name, value]) => claims[name] === value)
+  return isSame ? claims : Object.fromEntries(kept)
+}
+
+function withoutMembers(members: Record<string, unknown>): Record<string, unknown> {
+  if (!PORTRAITS.some(name => Object.hasOwn(members, name))) return members
+  return Object.fromEntries(Object.entries(members).filter(([name]) => !PORTRAITS.includes(name)))
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
