@@ -17,6 +17,7 @@ import { hostedRoutes } from './verifications/hosted-routes.ts'
 import { verificationRoutes } from './verifications/routes.ts'
 import { WebhookEvent } from './verifications/schema.ts'
 import { walletRoutes } from './wallet/routes.ts'
+import { recordShown } from './wallet/timeline.ts'
 import { webPages } from './web/serve.ts'
 
 const BODY_BYTES_BACKSTOP = 2 ** 31
@@ -32,7 +33,7 @@ export function createApp(deps: Deps, demo?: Demo) {
   })
     .use(httpPlugin(deps, path => allowedMethods(path)))
     .use(verificationRoutes(deps, creations))
-    .use(hostedRoutes(deps))
+    .use(hostedRoutes(deps, session => recordShown(deps, session)))
     .use(walletRoutes(deps))
     .use(sandboxRoutes(deps))
     .use(usageRoutes(deps))

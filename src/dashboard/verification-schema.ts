@@ -60,6 +60,7 @@ const CheckedCredential = Exactly({
 export const Moment = Type.Union([
   /** `actor`: a key's prefix, a device's name, a dashboard user. */
   Exactly({ at: Timestamp, event: Type.Literal('created'), actor: Type.String() }),
+  Exactly({ at: Timestamp, event: Type.Literal('qr_shown') }),
   Exactly({ at: Timestamp, event: Type.Literal('request_fetched') }),
   Exactly({ at: Timestamp, event: Type.Literal('response_unreadable'), reason: Type.String() }),
   Exactly({

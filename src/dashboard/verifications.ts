@@ -65,6 +65,7 @@ function momentsOf(whole: WholeVerification, creator: string, events: readonly R
 function momentOf(recorded: RecordedEvent): Moment {
   const at = isoUtc(recorded.at)
   switch (recorded.event) {
+    case 'qr_shown':
     case 'request_fetched':
       return { at, event: recorded.event }
     case 'response_unreadable':

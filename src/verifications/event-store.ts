@@ -53,8 +53,8 @@ export async function listAuditSeqs(tx: Db, { id, tenantId }: SessionKey): Promi
   return rows.flatMap(({ seq }) => seq ?? [])
 }
 
-/** Whether a wallet has fetched the request of a session. */
-export async function wasFetched(db: Db, { id, tenantId }: SessionKey): Promise<boolean> {
+/** Whether it has happened to a session at all: that a page showed it, that a wallet fetched its request. */
+export async function hasHappened(db: Db, { id, tenantId }: SessionKey, event: 'qr_shown' | 'request_fetched'): Promise<boolean> {
   const rows = await db
     .select({ id: verificationEvents.id })
     .from(verificationEvents)
@@ -62,7 +62,7 @@ export async function wasFetched(db: Db, { id, tenantId }: SessionKey): Promise<
       and(
         eq(verificationEvents.verificationId, id),
         eq(verificationEvents.tenantId, tenantId),
-        eq(verificationEvents.event, 'request_fetched'),
+        eq(verificationEvents.event, event),
       ),
     )
     .limit(1)

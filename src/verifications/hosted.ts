@@ -7,20 +7,23 @@ import { mergedName } from '../openid4vp/merge-claims.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import { readTenant } from '../tenants/settings.ts'
 import { isoUtc } from '../time.ts'
-import { wasFetched } from './event-store.ts'
+import { hasHappened } from './event-store.ts'
 import { statusAt } from './expire.ts'
 import { openSecrets, present, queryOf, walletLinks } from './present.ts'
 import type { HostedVerification, Share } from './schema.ts'
-import { findSession, findVerification, type VerificationRow } from './store.ts'
+import { findSession, findVerification, type SessionKey, type VerificationRow } from './store.ts'
 
 type HostedDeps = Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'portraits'>
 
-export async function hostedVerification(deps: HostedDeps, id: string): Promise<HostedVerification> {
+export type OnShown = (session: SessionKey) => Promise<void>
+
+export async function hostedVerification(deps: HostedDeps, id: string, onShown: OnShown): Promise<HostedVerification> {
   const session = await findSession(deps.db, id)
   if (!session) throw apiError('session_not_found')
   const secrets = openSecrets(deps, session)
   const at = deps.now()
   const status = statusAt(session, at)
+  if (status === 'pending') await onShown(session)
   const tenant = await readTenant(deps.db, session.tenantId)
   const query = await queryOf(deps.db, session, secrets)
   const purpose = secrets.purpose ?? BUILTIN_TEMPLATES.get(session.template ?? '')?.purpose
@@ -33,7 +36,7 @@ export async function hostedVerification(deps: HostedDeps, id: string): Promise<
     shares: sharesOf(query),
     ...(status === 'pending' && {
       wallet_uri: (await walletLinks(deps, deps.db, session, secrets)).wallet_uri,
-      fetched: await wasFetched(deps.db, session),
+      fetched: await hasHappened(deps.db, session, 'request_fetched'),
     }),
     ...(status === 'failed' && { reason: await reasonOf(deps, session) }),
     ...(status !== 'pending' && secrets.redirect_url !== undefined && { return_url: secrets.redirect_url }),

@@ -1,12 +1,15 @@
 import type { Db } from '#db'
 import type { Deps } from '../deps.ts'
+import { describeFailure } from '../log.ts'
 import { SALT_BYTES } from '../seal.ts'
-import { insertEvent, listEvents } from '../verifications/event-store.ts'
+import { hasHappened, insertEvent, listEvents } from '../verifications/event-store.ts'
 import { findSession, type VerificationRow } from '../verifications/store.ts'
 import type { Outcome } from './outcome.ts'
 
 /** The moments of a session after its creation, with what is told of each. */
 export type SessionEvents = {
+  /** A page showed its QR code, or its button, for the first time. */
+  qr_shown: Record<never, never>
   request_fetched: Record<never, never>
   response_unreadable: { reason: string }
   response_posted: { status: Outcome['status']; error?: string; findings: Outcome['findings'] }
@@ -43,6 +46,22 @@ export async function readEvents({ db, sealer }: Pick<Deps, 'db' | 'sealer'>, se
     ({ at, event, salt, sealed }) =>
       ({ at, event, details: JSON.parse(sealer.open(placeOf(session, salt), sealed)) }) as RecordedEvent,
   )
+}
+
+/** Once. Whether it can be written down, on a full disk for example, makes no difference to whoever looks at the page. */
+export async function recordShown(
+  deps: Pick<Deps, 'db' | 'writeSession' | 'now' | 'random' | 'sealer' | 'log'>,
+  session: SessionKey,
+): Promise<void> {
+  if (await hasHappened(deps.db, session, 'qr_shown')) return
+  try {
+    await deps.writeSession(async tx => {
+      const isOpen = (await findSession(tx, session.id))?.status === 'pending'
+      if (isOpen && !(await hasHappened(tx, session, 'qr_shown'))) await recordEvent(deps, tx, session, 'qr_shown', {})
+    })
+  } catch (error) {
+    deps.log.warn('timeline.not_recorded', { failure: describeFailure(error) })
+  }
 }
 
 type Reading = { actor: string; environment: VerificationRow['environment'] }

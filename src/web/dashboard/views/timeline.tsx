@@ -53,6 +53,8 @@ function useTold(moment: Moment | Attempt): Told {
   switch (moment.event) {
     case 'created':
       return { sentence: words.created(actorName(moment.actor)), tone: 'neutral' }
+    case 'qr_shown':
+      return { sentence: words.qr_shown, tone: 'neutral' }
     case 'request_fetched':
       return { sentence: words.request_fetched, tone: 'neutral' }
     case 'response_unreadable':

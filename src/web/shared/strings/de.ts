@@ -415,6 +415,7 @@ export const dashboard: typeof en.dashboard = {
     msLater: time => `${time} später`,
     events: {
       created: actor => `Angelegt von ${actor}`,
+      qr_shown: 'Der QR-Code wurde gezeigt',
       request_fetched: 'Eine Wallet hat die Anfrage geholt',
       response_unreadable: 'Es kam etwas, das nicht lesbar war',
       response_completed: 'Die Wallet hat geantwortet, und alles stimmt',

@@ -507,6 +507,7 @@ export const dashboard = {
     msLater: (time: string) => `${time} later`,
     events: {
       created: (actor: string) => `Created by ${actor}`,
+      qr_shown: 'The QR code was shown',
       request_fetched: 'A wallet fetched the request',
       response_unreadable: 'Something came that could not be read',
       response_completed: 'The wallet answered, and everything holds',
