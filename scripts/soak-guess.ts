@@ -1,9 +1,10 @@
-// F29 and F35: guessing of pairing codes, response codes, session ids, keys and passwords, against the figures of the plan, over restarts; and how
-// long the id of somebody else takes beside one that never was. A fifth of the time for the latter.
+// F29 and F35: guessing of codes, ids, keys, tokens and passwords, and calls in the name of wallets, against the figures of the plan, over
+// restarts; and how long the id of somebody else takes beside one that never was. A fifth of the time for the latter.
 import '../test/fuzz/cheap-passwords.ts'
 import { cleanUp } from '../test/helpers/app.ts'
 import { seeded } from '../test/helpers/seeded.ts'
-import { attackAll, checkPlan } from './soak-guess/attacks.ts'
+import { attackAll } from './soak-guess/attacks.ts'
+import { checkPlan } from './soak-guess/plan.ts'
 import { compareTimes, judgeTimes } from './soak-guess/timing.ts'
 import { parseSoakArguments, percentilesOf, soakLine } from './soak-output.ts'
 import { progress } from './soak-service.ts'
@@ -18,7 +19,7 @@ const startedAt = performance.now()
 const until = (share: number) => () =>
   performance.now() - startedAt > minutes * 60_000 * share || violations.length >= VIOLATIONS_MAX
 
-checkPlan({ random, violations, counts })
+checkPlan({ violations })
 const times = await compareTimes({ random, violations, isOver: until(0.2) })
 violations.push(...judgeTimes(times))
 const samples = Object.entries(times).flatMap(([name, { foreignUs, neverUs }]) => [
