@@ -19,11 +19,11 @@ const MINUTE_MS = 60_000
 const DRAIN_MS = 30_000
 
 const { seed, minutes } = parseSoakArguments(process.argv.slice(2))
-const until = Date.now() + minutes * MINUTE_MS
 const random = seeded(seed)
 const counts: Record<string, number> = { directories: 0, kills: 0, acks: 0, resolved: 0, messages: 0 }
 const violations: string[] = []
 const readiness = await createReadiness()
+const until = Date.now() + minutes * MINUTE_MS
 
 while (Date.now() < until && violations.length === 0) await soakDirectory()
 const { ready, bare } = readiness.samples
