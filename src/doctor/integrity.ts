@@ -1,7 +1,8 @@
 import { databaseFile, sizeOf } from '../db/files.ts'
 import { hireThread } from '../threads.ts'
+import { within } from '../time.ts'
 import { findUnreadable, type Reading } from '../verifications/unreadable.ts'
-import { type Found, ok, problem, someOf, warning, within } from './check.ts'
+import { type Found, ok, problem, someOf, warning } from './check.ts'
 import type { Soundness } from './integrity-worker.ts'
 import type { Scene } from './scene.ts'
 
