@@ -7,9 +7,16 @@ import type { Verification } from '../../src/verifications/schema.ts'
 import { cleanUp, type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'
 import { joinMember } from '../helpers/dashboard.ts'
 import { rows } from '../helpers/devices.ts'
+import { receive, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
-afterAll(cleanUp)
+afterAll(async () => {
+  stopReceiving()
+  await cleanUp()
+})
+
+/** So many the overview shows. */
+const RECENT = 10
 
 /** Three of them, and the one in the middle is damaged. */
 async function damagedAmongThree(damage: string) {
@@ -76,4 +83,29 @@ describe.each([
     const { body } = await listOf(app, tenant.key)
     expect(body.data.map(({ id }) => id)).toEqual([newest, oldest])
   })
+})
+
+test('a message that failed and belongs to a session that cannot be read stops neither the overview nor the doctor', async () => {
+  const receiver = receive(() => new Response(null, { status: 410 }))
+  const app = await startAppFor([receiver])
+  const tenant = await app.tenant()
+  const body = { webhook_url: receiver.url() }
+  const damaged = (await verifyWith(app, tenant.key, 'adult', { body })).verification.id
+  await untilAttempted(app, damaged, 1)
+  const sqlite = new Database(join(app.dir, 'vidimus.db'))
+  sqlite.run('UPDATE verification_sessions SET sealed = zeroblob(length(sealed)) WHERE id = ?', [damaged])
+  sqlite.close()
+  app.clock.advance(1000)
+  const others: string[] = []
+  for (let i = 0; i < RECENT; i++) others.push((await verifyWith(app, tenant.key, 'adult')).verification.id)
+  const mia = await joinMember(app, tenant.id, 'mia')
+  const overview = await mia.get<{ recent: Verification[]; attention: { code: string }[] }>(
+    `/tenants/${tenant.id}/overview?environment=test`,
+  )
+  expect(overview.status).toBe(200)
+  expect(overview.body.recent.map(({ id }) => id)).toEqual(others.toReversed())
+  expect(app.logs.some(line => line.includes('verification.unreadable'))).toBe(true)
+  const checks = await examine(app.deps, true)
+  expect(checks.filter(({ detail }) => detail.includes('The check itself failed'))).toEqual([])
+  expect(checks.find(({ name }) => name === 'database')?.detail).toContain(damaged)
 })
