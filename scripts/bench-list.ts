@@ -1,6 +1,6 @@
 import { type Filled, filledDir } from './bench-fill.ts'
 import { median, requestBytes, runLoad, type Source } from './bench-load.ts'
-import { fixed, table, verdict, whole } from './bench-output.ts'
+import { atMost, fixed, table, whole } from './bench-output.ts'
 import { residentMb, type Server, startService } from './bench-service.ts'
 
 const SMALL_ROWS = 1000
@@ -130,13 +130,12 @@ function compare(route: Route, rounds: Pair<Latency>[]): RouteFigures {
 }
 
 export function describeList({ rows, rounds, seconds, aims, fill_seconds, routes, start_ms, idle_mb }: ListReport): string {
-  const within = (value: number, maximum: number, unit = '') => verdict(value <= maximum, `at most ${maximum}${unit}`)
   const reads = routes.map(({ route, small, large, ratio_p50, ratio_p99 }) => [
     route,
     ...[small.p50_ms, small.p99_ms, large.p50_ms, large.p99_ms].map(ms => fixed(ms, 3)),
     fixed(ratio_p50, 2),
     fixed(ratio_p99, 2),
-    within(ratio_p50, aims.ratio_maximum),
+    atMost(ratio_p50, aims.ratio_maximum),
   ])
   const [small, large] = [whole(rows.small), whole(rows.large)]
   const sizes = (name: string, pair: Pair<number | null>, maximum: number, unit: string) => [
@@ -144,7 +143,7 @@ export function describeList({ rows, rounds, seconds, aims, fill_seconds, routes
     fixed(pair.small, 0),
     fixed(pair.large, 0),
     pair.small === null || pair.large === null ? 'n/a' : fixed(pair.large / pair.small, 2),
-    within(Math.max(pair.small ?? 0, pair.large ?? 0), maximum, unit),
+    atMost(Math.max(pair.small ?? 0, pair.large ?? 0), maximum, unit),
   ]
   return [
     `Reads over one connection, one after the other, at ${small} and at ${large} sessions: medians of ${rounds} rounds of ${seconds} s.`,
@@ -154,8 +153,8 @@ export function describeList({ rows, rounds, seconds, aims, fill_seconds, routes
     table(
       ['', `at ${small}`, `at ${large}`, 'ratio', 'aim'],
       [
-        sizes(`start to first 200, ms (median of ${STARTS})`, start_ms, aims.start_ms_maximum, ' ms'),
-        sizes('idle memory, MB', idle_mb, aims.idle_mb_maximum, ' MB'),
+        sizes(`start to first 200, ms (median of ${STARTS})`, start_ms, aims.start_ms_maximum, 'ms'),
+        sizes('idle memory, MB', idle_mb, aims.idle_mb_maximum, 'MB'),
       ],
     ),
     '',

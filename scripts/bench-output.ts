@@ -4,6 +4,9 @@ export const fixed = (value: number | null, digits: number): string => (value ==
 
 export const verdict = (isMet: boolean, aim: string): string => `${aim}: ${isMet ? 'met' : 'missed'}`
 
+export const atMost = (value: number | null, maximum: number, unit = ''): string =>
+  verdict((value ?? 0) <= maximum, `at most ${maximum}${unit && ` ${unit}`}`)
+
 /** Figures stand under each other; words, in columns whose heading is a word without figures below it, begin together. */
 export function table(headings: string[], rows: string[][]): string {
   const isFigures = headings.map((_, i) => rows.some(row => /^[\d.,]+$/.test(row[i] ?? '')))

@@ -37,6 +37,13 @@ export const MUTANTS: Mutant[] = [
     'settingsVersion--',
     AUTHENTICATION,
   ),
+  mutant(
+    'what cannot be read of another process has not changed',
+    'db/sqlite.ts',
+    'settingsVersion++\n    foreignChanges = dataVersion.get()?.data_version ?? 0\n    if (foreignChanges === before) settingsVersion--',
+    'foreignChanges = dataVersion.get()?.data_version ?? 0\n    if (foreignChanges !== before) settingsVersion++',
+    'db/writer',
+  ),
   mutant('revoked key works', 'access/authenticate.ts', '|| key.revoked_at !== null) throw', '|| false) throw', AUTHENTICATION),
   mutant(
     'access token expiry exclusive',

@@ -13,6 +13,8 @@ export type LogFields = {
   ms?: number
   key_prefix?: string
   tenant?: string
+  /** The first digits of what the audit chain calls it: its id is a capability. */
+  session?: string
   error_code?: string
   /** The class and code of a failure, never its message: libraries put offending values there. */
   failure?: string

@@ -59,14 +59,11 @@ export function watchSteps(wall: Clock, monotonic: Clock): () => number {
   }
 }
 
-/** Waits for work, but not for ever; the timer goes with it, for one that is left over would keep the process alive. */
-export async function within(ms: number, work: Promise<unknown>): Promise<void> {
+/** What work gives, or what is said when it is late. The timer goes with it: one that is left over would keep the process alive. */
+export async function within<T>(ms: number, work: Promise<T>, onLate: () => T): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
-  await Promise.race([
-    work,
-    new Promise(resolve => {
-      timer = setTimeout(resolve, ms)
-    }),
-  ])
-  clearTimeout(timer)
+  const late = new Promise<void>(resolve => {
+    timer = setTimeout(resolve, ms)
+  }).then(onLate)
+  return await Promise.race([work, late]).finally(() => clearTimeout(timer))
 }

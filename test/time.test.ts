@@ -283,7 +283,7 @@ describe('steadyClock', () => {
 })
 
 test('waiting within a time leaves no timer behind: the process ends with its work', async () => {
-  const script = `import { within } from ${JSON.stringify(resolve(import.meta.dir, '../src/time.ts'))}; await within(3_600_000, Promise.resolve())`
+  const script = `import { within } from ${JSON.stringify(resolve(import.meta.dir, '../src/time.ts'))}; await within(3_600_000, Promise.resolve(), () => {})`
   const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'ignore', stderr: 'inherit' })
   try {
     expect(await child.exited).toBe(0)

@@ -1,42 +1,41 @@
 // The id of somebody else and an id that never was, asked for in turn: the same bytes, after the same time.
-import { newDeviceId, newVerificationId } from '../../src/ids.ts'
-import { createVerification, startApp, type TestApp } from '../../test/helpers/app.ts'
-import { register } from '../../test/helpers/devices.ts'
+import type { Answer } from '../../test/helpers/app.ts'
+import { receive, startAppFor, stopReceiving } from '../../test/helpers/receiver.ts'
 import type { Seeded } from '../../test/helpers/seeded.ts'
+import { apiProbes } from './api-probes.ts'
+import { dashboardProbes } from './dashboard-probes.ts'
 
-const FOREIGN_IDS = 40
 /** A median of fewer says nothing. */
 const PAIRS_MIN = 200
 const DIFFERENCE_MAX = 0.2
 const DIFFERENCE_US_MAX = 50
-const ROUTES = {
-  read: { of: 'session', method: 'GET', path: '/v1/verifications/ID' },
-  erase: { of: 'session', method: 'DELETE', path: '/v1/verifications/ID' },
-  redeem: { of: 'session', method: 'POST', path: '/v1/verifications/ID/redeem', body: { response_code: 'x'.repeat(43) } },
-  revoke: { of: 'device', method: 'DELETE', path: '/v1/devices/ID' },
-} as const
 
-type Route = keyof typeof ROUTES
+/** One route, for one who asks, with an id of one kind that is not theirs. */
+export type Probe = {
+  name: string
+  foreignId(): string
+  neverId(): string
+  ask(id: string): Promise<Answer>
+}
+
+export type Samples = { foreignUs: number[]; neverUs: number[] }
+
 type Soak = { random: Seeded; violations: string[]; isOver: () => boolean }
-type Samples = { foreignUs: number[]; neverUs: number[] }
 
-/** Microseconds, by route. */
-export async function compareTimes({ random, violations, isOver }: Soak): Promise<Record<string, Samples>> {
-  const app = await startApp()
-  const { key } = await app.tenant()
-  const foreign = await idsOfAStranger(app)
-  const never = { session: () => newVerificationId(app.deps.random), device: () => newDeviceId(app.deps.random, app.clock.now()) }
-  const names = Object.keys(ROUTES) as Route[]
-  const samples = Object.fromEntries(names.map((name): [string, Samples] => [name, { foreignUs: [], neverUs: [] }]))
-  const told = new Map<Route, string>()
+/** Microseconds, by probe. */
+export async function compareTimes({ random, violations, isOver }: Soak): Promise<Map<string, Samples>> {
+  const receiver = receive()
+  const app = await startAppFor([receiver])
+  const probes = [...(await apiProbes(app, random)), ...(await dashboardProbes(app, receiver, random))]
+  const samples = new Map(probes.map(({ name }) => [name, { foreignUs: [], neverUs: [] } as Samples]))
+  const told = new Map<string, string>()
   for (let i = 0; i < PAIRS_MIN || !isOver(); i++) {
-    for (const name of names) {
-      const { of } = ROUTES[name]
-      const ids = { foreignUs: foreign[of][random.below(FOREIGN_IDS)]!, neverUs: never[of]() }
+    for (const { name, foreignId, neverId, ask } of probes) {
+      const ids = { foreignUs: foreignId(), neverUs: neverId() }
       const whose = ['foreignUs', 'neverUs'] as const
       for (const kind of random.below(2) === 0 ? whose : whose.toReversed()) {
-        const { tookUs, answer } = await ask(app, key, name, ids[kind])
-        samples[name]![kind].push(tookUs)
+        const { tookUs, answer } = await timed(ask, ids[kind])
+        samples.get(name)![kind].push(tookUs)
         const expected = told.get(name) ?? answer
         told.set(name, expected)
         if (answer !== expected || !answer.startsWith('404')) violations.push(`F35 ${name}: ${answer} instead of ${expected}`)
@@ -44,33 +43,27 @@ export async function compareTimes({ random, violations, isOver }: Soak): Promis
     }
   }
   await app.stop()
+  stopReceiving()
   return samples
 }
 
-async function idsOfAStranger(app: TestApp): Promise<{ session: string[]; device: string[] }> {
-  const { key } = await app.tenant({ name: 'Stranger' })
-  const ids = { session: [] as string[], device: [] as string[] }
-  for (let i = 0; i < FOREIGN_IDS; i++) {
-    ids.session.push((await createVerification(app, key)).id)
-    ids.device.push((await register(app, key)).device.id)
-  }
-  return ids
-}
-
-async function ask(app: TestApp, key: string, name: Route, id: string): Promise<{ tookUs: number; answer: string }> {
-  const { method, path, ...sent } = ROUTES[name]
+async function timed(ask: Probe['ask'], id: string): Promise<{ tookUs: number; answer: string }> {
   const startedAt = performance.now()
-  const { status, text } = await app.call(method, path.replace('ID', id), { key, ...('body' in sent && { body: sent.body }) })
+  const { status, text } = await ask(id)
   return { tookUs: (performance.now() - startedAt) * 1000, answer: `${status} ${text.replaceAll(id, 'ID')}` }
 }
 
-export function judgeTimes(samples: Record<string, Samples>): string[] {
-  return Object.entries(samples).flatMap(([name, { foreignUs, neverUs }]) => {
+export function judgeTimes(samples: ReadonlyMap<string, Samples>): string[] {
+  return [...samples].flatMap(([name, { foreignUs, neverUs }]) => {
     const [foreign, never] = [medianOf(foreignUs), medianOf(neverUs)]
     const difference = Math.abs(foreign - never)
     const isTold = difference > DIFFERENCE_US_MAX && difference / Math.max(foreign, never) > DIFFERENCE_MAX
     return isTold ? [`F35 ${name}: ${Math.round(foreign)} µs for a foreign id, ${Math.round(never)} µs for none`] : []
   })
 }
+
+/** By how much the medians of each probe differ. */
+export const differencesUs = (samples: ReadonlyMap<string, Samples>): number[] =>
+  [...samples.values()].map(({ foreignUs, neverUs }) => Math.abs(medianOf(foreignUs) - medianOf(neverUs)))
 
 const medianOf = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0

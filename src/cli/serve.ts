@@ -102,7 +102,7 @@ export async function start(deps: Deps, { demo, sending }: { demo?: Demo; sendin
       // They would stay open for as long as their sessions last.
       deps.changes.close()
       // New connections are refused at once; what is under way gets its answer, within reason.
-      await within(DRAIN_MS, listener.stop())
+      await within(DRAIN_MS, listener.stop(), () => {})
       await dispatch.stop()
       // The next start goes on from here; without it from the last record.
       await recordHeartbeat(deps, deps.now()).catch(error =>

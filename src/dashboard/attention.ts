@@ -88,7 +88,8 @@ async function ofWebhooks(deps: Deps, owner: { tenantId: string; environment: En
   const found = await Promise.all(
     receivers.map(async failing => {
       const newest = failing.reduce((one, other) => (other.createdAt > one.createdAt ? other : one))
-      const announced = await announce(deps, newest)
+      // One that cannot be read is in the log, and told by the doctor; here it must not hide the others.
+      const announced = await announce(deps, newest).catch(() => undefined)
       return announced && { origin: new URL(announced.url).origin, failed: failing.length, newest_id: newest.id }
     }),
   )

@@ -39,11 +39,3 @@ export function someOf(names: string[], countMax = 5): string {
   const more = names.length - countMax
   return more > 0 ? `${names.slice(0, countMax).join(', ')} and ${more} more` : names.join(', ')
 }
-
-export async function within<T>(ms: number, work: Promise<T>, onLate: () => T): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<T>(resolve => {
-    timer = setTimeout(() => resolve(onLate()), ms)
-  })
-  return await Promise.race([work, late]).finally(() => clearTimeout(timer))
-}

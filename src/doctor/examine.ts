@@ -2,7 +2,8 @@
 // that fails itself is a problem with a name, never the end of the others. Nothing is changed, and nobody is sent a message.
 import type { Deps } from '../deps.ts'
 import { describeFailure } from '../log.ts'
-import { CHECKS, type Check, type CheckName, type Found, problem, within } from './check.ts'
+import { within } from '../time.ts'
+import { CHECKS, type Check, type CheckName, type Found, problem } from './check.ts'
 import { checkDatabase } from './integrity.ts'
 import { checkBackups, checkClock, checkDisk, checkMasterKey, checkOpenFiles, checkServer } from './machine-checks.ts'
 import { checkPublicUrl, checkTls } from './public-checks.ts'

@@ -7,7 +7,8 @@ import { parseStrictJson } from './strict-json.ts'
 
 const JWE_CHARS_MAX = 1_000_000
 const JWE_HEADER_CHARS_MAX = 8192
-const JSON_DEPTH_MAX = 32
+/** The largest query is answered by 400 presentations; a megabyte of names would take longer to parse than all the rest of an answer. */
+const JSON_LIMITS = { depthMax: 32, valuesMax: 10_000 }
 const PRESENTATIONS_MAX = 20
 const ERROR_CODE = /^[a-z_]{1,64}$/
 
@@ -55,7 +56,7 @@ async function decrypt(jwe: string, { kid, privateKey }: ResponseKey): Promise<P
       keyManagementAlgorithms: ['ECDH-ES'],
       contentEncryptionAlgorithms: ['A128GCM', 'A256GCM'],
     })
-    return asObject(parseStrictJson(UTF_8.decode(plaintext), { depthMax: JSON_DEPTH_MAX }))
+    return asObject(parseStrictJson(UTF_8.decode(plaintext), JSON_LIMITS))
   } catch (error) {
     if (error instanceof UnreadableResponse) throw error
     throw new UnreadableResponse('the encrypted response cannot be read', { cause: error })
@@ -74,7 +75,7 @@ function plainParameters(form: ReadonlyMap<string, string>, encryptionAsked: boo
 
 function parsePlain(text: string): unknown {
   try {
-    return parseStrictJson(text, { depthMax: JSON_DEPTH_MAX })
+    return parseStrictJson(text, JSON_LIMITS)
   } catch (error) {
     throw new UnreadableResponse('vp_token is not valid JSON', { cause: error })
   }

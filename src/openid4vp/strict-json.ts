@@ -5,6 +5,8 @@
 export type JsonLimits = {
   /** How many objects and arrays may be open at once. */
   depthMax: number
+  /** How many values there may be in all, where that is not bounded by what the text may have in characters. */
+  valuesMax?: number
 }
 
 /** The value, or a SyntaxError that names the fault and nothing of the text. */
@@ -32,10 +34,12 @@ export function parsePlainJson(text: string, limits: JsonLimits): unknown {
   }
 }
 
-/** Undefined when it is too deeply nested, or a string has no end. */
-function countNames(text: string, { depthMax }: JsonLimits): number | undefined {
+/** Undefined when it is too deeply nested, there are too many values, or a string has no end. */
+function countNames(text: string, { depthMax, valuesMax = Number.POSITIVE_INFINITY }: JsonLimits): number | undefined {
   let names = 0
   let depth = 0
+  // Before each value but the first there is one of `[`, `{` and `,`.
+  let values = 1
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
       case QUOTE:
@@ -45,9 +49,12 @@ function countNames(text: string, { depthMax }: JsonLimits): number | undefined 
       case COLON:
         names++
         break
+      case COMMA:
+        if (++values > valuesMax) return undefined
+        break
       case BRACE_OPEN:
       case BRACKET_OPEN:
-        if (++depth > depthMax) return undefined
+        if (++depth > depthMax || ++values > valuesMax) return undefined
         break
       case BRACE_CLOSE:
       case BRACKET_CLOSE:
@@ -66,7 +73,7 @@ function countMembers(value: object): number {
 }
 
 /** For a text that someone else parses. It does not judge the grammar: JSON.parse, which must follow, does. */
-export function assertStrictJson(text: string, { depthMax }: JsonLimits): void {
+export function assertStrictJson(text: string, { depthMax, valuesMax = Number.POSITIVE_INFINITY }: JsonLimits): void {
   if (!text.isWellFormed()) throw new SyntaxError('half of a surrogate pair')
   // Nearly no text has any, and then a string that is no name needs no second look.
   const hasEscapes = text.includes('\\')
@@ -74,6 +81,7 @@ export function assertStrictJson(text: string, { depthMax }: JsonLimits): void {
   const open: (Set<string> | null)[] = []
   // After `{` and `,`. In an array nobody collects the names.
   let isNameNext = false
+  let values = 1
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
       case QUOTE: {
@@ -93,6 +101,7 @@ export function assertStrictJson(text: string, { depthMax }: JsonLimits): void {
         open.push(text.charCodeAt(at) === BRACE_OPEN ? new Set() : null)
         isNameNext = true
         if (open.length > depthMax) throw new SyntaxError('too deeply nested')
+        if (++values > valuesMax) throw new SyntaxError('too many values')
         break
       case BRACE_CLOSE:
       case BRACKET_CLOSE:
@@ -101,6 +110,7 @@ export function assertStrictJson(text: string, { depthMax }: JsonLimits): void {
         break
       case COMMA:
         isNameNext = true
+        if (++values > valuesMax) throw new SyntaxError('too many values')
     }
   }
 }

@@ -1,14 +1,17 @@
 import type { Deps } from '../deps.ts'
-import { openSecrets, present } from './present.ts'
+import { openSecrets } from './present.ts'
 import type { Verification } from './schema.ts'
 import { findOfTenant } from './store.ts'
+import { presentOrTell } from './unreadable.ts'
 
 /** What a webhook says of a verification, exactly as a GET does, and where it is to be sent; nothing when it was erased. */
 export async function announce(
-  deps: Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'portraits'>,
+  deps: Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'portraits' | 'audit' | 'log'>,
   { tenantId, verificationId }: { tenantId: string; verificationId: string },
 ): Promise<{ url: string; verification: Verification } | undefined> {
   const found = await findOfTenant(deps.db, tenantId, verificationId)
-  const url = found && openSecrets(deps, found.verification).webhook_url
-  return url === undefined ? undefined : { url, verification: await present(deps, found!) }
+  if (!found) return undefined
+  const verification = await presentOrTell(deps, found)
+  const url = openSecrets(deps, found.verification).webhook_url
+  return url === undefined ? undefined : { url, verification }
 }

@@ -3,9 +3,10 @@ import type { Deps } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import { statusAt } from './expire.ts'
-import { openSecrets, present, queryOf } from './present.ts'
+import { openSecrets, queryOf } from './present.ts'
 import type { Status, Verification } from './schema.ts'
 import { findVerification, listOutlines, type Owner } from './store.ts'
+import { presentOrTell } from './unreadable.ts'
 
 /** What a filter looks at for one page: it is no index, and everybody waits while it runs. */
 const LOOKED_AT_MAX = 1000
@@ -29,7 +30,7 @@ export async function browseVerifications(
   const last = matching.length > limit ? shown.at(-1) : outlines.length === lookedAtMax ? outlines.at(-1) : undefined
   const found = await Promise.all(shown.map(({ id }) => findVerification(deps.db, owner, id)))
   return {
-    verifications: await Promise.all(found.filter(each => each !== undefined).map(each => present(deps, each))),
+    verifications: await Promise.all(found.filter(each => each !== undefined).map(each => presentOrTell(deps, each))),
     nextBefore: last?.createdAt ?? null,
   }
 }
@@ -48,6 +49,7 @@ export async function readWhole(deps: Deps, owner: Owner, id: string): Promise<W
   const found = await findVerification(deps.db, owner, id)
   if (!found) throw apiError('session_not_found')
   const { auditSeq, createdAt, expiresAt, redeemedAt } = found.verification
+  const verification = await presentOrTell(deps, found)
   const query = await queryOf(deps.db, found.verification, openSecrets(deps, found.verification))
-  return { verification: await present(deps, found), query, auditSeq, createdAt, expiresAt, redeemedAt }
+  return { verification, query, auditSeq, createdAt, expiresAt, redeemedAt }
 }

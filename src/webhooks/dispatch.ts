@@ -159,7 +159,7 @@ export async function startDispatch(
       isStopped = true
       clearInterval(timer)
       await serving
-      await within(DRAIN_MS, allEnded())
+      await within(DRAIN_MS, allEnded(), () => {})
       courier.stop()
       await allEnded()
     },

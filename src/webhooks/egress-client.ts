@@ -5,6 +5,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest, type RequestOptions } from 'node:https'
 import { isIPv6, type Socket } from 'node:net'
+import { within } from '../time.ts'
 import { checkDestination, type EgressPolicy, type Resolve } from './egress.ts'
 
 export type EgressCall = {
@@ -50,23 +51,20 @@ export async function locate(
   url: string,
   resolveMs: number,
 ): Promise<{ ok: true; url: string; addresses: string[] } | Extract<EgressAnswer, { ok: false }>> {
-  const checked = await checkDestination(policy, host => within(resolve(host), resolveMs), url)
+  const resolveInTime = (host: string) => within(resolveMs, resolve(host), tooLate)
+  const checked = await checkDestination(policy, resolveInTime, url)
   if (checked.ok) return { ok: true, url: checked.destination.url.href, addresses: checked.destination.addresses }
   return { ok: false, failure: checked.reason === 'unresolvable' ? 'dns_failed' : 'refused_address', detail: checked.detail }
+}
+
+const tooLate = (): never => {
+  throw new Error('timed out')
 }
 
 /** Calls an address that `locate` gave for this URL; `signal` ends it at once. */
 export async function callAt(address: string, call: EgressCall, signal?: AbortSignal): Promise<EgressAnswer> {
   if (signal?.aborted) return { ok: false, address, ...CANCELLED }
   return await new Promise(settle => exchange(new URL(call.url), address, call, signal, settle))
-}
-
-async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('timed out')), ms)
-  })
-  return await Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
 
 function exchange(

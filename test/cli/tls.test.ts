@@ -8,6 +8,7 @@ import { issueAuthority, issueLeaf } from '../../src/wallet/certificates.ts'
 import { cleanUp, temporaryDir, until } from '../helpers/app.ts'
 import { type Served, serve, stopServing, vidimus, vidimusJson } from '../helpers/cli.ts'
 import { modeOf, namesIn } from '../helpers/directories.ts'
+import { canInject, injecting, titled } from '../helpers/system-calls.ts'
 
 afterAll(async () => {
   await stopServing()
@@ -288,6 +289,25 @@ describe('SIGHUP', () => {
     expect(await shown(service.url, made.ca)).toBe(fingerprintOf(made.cert))
     expect(JSON.stringify(log)).not.toContain('PRIVATE KEY')
   })
+
+  test.skipIf(!canInject)(
+    titled('when somebody else takes the port in between, the service says so, ends with 1, and the next one can start'),
+    async () => {
+      const dir = temporaryDir()
+      const env = { ...tlsOf(await pairIn(temporaryDir(), { days: 30 })), VIDIMUS_LOG: 'info' }
+      // The first is that of the start, the second tries the new pair out.
+      const service = await serve(dir, [], env, injecting('listen', 'error=EADDRINUSE:when=3+'))
+      const log = logOf(service)
+      service.process.kill('SIGHUP')
+      expect(await service.process.exited).toBe(1)
+      await until(async () => about(log).length > 0)
+      const { port } = new URL(service.url)
+      const detail = expect.stringContaining(`cannot listen on 127.0.0.1:${port} (EADDRINUSE)`)
+      expect(about(log)).toMatchObject([{ level: 'error', event: 'tls.port_lost', detail }])
+      const next = await serve(dir, [], env)
+      expect((await fetch(`${next.url}/readyz`, { tls: { rejectUnauthorized: false } })).status).toBe(200)
+    },
+  )
 
   test('many in a row leave one listener, and a service that stops with 0', async () => {
     const dir = temporaryDir()

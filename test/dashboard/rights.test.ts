@@ -1,16 +1,23 @@
 // Who reaches what: every route of the table, for nobody, for a user of another tenant, for a member and for an owner.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { createApp } from '../../src/app.ts'
 import { createTenant } from '../../src/tenants/settings.ts'
 import { startApp, type TestApp } from '../helpers/app.ts'
 import { type Browser, joinMember, openBrowser, outcome, PASSWORD, setUpOwner } from '../helpers/dashboard.ts'
+import {
+  askRoute,
+  BODIES,
+  dashboardRoutes,
+  ENVIRONMENTAL,
+  nameOf,
+  QUERY,
+  type Route,
+  type Things,
+} from '../helpers/dashboard-routes.ts'
 import { filesContaining } from '../helpers/files.ts'
 import { logOf, type Receiver, receive, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
 setDefaultTimeout(60_000)
-
-type Route = { method: string; path: string }
 
 const OPEN = ['GET /entrance', 'POST /link', 'POST /setup', 'POST /choose-password', 'POST /login']
 const OWNERS = [
@@ -32,29 +39,6 @@ const OWNERS = [
   'POST /audit/export',
 ]
 
-const QUERY = {
-  credentials: [
-    { id: 'm', format: 'dc+sd-jwt', meta: { vct_values: ['https://club.example/m'] }, claims: [{ path: ['level'] }] },
-  ],
-}
-
-/** A body that each route takes, so that nothing else refuses it. */
-const BODIES: Record<string, unknown> = {
-  'PUT /tenants/:tenant': { name: 'Taken over' },
-  'POST /tenants/:tenant/verifications': { template: 'age_over_18' },
-  'POST /tenants/:tenant/keys': { environment: 'live', scopes: ['verifications:read'], expires_days: null },
-  'POST /tenants/:tenant/keys/:id/roll': { old_expires: 'now' },
-  'POST /tenants/:tenant/devices': { name: 'Till', allowed_templates: ['age_over_18'] },
-  'PUT /tenants/:tenant/templates/:key': { title: 'Member', query: QUERY },
-  'POST /tenants/:tenant/templates/check': { query: QUERY },
-  'POST /tenants': { name: 'Mine' },
-  'POST /users': { name: 'eve', tenant: 'ten_x' },
-  'POST /trust': { environment: 'live', pem: 'x' },
-  'POST /signing': { chain: 'x' },
-  'POST /reauthenticate': { password: PASSWORD },
-  'POST /password': { password: PASSWORD, new_password: 'gravel 7 umbrella north' },
-}
-
 let app: TestApp
 let routes: Route[]
 let shop: Awaited<ReturnType<TestApp['tenant']>>
@@ -63,7 +47,7 @@ let boss: Browser
 let mia: Browser
 let bob: Browser
 /** What the shop has. */
-let things: { verification: string; delivery: string; key: string; device: string; template: string }
+let things: Things
 
 /** A verification whose result was sent. */
 async function sendResult(app: TestApp, key: string, receiver: Receiver) {
@@ -80,10 +64,7 @@ beforeAll(async () => {
   boss = await setUpOwner(app)
   mia = await joinMember(app, shop.id, 'mia')
   bob = await joinMember(app, bakery.id, 'bob')
-  const table = createApp(app.deps).routes as Route[]
-  routes = table
-    .filter(({ path }) => path.startsWith('/dashboard/api'))
-    .map(({ method, path }) => ({ method, path: path.replace('/dashboard/api', '') }))
+  routes = dashboardRoutes(app)
   const key = await mia.post<{ api_key: { id: string } }>(`/tenants/${shop.id}/keys`, BODIES['POST /tenants/:tenant/keys'])
   const till = BODIES['POST /tenants/:tenant/devices']
   const device = await mia.post<{ device: { id: string } }>(`/tenants/${shop.id}/devices?environment=test`, till)
@@ -97,24 +78,8 @@ afterAll(async () => {
   stopReceiving()
 })
 
-const nameOf = ({ method, path }: Route) => `${method} ${path}`
-
-function idIn(path: string): string {
-  if (path.includes('/verifications/')) return things.verification
-  if (path.includes('/deliveries/')) return things.delivery
-  if (path.includes('/keys/')) return things.key
-  if (path.includes('/devices/')) return things.device
-  return 'none'
-}
-
-/** Routes that ask for the environment. */
-const ENVIRONMENTAL = /overview|verifications|devices|deliveries/
-
-const ask = (browser: Browser, route: Route, tenant: string, environment = 'test') => {
-  const path = route.path.replace(':tenant', tenant).replace(':id', idIn(route.path)).replace(':key', things.template)
-  const query = ENVIRONMENTAL.test(path) && nameOf(route) !== 'POST /tenants/:tenant/verifications'
-  return browser.send(route.method, `${path}${query ? `?environment=${environment}` : ''}`, { body: BODIES[nameOf(route)] })
-}
+const ask = (browser: Browser, route: Route, tenant: string, environment = 'test') =>
+  askRoute(browser, route, { ...things, tenant, environment })
 
 test('there are as many routes as this file knows of', () => {
   expect(

@@ -1,6 +1,9 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
 import { networkFileSystemOf, networkTypeOf } from '../../src/db/network-files.ts'
 import { cleanUp, temporaryDir } from '../helpers/app.ts'
+import { vidimus } from '../helpers/cli.ts'
+import { canInject, injecting, titled } from '../helpers/system-calls.ts'
 
 afterAll(cleanUp)
 
@@ -60,4 +63,19 @@ describe('a directory on a network file system', () => {
   test('where these tests write, there is none', () => {
     expect(networkFileSystemOf(temporaryDir())).toBeUndefined()
   })
+})
+
+describe('the service', () => {
+  test.skipIf(!canInject)(
+    titled('does not start on one: exit code 19, a line that says what to do, and nothing is written'),
+    async () => {
+      const dir = temporaryDir()
+      // What the system says of every directory is that it is one of NFS.
+      const run = await vidimus(dir, ['serve'], { PORT: '0' }, injecting('statfs', 'poke_exit=@arg2=6969000000000000'))
+      expect([run.exitCode, run.stdout]).toEqual([19, ''])
+      expect(run.stderr).toContain(`${dir} is on a network file system (NFS)`)
+      expect(run.stderr).toContain('choose one on a disk of this machine with VIDIMUS_DATA_DIR')
+      expect(readdirSync(dir)).toEqual([])
+    },
+  )
 })

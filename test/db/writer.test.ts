@@ -33,8 +33,7 @@ type Fixture = Storage & {
 }
 
 /** The real writer on a real file with one small table. */
-function storage(file = newFile()): Fixture {
-  const writer = openWriter(file)
+function storage(file = newFile(), writer = openWriter(file)): Fixture {
   writer.run('CREATE TABLE IF NOT EXISTS notes (n INTEGER PRIMARY KEY, text BLOB, parent INTEGER REFERENCES notes (n))')
   const groups: number[] = []
   const made = createStorage(writer, openReader(file), size => void groups.push(size))
@@ -383,6 +382,22 @@ describe('what is remembered of settings', () => {
     expect(new Set(versions).size).toBe(4)
   })
 
+  test('is to be read again when nobody can tell whether another process wrote: also by the next one in that turn', async () => {
+    const file = newFile()
+    const { writer, failNext } = failingAtVersions(file)
+    const { settingsVersion } = storage(file, writer)
+    const before = settingsVersion()
+    await turn()
+    expect(settingsVersion()).toBe(before)
+    await turn()
+    failNext()
+    expect(() => settingsVersion()).toThrow('disk I/O error')
+    const during = settingsVersion()
+    expect(during).not.toBe(before)
+    await turn()
+    expect(settingsVersion()).toBe(during)
+  })
+
   test('while such a write is under way, is of a version of its own: it may yet be undone', async () => {
     const { settingsVersion, write } = storage()
     const before = settingsVersion()
@@ -391,6 +406,24 @@ describe('what is remembered of settings', () => {
     expect(settingsVersion()).not.toBe(during)
   })
 })
+
+/** A connection whose disk fails once, when it is asked for what others wrote. */
+function failingAtVersions(file: string) {
+  const writer = openWriter(file)
+  // The connection keeps its statements: whoever asks with these words gets this one.
+  const asked = writer.query<{ data_version: number }, []>('PRAGMA data_version')
+  const get = asked.get.bind(asked)
+  let isFailing = false
+  asked.get = () => {
+    if (!isFailing) return get()
+    isFailing = false
+    throw new Error('disk I/O error')
+  }
+  const failNext = () => {
+    isFailing = true
+  }
+  return { writer, failNext }
+}
 
 describe('the writes of one commit', () => {
   const tally = {}

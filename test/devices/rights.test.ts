@@ -1,13 +1,13 @@
 // What a device token may do on the merchant routes, and what it never learns.
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { createApp } from '../../src/app.ts'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import type { TokenPair } from '../../src/devices/schema.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { answerAsIf } from '../helpers/answered.ts'
 import { createVerification, type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'
 import { deviceOf, enroll, outcome, pair, refresh, register, rows } from '../helpers/devices.ts'
-
-const CODE = 'x'.repeat(43)
+import { ID_ROUTES, RESPONSE_CODE } from '../helpers/id-routes.ts'
 
 let app: TestApp
 let tenant: Awaited<ReturnType<TestApp['tenant']>>
@@ -111,8 +111,9 @@ describe('a device reads', () => {
   test('a result by redeeming the code of its own session only', async () => {
     const other = await pair(app, tenant.key)
     const { id } = await createVerification(app, till.access_token)
-    await answerAsIf(app, id, CODE)
-    const redeem = (key: string) => app.call('POST', `/v1/verifications/${id}/redeem`, { key, body: { response_code: CODE } })
+    await answerAsIf(app, id, RESPONSE_CODE)
+    const redeem = (key: string) =>
+      app.call('POST', `/v1/verifications/${id}/redeem`, { key, body: { response_code: RESPONSE_CODE } })
     expect(outcome(await redeem(other.access_token))).toBe('404 invalid_response_code')
     expect(outcome(await redeem(till.access_token))).toBe('200')
   })
@@ -182,6 +183,14 @@ describe('last_seen_at', () => {
   })
 })
 
+test('the routes that are asked for the ids of others are all that take one with a key', () => {
+  const table = createApp(app.deps).routes as { method: string; path: string }[]
+  // Whoever knows the id may ask for the status, and follow it.
+  const taking = table.filter(({ path }) => path.startsWith('/v1/') && path.includes(':') && !/\/(status|events)$/.test(path))
+  const named = taking.map(({ method, path }) => `${method} ${path.replace(/:\w+/, 'ID')}`)
+  expect(ID_ROUTES.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(named.toSorted())
+})
+
 test('every route answers every foreign id with the 404 of an id that never was, byte for byte', async () => {
   const stranger = await app.tenant()
   const other = await pair(app, tenant.key)
@@ -210,21 +219,14 @@ test('every route answers every foreign id with the 404 of an id that never was,
       device: [],
     },
   }
-  const routes = [
-    ['session', 'GET', '/v1/verifications/ID'],
-    ['session', 'DELETE', '/v1/verifications/ID'],
-    ['session', 'POST', '/v1/verifications/ID/redeem'],
-    ['device', 'DELETE', '/v1/devices/ID'],
-  ] as const
   const differing: string[] = []
   let asked = 0
   for (const [name, key] of Object.entries(callers) as [keyof typeof callers, string][]) {
-    for (const [kind, method, path] of routes) {
-      const ask = (id: string) =>
-        app.call(method, path.replace('ID', id), { key, ...(method === 'POST' && { body: { response_code: CODE } }) })
-      const never = await ask(random[kind])
+    for (const { of, method, path, body } of ID_ROUTES) {
+      const ask = (id: string) => app.call(method, path.replace('ID', id), { key, body })
+      const never = await ask(random[of])
       if (name !== 'device' || method !== 'DELETE') expect(never.status).toBe(404)
-      for (const id of foreign[name][kind]) {
+      for (const id of foreign[name][of]) {
         asked++
         const answer = await ask(id)
         if (answer.status !== never.status || answer.text !== never.text)

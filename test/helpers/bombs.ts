@@ -66,6 +66,13 @@ export const ENVELOPE_BOMBS: EnvelopeBomb[] = [
     session =>
       encryptedTo(session, `{${state(session)},"vp_token":{${Array.from({ length: 50_000 }, (_, i) => `"i${i}":["x"]`)}}}`),
   ],
+  [
+    '40,000 credential ids with escapes',
+    session => {
+      const ids = Array.from({ length: 40_000 }, (_, i) => `"\\u0061${i}":1`)
+      return encryptedTo(session, `{${state(session)},"vp_token":{${ids}}}`)
+    },
+  ],
   ['PBES2 with 10^7 rounds', session => headed(session, { alg: 'PBES2-HS512+A256KW', p2s: 'AAAAAAAAAAA', p2c: 10_000_000 })],
   [
     '100 MB behind zip',

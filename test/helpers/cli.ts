@@ -6,8 +6,8 @@ export const MAIN = resolve(import.meta.dir, '../../src/main.ts')
 export type Run = { exitCode: number; stdout: string; stderr: string }
 
 /** One call of the real program, as a process of its own, that sees nothing of the caller's settings but the given ones. */
-export async function vidimus(dir: string, args: string[], env: Record<string, string> = {}): Promise<Run> {
-  const child = spawn(dir, args, env)
+export async function vidimus(dir: string, args: string[], env: Record<string, string> = {}, under: string[] = []): Promise<Run> {
+  const child = spawn(dir, args, env, under)
   const [exitCode, stdout, stderr] = await Promise.all([
     child.exited,
     new Response(child.stdout).text(),
@@ -36,13 +36,14 @@ export async function stopServing(): Promise<void> {
 }
 
 /** The service on a port the system chooses, once it listens. */
-export async function serve(dir: string, flags: string[] = [], env: Record<string, string> = {}): Promise<Served> {
-  const child = spawn(dir, ['serve', '--json', ...flags], {
-    PORT: '0',
-    VIDIMUS_LOG: 'warn',
-    VIDIMUS_RATE_LIMIT_SCALE: '0',
-    ...env,
-  })
+export async function serve(
+  dir: string,
+  flags: string[] = [],
+  env: Record<string, string> = {},
+  under: string[] = [],
+): Promise<Served> {
+  const settings = { PORT: '0', VIDIMUS_LOG: 'warn', VIDIMUS_RATE_LIMIT_SCALE: '0', ...env }
+  const child = spawn(dir, ['serve', '--json', ...flags], settings, under)
   serving.add(child)
   child.exited.then(() => serving.delete(child))
   const first: ServeLine = JSON.parse(await firstLine(child))
@@ -62,9 +63,10 @@ async function firstLine(child: ReturnType<typeof spawn>): Promise<string> {
   return text
 }
 
-function spawn(dir: string, args: string[], env: Record<string, string>) {
+/** `under` is a program that runs the program. */
+function spawn(dir: string, args: string[], env: Record<string, string>, under: string[] = []) {
   const { PATH = '', HOME = '' } = process.env
-  return Bun.spawn([process.execPath, MAIN, ...args], {
+  return Bun.spawn([...under, process.execPath, MAIN, ...args], {
     env: { PATH, HOME, VIDIMUS_DATA_DIR: dir, ...env },
     stdin: 'ignore',
     stdout: 'pipe',

@@ -36,6 +36,24 @@ describe('read as JSON.parse reads it', () => {
   })
 })
 
+describe('more values than there may be', () => {
+  const limits = { depthMax: 4, valuesMax: 8 }
+  const texts: [values: number, text: string][] = [
+    [8, '[1,2,3,4,5,6,7]'],
+    [8, '{"a":1,"b":[],"c":{"d":[1,2]}}'],
+    [8, '["[,{","\\"",{},[[]]]'],
+    [9, '[1,2,3,4,5,6,7,8]'],
+    [9, '{"a":1,"b":[],"c":{"d":[1,2,3]}}'],
+    [9, '["[,{","\\"",{},[[]],"x"]'],
+    [9, '[[[]],[[]],[[]],[]]'],
+  ]
+  test.each(texts)('%d in %s, where an empty container counts as if it had one', (values, text) => {
+    if (values <= 8) expect(parseStrictJson(text, limits)).toEqual(JSON.parse(text))
+    else expect(() => parseStrictJson(text, limits)).toThrow('too many values')
+    expect(parseStrictJson(text, { depthMax: 4 })).toEqual(JSON.parse(text))
+  })
+})
+
 describe('refused', () => {
   const cases: [string, string][] = [
     ['a name twice', '{"a":1,"a":1}'],

@@ -183,6 +183,14 @@ describe('bombs', () => {
     expect((await outcomeAfter(session, await formOf(session, holder))).outcome).toBe('completed')
   })
 
+  test('an answer has up to 10,000 values, whatever is made of them; with one more it is none', async () => {
+    const session = await openSession(party, QUERIES['dc+sd-jwt'])
+    const answerOf = (values: number) =>
+      encryptedTo(session, { state: session.request.state, error: 'access_denied', x: Array(values - 4).fill(0) })
+    expect(await outcomeAfter(session, await answerOf(10_001))).toMatchObject({ status: 400, outcome: 'pending' })
+    expect(await outcomeAfter(session, await answerOf(10_000))).toMatchObject({ status: 200, outcome: 'wallet_declined' })
+  })
+
   test('certificates that vouch for each other in a circle lead nowhere', async () => {
     const stranger = await circularHolder()
     const session = await openSession(party, QUERIES['dc+sd-jwt'])

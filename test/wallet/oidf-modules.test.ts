@@ -7,36 +7,11 @@ import type { Holder, Mutations } from '../../src/sandbox/wallet.ts'
 import { type ErrorBody, NOON, startApp } from '../helpers/app.ts'
 import { type Cheat, formOf, openSession, type Party, postTo, presentBy, readOf, verdictOf } from '../helpers/exchange.ts'
 import { forgeSdJwt, forgeSigner, holderWith, trust } from '../helpers/forger.ts'
+import { CLAIMS, FORMATS, QUERIES } from '../helpers/queries.ts'
 import { type FormatChoice, holderOf } from '../helpers/wallet.ts'
 
 const YEAR_SECONDS = 365 * 86_400
 const NOW_SECONDS = NOON / 1000
-
-const QUERIES: Record<FormatChoice, object> = {
-  'dc+sd-jwt': {
-    credentials: [
-      {
-        id: 'pid',
-        format: 'dc+sd-jwt',
-        meta: { vct_values: ['urn:eudi:pid:1'] },
-        claims: [{ path: ['family_name'] }, { path: ['given_name'] }],
-      },
-    ],
-  },
-  mso_mdoc: {
-    credentials: [
-      {
-        id: 'mdl',
-        format: 'mso_mdoc',
-        meta: { doctype_value: 'org.iso.18013.5.1.mDL' },
-        claims: [{ path: ['org.iso.18013.5.1', 'family_name'] }, { path: ['org.iso.18013.5.1', 'given_name'] }],
-      },
-    ],
-  },
-}
-
-const FORMATS: FormatChoice[] = ['dc+sd-jwt', 'mso_mdoc']
-const CLAIMS = { family_name: 'Mustermann', given_name: 'Erika' }
 
 const COMPLETED = { outcome: 'completed', signature: [true], binding: [true], trusted: [true], failed: [] }
 const UNBOUND = {
@@ -127,7 +102,7 @@ describe.each(VARIANTS)('$clientIdPrefix, $mode', ({ clientIdPrefix, profile, mo
   })
 
   describe.each(FORMATS)('%s', format => {
-    const body = { query: QUERIES[format] }
+    const body = QUERIES[format]
 
     test('happy-flow', async () => {
       const { answered, verification, session } = await presentBy(party, holder, { body })
@@ -169,12 +144,12 @@ describe.each(VARIANTS)('$clientIdPrefix, $mode', ({ clientIdPrefix, profile, mo
         payload: { cnf: { jwk: { kty: key.kty, crv: key.crv, x: key.x, y: key.y, ...further } } },
       }),
     ])
-    const { verification } = await presentBy(party, wallet, { body: { query: QUERIES['dc+sd-jwt'] } })
+    const { verification } = await presentBy(party, wallet, { body: QUERIES['dc+sd-jwt'] })
     expect(verdictOf(verification)).toEqual(COMPLETED)
   })
 
   test.each(NEGATIVE)('$format $name', async ({ format, mutations, verdict, detail }) => {
-    const { answered, verification, session } = await presentBy(party, holder, { body: { query: QUERIES[format] }, mutations })
+    const { answered, verification, session } = await presentBy(party, holder, { body: QUERIES[format], mutations })
     expect([answered.status, answered.text]).toEqual([200, '{}'])
     expect(verification.status).toBe('failed')
     expect<object>(verdictOf(verification)).toEqual(verdict)

@@ -1,0 +1,54 @@
+// Only damage makes a session that cannot be read. Whoever asks for it, alone or in a list, is answered with 500: a list without it would hide it,
+// and its line without claims or with a status of our own making would be a verdict that nobody gave. Which one it is, is for the operator.
+import type { Deps } from '../deps.ts'
+import { describeFailure } from '../log.ts'
+import { present } from './present.ts'
+import type { Verification } from './schema.ts'
+import { listVerifications, type VerificationWithResult } from './store.ts'
+
+const BATCH = 100
+const NAME_DIGITS = 8
+
+type TellDeps = Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'portraits' | 'audit' | 'log'>
+
+export async function presentOrTell(deps: TellDeps, found: VerificationWithResult): Promise<Verification> {
+  try {
+    return await present(deps, found)
+  } catch (error) {
+    const { id, tenantId } = found.verification
+    const session = deps.audit.subjectOf(id).slice(0, NAME_DIGITS)
+    deps.log.error('verification.unreadable', { tenant: tenantId, session, failure: describeFailure(error) })
+    throw error
+  }
+}
+
+export type Reading = { looked: number; unreadable: string[]; isComplete: boolean }
+
+/** Opens sessions, newest first, until all were seen or the time is up. Between batches everybody else has their turn. */
+export async function findUnreadable(
+  deps: Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'portraits'>,
+  tenantIds: readonly string[],
+  signal: AbortSignal,
+): Promise<Reading> {
+  const reading: Reading = { looked: 0, unreadable: [], isComplete: true }
+  for (const tenantId of tenantIds) {
+    for (const environment of ['live', 'test'] as const) {
+      for (let before = Number.MAX_SAFE_INTEGER; ; ) {
+        if (signal.aborted) return { ...reading, isComplete: false }
+        const page = await listVerifications(deps.db, { tenantId, environment }, { before, limit: BATCH })
+        for (const found of page) if (!(await isReadable(deps, found))) reading.unreadable.push(found.verification.id)
+        reading.looked += page.length
+        if (page.length < BATCH) break
+        before = page.at(-1)?.verification.createdAt ?? 0
+        await new Promise<void>(resolve => setImmediate(resolve))
+      }
+    }
+  }
+  return reading
+}
+
+const isReadable = (deps: Parameters<typeof present>[0], found: VerificationWithResult): Promise<boolean> =>
+  present(deps, found).then(
+    () => true,
+    () => false,
+  )

@@ -1,0 +1,111 @@
+// A session that damage has made unreadable: nobody is told anything wrong of it, and the operator is told which one it is.
+import { Database } from 'bun:sqlite'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { examine } from '../../src/doctor/examine.ts'
+import type { Verification } from '../../src/verifications/schema.ts'
+import { cleanUp, type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'
+import { joinMember } from '../helpers/dashboard.ts'
+import { rows } from '../helpers/devices.ts'
+import { receive, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
+import { verifyWith } from '../helpers/wallet.ts'
+
+afterAll(async () => {
+  stopReceiving()
+  await cleanUp()
+})
+
+/** So many the overview shows. */
+const RECENT = 10
+
+/** Three of them, and the one in the middle is damaged. */
+async function damagedAmongThree(damage: string) {
+  const app = await startApp({ resolve: async () => ['127.0.0.1'] })
+  const tenant = await app.tenant()
+  const ids: string[] = []
+  for (let i = 0; i < 3; i++)
+    ids.push((await verifyWith(app, tenant.key, 'adult', { body: { metadata: { order: `o-${i}` } } })).verification.id)
+  const sqlite = new Database(join(app.dir, 'vidimus.db'))
+  sqlite.run(damage, [ids[1]!])
+  sqlite.close()
+  return { app, tenant, oldest: ids[0]!, damaged: ids[1]!, newest: ids[2]! }
+}
+
+const listOf = (app: TestApp, key: string, query = '') =>
+  app.call<{ data: Verification[] } & Partial<ErrorBody>>('GET', `/v1/verifications${query}`, { key })
+
+const databaseCheck = async (app: TestApp) => (await examine(app.deps, true)).find(({ name }) => name === 'database')
+
+describe.each([
+  ['what it was created with', 'UPDATE verification_sessions SET sealed = zeroblob(length(sealed)) WHERE id = ?'],
+  ['its result', 'UPDATE verification_results SET sealed = zeroblob(length(sealed)) WHERE verification_id = ?'],
+  ['its result, which is gone', 'DELETE FROM verification_results WHERE verification_id = ?'],
+])('with damage to %s', (_, damage) => {
+  test('it is neither shown nor left out: it and every page that holds it are 500, and all other pages are served', async () => {
+    const { app, tenant, damaged, newest, oldest } = await damagedAmongThree(damage)
+    const whole = await listOf(app, tenant.key)
+    expect([whole.status, whole.body.error?.code]).toEqual([500, 'internal_error'])
+    expect(whole.text).not.toContain(damaged)
+    expect((await app.call('GET', `/v1/verifications/${damaged}`, { key: tenant.key })).status).toBe(500)
+    const mia = await joinMember(app, tenant.id, 'mia')
+    const pages = `/tenants/${tenant.id}/verifications`
+    expect((await mia.get(`${pages}?environment=test`)).status).toBe(500)
+    expect((await mia.get(`${pages}/${damaged}?environment=test`)).status).toBe(500)
+    const { body: first } = await listOf(app, tenant.key, '?limit=1')
+    expect(first.data.map(({ id }) => id)).toEqual([newest])
+    expect((await app.call('GET', `/v1/verifications/${oldest}`, { key: tenant.key })).status).toBe(200)
+  })
+
+  test('each time the log has the beginning of what the audit chain calls it, and never its id', async () => {
+    const { app, tenant, damaged } = await damagedAmongThree(damage)
+    await listOf(app, tenant.key)
+    await app.call('GET', `/v1/verifications/${damaged}`, { key: tenant.key })
+    const told = app.logs.map(line => JSON.parse(line)).filter(({ event }) => event === 'verification.unreadable')
+    expect(told).toHaveLength(2)
+    const [{ session, tenant: tenantId, level }] = told
+    expect([session.length, tenantId, level]).toEqual([8, tenant.id, 'error'])
+    const subjects = rows<{ subject: string }>(
+      app.dir,
+      `SELECT DISTINCT subject FROM audit_records WHERE subject LIKE '${session}%'`,
+    )
+    expect(subjects).toEqual([{ subject: app.deps.audit.subjectOf(damaged) }])
+    expect(app.logs.filter(line => line.includes(damaged))).toEqual([])
+  })
+
+  test('the doctor names it; once it is erased, the doctor is content and the list has the others', async () => {
+    const { app, tenant, damaged, newest, oldest } = await damagedAmongThree(damage)
+    const found = await databaseCheck(app)
+    expect(found?.status).toBe('problem')
+    expect(found?.detail).toContain(damaged)
+    expect(found?.detail).not.toContain(newest)
+    expect((await app.call('DELETE', `/v1/verifications/${damaged}`, { key: tenant.key })).status).toBe(200)
+    expect((await databaseCheck(app))?.status).toBe('ok')
+    const { body } = await listOf(app, tenant.key)
+    expect(body.data.map(({ id }) => id)).toEqual([newest, oldest])
+  })
+})
+
+test('a message that failed and belongs to a session that cannot be read stops neither the overview nor the doctor', async () => {
+  const receiver = receive(() => new Response(null, { status: 410 }))
+  const app = await startAppFor([receiver])
+  const tenant = await app.tenant()
+  const body = { webhook_url: receiver.url() }
+  const damaged = (await verifyWith(app, tenant.key, 'adult', { body })).verification.id
+  await untilAttempted(app, damaged, 1)
+  const sqlite = new Database(join(app.dir, 'vidimus.db'))
+  sqlite.run('UPDATE verification_sessions SET sealed = zeroblob(length(sealed)) WHERE id = ?', [damaged])
+  sqlite.close()
+  app.clock.advance(1000)
+  const others: string[] = []
+  for (let i = 0; i < RECENT; i++) others.push((await verifyWith(app, tenant.key, 'adult')).verification.id)
+  const mia = await joinMember(app, tenant.id, 'mia')
+  const overview = await mia.get<{ recent: Verification[]; attention: { code: string }[] }>(
+    `/tenants/${tenant.id}/overview?environment=test`,
+  )
+  expect(overview.status).toBe(200)
+  expect(overview.body.recent.map(({ id }) => id)).toEqual(others.toReversed())
+  expect(app.logs.some(line => line.includes('verification.unreadable'))).toBe(true)
+  const checks = await examine(app.deps, true)
+  expect(checks.filter(({ detail }) => detail.includes('The check itself failed'))).toEqual([])
+  expect(checks.find(({ name }) => name === 'database')?.detail).toContain(damaged)
+})

@@ -1,0 +1,59 @@
+// The routes of the dashboard as its own table has them, each with a path and a body that nothing else refuses.
+import { createApp } from '../../src/app.ts'
+import type { TestApp } from './app.ts'
+import { type Browser, PASSWORD } from './dashboard.ts'
+
+export type Route = { method: string; path: string }
+
+/** What a path can name. */
+export type Things = { verification: string; delivery: string; key: string; device: string; template: string }
+
+export const QUERY = {
+  credentials: [
+    { id: 'm', format: 'dc+sd-jwt', meta: { vct_values: ['https://club.example/m'] }, claims: [{ path: ['level'] }] },
+  ],
+}
+
+export const BODIES: Record<string, unknown> = {
+  'PUT /tenants/:tenant': { name: 'Taken over' },
+  'POST /tenants/:tenant/verifications': { template: 'age_over_18' },
+  'POST /tenants/:tenant/keys': { environment: 'live', scopes: ['verifications:read'], expires_days: null },
+  'POST /tenants/:tenant/keys/:id/roll': { old_expires: 'now' },
+  'POST /tenants/:tenant/devices': { name: 'Till', allowed_templates: ['age_over_18'] },
+  'PUT /tenants/:tenant/templates/:key': { title: 'Member', query: QUERY },
+  'POST /tenants/:tenant/templates/check': { query: QUERY },
+  'POST /tenants': { name: 'Mine' },
+  'POST /users': { name: 'eve', tenant: 'ten_x' },
+  'POST /trust': { environment: 'live', pem: 'x' },
+  'POST /signing': { chain: 'x' },
+  'POST /reauthenticate': { password: PASSWORD },
+  'POST /password': { password: PASSWORD, new_password: 'gravel 7 umbrella north' },
+}
+
+/** Routes that ask for the environment. */
+export const ENVIRONMENTAL = /overview|verifications|devices|deliveries/
+
+export function dashboardRoutes(app: TestApp): Route[] {
+  const table = createApp(app.deps).routes as Route[]
+  return table
+    .filter(({ path }) => path.startsWith('/dashboard/api'))
+    .map(({ method, path }) => ({ method, path: path.replace('/dashboard/api', '') }))
+}
+
+export const nameOf = ({ method, path }: Route): string => `${method} ${path}`
+
+type Named = Things & { tenant: string; environment?: string }
+
+export function askRoute(browser: Browser, route: Route, { tenant, environment = 'test', ...things }: Named) {
+  const path = route.path.replace(':tenant', tenant).replace(':id', idIn(route.path, things)).replace(':key', things.template)
+  const query = ENVIRONMENTAL.test(path) && nameOf(route) !== 'POST /tenants/:tenant/verifications'
+  return browser.send(route.method, `${path}${query ? `?environment=${environment}` : ''}`, { body: BODIES[nameOf(route)] })
+}
+
+function idIn(path: string, { verification, delivery, key, device }: Things): string {
+  if (path.includes('/verifications/')) return verification
+  if (path.includes('/deliveries/')) return delivery
+  if (path.includes('/keys/')) return key
+  if (path.includes('/devices/')) return device
+  return 'none'
+}

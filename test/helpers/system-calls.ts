@@ -1,0 +1,20 @@
+// What a system call answers, changed on the way by strace: for what no test can bring about on a machine of its own.
+import { canTrace } from './kill-at.ts'
+
+/** Runs a program so that it keeps the process id that it is spawned with. */
+export const injecting = (call: string, what: string): string[] => [
+  'strace',
+  '-D',
+  '-f',
+  '-o',
+  '/dev/null',
+  '-e',
+  `trace=${call}`,
+  '-e',
+  `inject=${call}:${what}`,
+]
+
+/** Older ones cannot change what a call has written into memory. */
+export const canInject = canTrace && Bun.spawnSync([...injecting('statfs', 'poke_exit=@arg2=00'), 'true']).success
+
+export const titled = (title: string): string => (canInject ? title : `SKIPPED, because strace is not here or too old: ${title}`)
