@@ -338,7 +338,7 @@ export const MUTANTS: Mutant[] = [
   mutant(
     'a spent refresh token waits for its budget',
     'devices/refresh.ts',
-    'if (known.spentAt === null) deps.limits',
+    'if (!isReused) deps.limits',
     'deps.limits',
     REFRESH,
   ),

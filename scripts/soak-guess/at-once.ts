@@ -27,12 +27,12 @@ export async function atOnce(app: TestApp, soak: Soak): Promise<void> {
     { name: 'pairing codes', heard: 400, most: PLAN.enroll.burst, guess: () => enrollFrom(app, ATTACKER, 'VD-0000-0000') },
     { name: 'keys', heard: 401, most: PLAN.badauth.burst, guess: () => useKeyFrom(app, OTHER_ATTACKER) },
     { name: 'passwords', heard: 401, most: FREE_PASSWORDS, guess: () => logInFrom(app, newAddress(random)) },
-    { name: 'requests', heard: 200, most: PLAN['wallet-get'].burst, guess: () => fetchFrom(app, ATTACKER, id, random) },
+    { name: 'requests', heard: 200, most: PLAN['wallet-get'].burst, guess: () => fetchFrom(app, '203.0.113.9', id, random) },
     {
       name: 'answers',
       heard: 400,
       most: PLAN['wallet-post'].burst,
-      guess: () => answerFrom(app, ATTACKER, id, random),
+      guess: () => answerFrom(app, '203.0.113.10', id, random),
     },
     { name: 'refresh tokens', heard: 400, most: PLAN.refresh.burst, guess: () => refreshFrom(app, ATTACKER, newToken(app)) },
   ]

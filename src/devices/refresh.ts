@@ -17,8 +17,9 @@ export async function refreshDevice(deps: Deps, { client, token, idempotencyKey 
   const presented = { kind: 'refresh' as const, secret: token, hash: sha256Hex(token), idempotencyKey }
   const known = await findToken(deps.db, presented)
   if (!known) throw refused()
-  // Not of a spent one: it ends the device, and must do so at once.
-  if (known.spentAt === null) deps.limits.take('refresh-device', known.deviceId)
+  // A spent one ends its device, and must do so at once; afterwards it is one like any other.
+  const isReused = known.spentAt !== null && known.revokedAt === null
+  if (!isReused) deps.limits.take('refresh-device', known.deviceId)
   const exchange = await deps.write(tx => rotate(deps, tx, presented))
   // Only now: a refusal thrown inside the transaction would undo the revocation.
   if (!exchange) throw refused()
