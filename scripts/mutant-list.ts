@@ -331,8 +331,8 @@ export const MUTANTS: Mutant[] = [
   mutant(
     'strangers spend the budget of a session',
     'access/plugin.ts',
-    'params.sessionId, client]',
-    'params.sessionId]',
+    '.slice(0, ID_CHARS_MAX), client]',
+    '.slice(0, ID_CHARS_MAX)]',
     'http/limits',
   ),
   mutant(

@@ -18,7 +18,7 @@ export type Need = {
   body?: 'json'
 }
 
-/** A route without a key: limited by address and, where the id in the path is the capability, by session. */
+/** A route without a key: limited by address and, where the id in the path is the capability, by session and address. */
 export type Open = {
   perSession?: 'status' | 'wallet-get' | 'wallet-post'
   /** For pages of this service; those of other origins may not read it. */
@@ -31,6 +31,8 @@ export type Open = {
 }
 
 type Params = { id?: string; sessionId?: string }
+/** No session has a longer one; a budget of it is remembered. */
+const ID_CHARS_MAX = 64
 type Context = { request: Request; set: { headers: Record<string, string | number> } }
 
 export function accessPlugin(deps: Deps) {
@@ -58,7 +60,10 @@ export function accessPlugin(deps: Deps) {
     const { client } = traceOf(request)
     const allowances = [deps.limits.take('ip', client)]
     // Of each client by itself: whoever saw the QR code must not be able to use up what the wallet needs.
-    if (open.perSession) allowances.push(deps.limits.take(open.perSession, [params.id ?? params.sessionId, client].join(' ')))
+    if (open.perSession)
+      allowances.push(
+        deps.limits.take(open.perSession, [(params.id ?? params.sessionId)?.slice(0, ID_CHARS_MAX), client].join(' ')),
+      )
     if (open.exchange === 'refresh') allowances.push(deps.limits.take('refresh', client))
     // Only wrong codes are taken from it (guessing.ts).
     if (open.exchange === 'enroll') deps.limits.check('enroll', client)

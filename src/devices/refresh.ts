@@ -17,8 +17,9 @@ export async function refreshDevice(deps: Deps, { client, token, idempotencyKey 
   const presented = { kind: 'refresh' as const, secret: token, hash: sha256Hex(token), idempotencyKey }
   const known = await findToken(deps.db, presented)
   if (!known) throw refused()
-  // A spent one ends its device, and must do so at once; afterwards it is one like any other.
-  const isReused = known.spentAt !== null && known.revokedAt === null
+  // A spent one ends its device, and must do so at once; but not one whose answer was lost, nor when it is ended already.
+  const mayBeRepeat = idempotencyKey !== undefined && known.replaySealed !== null
+  const isReused = known.spentAt !== null && known.revokedAt === null && !mayBeRepeat
   if (!isReused) deps.limits.take('refresh-device', known.deviceId)
   const exchange = await deps.write(tx => rotate(deps, tx, presented))
   // Only now: a refusal thrown inside the transaction would undo the revocation.

@@ -11,7 +11,7 @@ const URI = /^[a-z][a-z0-9+.-]*:(?:[\w.~:/?[\]@!$&'()*+,;=-]|%[0-9a-f]{2})+(?:#(
 const WEB = /^https?:/i
 
 function isUri(value: string): boolean {
-  return URI.test(value) && URL.canParse(value) && (!WEB.test(value) || /^[a-z]+:\/\//i.test(value))
+  return URI.test(value) && URL.canParse(value) && (!WEB.test(value) || /^[a-z]+:\/\/[^/?#]/i.test(value))
 }
 
 type Bounds = { minLength?: number; maxLength?: number }

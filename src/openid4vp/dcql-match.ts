@@ -152,7 +152,7 @@ export function withoutFormats(query: DcqlQuery, supported: ReadonlySet<string>)
     ?.map(set => ({ ...set, options: set.options.filter(option => option.every(id => kept.has(id))) }))
     .filter(({ options, required = true }) => options.length > 0 || required)
   const isAnswerable = sets ? sets.every(({ options }) => options.length > 0) : credentials.length === query.credentials.length
-  if (!isAnswerable || credentials.length === 0) return query
+  if (!isAnswerable || credentials.length === 0 || sets?.length === 0) return query
   const { credential_sets: _, ...rest } = query
-  return { ...rest, credentials, ...(sets && sets.length > 0 && { credential_sets: sets }) }
+  return { ...rest, credentials, ...(sets && { credential_sets: sets }) }
 }

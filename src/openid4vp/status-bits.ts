@@ -6,7 +6,7 @@ import { inflate } from 'node:zlib'
 export type StatusList = { bits: number; bytes: Uint8Array }
 
 /** 32 million statuses of one byte. Inflating stops there, whatever the data would have become. */
-export const INFLATED_BYTES_MAX = 32 * 1024 * 1024
+const INFLATED_BYTES_MAX = 32 * 1024 * 1024
 
 /** On another thread: the largest take a tenth of a second. */
 const inflated = promisify(inflate) as (data: Uint8Array, options: { maxOutputLength: number }) => Promise<Buffer>

@@ -53,6 +53,16 @@ export async function listAuditSeqs(tx: Db, { id, tenantId }: SessionKey): Promi
   return rows.flatMap(({ seq }) => seq ?? [])
 }
 
+/** How many moments a session has, up to a number. */
+export async function countEvents(db: Db, { id, tenantId }: SessionKey, max: number): Promise<number> {
+  const rows = await db
+    .select({ id: verificationEvents.id })
+    .from(verificationEvents)
+    .where(and(eq(verificationEvents.verificationId, id), eq(verificationEvents.tenantId, tenantId)))
+    .limit(max)
+  return rows.length
+}
+
 /** Whether it has happened to a session at all: that a page showed it, that a wallet fetched its request. */
 export async function hasHappened(db: Db, { id, tenantId }: SessionKey, event: 'qr_shown' | 'request_fetched'): Promise<boolean> {
   const rows = await db

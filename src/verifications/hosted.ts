@@ -23,7 +23,8 @@ export async function hostedVerification(deps: HostedDeps, id: string, onShown: 
   const secrets = openSecrets(deps, session)
   const at = deps.now()
   const status = statusAt(session, at)
-  if (status === 'pending') await onShown(session)
+  // Nobody who looks at the page waits for that, or hears when it fails.
+  if (status === 'pending') void onShown(session)
   const tenant = await readTenant(deps.db, session.tenantId)
   const query = await queryOf(deps.db, session, secrets)
   const purpose = secrets.purpose ?? BUILTIN_TEMPLATES.get(session.template ?? '')?.purpose

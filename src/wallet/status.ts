@@ -34,7 +34,7 @@ export function statusFetcher({
         url,
         method: 'GET',
         headers: { accept },
-        limits: { ...LIMITS, totalMs },
+        limits: { ...LIMITS, resolveMs: Math.min(LIMITS.resolveMs, totalMs), totalMs },
         onLargeAnswer: 'fail',
       })
     })
@@ -52,6 +52,8 @@ export async function following(uri: string, call: (url: string) => Promise<Egre
   for (let followed = 0; followed < REDIRECTS_MAX; followed++) {
     const next = redirectIn(answer, url)
     if (next?.protocol !== 'https:') break
+    // It is for whoever reads the page, and never sent.
+    next.hash = ''
     url = next.href
     answer = await call(url)
   }

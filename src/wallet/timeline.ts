@@ -2,7 +2,7 @@ import type { Db } from '#db'
 import type { Deps } from '../deps.ts'
 import { describeFailure } from '../log.ts'
 import { SALT_BYTES } from '../seal.ts'
-import { hasHappened, insertEvent, listEvents } from '../verifications/event-store.ts'
+import { countEvents, hasHappened, insertEvent, listEvents } from '../verifications/event-store.ts'
 import { findSession, type VerificationRow } from '../verifications/store.ts'
 import type { Outcome } from './outcome.ts'
 
@@ -21,6 +21,9 @@ export type SessionEvent = keyof SessionEvents
 type SessionKey = Pick<VerificationRow, 'id' | 'tenantId'>
 
 const EVENTS_MAX = 500
+/** What anybody who saw the QR code can make happen, as often as they like, is written down so often and no more. */
+const REPEATED_EVENTS: readonly SessionEvent[] = ['request_fetched', 'response_unreadable']
+const REPEATED_EVENTS_MAX = 100
 
 /** Kept with the session and erased with it; details hold no claims. `auditSeq` is its record on the audit chain, if it has one. */
 export async function recordEvent<Event extends SessionEvent>(
@@ -31,6 +34,8 @@ export async function recordEvent<Event extends SessionEvent>(
   details: SessionEvents[Event],
   auditSeq: number | null = null,
 ): Promise<void> {
+  if (REPEATED_EVENTS.includes(event) && (await countEvents(tx, { id, tenantId }, REPEATED_EVENTS_MAX)) >= REPEATED_EVENTS_MAX)
+    return
   const salt = Buffer.from(random(SALT_BYTES))
   const sealed = sealer.seal(placeOf({ id, tenantId }, salt), JSON.stringify(details))
   await insertEvent(tx, { verificationId: id, tenantId, at: now(), event, salt, sealed, auditSeq })
@@ -48,19 +53,19 @@ export async function readEvents({ db, sealer }: Pick<Deps, 'db' | 'sealer'>, se
   )
 }
 
-/** Once. Whether it can be written down, on a full disk for example, makes no difference to whoever looks at the page. */
+/** Once, and only where there is room: what is held back on a full disk is for erasing and for what is under way. */
 export async function recordShown(
-  deps: Pick<Deps, 'db' | 'writeSession' | 'now' | 'random' | 'sealer' | 'log'>,
+  deps: Pick<Deps, 'db' | 'writeSession' | 'space' | 'now' | 'random' | 'sealer' | 'log'>,
   session: SessionKey,
 ): Promise<void> {
-  if (await hasHappened(deps.db, session, 'qr_shown')) return
+  if (deps.space.isShort() || (await hasHappened(deps.db, session, 'qr_shown'))) return
   try {
     await deps.writeSession(async tx => {
       const isOpen = (await findSession(tx, session.id))?.status === 'pending'
       if (isOpen && !(await hasHappened(tx, session, 'qr_shown'))) await recordEvent(deps, tx, session, 'qr_shown', {})
     })
   } catch (error) {
-    deps.log.warn('timeline.not_recorded', { failure: describeFailure(error) })
+    deps.log.debug('timeline.not_recorded', { failure: describeFailure(error) })
   }
 }
 

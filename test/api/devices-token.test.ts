@@ -52,6 +52,15 @@ describe('POST /v1/devices/token', () => {
     expect(actors).toEqual([{ actor: 'system' }])
   })
 
+  test('repeats of a lost answer are taken from the budget of the device', async () => {
+    const own = await startApp({ rateLimitScale: 1 })
+    const first = await pair(own, (await own.tenant()).key)
+    const repeat = () => refresh(own, first.refresh_token, 'again-1')
+    const seen: string[] = []
+    for (let i = 0; i < 7; i++) seen.push(outcome(await repeat()))
+    expect(seen).toEqual([...Array.from({ length: 6 }, () => '200'), '429 rate_limit_exceeded'])
+  })
+
   test('a spent refresh token revokes the device also when its budget for refreshing is spent', async () => {
     const own = await startApp({ rateLimitScale: 1 })
     const tenant = await own.tenant()

@@ -264,6 +264,7 @@ describe('templates and destinations', () => {
     'https://shop.example/%2',
     'https://shop.example/#a#b',
     'https:shop.example',
+    'https:///done',
   ])('the redirect_url and webhook_url %j is no URI (RFC 3986): 400', async url => {
     for (const field of ['redirect_url', 'webhook_url'])
       await refused(create({ template: 'age_over_18', [field]: url }), 400, 'invalid_request', /2048 characters/)

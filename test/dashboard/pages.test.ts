@@ -188,6 +188,7 @@ describe('verifications', () => {
     const { id } = session.created
     // Twice: only the first time is a moment.
     for (let i = 0; i < 2; i++) expect((await call(here.app.url, 'GET', `/v/${id}/data`)).status).toBe(200)
+    await here.app.deps.write(() => {})
     await postTo(session, 'response=nonsense', FORM)
     here.app.clock.advance(5)
     const { body } = await here.boss.get<VerificationDetail>(`${here.at}/verifications/${id}?environment=test`)

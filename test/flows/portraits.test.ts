@@ -39,7 +39,7 @@ describe.each(WITH_PORTRAIT.map(({ key }) => key).filter(key => !key.endsWith('_
     expect(stored.claims).toEqual(others)
   })
 
-  test('is not there for a service that starts again, or for whoever has its files', async () => {
+  test('is not there for a service that starts again', async () => {
     const app = await startApp()
     const { key } = await app.tenant()
     const { verification } = await verifyWith(app, key, 'adult', { body: { template } })

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { parseNetworks } from '../../src/addresses.ts'
 import { createVerification, type ErrorBody, startApp } from '../helpers/app.ts'
+import { rows } from '../helpers/devices.ts'
 
 const statuses = async (count: number, act: () => Promise<{ status: number }>) => {
   const seen: number[] = []
@@ -157,4 +158,18 @@ test('at most 64 requests of a key are in work at once, and places are given bac
     )
     expect(again.filter(({ status }) => status === 201)).toHaveLength(64)
   }
+})
+
+test('what anybody can make happen is on the timeline of a session a hundred times, not more', async () => {
+  const app = await startApp()
+  const { key } = await app.tenant()
+  const { id } = await createVerification(app, key)
+  const events = () => rows<{ event: string }>(app.dir, 'SELECT event FROM verification_events').map(({ event }) => event)
+  for (let i = 0; i < 60; i++) {
+    expect((await app.call('GET', `/wallet/request/${id}`)).status).toBe(200)
+    expect((await app.call('POST', `/wallet/response/${id}`, { raw: new URLSearchParams({ x: '1' }) })).status).toBe(400)
+  }
+  expect(events()).toHaveLength(100)
+  await app.call('GET', `/wallet/request/${id}`)
+  expect(events()).toHaveLength(100)
 })

@@ -163,6 +163,8 @@ describe('a query pruned to what a wallet supports', () => {
   })
 
   test('stays whole when nothing could be asked any more', () => {
+    const optional = { ...both, credential_sets: [{ required: false, options: [['pid']] }] }
+    expect(withoutFormats(optional, new Set(['mso_mdoc']))).toBe(optional)
     expect(withoutFormats(both, new Set(['ldp_vc']))).toBe(both)
     expect(withoutFormats({ credentials: both.credentials }, new Set(['mso_mdoc']))).toEqual({ credentials: both.credentials })
   })

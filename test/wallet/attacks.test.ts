@@ -13,7 +13,6 @@ import { type Credential, type Holder, type Mutations, type VpToken, vpToken } f
 import { importSigningKey, SigningProblem } from '../../src/wallet/signing.ts'
 import { following, statusFetcher } from '../../src/wallet/status.ts'
 import { TrustProblem } from '../../src/wallet/trust-settings.ts'
-import { callOut } from '../../src/webhooks/egress-client.ts'
 import { createVerification, NOON, startApp, type TestApp } from '../helpers/app.ts'
 import {
   authorityKey,
@@ -1108,16 +1107,23 @@ describe('33: status lists', () => {
       expect(await follow({ 'https://a.example/1': moved(location) })).toEqual([302, []])
     })
 
+    test('33: without its fragment, which is never sent', async () => {
+      expect(await follow({ 'https://a.example/1': moved('https://b.example/2#top') })).toEqual([200, ['https://b.example/2']])
+    })
+
     test('33: each address on the way is checked: a redirect into the private network leads nowhere', async () => {
-      const own = await startApp({ resolve: async host => [host === 'inside.example' ? '10.0.0.7' : '203.0.114.1'] })
-      const called = await callOut(own.deps.egress, own.deps.resolve, {
-        url: 'https://inside.example/2',
-        method: 'GET',
-        headers: {},
-        limits: { resolveMs: 1000, connectMs: 1000, totalMs: 1000, answerBytes: 1 },
-        onLargeAnswer: 'fail',
+      const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => Response.redirect('https://inside.example/2') })
+      const asked: string[] = []
+      const own = await startApp({
+        config: { egressAllow: parseAllowList(`127.0.0.1:${server.port}`) },
+        resolve: async host => {
+          asked.push(host)
+          return ['10.0.0.7']
+        },
       })
-      expect(called).toMatchObject({ ok: false, failure: 'refused_address' })
+      const fetched = await statusFetcher(own.deps)(`http://127.0.0.1:${server.port}/1`, STATUS_TYPE)
+      expect([fetched, asked]).toEqual([{ ok: false, reason: expect.stringContaining('public internet') }, ['inside.example']])
+      server.stop(true)
     })
   })
 })
