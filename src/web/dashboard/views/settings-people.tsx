@@ -179,16 +179,17 @@ function InviteDialog({ onClose, onInvited }: { onClose: () => void; onInvited: 
 /** The only moment the link exists. */
 function LinkDialog({ linked: { user, url, expires_at }, onClose }: { linked: Linked; onClose: () => void }) {
   const words = useDashboardWords()
+  const common = useCommon()
   const { time } = useFormat()
   return (
-    <Dialog title={words.settings.linkTitle(user.name)} onClose={onClose}>
+    <Dialog title={words.settings.linkTitle(user.name)} holds onClose={onClose}>
       <div class="stack">
         <p class="secondary">{words.settings.linkMore(user.name)}</p>
         <Secret text={url} label={words.settings.link} />
         <p class="hint">{words.settings.linkUntil(time(expires_at))}</p>
         <div class="row end">
           <Button kind="primary" onClick={onClose}>
-            {words.done}
+            {common.haveCopied}
           </Button>
         </div>
       </div>

@@ -11,6 +11,7 @@ export const common: typeof en.common = {
   copied: 'Kopiert',
   marked: 'Markiert: mit der Tastatur kopieren',
   shownOnce: 'Es wird nur dieses eine Mal angezeigt. Jetzt kopieren.',
+  haveCopied: 'Ich habe es kopiert',
   command: 'Befehl',
   orByCommand: 'Oder auf der Befehlszeile:',
   loading: 'Lädt',

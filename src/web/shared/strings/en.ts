@@ -15,6 +15,7 @@ export const common = {
   copied: 'Copied',
   marked: 'Marked: copy it with your keyboard',
   shownOnce: 'This is the only time it is shown. Copy it now.',
+  haveCopied: 'I have copied it',
   command: 'the command',
   orByCommand: 'Or on the command line:',
   loading: 'Loading',
