@@ -89,7 +89,10 @@ async function ofWebhooks(deps: Deps, owner: { tenantId: string; environment: En
     receivers.map(async failing => {
       const newest = failing.reduce((one, other) => (other.createdAt > one.createdAt ? other : one))
       const announced = await announce(deps, newest)
-      return announced && { origin: new URL(announced.url).origin, failed: failing.length, newest_id: newest.id }
+      const waiting = failing.filter(({ status }) => status === 'pending').length
+      return (
+        announced && { origin: new URL(announced.url).origin, failed: failing.length - waiting, waiting, newest_id: newest.id }
+      )
     }),
   )
   return found.flatMap(each => (each ? [{ code: 'webhook_failing' as const, ...each }] : []))

@@ -4,12 +4,13 @@ import { ApiFailure } from '../../shared/api.ts'
 import { Button } from '../../shared/button.tsx'
 import { Field } from '../../shared/field.tsx'
 import { useCommon } from '../../shared/language.tsx'
+import { Notice } from '../../shared/notice.tsx'
 import { Seal } from '../../shared/seal.tsx'
 import { useAction } from '../action.ts'
 import { callOpen } from '../client.ts'
 import { Problem } from '../problem.tsx'
 import { useDashboardWords } from '../words.ts'
-import { EntranceFrame } from './entrance-frame.tsx'
+import { type Entrance, EntranceFrame } from './entrance-frame.tsx'
 import { NewPassword } from './new-password.tsx'
 
 const USER_NAME = '[a-z0-9][a-z0-9._@+\\-]{1,63}'
@@ -45,10 +46,22 @@ export function OneTimeLinkView({ token, onIn, onLogIn }: Props) {
 
 function DeadLink({ problem, onLogIn }: { problem: unknown; onLogIn: () => void }) {
   const words = useDashboardWords().entrance
+  const [entrance, setEntrance] = useState<Entrance>()
+  useEffect(() => {
+    // Without an answer the link is as dead as before.
+    callOpen<Entrance>('entrance').then(setEntrance, () => {})
+  }, [])
+  const isRefused = problem instanceof ApiFailure && problem.status < 500
   return (
     <EntranceFrame title={words.linkDead}>
-      {/* A token of the wrong form is no better than one that is used. */}
-      <Problem of={problem instanceof ApiFailure && problem.status === 400 ? DEAD : problem} />
+      {isRefused && entrance?.needs_setup ? (
+        <Notice tone="no" alert>
+          {words.linkDeadSetup}
+        </Notice>
+      ) : (
+        // A token of the wrong form is no better than one that is used.
+        <Problem of={problem instanceof ApiFailure && problem.status === 400 ? DEAD : problem} />
+      )}
       <Button kind="primary" onClick={onLogIn}>
         {words.toLogin}
       </Button>

@@ -277,6 +277,7 @@ export const dashboard: typeof en.dashboard = {
     plainHttp: 'Diese Seite kam über einfaches http von einem anderen Rechner, deshalb nimmt sie kein Passwort an.',
     plainHttpMore: 'Öffnen Sie sie über https oder am Rechner selbst als http://localhost.',
     forgot: 'Vergessen? Ein Eigentümer kann Ihnen unter Einstellungen, Personen einen neuen Link machen.',
+    forgotOwner: 'Der einzige Eigentümer bekommt ihn auf dem Server, mit dem Befehl',
     setup: 'Dashboard einrichten',
     setupMore: 'Damit gehört Ihnen diese Installation: Sie sehen alle Geschäfte und laden andere ein.',
     setupDo: 'Mein Konto anlegen',
@@ -286,6 +287,8 @@ export const dashboard: typeof en.dashboard = {
     resetMore: 'Überall sonst werden Sie abgemeldet.',
     choose: 'Passwort setzen und anmelden',
     linkDead: 'Dieser Link geht nicht',
+    linkDeadSetup:
+      'Er ist zu alt, und dieses Dashboard hat noch niemand eingerichtet. Der nächste Start des Dienstes gibt einen neuen aus.',
     toLogin: 'Zur Anmeldung',
     firstShop: 'Wie heißt Ihr Geschäft?',
     firstShopMore: 'Diesen Namen lesen Kundinnen und Kunden in ihrer Wallet, wenn Sie fragen. Er lässt sich später ändern.',
@@ -351,7 +354,13 @@ export const dashboard: typeof en.dashboard = {
         action: 'Geräte ansehen',
       },
       webhook_failing: {
-        sentence: (origin, failed) => `${origin} nimmt unsere Ereignisse nicht an: ${failed} fehlgeschlagen.`,
+        sentence: (origin, { failed, waiting }) => {
+          const parts = [
+            failed > 0 && `${failed} fehlgeschlagen`,
+            waiting > 0 && (waiting === 1 ? '1 wird noch einmal versucht' : `${waiting} werden noch einmal versucht`),
+          ]
+          return `${origin} nimmt unsere Ereignisse nicht an: ${parts.filter(Boolean).join(', ')}.`
+        },
         action: 'Zustellungen ansehen',
       },
     },
@@ -379,6 +388,7 @@ export const dashboard: typeof en.dashboard = {
     reason: 'Grund',
     emptyTitle: { test: 'Noch keine Prüfungen in Test', live: 'Noch keine Prüfungen in Live' },
     empty: 'Eine Prüfung ist eine Frage an einen Menschen. Sie wartet auf die Wallet und sagt dann Ja oder Nein mit dem Grund.',
+    liveKey: 'Schlüssel für Live anlegen',
     noMatch: 'Dazu passt nichts.',
     erased: 'Endgültig gelöscht.',
     clear: 'Alle zeigen',
@@ -665,6 +675,7 @@ export const dashboard: typeof en.dashboard = {
     replayFailedMore: 'Jedes fehlgeschlagene Ereignis dieser Umgebung wird noch einmal gesendet, wenn nötig mit neuen Versuchen.',
     secretGone: 'Ein Geheimnis, das hier signiert hat, wurde seither beendet; seine Signaturen lassen sich nicht mehr zeigen.',
     notSent: 'Gesendet wurde noch nichts.',
+    tryInTest: 'Ihren Server in Test ausprobieren',
     emptyTitle: 'Noch keine Zustellungen',
     empty: 'Nennen Sie beim Anlegen einer Prüfung eine webhook_url, und jeder Versuch, ihr Ergebnis zuzustellen, steht hier.',
   },
@@ -676,6 +687,7 @@ export const dashboard: typeof en.dashboard = {
     addMore:
       'Fügen Sie das Zertifikat ein, das der Aussteller oder Ihr Staat zum Prüfen seiner Ausweise veröffentlicht. Jedes Zertifikat im Text wird hinzugefügt.',
     pem: 'Zertifikat (PEM)',
+    pemMissing: 'Darin ist kein Zertifikat. Eines beginnt mit -----BEGIN CERTIFICATE-----.',
     label: 'Bezeichnung',
     labelHint: 'Wie Sie ihn nennen, zum Beispiel „Bundesrepublik“. Leer gilt der Name im Zertifikat.',
     trustedFor: 'Gilt für',
@@ -714,6 +726,7 @@ export const dashboard: typeof en.dashboard = {
     at: 'Zeit',
     actor: 'Wer',
     action: 'Was',
+    actors: { 'command line': 'Befehlszeile', wallet: 'Wallet', system: 'Dieser Dienst' },
     erasedDetails: 'Die Einzelheiten wurden mit ihrem Gegenstand gelöscht.',
     hash: 'Hash des Eintrags',
     scope: 'Welche Einträge',
@@ -1056,6 +1069,12 @@ export const sandbox: typeof en.sandbox = {
     },
     busy: { title: 'Zu viel auf einmal.', more: 'Der Dienst bittet um einen Augenblick Geduld. Versuchen Sie es noch einmal.' },
     unreachable: { title: 'Der Dienst antwortet nicht.', more: 'Sehen Sie nach, ob er läuft, und versuchen Sie es noch einmal.' },
+  },
+  unreadable: {
+    'the link names no client_id': 'Der Link nennt keine client_id.',
+    'request_uri_method comes without request_uri': 'Der Link nennt request_uri_method, aber keine request_uri.',
+    'request_uri_method is neither get nor post': 'request_uri_method ist weder get noch post.',
+    'request_uri has a fragment': 'request_uri hat ein Fragment.',
   },
   happened: 'Was geschehen ist',
   nothingYet: 'Noch nichts. Öffnen Sie eine Anfrage, dann zeigt sich hier das Protokoll.',

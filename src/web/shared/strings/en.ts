@@ -370,6 +370,7 @@ export const dashboard = {
     plainHttp: 'This page came over plain http from another machine, so it takes no password.',
     plainHttpMore: 'Open it over https, or on the machine itself as http://localhost.',
     forgot: 'Forgotten? An owner can make you a new link under Settings, People.',
+    forgotOwner: 'The only owner gets one on the server, by the command',
     setup: 'Set up this dashboard',
     setupMore: 'You become the owner of this installation: you see all shops and invite others.',
     setupDo: 'Create my account',
@@ -379,6 +380,7 @@ export const dashboard = {
     resetMore: 'You will be signed out everywhere else.',
     choose: 'Set password and log in',
     linkDead: 'This link does not work',
+    linkDeadSetup: 'It is too old, and nobody has set up this dashboard yet. The next start of the service prints a new one.',
     toLogin: 'To the log-in',
     firstShop: 'Name your shop',
     firstShopMore: 'Customers read this name in their wallet when you ask them. It can be changed later.',
@@ -444,7 +446,13 @@ export const dashboard = {
         action: 'See the devices',
       },
       webhook_failing: {
-        sentence: (origin: string, failed: string) => `${origin} does not take our events: ${failed} failed.`,
+        sentence: (origin: string, { failed, waiting }: { failed: number; waiting: number }) => {
+          const parts = [
+            failed > 0 && `${failed} failed`,
+            waiting > 0 && (waiting === 1 ? '1 is tried again' : `${waiting} are tried again`),
+          ]
+          return `${origin} does not take our events: ${parts.filter(Boolean).join(', ')}.`
+        },
         action: 'See the deliveries',
       },
     },
@@ -471,6 +479,7 @@ export const dashboard = {
     reason: 'Reason',
     emptyTitle: { test: 'No verifications in Test yet', live: 'No verifications in Live yet' },
     empty: 'A verification is one question to one customer. It waits for their wallet, then says yes or no with the reason.',
+    liveKey: 'Create a live key',
     noMatch: 'Nothing matches this filter.',
     erased: 'Erased for good.',
     clear: 'Show all',
@@ -749,6 +758,7 @@ export const dashboard = {
     replayFailedMore: 'Every failed event of this environment is sent once more, with new attempts if needed.',
     secretGone: 'A secret that signed this was dropped since, so its signatures cannot be shown any more.',
     notSent: 'Nothing was sent yet.',
+    tryInTest: 'Try your server in Test',
     emptyTitle: 'No deliveries yet',
     empty: 'Give a webhook_url when you create a verification, and each attempt to deliver its result is listed here.',
   },
@@ -760,6 +770,7 @@ export const dashboard = {
     addMore:
       'Paste the certificate that the issuer or your state publishes for checking its documents. Each certificate in the text is added.',
     pem: 'Certificate (PEM)',
+    pemMissing: 'This holds no certificate. One begins with -----BEGIN CERTIFICATE-----.',
     label: 'Label',
     labelHint: 'As you call it, for example “German state”. Empty takes the name in the certificate.',
     trustedFor: 'Counts for',
@@ -797,6 +808,7 @@ export const dashboard = {
     at: 'Time',
     actor: 'Who',
     action: 'What',
+    actors: { 'command line': 'Command line', wallet: 'Wallet', system: 'This service' } as Record<string, string>,
     erasedDetails: 'Details were erased with their subject.',
     hash: 'Hash of the record',
     scope: 'Which records',
@@ -905,7 +917,7 @@ export const dashboard = {
     lastLogin: 'Last log-in',
     ownerOf: 'All shops (owner)',
     linkTitle: (name: string) => `A link for ${name}`,
-    linkMore: (name: string) => `Give it to ${name} on a safe way. It works once.`,
+    linkMore: (name: string) => `Hand it over to ${name} in a safe way. It works once.`,
     linkUntil: (when: string) => `It works until ${when}.`,
     link: 'the link',
     resetLink: 'New link',
@@ -1052,6 +1064,8 @@ export const sandbox = {
     busy: { title: 'Too much at once.', more: 'The service asks for a moment of patience. Try again.' },
     unreachable: { title: 'The service does not answer.', more: 'Check that it runs, and try again.' },
   },
+  /** Why a link is none, by the wallet's own reason. */
+  unreadable: {} as Record<string, string>,
   happened: 'What happened',
   nothingYet: 'Nothing yet. Open a request, and the protocol unfolds here.',
   requested: 'The request came',
