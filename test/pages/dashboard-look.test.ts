@@ -137,7 +137,7 @@ browserTest('it works under the path that the service is published at', async op
   await page.getByRole('button', { name: 'Create key' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
   await page.getByText(`${proxy.origin}/check/v1/verifications`).waitFor()
-  await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'I have copied it' }).click()
   const icon = await page.locator('link[rel=icon]').evaluate(link => (link as HTMLLinkElement).href)
   expect(icon).toStartWith(`${proxy.origin}/check/assets/`)
   await page.reload()
