@@ -76,6 +76,37 @@ browserTest('no view is wider than a phone, nor than the screen at 200 and 400 %
   expect(page.complaints).toEqual([])
 })
 
+browserTest('on a phone in German no name touches its value, no word is broken, and all tabs are seen', async openPage => {
+  const app = await startForBrowser()
+  const { key } = await app.tenant({ name: 'Weinhandlung' })
+  const { verification } = await verifyWith(app, key, 'adult', { body: { template: 'driving_licence' } })
+  const { verification: age } = await verifyWith(app, key, 'adult', { body: { template: 'eu_av_age_18' } })
+  const { page } = await enter(app, openPage, `/dashboard/verifications/${verification.id}`, { locale: 'de-DE', viewport: PHONE })
+  await page.getByText('Ausweisnummer').waitFor()
+  const touching = await page.locator('.claims .facts > div').evaluateAll(facts =>
+    facts
+      .filter(fact => {
+        const name = document.createRange()
+        name.selectNodeContents(fact.querySelector('dt')!)
+        return fact.querySelector('dd')!.getBoundingClientRect().left - name.getBoundingClientRect().right < 12
+      })
+      .map(fact => fact.textContent),
+  )
+  expect(touching).toEqual([])
+  await shoot(page, 'dashboard-de-driving-licence')
+  await page.goto(`/dashboard/verifications/${age.id}`)
+  const title = page.locator('.credential h4')
+  await title.getByText('EU-Altersnachweis').waitFor()
+  const lineHeight = await title.evaluate(element => Number.parseFloat(getComputedStyle(element).lineHeight))
+  expect((await title.boundingBox())?.height).toBeLessThan(lineHeight * 1.5)
+  await shoot(page, 'dashboard-de-age')
+  await page.goto('/dashboard/settings')
+  await page.getByRole('tab').last().waitFor()
+  const rights = await page.getByRole('tab').evaluateAll(tabs => tabs.map(tab => tab.getBoundingClientRect().right))
+  expect(Math.max(...rights)).toBeLessThanOrEqual(PHONE.width)
+  await shoot(page, 'dashboard-de-settings')
+})
+
 browserTest('a German browser reads German, to the last word of the main views', async openPage => {
   const app = await startForBrowser()
   const shop = await fill(app, 'Weinhandlung')

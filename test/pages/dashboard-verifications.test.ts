@@ -183,7 +183,7 @@ describe('the detail', () => {
     await shoot(page, 'dashboard-tampered')
     const query = { credentials: [{ id: 'pid', format: 'dc+sd-jwt', meta: { vct_values: ['urn:eudi:pid:1'] } }] }
     const unread = await openSession({ app, key }, { query })
-    await postTo(unread, await encryptedTo(unread, { vp_token: { pid: ['no document'] } }))
+    await postTo(unread, await encryptedTo(unread, { state: unread.request.state, vp_token: { pid: ['no document'] } }))
     await page.goto(`/dashboard/verifications/${unread.created.id}`)
     await panel(page).getByRole('heading', { name: 'Document that could not be read', level: 4 }).waitFor()
     await expectAccessible(page)
