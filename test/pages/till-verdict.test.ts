@@ -24,6 +24,20 @@ describe('the verdict', () => {
     expect(page.complaints).toEqual([])
   })
 
+  browserTest('in German leaves room below its J on a phone', async openPage => {
+    const { app, page } = await openTill(openPage)
+    const uri = await ask(page)
+    await page.getByRole('button', { name: 'Deutsch' }).click()
+    await page.setViewportSize({ width: 390, height: 844 })
+    await answer(app, uri)
+    await heading(page, 'Ja').waitFor()
+    const word = await heading(page, 'Ja').boundingBox()
+    const sentence = await page.locator('.sentence').boundingBox()
+    // The word is 96 px high, and a J reaches a fifth of that below its line.
+    expect((sentence?.y ?? 0) - ((word?.y ?? 0) + 96)).toBeGreaterThanOrEqual(16)
+    await look(page, 'ja')
+  })
+
   browserTest('shows the photo to compare, and of an age nothing else', async openPage => {
     const { app, page } = await openTill(openPage)
     await answer(app, await ask(page, 'Age 18 or over, with photo'))
