@@ -27,7 +27,11 @@ describe('trust', () => {
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Certificate (PEM)').fill('not a certificate')
     await dialog.getByRole('button', { name: 'Add issuer' }).click()
+    await dialog.getByText('This holds no certificate.').waitFor()
+    await dialog.getByLabel('Certificate (PEM)').fill('-----BEGIN CERTIFICATE-----\nnone\n-----END CERTIFICATE-----')
+    await dialog.getByRole('button', { name: 'Add issuer' }).click()
     await dialog.getByRole('alert').getByText('invalid_request').waitFor()
+    expect(await dialog.getByRole('alert').textContent()).toStartWith('The file holds no readable certificate')
     const { der } = await issueAuthority()
     await dialog
       .locator('input[type=file]')

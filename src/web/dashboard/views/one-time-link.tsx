@@ -46,22 +46,21 @@ export function OneTimeLinkView({ token, onIn, onLogIn }: Props) {
 
 function DeadLink({ problem, onLogIn }: { problem: unknown; onLogIn: () => void }) {
   const words = useDashboardWords().entrance
-  const [entrance, setEntrance] = useState<Entrance>()
+  const [needsSetup, setNeedsSetup] = useState<boolean>()
   useEffect(() => {
-    // Without an answer the link is as dead as before.
-    callOpen<Entrance>('entrance').then(setEntrance, () => {})
+    if (!(problem instanceof ApiFailure)) return setNeedsSetup(false)
+    const cannotTell = () => setNeedsSetup(false)
+    callOpen<Entrance>('entrance').then(({ needs_setup }) => setNeedsSetup(needs_setup), cannotTell)
   }, [])
-  const isRefused = problem instanceof ApiFailure && problem.status < 500
   return (
     <EntranceFrame title={words.linkDead}>
-      {isRefused && entrance?.needs_setup ? (
+      {needsSetup && (
         <Notice tone="no" alert>
           {words.linkDeadSetup}
         </Notice>
-      ) : (
-        // A token of the wrong form is no better than one that is used.
-        <Problem of={problem instanceof ApiFailure && problem.status === 400 ? DEAD : problem} />
       )}
+      {/* A token of the wrong form is no better than one that is used. */}
+      {needsSetup === false && <Problem of={problem instanceof ApiFailure && problem.status === 400 ? DEAD : problem} />}
       <Button kind="primary" onClick={onLogIn}>
         {words.toLogin}
       </Button>

@@ -288,7 +288,7 @@ export const dashboard: typeof en.dashboard = {
     choose: 'Passwort setzen und anmelden',
     linkDead: 'Dieser Link geht nicht',
     linkDeadSetup:
-      'Er ist zu alt, und dieses Dashboard hat noch niemand eingerichtet. Der nächste Start des Dienstes gibt einen neuen aus.',
+      'Er gilt nicht mehr, und dieses Dashboard hat noch niemand eingerichtet. Der nächste Start des Dienstes gibt einen neuen aus.',
     toLogin: 'Zur Anmeldung',
     firstShop: 'Wie heißt Ihr Geschäft?',
     firstShopMore: 'Diesen Namen lesen Kundinnen und Kunden in ihrer Wallet, wenn Sie fragen. Er lässt sich später ändern.',

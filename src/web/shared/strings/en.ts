@@ -380,7 +380,8 @@ export const dashboard = {
     resetMore: 'You will be signed out everywhere else.',
     choose: 'Set password and log in',
     linkDead: 'This link does not work',
-    linkDeadSetup: 'It is too old, and nobody has set up this dashboard yet. The next start of the service prints a new one.',
+    linkDeadSetup:
+      'It is no longer valid, and nobody has set up this dashboard yet. The next start of the service prints a new one.',
     toLogin: 'To the log-in',
     firstShop: 'Name your shop',
     firstShopMore: 'Customers read this name in their wallet when you ask them. It can be changed later.',
