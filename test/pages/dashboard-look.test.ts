@@ -2,6 +2,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
+import { saveTemplate } from '../../src/templates/save.ts'
 import { cleanUp, type TestApp } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
 import { enter, startForBrowser } from '../helpers/dashboard-page.ts'
@@ -118,6 +119,11 @@ browserTest('a German browser reads German, to the last word of the main views',
   await page.goto(`/dashboard/verifications/${shop.refused.id}`)
   await page.locator('.panel').getByText('Der Ausweis ist lesbar, aber sein Aussteller steht nicht auf Ihrer Liste.').waitFor()
   await shoot(page, 'dashboard-de-refused')
+  await saveTemplate(app.deps, { tenantId: shop.id, key: 'own', title: 'Eigene', query: { credentials: [] } }, 'command line')
+  await page.goto('/dashboard/audit')
+  await page.getByRole('cell', { name: 'Befehlszeile', exact: true }).waitFor()
+  expect(await page.getByText('command line').count()).toBe(0)
+  await shoot(page, 'dashboard-de-audit')
   await page.goto('/dashboard/keys')
   await page.getByRole('button', { name: 'Schlüssel anlegen' }).click()
   await page.getByRole('dialog').getByText('Prüfungen löschen').waitFor()
