@@ -176,7 +176,7 @@ describe('a key', () => {
 /** Seen at each width, with nothing cut. */
 async function expectTold(page: Page, name: string, told: readonly (string | RegExp)[]): Promise<void> {
   const row = page.getByRole('row').filter({ hasText: name })
-  for (const width of [390, 820, 1440]) {
+  for (const width of [390, 820, 1000, 1440]) {
     await page.setViewportSize({ width, height: 900 })
     const cut = await row
       .getByRole('cell')
