@@ -2,7 +2,7 @@ import type { Environment } from '../access/scopes.ts'
 import type { Deps } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
 import { isoUtc } from '../time.ts'
-import { announce } from '../verifications/announce.ts'
+import { announce, readReceiver } from '../verifications/announce.ts'
 import type { Verification } from '../verifications/schema.ts'
 import { type BrowsedDelivery, browseDeliveries, readDelivery } from '../webhooks/browse.ts'
 import { presentAttempt } from '../webhooks/log.ts'
@@ -16,6 +16,7 @@ import type {
   DeliveryDetail,
   DeliveryFilter,
   DeliveryPage,
+  ListedDelivery,
   ReplayedDeliveries,
   SentMessage,
 } from './webhook-schema.ts'
@@ -33,7 +34,13 @@ export async function readDeliveryPage(
 ): Promise<DeliveryPage> {
   const wanted = { ...filter, verificationId: verification, limit }
   const { deliveries, nextBefore } = await browseDeliveries(deps, { tenantId, environment }, wanted)
-  return { data: deliveries.map(summaryOf), next_before: nextBefore }
+  return { data: await Promise.all(deliveries.map(each => listed(deps, each))), next_before: nextBefore }
+}
+
+async function listed(deps: Deps, browsed: BrowsedDelivery): Promise<ListedDelivery> {
+  // One that cannot be read must not hide the others.
+  const url = await readReceiver(deps, browsed.delivery).catch(() => undefined)
+  return { ...summaryOf(browsed), ...(url !== undefined && { receiver: new URL(url).host }) }
 }
 
 export async function readLoggedDeliveries(deps: Deps, place: Place, verificationId: string): Promise<LoggedDelivery[]> {

@@ -29,7 +29,8 @@ export function weaknessOf(password: string, userName: string): string | undefin
   const names = [SERVICE, ...userName.toLowerCase().split(/[^a-z0-9]+/)].filter(part => part.length >= NAME_PART_MIN)
   if (names.some(part => lettersOf(plain).includes(part)))
     return 'The password contains your name or that of this service; leave both out.'
-  if (new Set(plain).size < DISTINCT_MIN || isRepeated(plain)) return 'The password repeats itself; choose a longer variety.'
+  if (new Set(plain).size < DISTINCT_MIN || isRepeated(plain))
+    return 'The password repeats the same few characters; use more different ones.'
   if (piecesOf(lettersOf(plain)) < PIECES_MIN)
     return 'The password is made of what many people use: common words, years, or keys in a row.'
   return undefined

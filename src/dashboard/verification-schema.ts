@@ -17,8 +17,14 @@ export const Attention = Type.Union([
   Exactly({ code: Type.Literal('public_url_not_https'), public_url: Type.String() }),
   Exactly({ code: Type.Literal('public_url_local'), public_url: Type.String() }),
   Exactly({ code: Type.Literal('pairing_lapsed'), device_id: Type.String(), name: Type.String(), lapsed_at: Timestamp }),
-  /** One for each receiver: what failed lately, or is failing now. */
-  Exactly({ code: Type.Literal('webhook_failing'), origin: Type.String(), failed: Type.Integer(), newest_id: Type.String() }),
+  /** One for each receiver: what failed lately for good, and what waits for its next attempt. */
+  Exactly({
+    code: Type.Literal('webhook_failing'),
+    origin: Type.String(),
+    failed: Type.Integer(),
+    waiting: Type.Integer(),
+    newest_id: Type.String(),
+  }),
 ])
 export type Attention = typeof Attention.static
 

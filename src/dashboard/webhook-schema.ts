@@ -25,8 +25,15 @@ export const DeliveryFilter = Exactly({
 })
 export type DeliveryFilter = typeof DeliveryFilter.static
 
+export const ListedDelivery = Exactly({
+  ...DeliverySummary.properties,
+  /** Whose host; the path may hold what only the receiver should know. */
+  receiver: Type.Optional(Type.String()),
+})
+export type ListedDelivery = typeof ListedDelivery.static
+
 export const DeliveryPage = Exactly({
-  data: Type.Array(DeliverySummary),
+  data: Type.Array(ListedDelivery),
   /** For `before` of the next page, which a filter may leave short or empty; null when there is nothing older. */
   next_before: Nullable(Type.String()),
 })

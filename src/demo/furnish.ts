@@ -8,10 +8,10 @@ import type { Receiver } from './receiver.ts'
 
 const ACTOR = 'demo'
 
-/** A template of the shop's own, beside the built-in ones. */
+/** A template of the shop's own, beside the built-in ones; its title is in both languages, since a shop has but one. */
 const PARCEL = {
   key: 'parcel',
-  title: 'Name, to hand over a parcel',
+  title: 'Name (parcel / Paket)',
   query: {
     credentials: [
       {

@@ -316,7 +316,7 @@ export async function listPlacedDeliveries(
 /** The words of the index: SQLite uses it only for these. */
 const isFailing = sql`${webhookDeliveries.attempts} > 0 AND ${webhookDeliveries.status} IN ('pending', 'failed')`
 
-export type FailingDelivery = Pick<DeliveryRow, 'id' | 'tenantId' | 'verificationId' | 'lane' | 'createdAt'>
+export type FailingDelivery = Pick<DeliveryRow, 'id' | 'tenantId' | 'verificationId' | 'lane' | 'status' | 'createdAt'>
 
 /** What failed at or after a time, or has not succeeded so far, among the latest of the tenant; the latest first. */
 export async function listFailing(
@@ -324,9 +324,9 @@ export async function listFailing(
   { tenantId, environment }: Owner,
   { since, latest }: { since: number; latest: number },
 ): Promise<FailingDelivery[]> {
-  const { id, verificationId, lane, createdAt, dueAt } = webhookDeliveries
+  const { id, verificationId, lane, status, createdAt, dueAt } = webhookDeliveries
   const failing = db
-    .select({ id, tenantId: webhookDeliveries.tenantId, verificationId, lane, createdAt, dueAt })
+    .select({ id, tenantId: webhookDeliveries.tenantId, verificationId, lane, status, createdAt, dueAt })
     .from(webhookDeliveries)
     .where(and(isFailing, eq(webhookDeliveries.tenantId, tenantId), sql`${dueAt} >= ${since}`))
     .orderBy(desc(dueAt))
@@ -339,6 +339,7 @@ export async function listFailing(
       tenantId: failing.tenantId,
       verificationId: failing.verificationId,
       lane: failing.lane,
+      status: failing.status,
       createdAt: failing.createdAt,
     })
     .from(failing)

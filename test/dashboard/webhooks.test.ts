@@ -70,6 +70,7 @@ describe('the log', () => {
     const bad = await send(here, { persona: 'minor' })
     const live = await send(here, { key: here.shop.liveKey })
     const { data, next_before } = await pageOf(here, 'environment=test')
+    const receiver = `shop.example:${here.receiver.port}`
     expect(next_before).toBeNull()
     expect(data).toEqual([
       {
@@ -80,6 +81,7 @@ describe('the log', () => {
         attempts: 1,
         last_attempt: { attempt: 1, at: '2026-03-04T12:00:01.020Z', outcome: 'gone', http_status: 410 },
         created_at: '2026-03-04T12:00:01.020Z',
+        receiver,
         request_id: expect.stringMatching(/^req_/),
       },
       {
@@ -90,6 +92,7 @@ describe('the log', () => {
         attempts: 1,
         last_attempt: { attempt: 1, at: '2026-03-04T12:00:00.010Z', outcome: 'delivered', http_status: 204 },
         created_at: '2026-03-04T12:00:00.010Z',
+        receiver,
         request_id: expect.stringMatching(/^req_/),
       },
     ])
@@ -350,7 +353,7 @@ describe('a receiver that fails needs attention', () => {
       ({ code }) => code === 'webhook_failing',
     )
 
-  test('with how many of its deliveries failed or are failing, and the newest, for each receiver and environment', async () => {
+  test('with how many of its deliveries failed, how many wait for another attempt, and the newest, for each receiver and environment', async () => {
     const here = await place()
     await send(here)
     expect(await failing(here)).toEqual([])
@@ -360,13 +363,20 @@ describe('a receiver that fails needs attention', () => {
     const other = await send(here, { url: here.receiver.url('/x', 'other.example') })
     here.receiver.answer(() => new Response(null, { status: 410 }))
     const gone = await send(here)
-    const newest = { code: 'webhook_failing', origin: `http://shop.example:${here.receiver.port}`, failed: 2, newest_id: gone.id }
+    const newest = {
+      code: 'webhook_failing',
+      origin: `http://shop.example:${here.receiver.port}`,
+      failed: 1,
+      waiting: 1,
+      newest_id: gone.id,
+    }
     expect(await failing(here)).toHaveLength(2)
     expect(await failing(here)).toContainEqual(newest as never)
     expect(await failing(here)).toContainEqual({
       ...newest,
       origin: `http://other.example:${here.receiver.port}`,
-      failed: 1,
+      failed: 0,
+      waiting: 1,
       newest_id: other.id,
     } as never)
     expect(await failing(here, 'live')).toEqual([])

@@ -51,6 +51,18 @@ describe('the first start', () => {
     await heading(page, 'Overview').waitFor()
   })
 
+  browserTest('a link that is too old says where the next one comes from', async openPage => {
+    const app = await startForBrowser()
+    const link = (await openSetup(app.deps)) ?? ''
+    app.clock.advance(3_600_001)
+    const page = await openPage(app.deps.config.publicUrl)
+    await page.goto(link)
+    await page.getByRole('alert').getByText('The next start of the service prints a new one.').waitFor()
+    expect(await page.getByText('Ask for a new one').count()).toBe(0)
+    await expectAccessible(page)
+    await shoot(page, 'dashboard-link-too-old')
+  })
+
   browserTest('without the link says where it is to be found', async openPage => {
     const app = await startForBrowser()
     const page = await openPage(app.deps.config.publicUrl)
@@ -70,6 +82,7 @@ describe('the log-in', () => {
     await page.goto('/dashboard/keys?environment=live')
     await heading(page, 'Log in').waitFor()
     await expectAccessible(page)
+    await page.getByText('vidimus user reset NAME').waitFor()
     await shoot(page, 'dashboard-login')
     await logIn(page, OWNER, 'not the password at all')
     await page.getByRole('alert').getByText('Name or password is wrong.').waitFor()

@@ -6,7 +6,7 @@ import { cleanUp } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
 import { PASSWORD } from '../helpers/dashboard.ts'
 import { enter, startForBrowser } from '../helpers/dashboard-page.ts'
-import { enroll } from '../helpers/devices.ts'
+import { enroll, pair } from '../helpers/devices.ts'
 
 afterAll(cleanUp)
 
@@ -46,7 +46,7 @@ describe('a key', () => {
     const made = await app.call<{ id: string }>('POST', '/v1/verifications', { key, body: { template: 'age_over_18' } })
     expect(made.status).toBe(201)
     expect((await app.call('DELETE', `/v1/verifications/${made.body.id}`, { key })).status).toBe(403)
-    await dialog.getByRole('button', { name: 'Done' }).click()
+    await dialog.getByRole('button', { name: 'I have copied it' }).click()
     await page.getByRole('cell', { name: 'Web shop', exact: true }).waitFor()
     expect(await page.content()).not.toContain(key)
     await expectAccessible(page)
@@ -62,7 +62,7 @@ describe('a key', () => {
     await page.getByRole('dialog').getByLabel('Label').fill('In earnest')
     await page.getByRole('dialog').getByLabel('Live').check()
     await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'I have copied it' }).click()
     await page.getByRole('cell', { name: 'In earnest', exact: true }).waitFor()
     expect(await page.getByRole('radio', { name: 'Live' }).isChecked()).toBe(true)
   })
@@ -95,7 +95,7 @@ describe('a key', () => {
     await dialog.getByLabel(/To confirm, type/).fill(key.slice(0, 12))
     await dialog.getByRole('button', { name: 'Revoke key' }).click()
     await page.getByRole('button', { name: 'Show 1 ended' }).click()
-    await page.getByText('Revoked', { exact: true }).waitFor()
+    await page.getByRole('cell', { name: 'Revoked', exact: true }).waitFor()
     expect(await statusOf(app, key)).toBe(401)
     expect(await page.getByRole('button', { name: /^Roll/ }).count()).toBe(0)
   })
@@ -143,8 +143,13 @@ describe('a key', () => {
     await page.getByRole('dialog').last().getByLabel('Password').fill(PASSWORD)
     await press('Enter')
     await page.getByRole('heading', { name: 'Your new key' }).waitFor()
+    // It is never seen again, so that only saying so closes it: the browser itself would, at the second time.
+    for (let i = 0; i < 3; i++) await press('Escape')
+    await page.mouse.click(5, 5)
     expect(await shownKey(page)).toMatch(KEY)
-    await press('Escape')
+    expect(await page.getByRole('dialog').getByRole('button', { name: 'Close' }).count()).toBe(0)
+    await tabTo(/^BUTTON I have copied it/)
+    await press('Enter')
     await page.getByRole('cell', { name: 'Typed', exact: true }).waitFor()
     expect(await page.content()).not.toMatch(KEY)
     expect(await page.content()).not.toContain(PASSWORD)
@@ -168,6 +173,45 @@ describe('a key', () => {
   })
 })
 
+/** Seen at each width, with nothing cut. */
+async function expectTold(page: Page, name: string, told: readonly (string | RegExp)[]): Promise<void> {
+  const row = page.getByRole('row').filter({ hasText: name })
+  for (const width of [390, 820, 1000, 1440]) {
+    await page.setViewportSize({ width, height: 900 })
+    const cut = await row
+      .getByRole('cell')
+      .evaluateAll(cells => cells.filter(cell => cell.scrollWidth > cell.clientWidth).map(cell => cell.textContent))
+    const missing: (string | RegExp)[] = []
+    for (const each of told) if ((await row.getByText(each).filter({ visible: true }).count()) === 0) missing.push(each)
+    expect({ width, cut, missing }).toEqual({ width, cut: [], missing: [] })
+    const box = await row.getByRole('button').last().boundingBox()
+    expect((box?.x ?? width) + (box?.width ?? 0)).toBeLessThan(width)
+  }
+}
+
+browserTest('on a screen of any width a row tells its name in full, and everything else of a key or device', async openPage => {
+  const app = await startForBrowser()
+  const { id, key } = await app.tenant()
+  const label = 'The web shop of the branch beside the old town hall, behind the fountain'
+  const till = 'The tablet at the second counter from the left, next to the door'
+  const { page, browser } = await enter(app, openPage, '/dashboard/keys')
+  const scopes = ['verifications:create', 'verifications:read']
+  await browser.post(`/tenants/${id}/keys`, { environment: 'test', scopes, label, expires_days: 90 })
+  const allowed_templates = ['age_over_18', 'age_over_21', 'driving_licence', 'photo_id']
+  await pair(app, key, { name: till, allowed_templates })
+  await page.reload()
+  await page.getByText(label).waitFor()
+  await expectTold(page, label, [label, /vk_test_/, /create.*, read/i, 'Active', /, \d{4}$/])
+  await expectAccessible(page)
+  await shoot(page, 'dashboard-keys-long')
+  await page.goto('/dashboard/devices')
+  const titles = 'Age 18 or over, Age 21 or over, Driving licence, Photo ID'
+  await page.getByText(titles).first().waitFor({ state: 'attached' })
+  await expectTold(page, till, [till, titles, 'Active', /this minute|1 minute ago|Never/])
+  await expectAccessible(page)
+  await shoot(page, 'dashboard-devices-long')
+})
+
 describe('a device', () => {
   browserTest('is registered with a large code and its QR, becomes active when paired, and is revoked', async openPage => {
     const app = await startForBrowser()
@@ -189,11 +233,13 @@ describe('a device', () => {
     await dialog.getByText('Waiting for the device').waitFor()
     await expectAccessible(page)
     await shoot(page, 'dashboard-pairing')
+    for (let i = 0; i < 3; i++) await page.keyboard.press('Escape')
+    expect(await dialog.locator('.pairing-code').textContent()).toBe(code)
     expect((await enroll(app, code)).status).toBe(200)
     await dialog.getByText('Paired. The device is ready.').waitFor()
     await shoot(page, 'dashboard-paired')
     await dialog.getByRole('button', { name: 'Done' }).click()
-    await page.getByText('Active', { exact: true }).waitFor()
+    await page.getByRole('cell', { name: 'Active', exact: true }).waitFor()
     expect(await page.content()).not.toContain(code)
     await expectAccessible(page)
     await shoot(page, 'dashboard-devices')

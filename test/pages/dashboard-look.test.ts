@@ -2,6 +2,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
+import { saveTemplate } from '../../src/templates/save.ts'
 import { cleanUp, type TestApp } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
 import { enter, startForBrowser } from '../helpers/dashboard-page.ts'
@@ -76,6 +77,38 @@ browserTest('no view is wider than a phone, nor than the screen at 200 and 400 %
   expect(page.complaints).toEqual([])
 })
 
+browserTest('on a phone in German no name touches its value, no word is broken, and all tabs are seen', async openPage => {
+  const app = await startForBrowser()
+  const { key } = await app.tenant({ name: 'Weinhandlung' })
+  const { verification } = await verifyWith(app, key, 'adult', { body: { template: 'driving_licence' } })
+  const { verification: age } = await verifyWith(app, key, 'adult', { body: { template: 'eu_av_age_18' } })
+  const { page } = await enter(app, openPage, `/dashboard/verifications/${verification.id}`, { locale: 'de-DE', viewport: PHONE })
+  await page.getByText('Ausweisnummer').waitFor()
+  const touching = await page.locator('.claims .facts > div').evaluateAll(facts =>
+    facts
+      .filter(fact => {
+        const name = document.createRange()
+        name.selectNodeContents(fact.querySelector('dt')!)
+        const isBroken = !/\s/.test(name.toString()) && name.getClientRects().length > 1
+        return isBroken || fact.querySelector('dd')!.getBoundingClientRect().left - name.getBoundingClientRect().right < 12
+      })
+      .map(fact => fact.textContent),
+  )
+  expect(touching).toEqual([])
+  await shoot(page, 'dashboard-de-driving-licence')
+  await page.goto(`/dashboard/verifications/${age.id}`)
+  const title = page.locator('.credential h4')
+  await title.getByText('EU-Altersnachweis').waitFor()
+  const lineHeight = await title.evaluate(element => Number.parseFloat(getComputedStyle(element).lineHeight))
+  expect((await title.boundingBox())?.height).toBeLessThan(lineHeight * 1.5)
+  await shoot(page, 'dashboard-de-age')
+  await page.goto('/dashboard/settings')
+  await page.getByRole('tab').last().waitFor()
+  const rights = await page.getByRole('tab').evaluateAll(tabs => tabs.map(tab => tab.getBoundingClientRect().right))
+  expect(Math.max(...rights)).toBeLessThanOrEqual(PHONE.width)
+  await shoot(page, 'dashboard-de-settings')
+})
+
 browserTest('a German browser reads German, to the last word of the main views', async openPage => {
   const app = await startForBrowser()
   const shop = await fill(app, 'Weinhandlung')
@@ -87,6 +120,11 @@ browserTest('a German browser reads German, to the last word of the main views',
   await page.goto(`/dashboard/verifications/${shop.refused.id}`)
   await page.locator('.panel').getByText('Der Ausweis ist lesbar, aber sein Aussteller steht nicht auf Ihrer Liste.').waitFor()
   await shoot(page, 'dashboard-de-refused')
+  await saveTemplate(app.deps, { tenantId: shop.id, key: 'own', title: 'Eigene', query: { credentials: [] } }, 'command line')
+  await page.goto('/dashboard/audit')
+  await page.getByRole('cell', { name: 'Befehlszeile', exact: true }).waitFor()
+  expect(await page.getByText('command line').count()).toBe(0)
+  await shoot(page, 'dashboard-de-audit')
   await page.goto('/dashboard/keys')
   await page.getByRole('button', { name: 'Schlüssel anlegen' }).click()
   await page.getByRole('dialog').getByText('Prüfungen löschen').waitFor()
@@ -137,7 +175,7 @@ browserTest('it works under the path that the service is published at', async op
   await page.getByRole('button', { name: 'Create key' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
   await page.getByText(`${proxy.origin}/check/v1/verifications`).waitFor()
-  await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'I have copied it' }).click()
   const icon = await page.locator('link[rel=icon]').evaluate(link => (link as HTMLLinkElement).href)
   expect(icon).toStartWith(`${proxy.origin}/check/assets/`)
   await page.reload()

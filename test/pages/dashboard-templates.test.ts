@@ -64,6 +64,11 @@ describe('templates', () => {
     await page.getByRole('link', { name: 'Edit' }).click()
     await page.getByRole('heading', { name: 'Edit “When born”' }).waitFor()
     expect(await page.getByLabel('Key', { exact: true }).getAttribute('readonly')).not.toBeNull()
+    // It looks like what it is.
+    const backgroundOf = (label: string) =>
+      page.getByLabel(label, { exact: true }).evaluate(input => getComputedStyle(input).backgroundColor)
+    expect(await backgroundOf('Key')).not.toBe(await backgroundOf('Title'))
+    await shoot(page, 'dashboard-template-edit')
     await page.getByLabel('Title').fill('Born when')
     await page.getByRole('button', { name: 'Save template' }).click()
     await page.locator('.panel').getByRole('heading', { name: 'Born when' }).waitFor()

@@ -5,6 +5,7 @@ import type { Verification } from '../../src/verifications/schema.ts'
 import { cleanUp, createVerification, type TestApp, until } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
 import { enter, startForBrowser } from '../helpers/dashboard-page.ts'
+import { encryptedTo, openSession, postTo } from '../helpers/exchange.ts'
 import { answerWith, holderOf, verifyWith } from '../helpers/wallet.ts'
 
 afterAll(cleanUp)
@@ -61,7 +62,7 @@ describe('the list', () => {
   browserTest('filters by status and template, goes on at its end, and keeps the environments apart', async openPage => {
     const app = await startForBrowser()
     const { key, liveKey } = await app.tenant()
-    await createVerification(app, liveKey, { template: 'country' })
+    const ofLive = await createVerification(app, liveKey, { template: 'country' })
     await verify(app, key, 'minor')
     for (let i = 0; i < 23; i++) await createVerification(app, key, { template: i === 0 ? 'address' : 'age_over_18' })
     const { page } = await enter(app, openPage, '/dashboard/verifications')
@@ -86,6 +87,13 @@ describe('the list', () => {
     expect(await page.getByText('only sandbox documents count').count()).toBe(0)
     await page.getByRole('link', { name: 'Devices' }).click()
     await page.getByRole('heading', { name: 'No devices in Live yet' }).waitFor()
+    await app.call('DELETE', `/v1/verifications/${ofLive.id}`, { key: liveKey })
+    await page.getByRole('link', { name: 'Verifications' }).click()
+    await page.getByRole('heading', { name: 'No verifications in Live yet' }).waitFor()
+    await shoot(page, 'dashboard-verifications-live-empty')
+    await page.getByRole('link', { name: 'Create a live key' }).click()
+    await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor()
+    expect(page.url()).toContain('environment=live')
     expect(page.complaints).toEqual([])
   })
 })
@@ -145,6 +153,48 @@ describe('the detail', () => {
     await shoot(page, 'dashboard-refused')
     await panel(page).getByRole('link', { name: 'Add issuer' }).click()
     await page.getByRole('heading', { name: 'Trust', level: 1 }).waitFor()
+  })
+
+  browserTest('writes dates as the browser’s region does, and times with 24 hours', async openPage => {
+    const app = await startForBrowser()
+    const { key } = await app.tenant()
+    const { id } = await verify(app, key, 'adult', { template: 'driving_licence' })
+    const { page } = await enter(app, openPage, `/dashboard/verifications/${id}`, { locale: 'en-GB', timezoneId: 'UTC' })
+    const byline = panel(page).locator('.verdict .secondary')
+    await byline.waitFor()
+    expect(await byline.textContent()).toMatch(/^Checked \d{1,2} \p{L}+ \d{4}, [0-2]\d:\d\d:\d\d · /u)
+    const drives = panel(page).locator('.claims dd', { hasText: 'AM,' })
+    const [first = '', ...others] = await drives.locator('div').allTextContents()
+    expect(first).toMatch(/^AM, from \d{1,2} \p{L}+ \d{4} until \d{1,2} \p{L}+ \d{4}$/u)
+    expect(others.length).toBeGreaterThan(0)
+    await shoot(page, 'dashboard-driving-licence')
+    const american = await openPage(app.deps.config.publicUrl, { locale: 'en-US', timezoneId: 'UTC' })
+    await american.context().addCookies(await page.context().cookies())
+    await american.goto(`/dashboard/verifications/${id}`)
+    const there = panel(american).locator('.verdict .secondary')
+    await there.waitFor()
+    expect(await there.textContent()).toMatch(/^Checked \p{L}+ \d{1,2}, \d{4}, [0-2]\d:\d\d:\d\d · /u)
+  })
+
+  browserTest('of a changed document calls it good nowhere, and what could not be read has a name', async openPage => {
+    const app = await startForBrowser()
+    const { key } = await app.tenant()
+    const { verification } = await verifyWith(app, key, 'tampered_claim')
+    const { page } = await enter(app, openPage, `/dashboard/verifications/${verification.id}`)
+    const crossed = panel(page).locator('.checks li.fail')
+    await crossed.first().waitFor()
+    for (const summary of await crossed.locator('summary').all()) await summary.click()
+    expect(await crossed.count()).toBeGreaterThan(1)
+    await crossed.getByText('See the other cross first.').first().waitFor()
+    expect(await panel(page).textContent()).not.toMatch(/documents? (is|are) (good|sound)/)
+    await shoot(page, 'dashboard-tampered')
+    const query = { credentials: [{ id: 'pid', format: 'dc+sd-jwt', meta: { vct_values: ['urn:eudi:pid:1'] } }] }
+    const unread = await openSession({ app, key }, { query })
+    await postTo(unread, await encryptedTo(unread, { state: unread.request.state, vp_token: { pid: ['no document'] } }))
+    await page.goto(`/dashboard/verifications/${unread.created.id}`)
+    await panel(page).getByRole('heading', { name: 'Document that could not be read', level: 4 }).waitFor()
+    await expectAccessible(page)
+    await shoot(page, 'dashboard-unread')
   })
 
   browserTest('is erased for good, and only after its end was typed', async openPage => {

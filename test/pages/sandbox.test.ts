@@ -189,6 +189,9 @@ describe('what cannot be answered is told', () => {
 
   browserTest('what is no request at all', async openPage => {
     await tells(openPage, 'https://example.com/', 'This is not a request.')
+    const german = await openSandbox(openPage, 'https://example.com/', { locale: 'de-DE' })
+    await german.getByText('Der Link nennt keine client_id.').waitFor()
+    expect(await german.getByText('names no client_id').count()).toBe(0)
   })
 
   browserTest('a session that is not there', async openPage => {

@@ -8,11 +8,12 @@ import { answer, ask, button, heading, isIdle, keptBy, look, openTill, walletUri
 
 describe('the verdict', () => {
   browserTest('is a yes that says what was proven and by whom, and goes with one tap', async openPage => {
-    const { app, page } = await openTill(openPage)
+    const { app, page } = await openTill(openPage, { browser: { timezoneId: 'Asia/Tokyo' } })
     await answer(app, await ask(page))
     await heading(page, 'Yes').waitFor()
     expect(await page.getByText('18 or over.', { exact: true }).isVisible()).toBe(true)
-    expect(await page.getByText(/^Checked \d+:00.* · issued by Sandbox/).isVisible()).toBe(true)
+    // The clock of the service stands at noon UTC.
+    expect(await page.getByText(/^Checked 21:00 · issued by Sandbox/).isVisible()).toBe(true)
     expect(await heading(page, 'Yes').evaluate(element => getComputedStyle(element).fontSize)).toBe('96px')
     expect(await page.locator('[aria-live=assertive]').textContent()).toBe('Yes. 18 or over.')
     expect(await page.title()).toBe('Yes. 18 or over. · Till 1')
@@ -21,6 +22,20 @@ describe('the verdict', () => {
     await isIdle(page)
     expect(await keptBy(page)).not.toHaveProperty('check')
     expect(page.complaints).toEqual([])
+  })
+
+  browserTest('in German leaves room below its J on a phone', async openPage => {
+    const { app, page } = await openTill(openPage)
+    const uri = await ask(page)
+    await page.getByRole('button', { name: 'Deutsch' }).click()
+    await page.setViewportSize({ width: 390, height: 844 })
+    await answer(app, uri)
+    await heading(page, 'Ja').waitFor()
+    const word = await heading(page, 'Ja').boundingBox()
+    const sentence = await page.locator('.sentence').boundingBox()
+    // The word is 96 px high, and a J reaches a fifth of that below its line.
+    expect((sentence?.y ?? 0) - ((word?.y ?? 0) + 96)).toBeGreaterThanOrEqual(16)
+    await look(page, 'ja')
   })
 
   browserTest('shows the photo to compare, and of an age nothing else', async openPage => {

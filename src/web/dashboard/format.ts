@@ -1,20 +1,20 @@
-import { useLanguage } from '../shared/language.tsx'
+import { useRegion } from '../shared/language.tsx'
 
 /** Numbers, dates and durations as the reader writes them. */
 export function useFormat() {
-  const language = useLanguage()
-  const numbers = new Intl.NumberFormat(language)
-  const fine = new Intl.NumberFormat(language, { maximumFractionDigits: 1 })
+  const region = useRegion()
+  const numbers = new Intl.NumberFormat(region)
+  const fine = new Intl.NumberFormat(region, { maximumFractionDigits: 1 })
   return {
     number: (value: number): string => numbers.format(value),
-    date: (at: string): string => new Intl.DateTimeFormat(language, { dateStyle: 'medium' }).format(Date.parse(at)),
+    date: (at: string): string => new Intl.DateTimeFormat(region, { dateStyle: 'medium' }).format(Date.parse(at)),
     /** A day of the calendar, which is the same everywhere. */
     day: (day: string): string =>
-      new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' }).format(Date.parse(day)),
+      new Intl.DateTimeFormat(region, { dateStyle: 'medium', timeZone: 'UTC' }).format(Date.parse(day)),
     time: (at: string): string =>
-      new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }).format(Date.parse(at)),
+      new Intl.DateTimeFormat(region, { dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' }).format(Date.parse(at)),
     clock: (at: string): string =>
-      new Intl.DateTimeFormat(language, {
+      new Intl.DateTimeFormat(region, {
         hour: '2-digit',
         minute: '2-digit',
         second: '2-digit',

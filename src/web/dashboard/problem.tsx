@@ -19,10 +19,13 @@ export function Problem({ of: problem }: { of: unknown }) {
   )
 }
 
+/** The names of fields on the wire are not those on the page. */
+const withoutField = (message: string): string => message.replace(/^[a-z_]+: (.)/, (_, first: string) => first.toUpperCase())
+
 function useSentence(problem: unknown): string {
   const words = useDashboardWords()
   const common = useCommon()
-  if (problem instanceof ApiFailure) return words.problems[problem.code] ?? problem.message
+  if (problem instanceof ApiFailure) return words.problems[problem.code] ?? withoutField(problem.message)
   if (problem instanceof Unreachable) return common.unreachable
   return common.broken
 }

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { BASE } from '../shared/base.ts'
+import { LinkButton } from '../shared/button.tsx'
 
 export const ENVIRONMENTS = ['test', 'live'] as const
 export type Environment = (typeof ENVIRONMENTS)[number]
@@ -70,14 +71,24 @@ type LinkProps = {
 
 /** A link inside the dashboard; with a modifier key the browser opens it as any other. */
 export function Link({ href, children, ...rest }: LinkProps) {
-  const follow = (event: MouseEvent) => {
-    if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
-    event.preventDefault()
-    goTo(href)
-  }
   return (
-    <a {...rest} href={href} onClick={follow}>
+    <a {...rest} href={href} onClick={event => follow(event, href)}>
       {children}
     </a>
   )
+}
+
+/** The same for where a view goes on. */
+export function ButtonTo({ href, children }: Pick<LinkProps, 'href' | 'children'>) {
+  return (
+    <LinkButton kind="primary" href={href} onClick={event => follow(event, href)}>
+      {children}
+    </LinkButton>
+  )
+}
+
+function follow(event: MouseEvent, href: string): void {
+  if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+  event.preventDefault()
+  goTo(href)
 }

@@ -3,7 +3,7 @@ import { Badge, StatusBadge } from '../shared/badge.tsx'
 import { Button } from '../shared/button.tsx'
 import { Copy } from '../shared/copy.tsx'
 import { Icon, type IconName } from '../shared/icons.tsx'
-import { useCommon, useLanguage, useWords } from '../shared/language.tsx'
+import { useCommon, useRegion, useWords } from '../shared/language.tsx'
 import { Notice } from '../shared/notice.tsx'
 import { useCheck, useOutcome } from '../shared/outcome.ts'
 import * as de from '../shared/strings/de.ts'
@@ -68,7 +68,7 @@ const CLOCK = { hour: '2-digit', minute: '2-digit', second: '2-digit', fractiona
 
 function Moments({ moments }: { moments: readonly DemoMoment[] }) {
   const words = useDemo()
-  const clock = new Intl.DateTimeFormat(useLanguage(), CLOCK)
+  const clock = new Intl.DateTimeFormat(useRegion(), CLOCK)
   return (
     <ol class="moments" aria-label={words.timeline}>
       {moments.map(({ at, event }) => (

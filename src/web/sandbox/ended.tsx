@@ -42,7 +42,7 @@ export function Stopped({ problem: { kind, detail }, hasDocuments, onClose }: St
       <Seal state="expired" size={96} />
       <SheetTitle>{title}</SheetTitle>
       <p class="secondary">{more}</p>
-      {detail && <p class="mono hint">{detail}</p>}
+      {detail && <p class="mono hint">{words.unreadable[detail] ?? detail}</p>}
       <Button wide onClick={onClose}>
         {hasDocuments ? words.toDocuments : words.again}
       </Button>

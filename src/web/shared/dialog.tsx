@@ -3,10 +3,16 @@ import { useEffect, useId, useRef } from 'preact/hooks'
 import { Icon } from './icons.tsx'
 import { useCommon } from './language.tsx'
 
-type Props = { title: ComponentChildren; onClose: () => void; children: ComponentChildren }
+type Props = {
+  title: ComponentChildren
+  /** It shows what is shown once: only a button among its children closes it. */
+  holds?: boolean
+  onClose: () => void
+  children: ComponentChildren
+}
 
 /** Rendered while it is open. The browser keeps the focus inside, closes on Escape, and gives the focus back. */
-export function Dialog({ title, onClose, children }: Props) {
+export function Dialog({ title, holds = false, onClose, children }: Props) {
   const words = useCommon()
   const id = useId()
   const dialog = useRef<HTMLDialogElement>(null)
@@ -26,14 +32,21 @@ export function Dialog({ title, onClose, children }: Props) {
       aria-labelledby={id}
       onCancel={event => {
         event.preventDefault()
-        onClose()
+        if (!holds) onClose()
+      }}
+      onClose={() => {
+        // A browser asks once: a second Escape in a row closes without `cancel`.
+        if (holds) dialog.current?.showModal()
+        else if (dialog.current) onClose()
       }}
     >
       <header>
         <h2 id={id}>{title}</h2>
-        <button type="button" class="icon-button" aria-label={words.close} onClick={onClose}>
-          <Icon name="cross" />
-        </button>
+        {!holds && (
+          <button type="button" class="icon-button" aria-label={words.close} onClick={onClose}>
+            <Icon name="cross" />
+          </button>
+        )}
       </header>
       {children}
     </dialog>

@@ -46,6 +46,15 @@ export function useLanguage(): Language {
   return language
 }
 
+const REGIONS: Readonly<Record<Language, string>> = { en: 'en-GB', de: 'de-DE' }
+
+/** How the reader writes dates and numbers: as in the region the browser names for this language, else as most of its readers here do. */
+export function useRegion(): string {
+  const language = useLanguage()
+  const regional = new RegExp(`^${language}-([A-Z][a-z]{3}-)?([A-Z]{2}|\\d{3})$`)
+  return navigator.languages.find(tag => regional.test(tag)) ?? REGIONS[language]
+}
+
 /** The words of a part in the reader's language: `useWords({ en: en.hosted, de: de.hosted })`. */
 export const useWords = <Words,>(words: Readonly<Record<Language, Words>>): Words => words[useLanguage()]
 

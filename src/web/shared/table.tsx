@@ -3,7 +3,8 @@ import type { ComponentChildren } from 'preact'
 export type Column<Row> = {
   title: ComponentChildren
   cell: (row: Row) => ComponentChildren
-  kind?: 'number' /** Takes what room is left, and cuts what is too long. */ | 'grows'
+  /** What `grows` takes the room that is left, and cuts what is too long; what `wraps` goes on in a further line. */
+  kind?: 'number' | 'grows' | 'wraps'
 }
 
 type Props<Row> = {

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { useLanguage } from './language.tsx'
+import { useRegion } from './language.tsx'
 
 const TICK_MS = 30_000
 const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
@@ -21,9 +21,9 @@ export function useNow(everyMs = TICK_MS): number {
 
 /** A time as people say it, with the exact UTC time on hover. `exact` for where the second matters. */
 export function Time({ at, exact = false }: { at: string; exact?: boolean }) {
-  const language = useLanguage()
+  const region = useRegion()
   const now = useNow()
-  const shown = exact ? exactTime(at, language) : relativeTime(Date.parse(at) - now, at, language)
+  const shown = exact ? exactTime(at, region) : relativeTime(Date.parse(at) - now, at, region)
   return (
     <time dateTime={at} title={at}>
       {shown}
@@ -31,11 +31,11 @@ export function Time({ at, exact = false }: { at: string; exact?: boolean }) {
   )
 }
 
-function relativeTime(ms: number, at: string, language: string): string {
-  if (Math.abs(ms) > RELATIVE_MS_MAX) return new Intl.DateTimeFormat(language, { dateStyle: 'medium' }).format(Date.parse(at))
+function relativeTime(ms: number, at: string, region: string): string {
+  if (Math.abs(ms) > RELATIVE_MS_MAX) return new Intl.DateTimeFormat(region, { dateStyle: 'medium' }).format(Date.parse(at))
   const [unit, size] = UNITS.find(([, unitMs]) => Math.abs(ms) >= unitMs) ?? (['minute', 60_000] as const)
-  return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(Math.trunc(ms / size), unit)
+  return new Intl.RelativeTimeFormat(region, { numeric: 'auto' }).format(Math.trunc(ms / size), unit)
 }
 
-const exactTime = (at: string, language: string): string =>
-  new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' }).format(Date.parse(at))
+const exactTime = (at: string, region: string): string =>
+  new Intl.DateTimeFormat(region, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' }).format(Date.parse(at))

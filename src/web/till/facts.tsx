@@ -1,5 +1,5 @@
 import { useClaimWords } from '../shared/claims.ts'
-import { useLanguage } from '../shared/language.tsx'
+import { useRegion } from '../shared/language.tsx'
 import { type TillWords, useTillWords } from './words.ts'
 
 const COUNTRIES = ['nationalities', 'issuing_country', 'address.country', 'place_of_birth.country']
@@ -7,26 +7,26 @@ const COUNTRIES = ['nationalities', 'issuing_country', 'address.country', 'place
 /** What the customer shared, as a cashier reads it. */
 export function Facts({ claims }: { claims: readonly [string, unknown][] }) {
   const words = useTillWords()
-  const language = useLanguage()
+  const region = useRegion()
   const { claim } = useClaimWords()
   return (
     <dl class="facts">
       {claims.map(([name, value]) => (
         <div key={name}>
           <dt>{name === 'driving_privileges' ? words.mayDrive : claim(name)}</dt>
-          <dd>{readable(words, language, name, value)}</dd>
+          <dd>{readable(words, region, name, value)}</dd>
         </div>
       ))}
     </dl>
   )
 }
 
-function readable(words: TillWords, language: string, name: string, value: unknown): string {
-  if (Array.isArray(value) && value.every(isPrivilege)) return readablePrivileges(words, language, value)
-  if (Array.isArray(value)) return value.map(each => readable(words, language, name, each)).join(', ')
+function readable(words: TillWords, region: string, name: string, value: unknown): string {
+  if (Array.isArray(value) && value.every(isPrivilege)) return readablePrivileges(words, region, value)
+  if (Array.isArray(value)) return value.map(each => readable(words, region, name, each)).join(', ')
   if (typeof value === 'boolean') return value ? words.yes : words.no
   if (typeof value !== 'string') return typeof value === 'object' ? JSON.stringify(value) : String(value)
-  return COUNTRIES.includes(name) ? readableCountry(language, value) : readableDate(language, value)
+  return COUNTRIES.includes(name) ? readableCountry(region, value) : readableDate(region, value)
 }
 
 /** ISO/IEC 18013-5 § 7.2.4. */
@@ -36,22 +36,22 @@ const isPrivilege = (value: unknown): value is Privilege =>
   value !== null && typeof value === 'object' && 'vehicle_category_code' in value
 
 /** Classes that end on the same day are named together. */
-function readablePrivileges(words: TillWords, language: string, privileges: readonly Privilege[]): string {
+function readablePrivileges(words: TillWords, region: string, privileges: readonly Privilege[]): string {
   const byEnd = Map.groupBy(privileges, ({ expiry_date }) => expiry_date ?? '')
   return [...byEnd]
     .map(([end, group]) => {
       const classes = group.map(each => each.vehicle_category_code).join(', ')
-      return end ? `${classes} (${words.until(readableDate(language, end))})` : classes
+      return end ? `${classes} (${words.until(readableDate(region, end))})` : classes
     })
     .join('; ')
 }
 
-const readableDate = (language: string, text: string): string =>
+const readableDate = (region: string, text: string): string =>
   /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
-    ? new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone: 'UTC' }).format(Date.parse(text))
+    ? new Intl.DateTimeFormat(region, { dateStyle: 'long', timeZone: 'UTC' }).format(Date.parse(text))
     : text
 
-function readableCountry(language: string, code: string): string {
+function readableCountry(region: string, code: string): string {
   if (!/^[A-Z]{2}$/.test(code)) return code
-  return new Intl.DisplayNames(language, { type: 'region', fallback: 'code' }).of(code) ?? code
+  return new Intl.DisplayNames(region, { type: 'region', fallback: 'code' }).of(code) ?? code
 }

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Button } from '../shared/button.tsx'
-import { useLanguage } from '../shared/language.tsx'
+import { useRegion } from '../shared/language.tsx'
 import { useOutcome } from '../shared/outcome.ts'
 import { Seal, type SealState } from '../shared/seal.tsx'
 import { changeCheck, endCheck, startCheck } from './check.ts'
@@ -15,6 +15,7 @@ import { Waiting } from './waiting.tsx'
 import { useTillWords } from './words.ts'
 
 const SHOWN_SECONDS = 20
+const CLOCK = { timeStyle: 'short', hourCycle: 'h23' } as const
 
 type Props = { check: Check; title: string; ageOver: number | undefined }
 
@@ -61,8 +62,8 @@ function Yes({ check, verdict, sentence }: { check: Check; verdict: Verdict; sen
 /** When it was checked, and who stands behind it. */
 function Origin({ verdict: { at, issuer } }: { verdict: Verdict }) {
   const words = useTillWords()
-  const language = useLanguage()
-  const time = at === undefined ? '' : new Intl.DateTimeFormat(language, { timeStyle: 'short' }).format(Date.parse(at))
+  const region = useRegion()
+  const time = at === undefined ? '' : new Intl.DateTimeFormat(region, CLOCK).format(Date.parse(at))
   const name = [issuer?.name, issuer?.country && `(${issuer.country})`].filter(Boolean).join(' ')
   return <p class="secondary">{[time && words.checkedAt(time), name && words.issuedBy(name)].filter(Boolean).join(' · ')}</p>
 }

@@ -19,6 +19,7 @@ const TYPES = [
   'org.iso.18013.5.1.mDL',
   'org.iso.23220.photoID.1',
 ]
+const CERTIFICATE = '-----BEGIN CERTIFICATE-----'
 const MODES = ['iso', 'pkix'] as const
 
 type Props = { onClose: () => void; onAdded: (anchors: readonly TrustAnchor[]) => void }
@@ -30,10 +31,16 @@ export function AddTrustDialog({ onClose, onAdded }: Props) {
   const { environment } = usePlace()
   const { document } = useClaimWords()
   const [pem, setPem] = useState('')
+  const [isMissing, setIsMissing] = useState(false)
   const [label, setLabel] = useState('')
   const [trustedFor, setTrustedFor] = useState('')
   const [mode, setMode] = useState<AddTrust['mode']>()
+  const write = (text: string) => {
+    setPem(text)
+    setIsMissing(false)
+  }
   const add = useAction(async () => {
+    if (!pem.includes(CERTIFICATE)) return setIsMissing(true)
     const body: AddTrust = {
       environment,
       pem,
@@ -49,13 +56,14 @@ export function AddTrustDialog({ onClose, onAdded }: Props) {
         <p class="secondary">{words.addMore}</p>
         <TextArea
           label={words.pem}
-          placeholder="-----BEGIN CERTIFICATE-----"
+          placeholder={CERTIFICATE}
+          problem={isMissing && words.pemMissing}
           required
           rows={6}
           value={pem}
-          onInput={event => setPem(event.currentTarget.value)}
+          onInput={event => write(event.currentTarget.value)}
         />
-        <FileButton accept=".pem,.crt,.cer" onText={setPem} />
+        <FileButton accept=".pem,.crt,.cer" onText={write} />
         <Field
           label={words.label}
           hint={words.labelHint}

@@ -76,7 +76,7 @@ function useTelling(): (attention: Attention) => Told {
         return { sentence: words.pairing_lapsed.sentence(attention.name), action, href: hrefTo('devices') }
       case 'webhook_failing':
         return {
-          sentence: words.webhook_failing.sentence(attention.origin, number(attention.failed)),
+          sentence: words.webhook_failing.sentence(attention.origin, attention),
           action,
           href: hrefTo(`webhooks/${attention.newest_id}`),
         }

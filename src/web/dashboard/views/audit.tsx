@@ -11,7 +11,7 @@ import { type Pages, usePages } from '../pages.ts'
 import { usePlace, useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 import { AuditChain } from './audit-chain.tsx'
-import { actorName } from './timeline.tsx'
+import { useActorName } from './timeline.tsx'
 
 const SCOPES = ['shop', 'all'] as const
 type Scope = (typeof SCOPES)[number]
@@ -43,6 +43,7 @@ export function Audit() {
 
 function Records({ pages }: { pages: Pages<AuditRecord> }) {
   const words = useDashboardWords().audit
+  const actorName = useActorName()
   const { rows, problem } = pages
   if (!rows) return problem === undefined ? <Loading /> : <Failed problem={problem} onRetry={pages.reload} />
   if (rows.length === 0 && !pages.hasMore) return <Empty title={words.emptyTitle}>{words.empty}</Empty>
@@ -82,6 +83,7 @@ function Records({ pages }: { pages: Pages<AuditRecord> }) {
 /** What was done; opened, to what, and the record's place in the chain. */
 function What({ record: { action, actor, details, hash, at } }: { record: AuditRecord }) {
   const words = useDashboardWords().audit
+  const actorName = useActorName()
   return (
     <details class="record">
       <summary>

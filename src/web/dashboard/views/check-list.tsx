@@ -24,15 +24,29 @@ const FAILURES: Record<Check, readonly OutcomeCode[]> = {
   environment: ['issuer_untrusted'],
 }
 
+const SOUND: readonly string[] = ['format', 'issuer_signature', 'digests']
+const GOOD: readonly string[] = [...SOUND, 'doctype', 'holder_binding', 'validity', 'issuer_chain', 'status', 'environment']
+/** Checks whose words begin with how good the document is: not beside a cross at one of these. */
+const PRESUMED: Readonly<Record<string, readonly string[]>> = { issuer_chain: SOUND, query: GOOD, claims: GOOD }
+
 /** Every check of one document: a tick, a cross or a dash, and a sentence. A cross opens to what it means and what to do. */
 export function CheckList({ checked, error }: { checked: Checked; error: string | undefined }) {
   const words = useDashboardWords().verification
+  const crossed = checked.checks.filter(({ status }) => status === 'fail').map(({ check }) => check)
   return (
     <ul class="checks" aria-label={words.checksOf(checked.credential)}>
       {checked.checks.map((finding, i) => (
         <li key={i} class={finding.status}>
           <Icon name={ICONS[finding.status]} />
-          {finding.status === 'fail' ? <Crossed finding={finding} error={error} /> : <Plain finding={finding} />}
+          {finding.status === 'fail' ? (
+            <Crossed
+              finding={finding}
+              error={error}
+              isConsequence={crossed.some(each => PRESUMED[finding.check]?.includes(each))}
+            />
+          ) : (
+            <Plain finding={finding} />
+          )}
         </li>
       ))}
     </ul>
@@ -53,11 +67,14 @@ function Plain({ finding: { check, status, detail } }: { finding: Finding }) {
   )
 }
 
-function Crossed({ finding: { check, detail }, error }: { finding: Finding; error: string | undefined }) {
+type CrossedProps = { finding: Finding; error: string | undefined; isConsequence: boolean }
+
+function Crossed({ finding: { check, detail }, error, isConsequence }: CrossedProps) {
   const words = useDashboardWords().verification
   const sentence = useCheck(check)
   const possible: readonly string[] = FAILURES[check as Check] ?? []
-  const { meaning, remedy } = useOutcome(possible.find(code => code === error) ?? possible[0] ?? error ?? '')
+  const own = useOutcome(possible.find(code => code === error) ?? possible[0] ?? error ?? '')
+  const { meaning, remedy } = isConsequence ? words.consequence : own
   return (
     <details>
       <summary>

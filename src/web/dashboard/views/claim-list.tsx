@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import type { Verification } from '../../../verifications/schema.ts'
 import { useClaimWords } from '../../shared/claims.ts'
 import { Facts } from '../facts.tsx'
@@ -53,18 +54,34 @@ function flatClaims(claims: Record<string, unknown>, prefix = ''): [string, unkn
 const isObject = (value: unknown): value is Record<string, unknown> =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
 
-function useValue(): (value: unknown) => string {
+function useValue(): (value: unknown) => ComponentChildren {
   const words = useDashboardWords()
   const { day } = useFormat()
+  const dated = (text: string) => (DAY.test(text) ? day(text) : text)
   const say = (value: unknown): string => {
     if (typeof value === 'boolean') return value ? words.yes : words.no
     if (Array.isArray(value)) return value.map(say).join(', ')
     if (isObject(value)) return Object.values(value).map(say).join(' · ')
-    if (typeof value === 'string' && DAY.test(value)) return day(value)
-    return String(value)
+    return dated(String(value))
   }
-  return say
+  const sayPrivilege = ({ vehicle_category_code, issue_date, expiry_date, codes }: Privilege): string => {
+    const dates = [
+      typeof issue_date === 'string' && words.verification.from(dated(issue_date)),
+      typeof expiry_date === 'string' && words.verification.until(dated(expiry_date)),
+    ]
+    const limits = Array.isArray(codes) ? codes.map(say) : []
+    return [vehicle_category_code, dates.filter(Boolean).join(' '), ...limits].filter(Boolean).join(', ')
+  }
+  return value =>
+    Array.isArray(value) && value.length > 0 && value.every(isPrivilege)
+      ? value.map((each, i) => <div key={i}>{sayPrivilege(each)}</div>)
+      : say(value)
 }
+
+/** ISO/IEC 18013-5 § 7.2.4; the rest is as the issuer wrote it. */
+type Privilege = Record<string, unknown> & { vehicle_category_code: string }
+
+const isPrivilege = (value: unknown): value is Privilege => isObject(value) && typeof value.vehicle_category_code === 'string'
 
 /** A data URL as an SD-JWT has it, or the bytes of an mdoc in base64url; formats that no browser shows stay text. */
 function pictureUrl(value: unknown): string | undefined {

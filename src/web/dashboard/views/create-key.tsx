@@ -22,7 +22,7 @@ export function CreateKeyDialog({ onClose }: { onClose: (created?: ApiKey) => vo
   const [minted, setMinted] = useState<typeof MintedKeyWire.static>()
   const close = () => onClose(minted?.api_key)
   return (
-    <Dialog title={minted ? words.mintedTitle : words.createTitle} onClose={close}>
+    <Dialog title={minted ? words.mintedTitle : words.createTitle} holds={minted !== undefined} onClose={close}>
       {minted ? <MintedKey minted={minted} onClose={close} /> : <Form onMinted={setMinted} onClose={close} />}
     </Dialog>
   )

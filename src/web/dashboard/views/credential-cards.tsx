@@ -29,10 +29,16 @@ function CredentialCard({ credential }: { credential: CredentialResult }) {
       <header>
         <Icon name="document" />
         <div>
-          <h4>{document(doctype_or_vct)}</h4>
+          <h4>{doctype_or_vct ? document(doctype_or_vct) : words.unreadDocument}</h4>
           <p class="secondary">{issuerName(issuer) || words.unknownIssuer}</p>
           <p class="hint">
-            {words.formats[format]} · <code>{doctype_or_vct}</code>
+            {words.formats[format]}
+            {doctype_or_vct && (
+              <>
+                {' · '}
+                <code>{doctype_or_vct}</code>
+              </>
+            )}
           </p>
         </div>
         {isSandbox && <Badge tone="wait">{words.sandboxIssuer}</Badge>}

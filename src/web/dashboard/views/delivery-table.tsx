@@ -1,4 +1,5 @@
 import type { DeliverySummary } from '../../../dashboard/verification-schema.ts'
+import type { ListedDelivery } from '../../../dashboard/webhook-schema.ts'
 import { Badge } from '../../shared/badge.tsx'
 import { Table } from '../../shared/table.tsx'
 import { Time } from '../../shared/time.tsx'
@@ -12,7 +13,10 @@ const LOOK = {
   cancelled: { tone: 'neutral', icon: 'dash' },
 } as const
 
-export function DeliveryTable({ rows, chosen }: { rows: readonly DeliverySummary[]; chosen?: string }) {
+/** Enough to know one by. */
+const SHORT_CHARS = 11
+
+export function DeliveryTable({ rows, chosen }: { rows: readonly ListedDelivery[]; chosen?: string }) {
   const words = useDashboardWords().webhooks
   return (
     <div class="opens">
@@ -21,10 +25,13 @@ export function DeliveryTable({ rows, chosen }: { rows: readonly DeliverySummary
         columns={[
           {
             title: words.event,
-            kind: 'grows',
+            kind: 'wraps',
             cell: row => (
               <Link class="row-button" href={hrefTo(`webhooks/${row.id}`)}>
                 {row.type}
+                <span class="whose">
+                  {row.receiver} <code>{row.verification_id.slice(0, SHORT_CHARS)}…</code>
+                </span>
                 <span class="below">
                   <Time at={row.created_at} />
                 </span>

@@ -89,22 +89,26 @@ function DeviceList({ devices, onRevoke }: { devices: readonly Device[]; onRevok
         caption={words.devices.caption}
         columns={[
           {
-            title: <span class="first">{words.devices.name}</span>,
+            title: words.devices.name,
+            kind: 'wraps',
             cell: device => (
-              <strong class="first">
-                {device.name}
-                {device.last_seen_at && (
-                  <span class="below">
-                    <Time at={device.last_seen_at} />
-                  </span>
-                )}
-              </strong>
+              <>
+                <strong>{device.name}</strong>
+                <Below device={device} templates={device.allowed_templates.map(title).join(', ')} />
+              </>
             ),
           },
-          { title: words.devices.status, cell: device => <DeviceBadge device={device} /> },
+          {
+            title: <span class="minor">{words.devices.status}</span>,
+            cell: device => (
+              <span class="minor">
+                <DeviceBadge device={device} />
+              </span>
+            ),
+          },
           {
             title: <span class="extra">{words.devices.templates}</span>,
-            kind: 'grows',
+            kind: 'wraps',
             cell: ({ allowed_templates }) => <span class="extra">{allowed_templates.map(title).join(', ')}</span>,
           },
           {
@@ -137,6 +141,24 @@ function DeviceList({ devices, onRevoke }: { devices: readonly Device[]; onRevok
           </Button>
         </div>
       )}
+    </>
+  )
+}
+
+/** What a narrow screen has no columns for. */
+function Below({ device, templates }: { device: Device; templates: string }) {
+  const words = useDashboardWords()
+  return (
+    <>
+      <span class="below extras">
+        {words.devices.templates}: {templates}
+      </span>
+      <span class="below">
+        {words.devices.lastSeen}: {device.last_seen_at ? <Time at={device.last_seen_at} /> : words.never}
+      </span>
+      <span class="below">
+        <DeviceBadge device={device} />
+      </span>
     </>
   )
 }

@@ -98,17 +98,25 @@ function KeyList({ keys, onOpen }: { keys: readonly ApiKey[]; onOpen: (open: Ope
         columns={[
           {
             title: words.label,
-            kind: 'grows',
+            kind: 'wraps',
             cell: key => (
               <>
                 {key.label ? <strong>{key.label}</strong> : <span class="secondary">{words.noLabel}</span>}
                 <code class="below">{key.prefix}…</code>
+                <Below apiKey={key} />
               </>
             ),
           },
           { title: <span class="minor">{words.begins}</span>, cell: key => <code class="minor">{key.prefix}…</code> },
           { title: <span class="extra">{words.may}</span>, cell: key => <Scopes scopes={key.scopes} /> },
-          { title: words.status, cell: key => <Badge tone={TONES[key.status]}>{words.statuses[key.status]}</Badge> },
+          {
+            title: <span class="minor">{words.status}</span>,
+            cell: key => (
+              <span class="minor">
+                <KeyBadge status={key.status} />
+              </span>
+            ),
+          },
           {
             title: <span class="extra">{words.createdAt}</span>,
             cell: key => (
@@ -139,6 +147,31 @@ function KeyList({ keys, onOpen }: { keys: readonly ApiKey[]; onOpen: (open: Ope
       )}
     </>
   )
+}
+
+/** What a narrow screen has no columns for. */
+function Below({ apiKey: { scopes, status, created_at, expires_at } }: { apiKey: ApiKey }) {
+  const words = useDashboardWords()
+  return (
+    <>
+      <span class="below extras">
+        {words.keys.may}: {scopes.map(scope => words.keys.scopes[scope].title).join(', ')}
+      </span>
+      <span class="below extras">
+        {words.keys.createdAt}: <Time at={created_at} />
+      </span>
+      <span class="below">
+        {words.keys.expires}: {expires_at ? <Time at={expires_at} /> : words.never}
+      </span>
+      <span class="below">
+        <KeyBadge status={status} />
+      </span>
+    </>
+  )
+}
+
+function KeyBadge({ status }: Pick<ApiKey, 'status'>) {
+  return <Badge tone={TONES[status]}>{useDashboardWords().keys.statuses[status]}</Badge>
 }
 
 function Scopes({ scopes }: Pick<ApiKey, 'scopes'>) {

@@ -69,7 +69,9 @@ function LogInForm({ onIn }: Pick<Props, 'onIn'>) {
       <Button kind="primary" wide type="submit" busy={logIn.isBusy} disabled={waitSeconds > 0}>
         {words.login}
       </Button>
-      <p class="hint">{words.forgot}</p>
+      <p class="hint">
+        {words.forgot} {words.forgotOwner} <code>vidimus user reset NAME</code>
+      </p>
     </form>
   )
 }

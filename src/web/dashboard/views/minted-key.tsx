@@ -12,7 +12,6 @@ type Props = { minted: typeof MintedKeyWire.static; onClose: () => void; childre
 /** The only moment the key is seen; closing forgets it. */
 export function MintedKey({ minted: { key, api_key }, onClose, children }: Props) {
   const words = useDashboardWords().keys
-  const { done } = useDashboardWords()
   const common = useCommon()
   const line = api_key.scopes.includes('verifications:create')
     ? curlLine({ path: 'v1/verifications', key, body: { template: 'age_over_18' } })
@@ -27,7 +26,7 @@ export function MintedKey({ minted: { key, api_key }, onClose, children }: Props
       </div>
       <div class="row end">
         <Button kind="primary" onClick={onClose}>
-          {done}
+          {common.haveCopied}
         </Button>
       </div>
     </div>

@@ -4,12 +4,13 @@ import { ApiFailure } from '../../shared/api.ts'
 import { Button } from '../../shared/button.tsx'
 import { Field } from '../../shared/field.tsx'
 import { useCommon } from '../../shared/language.tsx'
+import { Notice } from '../../shared/notice.tsx'
 import { Seal } from '../../shared/seal.tsx'
 import { useAction } from '../action.ts'
 import { callOpen } from '../client.ts'
 import { Problem } from '../problem.tsx'
 import { useDashboardWords } from '../words.ts'
-import { EntranceFrame } from './entrance-frame.tsx'
+import { type Entrance, EntranceFrame } from './entrance-frame.tsx'
 import { NewPassword } from './new-password.tsx'
 
 const USER_NAME = '[a-z0-9][a-z0-9._@+\\-]{1,63}'
@@ -45,10 +46,21 @@ export function OneTimeLinkView({ token, onIn, onLogIn }: Props) {
 
 function DeadLink({ problem, onLogIn }: { problem: unknown; onLogIn: () => void }) {
   const words = useDashboardWords().entrance
+  const [needsSetup, setNeedsSetup] = useState<boolean>()
+  useEffect(() => {
+    if (!(problem instanceof ApiFailure)) return setNeedsSetup(false)
+    const cannotTell = () => setNeedsSetup(false)
+    callOpen<Entrance>('entrance').then(({ needs_setup }) => setNeedsSetup(needs_setup), cannotTell)
+  }, [])
   return (
     <EntranceFrame title={words.linkDead}>
+      {needsSetup && (
+        <Notice tone="no" alert>
+          {words.linkDeadSetup}
+        </Notice>
+      )}
       {/* A token of the wrong form is no better than one that is used. */}
-      <Problem of={problem instanceof ApiFailure && problem.status === 400 ? DEAD : problem} />
+      {needsSetup === false && <Problem of={problem instanceof ApiFailure && problem.status === 400 ? DEAD : problem} />}
       <Button kind="primary" onClick={onLogIn}>
         {words.toLogin}
       </Button>

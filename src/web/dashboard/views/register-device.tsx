@@ -23,7 +23,11 @@ export function RegisterDeviceDialog({ onClose }: { onClose: () => void }) {
   const words = useDashboardWords().devices
   const [registered, setRegistered] = useState<Pairable>()
   return (
-    <Dialog title={registered ? words.pairTitle(registered.device.name) : words.registerTitle} onClose={onClose}>
+    <Dialog
+      title={registered ? words.pairTitle(registered.device.name) : words.registerTitle}
+      holds={registered !== undefined}
+      onClose={onClose}
+    >
       {registered ? (
         <PairDevice registered={registered} onClose={onClose} />
       ) : (

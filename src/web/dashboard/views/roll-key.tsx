@@ -32,7 +32,7 @@ export function RollKeyDialog({ old, onClose }: { old: ApiKey; onClose: () => vo
   })
   if (minted) {
     return (
-      <Dialog title={words.mintedTitle} onClose={onClose}>
+      <Dialog title={words.mintedTitle} holds onClose={onClose}>
         <MintedKey minted={minted} onClose={onClose}>
           <OldKey id={old.id} isOver={oldExpires === 'now'} />
         </MintedKey>

@@ -77,11 +77,17 @@ function UserTable({ users, onLink, onRemove }: TableProps) {
       columns={[
         {
           title: words.settings.userName,
-          kind: 'grows',
+          kind: 'wraps',
           cell: user => (
             <>
               <strong>{user.name}</strong> {user.id === session.user.id && <Badge>{words.settings.yourself}</Badge>}
               <span class="below">{user.tenant?.name ?? words.settings.ownerOf}</span>
+              <span class="below extras">
+                {words.settings.lastLogin}: {user.last_login_at ? <Time at={user.last_login_at} /> : words.never}
+              </span>
+              <span class="below extras">
+                <UserBadge status={user.status} />
+              </span>
             </>
           ),
         },
@@ -93,7 +99,7 @@ function UserTable({ users, onLink, onRemove }: TableProps) {
           title: <span class="extra">{words.settings.status}</span>,
           cell: user => (
             <span class="extra">
-              <Badge tone={user.status === 'active' ? 'ok' : 'wait'}>{words.settings.userStatuses[user.status]}</Badge>
+              <UserBadge status={user.status} />
             </span>
           ),
         },
@@ -132,6 +138,10 @@ function UserTable({ users, onLink, onRemove }: TableProps) {
       keyOf={({ id }) => id}
     />
   )
+}
+
+function UserBadge({ status }: Pick<User, 'status'>) {
+  return <Badge tone={status === 'active' ? 'ok' : 'wait'}>{useDashboardWords().settings.userStatuses[status]}</Badge>
 }
 
 function InviteDialog({ onClose, onInvited }: { onClose: () => void; onInvited: (linked: Linked) => void }) {
@@ -179,16 +189,17 @@ function InviteDialog({ onClose, onInvited }: { onClose: () => void; onInvited: 
 /** The only moment the link exists. */
 function LinkDialog({ linked: { user, url, expires_at }, onClose }: { linked: Linked; onClose: () => void }) {
   const words = useDashboardWords()
+  const common = useCommon()
   const { time } = useFormat()
   return (
-    <Dialog title={words.settings.linkTitle(user.name)} onClose={onClose}>
+    <Dialog title={words.settings.linkTitle(user.name)} holds onClose={onClose}>
       <div class="stack">
         <p class="secondary">{words.settings.linkMore(user.name)}</p>
         <Secret text={url} label={words.settings.link} />
         <p class="hint">{words.settings.linkUntil(time(expires_at))}</p>
         <div class="row end">
           <Button kind="primary" onClick={onClose}>
-            {words.done}
+            {common.haveCopied}
           </Button>
         </div>
       </div>

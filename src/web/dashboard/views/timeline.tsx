@@ -49,6 +49,7 @@ function Happened({ moment, before }: { moment: Moment | Attempt; before: Moment
 
 function useTold(moment: Moment | Attempt): Told {
   const { webhooks, verification } = useDashboardWords()
+  const actorName = useActorName()
   const words = verification.events
   switch (moment.event) {
     case 'created':
@@ -81,4 +82,7 @@ function useTold(moment: Moment | Attempt): Told {
 }
 
 /** `dashboard:alex` is alex; keys and devices are called by their own names. */
-export const actorName = (actor: string): string => actor.replace(/^dashboard:/, '')
+export function useActorName(): (actor: string) => string {
+  const { actors } = useDashboardWords().audit
+  return actor => actors[actor] ?? actor.replace(/^dashboard:/, '')
+}

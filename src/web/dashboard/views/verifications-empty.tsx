@@ -1,16 +1,29 @@
 import type { ComponentChildren } from 'preact'
 import { Empty } from '../../shared/empty.tsx'
+import { Icon } from '../../shared/icons.tsx'
+import { ButtonTo, hrefTo } from '../route.tsx'
 import { curlLine } from '../service-line.ts'
 import { usePlace } from '../session.tsx'
+import { useDashboardWords } from '../words.ts'
 import { TryIt } from './try-it.tsx'
 
 /** What a verification is, the button that makes one, and the line that does the same. */
 export function VerificationsEmpty({ title, children }: { title: string; children: ComponentChildren }) {
+  const words = useDashboardWords().verifications
   const { environment } = usePlace()
   return (
     <Empty
       title={title}
-      action={environment === 'test' ? <TryIt /> : undefined}
+      action={
+        environment === 'test' ? (
+          <TryIt />
+        ) : (
+          <ButtonTo href={hrefTo('keys')}>
+            <Icon name="plus" />
+            {words.liveKey}
+          </ButtonTo>
+        )
+      }
       curl={curlLine({ path: 'v1/verifications', key: `vk_${environment}_…`, body: { template: 'age_over_18' } })}
     >
       {children}

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { DeliverySummary } from '../../../dashboard/verification-schema.ts'
-import type { ReplayedDeliveries } from '../../../dashboard/webhook-schema.ts'
+import type { ListedDelivery, ReplayedDeliveries } from '../../../dashboard/webhook-schema.ts'
 import { Button } from '../../shared/button.tsx'
 import { Empty } from '../../shared/empty.tsx'
 import { Icon } from '../../shared/icons.tsx'
@@ -10,7 +10,7 @@ import { More } from '../more.tsx'
 import { Page } from '../page.tsx'
 import { type Pages, usePages } from '../pages.ts'
 import { Split } from '../panel.tsx'
-import { goTo, hrefTo, useRoute } from '../route.tsx'
+import { ButtonTo, goTo, hrefTo, useRoute } from '../route.tsx'
 import { curlLine } from '../service-line.ts'
 import { usePlace, useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
@@ -27,10 +27,12 @@ export function Webhooks({ id }: { id: string }) {
   const { search } = useRoute()
   const status = search.get('status')
   const filter = new URLSearchParams({ environment, ...(status && { status }) })
-  const pages = usePages<DeliverySummary>(inTenant(`deliveries?${filter}`))
-  const follow = (seen: DeliverySummary) => pages.change(rows => rows.map(row => (row.id === seen.id ? seen : row)))
+  const pages = usePages<ListedDelivery>(inTenant(`deliveries?${filter}`))
+  const follow = (seen: DeliverySummary) =>
+    pages.change(rows => rows.map(row => (row.id === seen.id ? { ...row, ...seen } : row)))
+  const isEmpty = pages.rows?.length === 0 && !status && !pages.hasMore
   return (
-    <Page title={words.title} intro={words.intro} actions={<TryIt webhook />}>
+    <Page title={words.title} intro={words.intro} actions={!isEmpty && <TryIt webhook />}>
       <Split
         list={
           <>
@@ -42,7 +44,7 @@ export function Webhooks({ id }: { id: string }) {
                 <StatusFilter status={status} />
               </div>
             </div>
-            <Log pages={pages} chosen={id} />
+            {isEmpty ? <NothingSent /> : <Log pages={pages} chosen={id} />}
           </>
         }
         panel={id && <DeliveryDetailPanel key={id} id={id} onSeen={follow} />}
@@ -51,23 +53,46 @@ export function Webhooks({ id }: { id: string }) {
   )
 }
 
-function Log({ pages, chosen }: { pages: Pages<DeliverySummary>; chosen: string }) {
-  const words = useDashboardWords().webhooks
-  const { environment } = usePlace()
+function Log({ pages, chosen }: { pages: Pages<ListedDelivery>; chosen: string }) {
+  const words = useDashboardWords().verifications
   const { rows, problem } = pages
   if (!rows) return problem === undefined ? <Loading /> : <Failed problem={problem} onRetry={pages.reload} />
-  const body = { template: 'age_over_18', webhook_url: 'https://shop.example/hooks' }
   return (
     <>
       {rows.length > 0 ? (
         <DeliveryTable rows={rows} chosen={chosen} />
       ) : (
-        <Empty title={words.emptyTitle} curl={curlLine({ path: 'v1/verifications', key: `vk_${environment}_…`, body })}>
-          {words.empty}
-        </Empty>
+        <div class="nothing">
+          <p class="secondary">{words.noMatch}</p>
+          <Button onClick={() => goTo(hrefTo('webhooks'), { replace: true })}>{words.clear}</Button>
+        </div>
       )}
       <More pages={pages} />
     </>
+  )
+}
+
+function NothingSent() {
+  const words = useDashboardWords().webhooks
+  const { environment } = usePlace()
+  const body = { template: 'age_over_18', webhook_url: 'https://shop.example/hooks' }
+  return (
+    <Empty
+      title={words.emptyTitle}
+      action={
+        environment === 'test' ? (
+          <TryIt webhook />
+        ) : (
+          <ButtonTo href={hrefTo('webhooks', { environment: 'test' })}>
+            <Icon name="hook" />
+            {words.tryInTest}
+          </ButtonTo>
+        )
+      }
+      curl={curlLine({ path: 'v1/verifications', key: `vk_${environment}_…`, body })}
+    >
+      {words.empty}
+    </Empty>
   )
 }
 
