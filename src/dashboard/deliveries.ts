@@ -80,8 +80,9 @@ async function messageOf(
 ): Promise<SentMessage | null> {
   const row = rows[attempts.findLastIndex(({ address }) => address !== null)]
   if (!row) return null
-  const { headers, body, isSecretGone } = await sentMessage(deps, delivery, row, verification)
-  return { attempt: row.attempt, at: isoUtc(row.at), body, headers, secret_gone: isSecretGone }
+  const portrait_gone = deps.portraits.isGone(verification)
+  const { headers, body, isSecretGone } = await sentMessage(deps, delivery, row, verification, portrait_gone)
+  return { attempt: row.attempt, at: isoUtc(row.at), body, headers, secret_gone: isSecretGone, portrait_gone }
 }
 
 export async function replayDelivery(deps: Deps, asking: Asking, place: Place, id: string): Promise<DeliverySummary> {

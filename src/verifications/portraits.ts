@@ -17,6 +17,8 @@ export type Portraits = {
   keep(id: string, result: Result): void
   /** The result with its portraits, while they are there. */
   show(id: string, stored: Result): Result
+  /** Whether it was told with a portrait that nobody has any more. */
+  isGone(verification: Pick<Verification, 'id' | 'template'>): boolean
   forget(id: string): void
   /** Forgets those whose time is over. */
   sweep(): void
@@ -36,6 +38,7 @@ export function createPortraits(now: Clock): Portraits {
       const found = kept.get(id)
       return found && now() < found.until ? found.result : stored
     },
+    isGone: ({ id, template }) => isUnkept(template) && now() >= (kept.get(id)?.until ?? 0),
     forget(id) {
       kept.delete(id)
     },
@@ -47,8 +50,7 @@ export function createPortraits(now: Clock): Portraits {
 
 /** What is written of a result. Own queries and templates say for themselves what they ask for, and keep it. */
 export function storable(template: string | null, result: Result): Result {
-  const retention = template === null ? undefined : BUILTIN_TEMPLATES.get(template)?.retention
-  if (retention === undefined || retention === 'claims' || !hasPortrait(result)) return result
+  if (!isUnkept(template ?? undefined) || !hasPortrait(result)) return result
   const { claims, credentials } = result
   return {
     ...result,
@@ -58,6 +60,13 @@ export function storable(template: string | null, result: Result): Result {
 }
 
 const PORTRAITS = ['portrait', 'picture']
+
+/** A template that asks for a portrait, to be looked at only. */
+function isUnkept(template: string | undefined): boolean {
+  const { query, retention } = BUILTIN_TEMPLATES.get(template ?? '') ?? {}
+  const asked = query?.credentials.flatMap(({ claims = [] }) => claims.map(({ path }) => path.at(-1))) ?? []
+  return retention !== 'claims' && asked.some(name => typeof name === 'string' && PORTRAITS.includes(name))
+}
 
 const hasPortrait = ({ claims = {}, credentials = [] }: Result): boolean =>
   [claims, ...credentials.map(each => each.claims)].some(each => withoutPortrait(each) !== each)

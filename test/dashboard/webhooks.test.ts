@@ -164,6 +164,19 @@ describe('the log', () => {
 })
 
 describe('a delivery', () => {
+  test('that was sent with a portrait is told without signatures once the portrait is gone: it is never stored', async () => {
+    const here = await place({ answer: 200 })
+    const { id } = await send(here, { template: 'age_over_18_photo' })
+    const received = here.receiver.received[0]!
+    const before = (await detailOf(here, id)).body.message
+    expect([before?.body, before?.portrait_gone]).toEqual([received.body, false])
+    expect(before?.headers).toHaveProperty('x-service-signature', received.headers['x-service-signature'])
+    here.app.clock.advance(15 * 60_000)
+    const after = (await detailOf(here, id)).body.message
+    expect([after?.body.includes('picture'), after?.portrait_gone, after?.secret_gone]).toEqual([false, true, false])
+    expect(Object.keys(after?.headers ?? {}).filter(name => name.includes('signature'))).toEqual([])
+  })
+
   test('tells where it went, every attempt with its answer, and the very bytes that the receiver got last', async () => {
     const here = await place({ answer: 503 })
     const { verification, id } = await send(here, { template: 'identity_basic', url: here.receiver.url('/a/b?c=d') })

@@ -144,7 +144,7 @@ export function outcomeTone(outcome: DeliveryAttempt['outcome']): 'ok' | 'no' | 
 }
 
 /** What was signed, byte for byte, and what carried the signatures. */
-function Message({ message: { body, headers, secret_gone } }: { message: SentMessage }) {
+function Message({ message: { body, headers, secret_gone, portrait_gone } }: { message: SentMessage }) {
   const words = useDashboardWords().webhooks
   const lines = Object.entries(headers).map(header => header.join(': '))
   return (
@@ -154,6 +154,7 @@ function Message({ message: { body, headers, secret_gone } }: { message: SentMes
       <p class="secondary">{words.headers}</p>
       <Raw label={words.headers} text={lines.join('\n')} />
       {secret_gone && <Notice tone="wait">{words.secretGone}</Notice>}
+      {portrait_gone && <Notice tone="wait">{words.portraitGone}</Notice>}
       <p class="hint">{words.readNote}</p>
     </section>
   )
