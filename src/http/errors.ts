@@ -26,7 +26,7 @@ export const ERRORS = {
   session_not_found: [404, 'No verification with this id.'],
   invalid_response_code: [404, 'This response code is wrong, was redeemed before, or is of another session.'],
   device_not_found: [404, 'No device with this id.'],
-  setup_unavailable: [404, 'This set-up link does not work: it was used, it is too old, or a user exists already.'],
+  setup_unavailable: [404, 'This set-up link does not work: it was used, it is too old, or an owner exists already.'],
   link_unavailable: [404, 'This link does not work any more: ask for a new one.'],
   tenant_not_found: [404, 'No tenant with this id.'],
   user_not_found: [404, 'No user with this id.'],

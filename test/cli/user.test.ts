@@ -38,6 +38,15 @@ describe('the first run', () => {
   })
 })
 
+test('an invitation to a tenant before the first start leaves the set-up link to whoever starts it', async () => {
+  const dir = join(temporaryDir(), 'data')
+  const { id: tenant } = await vidimusJson<{ id: string }>(dir, 'tenant', 'create', '--name', 'Shop')
+  await vidimusJson<Link>(dir, 'user', 'invite', '--name', 'bob', '--tenant', tenant)
+  const server = await serve(dir)
+  const owner = { token: tokenOf(server.first.setup_url), name: 'olivia', password: PASSWORD }
+  expect(outcome(await browserAt(server).post('/setup', owner))).toBe('201')
+})
+
 describe('vidimus user', () => {
   test('invites owners and users of a tenant, lists them, and resets a password beside a running server', async () => {
     const dir = join(temporaryDir(), 'data')
