@@ -97,6 +97,13 @@ export function choice<T extends string>(value: string, allowed: readonly T[], f
 
 /** Opens the data directory beside a running server, for one short act. */
 export async function withDeps<T>(act: (deps: Deps) => Promise<T>): Promise<T> {
+  const { requireDatabase } = await import('./require-database.ts')
+  requireDatabase(loadConfig(process.env).dataDir)
+  return await withNewDeps(act)
+}
+
+/** The same for an act that may be the very first one: without a database it makes one. */
+export async function withNewDeps<T>(act: (deps: Deps) => Promise<T>): Promise<T> {
   const config = loadConfig(process.env)
   // Loaded only now: help, wrong calls and the check of an export need none of it.
   const { createDeps, realWorld } = await import('../deps.ts')

@@ -1,7 +1,7 @@
 import { USER_NAME } from '../dashboard/schema.ts'
 import { findUserId, inviteUser, readUsers, resetUser, type UserWithLink } from '../dashboard/users.ts'
 import { ApiError } from '../http/errors.ts'
-import { ACTOR, actOf, CommandError, parseCall, print, required, table, UsageError, withDeps } from './output.ts'
+import { ACTOR, actOf, CommandError, parseCall, print, required, table, UsageError, withDeps, withNewDeps } from './output.ts'
 
 const HELP = `usage: vidimus user list [--json]
        vidimus user invite --name NAME [--tenant ID] [--json]
@@ -50,7 +50,7 @@ async function list(json = false): Promise<number> {
 async function invite(name: string, memberOf: string | null, json = false): Promise<number> {
   if (!new RegExp(USER_NAME).test(name))
     throw new UsageError(`--name: 2 to 64 characters out of a-z, 0-9 and . _ @ + -, like alex or alex@shop.example`)
-  return show(await withDeps(deps => inviteUser(deps, { name, memberOf }, ACTOR).catch(inWords)), json)
+  return show(await withNewDeps(deps => inviteUser(deps, { name, memberOf }, ACTOR).catch(inWords)), json)
 }
 
 async function reset(name: string, json = false): Promise<number> {

@@ -5,6 +5,7 @@ import type { Random } from '../ids.ts'
 import { createSealer, type Sealer } from '../seal.ts'
 import { databaseFile, keyFileOf, sizeOf } from './files.ts'
 import { holdDirectory } from './locks.ts'
+import { lostDatabase } from './lost-database.ts'
 import { countApplied, MIGRATIONS, migrate } from './migrate.ts'
 import { damaged, refusalFrom, StartRefusal, unusable } from './refusal.ts'
 import { finishReplacing, isReplacing } from './replace.ts'
@@ -38,9 +39,11 @@ export function openDataDir({ dir, now, random, role }: Options): DataDir {
   const unlock = enter(dir, role)
   let writer: Database | undefined
   try {
-    // With a log beside it an empty file is no new one: it has lost its content, and opening it would throw the log away too.
-    const isNew = sizeOf(file) === 0 && sizeOf(`${file}-wal`) === 0
-    if (isNew) createDatabase(file, keyFileOf(dir), random)
+    const isNew = isAbsent(file)
+    if (isNew) {
+      refuseLost(dir, file)
+      createDatabase(file, keyFileOf(dir), random)
+    }
     const { wrapper, applied, shownAt } = inspect(file, reader => lookInto(reader, { dir, file, now, random, role }))
     const upgraded = applied > 0 && applied < MIGRATIONS.length ? upgrade({ dir, applied, now, role }) : []
     writer = openWriter(file)
@@ -108,6 +111,15 @@ function refuseOldSqlite(): void {
       `SQLite ${version} can damage its log; run this with the Bun version in .bun-version`,
     )
   }
+}
+
+/** With a log beside it an empty file is no new one: it has lost its content, and opening it would throw the log away too. */
+const isAbsent = (file: string): boolean => sizeOf(file) === 0 && sizeOf(`${file}-wal`) === 0
+
+/** Asked once more: a server that begins at this very moment has its database before it makes the first backup. */
+function refuseLost(dir: string, file: string): void {
+  const lost = lostDatabase(dir)
+  if (lost && isAbsent(file)) throw lost
 }
 
 export function makeDirectory(dir: string): void {

@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { existsSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../helpers/app.ts'
 import { type Run, serve, stopServing, vidimus, vidimusJson } from '../helpers/cli.ts'
@@ -333,7 +333,7 @@ describe.concurrent('what cannot be done exits 1 and says what to do', () => {
 
   test('a failure nobody foresaw is told with its kind and place, without trace or values', async () => {
     const own = join(temporaryDir(), 'data')
-    await vidimusJson(own, 'tenant', 'list')
+    await vidimusJson(own, 'tenant', 'create', '--name', 'Shop')
     const sqlite = new Database(join(own, 'vidimus.db'))
     sqlite.run('ALTER TABLE tenants RENAME TO elsewhere')
     sqlite.close()
@@ -354,12 +354,58 @@ describe.concurrent('what cannot be done exits 1 and says what to do', () => {
   })
 
   test('a directory that cannot be made, and one that a server uses', async () => {
-    const run = await vidimus(join(queryFile, 'data'), ['tenant', 'list'])
+    const run = await vidimus(join(queryFile, 'data'), ['tenant', 'create', '--name', 'Shop'])
     expectFailure(run, { exitCode: 18, says: /cannot .*; .*choose another with VIDIMUS_DATA_DIR/ })
     const used = join(temporaryDir(), 'data')
     await serve(used)
     const second = await vidimus(used, ['serve', '--json'], { PORT: '0' })
     expectFailure(second, { exitCode: 11, says: /another server uses .*; stop it, or give this one its own VIDIMUS_DATA_DIR/ })
+  })
+})
+
+describe.concurrent('a call that looks, or acts on what must be there, makes no installation', () => {
+  const CALLS = [
+    'tenant list',
+    'tenant set ten_x --name y',
+    'key create --tenant ten_x --env test',
+    'key list --tenant ten_x',
+    'key revoke key_x',
+    'key roll key_x',
+    'device register --tenant ten_x --env test --name Till --templates age_over_18',
+    'device list --tenant ten_x',
+    'device revoke dev_x',
+    'webhook-secret show --tenant ten_x',
+    'deliveries list --tenant ten_x',
+    'deliveries replay whd_x',
+    'listen --forward http://localhost:4000',
+    'template put --tenant ten_x --key k --file QUERY',
+    'template list --tenant ten_x',
+    'template delete --tenant ten_x --key k',
+    'trust list',
+    'trust remove anc_x',
+    'signing show',
+    'signing csr',
+    'user list',
+    'user reset olivia',
+    'audit verify',
+    `audit export ${join(files, 'never.jsonl')}`,
+    `backup ${join(files, 'never.db')}`,
+    'rekey',
+    'upgrade',
+  ]
+
+  test.each(CALLS)('%s', async call => {
+    const own = join(temporaryDir(), 'data')
+    const run = await vidimus(own, filled(call))
+    const says = /there is no database in \S+\/data; start the service once, or say where it is with VIDIMUS_DATA_DIR/
+    expectFailure(run, { exitCode: 1, says })
+    expect([own, join(files, 'never.jsonl'), join(files, 'never.db')].filter(existsSync)).toEqual([])
+  })
+
+  test('in a directory that is there, and empty, nothing appears', async () => {
+    const own = temporaryDir()
+    expectFailure(await vidimus(own, ['audit', 'verify', '--json']), { exitCode: 1, says: /there is no database in/ })
+    expect(readdirSync(own)).toEqual([])
   })
 })
 

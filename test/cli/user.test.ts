@@ -76,6 +76,7 @@ describe('vidimus user', () => {
 
   test('speaks to people, too, and refuses in one line', async () => {
     const dir = join(temporaryDir(), 'data')
+    await vidimusJson(dir, 'tenant', 'create', '--name', 'Shop')
     expect((await vidimus(dir, ['user', 'list'])).stdout).toContain('prints a link')
     const invited = await vidimus(dir, ['user', 'invite', '--name', 'olivia'])
     expect(invited.stdout).toMatch(/^http:\/\/localhost:3000\/dashboard#password=[\w-]{43}\n\nThis is the only time/)

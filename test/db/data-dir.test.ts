@@ -2,7 +2,17 @@
 import { Database } from 'bun:sqlite'
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { type DataDir, openDataDir } from '../../src/db/data-dir.ts'
 import { REFUSALS, StartRefusal } from '../../src/db/refusal.ts'
@@ -387,6 +397,33 @@ describe('a first start', () => {
       expect(opened.reader.query('SELECT count(*) AS count FROM tenants').get()).toEqual({ count: 0 })
       close(opened)
     }
+  })
+
+  test('is none where backups of a database are: the newest is named with the command that brings it back', async () => {
+    const dir = copyOf(stopped)
+    const folder = join(dir, 'backups')
+    mkdirSync(folder, { recursive: true })
+    for (const name of [
+      'hourly-20260304T110000Z.db',
+      'hourly-20260304T120000Z.db',
+      'daily-20260304.db',
+      'replaced-20260305T120000Z.db',
+    ])
+      copyFileSync(fileOf(dir), join(folder, name))
+    rmSync(fileOf(dir))
+    await expectRefused(dir, 'database_damaged', `vidimus restore ${join(folder, 'hourly-20260304T120000Z.db')}`)
+    for (const args of [
+      ['tenant', 'list'],
+      ['tenant', 'create', '--name', 'Shop'],
+      ['audit', 'verify'],
+    ]) {
+      const { exitCode, stderr } = await vidimus(dir, args)
+      expect([args, exitCode]).toEqual([args, REFUSALS.database_damaged])
+      expect(stderr).toContain('hourly-20260304T120000Z.db')
+    }
+    expect(existsSync(fileOf(dir))).toBe(false)
+    rmSync(folder, { recursive: true })
+    expect(refusalOf(dir)).toBeUndefined()
   })
 
   test('holds the still empty database while it makes the master key, so that another one waits and uses it', () => {
