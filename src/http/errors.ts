@@ -40,6 +40,7 @@ export const ERRORS = {
     'The first request with this Idempotency-Key is still running; repeat it after Retry-After seconds.',
   ],
   name_taken: [409, 'There is a user with this name already.'],
+  key_rolled: [409, 'This key was rolled already; roll its successor.'],
   own_user: [409, 'You cannot remove yourself; another owner can.'],
   builtin_template: [409, 'This is a built-in template, which stays as it is; choose another key.'],
   delivery_under_way: [409, 'This delivery is being sent right now; try again in a few seconds.'],

@@ -331,6 +331,14 @@ describe.concurrent('what cannot be done exits 1 and says what to do', () => {
       expectFailure(await vidimus(dir, ['key', 'roll', id]), { exitCode: 1, says: new RegExp(`there is no valid key ${id}`) })
   })
 
+  test('a key that was rolled already', async () => {
+    const made = await vidimusJson<NewKey>(dir, 'key', 'create', '--tenant', tenant.id, '--env', 'test')
+    const { id } = await vidimusJson<NewKey>(dir, 'key', 'roll', made.id)
+    const says = new RegExp(`${made.id} was rolled already; roll its successor ${id}`)
+    expectFailure(await vidimus(dir, ['key', 'roll', made.id]), { exitCode: 1, says })
+    expect(await vidimusJson<NewKey>(dir, 'key', 'roll', id)).toMatchObject({ expires_at: null })
+  })
+
   test('a failure nobody foresaw is told with its kind and place, without trace or values', async () => {
     const own = join(temporaryDir(), 'data')
     await vidimusJson(own, 'tenant', 'create', '--name', 'Shop')
