@@ -46,7 +46,7 @@ export function pendingIn(dir: string): string[] {
 
 function upgrade(dir: string): string[] {
   const { now, random } = realWorld()
-  const { writer, reader, unlock, upgraded } = openDataDir({ dir, now: now(), random, role: 'server' })
+  const { writer, reader, unlock, upgraded } = openDataDir({ dir, now: now(), random, role: 'upgrade' })
   reader.close()
   writer.close()
   unlock()

@@ -29,7 +29,7 @@ export type DataDir = {
   upgraded: string[]
 }
 
-type Role = 'server' | 'command'
+type Role = 'server' | 'command' | 'upgrade'
 type Options = { dir: string; now: number; random: Random; role: Role }
 
 export function openDataDir({ dir, now, random, role }: Options): DataDir {
@@ -73,7 +73,7 @@ export function enter(dir: string, role: Role): () => void {
 
 /** A server that runs is of an older version then, and must not find another schema under it. */
 function upgrade({ dir, applied, now, role }: { dir: string; applied: number; now: number; role: Role }): string[] {
-  const release = role === 'server' ? () => {} : holdDirectory(dir, 'server')
+  const release = role === 'command' ? holdDirectory(dir, 'upgrade') : () => {}
   try {
     snapshotBefore(dir, applied, now)
     const writer = openWriter(databaseFile(dir))
@@ -169,7 +169,7 @@ export function inspect<T>(file: string, look: (reader: Database) => T): T {
 
 /** Large files are not read through at every start: that costs a pass over every page. */
 function refuseDamaged(reader: Database, file: string, role: Role): void {
-  if (role !== 'server') return
+  if (role === 'command') return
   if (isCutOff(reader, file)) throw damaged(file)
   if (sizeOf(file) > CHECK_AT_START_MAX_BYTES) return
   const [first] = reader.query<{ quick_check: string }, []>('PRAGMA quick_check(1)').all()

@@ -271,7 +271,7 @@ describe('a directory that cannot be used is refused:', () => {
     writeFileSync(file, 'mine')
     const { exitCode, stdout, stderr } = await startOn(file)
     expect({ exitCode, stdout }).toEqual({ exitCode: REFUSALS.directory_unusable, stdout: '' })
-    expect(stderr).toMatch(/^vidimus: [^\n]*VIDIMUS_DATA_DIR\n$/)
+    expect(stderr).toMatch(/^vidimus: cannot use [^\n]*: a file is in its place, or above it; [^\n]*VIDIMUS_DATA_DIR\n$/)
     expect(readFileSync(file, 'utf8')).toBe('mine')
   })
 
@@ -290,6 +290,10 @@ describe('one directory, one server:', () => {
     const dir = copyOf(stopped)
     const first = await serve(dir)
     await expectRefused(dir, 'directory_in_use', 'give this one its own VIDIMUS_DATA_DIR')
+    // An earlier version left it so: tightening it must not release it.
+    chmodSync(join(dir, 'server.lock'), 0o644)
+    await expectRefused(dir, 'directory_in_use', 'give this one its own VIDIMUS_DATA_DIR')
+    expect(modeOf(join(dir, 'server.lock'))).toBe('600')
     expect((await call(first.url, 'GET', '/readyz')).status).toBe(200)
     await kill(first)
   })
@@ -333,7 +337,7 @@ describe('a first start', () => {
     for await (const chunk of child.stdout) {
       expect(new TextDecoder().decode(chunk)).toContain('listening')
       expect(modeOf(dir)).toBe('700')
-      for (const name of ['vidimus.db', 'vidimus.db-wal', 'vidimus.db-shm', 'master.key']) {
+      for (const name of ['vidimus.db', 'vidimus.db-wal', 'vidimus.db-shm', 'master.key', 'server.lock']) {
         expect([name, modeOf(join(dir, name))]).toEqual([name, '600'])
       }
       expect(statSync(keyOf(dir)).size).toBe(32)
