@@ -22,6 +22,7 @@ import {
   choice,
   parseCall,
   print,
+  printable,
   required,
   shortText,
   table,
@@ -144,9 +145,6 @@ async function list(tenantId: string, env: string | undefined, json = false): Pr
   ])
   return print(printable(table(['ID', 'NAME', 'ENV', 'STATUS', 'LAST SEEN', 'TEMPLATES'], rows)))
 }
-
-/** Names come from the API too, where any character goes: none may reach the terminal as a command. */
-const printable = (text: string): string => text.replace(/[^\P{C}\n]/gu, '?')
 
 async function revoke(id: string, json = false): Promise<number> {
   const device = await withDeps(async deps => {
