@@ -20,6 +20,7 @@ import {
   actOf,
   CommandError,
   choice,
+  noteAssumedAddress,
   parseCall,
   print,
   printable,
@@ -94,6 +95,7 @@ async function register(flags: RegisterFlags): Promise<number> {
   return await withDeps(async deps => {
     await requireTenant(deps, tenantId)
     const registration = await registerDevice(deps, { tenantId, environment }, wanted, ACTOR).catch(inWords)
+    noteAssumedAddress(deps.config)
     return showOnce(registration, deps.config.publicUrl, flags.json)
   })
 }

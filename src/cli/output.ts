@@ -1,7 +1,7 @@
 // How commands speak. Standard output carries the answer: for people, or with --json exactly one JSON object. Everything else, failures
 // included, goes to standard error: one line that says what was wrong and what to do.
 import { parseArgs } from 'node:util'
-import { ConfigError, loadConfig } from '../config.ts'
+import { type Config, ConfigError, loadConfig } from '../config.ts'
 import { StartRefusal } from '../db/refusal.ts'
 import type { Deps } from '../deps.ts'
 import { describeFailure } from '../log.ts'
@@ -23,6 +23,12 @@ export function print(text: string): number {
 export const printable = (text: string): string => text.replace(/[^\P{C}\n]/gu, '?')
 
 export const complain = (text: string): void => void process.stderr.write(`${text}\n`)
+
+/** For calls that print a link: a service that was started with other settings than this call is at another address. */
+export function noteAssumedAddress({ publicUrl }: Pick<Config, 'publicUrl'>): void {
+  if (process.env.VIDIMUS_PUBLIC_URL?.trim() || process.env.PORT?.trim()) return
+  complain(`note: the link assumes that the service is at ${publicUrl}; set VIDIMUS_PUBLIC_URL or PORT here as for the service`)
+}
 
 export function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return complainAbout(error, 2, '--help shows how to call it')
