@@ -84,8 +84,7 @@ describe('vidimus user', () => {
       /^note: the link assumes [^\n]*http:\/\/localhost:3000; set VIDIMUS_PUBLIC_URL or PORT[^\n]*\n$/,
     )
     const told: Record<string, string>[] = [{ PORT: '8080' }, { VIDIMUS_PUBLIC_URL: 'https://verify.shop.example' }]
-    for (const env of told)
-      expect((await vidimus(dir, ['user', 'reset', 'olivia'], env)).stderr).toBe('')
+    for (const env of told) expect((await vidimus(dir, ['user', 'reset', 'olivia'], env)).stderr).toBe('')
     expect((await vidimus(dir, ['user', 'reset', 'olivia', '--json'])).stderr).toStartWith('note: the link assumes')
     expect((await vidimus(dir, ['user', 'list'])).stdout).toMatch(
       /^NAME +SEES +STATUS +LAST LOG-IN\nolivia +everything +invited +never\n$/,
