@@ -2,37 +2,93 @@
 // directory (VIDIMUS_DATA_DIR), so it runs on the machine of the service.
 import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
-import { loadConfig } from '../src/config.ts'
+import { CommandError } from '../src/cli/output.ts'
+import { requireDatabase } from '../src/cli/require-database.ts'
+import { ConfigError, loadConfig } from '../src/config.ts'
+import { StartRefusal } from '../src/db/refusal.ts'
 import { createDeps, realWorld } from '../src/deps.ts'
 import { makeHolder } from '../src/sandbox/issuer.ts'
 import { PERSONAS, type PersonaId } from '../src/sandbox/personas.ts'
-import { present } from '../src/sandbox/wallet.ts'
+import { type Fetch, type Holder, present, RequestRefused } from '../src/sandbox/wallet.ts'
 
 const HELP = `usage: sandbox-wallet.ts WALLET_URI [--persona ${Object.keys(PERSONAS).join('|')}]
 
+It needs the data directory of the service: give it the same VIDIMUS_DATA_DIR.
+
 example: ./scripts/bun scripts/sandbox-wallet.ts "openid4vp://authorize?client_id=…" --persona minor`
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { persona: { type: 'string' }, help: { type: 'boolean' } },
-})
-const [walletUri] = positionals
-const persona = (values.persona ?? 'adult') as PersonaId
+/** What is told in one line; all else is a mistake of ours. */
+const TOLD = [CommandError, ConfigError, StartRefusal, RequestRefused]
 
-if (values.help || !walletUri || !Object.hasOwn(PERSONAS, persona)) {
-  console.error(HELP)
-  process.exit(values.help ? 0 : 2)
+type Session = { base: string; id: string }
+
+try {
+  const call = readCall()
+  const session = sessionOf(call.walletUri)
+  const now = Date.now()
+  const holder = await makePersona(call.persona, session, now)
+  const { status, body } = await present(call.walletUri, holder, { now, fetch: reaching(session) })
+  console.log(`${PERSONAS[call.persona].title.en}: the service answered ${status} ${JSON.stringify(body)}`)
+  console.log(`The verification is ${await outcomeOf(session)} now.`)
+} catch (error) {
+  if (!TOLD.some(kind => error instanceof kind)) throw error
+  console.error(`sandbox-wallet: ${(error as Error).message}`)
+  process.exit(1)
 }
 
-const service = new URL(
-  new URL(walletUri).searchParams.get('request_uri') ?? new URL(walletUri).searchParams.get('response_uri') ?? '',
-)
-const config = { ...loadConfig(process.env), publicUrl: service.href.replace(/\/wallet\/.*$/, '') }
-const deps = createDeps(config, realWorld(), 'command')
-const now = Date.now()
-const { issuer } = await deps.sandbox()
-const holder = await makeHolder(issuer, persona, now, count => new Uint8Array(randomBytes(count)))
-await deps.close()
+function readCall(): { walletUri: string; persona: PersonaId } {
+  const options = { persona: { type: 'string' }, help: { type: 'boolean' } } as const
+  const { values, positionals } = parseArgs({ allowPositionals: true, options })
+  const [walletUri] = positionals
+  const persona = (values.persona ?? 'adult') as PersonaId
+  if (!values.help && walletUri && Object.hasOwn(PERSONAS, persona)) return { walletUri, persona }
+  console.error(HELP)
+  return process.exit(values.help ? 0 : 2)
+}
 
-const { status, body } = await present(walletUri, holder, { now, fetch })
-console.log(`${PERSONAS[persona].title.en}: the service answered ${status} ${JSON.stringify(body)}`)
+/** Where the request leads to. */
+function sessionOf(walletUri: string): Session {
+  const query = URL.parse(walletUri)?.searchParams
+  const address = URL.parse(query?.get('request_uri') ?? query?.get('response_uri') ?? '')
+  const [, base, id] = /^(https?:\/\/.*)\/wallet\/\w+\/([\w-]+)$/.exec(address?.href ?? '') ?? []
+  if (!base || !id)
+    throw new CommandError(`"${walletUri.slice(0, 80)}" is no wallet_uri; give the one of a verification, in quotes`)
+  return { base, id }
+}
+
+async function makePersona(persona: PersonaId, { base }: Session, now: number): Promise<Holder> {
+  const config = { ...loadConfig(process.env), publicUrl: base }
+  // Another issuer than the service's own would be trusted by nobody.
+  requireDatabase(config.dataDir)
+  const deps = createDeps(config, realWorld(), 'command')
+  try {
+    const { issuer } = await deps.sandbox()
+    return await makeHolder(issuer, persona, now, count => new Uint8Array(randomBytes(count)))
+  } finally {
+    await deps.close()
+  }
+}
+
+/** What the service refuses, and that it cannot be reached, ends the exchange with its own words. */
+function reaching({ base }: Session): Fetch {
+  return async (url, init) => {
+    const answer = await fetch(url, init).catch(() => {
+      throw new CommandError(`nobody answers at ${base}; start the service, or check its VIDIMUS_PUBLIC_URL`)
+    })
+    // What it says to the answer itself is the result of the exchange.
+    if (answer.ok || url.includes('/wallet/response/')) return answer
+    throw new CommandError(`the service answered ${answer.status}: ${await messageOf(answer)}`)
+  }
+}
+
+async function messageOf(answer: Response): Promise<string> {
+  const { error } = (await answer.json().catch(() => ({}))) as { error?: { code?: string; message?: string } }
+  return error ? `${error.code}, ${error.message}` : 'it gives no reason'
+}
+
+/** As the hosted page is told, which needs no key. */
+async function outcomeOf(session: Session): Promise<string> {
+  const answer = await reaching(session)(`${session.base}/v/${session.id}/data`)
+  const { status, reason } = (await answer.json()) as { status: string; reason?: string }
+  return reason ? `${status} (${reason})` : status
+}

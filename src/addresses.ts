@@ -50,6 +50,19 @@ export function isPublicAddress(address: string): boolean {
   return bytes !== undefined && isPublic(bytes)
 }
 
+/** RFC 6761, RFC 6762, RFC 7686, RFC 8375, and the private-use top-level domain that ICANN reserved. */
+const SPECIAL_USE_NAMES = ['localhost', 'local', 'internal', 'home.arpa', 'onion']
+
+/** A name that means something else on every machine or network. */
+export function isSpecialUseName(host: string): boolean {
+  return SPECIAL_USE_NAMES.some(name => host === name || host.endsWith(`.${name}`))
+}
+
+/** A name that everybody resolves alike; addresses and names of one label are none. */
+export function isPublicName(host: string): boolean {
+  return isIP(host) === 0 && !host.startsWith('[') && host.includes('.') && !isSpecialUseName(host)
+}
+
 export function isLoopback(address: string): boolean {
   return contains(LOOPBACK, address)
 }

@@ -63,6 +63,26 @@ export const VARIABLES = {
 
 type Variable = keyof typeof VARIABLES
 
+/** Links of these would leave for a web page, a file or a script: no wallet listens to them. */
+const BROWSER_SCHEMES = [
+  'about',
+  'blob',
+  'chrome',
+  'data',
+  'file',
+  'filesystem',
+  'ftp',
+  'http',
+  'https',
+  'javascript',
+  'mailto',
+  'sms',
+  'tel',
+  'vbscript',
+  'view-source',
+  'ws',
+  'wss',
+]
 const UNITS_MS = { s: 1000, m: 60_000, h: 3_600_000 } as const
 const WEBHOOK_ATTEMPTS_MAX = 12
 const WEBHOOK_DELAY_MAX_MS = 72 * UNITS_MS.h
@@ -136,7 +156,10 @@ function backups(name: Variable, text: string): Config['backups'] {
 }
 
 function uriScheme(name: Variable, text: string): string {
-  return /^[a-z][a-z0-9+.-]{1,40}$/.test(text) ? text : fail(name, `"${text}" is not a URI scheme like openid4vp or haip-vp`)
+  if (!/^[a-z][a-z0-9+.-]{1,40}$/.test(text)) fail(name, `"${text}" is not a URI scheme like openid4vp or haip-vp`)
+  if (BROWSER_SCHEMES.includes(text))
+    fail(name, `"${text}" is opened by browsers, not by wallets; use one like openid4vp or haip-vp`)
+  return text
 }
 
 function parsed<T>(name: Variable, text: string, parse: (text: string) => T): T {

@@ -42,9 +42,9 @@ export function createLog({ level, now, write, pretty = false }: Options): Log {
 }
 
 function prettyLine(time: string, level: LogLevel, event: string, fields: LogFields): string {
-  const rest = Object.entries(fields).map(
-    ([name, value]) => `${name}=${typeof value === 'string' ? JSON.stringify(value) : value}`,
-  )
+  const rest = Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${typeof value === 'string' ? JSON.stringify(value) : value}`)
   return `${time.slice(11, 23)} ${level.padEnd(5)} ${event} ${rest.join(' ')}`.trimEnd()
 }
 

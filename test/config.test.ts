@@ -326,6 +326,11 @@ describe('how wallets are reached', () => {
     }
   })
 
+  test('VIDIMUS_WALLET_SCHEME is none that a browser opens by itself', () => {
+    for (const text of ['http', 'https', 'javascript', 'data', 'file', 'vbscript', 'blob', 'about', 'ftp', 'ws', 'wss', 'mailto'])
+      expectRefused('VIDIMUS_WALLET_SCHEME', text)
+  })
+
   test('VIDIMUS_CLIENT_ID is x509_hash or x509_san_dns', () => {
     for (const prefix of ['x509_hash', 'x509_san_dns'] as const) {
       expect(wallet({ VIDIMUS_CLIENT_ID: prefix }).clientIdPrefix).toBe(prefix)

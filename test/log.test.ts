@@ -60,6 +60,7 @@ describe('a pretty line', () => {
   test('has time, level, event and fields for people', () => {
     expect(lineOf({ status: 201, detail: 'as told' }, true)).toBe('12:30:15.123 info  request status=201 detail="as told"')
     expect(lineOf({}, true)).toBe('12:30:15.123 info  request')
+    expect(lineOf({ status: 401, key_prefix: undefined, tenant: undefined }, true)).toBe('12:30:15.123 info  request status=401')
   })
 })
 

@@ -1,5 +1,7 @@
+import type { Db } from '#db'
 import type { Deps } from '../deps.ts'
 import { sha256Hex } from '../hash.ts'
+import { apiError } from '../http/errors.ts'
 import { newKeyId, newSecret } from '../ids.ts'
 import type { Environment, Scope } from './scopes.ts'
 import { type ApiKeyRow, findKey, insertKey, listKeys, markKeyRevoked, setKeyExpiry } from './store.ts'
@@ -11,6 +13,8 @@ const DISPLAY_PREFIX_LENGTH = 12
 
 export const EXPIRY_DAYS = [30, 90, 365] as const
 export type ExpiryDays = (typeof EXPIRY_DAYS)[number]
+
+const LIFETIMES_MS: readonly number[] = EXPIRY_DAYS.map(days => days * DAY_MS)
 
 /** How long a rolled key goes on working beside its successor. */
 export const ROLL_GRACE_MS = { now: 0, '1h': 3_600_000, '24h': DAY_MS, '7d': 7 * DAY_MS } as const
@@ -66,13 +70,17 @@ export async function revokeKey(deps: KeyDeps, id: string, actor: string): Promi
   })
 }
 
-/** A successor with the same rights; the old key ends after the grace, or at its own deadline if that is sooner. */
+/**
+ * A successor with the same rights and the same lifetime; the old key ends after the grace, or at its own deadline if that is sooner. Only once: the
+ * deadline of a key that was rolled is the end of its grace, which no key is made with, and says nothing of how long a successor should live.
+ */
 export async function rollKey(deps: KeyDeps, id: string, grace: RollGrace, actor: string): Promise<MintedKey | undefined> {
   const at = deps.now()
   return await deps.write(async tx => {
     const old = await findKey(tx, id)
     if (!old || old.revokedAt !== null || isExpired(old, at)) return undefined
     const lifetime = old.expiresAt === null ? null : old.expiresAt - old.createdAt
+    if (lifetime !== null && !LIFETIMES_MS.includes(lifetime)) throw apiError('key_rolled', { message: await whatNow(tx, old) })
     const minted = mint(deps, at, { ...old, scopes: old.scopes as Scope[], expiresAt: lifetime === null ? null : at + lifetime })
     const oldExpiresAt = Math.min(old.expiresAt ?? Number.POSITIVE_INFINITY, at + ROLL_GRACE_MS[grace])
     await insertKey(tx, minted.row)
@@ -81,6 +89,15 @@ export async function rollKey(deps: KeyDeps, id: string, grace: RollGrace, actor
     await deps.audit.append(tx, { at, tenantId: old.tenantId, actor, action: 'key.rolled', subjectId: id, details })
     return minted
   })
+}
+
+/** The successor is found by the time that a roll leaves on both. */
+async function whatNow(tx: Db, { id, tenantId, environment, label, expiresAt }: ApiKeyRow): Promise<string> {
+  const madeAt = Object.values(ROLL_GRACE_MS).map(graceMs => Number(expiresAt) - graceMs)
+  const successor = (await listKeys(tx, tenantId)).find(
+    key => key.id !== id && key.environment === environment && key.label === label && madeAt.includes(key.createdAt),
+  )
+  return `${id} was rolled already; roll its successor${successor ? ` ${successor.id}` : ''}.`
 }
 
 export const isExpired = (row: ApiKeyRow, at: number): boolean => row.expiresAt !== null && row.expiresAt <= at

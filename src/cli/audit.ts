@@ -5,11 +5,12 @@ import { type AuditVerdict, verifyAudit } from '../audit/verify.ts'
 import { actOf, CommandError, parseCall, print, withDeps } from './output.ts'
 
 const HELP = `usage: vidimus audit verify [--file EXPORT] [--json]
-       vidimus audit export FILE [--json]
+       vidimus audit export FILE [--force] [--json]
 
 Verifies the chain of the database, or of an export, which needs neither database nor key. Every record's hash, the signed checkpoints and
 the details that were not erased are checked. An export ends with the current head signed; keep it elsewhere, and nothing before it can be
-rewritten unnoticed. Note its public key, too: whoever rewrites everything can sign it only with another one.
+rewritten unnoticed. Note its public key, too: whoever rewrites everything can sign it only with another one. A file that is there already stays,
+unless you say --force.
 
 example: vidimus audit export audit.jsonl && vidimus audit verify --file audit.jsonl`
 
@@ -18,19 +19,19 @@ const LINE_CHARS_MAX = 64 * 1024 * 1024
 
 const ACTS = {
   verify: { flags: ['file'] },
-  export: { flags: [], word: 'the file to write' },
+  export: { flags: ['force'], word: 'the file to write' },
 } as const
 
 export async function runAudit(args: string[]): Promise<number> {
-  const call = parseCall(args, { file: { type: 'string' } })
-  const { help, json, file } = call.values
+  const call = parseCall(args, { file: { type: 'string' }, force: { type: 'boolean' } })
+  const { help, json, file, force } = call.values
   if (help) return print(HELP)
   const { act, word } = actOf('audit', call, ACTS)
   switch (act) {
     case 'verify':
       return report(file === undefined ? await withDeps(verifyAudit) : await verifyFile(file), json)
     case 'export':
-      await exportTo(word)
+      await exportTo(word, force)
       return report(await verifyFile(word), json, word)
   }
 }
@@ -55,9 +56,9 @@ async function* linesOf(file: string): AsyncGenerator<string> {
   if (rest) yield rest
 }
 
-async function exportTo(file: string): Promise<void> {
+async function exportTo(file: string, force = false): Promise<void> {
   await withDeps(async deps => {
-    const out = await openToWrite(file)
+    const out = await openToWrite(file, force)
     try {
       for await (const line of exportAudit(deps)) await out.write(`${line}\n`)
     } finally {
@@ -67,10 +68,12 @@ async function exportTo(file: string): Promise<void> {
 }
 
 /** For nobody else's eyes: the details stand there in clear. */
-async function openToWrite(file: string): Promise<FileHandle> {
+async function openToWrite(file: string, force: boolean): Promise<FileHandle> {
   try {
-    return await open(file, 'w', 0o600)
-  } catch {
+    return await open(file, force ? 'w' : 'wx', 0o600)
+  } catch (error) {
+    if ((error as { code?: string }).code === 'EEXIST')
+      throw new CommandError(`${file} is there already; choose another name, or replace it with --force`)
     throw new CommandError(`cannot write ${file}; give a path in a directory that exists and is yours`)
   }
 }

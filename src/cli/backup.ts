@@ -4,12 +4,12 @@ import { loadConfig } from '../config.ts'
 import { enter, inspect } from '../db/data-dir.ts'
 import { databaseFile, keyFileOf } from '../db/files.ts'
 import { refusalFrom } from '../db/refusal.ts'
-import { hasDatabase } from '../db/replace.ts'
 import { findRootKey, findWrapper } from '../db/root-key.ts'
 import { realWorld } from '../deps.ts'
 import { isoUtc } from '../time.ts'
 import { type BackupReport, makeBackup } from '../upkeep/backup.ts'
 import { CommandError, parseCall, print, required, UsageError } from './output.ts'
+import { requireDatabase } from './require-database.ts'
 
 const HELP = `usage: vidimus backup FILE [--force] [--json]
 
@@ -34,7 +34,7 @@ export async function runBackup(args: string[]): Promise<number> {
 }
 
 function refuseUnfit(file: string, dataDir: string, force = false): void {
-  if (!hasDatabase(dataDir)) throw new CommandError(`there is no database in ${dataDir}; say where it is with VIDIMUS_DATA_DIR`)
+  requireDatabase(dataDir)
   if (!statSync(dirname(file), { throwIfNoEntry: false })?.isDirectory())
     throw new CommandError(`cannot write ${file}; give a path in a directory that exists and is yours`)
   if (existsSync(file) && (!force || !statSync(file).isFile()))

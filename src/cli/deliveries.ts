@@ -1,19 +1,35 @@
 import { isoUtc } from '../time.ts'
 import { readDeliveries } from '../webhooks/log.ts'
 import { replayDeliveries } from '../webhooks/replay.ts'
-import { DELIVERY_STATUSES, type Delivery } from '../webhooks/schema.ts'
+import { DELIVERY_STATUSES, type DeliveryAttempt } from '../webhooks/schema.ts'
 import { findDeliveryOfAnyone } from '../webhooks/store.ts'
 import { requireTenant } from './key.ts'
-import { ACTOR, actOf, CommandError, choice, parseCall, print, required, table, UsageError, withDeps } from './output.ts'
+import {
+  ACTOR,
+  actOf,
+  CommandError,
+  choice,
+  parseCall,
+  print,
+  printable,
+  required,
+  table,
+  UsageError,
+  withDeps,
+} from './output.ts'
 
 const HELP = `usage: vidimus deliveries list --tenant ID [--status ${DELIVERY_STATUSES.join('|')}] [--json]
        vidimus deliveries replay ID [--json]
        vidimus deliveries replay --failed --tenant ID [--json]
 
-The log of a tenant's webhooks: the newest 100, each with all of its attempts. A replay starts from the first attempt again, under the same
+The log of a tenant's webhooks: the newest 100, each with all of its attempts: time, address, status, and the beginning of what the receiver said
+(all of it with --json). A replay starts from the first attempt again, under the same
 webhook-id; a running server sends it at once.
 
 example: vidimus deliveries list --tenant ten_… --status failed`
+
+/** Of what a receiver said; --json has all that is kept. */
+const SAID_CHARS_MAX = 200
 
 const FLAGS = { tenant: { type: 'string' }, status: { type: 'string' }, failed: { type: 'boolean' } } as const
 
@@ -48,22 +64,17 @@ async function list(tenantId: string, status: string | undefined, json = false):
     return await readDeliveries(deps, tenantId, filter)
   })
   if (json) return print(JSON.stringify({ data }))
-  const rows = data.map(each => [
-    each.id,
-    each.created_at,
-    each.type,
-    each.status,
-    String(each.attempts.length),
-    lastOf(each),
-    each.request_id ?? '-',
-  ])
-  return print(table(['ID', 'CREATED', 'TYPE', 'STATUS', 'ATTEMPTS', 'LAST', 'REQUEST'], rows))
+  const rows = data.map(each => [each.id, each.created_at, each.type, each.status, each.request_id ?? '-'])
+  const [heading = '', ...lines] = table(['ID', 'CREATED', 'TYPE', 'STATUS', 'REQUEST'], rows).split('\n')
+  return print(printable([heading, ...lines.flatMap((line, i) => [line, ...(data[i]?.attempts ?? []).map(lineOf)])].join('\n')))
 }
 
-function lastOf({ attempts }: Delivery): string {
-  const last = attempts.at(-1)
-  if (!last) return '-'
-  return last.http_status === null ? last.outcome : `${last.outcome} ${last.http_status}`
+/** When, where, and what the receiver said, or why it said nothing. */
+function lineOf({ attempt, at, outcome, http_status, address, ms, answer, detail }: DeliveryAttempt): string {
+  const status = http_status === null ? outcome : `${outcome} ${http_status}`
+  const told = (answer || detail || '').replace(/\s+/g, ' ').trim()
+  const said = told.length > SAID_CHARS_MAX ? `${told.slice(0, SAID_CHARS_MAX)}…` : told
+  return `  ${attempt}. ${at}  ${address ?? '-'}  ${status}  ${ms} ms  ${said}`.trimEnd()
 }
 
 async function replay(id: string, json = false): Promise<number> {

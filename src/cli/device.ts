@@ -20,8 +20,10 @@ import {
   actOf,
   CommandError,
   choice,
+  noteAssumedAddress,
   parseCall,
   print,
+  printable,
   required,
   shortText,
   table,
@@ -93,6 +95,7 @@ async function register(flags: RegisterFlags): Promise<number> {
   return await withDeps(async deps => {
     await requireTenant(deps, tenantId)
     const registration = await registerDevice(deps, { tenantId, environment }, wanted, ACTOR).catch(inWords)
+    noteAssumedAddress(deps.config)
     return showOnce(registration, deps.config.publicUrl, flags.json)
   })
 }
@@ -144,9 +147,6 @@ async function list(tenantId: string, env: string | undefined, json = false): Pr
   ])
   return print(printable(table(['ID', 'NAME', 'ENV', 'STATUS', 'LAST SEEN', 'TEMPLATES'], rows)))
 }
-
-/** Names come from the API too, where any character goes: none may reach the terminal as a command. */
-const printable = (text: string): string => text.replace(/[^\P{C}\n]/gu, '?')
 
 async function revoke(id: string, json = false): Promise<number> {
   const device = await withDeps(async deps => {

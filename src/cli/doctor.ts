@@ -1,8 +1,8 @@
 import { loadConfig } from '../config.ts'
 import { StartRefusal } from '../db/refusal.ts'
-import { hasDatabase } from '../db/replace.ts'
 import type { Found } from '../doctor/check.ts'
-import { complain, parseCall, print, UsageError, withDeps } from './output.ts'
+import { CommandError, complain, parseCall, print, UsageError, withDeps } from './output.ts'
+import { requireDatabase } from './require-database.ts'
 import { pendingIn } from './upgrade.ts'
 
 const HELP = `usage: vidimus doctor [--json]
@@ -29,17 +29,14 @@ export async function runDoctor(args: string[]): Promise<number> {
 /** A directory that cannot be opened is what there is to tell. One that does not exist yet must not be made by asking after it. */
 async function examineHere(): Promise<Named[]> {
   const { dataDir } = loadConfig(process.env)
-  if (!hasDatabase(dataDir)) {
-    const remedy = 'Start the service once, or say where its data is with VIDIMUS_DATA_DIR.'
-    return [{ name: 'data_directory', status: 'problem', detail: `There is no database in ${dataDir}.`, remedy }]
-  }
   try {
+    requireDatabase(dataDir)
     const pending = pendingIn(dataDir)
     if (pending.length) return [olderVersion(pending)]
     const { examine } = await import('../doctor/examine.ts')
     return await withDeps(deps => examine(deps, false))
   } catch (error) {
-    if (!(error instanceof StartRefusal)) throw error
+    if (!(error instanceof StartRefusal || error instanceof CommandError)) throw error
     const [, detail = error.message, remedy] = /^(.*?); (.*)$/s.exec(error.message) ?? []
     return [{ name: 'data_directory', status: 'problem', detail: `${detail}.`, remedy }]
   }

@@ -1,3 +1,4 @@
+import { nearest } from './nearest.ts'
 import { exitCodeOf, print, UsageError } from './output.ts'
 
 type Verb = { does: string; run: (args: string[]) => Promise<number> }
@@ -75,7 +76,10 @@ export async function run(args: string[]): Promise<number> {
     if (first === '--help' || first === '-h' || first === 'help') return print(HELP)
     const isServe = first === undefined || first.startsWith('-')
     const verb = VERBS.get(isServe ? 'serve' : first)
-    if (!verb) throw new UsageError(`there is no verb "${first?.slice(0, 40)}"`)
+    if (!verb) {
+      const meant = nearest(first ?? '', [...VERBS.keys()])
+      throw new UsageError(`there is no verb "${first?.slice(0, 40)}"${meant ? `; did you mean ${meant}?` : ''}`)
+    }
     return await verb.run(isServe ? args : rest)
   } catch (error) {
     return exitCodeOf(error)

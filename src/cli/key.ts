@@ -2,6 +2,7 @@ import { createKey, EXPIRY_DAYS, type MintedKey, ROLL_GRACE_MS, type RollGrace, 
 import { DEFAULT_SCOPES, SCOPES } from '../access/scopes.ts'
 import { type ApiKeyRow, findKey, listKeys } from '../access/store.ts'
 import type { Deps } from '../deps.ts'
+import { ApiError } from '../http/errors.ts'
 import { findTenant } from '../tenants/store.ts'
 import { isoUtc } from '../time.ts'
 import {
@@ -130,9 +131,14 @@ async function revoke(id: string, json = false): Promise<number> {
 }
 
 async function roll(id: string, grace: RollGrace, json = false): Promise<number> {
-  const minted = await withDeps(deps => rollKey(deps, id, grace, ACTOR))
+  const minted = await withDeps(deps => rollKey(deps, id, grace, ACTOR)).catch(inWords)
   if (!minted) throw unknownKey(id)
   return showOnce(minted, json)
+}
+
+/** A refusal of the verb, for somebody at the command line. */
+function inWords(error: unknown): never {
+  throw error instanceof ApiError ? new CommandError(error.message) : error
 }
 
 const unknownKey = (id: string) =>

@@ -61,10 +61,14 @@ function open(app: App, { port, host, pair, makeWay }: Opening): void {
       },
     })
   } catch (error) {
-    throw new CommandError(
-      `cannot listen on ${host}:${port} (${(error as { code?: string }).code ?? 'unknown'}); choose another PORT or HOST`,
-    )
+    throw new CommandError(refusal(host, port, (error as { code?: string }).code))
   }
+}
+
+function refusal(host: string, port: number, code = 'unknown'): string {
+  if (code === 'EADDRINUSE')
+    return `cannot listen on ${host}:${port} (${code}), which another program uses; stop that one, or choose another PORT`
+  return `cannot listen on ${host}:${port} (${code}); choose another PORT or HOST`
 }
 
 /** What the runtime cannot use must fail here, while the old certificate is still being served. */

@@ -1,10 +1,11 @@
 // How commands speak. Standard output carries the answer: for people, or with --json exactly one JSON object. Everything else, failures
-// included, goes to standard error: one line that says what was wrong, one that says what to do.
+// included, goes to standard error: one line that says what was wrong and what to do.
 import { parseArgs } from 'node:util'
-import { ConfigError, loadConfig } from '../config.ts'
+import { type Config, ConfigError, loadConfig } from '../config.ts'
 import { StartRefusal } from '../db/refusal.ts'
 import type { Deps } from '../deps.ts'
 import { describeFailure } from '../log.ts'
+import { nearest } from './nearest.ts'
 
 /** A wrong call: exit code 2. */
 export class UsageError extends Error {}
@@ -18,19 +19,30 @@ export function print(text: string): number {
   return 0
 }
 
+/** What comes from the API, or from other servers, may hold any character: none may reach the terminal as a command. */
+export const printable = (text: string): string => text.replace(/[^\P{C}\n]/gu, '?')
+
 export const complain = (text: string): void => void process.stderr.write(`${text}\n`)
 
+/** For calls that print a link: a service that was started with other settings than this call is at another address. */
+export function noteAssumedAddress({ publicUrl }: Pick<Config, 'publicUrl'>): void {
+  if (process.env.VIDIMUS_PUBLIC_URL?.trim() || process.env.PORT?.trim()) return
+  complain(`note: the link assumes that the service is at ${publicUrl}; set VIDIMUS_PUBLIC_URL or PORT here as for the service`)
+}
+
 export function exitCodeOf(error: unknown): number {
-  if (error instanceof UsageError) return complainAbout(error, 2, 'hint: --help shows how to call it')
+  if (error instanceof UsageError) return complainAbout(error, 2, '--help shows how to call it')
   if (error instanceof StartRefusal) return complainAbout(error, error.exitCode)
   if (error instanceof CommandError || error instanceof ConfigError) return complainAbout(error, 1)
   // Neither message nor trace: they quote values, and nobody can act on them. The place is what a report needs.
-  return complainAbout(new Error(`it failed: ${describeFailure(error)}`), 1, 'hint: try again; if it stays, report this line')
+  return complainAbout(new Error(`it failed: ${describeFailure(error)}`), 1, 'try again, and if it stays, report this line')
 }
 
 function complainAbout(error: Error, exitCode: number, hint?: string): number {
   // Messages quote what was typed: a line break or an escape sequence in it must not reach the terminal.
-  complain(`vidimus: ${error.message.replace(/\p{Cc}+/gu, ' ')}${hint ? `\n${hint}` : ''}`)
+  complain(
+    `vidimus: ${error.message.replace(/\p{Cc}+/gu, ' ')}${hint ? `${/[?.]$/.test(error.message) ? '' : ';'} ${hint}` : ''}`,
+  )
   return exitCode
 }
 
@@ -43,13 +55,31 @@ export function parseCall<F extends Flags>(
   args: string[],
   flags: F,
 ): { values: Values<F> & { json?: boolean; help?: boolean }; words: string[] } {
+  const options = { ...flags, json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const
   try {
-    const options = { ...flags, json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const
-    const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
+    const { values, positionals } = parseArgs({ args: withNegatives(args, flags), options, allowPositionals: true })
     return { values: values as Values<F> & { json?: boolean; help?: boolean }, words: positionals }
   } catch (error) {
-    throw new UsageError((error as Error).message.split('\n', 1)[0]?.replace(/\. To specify .*/, '') ?? 'wrong call')
+    throw new UsageError(inPlainWords((error as Error).message, Object.keys(options)))
   }
+}
+
+/** "--daily-quota -1" is meant as a number, and told that it is too small; the parser would take it for another option. */
+function withNegatives(args: string[], flags: Flags): string[] {
+  const takesText = (arg: string | undefined) => flags[arg?.replace(/^--/, '') ?? '']?.type === 'string'
+  return args.flatMap((arg, i) => {
+    if (/^-\d/.test(arg) && takesText(args[i - 1])) return []
+    return takesText(arg) && /^-\d/.test(args[i + 1] ?? '') ? [`${arg}=${args[i + 1]}`] : [arg]
+  })
+}
+
+function inPlainWords(message: string, names: string[]): string {
+  const [first = 'wrong call'] = message.split('\n', 1)
+  const [, lacking] = /^Option '(?:-\w, )?(--[\w-]+)(?: <value>)?' argument (?:missing|is ambiguous)/.exec(first) ?? []
+  if (lacking) return `${lacking} needs a value; one that begins with a dash is written ${lacking}=VALUE`
+  const [, unknown] = /^Unknown option '--([^']*)'/.exec(first) ?? []
+  const meant = unknown === undefined ? undefined : nearest(unknown, names)
+  return `${first.replace(/\. To specify .*/, '')}${meant ? `; did you mean --${meant}?` : ''}`
 }
 
 type Call = { values: Record<string, unknown>; words: string[] }
@@ -62,7 +92,11 @@ export function actOf<Act extends string>(verb: string, { values, words }: Call,
   const [first, word, ...surplus] = words
   const names = Object.keys(acts) as Act[]
   const act = names.find(name => name === first)
-  if (!act) throw new UsageError(`say ${names.map(name => `${verb} ${name}`).join(', ')}`)
+  if (!act) {
+    const meant = first === undefined ? undefined : nearest(first, names)
+    if (meant) throw new UsageError(`there is no "${verb} ${first}"; did you mean ${verb} ${meant}?`)
+    throw new UsageError(`say ${names.map(name => `${verb} ${name}`).join(', ')}`)
+  }
   const takes = acts[act]
   const flag = Object.keys(values).find(name => name !== 'json' && !takes.flags.includes(name))
   if (flag) throw new UsageError(`${verb} ${act} takes no --${flag}`)
@@ -97,6 +131,13 @@ export function choice<T extends string>(value: string, allowed: readonly T[], f
 
 /** Opens the data directory beside a running server, for one short act. */
 export async function withDeps<T>(act: (deps: Deps) => Promise<T>): Promise<T> {
+  const { requireDatabase } = await import('./require-database.ts')
+  requireDatabase(loadConfig(process.env).dataDir)
+  return await withNewDeps(act)
+}
+
+/** The same for an act that may be the very first one: without a database it makes one. */
+export async function withNewDeps<T>(act: (deps: Deps) => Promise<T>): Promise<T> {
   const config = loadConfig(process.env)
   // Loaded only now: help, wrong calls and the check of an export need none of it.
   const { createDeps, realWorld } = await import('../deps.ts')

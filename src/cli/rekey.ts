@@ -1,9 +1,9 @@
 import { loadConfig } from '../config.ts'
 import { backupsFolder, keyFileOf } from '../db/files.ts'
-import { hasDatabase } from '../db/replace.ts'
 import { realWorld } from '../deps.ts'
 import { rekey } from '../upkeep/rekey.ts'
-import { ACTOR, CommandError, parseCall, print, UsageError } from './output.ts'
+import { ACTOR, parseCall, print, UsageError } from './output.ts'
+import { requireDatabase } from './require-database.ts'
 
 const HELP = `usage: vidimus rekey [--json]
 
@@ -18,7 +18,7 @@ export async function runRekey(args: string[]): Promise<number> {
   if (values.help) return print(HELP)
   if (words.length) throw new UsageError(`rekey takes no "${words[0]}"`)
   const { dataDir: dir } = loadConfig(process.env)
-  if (!hasDatabase(dir)) throw new CommandError(`there is no database in ${dir}; say where it is with VIDIMUS_DATA_DIR`)
+  requireDatabase(dir)
   const { now, random } = realWorld()
   const oldBackups = await rekey({ dir, now: now(), random, actor: ACTOR })
   if (values.json) return print(JSON.stringify({ key: keyFileOf(dir), backups_of_old_key: oldBackups }))

@@ -1,3 +1,4 @@
+import { existsSync, realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { loadConfig } from '../config.ts'
 import { backupsFolder, databaseFile } from '../db/files.ts'
@@ -25,6 +26,7 @@ export async function runRestore(args: string[]): Promise<number> {
   if (surplus !== undefined) throw new UsageError(`restore takes no "${surplus}"`)
   const file = resolve(required(word, 'the backup'))
   const { dataDir: dir } = loadConfig(process.env)
+  refuseUnfit(file, dir)
   const { now, random } = realWorld()
   try {
     const withoutErasures = values['without-erasures'] ?? false
@@ -36,6 +38,14 @@ export async function runRestore(args: string[]): Promise<number> {
       `nobody knows who was erased since ${file} was made; put its erasures.log beside it or at ${erasureLogIn(backupsFolder(dir))}, or say --without-erasures`,
     )
   }
+}
+
+/** Mistakes of the call, which say nothing of the data directory. */
+function refuseUnfit(file: string, dir: string): void {
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile())
+    throw new CommandError(`there is no file ${file}; give the path of a backup`)
+  if (existsSync(databaseFile(dir)) && realpathSync(file) === realpathSync(databaseFile(dir)))
+    throw new CommandError(`${file} is the database itself; give the path of a backup`)
 }
 
 function show(dir: string, file: string, restoration: Restoration, json = false): number {

@@ -8,7 +8,7 @@ import {
   type SigningState,
   signingState,
 } from '../wallet/signing.ts'
-import { ACTOR, actOf, CommandError, parseCall, print, required, withDeps } from './output.ts'
+import { ACTOR, actOf, CommandError, parseCall, print, required, withDeps, withNewDeps } from './output.ts'
 import { readPemFile } from './trust.ts'
 
 const HELP = `usage: vidimus signing show [--json]
@@ -66,7 +66,7 @@ async function csr(json = false): Promise<number> {
 async function importKey(chainFile: string, keyFile: string | undefined, json = false): Promise<number> {
   const chainPem = readPemFile(chainFile)
   const keyPem = keyFile === undefined ? undefined : readPemFile(keyFile)
-  return show(await withDeps(deps => importSigningKey(deps, { chainPem, keyPem }, ACTOR)), json)
+  return show(await withNewDeps(deps => importSigningKey(deps, { chainPem, keyPem }, ACTOR)), json)
 }
 
 const wire = ({ clientId, subject, issuer, notAfter, daysLeft, chain, authority }: SigningState) => ({

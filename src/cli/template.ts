@@ -6,9 +6,22 @@ import { removeTemplate, saveTemplate } from '../templates/save.ts'
 import { listTemplates, type TemplateRow } from '../templates/store.ts'
 import { isoUtc } from '../time.ts'
 import { requireTenant } from './key.ts'
-import { ACTOR, actOf, CommandError, choice, parseCall, print, required, shortText, table, withDeps } from './output.ts'
+import {
+  ACTOR,
+  actOf,
+  CommandError,
+  choice,
+  parseCall,
+  print,
+  required,
+  shortText,
+  table,
+  UsageError,
+  withDeps,
+} from './output.ts'
 
-const KEY_CHARS_MAX = 64
+/** As in the dashboard's editor. */
+const KEY = /^[a-z0-9_]{1,64}$/
 const TITLE_CHARS_MAX = 100
 const FILE_BYTES_MAX = 64 * 1024
 
@@ -59,7 +72,9 @@ async function put(flags: {
   json?: boolean
 }): Promise<number> {
   const tenantId = required(flags.tenant, '--tenant')
-  const key = shortText(required(flags.key, '--key'), '--key', KEY_CHARS_MAX)
+  const key = required(flags.key, '--key')
+  if (!KEY.test(key))
+    throw new UsageError(`--key: "${key.slice(0, 80)}" is not of small letters, digits and underscores, 64 at most`)
   const title = shortText(flags.title ?? key, '--title', TITLE_CHARS_MAX)
   if (BUILTIN_TEMPLATES.has(key)) throw new CommandError(`${key} is a built-in template; choose another key`)
   const profile = flags.profile === undefined ? undefined : choice(flags.profile, PROFILES, '--profile')

@@ -21,6 +21,7 @@ import {
   UsageError,
   wholeNumber,
   withDeps,
+  withNewDeps,
 } from './output.ts'
 
 const NAME_CHARS_MAX = 100
@@ -81,7 +82,7 @@ function setting(name: 'dailyQuota' | 'retentionDays', value: string | undefined
 const checkedName = (name: string | undefined): string => shortText(required(name?.trim(), '--name'), '--name', NAME_CHARS_MAX)
 
 async function create(settings: Parameters<typeof createTenant>[1], json = false): Promise<number> {
-  const { tenant, webhookSecret } = await withDeps(deps => createTenant(deps, settings, ACTOR))
+  const { tenant, webhookSecret } = await withNewDeps(deps => createTenant(deps, settings, ACTOR))
   if (json) print(JSON.stringify({ ...wire(tenant), webhook_secret: webhookSecret }))
   else
     print(

@@ -1,6 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { addAnchors, presentAnchor, readAnchors, removeAnchor, TrustProblem } from '../wallet/trust-settings.ts'
-import { ACTOR, actOf, CommandError, choice, parseCall, print, required, shortText, table, withDeps } from './output.ts'
+import {
+  ACTOR,
+  actOf,
+  CommandError,
+  choice,
+  parseCall,
+  print,
+  required,
+  shortText,
+  table,
+  withDeps,
+  withNewDeps,
+} from './output.ts'
 
 const HELP = `usage: vidimus trust add FILE.pem --env test|live [--label TEXT] [--for VCT-OR-DOCTYPE] [--mode iso|pkix] [--json]
        vidimus trust list [--json]
@@ -49,7 +61,7 @@ async function add(
   const trustedFor = flags.for === undefined ? undefined : shortText(flags.for, '--for', TYPE_CHARS_MAX)
   const pem = readPemFile(file)
   try {
-    const rows = await withDeps(deps => addAnchors(deps, { pem, environment, label, trustedFor, mode }, ACTOR))
+    const rows = await withNewDeps(deps => addAnchors(deps, { pem, environment, label, trustedFor, mode }, ACTOR))
     if (flags.json) return print(JSON.stringify({ data: rows.map(presentAnchor) }))
     return print(
       rows

@@ -4,9 +4,9 @@ import { inspect, openDataDir } from '../db/data-dir.ts'
 import { backupsFolder, databaseFile } from '../db/files.ts'
 import { countApplied, MIGRATIONS } from '../db/migrate.ts'
 import { refusalFrom } from '../db/refusal.ts'
-import { hasDatabase } from '../db/replace.ts'
 import { realWorld } from '../deps.ts'
-import { CommandError, parseCall, print, UsageError } from './output.ts'
+import { parseCall, print, UsageError } from './output.ts'
+import { requireDatabase } from './require-database.ts'
 
 const HELP = `usage: vidimus upgrade [--dry-run] [--json]
 
@@ -21,7 +21,7 @@ export async function runUpgrade(args: string[]): Promise<number> {
   if (values.help) return print(HELP)
   if (words.length) throw new UsageError(`upgrade takes no "${words[0]}"`)
   const { dataDir: dir } = loadConfig(process.env)
-  if (!hasDatabase(dir)) throw new CommandError(`there is no database in ${dir}; say where it is with VIDIMUS_DATA_DIR`)
+  requireDatabase(dir)
   const isDryRun = values['dry-run'] ?? false
   const steps = isDryRun ? pendingIn(dir) : upgrade(dir)
   const copy = steps.length ? join(backupsFolder(dir), `before-${steps[0]}.db`) : null
@@ -46,7 +46,7 @@ export function pendingIn(dir: string): string[] {
 
 function upgrade(dir: string): string[] {
   const { now, random } = realWorld()
-  const { writer, reader, unlock, upgraded } = openDataDir({ dir, now: now(), random, role: 'server' })
+  const { writer, reader, unlock, upgraded } = openDataDir({ dir, now: now(), random, role: 'upgrade' })
   reader.close()
   writer.close()
   unlock()

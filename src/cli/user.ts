@@ -1,7 +1,19 @@
 import { USER_NAME } from '../dashboard/schema.ts'
 import { findUserId, inviteUser, readUsers, resetUser, type UserWithLink } from '../dashboard/users.ts'
 import { ApiError } from '../http/errors.ts'
-import { ACTOR, actOf, CommandError, parseCall, print, required, table, UsageError, withDeps } from './output.ts'
+import {
+  ACTOR,
+  actOf,
+  CommandError,
+  noteAssumedAddress,
+  parseCall,
+  print,
+  required,
+  table,
+  UsageError,
+  withDeps,
+  withNewDeps,
+} from './output.ts'
 
 const HELP = `usage: vidimus user list [--json]
        vidimus user invite --name NAME [--tenant ID] [--json]
@@ -50,14 +62,21 @@ async function list(json = false): Promise<number> {
 async function invite(name: string, memberOf: string | null, json = false): Promise<number> {
   if (!new RegExp(USER_NAME).test(name))
     throw new UsageError(`--name: 2 to 64 characters out of a-z, 0-9 and . _ @ + -, like alex or alex@shop.example`)
-  return show(await withDeps(deps => inviteUser(deps, { name, memberOf }, ACTOR).catch(inWords)), json)
+  const made = await withNewDeps(async deps => {
+    const invited = await inviteUser(deps, { name, memberOf }, ACTOR).catch(inWords)
+    noteAssumedAddress(deps.config)
+    return invited
+  })
+  return show(made, json)
 }
 
 async function reset(name: string, json = false): Promise<number> {
   const made = await withDeps(async deps => {
     const id = await findUserId(deps, name)
     if (id === undefined) throw new CommandError(`there is no user ${name}; "vidimus user list" shows all`)
-    return await resetUser(deps, id, ACTOR).catch(inWords)
+    const reset = await resetUser(deps, id, ACTOR).catch(inWords)
+    noteAssumedAddress(deps.config)
+    return reset
   })
   return show(made, json)
 }

@@ -66,7 +66,7 @@ export const entranceRoutes = (deps: Deps) => {
       '/setup',
       async ({ request, body, set, status }) =>
         status(201, await welcome(await setUp(deps, passwords, body, browserOf(request)), set)),
-      { stranger: true, body: SetUp, response: { 201: Session, ...errorResponses(400, 403, 404, 413, 429, 500) } },
+      { stranger: true, body: SetUp, response: { 201: Session, ...errorResponses(400, 403, 404, 409, 413, 429, 500) } },
     )
     .post(
       '/choose-password',

@@ -1,4 +1,5 @@
-// The first run: there is no default account. While there is no user, each start of the service prints a link that makes the first one.
+// The first run: there is no default account. While nobody owns the installation, each start of the service prints a link that makes an owner; users
+// of a tenant, who may be invited before that, do not end it.
 import type { Deps } from '../deps.ts'
 import { sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
@@ -8,17 +9,18 @@ import { type Browser, beginSession } from './login.ts'
 import { refuseWeakPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
 import { actorOf, type Visit } from './session.ts'
-import { countUsers, findLink, insertUser, takeLink, type UserRow } from './store.ts'
+import { canAnyoneLogIn, findLink, findUserByName, hasOwner, insertUser, takeLink, type UserRow } from './store.ts'
 
 const SETUP_MS = 3_600_000
 
-export const needsSetup = async ({ db }: Pick<Deps, 'db'>): Promise<boolean> => (await countUsers(db)) === 0
+/** What a visitor without a session is told: whoever has a password already is asked for it. */
+export const needsSetup = async ({ db }: Pick<Deps, 'db'>): Promise<boolean> => !(await canAnyoneLogIn(db))
 
-/** A fresh link, which voids the one before; null once there is a user. */
+/** A fresh link, which voids the one before; null once there is an owner. */
 export async function openSetup(deps: Pick<Deps, 'db' | 'write' | 'now' | 'random' | 'config'>): Promise<string | null> {
   const link = draftLink(deps, null, SETUP_MS)
   const isOpen = await deps.write(async tx => {
-    if ((await countUsers(tx)) > 0) return false
+    if (await hasOwner(tx)) return false
     await keepLink(tx, link)
     return true
   })
@@ -27,7 +29,7 @@ export async function openSetup(deps: Pick<Deps, 'db' | 'write' | 'now' | 'rando
 
 type FirstUser = { token: string; name: string; password: string }
 
-/** The first user owns the installation. Of many at once one wins: the link is taken, and the user made, in one transaction. */
+/** The first owner. Of many at once one wins: the link is taken, and the user made, in one transaction. */
 export async function setUp(
   deps: Deps,
   passwords: Passwords,
@@ -36,11 +38,14 @@ export async function setUp(
 ): Promise<Visit> {
   const hash = sha256Hex(token)
   const link = await findLink(deps.db, hash, deps.now())
-  if (!link || !(await needsSetup(deps))) throw apiError('setup_unavailable')
+  if (!link || link.userId !== null || (await hasOwner(deps.db))) throw apiError('setup_unavailable')
   refuseWeakPassword(password, name)
   const user = draftUser(deps, { name, memberOf: null, password: await passwords.hash(password) })
-  const isFirst = await deps.write(async tx => {
-    if ((await countUsers(tx)) > 0 || !(await takeLink(tx, hash, deps.now()))) return false
+  const refusal = await deps.write(async tx => {
+    if (await hasOwner(tx)) return 'setup_unavailable'
+    // The link stays good for another name.
+    if (await findUserByName(tx, name)) return 'name_taken'
+    if (!(await takeLink(tx, hash, deps.now()))) return 'setup_unavailable'
     await insertUser(tx, user)
     await deps.audit.append(tx, {
       at: user.createdAt,
@@ -50,9 +55,10 @@ export async function setUp(
       subjectId: user.id,
       details: { name },
     })
-    return true
+    return undefined
   })
-  const visit = isFirst ? await beginSession(deps, user, browser) : undefined
+  if (refusal) throw apiError(refusal)
+  const visit = await beginSession(deps, user, browser)
   if (!visit) throw apiError('setup_unavailable')
   return visit
 }

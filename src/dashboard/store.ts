@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, gt, inArray, isNull, lte, ne, or, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lte, ne, or, sql } from 'drizzle-orm'
 import type { Db } from '#db'
 import { dashboardLinks, dashboardNetworks, dashboardSessions, dashboardUsers, loginFailures } from '#schema'
 import { prepared } from '../db/statements.ts'
@@ -8,9 +8,21 @@ export type SessionRow = typeof dashboardSessions.$inferSelect
 export type LinkRow = typeof dashboardLinks.$inferSelect
 export type FailuresRow = typeof loginFailures.$inferSelect
 
-export async function countUsers(db: Db): Promise<number> {
-  const [row] = await db.select({ count: count() }).from(dashboardUsers)
-  return row?.count ?? 0
+/** One who has a password: an owner who is only invited may never come. */
+export async function hasOwner(db: Db): Promise<boolean> {
+  const { id, memberOf, password } = dashboardUsers
+  const [row] = await db
+    .select({ id })
+    .from(dashboardUsers)
+    .where(and(isNull(memberOf), isNotNull(password)))
+    .limit(1)
+  return row !== undefined
+}
+
+export async function canAnyoneLogIn(db: Db): Promise<boolean> {
+  const { id, password } = dashboardUsers
+  const [row] = await db.select({ id }).from(dashboardUsers).where(isNotNull(password)).limit(1)
+  return row !== undefined
 }
 
 export async function listUsers(db: Db): Promise<UserRow[]> {

@@ -5,6 +5,7 @@ import type { Random } from '../ids.ts'
 import { createSealer, type Sealer } from '../seal.ts'
 import { databaseFile, keyFileOf, sizeOf } from './files.ts'
 import { holdDirectory } from './locks.ts'
+import { lostDatabase } from './lost-database.ts'
 import { countApplied, MIGRATIONS, migrate } from './migrate.ts'
 import { damaged, refusalFrom, StartRefusal, unusable } from './refusal.ts'
 import { finishReplacing, isReplacing } from './replace.ts'
@@ -28,7 +29,7 @@ export type DataDir = {
   upgraded: string[]
 }
 
-type Role = 'server' | 'command'
+type Role = 'server' | 'command' | 'upgrade'
 type Options = { dir: string; now: number; random: Random; role: Role }
 
 export function openDataDir({ dir, now, random, role }: Options): DataDir {
@@ -38,9 +39,11 @@ export function openDataDir({ dir, now, random, role }: Options): DataDir {
   const unlock = enter(dir, role)
   let writer: Database | undefined
   try {
-    // With a log beside it an empty file is no new one: it has lost its content, and opening it would throw the log away too.
-    const isNew = sizeOf(file) === 0 && sizeOf(`${file}-wal`) === 0
-    if (isNew) createDatabase(file, keyFileOf(dir), random)
+    const isNew = isAbsent(file)
+    if (isNew) {
+      refuseLost(dir, file)
+      createDatabase(file, keyFileOf(dir), random)
+    }
     const { wrapper, applied, shownAt } = inspect(file, reader => lookInto(reader, { dir, file, now, random, role }))
     const upgraded = applied > 0 && applied < MIGRATIONS.length ? upgrade({ dir, applied, now, role }) : []
     writer = openWriter(file)
@@ -70,7 +73,7 @@ export function enter(dir: string, role: Role): () => void {
 
 /** A server that runs is of an older version then, and must not find another schema under it. */
 function upgrade({ dir, applied, now, role }: { dir: string; applied: number; now: number; role: Role }): string[] {
-  const release = role === 'server' ? () => {} : holdDirectory(dir, 'server')
+  const release = role === 'command' ? holdDirectory(dir, 'upgrade') : () => {}
   try {
     snapshotBefore(dir, applied, now)
     const writer = openWriter(databaseFile(dir))
@@ -108,6 +111,15 @@ function refuseOldSqlite(): void {
       `SQLite ${version} can damage its log; run this with the Bun version in .bun-version`,
     )
   }
+}
+
+/** With a log beside it an empty file is no new one: it has lost its content, and opening it would throw the log away too. */
+const isAbsent = (file: string): boolean => sizeOf(file) === 0 && sizeOf(`${file}-wal`) === 0
+
+/** Asked once more: a server that begins at this very moment has its database before it makes the first backup. */
+function refuseLost(dir: string, file: string): void {
+  const lost = lostDatabase(dir)
+  if (lost && isAbsent(file)) throw lost
 }
 
 export function makeDirectory(dir: string): void {
@@ -157,7 +169,7 @@ export function inspect<T>(file: string, look: (reader: Database) => T): T {
 
 /** Large files are not read through at every start: that costs a pass over every page. */
 function refuseDamaged(reader: Database, file: string, role: Role): void {
-  if (role !== 'server') return
+  if (role === 'command') return
   if (isCutOff(reader, file)) throw damaged(file)
   if (sizeOf(file) > CHECK_AT_START_MAX_BYTES) return
   const [first] = reader.query<{ quick_check: string }, []>('PRAGMA quick_check(1)').all()

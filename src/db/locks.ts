@@ -1,20 +1,22 @@
 // Who has the data directory: commands beside each other and beside one server, or one alone that replaces what is in it. Locks of SQLite on an
 // empty file: the system releases them when the process dies, however it dies.
 import { Database } from 'bun:sqlite'
-import { realpathSync } from 'node:fs'
+import { chmodSync, closeSync, openSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { networkFileSystemOf } from './network-files.ts'
 import { StartRefusal, unusable } from './refusal.ts'
 import { BUSY_TIMEOUT_MS } from './sqlite.ts'
 
-export type Hold = 'command' | 'server' | 'alone'
+export type Hold = 'command' | 'server' | 'upgrade' | 'alone'
 
 /** Gives what releases it. */
 export function holdDirectory(dir: string, how: Hold): () => void {
   let lock: Database | undefined
   try {
     refuseNetwork(dir)
-    lock = new Database(join(dir, 'server.lock'), { create: true })
+    const file = join(dir, 'server.lock')
+    makeForOwner(file)
+    lock = new Database(file)
     STEPS[how](lock, dir)
   } catch (error) {
     lock?.close()
@@ -36,6 +38,16 @@ export function isServerRunning(dir: string): boolean {
   }
 }
 
+/** Never opened here when it is there: closing it again would release what this process holds of it (fcntl(2), "Advisory record locking"). */
+function makeForOwner(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600))
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'EEXIST') throw error
+    if (statSync(file).mode & 0o077) chmodSync(file, 0o600)
+  }
+}
+
 function refuseNetwork(dir: string): void {
   const kind = networkFileSystemOf(realpathSync(dir))
   if (kind) {
@@ -53,6 +65,9 @@ const STEPS: Record<Hold, (lock: Database, dir: string) => void> = {
   },
   server(lock, dir) {
     take(lock, 0, ['BEGIN IMMEDIATE'], `another server uses ${dir}; stop it, or give this one its own VIDIMUS_DATA_DIR`)
+  },
+  upgrade(lock, dir) {
+    take(lock, 0, ['BEGIN IMMEDIATE'], `a server uses ${dir}; stop it, and run this again`)
   },
   alone(lock, dir) {
     take(lock, 0, ['BEGIN IMMEDIATE'], `a server uses ${dir}; stop it, and run this again`)

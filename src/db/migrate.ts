@@ -23,10 +23,13 @@ export function migrate(sqlite: Database, now: number, migrations = MIGRATIONS):
   sqlite.run(
     'CREATE TABLE IF NOT EXISTS schema_migrations (id TEXT PRIMARY KEY, sha256 TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT',
   )
-  countApplied(sqlite, migrations)
+  const isNew = countApplied(sqlite, migrations) === 0
+  const applyEach = (each: (act: () => boolean) => boolean) =>
+    migrations.filter(([id, sql]) => each(() => apply(sqlite, id, sql, now))).map(([id]) => id)
+  // All at once: others who come at the same moment must not take a new database that is half-way for one of an earlier version.
+  if (isNew) return sqlite.transaction(() => applyEach(act => act())).immediate()
   // One transaction each: a kill in the middle leaves the migration before it, and the next start goes on from there.
-  const applied = migrations.filter(([id, sql]) => sqlite.transaction(() => apply(sqlite, id, sql, now)).immediate())
-  return applied.map(([id]) => id)
+  return applyEach(act => sqlite.transaction(act).immediate())
 }
 
 /** Refuses what this program cannot bring up to date. Only reads: a database is looked at before anything in it is touched. */

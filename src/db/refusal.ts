@@ -43,11 +43,12 @@ export function refusalFrom(error: unknown, dir: string, file: string): unknown 
 }
 
 export const unusable = (dir: string, code: string, cause: unknown) =>
-  new StartRefusal(
-    'directory_unusable',
-    `cannot use ${dir} (${code}); mend its permissions, make room, or choose another with VIDIMUS_DATA_DIR`,
-    cause,
-  )
+  new StartRefusal('directory_unusable', `cannot use ${dir} (${code})${remedyOf(code)} with VIDIMUS_DATA_DIR`, cause)
+
+const remedyOf = (code: string): string =>
+  code === 'EEXIST' || code === 'ENOTDIR'
+    ? ': a file is in its place, or above it; choose another'
+    : '; mend its permissions, make room, or choose another'
 
 export const damaged = (file: string, cause?: unknown) =>
   new StartRefusal(

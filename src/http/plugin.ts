@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { isPublicName } from '../addresses.ts'
 import type { Deps } from '../deps.ts'
 import { describeFailure } from '../log.ts'
 import { addressBucket, clientAddress } from './client-address.ts'
@@ -49,7 +50,7 @@ export function httpPlugin(deps: Deps, allowedMethods: (path: string) => string[
   let counter = 0
 
   return new Elysia({ name: 'http' })
-    .headers(config.publicUrl.startsWith('https:') ? { ...SECURITY_HEADERS, ...HSTS } : SECURITY_HEADERS)
+    .headers(isPublicHttps(config.publicUrl) ? { ...SECURITY_HEADERS, ...HSTS } : SECURITY_HEADERS)
     .onRequest(({ request, server, set }) => {
       const given = request.headers.get('x-request-id')
       const id = given !== null && GIVEN_ID.test(given) ? given : `req_${boot}${(counter++).toString(36)}`
@@ -90,6 +91,12 @@ export function httpPlugin(deps: Deps, allowedMethods: (path: string) => string[
         error_code: trace.errorCode,
       })
     })
+}
+
+/** HSTS holds for every port of a host: on localhost, or a name of a network, it would close other programs' plain http for a year. */
+function isPublicHttps(publicUrl: string): boolean {
+  const { protocol, hostname } = URL.parse(publicUrl) ?? {}
+  return protocol === 'https:' && isPublicName(hostname ?? '')
 }
 
 /** Not the framework's own `path`: it is wrong for host names of one or two letters, as a LAN may have them. */

@@ -1,6 +1,7 @@
-// The folder of backups: what the names of its files mean, and which are kept.
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+// The folder of backups: how its files are named, and which are kept.
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { BackupFile } from '../db/backup-list.ts'
 import { stampOf } from '../db/files.ts'
 
 const HOUR_MS = 3_600_000
@@ -11,28 +12,8 @@ const AGE_MAX_DEFAULT_MS = 14 * DAY_MS
 /** How many are kept of each kind. */
 export type BackupPlan = { hourly: number; daily: number }
 
-export type BackupKind = 'hourly' | 'daily' | 'before' | 'replaced'
-export type BackupFile = { name: string; kind: BackupKind; at: number }
-
 export const hourlyName = (at: number): string => `hourly-${stampOf(at)}.db`
 export const dailyName = (at: number): string => `daily-${stampOf(at).slice(0, 8)}.db`
-
-/** What is here and ours; oldest first. Files of any other name belong to somebody else. */
-export function listBackups(folder: string): BackupFile[] {
-  if (!existsSync(folder)) return []
-  const files = readdirSync(folder).flatMap(name => {
-    const kind = /^(hourly|daily|before|replaced)-[\w.]+\.db$/.exec(name)?.[1] as BackupKind | undefined
-    const modified = statSync(join(folder, name), { throwIfNoEntry: false })
-    return kind && modified ? [{ name, kind, at: timeIn(name) ?? Math.floor(modified.mtimeMs) }] : []
-  })
-  return files.sort((a, b) => a.at - b.at)
-}
-
-function timeIn(name: string): number | undefined {
-  const [, year, month, day, hour = '00', minute = '00', second = '00'] =
-    /-(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)Z)?\.db$/.exec(name) ?? []
-  return year === undefined ? undefined : Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
-}
 
 /** Scheduled ones that were found good; they get their name only then. */
 export const goodBackups = (files: BackupFile[], now: number): BackupFile[] =>

@@ -1,6 +1,5 @@
 // A backup takes the place of the database. Everything is done on a copy, which is checked once more; only then does it get the database's name. Whoever
 // was erased since the backup is erased again before that, so that no restore brings anybody back.
-import { existsSync, realpathSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { createAudit } from '../audit/append.ts'
 import { readErasures } from '../audit/erasures.ts'
@@ -51,7 +50,8 @@ export async function restoreBackup(wanted: Wanted): Promise<Restoration> {
 }
 
 async function replaceBy({ dir, file, now, random, withoutErasures, actor }: Wanted): Promise<Restoration> {
-  refuseUnfit(dir, file)
+  if (!isSound(file)) throw damagedBackup(file)
+  withReader(file, countApplied)
   const rootKey = rootKeyOf(file, keyFileOf(dir))
   const takenAt = withReader(file, takenAtOf) ?? (await headOf(file))?.at ?? 0
   const erasures = await erasuresSince(dir, file, rootKey)
@@ -61,15 +61,6 @@ async function replaceBy({ dir, file, now, random, withoutErasures, actor }: Wan
   const report = await checkBackup(preparedFile(dir), keyFileOf(dir))
   writeErasureLog(erasureLogIn(makeBackupsFolder(dir)), { ...erasures, since })
   return { ...report, takenAt, erasedAgain, upgraded, replaced: replaceDatabase(dir) }
-}
-
-function refuseUnfit(dir: string, file: string): void {
-  if (!statSync(file, { throwIfNoEntry: false })?.isFile())
-    throw new StartRefusal('database_damaged', `there is no file ${file}; give the path of a backup`)
-  if (existsSync(databaseFile(dir)) && realpathSync(file) === realpathSync(databaseFile(dir)))
-    throw new StartRefusal('database_damaged', `${file} is the database itself; give the path of a backup`)
-  if (!isSound(file)) throw damagedBackup(file)
-  withReader(file, countApplied)
 }
 
 /** From the log here, the log beside the backup, and the audit chain that is to be replaced: each may know what the others do not. */

@@ -3,7 +3,7 @@
 // Our own listener is never a destination. The caller must connect to one of the returned addresses, not resolve again.
 
 import { isIP } from 'node:net'
-import { type AllowedDestination, isAllowed, isLoopback, isPublicAddress, isSameAddress } from '../addresses.ts'
+import { type AllowedDestination, isAllowed, isLoopback, isPublicAddress, isSameAddress, isSpecialUseName } from '../addresses.ts'
 
 /** All A and AAAA answers of a name; rejects when it has none. The caller bounds its time. */
 export type Resolve = (host: string) => Promise<string[]>
@@ -31,12 +31,10 @@ export type Destination = { url: URL; addresses: string[] }
 const URL_CHARS_MAX = 2048
 const HOST_CHARS_MAX = 253
 const QUOTED_CHARS_MAX = 100
+const IN_DEVELOPMENT = 'for development, "vidimus listen" forwards results to your machine'
 
 // At least two labels of letters, digits, hyphens and underscores, none of them empty (RFC 1035 § 2.3.4: 63 each).
 const DOTTED_NAME = /^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})+$/
-
-// RFC 6761, RFC 6762, RFC 7686, RFC 8375, and the private-use top-level domain that ICANN reserved.
-const SPECIAL_USE_NAMES = ['localhost', 'local', 'internal', 'home.arpa', 'onion']
 
 // Those of the Fetch standard's bad ports that lie above 1023.
 const FETCH_BAD_PORTS = [
@@ -97,8 +95,8 @@ function urlRefusal(url: URL): Refusal | undefined {
 
 function hostRefusal(host: string): Refusal | undefined {
   if (isAddress(host)) return undefined
-  if (SPECIAL_USE_NAMES.some(name => host === name || host.endsWith(`.${name}`))) {
-    return refuse('host', `${quoted(host)} is a name for use inside one network: use a public host name.`)
+  if (isSpecialUseName(host)) {
+    return refuse('host', `${quoted(host)} is a name for use inside one network: use a public host name; ${IN_DEVELOPMENT}.`)
   }
   if (host.length > HOST_CHARS_MAX || !DOTTED_NAME.test(host)) {
     return refuse('host', `${quoted(host)} is not a full host name: use one like shop.example.com, or an IP address.`)
@@ -122,7 +120,7 @@ async function addressesOf(resolve: Resolve, host: string): Promise<string[]> {
 
 function addressRefusal(policy: EgressPolicy, to: { host: string; address: string; port: number }): Refusal | undefined {
   // One text, without the address, for every case: it must not tell what a private name resolves to, or where we listen.
-  const remedy = 'use a public server, or ask the operator of this service to allow its address and port'
+  const remedy = `use a public server, or ask the operator of this service to allow its address and port; ${IN_DEVELOPMENT}`
   const closed = refuse('address', `${quoted(to.host)} does not lead to the public internet: ${remedy}.`)
   if (isOwnListener(policy, to.address, to.port)) return closed
   if (isAllowed(policy.allow, to.address, to.port)) return undefined

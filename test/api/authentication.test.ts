@@ -200,6 +200,28 @@ describe('expiry', () => {
   })
 })
 
+test.each([
+  ['without a deadline', undefined, null],
+  ['for 90 days', 90, NOON + 2 * DAY_MS + 90 * DAY_MS],
+] as const)('a key made %s is rolled once, and its successor in turn lives as long', async (_, expiresDays, end) => {
+  const own = await startApp()
+  const { id } = await own.tenant()
+  const key = await own.key(id, { expiresDays })
+  const row = (await listKeys(own.deps.db, id)).find(({ prefix }) => key.startsWith(prefix))
+  own.clock.advance(DAY_MS)
+  const first = await rollKey(own.deps, row?.id ?? '', '7d', 'test')
+  own.clock.advance(DAY_MS)
+  const count = (await listKeys(own.deps.db, id)).length
+  await expect(rollKey(own.deps, row?.id ?? '', '24h', 'test')).rejects.toMatchObject({
+    code: 'key_rolled',
+    message: `${row?.id} was rolled already; roll its successor ${first?.row.id}.`,
+  })
+  expect((await listKeys(own.deps.db, id)).length).toBe(count)
+  expect((await own.call('GET', '/v1/usage', { key })).status).toBe(200)
+  const second = await rollKey(own.deps, first?.row.id ?? '', '24h', 'test')
+  expect(second?.row.expiresAt).toBe(end)
+})
+
 test('only a SHA-256 hash and the first 12 characters of a key are kept', async () => {
   const [row] = (await listKeys(app.deps.db, tenant.id)).filter(({ prefix }) => tenant.key.startsWith(prefix))
   expect(row?.prefix).toBe(tenant.key.slice(0, 12))

@@ -38,6 +38,15 @@ describe('the first run', () => {
   })
 })
 
+test('an invitation to a tenant before the first start leaves the set-up link to whoever starts it', async () => {
+  const dir = join(temporaryDir(), 'data')
+  const { id: tenant } = await vidimusJson<{ id: string }>(dir, 'tenant', 'create', '--name', 'Shop')
+  await vidimusJson<Link>(dir, 'user', 'invite', '--name', 'bob', '--tenant', tenant)
+  const server = await serve(dir)
+  const owner = { token: tokenOf(server.first.setup_url), name: 'olivia', password: PASSWORD }
+  expect(outcome(await browserAt(server).post('/setup', owner))).toBe('201')
+})
+
 describe('vidimus user', () => {
   test('invites owners and users of a tenant, lists them, and resets a password beside a running server', async () => {
     const dir = join(temporaryDir(), 'data')
@@ -67,9 +76,16 @@ describe('vidimus user', () => {
 
   test('speaks to people, too, and refuses in one line', async () => {
     const dir = join(temporaryDir(), 'data')
+    await vidimusJson(dir, 'tenant', 'create', '--name', 'Shop')
     expect((await vidimus(dir, ['user', 'list'])).stdout).toContain('prints a link')
     const invited = await vidimus(dir, ['user', 'invite', '--name', 'olivia'])
     expect(invited.stdout).toMatch(/^http:\/\/localhost:3000\/dashboard#password=[\w-]{43}\n\nThis is the only time/)
+    expect(invited.stderr).toMatch(
+      /^note: the link assumes [^\n]*http:\/\/localhost:3000; set VIDIMUS_PUBLIC_URL or PORT[^\n]*\n$/,
+    )
+    const told: Record<string, string>[] = [{ PORT: '8080' }, { VIDIMUS_PUBLIC_URL: 'https://verify.shop.example' }]
+    for (const env of told) expect((await vidimus(dir, ['user', 'reset', 'olivia'], env)).stderr).toBe('')
+    expect((await vidimus(dir, ['user', 'reset', 'olivia', '--json'])).stderr).toStartWith('note: the link assumes')
     expect((await vidimus(dir, ['user', 'list'])).stdout).toMatch(
       /^NAME +SEES +STATUS +LAST LOG-IN\nolivia +everything +invited +never\n$/,
     )

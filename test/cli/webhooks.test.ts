@@ -1,5 +1,6 @@
 // The webhook commands beside a running server, with real results from the sandbox wallet and a real receiver.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { verifyWebhook } from '../../src/sdk/webhook.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
@@ -36,14 +37,66 @@ async function verify(body: object = {}): Promise<string> {
     body: { template: 'age_over_18', ...body },
   })
   expect(created.status).toBe(201)
-  const { PATH = '', HOME = '' } = process.env
-  const wallet = Bun.spawn(
-    [process.execPath, resolve(import.meta.dir, '../../scripts/sandbox-wallet.ts'), created.body.wallet_uri ?? ''],
-    { env: { PATH, HOME, VIDIMUS_DATA_DIR: dir }, stdout: 'pipe', stderr: 'pipe' },
-  )
-  expect(await wallet.exited).toBe(0)
+  expect((await answerWith(created.body.wallet_uri ?? '')).exitCode).toBe(0)
   return created.body.id
 }
+
+async function answerWith(walletUri: string, { persona = 'adult', from = dir } = {}) {
+  const { PATH = '', HOME = '' } = process.env
+  const script = resolve(import.meta.dir, '../../scripts/sandbox-wallet.ts')
+  const child = Bun.spawn([process.execPath, script, walletUri, '--persona', persona], {
+    env: { PATH, HOME, VIDIMUS_DATA_DIR: from },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [exitCode, stdout, stderr] = await Promise.all([
+    child.exited,
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  return { exitCode, stdout, stderr }
+}
+
+describe('the sandbox wallet', () => {
+  const create = async () =>
+    (await call<Verification>(server.url, 'POST', '/v1/verifications', { key, body: { template: 'age_over_18' } })).body
+
+  test('says what the service answered, and what became of the verification', async () => {
+    const session = await create()
+    const { exitCode, stdout } = await answerWith(session.wallet_uri ?? '')
+    expect([exitCode, stdout]).toEqual([
+      0,
+      expect.stringMatching(/the service answered 200 .*\nThe verification is completed now\.\n$/),
+    ])
+    const minor = await answerWith((await create()).wallet_uri ?? '', { persona: 'minor' })
+    expect(minor.stdout).toMatch(/The verification is failed.* now\.\n$/)
+  })
+
+  test('refuses in one line: no data, an answered session, nobody there, no wallet_uri', async () => {
+    const session = await create()
+    const uri = session.wallet_uri ?? ''
+    const elsewhere = join(temporaryDir(), 'data')
+    const nobody = uri.replace(
+      encodeURIComponent(server.url.replace('127.0.0.1', 'localhost')),
+      encodeURIComponent('http://localhost:1'),
+    )
+    expect(nobody).not.toBe(uri)
+    const runs = [await answerWith(uri, { from: elsewhere }), await answerWith(nobody), await answerWith('age_over_18')]
+    expect(existsSync(elsewhere)).toBe(false)
+    await answerWith(uri)
+    runs.push(await answerWith(uri))
+    const says = [
+      /there is no database in/,
+      /nobody answers at http:\/\/localhost:1/,
+      /is no wallet_uri/,
+      /the service answered 4\d\d: session_/,
+    ]
+    for (const [i, run] of runs.entries()) {
+      expect(run).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringMatching(/^sandbox-wallet: [^\n]+\n$/) })
+      expect(run.stderr).toMatch(says[i]!)
+    }
+  })
+})
 
 const listDeliveries = async (...flags: string[]) =>
   (await vidimusJson<{ data: Delivery[] }>(dir, 'deliveries', 'list', '--tenant', tenant, ...flags)).data
@@ -89,6 +142,10 @@ describe('deliveries', () => {
         detail: null,
       },
     ])
+    const { stdout } = await vidimus(dir, ['deliveries', 'list', '--tenant', tenant])
+    expect(stdout).toMatch(
+      /^ID +CREATED +TYPE +STATUS +REQUEST\nwhd_\w+ .*failed.*\n {2}1\. \S+Z {2}127\.0\.0\.1 {2}http_status 500 {2}\d+ ms {2}busy\n$/,
+    )
     receiver.answer(() => new Response(null, { status: 204 }))
     await vidimusJson(dir, 'deliveries', 'replay', failed?.id ?? '')
     await until(async () => receiver.received.length === 2)

@@ -29,14 +29,49 @@ describe('the set-up', () => {
     expect((await browser.get('/entrance')).body as unknown).toEqual({ needs_setup: false, accepts_passwords: true })
   })
 
-  test('the link is of the public address, with 256 bits behind the #, and null once there is a user', async () => {
+  test('the link is of the public address, with 256 bits behind the #, and null once there is an owner', async () => {
     const app = await startApp()
     expect(await openSetup(app.deps)).toMatch(/^https:\/\/verify\.example\/dashboard#setup=[\w-]{43}$/)
     await setUpOwner(app)
     expect(await openSetup(app.deps)).toBeNull()
   })
 
-  test('answers 404 as soon as there is a user, whatever the token', async () => {
+  test('is not ended by users of a tenant, nor by an owner who is only invited; an owner who has a password ends it', async () => {
+    const app = await startApp()
+    const tenant = await app.tenant()
+    const isOpen = async () => (await openSetup(app.deps)) !== null
+    const needsSetup = async () => (await openBrowser(app).get<{ needs_setup: boolean }>('/entrance')).body.needs_setup
+    await inviteUser(app.deps, { name: 'bob', memberOf: tenant.id }, 'test')
+    const ivan = await inviteUser(app.deps, { name: 'ivan', memberOf: null }, 'test')
+    expect([await isOpen(), await needsSetup()]).toEqual([true, true])
+    await joinMember(app, tenant.id, 'mia')
+    // Somebody can log in now, and must find the form for it.
+    expect([await isOpen(), await needsSetup()]).toEqual([true, false])
+    const token = await link(app)
+    expect(outcome(await openBrowser(app).post('/setup', owner(token, 'bob')))).toBe('409 name_taken')
+    expect((await openBrowser(app).post('/setup', owner(token))).status).toBe(201)
+    expect(await isOpen()).toBe(false)
+    expect((await openBrowser(app).post('/choose-password', { token: tokenOf(ivan.url), password: PASSWORD })).status).toBe(200)
+  })
+
+  test('an owner who came in by an invitation ends it, and the link that was printed before', async () => {
+    const app = await startApp()
+    const token = await link(app)
+    const { url } = await inviteUser(app.deps, { name: 'ivan', memberOf: null }, 'test')
+    expect((await openBrowser(app).post('/choose-password', { token: tokenOf(url), password: PASSWORD })).status).toBe(200)
+    expect(await openSetup(app.deps)).toBeNull()
+    expect(outcome(await openBrowser(app).post('/setup', owner(token)))).toBe('404 setup_unavailable')
+  })
+
+  test('is not done by the invitation of a user of a tenant, who would own everything then', async () => {
+    const app = await startApp()
+    const tenant = await app.tenant()
+    const { url } = await inviteUser(app.deps, { name: 'bob', memberOf: tenant.id }, 'test')
+    expect(outcome(await openBrowser(app).post('/setup', owner(tokenOf(url), 'eve')))).toBe('404 setup_unavailable')
+    expect((await openBrowser(app).post('/choose-password', { token: tokenOf(url), password: PASSWORD })).status).toBe(200)
+  })
+
+  test('answers 404 as soon as there is an owner, whatever the token', async () => {
     const app = await startApp()
     const token = await link(app)
     await setUpOwner(app)
@@ -91,7 +126,7 @@ describe('the set-up', () => {
     expect((await browser.get<{ data: unknown[] }>('/users')).body.data).toHaveLength(1)
   })
 
-  test('is too late when somebody was invited while its password was worked on', async () => {
+  test('is too late when somebody became an owner while its password was worked on', async () => {
     const app = await startApp()
     const token = await link(app)
     // Two are worked on at once: the third waits, with everything looked at before.
@@ -99,6 +134,7 @@ describe('the set-up', () => {
     const answer = openBrowser(app).post('/setup', owner(token))
     await Promise.race(busy)
     await inviteUser(app.deps, { name: 'ivan', memberOf: null }, 'test')
+    await app.deps.write(tx => tx.run("UPDATE dashboard_users SET password = 'chosen' WHERE name = 'ivan'"))
     expect(outcome(await answer)).toBe('404 setup_unavailable')
     await Promise.all(busy)
   })

@@ -2,7 +2,17 @@
 import { Database } from 'bun:sqlite'
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { type DataDir, openDataDir } from '../../src/db/data-dir.ts'
 import { REFUSALS, StartRefusal } from '../../src/db/refusal.ts'
@@ -261,7 +271,7 @@ describe('a directory that cannot be used is refused:', () => {
     writeFileSync(file, 'mine')
     const { exitCode, stdout, stderr } = await startOn(file)
     expect({ exitCode, stdout }).toEqual({ exitCode: REFUSALS.directory_unusable, stdout: '' })
-    expect(stderr).toMatch(/^vidimus: [^\n]*VIDIMUS_DATA_DIR\n$/)
+    expect(stderr).toMatch(/^vidimus: cannot use [^\n]*: a file is in its place, or above it; [^\n]*VIDIMUS_DATA_DIR\n$/)
     expect(readFileSync(file, 'utf8')).toBe('mine')
   })
 
@@ -280,6 +290,10 @@ describe('one directory, one server:', () => {
     const dir = copyOf(stopped)
     const first = await serve(dir)
     await expectRefused(dir, 'directory_in_use', 'give this one its own VIDIMUS_DATA_DIR')
+    // An earlier version left it so: tightening it must not release it.
+    chmodSync(join(dir, 'server.lock'), 0o644)
+    await expectRefused(dir, 'directory_in_use', 'give this one its own VIDIMUS_DATA_DIR')
+    expect(modeOf(join(dir, 'server.lock'))).toBe('600')
     expect((await call(first.url, 'GET', '/readyz')).status).toBe(200)
     await kill(first)
   })
@@ -323,7 +337,7 @@ describe('a first start', () => {
     for await (const chunk of child.stdout) {
       expect(new TextDecoder().decode(chunk)).toContain('listening')
       expect(modeOf(dir)).toBe('700')
-      for (const name of ['vidimus.db', 'vidimus.db-wal', 'vidimus.db-shm', 'master.key']) {
+      for (const name of ['vidimus.db', 'vidimus.db-wal', 'vidimus.db-shm', 'master.key', 'server.lock']) {
         expect([name, modeOf(join(dir, name))]).toEqual([name, '600'])
       }
       expect(statSync(keyOf(dir)).size).toBe(32)
@@ -387,6 +401,33 @@ describe('a first start', () => {
       expect(opened.reader.query('SELECT count(*) AS count FROM tenants').get()).toEqual({ count: 0 })
       close(opened)
     }
+  })
+
+  test('is none where backups of a database are: the newest is named with the command that brings it back', async () => {
+    const dir = copyOf(stopped)
+    const folder = join(dir, 'backups')
+    mkdirSync(folder, { recursive: true })
+    for (const name of [
+      'hourly-20260304T110000Z.db',
+      'hourly-20260304T120000Z.db',
+      'daily-20260304.db',
+      'replaced-20260305T120000Z.db',
+    ])
+      copyFileSync(fileOf(dir), join(folder, name))
+    rmSync(fileOf(dir))
+    await expectRefused(dir, 'database_damaged', `vidimus restore ${join(folder, 'hourly-20260304T120000Z.db')}`)
+    for (const args of [
+      ['tenant', 'list'],
+      ['tenant', 'create', '--name', 'Shop'],
+      ['audit', 'verify'],
+    ]) {
+      const { exitCode, stderr } = await vidimus(dir, args)
+      expect([args, exitCode]).toEqual([args, REFUSALS.database_damaged])
+      expect(stderr).toContain('hourly-20260304T120000Z.db')
+    }
+    expect(existsSync(fileOf(dir))).toBe(false)
+    rmSync(folder, { recursive: true })
+    expect(refusalOf(dir)).toBeUndefined()
   })
 
   test('holds the still empty database while it makes the master key, so that another one waits and uses it', () => {

@@ -115,6 +115,7 @@ describe('migrating', () => {
     const broken = ['0001_second', statements.join(';--> statement-breakpoint\n')] as const
     const third = ['0002_third', 'CREATE TABLE third (id text)'] as const
 
+    migrate(sqlite, AT, [first])
     expect(() => migrate(sqlite, AT, [first, broken, third])).toThrow()
     expect(sqlite.query('SELECT id FROM schema_migrations').all()).toEqual([{ id: '0000_first' }])
     expect(sqlite.query('SELECT id FROM first').all()).toEqual([{ id: '1' }])
@@ -141,7 +142,9 @@ describe('migrating', () => {
       const run = sqlite.run.bind(sqlite)
       sqlite.run = (sql, ...rest) => sql.includes('die here') ? process.kill(process.pid, 'SIGKILL') : run(sql, ...rest)
       const second = 'CREATE TABLE second (id text);--> statement-breakpoint\\nSELECT 1 -- die here'
-      migrate(sqlite, 1, [['0000_first', 'CREATE TABLE first (id text)'], ['0001_second', second]])`
+      const first = ['0000_first', 'CREATE TABLE first (id text)']
+      migrate(sqlite, 1, [first])
+      migrate(sqlite, 1, [first, ['0001_second', second]])`
     const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'ignore', stderr: 'pipe' })
     expect(await child.exited).toBe(137)
     const sqlite = openWriter(file)
@@ -157,6 +160,17 @@ describe('migrating', () => {
     ])
     expect(tables()).toEqual(['first', 'schema_migrations', 'second'])
     sqlite.close()
+  })
+
+  test('a new database has all of them or none, so that nobody takes it for an older one', () => {
+    const sqlite = newDatabase()
+    const broken = [
+      ['0000_first', 'CREATE TABLE first (id text)'],
+      ['0001_second', 'stop here'],
+    ] as const
+    expect(() => migrate(sqlite, AT, broken)).toThrow()
+    expect(sqlite.query('SELECT id FROM schema_migrations').all()).toEqual([])
+    expect(sqlite.query("SELECT name FROM sqlite_schema WHERE name = 'first'").all()).toEqual([])
   })
 
   test('processes that migrate at once apply everything once', async () => {

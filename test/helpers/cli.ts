@@ -18,7 +18,7 @@ export async function vidimus(dir: string, args: string[], env: Record<string, s
 
 /** A call with --json that must go well: exactly one JSON object on standard output, and nothing on standard error. */
 export async function vidimusJson<Answer>(dir: string, ...args: string[]): Promise<Answer> {
-  const run = await vidimus(dir, [...args, '--json'])
+  const run = await vidimus(dir, [...args, '--json'], { VIDIMUS_PUBLIC_URL: 'http://localhost:3000' })
   expect({ args, exitCode: run.exitCode, stderr: run.stderr }).toEqual({ args, exitCode: 0, stderr: '' })
   expect(run.stdout).toMatch(/^\{.*\}\n$/)
   return JSON.parse(run.stdout)

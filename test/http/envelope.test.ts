@@ -201,6 +201,23 @@ test('security headers are on every answer', async () => {
   }
 })
 
+test('only a public name asks browsers to stay with https: the header holds for every port of its host', async () => {
+  const hosts = [
+    'localhost:3000',
+    'shop.localhost',
+    'till.local',
+    'verify.internal',
+    'till-server',
+    '192.168.10.2',
+    '[fd00::1]:8443',
+  ]
+  for (const host of [...hosts, 'verify.shop.example:8443']) {
+    const own = await startApp({ config: { publicUrl: `https://${host}` } })
+    const header = (await own.call('GET', '/healthz')).headers.get('strict-transport-security')
+    expect([host, header !== null]).toEqual([host, host.startsWith('verify.shop')])
+  }
+})
+
 test('an unforeseen failure is 500 internal_error without a trace of its cause, and the log knows where it came from', async () => {
   const own = await startApp({ resolve: () => Promise.reject(new Error('secret detail')) })
   const tenant = await own.tenant()

@@ -126,7 +126,11 @@ describe('a backup is refused, and nothing is written, when', () => {
 
   test('there is no database, and none is made', async () => {
     const own = join(temporaryDir(), 'data')
-    await refused([join(temporaryDir(), 'backup.db')], /there is no database in .*; say where it is with VIDIMUS_DATA_DIR/, own)
+    await refused(
+      [join(temporaryDir(), 'backup.db')],
+      /there is no database in .*; start the service once, or say where it is/,
+      own,
+    )
     expect(existsSync(own)).toBe(false)
   })
 

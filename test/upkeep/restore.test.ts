@@ -270,10 +270,10 @@ describe('who was erased is known', () => {
 describe('is refused, and no byte of the data directory is changed:', () => {
   type Reason = keyof typeof REFUSALS
 
-  async function expectRefused(own: string, file: string, reason: Reason, says: RegExp): Promise<void> {
+  async function expectRefused(own: string, file: string, reason: Reason | 'wrong_file', says: RegExp): Promise<void> {
     const before = contentOf(own)
     const { exitCode, stdout, stderr } = await vidimus(own, ['restore', file])
-    expect({ exitCode, stdout }).toEqual({ exitCode: REFUSALS[reason], stdout: '' })
+    expect({ exitCode, stdout }).toEqual({ exitCode: reason === 'wrong_file' ? 1 : REFUSALS[reason], stdout: '' })
     expect(stderr).toMatch(/^vidimus: [^\n]+\n$/)
     expect(stderr).toMatch(says)
     expect(contentOf(own)).toEqual(before)
@@ -367,8 +367,8 @@ describe('is refused, and no byte of the data directory is changed:', () => {
   test('no file, a directory, and the database itself', async () => {
     const own = copyOf(dir)
     for (const file of [join(own, 'none.db'), own])
-      await expectRefused(own, file, 'database_damaged', /there is no file .*; give the path of a backup/)
-    await expectRefused(own, databaseOf(own), 'database_damaged', /is the database itself; give the path of a backup/)
+      await expectRefused(own, file, 'wrong_file', /there is no file .*; give the path of a backup/)
+    await expectRefused(own, databaseOf(own), 'wrong_file', /is the database itself; give the path of a backup/)
   })
 
   test('while a server runs, which goes on; and while a command is at work', async () => {

@@ -163,7 +163,9 @@ test('a database of a newer program is refused, by --dry-run too, and nothing is
 test('beside a running server an upgrade is refused, and --dry-run answers; without a database both say so', async () => {
   const dir = copyOf(current)
   const server = await serve(dir)
-  expect((await vidimus(dir, ['upgrade'])).exitCode).toBe(REFUSALS.directory_in_use)
+  const refused = await vidimus(dir, ['upgrade'])
+  expect(refused.exitCode).toBe(REFUSALS.directory_in_use)
+  expect(refused.stderr).toMatch(/^vidimus: a server uses [^\n]+; stop it, and run this again\n$/)
   expect(await vidimusJson<Told>(dir, 'upgrade', '--dry-run')).toEqual({ dry_run: true, migrations: [], copy: null })
   server.process.kill('SIGKILL')
   const none = join(temporaryDir(), 'data')
@@ -181,7 +183,7 @@ test('a command does not change the schema under a server of an older version', 
   const { exitCode, stderr } = await vidimus(dir, ['tenant', 'list'])
   release()
   expect(exitCode).toBe(REFUSALS.directory_in_use)
-  expect(stderr).toMatch(/^vidimus: another server uses [^\n]+; stop it[^\n]*\n$/)
+  expect(stderr).toMatch(/^vidimus: a server uses [^\n]+; stop it[^\n]*\n$/)
   expect(contentOf(dir)).toEqual(before)
 })
 

@@ -165,6 +165,13 @@ describe('the allow list', () => {
     )
   })
 
+  test('a server on the own machine is refused with what forwards results to it', async () => {
+    for (const url of ['http://localhost:4000/hook', 'http://127.0.0.1:4000/hook', 'http://[::1]:4000/hook']) {
+      const checked = await checkDestination(lanPolicy, answering('127.0.0.1'), url)
+      expect(checked).toMatchObject({ ok: false, detail: expect.stringContaining('for development, "vidimus listen"') })
+    }
+  })
+
   test('opens no name that is refused as a name', async () => {
     expect(await reasonOf(lanPolicy, answering('192.168.10.20'), 'https://till:8443/')).toBe('host')
     expect(await reasonOf(lanPolicy, answering('192.168.10.20'), 'https://till.local:8443/')).toBe('host')
