@@ -15,7 +15,7 @@ const HELP = `usage: vidimus listen --forward URL [--tenant ID] [--json]
 
 For development: forwards every result of a tenant, from now on, to a server on your machine that has no public address, signed like the real
 webhook. It needs no webhook_url in the request. Without --tenant there must be exactly one. Stop it with Ctrl-C. With --json each event is
-one JSON line.
+one JSON line. Portraits are missing: they are in the memory of the service only.
 
 example: vidimus listen --forward http://localhost:4000/hook`
 
