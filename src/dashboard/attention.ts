@@ -5,7 +5,7 @@ import type { Deps } from '../deps.ts'
 import { readDevices } from '../devices/read.ts'
 import { isoUtc, parseUtcInstant } from '../time.ts'
 import type { Usage } from '../usage/schema.ts'
-import { readReceiver } from '../verifications/announce.ts'
+import { announce } from '../verifications/announce.ts'
 import { EXPIRY_WARNING_DAYS, signingState } from '../wallet/signing.ts'
 import { presentAnchor, readAnchors } from '../wallet/trust-settings.ts'
 import { readFailing } from '../webhooks/browse.ts'
@@ -89,7 +89,7 @@ async function ofWebhooks(deps: Deps, owner: { tenantId: string; environment: En
     receivers.map(async failing => {
       const newest = failing.reduce((one, other) => (other.createdAt > one.createdAt ? other : one))
       // One that cannot be read is in the log, and told by the doctor; here it must not hide the others.
-      const url = await readReceiver(deps, newest).catch(() => undefined)
+      const url = (await announce(deps, newest).catch(() => undefined))?.url
       const waiting = failing.filter(({ status }) => status === 'pending').length
       return url && { origin: new URL(url).origin, failed: failing.length - waiting, waiting, newest_id: newest.id }
     }),

@@ -38,7 +38,7 @@ export async function readDeliveryPage(
 }
 
 async function listed(deps: Deps, browsed: BrowsedDelivery): Promise<ListedDelivery> {
-  // One that cannot be read must not hide the others.
+  // One that cannot be read must not hide the others; whoever asks for it hears of it.
   const url = await readReceiver(deps, browsed.delivery).catch(() => undefined)
   return { ...summaryOf(browsed), ...(url !== undefined && { receiver: new URL(url).host }) }
 }
