@@ -155,9 +155,9 @@ function findAgeProblem(
   claims: Record<string, unknown>,
   credentials: readonly JudgedCredential[],
 ): string | undefined {
-  const decisions = [claims, ...credentials.map(credential => mergeClaims([credential]))].map(each =>
-    decideAge(each, years, expected.now),
-  )
+  // One alone has said it all already.
+  const others = credentials.length > 1 ? credentials.map(credential => mergeClaims([credential])) : []
+  const decisions = [claims, ...others].map(each => decideAge(each, years, expected.now))
   if (decisions.some(decision => decision?.isOddlyTyped)) return `age_over_${years} is not a boolean, so it proves nothing.`
   if (decisions[0]?.over && decisions.every(decision => decision?.over !== false)) return undefined
   return `The holder is not shown to be ${years} or over.`

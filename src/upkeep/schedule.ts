@@ -96,7 +96,13 @@ export function createBackups(deps: BackupDeps, hire: () => Worker = hireWorker)
       const at = now()
       // Without a schedule there are still the copies from before upgrades, and replaced databases.
       if (!plan) return await deleteSurplus()
-      if (at >= notBefore && isDue(listBackups(folder), plan, at)) await makeOne(plan.hourly > 0, at)
+      if (at < notBefore || !isDue(listBackups(folder), plan, at)) return
+      try {
+        await makeOne(plan.hourly > 0, at)
+      } catch (error) {
+        // What a stop cut off did not fail.
+        if (!isStopped) throw error
+      }
     },
     async stop() {
       isStopped = true
