@@ -59,7 +59,7 @@ export const SentMessage = Exactly({
   headers: Type.Record(Type.String(), Type.String()),
   /** A secret that signed then, or may have, was dropped since: the headers are without the signatures. */
   secret_gone: Type.Boolean(),
-  /** It was sent with a portrait, which is shown for a while and never stored. */
+  /** It may have been sent with a portrait, which is shown for a while and never stored. */
   portrait_gone: Type.Boolean(),
 })
 export type SentMessage = typeof SentMessage.static

@@ -17,8 +17,8 @@ export type Portraits = {
   keep(id: string, result: Result): void
   /** The result with its portraits, while they are there. */
   show(id: string, stored: Result): Result
-  /** Whether it was told with a portrait that nobody has any more. */
-  isGone(verification: Pick<Verification, 'id' | 'template'>): boolean
+  /** Whether it may have been told with a portrait that nobody has any more: something was presented, and it is told without one now. */
+  isGone(verification: Pick<Verification, 'id' | 'template' | 'credentials'>): boolean
   forget(id: string): void
   /** Forgets those whose time is over. */
   sweep(): void
@@ -38,7 +38,10 @@ export function createPortraits(now: Clock): Portraits {
       const found = kept.get(id)
       return found && now() < found.until ? found.result : stored
     },
-    isGone: ({ id, template }) => isUnkept(template) && now() >= (kept.get(id)?.until ?? 0),
+    isGone: ({ id, template, credentials = [] }) =>
+      isUnkept(template) &&
+      credentials.some(({ claims }) => Object.keys(claims).length > 0) &&
+      now() >= (kept.get(id)?.until ?? 0),
     forget(id) {
       kept.delete(id)
     },

@@ -175,6 +175,13 @@ describe('a delivery', () => {
     const after = (await detailOf(here, id)).body.message
     expect([after?.body.includes('picture'), after?.portrait_gone, after?.secret_gone]).toEqual([false, true, false])
     expect(Object.keys(after?.headers ?? {}).filter(name => name.includes('signature'))).toEqual([])
+    // Who declined has shown nothing, so nothing is missing.
+    const declined = await send(here, { template: 'age_over_18_photo', persona: 'declines' })
+    const told = (await detailOf(here, declined.id)).body.message
+    expect([told?.portrait_gone, told?.headers]).toEqual([
+      false,
+      expect.objectContaining({ 'x-service-signature': expect.any(String) }),
+    ])
   })
 
   test('tells where it went, every attempt with its answer, and the very bytes that the receiver got last', async () => {

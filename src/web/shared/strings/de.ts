@@ -675,7 +675,7 @@ export const dashboard: typeof en.dashboard = {
     replayFailedTitle: 'Alle fehlgeschlagenen noch einmal senden?',
     replayFailedMore: 'Jedes fehlgeschlagene Ereignis dieser Umgebung wird noch einmal gesendet, wenn nötig mit neuen Versuchen.',
     secretGone: 'Ein Geheimnis, das hier signiert hat, wurde seither beendet; seine Signaturen lassen sich nicht mehr zeigen.',
-    portraitGone: 'Gesendet wurde sie mit einem Foto, das nie gespeichert wird; ohne es stimmen ihre Signaturen nicht.',
+    portraitGone: 'Vielleicht war ein Foto dabei, das nie gespeichert wird; darum lassen sich die Signaturen nicht mehr zeigen.',
     notSent: 'Gesendet wurde noch nichts.',
     tryInTest: 'Ihren Server in Test ausprobieren',
     emptyTitle: 'Noch keine Zustellungen',

@@ -759,7 +759,7 @@ export const dashboard = {
     replayFailedTitle: 'Send all failed ones again?',
     replayFailedMore: 'Every failed event of this environment is sent once more, with new attempts if needed.',
     secretGone: 'A secret that signed this was dropped since, so its signatures cannot be shown any more.',
-    portraitGone: 'It was sent with a photo, which is never stored; without it, its signatures would not hold.',
+    portraitGone: 'It may have been sent with a photo, which is never stored; so its signatures cannot be shown any more.',
     notSent: 'Nothing was sent yet.',
     tryInTest: 'Try your server in Test',
     emptyTitle: 'No deliveries yet',
