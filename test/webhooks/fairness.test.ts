@@ -154,8 +154,9 @@ describe('without the look at the clock that comes five times a second', () => {
     expect(receiver.lines).toEqual([])
     await later.stop()
     await withoutIntervals(() => startAppFor([receiver], { dir: later.dir, now: NOON + 2 * HOUR_MS, sending: PATIENT }))
-    await until(async () => receiver.mostOpen('c.example') === 4)
-    expect(receiver.open()).toHaveLength(6)
+    // Which of the six connections is heard first is up to the machine.
+    await isOpen(receiver, 6)
+    expect(receiver.mostOpen('c.example')).toBe(4)
   })
 })
 
