@@ -22,6 +22,7 @@ import { createErasures, type Erasures } from './upkeep/erasures.ts'
 import { type Space, watchSpace } from './upkeep/space.ts'
 import { type Changes, createChanges } from './verifications/changes.ts'
 import { createPortraits, type Portraits } from './verifications/portraits.ts'
+import { type Anchors, rememberAnchors } from './wallet/anchors.ts'
 import { rememberIdentity } from './wallet/keys.ts'
 import { isSandboxList, statusFetcher } from './wallet/status.ts'
 import type { EgressPolicy, Resolve } from './webhooks/egress.ts'
@@ -63,6 +64,8 @@ export type Deps = Storage & {
   outbox: Outbox
   /** The name under which wallets know this service now, and the key that proves it. */
   identity: () => Promise<RequestIdentity>
+  /** Whose signatures count. */
+  anchors: Anchors
   /** What the issuers of credentials say of them now. */
   status: StatusChecker
   /** The issuer that test sessions trust. */
@@ -149,6 +152,7 @@ export function createDeps(config: Config, world: World, role: 'server' | 'comma
     egress,
     outbox: createOutbox(),
     identity: rememberIdentity({ ...storage, config }),
+    anchors: rememberAnchors({ ...storage, sandbox }),
     // In development the sandbox issuer's list is on plain http; it is read without a network.
     status: createStatusChecker(statusFetcher({ egress, resolve, sandbox, now, metrics }), now, {
       allowHttp: isSandboxList(config),

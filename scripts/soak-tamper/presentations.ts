@@ -5,7 +5,6 @@ import { responseUri } from '../../src/openid4vp/request-object.ts'
 import { verifyPresentations } from '../../src/openid4vp/verify.ts'
 import { type Holder, vpToken } from '../../src/sandbox/wallet.ts'
 import { findSession } from '../../src/verifications/store.ts'
-import { trustAnchors } from '../../src/wallet/anchors.ts'
 import { openResponseKey } from '../../src/wallet/response-key.ts'
 import { startApp } from '../../test/helpers/app.ts'
 import { CHANGE_KINDS, type Change, withChangedPart } from '../../test/helpers/byte-changes.ts'
@@ -81,9 +80,9 @@ async function judgeOf({ app, created }: Session, format: FormatChoice) {
     nonce: row.nonce,
     clientId: row.clientId,
     responseUri: responseUri(deps.config.publicUrl, row.id),
-    encryptionKeyThumbprint: openResponseKey(deps, row, row.sealedResponseKey!).thumbprint,
+    encryptionKeyThumbprint: (await openResponseKey(deps, row, row.sealedResponseKey!)).thumbprint,
   }
-  const anchors = await trustAnchors(deps, 'test')
+  const anchors = await deps.anchors('test')
   return async (presentation: string) => {
     const presentations = [{ query: query.credentials[0]!, presentation }]
     const verdict = await verifyPresentations({

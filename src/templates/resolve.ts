@@ -34,8 +34,13 @@ export async function fixVersion(tx: Db, version: string, query: DcqlQuery): Pro
   await keepVersion(tx, version, query)
 }
 
+const BUILTIN_VERSIONS: ReadonlyMap<string, DcqlQuery> = new Map(
+  [...BUILTIN.values()].map(({ version, query }) => [version, query]),
+)
+
+/** A version is named by what it asks for, so that one we know ourselves need not be looked up. */
 export async function queryOfVersion(db: Db, version: string): Promise<DcqlQuery | undefined> {
-  return await findVersion(db, version)
+  return BUILTIN_VERSIONS.get(version) ?? (await findVersion(db, version))
 }
 
 /**

@@ -2,7 +2,7 @@
 import { and, eq, gt, isNull, sql } from 'drizzle-orm'
 import type { Db } from '#db'
 import { verificationResults, verificationSessions } from '#schema'
-import { prepared } from '../db/statements.ts'
+import { hot } from '../db/statements.ts'
 import type { Owner, ResultRow, SessionKey } from './store.ts'
 
 const column = <Name extends string>(name: Name) => sql.placeholder(name)
@@ -10,14 +10,24 @@ const column = <Name extends string>(name: Name) => sql.placeholder(name)
 const sessionIs = ({ id, tenantId }: SessionKey) =>
   and(eq(verificationSessions.id, id), eq(verificationSessions.tenantId, tenantId))
 
-/** Keeps the key if none is kept yet, and gives the one that is; nothing when the session has ended. */
-export async function keepResponseKey(tx: Db, session: SessionKey, sealed: Buffer): Promise<Buffer | null> {
-  const [row] = await tx
+const keep = hot<{ sealed_response_key: Uint8Array }>(db =>
+  db
     .update(verificationSessions)
-    .set({ sealedResponseKey: sql`coalesce(${verificationSessions.sealedResponseKey}, ${sealed})` })
-    .where(and(sessionIs(session), eq(verificationSessions.status, 'pending')))
-    .returning({ sealed: verificationSessions.sealedResponseKey })
-  return row?.sealed ?? null
+    .set({ sealedResponseKey: sql`coalesce(${verificationSessions.sealedResponseKey}, ${column('sealed')})` })
+    .where(
+      and(
+        eq(verificationSessions.id, column('id')),
+        eq(verificationSessions.tenantId, column('tenantId')),
+        eq(verificationSessions.status, 'pending'),
+      ),
+    )
+    .returning({ sealed: verificationSessions.sealedResponseKey }),
+)
+
+/** Keeps the key if none is kept yet, and gives the one that is; nothing when the session has ended. */
+export async function keepResponseKey(tx: Db, { id, tenantId }: SessionKey, sealed: Uint8Array): Promise<Uint8Array | null> {
+  const [row] = keep(tx, { id, tenantId, sealed })
+  return row?.sealed_response_key ?? null
 }
 
 type Closing = SessionKey & {
@@ -27,7 +37,7 @@ type Closing = SessionKey & {
   responseCodeExpiresAt?: number
 }
 
-const close = prepared(db =>
+const close = hot(db =>
   db
     .update(verificationSessions)
     .set({
@@ -45,33 +55,29 @@ const close = prepared(db =>
         gt(verificationSessions.expiresAt, column('at')),
       ),
     )
-    .returning({ id: verificationSessions.id })
-    .prepare(),
+    .returning({ id: verificationSessions.id }),
 )
 
 /** True for the one answer that ends the session: pending, and not yet past its deadline. */
 export async function closeSession(tx: Db, { responseCodeHash, responseCodeExpiresAt, ...closing }: Closing): Promise<boolean> {
   const code = { responseCodeHash: responseCodeHash ?? null, responseCodeExpiresAt: responseCodeExpiresAt ?? null }
-  const rows = await close(tx).execute({ ...closing, ...code })
+  const rows = close(tx, { ...closing, ...code })
   return rows.length > 0
 }
 
-const insertResultRow = prepared(db =>
-  db
-    .insert(verificationResults)
-    .values({
-      verificationId: column('verificationId'),
-      tenantId: column('tenantId'),
-      salt: column('salt'),
-      sealed: column('sealed'),
-      createdAt: column('createdAt'),
-      auditSeq: column('auditSeq'),
-    })
-    .prepare(),
+const insert = hot(db =>
+  db.insert(verificationResults).values({
+    verificationId: column('verificationId'),
+    tenantId: column('tenantId'),
+    salt: column('salt'),
+    sealed: column('sealed'),
+    createdAt: column('createdAt'),
+    auditSeq: column('auditSeq'),
+  }),
 )
 
 export async function insertResult(tx: Db, row: ResultRow): Promise<void> {
-  await insertResultRow(tx).execute(row)
+  insert(tx, row)
 }
 
 /** True for the one redemption of a code that is right and in time. */

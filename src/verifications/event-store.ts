@@ -1,30 +1,27 @@
 import { and, desc, eq, isNotNull, sql } from 'drizzle-orm'
 import type { Db } from '#db'
 import { verificationEvents } from '#schema'
-import { prepared } from '../db/statements.ts'
+import { hot } from '../db/statements.ts'
 import type { SessionKey } from './store.ts'
 
 export type EventRow = typeof verificationEvents.$inferSelect
 
 const column = <Name extends string>(name: Name) => sql.placeholder(name)
 
-const insertEventRow = prepared(db =>
-  db
-    .insert(verificationEvents)
-    .values({
-      verificationId: column('verificationId'),
-      tenantId: column('tenantId'),
-      at: column('at'),
-      event: column('event'),
-      salt: column('salt'),
-      sealed: column('sealed'),
-      auditSeq: column('auditSeq'),
-    })
-    .prepare(),
+const insert = hot(db =>
+  db.insert(verificationEvents).values({
+    verificationId: column('verificationId'),
+    tenantId: column('tenantId'),
+    at: column('at'),
+    event: column('event'),
+    salt: column('salt'),
+    sealed: column('sealed'),
+    auditSeq: column('auditSeq'),
+  }),
 )
 
 export async function insertEvent(tx: Db, row: Omit<EventRow, 'id'>): Promise<void> {
-  await insertEventRow(tx).execute(row)
+  insert(tx, row)
 }
 
 /** The latest moments of a session, oldest first. */
@@ -53,14 +50,15 @@ export async function listAuditSeqs(tx: Db, { id, tenantId }: SessionKey): Promi
   return rows.flatMap(({ seq }) => seq ?? [])
 }
 
-/** How many moments a session has, up to a number. */
-export async function countEvents(db: Db, { id, tenantId }: SessionKey, max: number): Promise<number> {
-  const rows = await db
-    .select({ id: verificationEvents.id })
+const count = hot<{ count: number }>(db =>
+  db
+    .select({ count: sql<number>`count(*)`.as('count') })
     .from(verificationEvents)
-    .where(and(eq(verificationEvents.verificationId, id), eq(verificationEvents.tenantId, tenantId)))
-    .limit(max)
-  return rows.length
+    .where(and(eq(verificationEvents.verificationId, column('id')), eq(verificationEvents.tenantId, column('tenantId')))),
+)
+
+export async function countEvents(db: Db, { id, tenantId }: SessionKey): Promise<number> {
+  return count(db, { id, tenantId })[0]?.count ?? 0
 }
 
 /** Whether it has happened to a session at all: that a page showed it, that a wallet fetched its request. */

@@ -1,27 +1,32 @@
 import type { Deps } from '../deps.ts'
-import { Lru } from '../openid4vp/lru.ts'
 import type { TrustAnchor } from '../openid4vp/trust.ts'
-import { listAnchors } from './store.ts'
+import { type AnchorRow, listAnchors } from './store.ts'
 
-/** Whose signatures count: the operator's anchors for this environment and, in test sessions, the sandbox issuer's. */
-export async function trustAnchors(deps: Pick<Deps, 'db' | 'sandbox'>, environment: 'test' | 'live'): Promise<TrustAnchor[]> {
-  const rows = await listAnchors(deps.db, environment)
-  const own = rows.map(({ id, certificate, mode, trustedFor, label }) => ({
-    id,
-    certificate: derOf(certificate),
-    mode,
-    trustedFor,
-    label,
-    isSandbox: false,
-  }))
-  return environment === 'test' ? [...own, (await deps.sandbox()).anchor] : own
+export type Anchors = (environment: 'test' | 'live') => Promise<readonly TrustAnchor[]>
+
+/**
+ * Whose signatures count: the operator's anchors for an environment and, in test sessions, the sandbox issuer's. They are few and asked for
+ * with every answer, and one that was added or removed counts at once.
+ */
+export function rememberAnchors({ db, settingsVersion, sandbox }: Pick<Deps, 'db' | 'settingsVersion' | 'sandbox'>): Anchors {
+  const known = new Map<string, { at: number; own: TrustAnchor[] }>()
+  const ownOf = async (environment: 'test' | 'live') => {
+    const at = settingsVersion()
+    const remembered = known.get(environment)
+    if (remembered?.at === at) return remembered.own
+    const own = (await listAnchors(db, environment)).map(anchorOf)
+    known.set(environment, { at, own })
+    return own
+  }
+  return async environment =>
+    environment === 'test' ? [...(await ownOf('test')), (await sandbox()).anchor] : await ownOf('live')
 }
 
-/** They are few, and asked for with every answer. */
-const known = new Lru<Uint8Array>({ countMax: 1000 })
-
-function derOf(pem: string): Uint8Array {
-  const der = known.get(pem) ?? Buffer.from(pem.replace(/-----[A-Z ]+-----|\s/g, ''), 'base64')
-  known.set(pem, der)
-  return der
-}
+const anchorOf = ({ id, certificate, mode, trustedFor, label }: AnchorRow): TrustAnchor => ({
+  id,
+  certificate: Buffer.from(certificate.replace(/-----[A-Z ]+-----|\s/g, ''), 'base64'),
+  mode,
+  trustedFor,
+  label,
+  isSandbox: false,
+})

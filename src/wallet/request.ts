@@ -6,7 +6,7 @@ import { parseStrictJson } from '../openid4vp/strict-json.ts'
 import { keepResponseKey } from '../verifications/answer-store.ts'
 import type { VerificationRow } from '../verifications/store.ts'
 import { requestSigner } from './keys.ts'
-import { newResponseKey, openResponseKey, sealResponseKey } from './response-key.ts'
+import { newResponseKey, publicPartOf, sealResponseKey } from './response-key.ts'
 import { askedOf, openSession } from './session.ts'
 import { recordEvent } from './timeline.ts'
 
@@ -50,7 +50,7 @@ async function recordRequestFetched(deps: Deps, session: VerificationRow): Promi
   if (!encrypts) return undefined
   // The sweep ended the session, and with it its key, while this request was under way.
   if (!sealed) throw apiError('session_expired')
-  return openResponseKey(deps, session, sealed).publicKey
+  return publicPartOf(deps, session, sealed)
 }
 
 /** Unknown members are ignored, and nothing that a wallet says of itself lowers what is asked of it. */

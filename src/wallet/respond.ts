@@ -13,7 +13,6 @@ import { closeSession, insertResult } from '../verifications/answer-store.ts'
 import { storable } from '../verifications/portraits.ts'
 import { findSession, type VerificationRow } from '../verifications/store.ts'
 import { enqueueDelivery } from '../webhooks/enqueue.ts'
-import { trustAnchors } from './anchors.ts'
 import { type Outcome, outcomeOf, refusedByWallet, sealResult } from './outcome.ts'
 import { openResponseKey, type ResponseKeyPair } from './response-key.ts'
 import { type Asked, askedOf, openSession, refuseClosed } from './session.ts'
@@ -26,7 +25,7 @@ const RESPONSE_CODE_MS = 600_000
 export async function respond(deps: Deps, id: string, request: Request): Promise<{ redirect_uri?: string }> {
   const session = await openSession(deps, id)
   const asked = await askedOf(deps, session)
-  const key = session.sealedResponseKey ? openResponseKey(deps, session, session.sealedResponseKey) : undefined
+  const key = session.sealedResponseKey ? await openResponseKey(deps, session, session.sealedResponseKey) : undefined
   const response = await readOrRefuse(deps, session, asked, key, request)
   const outcome = await judge(deps, session, asked, key, response)
   const responseCode = asked.secrets.redirect_url === undefined ? undefined : newNonce(deps.random)
@@ -90,7 +89,7 @@ async function judge(
       responseUri: responseUri(publicUrl, session.id),
       encryptionKeyThumbprint: response.encrypted && key ? key.thumbprint : null,
     },
-    anchors: await trustAnchors(deps, session.environment),
+    anchors: await deps.anchors(session.environment),
     environment: session.environment,
     status: deps.status,
     now: deps.now,

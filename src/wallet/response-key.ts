@@ -1,4 +1,4 @@
-import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { createHash, generateKeyPairSync } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 import type { EncryptionKey } from '../openid4vp/request-object.ts'
 import type { VerificationRow } from '../verifications/store.ts'
@@ -6,7 +6,7 @@ import type { VerificationRow } from '../verifications/store.ts'
 const KID_BYTES = 12
 
 /** The key that a session's answer is encrypted to: fresh for each, forgotten when the session ends (HAIP § 5). */
-export type ResponseKeyPair = { publicKey: EncryptionKey; privateKey: KeyObject; thumbprint: Uint8Array }
+export type ResponseKeyPair = { publicKey: EncryptionKey; privateKey: CryptoKey; thumbprint: Uint8Array }
 
 type PrivateJwk = EncryptionKey & { d: string }
 
@@ -31,14 +31,27 @@ const placeOf = ({ id, tenantId, salt }: Place) => ({
 export const sealResponseKey = ({ sealer }: Pick<Deps, 'sealer'>, row: Place, jwk: PrivateJwk): Buffer =>
   sealer.seal(placeOf(row), JSON.stringify(jwk))
 
-export function openResponseKey({ sealer }: Pick<Deps, 'sealer'>, row: Place, sealed: Uint8Array): ResponseKeyPair {
-  const { d, ...publicKey }: PrivateJwk = JSON.parse(sealer.open(placeOf(row), sealed))
+/** The part that wallets are told. */
+export function publicPartOf(deps: Pick<Deps, 'sealer'>, row: Place, sealed: Uint8Array): EncryptionKey {
+  const { d: _, ...publicKey } = openJwk(deps, row, sealed)
+  return publicKey
+}
+
+export async function openResponseKey(deps: Pick<Deps, 'sealer'>, row: Place, sealed: Uint8Array): Promise<ResponseKeyPair> {
+  const { d, ...publicKey } = openJwk(deps, row, sealed)
+  const { kty, crv, x, y } = publicKey
   return {
     publicKey,
-    privateKey: createPrivateKey({ key: { ...publicKey, d }, format: 'jwk' }),
+    // As WebCrypto has it: from any other form the library would make this one, by way of a text.
+    privateKey: await crypto.subtle.importKey('jwk', { kty, crv, x, y, d }, ECDH, false, ['deriveBits']),
     thumbprint: thumbprintOf(publicKey),
   }
 }
+
+const ECDH = { name: 'ECDH', namedCurve: 'P-256' }
+
+const openJwk = ({ sealer }: Pick<Deps, 'sealer'>, row: Place, sealed: Uint8Array): PrivateJwk =>
+  JSON.parse(sealer.open(placeOf(row), sealed))
 
 /** RFC 7638. */
 const thumbprintOf = ({ crv, kty, x, y }: EncryptionKey): Uint8Array =>

@@ -34,8 +34,7 @@ export async function recordEvent<Event extends SessionEvent>(
   details: SessionEvents[Event],
   auditSeq: number | null = null,
 ): Promise<void> {
-  if (REPEATED_EVENTS.includes(event) && (await countEvents(tx, { id, tenantId }, REPEATED_EVENTS_MAX)) >= REPEATED_EVENTS_MAX)
-    return
+  if (REPEATED_EVENTS.includes(event) && (await countEvents(tx, { id, tenantId })) >= REPEATED_EVENTS_MAX) return
   const salt = Buffer.from(random(SALT_BYTES))
   const sealed = sealer.seal(placeOf({ id, tenantId }, salt), JSON.stringify(details))
   await insertEvent(tx, { verificationId: id, tenantId, at: now(), event, salt, sealed, auditSeq })
