@@ -58,6 +58,13 @@ export function describeAll({ create, exchange, poll, list, webhooks, start }: A
       '',
       '',
     ]),
+    ...exchange.formats.map(({ format, curve_cpu_us_per_cycle: curves, server_cpu_us_per_cycle: all }) => [
+      `  processor time of one, us, ${format} (beside that of its curves)`,
+      fixed(curves, 0),
+      fixed(all, 0),
+      fixed(all === null ? null : curves / all, 2),
+      '',
+    ]),
     [
       `status polls/s, ${whole(poll.connections)} connections`,
       whole(poll.floor.requests_per_second),

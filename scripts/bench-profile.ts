@@ -1,26 +1,29 @@
-// Where the processor time of a creation goes, by function. The profile itself is kept, for Chromium's developer tools.
+// Where the processor time of a creation or of a whole exchange goes, by function. The profile itself is kept, for Chromium's developer tools.
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createSources, type RequestKind } from './bench-create.ts'
+import { exchangeFor } from './bench-exchange.ts'
 import { runLoad } from './bench-load.ts'
 import { fixed, table, whole } from './bench-output.ts'
-import { makeTenant, startProfiled, temporaryDir } from './bench-service.ts'
+import { makeTenant, type Server, startProfiled, temporaryDir } from './bench-service.ts'
 
-const WARM_UP_SECONDS = 2
 const SHOWN = 30
 
 type Line = { name: string; place: string; selfUs: number; totalUs: number }
 
-export type ProfileReport = { file: string; requests: number; requests_per_second: number; functions: Line[] }
+export type ProfileKind = RequestKind | 'exchange'
 
-export async function benchProfile(kind: RequestKind, seconds: number, out: string): Promise<ProfileReport> {
+export type ProfileReport = { kind: ProfileKind; file: string; count: number; per_second: number; functions: Line[] }
+
+export async function benchProfile(kind: ProfileKind, seconds: number, out: string): Promise<ProfileReport> {
   mkdirSync(out, { recursive: true })
   const dataDir = temporaryDir()
   const { key } = await makeTenant(dataDir)
   const service = await startProfiled(dataDir, out)
-  const sources = createSources(kind, key)
-  const warm = await runLoad({ endpoint: service, sources, seconds: WARM_UP_SECONDS })
-  const run = await runLoad({ endpoint: service, sources, seconds })
+  const startedAt = performance.now()
+  const count =
+    kind === 'exchange' ? await exchangeFor(service, dataDir, key, seconds) : await create(service, kind, key, seconds)
+  const per_second = count / ((performance.now() - startedAt) / 1000)
   await service.stop()
   const file = join(
     out,
@@ -29,9 +32,11 @@ export async function benchProfile(kind: RequestKind, seconds: number, out: stri
       .toSorted()
       .at(-1) ?? '',
   )
-  const requests = warm.answered + run.answered
-  return { file, requests, requests_per_second: run.requestsPerSecond, functions: linesOf(readFileSync(file, 'utf8'), requests) }
+  return { kind, file, count, per_second, functions: linesOf(readFileSync(file, 'utf8'), count) }
 }
+
+const create = async (service: Server, kind: RequestKind, key: string, seconds: number): Promise<number> =>
+  (await runLoad({ endpoint: service, sources: createSources(kind, key), seconds })).answered
 
 type Profile = {
   nodes: { id: number; callFrame: { functionName: string; url: string }; children?: number[] }[]
@@ -39,8 +44,8 @@ type Profile = {
   timeDeltas: number[]
 }
 
-/** Microseconds a request, of each function by itself and with what it calls. */
-function linesOf(text: string, requests: number): Line[] {
+/** Microseconds for each of so many, of each function by itself and with what it calls. */
+function linesOf(text: string, count: number): Line[] {
   const { nodes, samples, timeDeltas } = JSON.parse(text) as Profile
   const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map(child => [child, id] as const)))
   const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]))
@@ -54,7 +59,7 @@ function linesOf(text: string, requests: number): Line[] {
     return known
   }
   samples.forEach((sample, i) => {
-    const us = (timeDeltas[i] ?? 0) / requests
+    const us = (timeDeltas[i] ?? 0) / count
     lineOf(sample).selfUs += us
     const stack = new Set<Line>()
     for (let id: number | undefined = sample; id !== undefined; id = parents.get(id)) stack.add(lineOf(id))
@@ -63,11 +68,11 @@ function linesOf(text: string, requests: number): Line[] {
   return [...lines.values()].sort((a, b) => b.totalUs - a.totalUs)
 }
 
-export function describeProfile({ file, requests, requests_per_second, functions }: ProfileReport): string {
+export function describeProfile({ kind, file, count, per_second, functions }: ProfileReport): string {
   const cells = ({ name, place, selfUs, totalUs }: Line) => [fixed(totalUs, 1), fixed(selfUs, 1), name, place]
   const bySelf = functions.toSorted((a, b) => b.selfUs - a.selfUs)
   return [
-    `${whole(requests)} creations, ${whole(requests_per_second)}/s under the profiler, which slows them. Microseconds a creation, the start of the program included.`,
+    `${whole(count)} ${kind === 'exchange' ? 'exchanges' : 'creations'}, ${whole(per_second)}/s under the profiler, which slows them. Microseconds for each, the start of the program included.`,
     '',
     table(['with callees', 'itself', 'function', 'in'], functions.slice(0, SHOWN).map(cells)),
     '',

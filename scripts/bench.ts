@@ -5,7 +5,7 @@ import { benchCreate, describeCreate } from './bench-create.ts'
 import { benchExchange, describeExchange } from './bench-exchange.ts'
 import { benchList, describeList } from './bench-list.ts'
 import { benchPoll, describePoll } from './bench-poll.ts'
-import { benchProfile, describeProfile } from './bench-profile.ts'
+import { benchProfile, describeProfile, type ProfileKind } from './bench-profile.ts'
 import { benchStart, describeStart } from './bench-start.ts'
 import { benchWebhooks, describeWebhooks } from './bench-webhooks.ts'
 
@@ -14,7 +14,7 @@ const HELP = `usage: scripts/bun run bench all [--seconds N] [--rows N] [--json]
        scripts/bun run bench exchange | start [--json]
        scripts/bun run bench list [--rows N] [--seconds N] [--json]
        scripts/bun run bench webhooks [--rows N] [--json]
-       scripts/bun run bench profile [plain | full] [--seconds N] [--out DIR] [--json]
+       scripts/bun run bench profile [plain | full | exchange] [--seconds N] [--out DIR] [--json]
 
 all       everything below in one table; takes about ten minutes
 create    durable creations a second over HTTP, beside the least a durable insert over HTTP can cost on this machine
@@ -23,7 +23,7 @@ poll      status polls on 10,000 connections, beside one look-up on the bare fra
 list      latency of reading at 1,000 and at a million sessions, time to start, and idle memory
 webhooks  a backlog drained after an outage, beside the least a POST can cost, and the API's latency meanwhile
 start     the compiled program: size, start to the first answer, idle memory
-profile   where the processor time of a creation goes, by function
+profile   where the processor time of a creation, or of an exchange, goes by function
 
 --seconds N  how long each round lasts (5 for create, poll and all, 3 for list, 10 for profile)
 --rows N     the size of the large table (1,000,000), or of the backlog (10,000)
@@ -60,8 +60,9 @@ async function run(args: string[]): Promise<number> {
       return show(await benchPoll(seconds ?? 5, POLL_CONNECTIONS), describePoll)
     case 'profile':
     case 'profile plain':
-    case 'profile full': {
-      const kind = words[1] === 'full' ? 'full' : 'plain'
+    case 'profile full':
+    case 'profile exchange': {
+      const kind = (words[1] ?? 'plain') as ProfileKind
       return show(await benchProfile(kind, seconds ?? 10, values.out ?? 'node_modules/.cache/profiles'), describeProfile)
     }
     case 'start':

@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 import { dirname, join, relative, resolve } from 'node:path'
 
 const SRC = resolve(import.meta.dir, '../src')
-const BASE = ['time', 'ids', 'hash', 'seal', 'addresses', 'threads']
+const BASE = ['time', 'ids', 'hash', 'lru', 'seal', 'addresses', 'threads']
 const GROUND = [...BASE, 'config', 'log', 'metrics', 'db', 'http', 'openid4vp']
 
 const ALLOWED: Record<string, string[]> = {
@@ -13,8 +13,9 @@ const ALLOWED: Record<string, string[]> = {
   addresses: [],
   threads: [],
   hash: [],
+  lru: [],
   seal: ['hash', 'ids'],
-  openid4vp: ['hash', 'ids'],
+  openid4vp: ['hash', 'ids', 'lru'],
   config: BASE,
   log: ['config'],
   metrics: [],

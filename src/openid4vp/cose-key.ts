@@ -1,8 +1,8 @@
 // Public keys for COSE signatures: from a COSE_Key (RFC 9053 § 7) and from an X.509 certificate. A key that cannot be used is undefined.
 import { X509Certificate } from 'node:crypto'
+import { Lru } from '../lru.ts'
 import type { CborItem } from './cbor-item.ts'
 import { certificateDigest } from './certificate-digest.ts'
-import { Lru } from './lru.ts'
 
 export type Curve = 'P-256' | 'P-384' | 'P-521' | 'Ed25519'
 export type VerificationKey = { curve: Curve; key: CryptoKey }

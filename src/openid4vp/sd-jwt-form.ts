@@ -2,8 +2,8 @@
 // Each part is decoded once, and refused for what a lenient decoder such as that of @sd-jwt/core lets pass: sizes, characters outside
 // base64url, text that is not UTF-8, doubled names, a missing `~`. Only the text as received is ever hashed or verified.
 import { hash } from 'node:crypto'
+import { Lru } from '../lru.ts'
 import { decodeBase64urlInto } from './base64url.ts'
-import { Lru } from './lru.ts'
 import { assertStrictJson, parsePlainJson } from './strict-json.ts'
 
 const PRESENTATION_CHARS_MAX = 256 * 1024

@@ -1,9 +1,9 @@
 // Has the issuer revoked or suspended the credential? Whole lists are fetched and kept, never one index asked for (Token Status List § 12).
 // Closed on failure: whatever keeps us from knowing is `status_unknown`, which is neither "valid" nor "revoked".
 
+import { Lru } from '../lru.ts'
 import { CLOCK_SKEW_MS, type StatusReference } from './credential.ts'
 import type { Findings } from './finding.ts'
-import { Lru } from './lru.ts'
 import { statusAt } from './status-bits.ts'
 import { readStatusCwt, readStatusJwt, StatusFault, type StatusToken } from './status-token.ts'
 import { judgeChain, type TrustAnchor } from './trust.ts'

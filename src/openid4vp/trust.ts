@@ -2,11 +2,11 @@
 // configured anchor: by RFC 5280 alone (`pkix`), or by the certificate profile of ISO/IEC 18013-5 as well (`iso`).
 // Signatures are remembered, time is not: a path that was found once is checked against the clock each time.
 
+import { Lru } from '../lru.ts'
 import { certificateDigest } from './certificate-digest.ts'
 import { findPathProblem, isSame, type LinkedChain, linkChain, pathTo } from './certification-path.ts'
 import type { Findings } from './finding.ts'
 import { isoViolations } from './iso-profile.ts'
-import { Lru } from './lru.ts'
 import { type Certificate, describeCertificate } from './x509.ts'
 
 export type TrustAnchor = {

@@ -1,14 +1,11 @@
 // What the exchange with a wallet changes about a session: the key that opens the answer, the one answer, its result, the one redemption.
-import { and, eq, gt, isNull, sql } from 'drizzle-orm'
+import { and, eq, gt, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '#db'
 import { verificationResults, verificationSessions } from '#schema'
 import { hot } from '../db/statements.ts'
 import type { Owner, ResultRow, SessionKey } from './store.ts'
 
 const column = <Name extends string>(name: Name) => sql.placeholder(name)
-
-const sessionIs = ({ id, tenantId }: SessionKey) =>
-  and(eq(verificationSessions.id, id), eq(verificationSessions.tenantId, tenantId))
 
 const keep = hot<{ sealed_response_key: Uint8Array }>(db =>
   db
@@ -80,27 +77,30 @@ export async function insertResult(tx: Db, row: ResultRow): Promise<void> {
   insert(tx, row)
 }
 
+const redeemWhere = (...owned: SQL[]) =>
+  hot(db =>
+    db
+      .update(verificationSessions)
+      .set({ redeemedAt: sql`${column('now')}` })
+      .where(
+        and(
+          eq(verificationSessions.id, column('id')),
+          eq(verificationSessions.tenantId, column('tenantId')),
+          eq(verificationSessions.environment, column('environment')),
+          ...owned,
+          eq(verificationSessions.responseCodeHash, column('codeHash')),
+          isNull(verificationSessions.redeemedAt),
+          gt(verificationSessions.responseCodeExpiresAt, column('now')),
+        ),
+      )
+      .returning({ id: verificationSessions.id }),
+  )
+
+const redeem = redeemWhere()
+const redeemOfDevice = redeemWhere(eq(verificationSessions.deviceId, column('deviceId')))
+
 /** True for the one redemption of a code that is right and in time. */
-export async function markRedeemed(
-  tx: Db,
-  { tenantId, environment, deviceId }: Owner,
-  id: string,
-  codeHash: string,
-  now: number,
-): Promise<boolean> {
-  const rows = await tx
-    .update(verificationSessions)
-    .set({ redeemedAt: now })
-    .where(
-      and(
-        sessionIs({ id, tenantId }),
-        eq(verificationSessions.environment, environment),
-        deviceId === undefined ? undefined : eq(verificationSessions.deviceId, deviceId),
-        eq(verificationSessions.responseCodeHash, codeHash),
-        isNull(verificationSessions.redeemedAt),
-        gt(verificationSessions.responseCodeExpiresAt, now),
-      ),
-    )
-    .returning({ id: verificationSessions.id })
-  return rows.length > 0
+export async function markRedeemed(tx: Db, owner: Owner, id: string, codeHash: string, now: number): Promise<boolean> {
+  const redeemIt = owner.deviceId === undefined ? redeem : redeemOfDevice
+  return redeemIt(tx, { ...owner, id, codeHash, now }).length > 0
 }

@@ -61,18 +61,21 @@ export async function countEvents(db: Db, { id, tenantId }: SessionKey): Promise
   return count(db, { id, tenantId })[0]?.count ?? 0
 }
 
-/** Whether it has happened to a session at all: that a page showed it, that a wallet fetched its request. */
-export async function hasHappened(db: Db, { id, tenantId }: SessionKey, event: 'qr_shown' | 'request_fetched'): Promise<boolean> {
-  const rows = await db
+const selectFirst = hot(db =>
+  db
     .select({ id: verificationEvents.id })
     .from(verificationEvents)
     .where(
       and(
-        eq(verificationEvents.verificationId, id),
-        eq(verificationEvents.tenantId, tenantId),
-        eq(verificationEvents.event, event),
+        eq(verificationEvents.verificationId, column('id')),
+        eq(verificationEvents.tenantId, column('tenantId')),
+        eq(verificationEvents.event, column('event')),
       ),
     )
-    .limit(1)
-  return rows.length > 0
+    .limit(1),
+)
+
+/** Whether it has happened to a session at all: that a page showed it, that a wallet fetched its request. */
+export async function hasHappened(db: Db, { id, tenantId }: SessionKey, event: 'qr_shown' | 'request_fetched'): Promise<boolean> {
+  return selectFirst(db, { id, tenantId, event }).length > 0
 }

@@ -1,6 +1,6 @@
 // A portrait is there to be compared with a face, not to be kept: what a built-in template asks for with that hint never gets onto the disk. For as
 // long as somebody stands at the till it is in memory, and gone with the process.
-import { Lru } from '../openid4vp/lru.ts'
+import { Lru } from '../lru.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import type { Clock } from '../time.ts'
 import type { Verification } from './schema.ts'

@@ -13,8 +13,24 @@ const PER_CLAIM_MAX = 8
 
 const column = <Name extends string>(name: Name) => sql.placeholder(name)
 
+const insert = hot(db =>
+  db.insert(webhookDeliveries).values({
+    id: column('id'),
+    tenantId: column('tenantId'),
+    verificationId: column('verificationId'),
+    type: column('type'),
+    status: column('status'),
+    attempts: column('attempts'),
+    dueAt: column('dueAt'),
+    leaseUntil: column('leaseUntil'),
+    createdAt: column('createdAt'),
+    lane: column('lane'),
+    requestId: column('requestId'),
+  }),
+)
+
 export async function insertDelivery(tx: Db, row: DeliveryRow): Promise<void> {
-  await tx.insert(webhookDeliveries).values(row)
+  insert(tx, row)
 }
 
 /** Deletes the deliveries of a verification with their attempts; counts the deliveries. */

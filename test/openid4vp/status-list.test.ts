@@ -2,11 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import { deflateRawSync, deflateSync, gzipSync, inflateSync } from 'node:zlib'
 import { Encoder, Tag } from 'cbor-x'
 import { CompactSign } from 'jose'
+import { Lru } from '../../src/lru.ts'
 import { parseCbor } from '../../src/openid4vp/cbor.ts'
 import { parseSign1, verifySign1 } from '../../src/openid4vp/cose.ts'
 import type { StatusReference } from '../../src/openid4vp/credential.ts'
 import { Findings } from '../../src/openid4vp/finding.ts'
-import { Lru } from '../../src/openid4vp/lru.ts'
 import { decodeStatusList, statusAt } from '../../src/openid4vp/status-bits.ts'
 import {
   createStatusChecker,

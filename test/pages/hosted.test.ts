@@ -54,6 +54,18 @@ describe('the hosted page', () => {
     expect(page.complaints).toEqual([])
   })
 
+  browserTest('says so when its code leads to localhost, which no phone reaches, and only then', async openPage => {
+    const { page } = await openSession(openPage)
+    const hint = page.getByText('This code leads to localhost, which a phone cannot reach.')
+    await hint.waitFor()
+    const public_ = await startApp({ config: { publicUrl: 'https://verify.wine.example' } })
+    const { id } = await createVerification(public_, (await public_.tenant({ name: SHOP })).key, BODY)
+    const elsewhere = await openPage(public_.url, DESKTOP)
+    await elsewhere.goto(`/v/${id}`)
+    await elsewhere.getByRole('img', { name: /QR code/ }).waitFor()
+    expect(await elsewhere.getByText('localhost').count()).toBe(0)
+  })
+
   browserTest('offers the wallet on a phone as a button, and the code for another device', async openPage => {
     const { page, session } = await openSession(openPage, BODY, PHONE)
     const button = page.getByRole('link', { name: 'Open wallet' })

@@ -4,6 +4,7 @@ import { Button, LinkButton } from '../shared/button.tsx'
 import { useClaimWords } from '../shared/claims.ts'
 import { Icon } from '../shared/icons.tsx'
 import { useLanguage, useWords } from '../shared/language.tsx'
+import { LeadsHere } from '../shared/leads-here.tsx'
 import { QrCode } from '../shared/qr.tsx'
 import { Seal } from '../shared/seal.tsx'
 import * as de from '../shared/strings/de.ts'
@@ -101,6 +102,7 @@ function Choices({ asked, aheadMs }: { asked: HostedVerification; aheadMs: numbe
     <figure class="code stack tight">
       <QrCode text={asked.wallet_uri ?? ''} label={words.qrLabel} />
       <figcaption class="secondary">{words.scan}</figcaption>
+      <LeadsHere link={asked.wallet_uri ?? ''} />
     </figure>
   )
   if (isPhone) {

@@ -3,6 +3,7 @@ import type { HostedVerification } from '../../verifications/schema.ts'
 import { sandboxUrl } from '../shared/base.ts'
 import { Button } from '../shared/button.tsx'
 import { useLanguage } from '../shared/language.tsx'
+import { LeadsHere } from '../shared/leads-here.tsx'
 import { QrCode } from '../shared/qr.tsx'
 import { useHeadline } from './headline.ts'
 import type { Check } from './memory.ts'
@@ -53,6 +54,7 @@ export function Asking({ check, title, asked, leftMs }: Props) {
             {words.trySandbox}
           </a>
         )}
+        <LeadsHere link={asked.wallet_uri ?? ''} />
       </div>
     </main>
   )

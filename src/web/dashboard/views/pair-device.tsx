@@ -4,6 +4,7 @@ import type { Device } from '../../../devices/schema.ts'
 import { Button, LinkButton } from '../../shared/button.tsx'
 import { Copy } from '../../shared/copy.tsx'
 import { useCommon } from '../../shared/language.tsx'
+import { LeadsHere } from '../../shared/leads-here.tsx'
 import { Notice } from '../../shared/notice.tsx'
 import { QrCode } from '../../shared/qr.tsx'
 import { Seal } from '../../shared/seal.tsx'
@@ -53,6 +54,7 @@ export function PairDevice({ registered: { device, pairing_code, pairing_url }, 
           {isWaiting ? <Remaining leftMs={leftMs} /> : <Notice tone="wait">{words.codeEnded}</Notice>}
         </div>
       </div>
+      <LeadsHere link={pairing_url} />
       <Copy text={pairing_url} label={words.link} />
       <p class="hint">{common.shownOnce}</p>
       <div class="row end">

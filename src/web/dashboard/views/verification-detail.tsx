@@ -4,6 +4,7 @@ import { sandboxUrl, serviceUrl } from '../../shared/base.ts'
 import { Button, LinkButton } from '../../shared/button.tsx'
 import { Copy } from '../../shared/copy.tsx'
 import { Icon } from '../../shared/icons.tsx'
+import { LeadsHere } from '../../shared/leads-here.tsx'
 import { watchStatus } from '../../shared/live.ts'
 import { QrCode } from '../../shared/qr.tsx'
 import { Confirm } from '../confirm.tsx'
@@ -77,6 +78,7 @@ function Answer({ detail: { verification, environment } }: { detail: Verificatio
       <figure class="stack tight">
         <QrCode text={walletUri} label={words.qrLabel} />
         <figcaption class="hint">{words.scan}</figcaption>
+        <LeadsHere link={walletUri} />
       </figure>
       <div class="stack tight">
         {environment === 'test' && (

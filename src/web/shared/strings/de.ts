@@ -23,6 +23,8 @@ export const common: typeof en.common = {
   stopScan: 'Kamera ausschalten',
   viewfinder: 'Bild der Kamera: Halten Sie den Code hinein',
   cameraRefused: 'Die Kamera darf nicht benutzt werden. Erlauben Sie sie im Browser, oder tippen Sie den Code ein.',
+  leadsHere:
+    'Dieser Code führt zu localhost, das ein Telefon nicht erreicht. Bleiben Sie auf diesem Rechner, oder geben Sie in VIDIMUS_PUBLIC_URL eine Adresse an, die das Telefon öffnen kann.',
   statuses: { pending: 'Wartet', completed: 'Geprüft', failed: 'Abgelehnt', expired: 'Abgelaufen' },
 }
 

@@ -27,6 +27,8 @@ export const common = {
   stopScan: 'Stop the camera',
   viewfinder: 'Picture of the camera: hold the code into it',
   cameraRefused: 'The camera may not be used. Allow it in the browser, or type the code.',
+  leadsHere:
+    'This code leads to localhost, which a phone cannot reach. Stay on this machine, or set VIDIMUS_PUBLIC_URL to an address that the phone can open.',
   statuses,
 }
 
