@@ -44,6 +44,7 @@ export function Asking({ check, title, asked, leftMs }: Props) {
         <div class="stack tight">
           <h1>{words.scan}</h1>
           <Purpose asked={asked} title={title} />
+          <LeadsHere link={asked.wallet_uri ?? ''} />
         </div>
         <div class="row">
           <Remaining leftMs={leftMs} wholeMs={wholeMs} size={112} />
@@ -54,7 +55,6 @@ export function Asking({ check, title, asked, leftMs }: Props) {
             {words.trySandbox}
           </a>
         )}
-        <LeadsHere link={asked.wallet_uri ?? ''} />
       </div>
     </main>
   )
