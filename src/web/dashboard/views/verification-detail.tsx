@@ -78,7 +78,6 @@ function Answer({ detail: { verification, environment } }: { detail: Verificatio
       <figure class="stack tight">
         <QrCode text={walletUri} label={words.qrLabel} />
         <figcaption class="hint">{words.scan}</figcaption>
-        <LeadsHere link={walletUri} />
       </figure>
       <div class="stack tight">
         {environment === 'test' && (
@@ -92,6 +91,7 @@ function Answer({ detail: { verification, environment } }: { detail: Verificatio
           {words.hosted}
         </LinkButton>
         <p class="hint">{words.following}</p>
+        <LeadsHere link={walletUri} />
       </div>
     </section>
   )
