@@ -59,7 +59,7 @@ const VERBS = new Map<string, Verb>(
 
 const HELP = `Vidimus asks digital identity wallets for verified claims.
 
-usage: vidimus [VERB] [--json] [--help]
+usage: vidimus [VERB] [--json] [--help] [--version]
 
 ${[...VERBS].map(([verb, { does }]) => `  ${verb.padEnd(16)}${does}`).join('\n')}
 
@@ -72,7 +72,7 @@ export async function run(args: string[]): Promise<number> {
   // EPIPE: whoever read the answer has seen enough, as in "vidimus template list | head".
   process.stdout.once('error', (error: { code?: string }) => process.exit(error.code === 'EPIPE' ? 0 : 1))
   try {
-    const [first, ...rest] = args
+    const [first, ...rest] = args[0] === '--version' ? ['version', ...args.slice(1)] : args
     if (first === '--help' || first === '-h' || first === 'help') return print(HELP)
     const isServe = first === undefined || first.startsWith('-')
     const verb = VERBS.get(isServe ? 'serve' : first)

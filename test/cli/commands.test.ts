@@ -221,6 +221,7 @@ describe('the answers for people', () => {
     )
     const version = await vidimus(own, ['version'])
     expect(version.stdout).toMatch(/^vidimus \S+ \(bun \S+, sqlite \S+\)\n$/)
+    expect(await vidimus(own, ['--version'])).toEqual(version)
     for (const { stderr, exitCode } of [made, list, templates, verdict, version])
       expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 })
   })
