@@ -77,11 +77,16 @@ const isObject = (value: unknown): value is Claims => value !== null && typeof v
 /** An mdoc's nationality is one country; a photo id's birth date is a map around the date (ISO/IEC 23220-2). */
 function plainValue(name: string, value: unknown): unknown {
   if (name === 'nationality') return Array.isArray(value) ? value : [value]
-  if (name === 'birth_date' && isObject(value) && typeof value.birth_date === 'string') return value.birth_date
+  if (name === 'birth_date' && isObject(value) && typeof value.birth_date === 'string' && !isApproximate(value))
+    return value.birth_date
   return value
 }
 
-const YEARS = /^(\d{4})-(\d\d)-(\d\d)/
+/** Its 1 stands where a digit of the date is not known. Such a date stays as it came: it must not pass for an exact one. */
+const isApproximate = ({ approximate_mask: mask }: Claims): boolean => mask !== undefined && !/^0+$/.test(String(mask))
+
+/** A time behind it does no harm. */
+const DATE = /^(\d{4})-(\d\d)-(\d\d)(T\S+)?$/
 
 export type AgeDecision = { over: boolean /** The claim that decided it was no boolean. */; isOddlyTyped: boolean } | undefined
 
@@ -95,15 +100,24 @@ export function decideAge(claims: Claims, years: number, now: number): AgeDecisi
   if (typeof own?.value === 'boolean') return { over: own.value, isOddlyTyped: false }
   if (ages.some(({ age, value }) => age > years && value === true)) return { over: true, isOddlyTyped: false }
   if (own) return { over: false, isOddlyTyped: true }
-  const born = typeof claims.birthdate === 'string' ? YEARS.exec(claims.birthdate) : null
+  const born = calendarDay(claims.birthdate)
   return born ? { over: fullYears(born, now) >= years, isOddlyTyped: false } : undefined
 }
 
-/** Birthdays are calendar days; a person born on 29 February is a year older on 1 March of other years. */
-function fullYears([, year, month, day]: RegExpExecArray, now: number): number {
+type CalendarDay = { year: number; month: number; day: number }
+
+/** Zeros stand for a part that is not known (OpenID Connect Core § 5.1): such a date proves no age, nor does a day that never was. */
+function calendarDay(text: unknown): CalendarDay | undefined {
+  const [, year, month, day] = (typeof text === 'string' && DATE.exec(text)?.map(Number)) || []
+  if (!year || !month || !day || month > 12) return undefined
+  const daysInMonth = new Date(Date.UTC(year, month, 0)).getUTCDate()
+  return day <= daysInMonth ? { year, month, day } : undefined
+}
+
+/** Birthdays are calendar days, here of UTC; a person born on 29 February is a year older on 1 March of other years. */
+function fullYears({ year, month, day }: CalendarDay, now: number): number {
   const today = new Date(now)
-  const years = today.getUTCFullYear() - Number(year)
-  const hadBirthday =
-    today.getUTCMonth() + 1 > Number(month) || (today.getUTCMonth() + 1 === Number(month) && today.getUTCDate() >= Number(day))
-  return hadBirthday ? years : years - 1
+  const thisMonth = today.getUTCMonth() + 1
+  const hadBirthday = thisMonth > month || (thisMonth === month && today.getUTCDate() >= day)
+  return today.getUTCFullYear() - year - (hadBirthday ? 0 : 1)
 }

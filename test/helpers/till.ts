@@ -1,5 +1,7 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
+import type { DcqlQuery } from '../../src/openid4vp/dcql.ts'
 import type { PersonaId } from '../../src/sandbox/personas.ts'
+import { saveTemplate } from '../../src/templates/save.ts'
 import { startApp, type TestApp } from './app.ts'
 import { expectAccessible, type OpenPage, shoot, type WatchedPage } from './browser.ts'
 import { type Registered, register } from './devices.ts'
@@ -10,13 +12,13 @@ export const TEMPLATES = ['age_over_18', 'age_over_18_photo', 'identity_basic', 
 
 export const UNREACHABLE = 'The server does not answer. This till tries again by itself.'
 
-export type Shop = { app: TestApp; origin: string; key: string; liveKey: string }
+export type Shop = { app: TestApp; origin: string; tenantId: string; key: string; liveKey: string }
 
 /** A shop at the address that a browser opens. */
 export async function startShop(options: Parameters<typeof startApp>[0] = {}): Promise<Shop> {
   const app = await startApp({ ...options, config: { publicUrl: '', ...options.config } })
-  const { key, liveKey } = await app.tenant({ name: SHOP })
-  return { app, origin: app.deps.config.publicUrl, key, liveKey }
+  const { id: tenantId, key, liveKey } = await app.tenant({ name: SHOP })
+  return { app, origin: app.deps.config.publicUrl, tenantId, key, liveKey }
 }
 
 /** The same shop after a restart, at the same address. */
@@ -25,13 +27,21 @@ export async function startAgain({ app }: Shop): Promise<TestApp> {
   return await startApp({ dir: app.dir, now: app.clock.now(), config: { publicUrl: '', port } })
 }
 
-type Options = { templates?: string[]; live?: boolean; browser?: BrowserContextOptions; shop?: Parameters<typeof startApp>[0] }
+type Options = {
+  templates?: string[]
+  /** Templates that the shop made itself. */
+  own?: { key: string; title: string; query: DcqlQuery }[]
+  live?: boolean
+  browser?: BrowserContextOptions
+  shop?: Parameters<typeof startApp>[0]
+}
 
 export type PairedTill = Shop & Registered & { page: WatchedPage }
 
 /** A till in a browser, paired by its link and ready. */
-export async function openTill(openPage: OpenPage, { templates = TEMPLATES, live, browser, shop }: Options = {}) {
+export async function openTill(openPage: OpenPage, { templates = TEMPLATES, own = [], live, browser, shop }: Options = {}) {
   const started = await startShop(shop)
+  for (const template of own) await saveTemplate(started.app.deps, { tenantId: started.tenantId, ...template }, 'olivia')
   const registered = await register(started.app, live ? started.liveKey : started.key, { allowed_templates: templates })
   // Past a service worker a test could neither see nor lose an answer.
   const page = await openPage(started.origin, { viewport: { width: 1180, height: 820 }, serviceWorkers: 'block', ...browser })

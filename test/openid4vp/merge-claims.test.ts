@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { mergeClaims, mergedName } from '../../src/openid4vp/merge-claims.ts'
+import { decideAge, mergeClaims, mergedName } from '../../src/openid4vp/merge-claims.ts'
 
 const NAMESPACE = 'org.iso.18013.5.1'
 
@@ -22,4 +22,33 @@ test('an element that has another name among the merged ones gets it', () => {
   expect(mergedName('mso_mdoc', [NAMESPACE, 'resident_city'])).toBe('address.locality')
   const claims = { [NAMESPACE]: { birth_date: '2000-01-01', resident_city: 'Bonn' } }
   expect(mergeClaims([{ format: 'mso_mdoc', claims }])).toEqual({ birthdate: '2000-01-01', address: { locality: 'Bonn' } })
+})
+
+describe('a birth date proves an age', () => {
+  const NOW = Date.parse('2026-11-15T12:00:00Z')
+
+  test.each([
+    ['2008-11-15', true],
+    ['2008-11-16', false],
+    ['2008-11-15T00:00:00Z', true],
+    ['1926-02-28', true],
+  ])('from the birthday on: %s', (birthdate, over) => {
+    expect(decideAge({ birthdate }, 18, NOW)).toEqual({ over, isOddlyTyped: false })
+  })
+
+  test.each(['0000-05-05', '2008-00-00', '2000-05-00', '2000-13-01', '2001-02-29', '1990-08-12x', '1990-08', '1990', ''])(
+    'only when it is a whole date that was: %p tells nothing',
+    birthdate => {
+      expect(decideAge({ birthdate }, 18, NOW)).toBeUndefined()
+    },
+  )
+
+  test('only when it is an exact one: a photo ID tells which digits are not known', () => {
+    const photoId = (birth_date: object) => mergeClaims([{ format: 'mso_mdoc', claims: { [NAMESPACE]: { birth_date } } }])
+    expect(photoId({ birth_date: '1990-08-12' })).toEqual({ birthdate: '1990-08-12' })
+    expect(photoId({ birth_date: '1990-08-12', approximate_mask: '00000000' })).toEqual({ birthdate: '1990-08-12' })
+    const masked = { birth_date: '1990-01-01', approximate_mask: '00001111' }
+    expect(photoId(masked)).toEqual({ birthdate: masked })
+    expect(decideAge(photoId(masked), 18, NOW)).toBeUndefined()
+  })
 })

@@ -153,7 +153,7 @@ browserTest('on a phone the menu opens and closes, and a detail is a page of its
   await page.getByRole('heading', { name: 'Verifications' }).waitFor()
   expect(await page.getByRole('navigation', { name: 'Main menu' }).count()).toBe(0)
   await page.getByRole('link', { name: /Full identity/ }).tap()
-  await page.locator('.panel').getByText('Everything you asked for is proven.').waitFor()
+  await page.locator('.panel').getByText('Everything you asked for was shown, and is genuine.').waitFor()
   expect(page.url()).toContain(done.id)
   expect(await page.getByRole('table').count()).toBe(0)
   await expectAccessible(page)

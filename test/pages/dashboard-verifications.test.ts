@@ -105,7 +105,7 @@ describe('the detail', () => {
     const { id } = await verify(app, key, 'adult', { template: 'photo_id', metadata: { order: '4711' } })
     const { page } = await enter(app, openPage, '/dashboard/verifications')
     await page.getByRole('link', { name: 'Photo ID' }).click()
-    await panel(page).getByText('Everything you asked for is proven.').waitFor()
+    await panel(page).getByText('Everything you asked for was shown, and is genuine.').waitFor()
     expect(page.url()).toContain(id)
     expect(
       await panel(page)

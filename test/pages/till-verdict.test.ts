@@ -6,6 +6,22 @@ import { browserTest } from '../helpers/browser.ts'
 import { rows } from '../helpers/devices.ts'
 import { answer, ask, button, heading, isIdle, keptBy, look, openTill, walletUri } from '../helpers/till.ts'
 
+const LICENCE = 'org.iso.18013.5.1'
+const TASTING = {
+  key: 'tasting',
+  title: 'Wine tasting',
+  query: {
+    credentials: [
+      {
+        id: 'mdl',
+        format: 'mso_mdoc' as const,
+        meta: { doctype_value: `${LICENCE}.mDL` },
+        claims: [{ path: [LICENCE, 'age_over_21'] }],
+      },
+    ],
+  },
+}
+
 describe('the verdict', () => {
   browserTest('is a yes that says what was proven and by whom, and goes with one tap', async openPage => {
     const { app, page } = await openTill(openPage, { browser: { timezoneId: 'Asia/Tokyo' } })
@@ -47,6 +63,18 @@ describe('the verdict', () => {
     expect(await page.getByText('Compare this photo with the face.').isVisible()).toBe(true)
     expect(await page.locator('.facts').count()).toBe(0)
     await look(page, 'yes-photo')
+    expect(page.complaints).toEqual([])
+  })
+
+  browserTest('is a no when a template of the shop asked for an age and a good document denies it', async openPage => {
+    const { app, page } = await openTill(openPage, { templates: ['tasting'], own: [TASTING] })
+    await answer(app, await ask(page, TASTING.title), 'minor')
+    await heading(page, 'No').waitFor()
+    expect(await page.getByText('claim_not_satisfied').isVisible()).toBe(true)
+    expect(await heading(page, 'Yes').count()).toBe(0)
+    await button(page, 'Next customer').click()
+    await answer(app, await ask(page, TASTING.title))
+    await heading(page, 'Yes').waitFor()
     expect(page.complaints).toEqual([])
   })
 

@@ -18,7 +18,7 @@ export type Verdict = {
   claims: [name: string, value: unknown][]
 }
 
-/** The verdict, as soon as the service answers. Where an age was asked, the yes says it all: beside it only the photo is shown. */
+/** The verdict, as soon as the service answers. Where it decided an age, the yes says it all: beside it only the photo is shown. */
 export function useVerdict(check: Check, isAgeOnly: boolean): Verdict | undefined {
   const { id = '' } = check
   const [verification, setVerification] = useState<Verification>()
@@ -40,15 +40,21 @@ export function useVerdict(check: Check, isAgeOnly: boolean): Verdict | undefine
 function reduced({ status, error, responded_at, credentials, claims = {} }: Verification, isAgeOnly: boolean): Verdict {
   const { picture, ...others } = claims
   const issuer = credentials?.[0]?.issuer
+  const isTooYoung = !isAgeOnly && deniesAge(claims)
+  const code = isTooYoung ? 'claim_not_satisfied' : error?.code
   return {
-    isYes: status === 'completed',
-    ...(error && { code: error.code }),
+    isYes: status === 'completed' && !isTooYoung,
+    ...(code !== undefined && { code }),
     ...(responded_at !== undefined && { at: responded_at }),
     ...(issuer && { issuer: { name: issuer.common_name, country: issuer.country } }),
     ...(typeof picture === 'string' && { picture: imageUrl(picture) }),
     claims: isAgeOnly ? [] : flat(others),
   }
 }
+
+/** A template of the merchant's own is answered by a good document that says no as well: that is nothing to sell on. */
+const deniesAge = (claims: Record<string, unknown>): boolean =>
+  Object.entries(claims).some(([name, value]) => /^age_over_\d+$/.test(name) && value !== true)
 
 /** An mdoc's photo comes as bytes, an SD-JWT's as an address that holds them; nothing else is an image here. */
 function imageUrl(picture: string): string | undefined {

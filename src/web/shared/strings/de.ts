@@ -400,7 +400,7 @@ export const dashboard: typeof en.dashboard = {
     verdicts: {
       pending: 'Wartet auf die Kundin oder den Kunden.',
       fetched: 'Gescannt. Wartet auf die Zustimmung.',
-      completed: 'Alles, wonach Sie gefragt haben, ist bewiesen.',
+      completed: 'Alles, wonach Sie gefragt haben, wurde gezeigt und ist echt.',
       ageOver: years => `${years} Jahre oder älter.`,
     },
     checked: 'Geprüft',

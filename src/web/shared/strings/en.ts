@@ -492,7 +492,7 @@ export const dashboard = {
     verdicts: {
       pending: 'Waiting for the customer.',
       fetched: 'Scanned. Waiting for the customer’s consent.',
-      completed: 'Everything you asked for is proven.',
+      completed: 'Everything you asked for was shown, and is genuine.',
       ageOver: (years: string) => `${years} or over.`,
     },
     checked: 'Checked',
