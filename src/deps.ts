@@ -35,7 +35,10 @@ export type RequestIdentity = { clientId: string; signingKeyId: string }
 
 export type Deps = Storage & {
   config: Config
+  /** Never goes back, so that a corrected clock revives nothing: for all that expires here. */
   now: Clock
+  /** What the machine shows: for what is compared with the clocks of others. */
+  wall: Clock
   random: Random
   sealer: Sealer
   audit: Audit
@@ -134,6 +137,7 @@ export function createDeps(config: Config, world: World, role: 'server' | 'comma
     close,
     config,
     now,
+    wall: world.wall ?? world.now,
     random,
     sealer,
     audit,

@@ -12,6 +12,8 @@ export type LogFields = {
   status?: number
   ms?: number
   key_prefix?: string
+  /** Its id: its name is whatever somebody called it. */
+  device?: string
   tenant?: string
   /** The first digits of what the audit chain calls it: its id is a capability. */
   session?: string

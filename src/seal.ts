@@ -13,12 +13,17 @@ export type Place = { tenant: string; table: string; column: string; row: string
 export type Sealer = {
   seal(place: Place, text: string): Buffer
   open(place: Place, sealed: Uint8Array): string
-  /** A key for one named purpose: look-up hashes, audit subjects, the checkpoint signature. */
+  /** A key for one named purpose: look-up hashes, audit subjects, the checkpoint signature. They are few, and kept. */
   key(purpose: string): Buffer
 }
 
 export function createSealer(rootKey: Uint8Array, random: Random): Sealer {
-  const key = (purpose: string) => Buffer.from(hkdfSync('sha256', rootKey, 'vidimus', purpose, 32))
+  const keys = new Map<string, Buffer>()
+  const key = (purpose: string) => {
+    const known = keys.get(purpose) ?? Buffer.from(hkdfSync('sha256', rootKey, 'vidimus', purpose, 32))
+    keys.set(purpose, known)
+    return known
+  }
   const expand = hmacSha256With(key('rows'))
   // One HMAC is HKDF-Expand for a single block (RFC 5869 2.3).
   const rowKey = ({ tenant, table, salt }: Place) => expand(`${table}\0${tenant}\0`, salt, '\x01')

@@ -111,7 +111,8 @@ async function identify(deps: Deps, request: Request): Promise<Caller> {
   const trace = traceOf(request)
   try {
     const caller = await authenticate(deps, request.headers.get('authorization'))
-    trace.keyPrefix = caller.name
+    if (caller.kind === 'key') trace.keyPrefix = caller.name
+    else trace.deviceId = caller.deviceId
     trace.tenantId = caller.tenantId
     deps.networks.note(trace.client)
     return caller

@@ -18,7 +18,7 @@ type Identity = {
   tenantId: string
   environment: Environment
   scopes: readonly Scope[]
-  /** How the audit trail and the log name the caller: a key's prefix, a device's name. */
+  /** How the audit trail names the caller: a key's prefix, a device's name. */
   name: string
   /** Creations a day that the tenant has. */
   dailyQuota: number

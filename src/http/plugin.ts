@@ -19,6 +19,7 @@ export type Trace = {
   /** The client's network, as budgets count it. */
   client: string
   keyPrefix?: string
+  deviceId?: string
   tenantId?: string
   errorCode?: string
   /** Ends the request's place among those in work. */
@@ -87,6 +88,7 @@ export function httpPlugin(deps: Deps, allowedMethods: (path: string) => string[
         status: Number(labels.status),
         ms: Math.round(ms * 10) / 10,
         key_prefix: trace.keyPrefix,
+        device: trace.deviceId,
         tenant: trace.tenantId,
         error_code: trace.errorCode,
       })

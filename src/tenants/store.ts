@@ -10,8 +10,16 @@ export async function insertTenant(tx: Db, row: TenantRow): Promise<void> {
   await tx.insert(tenants).values(row)
 }
 
+const selectTenant = prepared(db =>
+  db
+    .select()
+    .from(tenants)
+    .where(eq(tenants.id, sql.placeholder('id')))
+    .prepare(),
+)
+
 export async function findTenant(db: Db, id: string): Promise<TenantRow | undefined> {
-  const [row] = await db.select().from(tenants).where(eq(tenants.id, id)).limit(1)
+  const [row] = await selectTenant(db).execute({ id })
   return row
 }
 

@@ -108,7 +108,13 @@ async function create(
       actor: caller.name,
       action: 'verification.created',
       subjectId: row.id,
-      details: { environment: caller.environment, template: row.template, purpose: body.purpose },
+      // A name is what somebody called it, and might be another's: the id tells who it was.
+      details: {
+        environment: caller.environment,
+        template: row.template,
+        purpose: body.purpose,
+        device: row.deviceId ?? undefined,
+      },
     })
     const dated = {
       ...row,

@@ -11,18 +11,18 @@ export const statusAt = ({ status, expiresAt }: Pick<VerificationRow, 'status' |
 
 /** Stores what time has decided. Short transactions, so that nobody waits behind a large sweep. */
 export async function sweepExpired({
-  write,
+  writeSession,
   now,
   changes,
   metrics,
-}: Pick<Deps, 'write' | 'now' | 'changes' | 'metrics'>): Promise<void> {
+}: Pick<Deps, 'writeSession' | 'now' | 'changes' | 'metrics'>): Promise<void> {
   let expired: Pick<VerificationRow, 'id' | 'environment'>[]
   do {
-    expired = await write(tx => markExpired(tx, now(), SWEEP_ROWS_MAX))
+    expired = await writeSession(tx => markExpired(tx, now(), SWEEP_ROWS_MAX))
     for (const { id, environment } of expired) {
       changes.announce(id)
       metrics.count('vidimus_verifications_total', { event: 'expired', environment })
     }
   } while (expired.length === SWEEP_ROWS_MAX)
-  await write(tx => deleteExpiredReplays(tx, now()))
+  await writeSession(tx => deleteExpiredReplays(tx, now()))
 }

@@ -85,8 +85,12 @@ export function openSecrets({ sealer }: Pick<Deps, 'sealer'>, row: VerificationR
   return row.sealed ? JSON.parse(sealer.open(secretsPlace(row, row.salt), row.sealed)) : {}
 }
 
-function openResult({ sealer }: PresentDeps, { tenantId, verificationId, salt, sealed }: ResultRow): Result {
-  return JSON.parse(
-    sealer.open({ tenant: tenantId, table: 'verification_results', column: 'sealed', row: verificationId, salt }, sealed),
-  )
-}
+export const resultPlace = ({ verificationId, tenantId, salt }: Pick<ResultRow, 'verificationId' | 'tenantId' | 'salt'>) => ({
+  tenant: tenantId,
+  table: 'verification_results',
+  column: 'sealed',
+  row: verificationId,
+  salt,
+})
+
+const openResult = ({ sealer }: PresentDeps, row: ResultRow): Result => JSON.parse(sealer.open(resultPlace(row), row.sealed))

@@ -14,7 +14,7 @@ export async function redeemResponseCode(deps: Deps, owner: Owner, id: string, c
   deps.limits.take('redeem', guesses)
   let isWrong = false
   try {
-    isWrong = !(await deps.write(tx => markRedeemed(tx, owner, id, sha256Hex(code), deps.now())))
+    isWrong = !(await deps.writeSession(tx => markRedeemed(tx, owner, id, sha256Hex(code), deps.now())))
   } finally {
     if (!isWrong) deps.limits.giveBack('redeem', guesses)
   }

@@ -2,6 +2,7 @@ import type { Deps } from '../deps.ts'
 import type { Failure, RecordedFinding } from '../openid4vp/finding.ts'
 import type { JudgedCredential, Verdict } from '../openid4vp/verify.ts'
 import { SALT_BYTES } from '../seal.ts'
+import { resultPlace } from '../verifications/present.ts'
 import type { CredentialResult, Verification } from '../verifications/schema.ts'
 import type { ResultRow, VerificationRow } from '../verifications/store.ts'
 
@@ -63,6 +64,6 @@ export function sealResult(
 ): Omit<ResultRow, 'auditSeq'> {
   const { id: verificationId, tenantId } = session
   const salt = Buffer.from(random(SALT_BYTES))
-  const place = { tenant: tenantId, table: 'verification_results', column: 'sealed', row: verificationId, salt }
-  return { verificationId, tenantId, salt, sealed: sealer.seal(place, JSON.stringify(result)), createdAt: at }
+  const sealed = sealer.seal(resultPlace({ verificationId, tenantId, salt }), JSON.stringify(result))
+  return { verificationId, tenantId, salt, sealed, createdAt: at }
 }

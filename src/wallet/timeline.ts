@@ -57,8 +57,8 @@ export async function recordShown(
   deps: Pick<Deps, 'db' | 'writeSession' | 'space' | 'now' | 'random' | 'sealer' | 'log'>,
   session: SessionKey,
 ): Promise<void> {
-  if (deps.space.isShort() || (await hasHappened(deps.db, session, 'qr_shown'))) return
   try {
+    if (deps.space.isShort() || (await hasHappened(deps.db, session, 'qr_shown'))) return
     await deps.writeSession(async tx => {
       const isOpen = (await findSession(tx, session.id))?.status === 'pending'
       if (isOpen && !(await hasHappened(tx, session, 'qr_shown'))) await recordEvent(deps, tx, session, 'qr_shown', {})

@@ -23,7 +23,7 @@ const DRAIN_MS = 2000
 
 type DispatchDeps = Pick<
   Deps,
-  'db' | 'write' | 'now' | 'random' | 'sealer' | 'egress' | 'resolve' | 'config' | 'log' | 'metrics' | 'foreignChanges'
+  'db' | 'writeSession' | 'now' | 'random' | 'sealer' | 'egress' | 'resolve' | 'config' | 'log' | 'metrics' | 'foreignChanges'
 >
 
 export type Dispatch = Sender & { stop(): Promise<void> }
@@ -88,7 +88,7 @@ export async function startDispatch(
     const now = deps.now()
     const perLane = [...Map.groupBy(places, ({ lane, tenantId }) => `${lane} ${tenantId}`).values()]
     try {
-      const served = await deps.write(async tx => {
+      const served = await deps.writeSession(async tx => {
         const served: { lane: Lane; unused: number; dueAt: number | undefined; flights: Flight[] }[] = []
         for (const wanted of perLane) {
           const lane = wanted[0]!

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { examine } from '../../src/doctor/examine.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
-import { cleanUp, type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'
+import { cleanUp, createVerification, type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'
 import { joinMember } from '../helpers/dashboard.ts'
 import { rows } from '../helpers/devices.ts'
 import { receive, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
@@ -35,6 +35,19 @@ const listOf = (app: TestApp, key: string, query = '') =>
   app.call<{ data: Verification[] } & Partial<ErrorBody>>('GET', `/v1/verifications${query}`, { key })
 
 const databaseCheck = async (app: TestApp) => (await examine(app.deps, true)).find(({ name }) => name === 'database')
+
+test('a page whose timeline cannot be read is 500, and the service goes on', async () => {
+  const app = await startApp()
+  const { key } = await app.tenant()
+  const { id } = await createVerification(app, key)
+  const sqlite = new Database(join(app.dir, 'vidimus.db'))
+  sqlite.run('ALTER TABLE verification_events RENAME TO lost')
+  const { status, body } = await app.call<ErrorBody>('GET', `/v/${id}/data`)
+  expect([status, body.error.code]).toEqual([500, 'internal_error'])
+  sqlite.run('ALTER TABLE lost RENAME TO verification_events')
+  sqlite.close()
+  expect((await app.call('GET', `/v/${id}/data`)).status).toBe(200)
+})
 
 describe.each([
   ['what it was created with', 'UPDATE verification_sessions SET sealed = zeroblob(length(sealed)) WHERE id = ?'],

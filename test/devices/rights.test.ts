@@ -1,11 +1,12 @@
 // What a device token may do on the merchant routes, and what it never learns.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
+import { detailsPlace } from '../../src/audit/append.ts'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import type { TokenPair } from '../../src/devices/schema.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { answerAsIf } from '../helpers/answered.ts'
-import { createVerification, type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'
+import { createVerification, type ErrorBody, startApp, type TestApp, until } from '../helpers/app.ts'
 import { deviceOf, enroll, outcome, pair, refresh, register, rows } from '../helpers/devices.ts'
 import { ID_ROUTES, RESPONSE_CODE } from '../helpers/id-routes.ts'
 
@@ -31,6 +32,21 @@ describe('a device creates', () => {
     const actors = rows<{ actor: string }>(own.dir, "SELECT actor FROM audit_records WHERE action = 'verification.created'")
     expect(actors).toEqual([{ actor: 'Till at the door' }])
     expect((await verifyAudit(own.deps)).problem).toBeUndefined()
+  })
+
+  test('under whatever name: its record and the log have its id, so that no name passes for somebody else', async () => {
+    const own = await startApp()
+    const { id: tenantId, key } = await own.tenant()
+    const { device, access_token } = await pair(own, key, { name: 'dashboard:owner' })
+    await createVerification(own, access_token)
+    const [record] = rows<{ seq: number; salt: Uint8Array; sealed: Uint8Array }>(
+      own.dir,
+      "SELECT seq, salt, sealed FROM audit_records WHERE action = 'verification.created'",
+    )
+    const details = own.deps.sealer.open(detailsPlace({ tenantId, seq: record!.seq }, record!.salt), record!.sealed)
+    expect(JSON.parse(details)).toMatchObject({ template: 'age_over_18', device: device.id })
+    await until(async () => own.logs.some(line => line.includes(`"device":"${device.id}"`)))
+    expect(own.logs.filter(line => line.includes('dashboard:owner'))).toEqual([])
   })
 
   test('with no other template: 403 insufficient_scope that names it, whether it exists or not', async () => {

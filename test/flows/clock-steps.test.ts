@@ -1,8 +1,9 @@
 // The wall clock is set while the service runs, by an operator, by a time server, or by a machine that was asleep. What has ended stays so.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { steadyClock } from '../../src/time.ts'
-import { cleanUp, createVerification, startApp, type TestApp } from '../helpers/app.ts'
+import { cleanUp, createVerification, NOON, startApp, type TestApp } from '../helpers/app.ts'
 import { enroll, outcome, pair, refresh, register } from '../helpers/devices.ts'
+import { verifyWith } from '../helpers/wallet.ts'
 
 afterAll(cleanUp)
 
@@ -41,6 +42,20 @@ async function startOnWall(at: string) {
 }
 
 const create = (app: TestApp, key: string) => app.call('POST', '/v1/verifications', { key, body: { template: 'age_over_18' } })
+
+test.each(['dc+sd-jwt', 'mso_mdoc'] as const)(
+  'a clock that ran six minutes ahead and was put right before a start keeps no wallet from answering: %s',
+  async format => {
+    const ahead = await startApp({ now: NOON + 6 * MINUTE })
+    const { key } = await ahead.tenant()
+    await createVerification(ahead, key)
+    await ahead.stop()
+    const app = await startApp({ dir: ahead.dir, now: NOON })
+    expect(app.deps.now()).toBeGreaterThanOrEqual(NOON + 6 * MINUTE)
+    const { verification } = await verifyWith(app, key, 'adult', { format })
+    expect(verification.status).toBe('completed')
+  },
+)
 
 const STEPS: [name: string, ms: number][] = [
   ['an hour ahead', HOUR],
