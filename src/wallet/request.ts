@@ -29,7 +29,7 @@ export async function requestObject(deps: Deps, id: string, wallet: WalletSays =
     nonce: session.nonce,
     state: session.state,
     query: wallet.formats ? withoutFormats(query, new Set(wallet.formats)) : query,
-    issuedAt: deps.now(),
+    issuedAt: deps.wall(),
     expiresAt: session.expiresAt,
     encryptionKey,
     walletNonce: wallet.nonce,

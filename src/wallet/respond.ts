@@ -53,7 +53,7 @@ async function readOrRefuse(
     })
   } catch (error) {
     const { reason, told } = unreadable(error)
-    await deps.write(tx => recordEvent(deps, tx, session, 'response_unreadable', { reason }))
+    await deps.writeSession(tx => recordEvent(deps, tx, session, 'response_unreadable', { reason }))
     throw told
   }
 }
@@ -78,12 +78,14 @@ async function judge(
   if (response.kind === 'malformed')
     return outcomeOf({ status: 'failed', failure: 'presentation_malformed', credentials: [] }, response.detail)
   const { publicUrl } = deps.config
+  // A wallet's clock is held against the machine's, which was put back if the session is from later.
+  const now = deps.wall()
   const verdict = await verifyPresentations({
     query,
     presentations: response.presentations,
     expected: {
-      now: deps.now(),
-      createdAt: session.createdAt,
+      now,
+      createdAt: Math.min(now, session.createdAt),
       nonce: session.nonce,
       clientId: session.profile === 'eu-av' ? byValueClientId(publicUrl, session.id) : session.clientId,
       responseUri: responseUri(publicUrl, session.id),
