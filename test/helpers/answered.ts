@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm'
 import { verificationSessions } from '#schema'
 import { sha256Hex } from '../../src/hash.ts'
 import { insertResult } from '../../src/verifications/answer-store.ts'
+import { resultPlace } from '../../src/verifications/present.ts'
 import type { TestApp } from './app.ts'
 
 const DAY_MS = 86_400_000
@@ -13,8 +14,8 @@ export async function answerAsIf({ deps, clock }: TestApp, id: string, code: str
   const { tenantId, auditSeq, status } = session!
   if (status === 'completed') return
   const salt = Buffer.alloc(16, 1)
-  const place = { tenant: tenantId, table: 'verification_results', column: 'sealed', row: id, salt }
-  const sealed = deps.sealer.seal(place, JSON.stringify({ claims: { age_over_18: true } }))
+  const result = JSON.stringify({ claims: { age_over_18: true } })
+  const sealed = deps.sealer.seal(resultPlace({ verificationId: id, tenantId, salt }), result)
   const answered = { status: 'completed', respondedAt: at, responseCodeHash: sha256Hex(code) } as const
   await deps.write(async tx => {
     await insertResult(tx, { verificationId: id, tenantId, salt, sealed, createdAt: at, auditSeq })
