@@ -77,6 +77,8 @@ export type Deps = Storage & {
   registrationCertificate: string | undefined
   /** True on the very first start, while there is nothing in the directory. */
   isNew: boolean
+  /** The migrations that an older database was brought up to date with just now. */
+  upgraded: readonly string[]
 }
 
 /** What the outside world provides; tests hand in their own. */
@@ -164,6 +166,7 @@ export function createDeps(config: Config, world: World, role: 'server' | 'comma
     sandbox,
     registrationCertificate: readRegistrationCertificate(config.wallet.registrationCertFile),
     isNew,
+    upgraded,
   }
 }
 

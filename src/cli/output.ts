@@ -34,9 +34,14 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return complainAbout(error, 2, '--help shows how to call it')
   if (error instanceof StartRefusal) return complainAbout(error, error.exitCode)
   if (error instanceof CommandError || error instanceof ConfigError) return complainAbout(error, 1)
+  if (isDiskFull(error)) return complainAbout(new Error('the disk is full; make room, then call this again'), 1)
   // Neither message nor trace: they quote values, and nobody can act on them. The place is what a report needs.
   return complainAbout(new Error(`it failed: ${describeFailure(error)}`), 1, 'try again, and if it stays, report this line')
 }
+
+const isDiskFull = (error: unknown): boolean =>
+  error instanceof Error &&
+  (['SQLITE_FULL', 'ENOSPC'].includes(String((error as { code?: unknown }).code)) || isDiskFull(error.cause))
 
 function complainAbout(error: Error, exitCode: number, hint?: string): number {
   // Messages quote what was typed: a line break or an escape sequence in it must not reach the terminal.
@@ -142,6 +147,8 @@ export async function withNewDeps<T>(act: (deps: Deps) => Promise<T>): Promise<T
   // Loaded only now: help, wrong calls and the check of an export need none of it.
   const { createDeps, realWorld } = await import('../deps.ts')
   const deps = createDeps(config, realWorld(), 'command')
+  if (deps.upgraded.length)
+    complain(`note: the database was brought up to date (${deps.upgraded.join(', ')}); backups/ has a copy from before`)
   try {
     return await act(deps)
   } finally {

@@ -54,18 +54,29 @@ export async function runServe(args: string[]): Promise<number> {
   const world = realWorld()
   const deps = createDeps(config, values.json ? { ...world, prettyLog: false } : world, 'server')
   const service = await start(deps)
-  const firstKey = values.dev ? await makeFirstKey(deps) : undefined
-  const setupUrl = await openSetup(deps)
-  if (values.json) print(JSON.stringify({ listening: service.url, setup_url: setupUrl, ...(firstKey && { test_key: firstKey }) }))
-  else print(welcome(service.url, config, setupUrl, firstKey))
-  deps.log.info('service.started', { address: service.url })
-  const stopUpkeep = startUpkeep(deps)
-  const lost = portLost(service, hangUps)
-  const isStopped = await Promise.race([stopped.then(() => true), lost.then(() => false)])
-  await stopUpkeep()
-  await service.stop()
-  return isStopped ? 0 : 1
+  try {
+    const firstKey = values.dev ? await makeFirstKey(deps) : undefined
+    const setupUrl = await openSetupIfPossible(deps)
+    if (values.json)
+      print(JSON.stringify({ listening: service.url, setup_url: setupUrl, ...(firstKey && { test_key: firstKey }) }))
+    else print(welcome(service.url, config, setupUrl, firstKey))
+    deps.log.info('service.started', { address: service.url })
+    const stopUpkeep = startUpkeep(deps)
+    const lost = portLost(service, hangUps)
+    const isStopped = await Promise.race([stopped.then(() => true), lost.then(() => false)])
+    await stopUpkeep()
+    return isStopped ? 0 : 1
+  } finally {
+    await service.stop()
+  }
 }
+
+/** On a full disk there is no link, and everything else: whoever makes room finds a service that runs. */
+const openSetupIfPossible = (deps: Deps): Promise<string | null> =>
+  openSetup(deps).catch(error => {
+    deps.log.warn('setup.no_link', { failure: describeFailure(error) })
+    return null
+  })
 
 export type Service = {
   url: string
@@ -91,8 +102,12 @@ export async function start(deps: Deps, { demo, sending }: { demo?: Demo; sendin
   // Whoever waits for the first answer does not wait for the rest of the start.
   await new Promise<void>(resolve => setImmediate(resolve))
   await warnOfExpiry(deps)
+  const dispatch = await startDispatch(deps, delivery => announce(deps, delivery), sending).catch(async error => {
+    // A process that listens and does only half of its work would be taken for a good one.
+    await listener.stop()
+    throw error
+  })
   const stopPeriodic = startPeriodic(deps)
-  const dispatch = await startDispatch(deps, delivery => announce(deps, delivery), sending)
   deps.outbox.attach(dispatch)
   return {
     url,

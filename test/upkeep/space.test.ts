@@ -1,5 +1,5 @@
 // A disk that is full, and one that cannot be written: nothing new is created, everybody is served and erased, and it goes on by itself.
-import type { Database } from 'bun:sqlite'
+import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, statfsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,12 +8,15 @@ import { sweepExpired } from '../../src/verifications/expire.ts'
 import { sweepRetention } from '../../src/verifications/retain.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { createVerification, type ErrorBody, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
-import { vidimus, vidimusJson } from '../helpers/cli.ts'
+import { serve, stopServing, vidimus, vidimusJson } from '../helpers/cli.ts'
 import { invariantsOf, modeOf, namesIn, SOUND } from '../helpers/directories.ts'
 import { freeze, smallDisk, thaw, unmountAll } from '../helpers/small-disk.ts'
 
 setDefaultTimeout(120_000)
-afterAll(unmountAll)
+afterAll(async () => {
+  await stopServing()
+  unmountAll()
+})
 
 const MIB = 1024 * 1024
 const DAY_MS = 86_400_000
@@ -206,6 +209,21 @@ describe('a full disk', () => {
     },
   )
 
+  test.skipIf(!disk)(
+    `${disk ? '' : 'SKIPPED, because nobody may mount a small one here: '}is named by a command that meets it`,
+    async () => {
+      const { dir, resize } = smallDisk(20 * MIB)!
+      await vidimusJson(dir, 'tenant', 'create', '--name', 'Shop')
+      const { blocks, bfree, bsize } = statfsSync(dir)
+      // Next to nothing: whether SQLite fails to open its log or to write it, is its own business.
+      resize((blocks - bfree) * bsize + 8 * 1024)
+      const { exitCode, stderr } = await vidimus(dir, ['tenant', 'create', '--name', 'x'.repeat(90)])
+      expect(exitCode).not.toBe(0)
+      expect(stderr).toContain('make room')
+      expect(stderr).not.toContain('report this line')
+    },
+  )
+
   /** A service with room held back, and what leaves it no other. */
   async function onFullDisk() {
     const { dir, resize } = smallDisk(400 * MIB)!
@@ -222,6 +240,19 @@ describe('a full disk', () => {
     }
     return { app, tenantId, key, fill }
   }
+})
+
+test('a link for the set-up that cannot be kept is left out, and the service runs and stops like any other', async () => {
+  const dir = join(temporaryDir(), 'data')
+  await vidimusJson(dir, 'tenant', 'create', '--name', 'Shop')
+  const sqlite = new Database(join(dir, 'vidimus.db'))
+  sqlite.run("CREATE TRIGGER refuse BEFORE INSERT ON dashboard_links BEGIN SELECT RAISE(ABORT, 'no room'); END")
+  sqlite.close()
+  const server = await serve(dir)
+  expect(server.first.setup_url).toBeNull()
+  expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
+  server.process.kill('SIGTERM')
+  expect(await server.process.exited).toBe(0)
 })
 
 const probe = join(temporaryDir(), 'probe')
