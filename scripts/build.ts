@@ -44,6 +44,8 @@ async function compile(outfile: string, target?: string): Promise<void> {
       'build',
       '--compile',
       '--minify',
+      // For the log: a failure is told by its class.
+      '--keep-names',
       '--bytecode',
       // A released program obeys its own settings only, not files that happen to lie where it is started.
       '--no-compile-autoload-bunfig',

@@ -100,7 +100,12 @@ export function accessPlugin(deps: Deps) {
 }
 
 /** Pages and wallets of any origin may call; no credentials are involved. */
-const OPEN_TO_ALL_ORIGINS = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' }
+const OPEN_TO_ALL_ORIGINS = {
+  'access-control-allow-origin': '*',
+  // Without it a page may read none but the body: not when to come again, nor what to report.
+  'access-control-expose-headers': 'retry-after, ratelimit, ratelimit-policy, x-request-id',
+  'cross-origin-resource-policy': 'cross-origin',
+}
 
 const lacks = ({ kind }: Caller, scope: Scope): string =>
   kind === 'key'

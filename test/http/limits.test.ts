@@ -105,7 +105,7 @@ test('whoever saw a QR code uses up what they may ask of its session, and nothin
   expect((await acts.poll('203.0.114.99')).status).toBe(200)
 })
 
-test('pages of other origins can read that they ask too often', async () => {
+test('pages of other origins can read that they ask too often, and when to come again', async () => {
   const app = await startApp({ rateLimitScale: 1 })
   const { key } = await app.tenant()
   const { id } = await createVerification(app, key)
@@ -114,6 +114,9 @@ test('pages of other origins can read that they ask too often', async () => {
     const { status, headers } = await app.call('GET', path)
     const shown = ['access-control-allow-origin', 'cross-origin-resource-policy'].map(name => headers.get(name))
     expect([status, ...shown]).toEqual([429, '*', 'cross-origin'])
+    const readable = headers.get('access-control-expose-headers')?.split(', ')
+    expect(readable).toEqual(['retry-after', 'ratelimit', 'ratelimit-policy', 'x-request-id'])
+    for (const name of readable!) expect([name, headers.has(name)]).toEqual([name, true])
   }
 })
 
