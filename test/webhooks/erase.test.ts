@@ -9,7 +9,16 @@ import { sweepRetention } from '../../src/verifications/retain.ts'
 import { replayDeliveries } from '../../src/webhooks/replay.ts'
 import { cleanUp, type TestApp, until } from '../helpers/app.ts'
 import { openSession, postTo } from '../helpers/exchange.ts'
-import { declined, type Line, logOf, type RawReceiver, receiveRaw, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
+import {
+  declined,
+  type Line,
+  logOf,
+  type RawReceiver,
+  receiveRaw,
+  startAppFor,
+  stopReceiving,
+  untilAttempted,
+} from '../helpers/receiver.ts'
 
 afterAll(async () => {
   stopReceiving()
