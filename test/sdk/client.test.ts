@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { inspect } from 'node:util'
 import { type CallOptions, type Client, createClient, VidimusError } from '../../src/sdk/client.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
@@ -186,8 +186,12 @@ describe('abortion', () => {
     await begin()
     const controller = new AbortController()
     proxy.next({ status: 429, headers: { 'retry-after': '20' }, body: '' })
+    const timers = spyOn(globalThis, 'setTimeout')
     const ended = vidimus.usage({ signal: controller.signal }).catch(error => error)
-    await until(async () => proxy.seen.length === 1)
+    // The pause is what was asked for, and up to half a second more.
+    const isPause = ([, ms = 0]: unknown[]) => Number(ms) >= 20_000 && Number(ms) <= 20_500
+    await until(async () => timers.mock.calls.some(isPause))
+    timers.mockRestore()
     controller.abort('enough')
     expect(await ended).toBe('enough')
     expect(proxy.seen).toHaveLength(1)
