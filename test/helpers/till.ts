@@ -3,6 +3,7 @@ import type { PersonaId } from '../../src/sandbox/personas.ts'
 import { startApp, type TestApp } from './app.ts'
 import { expectAccessible, type OpenPage, shoot, type WatchedPage } from './browser.ts'
 import { type Registered, register } from './devices.ts'
+import { freePort } from './free-port.ts'
 import { answerWith, holderOf } from './wallet.ts'
 
 export const SHOP = 'Wine & Co'
@@ -12,9 +13,9 @@ export const UNREACHABLE = 'The server does not answer. This till tries again by
 
 export type Shop = { app: TestApp; origin: string; key: string; liveKey: string }
 
-/** A shop at the address that a browser opens. */
+/** A shop at the address that a browser opens, on a port that is still free when it is started again. */
 export async function startShop(options: Parameters<typeof startApp>[0] = {}): Promise<Shop> {
-  const app = await startApp({ ...options, config: { publicUrl: '', ...options.config } })
+  const app = await startApp({ ...options, config: { publicUrl: '', port: await freePort(), ...options.config } })
   const { key, liveKey } = await app.tenant({ name: SHOP })
   return { app, origin: app.deps.config.publicUrl, key, liveKey }
 }
