@@ -330,8 +330,11 @@ describe('Idempotency-Key', () => {
   })
 
   test('rule 3: a retry while the first request is still running answers 409 with Retry-After', async () => {
-    let answer = (_: string[]) => {}
-    const slow = await startApp({ resolve: () => new Promise<string[]>(resolve => (answer = resolve)) })
+    const lookUp = Promise.withResolvers<string[]>()
+    let lookUps = 0
+    // Only the first request waits: one that came past it would be answered.
+    const resolve = async () => (lookUps++ === 0 ? await lookUp.promise : ['93.184.215.14'])
+    const slow = await startApp({ resolve })
     const { key } = await slow.tenant()
     const call = {
       key,
@@ -339,7 +342,7 @@ describe('Idempotency-Key', () => {
       headers: { 'idempotency-key': 'slow' },
     }
     const first = slow.call('POST', '/v1/verifications', call)
-    await until(async () => (await slow.call('POST', '/v1/verifications', call)).status === 409)
+    await until(async () => lookUps === 1)
     const second = await slow.call<ErrorBody>('POST', '/v1/verifications', call)
     expect([second.status, second.body.error.code, second.headers.get('retry-after')]).toEqual([
       409,
@@ -350,7 +353,7 @@ describe('Idempotency-Key', () => {
     expect((await slow.call('POST', '/v1/verifications', call)).headers.get('retry-after')).toBe('1')
     const other = await slow.call<ErrorBody>('POST', '/v1/verifications', { ...call, body: { template: 'age_over_18' } })
     expect(other.body.error.code).toBe('idempotency_key_reused')
-    answer(['93.184.215.14'])
+    lookUp.resolve(['93.184.215.14'])
     expect((await first).status).toBe(201)
     expect((await slow.call('POST', '/v1/verifications', call)).headers.get('idempotent-replayed')).toBe('true')
   })

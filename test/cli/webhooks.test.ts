@@ -162,11 +162,18 @@ describe('deliveries', () => {
       await verify({ webhook_url: receiver.url('/', '127.0.0.1') }),
     ]
     await until(async () => (await listDeliveries('--status', 'failed')).length === 2)
+    const arrivedBefore = receiver.received.length
     receiver.answer(() => new Response(null, { status: 200 }))
     const answer = await vidimusJson<{ replayed: number }>(dir, 'deliveries', 'replay', '--failed', '--tenant', tenant)
     expect(answer.replayed).toBe(2)
-    await until(async () => (await listDeliveries('--status', 'failed')).length === 0)
-    expect(ids).toHaveLength(2)
+    const ofThese = async () => (await listDeliveries()).filter(each => ids.includes(each.verification_id))
+    await until(async () => (await ofThese()).every(({ status }) => status === 'delivered'))
+    expect((await ofThese()).map(({ attempts }) => attempts.map(({ outcome }) => outcome))).toEqual([
+      ['http_status', 'delivered'],
+      ['http_status', 'delivered'],
+    ])
+    const arrived = receiver.received.slice(arrivedBefore).map(({ body }) => JSON.parse(body).verification.id)
+    expect(arrived.toSorted()).toEqual(ids.toSorted())
   })
 
   test('a delivery that does not exist is one line with what to do', async () => {

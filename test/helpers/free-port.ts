@@ -1,7 +1,21 @@
-/** A port that nobody listens on, for a program that has to be told one. */
+// Below the range from which systems choose ports by themselves: for a listener on port 0, or for the near end of a connection.
+const PORT_MIN = 11_000
+const PORT_MAX = 31_999
+
+/** A port that nobody listens on, and that nobody gets who asks for any: for a program that has to be told one, or comes back to it. */
 export async function freePort(): Promise<number> {
-  const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
-  const { port = 0 } = taken
-  await taken.stop(true)
-  return port
+  for (;;) {
+    const port = PORT_MIN + Math.floor(Math.random() * (PORT_MAX - PORT_MIN + 1))
+    if (await isFree(port)) return port
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  try {
+    await Bun.serve({ port, hostname: '127.0.0.1', reusePort: false, fetch: () => new Response() }).stop(true)
+    return true
+  } catch (error) {
+    if ((error as { code?: string }).code === 'EADDRINUSE') return false
+    throw error
+  }
 }

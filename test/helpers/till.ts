@@ -5,6 +5,7 @@ import { saveTemplate } from '../../src/templates/save.ts'
 import { startApp, type TestApp } from './app.ts'
 import { expectAccessible, type OpenPage, shoot, type WatchedPage } from './browser.ts'
 import { type Registered, register } from './devices.ts'
+import { freePort } from './free-port.ts'
 import { answerWith, holderOf } from './wallet.ts'
 
 export const SHOP = 'Wine & Co'
@@ -14,9 +15,9 @@ export const UNREACHABLE = 'The server does not answer. This till tries again by
 
 export type Shop = { app: TestApp; origin: string; tenantId: string; key: string; liveKey: string }
 
-/** A shop at the address that a browser opens. */
+/** A shop at the address that a browser opens, on a port that is still free when it is started again. */
 export async function startShop(options: Parameters<typeof startApp>[0] = {}): Promise<Shop> {
-  const app = await startApp({ ...options, config: { publicUrl: '', ...options.config } })
+  const app = await startApp({ ...options, config: { publicUrl: '', port: await freePort(), ...options.config } })
   const { id: tenantId, key, liveKey } = await app.tenant({ name: SHOP })
   return { app, origin: app.deps.config.publicUrl, tenantId, key, liveKey }
 }

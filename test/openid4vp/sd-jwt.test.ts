@@ -12,6 +12,7 @@ import { findKeyBindingProblem } from '../../src/openid4vp/key-binding.ts'
 import { readSdJwt, readSdJwtWithKey } from '../../src/openid4vp/sd-jwt.ts'
 import { discloseClaims } from '../../src/openid4vp/sd-jwt-disclosures.ts'
 import { decodeSdJwt } from '../../src/openid4vp/sd-jwt-form.ts'
+import { fastestMs } from '../helpers/fastest.ts'
 import { vectors } from '../helpers/vectors.ts'
 
 type Json = Record<string, unknown>
@@ -607,9 +608,7 @@ describe('limits, on both sides', () => {
       await present({ disclosures: bulk }),
       await present({ payload: { _sd: digests } }),
     ]) {
-      const started = performance.now()
-      await read(presentation)
-      expect(performance.now() - started).toBeLessThan(1000)
+      expect(await fastestMs(() => read(presentation))).toBeLessThan(1000)
     }
   })
 })

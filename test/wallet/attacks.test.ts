@@ -247,8 +247,8 @@ describe('session and transport', () => {
     const { port } = new URL(app.url)
     const head = `POST /wallet/response/${session.created.id} HTTP/1.1\r\nHost: x\r\nContent-Type: ${FORM['content-type']}`
     const sockets = Array.from({ length: 20 }, () => connect(Number(port), '127.0.0.1'))
-    for (const socket of sockets) socket.on('error', () => {}).write(`${head}\r\nContent-Length: 1000\r\n\r\nresponse=`)
-    await Bun.sleep(50)
+    const begun = `${head}\r\nContent-Length: 1000\r\n\r\nresponse=`
+    await Promise.all(sockets.map(socket => new Promise(sent => socket.on('error', () => {}).write(begun, sent))))
     expect((await postTo(session, await formOf(session, adult))).status).toBe(200)
     expect((await readOf(session)).status).toBe('completed')
     for (const socket of sockets) socket.destroy()

@@ -6,14 +6,18 @@ declare const self: Worker
 
 const obey = self.onmessage
 const BUSY_MS: Record<string, number> = { '/busy': 300, '/starved': 1800 }
+const LATE_MS = 300
 const deaf = new Set<string>()
+const late = new Set<string>()
 
 self.onmessage = (event: MessageEvent<Order>) => {
   const order = event.data
   if (order.kind === 'send') breakOn(order.call)
   if (order.kind === 'send' && order.call.url.endsWith('/forgotten')) return
   if (order.kind === 'send' && order.call.url.endsWith('/deaf')) deaf.add(order.id)
+  if (order.kind === 'send' && order.call.url.endsWith('/late')) late.add(order.id)
   if (order.kind === 'cancel' && deaf.has(order.id)) return
+  if (order.kind === 'cancel' && late.has(order.id)) return void setTimeout(() => obey?.call(self, event), LATE_MS)
   return obey?.call(self, event)
 }
 

@@ -9,7 +9,16 @@ import { sweepRetention } from '../../src/verifications/retain.ts'
 import { replayDeliveries } from '../../src/webhooks/replay.ts'
 import { cleanUp, type TestApp, until } from '../helpers/app.ts'
 import { openSession, postTo } from '../helpers/exchange.ts'
-import { declined, type Line, logOf, receiveRaw, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
+import {
+  declined,
+  type Line,
+  logOf,
+  type RawReceiver,
+  receiveRaw,
+  startAppFor,
+  stopReceiving,
+  untilAttempted,
+} from '../helpers/receiver.ts'
 
 afterAll(async () => {
   stopReceiving()
@@ -17,6 +26,9 @@ afterAll(async () => {
 })
 
 const DAY_MS = 86_400_000
+
+/** A thread that takes its time to end a call, or does not end it at all. */
+const hire = () => new Worker(new URL('./bad-worker.ts', import.meta.url).href)
 
 type Options = Parameters<typeof startAppFor>[1]
 
@@ -32,6 +44,12 @@ async function startShop(receivers: Parameters<typeof startAppFor>[0], options: 
 }
 
 const answered = ({ socket }: Line) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+
+/** What came to this thread before now is told within a few turns of its loop; what is still under way is not. */
+async function hasClosed({ lines }: RawReceiver): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await new Promise(resolve => setImmediate(resolve))
+  expect(lines.map(({ closedAt }) => closedAt !== undefined)).toEqual([true])
+}
 
 /** In every table that can name a verification or its deliveries. */
 function rowsLeftIn({ dir }: TestApp): number {
@@ -49,31 +67,30 @@ const cancelledIn = async ({ app }: { app: TestApp }) =>
 
 test('a call that a receiver holds is ended by the erasure, which answers when the connection is closed', async () => {
   const receiver = await receiveRaw()
-  const shop = await startShop([receiver])
-  const id = await declined(shop, receiver.url())
+  const shop = await startShop([receiver], { sending: { hire } })
+  const id = await declined(shop, receiver.url('/late'))
   await until(async () => receiver.open().length === 1)
-  const { status, at } = await shop.erase(id)
+  const { status } = await shop.erase(id)
   expect(status).toBe(200)
-  expect(receiver.lines[0]?.closedAt).toBeLessThanOrEqual(at)
+  await hasClosed(receiver)
   expect(await cancelledIn(shop)).toBe(1)
 
   // Nor is it ever sent again: a later message arrives, and no other.
   shop.app.clock.advance(2 * DAY_MS)
-  await declined(shop, receiver.url('/later'))
-  await until(async () => receiver.open().some(({ request }) => request.startsWith('POST /later')))
+  await declined(shop, receiver.url('/afterwards'))
+  await until(async () => receiver.open().some(({ request }) => request.startsWith('POST /afterwards')))
   expect(receiver.lines).toHaveLength(2)
   expect(logOf(shop.app, id)).toEqual({ delivery: undefined, deliveries: [], attempts: [] })
 })
 
 test('an erasure waits for a call that will not be ended', async () => {
   const receiver = await receiveRaw()
-  const hire = () => new Worker(new URL('./bad-worker.ts', import.meta.url).href)
   const limits = { resolveMs: 300, connectMs: 300, totalMs: 1000, answerBytes: 4096 }
   const shop = await startShop([receiver], { sending: { hire, limits } })
   const id = await declined(shop, receiver.url('/deaf'))
   await until(async () => receiver.open().length === 1)
-  const { at } = await shop.erase(id)
-  expect(receiver.lines[0]?.closedAt).toBeLessThanOrEqual(at)
+  await shop.erase(id)
+  await hasClosed(receiver)
   expect(rowsLeftIn(shop.app)).toBe(0)
 })
 
@@ -102,13 +119,13 @@ test('what is erased while its address is looked up is not sent', async () => {
 
 test('retention erases in the same way', async () => {
   const receiver = await receiveRaw()
-  const shop = await startShop([receiver])
+  const shop = await startShop([receiver], { sending: { hire } })
   await changeTenant(shop.app.deps, shop.id, { retentionDays: 1 }, 'test')
-  await declined(shop, receiver.url())
+  await declined(shop, receiver.url('/late'))
   await until(async () => receiver.open().length === 1)
   shop.app.clock.advance(2 * DAY_MS)
   await sweepRetention(shop.app.deps)
-  expect(receiver.lines[0]?.closedAt).toBeLessThanOrEqual(performance.now())
+  await hasClosed(receiver)
   expect(rowsLeftIn(shop.app)).toBe(0)
 })
 

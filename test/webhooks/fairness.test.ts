@@ -8,6 +8,7 @@ afterAll(async () => {
   await cleanUp()
 })
 
+const SECOND_MS = 1000
 const HOUR_MS = 3_600_000
 /** What is held stays held until the test lets go, however slow the machine is. */
 const PATIENT = { limits: { resolveMs: 60_000, connectMs: 60_000, totalMs: 600_000, answerBytes: 4096 } }
@@ -38,7 +39,7 @@ const isDelivered = (app: TestApp, ids: string[]) => ids.every(id => logOf(app, 
 test('500 messages to a receiver that hangs hold up neither another tenant nor another receiver of the same tenant', async () => {
   const dead = await receiveRaw()
   const alive = receive()
-  const app = await startAppFor([dead, alive], { sending: PATIENT })
+  const app = await withoutIntervals(() => startAppFor([dead, alive], { sending: PATIENT }), SECOND_MS)
   const [one, other] = [await shop(app), await shop(app)]
   await declineMany(one, dead.url(), 500)
   letAllBeDue(app)
@@ -53,8 +54,10 @@ test('500 messages to a receiver that hangs hold up neither another tenant nor a
   expect(dead.open()).toHaveLength(4)
   // And those that wait cost nothing, once those that arrived are on record.
   await until(async () => isDelivered(app, [mine, theirs]))
+  const looks = spyOn(app.deps, 'foreignChanges')
   const before = await commitsOf(app)
-  await Bun.sleep(500)
+  // Each look at the clock begins when the one before it has written what it had to.
+  await until(async () => looks.mock.calls.length > 3)
   expect(await commitsOf(app)).toBe(before)
 })
 
@@ -64,18 +67,27 @@ const commitsOf = async (app: TestApp) =>
 describe('at once', () => {
   test('there are at most 8 calls for a tenant and 4 to an origin; five busy tenants have four each, and leave 12 places for others', async () => {
     const receiver = await receiveRaw()
-    const app = await startAppFor([receiver], { sending: PATIENT })
+    // Nothing is due before the clock moves, and then everything is: one look deals out the places.
+    const app = await startAppFor([receiver], { sending: PATIENT, config: { webhookDelaysMs: [HOUR_MS] } })
     const tenants = [await shop(app), await shop(app), await shop(app), await shop(app), await shop(app)]
     const origins = [0, 1, 2]
     const name = (tenant: number, origin: number) => `hook${origin}.shop${tenant}.example`
-    const wanted = tenants.flatMap((party, tenant) =>
-      origins.map(origin => declineMany(party, receiver.url(`/${tenant}`, name(tenant, origin)), 6)),
-    )
-    const ids = (await Promise.all(wanted)).flat()
-    letAllBeDue(app)
+    const ids: string[] = []
+    // Turns are in the order in which the receivers were first heard of.
+    for (const origin of origins)
+      for (const [tenant, party] of tenants.entries())
+        ids.push(...(await declineMany(party, receiver.url(`/${tenant}`, name(tenant, origin)), 6)))
+    expect(receiver.lines).toEqual([])
+    app.clock.advance(2 * HOUR_MS)
     await isOpen(receiver, 20)
     const ofTenant = (tenant: number) => receiver.open().filter(({ request }) => request.startsWith(`POST /${tenant} `)).length
     expect(tenants.map((_, tenant) => ofTenant(tenant))).toEqual([4, 4, 4, 4, 4])
+    // One more tenant has a place at once, in a round that has none for the five.
+    const late = await declined(await shop(app), receiver.url('/late', 'late.example'))
+    app.clock.advance(2 * HOUR_MS)
+    await until(async () => receiver.mostOpen('late.example') === 1)
+    ids.push(late)
+    expect(ids.filter(id => logOf(app, id).delivery?.lease_until)).toHaveLength(21)
 
     let mostOfTenant = 0
     await until(async () => {
@@ -160,9 +172,11 @@ describe('without the look at the clock that comes five times a second', () => {
   })
 })
 
-/** A timer that repeats never fires in what is started here. */
-async function withoutIntervals<T>(begin: () => Promise<T>): Promise<T> {
-  const silenced = spyOn(globalThis, 'setInterval').mockImplementation((() => ({ unref() {} })) as never)
+/** A timer that repeats never fires in what is started here, unless it does so more often than that. */
+async function withoutIntervals<T>(begin: () => Promise<T>, fromMs = 0): Promise<T> {
+  const { setInterval } = globalThis
+  const start = (run: () => void, everyMs: number) => (everyMs < fromMs ? setInterval(run, everyMs) : { unref() {} })
+  const silenced = spyOn(globalThis, 'setInterval').mockImplementation(start as never)
   try {
     return await begin()
   } finally {

@@ -289,22 +289,23 @@ describe('a fault of our own', () => {
 
 test('a stop ends what is under way and begins nothing; the next start makes it again under the same number', async () => {
   const holding = await receiveRaw()
-  let lookUpMs = 0
-  const resolve = async () => {
-    await Bun.sleep(lookUpMs)
-    return ['127.0.0.1']
-  }
-  const sending = { limits: { ...IMPATIENT.limits, resolveMs: 10_000, totalMs: 30_000 } }
+  let found = Promise.resolve(['127.0.0.1'])
+  const resolve = () => found
+  const sending = { limits: { ...IMPATIENT.limits, resolveMs: 60_000, totalMs: 30_000 } }
   const { app, threads, key } = await startBreakable([holding], { resolve, sending })
   const held = await declined({ app, key }, holding.url('/held'))
   await until(async () => holding.open().length === 1)
   const session = await openSession({ app, key }, { webhook_url: holding.url('/slow', 'slow.example') })
   app.clock.advance(1000)
-  // The service waits two seconds for what is under way: then the thread is gone, and this name is still being looked up.
-  lookUpMs = 2500
+  // The service waits two seconds for what is under way: this name is looked up until the thread is gone.
+  const lookUp = Promise.withResolvers<string[]>()
+  found = lookUp.promise
   await postTo(session, (await decline(session.request)).form)
   await until(async () => logOf(app, session.created.id).attempts.length === 1)
-  await app.stop()
+  const stopping = app.stop()
+  await until(async () => threads[0]?.isClosed === true)
+  lookUp.resolve(['127.0.0.1'])
+  await stopping
   expect(threads).toHaveLength(1)
   expect(holding.lines).toHaveLength(1)
 
