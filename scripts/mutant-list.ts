@@ -174,8 +174,8 @@ export const MUTANTS: Mutant[] = [
   mutant(
     'response code expiry inclusive',
     'verifications/answer-store.ts',
-    "gt(verificationSessions.responseCodeExpiresAt, column('now'))",
-    "sql`${verificationSessions.responseCodeExpiresAt} >= ${column('now')}`",
+    'redeemIt(tx, { ...owner, id, codeHash, now })',
+    'redeemIt(tx, { ...owner, id, codeHash, now: now - 1 })',
     WALLET,
   ),
   mutant(
