@@ -86,7 +86,7 @@ export const WebhookEvent = Type.Object(
   { additionalProperties: false, $id: 'WebhookEvent' },
 )
 
-const TTL_SECONDS = { minimum: 60, maximum: 3600 }
+export const TTL_SECONDS = { minimum: 60, maximum: 3600 }
 /** Not a `default` of the schema: that would be filled in before the body is compared with an earlier one. */
 export const TTL_SECONDS_DEFAULT = 300
 

@@ -2,6 +2,7 @@ import { and, desc, eq, gt, gte, inArray, lt, lte, max, type SQL, sql } from 'dr
 import type { Db } from '#db'
 import { verificationEvents, verificationResults, verificationSessions } from '#schema'
 import { hot, prepared } from '../db/statements.ts'
+import { TTL_SECONDS } from './schema.ts'
 
 export type VerificationRow = typeof verificationSessions.$inferSelect
 export type ResultRow = typeof verificationResults.$inferSelect
@@ -10,8 +11,8 @@ export type VerificationWithResult = { verification: VerificationRow; result: Re
 /** Whose sessions: a tenant sees those of one environment only, a device those it created. */
 export type Owner = { tenantId: string; environment: 'test' | 'live'; deviceId?: string }
 
-/** No session is answered later than this after its creation (ttl_seconds). */
-const LIFETIME_MAX_MS = 3_600_000
+/** No session is answered later than this after its creation. */
+const LIFETIME_MAX_MS = TTL_SECONDS.maximum * 1000
 
 const column = <Name extends string>(name: Name) => sql.placeholder(name)
 

@@ -6,12 +6,12 @@ import { within } from '../time.ts'
 import { type CourierAnswer, hireWorker, startCourier } from './courier.ts'
 import { deliver, type Flight, LIMITS, type Render } from './deliver.ts'
 import type { EgressCall } from './egress-client.ts'
-import { createLanes, type Lane } from './lanes.ts'
+import { createLanes, type Lane, PER_TENANT_MAX } from './lanes.ts'
 import type { Sender } from './outbox.ts'
 import { recordAttempt, recoverInterrupted } from './record.ts'
 import { beginAttempt, claimDue, listDueLanes, nextDueIn } from './store.ts'
 
-const PLACES = { atOnce: 32, perReceiver: 4, perTenant: 8 }
+const PLACES = { atOnce: 32, perReceiver: 4, perTenant: PER_TENANT_MAX }
 /** Longer than any attempt. It marks what is under way: whatever still has a lease at a start was interrupted. */
 const LEASE_MS = 60_000
 /** How often the clock and the other processes' writes are looked at; new work of our own is not waited for. */

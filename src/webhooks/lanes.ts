@@ -14,6 +14,9 @@ export type Lanes = {
   leave(lane: Lane): void
 }
 
+/** Calls under way for one tenant. */
+export const PER_TENANT_MAX = 8
+
 /** Of what a tenant holds, so many times as much must be free before it gets one more. */
 const FREE_FOR_OTHERS = 3
 

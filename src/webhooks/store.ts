@@ -2,14 +2,11 @@ import { and, asc, count, desc, eq, inArray, isNotNull, isNull, lt, lte, type SQ
 import type { Db } from '#db'
 import { verificationSessions, webhookAttempts, webhookDeliveries } from '#schema'
 import { hot } from '../db/statements.ts'
-import type { DueLane, Lane } from './lanes.ts'
+import { type DueLane, type Lane, PER_TENANT_MAX } from './lanes.ts'
 import type { Outcome } from './outcome.ts'
 
 export type DeliveryRow = typeof webhookDeliveries.$inferSelect
 export type AttemptRow = typeof webhookAttempts.$inferSelect
-
-/** As many as a tenant may have under way. */
-const PER_CLAIM_MAX = 8
 
 const column = <Name extends string>(name: Name) => sql.placeholder(name)
 
@@ -66,7 +63,7 @@ const selectDue = hot<Record<string, string | number | null>>(db =>
     .from(webhookDeliveries)
     .where(and(inLane(), lte(webhookDeliveries.dueAt, column('now')), isFree))
     .orderBy(asc(webhookDeliveries.dueAt))
-    .limit(PER_CLAIM_MAX),
+    .limit(PER_TENANT_MAX),
 )
 
 const lease = hot(db =>
