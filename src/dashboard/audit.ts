@@ -90,19 +90,22 @@ export async function streamExport(deps: Deps, actor: string): Promise<ReadableS
     return ended
   }
   const tooLong = setTimeout(end, EXPORT_MS_MAX).unref()
+  const finish = async () => {
+    clearTimeout(tooLong)
+    await end()
+  }
   return new ReadableStream({
     async pull(controller) {
-      const text = await nextChunk(lines)
+      const text = await nextChunk(lines).catch(async error => {
+        await finish()
+        throw error
+      })
       if (ended) return controller.error(new Error('the export took too long'))
       if (text) return controller.enqueue(Buffer.from(text))
-      clearTimeout(tooLong)
-      await end()
+      await finish()
       controller.close()
     },
-    async cancel() {
-      clearTimeout(tooLong)
-      await end()
-    },
+    cancel: finish,
   })
 }
 
