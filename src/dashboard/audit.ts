@@ -3,7 +3,7 @@ import { exportAudit } from '../audit/export.ts'
 import { type AuditVerdict, verifyAudit } from '../audit/verify.ts'
 import type { Deps } from '../deps.ts'
 import { describeFailure } from '../log.ts'
-import { isoUtc } from '../time.ts'
+import { isoUtc, within } from '../time.ts'
 import type { AuditRecord, AuditVerification } from './settings-schema.ts'
 
 const LIMIT_DEFAULT = 20
@@ -61,7 +61,7 @@ export function createWalk(deps: Deps): Walk {
   return {
     async start() {
       walking ??= walk()
-      await Promise.race([walking, new Promise(resolve => setTimeout(resolve, WAIT_MS).unref())])
+      await within(WAIT_MS, walking, () => {})
       return state
     },
     state: () => state,
