@@ -5,6 +5,7 @@ import { ApiError } from '../http/errors.ts'
 import { type DcqlQuery, findQueryProblem } from '../openid4vp/dcql.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import { removeTemplate, saveTemplate } from '../templates/save.ts'
+import { isTemplateKey } from '../templates/schema.ts'
 import { listTemplates, type TemplateRow } from '../templates/store.ts'
 import { isoUtc } from '../time.ts'
 import { requireTenant } from './key.ts'
@@ -22,8 +23,6 @@ import {
   withDeps,
 } from './output.ts'
 
-/** As in the dashboard's editor. */
-const KEY = /^[a-z0-9_]{1,64}$/
 const TITLE_CHARS_MAX = 100
 
 const HELP = `usage: vidimus template put --tenant ID --key KEY --file dcql.json [--title TEXT] [--profile haip|plain|eu-av] [--json]
@@ -74,7 +73,7 @@ async function put(flags: {
 }): Promise<number> {
   const tenantId = required(flags.tenant, '--tenant')
   const key = required(flags.key, '--key')
-  if (!KEY.test(key))
+  if (!isTemplateKey(key))
     throw new UsageError(`--key: "${key.slice(0, 80)}" is not of small letters, digits and underscores, 64 at most`)
   const title = shortText(flags.title ?? key, '--title', TITLE_CHARS_MAX)
   if (title.trim() === '') throw new UsageError('--title: nothing but spaces; give some words, or leave it out')
