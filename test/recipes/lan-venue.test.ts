@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { basename, dirname, resolve } from 'node:path'
 import { loadConfig } from '../../src/config.ts'
 import { startApp, temporaryDir } from '../helpers/app.ts'
 import { vidimusJson } from '../helpers/cli.ts'
@@ -9,6 +10,28 @@ test('the environment is one that the service starts with, and opens one address
   const config = loadConfig(environmentOf(recipeBlock('lan-venue.md', 'venue environment')))
   expect(config).toMatchObject({ publicUrl: 'https://verify.shop.example', port: 443 })
   expect(config.egressAllow).toEqual([{ address: '192.168.10.20', prefix: 32, port: 8443 }])
+})
+
+test('the drop-in gives the unit what its port and its certificate need, in the lines that the unit itself has', async () => {
+  const unit = await Bun.file(resolve(import.meta.dir, '../../scripts/vidimus.service')).text()
+  const dropIn = environmentOf(recipeBlock('lan-venue.md', 'venue drop-in'))
+  const { port, tls } = loadConfig(environmentOf(recipeBlock('lan-venue.md', 'venue environment')))
+  expect(port).toBeLessThan(1024)
+  // What the unit takes away, and nothing that it does not have.
+  for (const taken of ['AmbientCapabilities=', 'CapabilityBoundingSet=', 'PrivateUsers=yes'])
+    expect(unit).toContain(`\n${taken}\n`)
+  expect(dropIn).toEqual({
+    AmbientCapabilities: 'CAP_NET_BIND_SERVICE',
+    CapabilityBoundingSet: 'CAP_NET_BIND_SERVICE',
+    PrivateUsers: 'no',
+    SupplementaryGroups: 'vidimus-tls',
+  })
+  const copying = recipeBlock('lan-venue.md', 'venue certificate')
+  expect(copying).toContain(`-g ${dropIn.SupplementaryGroups} `)
+  for (const file of [tls?.certFile ?? '', tls?.keyFile ?? '']) {
+    expect(copying).toContain(` ${dirname(file)}/\n`)
+    expect(copying).toContain(`/${basename(file)} `)
+  }
 })
 
 test('the commands make a tenant, a key that does no more than it must, and show the secret', async () => {
