@@ -69,6 +69,8 @@ async function add(
   const label = flags.label === undefined ? undefined : shortText(flags.label, '--label', LABEL_CHARS_MAX)
   const trustedFor = oneType(flags.for)
   const pem = readPemFile(file)
+  if (/-----BEGIN (\w+ )*PRIVATE KEY-----/.test(pem) && !pem.includes('-----BEGIN CERTIFICATE-----'))
+    throw new CommandError(`${file}: this is a private key, not a certificate; give the certificate of the issuer`)
   try {
     const rows = await withNewDeps(async deps => {
       await refuseKnown(deps, { file, pem, environment, trustedFor })

@@ -58,3 +58,11 @@ test('a certificate is trusted once for an environment and a type: a second time
   expect((await vidimus(own, add('root.pem', '--env', 'live'))).exitCode).toBe(1)
   expect((await vidimusJson<Anchors>(own, 'trust', 'list')).data).toHaveLength(4)
 })
+
+test('a private key is told as one, with what to give instead', async () => {
+  const { exitCode, stderr } = await vidimus(dir, add('root.key', '--env', 'live'))
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 1,
+    stderr: expect.stringMatching(/root\.key: this is a private key, not a certificate; give the certificate of the issuer\n$/),
+  })
+})
