@@ -136,7 +136,7 @@ export const MUTANTS: Mutant[] = [
     "if ('replay' in begun) return await create(deps, creations, caller, body)",
     CREATE,
   ),
-  mutant('another body replayed', 'verifications/idempotency.ts', 'stored.fingerprint !== fingerprint ||', 'false ||', CREATE),
+  mutant('another body replayed', 'verifications/idempotency.ts', 'stored.fingerprint !== fingerprint', 'false', CREATE),
   mutant(
     'session without deadline in the race',
     'verifications/answer-store.ts',

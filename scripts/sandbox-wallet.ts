@@ -1,8 +1,7 @@
 // Answers a test session as a wallet would, for whoever has no phone at hand. The documents are issued by the sandbox issuer of the data
 // directory (VIDIMUS_DATA_DIR), so it runs on the machine of the service.
 import { randomBytes } from 'node:crypto'
-import { parseArgs } from 'node:util'
-import { CommandError } from '../src/cli/output.ts'
+import { CommandError, parseCall, UsageError } from '../src/cli/output.ts'
 import { requireDatabase } from '../src/cli/require-database.ts'
 import { ConfigError, loadConfig } from '../src/config.ts'
 import { StartRefusal } from '../src/db/refusal.ts'
@@ -18,7 +17,7 @@ It needs the data directory of the service: give it the same VIDIMUS_DATA_DIR.
 example: ./scripts/bun scripts/sandbox-wallet.ts "openid4vp://authorize?client_id=…" --persona minor`
 
 /** What is told in one line; all else is a mistake of ours. */
-const TOLD = [CommandError, ConfigError, StartRefusal, RequestRefused]
+const TOLD = [UsageError, CommandError, ConfigError, StartRefusal, RequestRefused]
 
 type Session = { base: string; id: string }
 
@@ -33,13 +32,12 @@ try {
 } catch (error) {
   if (!TOLD.some(kind => error instanceof kind)) throw error
   console.error(`sandbox-wallet: ${(error as Error).message}`)
-  process.exit(1)
+  process.exit(error instanceof UsageError ? 2 : 1)
 }
 
 function readCall(): { walletUri: string; persona: PersonaId } {
-  const options = { persona: { type: 'string' }, help: { type: 'boolean' } } as const
-  const { values, positionals } = parseArgs({ allowPositionals: true, options })
-  const [walletUri] = positionals
+  const { values, words } = parseCall(process.argv.slice(2), { persona: { type: 'string' } })
+  const [walletUri] = words
   const persona = (values.persona ?? 'adult') as PersonaId
   if (!values.help && walletUri && Object.hasOwn(PERSONAS, persona)) return { walletUri, persona }
   console.error(HELP)

@@ -17,7 +17,7 @@ import { createMetrics, type Metrics } from './metrics.ts'
 import { createStatusChecker, type StatusChecker } from './openid4vp/status-list.ts'
 import { createSandbox, type Sandbox } from './sandbox/world.ts'
 import type { Sealer } from './seal.ts'
-import { type Clock, steadyClock, watchSteps } from './time.ts'
+import { type Clock, steadyClock, watchSteps, within } from './time.ts'
 import { createErasures, type Erasures } from './upkeep/erasures.ts'
 import { type Space, watchSpace } from './upkeep/space.ts'
 import { type Changes, createChanges } from './verifications/changes.ts'
@@ -206,10 +206,9 @@ function createRandom(): Random {
 const resolveWithin =
   (timeoutMs: number): Resolve =>
   async host => {
-    const answers = await Promise.race([
-      lookup(host, { all: true }),
-      new Promise<never>((_, reject) => setTimeout(() => reject(new Error('name resolution timed out')), timeoutMs).unref()),
-    ])
+    const answers = await within(timeoutMs, lookup(host, { all: true }), () => {
+      throw new Error('name resolution timed out')
+    })
     return answers.map(({ address }) => address)
   }
 

@@ -1,6 +1,6 @@
 import { isoUtc } from '../time.ts'
 import { readDeliveries } from '../webhooks/log.ts'
-import { replayDeliveries } from '../webhooks/replay.ts'
+import { replayDeliveries, replayFailed } from '../webhooks/replay.ts'
 import { DELIVERY_STATUSES, type DeliveryAttempt } from '../webhooks/schema.ts'
 import { findDeliveryOfAnyone } from '../webhooks/store.ts'
 import { requireTenant } from './key.ts'
@@ -46,7 +46,7 @@ export async function runDeliveries(args: string[]): Promise<number> {
   if (help) return print(HELP)
   if (failed) {
     actOf('deliveries', call, BULK_ACTS)
-    return await replayFailed(required(tenant, '--tenant'), json)
+    return await replayAllFailed(required(tenant, '--tenant'), json)
   }
   const { act, word: id } = actOf('deliveries', call, ACTS)
   switch (act) {
@@ -89,10 +89,17 @@ async function replay(id: string, json = false): Promise<number> {
   return print(json ? JSON.stringify(wire) : `Delivery ${id} is due now.`)
 }
 
-async function replayFailed(tenantId: string, json = false): Promise<number> {
-  const restarted = await withDeps(async deps => {
+/** In parts, between which a running server goes on with its own work. */
+async function replayAllFailed(tenantId: string, json = false): Promise<number> {
+  const count = await withDeps(async deps => {
     await requireTenant(deps, tenantId)
-    return await replayDeliveries(deps, tenantId, { status: 'failed' }, { actor: ACTOR })
+    let count = 0
+    for (let hasMore = true; hasMore; ) {
+      const part = await replayFailed(deps, { tenantId }, { actor: ACTOR })
+      count += part.replayed
+      hasMore = part.hasMore
+    }
+    return count
   })
-  return print(json ? JSON.stringify({ replayed: restarted.length }) : `${restarted.length} deliveries are due now.`)
+  return print(json ? JSON.stringify({ replayed: count }) : `${count} deliveries are due now.`)
 }

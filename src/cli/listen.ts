@@ -14,8 +14,8 @@ import { CommandError, parseCall, print, UsageError, withDeps } from './output.t
 const HELP = `usage: vidimus listen --forward URL [--tenant ID] [--json]
 
 For development: forwards every result of a tenant, from now on, to a server on your machine that has no public address, signed like the real
-webhook. It needs no webhook_url in the request. Without --tenant there must be exactly one. Stop it with Ctrl-C. With --json each event is
-one JSON line. Portraits are missing: they are in the memory of the service only.
+webhook. It needs no webhook_url in the request. Each is sent once: what your server does not take is not tried again. Without --tenant there
+must be exactly one. Stop it with Ctrl-C. With --json each event is one JSON line. Portraits are missing: they are in the memory of the service only.
 
 example: vidimus listen --forward http://localhost:4000/hook`
 
@@ -33,7 +33,9 @@ export async function runListen(args: string[]): Promise<number> {
   return await withDeps(async deps => {
     const tenantId = await tenantToHear(deps, values.tenant)
     if (!values.json)
-      print(`Forwarding results of ${tenantId} to ${url}. "vidimus webhook-secret show" prints the secret that signs them.`)
+      print(
+        `Forwarding results of ${tenantId} to ${url}. "vidimus webhook-secret show --tenant ${tenantId}" prints the secret that signs them.`,
+      )
     await hear(deps, tenantId, stopping.signal, async verification => {
       const message = await messageOf(deps, tenantId, verification)
       report(verification, await forward(deps, url, message), values.json)

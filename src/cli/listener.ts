@@ -6,6 +6,10 @@ import type { Config } from '../config.ts'
 import { CommandError } from './output.ts'
 import type { TlsPair } from './tls-pair.ts'
 
+const PRIVILEGED_BELOW = 1024
+/** As a unit of systemd gives it; without the second, the right would not count for the ports of the machine. */
+const RIGHT = 'for systemd: AmbientCapabilities=CAP_NET_BIND_SERVICE and PrivateUsers=no'
+
 type App = ReturnType<typeof createApp>
 
 export type Listener = {
@@ -61,14 +65,16 @@ function open(app: App, { port, host, pair, makeWay }: Opening): void {
       },
     })
   } catch (error) {
-    throw new CommandError(refusal(host, port, (error as { code?: string }).code))
+    throw new CommandError(listenRefusal(host, port, (error as { code?: string }).code))
   }
 }
 
-function refusal(host: string, port: number, code = 'unknown'): string {
-  if (code === 'EADDRINUSE')
-    return `cannot listen on ${host}:${port} (${code}), which another program uses; stop that one, or choose another PORT`
-  return `cannot listen on ${host}:${port} (${code}); choose another PORT or HOST`
+export function listenRefusal(host: string, port: number, code = 'unknown'): string {
+  const place = `cannot listen on ${host}:${port} (${code})`
+  if (code === 'EADDRINUSE') return `${place}, which another program uses; stop that one, or choose another PORT`
+  if (code === 'EACCES' && port < PRIVILEGED_BELOW)
+    return `${place}: ports below ${PRIVILEGED_BELOW} need a right; give it (${RIGHT}), or choose another PORT`
+  return `${place}; choose another PORT or HOST`
 }
 
 /** What the runtime cannot use must fail here, while the old certificate is still being served. */

@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs'
 import type { Deps } from '../deps.ts'
+import { JSON_BYTES_MAX, parseObject } from '../http/body.ts'
+import { ApiError } from '../http/errors.ts'
 import { type DcqlQuery, findQueryProblem } from '../openid4vp/dcql.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import { removeTemplate, saveTemplate } from '../templates/save.ts'
+import { isTemplateKey } from '../templates/schema.ts'
 import { listTemplates, type TemplateRow } from '../templates/store.ts'
 import { isoUtc } from '../time.ts'
 import { requireTenant } from './key.ts'
@@ -20,10 +23,7 @@ import {
   withDeps,
 } from './output.ts'
 
-/** As in the dashboard's editor. */
-const KEY = /^[a-z0-9_]{1,64}$/
 const TITLE_CHARS_MAX = 100
-const FILE_BYTES_MAX = 64 * 1024
 
 const HELP = `usage: vidimus template put --tenant ID --key KEY --file dcql.json [--title TEXT] [--profile haip|plain|eu-av] [--json]
        vidimus template list [--tenant ID] [--json]
@@ -73,9 +73,10 @@ async function put(flags: {
 }): Promise<number> {
   const tenantId = required(flags.tenant, '--tenant')
   const key = required(flags.key, '--key')
-  if (!KEY.test(key))
+  if (!isTemplateKey(key))
     throw new UsageError(`--key: "${key.slice(0, 80)}" is not of small letters, digits and underscores, 64 at most`)
   const title = shortText(flags.title ?? key, '--title', TITLE_CHARS_MAX)
+  if (title.trim() === '') throw new UsageError('--title: nothing but spaces; give some words, or leave it out')
   if (BUILTIN_TEMPLATES.has(key)) throw new CommandError(`${key} is a built-in template; choose another key`)
   const profile = flags.profile === undefined ? undefined : choice(flags.profile, PROFILES, '--profile')
   const query = readQuery(required(flags.file, '--file'))
@@ -94,19 +95,24 @@ function readQuery(file: string): DcqlQuery {
   return query as DcqlQuery
 }
 
-function parseFile(file: string): unknown {
-  let text: string
+/** A template is held to what the API asks of a body: every session with it reads the query again. */
+function parseFile(file: string): object {
+  const bytes = readFile(file)
+  if (bytes.length > JSON_BYTES_MAX)
+    throw new CommandError(`${file} is larger than ${JSON_BYTES_MAX / 1024} KiB; shorten the query`)
   try {
-    text = readFileSync(file, 'utf8')
+    return parseObject(bytes, file)
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    throw new CommandError(`${error.message}; give a DCQL query, as "vidimus template list --json" shows them`)
+  }
+}
+
+function readFile(file: string): Uint8Array {
+  try {
+    return readFileSync(file)
   } catch {
     throw new CommandError(`cannot read ${file}; give the path of a JSON file`)
-  }
-  if (text.length > FILE_BYTES_MAX)
-    throw new CommandError(`${file} is larger than ${FILE_BYTES_MAX / 1024} KiB; shorten the query`)
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new CommandError(`${file} is not valid JSON; give a DCQL query, as "vidimus template list --json" shows them`)
   }
 }
 

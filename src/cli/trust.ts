@@ -1,4 +1,6 @@
+import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import type { Deps } from '../deps.ts'
 import { addAnchors, presentAnchor, readAnchors, removeAnchor, TrustProblem } from '../wallet/trust-settings.ts'
 import {
   ACTOR,
@@ -10,6 +12,7 @@ import {
   required,
   shortText,
   table,
+  UsageError,
   withDeps,
   withNewDeps,
 } from './output.ts'
@@ -19,12 +22,18 @@ const HELP = `usage: vidimus trust add FILE.pem --env test|live [--label TEXT] [
        vidimus trust remove ID [--json]
 
 Whose documents count. An anchor is the issuer's root, an authority below it, or one signer's own certificate. With --for it counts for that
-type of document only. Mode iso asks the chain for the profile of ISO/IEC 18013-5 (the default for driving licences), pkix for a sound chain.
+type of document only; call it once for each type. Mode iso asks the chain for the profile of ISO/IEC 18013-5 (the default for driving licences), pkix for a sound chain.
 Test sessions trust the built-in sandbox issuer as well; live sessions trust nobody until you add an anchor.
 
 example: vidimus trust add pid-issuer-ca.pem --env live --label "PID issuer" --for urn:eudi:pid:1`
 
-const FLAGS = { env: { type: 'string' }, label: { type: 'string' }, for: { type: 'string' }, mode: { type: 'string' } } as const
+const FLAGS = {
+  env: { type: 'string' },
+  label: { type: 'string' },
+  // Several are refused: of a flag that is given twice the parser would keep the last without a word.
+  for: { type: 'string', multiple: true },
+  mode: { type: 'string' },
+} as const
 
 const ACTS = {
   add: { flags: ['env', 'label', 'for', 'mode'], word: 'the file' },
@@ -53,15 +62,20 @@ export async function runTrust(args: string[]): Promise<number> {
 
 async function add(
   file: string,
-  flags: { env?: string; label?: string; for?: string; mode?: string; json?: boolean },
+  flags: { env?: string; label?: string; for?: string[]; mode?: string; json?: boolean },
 ): Promise<number> {
   const environment = choice(required(flags.env, '--env'), ['test', 'live'], '--env')
   const mode = flags.mode === undefined ? undefined : choice(flags.mode, ['iso', 'pkix'], '--mode')
   const label = flags.label === undefined ? undefined : shortText(flags.label, '--label', LABEL_CHARS_MAX)
-  const trustedFor = flags.for === undefined ? undefined : shortText(flags.for, '--for', TYPE_CHARS_MAX)
+  const trustedFor = oneType(flags.for)
   const pem = readPemFile(file)
+  if (/-----BEGIN (\w+ )*PRIVATE KEY-----/.test(pem) && !pem.includes('-----BEGIN CERTIFICATE-----'))
+    throw new CommandError(`${file}: this is a private key, not a certificate; give the certificate of the issuer`)
   try {
-    const rows = await withNewDeps(deps => addAnchors(deps, { pem, environment, label, trustedFor, mode }, ACTOR))
+    const rows = await withNewDeps(async deps => {
+      await refuseKnown(deps, { file, pem, environment, trustedFor })
+      return await addAnchors(deps, { pem, environment, label, trustedFor, mode }, ACTOR)
+    })
     if (flags.json) return print(JSON.stringify({ data: rows.map(presentAnchor) }))
     return print(
       rows
@@ -71,6 +85,38 @@ async function add(
   } catch (error) {
     if (error instanceof TrustProblem) throw new CommandError(`${file}: ${error.message}`)
     throw error
+  }
+}
+
+function oneType(given: string[] | undefined): string | undefined {
+  const [type, ...others] = given ?? []
+  if (type === undefined) return undefined
+  if (others.length > 0 || type.includes(',')) throw new UsageError('--for takes one type; call it once for each type')
+  return shortText(type, '--for', TYPE_CHARS_MAX)
+}
+
+type Wanted = { file: string; pem: string; environment: 'test' | 'live'; trustedFor: string | undefined }
+
+/** Of two anchors that say the same, the removal of one would leave the issuer trusted. */
+async function refuseKnown(deps: Pick<Deps, 'db'>, { file, pem, environment, trustedFor }: Wanted): Promise<void> {
+  const fingerprints = fingerprintsOf(pem)
+  const same = (await readAnchors(deps))
+    .filter(row => row.environment === environment && row.trustedFor === (trustedFor ?? null))
+    .find(row => fingerprints.includes(new X509Certificate(row.certificate).fingerprint256))
+  if (!same) return
+  const sessions = `${environment} sessions for ${trustedFor ?? 'every type'}`
+  throw new CommandError(
+    `${file}: ${same.label} is trusted in ${sessions} already (${same.id}); "vidimus trust remove" takes it away`,
+  )
+}
+
+/** None of a file that cannot be read: whoever adds it says why. */
+function fingerprintsOf(pem: string): string[] {
+  try {
+    const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []
+    return blocks.map(block => new X509Certificate(block).fingerprint256)
+  } catch {
+    return []
   }
 }
 

@@ -3,7 +3,7 @@ import { exportAudit } from '../audit/export.ts'
 import { type AuditVerdict, verifyAudit } from '../audit/verify.ts'
 import type { Deps } from '../deps.ts'
 import { describeFailure } from '../log.ts'
-import { isoUtc } from '../time.ts'
+import { isoUtc, within } from '../time.ts'
 import type { AuditRecord, AuditVerification } from './settings-schema.ts'
 
 const LIMIT_DEFAULT = 20
@@ -61,7 +61,7 @@ export function createWalk(deps: Deps): Walk {
   return {
     async start() {
       walking ??= walk()
-      await Promise.race([walking, new Promise(resolve => setTimeout(resolve, WAIT_MS).unref())])
+      await within(WAIT_MS, walking, () => {})
       return state
     },
     state: () => state,
@@ -90,19 +90,22 @@ export async function streamExport(deps: Deps, actor: string): Promise<ReadableS
     return ended
   }
   const tooLong = setTimeout(end, EXPORT_MS_MAX).unref()
+  const finish = async () => {
+    clearTimeout(tooLong)
+    await end()
+  }
   return new ReadableStream({
     async pull(controller) {
-      const text = await nextChunk(lines)
+      const text = await nextChunk(lines).catch(async error => {
+        await finish()
+        throw error
+      })
       if (ended) return controller.error(new Error('the export took too long'))
       if (text) return controller.enqueue(Buffer.from(text))
-      clearTimeout(tooLong)
-      await end()
+      await finish()
       controller.close()
     },
-    async cancel() {
-      clearTimeout(tooLong)
-      await end()
-    },
+    cancel: finish,
   })
 }
 

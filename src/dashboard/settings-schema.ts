@@ -4,6 +4,7 @@ import { EXPIRY_DAYS } from '../access/keys.ts'
 import { Device } from '../devices/schema.ts'
 import { CHECKS } from '../doctor/check.ts'
 import { QueryInteger, Text, Timestamp } from '../http/schema.ts'
+import { TemplateKey } from '../templates/schema.ts'
 import { LABEL_CHARS_MAX } from './schema.ts'
 import { Environment, Exactly, Limit, ListOf, Nullable, OneOf } from './wire.ts'
 
@@ -87,6 +88,11 @@ export type Template = typeof Template.static
 export const TemplateList = ListOf(Template)
 
 export const TemplatePath = Type.Object({
+  tenant: Type.String({ minLength: 1, maxLength: 64 }),
+  key: TemplateKey,
+})
+/** One of a key that could be saved once can still be deleted. */
+export const OldTemplatePath = Type.Object({
   tenant: Type.String({ minLength: 1, maxLength: 64 }),
   key: Text({ minLength: 1, maxLength: 64 }),
 })

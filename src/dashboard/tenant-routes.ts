@@ -24,6 +24,7 @@ import {
   CheckTemplate,
   CreateKey,
   MintedKey,
+  OldTemplatePath,
   PairableDevice,
   RollKey,
   SaveTemplate,
@@ -163,7 +164,7 @@ export const tenantRoutes = (deps: Deps, creations: Creations) =>
         await removeTenantTemplate(deps, { tenantId: tenant.id, key: params.key }, actorOf(visit.user))
         return {}
       },
-      { member: { who: 'anyone' }, params: TemplatePath, body: Nothing, response: { 200: Nothing, ...CHANGED } },
+      { member: { who: 'anyone' }, params: OldTemplatePath, body: Nothing, response: { 200: Nothing, ...CHANGED } },
     )
     .get('/audit', ({ tenant, query }) => readAuditPage(deps, query, tenant.id), {
       member: { who: 'anyone' },

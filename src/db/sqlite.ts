@@ -309,7 +309,12 @@ export function createStorage(
     waitingWrites: () => waiting.length,
     openAside() {
       const aside = openReader(reader.filename)
-      return { db: drizzleOn(aside), close: () => aside.close() }
+      const close = () => {
+        // A read that failed leaves its snapshot, and statements that are not collected yet would keep it beyond the close.
+        if (aside.inTransaction) aside.run('ROLLBACK')
+        aside.close()
+      }
+      return { db: drizzleOn(aside), close }
     },
     checkpoint,
     async close() {

@@ -9,13 +9,18 @@ const invalid = (message: string, cause?: unknown) => apiError('invalid_request'
 /** Every JSON body of this API is an object. */
 export async function readJson(request: Request): Promise<object> {
   requireType(request, 'application/json')
-  const text = decodeUtf8(await readBytes(request, JSON_BYTES_MAX))
-  if (isDeeperThan(text, JSON_DEPTH_MAX)) throw invalid(`body: nested deeper than ${JSON_DEPTH_MAX} levels`)
-  const value = parse(text)
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) throw invalid('body: expected a JSON object')
+  return parseObject(await readBytes(request, JSON_BYTES_MAX), 'body')
+}
+
+/** What every JSON text from outside must be, a body or a file: its next readers count on it. Its name begins each refusal. */
+export function parseObject(bytes: Uint8Array, name: string): object {
+  const text = decodeUtf8(bytes, name)
+  if (isDeeperThan(text, JSON_DEPTH_MAX)) throw invalid(`${name}: nested deeper than ${JSON_DEPTH_MAX} levels`)
+  const value = parse(text, name)
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) throw invalid(`${name}: expected a JSON object`)
   // Only an escape can make half a surrogate pair in valid UTF-8; it has no UTF-8 form, so it could not be stored or sent on.
   if (text.includes('\\u') && !isWellFormed(value))
-    throw invalid('body: a string holds half of a surrogate pair; send complete characters')
+    throw invalid(`${name}: a string holds half of a surrogate pair; send complete characters`)
   return value
 }
 
@@ -24,7 +29,7 @@ const FORM_FIELDS_MAX = 32
 /** Fields by name. A repeated one is refused: two readers could take different ones for true. */
 export async function readForm(request: Request, bytesMax: number): Promise<Map<string, string>> {
   requireType(request, 'application/x-www-form-urlencoded')
-  const text = decodeUtf8(await readBytes(request, bytesMax))
+  const text = decodeUtf8(await readBytes(request, bytesMax), 'body')
   // Counted before anything is split: a form of a quarter of a million fields would take its time.
   let fields = 1
   for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1)) {
@@ -70,11 +75,11 @@ async function readWithin(request: Request, bytesMax: number): Promise<Uint8Arra
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-function decodeUtf8(bytes: Uint8Array): string {
+function decodeUtf8(bytes: Uint8Array, name: string): string {
   try {
     return utf8.decode(bytes)
   } catch (error) {
-    throw invalid('body: not valid UTF-8', error)
+    throw invalid(`${name}: not valid UTF-8`, error)
   }
 }
 
@@ -94,11 +99,11 @@ function isDeeperThan(text: string, depthMax: number): boolean {
   return false
 }
 
-function parse(text: string): unknown {
+function parse(text: string, name: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw invalid('body: not valid JSON', error)
+    throw invalid(`${name}: not valid JSON`, error)
   }
 }
 

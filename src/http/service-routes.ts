@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
+import { within } from '../time.ts'
 import { apiError } from './errors.ts'
 import { createProver, PROBE_HEADER, PROOF_HEADER } from './probe.ts'
 import { errorResponses } from './schema.ts'
@@ -58,12 +59,12 @@ export const serviceRoutes = (deps: Deps, beat: (at: number) => Promise<void>) =
     )
 }
 
-async function canWrite(beat: () => Promise<void>): Promise<boolean> {
-  const tooLate = new Promise<false>(resolve => setTimeout(() => resolve(false), READY_TIMEOUT_MS).unref())
-  return await Promise.race([
-    beat()
-      .then(() => true)
-      .catch(() => false),
-    tooLate,
-  ])
-}
+const canWrite = async (beat: () => Promise<void>): Promise<boolean> =>
+  await within(
+    READY_TIMEOUT_MS,
+    beat().then(
+      () => true,
+      () => false,
+    ),
+    () => false,
+  )

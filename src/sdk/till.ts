@@ -60,12 +60,12 @@ const REFRESH_AGAIN_MS = 60_000
  */
 export function createTill({ storage, ...options }: TillOptions): Till {
   const transport = createTransport(options)
-  const { lock = work => work() } = storage
   let refreshing: Promise<Tokens> | undefined
   let notBefore = 0
 
   const readKept = async (): Promise<Kept> => parsed(await storage.read())
   const keep = async (kept: Kept) => await storage.write(JSON.stringify(kept))
+  const alone = <Result>(work: () => Promise<Result>) => (storage.lock ? storage.lock(work) : work())
   const currentTokens = async (): Promise<Tokens> => {
     const { tokens } = await readKept()
     if (!tokens) throw new VidimusError('not_paired', { message: 'This till is not paired: enroll it.' })
@@ -95,7 +95,7 @@ export function createTill({ storage, ...options }: TillOptions): Till {
 
   // All who wait share one; whoever aborts leaves the others alone, and the tokens are kept all the same.
   const refresh = async (stale: Tokens, signal?: AbortSignal): Promise<Tokens> => {
-    refreshing ??= lock(() => exchange(stale)).finally(() => {
+    refreshing ??= alone(() => exchange(stale)).finally(() => {
       refreshing = undefined
     })
     return await unlessAborted(refreshing, signal)
@@ -127,7 +127,7 @@ export function createTill({ storage, ...options }: TillOptions): Till {
 
   return {
     enroll: (pairingCode, options = {}) =>
-      lock(async () => {
+      alone(async () => {
         const kept = await readKept()
         const key = kept.pairing?.code === pairingCode ? kept.pairing.key : newKey()
         await keep({ ...kept, pairing: { code: pairingCode, key } })

@@ -28,34 +28,57 @@ export async function waitFor(
   const leftMs = () => Math.max(1, until - performance.now())
   const call = () => ({ signal, timeoutMs: Math.min(leftMs(), CALL_MS_MAX) })
   // Asked with the key first: a wrong key, a missing scope or a foreign id is told at once.
-  const found = await get(id, call())
+  const found = await read(() => get(id, call()), { until, signal })
   if (found.status !== 'pending') return found
 
   let streamFailures = 0
-  for (let pollMs = POLL_MS; performance.now() < until; pollMs = Math.min(pollMs * POLL_GROWTH, POLL_MS_MAX)) {
+  for (let pollMs = POLL_MS; performance.now() < until; pollMs = slower(pollMs)) {
     if (streamFailures < STREAM_FAILURES_MAX) {
       const seen = await followEvents(transport, id, { signal, timeoutMs: leftMs() })
       streamFailures = seen === 'nothing' ? streamFailures + 1 : 0
     }
     const answer = await poll(transport, id, call())
-    if (answer === 'final') return await get(id, { signal, timeoutMs: CALL_MS_MAX })
-    await pause(Math.min(leftMs(), Math.max(answer.notBeforeMs, pollMs * (0.5 + randomFraction() / 2))), signal)
+    if (answer === 'final') return await read(() => get(id, { signal, timeoutMs: CALL_MS_MAX }), { until, signal })
+    await pause(Math.min(leftMs(), Math.max(answer.notBeforeMs, jittered(pollMs))), signal)
   }
   throw new VidimusError('still_pending', { message: `Nobody has answered within ${Math.round(timeoutMs / 1000)} seconds.` })
 }
 
-/** A service that is away may come back: then it is asked again, though not before it wants to be. */
+const slower = (pollMs: number): number => Math.min(pollMs * POLL_GROWTH, POLL_MS_MAX)
+const jittered = (pollMs: number): number => pollMs * (0.5 + randomFraction() / 2)
+
+/** With the key. While the service is away it is asked again; when the time is over, what became of the session is not known, and the failure says so. */
+async function read(
+  get: () => Promise<Verification>,
+  { until, signal }: { until: number; signal: AbortSignal | undefined },
+): Promise<Verification> {
+  for (let pollMs = POLL_MS; ; pollMs = slower(pollMs)) {
+    try {
+      return await get()
+    } catch (error) {
+      const delayMs = Math.max(awayMsOf(error), jittered(pollMs))
+      if (performance.now() + delayMs >= until) throw error
+      await pause(delayMs, signal)
+    }
+  }
+}
+
 async function poll({ send }: Transport, id: string, options: CallOptions): Promise<'final' | { notBeforeMs: number }> {
   try {
     const path = idPath('/v1/verifications', id, '/status')
     const { status } = await send<VerificationStatus>({ ...options, path, isRepeatable: true })
     return status === 'pending' ? { notBeforeMs: 0 } : 'final'
   } catch (error) {
-    if (!(error instanceof VidimusError)) throw error
-    const { code, status = 0, retryAfterMs = 0 } = error
-    if (code === 'no_answer' || status === 429 || status >= 500) return { notBeforeMs: retryAfterMs }
-    throw error
+    return { notBeforeMs: awayMsOf(error) }
   }
+}
+
+/** A service that is away may come back: then it is asked again, though not before it wants to be. Any other failure is thrown. */
+function awayMsOf(error: unknown): number {
+  if (!(error instanceof VidimusError)) throw error
+  const { code, status = 0, retryAfterMs = 0 } = error
+  if (code === 'no_answer' || status === 429 || status >= 500) return retryAfterMs
+  throw error
 }
 
 /** Until the stream says that the session has ended, breaks off or falls silent: whether it said anything. Who asks afterwards learns what became of it. */

@@ -72,9 +72,12 @@ function refuseWhileHeld(held: Held | undefined, fingerprint: string, now: numbe
   throw apiError('idempotency_key_in_flight', { retryAfter: Math.max(1, Math.ceil((held.until - now) / 1000)) })
 }
 
+const ERASED = 'The verification made with this Idempotency-Key was erased; choose a new key for a new request.'
+
 /** A tombstone has no body: what it made was erased, and the key must not make another. */
 function replayOf({ sealer }: Pick<Deps, 'sealer'>, stored: ReplayRow, fingerprint: string): Verification {
-  if (stored.fingerprint !== fingerprint || !stored.sealed || !stored.salt) throw apiError('idempotency_key_reused')
+  if (stored.fingerprint !== fingerprint) throw apiError('idempotency_key_reused')
+  if (!stored.sealed || !stored.salt) throw apiError('idempotency_key_reused', { message: ERASED })
   return JSON.parse(sealer.open(place(stored, stored.salt), stored.sealed))
 }
 

@@ -1,5 +1,6 @@
+import type { Db } from '#db'
 import type { Deps } from '../deps.ts'
-import { type DeliveryRow, type Owner, restartDeliveries, restartFailed } from './store.ts'
+import { type DeliveryRow, type OwnerOfAny, type Restart, restartDeliveries, restartFailed } from './store.ts'
 
 /** As many as one call sends again: everybody waits while they are written. */
 const PER_REPLAY_MAX = 1000
@@ -9,47 +10,43 @@ export type Asking = { actor: string; requestId?: string }
 
 type ReplayDeps = Pick<Deps, 'write' | 'now' | 'audit' | 'outbox'>
 
-/**
- * Sends again, from the first attempt on and under the same id, so that a receiver can tell. One delivery however it ended, or all that
- * failed. What is under way is left alone.
- */
+/** One delivery, however it ended. What is under way is left alone. */
 export async function replayDeliveries(
   deps: ReplayDeps,
   tenantId: string,
-  which: { id: string } | { status: 'failed' },
-  { actor, requestId }: Asking,
+  { id }: { id: string },
+  asking: Asking,
 ): Promise<DeliveryRow[]> {
-  const at = deps.now()
-  const restarted = await deps.write(async tx => {
-    const rows = await restartDeliveries(tx, tenantId, which, { dueAt: at, requestId })
-    if (rows.length > 0) {
-      const details = { count: rows.length, ...('id' in which && { id: which.id }) }
-      await deps.audit.append(tx, { at, tenantId, actor, action: 'webhook.replayed', subjectId: tenantId, details })
-    }
-    return rows
-  })
-  send(deps, restarted)
-  return restarted
+  return await replay(deps, tenantId, asking, { id }, (tx, due) => restartDeliveries(tx, tenantId, id, due))
 }
 
-/** The failed ones of one environment, as many as one call may. */
+/** The failed ones of one environment, or of both, as many as one call may. */
 export async function replayFailed(
   deps: ReplayDeps,
-  { tenantId, environment }: Owner,
-  { actor, requestId }: Asking,
+  { tenantId, environment }: OwnerOfAny,
+  asking: Asking,
 ): Promise<{ replayed: number; hasMore: boolean }> {
-  const at = deps.now()
-  const restarted = await deps.write(async tx => {
-    const rows = await restartFailed(tx, { tenantId, environment }, { dueAt: at, requestId }, PER_REPLAY_MAX)
-    const details = { count: rows.length, environment }
-    if (rows.length > 0)
-      await deps.audit.append(tx, { at, tenantId, actor, action: 'webhook.replayed', subjectId: tenantId, details })
-    return rows
-  })
-  send(deps, restarted)
+  const restarted = await replay(deps, tenantId, asking, environment && { environment }, (tx, due) =>
+    restartFailed(tx, { tenantId, environment }, due, PER_REPLAY_MAX),
+  )
   return { replayed: restarted.length, hasMore: restarted.length === PER_REPLAY_MAX }
 }
 
-function send({ outbox }: Pick<Deps, 'outbox'>, restarted: readonly DeliveryRow[]): void {
+/** Sends again, from the first attempt on and under the same id, so that a receiver can tell. */
+async function replay(
+  { write, now, audit, outbox }: ReplayDeps,
+  tenantId: string,
+  { actor, requestId }: Asking,
+  which: { id: string } | { environment: string } | undefined,
+  restart: (tx: Db, due: Restart) => Promise<DeliveryRow[]>,
+): Promise<DeliveryRow[]> {
+  const at = now()
+  const restarted = await write(async tx => {
+    const rows = await restart(tx, { dueAt: at, requestId })
+    const details = { count: rows.length, ...which }
+    if (rows.length > 0) await audit.append(tx, { at, tenantId, actor, action: 'webhook.replayed', subjectId: tenantId, details })
+    return rows
+  })
   for (const { lane, tenantId, dueAt } of restarted) outbox.owed({ lane, tenantId, dueAt })
+  return restarted
 }

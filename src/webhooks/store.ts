@@ -250,19 +250,13 @@ export type Restart = { dueAt: number; requestId: string | undefined }
 export async function restartDeliveries(
   tx: Db,
   tenantId: string,
-  which: { id: string } | { status: 'failed' },
+  id: string,
   { dueAt, requestId }: Restart,
 ): Promise<DeliveryRow[]> {
   return await tx
     .update(webhookDeliveries)
     .set({ status: 'pending', attempts: 0, dueAt, requestId })
-    .where(
-      and(
-        eq(webhookDeliveries.tenantId, tenantId),
-        'id' in which ? eq(webhookDeliveries.id, which.id) : eq(webhookDeliveries.status, which.status),
-        isNull(webhookDeliveries.leaseUntil),
-      ),
-    )
+    .where(and(eq(webhookDeliveries.tenantId, tenantId), eq(webhookDeliveries.id, id), isNull(webhookDeliveries.leaseUntil)))
     .returning()
 }
 
@@ -282,14 +276,16 @@ export async function findOldestDue(db: Db, now: number): Promise<number | undef
 }
 
 export type Owner = { tenantId: string; environment: 'test' | 'live' }
+/** Of both environments, unless one is named. */
+export type OwnerOfAny = Pick<Owner, 'tenantId'> & Partial<Owner>
 
 /** A delivery is of the environment of its verification. */
 const ofItsSession = and(
   eq(verificationSessions.id, webhookDeliveries.verificationId),
   eq(verificationSessions.tenantId, webhookDeliveries.tenantId),
 )
-const ownedBy = ({ tenantId, environment }: Owner) =>
-  and(eq(webhookDeliveries.tenantId, tenantId), eq(verificationSessions.environment, environment))
+const ownedBy = ({ tenantId, environment }: OwnerOfAny) =>
+  and(eq(webhookDeliveries.tenantId, tenantId), environment && eq(verificationSessions.environment, environment))
 
 export async function findDelivery(db: Db, owner: Owner, id: string): Promise<DeliveryRow | undefined> {
   const [row] = await db
@@ -361,8 +357,13 @@ export async function listFailing(
     .orderBy(desc(failing.dueAt))
 }
 
-/** Makes the failed ones of an environment due again, the oldest first. */
-export async function restartFailed(tx: Db, owner: Owner, { dueAt, requestId }: Restart, limit: number): Promise<DeliveryRow[]> {
+/** Makes the failed ones due again, the oldest first. */
+export async function restartFailed(
+  tx: Db,
+  owner: OwnerOfAny,
+  { dueAt, requestId }: Restart,
+  limit: number,
+): Promise<DeliveryRow[]> {
   const failed = tx
     .select({ id: webhookDeliveries.id })
     .from(webhookDeliveries)

@@ -320,7 +320,7 @@ describe.concurrent('what cannot be done exits 1 and says what to do', () => {
     ['template put --tenant ten_nobody --key k --file QUERY', /there is no tenant ten_nobody/],
     ['template put --tenant TENANT --key age_over_18 --file QUERY', /age_over_18 is a built-in template; choose another key/],
     [`${put} /nowhere/query.json`, /cannot read \/nowhere\/query\.json; give the path of a JSON file/],
-    [`${put} ${broken}`, /broken\.json is not valid JSON; give a DCQL query/],
+    [`${put} ${broken}`, /broken\.json: not valid JSON; give a DCQL query/],
     [`${put} ${foreign}`, /foreign\.json: credentials: .*1 to 20/],
     [`${put} ${large}`, /large\.json is larger than 64 KiB; shorten/],
     ['template list --tenant ten_nobody', /there is no tenant ten_nobody/],

@@ -361,4 +361,25 @@ describe('the chain', () => {
     for (let i = 0; i < 100 && !isFree; i++) isFree = await app.deps.checkpoint()
     expect(isFree).toBe(true)
   })
+  test('an export whose reading fails is broken off, and holds nothing up', async () => {
+    const app = await startApp()
+    const boss = await setUpOwner(app)
+    const { openAside } = app.deps
+    let reads = 0
+    app.deps.openAside = () => {
+      const aside = openAside()
+      const select = aside.db.select.bind(aside.db)
+      // The first read takes the snapshot; the disk fails after it.
+      const failing = (...fields: []) => {
+        if (++reads === 2) throw new Error('disk I/O error')
+        return select(...fields)
+      }
+      Object.assign(aside.db, { select: failing })
+      return aside
+    }
+    const { text } = await boss.post('/audit/export')
+    expect([reads, (await verifyExport(linesOf(text))).problem]).toEqual([2, expect.anything()])
+    await app.deps.write(tx => app.deps.audit.checkpoint(tx, app.clock.now()))
+    expect(await app.deps.checkpoint()).toBe(true)
+  })
 })

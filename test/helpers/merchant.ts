@@ -6,6 +6,9 @@ import { temporaryDir, until } from './app.ts'
 
 export type Merchant = { url: string; stop: () => Promise<void>; said: () => string }
 
+/** As the recipes say it. */
+export const START = 'node --env-file=.env server.mjs'
+
 const running = new Set<Merchant>()
 
 /** For the afterAll of every file that starts one. */
@@ -17,9 +20,16 @@ export async function startMerchant(code: string, port: number, env: Record<stri
   const dir = temporaryDir()
   await buildSdk(join(dir, 'node_modules/vidimus'))
   writeFileSync(join(dir, 'server.mjs'), code)
-  const child = Bun.spawn(['node', 'server.mjs'], {
+  const settings = { HOST: '127.0.0.1', PORT: String(port), ...env }
+  writeFileSync(
+    join(dir, '.env'),
+    Object.entries(settings)
+      .map(([name, value]) => `${name}=${value}\n`)
+      .join(''),
+  )
+  const child = Bun.spawn(START.split(' '), {
     cwd: dir,
-    env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: String(port), ...env },
+    env: { PATH: process.env.PATH },
     stdout: 'ignore',
     stderr: 'pipe',
   })

@@ -1,9 +1,19 @@
-import { expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
+import { basename, dirname, resolve } from 'node:path'
 import { loadConfig } from '../../src/config.ts'
-import { startApp, temporaryDir } from '../helpers/app.ts'
+import { createTenant } from '../../src/tenants/settings.ts'
+import type { Verification } from '../../src/verifications/schema.ts'
+import { createVerification, startApp, type TestApp, temporaryDir, until } from '../helpers/app.ts'
 import { vidimusJson } from '../helpers/cli.ts'
-import { enroll, type Registered } from '../helpers/devices.ts'
-import { environmentOf, recipeBlock } from '../helpers/recipe.ts'
+import { enroll, pair, type Registered, rows } from '../helpers/devices.ts'
+import { receive, startAppFor, stopReceiving, verified } from '../helpers/receiver.ts'
+import { environmentOf, recipeBlock, replaced } from '../helpers/recipe.ts'
+import { answerWith, holderOf } from '../helpers/wallet.ts'
+
+const TILLS = ['devices:manage'] as const
+const CASH_SYSTEM = ['verifications:create', 'verifications:read', 'verifications:delete'] as const
+
+afterAll(stopReceiving)
 
 test('the environment is one that the service starts with, and opens one address for webhooks', () => {
   const config = loadConfig(environmentOf(recipeBlock('lan-venue.md', 'venue environment')))
@@ -11,12 +21,34 @@ test('the environment is one that the service starts with, and opens one address
   expect(config.egressAllow).toEqual([{ address: '192.168.10.20', prefix: 32, port: 8443 }])
 })
 
-test('the commands make a tenant, a key that does no more than it must, and show the secret', async () => {
+test('the drop-in gives the unit what its port and its certificate need, in the lines that the unit itself has', async () => {
+  const unit = await Bun.file(resolve(import.meta.dir, '../../scripts/vidimus.service')).text()
+  const dropIn = environmentOf(recipeBlock('lan-venue.md', 'venue drop-in'))
+  const { port, tls } = loadConfig(environmentOf(recipeBlock('lan-venue.md', 'venue environment')))
+  expect(port).toBeLessThan(1024)
+  // What the unit takes away, and nothing that it does not have.
+  for (const taken of ['AmbientCapabilities=', 'CapabilityBoundingSet=', 'PrivateUsers=yes'])
+    expect(unit).toContain(`\n${taken}\n`)
+  expect(dropIn).toEqual({
+    AmbientCapabilities: 'CAP_NET_BIND_SERVICE',
+    CapabilityBoundingSet: 'CAP_NET_BIND_SERVICE',
+    PrivateUsers: 'no',
+    SupplementaryGroups: 'vidimus-tls',
+  })
+  const copying = recipeBlock('lan-venue.md', 'venue certificate')
+  expect(copying).toContain(`-g ${dropIn.SupplementaryGroups} `)
+  for (const file of [tls?.certFile ?? '', tls?.keyFile ?? '']) {
+    expect(copying).toContain(` ${dirname(file)}/\n`)
+    expect(copying).toContain(`/${basename(file)} `)
+  }
+})
+
+test('the commands make a tenant, keys that do no more than they must, and show the secret', async () => {
   const dir = temporaryDir()
   const commands = recipeBlock('lan-venue.md', 'venue commands')
     .split('\n')
     .filter(line => line.startsWith('vidimus '))
-  expect(commands).toHaveLength(3)
+  expect(commands).toHaveLength(4)
   let tenant = ''
   const answers: Record<string, unknown>[] = []
   for (const command of commands) {
@@ -26,16 +58,50 @@ test('the commands make a tenant, a key that does no more than it must, and show
     answers.push(answer)
     tenant ||= answer.id as string
   }
-  expect(answers[1]).toMatchObject({ environment: 'live', scopes: expect.not.arrayContaining(['verifications:create']) })
-  expect(answers[2]).toMatchObject({ webhook_secret: answers[0]?.webhook_secret })
+  expect(answers[1]).toMatchObject({ environment: 'live', scopes: TILLS })
+  expect(answers[2]).toMatchObject({ environment: 'live', scopes: CASH_SYSTEM })
+  expect(answers[3]).toMatchObject({ webhook_secret: answers[0]?.webhook_secret })
 }, 30_000)
 
 test.skipIf(!Bun.which('curl'))('the call registers a till, whose code pairs it', async () => {
   const app = await startApp()
-  const { liveKey } = await app.tenant()
-  const env = { PATH: process.env.PATH, VIDIMUS_URL: app.url, API_KEY: liveKey, no_proxy: '*' }
-  const shell = Bun.spawn(['sh', '-c', recipeBlock('lan-venue.md', 'venue till')], { env, stdout: 'pipe', stderr: 'ignore' })
-  const { device, pairing_code }: Registered = await new Response(shell.stdout).json()
+  const { id } = await app.tenant()
+  const key = await app.key(id, { environment: 'live', scopes: TILLS })
+  const { device, pairing_code } = await run<Registered>(recipeBlock('lan-venue.md', 'venue till'), { app, key })
   expect(device).toMatchObject({ name: 'Till 1', allowed_templates: ['age_over_18'], status: 'pending' })
   expect((await enroll(app, pairing_code)).status).toBe(200)
 })
+
+test.skipIf(!Bun.which('curl'))('the call of the cash system makes one session, whose result it hears, signed', async () => {
+  const receiver = receive()
+  const app = await startAppFor([receiver])
+  const { tenant, webhookSecret } = await createTenant(app.deps, { name: 'Wine bar' }, 'test')
+  const key = await app.key(tenant.id, { scopes: CASH_SYSTEM })
+  const call = recipeBlock('lan-venue.md', 'venue cash system')
+  const here = replaced(call, 'https://cash.shop.example:8443/vidimus', receiver.url('/vidimus'))
+  const made = await run<Verification>(here, { app, key })
+  expect((await run<Verification>(here, { app, key })).id).toBe(made.id)
+  await answerWith(app, await holderOf(app), made.wallet_uri ?? '')
+  await until(async () => receiver.received.length === 1)
+  const event = await verified(receiver.received[0]!, webhookSecret, app.clock.now())
+  expect(event.verification).toMatchObject({ id: made.id, status: 'completed', claims: { age_over_18: true } })
+})
+
+test('what a till asks for names nobody to call, and is in the list that the cash system reads', async () => {
+  const receiver = receive()
+  const app = await startAppFor([receiver])
+  const { id } = await app.tenant()
+  const till = await pair(app, await app.key(id, { scopes: TILLS }))
+  const session = await createVerification(app, till.access_token)
+  const key = await app.key(id, { scopes: CASH_SYSTEM })
+  const { body } = await app.call<{ data: Verification[] }>('GET', '/v1/verifications', { key })
+  expect(body.data.map(({ id }) => id)).toEqual([session.id])
+  await answerWith(app, await holderOf(app), session.wallet_uri ?? '')
+  expect(rows(app.dir, 'SELECT id FROM webhook_deliveries')).toEqual([])
+})
+
+async function run<Answer>(script: string, { app, key }: { app: TestApp; key: string }): Promise<Answer> {
+  const env = { PATH: process.env.PATH, VIDIMUS_URL: app.url, API_KEY: key, RECEIPT: 'receipt-77', no_proxy: '*' }
+  const shell = Bun.spawn(['sh', '-c', script], { env, stdout: 'pipe', stderr: 'ignore' })
+  return await new Response(shell.stdout).json()
+}

@@ -213,3 +213,29 @@ test('its tokens are in no text that a till or an error turns into', async () =>
   const texts = [till, ...failures].flatMap(each => [String(each), JSON.stringify(each), inspect(each, { depth: 9 })])
   expect(texts.filter(text => text.includes(access) || text.includes(refresh))).toEqual([])
 })
+
+test('read, write and lock are called on the storage itself, which may be an object of any class', async () => {
+  class Safe implements TillStorage {
+    #text = ''
+    #last: Promise<unknown> = Promise.resolve()
+    locks = 0
+    read() {
+      return this.#text
+    }
+    write(text: string) {
+      this.#text = text
+    }
+    lock<Result>(work: () => Promise<Result>): Promise<Result> {
+      this.locks++
+      const done = this.#last.then(work)
+      this.#last = done.catch(() => undefined)
+      return done
+    }
+  }
+  const safe = new Safe()
+  const own = createTill({ baseUrl: proxy.url, storage: safe })
+  const { pairing_code, device } = await register(app, key)
+  expect((await own.enroll(pairing_code)).id).toBe(device.id)
+  await own.refresh()
+  expect([safe.locks, exchanges().length]).toEqual([2, 1])
+})

@@ -1,0 +1,38 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { createVerification, startApp, type TestApp } from '../helpers/app.ts'
+import { vidimusJson } from '../helpers/cli.ts'
+import { rows } from '../helpers/devices.ts'
+
+// Said here because the runner forgets what was said for all files after the first one.
+setDefaultTimeout(60_000)
+
+type Wanted = { tenantId: string; sessionId: string; status: string; from: number; count: number }
+
+async function insertMany({ deps, clock }: TestApp, { tenantId, sessionId, status, from, count }: Wanted): Promise<void> {
+  const numbers = JSON.stringify(Array.from({ length: count }, (_, i) => from + i))
+  await deps.write(async tx => {
+    await tx.run(`INSERT INTO webhook_deliveries (id, tenant_id, verification_id, type, status, attempts, due_at, created_at)
+      SELECT 'whd_' || printf('%022d', value), '${tenantId}', '${sessionId}', 'verification.completed', '${status}', 1,
+      ${clock.now()}, ${clock.now()} FROM json_each('${numbers}')`)
+  })
+}
+
+test('replay --failed makes due all that failed in both environments, at most a thousand in one write, and nothing else', async () => {
+  const app = await startApp()
+  const [shop, other] = [await app.tenant(), await app.tenant()]
+  const [test, live] = [await createVerification(app, shop.key), await createVerification(app, shop.liveKey)]
+  const foreign = await createVerification(app, other.key)
+  await insertMany(app, { tenantId: shop.id, sessionId: test.id, status: 'failed', from: 0, count: 1500 })
+  await insertMany(app, { tenantId: shop.id, sessionId: live.id, status: 'failed', from: 1500, count: 501 })
+  await insertMany(app, { tenantId: shop.id, sessionId: live.id, status: 'delivered', from: 2001, count: 2 })
+  await insertMany(app, { tenantId: other.id, sessionId: foreign.id, status: 'failed', from: 2003, count: 1 })
+  await app.stop()
+  expect(await vidimusJson<object>(app.dir, 'deliveries', 'replay', '--failed', '--tenant', shop.id)).toEqual({ replayed: 2001 })
+
+  const statuses = rows(app.dir, 'SELECT tenant_id AS tenant, status, count(*) AS n FROM webhook_deliveries GROUP BY 1, 2')
+  expect(statuses).toHaveLength(3)
+  expect(statuses).toContainEqual({ tenant: shop.id, status: 'pending', n: 2001 })
+  expect(statuses).toContainEqual({ tenant: shop.id, status: 'delivered', n: 2 })
+  expect(statuses).toContainEqual({ tenant: other.id, status: 'failed', n: 1 })
+  expect(rows(app.dir, "SELECT seq FROM audit_records WHERE action = 'webhook.replayed'")).toHaveLength(3)
+})

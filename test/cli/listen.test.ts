@@ -1,0 +1,31 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import { temporaryDir } from '../helpers/app.ts'
+import { MAIN, vidimus, vidimusJson } from '../helpers/cli.ts'
+
+// Said here because the runner forgets what was said for all files after the first one.
+setDefaultTimeout(60_000)
+
+test('listen prints the whole command that shows the secret, and that command works as it stands', async () => {
+  const dir = join(temporaryDir(), 'data')
+  const { id } = await vidimusJson<{ id: string }>(dir, 'tenant', 'create', '--name', 'Shop')
+  const { PATH = '', HOME = '' } = process.env
+  const child = Bun.spawn([process.execPath, MAIN, 'listen', '--forward', 'http://localhost:4000/hook'], {
+    env: { PATH, HOME, VIDIMUS_DATA_DIR: dir },
+    stdout: 'pipe',
+  })
+  try {
+    const { value } = await child.stdout.getReader().read()
+    const [, command = ''] = /"vidimus ([^"]+)"/.exec(new TextDecoder().decode(value)) ?? []
+    expect(command).toContain(id)
+    const { exitCode, stdout } = await vidimus(dir, command.split(' '))
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('whsec_')])
+  } finally {
+    child.kill('SIGTERM')
+    await child.exited
+  }
+})
+
+test('the help of listen says that nothing is tried again', async () => {
+  expect((await vidimus(temporaryDir(), ['listen', '--help'])).stdout).toContain('is not tried again')
+})

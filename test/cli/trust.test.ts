@@ -1,0 +1,68 @@
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryDir } from '../helpers/app.ts'
+import { vidimus, vidimusJson } from '../helpers/cli.ts'
+
+// Said here because the runner forgets what was said for all files after the first one.
+setDefaultTimeout(60_000)
+
+type Anchors = { data: { id: string; trusted_for: string | null; environment: string }[] }
+
+const PID = 'urn:eudi:pid:1'
+const MDL = 'org.iso.18013.5.1.mDL'
+
+const files = temporaryDir()
+let dir: string
+
+beforeAll(async () => {
+  dir = join(temporaryDir(), 'data')
+  for (const name of ['root', 'other']) {
+    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', join(files, `${name}.key`)]
+    const certificate = ['-days', '30', '-subj', `/CN=${name}`, '-out', join(files, `${name}.pem`)]
+    execFileSync('openssl', ['req', '-x509', ...key, ...certificate], { stdio: 'ignore' })
+  }
+  const [root, other] = ['root.pem', 'other.pem'].map(name => readFileSync(join(files, name), 'utf8'))
+  writeFileSync(join(files, 'both.pem'), `${other}${root}`)
+  await vidimusJson(dir, 'tenant', 'create', '--name', 'Shop')
+})
+
+const add = (name: string, ...flags: string[]) => ['trust', 'add', join(files, name), ...flags]
+const anchors = async () => (await vidimusJson<Anchors>(dir, 'trust', 'list')).data
+
+test.each([
+  ['--for given twice', ['--for', PID, '--for', MDL]],
+  ['--for with a list', ['--for', `${PID},${MDL}`]],
+])('%s is a wrong call, which says to call once for each type, and nothing is trusted', async (_, flags) => {
+  const { exitCode, stdout, stderr } = await vidimus(dir, add('root.pem', '--env', 'live', ...flags))
+  expect({ exitCode, stdout, stderr }).toEqual({
+    exitCode: 2,
+    stdout: '',
+    stderr: 'vidimus: --for takes one type; call it once for each type; --help shows how to call it\n',
+  })
+  expect(await anchors()).toEqual([])
+})
+
+test('a certificate is trusted once for an environment and a type: a second time is refused, naming the first', async () => {
+  const own = join(temporaryDir(), 'data')
+  const trust = (name: string, ...flags: string[]) => vidimusJson<Anchors>(own, ...add(name, ...flags))
+  const { data } = await trust('root.pem', '--env', 'live', '--for', PID)
+  for (const name of ['root.pem', 'both.pem']) {
+    const { exitCode, stderr } = await vidimus(own, add(name, '--env', 'live', '--for', PID))
+    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining(`already (${data[0]?.id})`) })
+  }
+  await trust('root.pem', '--env', 'live', '--for', MDL)
+  await trust('root.pem', '--env', 'test', '--for', PID)
+  await trust('root.pem', '--env', 'live')
+  expect((await vidimus(own, add('root.pem', '--env', 'live'))).exitCode).toBe(1)
+  expect((await vidimusJson<Anchors>(own, 'trust', 'list')).data).toHaveLength(4)
+})
+
+test('a private key is told as one, with what to give instead', async () => {
+  const { exitCode, stderr } = await vidimus(dir, add('root.key', '--env', 'live'))
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 1,
+    stderr: expect.stringMatching(/root\.key: this is a private key, not a certificate; give the certificate of the issuer\n$/),
+  })
+})

@@ -1,0 +1,23 @@
+import { expect, test } from 'bun:test'
+import { saveTemplate } from '../../src/templates/save.ts'
+import { startApp } from '../helpers/app.ts'
+import { outcome, setUpOwner } from '../helpers/dashboard.ts'
+
+const QUERY = {
+  credentials: [
+    { id: 'm', format: 'dc+sd-jwt', meta: { vct_values: ['https://club.example/m'] }, claims: [{ path: ['level'] }] },
+  ],
+} as const
+
+test('a template is saved under small letters, digits and underscores only, and an older one of another key can be deleted', async () => {
+  const app = await startApp()
+  const { id } = await app.tenant()
+  const boss = await setUpOwner(app)
+  const pathOf = (key: string) => `/tenants/${id}/templates/${encodeURIComponent(key)}`
+  const save = async (key: string) => outcome(await boss.put(pathOf(key), { title: 'Member', query: QUERY }))
+  for (const key of ['Bad Key!', 'a-b', 'Ab', 'ü', 'k'.repeat(65)])
+    expect([key, await save(key)]).toEqual([key, '400 invalid_request'])
+  expect(await save(`a_1${'k'.repeat(61)}`)).toBe('200')
+  await saveTemplate(app.deps, { tenantId: id, key: 'Bad Key!', title: 'Old', query: QUERY }, 'test')
+  expect(outcome(await boss.delete(pathOf('Bad Key!')))).toBe('200')
+})

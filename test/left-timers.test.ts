@@ -1,0 +1,48 @@
+import { afterEach, expect, spyOn, test } from 'bun:test'
+import { realWorld } from '../src/deps.ts'
+import { startApp } from './helpers/app.ts'
+import { setUpOwner } from './helpers/dashboard.ts'
+
+type Timer = ReturnType<typeof setTimeout>
+
+let restore = () => {}
+afterEach(() => restore())
+
+/** Timers of that length which were set from now on and not cleared. */
+function watchTimers(ms: number) {
+  const left = new Set<Timer>()
+  let set = 0
+  const [setTimer, clearTimer] = [globalThis.setTimeout, globalThis.clearTimeout]
+  const setting = spyOn(globalThis, 'setTimeout').mockImplementation(((work: () => void, after?: number) => {
+    const timer = setTimer(work, after)
+    if (after === ms) set = left.add(timer).size
+    return timer
+  }) as never)
+  const clearing = spyOn(globalThis, 'clearTimeout').mockImplementation(((timer?: Timer) => {
+    if (timer) left.delete(timer)
+    clearTimer(timer)
+  }) as never)
+  restore = () => [setting, clearing].forEach(spy => void spy.mockRestore())
+  return () => ({ set, left: left.size })
+}
+
+test('a readiness that was answered in time leaves no timer behind', async () => {
+  const app = await startApp()
+  const timers = watchTimers(5000)
+  expect((await app.call('GET', '/readyz')).status).toBe(200)
+  expect(timers()).toEqual({ set: 1, left: 0 })
+})
+
+test('a walk of the chain that ended in time leaves no timer behind', async () => {
+  const app = await startApp()
+  const boss = await setUpOwner(app)
+  const timers = watchTimers(2000)
+  expect((await boss.post<object>('/audit/verification')).body).toMatchObject({ state: 'done' })
+  expect(timers()).toEqual({ set: 1, left: 0 })
+})
+
+test('a name that was resolved in time leaves no timer behind', async () => {
+  const timers = watchTimers(2000)
+  expect(await realWorld().resolve('127.0.0.1')).toEqual(['127.0.0.1'])
+  expect(timers()).toEqual({ set: 1, left: 0 })
+})

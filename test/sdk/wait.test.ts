@@ -1,0 +1,65 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { createClient, type VidimusError } from '../../src/sdk/client.ts'
+import { createVerification, startApp, type TestApp, until } from '../helpers/app.ts'
+import { answerWith, holderOf } from '../helpers/wallet.ts'
+
+/** One more than a read tries by itself. */
+const FAILURES = 5
+
+let app: TestApp
+let key: string
+
+beforeAll(async () => {
+  app = await startApp()
+  key = (await app.tenant()).key
+})
+
+const nobodyThere = (): Response => {
+  throw new TypeError('nobody there')
+}
+
+/** A client for whom the service is away while it reads the session with its key, as often as is said. */
+function clientWith(fail: (nthRead: number) => Response | undefined) {
+  const reads: string[] = []
+  const others: string[] = []
+  const fetchOrFail = async (url: string, init: RequestInit) => {
+    if (/\/v1\/verifications\/vs_\w+$/.test(url)) return fail(reads.push(url)) ?? (await fetch(url, init))
+    others.push(url)
+    return await fetch(url, init)
+  }
+  return { reads, others, vidimus: createClient({ baseUrl: app.url, apiKey: key, fetch: fetchOrFail }) }
+}
+
+test.concurrent.each([
+  ['cannot be reached', nobodyThere],
+  ['is a proxy that says 502', () => new Response('<h1>Bad Gateway</h1>', { status: 502 })],
+])('waiting outlasts a service that %s when it begins', async (_, failure) => {
+  const { id, wallet_uri = '' } = await createVerification(app, key)
+  await answerWith(app, await holderOf(app), wallet_uri)
+  const { vidimus, reads } = clientWith(nth => (nth <= FAILURES ? failure() : undefined))
+  expect(await vidimus.verifications.wait(id)).toMatchObject({ id, status: 'completed' })
+  expect(reads).toHaveLength(FAILURES + 1)
+})
+
+test.concurrent('waiting outlasts a service that is away once the session has ended', async () => {
+  const { id, wallet_uri = '' } = await createVerification(app, key)
+  const { vidimus, reads, others } = clientWith(nth => (nth > 1 && nth <= 1 + FAILURES ? nobodyThere() : undefined))
+  const waiting = vidimus.verifications.wait(id)
+  await until(async () => others.length > 0)
+  await answerWith(app, await holderOf(app), wallet_uri)
+  expect(await waiting).toMatchObject({ id, status: 'completed' })
+  expect(reads).toHaveLength(FAILURES + 2)
+})
+
+test.concurrent('a service that stays away until the time is over is told as no_answer: nobody knows what became of the session', async () => {
+  const { id } = await createVerification(app, key)
+  const { vidimus } = clientWith(nobodyThere)
+  const error: VidimusError = await vidimus.verifications.wait(id, { timeoutMs: 300 }).catch(error => error)
+  expect(error.code).toBe('no_answer')
+})
+
+test.concurrent('a refusal is no absence: it is told at the first read', async () => {
+  const { vidimus, reads } = clientWith(() => undefined)
+  const error: VidimusError = await vidimus.verifications.wait('vs_none').catch(error => error)
+  expect([error.code, reads.length]).toEqual(['session_not_found', 1])
+})
