@@ -125,7 +125,9 @@ function checkedLeaf([leaf, ...others]: X509Certificate[], privateKey: KeyObject
   if (privateKey.asymmetricKeyDetails?.namedCurve !== 'prime256v1')
     throw new SigningProblem('the key must be an elliptic-curve key on P-256, which every wallet can verify')
   if (!leaf.publicKey.equals(createPublicKey(privateKey)))
-    throw new SigningProblem('the first certificate of the chain is not for this key')
+    throw new SigningProblem(
+      'the first certificate of the chain is not for this key; put the leaf first, and bring its own key or have "signing csr" signed',
+    )
   if (isSelfSigned(leaf))
     throw new SigningProblem('the certificate is self-signed, and wallets refuse that; have it signed by an authority')
   if (leaf.validFromDate.getTime() > now || leaf.validToDate.getTime() <= now)
