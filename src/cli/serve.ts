@@ -2,6 +2,7 @@ import http from 'node:http'
 import { createKey } from '../access/keys.ts'
 import { SCOPES } from '../access/scopes.ts'
 import { createApp } from '../app.ts'
+import { signHead, signHeadWhenDue } from '../audit/sign-head.ts'
 import { type Config, loadConfig, VARIABLES } from '../config.ts'
 import { openSetup } from '../dashboard/setup.ts'
 import { recordHeartbeat } from '../db/heartbeat.ts'
@@ -91,6 +92,7 @@ export async function start(deps: Deps, { demo, sending }: { demo?: Demo; sendin
   // Whoever waits for the first answer does not wait for the rest of the start.
   await new Promise<void>(resolve => setImmediate(resolve))
   await warnOfExpiry(deps)
+  await signHeadWhenDue(deps).catch(error => warnUnsigned(deps, error))
   const stopPeriodic = startPeriodic(deps)
   const dispatch = await startDispatch(deps, delivery => announce(deps, delivery), sending)
   deps.outbox.attach(dispatch)
@@ -104,6 +106,7 @@ export async function start(deps: Deps, { demo, sending }: { demo?: Demo; sendin
       // New connections are refused at once; what is under way gets its answer, within reason.
       await within(DRAIN_MS, listener.stop(), () => {})
       await dispatch.stop()
+      await signHead(deps).catch(error => warnUnsigned(deps, error))
       // The next start goes on from here; without it from the last record.
       await recordHeartbeat(deps, deps.now()).catch(error =>
         deps.log.warn('heartbeat.not_recorded', { failure: describeFailure(error) }),
@@ -112,6 +115,8 @@ export async function start(deps: Deps, { demo, sending }: { demo?: Demo; sendin
     },
   }
 }
+
+const warnUnsigned = ({ log }: Deps, error: unknown): void => log.warn('audit.not_signed', { failure: describeFailure(error) })
 
 const shownHost = (host: string): string => (host.includes(':') ? `[${host}]` : host)
 
