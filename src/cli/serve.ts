@@ -20,7 +20,7 @@ import { warnOfExpiry } from '../wallet/signing.ts'
 import { type Sending, startDispatch } from '../webhooks/dispatch.ts'
 import { addGauges, addTlsGauge } from './gauges.ts'
 import { listen } from './listener.ts'
-import { ACTOR, complain, parseCall, print, table, UsageError } from './output.ts'
+import { ACTOR, parseCall, print, table, UsageError } from './output.ts'
 import { readTlsPair, warnOfExpiredPair } from './tls-pair.ts'
 import { reloadTls } from './tls-reload.ts'
 
@@ -59,6 +59,7 @@ export async function runServe(args: string[]): Promise<number> {
   const setupUrl = await openSetup(deps)
   if (values.json) print(JSON.stringify({ listening: service.url, setup_url: setupUrl, ...(firstKey && { test_key: firstKey }) }))
   else print(welcome(service.url, config, setupUrl, firstKey))
+  warnOfOpenings(deps)
   deps.log.info('service.started', { address: service.url })
   const stopUpkeep = startUpkeep(deps)
   const lost = portLost(service, hangUps)
@@ -134,12 +135,7 @@ async function makeFirstKey(deps: Deps): Promise<string | undefined> {
   return key
 }
 
-function welcome(
-  url: string,
-  { publicUrl, dataDir, host, tls }: Config,
-  setupUrl: string | null,
-  firstKey: string | undefined,
-): string {
+function welcome(url: string, { publicUrl, dataDir }: Config, setupUrl: string | null, firstKey: string | undefined): string {
   const lines = [
     '',
     `  Vidimus listens on ${url}`,
@@ -158,10 +154,22 @@ function welcome(
       `      -H "Content-Type: application/json" -d '{"template":"age_over_18"}'`,
     )
   }
-  if (!tls && host !== '127.0.0.1' && host !== 'localhost' && host !== '::1') {
-    complain(`warning: plain http on ${host}; put a TLS proxy in front, or set VIDIMUS_TLS_CERT and VIDIMUS_TLS_KEY`)
-  }
   return [...lines, ''].join('\n')
+}
+
+/** In the log, which is there with --json, too: what this installation lets in or out more than another. */
+function warnOfOpenings({ config: { host, tls, egressAllow }, log }: Pick<Deps, 'config' | 'log'>): void {
+  if (!tls && host !== '127.0.0.1' && host !== 'localhost' && host !== '::1') {
+    const detail = 'plain http; put a TLS proxy in front, or set VIDIMUS_TLS_CERT and VIDIMUS_TLS_KEY'
+    log.warn('service.plain_http', { address: host, detail })
+  }
+  if (egressAllow.length > 0) {
+    const list = egressAllow.map(({ address, prefix, port }) => `${address}/${prefix}:${port}`).join(', ')
+    log.warn('webhooks.private_destinations', {
+      count: egressAllow.length,
+      detail: `VIDIMUS_EGRESS_ALLOW lets them reach ${list}`,
+    })
+  }
 }
 
 /**
