@@ -15,6 +15,7 @@ export type LogFields = {
   tenant?: string
   /** The first digits of what the audit chain calls it: its id is a capability. */
   session?: string
+  device?: string
   error_code?: string
   /** The class and code of a failure, never its message: libraries put offending values there. */
   failure?: string
