@@ -120,7 +120,7 @@ export const MUTANTS: Mutant[] = [
   ),
   // Creation.
   mutant('one beyond the quota', 'usage/store.ts', 'verificationsCreated} < ', 'verificationsCreated} <= ', 'api/usage'),
-  mutant('quota of 0 ignored', 'usage/quota.ts', 'quota > 0 ? await', 'quota >= 0 ? await', CREATE),
+  mutant('quota of 0 ignored', 'usage/quota.ts', 'if (quota <= 0) throw', 'if (quota < 0) throw', 'api/usage'),
   mutant(
     'one beyond the quota within a commit',
     'usage/quota.ts',
@@ -217,8 +217,8 @@ export const MUTANTS: Mutant[] = [
   mutant(
     'no family revoke',
     'devices/refresh.ts',
-    'if (token && token.spentAt !== null) await revokeIn',
-    'if (false) await revokeIn',
+    'if (!token || token.spentAt === null) return',
+    'if (!token || true) return',
     REFRESH,
   ),
   mutant(

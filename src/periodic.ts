@@ -1,5 +1,6 @@
 import { sweepGuesses } from './access/guessing.ts'
 import { sweepNetworks } from './access/networks.ts'
+import { SIGN_EVERY_MS, signHead } from './audit/sign-head.ts'
 import { sweepSessions } from './dashboard/session.ts'
 import { sweepFailures } from './dashboard/throttle.ts'
 import { recordHeartbeat } from './db/heartbeat.ts'
@@ -21,7 +22,7 @@ const JOBS = [
   { name: 'log-ins', everyMs: 3_600_000, run: sweepFailures },
   { name: 'dashboard sessions', everyMs: 3_600_000, run: sweepSessions },
   { name: 'networks', everyMs: 86_400_000, run: sweepNetworks },
-  { name: 'checkpoint', everyMs: 3_600_000, run: (deps: Deps) => deps.write(tx => deps.audit.checkpoint(tx, deps.now())) },
+  { name: 'checkpoint', everyMs: SIGN_EVERY_MS, run: signHead },
   { name: 'certificate', everyMs: 86_400_000, run: warnOfExpiry },
   { name: 'heartbeat', everyMs: 60_000, run: (deps: Deps) => recordHeartbeat(deps, deps.now()) },
 ] as const

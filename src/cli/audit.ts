@@ -1,7 +1,9 @@
-import { createReadStream } from 'node:fs'
+import { createReadStream, realpathSync, rmSync, statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { exportAudit, verifyExport } from '../audit/export.ts'
 import { type AuditVerdict, verifyAudit } from '../audit/verify.ts'
+import { publish } from '../db/files.ts'
+import type { Deps } from '../deps.ts'
 import { actOf, CommandError, parseCall, print, withDeps } from './output.ts'
 
 const HELP = `usage: vidimus audit verify [--file EXPORT] [--json]
@@ -57,26 +59,46 @@ async function* linesOf(file: string): AsyncGenerator<string> {
 }
 
 async function exportTo(file: string, force = false): Promise<void> {
-  await withDeps(async deps => {
-    const out = await openToWrite(file, force)
-    try {
-      for await (const line of exportAudit(deps)) await out.write(`${line}\n`)
-    } finally {
-      await out.close()
-    }
-  })
+  await withDeps(deps => (force ? replaceBy(deps, file) : writeTo(deps, file)))
+}
+
+/** Beside it first: a file that is written over keeps its mode, and whoever has it open reads on. */
+async function replaceBy(deps: Deps, file: string): Promise<void> {
+  const there = statSync(file, { throwIfNoEntry: false })
+  if (there && !there.isFile()) throw unwritable(file)
+  const target = there ? realpathSync(file) : file
+  const part = `${target}.part`
+  try {
+    rmSync(part, { force: true })
+    await writeTo(deps, part)
+    publish(part, target)
+  } catch (error) {
+    rmSync(part, { force: true })
+    throw error instanceof CommandError ? unwritable(file) : error
+  }
+}
+
+async function writeTo(deps: Deps, file: string): Promise<void> {
+  const out = await openToWrite(file)
+  try {
+    for await (const line of exportAudit(deps)) await out.write(`${line}\n`)
+  } finally {
+    await out.close()
+  }
 }
 
 /** For nobody else's eyes: the details stand there in clear. */
-async function openToWrite(file: string, force: boolean): Promise<FileHandle> {
+async function openToWrite(file: string): Promise<FileHandle> {
   try {
-    return await open(file, force ? 'w' : 'wx', 0o600)
+    return await open(file, 'wx', 0o600)
   } catch (error) {
     if ((error as { code?: string }).code === 'EEXIST')
       throw new CommandError(`${file} is there already; choose another name, or replace it with --force`)
-    throw new CommandError(`cannot write ${file}; give a path in a directory that exists and is yours`)
+    throw unwritable(file)
   }
 }
+
+const unwritable = (file: string) => new CommandError(`cannot write ${file}; give a path in a directory that exists and is yours`)
 
 function report({ count, head, signedTo, publicKey, problem }: AuditVerdict, json = false, file?: string): number {
   if (json) {

@@ -1,5 +1,6 @@
 import encodeQR from 'qr'
 import type { Environment } from '../access/scopes.ts'
+import { findNameProblem } from '../devices/name-problem.ts'
 import { pairingLink } from '../devices/pairing-code.ts'
 import { presentDevice } from '../devices/present.ts'
 import { type Registration, registerDevice } from '../devices/register.ts'
@@ -88,7 +89,7 @@ async function register(flags: RegisterFlags): Promise<number> {
   const tenantId = required(flags.tenant, '--tenant')
   const environment = choice(required(flags.env, '--env'), ENVIRONMENTS, '--env')
   const wanted = {
-    name: shortText(required(flags.name, '--name'), '--name', NAME_CHARS_MAX),
+    name: nameOf(required(flags.name, '--name')),
     allowed_templates: templatesOf(required(flags.templates, '--templates')),
     ...(flags['pairing-ttl'] !== undefined && { pairing_ttl_seconds: ttlOf(flags['pairing-ttl']) }),
   }
@@ -98,6 +99,12 @@ async function register(flags: RegisterFlags): Promise<number> {
     noteAssumedAddress(deps.config)
     return showOnce(registration, deps.config.publicUrl, flags.json)
   })
+}
+
+function nameOf(text: string): string {
+  const problem = findNameProblem(text)
+  if (problem) throw new UsageError(`--name: ${problem}`)
+  return shortText(text, '--name', NAME_CHARS_MAX)
 }
 
 function templatesOf(list: string): string[] {

@@ -2,6 +2,7 @@ import http from 'node:http'
 import { createKey } from '../access/keys.ts'
 import { SCOPES } from '../access/scopes.ts'
 import { createApp } from '../app.ts'
+import { signHead, signHeadWhenDue } from '../audit/sign-head.ts'
 import { type Config, loadConfig, VARIABLES } from '../config.ts'
 import { openSetup } from '../dashboard/setup.ts'
 import { recordHeartbeat } from '../db/heartbeat.ts'
@@ -19,7 +20,7 @@ import { warnOfExpiry } from '../wallet/signing.ts'
 import { type Sending, startDispatch } from '../webhooks/dispatch.ts'
 import { addGauges, addTlsGauge } from './gauges.ts'
 import { listen } from './listener.ts'
-import { ACTOR, complain, parseCall, print, table, UsageError } from './output.ts'
+import { ACTOR, parseCall, print, table, UsageError } from './output.ts'
 import { readTlsPair, warnOfExpiredPair } from './tls-pair.ts'
 import { reloadTls } from './tls-reload.ts'
 
@@ -60,6 +61,7 @@ export async function runServe(args: string[]): Promise<number> {
     if (values.json)
       print(JSON.stringify({ listening: service.url, setup_url: setupUrl, ...(firstKey && { test_key: firstKey }) }))
     else print(welcome(service.url, config, setupUrl, firstKey))
+    warnOfOpenings(deps)
     deps.log.info('service.started', { address: service.url })
     const stopUpkeep = startUpkeep(deps)
     const lost = portLost(service, hangUps)
@@ -107,6 +109,7 @@ export async function start(deps: Deps, { demo, sending }: { demo?: Demo; sendin
     await listener.stop()
     throw error
   })
+  await signHeadWhenDue(deps).catch(error => warnUnsigned(deps, error))
   const stopPeriodic = startPeriodic(deps)
   deps.outbox.attach(dispatch)
   return {
@@ -119,6 +122,7 @@ export async function start(deps: Deps, { demo, sending }: { demo?: Demo; sendin
       // New connections are refused at once; what is under way gets its answer, within reason.
       await within(DRAIN_MS, listener.stop(), () => {})
       await dispatch.stop()
+      await signHead(deps).catch(error => warnUnsigned(deps, error))
       // The next start goes on from here; without it from the last record.
       await recordHeartbeat(deps, deps.now()).catch(error =>
         deps.log.warn('heartbeat.not_recorded', { failure: describeFailure(error) }),
@@ -127,6 +131,8 @@ export async function start(deps: Deps, { demo, sending }: { demo?: Demo; sendin
     },
   }
 }
+
+const warnUnsigned = ({ log }: Deps, error: unknown): void => log.warn('audit.not_signed', { failure: describeFailure(error) })
 
 const shownHost = (host: string): string => (host.includes(':') ? `[${host}]` : host)
 
@@ -144,12 +150,7 @@ async function makeFirstKey(deps: Deps): Promise<string | undefined> {
   return key
 }
 
-function welcome(
-  url: string,
-  { publicUrl, dataDir, host, tls }: Config,
-  setupUrl: string | null,
-  firstKey: string | undefined,
-): string {
+function welcome(url: string, { publicUrl, dataDir }: Config, setupUrl: string | null, firstKey: string | undefined): string {
   const lines = [
     '',
     `  Vidimus listens on ${url}`,
@@ -168,10 +169,22 @@ function welcome(
       `      -H "Content-Type: application/json" -d '{"template":"age_over_18"}'`,
     )
   }
-  if (!tls && host !== '127.0.0.1' && host !== 'localhost' && host !== '::1') {
-    complain(`warning: plain http on ${host}; put a TLS proxy in front, or set VIDIMUS_TLS_CERT and VIDIMUS_TLS_KEY`)
-  }
   return [...lines, ''].join('\n')
+}
+
+/** In the log, which is there with --json, too: what this installation lets in or out more than another. */
+function warnOfOpenings({ config: { host, tls, egressAllow }, log }: Pick<Deps, 'config' | 'log'>): void {
+  if (!tls && host !== '127.0.0.1' && host !== 'localhost' && host !== '::1') {
+    const detail = 'plain http; put a TLS proxy in front, or set VIDIMUS_TLS_CERT and VIDIMUS_TLS_KEY'
+    log.warn('service.plain_http', { address: host, detail })
+  }
+  if (egressAllow.length > 0) {
+    const list = egressAllow.map(({ address, prefix, port }) => `${address}/${prefix}:${port}`).join(', ')
+    log.warn('webhooks.private_destinations', {
+      count: egressAllow.length,
+      detail: `VIDIMUS_EGRESS_ALLOW lets them reach ${list}`,
+    })
+  }
 }
 
 /**

@@ -2,7 +2,7 @@ import { isExpired, readKeys } from '../access/keys.ts'
 import type { Environment } from '../access/scopes.ts'
 import { isLoopback } from '../addresses.ts'
 import type { Deps } from '../deps.ts'
-import { readDevices } from '../devices/read.ts'
+import { readDevices, readReused } from '../devices/read.ts'
 import { isoUtc, parseUtcInstant } from '../time.ts'
 import type { Usage } from '../usage/schema.ts'
 import { announce } from '../verifications/announce.ts'
@@ -15,6 +15,7 @@ const WARNING_MS = EXPIRY_WARNING_DAYS * 86_400_000
 const QUOTA_SHARE = 0.8
 const DEVICES_MAX = 10
 const RECEIVERS_MAX = 5
+const REUSE_SHOWN_MS = 7 * 86_400_000
 
 type Place = { tenantId: string; environment: Environment; usage: Usage }
 
@@ -26,6 +27,7 @@ export async function readAttention(deps: Deps, { tenantId, environment, usage }
     ...(await ofCertificate(deps, isLive)),
     ...(isLive ? ofPublicUrl(deps.config.publicUrl) : []),
     ...ofQuota(usage),
+    ...(await ofCopiedTokens(deps, { tenantId, environment })),
     ...(await ofDevices(deps, { tenantId, environment })),
     ...(await ofWebhooks(deps, { tenantId, environment })),
   ]
@@ -68,6 +70,11 @@ function ofPublicUrl(publicUrl: string): Attention[] {
 
 function ofQuota({ verifications_created: used, daily_quota }: Usage): Attention[] {
   return used >= daily_quota * QUOTA_SHARE ? [{ code: 'quota_nearly_used', used, daily_quota }] : []
+}
+
+async function ofCopiedTokens(deps: Deps, owner: { tenantId: string; environment: Environment }): Promise<Attention[]> {
+  const reused = await readReused(deps, owner, { since: deps.now() - REUSE_SHOWN_MS, limit: DEVICES_MAX })
+  return reused.map(({ id, name, revoked_at = '' }) => ({ code: 'token_copied' as const, device_id: id, name, revoked_at }))
 }
 
 async function ofDevices(deps: Deps, owner: { tenantId: string; environment: Environment }): Promise<Attention[]> {

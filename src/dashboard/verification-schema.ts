@@ -16,6 +16,7 @@ export const Attention = Type.Union([
   Exactly({ code: Type.Literal('quota_nearly_used'), used: Type.Integer(), daily_quota: Type.Integer() }),
   Exactly({ code: Type.Literal('public_url_not_https'), public_url: Type.String() }),
   Exactly({ code: Type.Literal('public_url_local'), public_url: Type.String() }),
+  Exactly({ code: Type.Literal('token_copied'), device_id: Type.String(), name: Type.String(), revoked_at: Timestamp }),
   Exactly({ code: Type.Literal('pairing_lapsed'), device_id: Type.String(), name: Type.String(), lapsed_at: Timestamp }),
   /** One for each receiver: what failed lately for good, and what waits for its next attempt. */
   Exactly({

@@ -3,7 +3,7 @@ import { Database } from 'bun:sqlite'
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import type { Random } from '../ids.ts'
 import { createSealer, type Sealer } from '../seal.ts'
-import { databaseFile, keyFileOf, sizeOf } from './files.ts'
+import { databaseFile, giveToOwner, keyFileOf, sizeOf } from './files.ts'
 import { holdDirectory } from './locks.ts'
 import { lostDatabase } from './lost-database.ts'
 import { countApplied, MIGRATIONS, migrate } from './migrate.ts'
@@ -138,6 +138,7 @@ export function makeDirectory(dir: string): void {
 function createDatabase(file: string, keyFile: string, random: Random): void {
   closeSync(openSync(file, 'a', 0o600))
   chmodSync(file, 0o600)
+  giveToOwner(file)
   const sqlite = new Database(file)
   try {
     sqlite.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)

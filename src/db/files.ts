@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, lchownSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 export const databaseFile = (dir: string): string => join(dir, 'vidimus.db')
@@ -9,7 +9,7 @@ export const backupsFolder = (dir: string): string => join(dir, 'backups')
 
 export function makeBackupsFolder(dir: string): string {
   const folder = backupsFolder(dir)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  if (mkdirSync(folder, { recursive: true, mode: 0o700 })) giveToOwner(folder)
   return folder
 }
 
@@ -17,6 +17,20 @@ export const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry:
 
 /** An instant as it stands in the name of a file: 20260304T120000Z. */
 export const stampOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`
+
+/**
+ * What root makes for a service of another user is that user's: it gets the owner of the file it replaces, or of the directory it is in. Links
+ * are not followed, since that user may put them there. A file system that knows no owners needs none.
+ */
+export function giveToOwner(path: string, replaced = ''): void {
+  if (process.getuid?.() !== 0) return
+  try {
+    const { uid, gid } = statSync(existsSync(replaced) ? replaced : dirname(path))
+    lchownSync(path, uid, gid)
+  } catch {
+    // Whoever cannot use it is told which file it is (db/refusal.ts).
+  }
+}
 
 /** Gives a finished file its name, so that after a power cut there is either the whole file or none. */
 export function publish(part: string, target: string): void {

@@ -3,6 +3,7 @@
 import { Database } from 'bun:sqlite'
 import { chmodSync, closeSync, openSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { giveToOwner } from './files.ts'
 import { networkFileSystemOf } from './network-files.ts'
 import { StartRefusal, unusable } from './refusal.ts'
 import { BUSY_TIMEOUT_MS } from './sqlite.ts'
@@ -42,6 +43,7 @@ export function isServerRunning(dir: string): boolean {
 function makeForOwner(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600))
+    giveToOwner(file)
   } catch (error) {
     if ((error as { code?: string }).code !== 'EEXIST') throw error
     if (statSync(file).mode & 0o077) chmodSync(file, 0o600)

@@ -1,4 +1,6 @@
 // Why a directory, a database or a backup is not used: each reason with its exit code, and a line that says what to do.
+import { accessSync, constants, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { MigrationError } from './migrate.ts'
 
 /** Each refusal has an exit code of its own, for scripts that start the service. */
@@ -43,12 +45,41 @@ export function refusalFrom(error: unknown, dir: string, file: string): unknown 
 }
 
 export const unusable = (dir: string, code: string, cause: unknown) =>
-  new StartRefusal('directory_unusable', `cannot use ${dir} (${code})${remedyOf(code)} with VIDIMUS_DATA_DIR`, cause)
+  new StartRefusal(
+    'directory_unusable',
+    `cannot use ${culpritIn(dir, cause)} (${code})${remedyOf(code)} with VIDIMUS_DATA_DIR`,
+    cause,
+  )
+
+/** The file system names the file it refused. SQLite does not: then it is one that this user may not both read and write, if there is any. */
+function culpritIn(dir: string, cause: unknown): string {
+  const { path } = cause as { path?: unknown }
+  return typeof path === 'string' ? path : (closedIn(dir) ?? dir)
+}
+
+function closedIn(dir: string): string | undefined {
+  try {
+    return readdirSync(dir)
+      .map(name => join(dir, name))
+      .find(path => !isOpenToUs(path))
+  } catch {
+    return undefined
+  }
+}
+
+function isOpenToUs(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
 
 const remedyOf = (code: string): string =>
   code === 'EEXIST' || code === 'ENOTDIR'
     ? ': a file is in its place, or above it; choose another'
-    : '; mend its permissions, make room, or choose another'
+    : '; mend its permissions, make room, or choose another directory'
 
 export const damaged = (file: string, cause?: unknown) =>
   new StartRefusal(

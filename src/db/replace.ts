@@ -3,7 +3,7 @@
 // alone.
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { databaseFile, makeBackupsFolder, publish, sizeOf, stampOf, syncDirectory } from './files.ts'
+import { databaseFile, giveToOwner, makeBackupsFolder, publish, sizeOf, stampOf, syncDirectory } from './files.ts'
 
 /** Where the new one is prepared. */
 export const preparedFile = (dir: string): string => `${databaseFile(dir)}.restoring`
@@ -22,6 +22,7 @@ export function discardPrepared(dir: string): void {
 /** Gives the name under which the replaced one is kept, with its log. */
 export function replaceDatabase(dir: string): string | undefined {
   if (sizeOf(`${preparedFile(dir)}-wal`) > 0) throw new Error('the log of the new database is not empty')
+  giveToOwner(preparedFile(dir), databaseFile(dir))
   publish(preparedFile(dir), wholeFile(dir))
   return finishReplacing(dir)
 }

@@ -5,7 +5,7 @@ import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, r
 import { dirname } from 'node:path'
 import type { Random } from '../ids.ts'
 import { createSealer, type Place, type Sealer } from '../seal.ts'
-import { syncDirectory } from './files.ts'
+import { giveToOwner, syncDirectory } from './files.ts'
 import { StartRefusal } from './refusal.ts'
 
 const KEY_BYTES = 32
@@ -72,6 +72,7 @@ export function writeNewKey(keyFile: string, random: Random): Uint8Array {
   writeSync(handle, key)
   fsyncSync(handle)
   closeSync(handle)
+  giveToOwner(newKeyOf(keyFile), keyFile)
   syncDirectory(dirname(keyFile))
   return key
 }

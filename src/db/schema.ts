@@ -154,7 +154,7 @@ export const deviceTokens = sqliteTable(
     /** No refresh goes beyond: counted from the enrolment. Null for a pairing code. */
     familyExpiresAt: time('family_expires_at'),
     spentAt: time('spent_at'),
-    /** The first use of an access token. */
+    /** The first use of an access token; of a refresh token the second one, for which its device was revoked. */
     usedAt: time('used_at'),
     revokedAt: time('revoked_at'),
     /** The pair this one was spent for, readable only with the secret itself; gone as soon as that pair is used. */

@@ -2,7 +2,7 @@ import type { Environment } from '../access/scopes.ts'
 import type { Deps } from '../deps.ts'
 import { presentDevice } from './present.ts'
 import type { Device } from './schema.ts'
-import { listDevices } from './store.ts'
+import { listDevices, listReused } from './store.ts'
 
 /** Newest first. */
 export async function readDevices(
@@ -10,4 +10,13 @@ export async function readDevices(
   owner: { tenantId: string; environment: Environment },
 ): Promise<Device[]> {
   return (await listDevices(db, owner)).map(presentDevice)
+}
+
+/** Revoked after `since` because a spent refresh token of theirs was presented again: somebody has a copy. The latest first. */
+export async function readReused(
+  { db }: Pick<Deps, 'db'>,
+  owner: { tenantId: string; environment: Environment },
+  { since, limit }: { since: number; limit: number },
+): Promise<Device[]> {
+  return (await listReused(db, owner, since, limit)).map(presentDevice)
 }

@@ -6,10 +6,13 @@ import { apiError } from '../http/errors.ts'
 import { isWellFormedSecret } from '../ids.ts'
 import { findReplay, keepReplay, type Presented } from './replay.ts'
 import { revokeIn } from './revoke.ts'
-import { findToken, forgetSealedPair, seeDevice, spendToken, type TokenRow } from './store.ts'
+import { type DeviceRow, findToken, forgetSealedPair, markReused, seeDevice, spendToken, type TokenRow } from './store.ts'
 import { type Exchange, issuePair, REFRESH_PREFIX } from './tokens.ts'
 
 type Refresh = { client: string; token: string; idempotencyKey: string | undefined }
+
+/** The device that was revoked for it. */
+type Reuse = { reusedOf: DeviceRow }
 
 /** Each refresh token works once, by one statement. Whoever comes second with it may be a thief: then the device is revoked outright. */
 export async function refreshDevice(deps: Deps, { client, token, idempotencyKey }: Refresh): Promise<Exchange> {
@@ -24,6 +27,10 @@ export async function refreshDevice(deps: Deps, { client, token, idempotencyKey 
   const exchange = await deps.write(tx => rotate(deps, tx, presented))
   // Only now: a refusal thrown inside the transaction would undo the revocation.
   if (!exchange) throw refused()
+  if ('reusedOf' in exchange) {
+    deps.log.warn('device.token_reused', { tenant: exchange.reusedOf.tenantId, device: exchange.reusedOf.id })
+    throw refused()
+  }
   deps.networks.note(client)
   return exchange
 }
@@ -31,7 +38,7 @@ export async function refreshDevice(deps: Deps, { client, token, idempotencyKey 
 /** Unknown, expired, spent and revoked ones get one answer. */
 const refused = () => apiError('invalid_refresh_token')
 
-async function rotate(deps: Deps, tx: Db, presented: Presented): Promise<Exchange | undefined> {
+async function rotate(deps: Deps, tx: Db, presented: Presented): Promise<Exchange | Reuse | undefined> {
   const at = deps.now()
   const spent = await spendToken(tx, presented, at)
   if (!spent) return await repeatOrRevoke(deps, tx, presented, at)
@@ -42,12 +49,15 @@ async function rotate(deps: Deps, tx: Db, presented: Presented): Promise<Exchang
   return { pair, replayed: false }
 }
 
-async function repeatOrRevoke(deps: Deps, tx: Db, presented: Presented, at: number): Promise<Exchange | undefined> {
+async function repeatOrRevoke(deps: Deps, tx: Db, presented: Presented, at: number): Promise<Exchange | Reuse | undefined> {
   const pair = await findReplay(deps, tx, presented, at)
   if (pair) return { pair, replayed: true }
   const token = await findToken(tx, presented)
-  if (token && token.spentAt !== null) await revokeIn(deps, tx, token, { at, actor: 'system', reason: 'refresh_reuse' })
-  return undefined
+  if (!token || token.spentAt === null) return undefined
+  const reusedOf = await revokeIn(deps, tx, token, { at, actor: 'system', reason: 'refresh_reuse' })
+  if (!reusedOf) return undefined
+  await markReused(tx, token, at)
+  return { reusedOf }
 }
 
 function familyEnd({ familyExpiresAt }: TokenRow): number {

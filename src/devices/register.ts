@@ -3,6 +3,7 @@ import type { Environment } from '../access/scopes.ts'
 import type { Deps } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
 import { newDeviceId, newPairingCode } from '../ids.ts'
+import { findNameProblem } from './name-problem.ts'
 import { readPairingCode } from './pairing-code.ts'
 import { PAIRING_TTL_SECONDS_DEFAULT, type RegisterDevice } from './schema.ts'
 import { type DeviceRow, findNewestCreation, insertDevice, insertToken, liveCodes } from './store.ts'
@@ -22,6 +23,8 @@ export async function registerDevice(
   { name, allowed_templates, pairing_ttl_seconds = PAIRING_TTL_SECONDS_DEFAULT }: RegisterDevice,
   actor: string,
 ): Promise<Registration> {
+  const problem = findNameProblem(name)
+  if (problem) throw apiError('invalid_request', { message: `name: ${problem}` })
   const pairingCode = newPairingCode(deps.random)
   const { hash } = readPairingCode(deps, pairingCode)!
   const device = await deps.write(async tx => {

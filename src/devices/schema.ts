@@ -10,7 +10,7 @@ export const TEMPLATE_CHARS_MAX = 64
 const Name = Text({
   minLength: 1,
   maxLength: NAME_CHARS_MAX,
-  description: 'Your label for it; the actor in the audit trail.',
+  description: 'Your label for it; the actor in the audit trail. In one line, with something to be seen.',
   examples: ['Till 1'],
 })
 

@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, gt, inArray, isNull, lte, min, ne, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, exists, gt, inArray, isNotNull, isNull, lte, min, ne, sql } from 'drizzle-orm'
 import type { Db } from '#db'
 import { devices, deviceTokens } from '#schema'
 import { prepared } from '../db/statements.ts'
@@ -119,6 +119,34 @@ export async function revokeTokens(tx: Db, { deviceId, tenantId }: DeviceKey, at
     .update(deviceTokens)
     .set({ revokedAt: at, replaySealed: null })
     .where(and(eq(deviceTokens.deviceId, deviceId), eq(deviceTokens.tenantId, tenantId), isNull(deviceTokens.revokedAt)))
+}
+
+/** A spent refresh token that was presented again. */
+export async function markReused(tx: Db, { hash }: TokenRow, at: number): Promise<void> {
+  await tx.update(deviceTokens).set({ usedAt: at }).where(eq(deviceTokens.hash, hash))
+}
+
+/** Devices that were revoked for that, the latest first. */
+export async function listReused(db: Db, { tenantId, environment }: Owner, since: number, limit: number): Promise<DeviceRow[]> {
+  const reused = db
+    .select({ id: deviceTokens.deviceId })
+    .from(deviceTokens)
+    .where(
+      and(
+        eq(deviceTokens.deviceId, devices.id),
+        eq(deviceTokens.tenantId, devices.tenantId),
+        eq(deviceTokens.kind, 'refresh'),
+        isNotNull(deviceTokens.usedAt),
+      ),
+    )
+  return await db
+    .select()
+    .from(devices)
+    .where(
+      and(eq(devices.tenantId, tenantId), eq(devices.environment, environment), gt(devices.revokedAt, since), exists(reused)),
+    )
+    .orderBy(desc(devices.revokedAt))
+    .limit(limit)
 }
 
 const insertTokenRow = prepared(db =>

@@ -11,9 +11,15 @@ export function clientAddress(peer: string, forwardedFor: string | null, trusted
   const hops = forwardedFor
     .split(',')
     .slice(-HOPS_MAX)
-    .map(hop => hop.trim())
+    .map(hop => withoutPort(hop.trim()))
   const client = hops.findLast(hop => !contains(trustedProxies, hop))
   return client && isIP(client) ? client : peer
+}
+
+/** Some proxies write the port of the client, too. A bare IPv6 address has no port: its last group would be taken for one. */
+function withoutPort(hop: string): string {
+  const [, bracketed, plain] = /^(?:\[([^\]]*)\](?::\d{1,5})?|([\d.]+):\d{1,5})$/.exec(hop) ?? []
+  return bracketed !== undefined && isIP(bracketed) === 6 ? bracketed : (plain ?? hop)
 }
 
 /** What a budget counts as one client: an IPv4 address, or an IPv6 customer's whole /64. */

@@ -5,7 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readErasures } from '../audit/erasures.ts'
-import { backupsFolder, makeBackupsFolder, publish } from '../db/files.ts'
+import { backupsFolder, giveToOwner, makeBackupsFolder, publish } from '../db/files.ts'
 import type { Deps } from '../deps.ts'
 
 export type Erasures = {
@@ -101,5 +101,6 @@ export function readErasureLog(file: string): ErasureLog | undefined {
 export function writeErasureLog(file: string, { since, subjects }: ErasureLog): void {
   const lines = [...subjects].map(([subject, at]) => `${subject} ${at}\n`)
   writeFileSync(`${file}.part`, `vidimus erasures since ${since}\n${lines.join('')}`, { mode: 0o600 })
+  giveToOwner(`${file}.part`, file)
   publish(`${file}.part`, file)
 }

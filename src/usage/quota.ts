@@ -3,13 +3,17 @@ import { apiError } from '../http/errors.ts'
 import { secondsToUtcMidnight, utcDay } from '../time.ts'
 import { addToDay, chargeDay } from './store.ts'
 
+/** Midnight would not help. */
+const NO_QUOTA = 'The daily quota of this tenant is 0; whoever operates the service can change it.'
+
 /** What a charge left of the day's budget. */
 export type Charge = { quota: number; created: number; secondsToReset: number }
 
 /** Counts one creation at `at` against the tenant's day, inside the transaction of the creation itself. */
 export async function chargeOne(tx: Db, tenantId: string, quota: number, at: number): Promise<Charge> {
   const secondsToReset = secondsToUtcMidnight(at)
-  const created = quota > 0 ? await countOne(tx, tenantId, utcDay(at), quota) : undefined
+  if (quota <= 0) throw apiError('quota_exceeded', { message: NO_QUOTA, retryAfter: secondsToReset })
+  const created = await countOne(tx, tenantId, utcDay(at), quota)
   if (created === undefined) throw apiError('quota_exceeded', { retryAfter: secondsToReset })
   return { quota, created, secondsToReset }
 }

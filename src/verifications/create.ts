@@ -13,8 +13,25 @@ import { presentOpened, type SessionSecrets, secretsPlace } from './present.ts'
 import { type CreateVerification, METADATA_KEY_CHARS_MAX, TTL_SECONDS_DEFAULT, type Verification } from './schema.ts'
 import { insertVerification, newestCreation, type VerificationRow } from './store.ts'
 
-/** Schemes that would run as code, or read files, in whatever opens them. */
-const REDIRECT_SCHEMES_REFUSED = ['javascript:', 'data:', 'vbscript:', 'file:', 'blob:', 'about:', 'view-source:']
+/** Schemes that would run as code, read files or start something else in whatever opens them: none leads back to a shop or its app. */
+const REDIRECT_SCHEMES_REFUSED = [
+  'about:',
+  'blob:',
+  'data:',
+  'file:',
+  'filesystem:',
+  'ftp:',
+  'intent:',
+  'jar:',
+  'javascript:',
+  'mailto:',
+  'sms:',
+  'tel:',
+  'vbscript:',
+  'view-source:',
+  'ws:',
+  'wss:',
+]
 
 export type Creation =
   | { verification: Verification; replayed: true }

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { authenticate } from '../../src/access/authenticate.ts'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import { createVerification as create, shareCreations } from '../../src/verifications/create.ts'
-import { createVerification, startApp } from '../helpers/app.ts'
+import { createVerification, type ErrorBody, startApp } from '../helpers/app.ts'
 
 const DAY_MS = 86_400_000
 
@@ -105,6 +105,18 @@ test('the day turns at UTC midnight', async () => {
     verifications_created: 0,
     recent: [{ day: '2028-02-28', verifications_created: 1 }],
   })
+})
+
+test('a quota of 0 is refused as what it is: midnight does not help, whoever operates the service does', async () => {
+  const app = await startApp()
+  const { key } = await app.tenant({ name: 'Closed shop', dailyQuota: 0 })
+  const { key: used } = await app.tenant({ name: 'Busy shop', dailyQuota: 1 })
+  const ask = (own: string) => app.call<ErrorBody>('POST', '/v1/verifications', { key: own, body: { template: 'age_over_18' } })
+  const closed = await ask(key)
+  expect([closed.status, closed.body.error.code]).toEqual([429, 'quota_exceeded'])
+  expect(closed.body.error.message).toBe('The daily quota of this tenant is 0; whoever operates the service can change it.')
+  expect((await ask(used)).status).toBe(201)
+  expect((await ask(used)).body.error.message).toContain('UTC midnight')
 })
 
 test('a clock that steps back over midnight opens no second quota', async () => {

@@ -33,6 +33,17 @@ const createBody = fc
   })
   .map(({ asked, ...rest }) => defined({ ...asked, ...rest }))
 
+const till = {
+  body: fc.record(
+    {
+      name: fc.constantFrom('Till 1', 'x', '  Kasse 2 ', 'صندوق ۳', '👩‍💻'.repeat(12)),
+      allowed_templates: fc.array(fc.string({ minLength: 1, maxLength: 64, size: 'small' }), { minLength: 1, maxLength: 20 }),
+      pairing_ttl_seconds: fc.integer({ min: 60, max: 86_400 }),
+    },
+    { requiredKeys: ['name', 'allowed_templates'] },
+  ),
+}
+
 const env = { environment: fc.constantFrom('test', 'test', 'test', 'live') }
 const inEnvironment = fc.record(env)
 const nothing = { body: fc.constant({}) }
@@ -75,6 +86,7 @@ const MEANINGS: Record<string, Partial<Meaning>> = {
     body: fc.constantFrom('adult', 'minor', 'expired').map(persona => ({ persona, holder_key: HOLDER_KEY })),
   },
   'GET /till/data': { who: 'device' },
+  'POST /v1/devices': till,
   'POST /v1/devices/enroll': { body: fc.constantFrom(SECRET, `${SECRET} `).map(pairing_code => ({ pairing_code })) },
   'POST /v1/devices/token': { body: fc.constant({ refresh_token: SECRET }) },
   'GET /dashboard/api/entrance': STRANGER,
@@ -100,6 +112,7 @@ const MEANINGS: Record<string, Partial<Meaning>> = {
   'POST /dashboard/api/tenants/{tenant}/templates/check': { body: fc.record({ query: dcqlQuery }) },
   'GET /dashboard/api/tenants/{tenant}/verifications/{id}': { query: inEnvironment },
   'DELETE /dashboard/api/tenants/{tenant}/verifications/{id}': { query: inEnvironment, ...nothing },
+  'POST /dashboard/api/tenants/{tenant}/devices': till,
   'DELETE /dashboard/api/tenants/{tenant}/devices/{id}': { query: inEnvironment, ...nothing },
   'GET /dashboard/api/tenants/{tenant}/deliveries/{id}': { query: inEnvironment },
   'POST /dashboard/api/tenants/{tenant}/deliveries/{id}/replay': { query: inEnvironment, ...nothing },

@@ -54,11 +54,30 @@ describe('behind trusted proxies', () => {
     }
   })
 
-  test('an entry with a port, brackets or a name is not taken for an address', () => {
+  test('a client or a proxy that is written with its port is known by its address alone', () => {
+    for (const [header, client] of [
+      ['198.51.100.7:1234', '198.51.100.7'],
+      ['192.0.2.66:1, 198.51.100.7:65535', '198.51.100.7'],
+      ['[2001:db8::7]:443', '2001:db8::7'],
+      ['[2001:db8::7]', '2001:db8::7'],
+      ['2001:db8::7:443', '2001:db8::7:443'],
+      ['198.51.100.7:1234, 10.0.0.2:443, [fd00::2]:443', '198.51.100.7'],
+    ] as const) {
+      expect([header, from(PROXY, header)]).toEqual([header, client])
+    }
+  })
+
+  test('an entry that is a name, or an address with anything but a port, is not taken for an address', () => {
     for (const entry of [
-      '198.51.100.7:443',
-      '[2001:db8::7]',
-      '[2001:db8::7]:443',
+      '198.51.100.7:',
+      '198.51.100.7:443:1',
+      '198.51.100.7:123456',
+      '198.51.100.7:http',
+      '[198.51.100.7]:443',
+      '[2001:db8::7]443',
+      '[2001:db8::7',
+      '[]:443',
+      'shop.example:443',
       'shop.example',
       '198.51.100',
       '0x7f.1',

@@ -1,6 +1,6 @@
 // `vidimus rekey`: afterwards only the new key opens the database, and a kill anywhere leaves a key that does.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { REFUSALS } from '../../src/db/refusal.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
@@ -112,6 +112,21 @@ describe('a new master key', () => {
     expect([missing.exitCode, existsSync(none)]).toEqual([1, false])
     expect(missing.stderr).toMatch(/^vidimus: there is no database in [^\n]+VIDIMUS_DATA_DIR\n$/)
   })
+})
+
+test('a master key that is a link is refused with what to do; link, key and database stay', async () => {
+  const own = copyOf(dir)
+  const elsewhere = join(temporaryDir(), 'kept.key')
+  renameSync(keyOf(own), elsewhere)
+  symlinkSync(elsewhere, keyOf(own))
+  const before = [contentOf(own), readFileSync(elsewhere, 'hex')]
+  const { exitCode, stderr } = await vidimus(own, ['rekey'])
+  expect(exitCode).toBe(1)
+  expect(stderr).toMatch(/^vidimus: [^\n]+ is a link to [^\n]+; put the key itself in its place, run this again, [^\n]+\n$/)
+  expect(stderr).toContain(elsewhere)
+  expect([contentOf(own), readFileSync(elsewhere, 'hex')]).toEqual(before)
+  expect(lstatSync(keyOf(own)).isSymbolicLink()).toBe(true)
+  expect(await purposeIn(own)).toBe('to sell a bottle')
 })
 
 test(`killed ${HOW}, the directory opens with what is there, and the next rekey is done`, async () => {

@@ -72,6 +72,12 @@ function useTelling(): (attention: Attention) => Told {
         return { sentence: words.public_url_not_https.sentence(attention.public_url), action, href: installation }
       case 'public_url_local':
         return { sentence: words.public_url_local.sentence(attention.public_url), action, href: installation }
+      case 'token_copied':
+        return {
+          sentence: words.token_copied.sentence(attention.name, when(attention.revoked_at)),
+          action,
+          href: hrefTo('devices'),
+        }
       case 'pairing_lapsed':
         return { sentence: words.pairing_lapsed.sentence(attention.name), action, href: hrefTo('devices') }
       case 'webhook_failing':

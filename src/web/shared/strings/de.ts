@@ -351,6 +351,11 @@ export const dashboard: typeof en.dashboard = {
         sentence: url => `Telefone erreichen ${url} nicht: So heißt nur dieser Rechner für sich selbst.`,
         action: 'Installation ansehen',
       },
+      token_copied: {
+        sentence: (name, when) =>
+          `Ein kopiertes Token des Geräts „${name}“ wurde ${when} benutzt, deshalb ist das Gerät gesperrt. Koppeln Sie es neu.`,
+        action: 'Geräte ansehen',
+      },
       pairing_lapsed: {
         sentence: name => `Das Gerät „${name}“ wurde nie gekoppelt, und sein Code ist abgelaufen.`,
         action: 'Geräte ansehen',

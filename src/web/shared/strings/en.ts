@@ -444,6 +444,11 @@ export const dashboard = {
         sentence: (url: string) => `Phones cannot reach ${url}: it is a name of this machine only.`,
         action: 'See the installation',
       },
+      token_copied: {
+        sentence: (name: string, when: string) =>
+          `A copied token of the device “${name}” was used ${when}, so the device was revoked. Pair it again.`,
+        action: 'See the devices',
+      },
       pairing_lapsed: {
         sentence: (name: string) => `The device “${name}” was never paired, and its code has run out.`,
         action: 'See the devices',

@@ -1,0 +1,62 @@
+// When the head of the audit chain is signed: a service that is never up for an hour has signed checkpoints, too.
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import { findLastCheckpoint } from '../../src/audit/store.ts'
+import { createVerification, startApp, type TestApp } from '../helpers/app.ts'
+import { serve, stopServing, vidimusJson } from '../helpers/cli.ts'
+import { copyOf, one } from '../helpers/directories.ts'
+
+setDefaultTimeout(60_000)
+afterAll(stopServing)
+
+const HOUR_MS = 3_600_000
+
+type Verdict = { ok: boolean; count: number; signed_to: number }
+
+const signedTo = async ({ deps }: TestApp) => (await findLastCheckpoint(deps.db))?.seq ?? 0
+
+test('a stop in order signs everything up to the last record, once', async () => {
+  const app = await startApp({ now: Date.now() })
+  const { key } = await app.tenant()
+  await createVerification(app, key)
+  expect(await signedTo(app)).toBe(0)
+  await app.stop()
+  const verdict = await vidimusJson<Verdict>(app.dir, 'audit', 'verify')
+  expect(verdict).toMatchObject({ ok: true, signed_to: verdict.count })
+
+  const again = await startApp({ dir: app.dir, now: app.clock.now() + 2 * HOUR_MS })
+  await again.stop()
+  expect(one(join(app.dir, 'vidimus.db'), 'SELECT count(*) FROM audit_checkpoints')).toBe(1)
+})
+
+test('a signal to stop is a stop in order', async () => {
+  const app = await startApp({ now: Date.now() })
+  await app.stop()
+  await vidimusJson(app.dir, 'tenant', 'create', '--name', 'Shop')
+  const server = await serve(app.dir)
+  await vidimusJson(app.dir, 'tenant', 'create', '--name', 'Bar')
+  server.process.kill('SIGTERM')
+  expect(await server.process.exited).toBe(0)
+  const verdict = await vidimusJson<Verdict>(app.dir, 'audit', 'verify')
+  expect(verdict).toMatchObject({ ok: true, signed_to: verdict.count })
+  expect(verdict.count).toBeGreaterThan(1)
+})
+
+test('a start signs what a kill left unsigned, when nothing is signed yet or the last checkpoint is an hour old; not before', async () => {
+  const app = await startApp()
+  const { key } = await app.tenant()
+  await createVerification(app, key)
+  const first = await startApp({ dir: copyOf(app.dir), now: app.clock.now() })
+  const signed = await signedTo(first)
+  expect(signed).toBeGreaterThan(0)
+
+  await createVerification(first, key)
+  const soon = await startApp({ dir: copyOf(first.dir), now: first.clock.now() + HOUR_MS - 1 })
+  expect(await signedTo(soon)).toBe(signed)
+  const late = await startApp({ dir: copyOf(first.dir), now: first.clock.now() + HOUR_MS })
+  expect(await signedTo(late)).toBeGreaterThan(signed)
+})
+
+test('a first start, without any record, signs nothing', async () => {
+  expect(await signedTo(await startApp())).toBe(0)
+})

@@ -1,0 +1,45 @@
+// `vidimus audit export FILE --force`: what takes the place of an older file is as closed as a new one.
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createVerification, startApp, temporaryDir } from '../helpers/app.ts'
+import { vidimus, vidimusJson } from '../helpers/cli.ts'
+import { modeOf, namesIn } from '../helpers/directories.ts'
+
+setDefaultTimeout(60_000)
+
+test('an export that replaces a file is for its owner only, whatever the mode of the file was, also behind a link', async () => {
+  const dir = await directoryWithRecords()
+  const folder = temporaryDir()
+  const target = join(folder, 'audit.jsonl')
+  const link = join(folder, 'link.jsonl')
+  symlinkSync(target, link)
+  for (const name of [target, link]) {
+    writeFileSync(target, 'old')
+    chmodSync(target, 0o644)
+    expect(await vidimusJson<object>(dir, 'audit', 'export', name, '--force')).toMatchObject({ ok: true, file: name })
+    expect([name, modeOf(target)]).toEqual([name, '600'])
+    expect(readFileSync(target, 'utf8')).toContain('to sell a bottle')
+  }
+  expect(namesIn(folder)).toEqual(['audit.jsonl', 'link.jsonl'])
+})
+
+test('an export that cannot be written leaves what is there, and nothing beside it', async () => {
+  const dir = await directoryWithRecords()
+  const folder = temporaryDir()
+  mkdirSync(join(folder, 'mine'))
+  for (const name of [join(folder, 'mine'), join(folder, 'nowhere', 'audit.jsonl')]) {
+    const { exitCode, stderr } = await vidimus(dir, ['audit', 'export', name, '--force'])
+    expect([name, exitCode]).toEqual([name, 1])
+    expect(stderr).toBe(`vidimus: cannot write ${name}; give a path in a directory that exists and is yours\n`)
+  }
+  expect(readdirSync(folder, { recursive: true })).toEqual(['mine'])
+})
+
+async function directoryWithRecords(): Promise<string> {
+  const app = await startApp({ now: Date.now() })
+  const { key } = await app.tenant()
+  await createVerification(app, key, { purpose: 'to sell a bottle' })
+  await app.stop()
+  return app.dir
+}

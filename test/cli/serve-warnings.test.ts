@@ -1,0 +1,49 @@
+// What an installation lets in or out more than another is told at every start, to people and to programs.
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { temporaryDir } from '../helpers/app.ts'
+import { MAIN } from '../helpers/cli.ts'
+
+setDefaultTimeout(60_000)
+
+const started = new Set<{ kill(signal: 'SIGKILL'): void; exited: Promise<number> }>()
+afterAll(async () => {
+  for (const child of started) child.kill('SIGKILL')
+  await Promise.all([...started].map(({ exited }) => exited))
+})
+
+type Line = { level: string; event: string; address?: string; count?: number; detail?: string }
+
+/** The warnings up to the line that says that the service has started. */
+async function warningsOf(flags: string[], env: Record<string, string>): Promise<Line[]> {
+  const { PATH = '', HOME = '' } = process.env
+  const child = Bun.spawn([process.execPath, MAIN, 'serve', ...flags], {
+    env: { PATH, HOME, PORT: '0', VIDIMUS_DATA_DIR: temporaryDir(), ...env },
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'pipe',
+  })
+  started.add(child)
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of child.stderr) {
+    text += decoder.decode(chunk, { stream: true })
+    if (/service\.started.*\n/.test(text)) break
+  }
+  child.kill('SIGKILL')
+  const lines = text.split('\n').filter(line => line.startsWith('{'))
+  return lines.map(line => JSON.parse(line) as Line).filter(({ level, event }) => level === 'warn' && event !== 'files.limit_low')
+}
+
+test.each([[['--json']], [[]]])('serve %j warns of plain http on a network, and names every private destination', async flags => {
+  const allowed = '192.168.10.20:8443, [fd12::7]:443'
+  const [plain, egress, ...rest] = await warningsOf(flags, { HOST: '0.0.0.0', VIDIMUS_EGRESS_ALLOW: allowed })
+  expect(plain).toMatchObject({ event: 'service.plain_http', address: '0.0.0.0' })
+  expect(plain?.detail).toContain('VIDIMUS_TLS_CERT')
+  expect(egress).toMatchObject({ event: 'webhooks.private_destinations', count: 2 })
+  expect(egress?.detail).toContain('VIDIMUS_EGRESS_ALLOW lets them reach 192.168.10.20/32:8443, fd12::7/128:443')
+  expect(rest).toEqual([])
+})
+
+test('on this machine alone, and with no private destination, there is nothing to warn of', async () => {
+  expect(await warningsOf(['--json'], {})).toEqual([])
+})

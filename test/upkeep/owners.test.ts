@@ -1,0 +1,91 @@
+// What root does in the data directory of a service that runs as somebody else: that service still starts, or is told which file keeps it from it.
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { chownSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { REFUSALS } from '../../src/db/refusal.ts'
+import { createVerification, startApp, temporaryDir } from '../helpers/app.ts'
+import { serve, stopServing, vidimus, vidimusJson } from '../helpers/cli.ts'
+import { copyOf } from '../helpers/directories.ts'
+
+setDefaultTimeout(180_000)
+afterAll(stopServing)
+
+const SERVICE = 65_534
+const AS_SERVICE = ['setpriv', `--reuid=${SERVICE}`, `--regid=${SERVICE}`, '--clear-groups']
+
+const isRoot = process.getuid?.() === 0
+const canBeService = isRoot && runsAsService()
+if (!isRoot) process.stderr.write('SKIPPED: only root can make files of somebody else\n')
+else if (!canBeService) process.stderr.write(`SKIPPED: user ${SERVICE} cannot run ${process.execPath} here\n`)
+
+function runsAsService(): boolean {
+  const { success } = Bun.spawnSync([...AS_SERVICE, process.execPath, '--version'], { stderr: 'ignore' })
+  return success
+}
+
+let dir: string
+let backup: string
+
+beforeAll(async () => {
+  const app = await startApp({ now: Date.now() })
+  const { key } = await app.tenant()
+  await createVerification(app, key)
+  await app.stop()
+  dir = app.dir
+  backup = join(temporaryDir(), 'backup.db')
+  await vidimusJson(dir, 'backup', backup)
+})
+
+const pathsIn = (own: string) => ['', ...readdirSync(own, { recursive: true }).map(String)].map(name => join(own, name))
+
+function ofService(): string {
+  const own = copyOf(dir)
+  for (const path of pathsIn(own)) chownSync(path, SERVICE, SERVICE)
+  return own
+}
+
+const foreignIn = (own: string) => pathsIn(own).filter(path => statSync(path).uid !== SERVICE || statSync(path).gid !== SERVICE)
+
+async function expectStart(own: string): Promise<void> {
+  if (!canBeService) return
+  const server = await serve(own, [], {}, AS_SERVICE)
+  expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
+  server.process.kill('SIGKILL')
+  await server.process.exited
+}
+
+test.if(isRoot)('after a rekey by root the new master key is of the owner of the old one, and the service starts', async () => {
+  const own = ofService()
+  await vidimusJson(own, 'rekey')
+  expect(foreignIn(own)).toEqual([])
+  await expectStart(own)
+})
+
+test.if(isRoot)('after a restore by root everything is of the owner of what was there, and the service starts', async () => {
+  const own = ofService()
+  rmSync(join(own, 'backups'), { recursive: true, force: true })
+  await vidimusJson(own, 'restore', backup)
+  expect(readdirSync(join(own, 'backups'))).toContain('erasures.log')
+  expect(foreignIn(own)).toEqual([])
+  await expectStart(own)
+})
+
+test.if(isRoot)('after a restore by root into a directory that has only the master key, everything is of its owner', async () => {
+  const own = ofService()
+  for (const name of readdirSync(own)) if (name !== 'master.key') rmSync(join(own, name), { recursive: true })
+  await vidimusJson(own, 'restore', backup, '--without-erasures')
+  expect(readdirSync(own)).toContain('server.lock')
+  expect(foreignIn(own)).toEqual([])
+  await expectStart(own)
+})
+
+test.if(canBeService)('a file that the service may not use is named by its refusal, whoever found it', async () => {
+  for (const name of ['master.key', 'vidimus.db', 'server.lock']) {
+    const own = ofService()
+    chownSync(join(own, name), 0, 0)
+    const { exitCode, stderr } = await vidimus(own, ['serve'], { PORT: '0' }, AS_SERVICE)
+    expect([name, exitCode]).toEqual([name, REFUSALS.directory_unusable])
+    expect(stderr).toMatch(/^vidimus: cannot use [^\n]+; mend its permissions, [^\n]+ VIDIMUS_DATA_DIR\n$/)
+    expect(stderr).toContain(`cannot use ${join(own, name)} (`)
+  }
+})
