@@ -3,7 +3,7 @@ import { afterAll, describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { Device } from '../../src/devices/schema.ts'
 import { cleanUp } from '../helpers/app.ts'
-import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
+import { browserTest, expectAccessible, hasNoRing, isFocused, shoot } from '../helpers/browser.ts'
 import { PASSWORD } from '../helpers/dashboard.ts'
 import { enter, startForBrowser } from '../helpers/dashboard-page.ts'
 import { enroll, pair } from '../helpers/devices.ts'
@@ -210,6 +210,37 @@ browserTest('on a screen of any width a row tells its name in full, and everythi
   await expectTold(page, till, [till, titles, 'Active', /this minute|1 minute ago|Never/])
   await expectAccessible(page)
   await shoot(page, 'dashboard-devices-long')
+})
+
+browserTest('a dialog that shows its result keeps the focus at its heading, from where Tab goes on inside', async openPage => {
+  const app = await startForBrowser()
+  await app.tenant()
+  const { page } = await enter(app, openPage, '/dashboard/keys')
+  const dialog = page.getByRole('dialog')
+  await page.getByRole('button', { name: 'Create key' }).press('Enter')
+  await dialog.getByRole('button', { name: 'Create key' }).press('Enter')
+  await isFocused(dialog.getByRole('heading', { name: 'Your new key' }))
+  await hasNoRing(page)
+  await page.keyboard.press('Tab')
+  await isFocused(dialog.getByRole('button', { name: 'Copy the key' }))
+  await dialog.getByRole('button', { name: 'I have copied it' }).press('Enter')
+  await page
+    .getByRole('button', { name: /^Roll/ })
+    .first()
+    .press('Enter')
+  await dialog.getByRole('button', { name: 'Make the new key' }).press('Enter')
+  await isFocused(dialog.getByRole('heading', { name: 'Your new key' }))
+
+  await page.goto('/dashboard/devices')
+  await page.getByRole('button', { name: 'Register device' }).press('Enter')
+  await dialog.getByLabel('Name', { exact: true }).fill('Till 1')
+  await dialog.getByLabel('Name', { exact: true }).press('Enter')
+  await isFocused(dialog.getByRole('heading', { name: 'Pair “Till 1”' }))
+  await dialog.getByRole('button', { name: 'Done' }).focus()
+  expect((await enroll(app, (await dialog.locator('.pairing-code').textContent()) ?? '')).status).toBe(200)
+  await dialog.getByText('Paired. The device is ready.').waitFor()
+  await isFocused(dialog.getByRole('heading', { name: 'Pair “Till 1”' }))
+  await hasNoRing(page)
 })
 
 describe('a device', () => {
