@@ -224,10 +224,7 @@ browserTest('a dialog that shows its result keeps the focus at its heading, from
   await page.keyboard.press('Tab')
   await isFocused(dialog.getByRole('button', { name: 'Copy the key' }))
   await dialog.getByRole('button', { name: 'I have copied it' }).press('Enter')
-  await page
-    .getByRole('button', { name: /^Roll/ })
-    .first()
-    .press('Enter')
+  await page.getByRole('button', { name: /^Roll/ }).first().press('Enter')
   await dialog.getByRole('button', { name: 'Make the new key' }).press('Enter')
   await isFocused(dialog.getByRole('heading', { name: 'Your new key' }))
 
