@@ -1,18 +1,13 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { useArrival } from './arrival.ts'
 
 type Props = { title: string; intro?: ComponentChildren; actions?: ComponentChildren; children: ComponentChildren }
-
-/** The first view after loading leaves the focus to the browser; every further one says where one is now. */
-let isFirst = true
 
 /** A view: its heading, what can be done here, and the rest. */
 export function Page({ title, intro, actions, children }: Props) {
   const heading = useRef<HTMLHeadingElement>(null)
-  useEffect(() => {
-    if (!isFirst) heading.current?.focus()
-    isFirst = false
-  }, [])
+  useArrival(() => heading.current)
   useEffect(() => {
     document.title = `${title} · Vidimus`
   }, [title])
