@@ -1,13 +1,12 @@
 import { afterAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { source as axeSource } from 'axe-core'
-import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 
 /** The first is the same engine without a desktop's worth of processes: it costs half. */
 const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
 const EXECUTABLE = process.env.CHROMIUM ?? NAMES.map(name => Bun.which(name)).find(found => found !== null)
 const TIMEOUT_MS = 60_000
-const FOCUS_TRIES = 300
 
 let running: Promise<Browser> | undefined
 
@@ -91,22 +90,6 @@ export async function shoot(page: Page, name: string): Promise<void> {
   }
   await page.emulateMedia({ colorScheme: null })
   if (before) await page.setViewportSize(before)
-}
-
-/** Waits until it has the focus. */
-export async function isFocused(element: Locator): Promise<void> {
-  const page = element.page()
-  await element.waitFor()
-  for (let i = 0; i < FOCUS_TRIES; i++) {
-    if (await element.evaluate(each => each === document.activeElement)) return
-    await page.evaluate(() => new Promise(drawn => requestAnimationFrame(drawn)))
-  }
-  throw new Error(`${element} has no focus, but: ${await page.evaluate(() => document.activeElement?.outerHTML.slice(0, 200))}`)
-}
-
-/** What only a script can give the focus shows none. */
-export async function hasNoRing(page: Page): Promise<void> {
-  expect(await page.evaluate(() => getComputedStyle(document.activeElement ?? document.body).outlineStyle)).toBe('none')
 }
 
 type Violation = { id: string; help: string; nodes: { target: string[]; failureSummary: string }[] }

@@ -4,9 +4,10 @@ import type { Page } from 'playwright-core'
 import { openSetup } from '../../src/dashboard/setup.ts'
 import { inviteUser } from '../../src/dashboard/users.ts'
 import { cleanUp, until } from '../helpers/app.ts'
-import { browserTest, expectAccessible, hasNoRing, isFocused, shoot } from '../helpers/browser.ts'
+import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
 import { openBrowser, PASSWORD } from '../helpers/dashboard.ts'
 import { enter, OWNER, startForBrowser } from '../helpers/dashboard-page.ts'
+import { hasNoRing, isFocused } from '../helpers/focus.ts'
 
 afterAll(cleanUp)
 

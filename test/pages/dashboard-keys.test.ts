@@ -3,10 +3,11 @@ import { afterAll, describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { Device } from '../../src/devices/schema.ts'
 import { cleanUp } from '../helpers/app.ts'
-import { browserTest, expectAccessible, hasNoRing, isFocused, shoot } from '../helpers/browser.ts'
+import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
 import { PASSWORD } from '../helpers/dashboard.ts'
 import { enter, startForBrowser } from '../helpers/dashboard-page.ts'
 import { enroll, pair } from '../helpers/devices.ts'
+import { hasNoRing, isFocused } from '../helpers/focus.ts'
 
 afterAll(cleanUp)
 
@@ -238,6 +239,28 @@ browserTest('a dialog that shows its result keeps the focus at its heading, from
   await dialog.getByText('Paired. The device is ready.').waitFor()
   await isFocused(dialog.getByRole('heading', { name: 'Pair “Till 1”' }))
   await hasNoRing(page)
+})
+
+browserTest('a row that goes, or a list that comes, leaves the focus at the heading of the page', async openPage => {
+  const app = await startForBrowser()
+  const { key } = await app.tenant()
+  const { page } = await enter(app, openPage, '/dashboard/keys')
+  const dialog = page.getByRole('dialog')
+  await page.getByRole('button', { name: /^Revoke/ }).press('Enter')
+  await dialog.getByLabel(/To confirm, type/).fill(key.slice(0, 12))
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Show 1 ended' }).waitFor()
+  await isFocused(page.getByRole('heading', { name: 'API keys', level: 1 }))
+  await hasNoRing(page)
+  await page.goto('/dashboard/devices')
+  await page.getByRole('button', { name: 'Register device' }).press('Enter')
+  await dialog.getByLabel('Name', { exact: true }).fill('Till 1')
+  await page.keyboard.press('Enter')
+  await dialog.getByRole('button', { name: 'Done' }).press('Enter')
+  await page.getByRole('cell', { name: 'Till 1' }).first().waitFor()
+  await isFocused(page.getByRole('heading', { name: 'Devices', level: 1 }))
+  await page.keyboard.press('Tab')
+  await isFocused(page.getByRole('button', { name: 'Register device' }))
 })
 
 describe('a device', () => {
