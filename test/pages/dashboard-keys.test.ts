@@ -206,6 +206,7 @@ browserTest('on a screen of any width a row tells its name in full, and everythi
   await expectAccessible(page)
   await shoot(page, 'dashboard-keys-long')
   await page.goto('/dashboard/devices')
+  await page.getByRole('heading', { name: 'No devices in Test yet' }).waitFor()
   const titles = 'Age 18 or over, Age 21 or over, Driving licence, Photo ID'
   await page.getByText(titles).first().waitFor({ state: 'attached' })
   await expectTold(page, till, [till, titles, 'Active', /this minute|1 minute ago|Never/])
@@ -230,6 +231,7 @@ browserTest('a dialog that shows its result keeps the focus at its heading, from
   await isFocused(dialog.getByRole('heading', { name: 'Your new key' }))
 
   await page.goto('/dashboard/devices')
+  await page.getByRole('heading', { name: 'No devices in Test yet' }).waitFor()
   await page.getByRole('button', { name: 'Register device' }).press('Enter')
   await dialog.getByLabel('Name', { exact: true }).fill('Till 1')
   await dialog.getByLabel('Name', { exact: true }).press('Enter')
@@ -253,6 +255,7 @@ browserTest('a row that goes, or a list that comes, leaves the focus at the head
   await isFocused(page.getByRole('heading', { name: 'API keys', level: 1 }))
   await hasNoRing(page)
   await page.goto('/dashboard/devices')
+  await page.getByRole('heading', { name: 'No devices in Test yet' }).waitFor()
   await page.getByRole('button', { name: 'Register device' }).press('Enter')
   await dialog.getByLabel('Name', { exact: true }).fill('Till 1')
   await page.keyboard.press('Enter')
