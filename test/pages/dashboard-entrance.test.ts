@@ -7,6 +7,7 @@ import { cleanUp, until } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
 import { openBrowser, PASSWORD } from '../helpers/dashboard.ts'
 import { enter, OWNER, startForBrowser } from '../helpers/dashboard-page.ts'
+import { hasNoRing, isFocused } from '../helpers/focus.ts'
 
 afterAll(cleanUp)
 
@@ -51,6 +52,24 @@ describe('the first start', () => {
     await heading(page, 'Overview').waitFor()
   })
 
+  browserTest('is walked by keyboard: each step has the focus where it goes on', async openPage => {
+    const app = await startForBrowser()
+    const page = await openPage(app.deps.config.publicUrl)
+    await page.goto((await openSetup(app.deps)) ?? '')
+    await isFocused(page.getByLabel('Name', { exact: true }))
+    await page.keyboard.type('olivia')
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+    await page.keyboard.press('Enter')
+    await heading(page, 'Name your shop').waitFor()
+    await isFocused(page.getByLabel('Name of the shop'))
+    await page.keyboard.type('Corner shop')
+    await page.getByRole('button', { name: 'Create shop' }).press('Enter')
+    await isFocused(heading(page, 'Overview'))
+    await hasNoRing(page)
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate(() => document.activeElement?.closest('main')?.id)).toBe('content')
+  })
+
   browserTest('a link that is too old says where the next one comes from', async openPage => {
     const app = await startForBrowser()
     const link = (await openSetup(app.deps)) ?? ''
@@ -90,6 +109,20 @@ describe('the log-in', () => {
     await heading(page, 'API keys').waitFor()
     expect(await page.getByRole('radio', { name: 'Live' }).isChecked()).toBe(true)
     expect(await page.content()).not.toContain(PASSWORD)
+  })
+
+  browserTest('leads to the heading of the page that was wanted, and back to its own first field', async openPage => {
+    const app = await startForBrowser()
+    await app.tenant()
+    await enter(app, openPage)
+    const page = await openPage(app.deps.config.publicUrl)
+    await page.goto('/dashboard/keys')
+    await isFocused(page.getByLabel('Name', { exact: true }))
+    await logIn(page, OWNER, PASSWORD)
+    await isFocused(heading(page, 'API keys'))
+    await page.getByRole('button', { name: 'Sign out' }).press('Enter')
+    await heading(page, 'Log in').waitFor()
+    await isFocused(page.getByLabel('Name', { exact: true }))
   })
 
   browserTest('after too many wrong passwords says how long to wait, and counts it down', async openPage => {

@@ -7,6 +7,7 @@ import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
 import { PASSWORD } from '../helpers/dashboard.ts'
 import { enter, startForBrowser } from '../helpers/dashboard-page.ts'
 import { enroll, pair } from '../helpers/devices.ts'
+import { hasNoRing, isFocused } from '../helpers/focus.ts'
 
 afterAll(cleanUp)
 
@@ -205,11 +206,64 @@ browserTest('on a screen of any width a row tells its name in full, and everythi
   await expectAccessible(page)
   await shoot(page, 'dashboard-keys-long')
   await page.goto('/dashboard/devices')
+  await page.getByRole('heading', { name: 'No devices in Test yet' }).waitFor()
   const titles = 'Age 18 or over, Age 21 or over, Driving licence, Photo ID'
   await page.getByText(titles).first().waitFor({ state: 'attached' })
   await expectTold(page, till, [till, titles, 'Active', /this minute|1 minute ago|Never/])
   await expectAccessible(page)
   await shoot(page, 'dashboard-devices-long')
+})
+
+browserTest('a dialog that shows its result keeps the focus at its heading, from where Tab goes on inside', async openPage => {
+  const app = await startForBrowser()
+  await app.tenant()
+  const { page } = await enter(app, openPage, '/dashboard/keys')
+  const dialog = page.getByRole('dialog')
+  await page.getByRole('button', { name: 'Create key' }).press('Enter')
+  await dialog.getByRole('button', { name: 'Create key' }).press('Enter')
+  await isFocused(dialog.getByRole('heading', { name: 'Your new key' }))
+  await hasNoRing(page)
+  await page.keyboard.press('Tab')
+  await isFocused(dialog.getByRole('button', { name: 'Copy the key' }))
+  await dialog.getByRole('button', { name: 'I have copied it' }).press('Enter')
+  await page.getByRole('button', { name: /^Roll/ }).first().press('Enter')
+  await dialog.getByRole('button', { name: 'Make the new key' }).press('Enter')
+  await isFocused(dialog.getByRole('heading', { name: 'Your new key' }))
+
+  await page.goto('/dashboard/devices')
+  await page.getByRole('heading', { name: 'No devices in Test yet' }).waitFor()
+  await page.getByRole('button', { name: 'Register device' }).press('Enter')
+  await dialog.getByLabel('Name', { exact: true }).fill('Till 1')
+  await dialog.getByLabel('Name', { exact: true }).press('Enter')
+  await isFocused(dialog.getByRole('heading', { name: 'Pair “Till 1”' }))
+  await dialog.getByRole('button', { name: 'Done' }).focus()
+  expect((await enroll(app, (await dialog.locator('.pairing-code').textContent()) ?? '')).status).toBe(200)
+  await dialog.getByText('Paired. The device is ready.').waitFor()
+  await isFocused(dialog.getByRole('heading', { name: 'Pair “Till 1”' }))
+  await hasNoRing(page)
+})
+
+browserTest('a row that goes, or a list that comes, leaves the focus at the heading of the page', async openPage => {
+  const app = await startForBrowser()
+  const { key } = await app.tenant()
+  const { page } = await enter(app, openPage, '/dashboard/keys')
+  const dialog = page.getByRole('dialog')
+  await page.getByRole('button', { name: /^Revoke/ }).press('Enter')
+  await dialog.getByLabel(/To confirm, type/).fill(key.slice(0, 12))
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Show 1 ended' }).waitFor()
+  await isFocused(page.getByRole('heading', { name: 'API keys', level: 1 }))
+  await hasNoRing(page)
+  await page.goto('/dashboard/devices')
+  await page.getByRole('heading', { name: 'No devices in Test yet' }).waitFor()
+  await page.getByRole('button', { name: 'Register device' }).press('Enter')
+  await dialog.getByLabel('Name', { exact: true }).fill('Till 1')
+  await page.keyboard.press('Enter')
+  await dialog.getByRole('button', { name: 'Done' }).press('Enter')
+  await page.getByRole('cell', { name: 'Till 1' }).first().waitFor()
+  await isFocused(page.getByRole('heading', { name: 'Devices', level: 1 }))
+  await page.keyboard.press('Tab')
+  await isFocused(page.getByRole('button', { name: 'Register device' }))
 })
 
 describe('a device', () => {

@@ -6,6 +6,7 @@ import { cleanUp, createVerification, type TestApp, until } from '../helpers/app
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
 import { enter, startForBrowser } from '../helpers/dashboard-page.ts'
 import { encryptedTo, openSession, postTo } from '../helpers/exchange.ts'
+import { hasNoRing, isFocused } from '../helpers/focus.ts'
 import { answerWith, holderOf, verifyWith } from '../helpers/wallet.ts'
 
 afterAll(cleanUp)
@@ -217,6 +218,35 @@ describe('the detail', () => {
     expect((await app.call('GET', `/v1/verifications/${id}`, { key })).status).toBe(404)
     await page.goto(`/dashboard/verifications/${id}`)
     await panel(page).getByText('There is no such verification here.').waitFor()
+  })
+
+  browserTest('once erased leaves the focus at the heading of the list; one that is only closed, at its row', async openPage => {
+    const app = await startForBrowser()
+    const { key } = await app.tenant()
+    await verify(app, key, 'adult', { template: 'photo_id' })
+    const erased = [await verify(app, key, 'adult'), await verify(app, key, 'adult')]
+    const { page } = await enter(app, openPage, '/dashboard/verifications')
+    for (const width of [1440, 390]) {
+      await page.setViewportSize({ width, height: 900 })
+      const row = page.getByRole('link', { name: 'Photo ID' })
+      await row.press('Enter')
+      await isFocused(panel(page).getByRole('heading', { level: 2 }))
+      await page.keyboard.press('Escape')
+      await isFocused(row)
+      const { id = '' } = erased.pop() ?? {}
+      await page.locator(`.list a[href*="${id}"]`).press('Enter')
+      await panel(page).getByRole('button', { name: 'Erase for good' }).press('Enter')
+      await page
+        .getByRole('dialog')
+        .getByLabel(/To confirm, type/)
+        .fill(id.slice(-6))
+      await page.keyboard.press('Enter')
+      await page.getByText('Erased for good.').waitFor()
+      await isFocused(page.getByRole('heading', { name: 'Verifications', level: 1 }))
+      await hasNoRing(page)
+      await page.keyboard.press('Tab')
+      expect(await page.evaluate(() => document.activeElement?.closest('.page') !== null)).toBe(true)
+    }
   })
 
   browserTest('of another environment or shop is not there', async openPage => {

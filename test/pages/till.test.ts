@@ -6,8 +6,10 @@ import decodeQR from 'qr/decode.js'
 import { pairingLink } from '../../src/devices/pairing-code.ts'
 import { changeTenant } from '../../src/tenants/settings.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
+import { until } from '../helpers/app.ts'
 import { browserTest } from '../helpers/browser.ts'
 import { deviceOf, register, rows } from '../helpers/devices.ts'
+import { hasNoRing, isFocused } from '../helpers/focus.ts'
 import { answer, ask, button, heading, isIdle, keptBy, look, openTill, SHOP, startShop, walletUri } from '../helpers/till.ts'
 import { fetchOf } from '../helpers/wallet.ts'
 
@@ -242,6 +244,70 @@ describe('asking', () => {
     expect(page.complaints).toEqual([])
   })
 })
+
+describe('the focus', () => {
+  browserTest('is at the heading of each new screen, where Tab goes on, and nothing is said beside it', async openPage => {
+    const { app, page } = await openTill(openPage)
+    await isReadByFocus(page, 'What do you want to check?')
+    await page.keyboard.press('Tab')
+    await isFocused(button(page, 'Age 18 or over'))
+    await page.keyboard.press('Enter')
+    await isReadByFocus(page, 'Scan with your wallet')
+    await page.keyboard.press('Tab')
+    await isFocused(button(page, 'Stop this check'))
+    const uri = await walletUri(page)
+    await fetchOf(app)(new URL(uri).searchParams.get('request_uri')!, {})
+    await isReadByFocus(page, "Waiting for the customer's consent")
+    await page.keyboard.press('Tab')
+    await isFocused(button(page, 'Show the code again'))
+    await page.keyboard.press('Enter')
+    await isReadByFocus(page, 'Scan with your wallet')
+    await answer(app, uri)
+    await isFocused(button(page, 'Next customer'))
+    expect(await saidAloud(page)).toBe('Yes. 18 or over.')
+    await page.keyboard.press('Enter')
+    await isReadByFocus(page, 'What do you want to check?')
+    await page.keyboard.press('1')
+    await isReadByFocus(page, 'Scan with your wallet')
+    expect(page.complaints).toEqual([])
+  })
+
+  browserTest('is at one heading while a check starts, however long that takes', async openPage => {
+    const { page } = await openTill(openPage)
+    const opened = Promise.withResolvers<void>()
+    const known = Promise.withResolvers<void>()
+    await page.route('**/v1/verifications', route => opened.promise.then(() => route.continue()))
+    await page.route('**/v/*/data', route => known.promise.then(() => route.continue()))
+    await button(page, 'Age 18 or over').press('Enter')
+    await isReadByFocus(page, 'Starting')
+    const starting = await heading(page, 'Starting').elementHandle()
+    const asked = page.waitForRequest('**/v/*/data')
+    opened.resolve()
+    await asked
+    expect(await starting?.evaluate(element => element === document.activeElement)).toBe(true)
+    known.resolve()
+    await isReadByFocus(page, 'Scan with your wallet')
+  })
+
+  browserTest('stays with what somebody is at: then the new screen is said aloud', async openPage => {
+    const { app, page } = await openTill(openPage)
+    const uri = await ask(page)
+    const sound = button(page, 'Sound')
+    await sound.focus()
+    await fetchOf(app)(new URL(uri).searchParams.get('request_uri')!, {})
+    await heading(page, "Waiting for the customer's consent").waitFor()
+    await page.locator('[aria-live=assertive]').getByText("Waiting for the customer's consent").waitFor()
+    await isFocused(sound)
+  })
+})
+
+const saidAloud = (page: Page) => page.locator('[aria-live=assertive]').textContent()
+
+async function isReadByFocus(page: Page, name: string): Promise<void> {
+  await isFocused(heading(page, name))
+  await hasNoRing(page)
+  await until(async () => (await saidAloud(page)) === '')
+}
 
 async function stopCheck(page: Page): Promise<void> {
   await button(page, 'Stop this check').click()

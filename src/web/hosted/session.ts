@@ -11,10 +11,11 @@ export type Session = {
   aheadMs: number
 }
 
-/** What the page shows, kept up to date until the session ends. */
-export function useSession(id: string): Session {
+/** What the page shows, kept up to date until the session ends. As long as there is no id, nothing is known. */
+export function useSession(id: string | undefined): Session {
   const [session, setSession] = useState<Session>({ known: 'unknown', isConnected: true, aheadMs: 0 })
   useEffect(() => {
+    if (id === undefined) return
     const change = (next: Partial<Session>) => setSession(before => ({ ...before, ...next }))
     return watchStatus({
       id,

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { Icon } from './icons.tsx'
+import { useKeptFocus } from './kept-focus.ts'
 import { useCommon } from './language.tsx'
 
 type Props = {
@@ -11,11 +12,13 @@ type Props = {
   children: ComponentChildren
 }
 
-/** Rendered while it is open. The browser keeps the focus inside, closes on Escape, and gives the focus back. */
+/** Rendered while it is open. The browser keeps the focus inside, closes on Escape, and gives the focus back. A form may make room for its result. */
 export function Dialog({ title, holds = false, onClose, children }: Props) {
   const words = useCommon()
   const id = useId()
   const dialog = useRef<HTMLDialogElement>(null)
+  const heading = useRef<HTMLHeadingElement>(null)
+  useKeptFocus(dialog, heading)
   useEffect(() => {
     const opener = document.activeElement
     const element = dialog.current
@@ -41,7 +44,9 @@ export function Dialog({ title, holds = false, onClose, children }: Props) {
       }}
     >
       <header>
-        <h2 id={id}>{title}</h2>
+        <h2 id={id} ref={heading} tabIndex={-1}>
+          {title}
+        </h2>
         {!holds && (
           <button type="button" class="icon-button" aria-label={words.close} onClick={onClose}>
             <Icon name="cross" />

@@ -5,7 +5,7 @@ import { Button } from '../shared/button.tsx'
 import { useLanguage } from '../shared/language.tsx'
 import { LeadsHere } from '../shared/leads-here.tsx'
 import { QrCode } from '../shared/qr.tsx'
-import { useHeadline } from './headline.ts'
+import { Heading } from './heading.tsx'
 import type { Check } from './memory.ts'
 import { Remaining } from './remaining.tsx'
 import { Stop } from './stop.tsx'
@@ -19,12 +19,11 @@ export function Asking({ check, title, asked, leftMs }: Props) {
   const [isShownAgain, setIsShownAgain] = useState(false)
   const isScanned = asked.fetched === true && !isShownAgain
   const wholeMs = Date.parse(asked.expires_at) - Date.parse(asked.created_at)
-  useHeadline(isScanned ? words.scanned : words.scan)
   if (isScanned) {
     return (
       <main class="hold">
         <Remaining leftMs={leftMs} wholeMs={wholeMs} size={200} />
-        <h1>{words.scanned}</h1>
+        <Heading text={words.scanned} />
         <p class="secondary">{words.scannedMore}</p>
         <div class="row">
           <Button kind="quiet" large onClick={() => setIsShownAgain(true)}>
@@ -42,7 +41,7 @@ export function Asking({ check, title, asked, leftMs }: Props) {
       </div>
       <div class="beside">
         <div class="stack tight">
-          <h1>{words.scan}</h1>
+          <Heading text={words.scan} />
           <Purpose asked={asked} title={title} />
           <LeadsHere link={asked.wallet_uri ?? ''} />
         </div>

@@ -1,11 +1,13 @@
 import { createContext } from 'preact'
 import { useContext, useEffect } from 'preact/hooks'
 
-/** Takes what the screen says in one line. */
-export const Headline = createContext<(text: string) => void>(() => {})
+export type Told = { text: string; isAloud: boolean }
 
-/** Says what this view is about: aloud, and in the title. */
+/** Takes what the screen says in one line. */
+export const Headline = createContext<(told: Told) => void>(() => {})
+
+/** Says what this view is about, where its heading alone would not: aloud, and in the title. */
 export function useHeadline(text: string): void {
   const tell = useContext(Headline)
-  useEffect(() => tell(text), [text])
+  useEffect(() => tell({ text, isAloud: true }), [text])
 }

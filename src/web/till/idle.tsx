@@ -6,7 +6,7 @@ import { useCommon } from '../shared/language.tsx'
 import { Notice } from '../shared/notice.tsx'
 import { Seal } from '../shared/seal.tsx'
 import { changeCheck, startCheck } from './check.ts'
-import { useHeadline } from './headline.ts'
+import { Heading } from './heading.tsx'
 import { type Check, read } from './memory.ts'
 import { wakeSound } from './sound.ts'
 import { useTitle } from './title.ts'
@@ -27,19 +27,20 @@ export function Idle({ till, last, refusal }: Props) {
   const title = useTitle(till)
   const problem = refusal && (words.refused[refusal.code] ?? words.notStarted)
   const ready = till?.templates.filter(template => template.title) ?? []
-  useHeadline(problem ?? (till ? words.idle : common.loading))
   useKeys(Object.fromEntries(ready.slice(0, 9).map(({ key }, i) => [String(i + 1), () => start(key)])))
   if (!till) {
     return (
       <main class="hold">
-        <h1 class="only-heard">{common.loading}</h1>
+        <div class="only-heard">
+          <Heading text={common.loading} />
+        </div>
         <Seal state="busy" />
       </main>
     )
   }
   return (
     <main class="idle">
-      <h1>{words.idle}</h1>
+      <Heading text={words.idle} />
       {refusal && (
         <Notice tone="no" alert>
           {problem} <code>{refusal.code}</code>

@@ -13,11 +13,13 @@ import { useTillWords } from './words.ts'
 
 type Props = { check: Check; title: string; ageOver: number | undefined }
 
-/** A check whose session is open: the code, the waiting, and how it ended. */
+/** A check: the waiting for its session, the code, and how it ended. */
 export function Ongoing({ check, title, ageOver }: Props): ComponentChildren {
   const words = useTillWords()
-  const { known, isConnected, aheadMs } = useSession(check.id ?? '')
-  useEffect(() => report(isConnected), [isConnected])
+  const { known, isConnected, aheadMs } = useSession(check.id)
+  useEffect(() => {
+    if (check.id !== undefined) report(isConnected)
+  }, [check.id, isConnected])
   useEffect(() => {
     // Erased by the merchant: there is nothing more to learn.
     if (known === 'gone') endCheck(check)

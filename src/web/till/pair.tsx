@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ApiFailure } from '../shared/api.ts'
 import { Button } from '../shared/button.tsx'
 import { Field } from '../shared/field.tsx'
@@ -6,7 +6,7 @@ import { Notice } from '../shared/notice.tsx'
 import { Scanner } from '../shared/scan.tsx'
 import { Seal } from '../shared/seal.tsx'
 import { persist } from './connection.ts'
-import { useHeadline } from './headline.ts'
+import { Heading } from './heading.tsx'
 import { keep, type Pairing, read, useKept } from './memory.ts'
 import { newKey } from './new-key.ts'
 import { isWhole, scannedCode } from './pairing-code.ts'
@@ -30,9 +30,9 @@ export function Pair({ code = '', name, onDone }: Props) {
   const pairing = useKept('pairing')
   const isUnpaired = useKept('isUnpaired')
   const submit = useRef<HTMLFormElement>(null)
-  useHeadline(problem || (isUnpaired ? words.unpaired : words.pairTitle))
   usePairing(pairing, failure => setProblem(problemOf(words, failure)), onDone)
-  useEffect(() => {
+  // Before the heading looks whether anything has the focus.
+  useLayoutEffect(() => {
     if (code) submit.current?.querySelector<HTMLElement>('button[type=submit]')?.focus()
   }, [code])
 
@@ -51,7 +51,7 @@ export function Pair({ code = '', name, onDone }: Props) {
         }}
       >
         <Seal state={pairing ? 'busy' : 'waiting'} size={72} left={0.85} />
-        <h1>{isUnpaired ? words.unpaired : words.pairTitle}</h1>
+        <Heading text={isUnpaired ? words.unpaired : words.pairTitle} problem={problem} />
         <p class="secondary">{isUnpaired ? words.unpairedWhy : words.pairHow}</p>
         {name !== undefined && <Notice tone="wait">{words.pairedAs(name)}</Notice>}
         <Field

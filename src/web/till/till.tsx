@@ -4,7 +4,7 @@ import type { Till } from '../../devices/schema.ts'
 import type { ApiFailure } from '../shared/api.ts'
 import { Bar } from './bar.tsx'
 import { useOpening } from './check.ts'
-import { Headline } from './headline.ts'
+import { Headline, type Told } from './headline.ts'
 import { Idle } from './idle.tsx'
 import { useKept } from './memory.ts'
 import { Ongoing } from './ongoing.tsx'
@@ -14,25 +14,24 @@ import { useTitle } from './title.ts'
 import { Top } from './top.tsx'
 import { useTill } from './use-till.ts'
 import { useWakeLock } from './use-wake-lock.ts'
-import { Waiting } from './waiting.tsx'
 import { useTillWords } from './words.ts'
 
 /** A cashier's page, from the pairing on. Where it stands is kept in memory.ts alone: a reload at any moment leads to the same view. */
 export function TillPage() {
   const words = useTillWords()
   const till = useTill()
-  const [headline, setHeadline] = useState('')
+  const [headline, setHeadline] = useState<Told>({ text: '', isAloud: false })
   useWakeLock()
   useEffect(() => {
-    document.title = [headline, till?.name ?? words.title].filter(Boolean).join(' · ')
-  }, [headline, till?.name, words])
+    document.title = [headline.text, till?.name ?? words.title].filter(Boolean).join(' · ')
+  }, [headline.text, till?.name, words])
   return (
     <Headline.Provider value={setHeadline}>
       <div class="till">
         <Top till={till} />
-        {/* Says each change to those who do not see it. */}
+        {/* Says to those who do not see it what the focus does not. */}
         <p class="only-heard" role="status" aria-live="assertive">
-          {headline}
+          {headline.isAloud && headline.text}
         </p>
         <View till={till} />
         <Bar />
@@ -42,7 +41,6 @@ export function TillPage() {
 }
 
 function View({ till }: { till: Till | undefined }): ComponentChildren {
-  const words = useTillWords()
   const isPaired = useKept('tokens') !== undefined
   const check = useKept('check')
   const isPairing = useKept('pairing') !== undefined
@@ -57,6 +55,5 @@ function View({ till }: { till: Till | undefined }): ComponentChildren {
     return <Pair key={code} code={code} name={isPaired ? till?.name : undefined} onDone={forgetCode} />
   if (!check || check.isPutAway) return <Idle till={till} last={check} refusal={refusal} />
   const template = till?.templates.find(({ key }) => key === check.template)
-  if (check.id === undefined) return <Waiting check={check} title={title(check.template)} line={words.starting} />
-  return <Ongoing key={check.id} check={check} title={title(check.template)} ageOver={template?.age_over} />
+  return <Ongoing key={check.key} check={check} title={title(check.template)} ageOver={template?.age_over} />
 }

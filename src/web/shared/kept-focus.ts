@@ -1,0 +1,24 @@
+import type { RefObject } from 'preact'
+import { useEffect } from 'preact/hooks'
+
+/** When what has the focus is taken away and nothing else takes it, the heading does: it says where one is, and Tab goes on from there. */
+export function useKeptFocus(area: RefObject<HTMLElement | null>, heading: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    const element = area.current
+    if (!element) return
+    let last: EventTarget | null = null
+    const remember = ({ target }: Event) => {
+      last = target
+    }
+    const isLost = () => last instanceof Element && !last.isConnected && document.activeElement === document.body
+    const catchIt = () => isLost() && heading.current?.focus()
+    // After a frame: whoever takes something away may know a better place, as the row that it was opened from.
+    const observer = new MutationObserver(() => void (isLost() && requestAnimationFrame(catchIt)))
+    element.addEventListener('focusin', remember)
+    observer.observe(element, { childList: true, subtree: true })
+    return () => {
+      element.removeEventListener('focusin', remember)
+      observer.disconnect()
+    }
+  }, [])
+}
