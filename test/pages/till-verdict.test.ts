@@ -238,6 +238,7 @@ describe('staff', () => {
     expect(await button(page, 'Sound').getAttribute('aria-pressed')).toBe('true')
     await answer(app, await ask(page), 'minor')
     await heading(page, 'No').waitFor()
+    await until(async () => (await tones()).length === 2)
     expect(await tones()).toEqual([330, 220])
     expect(page.complaints).toEqual([])
   })

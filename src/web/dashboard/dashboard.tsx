@@ -29,6 +29,8 @@ export function Dashboard() {
   const [where, setWhere] = useState<Where>(firstPlace)
   const enter = (session: Session) => setWhere({ at: 'inside', session })
   const start = () => setWhere({ at: 'start' })
+  /** In the background: whoever reads why nothing comes is not interrupted every few seconds. */
+  const lookAgain = () => void findPlace().then(found => setWhere(now => (now.at === 'unreachable' ? found : now)))
   const show = (why?: 'away' | 'left') => void atTheDoor(why).then(setWhere)
   useEffect(() => {
     if (where.at === 'start') void findPlace().then(setWhere)
@@ -43,7 +45,7 @@ export function Dashboard() {
     case 'start':
       return <Starting />
     case 'unreachable':
-      return <NoAnswer problem={where.problem} onRetry={start} />
+      return <NoAnswer problem={where.problem} onRetry={start} lookAgain={lookAgain} />
     case 'link':
       return <OneTimeLinkView token={where.token} onIn={enter} onLogIn={start} />
     case 'login':
@@ -100,11 +102,11 @@ function Starting() {
   )
 }
 
-function NoAnswer({ problem, onRetry }: { problem: unknown; onRetry: () => void }) {
+function NoAnswer({ problem, onRetry, lookAgain }: { problem: unknown; onRetry: () => void; lookAgain: () => void }) {
   const words = useDashboardWords()
   useEffect(() => {
-    const timer = setTimeout(onRetry, AGAIN_MS)
-    return () => clearTimeout(timer)
+    const timer = setInterval(lookAgain, AGAIN_MS)
+    return () => clearInterval(timer)
   }, [])
   return (
     <EntranceFrame title={words.title}>
