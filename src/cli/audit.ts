@@ -67,9 +67,8 @@ async function replaceBy(deps: Deps, file: string): Promise<void> {
   const there = statSync(file, { throwIfNoEntry: false })
   if (there && !there.isFile()) throw unwritable(file)
   const target = there ? realpathSync(file) : file
-  const part = `${target}.part`
+  const part = `${target}.${process.pid}.part`
   try {
-    rmSync(part, { force: true })
     await writeTo(deps, part)
     publish(part, target)
   } catch (error) {

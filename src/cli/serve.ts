@@ -17,7 +17,7 @@ import { within } from '../time.ts'
 import { announce } from '../verifications/announce.ts'
 import { ensureSigningKey } from '../wallet/keys.ts'
 import { warnOfExpiry } from '../wallet/signing.ts'
-import { type Sending, startDispatch } from '../webhooks/dispatch.ts'
+import { type Dispatch, type Sending, startDispatch } from '../webhooks/dispatch.ts'
 import { addGauges, addTlsGauge } from './gauges.ts'
 import { listen } from './listener.ts'
 import { ACTOR, parseCall, print, table, UsageError } from './output.ts'
@@ -103,15 +103,15 @@ export async function start(deps: Deps, { demo, sending }: { demo?: Demo; sendin
   config.publicUrl ||= url.replace('127.0.0.1', 'localhost')
   // Whoever waits for the first answer does not wait for the rest of the start.
   await new Promise<void>(resolve => setImmediate(resolve))
-  await warnOfExpiry(deps)
-  const dispatch = await startDispatch(deps, delivery => announce(deps, delivery), sending).catch(async error => {
+  const dispatch = await startSending(deps, sending).catch(async error => {
     // A process that listens and does only half of its work would be taken for a good one.
-    await listener.stop()
+    deps.changes.close()
+    await within(DRAIN_MS, listener.stop(), () => {})
+    await deps.close()
     throw error
   })
   await signHeadWhenDue(deps).catch(error => warnUnsigned(deps, error))
   const stopPeriodic = startPeriodic(deps)
-  deps.outbox.attach(dispatch)
   return {
     url,
     reloadTls: () => reloadTls(deps, listener),
@@ -130,6 +130,14 @@ export async function start(deps: Deps, { demo, sending }: { demo?: Demo; sendin
       await deps.close()
     },
   }
+}
+
+async function startSending(deps: Deps, sending: Sending | undefined): Promise<Dispatch> {
+  await warnOfExpiry(deps)
+  const dispatch = await startDispatch(deps, delivery => announce(deps, delivery), sending)
+  // At once: what is owed or erased before that would be told to nobody.
+  deps.outbox.attach(dispatch)
+  return dispatch
 }
 
 const warnUnsigned = ({ log }: Deps, error: unknown): void => log.warn('audit.not_signed', { failure: describeFailure(error) })

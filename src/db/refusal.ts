@@ -54,8 +54,12 @@ export const unusable = (dir: string, code: string, cause: unknown) =>
 /** The file system names the file it refused. SQLite does not: then it is one that this user may not both read and write, if there is any. */
 function culpritIn(dir: string, cause: unknown): string {
   const { path } = cause as { path?: unknown }
-  return typeof path === 'string' ? path : (closedIn(dir) ?? dir)
+  if (typeof path === 'string') return path
+  return (CLOSED.test(String((cause as { code?: unknown }).code)) ? closedIn(dir) : undefined) ?? dir
 }
+
+/** A full or broken disk is nobody's fault. */
+const CLOSED = /^(EACCES|EPERM|SQLITE_(CANTOPEN|READONLY|PERM|AUTH))/
 
 function closedIn(dir: string): string | undefined {
   try {

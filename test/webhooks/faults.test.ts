@@ -37,8 +37,9 @@ async function startShop(receivers: Parameters<typeof startAppFor>[0], options: 
 
 /** One attempt at a message to this URL, and what the log says of it. */
 async function attemptAt(shop: { app: TestApp; key: string }, url: string) {
-  const id = await declined(shop, url)
+  // Before, so that it is due at once, and the clock stands still from its attempt to the look at it.
   shop.app.clock.advance(10)
+  const id = await declined(shop, url)
   await untilAttempted(shop.app, id, 1)
   const { delivery, attempts } = logOf(shop.app, id)
   return { id, delivery: delivery!, attempt: attempts[0]!, wait: delivery!.due_at - shop.app.clock.now() }

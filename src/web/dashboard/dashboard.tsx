@@ -30,7 +30,10 @@ export function Dashboard() {
   const enter = (session: Session) => setWhere({ at: 'inside', session })
   const start = () => setWhere({ at: 'start' })
   /** In the background: whoever reads why nothing comes is not interrupted every few seconds. */
-  const lookAgain = () => void findPlace().then(found => setWhere(now => (now.at === 'unreachable' ? found : now)))
+  const lookAgain = async () => {
+    const found = await findPlace()
+    setWhere(now => (now.at === 'unreachable' ? found : now))
+  }
   const show = (why?: 'away' | 'left') => void atTheDoor(why).then(setWhere)
   useEffect(() => {
     if (where.at === 'start') void findPlace().then(setWhere)
@@ -102,11 +105,19 @@ function Starting() {
   )
 }
 
-function NoAnswer({ problem, onRetry, lookAgain }: { problem: unknown; onRetry: () => void; lookAgain: () => void }) {
+function NoAnswer({ problem, onRetry, lookAgain }: { problem: unknown; onRetry: () => void; lookAgain: () => Promise<void> }) {
   const words = useDashboardWords()
   useEffect(() => {
-    const timer = setInterval(lookAgain, AGAIN_MS)
-    return () => clearInterval(timer)
+    let timer: ReturnType<typeof setTimeout> | undefined
+    let isOver = false
+    const wait = () => {
+      if (!isOver) timer = setTimeout(() => void lookAgain().then(wait), AGAIN_MS)
+    }
+    wait()
+    return () => {
+      isOver = true
+      clearTimeout(timer)
+    }
   }, [])
   return (
     <EntranceFrame title={words.title}>

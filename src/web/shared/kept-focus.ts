@@ -10,14 +10,21 @@ export function useKeptFocus(area: RefObject<HTMLElement | null>, heading: RefOb
     const remember = ({ target }: Event) => {
       last = target
     }
+    // Left on purpose, not taken away: then nobody wants it back.
+    const forget = ({ target }: Event) =>
+      queueMicrotask(() => {
+        if (target instanceof Element && target.isConnected && last === target) last = null
+      })
     const isLost = () => last instanceof Element && !last.isConnected && document.activeElement === document.body
-    const catchIt = () => isLost() && heading.current?.focus()
+    const catchIt = () => isLost() && heading.current?.focus({ preventScroll: true })
     // After a frame: whoever takes something away may know a better place, as the row that it was opened from.
     const observer = new MutationObserver(() => void (isLost() && requestAnimationFrame(catchIt)))
     element.addEventListener('focusin', remember)
+    element.addEventListener('focusout', forget)
     observer.observe(element, { childList: true, subtree: true })
     return () => {
       element.removeEventListener('focusin', remember)
+      element.removeEventListener('focusout', forget)
       observer.disconnect()
     }
   }, [])
