@@ -124,8 +124,7 @@ describe('a key', () => {
     await tabTo(/^A API keys/)
     expect(await page.evaluate(() => getComputedStyle(document.activeElement!).outlineStyle)).not.toBe('none')
     await press('Enter')
-    await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor()
-    expect(await focused()).toBe('H1 API keys')
+    await isFocused(page.getByRole('heading', { name: 'API keys', level: 1 }))
     await tabTo(/^BUTTON Create key/)
     await press('Enter')
     await page.getByRole('dialog').waitFor()
@@ -154,7 +153,7 @@ describe('a key', () => {
     await page.getByRole('cell', { name: 'Typed', exact: true }).waitFor()
     expect(await page.content()).not.toMatch(KEY)
     expect(await page.content()).not.toContain(PASSWORD)
-    expect(await focused()).toBe('BUTTON Create key')
+    await isFocused(page.getByRole('button', { name: 'Create key' }))
   })
 
   browserTest('is not created when the password is not given', async openPage => {

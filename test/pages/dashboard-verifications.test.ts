@@ -110,11 +110,7 @@ describe('the detail', () => {
     await page.getByRole('link', { name: 'Photo ID' }).click()
     await panel(page).getByText('Everything you asked for was shown, and is genuine.').waitFor()
     expect(page.url()).toContain(id)
-    expect(
-      await panel(page)
-        .getByRole('heading', { level: 2 })
-        .evaluate(element => element === document.activeElement),
-    ).toBe(true)
+    await isFocused(panel(page).getByRole('heading', { level: 2 }))
     const claims = panel(page).locator('.claims')
     expect(await claims.getByRole('definition').allTextContents()).toContain('Mustermann')
     const portrait = panel(page).getByRole('img', { name: 'Portrait from the document' })

@@ -10,10 +10,10 @@ export function useKeptFocus(area: RefObject<HTMLElement | null>, heading: RefOb
     const remember = ({ target }: Event) => {
       last = target
     }
-    // Left on purpose, not taken away: then nobody wants it back.
+    // Left on purpose: then nobody wants it back. A button that is disabled while its call is under way loses it, too.
     const forget = ({ target }: Event) =>
       queueMicrotask(() => {
-        if (target instanceof Element && target.isConnected && last === target) last = null
+        if (target instanceof Element && target.isConnected && !target.matches(':disabled') && last === target) last = null
       })
     const isLost = () => last instanceof Element && !last.isConnected && document.activeElement === document.body
     const catchIt = () => isLost() && heading.current?.focus({ preventScroll: true })
