@@ -84,9 +84,10 @@ async function messageOf(answer: Response): Promise<string> {
   return error ? `${error.code}, ${error.message}` : 'it gives no reason'
 }
 
-/** As the hosted page is told, which needs no key. */
-async function outcomeOf(session: Session): Promise<string> {
-  const answer = await reaching(session)(`${session.base}/v/${session.id}/data`)
+/** As the hosted page is told, which needs no key. Whoever waited for the answer may be quicker, and have erased it. */
+async function outcomeOf({ base, id }: Session): Promise<string> {
+  const answer = await fetch(`${base}/v/${id}/data`)
+  if (answer.status === 404) return 'erased'
   const { status, reason } = (await answer.json()) as { status: string; reason?: string }
   return reason ? `${status} (${reason})` : status
 }
