@@ -61,7 +61,7 @@ export async function runServe(args: string[]): Promise<number> {
     if (values.json)
       print(JSON.stringify({ listening: service.url, setup_url: setupUrl, ...(firstKey && { test_key: firstKey }) }))
     else print(welcome(service.url, config, setupUrl, firstKey))
-    warnOfOpenings(deps)
+    tellOfOpenings(deps)
     deps.log.info('service.started', { address: service.url })
     const stopUpkeep = startUpkeep(deps)
     const lost = portLost(service, hangUps)
@@ -181,14 +181,14 @@ function welcome(url: string, { publicUrl, dataDir }: Config, setupUrl: string |
 }
 
 /** In the log, which is there with --json, too: what this installation lets in or out more than another. */
-function warnOfOpenings({ config: { host, tls, egressAllow }, log }: Pick<Deps, 'config' | 'log'>): void {
+function tellOfOpenings({ config: { host, tls, egressAllow }, log }: Pick<Deps, 'config' | 'log'>): void {
   if (!tls && host !== '127.0.0.1' && host !== 'localhost' && host !== '::1') {
     const detail = 'plain http; put a TLS proxy in front, or set VIDIMUS_TLS_CERT and VIDIMUS_TLS_KEY'
     log.warn('service.plain_http', { address: host, detail })
   }
   if (egressAllow.length > 0) {
     const list = egressAllow.map(({ address, prefix, port }) => `${address}/${prefix}:${port}`).join(', ')
-    log.warn('webhooks.private_destinations', {
+    log.info('webhooks.private_destinations', {
       count: egressAllow.length,
       detail: `VIDIMUS_EGRESS_ALLOW lets them reach ${list}`,
     })

@@ -11,10 +11,12 @@ afterAll(async () => {
   await Promise.all([...started].map(({ exited }) => exited))
 })
 
+const PRIVATE = 'webhooks.private_destinations'
+
 type Line = { level: string; event: string; address?: string; count?: number; detail?: string }
 
-/** The warnings up to the line that says that the service has started. */
-async function warningsOf(flags: string[], env: Record<string, string>): Promise<Line[]> {
+/** What is told of it up to the line that says that the service has started. */
+async function openingsOf(flags: string[], env: Record<string, string>): Promise<Line[]> {
   const { PATH = '', HOME = '' } = process.env
   const child = Bun.spawn([process.execPath, MAIN, 'serve', ...flags], {
     env: { PATH, HOME, PORT: '0', VIDIMUS_DATA_DIR: temporaryDir(), ...env },
@@ -31,19 +33,21 @@ async function warningsOf(flags: string[], env: Record<string, string>): Promise
   }
   child.kill('SIGKILL')
   const lines = text.split('\n').filter(line => line.startsWith('{'))
-  return lines.map(line => JSON.parse(line) as Line).filter(({ level, event }) => level === 'warn' && event !== 'files.limit_low')
+  return lines
+    .map(line => JSON.parse(line) as Line)
+    .filter(({ level, event }) => (level === 'warn' && event !== 'files.limit_low') || event === PRIVATE)
 }
 
 test.each([[['--json']], [[]]])('serve %j warns of plain http on a network, and names every private destination', async flags => {
   const allowed = '192.168.10.20:8443, [fd12::7]:443'
-  const [plain, egress, ...rest] = await warningsOf(flags, { HOST: '0.0.0.0', VIDIMUS_EGRESS_ALLOW: allowed })
-  expect(plain).toMatchObject({ event: 'service.plain_http', address: '0.0.0.0' })
+  const [plain, egress, ...rest] = await openingsOf(flags, { HOST: '0.0.0.0', VIDIMUS_EGRESS_ALLOW: allowed })
+  expect(plain).toMatchObject({ level: 'warn', event: 'service.plain_http', address: '0.0.0.0' })
   expect(plain?.detail).toContain('VIDIMUS_TLS_CERT')
-  expect(egress).toMatchObject({ event: 'webhooks.private_destinations', count: 2 })
+  expect(egress).toMatchObject({ level: 'info', event: PRIVATE, count: 2 })
   expect(egress?.detail).toContain('VIDIMUS_EGRESS_ALLOW lets them reach 192.168.10.20/32:8443, fd12::7/128:443')
   expect(rest).toEqual([])
 })
 
-test('on this machine alone, and with no private destination, there is nothing to warn of', async () => {
-  expect(await warningsOf(['--json'], {})).toEqual([])
+test('on this machine alone, and with no private destination, there is nothing to tell', async () => {
+  expect(await openingsOf(['--json'], {})).toEqual([])
 })
