@@ -115,7 +115,7 @@ export const TrustAnchor = Exactly({
   id: Type.String(),
   environment: Environment,
   label: Type.String(),
-  mode: OneOf('iso', 'pkix'),
+  mode: OneOf('auto', 'iso', 'pkix'),
   /** The one type of document it counts for; null for all. */
   trusted_for: Nullable(Type.String()),
   subject: Type.String(),

@@ -4,6 +4,8 @@ import webhookLanes from '../../drizzle/0001_webhook_lanes.sql' with { type: 'te
 import dashboard from '../../drizzle/0002_dashboard.sql' with { type: 'text' }
 import webhookFailing from '../../drizzle/0003_webhook_failing.sql' with { type: 'text' }
 import webhookRequestId from '../../drizzle/0004_webhook_request_id.sql' with { type: 'text' }
+import secondRound from '../../drizzle/0005_second_round.sql' with { type: 'text' }
+import noWalletFormats from '../../drizzle/0006_no_wallet_formats.sql' with { type: 'text' }
 import { sha256Hex } from '../hash.ts'
 
 /** All migrations in their order; a test holds this list against the folder. Forward only: an applied file is never edited. */
@@ -13,6 +15,8 @@ export const MIGRATIONS: readonly (readonly [id: string, sql: string])[] = [
   ['0002_dashboard', dashboard],
   ['0003_webhook_failing', webhookFailing],
   ['0004_webhook_request_id', webhookRequestId],
+  ['0005_second_round', secondRound],
+  ['0006_no_wallet_formats', noWalletFormats],
 ]
 
 /** The database belongs to a newer program, or a migration was edited after it was applied. */

@@ -3,6 +3,7 @@
 import { sql } from 'drizzle-orm'
 import { blob, foreignKey, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
+import type { Rule } from '../openid4vp/rules.ts'
 
 const bytes = (name: string) => blob(name, { mode: 'buffer' })
 const time = (name: string) => integer(name)
@@ -23,9 +24,11 @@ export const tenants = sqliteTable('tenants', {
   /** Sessions are erased this many days after they end; null keeps them. */
   retentionDays: integer('retention_days'),
   createdAt: time('created_at').notNull(),
+  /** Schemes of the tenant's own apps that a `redirect_url` may have; null for none. */
+  appSchemes: text('app_schemes', { mode: 'json' }).$type<string[]>(),
 })
 
-/** The newest signs first; a retired one signs beside it until `valid_until`. */
+/** The newest of an environment signs first; a retired one signs beside it until `valid_until`. */
 export const webhookSecrets = sqliteTable(
   'webhook_secrets',
   {
@@ -37,8 +40,28 @@ export const webhookSecrets = sqliteTable(
     sealed: bytes('sealed').notNull(),
     createdAt: time('created_at').notNull(),
     validUntil: time('valid_until'),
+    /** Secrets of before there were two became the live ones. */
+    environment: text('environment', { enum: ['test', 'live'] })
+      .notNull()
+      .default('live'),
   },
   table => [index('webhook_secrets_tenant').on(table.tenantId)],
+)
+
+/** The receiver of results whose sessions were created without a `webhook_url`. */
+export const webhookEndpoints = sqliteTable(
+  'webhook_endpoints',
+  {
+    tenantId: text('tenant_id')
+      .notNull()
+      .references(() => tenants.id),
+    environment: environment(),
+    salt: bytes('salt').notNull(),
+    /** The URL. */
+    sealed: bytes('sealed').notNull(),
+    createdAt: time('created_at').notNull(),
+  },
+  table => [primaryKey({ columns: [table.tenantId, table.environment] })],
 )
 
 export const apiKeys = sqliteTable(
@@ -75,14 +98,19 @@ export const templates = sqliteTable(
     profile: text('profile', { enum: ['haip', 'plain', 'eu-av'] }),
     createdAt: time('created_at').notNull(),
     updatedAt: time('updated_at').notNull(),
+    /** Conditions on the merged claims; null for the default, that every asked `age_over_N` is true. */
+    rules: text('rules', { mode: 'json' }).$type<Rule[]>(),
+    /** Shown to the holder when a creation gives no purpose. */
+    purpose: text('purpose'),
   },
   table => [primaryKey({ columns: [table.tenantId, table.key] })],
 )
 
-/** The exact query a template had when a verification used it, by the SHA-256 of its canonical form; never changed. */
+/** The exact query and rules a template had when a verification used it, by the SHA-256 of their canonical form; never changed. */
 export const templateVersions = sqliteTable('template_versions', {
   hash: text('hash').primaryKey(),
   query: text('query', { mode: 'json' }).$type<DcqlQuery>().notNull(),
+  rules: text('rules', { mode: 'json' }).$type<Rule[]>(),
 })
 
 /** The key pairs that sign request objects: one authority, and under it the leaf that wallets see. */
@@ -108,10 +136,13 @@ export const trustAnchors = sqliteTable('trust_anchors', {
   environment: environment(),
   label: text('label').notNull(),
   certificate: text('certificate').notNull(),
-  mode: text('mode', { enum: ['iso', 'pkix'] }).notNull(),
+  /** `auto` judges by the type of the document. */
+  mode: text('mode', { enum: ['auto', 'iso', 'pkix'] }).notNull(),
   /** The one vct or doctype it is trusted for; null for all. */
   trustedFor: text('trusted_for'),
   createdAt: time('created_at').notNull(),
+  /** What happens when the CRL of an issuer's certificate cannot be read; null leaves it to the mode. */
+  crl: text('crl', { enum: ['off', 'warn', 'require'] }),
 })
 
 export const devices = sqliteTable(
@@ -217,11 +248,15 @@ export const verificationSessions = sqliteTable(
     sealed: bytes('sealed'),
     /** The private key that opens the wallet's answer; null before the request is fetched and after the session ends. */
     sealedResponseKey: bytes('sealed_response_key'),
-    /** Of earlier versions; nothing reads it any more. */
-    walletFormats: text('wallet_formats', { mode: 'json' }).$type<string[]>(),
     responseCodeHash: text('response_code_hash'),
     responseCodeExpiresAt: time('response_code_expires_at'),
     redeemedAt: time('redeemed_at'),
+    /** `on_redeem`: a good answer stays pending until its response code is redeemed; null completes at once. */
+    release: text('release', { enum: ['on_redeem'] }),
+    /** `qr`: the answer's request was fetched through the hosted page's QR code, so its response code goes to that page. */
+    answeredFrom: text('answered_from', { enum: ['qr'] }),
+    /** SHA-256 of the cookie of the browser that opened the hosted page first. */
+    pageOwnerHash: text('page_owner_hash'),
   },
   table => [
     primaryKey({ columns: [table.id, table.tenantId] }),

@@ -14,7 +14,17 @@ export async function saveTemplate(
 ): Promise<void> {
   const at = deps.now()
   await deps.write(async tx => {
-    await upsertTemplate(tx, { tenantId, key, title, query, profile: profile ?? null, createdAt: at, updatedAt: at })
+    await upsertTemplate(tx, {
+      tenantId,
+      key,
+      title,
+      query,
+      profile: profile ?? null,
+      rules: null,
+      purpose: null,
+      createdAt: at,
+      updatedAt: at,
+    })
     await deps.audit.append(tx, {
       at,
       tenantId,

@@ -35,7 +35,7 @@ export async function createTenant(
   actor: string,
 ): Promise<{ tenant: TenantRow; webhookSecret: string }> {
   const at = deps.now()
-  const tenant = { id: newTenantId(deps.random), name, plan, dailyQuota, retentionDays, createdAt: at }
+  const tenant = { id: newTenantId(deps.random), name, plan, dailyQuota, retentionDays, appSchemes: null, createdAt: at }
   const webhookSecret = newWebhookSecret(deps.random)
   const secretRow = sealSecret(deps, tenant.id, webhookSecret, at)
   await deps.write(async tx => {

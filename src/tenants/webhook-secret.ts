@@ -80,7 +80,14 @@ export function sealSecret(
   at: number,
 ): Omit<WebhookSecretRow, 'id'> {
   const salt = Buffer.from(random(SALT_BYTES))
-  return { tenantId, salt, sealed: sealer.seal(placeOf(tenantId, salt), secret), createdAt: at, validUntil: null }
+  return {
+    tenantId,
+    environment: 'live',
+    salt,
+    sealed: sealer.seal(placeOf(tenantId, salt), secret),
+    createdAt: at,
+    validUntil: null,
+  }
 }
 
 const open = ({ sealer }: Pick<Deps, 'sealer'>, { tenantId, salt, sealed }: WebhookSecretRow): string =>

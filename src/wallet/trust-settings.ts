@@ -29,6 +29,7 @@ export async function addAnchors(
       label: label ?? nameOf(certificate),
       certificate: certificate.toString(),
       mode: mode ?? (trustedFor === MDL ? ('iso' as const) : ('pkix' as const)),
+      crl: null,
       trustedFor: trustedFor ?? null,
       createdAt: at,
     }

@@ -702,7 +702,7 @@ export const dashboard: typeof en.dashboard = {
     trustedFor: 'Gilt für',
     allTypes: 'Alle Ausweise',
     mode: 'Wie seine Kette geprüft wird',
-    modes: { iso: 'ISO-mdoc-Ausstellerstelle (IACA)', pkix: 'Allgemein (PKIX)' },
+    modes: { auto: 'Nach Art des Dokuments', iso: 'ISO-mdoc-Ausstellerstelle (IACA)', pkix: 'Allgemein (PKIX)' },
     modeAuto: 'Nach dem Zertifikat entscheiden',
     addDo: 'Aussteller hinzufügen',
     added: count => (count === 1 ? 'Ein Aussteller ist hinzugefügt.' : `${count} Aussteller sind hinzugefügt.`),

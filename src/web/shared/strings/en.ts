@@ -786,7 +786,7 @@ export const dashboard = {
     trustedFor: 'Counts for',
     allTypes: 'All documents',
     mode: 'How its chain is checked',
-    modes: { iso: 'ISO mdoc issuer authority (IACA)', pkix: 'General (PKIX)' },
+    modes: { auto: 'By type of document', iso: 'ISO mdoc issuer authority (IACA)', pkix: 'General (PKIX)' },
     modeAuto: 'Decide by the certificate',
     addDo: 'Add issuer',
     added: (count: number) => (count === 1 ? 'One issuer was added.' : `${count} issuers were added.`),
