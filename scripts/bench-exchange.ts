@@ -247,6 +247,7 @@ async function preparedJudgements(
       anchors: [anchor],
       environment: 'test',
       status: deps.status,
+      crls: deps.crls,
       now: Date.now,
       ageOver: 18,
     })

@@ -432,6 +432,57 @@ export const MUTANTS: Mutant[] = [
     'if (false) throw',
     'db/data-dir',
   ),
+  // Revocation lists of issuers' certificates.
+  ...[
+    [
+      'a revocation list is not verified',
+      'openid4vp/crl.ts',
+      'if (!isSigned(signed.raw, algorithm, signature.bytes, authority)) throw',
+      'if (false) throw',
+    ],
+    [
+      'a revocation list of another authority counts',
+      'openid4vp/crl.ts',
+      'if (!isSame(list.next(TAG.sequence).raw, authority.subject)) throw',
+      'if (!list.next(TAG.sequence)) throw',
+    ],
+    ['an expired revocation list counts', 'openid4vp/crl.ts', 'if (until <= now) throw', 'if (until < now) throw'],
+    ['a limited revocation list counts', 'openid4vp/crl.ts', 'critical && !KNOWN_OF_LIST.has(oid)', 'false'],
+    ['an authority that may not sign lists does', 'openid4vp/crl.ts', "!authority.keyUsage.usages.includes('cRLSign')", 'false'],
+    ['a revocation list for another address counts', 'openid4vp/crl.ts', '!uriNames(full).includes(uri)', 'false'],
+    [
+      'a replayed revocation list counts',
+      'openid4vp/crl-check.ts',
+      'known.thisUpdate > fetched.thisUpdate ? known',
+      'false ? known',
+    ],
+    [
+      'a revocation list that has ended is used',
+      'openid4vp/crl-check.ts',
+      'if (known && now() < known.crl.nextUpdate) return',
+      'if (known) return',
+    ],
+    [
+      'a list of authorities answers for a signer',
+      'openid4vp/crl-check.ts',
+      "if (covers === 'all' || covers === kind) return",
+      'if (covers !== undefined) return',
+    ],
+  ].map(([name = '', file = '', from = '', to = '']) => mutant(name, file, from, to, 'openid4vp/crl')),
+  mutant(
+    'an unreadable revocation list is a warning in mode iso',
+    'openid4vp/trust.ts',
+    "crl ?? (mode === 'iso' ? 'require' : 'warn')",
+    "crl ?? 'warn'",
+    'wallet/revoked-issuers',
+  ),
+  mutant(
+    'revocation lists are fetched for strangers',
+    'openid4vp/verify.ts',
+    'if (anchor && findings.failures.length === 0) await crls',
+    'await crls',
+    'wallet/revoked-issuers',
+  ),
   // Audit.
   mutant(
     'the head that a commit remembers is the one before',

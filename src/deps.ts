@@ -14,6 +14,7 @@ import { createRateLimits, type RateLimits } from './http/rate-limit.ts'
 import type { Random } from './ids.ts'
 import { createLog, type Log } from './log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
+import { type CrlChecker, createCrlChecker } from './openid4vp/crl-check.ts'
 import { createStatusChecker, type StatusChecker } from './openid4vp/status-list.ts'
 import { createSandbox, type Sandbox } from './sandbox/world.ts'
 import type { Sealer } from './seal.ts'
@@ -23,6 +24,7 @@ import { type Space, watchSpace } from './upkeep/space.ts'
 import { type Changes, createChanges } from './verifications/changes.ts'
 import { createPortraits, type Portraits } from './verifications/portraits.ts'
 import { type Anchors, rememberAnchors } from './wallet/anchors.ts'
+import { crlFetcher } from './wallet/crl.ts'
 import { rememberIdentity } from './wallet/keys.ts'
 import { isSandboxList, statusFetcher } from './wallet/status.ts'
 import type { EgressPolicy, Resolve } from './webhooks/egress.ts'
@@ -71,6 +73,8 @@ export type Deps = Storage & {
   anchors: Anchors
   /** What the issuers of credentials say of them now. */
   status: StatusChecker
+  /** Revocation lists of issuers' certificates. */
+  crls: CrlChecker
   /** The issuer that test sessions trust. */
   sandbox: () => Promise<Sandbox>
   /** The relying party's registration certificate, a JWT that wallets are shown. */
@@ -163,6 +167,7 @@ export function createDeps(config: Config, world: World, role: 'server' | 'comma
     status: createStatusChecker(statusFetcher({ egress, resolve, sandbox, now, metrics }), now, {
       allowHttp: isSandboxList(config),
     }),
+    crls: createCrlChecker(crlFetcher({ egress, resolve, sandbox, now, metrics }), now),
     sandbox,
     registrationCertificate: readRegistrationCertificate(config.wallet.registrationCertFile),
     isNew,

@@ -16,6 +16,8 @@ export const COUNTERS = {
   vidimus_verifications_total: 'Verifications by what happened to them since the start, and environment.',
   vidimus_verification_failures_total: 'Verifications that failed, by error code and environment.',
   vidimus_status_list_fetches_total: 'Status lists asked for from issuers, by how that ended; those kept are not asked for.',
+  vidimus_crl_fetches_total:
+    "Revocation lists of issuers' certificates asked for, by how that ended; those kept are not asked for.",
   vidimus_backups_total: 'Scheduled backups since the start, by how they ended.',
   vidimus_rate_limited_total: 'Requests refused by a rate policy.',
   vidimus_webhook_attempts_total: 'Attempts to deliver a webhook, by how they ended.',

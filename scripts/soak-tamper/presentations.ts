@@ -92,6 +92,7 @@ async function judgeOf({ app, created }: Session, format: FormatChoice) {
       anchors,
       environment: 'test',
       status: deps.status,
+      crls: deps.crls,
       now: deps.now,
     })
     return verdict.status === 'completed' ? verdict.claims : undefined

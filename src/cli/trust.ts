@@ -17,12 +17,15 @@ import {
   withNewDeps,
 } from './output.ts'
 
-const HELP = `usage: vidimus trust add FILE.pem --env test|live [--label TEXT] [--for VCT-OR-DOCTYPE] [--mode iso|pkix] [--json]
+const HELP = `usage: vidimus trust add FILE.pem --env test|live [--label TEXT] [--for VCT-OR-DOCTYPE] [--mode iso|pkix]
+                         [--crl off|warn|require] [--json]
        vidimus trust list [--json]
        vidimus trust remove ID [--json]
 
 Whose documents count. An anchor is the issuer's root, an authority below it, or one signer's own certificate. With --for it counts for that
 type of document only; call it once for each type. Mode iso asks the chain for the profile of ISO/IEC 18013-5 (the default for driving licences), pkix for a sound chain.
+Revocation lists that the issuer's certificates name are read. --crl says what happens when one cannot be: require refuses the document (the default in
+mode iso), warn adds a warning (the default in mode pkix), off reads none.
 Test sessions trust the built-in sandbox issuer as well; live sessions trust nobody until you add an anchor.
 
 example: vidimus trust add pid-issuer-ca.pem --env live --label "PID issuer" --for urn:eudi:pid:1`
@@ -33,10 +36,11 @@ const FLAGS = {
   // Several are refused: of a flag that is given twice the parser would keep the last without a word.
   for: { type: 'string', multiple: true },
   mode: { type: 'string' },
+  crl: { type: 'string' },
 } as const
 
 const ACTS = {
-  add: { flags: ['env', 'label', 'for', 'mode'], word: 'the file' },
+  add: { flags: ['env', 'label', 'for', 'mode', 'crl'], word: 'the file' },
   list: { flags: [] },
   remove: { flags: [], word: 'the id of the anchor' },
 }
@@ -62,10 +66,11 @@ export async function runTrust(args: string[]): Promise<number> {
 
 async function add(
   file: string,
-  flags: { env?: string; label?: string; for?: string[]; mode?: string; json?: boolean },
+  flags: { env?: string; label?: string; for?: string[]; mode?: string; crl?: string; json?: boolean },
 ): Promise<number> {
   const environment = choice(required(flags.env, '--env'), ['test', 'live'], '--env')
   const mode = flags.mode === undefined ? undefined : choice(flags.mode, ['iso', 'pkix'], '--mode')
+  const crl = flags.crl === undefined ? undefined : choice(flags.crl, ['off', 'warn', 'require'], '--crl')
   const label = flags.label === undefined ? undefined : shortText(flags.label, '--label', LABEL_CHARS_MAX)
   const trustedFor = oneType(flags.for)
   const pem = readPemFile(file)
@@ -74,7 +79,7 @@ async function add(
   try {
     const rows = await withNewDeps(async deps => {
       await refuseKnown(deps, { file, pem, environment, trustedFor })
-      return await addAnchors(deps, { pem, environment, label, trustedFor, mode }, ACTOR)
+      return await addAnchors(deps, { pem, environment, label, trustedFor, mode, crl }, ACTOR)
     })
     if (flags.json) return print(JSON.stringify({ data: rows.map(presentAnchor) }))
     return print(

@@ -116,6 +116,8 @@ export const TrustAnchor = Exactly({
   environment: Environment,
   label: Type.String(),
   mode: OneOf('auto', 'iso', 'pkix'),
+  /** What an unreadable revocation list means; null leaves it to the mode. */
+  crl: Type.Union([OneOf('off', 'warn', 'require'), Type.Null()]),
   /** The one type of document it counts for; null for all. */
   trusted_for: Nullable(Type.String()),
   subject: Type.String(),
@@ -135,6 +137,7 @@ export const AddTrust = Exactly({
   label: Type.Optional(Text({ minLength: 1, maxLength: LABEL_CHARS_MAX })),
   trusted_for: Type.Optional(Text({ minLength: 1, maxLength: 300 })),
   mode: Type.Optional(OneOf('iso', 'pkix')),
+  crl: Type.Optional(OneOf('off', 'warn', 'require')),
 })
 export type AddTrust = typeof AddTrust.static
 

@@ -97,16 +97,16 @@ async function uncoveredOf(deps: Scene['deps'], tenantId: string, anchors: Ancho
 /** Only the service itself knows which lists it has read: they are kept in its memory. */
 export async function checkStatusLists({ deps, isServer }: Scene): Promise<Found> {
   if (!isServer) return ok('Which status lists the service reads is seen in the dashboard, under Settings, Health.')
-  const lists = deps.status.known().filter(uri => !uri.startsWith(`${deps.config.publicUrl}/`))
+  const lists = [...deps.status.known(), ...deps.crls.known()].filter(uri => !uri.startsWith(`${deps.config.publicUrl}/`))
   const origins = [...new Set(lists.map(uri => new URL(uri).origin))].slice(0, HOSTS_MAX)
   if (origins.length === 0) return ok('No credential with a status list was seen yet.')
   const reasons = await Promise.all(origins.map(async origin => ({ origin, why: await whyUnreachable(deps, origin) })))
   const missed = reasons.filter(({ why }) => why !== undefined).map(({ origin, why }) => `${origin} (${why})`)
   if (missed.length) {
     return problem(
-      `Status lists cannot be read from ${someOf(missed)}: their credentials fail as status_unknown.`,
+      `Status or revocation lists cannot be read from ${someOf(missed)}: documents that name them may be refused.`,
       'Let this machine connect there: firewall, DNS, proxy.',
     )
   }
-  return ok(`The hosts of the status lists in use can be reached: ${someOf(origins)}.`)
+  return ok(`The hosts of the status and revocation lists in use can be reached: ${someOf(origins)}.`)
 }

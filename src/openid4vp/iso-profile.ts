@@ -28,7 +28,7 @@ const SIGNER_RULES: Rule[] = [
   { name: 'its subject key identifier is not the SHA-1 of its key', holds: hasSha1KeyIdentifier },
   { name: 'its subject has no country', holds: ({ subjectAttributes }) => subjectAttributes.country !== undefined },
   { name: 'it has no issuer alternative name', holds: ({ hasIssuerAltName }) => hasIssuerAltName },
-  { name: 'it has no CRL distribution point', holds: ({ hasCrlDistributionPoints }) => hasCrlDistributionPoints },
+  { name: 'it has no CRL distribution point', holds: ({ crlUris }) => crlUris !== undefined },
 ]
 
 const ROOT_RULES: Rule[] = [
@@ -44,7 +44,7 @@ const ROOT_RULES: Rule[] = [
   { name: 'its subject has no common name', holds: ({ subjectAttributes }) => subjectAttributes.commonName !== undefined },
   { name: 'its subject key identifier is not the SHA-1 of its key', holds: hasSha1KeyIdentifier },
   { name: 'it has no issuer alternative name', holds: ({ hasIssuerAltName }) => hasIssuerAltName },
-  { name: 'it has no CRL distribution point', holds: ({ hasCrlDistributionPoints }) => hasCrlDistributionPoints },
+  { name: 'it has no CRL distribution point', holds: ({ crlUris }) => crlUris !== undefined },
 ]
 
 /** The broken rules of a path from the document signer to its root. A pinned signer comes alone: then the rules about its root do not apply. */

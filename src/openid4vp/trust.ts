@@ -5,6 +5,7 @@
 import { Lru } from '../lru.ts'
 import { certificateDigest } from './certificate-digest.ts'
 import { findPathProblem, isSame, type LinkedChain, linkChain, pathTo } from './certification-path.ts'
+import type { CrlPolicy } from './crl-check.ts'
 import type { Findings } from './finding.ts'
 import { isoViolations } from './iso-profile.ts'
 import { type Certificate, describeCertificate } from './x509.ts'
@@ -14,6 +15,8 @@ export type TrustAnchor = {
   /** DER. */
   certificate: Uint8Array
   mode: 'iso' | 'pkix'
+  /** What an unreadable revocation list means; null leaves it to the mode. */
+  crl: CrlPolicy | null
   /** The one vct or doctype it is trusted for; null for all. */
   trustedFor: string | null
   label: string
@@ -36,7 +39,14 @@ export type ChainToTrust = {
 type Environment = 'test' | 'live'
 
 export type TrustVerdict =
-  | { ok: true; issuer: Issuer; state: string | undefined; anchor: TrustAnchor; isRootSent: boolean }
+  | {
+      ok: true
+      issuer: Issuer
+      state: string | undefined
+      anchor: TrustAnchor
+      isRootSent: boolean
+      path: readonly Certificate[]
+    }
   | { ok: false; issuer: Issuer; detail: string }
 
 /** What the profile of an anchor is applied to: whoever signs status lists has no document signer's certificate. */
@@ -46,21 +56,21 @@ const PATHS_MAX = 1000
 const NAME_CHARS_MAX = 200
 
 /** `state` is the part of the country whose authority it is. */
-export type Trust = { issuer: Issuer; anchor: TrustAnchor | undefined; state?: string }
+export type Trust = { issuer: Issuer; anchor: TrustAnchor | undefined; state?: string; path: readonly Certificate[] }
 
 /** `issuer` is what the certificate says of itself: proven only with an `anchor`. */
 export function checkTrust(findings: Findings, input: ChainToTrust): Trust {
   const verdict = judgeChain(input, 'credential')
   if (!verdict.ok) {
     findings.fail('issuer_chain', 'issuer_untrusted', verdict.detail)
-    return { issuer: verdict.issuer, anchor: undefined }
+    return { issuer: verdict.issuer, anchor: undefined, path: [] }
   }
   findings.pass('issuer_chain')
   // HAIP 1.0 § 6.1.1: it must not be sent. It changes nothing, since only our own copy is trusted.
   if (verdict.isRootSent)
     findings.warn('issuer_chain', 'The issuer sent its root certificate along, which HAIP 1.0 does not allow.')
   if (verdict.anchor.isSandbox) findings.warn('environment', 'sandbox issuer')
-  return { issuer: verdict.issuer, anchor: verdict.anchor, state: verdict.state }
+  return { issuer: verdict.issuer, anchor: verdict.anchor, state: verdict.state, path: verdict.path }
 }
 
 export function judgeChain({ chain, type, anchors, environment, now }: ChainToTrust, purpose: TrustPurpose): TrustVerdict {
@@ -77,7 +87,10 @@ export function judgeChain({ chain, type, anchors, environment, now }: ChainToTr
   for (const anchor of eligible) {
     const path = judged.pathTo(anchor)
     const problem = path && (path.problem ?? findDateProblem(path, now))
-    if (path && !problem) return { ok: true, issuer: path.issuer, state: path.state, anchor, isRootSent: path.isRootSent }
+    if (path && !problem) {
+      const { issuer, state, isRootSent, certificates } = path
+      return { ok: true, issuer, state, anchor, isRootSent, path: certificates }
+    }
     if (problem) problems.push(problem)
   }
   return untrusted(problems[0] ?? judged.brokenLink ?? explainStranger(judged, anchors, eligible, howToAdd(environment)))
@@ -86,6 +99,8 @@ export function judgeChain({ chain, type, anchors, environment, now }: ChainToTr
 /** A way from the issuer to an anchor, and everything about it that does not depend on the time. */
 type KnownPath = {
   anchorCertificate: Uint8Array
+  /** Leaf first, anchor last. */
+  certificates: readonly Certificate[]
   issuer: Issuer
   state: string | undefined
   isRootSent: boolean
@@ -144,6 +159,7 @@ class JudgedChain {
     if (!link.ok || !root || !path) return undefined
     return {
       anchorCertificate: anchor.certificate,
+      certificates: path,
       issuer: issuerOf(link.certificates[0]),
       state: link.certificates[0].subjectAttributes.state,
       isRootSent: link.certificates.slice(1).some(({ subject, issuer }) => isSame(subject, issuer)),
@@ -191,6 +207,8 @@ function findDateProblem({ notBefore, notAfter, anchorNotAfter }: KnownPath, now
   if (now > notAfter) return 'A certificate of the issuer has expired.'
   return now < notBefore ? 'A certificate of the issuer is not valid yet.' : undefined
 }
+
+export const crlPolicyOf = ({ crl, mode }: TrustAnchor): CrlPolicy => crl ?? (mode === 'iso' ? 'require' : 'warn')
 
 const howToAdd = (environment: Environment): string => `'vidimus trust add FILE.pem --env ${environment}'`
 

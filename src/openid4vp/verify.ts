@@ -1,6 +1,7 @@
 // Read this first: the whole judgement of a wallet's presentations, in the order of its checks. It never throws for what a wallet sent; every
 // check leaves a finding, and the outcome is derived from the findings alone.
 import type { Expected, ReadCredential } from './credential.ts'
+import type { CrlChecker } from './crl-check.ts'
 import type { DcqlQuery } from './dcql.ts'
 import { answeringIds, checkAgainstQuery, requestedClaims } from './dcql-match.ts'
 import { FAILURES, type Failure, Findings, type RecordedFinding } from './finding.ts'
@@ -9,7 +10,7 @@ import { decideAge, mergeClaims } from './merge-claims.ts'
 import type { Presented } from './response.ts'
 import { readSdJwt } from './sd-jwt.ts'
 import type { StatusChecker } from './status-list.ts'
-import { checkTrust, type TrustAnchor } from './trust.ts'
+import { checkTrust, crlPolicyOf, type TrustAnchor } from './trust.ts'
 
 export type Judgement = {
   query: DcqlQuery
@@ -18,6 +19,7 @@ export type Judgement = {
   anchors: readonly TrustAnchor[]
   environment: 'test' | 'live'
   status: StatusChecker
+  crls: CrlChecker
   now: () => number
   /** Years that the claims must prove; a built-in age template's rule. */
   ageOver?: number
@@ -61,7 +63,7 @@ export async function verifyPresentations(judgement: Judgement): Promise<Verdict
 }
 
 async function judgeCredential(
-  { expected, anchors, environment, status, now }: Judgement,
+  { expected, anchors, environment, status, crls, now }: Judgement,
   { query, presentation }: Presented,
 ): Promise<JudgedCredential> {
   const findings = new Findings(now)
@@ -72,7 +74,7 @@ async function judgeCredential(
   const credential = await read(findings, presentation, expected, holderBindingRequired)
   if (!credential) return judged(query.id, query.format, findings)
 
-  const { issuer, anchor, state } = checkTrust(findings, {
+  const { issuer, anchor, state, path } = checkTrust(findings, {
     chain: credential.chain,
     type: credential.type,
     anchors,
@@ -82,7 +84,8 @@ async function judgeCredential(
 
   checkIssuingPlace(findings, credential, issuer.country, state)
 
-  // Only a credential that is otherwise good is looked up: a list is fetched from an address that its issuer chose (TSL § 8.3).
+  // Only a credential that is otherwise good is looked up: lists are fetched from addresses that its issuer chose (TSL § 8.3).
+  if (anchor && findings.failures.length === 0) await crls.check(findings, path, crlPolicyOf(anchor))
   if (findings.failures.length === 0) {
     await status.check(findings, credential.status, {
       format: credential.format,

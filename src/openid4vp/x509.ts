@@ -21,6 +21,8 @@ import {
 export type Certificate = {
   der: Uint8Array
   version: number
+  /** The content of the integer, in hex. */
+  serialNumber: string
   /** The Names as DER, to be compared byte for byte. */
   subject: Uint8Array
   issuer: Uint8Array
@@ -54,11 +56,12 @@ type Extensions = {
   subjectKeyIdentifier?: Uint8Array
   authorityKeyIdentifier?: Uint8Array
   hasIssuerAltName: boolean
-  hasCrlDistributionPoints: boolean
+  /** Addresses of complete lists by the issuer itself, at most three; undefined without the extension, empty when it names no such address. */
+  crlUris?: string[]
   dnsNames: string[]
 }
 
-type Extension = { oid: string; critical: boolean; value: Uint8Array }
+export type Extension = { oid: string; critical: boolean; value: Uint8Array }
 
 // RFC 5280 § 4.2.1.3, in the order of the bits.
 const KEY_USAGES = [
@@ -105,6 +108,8 @@ const OID = {
   authorityKeyIdentifier: '2.5.29.35',
   extendedKeyUsage: '2.5.29.37',
 }
+const CRL_URIS_MAX = 3
+const URI_BYTES_MAX = 2048
 const UNDERSTOOD = new Set(Object.values(OID))
 
 /** Undefined when the bytes are not exactly one well-formed certificate. */
@@ -125,7 +130,7 @@ function readCertificate(der: Uint8Array): Certificate {
   outer.end()
 
   const version = readVersion(body.optional(context(0, { constructed: true })))
-  body.next(TAG.integer)
+  const serialNumber = serialOf(body.next(TAG.integer))
   const algorithm = body.next(TAG.sequence)
   // RFC 5280 § 4.1.1.2: what is signed names the same algorithm as what surrounds it.
   if (!Buffer.from(algorithm.raw).equals(outerAlgorithm.raw)) throw new DerError('two signature algorithms')
@@ -142,6 +147,7 @@ function readCertificate(der: Uint8Array): Certificate {
   return {
     der,
     version,
+    serialNumber,
     subject: subject.raw,
     issuer: issuer.raw,
     subjectAttributes: readAttributes(subject.content),
@@ -153,6 +159,8 @@ function readCertificate(der: Uint8Array): Certificate {
     ...readKnownExtensions(extensions),
   }
 }
+
+export const serialOf = ({ content }: DerElement): string => Buffer.from(content).toString('hex')
 
 function readVersion(element: DerElement | undefined): number {
   return element ? readSmallInteger(readDer(element.content, TAG.integer).content) + 1 : 1
@@ -202,7 +210,7 @@ function readAttributes(name: Uint8Array): NameAttributes {
   return attributes
 }
 
-function readExtensions(element: DerElement | undefined): Extension[] {
+export function readExtensions(element: DerElement | undefined): Extension[] {
   if (!element) return []
   const extensions = readAll(readDer(element.content, TAG.sequence).content, TAG.sequence).map(({ content }) => {
     const reader = new DerReader(content)
@@ -225,6 +233,7 @@ function readKnownExtensions(extensions: Extension[]): Extensions {
   const subjectKey = known.get(OID.subjectKeyIdentifier)
   const authorityKey = known.get(OID.authorityKeyIdentifier)
   const altName = known.get(OID.subjectAltName)
+  const crlPoints = known.get(OID.crlDistributionPoints)
   const authorityKeyIdentifier = authorityKey && readAuthorityKeyIdentifier(authorityKey.value)
   return {
     ...(basicConstraints && { basicConstraints: readBasicConstraints(basicConstraints) }),
@@ -235,7 +244,7 @@ function readKnownExtensions(extensions: Extension[]): Extensions {
     ...(subjectKey && { subjectKeyIdentifier: readDer(subjectKey.value, TAG.octetString).content }),
     ...(authorityKeyIdentifier && { authorityKeyIdentifier }),
     hasIssuerAltName: known.has(OID.issuerAltName),
-    hasCrlDistributionPoints: known.has(OID.crlDistributionPoints),
+    ...(crlPoints && { crlUris: readCrlUris(crlPoints.value) }),
     dnsNames: altName ? readDnsNames(altName.value) : [],
   }
 }
@@ -269,4 +278,22 @@ function readDnsNames(value: Uint8Array): string[] {
   return readAll(readDer(value, TAG.sequence).content)
     .filter(({ tag }) => tag === context(2))
     .map(({ content }) => Buffer.from(content).toString('latin1'))
+}
+
+/** § 4.2.1.13. A point for some reasons only, or of another issuer, names no complete list. */
+function readCrlUris(value: Uint8Array): string[] {
+  const uris = readAll(readDer(value, TAG.sequence).content, TAG.sequence).flatMap(({ content }) => {
+    const reader = new DerReader(content)
+    const name = reader.optional(context(0, { constructed: true }))
+    return name && reader.isDone ? readAll(name.content).flatMap(uriNames) : []
+  })
+  return uris.filter(uri => /^https?:\/\//i.test(uri)).slice(0, CRL_URIS_MAX)
+}
+
+/** The addresses in a `fullName` of a distribution point. */
+export function uriNames({ tag, content }: DerElement): string[] {
+  if (tag !== context(0, { constructed: true })) return []
+  return readAll(content)
+    .filter(name => name.tag === context(6) && name.content.length <= URI_BYTES_MAX)
+    .map(name => Buffer.from(name.content).toString('latin1'))
 }

@@ -46,7 +46,7 @@ export async function newAuthority(name: string, { publicUrl, now, random }: Mak
 export const newMdocSigner = (authority: Party, making: Making): Promise<Party> =>
   newSigner(authority, making, 'Sandbox Document Signer', x509 => [
     new x509.ExtendedKeyUsageExtension([MDOC_SIGNER], true),
-    new x509.CRLDistributionPointsExtension([`${making.publicUrl}/sandbox/crl`]),
+    new x509.CRLDistributionPointsExtension([crlUri(making.publicUrl)]),
   ])
 
 /** Not self-signed, its root not sent along (HAIP 6.1.1). The alternative name is the `iss` of its credentials. */
@@ -55,6 +55,25 @@ export const newSdJwtSigner = (authority: Party, making: Making): Promise<Party>
     new x509.BasicConstraintsExtension(false, undefined, true),
     new x509.SubjectAlternativeNameExtension([{ type: 'url', value: `${making.publicUrl}/sandbox` }]),
   ])
+
+const CRL_MS = 7 * DAY_MS
+
+export const crlUri = (publicUrl: string): string => `${publicUrl}/sandbox/crl`
+
+/** An empty list: no signer of the sandbox was ever revoked. DER. */
+export async function newCrl({ key, certificate, keyId }: Party, now: number): Promise<Uint8Array<ArrayBuffer>> {
+  const x509 = await loadX509()
+  const { privateKey } = await importPair(key)
+  const crl = await x509.X509CrlGenerator.create({
+    issuer: new x509.X509Certificate(certificate).subject,
+    thisUpdate: new Date(now),
+    nextUpdate: new Date(now + CRL_MS),
+    signingAlgorithm: ALGORITHM,
+    signingKey: privateKey,
+    extensions: [new x509.AuthorityKeyIdentifierExtension(keyId)],
+  })
+  return new Uint8Array(crl.rawData)
+}
 
 /** What a query may name under `trusted_authorities` (OpenID4VP 1.0 § 6.1.1.1). */
 export const authorityKeyIds = ({ keyId }: Party): string[] => [Buffer.from(keyId, 'hex').toString('base64url')]

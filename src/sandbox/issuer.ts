@@ -2,8 +2,10 @@
 // service to seal.
 import type { Random } from '../ids.ts'
 import {
+  crlUri,
   type Making,
   newAuthority,
+  newCrl,
   newMdocSigner,
   newSdJwtSigner,
   type Party,
@@ -29,12 +31,15 @@ export type Issuer = {
   readonly anchor: Uint8Array
   readonly anchorPem: string
   readonly statusListUri: string
+  readonly crlUri: string
   /** Documents of a persona, bound to the key. */
   issue(request: IssueRequest): Promise<Credential[]>
   /** `application/statuslist+jwt`. */
   statusListToken(now: number): Promise<string>
   /** `application/statuslist+cwt`. */
   statusListCwt(now: number): Promise<Uint8Array<ArrayBuffer>>
+  /** `application/pkix-crl`. */
+  crl(now: number): Promise<Uint8Array<ArrayBuffer>>
 }
 
 export type IssueRequest = { persona: PersonaId; holderKey: PublicJwk; now: number; random: Random }
@@ -65,8 +70,10 @@ export function loadIssuer({ publicUrl, trusted, untrusted }: IssuerState): Issu
     anchor: Buffer.from(trusted.authority.certificate, 'base64'),
     anchorPem: pem(trusted.authority.certificate),
     statusListUri: uri,
+    crlUri: crlUri(publicUrl),
     statusListToken: now => statusListJwt({ signer: trusted.sdJwtSigner, uri, now }),
     statusListCwt: now => statusListCwt({ signer: trusted.sdJwtSigner, uri, now }),
+    crl: now => newCrl(trusted.authority, now),
     issue({ persona, holderKey, now, random }) {
       const { person, document: state } = PERSONAS[persona]
       const world = state === 'untrusted' ? untrusted : trusted

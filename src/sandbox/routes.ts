@@ -34,6 +34,24 @@ export const sandboxRoutes = (deps: Deps) =>
         detail: { operationId: 'getSandboxStatusList', summary: "The sandbox issuer's status list" },
       },
     )
+    .get(
+      '/crl',
+      async () => {
+        const { issuer } = await deps.sandbox()
+        return new Response(await issuer.crl(deps.now()), { headers: { 'content-type': 'application/pkix-crl' } })
+      },
+      {
+        open: {},
+        response: {
+          200: Type.Unknown({
+            contentMediaType: 'application/pkix-crl',
+            description: 'A certificate revocation list (RFC 5280), DER',
+          }),
+          ...errorResponses(429, 500),
+        },
+        detail: { operationId: 'getSandboxCrl', summary: "The revocation list for the sandbox issuer's certificates" },
+      },
+    )
     .post('/documents', ({ body }) => issueDocuments(deps, body), {
       open: { ownPages: true, body: 'json' },
       body: IssueDocuments,

@@ -49,6 +49,7 @@ function sandboxOf(state: IssuerState): Sandbox {
     id: 'sandbox',
     certificate: issuer.anchor,
     mode: 'pkix' as const,
+    crl: null,
     trustedFor: null,
     label: 'Sandbox issuer',
     isSandbox: true,

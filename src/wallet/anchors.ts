@@ -22,10 +22,11 @@ export function rememberAnchors({ db, settingsVersion, sandbox }: Pick<Deps, 'db
     environment === 'test' ? [...(await ownOf('test')), (await sandbox()).anchor] : await ownOf('live')
 }
 
-const anchorOf = ({ id, certificate, mode, trustedFor, label }: AnchorRow): TrustAnchor => ({
+const anchorOf = ({ id, certificate, mode, crl, trustedFor, label }: AnchorRow): TrustAnchor => ({
   id,
   certificate: Buffer.from(certificate.replace(/-----[A-Z ]+-----|\s/g, ''), 'base64'),
   mode: mode === 'auto' ? 'pkix' : mode,
+  crl,
   trustedFor,
   label,
   isSandbox: false,

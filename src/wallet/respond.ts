@@ -94,6 +94,7 @@ async function judge(
     anchors: await deps.anchors(session.environment),
     environment: session.environment,
     status: deps.status,
+    crls: deps.crls,
     now: deps.now,
     ageOver: session.template === null ? undefined : BUILTIN_TEMPLATES.get(session.template)?.ageOver,
   })

@@ -9,14 +9,21 @@ const MDL = 'org.iso.18013.5.1.mDL'
 /** Why a certificate cannot be an anchor: one sentence with the remedy. */
 export class TrustProblem extends Error {}
 
-export type NewAnchor = { pem: string; environment: 'test' | 'live'; label?: string; trustedFor?: string; mode?: 'iso' | 'pkix' }
+export type NewAnchor = {
+  pem: string
+  environment: 'test' | 'live'
+  label?: string
+  trustedFor?: string
+  mode?: 'iso' | 'pkix'
+  crl?: 'off' | 'warn' | 'require'
+}
 
 type TrustDeps = Pick<Deps, 'write' | 'now' | 'random' | 'audit'>
 
 /** Every certificate of the file becomes an anchor. For driving licences the profile of ISO/IEC 18013-5 Annex B is asked of the chain. */
 export async function addAnchors(
   deps: TrustDeps,
-  { pem, environment, label, trustedFor, mode }: NewAnchor,
+  { pem, environment, label, trustedFor, mode, crl }: NewAnchor,
   actor: string,
 ): Promise<AnchorRow[]> {
   const at = deps.now()
@@ -29,7 +36,7 @@ export async function addAnchors(
       label: label ?? nameOf(certificate),
       certificate: certificate.toString(),
       mode: mode ?? (trustedFor === MDL ? ('iso' as const) : ('pkix' as const)),
-      crl: null,
+      crl: crl ?? null,
       trustedFor: trustedFor ?? null,
       createdAt: at,
     }
@@ -37,7 +44,7 @@ export async function addAnchors(
   await deps.write(async tx => {
     for (const row of rows) {
       await insertAnchor(tx, row)
-      const details = { environment, label: row.label, mode: row.mode, trusted_for: row.trustedFor }
+      const details = { environment, label: row.label, mode: row.mode, crl: row.crl, trusted_for: row.trustedFor }
       await deps.audit.append(tx, { at, tenantId: '', actor, action: 'trust.added', subjectId: row.id, details })
     }
   })
@@ -47,13 +54,14 @@ export async function addAnchors(
 export const readAnchors = async ({ db }: Pick<Deps, 'db'>): Promise<AnchorRow[]> => await listAllAnchors(db)
 
 /** An anchor as people judge it: whose certificate it is, until when, and what for. */
-export function presentAnchor({ id, environment, label, mode, trustedFor, certificate, createdAt }: AnchorRow) {
+export function presentAnchor({ id, environment, label, mode, crl, trustedFor, certificate, createdAt }: AnchorRow) {
   const parsed = new X509Certificate(certificate)
   return {
     id,
     environment,
     label,
     mode,
+    crl,
     trusted_for: trustedFor,
     subject: parsed.subject.split('\n').join(', '),
     issuer: parsed.issuer.split('\n').join(', '),

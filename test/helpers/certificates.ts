@@ -12,6 +12,8 @@ import {
   Pkcs10CertificateRequest,
   SubjectKeyIdentifierExtension,
   X509CertificateGenerator,
+  X509CrlGenerator,
+  X509CrlReason,
 } from '@peculiar/x509'
 
 cryptoProvider.set(crypto)
@@ -48,7 +50,7 @@ export async function issue(wanted: Wanted): Promise<Issued> {
   const keys = wanted.keys ?? (await makeKeys())
   const name = wanted.name ?? 'C=NL, CN=Test Issuer'
   const signer = wanted.issuer ?? { keys, name }
-  const hash = signer.keys.publicKey.algorithm.name === 'Ed25519' ? {} : { hash: wanted.hash ?? 'SHA-256' }
+  const hash = signer.keys.publicKey.algorithm.name === 'Ed25519' ? {} : { hash: wanted.hash ?? 'SHA-256', saltLength: 32 }
   const certificate = await X509CertificateGenerator.create({
     serialNumber: (++serial).toString(16).padStart(4, '0'),
     subject: name,
@@ -80,6 +82,31 @@ export const unknownCritical = () => new Extension('1.3.6.1.4.1.99999.1', true, 
 /** One e-mail address. */
 export const issuerAltName = () =>
   new Extension('2.5.29.18', false, Uint8Array.of(0x30, 0x06, 0x81, 0x04, 0x61, 0x40, 0x62, 0x63))
-export const crlPoint = () => new CRLDistributionPointsExtension(['https://issuer.example/crl'])
+export const crlPoint = (...uris: string[]) =>
+  new CRLDistributionPointsExtension(uris.length > 0 ? uris : ['https://issuer.example/crl'])
 
-export { KeyUsageFlags as Usage, Pkcs10CertificateRequest as CertificateRequest }
+export type WantedCrl = { revoked?: string[]; thisUpdate?: number; nextUpdate?: number; extensions?: Extension[]; name?: string }
+
+/** A revocation list, DER. `revoked` are serial numbers in hex. */
+export async function makeCrl(
+  { keys, name }: Pick<Issued, 'keys' | 'name'>,
+  wanted: WantedCrl = {},
+): Promise<Uint8Array<ArrayBuffer>> {
+  const at = wanted.thisUpdate ?? NOW - DAY_MS
+  const crl = await X509CrlGenerator.create({
+    issuer: wanted.name ?? name,
+    thisUpdate: new Date(at),
+    nextUpdate: new Date(wanted.nextUpdate ?? NOW + DAY_MS),
+    entries: (wanted.revoked ?? []).map(serialNumber => ({
+      serialNumber,
+      revocationDate: new Date(at),
+      reason: X509CrlReason.keyCompromise,
+    })),
+    signingAlgorithm: Object.assign({ hash: 'SHA-256', saltLength: 32 }, keys.publicKey.algorithm),
+    signingKey: keys.privateKey,
+    extensions: wanted.extensions ?? [],
+  })
+  return new Uint8Array(crl.rawData)
+}
+
+export { Extension, KeyUsageFlags as Usage, Pkcs10CertificateRequest as CertificateRequest }

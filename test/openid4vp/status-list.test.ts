@@ -511,7 +511,7 @@ type SentCwt = {
 }
 
 function anchorOf({ der }: Issued, over: Partial<TrustAnchor> = {}): TrustAnchor {
-  return { id: 'anchor', certificate: der, mode: 'pkix', trustedFor: null, label: 'Test', isSandbox: false, ...over }
+  return { id: 'anchor', certificate: der, mode: 'pkix', crl: null, trustedFor: null, label: 'Test', isSandbox: false, ...over }
 }
 
 /** An issuer with its root, a clock, and a server that answers nothing until it is told to. */

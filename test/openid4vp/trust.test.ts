@@ -31,7 +31,7 @@ const PID = 'urn:eudi:pid:1'
 const RSA = { name: 'RSASSA-PKCS1-v1_5', publicExponent: Uint8Array.of(1, 0, 1), hash: 'SHA-256' }
 
 function anchorOf({ der }: Pick<Issued, 'der'>, over: Partial<TrustAnchor> = {}): TrustAnchor {
-  return { id: 'anchor', certificate: der, mode: 'pkix', trustedFor: null, label: 'Test', isSandbox: false, ...over }
+  return { id: 'anchor', certificate: der, mode: 'pkix', crl: null, trustedFor: null, label: 'Test', isSandbox: false, ...over }
 }
 
 type Given = { chain: Pick<Issued, 'der'>[]; anchors: TrustAnchor[]; type?: string; now?: number }

@@ -102,7 +102,7 @@ function profileOf(certificate: Certificate): Omit<Profile, 'cert'> {
     ski_b64u: b64u(subjectKeyIdentifier),
     aki_b64u: b64u(certificate.authorityKeyIdentifier),
     issuer_alt_name: certificate.hasIssuerAltName,
-    crl_distribution_points: certificate.hasCrlDistributionPoints,
+    crl_distribution_points: certificate.crlUris !== undefined,
   }
 }
 

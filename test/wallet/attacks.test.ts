@@ -733,7 +733,7 @@ describe('mdoc', () => {
       ['valid for 458 days', { days: 458 }, /457 days/],
     ] as [string, Change, RegExp | undefined][])('26: %s', async (_, change, detail) => {
       const by = await isoSigner(change)
-      await trust(app, by, { trustedFor: MDL })
+      await trust(app, by, { trustedFor: MDL, crl: 'off' })
       const { verification } = await presentBy(party, await withMdoc({}, by), { body: MDOC })
       expect(verdictOf(verification).outcome).toBe(detail ? UNTRUSTED : 'completed')
       if (detail) expect(verification.credentials?.[0]?.findings[0]?.detail).toMatch(detail)

@@ -21,6 +21,7 @@ const TYPES = [
 ]
 const CERTIFICATE = '-----BEGIN CERTIFICATE-----'
 const MODES = ['iso', 'pkix'] as const
+const CRL_CHOICES = ['require', 'warn', 'off'] as const
 
 type Props = { onClose: () => void; onAdded: (anchors: readonly TrustAnchor[]) => void }
 
@@ -35,6 +36,7 @@ export function AddTrustDialog({ onClose, onAdded }: Props) {
   const [label, setLabel] = useState('')
   const [trustedFor, setTrustedFor] = useState('')
   const [mode, setMode] = useState<AddTrust['mode']>()
+  const [crl, setCrl] = useState<AddTrust['crl']>()
   const write = (text: string) => {
     setPem(text)
     setIsMissing(false)
@@ -47,6 +49,7 @@ export function AddTrustDialog({ onClose, onAdded }: Props) {
       ...(label.trim() && { label: label.trim() }),
       ...(trustedFor && { trusted_for: trustedFor }),
       ...(mode && { mode }),
+      ...(crl && { crl }),
     }
     onAdded((await call<{ data: TrustAnchor[] }>('trust', { method: 'POST', body })).data)
   })
@@ -89,6 +92,18 @@ export function AddTrustDialog({ onClose, onAdded }: Props) {
           {MODES.map(each => (
             <option key={each} value={each}>
               {words.modes[each]}
+            </option>
+          ))}
+        </Select>
+        <Select
+          label={words.crl}
+          value={crl ?? ''}
+          onChange={event => setCrl(CRL_CHOICES.find(each => each === event.currentTarget.value))}
+        >
+          <option value="">{words.crlAuto}</option>
+          {CRL_CHOICES.map(each => (
+            <option key={each} value={each}>
+              {words.crlChoices[each]}
             </option>
           ))}
         </Select>

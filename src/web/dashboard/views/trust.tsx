@@ -105,7 +105,7 @@ function AnchorCard({ anchor, onRemove }: { anchor: TrustAnchor; onRemove: Ancho
   const words = useDashboardWords().trust
   const { document } = useClaimWords()
   const { date } = useFormat()
-  const { label, subject, issuer, not_before, not_after, trusted_for, mode, fingerprint_sha256, created_at } = anchor
+  const { label, subject, issuer, not_before, not_after, trusted_for, mode, crl, fingerprint_sha256, created_at } = anchor
   return (
     <article class="card stack">
       <header class="anchor-header">
@@ -120,6 +120,7 @@ function AnchorCard({ anchor, onRemove }: { anchor: TrustAnchor; onRemove: Ancho
           [words.valid, words.validFromTo(date(not_before), date(not_after))],
           [words.trustedFor, trusted_for === null ? words.allTypes : document(trusted_for)],
           [words.mode, words.modes[mode]],
+          [words.crl, crl === null ? words.crlAuto : words.crlChoices[crl]],
           [words.fingerprint, <code key="fingerprint">{fingerprint_sha256}</code>],
           [words.addedAt, date(created_at)],
         ]}

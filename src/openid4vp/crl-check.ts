@@ -1,0 +1,118 @@
+// Has an authority revoked a certificate between the issuer and the trusted anchor? Lists are kept until they end or are a day old; one
+// that cannot be refreshed is used until its own end.
+
+import { Lru } from '../lru.ts'
+import { certificateDigest } from './certificate-digest.ts'
+import { CRL_BYTES_MAX, type Crl, CrlFault, readCrl } from './crl.ts'
+import type { Findings } from './finding.ts'
+import type { Certificate } from './x509.ts'
+
+/** The caller guards the destination and bounds time and size (CRL_BYTES_MAX). `reason` is a clause for the merchant. */
+export type FetchCrl = (uri: string) => Promise<{ ok: true; body: Uint8Array } | { ok: false; reason: string }>
+
+/** What an unreadable list means: nothing is asked at all, a warning, or no trust. */
+export type CrlPolicy = 'off' | 'warn' | 'require'
+
+export type CrlChecker = {
+  /** `path` is leaf first, anchor last: the anchor itself was chosen, and nobody can revoke that but the operator. */
+  check(findings: Findings, path: readonly Certificate[], policy: CrlPolicy): Promise<void>
+  /** The lists that were asked for lately, by their addresses. */
+  known(): string[]
+}
+
+const LISTS_MAX = 100
+const LISTS_BYTES_MAX = 32 * 1024 * 1024
+/** An entry of the set, as the process holds it. */
+const ENTRY_BYTES = 100
+const KEPT_MS_MAX = 24 * 3600 * 1000
+/** A dead host is not asked again for each credential. */
+const FAULT_KEPT_MS = 10_000
+
+type Kept = { crl: Crl; refreshAt: number }
+
+export function createCrlChecker(fetchCrl: FetchCrl, now: () => number): CrlChecker {
+  const kept = new Lru<Kept>({
+    countMax: LISTS_MAX,
+    weightMax: LISTS_BYTES_MAX,
+    weigh: ({ crl }) => crl.revoked.size * ENTRY_BYTES,
+  })
+  const faults = new Lru<{ fault: CrlFault; until: number }>({ countMax: LISTS_MAX })
+  const underWay = new Map<string, Promise<Crl>>()
+
+  async function listAt(uri: string, authority: Certificate): Promise<Crl> {
+    const key = `${uri} ${certificateDigest(authority.der)}`
+    const known = kept.get(key)
+    if (known && now() < known.refreshAt) return known.crl
+    try {
+      const failed = faults.get(key)
+      if (failed && now() < failed.until) throw failed.fault
+      const refreshed = underWay.get(key) ?? refresh(key, uri, authority, known?.crl)
+      underWay.set(key, refreshed)
+      return await refreshed
+    } catch (error) {
+      if (known && now() < known.crl.nextUpdate) return known.crl
+      throw error
+    }
+  }
+
+  async function refresh(key: string, uri: string, authority: Certificate, known: Crl | undefined): Promise<Crl> {
+    try {
+      const fetched = await fetchList(uri, authority)
+      // An older list that still counts may be a replay that hides a revocation.
+      const crl = known && known.nextUpdate > now() && known.thisUpdate > fetched.thisUpdate ? known : fetched
+      kept.set(key, { crl, refreshAt: Math.min(crl.nextUpdate, now() + KEPT_MS_MAX) })
+      return crl
+    } catch (error) {
+      const fault = error instanceof CrlFault ? error : new CrlFault('it could not be reached', { cause: error })
+      faults.set(key, { fault, until: now() + FAULT_KEPT_MS })
+      throw fault
+    } finally {
+      underWay.delete(key)
+    }
+  }
+
+  async function fetchList(uri: string, authority: Certificate): Promise<Crl> {
+    const answer = await fetchCrl(uri)
+    if (!answer.ok) throw new CrlFault(answer.reason)
+    if (answer.body.length > CRL_BYTES_MAX) throw new CrlFault('it is too large')
+    return readCrl(answer.body, authority, uri, now())
+  }
+
+  /** The first address that gives a list which covers the certificate decides. */
+  async function isRevoked(certificate: Certificate, authority: Certificate, uris: readonly string[]): Promise<boolean> {
+    let fault = new CrlFault('it is not at an http or https address')
+    for (const uri of uris) {
+      try {
+        const { revoked, covers } = await listAt(uri, authority)
+        const kind = certificate.basicConstraints?.ca ? 'authorities' : 'others'
+        if (covers === 'all' || covers === kind) return revoked.has(certificate.serialNumber)
+        throw new CrlFault('it does not cover this certificate')
+      } catch (error) {
+        if (!(error instanceof CrlFault)) throw error
+        fault = error
+      }
+    }
+    throw fault
+  }
+
+  return {
+    async check(findings, path, policy) {
+      if (policy === 'off') return
+      for (const [index, certificate] of path.slice(0, -1).entries()) {
+        const authority = path[index + 1]
+        if (!authority || certificate.crlUris === undefined) continue
+        try {
+          if (!(await isRevoked(certificate, authority, certificate.crlUris))) continue
+          return findings.fail('issuer_chain', 'issuer_untrusted', 'The authority of the issuer has revoked its certificate.')
+        } catch (error) {
+          if (!(error instanceof CrlFault)) throw error
+          const detail = `The revocation list for the issuer's certificate could not be used: ${error.message}.`
+          if (policy === 'warn') findings.warn('issuer_chain', detail)
+          else
+            return findings.fail('issuer_chain', 'issuer_untrusted', `${detail} The certificate may be revoked. Try again later.`)
+        }
+      }
+    },
+    known: () => [...kept.keys(), ...faults.keys()].map(key => key.slice(0, key.lastIndexOf(' '))),
+  }
+}

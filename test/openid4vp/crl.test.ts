@@ -1,0 +1,275 @@
+import { describe, expect, test } from 'bun:test'
+import { CRL_BYTES_MAX, CrlFault, readCrl } from '../../src/openid4vp/crl.ts'
+import { type CrlPolicy, createCrlChecker, type FetchCrl } from '../../src/openid4vp/crl-check.ts'
+import { Findings } from '../../src/openid4vp/finding.ts'
+import { type Certificate, describeCertificate } from '../../src/openid4vp/x509.ts'
+import {
+  crlPoint,
+  DAY_MS,
+  Extension,
+  type Issued,
+  isAuthority,
+  issue,
+  issueAuthority,
+  makeCrl,
+  makeKeys,
+  NOW,
+  Usage,
+  usages,
+  type WantedCrl,
+} from '../helpers/certificates.ts'
+
+const URI = 'https://issuer.example/crl'
+const OTHER_URI = 'http://mirror.example/crl'
+
+const read = ({ der }: Issued): Certificate => describeCertificate(der)!
+
+/** An issuing distribution point (RFC 5280 § 5.2.5) from its members, each as DER. */
+const scope = (...members: number[][]) => {
+  const content = members.flat()
+  return new Extension('2.5.29.28', true, Uint8Array.of(0x30, content.length, ...content))
+}
+const ONLY_USERS = [0x81, 1, 0xff]
+const ONLY_AUTHORITIES = [0x82, 1, 0xff]
+const SOME_REASONS = [0x83, 2, 0x01, 0x40]
+const INDIRECT = [0x84, 1, 0xff]
+const named = (uri: string) => {
+  const text = [...Buffer.from(uri)]
+  return [0xa0, text.length + 4, 0xa0, text.length + 2, 0x86, text.length, ...text]
+}
+
+describe('a revocation list', () => {
+  test.each([
+    ['P-256', { name: 'ECDSA', namedCurve: 'P-256' }],
+    ['P-384', { name: 'ECDSA', namedCurve: 'P-384' }],
+    ['RSA', { name: 'RSASSA-PKCS1-v1_5', modulusLength: 2048, publicExponent: Uint8Array.of(1, 0, 1), hash: 'SHA-256' }],
+    [
+      'RSA-PSS',
+      { name: 'RSA-PSS', modulusLength: 2048, publicExponent: Uint8Array.of(1, 0, 1), hash: 'SHA-256', saltLength: 32 },
+    ],
+    ['Ed25519', { name: 'Ed25519' }],
+  ] as [string, EcKeyGenParams][])('signed with %s is read with its serial numbers and dates', async (_, algorithm) => {
+    const root = await issueAuthority({ keys: await makeKeys(algorithm) })
+    const der = await makeCrl(root, { revoked: ['0a', '00ff01'] })
+    expect(readCrl(der, read(root), URI, NOW)).toEqual({
+      thisUpdate: NOW - DAY_MS,
+      nextUpdate: NOW + DAY_MS,
+      revoked: new Set(['0a', '00ff01']),
+      covers: 'all',
+    })
+  })
+
+  test.each<[string, WantedCrl, string]>([
+    ['past its nextUpdate, to the millisecond,', { nextUpdate: NOW }, 'it has expired'],
+    ['dated in the future', { thisUpdate: NOW + DAY_MS, nextUpdate: NOW + 2 * DAY_MS }, 'dated in the future'],
+    ['of another authority', { name: 'C=NL, CN=Somebody Else' }, 'another authority issued it'],
+    [
+      'with an unknown critical extension',
+      { extensions: [new Extension('1.2.3.4', true, Uint8Array.of(5, 0))] },
+      'not known here',
+    ],
+    [
+      'with changes only (a delta list)',
+      { extensions: [new Extension('2.5.29.27', true, Uint8Array.of(2, 1, 1))] },
+      'not known here',
+    ],
+    ['for some reasons only', { extensions: [scope(SOME_REASONS)] }, 'not known here'],
+    ['for other issuers (indirect)', { extensions: [scope(INDIRECT)] }, 'not known here'],
+    ['made for another address', { extensions: [scope(named(OTHER_URI))] }, 'another address'],
+  ])('%s is refused', async (_, wanted, why) => {
+    const root = await issueAuthority()
+    const der = await makeCrl(root, wanted)
+    expect(() => readCrl(der, read(root), URI, NOW)).toThrow(why)
+    expect(() => readCrl(der, read(root), URI, NOW)).toThrow(CrlFault)
+  })
+
+  test('that names its own address is read', async () => {
+    const root = await issueAuthority()
+    const der = await makeCrl(root, { extensions: [scope(named(URI), ONLY_USERS)] })
+    expect(readCrl(der, read(root), URI, NOW).covers).toBe('others')
+  })
+
+  test('signed with another key of the same name is refused', async () => {
+    const root = await issueAuthority()
+    const impostor = await issueAuthority()
+    const der = await makeCrl(impostor)
+    expect(() => readCrl(der, read(root), URI, NOW)).toThrow('its signature does not hold')
+  })
+
+  test('of an authority that may not sign such lists is refused', async () => {
+    const root = await issueAuthority({ extensions: [isAuthority(), usages(Usage.keyCertSign)] })
+    const der = await makeCrl(root)
+    expect(() => readCrl(der, read(root), URI, NOW)).toThrow('may not sign such lists')
+  })
+
+  test('with any single byte changed, or cut at any length, is refused', async () => {
+    const root = await issueAuthority()
+    const authority = read(root)
+    const der = await makeCrl(root, { revoked: ['0a'] })
+    for (let at = 0; at < der.length; at++) {
+      const changed = Uint8Array.from(der)
+      changed[at]! ^= 1
+      expect(() => readCrl(changed, authority, URI, NOW)).toThrow(CrlFault)
+      expect(() => readCrl(der.subarray(0, at), authority, URI, NOW)).toThrow(CrlFault)
+    }
+  })
+
+  test('larger than the limit is refused before it is parsed', async () => {
+    const root = await issueAuthority()
+    expect(() => readCrl(new Uint8Array(CRL_BYTES_MAX + 1), read(root), URI, NOW)).toThrow('it is too large')
+  })
+})
+
+/** A signer under a root, a clock, and a server whose answers the test chooses. */
+async function makeWorld(uris = [URI]) {
+  const root = await issueAuthority()
+  const leaf = await issue({ issuer: root, extensions: [crlPoint(...uris)] })
+  const path = [read(leaf), read(root)]
+  const clock = { now: NOW }
+  const fetches: string[] = []
+  const answers = new Map<string, Awaited<ReturnType<FetchCrl>>>()
+  const checker = createCrlChecker(
+    async uri => {
+      fetches.push(uri)
+      return answers.get(uri) ?? { ok: false, reason: 'it did not answer' }
+    },
+    () => clock.now,
+  )
+  return {
+    root,
+    path,
+    clock,
+    fetches,
+    async publish(wanted: WantedCrl = {}, uri = URI) {
+      answers.set(uri, { ok: true, body: await makeCrl(root, wanted) })
+    },
+    withdraw: () => answers.clear(),
+    async check(policy: CrlPolicy = 'require', certificates = path) {
+      const findings = new Findings(() => clock.now)
+      findings.pass('issuer_chain')
+      await checker.check(findings, certificates, policy)
+      const [found] = findings.all.slice(1)
+      return { holds: findings.holds('issuer_chain'), status: found?.status, detail: found?.detail }
+    },
+  }
+}
+
+const GOOD = { holds: true, status: undefined, detail: undefined }
+const REVOKED = { holds: false, status: 'fail' as const, detail: 'The authority of the issuer has revoked its certificate.' }
+
+describe('the check of a path', () => {
+  test('passes while the list does not name the certificate, and fails once it does', async () => {
+    const world = await makeWorld()
+    await world.publish({ revoked: ['77'] })
+    expect(await world.check()).toEqual(GOOD)
+    world.clock.now += DAY_MS
+    await world.publish({
+      revoked: ['77', world.path[0]!.serialNumber],
+      thisUpdate: world.clock.now,
+      nextUpdate: world.clock.now + DAY_MS,
+    })
+    for (const policy of ['require', 'warn'] as const) expect(await world.check(policy)).toEqual(REVOKED)
+  })
+
+  test('asks for nothing when the certificate names no list, or the operator switched lists off', async () => {
+    const world = await makeWorld()
+    expect(await world.check('off')).toEqual(GOOD)
+    const plain = read(await issue({ issuer: world.root }))
+    expect(await world.check('require', [plain, world.path[1]!])).toEqual(GOOD)
+    expect(world.fetches).toEqual([])
+  })
+
+  test('never asks about the anchor itself', async () => {
+    const world = await makeWorld()
+    expect(await world.check('require', [world.path[0]!])).toEqual(GOOD)
+    expect(world.fetches).toEqual([])
+  })
+
+  test('refuses an unreadable list where one is required, and warns where it is not', async () => {
+    const world = await makeWorld()
+    const detail = "The revocation list for the issuer's certificate could not be used: it did not answer."
+    expect(await world.check('warn')).toEqual({ holds: true, status: 'warning', detail })
+    expect(await world.check('require')).toEqual({
+      holds: false,
+      status: 'fail',
+      detail: `${detail} The certificate may be revoked. Try again later.`,
+    })
+  })
+
+  test('asks a dead host again only after ten seconds', async () => {
+    const world = await makeWorld()
+    await world.check()
+    world.clock.now += 9_999
+    await world.check()
+    expect(world.fetches).toHaveLength(1)
+    world.clock.now += 1
+    await world.publish()
+    expect(await world.check()).toEqual(GOOD)
+    expect(world.fetches).toHaveLength(2)
+  })
+
+  test('asks once for checks at the same moment, and keeps the list for a day or until it ends', async () => {
+    const world = await makeWorld()
+    await world.publish({ nextUpdate: NOW + 10 * DAY_MS })
+    await Promise.all([world.check(), world.check(), world.check()])
+    world.clock.now += DAY_MS - 1
+    await world.check()
+    expect(world.fetches).toHaveLength(1)
+    world.clock.now += 1
+    await world.check()
+    expect(world.fetches).toHaveLength(2)
+  })
+
+  test('uses a kept list that cannot be refreshed until its own end, and not beyond', async () => {
+    const world = await makeWorld()
+    await world.publish({ nextUpdate: NOW + 3 * DAY_MS })
+    await world.check()
+    world.withdraw()
+    world.clock.now = NOW + 3 * DAY_MS - 1
+    expect(await world.check()).toEqual(GOOD)
+    world.clock.now = NOW + 3 * DAY_MS + 20_000
+    expect((await world.check()).status).toBe('fail')
+  })
+
+  test('keeps a newer list when an older one that still counts is replayed', async () => {
+    const world = await makeWorld()
+    await world.publish({ revoked: [world.path[0]!.serialNumber], nextUpdate: NOW + 10 * DAY_MS })
+    expect(await world.check()).toEqual(REVOKED)
+    world.clock.now += DAY_MS
+    await world.publish({ thisUpdate: NOW - 2 * DAY_MS, nextUpdate: NOW + 10 * DAY_MS })
+    expect(await world.check()).toEqual(REVOKED)
+  })
+
+  test('goes on to the next address when the first gives no usable list', async () => {
+    const world = await makeWorld([URI, OTHER_URI])
+    await world.publish({ revoked: [world.path[0]!.serialNumber] }, OTHER_URI)
+    expect(await world.check()).toEqual(REVOKED)
+    expect(world.fetches).toEqual([URI, OTHER_URI])
+  })
+
+  test('takes a list of authorities for no answer about a signer', async () => {
+    const world = await makeWorld()
+    await world.publish({ extensions: [scope(ONLY_AUTHORITIES)] })
+    expect((await world.check()).detail).toContain('it does not cover this certificate')
+  })
+
+  test('covers the authority between signer and root', async () => {
+    const root = await issueAuthority()
+    const middle = await issueAuthority({ name: 'C=NL, CN=Middle', issuer: root, extensions: [isAuthority(), crlPoint()] })
+    const leaf = await issue({ issuer: middle })
+    const body = await makeCrl(root, { revoked: [read(middle).serialNumber], extensions: [scope(ONLY_AUTHORITIES)] })
+    const checker = createCrlChecker(
+      async () => ({ ok: true, body }),
+      () => NOW,
+    )
+    const findings = new Findings(() => NOW)
+    await checker.check(findings, [leaf, middle, root].map(read), 'warn')
+    expect(findings.failures).toEqual(['issuer_untrusted'])
+  })
+
+  test('counts an address that is neither http nor https as unreadable', async () => {
+    const world = await makeWorld(['ldap://issuer.example/cn=crl'])
+    expect((await world.check()).detail).toContain('it is not at an http or https address')
+    expect(world.fetches).toEqual([])
+  })
+})

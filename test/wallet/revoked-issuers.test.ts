@@ -1,0 +1,178 @@
+// Revocation lists of issuers' certificates, from the wallet's answer to the verdict: real certificates, a real list on a real server.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { parseAllowList } from '../../src/addresses.ts'
+import { describeCertificate } from '../../src/openid4vp/x509.ts'
+import { NOON, startApp, type TestApp } from '../helpers/app.ts'
+import {
+  authorityKey,
+  crlPoint,
+  DAY_MS,
+  DOCUMENT_SIGNER,
+  isAuthority,
+  issuerAltName,
+  keyIdentifier,
+  makeCrl,
+  makeKeys,
+  purposes,
+  signsCertificates,
+  Usage,
+  usages,
+} from '../helpers/certificates.ts'
+import { type Party, presentBy } from '../helpers/exchange.ts'
+import { forgeMdoc, forgeSdJwt, holderWith, MDL, newLeaf, newRoot, signerFrom, trust } from '../helpers/forger.ts'
+
+const MDOC = {
+  template: undefined,
+  query: {
+    credentials: [
+      { id: 'mdl', format: 'mso_mdoc', meta: { doctype_value: MDL }, claims: [{ path: ['org.iso.18013.5.1', 'family_name'] }] },
+    ],
+  },
+}
+const SD_JWT = {
+  template: undefined,
+  query: {
+    credentials: [
+      { id: 'pid', format: 'dc+sd-jwt', meta: { vct_values: ['urn:eudi:pid:1'] }, claims: [{ path: ['family_name'] }] },
+    ],
+  },
+}
+const DATES = { thisUpdate: NOON - DAY_MS, nextUpdate: NOON + DAY_MS }
+
+let app: TestApp
+let party: Party
+let lists: Map<string, Uint8Array<ArrayBuffer>>
+let fetches: string[]
+let server: ReturnType<typeof Bun.serve>
+
+beforeAll(async () => {
+  lists = new Map()
+  fetches = []
+  server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch(request) {
+      const { pathname } = new URL(request.url)
+      fetches.push(pathname)
+      const list = lists.get(pathname)
+      return list
+        ? new Response(list, { headers: { 'content-type': 'application/pkix-crl' } })
+        : new Response('', { status: 503 })
+    },
+  })
+  app = await startApp({ config: { egressAllow: parseAllowList(`127.0.0.1:${server.port}`) } })
+  party = { app, key: (await app.tenant()).key }
+})
+
+afterAll(() => server.stop(true))
+
+let made = 0
+
+/** A document signer under a root of its own, whose certificate names a list on the server. */
+async function makeIssuer() {
+  const path = `/${++made}.crl`
+  const [keys, own] = [await makeKeys(), await makeKeys()]
+  const root = await newRoot({
+    keys,
+    extensions: [isAuthority(0), signsCertificates(), await keyIdentifier(keys), issuerAltName(), crlPoint()],
+  })
+  const leaf = await newLeaf(root, {
+    keys: own,
+    extensions: [
+      usages(Usage.digitalSignature),
+      purposes([DOCUMENT_SIGNER]),
+      await authorityKey(keys),
+      await keyIdentifier(own),
+      issuerAltName(),
+      crlPoint(`http://127.0.0.1:${server.port}${path}`),
+    ],
+  })
+  const { serialNumber } = describeCertificate(leaf.der)!
+  return {
+    path,
+    signer: await signerFrom(leaf, { root }),
+    publish: async (revoked: string[]) => void lists.set(path, await makeCrl(root, { ...DATES, revoked })),
+    serialNumber,
+  }
+}
+
+const presentMdl = async ({ signer }: Awaited<ReturnType<typeof makeIssuer>>) =>
+  (await presentBy(party, await holderWith(async key => [await forgeMdoc(signer, key)]), { body: MDOC })).verification
+
+const presentPid = async ({ signer }: Awaited<ReturnType<typeof makeIssuer>>) =>
+  (await presentBy(party, await holderWith(async key => [await forgeSdJwt(signer, key)]), { body: SD_JWT })).verification
+
+describe('a document whose signer names a revocation list', () => {
+  test('completes while the list does not name the signer, and the list is fetched once', async () => {
+    const issuer = await makeIssuer()
+    await trust(app, issuer.signer, { mode: 'iso' })
+    await issuer.publish(['77'])
+    expect((await presentMdl(issuer)).status).toBe('completed')
+    expect((await presentMdl(issuer)).status).toBe('completed')
+    expect(fetches.filter(path => path === issuer.path)).toHaveLength(1)
+  })
+
+  test('fails as issuer_untrusted, without claims, once its authority revoked the signer', async () => {
+    const issuer = await makeIssuer()
+    await trust(app, issuer.signer, { mode: 'iso' })
+    await issuer.publish([issuer.serialNumber])
+    const { status, error, credentials } = await presentMdl(issuer)
+    expect([status, error?.code, credentials?.[0]?.trusted]).toEqual(['failed', 'issuer_untrusted', false])
+    expect(credentials?.[0]?.findings).toEqual([
+      { check: 'issuer_chain', status: 'fail', detail: 'The authority of the issuer has revoked its certificate.' },
+    ])
+  })
+
+  test('fails in mode iso while the list cannot be read, and completes with a warning in mode pkix', async () => {
+    const strict = await makeIssuer()
+    await trust(app, strict.signer, { mode: 'iso' })
+    const refused = await presentMdl(strict)
+    expect([refused.status, refused.error?.code]).toEqual(['failed', 'issuer_untrusted'])
+    expect(refused.credentials?.[0]?.findings[0]?.detail).toContain('its address answered 503. The certificate may be revoked')
+
+    const lenient = await makeIssuer()
+    await trust(app, lenient.signer, { mode: 'pkix' })
+    const { status, credentials } = await presentPid(lenient)
+    expect(status).toBe('completed')
+    expect(credentials?.[0]?.findings).toEqual([
+      {
+        check: 'issuer_chain',
+        status: 'warning',
+        detail: "The revocation list for the issuer's certificate could not be used: its address answered 503.",
+      },
+    ])
+  })
+
+  test('follows the operator who added the anchor with another choice', async () => {
+    const required = await makeIssuer()
+    await trust(app, required.signer, { mode: 'pkix', crl: 'require' })
+    expect((await presentPid(required)).status).toBe('failed')
+
+    const warned = await makeIssuer()
+    await trust(app, warned.signer, { mode: 'iso', crl: 'warn' })
+    expect((await presentMdl(warned)).status).toBe('completed')
+
+    const off = await makeIssuer()
+    await trust(app, off.signer, { mode: 'iso', crl: 'off' })
+    await off.publish([off.serialNumber])
+    expect((await presentMdl(off)).status).toBe('completed')
+    expect(fetches).not.toContain(off.path)
+  })
+
+  test('makes us fetch nothing while its issuer is not trusted', async () => {
+    const issuer = await makeIssuer()
+    await issuer.publish([])
+    expect((await presentMdl(issuer)).error?.code).toBe('issuer_untrusted')
+    expect(fetches).not.toContain(issuer.path)
+  })
+})
+
+test('the sandbox issuer publishes an empty list, signed by its root', async () => {
+  const { status, headers } = await app.call('GET', '/sandbox/crl')
+  expect([status, headers.get('content-type')]).toEqual([200, 'application/pkix-crl'])
+  const { X509Crl, X509Certificate } = await import('@peculiar/x509')
+  const { issuer } = await app.deps.sandbox()
+  const crl = new X509Crl(await (await fetch(`${app.url}/sandbox/crl`)).arrayBuffer())
+  expect(crl.entries).toHaveLength(0)
+  expect(await crl.verify({ publicKey: new X509Certificate(Buffer.from(issuer.anchor)).publicKey })).toBe(true)
+})
