@@ -280,6 +280,27 @@ export const MUTANTS: Mutant[] = [
     'openid4vp/trust',
   ),
   mutant(
+    'names of certificates are compared by their bytes',
+    'openid4vp/distinguished-name.ts',
+    'Buffer.compare(a, b) === 0 || prepareName(a) === prepareName(b)',
+    'Buffer.compare(a, b) === 0',
+    'openid4vp/distinguished-name',
+  ),
+  mutant(
+    'names of certificates are compared without their attribute types',
+    'openid4vp/distinguished-name.ts',
+    ': `${type}=${text}`',
+    ': `=${text}`',
+    'openid4vp/distinguished-name',
+  ),
+  mutant(
+    'a respelt name is no warning in mode iso',
+    'openid4vp/trust.ts',
+    'path.some(isNameRespelt)',
+    'false',
+    'openid4vp/trust',
+  ),
+  mutant(
     'anchors for other types count',
     'openid4vp/trust.ts',
     'trustedFor === null || trustedFor === type',
@@ -443,7 +464,7 @@ export const MUTANTS: Mutant[] = [
     [
       'a revocation list of another authority counts',
       'openid4vp/crl.ts',
-      'if (!isSame(list.next(TAG.sequence).raw, authority.subject)) throw',
+      'if (!isSameName(list.next(TAG.sequence).raw, authority.subject)) throw',
       'if (!list.next(TAG.sequence)) throw',
     ],
     ['an expired revocation list counts', 'openid4vp/crl.ts', 'if (until <= now) throw', 'if (until < now) throw'],

@@ -3,6 +3,7 @@
 
 import { X509Certificate } from 'node:crypto'
 import { CERTIFICATE_BYTES_MAX, CERTIFICATES_MAX } from './credential.ts'
+import { isSameName } from './distinguished-name.ts'
 import { type Certificate, describeCertificate, type KeyUsage } from './x509.ts'
 
 export type LinkedChain = { ok: true; certificates: [Certificate, ...Certificate[]] } | { ok: false; detail: string }
@@ -35,7 +36,8 @@ export function linkChain(chain: readonly Uint8Array[]): LinkedChain {
     return refuse(`The issuer sent more than ${CERTIFICATES_MAX} certificates, which is more than any issuer needs.`)
   }
   if (chain.some(der => der.length > CERTIFICATE_BYTES_MAX)) return refuse('A certificate of the issuer is too large.')
-  const [leaf, ...others] = chain.flatMap(der => describeCertificate(der) ?? [])
+  // Copies, since a path is remembered and must not hold on to the whole presentation.
+  const [leaf, ...others] = chain.flatMap(der => describeCertificate(new Uint8Array(der)) ?? [])
   if (!leaf || others.length + 1 !== chain.length) return refuse('A certificate of the issuer cannot be read.')
 
   const certificates: [Certificate, ...Certificate[]] = [leaf, ...others]
@@ -71,12 +73,12 @@ export function hasStrongKey({ key }: Certificate): boolean {
   }
 }
 
-/** By the bytes of the name, by the key identifiers where both have one, and by the signature. */
+/** By the name, by the key identifiers where both have one, and by the signature. */
 export function isIssuedBy(certificate: Certificate, issuer: Certificate): boolean {
   const { authorityKeyIdentifier: wanted } = certificate
   const { subjectKeyIdentifier: offered } = issuer
   return (
-    isSame(certificate.issuer, issuer.subject) &&
+    isSameName(certificate.issuer, issuer.subject) &&
     (!wanted || !offered || isSame(wanted, offered)) &&
     SIGNATURE_ALGORITHMS.has(certificate.signatureAlgorithm) &&
     isSignedBy(certificate, issuer)
@@ -129,7 +131,7 @@ export function findPathProblem(path: readonly Certificate[]): string | undefine
 
 // § 6.1.4 (l), (m): one that carries its own issuer's name does not count.
 function isPathTooLong({ basicConstraints }: Certificate, below: readonly Certificate[]): boolean {
-  const length = below.filter(({ subject, issuer }) => !isSame(subject, issuer)).length
+  const length = below.filter(({ subject, issuer }) => !isSameName(subject, issuer)).length
   return length > (basicConstraints?.pathLength ?? CERTIFICATES_MAX)
 }
 

@@ -6,6 +6,7 @@ import { Lru } from '../lru.ts'
 import { certificateDigest } from './certificate-digest.ts'
 import { findPathProblem, isSame, type LinkedChain, linkChain, pathTo } from './certification-path.ts'
 import type { CrlPolicy } from './crl-check.ts'
+import { isSameName } from './distinguished-name.ts'
 import type { Findings } from './finding.ts'
 import { isoViolations } from './iso-profile.ts'
 import { type Certificate, describeCertificate } from './x509.ts'
@@ -39,24 +40,21 @@ export type ChainToTrust = {
 type Environment = 'test' | 'live'
 
 export type TrustVerdict =
-  | {
-      ok: true
-      issuer: Issuer
-      state: string | undefined
-      anchor: TrustAnchor
-      isRootSent: boolean
-      path: readonly Certificate[]
-    }
+  | { ok: true; issuer: Issuer; anchor: TrustAnchor; path: readonly Certificate[]; warnings: readonly string[] }
   | { ok: false; issuer: Issuer; detail: string }
 
 /** What the profile of an anchor is applied to: whoever signs status lists has no document signer's certificate. */
 export type TrustPurpose = 'credential' | 'status'
 
+// HAIP 1.0 § 6.1.1. It changes nothing, since only our own copy is trusted.
+const ROOT_SENT = 'The issuer sent its root certificate along, which HAIP 1.0 does not allow.'
+const NAME_RESPELT = 'A certificate of the issuer names its root in other bytes, which ISO/IEC 18013-5 Annex B does not allow.'
+
 const PATHS_MAX = 1000
 const NAME_CHARS_MAX = 200
 
-/** `state` is the part of the country whose authority it is. */
-export type Trust = { issuer: Issuer; anchor: TrustAnchor | undefined; state?: string; path: readonly Certificate[] }
+/** `path` leads from the leaf to the anchor, with both; it is empty without an anchor. */
+export type Trust = { issuer: Issuer; anchor: TrustAnchor | undefined; path: readonly Certificate[] }
 
 /** `issuer` is what the certificate says of itself: proven only with an `anchor`. */
 export function checkTrust(findings: Findings, input: ChainToTrust): Trust {
@@ -66,11 +64,9 @@ export function checkTrust(findings: Findings, input: ChainToTrust): Trust {
     return { issuer: verdict.issuer, anchor: undefined, path: [] }
   }
   findings.pass('issuer_chain')
-  // HAIP 1.0 § 6.1.1: it must not be sent. It changes nothing, since only our own copy is trusted.
-  if (verdict.isRootSent)
-    findings.warn('issuer_chain', 'The issuer sent its root certificate along, which HAIP 1.0 does not allow.')
+  for (const warning of verdict.warnings) findings.warn('issuer_chain', warning)
   if (verdict.anchor.isSandbox) findings.warn('environment', 'sandbox issuer')
-  return { issuer: verdict.issuer, anchor: verdict.anchor, state: verdict.state, path: verdict.path }
+  return { issuer: verdict.issuer, anchor: verdict.anchor, path: verdict.path }
 }
 
 export function judgeChain({ chain, type, anchors, environment, now }: ChainToTrust, purpose: TrustPurpose): TrustVerdict {
@@ -87,11 +83,8 @@ export function judgeChain({ chain, type, anchors, environment, now }: ChainToTr
   for (const anchor of eligible) {
     const path = judged.pathTo(anchor)
     const problem = path && (path.problem ?? findDateProblem(path, now))
-    if (path && !problem) {
-      const { issuer, state, isRootSent, certificates } = path
-      return { ok: true, issuer, state, anchor, isRootSent, path: certificates }
-    }
     if (problem) problems.push(problem)
+    else if (path) return { ok: true, issuer: path.issuer, anchor, path: path.certificates, warnings: path.warnings }
   }
   return untrusted(problems[0] ?? judged.brokenLink ?? explainStranger(judged, anchors, eligible, howToAdd(environment)))
 }
@@ -102,8 +95,7 @@ type KnownPath = {
   /** Leaf first, anchor last. */
   certificates: readonly Certificate[]
   issuer: Issuer
-  state: string | undefined
-  isRootSent: boolean
+  warnings: readonly string[]
   problem: string | undefined
   /** The intersection of all validities, and what of it the anchor's own validity is. */
   notBefore: number
@@ -138,7 +130,7 @@ class JudgedChain {
 
   get isSelfSigned(): boolean {
     const link = this.link()
-    return link.ok && isSame(link.certificates[0].subject, link.certificates[0].issuer)
+    return link.ok && isSelfIssued(link.certificates[0])
   }
 
   pathTo(anchor: TrustAnchor): KnownPath | undefined {
@@ -161,8 +153,10 @@ class JudgedChain {
       anchorCertificate: anchor.certificate,
       certificates: path,
       issuer: issuerOf(link.certificates[0]),
-      state: link.certificates[0].subjectAttributes.state,
-      isRootSent: link.certificates.slice(1).some(({ subject, issuer }) => isSame(subject, issuer)),
+      warnings: [
+        ...(link.certificates.slice(1).some(isSelfIssued) ? [ROOT_SENT] : []),
+        ...(anchor.mode === 'iso' && path.some(isNameRespelt) ? [NAME_RESPELT] : []),
+      ],
       problem: findPathProblem(path) ?? (this.purpose === 'credential' ? findProfileProblem(path, anchor) : undefined),
       notBefore: Math.max(...path.map(({ notBefore }) => notBefore)),
       notAfter: Math.min(...path.map(({ notAfter }) => notAfter)),
@@ -174,6 +168,13 @@ class JudgedChain {
     this.linked ??= linkChain(this.chain)
     return this.linked
   }
+}
+
+const isSelfIssued = ({ subject, issuer }: Certificate): boolean => isSameName(subject, issuer)
+
+const isNameRespelt = ({ issuer }: Certificate, index: number, path: readonly Certificate[]): boolean => {
+  const above = path[index + 1]
+  return above !== undefined && !isSame(issuer, above.subject)
 }
 
 function readAnchor({ certificate }: TrustAnchor): Certificate | undefined {

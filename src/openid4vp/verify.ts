@@ -74,7 +74,7 @@ async function judgeCredential(
   const credential = await read(findings, presentation, expected, holderBindingRequired)
   if (!credential) return judged(query.id, query.format, findings)
 
-  const { issuer, anchor, state, path } = checkTrust(findings, {
+  const { issuer, anchor, path } = checkTrust(findings, {
     chain: credential.chain,
     type: credential.type,
     anchors,
@@ -82,7 +82,7 @@ async function judgeCredential(
     now: expected.now,
   })
 
-  checkIssuingPlace(findings, credential, issuer.country, state)
+  checkIssuingPlace(findings, credential, issuer.country, path[0]?.subjectAttributes.state)
 
   // Only a credential that is otherwise good is looked up: lists are fetched from addresses that its issuer chose (TSL § 8.3).
   if (anchor && findings.failures.length === 0) await crls.check(findings, path, crlPolicyOf(anchor))

@@ -23,7 +23,7 @@ export type Certificate = {
   version: number
   /** The content of the integer, in hex. */
   serialNumber: string
-  /** The Names as DER, to be compared byte for byte. */
+  /** The Names as DER. */
   subject: Uint8Array
   issuer: Uint8Array
   subjectAttributes: NameAttributes

@@ -9,6 +9,7 @@ import {
   Extension,
   KeyUsageFlags,
   KeyUsagesExtension,
+  Name,
   Pkcs10CertificateRequest,
   SubjectKeyIdentifierExtension,
   X509CertificateGenerator,
@@ -22,10 +23,16 @@ export const NOW = Date.parse('2026-11-15T00:00:00Z')
 export const DAY_MS = 86_400_000
 export const DOCUMENT_SIGNER = '1.0.18013.5.1.2'
 
-export type Issued = { der: Uint8Array; keys: CryptoKeyPair; name: string }
+export type Named = string | Name
+
+/** With string types of one's choice, and several attributes in a relative name. */
+export const nameOf = (relativeNames: Record<string, { [type: string]: string }[] | string[]>[]): Name =>
+  new Name(relativeNames as ConstructorParameters<typeof Name>[0])
+
+export type Issued = { der: Uint8Array; keys: CryptoKeyPair; name: Named }
 
 export type Wanted = {
-  name?: string
+  name?: Named
   /** Self-signed without one. */
   issuer?: Pick<Issued, 'keys' | 'name'>
   keys?: CryptoKeyPair

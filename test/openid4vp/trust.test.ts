@@ -16,7 +16,9 @@ import {
   issuerAltName,
   keyIdentifier,
   makeKeys,
+  type Named,
   NOW,
+  nameOf,
   purposes,
   signsCertificates,
   Usage,
@@ -475,6 +477,16 @@ describe('mode iso: ISO/IEC 18013-5 Annex B, rule by rule', () => {
     expectRefused({ chain: [signer], anchors: [anchorOf(signer, { mode: 'iso' })] }, 'of the document signer, it has no CRL')
   })
 
+  test('a signer that spells the name of its root in other bytes is trusted with a warning, and in mode pkix without one', async () => {
+    const { root, signer } = await isoPair({}, undefined, nameOf([{ C: ['NL'] }, { CN: [{ utf8String: 'ROOT' }] }]))
+    const iso = trust({ chain: [signer], anchors: [anchorOf(root, { mode: 'iso' })] })
+    expect(iso).toMatchObject({ holds: true, failures: [] })
+    expect(iso.warnings).toEqual([
+      expect.stringContaining('issuer_chain: A certificate of the issuer names its root in other bytes'),
+    ])
+    expectTrusted({ chain: [signer], anchors: [anchorOf(root)] })
+  })
+
   test('every broken rule is named, not only the first', async () => {
     const { root, signer } = await isoPair({ signer: { crl: undefined, altName: undefined }, root: { altName: undefined } })
     const { detail } = trust({ chain: [signer], anchors: [anchorOf(root, { mode: 'iso' })] })
@@ -509,7 +521,12 @@ describe('mode iso: ISO/IEC 18013-5 Annex B, rule by rule', () => {
     days?: number
   }
 
-  async function isoPair({ signer = {}, root = {} }: { signer?: Change; root?: Change }, above?: Issued) {
+  /** `rootName` is how the signer calls its root. */
+  async function isoPair(
+    { signer = {}, root = {} }: { signer?: Change; root?: Change },
+    above?: Issued,
+    rootName: Named = root.name ?? IACA,
+  ) {
     const [rootKeys, signerKeys] = [await makeKeys(), await makeKeys()]
     const rootExtensions = {
       basic: isAuthority(0),
@@ -528,7 +545,7 @@ describe('mode iso: ISO/IEC 18013-5 Annex B, rule by rule', () => {
     }
     const issuedRoot = await issue(wantedOf({ name: IACA, ...root }, rootExtensions, { keys: rootKeys, issuer: above }))
     const issuedSigner = await issue(
-      wantedOf({ name: DS, ...signer }, signerExtensions, { keys: signerKeys, issuer: issuedRoot }),
+      wantedOf({ name: DS, ...signer }, signerExtensions, { keys: signerKeys, issuer: { ...issuedRoot, name: rootName } }),
     )
     return { root: issuedRoot, signer: issuedSigner }
   }

@@ -1,0 +1,82 @@
+// Names of certificates, compared as RFC 5280 § 7.1 asks: the string types that people type are prepared as RFC 4518 says and then
+// compared, whichever of them was used. Any other type (TeletexString, BMPString, UniversalString …) is compared by its bytes.
+
+import { DerError, DerReader, readAll, readOid, readText, TAG } from './der.ts'
+
+const NAME_BYTES_MAX = 4096
+const ATTRIBUTES_MAX = 64
+
+/** IA5String by RFC 5280 § 7.2, and compared without case all the same. */
+const DOMAIN_COMPONENT = '0.9.2342.19200300.100.1.25'
+
+/** By the bytes of each Name, which are a part of its certificate and live as long. */
+const prepared = new WeakMap<Uint8Array, string>()
+
+/** Both are Names as DER. */
+export function isSameName(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0 || prepareName(a) === prepareName(b)
+}
+
+function prepareName(name: Uint8Array): string {
+  const known = prepared.get(name)
+  if (known !== undefined) return known
+  const made = describeName(name)
+  prepared.set(name, made)
+  return made
+}
+
+function describeName(name: Uint8Array): string {
+  try {
+    if (name.length <= NAME_BYTES_MAX) return JSON.stringify(readRelativeNames(name))
+  } catch (error) {
+    if (!(error instanceof DerError)) throw error
+  }
+  // No other name can be equal: what is unreadable or too long is compared by its bytes alone.
+  return Buffer.from(name).toString('hex')
+}
+
+/** The attributes of one relative name are a set; the relative names themselves have an order. */
+function readRelativeNames(name: Uint8Array): string[][] {
+  const sets = readAll(new DerReader(name).next(TAG.sequence).content, TAG.set)
+  const named = sets.map(set =>
+    readAll(set.content, TAG.sequence)
+      .map(({ content }) => readAttribute(content))
+      .sort(),
+  )
+  if (named.flat().length > ATTRIBUTES_MAX) throw new DerError('a name of too many parts')
+  return named
+}
+
+function readAttribute(content: Uint8Array): string {
+  const reader = new DerReader(content)
+  const type = readOid(reader.next(TAG.oid).content)
+  const value = reader.next()
+  reader.end()
+  const isText =
+    value.tag === TAG.printableString ||
+    value.tag === TAG.utf8String ||
+    (value.tag === TAG.ia5String && type === DOMAIN_COMPONENT)
+  const text = isText ? prepareText(readText(value) ?? '') : undefined
+  return text === undefined ? `${type}#${Buffer.from(value.raw).toString('hex')}` : `${type}=${text}`
+}
+
+// RFC 4518 § 2.2: what is mapped to nothing, and what to a space.
+const INVISIBLE = /\p{Cf}|\p{Variation_Selector}|\u034f|[\u1806\ufffc]/gu
+const SPACES = /[\s\u0085]+/gu
+const CONTROLS = /\p{Cc}/gu
+// § 2.4.
+const PROHIBITED = /[\p{Cn}\p{Co}\p{Cs}\ufffd]/u
+
+/** Undefined for a text that cannot be prepared. */
+function prepareText(text: string): string | undefined {
+  if (PROHIBITED.test(text)) return undefined
+  const visible = text.replace(INVISIBLE, '').replace(SPACES, ' ').replace(CONTROLS, '')
+  return foldCase(visible.normalize('NFKC')).normalize('NFKC').replace(SPACES, ' ').trim()
+}
+
+/** By way of both cases, so that ß meets SS and each sigma the others; the dotless ı has no other case in RFC 3454 B.2. */
+const foldCase = (text: string): string =>
+  text
+    .split('ı')
+    .map(part => part.toLowerCase().toUpperCase())
+    .join('ı')

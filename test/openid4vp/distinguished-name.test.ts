@@ -1,0 +1,173 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isSameName } from '../../src/openid4vp/distinguished-name.ts'
+import { Findings } from '../../src/openid4vp/finding.ts'
+import { checkTrust } from '../../src/openid4vp/trust.ts'
+import { describeCertificate } from '../../src/openid4vp/x509.ts'
+import {
+  type Issued,
+  isAuthority,
+  issue,
+  issueAuthority,
+  type Named,
+  NOW,
+  nameOf,
+  signsCertificates,
+} from '../helpers/certificates.ts'
+
+const printable = (text: string): Named => nameOf([{ C: ['NL'] }, { CN: [{ printableString: text }] }])
+const utf8 = (text: string): Named => nameOf([{ C: ['NL'] }, { CN: [{ utf8String: text }] }])
+const others = (kind: 'bmpString' | 'universalString' | 'ia5String', text: string): Named =>
+  nameOf([{ C: ['NL'] }, { CN: [{ [kind]: text }] }])
+
+type Pair = [title: string, a: Named, b: Named]
+
+/** Equal by RFC 5280 § 7.1, and to OpenSSL as well. */
+const SAME: Pair[] = [
+  ['PrintableString and UTF8String', printable('Test Root'), utf8('Test Root')],
+  ['upper and lower case', utf8('TEST root'), printable('test ROOT')],
+  ['spaces around', utf8('  Test Root '), utf8('Test Root')],
+  ['several spaces inside', utf8('Test   Root'), utf8('Test Root')],
+  [
+    'the attributes of one relative name in another order',
+    nameOf([{ O: [{ utf8String: 'Gov' }], CN: [{ utf8String: 'Root' }] }]),
+    nameOf([{ CN: [{ printableString: 'root' }], O: [{ printableString: 'gov' }] }]),
+  ],
+  [
+    'domain components in another case',
+    nameOf([{ DC: [{ ia5String: 'EXAMPLE' }] }]),
+    nameOf([{ DC: [{ ia5String: 'example' }] }]),
+  ],
+]
+
+/** RFC 4518 prepares more than OpenSSL does. */
+const SAME_BY_RFC: Pair[] = [
+  ['case beyond ASCII', utf8('STRASSE ÄÖÜ ΣΑΣ'), utf8('straße äöü σας')],
+  ['composed and decomposed letters', utf8('Autorit\u00e9'), utf8('Autorite\u0301')],
+  ['a soft hyphen and a zero-width space', utf8('Te\u00adst\u200bRoot'), utf8('TestRoot')],
+  ['a no-break space', utf8('Test\u00a0Root'), utf8('Test Root')],
+]
+
+const DIFFERENT: Pair[] = [
+  ['another text', utf8('Test Root'), utf8('Test Root 2')],
+  ['no space where the other has one', utf8('Test Root'), utf8('TestRoot')],
+  ['another attribute type', nameOf([{ CN: [{ utf8String: 'Root' }] }]), nameOf([{ O: [{ utf8String: 'Root' }] }])],
+  ['the relative names in another order', 'C=NL, CN=Root', 'CN=Root, C=NL'],
+  ['one relative name more', 'C=NL, CN=Root', 'C=NL, CN=Root, OU=Unit'],
+  [
+    'two attributes in one relative name, or in two',
+    nameOf([{ C: ['NL'], CN: ['Root'] }]),
+    nameOf([{ C: ['NL'] }, { CN: ['Root'] }]),
+  ],
+  ['the same attribute once and twice', nameOf([{ CN: ['Root'] }, { CN: ['Root'] }]), nameOf([{ CN: ['Root'] }])],
+  ['the dotless i', utf8('Testing'), utf8('Test\u0131ng')],
+]
+
+/** OpenSSL converts these types; here they are compared by their bytes. */
+const DIFFERENT_BY_TYPE: Pair[] = [
+  ['BMPString', others('bmpString', 'Root'), utf8('Root')],
+  ['UniversalString', others('universalString', 'Root'), utf8('Root')],
+  ['IA5String of another attribute than a domain component', others('ia5String', 'Root'), utf8('Root')],
+  ['a text with a code point that is assigned to nothing', utf8('Root\u0378'), utf8('root\u0378')],
+]
+
+describe('two names are the same by RFC 5280 § 7.1', () => {
+  test.each([...SAME, ...SAME_BY_RFC])('with %s', async (_, a, b) => {
+    expect(await areSame(a, b)).toBe(true)
+  })
+})
+
+describe('two names differ', () => {
+  test.each([...DIFFERENT, ...DIFFERENT_BY_TYPE])('with %s', async (_, a, b) => {
+    expect(await areSame(a, b)).toBe(false)
+  })
+
+  test('with TeletexString', async () => {
+    const name = await subjectOf(utf8('Root'))
+    const teletex = Uint8Array.from(name)
+    teletex[teletex.lastIndexOf(0x0c)] = 0x14
+    expect(isSameName(teletex, name)).toBe(false)
+  })
+
+  test('by their bytes when they are longer than 4 KiB', async () => {
+    const long = 'x'.repeat(4096)
+    expect(await areSame(utf8(long), printable(long))).toBe(false)
+    expect(await areSame(utf8(long), utf8(long))).toBe(true)
+  })
+
+  test('by their bytes when they have more than 64 attributes', async () => {
+    const many = (text: string, length: number) => nameOf(Array.from({ length }, () => ({ CN: [{ utf8String: text }] })))
+    expect(await areSame(many('a', 65), many('A', 65))).toBe(false)
+    expect(await areSame(many('a', 64), many('A', 64))).toBe(true)
+  })
+
+  test('when one of them is no name at all', () => {
+    expect(isSameName(Uint8Array.of(0x30, 0x02, 0x31), Uint8Array.of(0x30, 0x00))).toBe(false)
+  })
+})
+
+describe('a leaf that spells the name of its root in another way', () => {
+  test('is trusted in mode pkix, without a word', async () => {
+    const { leaf, root } = await pairOf(printable('Test Root'), utf8('Test Root'))
+    expect(judge(leaf, root)).toEqual({ isTrusted: true, warnings: [] })
+  })
+})
+
+const directory = mkdtempSync(join(tmpdir(), 'vidimus-names-'))
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
+
+const openssl = Bun.which('openssl')
+
+describe.skipIf(openssl === null)('OpenSSL agrees (skipped where there is none)', () => {
+  test.each([...SAME.map(pair => [...pair, true] as const), ...DIFFERENT.map(pair => [...pair, false] as const)])(
+    'on %s',
+    async (_, a, b, same) => {
+      const { leaf, root } = await pairOf(a, b)
+      expect(judge(leaf, root).isTrusted).toBe(same)
+      expect(await verifiedByOpenssl(leaf, root)).toBe(same)
+    },
+  )
+})
+
+const pemOf = (der: Uint8Array): string =>
+  `-----BEGIN CERTIFICATE-----\n${Buffer.from(der)
+    .toString('base64')
+    .match(/.{1,64}/g)
+    ?.join('\n')}\n-----END CERTIFICATE-----\n`
+
+async function verifiedByOpenssl(leaf: Issued, root: Issued): Promise<boolean> {
+  const [leafFile, rootFile] = [join(directory, 'leaf.pem'), join(directory, 'root.pem')]
+  writeFileSync(leafFile, pemOf(leaf.der))
+  writeFileSync(rootFile, pemOf(root.der))
+  const command = [openssl ?? '', 'verify', '-attime', String(NOW / 1000), '-CAfile', rootFile, leafFile]
+  return (await Bun.spawn(command, { stdout: 'ignore', stderr: 'ignore' }).exited) === 0
+}
+
+async function areSame(a: Named, b: Named): Promise<boolean> {
+  const [first, second] = [await subjectOf(a), await subjectOf(b)]
+  expect(isSameName(second, first)).toBe(isSameName(first, second))
+  return isSameName(first, second)
+}
+
+async function subjectOf(name: Named): Promise<Uint8Array> {
+  const { der } = await issue({ name })
+  return describeCertificate(der)?.subject ?? new Uint8Array()
+}
+
+/** The leaf says `issuer` where its root calls itself `subject`. */
+async function pairOf(issuer: Named, subject: Named): Promise<{ leaf: Issued; root: Issued }> {
+  const root = await issueAuthority({ name: subject, extensions: [isAuthority(0), signsCertificates()] })
+  const leaf = await issue({ name: 'C=NL, CN=Signer', issuer: { keys: root.keys, name: issuer } })
+  return { leaf, root }
+}
+
+function judge(leaf: Issued, root: Issued) {
+  const findings = new Findings(() => NOW)
+  const anchor = { id: 'root', certificate: root.der, mode: 'pkix' as const, trustedFor: null, label: 'Root', isSandbox: false }
+  const input = { chain: [leaf.der], type: 'urn:eudi:pid:1', anchors: [anchor], environment: 'live' as const, now: NOW }
+  checkTrust(findings, input)
+  const warnings = findings.all.filter(({ status }) => status === 'warning').map(({ detail }) => detail)
+  return { isTrusted: findings.holds('issuer_chain'), warnings }
+}
