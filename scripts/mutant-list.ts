@@ -289,8 +289,8 @@ export const MUTANTS: Mutant[] = [
   mutant(
     'names of certificates are compared without their attribute types',
     'openid4vp/distinguished-name.ts',
-    ': `${type}=${text}`',
-    ': `=${text}`',
+    'const type = readOid(reader.next(TAG.oid).content)',
+    "const type = readOid(reader.next(TAG.oid).content) && ''",
     'openid4vp/distinguished-name',
   ),
   mutant(
@@ -300,6 +300,42 @@ export const MUTANTS: Mutant[] = [
     'false',
     'openid4vp/trust',
   ),
+  mutant(
+    'any signer signs mdocs',
+    'openid4vp/key-purposes.ts',
+    "(use === 'mso_mdoc' ? MDOC_ISSUERS.has(purpose) : !FOREIGN.has(purpose))",
+    '!FOREIGN.has(purpose)',
+    'openid4vp/trust',
+  ),
+  mutant(
+    'a critical purpose that is unknown passes',
+    'openid4vp/key-purposes.ts',
+    'usage?.critical && !usage.purposes.some(isKnown)',
+    'false',
+    'openid4vp/trust',
+  ),
+  mutant(
+    'the purposes of an authority limit nothing',
+    'openid4vp/key-purposes.ts',
+    'if (isBeyond) return',
+    'if (false) return',
+    'openid4vp/trust',
+  ),
+  mutant(
+    'name constraints that are not critical are skipped',
+    'openid4vp/x509.ts',
+    'extensions.flatMap(({ oid }) => LIMITS.get(oid) ?? [])',
+    'extensions.flatMap(({ oid, critical }) => (critical ? (LIMITS.get(oid) ?? []) : []))',
+    'openid4vp/trust',
+  ),
+  mutant(
+    'driving licences are judged by pkix',
+    'openid4vp/trust.ts',
+    "isIsoDocument(type) ? 'iso' : 'pkix'",
+    "'pkix'",
+    'openid4vp/trust',
+  ),
+  mutant('a mode that was chosen does not win', 'openid4vp/trust.ts', "if (mode !== 'auto') return mode", '', 'openid4vp/trust'),
   mutant(
     'anchors for other types count',
     'openid4vp/trust.ts',
@@ -493,7 +529,7 @@ export const MUTANTS: Mutant[] = [
   mutant(
     'an unreadable revocation list is a warning in mode iso',
     'openid4vp/trust.ts',
-    "crl ?? (mode === 'iso' ? 'require' : 'warn')",
+    "crl ?? (modeFor(mode, type) === 'iso' ? 'require' : 'warn')",
     "crl ?? 'warn'",
     'wallet/revoked-issuers',
   ),

@@ -4,6 +4,7 @@
 import { X509Certificate } from 'node:crypto'
 import { CERTIFICATE_BYTES_MAX, CERTIFICATES_MAX } from './credential.ts'
 import { isSameName } from './distinguished-name.ts'
+import { findKeyPurposeProblem, type TrustUse } from './key-purposes.ts'
 import { type Certificate, describeCertificate, type KeyUsage } from './x509.ts'
 
 export type LinkedChain = { ok: true; certificates: [Certificate, ...Certificate[]] } | { ok: false; detail: string }
@@ -23,11 +24,6 @@ const SIGNATURE_ALGORITHMS = new Set([
 ])
 
 const SIGNING: readonly KeyUsage[] = ['digitalSignature', 'contentCommitment']
-
-// A reader and a signer of trust lists (ISO/IEC 18013-5 Annex B) never sign credentials.
-const FORBIDDEN_PURPOSES = new Set(['1.0.18013.5.1.6', '1.0.18013.5.1.8'])
-// TLS server and client, code, mail, time stamps, OCSP (RFC 5280 § 4.2.1.12): not of an issuer when there is no other purpose beside.
-const FOREIGN_PURPOSES = new Set([1, 2, 3, 4, 8, 9].map(purpose => `1.3.6.1.5.5.7.3.${purpose}`))
 
 /** The chain as sent, if every certificate in it is sound and issued by the one that follows. Whom it leads to is not looked at. */
 export function linkChain(chain: readonly Uint8Array[]): LinkedChain {
@@ -109,9 +105,11 @@ export function pathTo(certificates: readonly Certificate[], anchor: Certificate
 }
 
 /** Why a path does not hold, whatever the time. A leaf that is its own anchor was chosen as it is: nothing in it is second-guessed. */
-export function findPathProblem(path: readonly Certificate[]): string | undefined {
+export function findPathProblem(path: readonly Certificate[], use: TrustUse): string | undefined {
   const [leaf, ...authorities] = path
   if (!leaf || authorities.length === 0) return undefined
+  const limit = path.flatMap(({ unchecked }) => unchecked)[0]
+  if (limit) return `A certificate of the issuer has ${limit}, which cannot be checked here.`
   if (path.some(({ unknownCritical }) => unknownCritical.length > 0)) {
     return 'A certificate of the issuer has a critical extension that is not known here, so its limits cannot be checked.'
   }
@@ -126,23 +124,14 @@ export function findPathProblem(path: readonly Certificate[]): string | undefine
   if (authorities.some((authority, index) => isPathTooLong(authority, authorities.slice(0, index)))) {
     return 'There are more certificates between the issuer and the trusted one than that one allows.'
   }
-  return findPurposeProblem(leaf)
+  if (leaf.keyUsage && !leaf.keyUsage.usages.some(usage => SIGNING.includes(usage))) {
+    return "The issuer's certificate is not made for signing credentials."
+  }
+  return findKeyPurposeProblem(path, use)
 }
 
 // § 6.1.4 (l), (m): one that carries its own issuer's name does not count.
 function isPathTooLong({ basicConstraints }: Certificate, below: readonly Certificate[]): boolean {
   const length = below.filter(({ subject, issuer }) => !isSameName(subject, issuer)).length
   return length > (basicConstraints?.pathLength ?? CERTIFICATES_MAX)
-}
-
-function findPurposeProblem({ keyUsage, extendedKeyUsage }: Certificate): string | undefined {
-  if (keyUsage && !keyUsage.usages.some(usage => SIGNING.includes(usage))) {
-    return "The issuer's certificate is not made for signing credentials."
-  }
-  const purposes = extendedKeyUsage?.purposes ?? []
-  if (purposes.some(purpose => FORBIDDEN_PURPOSES.has(purpose))) {
-    return "The issuer's certificate is that of a reader or of a trust list, not of an issuer."
-  }
-  const isForeign = purposes.length > 0 && purposes.every(purpose => FOREIGN_PURPOSES.has(purpose))
-  return isForeign ? "The issuer's certificate is made for another purpose, such as a web server." : undefined
 }

@@ -4,7 +4,6 @@
 import { isIssuedBy, isSame } from './certification-path.ts'
 import type { Certificate, KeyUsage } from './x509.ts'
 
-const DOCUMENT_SIGNER = '1.0.18013.5.1.2'
 const SIGNER_DAYS_MAX = 457
 const ROOT_YEARS_MAX = 20
 const DAY_MS = 86_400_000
@@ -12,13 +11,6 @@ const DAY_MS = 86_400_000
 type Rule = { name: string; holds: (certificate: Certificate) => boolean }
 
 const SIGNER_RULES: Rule[] = [
-  {
-    name: `its extended key usage is not exactly ${DOCUMENT_SIGNER}, critical`,
-    holds: ({ extendedKeyUsage }) =>
-      extendedKeyUsage?.critical === true &&
-      extendedKeyUsage.purposes.length === 1 &&
-      extendedKeyUsage.purposes[0] === DOCUMENT_SIGNER,
-  },
   { name: 'its key usage is not exactly digitalSignature, critical', holds: hasKeyUsages(['digitalSignature']) },
   {
     name: `it is valid for more than ${SIGNER_DAYS_MAX} days`,
@@ -47,18 +39,22 @@ const ROOT_RULES: Rule[] = [
   { name: 'it has no CRL distribution point', holds: ({ crlUris }) => crlUris !== undefined },
 ]
 
-/** The broken rules of a path from the document signer to its root. A pinned signer comes alone: then the rules about its root do not apply. */
-export function isoViolations(path: readonly Certificate[]): string[] {
+/** The broken rules of a path from the document signer, with one of the purposes, to its root. A pinned signer comes alone: then the rules about its root do not apply. */
+export function isoViolations(path: readonly Certificate[], purposes: readonly string[]): string[] {
   const [signer, root] = path
   if (!signer) return []
-  const own = signerViolations(signer).map(rule => `of the document signer, ${rule}`)
+  const own = signerViolations(signer, purposes).map(rule => `of the document signer, ${rule}`)
   if (!root) return own
   if (path.length > 2) return [...own, 'the document signer is not issued by the trusted root directly']
   return [...own, ...rootViolations(root).map(rule => `of the root, ${rule}`), ...pairViolations(signer, root)]
 }
 
-export function signerViolations(signer: Certificate): string[] {
-  return SIGNER_RULES.filter(({ holds }) => !holds(signer)).map(({ name }) => name)
+/** `purposes`: one of them is its only extended key usage. */
+export function signerViolations(signer: Certificate, purposes: readonly string[]): string[] {
+  const [purpose = '', ...others] = signer.extendedKeyUsage?.purposes ?? []
+  const isSigner = signer.extendedKeyUsage?.critical === true && others.length === 0 && purposes.includes(purpose)
+  const broken = SIGNER_RULES.filter(({ holds }) => !holds(signer)).map(({ name }) => name)
+  return isSigner ? broken : [`its extended key usage is not exactly ${purposes.join(' or ')}, critical`, ...broken]
 }
 
 export function rootViolations(root: Certificate): string[] {

@@ -1,21 +1,24 @@
 // Is the issuer one that the operator trusts for this type of credential? The certificates that came with the credential must lead to a
-// configured anchor: by RFC 5280 alone (`pkix`), or by the certificate profile of ISO/IEC 18013-5 as well (`iso`).
+// configured anchor: by RFC 5280 alone (`pkix`), or by the certificate profile of ISO/IEC 18013-5 as well (`iso`). An anchor without a mode of
+// its own (`auto`) leaves that to the type of the document.
 // Signatures are remembered, time is not: a path that was found once is checked against the clock each time.
 
 import { Lru } from '../lru.ts'
 import { certificateDigest } from './certificate-digest.ts'
 import { findPathProblem, isSame, type LinkedChain, linkChain, pathTo } from './certification-path.ts'
+import type { ReadCredential } from './credential.ts'
 import type { CrlPolicy } from './crl-check.ts'
 import { isSameName } from './distinguished-name.ts'
 import type { Findings } from './finding.ts'
 import { isoViolations } from './iso-profile.ts'
+import { MDL_SIGNER, MDOC_SIGNER, type TrustUse } from './key-purposes.ts'
 import { type Certificate, describeCertificate } from './x509.ts'
 
 export type TrustAnchor = {
   id: string
   /** DER. */
   certificate: Uint8Array
-  mode: 'iso' | 'pkix'
+  mode: 'auto' | 'iso' | 'pkix'
   /** What an unreadable revocation list means; null leaves it to the mode. */
   crl: CrlPolicy | null
   /** The one vct or doctype it is trusted for; null for all. */
@@ -43,12 +46,15 @@ export type TrustVerdict =
   | { ok: true; issuer: Issuer; anchor: TrustAnchor; path: readonly Certificate[]; warnings: readonly string[] }
   | { ok: false; issuer: Issuer; detail: string }
 
-/** What the profile of an anchor is applied to: whoever signs status lists has no document signer's certificate. */
-export type TrustPurpose = 'credential' | 'status'
-
 // HAIP 1.0 § 6.1.1. It changes nothing, since only our own copy is trusted.
 const ROOT_SENT = 'The issuer sent its root certificate along, which HAIP 1.0 does not allow.'
 const NAME_RESPELT = 'A certificate of the issuer names its root in other bytes, which ISO/IEC 18013-5 Annex B does not allow.'
+
+const WITHOUT_PROFILE = "If you accept this issuer all the same, remove its anchor and add it again with '--mode pkix'."
+
+const DRIVING_LICENCE = 'org.iso.18013.5.1.mDL'
+/** The name that ISO/IEC TS 23220-4 ended with, and those that wallets still have from its drafts. */
+const PHOTO_IDS = new Set(['org.iso.23220.photoID.1', 'org.iso.23220.photoid.1', 'org.iso.23220.2.photoid.1'])
 
 const PATHS_MAX = 1000
 const NAME_CHARS_MAX = 200
@@ -57,8 +63,8 @@ const NAME_CHARS_MAX = 200
 export type Trust = { issuer: Issuer; anchor: TrustAnchor | undefined; path: readonly Certificate[] }
 
 /** `issuer` is what the certificate says of itself: proven only with an `anchor`. */
-export function checkTrust(findings: Findings, input: ChainToTrust): Trust {
-  const verdict = judgeChain(input, 'credential')
+export function checkTrust(findings: Findings, input: ChainToTrust, format: ReadCredential['format']): Trust {
+  const verdict = judgeChain(input, format)
   if (!verdict.ok) {
     findings.fail('issuer_chain', 'issuer_untrusted', verdict.detail)
     return { issuer: verdict.issuer, anchor: undefined, path: [] }
@@ -69,8 +75,8 @@ export function checkTrust(findings: Findings, input: ChainToTrust): Trust {
   return { issuer: verdict.issuer, anchor: verdict.anchor, path: verdict.path }
 }
 
-export function judgeChain({ chain, type, anchors, environment, now }: ChainToTrust, purpose: TrustPurpose): TrustVerdict {
-  const judged = new JudgedChain(chain, purpose)
+export function judgeChain({ chain, type, anchors, environment, now }: ChainToTrust, use: TrustUse): TrustVerdict {
+  const judged = new JudgedChain(chain, type, use)
   const untrusted = (detail: string): TrustVerdict => ({ ok: false, issuer: judged.issuer, detail })
   if (anchors.length === 0) {
     return untrusted(
@@ -113,7 +119,8 @@ class JudgedChain {
 
   constructor(
     private readonly chain: readonly Uint8Array[],
-    private readonly purpose: TrustPurpose,
+    private readonly type: string,
+    private readonly use: TrustUse,
   ) {
     this.fingerprint = chain.map(certificateDigest).join(' ')
   }
@@ -134,17 +141,18 @@ class JudgedChain {
   }
 
   pathTo(anchor: TrustAnchor): KnownPath | undefined {
-    const key = `${this.fingerprint} ${this.purpose} ${anchor.mode} ${anchor.id}`
+    const profile = profileOf(anchor, this.type, this.use)
+    const key = `${this.fingerprint} ${this.use} ${profile} ${anchor.id}`
     const known = knownPaths.get(key)
     // An id is only as good as what stands behind it.
     if (known && isSame(known.anchorCertificate, anchor.certificate)) return known
-    const found = this.findPath(anchor)
+    const found = this.findPath(anchor, profile)
     // Only what an anchor's key vouches for is worth a place: nobody else can fill the memory.
     if (found) knownPaths.set(key, found)
     return found
   }
 
-  private findPath(anchor: TrustAnchor): KnownPath | undefined {
+  private findPath(anchor: TrustAnchor, profile: Profile): KnownPath | undefined {
     const link = this.link()
     const root = link.ok ? readAnchor(anchor) : undefined
     const path = link.ok && root ? pathTo(link.certificates, root) : undefined
@@ -155,9 +163,9 @@ class JudgedChain {
       issuer: issuerOf(link.certificates[0]),
       warnings: [
         ...(link.certificates.slice(1).some(isSelfIssued) ? [ROOT_SENT] : []),
-        ...(anchor.mode === 'iso' && path.some(isNameRespelt) ? [NAME_RESPELT] : []),
+        ...(profile !== 'pkix' && path.some(isNameRespelt) ? [NAME_RESPELT] : []),
       ],
-      problem: findPathProblem(path) ?? (this.purpose === 'credential' ? findProfileProblem(path, anchor) : undefined),
+      problem: findPathProblem(path, this.use) ?? findProfileProblem(path, profile),
       notBefore: Math.max(...path.map(({ notBefore }) => notBefore)),
       notAfter: Math.min(...path.map(({ notAfter }) => notAfter)),
       anchorNotAfter: root.notAfter,
@@ -196,10 +204,26 @@ function isPrintable(name: string): boolean {
   return name.length <= NAME_CHARS_MAX && !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name)
 }
 
-function findProfileProblem(path: readonly Certificate[], { mode }: TrustAnchor): string | undefined {
-  const violations = mode === 'iso' ? isoViolations(path) : []
+/** The rules that a path is held to; those for photo IDs let the signer have a purpose of ISO/IEC 23220-4. */
+type Profile = 'pkix' | 'iso' | 'iso-photo-id'
+
+function profileOf({ mode }: TrustAnchor, type: string, use: TrustUse): Profile {
+  if (use === 'status' || modeFor(mode, type) === 'pkix') return 'pkix'
+  return PHOTO_IDS.has(type) ? 'iso-photo-id' : 'iso'
+}
+
+function modeFor(mode: TrustAnchor['mode'], type: string): 'iso' | 'pkix' {
+  if (mode !== 'auto') return mode
+  return isIsoDocument(type) ? 'iso' : 'pkix'
+}
+
+const isIsoDocument = (type: string): boolean => type === DRIVING_LICENCE || PHOTO_IDS.has(type)
+
+function findProfileProblem(path: readonly Certificate[], profile: Profile): string | undefined {
+  const violations = profile === 'pkix' ? [] : isoViolations(path, profile === 'iso' ? [MDL_SIGNER] : [MDL_SIGNER, MDOC_SIGNER])
   if (violations.length === 0) return undefined
-  return `The issuer's certificates do not follow ISO/IEC 18013-5 Annex B: ${violations.join('; ')}.`
+  const rules = violations.join('; ')
+  return `The issuer's certificates do not follow ISO/IEC 18013-5 Annex B: ${rules}. ${WITHOUT_PROFILE}`
 }
 
 // RFC 5280 § 4.1.2.5: both instants are inside.
@@ -209,7 +233,8 @@ function findDateProblem({ notBefore, notAfter, anchorNotAfter }: KnownPath, now
   return now < notBefore ? 'A certificate of the issuer is not valid yet.' : undefined
 }
 
-export const crlPolicyOf = ({ crl, mode }: TrustAnchor): CrlPolicy => crl ?? (mode === 'iso' ? 'require' : 'warn')
+export const crlPolicyOf = ({ crl, mode }: TrustAnchor, type: string): CrlPolicy =>
+  crl ?? (modeFor(mode, type) === 'iso' ? 'require' : 'warn')
 
 const howToAdd = (environment: Environment): string => `'vidimus trust add FILE.pem --env ${environment}'`
 

@@ -74,26 +74,15 @@ async function judgeCredential(
   const credential = await read(findings, presentation, expected, holderBindingRequired)
   if (!credential) return judged(query.id, query.format, findings)
 
-  const { issuer, anchor, path } = checkTrust(findings, {
-    chain: credential.chain,
-    type: credential.type,
-    anchors,
-    environment,
-    now: expected.now,
-  })
+  const { chain, type, format } = credential
+  const { issuer, anchor, path } = checkTrust(findings, { chain, type, anchors, environment, now: expected.now }, format)
 
   checkIssuingPlace(findings, credential, issuer.country, path[0]?.subjectAttributes.state)
 
   // Only a credential that is otherwise good is looked up: lists are fetched from addresses that its issuer chose (TSL § 8.3).
-  if (anchor && findings.failures.length === 0) await crls.check(findings, path, crlPolicyOf(anchor))
+  if (anchor && findings.failures.length === 0) await crls.check(findings, path, crlPolicyOf(anchor, credential.type))
   if (findings.failures.length === 0) {
-    await status.check(findings, credential.status, {
-      format: credential.format,
-      anchors,
-      environment,
-      anchor,
-      type: credential.type,
-    })
+    await status.check(findings, credential.status, { format, anchors, environment, anchor, type })
   }
 
   checkAgainstQuery(findings, query, credential)

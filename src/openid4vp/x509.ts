@@ -34,6 +34,8 @@ export type Certificate = {
   key: PublicKeyDescription
   /** Object identifiers of critical extensions that nothing here understands. */
   unknownCritical: string[]
+  /** Limits to the names or policies below it, critical or not, by their names. */
+  unchecked: string[]
 } & Extensions
 
 export type NameAttributes = { commonName?: string; country?: string; state?: string; organization?: string }
@@ -103,7 +105,7 @@ const OID = {
   issuerAltName: '2.5.29.18',
   basicConstraints: '2.5.29.19',
   crlDistributionPoints: '2.5.29.31',
-  // Restricts nothing by itself: we ask for no policy (RFC 5280 § 6.1.1 (c)), and a policyConstraints that did would be unknown.
+  // Restricts nothing by itself: no policy is asked for (RFC 5280 § 6.1.1 (c)), nor do policy mappings.
   certificatePolicies: '2.5.29.32',
   authorityKeyIdentifier: '2.5.29.35',
   extendedKeyUsage: '2.5.29.37',
@@ -111,6 +113,13 @@ const OID = {
 const CRL_URIS_MAX = 3
 const URI_BYTES_MAX = 2048
 const UNDERSTOOD = new Set(Object.values(OID))
+
+// RFC 5280 § 4.2.1.10, § 4.2.1.11 and § 4.2.1.14.
+const LIMITS: ReadonlyMap<string, string> = new Map([
+  ['2.5.29.30', 'name constraints'],
+  ['2.5.29.36', 'policy constraints'],
+  ['2.5.29.54', 'an inhibit-any-policy'],
+])
 
 /** Undefined when the bytes are not exactly one well-formed certificate. */
 export function describeCertificate(der: Uint8Array): Certificate | undefined {
@@ -156,6 +165,7 @@ function readCertificate(der: Uint8Array): Certificate {
     signatureAlgorithm: readOid(new DerReader(algorithm.content).next(TAG.oid).content),
     key,
     unknownCritical: extensions.filter(({ oid, critical }) => critical && !UNDERSTOOD.has(oid)).map(({ oid }) => oid),
+    unchecked: extensions.flatMap(({ oid }) => LIMITS.get(oid) ?? []),
     ...readKnownExtensions(extensions),
   }
 }

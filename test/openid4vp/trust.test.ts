@@ -8,6 +8,7 @@ import {
   crlPoint,
   DAY_MS,
   DOCUMENT_SIGNER,
+  Extension,
   type Issued,
   isAuthority,
   isNoAuthority,
@@ -36,11 +37,16 @@ function anchorOf({ der }: Pick<Issued, 'der'>, over: Partial<TrustAnchor> = {})
   return { id: 'anchor', certificate: der, mode: 'pkix', crl: null, trustedFor: null, label: 'Test', isSandbox: false, ...over }
 }
 
-type Given = { chain: Pick<Issued, 'der'>[]; anchors: TrustAnchor[]; type?: string; now?: number }
+type Format = 'dc+sd-jwt' | 'mso_mdoc'
+type Given = { chain: Pick<Issued, 'der'>[]; anchors: TrustAnchor[]; type?: string; format?: Format; now?: number }
 
-function trust({ chain, anchors, type = PID, now = NOW }: Given) {
+function trust({ chain, anchors, type = PID, format = 'dc+sd-jwt', now = NOW }: Given) {
   const findings = new Findings(() => now)
-  const { issuer, anchor } = checkTrust(findings, { chain: chain.map(({ der }) => der), type, anchors, environment: 'live', now })
+  const { issuer, anchor } = checkTrust(
+    findings,
+    { chain: chain.map(({ der }) => der), type, anchors, environment: 'live', now },
+    format,
+  )
   const failed = findings.all.find(({ status }) => status === 'fail')
   const warnings = findings.all.filter(({ status }) => status === 'warning').map(({ check, detail }) => `${check}: ${detail}`)
   return { holds: findings.holds('issuer_chain'), failures: findings.failures, detail: failed?.detail, warnings, issuer, anchor }
@@ -308,28 +314,159 @@ describe('a path that an authority did not allow', () => {
     expectRefused({ chain: [await issue({ issuer: odd })], anchors: [anchorOf(odd)] }, 'critical extension')
   })
 
-  test('a leaf made for another purpose; one made for signing credentials passes', async () => {
+  test('a leaf whose key usage is not signing', async () => {
     const root = await issueAuthority()
-    const [server, eudiPid] = ['1.3.6.1.5.5.7.3.1', '1.3.130.2.0.0.1.2']
-    const cases: [Wanted['extensions'] & object, string | undefined][] = [
-      [[purposes(['1.0.18013.5.1.6'])], 'of a reader'],
-      [[purposes([DOCUMENT_SIGNER, '1.0.18013.5.1.6'])], 'of a reader'],
-      [[purposes(['1.0.18013.5.1.8'], false)], 'of a reader or of a trust list'],
-      [[purposes([server])], 'another purpose'],
-      [[usages(Usage.keyCertSign)], 'not made for signing'],
-      [[usages(Usage.keyAgreement)], 'not made for signing'],
-      [[purposes([DOCUMENT_SIGNER])], undefined],
-      [[purposes([eudiPid])], undefined],
-      [[purposes([server, DOCUMENT_SIGNER])], undefined],
-      [[usages(Usage.digitalSignature)], undefined],
-      [[usages(Usage.nonRepudiation)], undefined],
+    for (const [flags, ok] of [
+      [Usage.keyCertSign, false],
+      [Usage.keyAgreement, false],
+      [Usage.digitalSignature, true],
+      [Usage.nonRepudiation, true],
+    ] as const) {
+      const given = { chain: [await issue({ issuer: root, extensions: [usages(flags)] })], anchors: [anchorOf(root)] }
+      if (ok) expectTrusted(given)
+      else expectRefused(given, 'not made for signing')
+    }
+  })
+
+  describe('name or policy constraints, which are not checked here', () => {
+    const limits: [string, Extension][] = [
+      ['name constraints', new Extension('2.5.29.30', false, Buffer.from('300ea00c300a8208' + '2e6578616d706c65', 'hex'))],
+      ['policy constraints', new Extension('2.5.29.36', false, Buffer.from('3003800100', 'hex'))],
+      ['inhibit-any-policy', new Extension('2.5.29.54', false, Buffer.from('020100', 'hex'))],
     ]
-    for (const [extensions, detail] of cases) {
-      const given = { chain: [await issue({ issuer: root, extensions })], anchors: [anchorOf(root)] }
+    test.each(limits)('%s of an intermediate or of the anchor refuse the path, critical or not', async (says, limit) => {
+      const critical = new Extension(limit.type, true, limit.value)
+      for (const extension of [limit, critical]) {
+        const extensions = [isAuthority(), signsCertificates(), extension]
+        const root = await issueAuthority()
+        const middle = await issueAuthority({ name: 'CN=Middle', issuer: root, extensions })
+        const limited = await issueAuthority({ extensions })
+        expectRefused({ chain: [await issue({ issuer: middle }), middle], anchors: [anchorOf(root)] }, says)
+        expectRefused({ chain: [await issue({ issuer: limited })], anchors: [anchorOf(limited)] }, says)
+      }
+    })
+
+    test('policies and policy mappings limit nothing while no policy is asked for', async () => {
+      const policies = new Extension('2.5.29.32', false, Buffer.from('300a300806062a0304050607', 'hex'))
+      const mappings = new Extension('2.5.29.33', false, Buffer.from('300e300c06042a03040506042a030406', 'hex'))
+      const root = await issueAuthority({ extensions: [isAuthority(), signsCertificates(), policies, mappings] })
+      expectTrusted({ chain: [await issue({ issuer: root })], anchors: [anchorOf(root)] })
+    })
+  })
+})
+
+describe('extended key usage', () => {
+  const [SERVER, CLIENT, ANY, UNKNOWN] = ['1.3.6.1.5.5.7.3.1', '1.3.6.1.5.5.7.3.2', '2.5.29.37.0', '1.3.6.1.4.1.99999.2']
+  const [MDOC_SIGNER, PID_SIGNER, DOCUMENT_SIGNING] = ['1.0.23220.4.1.2', '1.3.130.2.0.0.1.2', '1.3.6.1.5.5.7.3.36']
+  const [IACA, PID_AUTHORITY] = ['1.0.18013.5.1.7', '1.3.130.2.0.0.1.7']
+  type Case = [title: string, purposes: string[], critical: boolean, sdJwt: string | undefined, mdoc: string | undefined]
+  const NOT_MDOC = 'another purpose than to sign mdocs'
+  const leaves: Case[] = [
+    ['of a reader', ['1.0.18013.5.1.6'], true, 'of a reader', 'of a reader'],
+    ['of a signer and a reader', [DOCUMENT_SIGNER, '1.0.18013.5.1.6'], true, 'of a reader', 'of a reader'],
+    ['of a reader of mdocs', ['1.0.23220.4.1.6', MDOC_SIGNER], true, 'of a reader', 'of a reader'],
+    ['of a reader of PIDs', ['1.3.130.2.0.0.1.6', PID_SIGNER], true, 'of a reader', 'of a reader'],
+    ['of a trust list', ['1.0.18013.5.1.8'], false, 'or of a trust list', 'or of a trust list'],
+    ['of a web server', [SERVER, CLIENT], false, 'such as a web server', NOT_MDOC],
+    ['of a web server and a document signer', [SERVER, DOCUMENT_SIGNER], true, undefined, undefined],
+    ['of a driving licence', [DOCUMENT_SIGNER], true, undefined, undefined],
+    ['of an mdoc', [MDOC_SIGNER], true, undefined, undefined],
+    ['of a PID', [PID_SIGNER], true, undefined, undefined],
+    ['of documents (RFC 9336)', [DOCUMENT_SIGNING], true, undefined, NOT_MDOC],
+    ['of anything', [ANY], true, undefined, NOT_MDOC],
+    ['nobody here knows, critical', [UNKNOWN], true, 'without a purpose that is known', NOT_MDOC],
+    ['nobody here knows and a web server, critical', [UNKNOWN, SERVER], true, 'without a purpose that is known', NOT_MDOC],
+    ['nobody here knows, not critical', [UNKNOWN], false, undefined, NOT_MDOC],
+  ]
+  test.each(leaves)('of a leaf: the purpose %s', async (_, oids, critical, sdJwt, mdoc) => {
+    const root = await issueAuthority()
+    const leaf = await issue({ issuer: root, extensions: [purposes(oids, critical)] })
+    for (const [format, detail] of [
+      ['dc+sd-jwt', sdJwt],
+      ['mso_mdoc', mdoc],
+    ] as const) {
+      const given = { chain: [leaf], anchors: [anchorOf(root)], format }
       if (detail) expectRefused(given, detail)
       else expectTrusted(given)
     }
   })
+
+  const LIMITED = 'limited to other purposes'
+  type Nested = [title: string, authority: string[], leaf: string[] | undefined, detail: string | undefined]
+  const nested: Nested[] = [
+    ['a web server, and its leaf has none', [SERVER], undefined, LIMITED],
+    ['a web server, and its leaf signs documents', [SERVER], [DOCUMENT_SIGNER], LIMITED],
+    ['driving licences, and its leaf signs other mdocs', [DOCUMENT_SIGNER], [MDOC_SIGNER], LIMITED],
+    ['driving licences, and its leaf too', [DOCUMENT_SIGNER], [DOCUMENT_SIGNER], undefined],
+    ['driving licences, and its leaf has none', [DOCUMENT_SIGNER], undefined, undefined],
+    ['driving licences and a web server, and its leaf too', [DOCUMENT_SIGNER, SERVER], [SERVER, DOCUMENT_SIGNER], undefined],
+    ['a web server, and its leaf that and driving licences', [SERVER], [SERVER, DOCUMENT_SIGNER], LIMITED],
+    ['any, and its leaf signs documents', [ANY], [DOCUMENT_SIGNER], undefined],
+    ['an issuing authority', [IACA], [DOCUMENT_SIGNER], undefined],
+    ['an authority for PIDs, as those of the EU have it', [PID_AUTHORITY], [PID_SIGNER], undefined],
+    ['nobody here knows', [UNKNOWN], [DOCUMENT_SIGNER], LIMITED],
+  ]
+  test.each(nested)('of an authority limits what is below it: %s', async (_, authority, own, detail) => {
+    const root = await issueAuthority()
+    const extensions = [isAuthority(), signsCertificates(), purposes(authority)]
+    const middle = await issueAuthority({ name: 'CN=Middle', issuer: root, extensions })
+    const limited = await issueAuthority({ extensions })
+    const below = async (issuer: Issued) => await issue({ issuer, extensions: own ? [purposes(own)] : [] })
+    for (const given of [
+      { chain: [await below(middle), middle], anchors: [anchorOf(root)], format: 'mso_mdoc' as const },
+      { chain: [await below(limited)], anchors: [anchorOf(limited)], format: 'mso_mdoc' as const },
+    ]) {
+      if (detail) expectRefused(given, detail)
+      else expectTrusted(given)
+    }
+  })
+
+  test('nobody here knows, on the leaf and critical on its authority, is refused', async () => {
+    const root = await issueAuthority({ extensions: [isAuthority(), signsCertificates(), purposes([UNKNOWN])] })
+    const leaf = await issue({ issuer: root, extensions: [purposes([UNKNOWN], false)] })
+    expectRefused({ chain: [leaf], anchors: [anchorOf(root)] }, 'without a purpose that is known')
+  })
+
+  test('of a status list signer may be one that nobody here knows, unless it is critical', async () => {
+    const root = await issueAuthority()
+    const judge = async (critical: boolean) => {
+      const leaf = await issue({ issuer: root, extensions: [purposes([UNKNOWN], critical)] })
+      const anchors = [anchorOf(root)]
+      return judgeChain({ chain: [leaf.der], type: PID, anchors, environment: 'test', now: NOW }, 'status').ok
+    }
+    expect(await judge(false)).toBe(true)
+    expect(await judge(true)).toBe(false)
+  })
+})
+
+describe('mode auto judges by the type of the document', () => {
+  const MDL = 'org.iso.18013.5.1.mDL'
+  const PHOTO_IDS = ['org.iso.23220.photoID.1', 'org.iso.23220.photoid.1', 'org.iso.23220.2.photoid.1']
+
+  test.each([MDL, ...PHOTO_IDS])('%s by the profile of ISO/IEC 18013-5, unless the anchor has a mode of its own', async type => {
+    const root = await issueAuthority()
+    const chain = [await issue({ issuer: root, extensions: [purposes([DOCUMENT_SIGNER])] })]
+    const given = (mode: TrustAnchor['mode']) => ({
+      chain,
+      anchors: [anchorOf(root, { mode })],
+      type,
+      format: 'mso_mdoc' as const,
+    })
+    expectRefused(given('auto'), 'do not follow ISO/IEC 18013-5 Annex B')
+    expectRefused(given('auto'), '--mode pkix')
+    expectRefused(given('iso'), 'do not follow ISO/IEC 18013-5 Annex B')
+    expectTrusted(given('pkix'))
+  })
+
+  test.each([PID, 'eu.europa.ec.eudi.pid.1', 'eu.europa.ec.av.1', 'org.iso.18013.5.1.mdl'])(
+    '%s by RFC 5280 alone, unless the anchor has a mode of its own',
+    async type => {
+      const root = await issueAuthority()
+      const chain = [await issue({ issuer: root })]
+      expectTrusted({ chain, anchors: [anchorOf(root, { mode: 'auto' })], type })
+      expectRefused({ chain, anchors: [anchorOf(root, { mode: 'iso' })], type }, 'Annex B')
+    },
+  )
 })
 
 describe('dates', () => {
@@ -409,6 +546,14 @@ describe('mode iso: ISO/IEC 18013-5 Annex B, rule by rule', () => {
     const { root, signer } = await isoPair({})
     expectTrusted({ chain: [signer], anchors: [anchorOf(root, { mode: 'iso' })] })
     expectTrusted({ chain: [signer], anchors: [anchorOf(signer, { mode: 'iso' })] })
+    expectTrusted({ chain: [signer], anchors: [anchorOf(root, { mode: 'auto' })], type: 'org.iso.18013.5.1.mDL' })
+  })
+
+  test('a photo ID may be signed with the purpose of ISO/IEC 23220-4, a driving licence may not', async () => {
+    const { root, signer } = await isoPair({ signer: { purposes: purposes(['1.0.23220.4.1.2']) } })
+    const given = { chain: [signer], anchors: [anchorOf(root, { mode: 'auto' as const })] }
+    expectTrusted({ ...given, type: 'org.iso.23220.photoID.1' })
+    expectRefused({ ...given, type: 'org.iso.18013.5.1.mDL' }, 'its extended key usage is not exactly 1.0.18013.5.1.2, critical')
   })
 
   type Case = { says: string; signer?: Change; root?: Change }
@@ -510,7 +655,7 @@ describe('mode iso: ISO/IEC 18013-5 Annex B, rule by rule', () => {
       now: NOW,
     }
     expect(judgeChain(input, 'status').ok).toBe(true)
-    expect(judgeChain(input, 'credential').ok).toBe(false)
+    expect(judgeChain(input, 'mso_mdoc').ok).toBe(false)
   })
 
   type Ext = NonNullable<Wanted['extensions']>[number]
