@@ -334,8 +334,17 @@ export const MUTANTS: Mutant[] = [
     "isIsoDocument(type) ? 'iso' : 'pkix'",
     "'pkix'",
     'openid4vp/trust',
+    'wallet/attacks',
   ),
   mutant('a mode that was chosen does not win', 'openid4vp/trust.ts', "if (mode !== 'auto') return mode", '', 'openid4vp/trust'),
+  mutant('a certificate is trusted twice', 'wallet/trust-settings.ts', 'if (!same) return', 'return', 'dashboard/pages'),
+  mutant(
+    'a certificate that is in the file twice is trusted twice',
+    'wallet/trust-settings.ts',
+    'if (repeated) throw',
+    'if (false) throw',
+    'dashboard/pages',
+  ),
   mutant(
     'anchors for other types count',
     'openid4vp/trust.ts',

@@ -1,7 +1,5 @@
-import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { Deps } from '../deps.ts'
-import { addAnchors, presentAnchor, readAnchors, removeAnchor, TrustProblem } from '../wallet/trust-settings.ts'
+import { AnchorExists, addAnchors, presentAnchor, readAnchors, removeAnchor, TrustProblem } from '../wallet/trust-settings.ts'
 import {
   ACTOR,
   actOf,
@@ -23,7 +21,8 @@ const HELP = `usage: vidimus trust add FILE.pem --env test|live [--label TEXT] [
        vidimus trust remove ID [--json]
 
 Whose documents count. An anchor is the issuer's root, an authority below it, or one signer's own certificate. With --for it counts for that
-type of document only; call it once for each type. Mode iso asks the chain for the profile of ISO/IEC 18013-5 (the default for driving licences), pkix for a sound chain.
+type of document only; call it once for each type. Mode iso asks the chain for the profile of ISO/IEC 18013-5, pkix for a sound chain. Without
+--mode the type of the document decides: iso for driving licences and photo IDs, pkix for everything else.
 Revocation lists that the issuer's certificates name are read. --crl says what happens when one cannot be: require refuses the document (the default in
 mode iso), warn adds a warning (the default in mode pkix), off reads none.
 Test sessions trust the built-in sandbox issuer as well; live sessions trust nobody until you add an anchor.
@@ -77,10 +76,7 @@ async function add(
   if (/-----BEGIN (\w+ )*PRIVATE KEY-----/.test(pem) && !pem.includes('-----BEGIN CERTIFICATE-----'))
     throw new CommandError(`${file}: this is a private key, not a certificate; give the certificate of the issuer`)
   try {
-    const rows = await withNewDeps(async deps => {
-      await refuseKnown(deps, { file, pem, environment, trustedFor })
-      return await addAnchors(deps, { pem, environment, label, trustedFor, mode, crl }, ACTOR)
-    })
+    const rows = await withNewDeps(deps => addAnchors(deps, { pem, environment, label, trustedFor, mode, crl }, ACTOR))
     if (flags.json) return print(JSON.stringify({ data: rows.map(presentAnchor) }))
     return print(
       rows
@@ -88,6 +84,7 @@ async function add(
         .join('\n'),
     )
   } catch (error) {
+    if (error instanceof AnchorExists) throw new CommandError(`${file}: ${error.message}; "vidimus trust remove" takes it away`)
     if (error instanceof TrustProblem) throw new CommandError(`${file}: ${error.message}`)
     throw error
   }
@@ -98,31 +95,6 @@ function oneType(given: string[] | undefined): string | undefined {
   if (type === undefined) return undefined
   if (others.length > 0 || type.includes(',')) throw new UsageError('--for takes one type; call it once for each type')
   return shortText(type, '--for', TYPE_CHARS_MAX)
-}
-
-type Wanted = { file: string; pem: string; environment: 'test' | 'live'; trustedFor: string | undefined }
-
-/** Of two anchors that say the same, the removal of one would leave the issuer trusted. */
-async function refuseKnown(deps: Pick<Deps, 'db'>, { file, pem, environment, trustedFor }: Wanted): Promise<void> {
-  const fingerprints = fingerprintsOf(pem)
-  const same = (await readAnchors(deps))
-    .filter(row => row.environment === environment && row.trustedFor === (trustedFor ?? null))
-    .find(row => fingerprints.includes(new X509Certificate(row.certificate).fingerprint256))
-  if (!same) return
-  const sessions = `${environment} sessions for ${trustedFor ?? 'every type'}`
-  throw new CommandError(
-    `${file}: ${same.label} is trusted in ${sessions} already (${same.id}); "vidimus trust remove" takes it away`,
-  )
-}
-
-/** None of a file that cannot be read: whoever adds it says why. */
-function fingerprintsOf(pem: string): string[] {
-  try {
-    const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []
-    return blocks.map(block => new X509Certificate(block).fingerprint256)
-  } catch {
-    return []
-  }
 }
 
 export function readPemFile(file: string): string {
@@ -152,7 +124,7 @@ async function list(json = false): Promise<number> {
         each.environment,
         each.label,
         each.trusted_for ?? 'every type',
-        each.mode,
+        each.mode === 'auto' ? 'by type' : each.mode,
         each.not_after.slice(0, 10),
       ]),
     ),

@@ -11,7 +11,7 @@ import {
   type SigningState,
   signingState,
 } from '../wallet/signing.ts'
-import { addAnchors, presentAnchor, readAnchors, removeAnchor, TrustProblem } from '../wallet/trust-settings.ts'
+import { AnchorExists, addAnchors, presentAnchor, readAnchors, removeAnchor, TrustProblem } from '../wallet/trust-settings.ts'
 import type { AddTrust, Installation, Signing, TrustAnchor } from './settings-schema.ts'
 
 /** What the operator set in the environment of the service; here it is only shown. */
@@ -38,6 +38,7 @@ export async function addTrust(
   try {
     return { data: (await addAnchors(deps, { ...anchor, trustedFor: trusted_for }, actor)).map(presentAnchor) }
   } catch (error) {
+    if (error instanceof AnchorExists) throw apiError('invalid_request', { message: `pem: ${error.message}; remove it first` })
     throw error instanceof TrustProblem ? apiError('invalid_request', { message: `pem: ${error.message}` }) : error
   }
 }

@@ -25,7 +25,7 @@ export function rememberAnchors({ db, settingsVersion, sandbox }: Pick<Deps, 'db
 const anchorOf = ({ id, certificate, mode, crl, trustedFor, label }: AnchorRow): TrustAnchor => ({
   id,
   certificate: Buffer.from(certificate.replace(/-----[A-Z ]+-----|\s/g, ''), 'base64'),
-  mode: mode === 'auto' ? 'pkix' : mode,
+  mode,
   crl,
   trustedFor,
   label,

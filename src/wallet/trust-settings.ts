@@ -4,30 +4,33 @@ import { base62 } from '../ids.ts'
 import { isoUtc } from '../time.ts'
 import { type AnchorRow, deleteAnchor, insertAnchor, listAllAnchors } from './store.ts'
 
-const MDL = 'org.iso.18013.5.1.mDL'
-
 /** Why a certificate cannot be an anchor: one sentence with the remedy. */
 export class TrustProblem extends Error {}
 
+/** The certificate is an anchor already, in the same environment and for the same type. */
+export class AnchorExists extends TrustProblem {}
+
+/** Without a `mode` an anchor judges by the type of the document. */
 export type NewAnchor = {
   pem: string
   environment: 'test' | 'live'
   label?: string
   trustedFor?: string
-  mode?: 'iso' | 'pkix'
-  crl?: 'off' | 'warn' | 'require'
+  mode?: AnchorRow['mode']
+  crl?: NonNullable<AnchorRow['crl']>
 }
 
 type TrustDeps = Pick<Deps, 'write' | 'now' | 'random' | 'audit'>
 
-/** Every certificate of the file becomes an anchor. For driving licences the profile of ISO/IEC 18013-5 Annex B is asked of the chain. */
+/** Every certificate of the file becomes an anchor. */
 export async function addAnchors(
   deps: TrustDeps,
   { pem, environment, label, trustedFor, mode, crl }: NewAnchor,
   actor: string,
 ): Promise<AnchorRow[]> {
   const at = deps.now()
-  const rows = parseCertificates(pem).map(certificate => {
+  const certificates = parseCertificates(pem)
+  const rows = certificates.map(certificate => {
     if (certificate.validToDate.getTime() <= at)
       throw new TrustProblem(`the certificate of ${nameOf(certificate)} has expired; get a current one from the issuer`)
     return {
@@ -35,13 +38,14 @@ export async function addAnchors(
       environment,
       label: label ?? nameOf(certificate),
       certificate: certificate.toString(),
-      mode: mode ?? (trustedFor === MDL ? ('iso' as const) : ('pkix' as const)),
+      mode: mode ?? ('auto' as const),
       crl: crl ?? null,
       trustedFor: trustedFor ?? null,
       createdAt: at,
     }
   })
   await deps.write(async tx => {
+    refuseKnown(certificates, await listAllAnchors(tx), environment, trustedFor ?? null)
     for (const row of rows) {
       await insertAnchor(tx, row)
       const details = { environment, label: row.label, mode: row.mode, crl: row.crl, trusted_for: row.trustedFor }
@@ -49,6 +53,25 @@ export async function addAnchors(
     }
   })
   return rows
+}
+
+/** Of two anchors that say the same, the removal of one would leave the issuer trusted. */
+function refuseKnown(
+  certificates: readonly X509Certificate[],
+  known: readonly AnchorRow[],
+  environment: AnchorRow['environment'],
+  trustedFor: string | null,
+): void {
+  const fingerprints = certificates.map(({ fingerprint256 }) => fingerprint256)
+  const repeated = certificates.find(({ fingerprint256 }, index) => fingerprints.indexOf(fingerprint256) < index)
+  if (repeated) throw new TrustProblem(`the certificate of ${nameOf(repeated)} is in the file twice; give it once`)
+  const same = known
+    .filter(row => row.environment === environment && row.trustedFor === trustedFor)
+    .find(row => fingerprints.includes(new X509Certificate(row.certificate).fingerprint256))
+  if (!same) return
+  throw new AnchorExists(
+    `${same.label} is trusted in ${environment} sessions for ${trustedFor ?? 'every type'} already (${same.id})`,
+  )
 }
 
 export const readAnchors = async ({ db }: Pick<Deps, 'db'>): Promise<AnchorRow[]> => await listAllAnchors(db)

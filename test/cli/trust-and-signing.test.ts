@@ -72,7 +72,7 @@ beforeAll(async () => {
 })
 
 describe('vidimus trust', () => {
-  test('add, list and remove, with the mode for driving licences by itself', async () => {
+  test('add, list and remove every certificate of a file; without --mode the type of the document decides', async () => {
     const added = await vidimusJson<{ data: Anchor[] }>(
       dir,
       'trust',
@@ -84,7 +84,7 @@ describe('vidimus trust', () => {
       'urn:eudi:pid:1',
     )
     expect(added.data).toMatchObject([
-      { environment: 'live', label: 'Test Root', mode: 'pkix', trusted_for: 'urn:eudi:pid:1', subject: 'CN=Test Root, C=UT' },
+      { environment: 'live', label: 'Test Root', mode: 'auto', trusted_for: 'urn:eudi:pid:1', subject: 'CN=Test Root, C=UT' },
     ])
     const licence = await vidimusJson<{ data: Anchor[] }>(
       dir,
@@ -97,8 +97,8 @@ describe('vidimus trust', () => {
       'org.iso.18013.5.1.mDL',
     )
     expect(licence.data.map(({ mode, label }) => [mode, label])).toEqual([
-      ['iso', 'Test Root'],
-      ['iso', 'Other Root'],
+      ['auto', 'Test Root'],
+      ['auto', 'Other Root'],
     ])
     const listed = await vidimusJson<{ data: Anchor[] }>(dir, 'trust', 'list')
     expect(listed.data.map(({ id }) => id).sort()).toEqual([...added.data, ...licence.data].map(({ id }) => id).sort())

@@ -8,7 +8,7 @@ import { vidimus, vidimusJson } from '../helpers/cli.ts'
 // Said here because the runner forgets what was said for all files after the first one.
 setDefaultTimeout(60_000)
 
-type Anchors = { data: { id: string; trusted_for: string | null; environment: string }[] }
+type Anchors = { data: { id: string; mode: string; trusted_for: string | null; environment: string }[] }
 
 const PID = 'urn:eudi:pid:1'
 const MDL = 'org.iso.18013.5.1.mDL'
@@ -25,6 +25,7 @@ beforeAll(async () => {
   }
   const [root, other] = ['root.pem', 'other.pem'].map(name => readFileSync(join(files, name), 'utf8'))
   writeFileSync(join(files, 'both.pem'), `${other}${root}`)
+  writeFileSync(join(files, 'twice.pem'), `${root}${root}`)
   await vidimusJson(dir, 'tenant', 'create', '--name', 'Shop')
 })
 
@@ -50,13 +51,34 @@ test('a certificate is trusted once for an environment and a type: a second time
   const { data } = await trust('root.pem', '--env', 'live', '--for', PID)
   for (const name of ['root.pem', 'both.pem']) {
     const { exitCode, stderr } = await vidimus(own, add(name, '--env', 'live', '--for', PID))
-    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining(`already (${data[0]?.id})`) })
+    const message = `root is trusted in live sessions for ${PID} already (${data[0]?.id}); "vidimus trust remove" takes it away\n`
+    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining(message) })
   }
   await trust('root.pem', '--env', 'live', '--for', MDL)
   await trust('root.pem', '--env', 'test', '--for', PID)
   await trust('root.pem', '--env', 'live')
   expect((await vidimus(own, add('root.pem', '--env', 'live'))).exitCode).toBe(1)
   expect((await vidimusJson<Anchors>(own, 'trust', 'list')).data).toHaveLength(4)
+})
+
+test('a file that holds a certificate twice is refused, and nothing is trusted', async () => {
+  const { exitCode, stderr } = await vidimus(dir, add('twice.pem', '--env', 'live'))
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 1,
+    stderr: expect.stringContaining('the certificate of root is in the file twice; give it once'),
+  })
+  expect(await anchors()).toEqual([])
+})
+
+test('an anchor without --mode judges by the type of the document, and the list says so', async () => {
+  const own = join(temporaryDir(), 'data')
+  const modeOf = async (...flags: string[]) => (await vidimusJson<Anchors>(own, ...add('root.pem', ...flags))).data[0]?.mode
+  expect(await modeOf('--env', 'live')).toBe('auto')
+  expect(await modeOf('--env', 'live', '--for', MDL)).toBe('auto')
+  expect(await modeOf('--env', 'live', '--for', PID, '--mode', 'iso')).toBe('iso')
+  expect(await modeOf('--env', 'test', '--mode', 'pkix')).toBe('pkix')
+  const { stdout } = await vidimus(own, ['trust', 'list'])
+  expect(stdout.match(/ by type /g)).toHaveLength(2)
 })
 
 test('a private key is told as one, with what to give instead', async () => {

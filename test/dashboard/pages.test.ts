@@ -406,17 +406,21 @@ describe('templates', () => {
 describe('the installation', () => {
   test('trust anchors are added from PEM, shown with subject and dates, and removed', async () => {
     const here = await place()
-    const pem = pemOf((await issueAuthority({ name: 'C=NL, O=Issuer, CN=Issuer Root' })).der)
+    const [root, other] = [
+      await issueAuthority({ name: 'C=NL, O=Issuer, CN=Issuer Root' }),
+      await issueAuthority({ name: 'CN=Other Root' }),
+    ]
+    const pem = pemOf(root.der) + pemOf(other.der)
     const added = await here.boss.post<{ data: TrustAnchor[] }>('/trust', {
       environment: 'live',
-      pem: pem + pem,
+      pem,
       trusted_for: 'org.iso.18013.5.1.mDL',
     })
     expect(added.body.data).toHaveLength(2)
     expect(added.body.data[0]).toMatchObject({
       label: 'Issuer Root',
       subject: 'C=NL, O=Issuer, CN=Issuer Root',
-      mode: 'iso',
+      mode: 'auto',
       trusted_for: 'org.iso.18013.5.1.mDL',
       not_after: expect.stringMatching(/Z$/),
       fingerprint_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
@@ -427,6 +431,27 @@ describe('the installation', () => {
     expect((await here.boss.get<{ data: TrustAnchor[] }>('/trust')).body.data).toHaveLength(1)
     const wrong = await here.boss.post('/trust', { environment: 'live', pem: 'no certificate' })
     expect(wrong.body.error).toMatchObject({ code: 'invalid_request', message: expect.stringContaining('pem') })
+  })
+
+  test('a certificate that is trusted already, or twice in one text, is refused, and nothing of the text is added', async () => {
+    const here = await place()
+    const [root, other] = [pemOf((await issueAuthority()).der), pemOf((await issueAuthority()).der)]
+    const add = (pem: string, more: object = {}) => here.boss.post('/trust', { environment: 'live', pem, ...more })
+    const anchors = async () => (await here.boss.get<{ data: TrustAnchor[] }>('/trust')).body.data
+    expect((await add(other + root + root)).body.error).toEqual({
+      code: 'invalid_request',
+      message: 'pem: the certificate of Test Root is in the file twice; give it once',
+    })
+    expect(await anchors()).toEqual([])
+    expect((await add(root)).status).toBe(201)
+    const id = (await anchors())[0]?.id
+    expect((await add(other + root, { mode: 'pkix' })).body.error).toEqual({
+      code: 'invalid_request',
+      message: `pem: Test Root is trusted in live sessions for every type already (${id}); remove it first`,
+    })
+    expect(await anchors()).toHaveLength(1)
+    expect((await add(root, { trusted_for: 'urn:eudi:pid:1' })).status).toBe(201)
+    expect((await add(root, { environment: 'test' })).status).toBe(201)
   })
 
   test('the certificate is shown, requested, and one that does not fit is refused with the reason', async () => {

@@ -42,9 +42,9 @@ export async function forgeSigner(leaf: Wanted = {}): Promise<Signer> {
 const pemOf = (der: Uint8Array): string =>
   `-----BEGIN CERTIFICATE-----\n${Buffer.from(der).toString('base64')}\n-----END CERTIFICATE-----\n`
 
-/** As `vidimus trust add` does it. */
+/** As `vidimus trust add --mode pkix` does it: what is forged here does not follow ISO/IEC 18013-5 unless a test says so. */
 export async function trust(app: TestApp, { root }: Pick<Signer, 'root'>, options: Partial<NewAnchor> = {}): Promise<void> {
-  await addAnchors(app.deps, { pem: pemOf(root), environment: 'test', ...options }, 'test')
+  await addAnchors(app.deps, { pem: pemOf(root), environment: 'test', mode: 'pkix', ...options }, 'test')
 }
 
 export async function holderWith(issueFor: (key: PublicJwk) => Promise<Credential[]>): Promise<Holder> {

@@ -165,7 +165,15 @@ async function pairOf(issuer: Named, subject: Named): Promise<{ leaf: Issued; ro
 
 function judge(leaf: Issued, root: Issued) {
   const findings = new Findings(() => NOW)
-  const anchor = { id: 'root', certificate: root.der, mode: 'pkix' as const, crl: null, trustedFor: null, label: 'Root', isSandbox: false }
+  const anchor = {
+    id: 'root',
+    certificate: root.der,
+    mode: 'pkix' as const,
+    crl: null,
+    trustedFor: null,
+    label: 'Root',
+    isSandbox: false,
+  }
   const input = { chain: [leaf.der], type: 'urn:eudi:pid:1', anchors: [anchor], environment: 'live' as const, now: NOW }
   checkTrust(findings, input, 'dc+sd-jwt')
   const warnings = findings.all.filter(({ status }) => status === 'warning').map(({ detail }) => detail)

@@ -87,7 +87,7 @@ describe('the list', () => {
     await page.getByRole('link', { name: 'Country' }).waitFor()
     expect(page.url()).toContain('environment=live')
     expect(await rows.count()).toBe(2)
-    expect(await page.getByText('only sandbox documents count').count()).toBe(0)
+    expect(await page.getByText('sandbox documents count').count()).toBe(0)
     await page.getByRole('link', { name: 'Devices' }).click()
     await page.getByRole('heading', { name: 'No devices in Live yet' }).waitFor()
     await app.call('DELETE', `/v1/verifications/${ofLive.id}`, { key: liveKey })

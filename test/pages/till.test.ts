@@ -139,7 +139,7 @@ describe('idle', () => {
         const { height } = (await each.boundingBox()) ?? { height: 0 }
         expect(height).toBeGreaterThanOrEqual(64)
       }
-      expect(await page.getByText('Test: only sandbox documents count here.').isVisible()).toBe(true)
+      expect(await page.getByText('Test: sandbox documents count here.').isVisible()).toBe(true)
       expect(await page.getByText('Connected').isVisible()).toBe(true)
       await look(page, 'idle')
       expect(page.complaints).toEqual([])

@@ -699,31 +699,31 @@ describe('mdoc', () => {
     await isFailed(await withMdoc({}, by), { body: MDOC }, UNTRUSTED, ['issuer_chain'])
   })
 
-  describe('26: the profile of ISO/IEC 18013-5 Annex B, for an anchor of driving licences', () => {
-    type Change = { purpose?: string; country?: string; pathLength?: number; days?: number }
-    async function isoSigner({ purpose = DOCUMENT_SIGNER, country = 'UT', pathLength = 0, days = 330 }: Change): Promise<Signer> {
-      const keys = await makeKeys()
-      const own = await makeKeys()
-      const root = await newRoot({
-        keys,
-        extensions: [isAuthority(pathLength), signsCertificates(), await keyIdentifier(keys), issuerAltName(), crlPoint()],
-      })
-      const leaf = await newLeaf(root, {
-        keys: own,
-        name: `C=${country}, CN=Forged Document Signer`,
-        notAfter: AROUND_NOON.notBefore + days * DAY_MS,
-        extensions: [
-          usages(Usage.digitalSignature),
-          purposes([purpose]),
-          await authorityKey(keys),
-          await keyIdentifier(own),
-          issuerAltName(),
-          crlPoint(),
-        ],
-      })
-      return signerFrom(leaf, { root })
-    }
+  type Change = { purpose?: string; country?: string; pathLength?: number; days?: number }
+  async function isoSigner({ purpose = DOCUMENT_SIGNER, country = 'UT', pathLength = 0, days = 330 }: Change): Promise<Signer> {
+    const keys = await makeKeys()
+    const own = await makeKeys()
+    const root = await newRoot({
+      keys,
+      extensions: [isAuthority(pathLength), signsCertificates(), await keyIdentifier(keys), issuerAltName(), crlPoint()],
+    })
+    const leaf = await newLeaf(root, {
+      keys: own,
+      name: `C=${country}, CN=Forged Document Signer`,
+      notAfter: AROUND_NOON.notBefore + days * DAY_MS,
+      extensions: [
+        usages(Usage.digitalSignature),
+        purposes([purpose]),
+        await authorityKey(keys),
+        await keyIdentifier(own),
+        issuerAltName(),
+        crlPoint(),
+      ],
+    })
+    return signerFrom(leaf, { root })
+  }
 
+  describe('26: the profile of ISO/IEC 18013-5 Annex B, for an anchor of driving licences', () => {
     test.each([
       ['kept', {}, undefined],
       ['EKU of a reader', { purpose: '1.0.18013.5.1.6' }, /reader/],
@@ -733,10 +733,39 @@ describe('mdoc', () => {
       ['valid for 458 days', { days: 458 }, /457 days/],
     ] as [string, Change, RegExp | undefined][])('26: %s', async (_, change, detail) => {
       const by = await isoSigner(change)
-      await trust(app, by, { trustedFor: MDL, crl: 'off' })
+      await trust(app, by, { trustedFor: MDL, mode: 'auto', crl: 'off' })
       const { verification } = await presentBy(party, await withMdoc({}, by), { body: MDOC })
       expect(verdictOf(verification).outcome).toBe(detail ? UNTRUSTED : 'completed')
       if (detail) expect(verification.credentials?.[0]?.findings[0]?.detail).toMatch(detail)
+    })
+  })
+
+  describe('26: a root that was trusted without a type and without a mode', () => {
+    test('does not vouch for a licence whose signer is no document signer; for a PID it does', async () => {
+      const by = await forgeSigner()
+      await trust(app, by, { mode: 'auto' })
+      const verification = await isFailed(await withMdoc({}, by), { body: MDOC }, UNTRUSTED, ['issuer_chain'])
+      expect(verification.credentials?.[0]?.findings[0]?.detail).toContain('of the document signer, its extended key usage')
+      expect((await presentBy(party, await withSdJwt({}, by), { body: SD_JWT })).verification.status).toBe('completed')
+    })
+
+    test('vouches for a licence that a document signer signed, and for one of any signer when its mode is pkix', async () => {
+      const root = await newRoot()
+      const any = await signerFrom(await newLeaf(root), { root })
+      await trust(app, any, { mode: 'pkix' })
+      expect((await presentBy(party, await withMdoc({}, any), { body: MDOC })).verification.status).toBe('completed')
+      const signed = await isoSigner({})
+      await trust(app, signed, { mode: 'auto' })
+      expect((await presentBy(party, await withMdoc({}, signed), { body: MDOC })).verification.status).toBe('completed')
+    })
+
+    test('does not vouch for any mdoc that the certificate of a web server signed', async () => {
+      const root = await newRoot()
+      const extensions = [usages(Usage.digitalSignature), purposes(['1.3.6.1.5.5.7.3.1', '1.3.6.1.4.1.99999.2'], false)]
+      const by = await signerFrom(await newLeaf(root, { extensions }), { root })
+      await trust(app, by, { mode: 'pkix' })
+      const verification = await isFailed(await withMdoc({}, by), { body: MDOC }, UNTRUSTED, ['issuer_chain'])
+      expect(verification.credentials?.[0]?.findings[0]?.detail).toContain('another purpose than to sign mdocs')
     })
   })
 

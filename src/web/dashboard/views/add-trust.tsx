@@ -88,7 +88,7 @@ export function AddTrustDialog({ onClose, onAdded }: Props) {
           value={mode ?? ''}
           onChange={event => setMode(MODES.find(each => each === event.currentTarget.value))}
         >
-          <option value="">{words.modeAuto}</option>
+          <option value="">{words.modes.auto}</option>
           {MODES.map(each => (
             <option key={each} value={each}>
               {words.modes[each]}
