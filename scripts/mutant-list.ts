@@ -161,7 +161,10 @@ export const MUTANTS: Mutant[] = [
     "    additionalProperties: true,\n    $id: 'CreateVerification'",
     CREATE,
   ),
-  mutant('depth limit off', 'http/body.ts', 'isDeeperThan(text, JSON_DEPTH_MAX)', 'false', 'http/envelope'),
+  mutant('depth limit off', 'json.ts', '++depth > depthMax', 'false', 'http/envelope', 'json'),
+  mutant('doubled names pass', 'json.ts', 'if (names !== countMembers(value))', 'if (false)', 'http/envelope', 'json'),
+  mutant('U+0000 in JSON passes', 'json.ts', "if (value.includes('\\0'))", 'if (false)', 'http/envelope', 'json'),
+  mutant('U+0000 in forms passes', 'http/body.ts', '/\\0|%00/.test(text)', 'false', WALLET),
   mutant('size limit off', 'http/body.ts', 'Number(length) > bytesMax', 'false', 'http/envelope'),
   // Response codes.
   mutant(

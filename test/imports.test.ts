@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 import { dirname, join, relative, resolve } from 'node:path'
 
 const SRC = resolve(import.meta.dir, '../src')
-const BASE = ['time', 'ids', 'hash', 'lru', 'seal', 'addresses', 'threads']
+const BASE = ['time', 'ids', 'hash', 'json', 'lru', 'seal', 'addresses', 'threads']
 const GROUND = [...BASE, 'config', 'log', 'metrics', 'db', 'http', 'openid4vp']
 
 const ALLOWED: Record<string, string[]> = {
@@ -13,9 +13,10 @@ const ALLOWED: Record<string, string[]> = {
   addresses: [],
   threads: [],
   hash: [],
+  json: [],
   lru: [],
   seal: ['hash', 'ids'],
-  openid4vp: ['hash', 'ids', 'lru'],
+  openid4vp: ['hash', 'ids', 'json', 'lru'],
   config: BASE,
   log: ['config'],
   metrics: [],

@@ -1,4 +1,5 @@
 // Bodies are bounded in bytes and depth before anything parses them. Unread bodies of refused requests are discarded by the runtime.
+import { DoubledName, findDoubledName, parseJson } from '../json.ts'
 import { ApiError, apiError } from './errors.ts'
 
 export const JSON_BYTES_MAX = 64 * 1024
@@ -15,12 +16,8 @@ export async function readJson(request: Request): Promise<object> {
 /** What every JSON text from outside must be, a body or a file: its next readers count on it. Its name begins each refusal. */
 export function parseObject(bytes: Uint8Array, name: string): object {
   const text = decodeUtf8(bytes, name)
-  if (isDeeperThan(text, JSON_DEPTH_MAX)) throw invalid(`${name}: nested deeper than ${JSON_DEPTH_MAX} levels`)
   const value = parse(text, name)
   if (value === null || typeof value !== 'object' || Array.isArray(value)) throw invalid(`${name}: expected a JSON object`)
-  // Only an escape can make half a surrogate pair in valid UTF-8; it has no UTF-8 form, so it could not be stored or sent on.
-  if (text.includes('\\u') && !isWellFormed(value))
-    throw invalid(`${name}: a string holds half of a surrogate pair; send complete characters`)
   return value
 }
 
@@ -35,6 +32,7 @@ export async function readForm(request: Request, bytesMax: number): Promise<Map<
   for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1)) {
     if (++fields > FORM_FIELDS_MAX) throw invalid(`body: more than ${FORM_FIELDS_MAX} fields`)
   }
+  if (/\0|%00/.test(text)) throw invalid('body: a field holds the character U+0000; leave it out')
   const form = new Map<string, string>()
   for (const [name, value] of new URLSearchParams(text)) {
     if (form.has(name)) throw invalid('body: a field is repeated')
@@ -83,32 +81,14 @@ function decodeUtf8(bytes: Uint8Array, name: string): string {
   }
 }
 
-function isDeeperThan(text: string, depthMax: number): boolean {
-  let depth = 0
-  let inString = false
-  for (let i = 0; i < text.length; i++) {
-    const char = text.charCodeAt(i)
-    if (inString) {
-      if (char === 0x5c) i++
-      else if (char === 0x22) inString = false
-    } else if (char === 0x22) inString = true
-    else if (char === 0x7b || char === 0x5b) {
-      if (++depth > depthMax) return true
-    } else if (char === 0x7d || char === 0x5d) depth--
-  }
-  return false
-}
+const NAME_CHARS_MAX = 64
 
 function parse(text: string, name: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseJson(text, { depthMax: JSON_DEPTH_MAX })
   } catch (error) {
-    throw invalid(`${name}: not valid JSON`, error)
+    if (!(error instanceof DoubledName)) throw invalid(`${name}: ${(error as SyntaxError).message}`, error)
+    const doubled = JSON.stringify(findDoubledName(text)?.slice(0, NAME_CHARS_MAX).toWellFormed())
+    throw invalid(`${name}: an object has the name ${doubled} twice; send each name once`, error)
   }
-}
-
-function isWellFormed(value: unknown): boolean {
-  if (typeof value === 'string') return value.isWellFormed()
-  if (value === null || typeof value !== 'object') return true
-  return Object.entries(value).every(([key, member]) => key.isWellFormed() && isWellFormed(member))
 }

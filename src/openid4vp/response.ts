@@ -2,8 +2,8 @@
 // whoever saw the QR code could send such a thing, and must not be able to burn the session.
 import { type CryptoKey, compactDecrypt, decodeProtectedHeader, type KeyObject } from 'jose'
 import { equalConstantTime } from '../hash.ts'
+import { parseJson } from '../json.ts'
 import type { CredentialQuery, DcqlQuery } from './dcql.ts'
-import { parseStrictJson } from './strict-json.ts'
 
 const JWE_CHARS_MAX = 1_000_000
 const JWE_HEADER_CHARS_MAX = 8192
@@ -56,7 +56,7 @@ async function decrypt(jwe: string, { kid, privateKey }: ResponseKey): Promise<P
       keyManagementAlgorithms: ['ECDH-ES'],
       contentEncryptionAlgorithms: ['A128GCM', 'A256GCM'],
     })
-    return asObject(parseStrictJson(UTF_8.decode(plaintext), JSON_LIMITS))
+    return asObject(parseJson(UTF_8.decode(plaintext), JSON_LIMITS))
   } catch (error) {
     if (error instanceof UnreadableResponse) throw error
     throw new UnreadableResponse('the encrypted response cannot be read', { cause: error })
@@ -75,7 +75,7 @@ function plainParameters(form: ReadonlyMap<string, string>, encryptionAsked: boo
 
 function parsePlain(text: string): unknown {
   try {
-    return parseStrictJson(text, JSON_LIMITS)
+    return parseJson(text, JSON_LIMITS)
   } catch (error) {
     throw new UnreadableResponse('vp_token is not valid JSON', { cause: error })
   }

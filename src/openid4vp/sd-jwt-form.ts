@@ -2,9 +2,9 @@
 // Each part is decoded once, and refused for what a lenient decoder such as that of @sd-jwt/core lets pass: sizes, characters outside
 // base64url, text that is not UTF-8, doubled names, a missing `~`. Only the text as received is ever hashed or verified.
 import { hash } from 'node:crypto'
+import { parseJson } from '../json.ts'
 import { Lru } from '../lru.ts'
 import { decodeBase64urlInto } from './base64url.ts'
-import { assertStrictJson, parsePlainJson } from './strict-json.ts'
 
 const PRESENTATION_CHARS_MAX = 256 * 1024
 const DISCLOSURES_MAX = 500
@@ -40,19 +40,16 @@ export class Malformed extends Error {
   }
 }
 
-/** Throws `Malformed`, or the SyntaxError of JSON.parse: for what is no JSON at all, once everything else of all parts is in order. */
+/** Throws `Malformed`. */
 export function decodeSdJwt(presentation: string): DecodedSdJwt {
   const { jwtText, disclosureTexts, keyBindingText } = splitWithinLimits(presentation)
-  const jwtParts = jsonOfJwt(jwtText)
-  const disclosureParts = disclosureTexts.map(jsonOfDisclosure)
-  const keyBindingParts = keyBindingText ? jsonOfJwt(keyBindingText) : undefined
-
-  const jwt = parseJwt(jwtText, jwtParts)
-  const keyBinding = keyBindingParts && parseJwt(keyBindingText, keyBindingParts)
+  const jwt = decodeJwt(jwtText)
+  const disclosures = disclosureTexts.map(partsOfDisclosure)
+  const keyBinding = keyBindingText ? decodeJwt(keyBindingText) : undefined
   const algorithm = hashOf(jwt.payload._sd_alg)
   return {
     jwt,
-    disclosures: disclosureTexts.map((text, index) => parseDisclosure(text, disclosureParts[index]!, algorithm)),
+    disclosures: disclosures.map((parts, index) => readDisclosure(disclosureTexts[index]!, parts, algorithm)),
     keyBinding,
     sdHash: hash(algorithm, presentation.slice(0, presentation.length - keyBindingText.length), 'base64url'),
   }
@@ -67,18 +64,17 @@ function splitWithinLimits(presentation: string) {
   return { jwtText, disclosureTexts: rest, keyBindingText }
 }
 
-/** `value` is undefined where it is not known yet. */
-type Json = { text: string; value: unknown }
-type JwtParts = { header: Json | { known: Members }; headerText: string; payload: Json }
-
 // An empty signature passes here, so that `alg: none` is named as what it is: not signed.
-function jsonOfJwt(text: string): JwtParts {
+function decodeJwt(text: string): Token {
   const [headerText = '', payloadText = '', signature, ...rest] = text.split('.')
   if (signature !== undefined && rest.length === 0 && decodeBase64urlInto(PART, signature) !== undefined) {
     const known = knownHeaders.get(headerText)
-    const header = known ? { known } : strictJsonOf(headerText, '{')
-    const payload = header && strictJsonOf(payloadText, '{')
-    if (header && payload) return { header, headerText, payload }
+    const header = known ?? strictJsonOf(headerText)
+    const payload = isObject(header) ? strictJsonOf(payloadText) : undefined
+    if (isObject(header) && isObject(payload)) {
+      if (!known && headerText.length <= KNOWN_HEADER_CHARS_MAX) knownHeaders.set(headerText, header)
+      return { text, header, payload }
+    }
   }
   throw new Malformed('format', 'It is not an SD-JWT in compact form with well-formed JSON.')
 }
@@ -87,24 +83,21 @@ function jsonOfJwt(text: string): JwtParts {
 const knownHeaders = new Lru<Members>({ countMax: 256 })
 const KNOWN_HEADER_CHARS_MAX = 8192
 
-function jsonOfDisclosure(text: string): Json {
-  const json = strictJsonOf(text, '[')
-  if (!json) throw new Malformed('digests', 'A disclosed value is not written as a well-formed disclosure.')
-  return json
+function partsOfDisclosure(text: string): unknown[] {
+  const parts = strictJsonOf(text)
+  if (!Array.isArray(parts)) throw new Malformed('digests', 'A disclosed value is not written as a well-formed disclosure.')
+  return parts
 }
 
 /** Where one part after the other is decoded: only its text is kept. */
 const PART = new Uint8Array(PRESENTATION_CHARS_MAX)
 const LIMITS = { depthMax: JSON_DEPTH_MAX }
 
-function strictJsonOf(encoded: string, opening: '{' | '['): Json | undefined {
+function strictJsonOf(encoded: string): unknown {
   const length = decodeBase64urlInto(PART, encoded)
   if (length === undefined) return undefined
   try {
-    const text = UTF_8.decode(PART.subarray(0, length))
-    const value = parsePlainJson(text, LIMITS)
-    if (value === undefined) assertStrictJson(text, LIMITS)
-    return text.trimStart().startsWith(opening) ? { text, value } : undefined
+    return parseJson(UTF_8.decode(PART.subarray(0, length)), LIMITS)
   } catch {
     // Which of the faults it is helps nobody.
     return undefined
@@ -127,17 +120,7 @@ function hashOf(alg: unknown = 'sha-256'): string {
   return name
 }
 
-function parseJwt(text: string, { header, headerText, payload }: JwtParts): Token {
-  if ('known' in header) return { text, header: header.known, payload: parsed(payload) as Members }
-  const members = parsed(header) as Members
-  if (headerText.length <= KNOWN_HEADER_CHARS_MAX) knownHeaders.set(headerText, members)
-  return { text, header: members, payload: parsed(payload) as Members }
-}
-
-const parsed = ({ text, value }: Json): unknown => value ?? JSON.parse(text)
-
-function parseDisclosure(text: string, json: Json, algorithm: string): Disclosure {
-  const parts = parsed(json) as unknown[]
+function readDisclosure(text: string, parts: unknown[], algorithm: string): Disclosure {
   const [salt, name, value] = parts.length === 2 ? [parts[0], undefined, parts[1]] : parts
   if (parts.length !== 2 && parts.length !== 3) throw new Malformed('format', 'It cannot be read as an SD-JWT credential.')
   return { digest: hash(algorithm, text, 'base64url'), salt, name, value }

@@ -1,6 +1,7 @@
 // Status List Tokens (Token Status List § 5): a signed list, as JWT or as CWT. Reading one proves its signature and its form, and nothing
 // about who signed it: the certificates come along for the caller to judge. Faults are thrown as `StatusFault`, which the caller catches once.
 
+import { parseJson } from '../json.ts'
 import { parseCbor } from './cbor.ts'
 import { CborError, type CborKey, type CborMap } from './cbor-item.ts'
 import { parseSign1, verifySign1 } from './cose.ts'
@@ -8,7 +9,6 @@ import type { Curve } from './cose-key.ts'
 import { CERTIFICATE_BYTES_MAX, CERTIFICATES_MAX } from './credential.ts'
 import { importCertificateKey, isSignedBy } from './jws.ts'
 import { decodeStatusList, type StatusList } from './status-bits.ts'
-import { parseStrictJson } from './strict-json.ts'
 
 export type StatusToken = {
   /** Where it says it is published: its `sub`. */
@@ -63,7 +63,7 @@ export async function readStatusJwt(text: string, keyOf: KeyOf = leafKey): Promi
 
 function readJsonPart(part: string): unknown {
   try {
-    return parseStrictJson(Buffer.from(part, 'base64url').toString('utf8'), { depthMax: JSON_DEPTH_MAX })
+    return parseJson(Buffer.from(part, 'base64url').toString('utf8'), { depthMax: JSON_DEPTH_MAX })
   } catch {
     // Whatever is wrong with it, it is no object.
     return undefined

@@ -1,8 +1,8 @@
 import type { Deps } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
+import { parseJson } from '../json.ts'
 import { withoutFormats } from '../openid4vp/dcql-match.ts'
 import { type EncryptionKey, requestClaims, responseUri, signRequest } from '../openid4vp/request-object.ts'
-import { parseStrictJson } from '../openid4vp/strict-json.ts'
 import { keepResponseKey } from '../verifications/answer-store.ts'
 import type { VerificationRow } from '../verifications/store.ts'
 import { requestSigner } from './keys.ts'
@@ -68,7 +68,7 @@ function supportedFormats(text: string | undefined): string[] | undefined {
   if (text.length > WALLET_METADATA_CHARS_MAX) throw invalid()
   let metadata: unknown
   try {
-    metadata = parseStrictJson(text, { depthMax: 16 })
+    metadata = parseJson(text, { depthMax: 16 })
   } catch (error) {
     throw apiError('invalid_request', { message: 'wallet_metadata: not valid JSON', cause: error })
   }

@@ -96,6 +96,11 @@ describe('an answer that is not readable as one to this session is 400 invalid_w
     await leavesPending(session, await formOf(session, mutations))
   })
 
+  test.each(['x=%00', 'x\0=y'])('the right answer with the field %j beside it: U+0000 is refused', async field => {
+    const session = await open()
+    await leavesPending(session, `${await formOf(session)}&${field}`, { 'content-type': 'application/x-www-form-urlencoded' })
+  })
+
   test('the answer to another session', async () => {
     const [one, other] = [await open(), await open()]
     await leavesPending(one, await formOf(other))

@@ -25,6 +25,7 @@ async function enveloped(answer: Promise<{ status: number; body: ErrorBody; head
   expect(Object.keys(body.error)).toEqual(['code', 'message'])
   expect(headers.get('content-type')).toMatch(/^application\/json/)
   expect(headers.get('x-request-id')).toMatch(/^req_/)
+  return body
 }
 
 describe('routes', () => {
@@ -171,8 +172,28 @@ describe('bodies', () => {
     expect(text).toContain('"metadata":{"__proto__":"a","constructor":"b"}')
   })
 
-  test('of repeated members the last one counts', async () => {
-    expect((await post({ raw: '{"template":"nope","template":"age_over_18"}' })).status).toBe(201)
+  test.each([
+    ['at the top', '{"template":"nope","template":"age_over_18"}', 'template'],
+    ['in an inner object', '{"template":"age_over_18","metadata":{"order":"1","x":"2","order":"1"}}', 'order'],
+    ['once escaped', '{"template":"age_over_18","templ\\u0061te":"age_over_18"}', 'template'],
+  ])('a body with a name twice in one object, %s, is 400 and the message has the name', async (_, raw, name) => {
+    const { message } = (await enveloped(post({ raw }), 400, 'invalid_request')).error
+    expect(message).toBe(`body: an object has the name "${name}" twice; send each name once`)
+  })
+
+  test('the name of a doubled member is cut to 64 characters in the message', async () => {
+    const name = JSON.stringify('x'.repeat(1000))
+    const { message } = (await enveloped(post({ raw: `{${name}:1,${name}:2}` }), 400, 'invalid_request')).error
+    expect(message).toContain(`"${'x'.repeat(64)}"`)
+  })
+
+  test.each([
+    ['a value', '{"template":"age_over_18","purpose":"a\\u0000b"}'],
+    ['a name', '{"template":"age_over_18","metadata":{"a\\u0000":"b"}}'],
+    ['an object of the query', '{"query":{"credentials":[{"x":["\\u0000"]}]}}'],
+  ])('U+0000 in %s of a body is 400', async (_, raw) => {
+    const { message } = (await enveloped(post({ raw }), 400, 'invalid_request')).error
+    expect(message).toBe('body: the character U+0000; leave it out')
   })
 })
 

@@ -1,0 +1,123 @@
+// JSON from strangers. JSON.parse keeps the last of two equal names, so two readers may see two different objects; it nests without a
+// limit, and lets through U+0000, which databases refuse or cut at, and halves of surrogate pairs, which have no UTF-8 form. All of that is
+// refused here. `__proto__` stays what it is in JSON: an own property like any other.
+
+export type JsonLimits = {
+  /** How many objects and arrays may be open at once. */
+  depthMax: number
+  /** How many values there may be in all; needed where the length of the text is no bound. */
+  valuesMax?: number
+}
+
+export class DoubledName extends SyntaxError {}
+
+/** The value, or a SyntaxError that names the fault and nothing of the text. */
+export function parseJson(text: string, limits: JsonLimits): unknown {
+  if (!text.isWellFormed()) throw new SyntaxError(HALF_CHARACTER)
+  const names = countNames(text, limits)
+  const value = parse(text)
+  if (ESCAPED_SUSPECT.test(text)) refuseBadCharacters(value)
+  // A doubled name leaves fewer members than there were names.
+  if (names !== countMembers(value)) throw new DoubledName('a name twice in one object')
+  return value
+}
+
+/** Only an escape can make U+0000 or half of a pair in a text that is well-formed. */
+const ESCAPED_SUSPECT = /\\u(?:0000|d[89a-f])/i
+const HALF_CHARACTER = 'half of a surrogate pair; send complete characters'
+
+/** The grammar is left to JSON.parse: in what it accepts, every colon outside the strings follows a name. */
+function countNames(text: string, { depthMax, valuesMax = Number.POSITIVE_INFINITY }: JsonLimits): number {
+  const hasEscapes = text.includes('\\')
+  let names = 0
+  let depth = 0
+  // Before each value but the first there is one of `[`, `{` and `,`.
+  let values = 1
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case QUOTE:
+        at = text.indexOf('"', at + 1)
+        while (hasEscapes && at > 0 && isEscaped(text, at)) at = text.indexOf('"', at + 1)
+        if (at < 0) throw new SyntaxError(NOT_JSON)
+        break
+      case COLON:
+        names++
+        break
+      case COMMA:
+        values++
+        break
+      case BRACE_OPEN:
+      case BRACKET_OPEN:
+        values++
+        if (++depth > depthMax) throw new SyntaxError(`nested deeper than ${depthMax} levels`)
+        break
+      case BRACE_CLOSE:
+      case BRACKET_CLOSE:
+        depth--
+    }
+  }
+  if (values > valuesMax) throw new SyntaxError(`more than ${valuesMax} values`)
+  return names
+}
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const COLON = 0x3a
+const BRACKET_OPEN = 0x5b
+const BACKSLASH = 0x5c
+const BRACKET_CLOSE = 0x5d
+const BRACE_OPEN = 0x7b
+const BRACE_CLOSE = 0x7d
+
+function isEscaped(text: string, quote: number): boolean {
+  let backslashes = 0
+  while (text.charCodeAt(quote - 1 - backslashes) === BACKSLASH) backslashes++
+  return backslashes % 2 === 1
+}
+
+const NOT_JSON = 'not valid JSON'
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Its own message quotes the text.
+    throw new SyntaxError(NOT_JSON)
+  }
+}
+
+function countMembers(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  const isArray = Array.isArray(value)
+  const inside: unknown[] = isArray ? value : Object.values(value)
+  let members = isArray ? 0 : inside.length
+  for (const each of inside) if (typeof each === 'object') members += countMembers(each)
+  return members
+}
+
+function refuseBadCharacters(value: unknown): void {
+  if (typeof value === 'string') {
+    if (value.includes('\0')) throw new SyntaxError('the character U+0000; leave it out')
+    if (!value.isWellFormed()) throw new SyntaxError(HALF_CHARACTER)
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, member] of Object.entries(value)) {
+      refuseBadCharacters(name)
+      refuseBadCharacters(member)
+    }
+  }
+}
+
+/** The name for the message about a DoubledName: it takes a second look at the text, and belongs to no log. */
+export function findDoubledName(text: string): string | undefined {
+  const open: Set<string>[] = []
+  for (const [token, string, colon] of text.matchAll(/[{}]|("(?:[^"\\]+|\\.)*")\s*(:)?/g)) {
+    if (token === '{') open.push(new Set())
+    else if (token === '}') open.pop()
+    else if (colon) {
+      const name: string = JSON.parse(string!)
+      if (open.at(-1)?.has(name)) return name
+      open.at(-1)?.add(name)
+    }
+  }
+  return undefined
+}
