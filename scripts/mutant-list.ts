@@ -20,6 +20,22 @@ const REFRESH = 'api/devices-token'
 const MODULES = 'wallet/oidf-modules'
 
 export const MUTANTS: Mutant[] = [
+  // The door.
+  mutant(
+    'door: another router takes what the first refused',
+    'http/plugin.ts',
+    '      refuseUnknownPath(request, allowedMethods)\n',
+    '',
+    'http/paths',
+  ),
+  mutant('door: dot segments are ids', 'http/plugin.ts', '.some(isInexact)', '.some(() => false)', 'http/paths'),
+  mutant(
+    'door: another spelling of a path is a wrong method',
+    'http/plugin.ts',
+    'methods.length === 0 || methods.includes(request.method)',
+    'methods.length === 0',
+    'http/paths',
+  ),
   // Who is calling.
   mutant('key expiry exclusive', 'access/authenticate.ts', 'key.expires_at <= now()', 'key.expires_at < now()', AUTHENTICATION),
   mutant('key expiry ignored', 'access/authenticate.ts', 'if (key.expires_at !== null &&', 'if (false &&', AUTHENTICATION),

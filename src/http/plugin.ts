@@ -1,3 +1,4 @@
+import type { BunRequest } from 'bun'
 import { Elysia } from 'elysia'
 import { isPublicName } from '../addresses.ts'
 import type { Deps } from '../deps.ts'
@@ -60,9 +61,10 @@ export function httpPlugin(deps: Deps, allowedMethods: (path: string) => string[
       traces.set(request, { id, startedAt: performance.now(), address, client: addressBucket(address) })
       set.headers['x-request-id'] = id
       if (request.url.length > URL_LENGTH_MAX) throw apiError('uri_too_long')
+      refuseUnknownPath(request, allowedMethods)
     })
     .onError({ as: 'global' }, ({ error, code, request, set }) => {
-      const refusal = refusalFrom(error, code, () => allowedMethods(pathOf(request.url)))
+      const refusal = refusalFrom(error, code)
       const trace = traces.get(request)
       if (trace) trace.errorCode = refusal.code
       metrics.count('vidimus_http_refusals_total', { code: refusal.wireCode })
@@ -104,14 +106,29 @@ function isPublicHttps(publicUrl: string): boolean {
 /** Not the framework's own `path`: it is wrong for host names of one or two letters, as a LAN may have them. */
 const pathOf = (url: string): string => url.replace(/^[a-z]+:\/\/[^/]*/, '').split('?', 1)[0] ?? ''
 
-function refusalFrom(error: unknown, code: unknown, allowed: () => string[]): ApiError {
+/**
+ * Only the runtime's router compares paths as they were sent, and it gives its requests `params`. The framework's router, which gets all
+ * others, would also take `/a/../metrics`, `/metrics/` and, with a Host of one letter, `/aa/metrics`: past the rules of a proxy.
+ */
+function refuseUnknownPath(request: Request, allowedMethods: (path: string) => string[]): void {
+  const { params } = request as Partial<BunRequest>
+  if (params) {
+    if (Object.values<string>(params).some(isInexact)) throw apiError('not_found')
+    return
+  }
+  const methods = allowedMethods(pathOf(request.url))
+  // A known path with a method it answers was spelled otherwise: the address is normalised by the time it is seen here.
+  if (methods.length === 0 || methods.includes(request.method)) throw apiError('not_found')
+  throw apiError('method_not_allowed', { headers: { allow: methods.join(', ') } })
+}
+
+/** A segment that another reader of the path would take for something else: dots, slashes of both kinds, a fragment, U+0000. */
+const isInexact = (segment: string): boolean => segment === '.' || segment === '..' || /[/\\#\0]/.test(segment)
+
+function refusalFrom(error: unknown, code: unknown): ApiError {
   // What a parse hook throws arrives wrapped.
   const real = code === 'PARSE' ? ((error as Error).cause ?? error) : error
   if (real instanceof ApiError) return real
-  if (code === 'NOT_FOUND') {
-    const methods = allowed()
-    return methods.length ? apiError('method_not_allowed', { headers: { allow: methods.join(', ') } }) : apiError('not_found')
-  }
   if (code === 'VALIDATION') return invalidRequest(error as ValidationFailure)
   return apiError('internal_error', { cause: real })
 }

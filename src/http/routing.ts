@@ -16,5 +16,5 @@ const patternOf = (template: string): RegExp =>
     `^${template
       .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
       .replace(/:[^/]+/g, '[^/]+')
-      .replace(/\\\*$/, '.+')}/?$`,
+      .replace(/\\\*$/, '.+')}$`,
   )
