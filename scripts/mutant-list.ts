@@ -36,6 +36,7 @@ export const MUTANTS: Mutant[] = [
     'methods.length === 0',
     'http/paths',
   ),
+  mutant('door: the suites of the runtime', 'cli/listener.ts', 'key, ciphers: CIPHERS })', 'key })', 'cli/tls'),
   // Who is calling.
   mutant('key expiry exclusive', 'access/authenticate.ts', 'key.expires_at <= now()', 'key.expires_at < now()', AUTHENTICATION),
   mutant('key expiry ignored', 'access/authenticate.ts', 'if (key.expires_at !== null &&', 'if (false &&', AUTHENTICATION),

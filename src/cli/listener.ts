@@ -61,7 +61,7 @@ function open(app: App, { port, host, pair, makeWay }: Opening): void {
       // Asked for once all routes are compiled, right before the port is taken: until then the old listener goes on.
       get tls() {
         makeWay?.()
-        return pair && { cert: pair.cert, key: pair.key }
+        return pair && tlsOf(pair)
       },
     })
   } catch (error) {
@@ -77,7 +77,19 @@ export function listenRefusal(host: string, port: number, code = 'unknown'): str
   return `${place}; choose another PORT or HOST`
 }
 
+/** TLS 1.2 with forward secrecy and AEAD; the runtime would also offer CBC and key exchange by RSA. The suites of TLS 1.3 are all AEAD. */
+const CIPHERS = [
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+].join(':')
+
+const tlsOf = ({ cert, key }: TlsPair) => ({ cert, key, ciphers: CIPHERS })
+
 /** What the runtime cannot use must fail here, while the old certificate is still being served. */
-function tryOut({ cert, key }: TlsPair): void {
-  void Bun.serve({ port: 0, hostname: '127.0.0.1', tls: { cert, key }, fetch: () => new Response() }).stop(true)
+function tryOut(pair: TlsPair): void {
+  void Bun.serve({ port: 0, hostname: '127.0.0.1', tls: tlsOf(pair), fetch: () => new Response() }).stop(true)
 }

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { execFileSync } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
@@ -199,6 +200,50 @@ describe('the pair that is served', () => {
     await until(async () => about(log).length > 0)
     expect(about(log)).toMatchObject([{ level: 'warn', event: 'tls.certificate_expired' }])
   })
+})
+
+/** The protocol and suite of one handshake; undefined when there was none. */
+async function negotiated(url: string, ...args: string[]): Promise<string | undefined> {
+  const client = Bun.spawn(['openssl', 's_client', '-connect', new URL(url).host, ...args], {
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'ignore',
+  })
+  return /^New, TLS.*, Cipher is (?!\(NONE\)).*$/m.exec(await new Response(client.stdout).text())?.[0]
+}
+
+const NOT_AEAD = 'ALL:!AESGCM:!CHACHA20:!AESCCM:!ARIAGCM:@SECLEVEL=0'
+
+describe('handshakes', () => {
+  for (const kind of ['ec', 'rsa']) {
+    test(`with an ${kind} key the service agrees to TLS 1.2 and 1.3 with AEAD and forward secrecy only, before and after SIGHUP`, async () => {
+      const [cert, key] = ['c.pem', 'k.pem'].map(name => join(temporaryDir(), name)) as [string, string]
+      const keyType = kind === 'ec' ? ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'] : ['rsa:2048']
+      const made = ['req', '-x509', '-newkey', ...keyType, '-nodes', '-subj', '/CN=localhost', '-keyout', key, '-out', cert]
+      execFileSync('openssl', made, { stdio: 'ignore' })
+      const service = await serve(temporaryDir(), [], { ...tlsOf({ cert, key }), VIDIMUS_LOG: 'info' })
+      const log = logOf(service)
+      const expectOnlyGood = async () => {
+        const name = kind === 'ec' ? 'ECDSA' : 'RSA'
+        expect(await negotiated(service.url, '-tls1_3')).toStartWith('New, TLSv1.3, Cipher is TLS_')
+        for (const suite of ['AES128-GCM-SHA256', 'AES256-GCM-SHA384', 'CHACHA20-POLY1305']) {
+          const cipher = `ECDHE-${name}-${suite}`
+          expect(await negotiated(service.url, '-tls1_2', '-cipher', cipher)).toBe(`New, TLSv1.2, Cipher is ${cipher}`)
+        }
+        const refused = [
+          ['-tls1_2', '-cipher', NOT_AEAD],
+          ['-tls1_2', '-cipher', 'ALL:!kECDHE:@SECLEVEL=0'],
+          ['-tls1_1', '-cipher', 'ALL:@SECLEVEL=0'],
+          ['-tls1', '-cipher', 'ALL:@SECLEVEL=0'],
+        ]
+        for (const args of refused) expect([args, await negotiated(service.url, ...args)]).toEqual([args, undefined])
+      }
+      await expectOnlyGood()
+      service.process.kill('SIGHUP')
+      await until(async () => log.some(({ event }) => event === 'tls.reloaded'))
+      await expectOnlyGood()
+    })
+  }
 })
 
 describe('SIGHUP', () => {
