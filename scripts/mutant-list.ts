@@ -37,6 +37,13 @@ export const MUTANTS: Mutant[] = [
     'http/paths',
   ),
   mutant('door: the suites of the runtime', 'cli/listener.ts', 'key, ciphers: CIPHERS })', 'key })', 'cli/tls'),
+  mutant(
+    'door: headers of 64 KiB',
+    'cli/serve.ts',
+    'HEADER_BYTES_MAX = 16 * 1024',
+    'HEADER_BYTES_MAX = 64 * 1024',
+    'http/envelope',
+  ),
   // Who is calling.
   mutant('key expiry exclusive', 'access/authenticate.ts', 'key.expires_at <= now()', 'key.expires_at < now()', AUTHENTICATION),
   mutant('key expiry ignored', 'access/authenticate.ts', 'if (key.expires_at !== null &&', 'if (false &&', AUTHENTICATION),

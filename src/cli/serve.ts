@@ -25,8 +25,8 @@ import { readTlsPair, warnOfExpiredPair } from './tls-pair.ts'
 import { reloadTls } from './tls-reload.ts'
 
 const DRAIN_MS = 10_000
-/** Above what any client sends: the runtime's own refusal of large headers has no envelope. */
-const HEADER_BYTES_MAX = 64 * 1024
+/** Above what clients send: the runtime's own refusal of large headers (431) has no envelope. */
+const HEADER_BYTES_MAX = 16 * 1024
 
 const HELP = `usage: vidimus serve [--dev] [--json]
 
