@@ -16,6 +16,10 @@ export type Config = {
   trustedProxies: Network[]
   tls: { certFile: string; keyFile: string } | undefined
   rateLimitScale: number
+  /** Opens /metrics to clients that are not on this machine. */
+  metricsToken: string | undefined
+  /** The sandbox wallet's page, and what the sandbox issuer publishes. */
+  hasSandbox: boolean
   webhookDelaysMs: number[]
   /** How requests reach wallets, unless a template says otherwise. */
   wallet: {
@@ -50,6 +54,11 @@ export const VARIABLES = {
   VIDIMUS_TLS_CERT: { default: '', meaning: 'PEM certificate chain; with VIDIMUS_TLS_KEY the service speaks https' },
   VIDIMUS_TLS_KEY: { default: '', meaning: 'PEM private key of VIDIMUS_TLS_CERT' },
   VIDIMUS_RATE_LIMIT_SCALE: { default: '1', meaning: 'multiplies every rate budget; 0 switches them off (load tests)' },
+  VIDIMUS_METRICS_TOKEN: {
+    default: '',
+    meaning: 'bearer token that opens /metrics to other machines and through proxies; 16 characters or more',
+  },
+  VIDIMUS_SANDBOX: { default: 'on', meaning: 'off closes the sandbox wallet and its issuer: /sandbox and everything below it' },
   VIDIMUS_WEBHOOK_DELAYS: { default: '0s,5s,1m,10m,2h,22h', meaning: 'wait before each delivery attempt, one entry per attempt' },
   VIDIMUS_WALLET_PROFILE: { default: 'haip', meaning: 'haip, or plain for wallets that cannot encrypt their answer' },
   VIDIMUS_WALLET_SCHEME: {
@@ -109,6 +118,8 @@ export function loadConfig(env: Environment): Config {
     trustedProxies: parsed('VIDIMUS_TRUSTED_PROXIES', text('VIDIMUS_TRUSTED_PROXIES'), parseNetworks),
     tls,
     rateLimitScale: decimal('VIDIMUS_RATE_LIMIT_SCALE', text('VIDIMUS_RATE_LIMIT_SCALE'), 1000),
+    metricsToken: metricsToken('VIDIMUS_METRICS_TOKEN', text('VIDIMUS_METRICS_TOKEN')),
+    hasSandbox: oneOf('VIDIMUS_SANDBOX', text('VIDIMUS_SANDBOX'), ['on', 'off']) === 'on',
     wallet: {
       profile: oneOf('VIDIMUS_WALLET_PROFILE', text('VIDIMUS_WALLET_PROFILE'), ['haip', 'plain']),
       scheme: uriScheme('VIDIMUS_WALLET_SCHEME', text('VIDIMUS_WALLET_SCHEME')),
@@ -153,6 +164,14 @@ function backups(name: Variable, text: string): Config['backups'] {
   const [, hourly, daily] = /^(\d{1,3})h,(\d{1,3})d$/.exec(text) ?? fail(name, `"${text}" is not like 24h,14d, and not off`)
   if (Number(hourly) + Number(daily) === 0) fail(name, 'to keep none, say off')
   return { hourly: Number(hourly), daily: Number(daily) }
+}
+
+/** The refusal does not repeat it: it is a secret. */
+function metricsToken(name: Variable, text: string): string | undefined {
+  if (text && !/^[!-~]{16,256}$/.test(text)) {
+    fail(name, 'use 16 to 256 printable ASCII characters without spaces, for example from "openssl rand -hex 32"')
+  }
+  return text || undefined
 }
 
 function uriScheme(name: Variable, text: string): string {

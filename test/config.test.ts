@@ -33,6 +33,8 @@ describe('with nothing set', () => {
       trustedProxies: [],
       tls: undefined,
       rateLimitScale: 1,
+      metricsToken: undefined,
+      hasSandbox: true,
       webhookDelaysMs: [0, 5000, 60_000, 600_000, 2 * HOUR_MS, 22 * HOUR_MS],
       wallet: { profile: 'haip', scheme: 'openid4vp', clientIdPrefix: 'x509_hash', registrationCertFile: '' },
     })
@@ -244,6 +246,28 @@ describe('VIDIMUS_TLS_CERT and VIDIMUS_TLS_KEY', () => {
   test('one without the other is refused by the name of the missing one', () => {
     expect(refusalOf({ VIDIMUS_TLS_CERT: 'cert.pem' })).toStartWith('VIDIMUS_TLS_KEY: ')
     expect(refusalOf({ VIDIMUS_TLS_KEY: 'key.pem' })).toStartWith('VIDIMUS_TLS_CERT: ')
+  })
+})
+
+describe('VIDIMUS_METRICS_TOKEN', () => {
+  test('is taken from 16 to 256 printable ASCII characters', () => {
+    for (const token of ['0123456789abcdef', '!'.repeat(256)]) {
+      expect(loadConfig({ VIDIMUS_METRICS_TOKEN: token }).metricsToken).toBe(token)
+    }
+  })
+
+  test('a short, long or spaced one is refused, and the refusal does not repeat it', () => {
+    for (const token of ['0123456789abcde', 'x'.repeat(257), '0123456789 abcdef', '0123456789abcdefé']) {
+      expectRefused('VIDIMUS_METRICS_TOKEN', token)
+      expect(refusalOf({ VIDIMUS_METRICS_TOKEN: token })).not.toContain(token)
+    }
+  })
+})
+
+describe('VIDIMUS_SANDBOX', () => {
+  test('is on or off', () => {
+    expect(loadConfig({ VIDIMUS_SANDBOX: 'off' }).hasSandbox).toBe(false)
+    for (const text of ['no', 'OFF', 'false', '0']) expectRefused('VIDIMUS_SANDBOX', text)
   })
 })
 

@@ -86,6 +86,8 @@ function demoConfig({ port: wanted, dataDir }: Wanted, receiverPort: number): Co
   return {
     ...config,
     dataDir,
+    // The phone of the demo is the sandbox wallet.
+    hasSandbox: true,
     publicUrl: lan ? config.publicUrl.replace('localhost', lan) : config.publicUrl,
     egressAllow: [...config.egressAllow, ...parseAllowList(`127.0.0.1:${receiverPort}`)],
   }

@@ -5,12 +5,14 @@ import type { TSchema } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import styleFile from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import scriptFile from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
-import type { Config } from '../config.ts'
+import type { Deps } from '../deps.ts'
 import { describeRoutes, type Route } from './openapi.ts'
+import { takesFrom } from './plugin.ts'
 
 const HIDDEN = { detail: { hide: true } }
 
-export function docsRoutes({ config }: { config: Config }, routes: () => readonly Route[], event: TSchema) {
+export function docsRoutes(deps: Pick<Deps, 'config' | 'limits'>, routes: () => readonly Route[], event: TSchema) {
+  const { config } = deps
   const reference = referencePage(config.publicUrl)
   let document: string | undefined
   // Not before it is asked for: until the service listens its public address may be unknown.
@@ -20,6 +22,7 @@ export function docsRoutes({ config }: { config: Config }, routes: () => readonl
   }
 
   return new Elysia()
+    .onBeforeHandle(takesFrom(deps, 'page'))
     .get('/openapi.json', () => new Response(openApi(), { headers: { 'content-type': 'application/json' } }), HIDDEN)
     .get('/docs', async () => new Response(await reference(), { headers: PAGE_HEADERS }), HIDDEN)
     .get('/docs/reference.js', async () => asset('text/javascript', `${await Bun.file(scriptFile).text()}\n${START}`), HIDDEN)

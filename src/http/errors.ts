@@ -11,6 +11,10 @@ export const ERRORS = {
   api_key_expired: [401, 'This API key is past its deadline; create a new one.'],
   not_logged_in: [401, 'Log in first.'],
   login_failed: [401, 'Name or password is wrong.'],
+  metrics_token_required: [
+    401,
+    '/metrics answers this machine itself. From another one, or through a proxy, send VIDIMUS_METRICS_TOKEN as "Authorization: Bearer <TOKEN>".',
+  ],
   insufficient_scope: [403, 'The API key lacks a scope.'],
   owner_required: [403, 'Only an owner of this installation may do that.'],
   reauthentication_required: [403, 'Give your password again first.'],

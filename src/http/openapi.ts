@@ -262,6 +262,7 @@ const OWN: Readonly<Record<string, readonly ErrorCode[]>> = {
   watchVerification: ['session_not_found'],
   getRequestObject: ['session_not_found', 'session_already_responded', 'session_expired'],
   postRequestObject: ['session_not_found', 'session_already_responded', 'session_expired'],
+  getMetrics: ['metrics_token_required'],
   postWalletResponse: ['invalid_wallet_response', 'session_not_found', 'session_already_responded', 'session_expired'],
 }
 
@@ -284,7 +285,7 @@ const WITH_RETRY_AFTER: ErrorCode[] = ['rate_limit_exceeded', 'quota_exceeded', 
 
 function headersOf(status: number, codes: ErrorCode[], access: Access | undefined): (keyof typeof HEADERS)[] {
   const names: (keyof typeof HEADERS)[] = ['X-Request-Id']
-  if (access && !BEFORE_BUDGETS.includes(status)) names.push('RateLimit-Policy', 'RateLimit')
+  if (status === 429 || (access && !BEFORE_BUDGETS.includes(status))) names.push('RateLimit-Policy', 'RateLimit')
   if (codes.some(code => WITH_RETRY_AFTER.includes(code))) names.push('Retry-After')
   if (status === 401) names.push('WWW-Authenticate')
   if (status < 300 && access?.idempotent) names.push('Idempotent-Replayed')

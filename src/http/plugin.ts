@@ -5,6 +5,7 @@ import type { Deps } from '../deps.ts'
 import { describeFailure } from '../log.ts'
 import { addressBucket, clientAddress } from './client-address.ts'
 import { ApiError, apiError, envelope } from './errors.ts'
+import type { RateLimits } from './rate-limit.ts'
 import { describeProblem } from './schema.ts'
 
 const URL_LENGTH_MAX = 4096
@@ -35,6 +36,12 @@ export function traceOf(request: Request): Trace {
   return trace
 }
 
+/** A hook that takes one from a budget of the client's network. */
+export const takesFrom =
+  ({ limits }: Pick<Deps, 'limits'>, policy: 'page' | 'probe') =>
+  ({ request }: { request: Request }): void =>
+    void limits.take(policy, traceOf(request).client)
+
 export const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
@@ -47,7 +54,7 @@ const HSTS = { 'strict-transport-security': 'max-age=31536000' }
 
 /** Wraps every route of the app: request id, security headers, one log line, metrics, and the envelope on every answer that is not 2xx. */
 export function httpPlugin(deps: Deps, allowedMethods: (path: string) => string[]) {
-  const { config, random, log, metrics } = deps
+  const { config, random, log, metrics, limits } = deps
   const boot = Buffer.from(random(6)).toString('base64url')
   let counter = 0
 
@@ -61,7 +68,7 @@ export function httpPlugin(deps: Deps, allowedMethods: (path: string) => string[
       traces.set(request, { id, startedAt: performance.now(), address, client: addressBucket(address) })
       set.headers['x-request-id'] = id
       if (request.url.length > URL_LENGTH_MAX) throw apiError('uri_too_long')
-      refuseUnknownPath(request, allowedMethods)
+      refuseUnknownPath(request, limits, allowedMethods)
     })
     .onError({ as: 'global' }, ({ error, code, request, set }) => {
       const refusal = refusalFrom(error, code)
@@ -110,12 +117,13 @@ const pathOf = (url: string): string => url.replace(/^[a-z]+:\/\/[^/]*/, '').spl
  * Only the runtime's router compares paths as they were sent, and it gives its requests `params`. The framework's router, which gets all
  * others, would also take `/a/../metrics`, `/metrics/` and, with a Host of one letter, `/aa/metrics`: past the rules of a proxy.
  */
-function refuseUnknownPath(request: Request, allowedMethods: (path: string) => string[]): void {
+function refuseUnknownPath(request: Request, limits: RateLimits, allowedMethods: (path: string) => string[]): void {
   const { params } = request as Partial<BunRequest>
   if (params) {
     if (Object.values<string>(params).some(isInexact)) throw apiError('not_found')
     return
   }
+  limits.take('page', traceOf(request).client)
   const methods = allowedMethods(pathOf(request.url))
   // A known path with a method it answers was spelled otherwise: the address is normalised by the time it is seen here.
   if (methods.length === 0 || methods.includes(request.method)) throw apiError('not_found')

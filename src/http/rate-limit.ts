@@ -14,6 +14,10 @@ export const POLICIES = {
   device: { perSecond: 10, burst: 30 },
   /** Unauthenticated routes; a shop's single address carries many phones. */
   ip: { perSecond: 50, burst: 200 },
+  /** Pages, their assets, the API's document, and paths that do not exist; by address. */
+  page: { perSecond: 100, burst: 1000 },
+  /** /readyz and /metrics; by address. */
+  probe: { perSecond: 10, burst: 100 },
   /** 401 answers only. */
   badauth: { perSecond: 10 / 60, burst: 30 },
   status: { perSecond: 2, burst: 10 },

@@ -1,8 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import { isLoopback } from '../addresses.ts'
 import type { Deps } from '../deps.ts'
+import { equalConstantTime, sha256Hex } from '../hash.ts'
 import { within } from '../time.ts'
 import { apiError } from './errors.ts'
+import { takesFrom, traceOf } from './plugin.ts'
 import { createProver, PROBE_HEADER, PROOF_HEADER } from './probe.ts'
 import { errorResponses } from './schema.ts'
 
@@ -42,21 +45,40 @@ export const serviceRoutes = (deps: Deps, beat: (at: number) => Promise<void>) =
         return { status: 'ok' as const }
       },
       {
-        response: { 200: Health, ...errorResponses(500, 503) },
+        beforeHandle: takesFrom(deps, 'probe'),
+        response: { 200: Health, ...errorResponses(429, 500, 503) },
         detail: { operationId: 'getReadiness', summary: 'The database can be written' },
       },
     )
     .get(
       '/metrics',
-      async ({ set }) => {
+      async ({ request, set }) => {
+        requireMetricsAccess(deps, request)
         set.headers['content-type'] = 'text/plain; version=0.0.4; charset=utf-8'
         return await deps.metrics.render()
       },
       {
-        response: { 200: Type.String({ description: 'Prometheus text format' }), ...errorResponses(500) },
-        detail: { operationId: 'getMetrics', summary: 'Figures for Prometheus' },
+        beforeHandle: takesFrom(deps, 'probe'),
+        response: { 200: Type.String({ description: 'Prometheus text format' }), ...errorResponses(401, 429, 500) },
+        detail: {
+          operationId: 'getMetrics',
+          summary: 'Figures for Prometheus',
+          description: 'For clients on the same machine; all others send VIDIMUS_METRICS_TOKEN as bearer token.',
+        },
       },
     )
+}
+
+/** A proxy on this machine calls from loopback for everybody; each of these headers is the mark of one. */
+const FORWARDING_HEADERS = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'forwarded', 'via']
+
+function requireMetricsAccess({ config: { metricsToken }, limits }: Deps, request: Request): void {
+  const { address, client } = traceOf(request)
+  if (isLoopback(address) && !FORWARDING_HEADERS.some(name => request.headers.has(name))) return
+  const given = /^Bearer ([!-~]{1,256})$/i.exec(request.headers.get('authorization') ?? '')?.[1]
+  if (metricsToken && given && equalConstantTime(sha256Hex(given), sha256Hex(metricsToken))) return
+  limits.take('badauth', client)
+  throw apiError('metrics_token_required', { headers: { 'www-authenticate': 'Bearer' } })
 }
 
 const canWrite = async (beat: () => Promise<void>): Promise<boolean> =>

@@ -5,7 +5,9 @@ import { statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { HTMLBundle } from 'bun'
 import { Elysia } from 'elysia'
+import type { Deps } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
+import { takesFrom } from '../http/plugin.ts'
 import dashboard from './dashboard/index.html'
 import { VIEWS_WITH_PARTS } from './dashboard/view-names.ts'
 import demo from './demo/index.html'
@@ -41,21 +43,28 @@ const PAGES: readonly Page[] = [
 
 const HIDDEN = { detail: { hide: true } }
 
-export function webPages(isDemo: boolean) {
+export function webPages(deps: Pick<Deps, 'config' | 'limits'>, isDemo: boolean) {
+  const { hasSandbox } = deps.config
   const app = new Elysia()
+    .onBeforeHandle(takesFrom(deps, 'page'))
     .get('/assets/:name', ({ params }) => serveAsset(params.name), HIDDEN)
     // Relative, as below. Where a person goes who types nothing but the address.
     .get('/', ({ redirect }) => redirect(isDemo ? 'demo' : 'dashboard', 302), HIDDEN)
   app.use(tillShell(async () => ({ ...(await builtOf(till)), assets: (await builtOf(till)).assets.keys() })))
-  for (const page of PAGES.filter(({ inDemo }) => isDemo || inDemo !== 'only')) {
+  const isServed = ({ bundle, inDemo }: Page) => (isDemo || inDemo !== 'only') && (hasSandbox || bundle !== sandbox)
+  for (const page of PAGES.filter(isServed)) {
     const headers = headersOf(page, isDemo && page.inDemo === 'framed')
-    for (const path of page.paths) app.get(path, ({ request }) => servePage(page, request.url, headers), HIDDEN)
+    for (const path of page.paths) app.get(path, ({ request }) => servePage(page, request.url, { headers, hasSandbox }), HIDDEN)
   }
   return app
 }
 
-async function servePage({ bundle }: Page, url: string, headers: Record<string, string>): Promise<Response> {
-  const { html, assets } = await builtOf(bundle)
+type Served = { headers: Record<string, string>; hasSandbox: boolean }
+
+async function servePage({ bundle }: Page, url: string, { headers, hasSandbox }: Served): Promise<Response> {
+  const { html: built, assets } = await builtOf(bundle)
+  // Read by shared/base.ts.
+  const html = hasSandbox ? built : built.replace('<html', '<html data-sandbox="off"')
   const up = '../'.repeat(depthOf(url))
   const names = [...assets.keys()].join('|').replaceAll('.', '\\.')
   // Relative, so that the page works under whatever path the service is published at.

@@ -185,6 +185,7 @@ const WAYS: Record<string, { options?: Parameters<typeof startApp>[0]; use: Way 
   'as meant': { use: ({ ask }) => ask() },
   'a repeat': { use: ({ ask }) => twice(() => ask({ headers: { 'idempotency-key': 'one' } })) },
   'no key': { use: ({ ask }) => ask({ key: '' }) },
+  'through a proxy': { use: ({ ask }) => ask({ headers: { via: '1.1 proxy' } }) },
   'an expired key': {
     use: async ({ app, tenantId, ask }) => {
       const key = await app.key(tenantId, { expiresDays: 30 })

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { connect } from 'node:tls'
 import { loadConfig } from '../../src/config.ts'
 import { createVerification, startApp, type TestApp, temporaryDir, until } from '../helpers/app.ts'
 import { type FaultyProxy, startFaultyProxy, stopProxies } from '../helpers/faulty-proxy.ts'
@@ -101,10 +102,49 @@ nginxTest("a body of more than nginx's usual limit is for the service to judge",
   expect(answer.status).toBeOneOf([404, 413])
 })
 
-nginxTest('metrics are not for everybody', async () => {
-  expect((await ask('/metrics')).status).toBe(404)
+nginxTest('no spelling of /metrics, with any Host, reaches the figures', async () => {
   expect((await fetch(`${app.url}/metrics`)).status).toBe(200)
+  for (const host of ['verify.example', 'x']) {
+    for (const target of SPELLINGS) {
+      const answer = await askRaw(target, host)
+      expect([host, target, answer.slice(9, 12)]).toEqual([host, target, expect.stringMatching(/^(400|404)$/)])
+      expect(answer).not.toContain('vidimus_build_info')
+    }
+  }
 })
+
+const SPELLINGS = [
+  '/metrics',
+  '/metrics/',
+  '/metrics//',
+  '//metrics',
+  '/./metrics',
+  '/a/../metrics',
+  '/a/%2e%2e/metrics',
+  '/%6detrics',
+  '/metrics;x',
+  '/metrics%2f',
+  '/metrics%00',
+  '/metrics\\',
+  '/metrics/.',
+  '/aa/metrics',
+  '/metrics?x',
+  '/metrics%3f',
+]
+
+/** A client library would tidy up the path. */
+const askRaw = (target: string, host: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    let answer = ''
+    const { hostname, port } = new URL(url)
+    const head = `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`
+    const socket = connect({ host: hostname, port: Number(port), rejectUnauthorized: false }, () => socket.write(head))
+    socket.on('data', data => {
+      answer += data
+    })
+    socket.on('close', () => resolve(answer))
+    socket.on('error', reject)
+  })
 
 test.skipIf(!CADDY)(
   CADDY ? 'caddy: the file is understood' : 'SKIPPED, as there is no caddy here: the file is understood',

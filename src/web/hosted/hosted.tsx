@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { HostedVerification } from '../../verifications/schema.ts'
-import { sandboxUrl } from '../shared/base.ts'
+import { HAS_SANDBOX, sandboxUrl } from '../shared/base.ts'
 import { LanguageSwitch, useCommon, useWords } from '../shared/language.tsx'
 import { Notice } from '../shared/notice.tsx'
 import { Seal, Wordmark } from '../shared/seal.tsx'
@@ -25,7 +25,7 @@ export function Hosted({ id }: { id: string }) {
   return (
     <div class="hosted">
       {typeof known === 'object' && known.environment === 'test' && (
-        <TestBand>{known.wallet_uri && <a href={sandboxUrl(known.wallet_uri)}>{words.trySandbox}</a>}</TestBand>
+        <TestBand>{HAS_SANDBOX && known.wallet_uri && <a href={sandboxUrl(known.wallet_uri)}>{words.trySandbox}</a>}</TestBand>
       )}
       {/* Says each change to those who do not see it. */}
       <p class="only-heard" role="status">

@@ -4,6 +4,9 @@ export const BASE = new URL('..', scriptUrl())
 /** The address of a route of this service, from its path without a leading slash: `v1/verifications`. */
 export const serviceUrl = (path: string): string => new URL(path, BASE).href
 
+/** False where VIDIMUS_SANDBOX=off. */
+export const HAS_SANDBOX = document.documentElement.dataset.sandbox !== 'off'
+
 /** The sandbox wallet, opened with a request. */
 export const sandboxUrl = (walletUri: string): string => serviceUrl(`sandbox#wallet_uri=${encodeURIComponent(walletUri)}`)
 

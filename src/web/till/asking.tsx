@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { HostedVerification } from '../../verifications/schema.ts'
-import { sandboxUrl } from '../shared/base.ts'
+import { HAS_SANDBOX, sandboxUrl } from '../shared/base.ts'
 import { Button } from '../shared/button.tsx'
 import { useLanguage } from '../shared/language.tsx'
 import { LeadsHere } from '../shared/leads-here.tsx'
@@ -49,7 +49,7 @@ export function Asking({ check, title, asked, leftMs }: Props) {
           <Remaining leftMs={leftMs} wholeMs={wholeMs} size={112} />
           <Stop check={check} isAsked />
         </div>
-        {asked.environment === 'test' && (
+        {HAS_SANDBOX && asked.environment === 'test' && (
           <a href={sandboxUrl(asked.wallet_uri ?? '')} target="_blank" rel="noreferrer">
             {words.trySandbox}
           </a>

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { VerificationDetail, VerificationSummary } from '../../../dashboard/verification-schema.ts'
-import { sandboxUrl, serviceUrl } from '../../shared/base.ts'
+import { HAS_SANDBOX, sandboxUrl, serviceUrl } from '../../shared/base.ts'
 import { Button, LinkButton } from '../../shared/button.tsx'
 import { Copy } from '../../shared/copy.tsx'
 import { Icon } from '../../shared/icons.tsx'
@@ -80,7 +80,7 @@ function Answer({ detail: { verification, environment } }: { detail: Verificatio
         <figcaption class="hint">{words.scan}</figcaption>
       </figure>
       <div class="stack tight">
-        {environment === 'test' && (
+        {HAS_SANDBOX && environment === 'test' && (
           <LinkButton kind="primary" href={sandboxUrl(walletUri)} target="_blank" rel="noopener">
             <Icon name="wallet" />
             {words.sandbox}

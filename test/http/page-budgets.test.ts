@@ -1,0 +1,43 @@
+import { expect, test } from 'bun:test'
+import { type ErrorBody, startApp } from '../helpers/app.ts'
+
+const SCALE = 0.01 // page: 10 at once, probe: 1
+
+test.each([
+  '/nowhere',
+  '/healthz/',
+  '/docs',
+  '/docs/reference.js',
+  '/docs/reference.css',
+  '/openapi.json',
+  '/sandbox',
+  '/dashboard',
+  '/till',
+  '/till/manifest.webmanifest',
+  '/v/vs_x',
+  '/assets/none.js',
+  '/',
+])('GET %s takes from the budget of pages, and is 429 with Retry-After beyond it', async path => {
+  const app = await startApp({ rateLimitScale: SCALE })
+  const statuses: number[] = []
+  for (let i = 0; i < 10; i++) statuses.push((await app.call('GET', path)).status)
+  expect(statuses).not.toContain(429)
+  const { status, body, headers } = await app.call<ErrorBody>('GET', path)
+  expect([status, body.error.code, headers.get('retry-after')]).toEqual([429, 'rate_limit_exceeded', '1'])
+  app.clock.advance(1000)
+  expect((await app.call('GET', path)).status).not.toBe(429)
+})
+
+test('a wrong method takes from the budget of pages', async () => {
+  const app = await startApp({ rateLimitScale: SCALE })
+  for (let i = 0; i < 10; i++) expect((await app.call('POST', '/healthz')).status).toBe(405)
+  expect((await app.call('POST', '/healthz')).status).toBe(429)
+})
+
+test('/readyz and /metrics share a budget of their own; /healthz has none', async () => {
+  const app = await startApp({ rateLimitScale: SCALE })
+  for (let i = 0; i < 11; i++) await app.call('GET', '/nowhere')
+  expect((await app.call('GET', '/readyz')).status).toBe(200)
+  expect((await app.call('GET', '/metrics')).status).toBe(429)
+  for (let i = 0; i < 50; i++) expect((await app.call('GET', '/healthz')).status).toBe(200)
+})
