@@ -8,7 +8,7 @@ import { type KnownKeys, rememberKeys } from './access/known-keys.ts'
 import { createNetworks, type Networks } from './access/networks.ts'
 import { type Audit, createAudit } from './audit/append.ts'
 import { type Config, ConfigError } from './config.ts'
-import { openDataDir } from './db/data-dir.ts'
+import { openDataDir, type Role } from './db/data-dir.ts'
 import { watchLoad } from './http/load.ts'
 import { createRateLimits, type RateLimits } from './http/rate-limit.ts'
 import type { Random } from './ids.ts'
@@ -108,7 +108,7 @@ export const realWorld = (): World => ({
   prettyLog: process.stderr.isTTY === true,
 })
 
-export function createDeps(config: Config, world: World, role: 'server' | 'command'): Deps {
+export function createDeps(config: Config, world: World, role: Role): Deps {
   const { random, resolve } = world
   const opened = openDataDir({ dir: config.dataDir, now: world.now(), random, role })
   const { writer, reader, sealer, unlock, isNew, shownAt, upgraded } = opened

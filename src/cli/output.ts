@@ -2,7 +2,7 @@
 // included, goes to standard error: one line that says what was wrong and what to do.
 import { parseArgs } from 'node:util'
 import { type Config, ConfigError, loadConfig } from '../config.ts'
-import { StartRefusal } from '../db/refusal.ts'
+import { OlderDatabase, StartRefusal } from '../db/refusal.ts'
 import type { Deps } from '../deps.ts'
 import { describeFailure } from '../log.ts'
 import { nearest } from './nearest.ts'
@@ -33,7 +33,8 @@ export function noteAssumedAddress({ publicUrl }: Pick<Config, 'publicUrl'>): vo
 export function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return complainAbout(error, 2, '--help shows how to call it')
   if (error instanceof StartRefusal) return complainAbout(error, error.exitCode)
-  if (error instanceof CommandError || error instanceof ConfigError) return complainAbout(error, 1)
+  if (error instanceof CommandError || error instanceof ConfigError || error instanceof OlderDatabase)
+    return complainAbout(error, 1)
   if (isDiskFull(error)) return complainAbout(new Error('the disk is full; make room, then call this again'), 1)
   // Neither message nor trace: they quote values, and nobody can act on them. The place is what a report needs.
   return complainAbout(new Error(`it failed: ${describeFailure(error)}`), 1, 'try again, and if it stays, report this line')
@@ -147,8 +148,6 @@ export async function withNewDeps<T>(act: (deps: Deps) => Promise<T>): Promise<T
   // Loaded only now: help, wrong calls and the check of an export need none of it.
   const { createDeps, realWorld } = await import('../deps.ts')
   const deps = createDeps(config, realWorld(), 'command')
-  if (deps.upgraded.length)
-    complain(`note: the database was brought up to date (${deps.upgraded.join(', ')}); backups/ has a copy from before`)
   try {
     return await act(deps)
   } finally {

@@ -7,7 +7,7 @@ import { databaseFile, giveToOwner, keyFileOf, sizeOf } from './files.ts'
 import { holdDirectory } from './locks.ts'
 import { lostDatabase } from './lost-database.ts'
 import { countApplied, MIGRATIONS, migrate } from './migrate.ts'
-import { damaged, refusalFrom, StartRefusal, unusable } from './refusal.ts'
+import { damaged, OlderDatabase, refusalFrom, StartRefusal, unusable } from './refusal.ts'
 import { finishReplacing, isReplacing } from './replace.ts'
 import { adoptNewKey, ensureRootKey, findRootKey, findWrapper, loadMasterKey, writeNewKey } from './root-key.ts'
 import { APPLICATION_ID, isCutOff, isOurs, snapshotBefore } from './snapshot.ts'
@@ -29,7 +29,8 @@ export type DataDir = {
   upgraded: string[]
 }
 
-type Role = 'server' | 'command' | 'upgrade'
+/** Only a server and an upgrade bring an older database up to date. */
+export type Role = 'server' | 'command' | 'upgrade'
 type Options = { dir: string; now: number; random: Random; role: Role }
 
 export function openDataDir({ dir, now, random, role }: Options): DataDir {
@@ -45,7 +46,9 @@ export function openDataDir({ dir, now, random, role }: Options): DataDir {
       createDatabase(file, keyFileOf(dir), random)
     }
     const { wrapper, applied, shownAt } = inspect(file, reader => lookInto(reader, { dir, file, now, random, role }))
-    const upgraded = applied > 0 && applied < MIGRATIONS.length ? upgrade({ dir, applied, now, role }) : []
+    const isOlder = applied > 0 && applied < MIGRATIONS.length
+    if (isOlder && role === 'command') throw new OlderDatabase()
+    const upgraded = isOlder ? upgrade({ dir, applied, now }) : []
     writer = openWriter(file)
     migrate(writer, now)
     const sealer = createSealer(ensureRootKey(writer, wrapper, random), random)
@@ -71,19 +74,13 @@ export function enter(dir: string, role: Role): () => void {
   return enter(dir, role)
 }
 
-/** A server that runs is of an older version then, and must not find another schema under it. */
-function upgrade({ dir, applied, now, role }: { dir: string; applied: number; now: number; role: Role }): string[] {
-  const release = role === 'command' ? holdDirectory(dir, 'upgrade') : () => {}
+function upgrade({ dir, applied, now }: { dir: string; applied: number; now: number }): string[] {
+  snapshotBefore(dir, applied, now)
+  const writer = openWriter(databaseFile(dir))
   try {
-    snapshotBefore(dir, applied, now)
-    const writer = openWriter(databaseFile(dir))
-    try {
-      return migrate(writer, now)
-    } finally {
-      writer.close()
-    }
+    return migrate(writer, now)
   } finally {
-    release()
+    writer.close()
   }
 }
 

@@ -29,6 +29,13 @@ export class StartRefusal extends Error {
   }
 }
 
+/** A command on it must not bring it up to date by the way: a server of that version may run on it, and there is no way back. */
+export class OlderDatabase extends Error {
+  constructor() {
+    super('the database is of an earlier version than this program; stop the service and run "vidimus upgrade"')
+  }
+}
+
 /** What the file system and SQLite say, in words that help; everything else is a mistake of ours and stays as it is. */
 export function refusalFrom(error: unknown, dir: string, file: string): unknown {
   if (error instanceof MigrationError) {
