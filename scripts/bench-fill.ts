@@ -123,6 +123,7 @@ async function insertOne(deps: Deps, tx: Db, session: Session, number: number, a
   if (url !== undefined)
     await enqueueDelivery(deps, tx, {
       tenantId,
+      environment: 'test',
       verificationId: id,
       type: 'verification.completed',
       url,

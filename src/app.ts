@@ -25,7 +25,7 @@ const IDLE_TIMEOUT_SECONDS = 15
 
 /** Every plugin and feature of the service, in order. */
 export function createApp(deps: Deps, demo?: Demo) {
-  const creations = shareCreations(deps, demo?.receiver.url)
+  const creations = shareCreations(deps)
   const app = new Elysia({
     normalize: false,
     // Bodies are bounded route by route (http/body.ts): the runtime's own refusal has no envelope, so its limit is out of reach.

@@ -6,7 +6,8 @@ export const isScope = (text: string): text is Scope => SCOPES.some(scope => sco
 /** Erasure is asked for, never given by default (interface 5.7). */
 export const DEFAULT_SCOPES: readonly Scope[] = SCOPES.filter(scope => scope !== 'verifications:delete')
 
-export type Environment = 'test' | 'live'
+export const ENVIRONMENTS = ['test', 'live'] as const
+export type Environment = (typeof ENVIRONMENTS)[number]
 
 /** What a till is for; it never erases, and never lets others in. */
 export const DEVICE_SCOPES: readonly Scope[] = ['verifications:create', 'verifications:read']

@@ -1,5 +1,5 @@
 import encodeQR from 'qr'
-import type { Environment } from '../access/scopes.ts'
+import { ENVIRONMENTS, type Environment } from '../access/scopes.ts'
 import { findNameProblem } from '../devices/name-problem.ts'
 import { pairingLink } from '../devices/pairing-code.ts'
 import { presentDevice } from '../devices/present.ts'
@@ -58,8 +58,6 @@ const ACTS = {
   list: { flags: ['tenant', 'env'] },
   revoke: { flags: [], word: 'the device id' },
 } as const
-
-const ENVIRONMENTS = ['test', 'live'] as const
 
 export async function runDevice(args: string[]): Promise<number> {
   const call = parseCall(args, FLAGS)

@@ -8,6 +8,7 @@ import type { Verification } from '../verifications/schema.ts'
 import { listAnsweredSince } from '../verifications/store.ts'
 import { type SignedMessage, signedMessage } from '../webhooks/deliver.ts'
 import { callAt, type EgressAnswer } from '../webhooks/egress-client.ts'
+import type { Owner } from '../webhooks/store.ts'
 import { requireTenant } from './key.ts'
 import { CommandError, parseCall, print, UsageError, withDeps } from './output.ts'
 
@@ -34,10 +35,10 @@ export async function runListen(args: string[]): Promise<number> {
     const tenantId = await tenantToHear(deps, values.tenant)
     if (!values.json)
       print(
-        `Forwarding results of ${tenantId} to ${url}. "vidimus webhook-secret show --tenant ${tenantId}" prints the secret that signs them.`,
+        `Forwarding results of ${tenantId} to ${url}. "vidimus webhook-secret show --tenant ${tenantId}" prints the secret that signs them (live results with --env live).`,
       )
-    await hear(deps, tenantId, stopping.signal, async verification => {
-      const message = await messageOf(deps, tenantId, verification)
+    await hear(deps, tenantId, stopping.signal, async (verification, owner) => {
+      const message = await messageOf(deps, owner, verification)
       report(verification, await forward(deps, url, message), values.json)
     })
     return 0
@@ -68,7 +69,7 @@ async function hear(
   deps: Deps,
   tenantId: string,
   stopping: AbortSignal,
-  on: (verification: Verification) => Promise<void>,
+  on: (verification: Verification, owner: Owner) => Promise<void>,
 ): Promise<void> {
   const heard = new Set<string>()
   let since = deps.now()
@@ -77,7 +78,7 @@ async function hear(
     const current = deps.foreignChanges()
     const rows = current === changes ? [] : await listAnsweredSince(deps.db, tenantId, since, EVENTS_PER_LOOK_MAX)
     for (const row of rows.filter(({ verification }) => !heard.has(verification.id))) {
-      await on(await present(deps, row))
+      await on(await present(deps, row), row.verification)
     }
     const last = rows.at(-1)?.verification.respondedAt ?? since
     // Those of the last millisecond are found again by the next look.
@@ -89,10 +90,10 @@ async function hear(
   }
 }
 
-async function messageOf(deps: Deps, tenantId: string, verification: Verification): Promise<SignedMessage> {
+async function messageOf(deps: Deps, { tenantId, environment }: Owner, verification: Verification): Promise<SignedMessage> {
   const type = verification.status === 'completed' ? 'verification.completed' : 'verification.failed'
   const id = `whd_${base62(deps.random, 22)}`
-  return await signedMessage(deps, { id, tenantId, type, attempts: 0, at: deps.now() }, verification)
+  return await signedMessage(deps, { id, tenantId, environment, type, attempts: 0, at: deps.now() }, verification)
 }
 
 /** No policy here: the one who typed the address owns this machine. A local server may listen on one of localhost's addresses only. */

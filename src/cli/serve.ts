@@ -13,6 +13,7 @@ import { describeFailure } from '../log.ts'
 import { startPeriodic, startUpkeep } from '../periodic.ts'
 import { createTenant } from '../tenants/settings.ts'
 import { listTenants } from '../tenants/store.ts'
+import { ensureTestSecrets } from '../tenants/webhook-secret.ts'
 import { within } from '../time.ts'
 import { announce } from '../verifications/announce.ts'
 import { ensureSigningKey } from '../wallet/keys.ts'
@@ -94,6 +95,7 @@ export async function start(deps: Deps, { demo, sending }: { demo?: Demo; sendin
   addGauges(deps)
   warnOfFewFiles(deps)
   await ensureSigningKey(deps)
+  await ensureTestSecrets(deps)
   const pair = config.tls && readTlsPair(config.tls)
   if (pair) warnOfExpiredPair(pair, deps.now(), deps.log)
   const listener = listen(createApp(deps, demo), config, pair)

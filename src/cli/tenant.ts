@@ -1,3 +1,6 @@
+import { ENVIRONMENTS, type Environment } from '../access/scopes.ts'
+import type { Deps } from '../deps.ts'
+import { ApiError } from '../http/errors.ts'
 import {
   changeTenant,
   createTenant,
@@ -7,7 +10,10 @@ import {
   type Plan,
   RETENTION_DAYS_MAX,
 } from '../tenants/settings.ts'
-import { listTenants, type TenantRow } from '../tenants/store.ts'
+import { findTenant, listTenants, type TenantRow } from '../tenants/store.ts'
+import { readEndpoint } from '../tenants/webhook-endpoint.ts'
+import { setEndpoint } from '../webhooks/endpoint.ts'
+import { requireTenant } from './key.ts'
 import {
   ACTOR,
   actOf,
@@ -29,11 +35,14 @@ const NAME_CHARS_MAX = 100
 const HELP = `usage: vidimus tenant create --name NAME [--plan trial|standard|large] [--daily-quota N] [--retention-days N] [--json]
        vidimus tenant list [--json]
        vidimus tenant set ID [--name NAME] [--plan PLAN] [--daily-quota N|plan] [--retention-days N|off] [--json]
+       vidimus tenant set ID --webhook-url URL|none --env test|live [--json]
 
 A tenant is a merchant: its keys, devices, templates and verifications are its own. Plans allow ${Object.entries(PLANS)
   .map(([plan, quota]) => `${quota} (${plan})`)
   .join(', ')} creations
 a day; --daily-quota overrides the plan, 0 refuses every creation. With --retention-days sessions are erased that many days after they end.
+--webhook-url is told the results of all sessions of that environment that were created without a webhook_url of their own, those of tills included; of
+it only the origin is shown again, since the rest may hold a token.
 
 example: vidimus tenant create --name "Corner shop" --daily-quota 500`
 
@@ -42,6 +51,8 @@ const FLAGS = {
   plan: { type: 'string' },
   'daily-quota': { type: 'string' },
   'retention-days': { type: 'string' },
+  'webhook-url': { type: 'string' },
+  env: { type: 'string' },
 } as const
 
 const SETTINGS = ['name', 'plan', 'daily-quota', 'retention-days'] as const
@@ -49,7 +60,7 @@ const SETTINGS = ['name', 'plan', 'daily-quota', 'retention-days'] as const
 const ACTS = {
   create: { flags: SETTINGS },
   list: { flags: [] },
-  set: { flags: SETTINGS, word: 'the tenant id' },
+  set: { flags: [...SETTINGS, 'webhook-url', 'env'], word: 'the tenant id' },
 } as const
 
 export async function runTenant(args: string[]): Promise<number> {
@@ -69,8 +80,22 @@ export async function runTenant(args: string[]): Promise<number> {
     case 'list':
       return await list(values.json)
     case 'set':
-      return await set(id, { ...(values.name !== undefined && { name: checkedName(values.name) }), ...settings }, values.json)
+      return await set(
+        id,
+        { ...(values.name !== undefined && { name: checkedName(values.name) }), ...settings },
+        endpointOf(values['webhook-url'], values.env),
+        values.json,
+      )
   }
+}
+
+type Endpoint = { environment: Environment; url: string | null }
+
+function endpointOf(url: string | undefined, env: string | undefined): Endpoint | undefined {
+  if (url === undefined && env === undefined) return undefined
+  const environment = choice(required(env, '--env'), ENVIRONMENTS, '--env')
+  const given = required(url, '--webhook-url')
+  return { environment, url: given === 'none' ? null : given }
 }
 
 /** A number, or the word that puts the default back. */
@@ -82,8 +107,8 @@ function setting(name: 'dailyQuota' | 'retentionDays', value: string | undefined
 const checkedName = (name: string | undefined): string => shortText(required(name?.trim(), '--name'), '--name', NAME_CHARS_MAX)
 
 async function create(settings: Parameters<typeof createTenant>[1], json = false): Promise<number> {
-  const { tenant, webhookSecret } = await withNewDeps(deps => createTenant(deps, settings, ACTOR))
-  if (json) print(JSON.stringify({ ...wire(tenant), webhook_secret: webhookSecret }))
+  const { tenant, webhookSecret, webhookSecretLive } = await withNewDeps(deps => createTenant(deps, settings, ACTOR))
+  if (json) print(JSON.stringify({ ...wire(tenant), webhook_secret: webhookSecret, webhook_secret_live: webhookSecretLive }))
   else
     print(
       `Tenant ${tenant.id} (${tenant.name}), ${dailyQuotaOf(tenant)} verifications a day.\nNext: vidimus key create --tenant ${tenant.id} --env test`,
@@ -92,8 +117,11 @@ async function create(settings: Parameters<typeof createTenant>[1], json = false
 }
 
 async function list(json = false): Promise<number> {
-  const tenants = await withDeps(deps => listTenants(deps.db))
-  if (json) print(JSON.stringify({ data: tenants.map(wire) }))
+  const [tenants, data] = await withDeps(async deps => {
+    const tenants = await listTenants(deps.db)
+    return [tenants, await Promise.all(tenants.map(each => wireWhole(deps, each)))]
+  })
+  if (json) print(JSON.stringify({ data }))
   else
     print(
       table(
@@ -104,17 +132,32 @@ async function list(json = false): Promise<number> {
   return 0
 }
 
-async function set(id: string, changes: Parameters<typeof changeTenant>[2], json = false): Promise<number> {
-  if (Object.keys(changes).length === 0)
-    throw new UsageError('nothing to change: give --name, --plan, --daily-quota or --retention-days')
-  const tenant = await withDeps(deps => changeTenant(deps, id, changes, ACTOR))
-  if (!tenant) throw new CommandError(`there is no tenant ${id}; "vidimus tenant list" shows all`)
-  print(
-    json
-      ? JSON.stringify(wire(tenant))
-      : `Tenant ${tenant.id} (${tenant.name}), ${dailyQuotaOf(tenant)} verifications a day, kept ${kept(tenant)}.`,
-  )
-  return 0
+type Changes = Parameters<typeof changeTenant>[2]
+
+async function set(id: string, changes: Changes, endpoint: Endpoint | undefined, json = false): Promise<number> {
+  const hasChanges = Object.keys(changes).length > 0
+  if (!hasChanges && !endpoint)
+    throw new UsageError('nothing to change: give --name, --plan, --daily-quota, --retention-days or --webhook-url')
+  const [tenant, data] = await withDeps(async deps => {
+    await requireTenant(deps, id)
+    if (endpoint) await changeEndpoint(deps, id, endpoint)
+    const tenant = hasChanges ? await changeTenant(deps, id, changes, ACTOR) : await findTenant(deps.db, id)
+    return [tenant!, await wireWhole(deps, tenant!)]
+  })
+  if (json) return print(JSON.stringify(data))
+  const told = Object.entries(data.webhook_endpoints).map(([environment, origin]) => `${environment} ${origin ?? 'none'}`)
+  return print(`Tenant ${tenant.id} (${tenant.name}), ${dailyQuotaOf(tenant)} verifications a day, kept ${kept(tenant)}.
+Webhook endpoints: ${told.join(', ')}.`)
+}
+
+async function changeEndpoint(deps: Deps, tenantId: string, { environment, url }: Endpoint): Promise<void> {
+  try {
+    await setEndpoint(deps, { tenantId, environment }, url, ACTOR)
+  } catch (error) {
+    if (error instanceof ApiError)
+      throw new CommandError(error.message.replace(/^webhook_url/, '--webhook-url').replace(/\.$/, ''))
+    throw error
+  }
 }
 
 const kept = ({ retentionDays }: TenantRow): string => (retentionDays === null ? 'for ever' : `${retentionDays} days`)
@@ -126,3 +169,13 @@ const wire = (tenant: TenantRow) => ({
   daily_quota: dailyQuotaOf(tenant),
   retention_days: tenant.retentionDays,
 })
+
+const wireWhole = async (deps: Deps, tenant: TenantRow) => ({
+  ...wire(tenant),
+  webhook_endpoints: { test: await originOf(deps, tenant.id, 'test'), live: await originOf(deps, tenant.id, 'live') },
+})
+
+async function originOf(deps: Deps, tenantId: string, environment: Environment): Promise<string | null> {
+  const url = await readEndpoint(deps, deps.db, { tenantId, environment })
+  return url === undefined ? null : new URL(url).origin
+}

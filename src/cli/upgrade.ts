@@ -1,16 +1,17 @@
 import { join } from 'node:path'
-import { loadConfig } from '../config.ts'
-import { inspect, openDataDir } from '../db/data-dir.ts'
+import { type Config, loadConfig } from '../config.ts'
+import { inspect } from '../db/data-dir.ts'
 import { backupsFolder, databaseFile } from '../db/files.ts'
 import { countApplied, MIGRATIONS } from '../db/migrate.ts'
 import { refusalFrom } from '../db/refusal.ts'
-import { realWorld } from '../deps.ts'
+import { createDeps, realWorld } from '../deps.ts'
+import { ensureTestSecrets } from '../tenants/webhook-secret.ts'
 import { parseCall, print, UsageError } from './output.ts'
 import { requireDatabase } from './require-database.ts'
 
 const HELP = `usage: vidimus upgrade [--dry-run] [--json]
 
-Brings the database up to date with this program, as the next start would do by itself. Before that it is copied to backups/before-MIGRATION.db, which
+Brings the database up to date with this program, as the next start of the service would do by itself; no other command does. Before that it is copied to backups/before-MIGRATION.db, which
 the program that was used so far can restore. Killed in the middle, it goes on at the next start. There is no way back but that copy. With --dry-run
 nothing is touched, and you are told what would be applied; that works beside a running server.
 
@@ -20,10 +21,11 @@ export async function runUpgrade(args: string[]): Promise<number> {
   const { values, words } = parseCall(args, { 'dry-run': { type: 'boolean' } })
   if (values.help) return print(HELP)
   if (words.length) throw new UsageError(`upgrade takes no "${words[0]}"`)
-  const { dataDir: dir } = loadConfig(process.env)
+  const config = loadConfig(process.env)
+  const { dataDir: dir } = config
   requireDatabase(dir)
   const isDryRun = values['dry-run'] ?? false
-  const steps = isDryRun ? pendingIn(dir) : upgrade(dir)
+  const steps = isDryRun ? pendingIn(dir) : await upgrade(config)
   const copy = steps.length ? join(backupsFolder(dir), `before-${steps[0]}.db`) : null
   if (values.json) return print(JSON.stringify({ dry_run: isDryRun, migrations: steps, copy }))
   if (!copy) return print('The database is up to date.')
@@ -44,11 +46,12 @@ export function pendingIn(dir: string): string[] {
   }
 }
 
-function upgrade(dir: string): string[] {
-  const { now, random } = realWorld()
-  const { writer, reader, unlock, upgraded } = openDataDir({ dir, now: now(), random, role: 'upgrade' })
-  reader.close()
-  writer.close()
-  unlock()
-  return upgraded
+async function upgrade(config: Config): Promise<readonly string[]> {
+  const deps = createDeps(config, realWorld(), 'upgrade')
+  try {
+    await ensureTestSecrets(deps)
+    return deps.upgraded
+  } finally {
+    await deps.close()
+  }
 }

@@ -1,41 +1,45 @@
+import { ENVIRONMENTS } from '../access/scopes.ts'
 import { dropPreviousSecret, readWebhookSecrets, rotateWebhookSecret } from '../tenants/webhook-secret.ts'
 import { isoUtc } from '../time.ts'
 import { requireTenant } from './key.ts'
-import { ACTOR, actOf, CommandError, parseCall, print, required, withDeps } from './output.ts'
+import { ACTOR, actOf, CommandError, choice, parseCall, print, required, withDeps } from './output.ts'
 
-const HELP = `usage: vidimus webhook-secret show --tenant ID [--json]
-       vidimus webhook-secret rotate --tenant ID [--json]
-       vidimus webhook-secret drop-previous --tenant ID [--json]
+const HELP = `usage: vidimus webhook-secret show --tenant ID [--env test|live] [--json]
+       vidimus webhook-secret rotate --tenant ID [--env test|live] [--json]
+       vidimus webhook-secret drop-previous --tenant ID [--env test|live] [--json]
 
-The secret that signs a tenant's webhooks. After a rotation both secrets sign for 24 hours: give the new one to your receiver in that time.
+The secret that signs a tenant's webhooks: one for results of test sessions, and without --env it is that one; another for live results. After a rotation both secrets sign for 24 hours: give the new one to your receiver in that time.
 drop-previous ends the old one at once, for a secret that leaked.
 
-example: vidimus webhook-secret rotate --tenant ten_…`
+example: vidimus webhook-secret rotate --tenant ten_… --env live`
 
-const ACTS = { show: { flags: ['tenant'] }, rotate: { flags: ['tenant'] }, 'drop-previous': { flags: ['tenant'] } } as const
+const FLAGS = { flags: ['tenant', 'env'] } as const
+const ACTS = { show: FLAGS, rotate: FLAGS, 'drop-previous': FLAGS } as const
 
 export async function runWebhookSecret(args: string[]): Promise<number> {
-  const call = parseCall(args, { tenant: { type: 'string' } })
-  const { help, json, tenant } = call.values
+  const call = parseCall(args, { tenant: { type: 'string' }, env: { type: 'string' } })
+  const { help, json, tenant, env = 'test' } = call.values
   if (help) return print(HELP)
   const { act } = actOf('webhook-secret', call, ACTS)
   const tenantId = required(tenant, '--tenant')
+  const owner = { tenantId, environment: choice(env, ENVIRONMENTS, '--env') }
   return await withDeps(async deps => {
     await requireTenant(deps, tenantId)
     switch (act) {
       case 'show': {
-        const known = await readWebhookSecrets(deps, tenantId)
-        if (!known) throw new CommandError(`tenant ${tenantId} has no webhook secret; "vidimus webhook-secret rotate" makes one`)
+        const known = await readWebhookSecrets(deps, owner)
+        if (!known)
+          throw new CommandError(`tenant ${tenantId} has no ${env} webhook secret; "vidimus webhook-secret rotate" makes one`)
         return show(known.current, known.previous?.validUntil, json)
       }
       case 'rotate': {
-        const { webhookSecret, previousValidUntil } = await rotateWebhookSecret(deps, tenantId, ACTOR)
+        const { webhookSecret, previousValidUntil } = await rotateWebhookSecret(deps, owner, ACTOR)
         return show(webhookSecret, previousValidUntil, json)
       }
       case 'drop-previous': {
-        if (!(await dropPreviousSecret(deps, tenantId, ACTOR)))
+        if (!(await dropPreviousSecret(deps, owner, ACTOR)))
           throw new CommandError('there is no previous secret; only the current one signs')
-        const known = await readWebhookSecrets(deps, tenantId)
+        const known = await readWebhookSecrets(deps, owner)
         return show(known?.current ?? '', undefined, json)
       }
     }

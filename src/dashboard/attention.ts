@@ -3,6 +3,7 @@ import type { Environment } from '../access/scopes.ts'
 import { isLoopback } from '../addresses.ts'
 import type { Deps } from '../deps.ts'
 import { readDevices, readReused } from '../devices/read.ts'
+import { readSplit } from '../tenants/secret-history.ts'
 import { isoUtc, parseUtcInstant } from '../time.ts'
 import type { Usage } from '../usage/schema.ts'
 import { announce } from '../verifications/announce.ts'
@@ -16,6 +17,7 @@ const QUOTA_SHARE = 0.8
 const DEVICES_MAX = 10
 const RECEIVERS_MAX = 5
 const REUSE_SHOWN_MS = 7 * 86_400_000
+const SPLIT_SHOWN_MS = 30 * 86_400_000
 
 type Place = { tenantId: string; environment: Environment; usage: Usage }
 
@@ -29,6 +31,7 @@ export async function readAttention(deps: Deps, { tenantId, environment, usage }
     ...ofQuota(usage),
     ...(await ofCopiedTokens(deps, { tenantId, environment })),
     ...(await ofDevices(deps, { tenantId, environment })),
+    ...(await ofSplitSecrets(deps, tenantId)),
     ...(await ofWebhooks(deps, { tenantId, environment })),
   ]
 }
@@ -88,6 +91,11 @@ async function ofDevices(deps: Deps, owner: { tenantId: string; environment: Env
       name,
       lapsed_at: pairing_expires_at,
     }))
+}
+
+async function ofSplitSecrets(deps: Deps, tenantId: string): Promise<Attention[]> {
+  const at = await readSplit(deps.db, tenantId)
+  return at !== undefined && deps.now() - at < SPLIT_SHOWN_MS ? [{ code: 'webhook_secret_split', at: isoUtc(at) }] : []
 }
 
 async function ofWebhooks(deps: Deps, owner: { tenantId: string; environment: Environment }): Promise<Attention[]> {

@@ -57,9 +57,9 @@ export async function readDeliveryDetail(deps: Deps, visit: Visit, place: Place,
   const attempts = wholeAttemptsOf(deps, found)
   return {
     delivery: summaryOf(found),
-    url: announced.url,
+    url: announced.url ?? null,
     attempts,
-    message: await messageOf(deps, found, attempts, announced.verification),
+    message: await messageOf(deps, place, found, attempts, announced.verification),
   }
 }
 
@@ -74,6 +74,7 @@ function wholeAttemptsOf(deps: Deps, found: BrowsedDelivery): DeliveryAttempt[] 
 /** Of the latest attempt that called the receiver: before it knows an address, nothing is signed. */
 async function messageOf(
   deps: Deps,
+  place: Place,
   { delivery, attempts: rows }: BrowsedDelivery,
   attempts: readonly DeliveryAttempt[],
   verification: Verification,
@@ -81,7 +82,7 @@ async function messageOf(
   const row = rows[attempts.findLastIndex(({ address }) => address !== null)]
   if (!row) return null
   const portrait_gone = deps.portraits.isGone(verification)
-  const { headers, body, isSecretGone } = await sentMessage(deps, delivery, row, verification, portrait_gone)
+  const { headers, body, isSecretGone } = await sentMessage(deps, place, delivery, row, verification, portrait_gone)
   return { attempt: row.attempt, at: isoUtc(row.at), body, headers, secret_gone: isSecretGone, portrait_gone }
 }
 

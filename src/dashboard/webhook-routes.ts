@@ -8,11 +8,14 @@ import { guard } from './guard.ts'
 import { Nothing, TenantItemPath, TenantPath } from './schema.ts'
 import { actorOf, type Visit } from './session.ts'
 import { DeliverySummary } from './verification-schema.ts'
+import { changeWebhookEndpoint, readWebhookEndpoint } from './webhook-endpoint.ts'
 import {
   DeliveryDetail,
   DeliveryFilter,
   DeliveryPage,
   ReplayedDeliveries,
+  SetWebhookEndpoint,
+  WebhookEndpoint,
   WebhookSecret,
   WebhookSecretState,
 } from './webhook-schema.ts'
@@ -22,35 +25,65 @@ import { Environmental } from './wire.ts'
 const READ = errorResponses(400, 401, 403, 404, 429, 500)
 const CHANGED = errorResponses(400, 401, 403, 404, 409, 413, 429, 500)
 
-/** A tenant's webhooks: the secret that signs them, and what became of each. */
+/** A tenant's webhooks: the secret that signs them, where they go, and what became of each. */
 export const webhookRoutes = (deps: Deps) =>
   new Elysia({ prefix: '/tenants/:tenant' })
     .use(guard(deps))
-    .get('/webhook-secret', ({ tenant }) => readWebhookSecretState(deps, tenant.id), {
+    .get('/webhook-secret', ({ tenant, query }) => readWebhookSecretState(deps, { tenantId: tenant.id, ...query }), {
       member: { who: 'anyone' },
       params: TenantPath,
+      query: Environmental,
       response: { 200: WebhookSecretState, ...READ },
     })
-    .post('/webhook-secret/reveal', ({ visit, tenant }) => revealWebhookSecret(deps, tenant.id, actorOf(visit.user)), {
-      member: { who: 'anyone', fresh: true },
-      params: TenantPath,
-      body: Nothing,
-      response: { 200: WebhookSecret, ...CHANGED },
-    })
-    .post('/webhook-secret/rotate', ({ visit, tenant }) => rotateTenantSecret(deps, tenant.id, actorOf(visit.user)), {
-      member: { who: 'anyone', fresh: true },
-      params: TenantPath,
-      body: Nothing,
-      response: { 200: WebhookSecret, ...CHANGED },
-    })
     .post(
-      '/webhook-secret/drop-previous',
-      ({ visit, tenant }) => dropPreviousTenantSecret(deps, tenant.id, actorOf(visit.user)),
+      '/webhook-secret/reveal',
+      ({ visit, tenant, query }) => revealWebhookSecret(deps, { tenantId: tenant.id, ...query }, actorOf(visit.user)),
       {
         member: { who: 'anyone', fresh: true },
         params: TenantPath,
+        query: Environmental,
+        body: Nothing,
+        response: { 200: WebhookSecret, ...CHANGED },
+      },
+    )
+    .post(
+      '/webhook-secret/rotate',
+      ({ visit, tenant, query }) => rotateTenantSecret(deps, { tenantId: tenant.id, ...query }, actorOf(visit.user)),
+      {
+        member: { who: 'anyone', fresh: true },
+        params: TenantPath,
+        query: Environmental,
+        body: Nothing,
+        response: { 200: WebhookSecret, ...CHANGED },
+      },
+    )
+    .post(
+      '/webhook-secret/drop-previous',
+      ({ visit, tenant, query }) => dropPreviousTenantSecret(deps, { tenantId: tenant.id, ...query }, actorOf(visit.user)),
+      {
+        member: { who: 'anyone', fresh: true },
+        params: TenantPath,
+        query: Environmental,
         body: Nothing,
         response: { 200: WebhookSecretState, ...CHANGED },
+      },
+    )
+    .get('/webhook-endpoint', ({ tenant, query }) => readWebhookEndpoint(deps, { tenantId: tenant.id, ...query }), {
+      member: { who: 'anyone' },
+      params: TenantPath,
+      query: Environmental,
+      response: { 200: WebhookEndpoint, ...READ },
+    })
+    .put(
+      '/webhook-endpoint',
+      ({ visit, tenant, query, body }) =>
+        changeWebhookEndpoint(deps, { tenantId: tenant.id, ...query }, body, actorOf(visit.user)),
+      {
+        member: { who: 'anyone', fresh: true },
+        params: TenantPath,
+        query: Environmental,
+        body: SetWebhookEndpoint,
+        response: { 200: WebhookEndpoint, ...CHANGED, ...errorResponses(422) },
       },
     )
     .get('/deliveries', ({ tenant, query }) => readDeliveryPage(deps, tenant.id, query), {

@@ -1,4 +1,4 @@
-// Webhooks: the secret that signs them, and the log of what was sent.
+// Webhooks: the secret that signs them, where they go, and the log of what was sent.
 import { Type } from '@sinclair/typebox'
 import { Text, Timestamp } from '../http/schema.ts'
 import { AttemptSummary, DeliveryStatus, DeliverySummary } from './verification-schema.ts'
@@ -14,6 +14,15 @@ export type WebhookSecretState = typeof WebhookSecretState.static
 
 export const WebhookSecret = Exactly({ webhook_secret: Type.String(), ...WebhookSecretState.properties })
 export type WebhookSecret = typeof WebhookSecret.static
+
+export const WebhookEndpoint = Exactly({
+  /** Null when there is none. */
+  webhook_url: Nullable(Type.String()),
+})
+export type WebhookEndpoint = typeof WebhookEndpoint.static
+
+export const SetWebhookEndpoint = Exactly({ webhook_url: Nullable(Text({ minLength: 1, maxLength: 2048 })) })
+export type SetWebhookEndpoint = typeof SetWebhookEndpoint.static
 
 export const DeliveryFilter = Exactly({
   environment: Environment,
@@ -66,7 +75,8 @@ export type SentMessage = typeof SentMessage.static
 
 export const DeliveryDetail = Exactly({
   delivery: DeliverySummary,
-  url: Type.String(),
+  /** Null when it was sent to an endpoint that was removed since. */
+  url: Nullable(Type.String()),
   /** Oldest first. */
   attempts: Type.Array(DeliveryAttempt),
   /** Of the latest attempt that called the receiver; null before any did. */

@@ -4,6 +4,7 @@ import type { Deps } from '../deps.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import { saveTemplate } from '../templates/save.ts'
 import { createTenant } from '../tenants/settings.ts'
+import { keepEndpoint } from '../tenants/webhook-endpoint.ts'
 import type { Receiver } from './receiver.ts'
 
 const ACTOR = 'demo'
@@ -34,6 +35,7 @@ export async function furnishDemo(deps: Deps, receiver: Receiver): Promise<Demo>
   const shop = 'Corner shop'
   const { tenant, webhookSecret } = await createTenant(deps, { name: shop }, ACTOR)
   receiver.trust(webhookSecret)
+  await keepEndpoint(deps, { tenantId: tenant.id, environment: 'test' }, receiver.url, ACTOR)
   await saveTemplate(deps, { tenantId: tenant.id, ...PARCEL }, ACTOR)
   const { key } = await createKey(deps, { tenantId: tenant.id, environment: 'test', scopes: SCOPES, label: 'demo', actor: ACTOR })
   return { tenantId: tenant.id, shop, key, receiver }

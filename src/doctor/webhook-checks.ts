@@ -40,7 +40,7 @@ export async function checkWebhooks({ deps, tenants }: Scene): Promise<Found> {
 async function originsOf(deps: Scene['deps'], deliveries: Delivery[]): Promise<string[]> {
   // One that cannot be read is for the check of the database to tell.
   const announced = await Promise.all(deliveries.map(delivery => announce(deps, delivery).catch(() => undefined)))
-  return [...new Set(announced.flatMap(each => (each ? [new URL(each.url).origin] : [])))]
+  return [...new Set(announced.flatMap(each => (each?.url === undefined ? [] : [new URL(each.url).origin])))]
 }
 
 async function failingOrigins(deps: Scene['deps'], tenantIds: string[]): Promise<string[]> {

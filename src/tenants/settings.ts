@@ -33,18 +33,21 @@ export async function createTenant(
   deps: TenantDeps,
   { name, plan = 'standard', dailyQuota = null, retentionDays = null }: TenantSettings,
   actor: string,
-): Promise<{ tenant: TenantRow; webhookSecret: string }> {
+): Promise<{ tenant: TenantRow; webhookSecret: string; webhookSecretLive: string }> {
   const at = deps.now()
   const tenant = { id: newTenantId(deps.random), name, plan, dailyQuota, retentionDays, appSchemes: null, createdAt: at }
-  const webhookSecret = newWebhookSecret(deps.random)
-  const secretRow = sealSecret(deps, tenant.id, webhookSecret, at)
+  const [webhookSecret, webhookSecretLive] = [newWebhookSecret(deps.random), newWebhookSecret(deps.random)]
+  const secretRows = [
+    sealSecret(deps, { tenantId: tenant.id, environment: 'test' }, webhookSecret, at),
+    sealSecret(deps, { tenantId: tenant.id, environment: 'live' }, webhookSecretLive, at),
+  ]
   await deps.write(async tx => {
     await insertTenant(tx, tenant)
-    await insertWebhookSecret(tx, secretRow)
+    for (const row of secretRows) await insertWebhookSecret(tx, row)
     const details = { name, plan, daily_quota: dailyQuota, retention_days: retentionDays }
     await deps.audit.append(tx, { at, tenantId: tenant.id, actor, action: 'tenant.created', subjectId: tenant.id, details })
   })
-  return { tenant, webhookSecret }
+  return { tenant, webhookSecret, webhookSecretLive }
 }
 
 export async function changeTenant(

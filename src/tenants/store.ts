@@ -1,10 +1,14 @@
-import { and, asc, desc, eq, isNotNull, isNull, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, isNotNull, isNull, notInArray, sql } from 'drizzle-orm'
 import type { Db } from '#db'
-import { tenants, webhookSecrets } from '#schema'
+import { installation, tenants, webhookEndpoints, webhookSecrets } from '#schema'
 import { prepared } from '../db/statements.ts'
 
 export type TenantRow = typeof tenants.$inferSelect
 export type WebhookSecretRow = typeof webhookSecrets.$inferSelect
+export type WebhookEndpointRow = typeof webhookEndpoints.$inferSelect
+
+/** Webhooks of one environment know nothing of the other's. */
+export type Owner = { tenantId: string; environment: WebhookSecretRow['environment'] }
 
 export async function insertTenant(tx: Db, row: TenantRow): Promise<void> {
   await tx.insert(tenants).values(row)
@@ -44,27 +48,85 @@ const selectSecrets = prepared(db =>
   db
     .select()
     .from(webhookSecrets)
-    .where(eq(webhookSecrets.tenantId, sql.placeholder('tenantId')))
+    .where(
+      and(
+        eq(webhookSecrets.tenantId, sql.placeholder('tenantId')),
+        eq(webhookSecrets.environment, sql.placeholder('environment')),
+      ),
+    )
     .orderBy(desc(webhookSecrets.id))
     .prepare(),
 )
 
 /** The current one first, then the one before it: there are never more. */
-export async function listWebhookSecrets(db: Db, tenantId: string): Promise<WebhookSecretRow[]> {
-  return await selectSecrets(db).execute({ tenantId })
+export async function listWebhookSecrets(db: Db, { tenantId, environment }: Owner): Promise<WebhookSecretRow[]> {
+  return await selectSecrets(db).execute({ tenantId, environment })
 }
 
-export async function retireWebhookSecret(tx: Db, tenantId: string, validUntil: number): Promise<void> {
+const ownedBy = ({ tenantId, environment }: Owner) =>
+  and(eq(webhookSecrets.tenantId, tenantId), eq(webhookSecrets.environment, environment))
+
+export async function retireWebhookSecret(tx: Db, owner: Owner, validUntil: number): Promise<void> {
   await tx
     .update(webhookSecrets)
     .set({ validUntil })
-    .where(and(eq(webhookSecrets.tenantId, tenantId), isNull(webhookSecrets.validUntil)))
+    .where(and(ownedBy(owner), isNull(webhookSecrets.validUntil)))
 }
 
-export async function deleteRetiredSecrets(tx: Db, tenantId: string): Promise<number> {
+export async function deleteRetiredSecrets(tx: Db, owner: Owner): Promise<number> {
   const gone = await tx
     .delete(webhookSecrets)
-    .where(and(eq(webhookSecrets.tenantId, tenantId), isNotNull(webhookSecrets.validUntil)))
+    .where(and(ownedBy(owner), isNotNull(webhookSecrets.validUntil)))
     .returning({ id: webhookSecrets.id })
   return gone.length
+}
+
+/** Those of before there were two secrets. */
+export async function listWithoutTestSecret(db: Db): Promise<string[]> {
+  const having = db.select({ id: webhookSecrets.tenantId }).from(webhookSecrets).where(eq(webhookSecrets.environment, 'test'))
+  const rows = await db.select({ id: tenants.id }).from(tenants).where(notInArray(tenants.id, having)).orderBy(asc(tenants.id))
+  return rows.map(({ id }) => id)
+}
+
+const SPLIT = 'webhook_secrets_split'
+
+/** When tenants of before got their test secrets. */
+export async function findSplitAt(db: Db): Promise<number | undefined> {
+  const [row] = await db.select().from(installation).where(eq(installation.name, SPLIT))
+  return row && Number(Buffer.from(row.value).toString())
+}
+
+export async function keepSplitAt(tx: Db, at: number): Promise<void> {
+  const value = Buffer.from(String(at))
+  await tx.insert(installation).values({ name: SPLIT, value }).onConflictDoUpdate({ target: installation.name, set: { value } })
+}
+
+const selectEndpoint = prepared(db =>
+  db
+    .select()
+    .from(webhookEndpoints)
+    .where(
+      and(
+        eq(webhookEndpoints.tenantId, sql.placeholder('tenantId')),
+        eq(webhookEndpoints.environment, sql.placeholder('environment')),
+      ),
+    )
+    .prepare(),
+)
+
+export async function findEndpoint(db: Db, { tenantId, environment }: Owner): Promise<WebhookEndpointRow | undefined> {
+  const [row] = await selectEndpoint(db).execute({ tenantId, environment })
+  return row
+}
+
+export async function deleteEndpoint(tx: Db, { tenantId, environment }: Owner): Promise<boolean> {
+  const gone = await tx
+    .delete(webhookEndpoints)
+    .where(and(eq(webhookEndpoints.tenantId, tenantId), eq(webhookEndpoints.environment, environment)))
+    .returning({ environment: webhookEndpoints.environment })
+  return gone.length > 0
+}
+
+export async function insertEndpoint(tx: Db, row: WebhookEndpointRow): Promise<void> {
+  await tx.insert(webhookEndpoints).values(row)
 }

@@ -4,7 +4,10 @@ import { SALT_BYTES } from '../seal.ts'
 import {
   deleteRetiredSecrets,
   insertWebhookSecret,
+  keepSplitAt,
   listWebhookSecrets,
+  listWithoutTestSecret,
+  type Owner,
   retireWebhookSecret,
   type WebhookSecretRow,
 } from './store.ts'
@@ -16,9 +19,9 @@ export type WebhookSecrets = { current: string; previous?: { secret: string; val
 
 export async function readWebhookSecrets(
   { db, now, sealer }: Pick<Deps, 'db' | 'now' | 'sealer'>,
-  tenantId: string,
+  owner: Owner,
 ): Promise<WebhookSecrets | undefined> {
-  const [current, previous] = await listWebhookSecrets(db, tenantId)
+  const [current, previous] = await listWebhookSecrets(db, owner)
   if (!current) return undefined
   const isValid = previous?.validUntil != null && previous.validUntil > now()
   return {
@@ -28,12 +31,8 @@ export async function readWebhookSecrets(
 }
 
 /** What signed, or signs, at a time: the newest first. Asked of the clock at each use: no sweep decides when an old one is over. */
-export async function signingSecrets(
-  { db, sealer }: Pick<Deps, 'db' | 'sealer'>,
-  tenantId: string,
-  at: number,
-): Promise<string[]> {
-  const rows = await listWebhookSecrets(db, tenantId)
+export async function signingSecrets({ db, sealer }: Pick<Deps, 'db' | 'sealer'>, owner: Owner, at: number): Promise<string[]> {
+  const rows = await listWebhookSecrets(db, owner)
   const signing = rows.filter(row => row.createdAt <= at && (row.validUntil === null || row.validUntil > at))
   // Rotated, and the old one dropped, in the moment since: then the new one signs.
   return (signing.length > 0 ? signing : rows.slice(0, 1)).map(row => open({ sealer }, row))
@@ -42,18 +41,19 @@ export async function signingSecrets(
 /** A new secret; the one before signs beside it for 24 hours. At most two at a time: an older one is gone at once. */
 export async function rotateWebhookSecret(
   deps: Pick<Deps, 'write' | 'now' | 'random' | 'sealer' | 'audit'>,
-  tenantId: string,
+  owner: Owner,
   actor: string,
 ): Promise<{ webhookSecret: string; previousValidUntil: number }> {
+  const { tenantId, environment } = owner
   const at = deps.now()
   const webhookSecret = newWebhookSecret(deps.random)
-  const row = sealSecret(deps, tenantId, webhookSecret, at)
+  const row = sealSecret(deps, owner, webhookSecret, at)
   const previousValidUntil = at + OVERLAP_MS
   await deps.write(async tx => {
-    await deleteRetiredSecrets(tx, tenantId)
-    await retireWebhookSecret(tx, tenantId, previousValidUntil)
+    await deleteRetiredSecrets(tx, owner)
+    await retireWebhookSecret(tx, owner, previousValidUntil)
     await insertWebhookSecret(tx, row)
-    await deps.audit.append(tx, { at, tenantId, actor, action: 'secret.rotated', subjectId: tenantId })
+    await deps.audit.append(tx, { at, tenantId, actor, action: 'secret.rotated', subjectId: tenantId, details: { environment } })
   })
   return { webhookSecret, previousValidUntil }
 }
@@ -61,42 +61,51 @@ export async function rotateWebhookSecret(
 /** For a secret that leaked: the previous one stops signing at once. False when there is none. */
 export async function dropPreviousSecret(
   deps: Pick<Deps, 'write' | 'now' | 'audit'>,
-  tenantId: string,
+  owner: Owner,
   actor: string,
 ): Promise<boolean> {
+  const { tenantId, environment } = owner
   const at = deps.now()
   return await deps.write(async tx => {
-    const dropped = await deleteRetiredSecrets(tx, tenantId)
+    const dropped = await deleteRetiredSecrets(tx, owner)
     if (dropped === 0) return false
-    await deps.audit.append(tx, { at, tenantId, actor, action: 'secret.dropped', subjectId: tenantId })
+    await deps.audit.append(tx, { at, tenantId, actor, action: 'secret.dropped', subjectId: tenantId, details: { environment } })
     return true
+  })
+}
+
+/** After an upgrade from the version that had one secret for both: that one is the live one now, and every tenant gets another for test. */
+export async function ensureTestSecrets(deps: Pick<Deps, 'db' | 'write' | 'now' | 'random' | 'sealer' | 'audit'>): Promise<void> {
+  if ((await listWithoutTestSecret(deps.db)).length === 0) return
+  const at = deps.now()
+  await deps.write(async tx => {
+    for (const tenantId of await listWithoutTestSecret(tx)) {
+      await insertWebhookSecret(tx, sealSecret(deps, { tenantId, environment: 'test' }, newWebhookSecret(deps.random), at))
+      const details = { environment: 'test' }
+      await deps.audit.append(tx, { at, tenantId, actor: 'upgrade', action: 'secret.created', subjectId: tenantId, details })
+    }
+    await keepSplitAt(tx, at)
   })
 }
 
 export function sealSecret(
   { random, sealer }: Pick<Deps, 'random' | 'sealer'>,
-  tenantId: string,
+  owner: Owner,
   secret: string,
   at: number,
 ): Omit<WebhookSecretRow, 'id'> {
   const salt = Buffer.from(random(SALT_BYTES))
-  return {
-    tenantId,
-    environment: 'live',
-    salt,
-    sealed: sealer.seal(placeOf(tenantId, salt), secret),
-    createdAt: at,
-    validUntil: null,
-  }
+  return { ...owner, salt, sealed: sealer.seal(placeOf(owner, salt), secret), createdAt: at, validUntil: null }
 }
 
-const open = ({ sealer }: Pick<Deps, 'sealer'>, { tenantId, salt, sealed }: WebhookSecretRow): string =>
-  sealer.open(placeOf(tenantId, salt), sealed)
+const open = ({ sealer }: Pick<Deps, 'sealer'>, { salt, sealed, ...owner }: WebhookSecretRow): string =>
+  sealer.open(placeOf(owner, salt), sealed)
 
-const placeOf = (tenantId: string, salt: Uint8Array) => ({
+/** Secrets of before there were two are live ones, and were sealed under the tenant's id alone: so a live one's place has no environment in it. */
+const placeOf = ({ tenantId, environment }: Owner, salt: Uint8Array) => ({
   tenant: tenantId,
   table: 'webhook_secrets',
   column: 'sealed',
-  row: tenantId,
+  row: environment === 'live' ? tenantId : `${tenantId} ${environment}`,
   salt,
 })

@@ -1,21 +1,21 @@
 import type { Deps } from '../deps.ts'
+import { readEndpoint } from '../tenants/webhook-endpoint.ts'
 import { openSecrets } from './present.ts'
 import type { Verification } from './schema.ts'
-import { findOfTenant } from './store.ts'
+import { findOfTenant, type VerificationRow } from './store.ts'
 import { presentOrTell } from './unreadable.ts'
 
 type Announced = { tenantId: string; verificationId: string }
 
-/** What a webhook says of a verification, exactly as a GET does, and where it is to be sent; nothing when it was erased. */
+/** What a webhook says of a verification, exactly as a GET does, and where it is to be sent; no URL when its endpoint was removed since, nothing when it was erased. */
 export async function announce(
   deps: Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'portraits' | 'audit' | 'log'>,
   { tenantId, verificationId }: Announced,
-): Promise<{ url: string; verification: Verification } | undefined> {
+): Promise<{ url: string | undefined; environment: VerificationRow['environment']; verification: Verification } | undefined> {
   const found = await findOfTenant(deps.db, tenantId, verificationId)
   if (!found) return undefined
   const verification = await presentOrTell(deps, found)
-  const url = openSecrets(deps, found.verification).webhook_url
-  return url === undefined ? undefined : { url, verification }
+  return { url: await receiverOf(deps, found.verification), environment: found.verification.environment, verification }
 }
 
 /** Where it is sent alone: nothing that the holder presented is opened for it. */
@@ -24,5 +24,9 @@ export async function readReceiver(
   { tenantId, verificationId }: Announced,
 ): Promise<string | undefined> {
   const found = await findOfTenant(deps.db, tenantId, verificationId)
-  return found && openSecrets(deps, found.verification).webhook_url
+  return found && (await receiverOf(deps, found.verification))
 }
+
+/** The endpoint is looked up for each attempt: one that was mended gets what the wrong one missed. */
+const receiverOf = async (deps: Pick<Deps, 'db' | 'sealer'>, row: VerificationRow): Promise<string | undefined> =>
+  openSecrets(deps, row).webhook_url ?? (await readEndpoint(deps, deps.db, row))

@@ -7,7 +7,7 @@ import type { Profile } from '../openid4vp/request-object.ts'
 import { SALT_BYTES } from '../seal.ts'
 import { fixVersion, resolveTemplate } from '../templates/resolve.ts'
 import { type Charge, chargeOne } from '../usage/quota.ts'
-import { checkDestination } from '../webhooks/egress.ts'
+import { refuseForbidden } from '../webhooks/endpoint.ts'
 import { type Claim, createIdempotency, type Idempotency } from './idempotency.ts'
 import { presentOpened, type SessionSecrets, secretsPlace } from './present.ts'
 import { type CreateVerification, METADATA_KEY_CHARS_MAX, TTL_SECONDS_DEFAULT, type Verification } from './schema.ts'
@@ -44,15 +44,12 @@ export type Creations = {
   newestAt: Map<string, number>
   /** Versions of templates that are known to be stored. */
   keptVersions: Set<string>
-  /** Where results go that nobody wanted elsewhere: in the demo a till's are sent too. */
-  webhookUrl: string | undefined
 }
 
-export const shareCreations = (deps: Deps, webhookUrl?: string): Creations => ({
+export const shareCreations = (deps: Deps): Creations => ({
   idempotency: createIdempotency(deps),
   newestAt: new Map(),
   keptVersions: new Set(),
-  webhookUrl,
 })
 
 export async function createVerification(
@@ -101,12 +98,11 @@ async function create(
   deps: Deps,
   creations: Creations,
   caller: Caller,
-  given: CreateVerification,
+  body: CreateVerification,
   claim?: Claim,
 ): Promise<Creation> {
-  const body = creations.webhookUrl === undefined ? given : { webhook_url: creations.webhookUrl, ...given }
   const asked = await whatToAsk(deps, caller, body)
-  await refuseForbiddenWebhook(deps, body.webhook_url)
+  if (body.webhook_url !== undefined) await refuseForbidden(deps, body.webhook_url)
   const { row, secrets } = draft(deps, caller, body, asked, await deps.identity())
   const { newestAt, keptVersions } = creations
   const { tenantId } = caller
@@ -157,17 +153,6 @@ async function whatToAsk(deps: Pick<Deps, 'warm'>, caller: Caller, { template, q
   const resolved = await resolveTemplate(deps.warm(), caller.tenantId, template)
   if (!resolved) throw apiError('unknown_template')
   return resolved
-}
-
-/** A name that does not resolve now may resolve later: delivery decides it again. */
-async function refuseForbiddenWebhook(
-  { egress, resolve }: Pick<Deps, 'egress' | 'resolve'>,
-  url: string | undefined,
-): Promise<void> {
-  if (url === undefined) return
-  const checked = await checkDestination(egress, resolve, url)
-  if (!checked.ok && checked.reason !== 'unresolvable')
-    throw apiError('invalid_webhook_url', { message: `webhook_url: ${checked.detail}` })
 }
 
 type Draft = { row: Omit<VerificationRow, 'createdAt' | 'expiresAt' | 'auditSeq' | 'idempotencyHash'>; secrets: SessionSecrets }

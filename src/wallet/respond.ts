@@ -131,9 +131,10 @@ async function record(
       error: outcome.result.error?.code,
       findings: outcome.findings,
     })
-    if (secrets.webhook_url === undefined) return undefined
     const type = `verification.${outcome.status}` as const
-    return await enqueueDelivery(deps, tx, { tenantId, verificationId: id, type, url: secrets.webhook_url, at, requestId })
+    const { environment } = session
+    const owed = { tenantId, environment, verificationId: id, type, url: secrets.webhook_url, at, requestId }
+    return await enqueueDelivery(deps, tx, owed)
   })
   if (stored !== outcome.result) deps.portraits.keep(id, outcome.result)
   deps.changes.announce(id)

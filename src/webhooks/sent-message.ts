@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { areSignersKept } from '../tenants/secret-history.ts'
 import { type SignedMessage, signedMessage } from './deliver.ts'
-import type { AttemptRow, DeliveryRow } from './store.ts'
+import type { AttemptRow, DeliveryRow, Owner } from './store.ts'
 
 const SIGNATURES = ['x-service-signature', 'webhook-signature']
 
@@ -11,14 +11,15 @@ const SIGNATURES = ['x-service-signature', 'webhook-signature']
  */
 export async function sentMessage(
   deps: Pick<Deps, 'db' | 'sealer'>,
-  { id, tenantId, type }: DeliveryRow,
+  owner: Owner,
+  { id, type }: DeliveryRow,
   { attempt, at }: AttemptRow,
   verification: object,
   isCut: boolean,
 ): Promise<SignedMessage & { isSecretGone: boolean }> {
-  const { headers, body } = await signedMessage(deps, { id, tenantId, type, attempts: attempt - 1, at }, verification)
+  const { headers, body } = await signedMessage(deps, { ...owner, id, type, attempts: attempt - 1, at }, verification)
   // Asked after signing: a secret that is still kept now was so then.
-  const isSecretGone = !(await areSignersKept(deps.db, tenantId, at))
+  const isSecretGone = !(await areSignersKept(deps.db, owner, at))
   // The version that sent it may have been another one.
   const untold = ['user-agent', ...(isSecretGone || isCut ? SIGNATURES : [])]
   return { headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !untold.includes(name))), body, isSecretGone }

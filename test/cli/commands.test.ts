@@ -12,7 +12,7 @@ setDefaultTimeout(60_000)
 afterAll(stopServing)
 
 type Tenant = { id: string; name: string; plan: string; daily_quota: number; retention_days: number | null }
-type NewTenant = Tenant & { webhook_secret: string }
+type NewTenant = Tenant & { webhook_secret: string; webhook_secret_live: string }
 type Key = { id: string; prefix: string; environment: string; scopes: string[]; label: string; created_at: string } & {
   expires_at: string | null
   revoked_at: string | null
@@ -109,8 +109,11 @@ describe('--json prints exactly one object on standard output', () => {
       daily_quota: 10_000,
       retention_days: null,
       webhook_secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{40}$/),
+      webhook_secret_live: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{40}$/),
     })
-    const { webhook_secret, ...shown } = made
+    const { webhook_secret, webhook_secret_live, ...kept } = made
+    expect(webhook_secret).not.toBe(webhook_secret_live)
+    const shown = { ...kept, webhook_endpoints: { test: null, live: null } }
     expect(await vidimusJson<{ data: Tenant[] }>(own, 'tenant', 'list')).toEqual({ data: [shown] })
     const changes = ['--name', 'Bakery 2', '--plan', 'trial', '--retention-days', '30']
     const changed = { ...shown, name: 'Bakery 2', plan: 'trial', daily_quota: 100, retention_days: 30 }
@@ -118,6 +121,30 @@ describe('--json prints exactly one object on standard output', () => {
     expect(await vidimusJson<{ data: Tenant[] }>(own, 'tenant', 'list')).toEqual({ data: [changed] })
     const back = await vidimusJson<Tenant>(own, 'tenant', 'set', made.id, '--daily-quota', 'plan', '--retention-days', 'off')
     expect(back).toEqual({ ...changed, retention_days: null })
+  })
+
+  test('tenant set --webhook-url, of which only the origin is shown, and "none", which removes it', async () => {
+    const own = join(temporaryDir(), 'data')
+    const { id } = await vidimusJson<NewTenant>(own, 'tenant', 'create', '--name', 'Bakery')
+    const set = (...flags: string[]) => vidimusJson<object>(own, 'tenant', 'set', id, ...flags)
+    const both = ['--webhook-url', 'https://192.88.0.1/hooks/token-77', '--env', 'live', '--plan', 'trial']
+    const endpoints = { test: null, live: 'https://192.88.0.1' }
+    expect(await set(...both)).toMatchObject({ plan: 'trial', webhook_endpoints: endpoints })
+    expect(await vidimusJson<object>(own, 'tenant', 'list')).toMatchObject({ data: [{ webhook_endpoints: endpoints }] })
+    const { stdout } = await vidimus(own, ['tenant', 'set', id, '--plan', 'trial'])
+    expect(stdout).toContain('Webhook endpoints: test none, live https://192.88.0.1.')
+    expect(stdout).not.toContain('token-77')
+    const refused = await vidimus(own, ['tenant', 'set', id, '--webhook-url', 'http://10.0.0.1/', '--env', 'live'])
+    expect(refused).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(refused.stderr).toMatch(/^vidimus: --webhook-url: [^\n]+ does not lead to the public internet[^\n]+\n$/)
+    expect(await set('--webhook-url', 'none', '--env', 'test')).toMatchObject({ webhook_endpoints: endpoints })
+    expect(await set('--webhook-url', 'none', '--env', 'live')).toMatchObject({ webhook_endpoints: { test: null, live: null } })
+    for (const flags of [
+      ['--webhook-url', 'none'],
+      ['--env', 'live'],
+      ['--webhook-url', 'none', '--env', 'both'],
+    ])
+      expect((await vidimus(own, ['tenant', 'set', id, ...flags])).exitCode).toBe(2)
   })
 
   test('key create, list, revoke and roll', async () => {
@@ -569,11 +596,12 @@ describe('secrets', () => {
 
   test('a webhook secret stands in no file in clear, and is shown by nothing later', async () => {
     const own = join(temporaryDir(), 'data')
-    const { id, webhook_secret } = await vidimusJson<NewTenant>(own, 'tenant', 'create', '--name', 'x')
-    const body = webhook_secret.slice('whsec_'.length)
-    expect(filesContaining(own, body)).toEqual([])
-    expect(filesContaining(own, Buffer.from(body, 'base64'))).toEqual([])
-    expect(filesContaining(own, Buffer.from(body, 'base64').toString('hex'))).toEqual([])
+    const { id, webhook_secret, webhook_secret_live } = await vidimusJson<NewTenant>(own, 'tenant', 'create', '--name', 'x')
+    for (const body of [webhook_secret, webhook_secret_live].map(secret => secret.slice('whsec_'.length))) {
+      expect(filesContaining(own, body)).toEqual([])
+      expect(filesContaining(own, Buffer.from(body, 'base64'))).toEqual([])
+      expect(filesContaining(own, Buffer.from(body, 'base64').toString('hex'))).toEqual([])
+    }
     const target = join(own, 'audit.jsonl')
     const later = await Promise.all([
       vidimus(own, ['tenant', 'list', '--json']),

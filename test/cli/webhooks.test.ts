@@ -114,6 +114,19 @@ describe('webhook-secret', () => {
     expect(await vidimusJson<Secret>(dir, 'webhook-secret', 'show', '--tenant', tenant)).toEqual(rotated)
   })
 
+  test('each environment has its own: --env live shows, rotates and drops the live one, and leaves the other alone', async () => {
+    const secret = (act: string, env: string) => vidimusJson<Secret>(dir, 'webhook-secret', act, '--tenant', tenant, '--env', env)
+    const [test, live] = [await secret('show', 'test'), await secret('show', 'live')]
+    expect(test).toEqual(await vidimusJson<Secret>(dir, 'webhook-secret', 'show', '--tenant', tenant))
+    expect(live.webhook_secret).not.toBe(test.webhook_secret)
+    const rotated = await secret('rotate', 'live')
+    expect(await secret('show', 'live')).toEqual(rotated)
+    expect(await secret('show', 'test')).toEqual(test)
+    await secret('drop-previous', 'live')
+    expect(await secret('show', 'live')).toEqual({ ...rotated, previous_valid_until: null })
+    expect((await vidimus(dir, ['webhook-secret', 'show', '--tenant', tenant, '--env', 'both'])).exitCode).toBe(2)
+  })
+
   test('drop-previous ends the old secret at once, and says so when there is none', async () => {
     const { webhook_secret } = await vidimusJson<Secret>(dir, 'webhook-secret', 'rotate', '--tenant', tenant)
     const dropped = await vidimusJson<Secret>(dir, 'webhook-secret', 'drop-previous', '--tenant', tenant)

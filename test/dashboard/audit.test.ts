@@ -78,9 +78,15 @@ describe('a change leaves a record with the name of who made it', () => {
       ['device.revoked', 'olivia', () => boss.delete(`${at}/devices/${deviceId}?environment=live`)],
       ['template.saved', 'olivia', () => boss.put(`${at}/templates/membership`, { title: 'Member', query: QUERY })],
       ['template.deleted', 'olivia', () => boss.delete(`${at}/templates/membership`)],
-      ['secret.revealed', 'olivia', () => boss.post(`${at}/webhook-secret/reveal`)],
-      ['secret.rotated', 'olivia', () => boss.post(`${at}/webhook-secret/rotate`)],
-      ['secret.dropped', 'olivia', () => boss.post(`${at}/webhook-secret/drop-previous`)],
+      ['secret.revealed', 'olivia', () => boss.post(`${at}/webhook-secret/reveal?environment=live`)],
+      ['secret.rotated', 'olivia', () => boss.post(`${at}/webhook-secret/rotate?environment=live`)],
+      ['secret.dropped', 'olivia', () => boss.post(`${at}/webhook-secret/drop-previous?environment=live`)],
+      [
+        'endpoint.set',
+        'olivia',
+        () => boss.put(`${at}/webhook-endpoint?environment=live`, { webhook_url: 'https://hooks.shop.example/' }),
+      ],
+      ['endpoint.removed', 'olivia', () => boss.put(`${at}/webhook-endpoint?environment=live`, { webhook_url: null })],
       [
         'trust.added',
         'olivia',

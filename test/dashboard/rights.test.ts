@@ -94,7 +94,7 @@ test('there are as many routes as this file knows of', () => {
       .filter(name => OWNERS.includes(name))
       .toSorted(),
   ).toEqual(OWNERS.toSorted())
-  expect(routes.filter(({ path }) => path.includes(':tenant')).length).toBe(26)
+  expect(routes.filter(({ path }) => path.includes(':tenant')).length).toBe(28)
 })
 
 test('without a session every route but the entrance answers 401, and so with a cookie that is none', async () => {
@@ -191,7 +191,7 @@ describe('no answer to a GET, no file and no log holds a secret', () => {
     )
     const invited = await owner.post<{ url: string }>('/users', { name: 'mia', tenant: tenant.id })
     const sent = await sendResult(own, await own.key(tenant.id), receiver)
-    const rotated = await owner.post<{ webhook_secret: string }>(`${at}/webhook-secret/rotate`)
+    const rotated = await owner.post<{ webhook_secret: string }>(`${at}/webhook-secret/rotate?environment=test`)
     const rows = await own.deps.db.all<{ password: string; hash: string }>(
       'SELECT password, s.hash FROM dashboard_users JOIN dashboard_sessions s ON s.user_id = dashboard_users.id',
     )

@@ -34,10 +34,10 @@ async function place(): Promise<Place> {
   return { app, receiver, key, secret: webhookSecret, boss: await setUpOwner(app), at: `/tenants/${tenant.id}/webhook-secret` }
 }
 
-const stateOf = async ({ boss, at }: Place) => (await boss.get<WebhookSecretState>(at)).body
+const stateOf = async ({ boss, at }: Place) => (await boss.get<WebhookSecretState>(`${at}?environment=test`)).body
 
 async function rotate({ boss, at }: Place): Promise<WebhookSecret> {
-  const answer = await boss.post<WebhookSecret>(`${at}/rotate`)
+  const answer = await boss.post<WebhookSecret>(`${at}/rotate?environment=test`)
   expect(answer.status).toBe(200)
   return answer.body
 }
@@ -73,7 +73,7 @@ describe('the secret', () => {
     const state = { created_at: '2026-03-04T12:00:00.000Z', previous_valid_until: null }
     expect(await stateOf(here)).toEqual(state)
     expect(await recordsOf(here)).toEqual([])
-    const revealed = await here.boss.post<WebhookSecret>(`${here.at}/reveal`)
+    const revealed = await here.boss.post<WebhookSecret>(`${here.at}/reveal?environment=test`)
     expect(revealed.body).toEqual({ webhook_secret: here.secret, ...state })
     expect(revealed.headers.get('cache-control')).toContain('no-store')
     expect(await recordsOf(here)).toEqual(['secret.revealed dashboard:olivia'])
@@ -87,13 +87,13 @@ describe('the secret', () => {
     const { webhook_secret } = await rotate(here)
     const before = await stateOf(here)
     for (const headers of FORGED) {
-      const answer = await here.boss.post(`${here.at}/${act}`, {}, { headers })
+      const answer = await here.boss.post(`${here.at}/${act}?environment=test`, {}, { headers })
       expect(outcome(answer)).toBe('403 csrf_refused')
       expect(answer.text).not.toContain('whsec_')
     }
     expect(await stateOf(here)).toEqual(before)
     expect(await recordsOf(here)).toEqual(['secret.rotated dashboard:olivia'])
-    const revealed = await here.boss.post<WebhookSecret>(`${here.at}/reveal`)
+    const revealed = await here.boss.post<WebhookSecret>(`${here.at}/reveal?environment=test`)
     expect(revealed.body.webhook_secret).toBe(webhook_secret)
   })
 
@@ -122,7 +122,7 @@ describe('the secret', () => {
     await later(here, 1000)
     const { webhook_secret, created_at } = await rotate(here)
     for (let i = 0; i < 2; i++) {
-      const dropped = await here.boss.post<WebhookSecretState>(`${here.at}/drop-previous`)
+      const dropped = await here.boss.post<WebhookSecretState>(`${here.at}/drop-previous?environment=test`)
       expect(dropped.body).toEqual({ created_at, previous_valid_until: null })
     }
     expect(await stateOf(here)).toEqual({ created_at, previous_valid_until: null })
@@ -172,7 +172,7 @@ describe('what the log tells of a signature', () => {
     const during = await send(here)
     await later(here, DAY_MS)
     const after = await send(here)
-    await here.boss.post(`${here.at}/drop-previous`)
+    await here.boss.post(`${here.at}/drop-previous?environment=test`)
     expect(signatureOf(await detailOf(here, before))).toEqual(GONE)
     expect(signatureOf(await detailOf(here, during))).toEqual(GONE)
     expect(signatureOf(await detailOf(here, after))).toEqual(received(here, 2))

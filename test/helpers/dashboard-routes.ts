@@ -22,6 +22,7 @@ export const BODIES: Record<string, unknown> = {
   'POST /tenants/:tenant/devices': { name: 'Till', allowed_templates: ['age_over_18'] },
   'PUT /tenants/:tenant/templates/:key': { title: 'Member', query: QUERY },
   'POST /tenants/:tenant/templates/check': { query: QUERY },
+  'PUT /tenants/:tenant/webhook-endpoint': { webhook_url: 'https://hooks.shop.example/' },
   'POST /tenants': { name: 'Mine' },
   'POST /users': { name: 'eve', tenant: 'ten_x' },
   'POST /trust': { environment: 'live', pem: 'x' },
@@ -31,7 +32,7 @@ export const BODIES: Record<string, unknown> = {
 }
 
 /** Routes that ask for the environment. */
-export const ENVIRONMENTAL = /overview|verifications|devices|deliveries/
+export const ENVIRONMENTAL = /overview|verifications|devices|deliveries|webhook-/
 
 export function dashboardRoutes(app: TestApp): Route[] {
   const table = createApp(app.deps).routes as Route[]

@@ -266,8 +266,8 @@ export const ACTS: Act[] = [
   {
     name: 'a rotation of the webhook secret',
     prepare: async shop => ({
-      act: () => rotateWebhookSecret(shop.app.deps, shop.id, 'test'),
-      again: ({ app, id }) => rotateWebhookSecret(app.deps, id, 'test'),
+      act: () => rotateWebhookSecret(shop.app.deps, { tenantId: shop.id, environment: 'test' }, 'test'),
+      again: ({ app, id }) => rotateWebhookSecret(app.deps, { tenantId: id, environment: 'test' }, 'test'),
     }),
   },
 ]

@@ -17,7 +17,9 @@ export function withOldSchema(dir: string, known: number): string {
     if (name === 'schema_migrations') continue
     const columns = columnsOf(sqlite, 'main', name).filter(column => columnsOf(sqlite, 'now', name).includes(column))
     const list = columns.map(column => `"${column}"`).join(', ')
-    sqlite.run(`INSERT INTO main."${name}" (${list}) SELECT ${list} FROM now."${name}"`)
+    // Then there was one secret for both environments.
+    const kept = name === 'webhook_secrets' && !columns.includes('environment') ? " WHERE environment = 'live'" : ''
+    sqlite.run(`INSERT INTO main."${name}" (${list}) SELECT ${list} FROM now."${name}"${kept}`)
   }
   sqlite.run('DETACH now')
   sqlite.close()

@@ -71,7 +71,7 @@ browserTest('a delivery is shown with each attempt and the exact bytes that were
   expect(bytes).toBe(receiver.received[0]?.body ?? '')
   const headers = (await panel.getByRole('region', { name: 'Headers with the signatures' }).textContent()) ?? ''
   const { webhook_secret: secret } = (
-    await browser.post<{ webhook_secret: string }>(`/tenants/${tenantId}/webhook-secret/reveal`)
+    await browser.post<{ webhook_secret: string }>(`/tenants/${tenantId}/webhook-secret/reveal?environment=test`)
   ).body
   const header = /^x-service-signature: (.*)$/im.exec(headers)?.[1]
   await verifyWebhook({ payload: bytes ?? '', header, secret, now: Math.floor(app.clock.now() / 1000) })

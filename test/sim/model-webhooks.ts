@@ -1,4 +1,4 @@
-import { DAY, type Delivery, HOUR, MINUTE, type Model, type Receiver, SECOND, type Session } from './model.ts'
+import { DAY, type Delivery, type Environment, HOUR, MINUTE, type Model, type Receiver, SECOND, type Session } from './model.ts'
 
 /** Before each attempt, counted from the end of the one before. */
 export const DELAYS_MS = [0, 5 * SECOND, MINUTE, 10 * MINUTE, 2 * HOUR, 22 * HOUR]
@@ -53,12 +53,12 @@ export function replay(model: Model, delivery: Delivery): void {
 }
 
 /** The new one first; the one before goes on for a day, an older one is gone at once. */
-export function rotate(model: Model, secret: string): void {
-  const [current] = model.webhookSecrets
+export function rotate(model: Model, environment: Environment, secret: string): void {
+  const [current] = model.webhookSecrets[environment]
   const previous = current ? [{ ...current, validUntil: model.now + DAY }] : []
-  model.webhookSecrets = [{ secret, createdAt: model.now, validUntil: null }, ...previous]
+  model.webhookSecrets[environment] = [{ secret, createdAt: model.now, validUntil: null }, ...previous]
   model.audited++
 }
 
-export const signingSecrets = ({ webhookSecrets, now }: Model): string[] =>
-  webhookSecrets.filter(({ validUntil }) => validUntil === null || validUntil > now).map(({ secret }) => secret)
+export const signingSecrets = ({ webhookSecrets, now }: Model, environment: Environment): string[] =>
+  webhookSecrets[environment].filter(({ validUntil }) => validUntil === null || validUntil > now).map(({ secret }) => secret)

@@ -140,7 +140,7 @@ export type Model = {
   /** The newest creation that the service remembers; after a start it looks when it creates the next. */
   newestAt: number | undefined
   /** Newest first. */
-  webhookSecrets: { secret: string; createdAt: number; validUntil: number | null }[]
+  webhookSecrets: Record<Environment, { secret: string; createdAt: number; validUntil: number | null }[]>
   /** How many records the tenant has on the audit chain. */
   audited: number
 }

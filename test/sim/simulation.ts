@@ -103,7 +103,8 @@ function expectMessage({ world, model, tag }: Simulation, session: Session, atte
     'message',
   )
   const t = Math.floor(model.now / 1000)
-  const macs = signingSecrets(model).map(secret => createHmac('sha256', secret).update(`${t}.${message.body}`).digest('hex'))
+  const secrets = signingSecrets(model, session.environment)
+  const macs = secrets.map(secret => createHmac('sha256', secret).update(`${t}.${message.body}`).digest('hex'))
   same(message.headers['x-service-signature'], [`t=${t}`, ...macs.map(mac => `v1=${mac}`)].join(), 'signature')
   same(message.headers['x-service-attempt'], String(attempt), 'X-Service-Attempt')
   same(message.headers['webhook-id'], session.delivery!.id, 'webhook-id')

@@ -17,7 +17,8 @@ export async function startRun(
   const now = Math.ceil(app.clock.now() / DAY) * DAY + startsAt
   app.clock.set(now)
   const tag = `run-${++world.runs}`
-  const { tenant, webhookSecret } = await createTenant(app.deps, { name: tag, dailyQuota: quota, retentionDays }, 'operator')
+  const made = await createTenant(app.deps, { name: tag, dailyQuota: quota, retentionDays }, 'operator')
+  const { tenant } = made
   const model: Model = {
     isAlone,
     wall: now,
@@ -30,7 +31,10 @@ export async function startRun(
     usage: new Map(),
     kept: new Map(),
     newestAt: 0,
-    webhookSecrets: [{ secret: webhookSecret, createdAt: now, validUntil: null }],
+    webhookSecrets: {
+      test: [{ secret: made.webhookSecret, createdAt: now, validUntil: null }],
+      live: [{ secret: made.webhookSecretLive, createdAt: now, validUntil: null }],
+    },
     audited: 1,
   }
   const readers = { test: await readerOf(world, tenant.id, 'test'), live: await readerOf(world, tenant.id, 'live') }

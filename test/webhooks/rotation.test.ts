@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { verifyAudit } from '../../src/audit/verify.ts'
@@ -14,20 +15,24 @@ afterAll(async () => {
 
 const DAY_MS = 86_400_000
 
+const testOf = (tenantId: string) => ({ tenantId, environment: 'test' }) as const
+const liveOf = (tenantId: string) => ({ tenantId, environment: 'live' }) as const
+
 async function startShop() {
   const receiver = receive()
   const app = await startAppFor([receiver])
-  const { tenant, webhookSecret: first } = await createTenant(app.deps, { name: 'Shop' }, 'test')
-  const key = await app.key(tenant.id)
+  const { tenant, webhookSecret: first, webhookSecretLive: firstLive } = await createTenant(app.deps, { name: 'Shop' }, 'test')
+  const keys = { test: await app.key(tenant.id), live: await app.key(tenant.id, { environment: 'live' }) }
   return {
     app,
     receiver,
     id: tenant.id,
     first,
-    rotate: async () => (await rotateWebhookSecret(app.deps, tenant.id, 'test')).webhookSecret,
+    firstLive,
+    rotate: async () => (await rotateWebhookSecret(app.deps, testOf(tenant.id), 'test')).webhookSecret,
     /** A message that is sent now. */
-    async message(): Promise<Received> {
-      const id = await declined({ app, key }, receiver.url())
+    async message(environment: 'test' | 'live' = 'test'): Promise<Received> {
+      const id = await declined({ app, key: keys[environment] }, receiver.url())
       await untilAttempted(app, id, 1)
       return receiver.received.at(-1)!
     },
@@ -113,16 +118,16 @@ describe('for 24 hours after a rotation', () => {
 
   test('the previous secret can be dropped: it stops signing at once, and then there is none to drop', async () => {
     const { app, id, message, first, rotate } = await startShop()
-    expect(await dropPreviousSecret(app.deps, id, 'test')).toBe(false)
+    expect(await dropPreviousSecret(app.deps, testOf(id), 'test')).toBe(false)
     const second = await rotate()
-    expect(await readWebhookSecrets(app.deps, id)).toEqual({
+    expect(await readWebhookSecrets(app.deps, testOf(id))).toEqual({
       current: second,
       previous: { secret: first, validUntil: NOON + DAY_MS },
     })
-    expect(await dropPreviousSecret(app.deps, id, 'test')).toBe(true)
+    expect(await dropPreviousSecret(app.deps, testOf(id), 'test')).toBe(true)
     expectSigned(await message(), NOON, [second])
-    expect(await readWebhookSecrets(app.deps, id)).toEqual({ current: second })
-    expect(await dropPreviousSecret(app.deps, id, 'test')).toBe(false)
+    expect(await readWebhookSecrets(app.deps, testOf(id))).toEqual({ current: second })
+    expect(await dropPreviousSecret(app.deps, testOf(id), 'test')).toBe(false)
   })
 })
 
@@ -145,11 +150,11 @@ test('an attempt is signed with what is valid then, not with what was when the m
 test('one tenant rotates for itself: what another does neither drops its secrets nor ends them sooner', async () => {
   const { app, message, first, rotate } = await startShop()
   const other = await createTenant(app.deps, { name: 'Bar' }, 'test')
-  await rotateWebhookSecret(app.deps, other.tenant.id, 'test')
+  await rotateWebhookSecret(app.deps, testOf(other.tenant.id), 'test')
   expectSigned(await message(), NOON, [first])
   const second = await rotate()
-  await rotateWebhookSecret(app.deps, other.tenant.id, 'test')
-  await dropPreviousSecret(app.deps, other.tenant.id, 'test')
+  await rotateWebhookSecret(app.deps, testOf(other.tenant.id), 'test')
+  await dropPreviousSecret(app.deps, testOf(other.tenant.id), 'test')
   app.clock.advance(DAY_MS / 2)
   expectSigned(await message(), app.clock.now(), [second, first])
   const third = await rotate()
@@ -157,12 +162,48 @@ test('one tenant rotates for itself: what another does neither drops its secrets
   expectSigned(await message(), app.clock.now(), [third, second])
 })
 
+describe('each environment has a secret of its own', () => {
+  test('a test result is signed with the test secret alone, and a live one with the live secret alone', async () => {
+    const { app, message, first, firstLive } = await startShop()
+    expect(firstLive).not.toBe(first)
+    const fromTest = await message()
+    app.clock.advance(1)
+    const fromLive = await message('live')
+    expectSigned(fromTest, NOON, [first])
+    expectSigned(fromLive, NOON, [firstLive])
+    expect(await refusedBy(fromTest, firstLive, NOON)).toBe('no_match')
+    expect(await refusedBy(fromLive, first, NOON)).toBe('no_match')
+  })
+
+  test('rotating or dropping one leaves the other as it is', async () => {
+    const { app, id, message, firstLive, rotate } = await startShop()
+    const second = await rotate()
+    expectSigned(await message('live'), NOON, [firstLive])
+    const { webhookSecret: secondLive } = await rotateWebhookSecret(app.deps, liveOf(id), 'test')
+    expect(await dropPreviousSecret(app.deps, testOf(id), 'test')).toBe(true)
+    app.clock.advance(1)
+    expectSigned(await message('live'), NOON, [secondLive, firstLive])
+    app.clock.advance(1)
+    expectSigned(await message(), NOON, [second])
+    expect(await readWebhookSecrets(app.deps, testOf(id))).toEqual({ current: second })
+  })
+
+  test('a row whose environment was changed in the database opens in neither', async () => {
+    const { app, id } = await startShop()
+    const { $client } = app.deps.db as unknown as { $client: Database }
+    const sqlite = new Database($client.filename)
+    sqlite.run("UPDATE webhook_secrets SET environment = CASE environment WHEN 'test' THEN 'live' ELSE 'test' END")
+    sqlite.close()
+    for (const owner of [testOf(id), liveOf(id)]) expect(readWebhookSecrets(app.deps, owner)).rejects.toThrow()
+  })
+})
+
 test('rotations and drops are in the audit chain, and no secret is in a file or in the log', async () => {
   const { app, id, first, rotate } = await startShop()
   const second = await rotate()
   const third = await rotate()
-  await dropPreviousSecret(app.deps, id, 'test')
-  await dropPreviousSecret(app.deps, id, 'test')
+  await dropPreviousSecret(app.deps, testOf(id), 'test')
+  await dropPreviousSecret(app.deps, testOf(id), 'test')
   expect(await actionsOf(app)).toEqual(['secret.rotated', 'secret.rotated', 'secret.dropped'])
   expect((await verifyAudit(app.deps)).problem).toBeUndefined()
   for (const secret of [first, second, third]) {

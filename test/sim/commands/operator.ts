@@ -7,7 +7,7 @@ import { sweepRetention } from '../../../src/verifications/retain.ts'
 import { replayDeliveries } from '../../../src/webhooks/replay.ts'
 import { command } from '../command.ts'
 import { same } from '../expect.ts'
-import { DAY, HOUR, SCOPES, type Scope } from '../model.ts'
+import { DAY, type Environment, HOUR, SCOPES, type Scope } from '../model.ts'
 import { forgetTokens } from '../model-devices.ts'
 import { forgetOld } from '../model-sessions.ts'
 import { replay, rotate } from '../model-webhooks.ts'
@@ -63,11 +63,11 @@ export const rollAKey = command<{ key: number; grace: keyof typeof GRACES }>({
   },
 })
 
-export const rotateSecret = command<object>({
+export const rotateSecret = command<{ environment: Environment }>({
   weight: 1,
-  args: fc.constant({}),
-  async run({ world, model, tenantId }) {
-    rotate(model, (await rotateWebhookSecret(world.app.deps, tenantId, ACTOR)).webhookSecret)
+  args: fc.record({ environment: fc.constantFrom('test', 'live') }),
+  async run({ world, model, tenantId }, { environment }) {
+    rotate(model, environment, (await rotateWebhookSecret(world.app.deps, { tenantId, environment }, ACTOR)).webhookSecret)
   },
 })
 

@@ -44,7 +44,9 @@ export const toDeadline = command<{ pick: number; beforeMs: number }>({
         [...accessTokens, ...spendables].map(({ expiresAt }) => expiresAt),
       ),
       ...[...model.kept.values()].map(({ expiresAt }) => expiresAt),
-      ...model.webhookSecrets.map(({ validUntil }) => validUntil ?? 0),
+      ...Object.values(model.webhookSecrets)
+        .flat()
+        .map(({ validUntil }) => validUntil ?? 0),
     ].filter(deadline => deadline - beforeMs > model.now)
     const deadline = deadlines[pick % deadlines.length]
     // While the clock is behind, time goes at half speed: only with the right one can a moment be met.

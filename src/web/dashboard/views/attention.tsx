@@ -80,6 +80,12 @@ function useTelling(): (attention: Attention) => Told {
         }
       case 'pairing_lapsed':
         return { sentence: words.pairing_lapsed.sentence(attention.name), action, href: hrefTo('devices') }
+      case 'webhook_secret_split':
+        return {
+          sentence: words.webhook_secret_split.sentence(when(attention.at)),
+          action,
+          href: hrefTo('webhooks', { environment: 'test' }),
+        }
       case 'webhook_failing':
         return {
           sentence: words.webhook_failing.sentence(attention.origin, attention),

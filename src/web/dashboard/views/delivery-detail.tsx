@@ -77,7 +77,7 @@ function useIsNear(delivery: DeliverySummary | undefined): boolean {
   return delivery?.next_attempt_at !== undefined && Date.parse(delivery.next_attempt_at) - now < NEAR_MS
 }
 
-function About({ delivery, url }: { delivery: DeliverySummary; url: string }) {
+function About({ delivery, url }: { delivery: DeliverySummary; url: string | null }) {
   const words = useDashboardWords().webhooks
   const { time } = useFormat()
   const { status, verification_id, next_attempt_at, created_at, request_id } = delivery
@@ -88,7 +88,7 @@ function About({ delivery, url }: { delivery: DeliverySummary; url: string }) {
       </div>
       <Facts
         facts={[
-          [words.to, <code key="url">{url}</code>],
+          [words.to, url === null ? words.endpointGone : <code key="url">{url}</code>],
           [
             words.verification,
             <Link key="verification" href={hrefTo(`verifications/${verification_id}`)}>

@@ -19,13 +19,15 @@ type State = typeof WebhookSecretState.static
 export function WebhookSecretCard() {
   const words = useDashboardWords().webhooks
   const { call } = useSession()
-  const { inTenant } = usePlace()
+  const { environment, inTenant } = usePlace()
   const { time } = useFormat()
-  const data = useData<State>(inTenant('webhook-secret'))
+  const data = useData<State>(inTenant(`webhook-secret?environment=${environment}`))
   const [secret, setSecret] = useState<string>()
   const [isAsking, setIsAsking] = useState(false)
   const post = async (act: string) => {
-    const answer = await call<State & Partial<WebhookSecret>>(inTenant(`webhook-secret/${act}`), { method: 'POST' })
+    const answer = await call<State & Partial<WebhookSecret>>(inTenant(`webhook-secret/${act}?environment=${environment}`), {
+      method: 'POST',
+    })
     data.set({ created_at: answer.created_at, previous_valid_until: answer.previous_valid_until })
     setSecret(answer.webhook_secret)
   }
@@ -33,7 +35,7 @@ export function WebhookSecretCard() {
   const drop = useAction(() => post('drop-previous'))
   return (
     <Card title={words.secret}>
-      <p class="secondary">{words.secretMore}</p>
+      <p class="secondary">{words.secretMore[environment]}</p>
       <Loaded data={data}>
         {({ created_at, previous_valid_until }) => (
           <>

@@ -17,6 +17,7 @@ import { useDashboardWords } from '../words.ts'
 import { DeliveryDetailPanel } from './delivery-detail.tsx'
 import { DeliveryTable } from './delivery-table.tsx'
 import { TryIt } from './try-it.tsx'
+import { WebhookEndpointCard } from './webhook-endpoint.tsx'
 import { WebhookSecretCard } from './webhook-secret.tsx'
 
 const STATUSES = ['pending', 'delivered', 'failed', 'cancelled'] as const
@@ -36,7 +37,8 @@ export function Webhooks({ id }: { id: string }) {
       <Split
         list={
           <>
-            <WebhookSecretCard />
+            <WebhookEndpointCard key={`to ${environment}`} />
+            <WebhookSecretCard key={environment} />
             <div class="section-header">
               <h2>{words.log}</h2>
               <div class="row">

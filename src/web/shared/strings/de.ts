@@ -360,6 +360,11 @@ export const dashboard: typeof en.dashboard = {
         sentence: name => `Das Gerät „${name}“ wurde nie gekoppelt, und sein Code ist abgelaufen.`,
         action: 'Geräte ansehen',
       },
+      webhook_secret_split: {
+        sentence: when =>
+          `Seit dem Update ${when} haben Ereignisse aus Test und Live eigene Geheimnisse. Das bisherige signiert Live; Empfänger aus Test brauchen das neue.`,
+        action: 'Test-Geheimnis ansehen',
+      },
       webhook_failing: {
         sentence: (origin, { failed, waiting }) => {
           const parts = [
@@ -622,9 +627,18 @@ export const dashboard: typeof en.dashboard = {
   },
   webhooks: {
     title: 'Webhooks',
-    intro: 'Endet eine Prüfung, bekommt Ihr Server ein signiertes Ereignis an die webhook_url, die Sie dazu genannt haben.',
+    intro:
+      'Endet eine Prüfung, bekommt Ihr Server ein signiertes Ereignis: an die webhook_url, die Sie dazu genannt haben, sonst an den Endpunkt hier.',
+    endpoint: 'Endpunkt',
+    endpointMore: 'Er bekommt die Ergebnisse aller Prüfungen, die ohne webhook_url angelegt wurden, auch die der Kassen.',
+    endpointUrl: 'URL',
+    endpointRemove: 'Entfernen',
+    endpointGone: 'einen Endpunkt, der entfernt wurde',
     secret: 'Signaturgeheimnis',
-    secretMore: 'Damit prüft Ihr Server, dass ein Ereignis von hier kommt.',
+    secretMore: {
+      test: 'Damit prüft Ihr Server, dass ein Ereignis von hier kommt. Es signiert nur Ereignisse aus Test; Live hat ein eigenes.',
+      live: 'Damit prüft Ihr Server, dass ein Ereignis von hier kommt. Es signiert nur Ereignisse aus Live; Test hat ein eigenes.',
+    },
     since: when => `In Gebrauch seit ${when}`,
     reveal: 'Geheimnis zeigen',
     hide: 'Geheimnis verbergen',
@@ -787,9 +801,12 @@ export const dashboard: typeof en.dashboard = {
       'verification.completed': 'Jemand hat es bewiesen',
       'verification.failed': 'Jemand wurde abgelehnt',
       'user.joined': 'Passwort gewählt und dazugekommen',
+      'secret.created': 'Signaturgeheimnis für Test angelegt',
       'secret.rotated': 'Signaturgeheimnis gewechselt',
       'secret.dropped': 'Altes Signaturgeheimnis beendet',
       'secret.revealed': 'Signaturgeheimnis angesehen',
+      'endpoint.set': 'Webhook-Endpunkt gesetzt',
+      'endpoint.removed': 'Webhook-Endpunkt entfernt',
       'webhook.replayed': 'Webhooks noch einmal gesendet',
     },
   },

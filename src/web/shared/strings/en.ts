@@ -453,6 +453,11 @@ export const dashboard = {
         sentence: (name: string) => `The device “${name}” was never paired, and its code has run out.`,
         action: 'See the devices',
       },
+      webhook_secret_split: {
+        sentence: (when: string) =>
+          `Since the upgrade ${when}, test and live events have secrets of their own. The secret you had signs live events; give receivers of test events the new one.`,
+        action: 'See the test secret',
+      },
       webhook_failing: {
         sentence: (origin: string, { failed, waiting }: { failed: number; waiting: number }) => {
           const parts = [
@@ -706,9 +711,18 @@ export const dashboard = {
   },
   webhooks: {
     title: 'Webhooks',
-    intro: 'When a verification ends, your server gets a signed event at the webhook_url you gave with it.',
+    intro:
+      'When a verification ends, your server gets a signed event: at the webhook_url you gave with it, or else at the endpoint below.',
+    endpoint: 'Endpoint',
+    endpointMore: 'It gets the results of all verifications that were created without a webhook_url, those of tills included.',
+    endpointUrl: 'URL',
+    endpointRemove: 'Remove',
+    endpointGone: 'an endpoint that was removed',
     secret: 'Signing secret',
-    secretMore: 'Your server uses it to check that an event comes from here.',
+    secretMore: {
+      test: 'Your server uses it to check that an event comes from here. It signs test events only; live events have another one.',
+      live: 'Your server uses it to check that an event comes from here. It signs live events only; test events have another one.',
+    },
     since: (when: string) => `In use since ${when}`,
     reveal: 'Show the secret',
     hide: 'Hide the secret',
@@ -869,9 +883,12 @@ export const dashboard = {
       'verification.completed': 'A customer proved it',
       'verification.failed': 'A customer was refused',
       'user.joined': 'Chose a password and joined',
+      'secret.created': 'Made a signing secret for test events',
       'secret.rotated': 'Rotated the signing secret',
       'secret.dropped': 'Dropped the old signing secret',
       'secret.revealed': 'Looked at the signing secret',
+      'endpoint.set': 'Set the webhook endpoint',
+      'endpoint.removed': 'Removed the webhook endpoint',
       'webhook.replayed': 'Sent webhooks again',
     } as Record<string, string>,
   },

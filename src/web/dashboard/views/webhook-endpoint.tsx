@@ -1,0 +1,75 @@
+import { useState } from 'preact/hooks'
+import type { WebhookEndpoint } from '../../../dashboard/webhook-schema.ts'
+import { Button } from '../../shared/button.tsx'
+import { Card } from '../../shared/card.tsx'
+import { Field } from '../../shared/field.tsx'
+import { Notice } from '../../shared/notice.tsx'
+import { useAction } from '../action.ts'
+import { useData } from '../data.ts'
+import { Loaded } from '../loaded.tsx'
+import { Problem } from '../problem.tsx'
+import { usePlace, useSession } from '../session.tsx'
+import { useDashboardWords } from '../words.ts'
+
+/** One receiver for everything that names none. */
+export function WebhookEndpointCard() {
+  const words = useDashboardWords().webhooks
+  const { environment, inTenant } = usePlace()
+  const path = inTenant(`webhook-endpoint?environment=${environment}`)
+  const data = useData<WebhookEndpoint>(path)
+  return (
+    <Card title={words.endpoint}>
+      <p class="secondary">{words.endpointMore}</p>
+      <Loaded data={data}>{known => <Form path={path} known={known} onChange={data.set} />}</Loaded>
+    </Card>
+  )
+}
+
+type FormProps = { path: string; known: WebhookEndpoint; onChange: (changed: WebhookEndpoint) => void }
+
+function Form({ path, known, onChange }: FormProps) {
+  const all = useDashboardWords()
+  const words = all.webhooks
+  const { call } = useSession()
+  const current = known.webhook_url ?? ''
+  const [url, setUrl] = useState(current)
+  const [isSaved, setIsSaved] = useState(false)
+  const change = useAction(async (webhook_url: string | null) => {
+    setIsSaved(false)
+    const changed = await call<WebhookEndpoint>(path, { method: 'PUT', body: { webhook_url } })
+    onChange(changed)
+    setUrl(changed.webhook_url ?? '')
+    setIsSaved(true)
+  })
+  return (
+    <form
+      class="stack"
+      onSubmit={event => {
+        event.preventDefault()
+        change.run(url.trim())
+      }}
+    >
+      <Field
+        label={words.endpointUrl}
+        type="url"
+        required
+        maxLength={2048}
+        placeholder="https://shop.example/hooks"
+        value={url}
+        onInput={event => setUrl(event.currentTarget.value)}
+      />
+      <Problem of={change.problem} />
+      <p role="status">{isSaved && !change.isBusy && <Notice tone="ok">{all.saved}</Notice>}</p>
+      <div class="row">
+        <Button type="submit" busy={change.isBusy} disabled={url.trim() === current}>
+          {all.save}
+        </Button>
+        {current && (
+          <Button type="button" busy={change.isBusy} onClick={() => change.run(null)}>
+            {words.endpointRemove}
+          </Button>
+        )}
+      </div>
+    </form>
+  )
+}
