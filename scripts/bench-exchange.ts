@@ -249,6 +249,7 @@ async function preparedJudgements(
       status: deps.status,
       crls: deps.crls,
       now: Date.now,
+      rules: [{ claim: 'age_over_18', is: true }],
       ageOver: 18,
     })
     if (verdict.status !== 'completed') throw new Error(`judged ${JSON.stringify(verdict)}`)

@@ -8,8 +8,7 @@ import { prepared } from '../src/db/statements.ts'
 import { createDeps, type Deps, type RequestIdentity, realWorld } from '../src/deps.ts'
 import { newNonce, newVerificationId } from '../src/ids.ts'
 import { type Place, SALT_BYTES } from '../src/seal.ts'
-import { type ResolvedTemplate, resolveTemplate } from '../src/templates/resolve.ts'
-import { keepVersion } from '../src/templates/store.ts'
+import { fixVersion, type ResolvedTemplate, resolveTemplate } from '../src/templates/resolve.ts'
 import { insertResult } from '../src/verifications/answer-store.ts'
 import { secretsPlace } from '../src/verifications/present.ts'
 import { insertVerification } from '../src/verifications/store.ts'
@@ -59,7 +58,7 @@ async function fill(deps: Deps, tenantId: string, rows: number, owedTo: string[]
     const end = Math.min(rows, from + BATCH_ROWS)
     await deps.write(async tx => {
       await tx.run(sql.raw(`PRAGMA cache_size = -${FILL_CACHE_KIB}`))
-      await keepVersion(tx, template.version, template.query)
+      await fixVersion(tx, template.version, template)
       for (let number = from; number < end; number++) {
         const id = await insertOne(deps, tx, session, number, timeOf(number))
         if (number % sampleEvery === 0) ids.push(id)

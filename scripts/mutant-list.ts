@@ -18,6 +18,7 @@ const WALLET = 'api/wallet-response'
 const ENROLL = 'api/devices-enroll'
 const REFRESH = 'api/devices-token'
 const MODULES = 'wallet/oidf-modules'
+const RULES = 'wallet/template-rules'
 
 export const MUTANTS: Mutant[] = [
   // The door.
@@ -449,11 +450,39 @@ export const MUTANTS: Mutant[] = [
   ),
   mutant(
     'an age that another document denies is proven',
-    'openid4vp/verify.ts',
-    'decisions.every(decision => decision?.over !== false)',
-    'true',
+    'openid4vp/rules.ts',
+    'each.find(claims => meets(rule, claims, now) === false)',
+    'undefined',
     'wallet/whose-claims',
   ),
+  mutant('broken rules are ignored', 'openid4vp/verify.ts', 'if (broken.length > 0)', 'if (false)', RULES),
+  mutant('a text passes for true', 'openid4vp/rules.ts', 'value === rule.is', 'String(value) === String(rule.is)', RULES),
+  mutant('a number is its digits', 'openid4vp/rules.ts', 'allowed === element', 'String(allowed) === String(element)', RULES),
+  mutant('a date that is no date proves an age', 'openid4vp/rules.ts', '(value, now) ?? 0)', '(value, now) ?? 999)', RULES),
+  mutant(
+    'a rule without its claim holds',
+    'openid4vp/rules.ts',
+    'meets(rule, merged, now) ?',
+    'meets(rule, merged, now) !== false ?',
+    RULES,
+  ),
+  mutant('no rules are an empty list', 'templates/rules.ts', 'rules ?? defaultRules(query)', 'rules ?? []', RULES),
+  mutant(
+    'an empty list is no rules',
+    'templates/rules.ts',
+    'rules ?? defaultRules(query)',
+    'rules?.length ? rules : defaultRules(query)',
+    RULES,
+  ),
+  mutant('versions differ by query only', 'templates/resolve.ts', 'rules === null ? query : { query, rules }', 'query', RULES),
+  mutant(
+    'a query has rules',
+    'verifications/present.ts',
+    'query: secrets.query, rules: []',
+    'query: secrets.query, rules: null',
+    RULES,
+  ),
+  mutant('the default purpose is lost', 'verifications/create.ts', 'given.purpose ?? asked.purpose', 'given.purpose', RULES),
   mutant(
     'merging changes what a credential said',
     'openid4vp/merge-claims.ts',

@@ -94,6 +94,7 @@ async function judgeOf({ app, created }: Session, format: FormatChoice) {
       status: deps.status,
       crls: deps.crls,
       now: deps.now,
+      rules: [],
     })
     return verdict.status === 'completed' ? verdict.claims : undefined
   }

@@ -14,11 +14,12 @@ function isUri(value: string): boolean {
   return URI.test(value) && URL.canParse(value) && (!WEB.test(value) || /^[a-z]+:\/\/[^/?#]/i.test(value))
 }
 
-type Bounds = { minLength?: number; maxLength?: number }
+type Bounds = { minLength?: number; maxLength?: number; pattern?: string }
 
 // JSON Schema counts code points, TypeBox counts UTF-16 units: a smiley must not count twice.
-TypeRegistry.Set<Bounds>('Text', ({ minLength = 0, maxLength = Number.POSITIVE_INFINITY }, value) => {
+TypeRegistry.Set<Bounds>('Text', ({ minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern }, value) => {
   if (typeof value !== 'string' || value.length < minLength || value.length > maxLength * 2) return false
+  if (pattern !== undefined && !new RegExp(pattern).test(value)) return false
   if (value.length <= maxLength && value.length >= minLength * 2) return true
   const length = [...value].length
   return length >= minLength && length <= maxLength
@@ -27,6 +28,12 @@ TypeRegistry.Set<Bounds>('Text', ({ minLength = 0, maxLength = Number.POSITIVE_I
 /** A string whose limits are in characters as people count them. */
 export const Text = (bounds: Bounds & { description?: string; examples?: string[] } = {}): TString =>
   Type.Unsafe<string>({ [Kind]: 'Text', type: 'string', ...bounds }) as unknown as TString
+
+/** Control characters, line separators and Bidi_Control, spelled out: a pattern in a JSON Schema has no flags. */
+const PLAIN = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]*$'
+
+/** One line that people read: it must not break lists, nor turn the text around it. */
+export const PlainText = (bounds: Parameters<typeof Text>[0]): TString => Text({ ...bounds, pattern: PLAIN })
 
 type Range = { minimum: number; maximum: number }
 
@@ -80,7 +87,7 @@ const sentence = (message: string) => `${message.charAt(0).toLowerCase()}${messa
 function ruleOf(schema: TSchema): string | undefined {
   switch (schema[Kind]) {
     case 'Text':
-      return `expected a string of ${range(schema.minLength, schema.maxLength)} characters`
+      return `expected a string of ${range(schema.minLength, schema.maxLength)} characters${schema.pattern === undefined ? '' : ' on one line, without control characters or changes of direction'}`
     case 'QueryInteger':
       return `expected a whole number from ${schema.minimum} to ${schema.maximum}`
   }

@@ -26,7 +26,7 @@ export type Check =
   | 'issuer_chain'
   | 'status'
   | 'query'
-  | 'claims'
+  | 'rule'
   | 'environment'
 
 export type Finding = { check: Check; status: 'pass' | 'fail' | 'warning' | 'skipped'; detail?: string }

@@ -88,20 +88,19 @@ const isApproximate = ({ approximate_mask: mask }: Claims): boolean => mask !== 
 /** A time behind it does no harm. */
 const DATE = /^(\d{4})-(\d\d)-(\d\d)(T\S+)?$/
 
-export type AgeDecision = { over: boolean /** The claim that decided it was no boolean. */; isOddlyTyped: boolean } | undefined
-
-/** Whether the claims prove an age: by a boolean for it, else a higher one that is true, else a birth date. Nothing when they do not tell. */
-export function decideAge(claims: Claims, years: number, now: number): AgeDecision {
+/** Whether the claims prove an age: by a boolean for it, else a higher one that is true, else a birth date. Undefined when they do not tell. */
+export function decideAge(claims: Claims, years: number, now: number): boolean | undefined {
   const ages = Object.keys(claims).flatMap(name => {
     const age = ageOf([name])
     return age === undefined ? [] : [{ age, value: claims[name] }]
   })
   const own = ages.find(({ age }) => age === years)
-  if (typeof own?.value === 'boolean') return { over: own.value, isOddlyTyped: false }
-  if (ages.some(({ age, value }) => age > years && value === true)) return { over: true, isOddlyTyped: false }
-  if (own) return { over: false, isOddlyTyped: true }
-  const born = calendarDay(claims.birthdate)
-  return born ? { over: fullYears(born, now) >= years, isOddlyTyped: false } : undefined
+  if (typeof own?.value === 'boolean') return own.value
+  if (ages.some(({ age, value }) => age > years && value === true)) return true
+  // A string "true" proves nothing.
+  if (own) return false
+  const lived = fullYearsSince(claims.birthdate, now)
+  return lived === undefined ? undefined : lived >= years
 }
 
 type CalendarDay = { year: number; month: number; day: number }
@@ -114,10 +113,15 @@ function calendarDay(text: unknown): CalendarDay | undefined {
   return day <= daysInMonth ? { year, month, day } : undefined
 }
 
-/** Birthdays are calendar days, here of UTC; a person born on 29 February is a year older on 1 March of other years. */
-function fullYears({ year, month, day }: CalendarDay, now: number): number {
+/**
+ * The age that a birth date proves, or undefined when it proves none. Birthdays are calendar days, here of UTC; a person born on 29 February is a
+ * year older on 1 March of other years.
+ */
+export function fullYearsSince(birthdate: unknown, now: number): number | undefined {
+  const born = calendarDay(birthdate)
+  if (!born) return undefined
   const today = new Date(now)
   const thisMonth = today.getUTCMonth() + 1
-  const hadBirthday = thisMonth > month || (thisMonth === month && today.getUTCDate() >= day)
-  return today.getUTCFullYear() - year - (hadBirthday ? 0 : 1)
+  const hadBirthday = thisMonth > born.month || (thisMonth === born.month && today.getUTCDate() >= born.day)
+  return today.getUTCFullYear() - born.year - (hadBirthday ? 0 : 1)
 }

@@ -1,5 +1,65 @@
+import { ageOf } from './dcql-match.ts'
+import { decideAge, fullYearsSince } from './merge-claims.ts'
+
 /** A condition that the merged claims of a sound presentation must meet. A `claim` with dots leads inside objects. */
 export type Rule =
   | { claim: string; is: boolean }
   | { claim: string; one_of: (string | number | boolean)[] }
   | { claim: 'birthdate'; age_at_least: number }
+
+type Claims = Record<string, unknown>
+
+/**
+ * One sentence for each broken rule; it names the claim and never its value. A rule has to hold for the merged claims, and to be broken by none
+ * of the presented credentials, which may be more than were merged.
+ */
+export function findBrokenRules(rules: readonly Rule[], merged: Claims, each: readonly Claims[], now: number): string[] {
+  return rules.flatMap(rule => {
+    const breaking = meets(rule, merged, now) ? each.find(claims => meets(rule, claims, now) === false) : merged
+    return breaking ? [`The rule on ${rule.claim} is broken: ${reasonOf(rule, breaking)}.`] : []
+  })
+}
+
+/** Undefined when the claims say nothing about it. */
+function meets(rule: Rule, claims: Claims, now: number): boolean | undefined {
+  const value = claimAt(claims, rule.claim)
+  if ('is' in rule) {
+    const years = rule.is ? yearsOf(rule) : undefined
+    const siblings = years === undefined ? undefined : claimAt(claims, rule.claim.split('.').slice(0, -1).join('.'))
+    if (years !== undefined && isObject(siblings)) return decideAge(siblings, years, now)
+  }
+  if (value === undefined) return undefined
+  if ('is' in rule) return value === rule.is
+  if ('age_at_least' in rule) return (fullYearsSince(value, now) ?? 0) >= rule.age_at_least
+  // A list has what one of its elements is: somebody with two nationalities has both.
+  return [value].flat().some(element => rule.one_of.some(allowed => allowed === element))
+}
+
+function reasonOf(rule: Rule, claims: Claims): string {
+  const value = claimAt(claims, rule.claim)
+  if ('is' in rule && value !== undefined && typeof value !== 'boolean') return 'the claim is no boolean, so it proves nothing'
+  const years = yearsOf(rule)
+  if (years !== undefined) return `the holder is not shown to be ${years} or over`
+  if (value === undefined) return 'the claim is missing'
+  return 'is' in rule ? `the claim is not ${rule.is}` : 'its value is not among the allowed ones'
+}
+
+function yearsOf(rule: Rule): number | undefined {
+  if ('age_at_least' in rule) return rule.age_at_least
+  return 'is' in rule && rule.is ? ageOf(rule.claim.split('.').slice(-1)) : undefined
+}
+
+/** The claim of a name. Claims may have dots in their own names (RFC 7519 § 4.2 suggests URIs), so the whole name is tried first. */
+function claimAt(claims: unknown, name: string): unknown {
+  if (name === '') return claims
+  if (!isObject(claims)) return undefined
+  if (Object.hasOwn(claims, name)) return claims[name]
+  for (let dot = name.indexOf('.'); dot >= 0; dot = name.indexOf('.', dot + 1)) {
+    const outer = name.slice(0, dot)
+    const found = Object.hasOwn(claims, outer) ? claimAt(claims[outer], name.slice(dot + 1)) : undefined
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+const isObject = (value: unknown): value is Claims => value !== null && typeof value === 'object' && !Array.isArray(value)

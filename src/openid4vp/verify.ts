@@ -6,8 +6,9 @@ import type { DcqlQuery } from './dcql.ts'
 import { answeringIds, checkAgainstQuery, requestedClaims } from './dcql-match.ts'
 import { FAILURES, type Failure, Findings, type RecordedFinding } from './finding.ts'
 import { readMdoc } from './mdoc.ts'
-import { decideAge, mergeClaims } from './merge-claims.ts'
+import { mergeClaims } from './merge-claims.ts'
 import type { Presented } from './response.ts'
+import { findBrokenRules, type Rule } from './rules.ts'
 import { readSdJwt } from './sd-jwt.ts'
 import type { StatusChecker } from './status-list.ts'
 import { checkTrust, crlPolicyOf, type TrustAnchor } from './trust.ts'
@@ -21,7 +22,9 @@ export type Judgement = {
   status: StatusChecker
   crls: CrlChecker
   now: () => number
-  /** Years that the claims must prove; a built-in age template's rule. */
+  /** Conditions on the merged claims. */
+  rules: readonly Rule[]
+  /** Years that a built-in age template hands on as its only answer, once its rules hold. */
   ageOver?: number
 }
 
@@ -45,7 +48,7 @@ export type Verdict = { credentials: JudgedCredential[] } & (
 )
 
 export async function verifyPresentations(judgement: Judgement): Promise<Verdict> {
-  const { query, presentations, ageOver } = judgement
+  const { query, presentations, rules, ageOver } = judgement
   const credentials = await Promise.all(presentations.map(presented => judgeCredential(judgement, presented)))
   // A birth date that was asked for only to tell the age is not handed on, whatever the outcome.
   const kept = ageOver === undefined ? credentials : credentials.map(dropBirthdate)
@@ -55,11 +58,14 @@ export async function verifyPresentations(judgement: Judgement): Promise<Verdict
   const answering = answeringIds(query, new Set(credentials.map(({ id }) => id)))
   if (failure || !answering) return { status: 'failed', failure: failure ?? 'query_not_satisfied', credentials: kept }
   const claims = mergeClaims(credentials.filter(({ id }) => answering.has(id)))
+  // One credential alone is the merged claims already.
+  const each = credentials.length > 1 ? credentials.map(credential => mergeClaims([credential])) : []
+  const broken = findBrokenRules(rules, claims, each, judgement.expected.now)
+  if (broken.length > 0)
+    return { status: 'failed', failure: 'claim_not_satisfied', credentials: kept.map(withBroken(broken, judgement.now())) }
   if (ageOver === undefined) return { status: 'completed', claims, credentials: kept }
   const { birthdate: _, ...rest } = claims
-  const problem = findAgeProblem(judgement, ageOver, claims, credentials)
-  if (problem === undefined) return { status: 'completed', claims: { ...rest, [`age_over_${ageOver}`]: true }, credentials: kept }
-  return { status: 'failed', failure: 'claim_not_satisfied', credentials: kept.map(withFinding(problem, judgement.now())) }
+  return { status: 'completed', claims: { ...rest, [`age_over_${ageOver}`]: true }, credentials: kept }
 }
 
 async function judgeCredential(
@@ -140,26 +146,11 @@ function firstFailure(credentials: readonly JudgedCredential[]): Failure | undef
   return FAILURES.find(failure => failures.has(failure))
 }
 
-/** The age is decided here, not by the wallet. It must be proven by what answers the query, and denied by nothing that came. */
-function findAgeProblem(
-  { expected }: Judgement,
-  years: number,
-  claims: Record<string, unknown>,
-  credentials: readonly JudgedCredential[],
-): string | undefined {
-  // One alone has said it all already.
-  const others = credentials.length > 1 ? credentials.map(credential => mergeClaims([credential])) : []
-  const decisions = [claims, ...others].map(each => decideAge(each, years, expected.now))
-  if (decisions.some(decision => decision?.isOddlyTyped)) return `age_over_${years} is not a boolean, so it proves nothing.`
-  if (decisions[0]?.over && decisions.every(decision => decision?.over !== false)) return undefined
-  return `The holder is not shown to be ${years} or over.`
-}
-
-const withFinding =
-  (detail: string, at: number) =>
+const withBroken =
+  (details: readonly string[], at: number) =>
   (credential: JudgedCredential): JudgedCredential => {
-    const finding = { check: 'claims', status: 'fail', detail, at, failure: 'claim_not_satisfied' } as const
-    return { ...credential, findings: [...credential.findings, finding] }
+    const failed = { check: 'rule', status: 'fail', at, failure: 'claim_not_satisfied' } as const
+    return { ...credential, findings: [...credential.findings, ...details.map(detail => ({ ...failed, detail }))] }
   }
 
 function dropBirthdate(credential: JudgedCredential): JudgedCredential {

@@ -1,5 +1,5 @@
 // The built-in templates. Options stand least data first; no `values`, because matching by value may reveal the answer and is
-// only best effort: `ageOver` is decided on the server. No `claim_sets`: wallets' support for them is patchy.
+// only best effort: ages are decided on the server, by the default rules. No `claim_sets`: wallets' support for them is patchy.
 import type { ClaimPath, CredentialQuery, DcqlQuery } from '../openid4vp/dcql.ts'
 import type { Profile } from '../openid4vp/request-object.ts'
 
@@ -32,7 +32,7 @@ export type Template = {
   readonly purpose: Localized
   readonly profile: Profile
   readonly query: DcqlQuery
-  /** The age in years that the presented claims must prove; without it, having the claims is enough. */
+  /** The age in years that is the only answer: a birth date is not handed on. Templates with it ask for no other age. */
   readonly ageOver?: number
   readonly retention: Retention
   /** Raised whenever the query or the rule changes. */

@@ -2,23 +2,30 @@ import type { Db } from '#db'
 import { canonicalJson, sha256Hex } from '../hash.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import type { Profile } from '../openid4vp/request-object.ts'
+import type { Rule } from '../openid4vp/rules.ts'
 import { BUILTIN_TEMPLATES } from './builtin.ts'
 import { findTemplate, findVersion, keepVersion } from './store.ts'
 
+/** A query and the rules of its answer; null rules are the default. */
+export type Question = { query: DcqlQuery; rules: readonly Rule[] | null }
+
 /** What a template asks for at this moment, and the name of that version. */
-export type ResolvedTemplate = {
-  query: DcqlQuery /** Absent where the operator's choice holds. */
+export type ResolvedTemplate = Question & {
+  /** Absent where the operator's choice holds. */
   profile?: Profile
+  /** For creations that give none. */
+  purpose?: string
   version: string
 }
 
-const versionOf = (query: DcqlQuery): string => sha256Hex(canonicalJson(query))
+/** Versions from before there were rules keep their names, and mean the default. */
+const versionOf = ({ query, rules }: Question): string => sha256Hex(canonicalJson(rules === null ? query : { query, rules }))
 
 const BUILTIN: ReadonlyMap<string, ResolvedTemplate> = new Map(
   [...BUILTIN_TEMPLATES.values()].map(({ key, query, profile }) => [
     key,
     // The catalogue's `haip` is the default, which an operator may change; only another profile is part of the template.
-    { query, ...(profile !== 'haip' && { profile }), version: versionOf(query) },
+    { query, rules: null, ...(profile !== 'haip' && { profile }), version: versionOf({ query, rules: null }) },
   ]),
 )
 
@@ -26,20 +33,22 @@ export async function resolveTemplate(db: Db, tenantId: string, key: string): Pr
   const builtin = BUILTIN.get(key)
   if (builtin) return builtin
   const own = await findTemplate(db, tenantId, key)
-  return own && { query: own.query, profile: own.profile ?? undefined, version: versionOf(own.query) }
+  if (!own) return undefined
+  const { query, rules } = own
+  return { query, rules, profile: own.profile ?? undefined, purpose: own.purpose ?? undefined, version: versionOf(own) }
 }
 
-/** Fixes what a session asks for: the template may change, the session's question must not. */
-export async function fixVersion(tx: Db, version: string, query: DcqlQuery): Promise<void> {
-  await keepVersion(tx, version, query)
+/** Fixes what a session asks for and is judged by: the template may change, the session's question must not. */
+export async function fixVersion(tx: Db, hash: string, { query, rules }: Question): Promise<void> {
+  await keepVersion(tx, { hash, query, rules: rules && [...rules] })
 }
 
-const BUILTIN_VERSIONS: ReadonlyMap<string, DcqlQuery> = new Map(
-  [...BUILTIN.values()].map(({ version, query }) => [version, query]),
+const BUILTIN_VERSIONS: ReadonlyMap<string, Question> = new Map(
+  [...BUILTIN.values()].map(({ version, query, rules }) => [version, { query, rules }]),
 )
 
 /** A version is named by what it asks for, so that one we know ourselves need not be looked up. */
-export async function queryOfVersion(db: Db, version: string): Promise<DcqlQuery | undefined> {
+export async function questionOfVersion(db: Db, version: string): Promise<Question | undefined> {
   return BUILTIN_VERSIONS.get(version) ?? (await findVersion(db, version))
 }
 

@@ -1,15 +1,25 @@
 import type { Deps } from '../deps.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import type { Profile } from '../openid4vp/request-object.ts'
+import type { Rule } from '../openid4vp/rules.ts'
 import { deleteTemplate, upsertTemplate } from './store.ts'
 
 type TemplateDeps = Pick<Deps, 'write' | 'now' | 'audit'>
 
-export type TemplateDraft = { tenantId: string; key: string; title: string; query: DcqlQuery; profile?: Profile }
+export type TemplateDraft = {
+  tenantId: string
+  key: string
+  title: string
+  query: DcqlQuery
+  profile?: Profile
+  /** Without them the default holds. */
+  rules?: Rule[]
+  purpose?: string
+}
 
 export async function saveTemplate(
   deps: TemplateDeps,
-  { tenantId, key, title, query, profile }: TemplateDraft,
+  { tenantId, key, title, query, profile, rules, purpose }: TemplateDraft,
   actor: string,
 ): Promise<void> {
   const at = deps.now()
@@ -20,8 +30,8 @@ export async function saveTemplate(
       title,
       query,
       profile: profile ?? null,
-      rules: null,
-      purpose: null,
+      rules: rules ?? null,
+      purpose: purpose ?? null,
       createdAt: at,
       updatedAt: at,
     })
@@ -31,7 +41,7 @@ export async function saveTemplate(
       actor,
       action: 'template.saved',
       subjectId: `${tenantId}/${key}`,
-      details: { key, title },
+      details: { key, title, rules: rules ?? null },
     })
   })
 }

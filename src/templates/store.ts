@@ -2,7 +2,6 @@ import { and, asc, eq, sql } from 'drizzle-orm'
 import type { Db } from '#db'
 import { templates, templateVersions } from '#schema'
 import { prepared } from '../db/statements.ts'
-import type { DcqlQuery } from '../openid4vp/dcql.ts'
 
 export type TemplateRow = typeof templates.$inferSelect
 
@@ -25,11 +24,14 @@ export async function listTemplates(db: Db, tenantId: string): Promise<TemplateR
 
 /** Keeps the first `created_at` when the template exists already. */
 export async function upsertTemplate(tx: Db, row: TemplateRow): Promise<void> {
-  const { title, query, profile, updatedAt } = row
+  const { title, query, profile, rules, purpose, updatedAt } = row
   await tx
     .insert(templates)
     .values(row)
-    .onConflictDoUpdate({ target: [templates.tenantId, templates.key], set: { title, query, profile, updatedAt } })
+    .onConflictDoUpdate({
+      target: [templates.tenantId, templates.key],
+      set: { title, query, profile, rules, purpose, updatedAt },
+    })
 }
 
 export async function deleteTemplate(tx: Db, tenantId: string, key: string): Promise<boolean> {
@@ -40,27 +42,21 @@ export async function deleteTemplate(tx: Db, tenantId: string, key: string): Pro
   return gone.length > 0
 }
 
-const insertVersion = prepared(db =>
-  db
-    .insert(templateVersions)
-    .values({ hash: sql.placeholder('hash'), query: sql.placeholder('query') })
-    .onConflictDoNothing({ target: templateVersions.hash })
-    .prepare(),
-)
+export type VersionRow = typeof templateVersions.$inferSelect
 
-export async function keepVersion(tx: Db, hash: string, query: DcqlQuery): Promise<void> {
-  await insertVersion(tx).execute({ hash, query })
+export async function keepVersion(tx: Db, row: VersionRow): Promise<void> {
+  await tx.insert(templateVersions).values(row).onConflictDoNothing({ target: templateVersions.hash })
 }
 
 const selectVersion = prepared(db =>
   db
-    .select({ query: templateVersions.query })
+    .select()
     .from(templateVersions)
     .where(eq(templateVersions.hash, sql.placeholder('hash')))
     .prepare(),
 )
 
-export async function findVersion(db: Db, hash: string): Promise<DcqlQuery | undefined> {
+export async function findVersion(db: Db, hash: string): Promise<VersionRow | undefined> {
   const [row] = await selectVersion(db).execute({ hash })
-  return row?.query
+  return row
 }

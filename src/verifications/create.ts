@@ -3,9 +3,8 @@ import type { Deps, RequestIdentity } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
 import { newNonce, newVerificationId } from '../ids.ts'
 import { type DcqlQuery, findQueryProblem } from '../openid4vp/dcql.ts'
-import type { Profile } from '../openid4vp/request-object.ts'
 import { SALT_BYTES } from '../seal.ts'
-import { fixVersion, resolveTemplate } from '../templates/resolve.ts'
+import { fixVersion, type Question, type ResolvedTemplate, resolveTemplate } from '../templates/resolve.ts'
 import { type Charge, chargeOne } from '../usage/quota.ts'
 import { refuseForbidden } from '../webhooks/endpoint.ts'
 import { type Claim, createIdempotency, type Idempotency } from './idempotency.ts'
@@ -98,10 +97,11 @@ async function create(
   deps: Deps,
   creations: Creations,
   caller: Caller,
-  body: CreateVerification,
+  given: CreateVerification,
   claim?: Claim,
 ): Promise<Creation> {
-  const asked = await whatToAsk(deps, caller, body)
+  const asked = await whatToAsk(deps, caller, given)
+  const body = { ...given, purpose: given.purpose ?? asked.purpose }
   if (body.webhook_url !== undefined) await refuseForbidden(deps, body.webhook_url)
   const { row, secrets } = draft(deps, caller, body, asked, await deps.identity())
   const { newestAt, keptVersions } = creations
@@ -114,7 +114,7 @@ async function create(
     const at = Math.max(deps.now(), newest + 1)
     const charge = await chargeOne(tx, tenantId, caller.dailyQuota, at)
     newestAt.set(tenantId, at)
-    if (asked.version !== null && !keptVersions.has(asked.version)) await fixVersion(tx, asked.version, asked.query)
+    if (asked.version !== null && !keptVersions.has(asked.version)) await fixVersion(tx, asked.version, asked)
     const auditSeq = await deps.audit.append(tx, {
       at,
       tenantId,
@@ -146,10 +146,10 @@ async function create(
   return { ...created, replayed: false }
 }
 
-type Asked = { query: DcqlQuery; profile?: Profile; version: string | null }
+type Asked = Question & Pick<ResolvedTemplate, 'profile' | 'purpose'> & { version: string | null }
 
 async function whatToAsk(deps: Pick<Deps, 'warm'>, caller: Caller, { template, query }: CreateVerification): Promise<Asked> {
-  if (template === undefined) return { query: query as unknown as DcqlQuery, version: null }
+  if (template === undefined) return { query: query as unknown as DcqlQuery, rules: [], version: null }
   const resolved = await resolveTemplate(deps.warm(), caller.tenantId, template)
   if (!resolved) throw apiError('unknown_template')
   return resolved

@@ -2,7 +2,7 @@ import type { Db } from '#db'
 import type { Deps } from '../deps.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import { byReferenceUri, byValueUri, requestUri } from '../openid4vp/request-object.ts'
-import { queryOfVersion, withPurpose } from '../templates/resolve.ts'
+import { type Question, questionOfVersion, withPurpose } from '../templates/resolve.ts'
 import { isoUtc } from '../time.ts'
 import { statusAt } from './expire.ts'
 import type { Result } from './portraits.ts'
@@ -66,12 +66,16 @@ export async function walletLinks(
   }
 }
 
-/** What this session asks for, as fixed at its creation. */
-export async function queryOf(db: Db, row: VerificationRow, secrets: SessionSecrets): Promise<DcqlQuery> {
-  const query = secrets.query ?? (await queryOfVersion(db, row.templateVersion ?? ''))
-  if (!query) throw new Error('a session has a query of its own or a template version')
-  return query
+/** What this session asks for and is judged by, as fixed at its creation. A query of its own has no rules. */
+export async function questionOf(db: Db, row: VerificationRow, secrets: SessionSecrets): Promise<Question> {
+  if (secrets.query) return { query: secrets.query, rules: [] }
+  const question = await questionOfVersion(db, row.templateVersion ?? '')
+  if (!question) throw new Error('a session has a query of its own or a template version')
+  return question
 }
+
+export const queryOf = async (db: Db, row: VerificationRow, secrets: SessionSecrets): Promise<DcqlQuery> =>
+  (await questionOf(db, row, secrets)).query
 
 export const secretsPlace = ({ id, tenantId }: Pick<VerificationRow, 'id' | 'tenantId'>, salt: Uint8Array) => ({
   tenant: tenantId,

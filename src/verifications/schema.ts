@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { QueryInteger, Text, Timestamp } from '../http/schema.ts'
+import { PlainText, QueryInteger, Text, Timestamp } from '../http/schema.ts'
 
 export const Status = Type.Union(
   [Type.Literal('pending'), Type.Literal('completed'), Type.Literal('failed'), Type.Literal('expired')],
@@ -39,11 +39,11 @@ export const CredentialResult = Type.Object(
 export type CredentialResult = typeof CredentialResult.static
 
 const TemplateKey = (description: string) => Text({ minLength: 1, maxLength: 64, description, examples: ['age_over_18'] })
-const Purpose = Text({
+const PURPOSE = {
   minLength: 1,
   maxLength: 300,
   description: 'Why the data is requested; the wallet shows it to the holder.',
-})
+}
 /** Keys are checked by the verb: a schema can only bound them by a pattern. */
 export const METADATA_KEY_CHARS_MAX = 64
 const METADATA_KEYS_MAX = 50
@@ -66,7 +66,7 @@ export const Verification = Type.Object(
     credentials: Type.Optional(Type.Array(CredentialResult)),
     error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() }, { additionalProperties: false })),
     metadata: Type.Optional(Metadata('As given at creation.')),
-    purpose: Type.Optional(Purpose),
+    purpose: Type.Optional(Text(PURPOSE)),
     redirect_url: Type.Optional(Type.String({ description: 'Where the wallet sends the user after responding.' })),
     created_at: Timestamp,
     expires_at: Timestamp,
@@ -108,7 +108,7 @@ export const CreateVerification = Type.Object(
       Type.Integer({ ...TTL_SECONDS, documentedDefault: TTL_SECONDS_DEFAULT, description: 'Lifetime of the session.' }),
     ),
     metadata: Type.Optional(Metadata('Your own keys and values, echoed on results and webhooks.')),
-    purpose: Type.Optional(Purpose),
+    purpose: Type.Optional(PlainText(PURPOSE)),
   },
   {
     additionalProperties: false,

@@ -70,7 +70,7 @@ function unreadable(error: unknown): { reason: string; told: ApiError } {
 async function judge(
   deps: Deps,
   session: VerificationRow,
-  { query }: Asked,
+  { query, rules }: Asked,
   key: ResponseKeyPair | undefined,
   response: WalletResponse,
 ): Promise<Outcome> {
@@ -96,6 +96,7 @@ async function judge(
     status: deps.status,
     crls: deps.crls,
     now: deps.now,
+    rules,
     ageOver: session.template === null ? undefined : BUILTIN_TEMPLATES.get(session.template)?.ageOver,
   })
   return outcomeOf(verdict)

@@ -1,8 +1,10 @@
 import type { Deps } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
+import type { Rule } from '../openid4vp/rules.ts'
 import { withPurpose } from '../templates/resolve.ts'
-import { openSecrets, queryOf, type SessionSecrets } from '../verifications/present.ts'
+import { effectiveRules } from '../templates/rules.ts'
+import { openSecrets, questionOf, type SessionSecrets } from '../verifications/present.ts'
 import { findSession, type VerificationRow } from '../verifications/store.ts'
 
 /** The session a wallet names, while it can still be answered. Its id is the capability: no tenant is asked for. */
@@ -19,7 +21,7 @@ export function refuseClosed({ respondedAt, status, expiresAt }: VerificationRow
   if (status !== 'pending' || expiresAt <= now) throw apiError('session_expired')
 }
 
-export type Asked = { query: DcqlQuery; secrets: SessionSecrets }
+export type Asked = { query: DcqlQuery; rules: readonly Rule[]; secrets: SessionSecrets }
 
 /**
  * What this session asks its wallet for: as fixed at creation, with the purpose. The request leaves out the formats that a wallet lacks; the
@@ -27,5 +29,6 @@ export type Asked = { query: DcqlQuery; secrets: SessionSecrets }
  */
 export async function askedOf(deps: Pick<Deps, 'db' | 'sealer'>, session: VerificationRow): Promise<Asked> {
   const secrets = openSecrets(deps, session)
-  return { query: withPurpose(await queryOf(deps.db, session, secrets), secrets.purpose), secrets }
+  const { query, rules } = await questionOf(deps.db, session, secrets)
+  return { query: withPurpose(query, secrets.purpose), rules: effectiveRules(query, rules), secrets }
 }

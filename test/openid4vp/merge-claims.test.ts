@@ -33,7 +33,7 @@ describe('a birth date proves an age', () => {
     ['2008-11-15T00:00:00Z', true],
     ['1926-02-28', true],
   ])('from the birthday on: %s', (birthdate, over) => {
-    expect(decideAge({ birthdate }, 18, NOW)).toEqual({ over, isOddlyTyped: false })
+    expect(decideAge({ birthdate }, 18, NOW)).toBe(over)
   })
 
   test.each(['0000-05-05', '2008-00-00', '2000-05-00', '2000-13-01', '2001-02-29', '1990-08-12x', '1990-08', '1990', ''])(

@@ -77,7 +77,7 @@ describe('the list', () => {
     expect(await rows.count()).toBe(25)
     await page.getByRole('combobox', { name: 'Status' }).selectOption('failed')
     await until(async () => (await rows.count()) === 2)
-    await page.getByText('The age is not proven.').waitFor()
+    await page.getByText('What was asked is not proven.').waitFor()
     await page.getByRole('combobox', { name: 'Template' }).selectOption('address')
     await page.getByText('Nothing matches this filter.').waitFor()
     await expectAccessible(page)

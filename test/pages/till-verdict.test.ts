@@ -102,7 +102,7 @@ describe('the verdict', () => {
   })
 
   for (const [persona, sentence, code] of [
-    ['minor', 'The age is not proven.', 'claim_not_satisfied'],
+    ['minor', 'What was asked is not proven.', 'claim_not_satisfied'],
     ['declines', 'The customer chose not to share.', 'wallet_declined'],
     ['untrusted_issuer', 'its issuer is not on your list.', 'issuer_untrusted'],
   ] as const) {

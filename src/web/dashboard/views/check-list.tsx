@@ -20,14 +20,14 @@ const FAILURES: Record<Check, readonly OutcomeCode[]> = {
   issuer_chain: ['issuer_untrusted'],
   status: ['credential_revoked', 'status_unknown'],
   query: ['query_not_satisfied'],
-  claims: ['claim_not_satisfied'],
+  rule: ['claim_not_satisfied'],
   environment: ['issuer_untrusted'],
 }
 
 const SOUND: readonly string[] = ['format', 'issuer_signature', 'digests']
 const GOOD: readonly string[] = [...SOUND, 'doctype', 'holder_binding', 'validity', 'issuer_chain', 'status', 'environment']
 /** Checks whose words begin with how good the document is: not beside a cross at one of these. */
-const PRESUMED: Readonly<Record<string, readonly string[]>> = { issuer_chain: SOUND, query: GOOD, claims: GOOD }
+const PRESUMED: Readonly<Record<string, readonly string[]>> = { issuer_chain: SOUND, query: GOOD, rule: GOOD }
 
 /** Every check of one document: a tick, a cross or a dash, and a sentence. A cross opens to what it means and what to do. */
 export function CheckList({ checked, error }: { checked: Checked; error: string | undefined }) {

@@ -85,8 +85,8 @@ export const outcomes: typeof en.outcomes = {
     remedy: 'Verlangen Sie einen anderen Ausweis, oder fragen Sie nach weniger.',
   },
   claim_not_satisfied: {
-    sentence: 'Das Alter ist nicht bewiesen.',
-    meaning: 'Der Ausweis ist in Ordnung, erfüllt aber nicht die Regel dieser Vorlage.',
+    sentence: 'Das Gefragte ist nicht bewiesen.',
+    meaning: 'Der Ausweis ist in Ordnung, erfüllt aber nicht die Regeln dieser Vorlage.',
     remedy: 'Es gilt als Nein.',
   },
   expired: {
@@ -106,7 +106,7 @@ export const checks: typeof en.checks = {
   issuer_chain: 'Der Aussteller steht auf Ihrer Liste.',
   status: 'Der Aussteller hat ihn nicht zurückgezogen.',
   query: 'Alles, wonach gefragt wurde, ist da.',
-  claims: 'Was er sagt, erfüllt die Regel der Vorlage.',
+  rule: 'Was er sagt, erfüllt die Regeln der Vorlage.',
   environment: 'Test- und echte Ausweise bleiben getrennt.',
 }
 

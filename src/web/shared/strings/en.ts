@@ -90,8 +90,8 @@ export const outcomes: Record<OutcomeCode, OutcomeWords> = {
     remedy: 'Ask for another document, or ask for less.',
   },
   claim_not_satisfied: {
-    sentence: 'The age is not proven.',
-    meaning: 'The document is good, but what it says does not meet the rule of this template.',
+    sentence: 'What was asked is not proven.',
+    meaning: 'The document is good, but what it says does not meet the rules of this template.',
     remedy: 'Treat it as a no.',
   },
   expired: {
@@ -112,7 +112,7 @@ export const checks: Record<Check, string> = {
   issuer_chain: 'The issuer is on your list.',
   status: 'The issuer has not withdrawn it.',
   query: 'Everything that was asked for is there.',
-  claims: 'What it says meets the rule of the template.',
+  rule: 'What it says meets the rules of the template.',
   environment: 'Test and live documents are kept apart.',
 }
 
