@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Device, RegisterDevice, RegisteredDevice, TokenPair } from '../src/devices/schema.ts'
 import { ERRORS } from '../src/http/errors.ts'
+import { Rule, Template } from '../src/templates/schema.ts'
 import { Usage } from '../src/usage/schema.ts'
 import {
   CreateVerification,
@@ -68,6 +69,8 @@ ${typesOf({
   RegisteredDevice,
   Device,
   TokenPair,
+  Template,
+  Rule,
   Usage,
 })}
 /** Every refusal of the service; \`code\` is stable. */

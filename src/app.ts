@@ -11,6 +11,7 @@ import { httpPlugin } from './http/plugin.ts'
 import { allowedMethodsOf } from './http/routing.ts'
 import { serviceRoutes } from './http/service-routes.ts'
 import { sandboxRoutes } from './sandbox/routes.ts'
+import { templateRoutes } from './templates/routes.ts'
 import { usageRoutes } from './usage/routes.ts'
 import { shareCreations } from './verifications/create.ts'
 import { hostedRoutes } from './verifications/hosted-routes.ts'
@@ -36,6 +37,7 @@ export function createApp(deps: Deps, demo?: Demo) {
     .use(hostedRoutes(deps, session => recordShown(deps, session)))
     .use(walletRoutes(deps))
     .use(deps.config.hasSandbox ? sandboxRoutes(deps) : new Elysia())
+    .use(templateRoutes(deps))
     .use(usageRoutes(deps))
     .use(deviceRoutes(deps))
     .use(tillRoutes(deps))

@@ -28,7 +28,7 @@ const ALLOWED: Record<string, string[]> = {
   usage: GROUND,
   access: [...GROUND, 'tenants'],
   // It is published by itself: of the service it takes types only, all in one file, which a test below checks.
-  sdk: ['http', 'verifications', 'devices', 'usage'],
+  sdk: ['http', 'verifications', 'devices', 'templates', 'usage'],
   webhooks: [...GROUND, 'tenants', 'sdk'],
   verifications: [...GROUND, 'access', 'tenants', 'templates', 'usage', 'webhooks'],
   devices: [...GROUND, 'access', 'audit', 'templates', 'tenants'],

@@ -118,6 +118,7 @@ nearest to its end; after a 429 wait for \`Retry-After\` seconds.`
 
 const TAGS = {
   Verifications: 'Sessions: what to ask a holder for, and what came of it.',
+  Templates: 'What can be asked for, by key.',
   Devices: 'Tills and tablets: registered by the merchant, paired once, then with tokens of their own.',
   Wallet: "Called by the holder's wallet, which knows the session's id from the QR code or link.",
   Sandbox: 'What the built-in issuer of test credentials publishes.',
@@ -130,8 +131,8 @@ const API_KEY = {
   scheme: 'bearer',
   description:
     'An API key as `Authorization: Bearer <API_KEY>`. It begins `vk_test_` or `vk_live_` and reaches only that environment. ' +
-    'A device sends its access token, which begins `vd_`, in the same place: it creates verifications with its own templates, reads those ' +
-    'it created, and reads usage.',
+    'A device sends its access token, which begins `vd_`, in the same place: it lists its own templates and creates verifications with ' +
+    'them, reads those it created, and reads usage.',
 }
 
 const header = (description: string, schema: JsonSchema, required: boolean) => ({ description, required, schema })

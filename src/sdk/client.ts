@@ -6,7 +6,7 @@
  */
 import { type CallOptions, createTransport, idPath, type TransportOptions } from './transport.ts'
 import { type Send, type Verifications, verifications } from './verifications.ts'
-import type { Device, RegisterDevice, RegisteredDevice, Usage } from './wire.ts'
+import type { Device, RegisterDevice, RegisteredDevice, Template, Usage } from './wire.ts'
 
 export { type ClientErrorCode, VidimusError } from './error.ts'
 export { createTill, type Till, type TillOptions, type TillStorage } from './till.ts'
@@ -31,6 +31,8 @@ export type Client = {
   verifications: Verifications
   /** Needs the scope `devices:manage`. */
   devices: Devices
+  /** What can be asked for: needs the scope `verifications:create`. */
+  templates(options?: CallOptions): Promise<{ data: Template[] }>
   usage(options?: CallOptions): Promise<Usage>
 }
 
@@ -60,6 +62,7 @@ export function createClient({ apiKey, ...options }: ClientOptions): Client {
       revoke: async (id, options = {}) =>
         await send({ ...options, method: 'DELETE', path: idPath('/v1/devices', id), isRepeatable: true }),
     },
+    templates: (options = {}) => send({ ...options, path: '/v1/templates', isRepeatable: true }),
     usage: (options = {}) => send({ ...options, path: '/v1/usage', isRepeatable: true }),
   }
 }

@@ -1,7 +1,7 @@
 import { VidimusError } from './error.ts'
 import { type Call, type CallOptions, createTransport, newKey, randomFraction, type TransportOptions } from './transport.ts'
 import { type TillVerifications, tillVerifications } from './verifications.ts'
-import type { Device, TokenPair, Usage } from './wire.ts'
+import type { Device, Template, TokenPair, Usage } from './wire.ts'
 
 /**
  * Where a till keeps what it must not lose: one text, which outlasts a restart and which nobody else can read. `write` resolves once the text is safe. A
@@ -27,6 +27,8 @@ export type Till = {
   /** Exchanges the tokens now. It happens by itself, at 70 to 90 % of the life of the access token. */
   refresh(options?: Pick<CallOptions, 'signal'>): Promise<void>
   verifications: TillVerifications
+  /** Those of its `allowed_templates` that exist. */
+  templates(options?: CallOptions): Promise<{ data: Template[] }>
   usage(options?: CallOptions): Promise<Usage>
 }
 
@@ -145,6 +147,7 @@ export function createTill({ storage, ...options }: TillOptions): Till {
     isPaired: async () => (await readKept()).tokens !== undefined,
     refresh: async ({ signal } = {}) => void (await refresh(await currentTokens(), signal)),
     verifications: tillVerifications(transport, send),
+    templates: (options = {}) => send({ ...options, path: '/v1/templates', isRepeatable: true }),
     usage: (options = {}) => send({ ...options, path: '/v1/usage', isRepeatable: true }),
   }
 }

@@ -2,6 +2,7 @@
 // same types written out, by scripts/build-sdk.ts.
 import type { Device, RegisterDevice, RegisteredDevice as RegisteredDeviceShape, TokenPair } from '../devices/schema.ts'
 import type { ErrorCode } from '../http/errors.ts'
+import type { Rule as RuleShape, Template } from '../templates/schema.ts'
 import type { Usage } from '../usage/schema.ts'
 import type {
   CreateVerification,
@@ -20,6 +21,7 @@ export type {
   ErasureResult,
   ErrorCode,
   RegisterDevice,
+  Template,
   TokenPair,
   Usage,
   Verification,
@@ -27,4 +29,5 @@ export type {
 export type Finding = typeof FindingShape.static
 export type ListQuery = typeof ListQueryShape.static
 export type RegisteredDevice = typeof RegisteredDeviceShape.static
+export type Rule = typeof RuleShape.static
 export type VerificationStatus = typeof VerificationStatusShape.static

@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import type { Profile } from '../openid4vp/request-object.ts'
+import type { Rule } from '../openid4vp/rules.ts'
 import { BUILTIN_TEMPLATES, type Localized } from './builtin.ts'
 import { listTemplates, type TemplateRow } from './store.ts'
 
@@ -13,6 +14,8 @@ export type KnownTemplate = {
   /** Null leaves it to the operator. */
   profile: Profile | null
   query: DcqlQuery
+  /** As they were saved; null for the default. */
+  rules: readonly Rule[] | null
   ageOver: number | null
   updatedAt: number | null
 }
@@ -30,18 +33,20 @@ const BUILTIN: readonly KnownTemplate[] = [...BUILTIN_TEMPLATES.values()].map(
     purpose,
     profile: profile === 'haip' ? null : profile,
     query,
+    rules: null,
     ageOver: ageOver ?? null,
     updatedAt: null,
   }),
 )
 
-const own = ({ key, title, query, profile, updatedAt }: TemplateRow): KnownTemplate => ({
+const own = ({ key, title, query, profile, rules, purpose, updatedAt }: TemplateRow): KnownTemplate => ({
   key,
   isBuiltin: false,
   title: { en: title, de: title },
-  purpose: null,
+  purpose: purpose === null ? null : { en: purpose, de: purpose },
   profile,
   query,
+  rules,
   ageOver: null,
   updatedAt,
 })

@@ -169,6 +169,7 @@ describe('abortion', () => {
     ['devices.register', options => vidimus.devices.register({ name: 'Till', allowed_templates: ['age_over_18'] }, options)],
     ['devices.list', options => vidimus.devices.list(options)],
     ['devices.revoke', options => vidimus.devices.revoke('x', options)],
+    ['templates', options => vidimus.templates(options)],
     ['usage', options => vidimus.usage(options)],
   ])('%s ends with the reason of its signal, under way and before', async (_, call) => {
     await begin()

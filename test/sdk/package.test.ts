@@ -82,13 +82,14 @@ const redeemed = await vidimus.verifications.redeem(id, code)
 const erased = await vidimus.verifications.erase(id)
 const error = await vidimus.verifications.get(id).catch(error => error)
 const { verifications_created: created } = await vidimus.usage()
+const { data: [template] } = await vidimus.templates()
 const secret = 'whsec_YSB3ZWJob29rIHNlY3JldCBmb3IgdGVzdHMsICMx'
 const payload = JSON.stringify({ type: 'verification.completed', verification: ended, sent_at: ended.responded_at })
 const header = await signWebhook({ payload, secrets: [secret], timestamp: Math.floor(Date.now() / 1000) })
 const event = await verifyWebhook({ payload, header, secret })
 console.log(JSON.stringify({
   ended: ended.status, redeemed: redeemed.claims, erased: erased.deleted, code: error.code,
-  isTyped: error instanceof VidimusError, event: event.type, created,
+  isTyped: error instanceof VidimusError, event: event.type, created, template: template.key, rules: template.rules,
 }))
 process.exit(0)
 `
@@ -128,6 +129,8 @@ test.each([
       isTyped: true,
       event: 'verification.completed',
       created: 1,
+      template: 'age_over_16',
+      rules: [{ claim: 'age_over_16', is: true }],
     })
   },
   30_000,
@@ -189,6 +192,8 @@ const WIRE = [
   'RegisteredDevice',
   'Device',
   'TokenPair',
+  'Template',
+  'Rule',
   'Usage',
   'ErrorCode',
 ]

@@ -66,6 +66,7 @@ test('a till asks, waits and reads; more than it may is refused', async () => {
   expect((await failure(till.usage())).code).toBe('not_paired')
   await paired()
   expect(await till.isPaired()).toBe(true)
+  expect((await till.templates()).data.map(template => template.key)).toEqual(['age_over_18'])
   const { id, wallet_uri = '' } = await till.verifications.create({ template: 'age_over_18' })
   await answerWith(app, await holderOf(app), wallet_uri)
   expect(await till.verifications.wait(id)).toMatchObject({ id, status: 'completed' })
