@@ -115,6 +115,7 @@ export const Till = Type.Object(
               { additionalProperties: false, description: 'Absent while there is no such template.' },
             ),
           ),
+          ruled: Type.Optional(Type.Array(Type.String(), { description: 'The claims that the service itself has judged.' })),
           age_over: Type.Optional(Type.Integer({ description: 'What a yes proves, in years.' })),
         },
         { additionalProperties: false },

@@ -2,6 +2,7 @@ import type { Caller } from '../access/scopes.ts'
 import type { Deps } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
 import { readTemplates } from '../templates/read.ts'
+import { effectiveRules } from '../templates/rules.ts'
 import { readTenant } from '../tenants/settings.ts'
 import { isoUtc } from '../time.ts'
 import type { Till } from './schema.ts'
@@ -19,7 +20,8 @@ export async function readTill({ db, now }: Pick<Deps, 'db' | 'now'>, caller: Ca
     templates: allowedTemplates.map(key => {
       const known = templates.get(key)
       if (!known) return { key }
-      return { key, title: known.title, ...(known.ageOver !== null && { age_over: known.ageOver }) }
+      const ruled = effectiveRules(known.query, known.rules).map(({ claim }) => claim)
+      return { key, title: known.title, ruled, ...(known.ageOver !== null && { age_over: known.ageOver }) }
     }),
     now: isoUtc(now()),
   }

@@ -14,8 +14,11 @@ test('a till learns its name, its merchant and its templates in their order; one
   const { id, key } = await app.tenant({ name: 'Wine & Co' })
   const other = await app.tenant()
   await saveTemplate(app.deps, { tenantId: id, key: 'member', title: 'Club member', query: MEMBER }, 'test')
+  const query = { credentials: [{ ...MEMBER.credentials[0]!, claims: [{ path: ['active'] }] }] }
+  const rules = [{ claim: 'active', is: true }]
+  await saveTemplate(app.deps, { tenantId: id, key: 'active', title: 'Active', query, rules }, 'test')
   await saveTemplate(app.deps, { tenantId: other.id, key: 'foreign', title: 'Of somebody else', query: MEMBER }, 'test')
-  const till = await pair(app, key, { allowed_templates: ['member', 'age_over_18', 'of_tomorrow', 'foreign'] })
+  const till = await pair(app, key, { allowed_templates: ['member', 'active', 'age_over_18', 'of_tomorrow', 'foreign'] })
   const { status, body } = await app.call<Till>('GET', '/till/data', { key: till.access_token })
   expect([status, body]).toEqual([
     200,
@@ -24,8 +27,9 @@ test('a till learns its name, its merchant and its templates in their order; one
       environment: 'test',
       tenant: 'Wine & Co',
       templates: [
-        { key: 'member', title: { en: 'Club member', de: 'Club member' } },
-        { key: 'age_over_18', title: { en: 'Age 18 or over', de: 'Ab 18 Jahren' }, age_over: 18 },
+        { key: 'member', title: { en: 'Club member', de: 'Club member' }, ruled: [] },
+        { key: 'active', title: { en: 'Active', de: 'Active' }, ruled: ['active'] },
+        { key: 'age_over_18', title: { en: 'Age 18 or over', de: 'Ab 18 Jahren' }, ruled: ['age_over_18'], age_over: 18 },
         { key: 'of_tomorrow' },
         { key: 'foreign' },
       ],

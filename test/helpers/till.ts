@@ -1,7 +1,6 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
-import type { DcqlQuery } from '../../src/openid4vp/dcql.ts'
 import type { PersonaId } from '../../src/sandbox/personas.ts'
-import { saveTemplate } from '../../src/templates/save.ts'
+import { saveTemplate, type TemplateDraft } from '../../src/templates/save.ts'
 import { startApp, type TestApp } from './app.ts'
 import { expectAccessible, type OpenPage, shoot, type WatchedPage } from './browser.ts'
 import { type Registered, register } from './devices.ts'
@@ -31,7 +30,7 @@ export async function startAgain({ app }: Shop): Promise<TestApp> {
 type Options = {
   templates?: string[]
   /** Templates that the shop made itself. */
-  own?: { key: string; title: string; query: DcqlQuery }[]
+  own?: Omit<TemplateDraft, 'tenantId'>[]
   live?: boolean
   browser?: BrowserContextOptions
   shop?: Parameters<typeof startApp>[0]

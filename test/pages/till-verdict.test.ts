@@ -66,8 +66,8 @@ describe('the verdict', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('is a no when a template of the shop asked for an age and a good document denies it', async openPage => {
-    const { app, page } = await openTill(openPage, { templates: ['tasting'], own: [TASTING] })
+  browserTest('is a no when a template of the shop has no rules and a good document denies the age', async openPage => {
+    const { app, page } = await openTill(openPage, { templates: ['tasting'], own: [{ ...TASTING, rules: [] }] })
     await answer(app, await ask(page, TASTING.title), 'minor')
     await heading(page, 'No').waitFor()
     expect(await page.getByText('claim_not_satisfied').isVisible()).toBe(true)
@@ -75,6 +75,17 @@ describe('the verdict', () => {
     await button(page, 'Next customer').click()
     await answer(app, await ask(page, TASTING.title))
     await heading(page, 'Yes').waitFor()
+    expect(page.complaints).toEqual([])
+  })
+
+  browserTest('is a yes when a rule of the shop wants the age to be denied', async openPage => {
+    const youth = { ...TASTING, rules: [{ claim: 'age_over_21', is: false }] }
+    const { app, page } = await openTill(openPage, { templates: ['tasting'], own: [youth] })
+    await answer(app, await ask(page, TASTING.title), 'minor')
+    await heading(page, 'Yes').waitFor()
+    await button(page, 'Next customer').click()
+    await answer(app, await ask(page, TASTING.title))
+    await heading(page, 'No').waitFor()
     expect(page.complaints).toEqual([])
   })
 

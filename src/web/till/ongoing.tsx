@@ -7,14 +7,15 @@ import { endCheck } from './check.ts'
 import { report } from './connection.ts'
 import type { Check } from './memory.ts'
 import { useLeftMs } from './remaining.tsx'
+import type { TillTemplate } from './use-verdict.ts'
 import { TimeUp, VerdictOf } from './verdict.tsx'
 import { Waiting } from './waiting.tsx'
 import { useTillWords } from './words.ts'
 
-type Props = { check: Check; title: string; ageOver: number | undefined }
+type Props = { check: Check; title: string; template: TillTemplate | undefined }
 
 /** A check: the waiting for its session, the code, and how it ended. */
-export function Ongoing({ check, title, ageOver }: Props): ComponentChildren {
+export function Ongoing({ check, title, template }: Props): ComponentChildren {
   const words = useTillWords()
   const { known, isConnected, aheadMs } = useSession(check.id)
   useEffect(() => {
@@ -31,7 +32,7 @@ export function Ongoing({ check, title, ageOver }: Props): ComponentChildren {
     case 'expired':
       return <TimeUp check={check} />
     default:
-      return <VerdictOf check={check} title={title} ageOver={ageOver} />
+      return <VerdictOf check={check} title={title} template={template} />
   }
 }
 

@@ -55,5 +55,5 @@ function View({ till }: { till: Till | undefined }): ComponentChildren {
     return <Pair key={code} code={code} name={isPaired ? till?.name : undefined} onDone={forgetCode} />
   if (!check || check.isPutAway) return <Idle till={till} last={check} refusal={refusal} />
   const template = till?.templates.find(({ key }) => key === check.template)
-  return <Ongoing key={check.key} check={check} title={title(check.template)} ageOver={template?.age_over} />
+  return <Ongoing key={check.key} check={check} title={title(check.template)} template={template} />
 }

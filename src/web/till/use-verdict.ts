@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import type { Till } from '../../devices/schema.ts'
 import type { Verification } from '../../verifications/schema.ts'
 import { ApiFailure } from '../shared/api.ts'
 import { endCheck } from './check.ts'
@@ -18,8 +19,10 @@ export type Verdict = {
   claims: [name: string, value: unknown][]
 }
 
+export type TillTemplate = Till['templates'][number]
+
 /** The verdict, as soon as the service answers. Where it decided an age, the yes says it all: beside it only the photo is shown. */
-export function useVerdict(check: Check, isAgeOnly: boolean): Verdict | undefined {
+export function useVerdict(check: Check, template: TillTemplate | undefined): Verdict | undefined {
   const { id = '' } = check
   const [verification, setVerification] = useState<Verification>()
   useEffect(() => {
@@ -34,13 +37,17 @@ export function useVerdict(check: Check, isAgeOnly: boolean): Verdict | undefine
     )
     return () => ended.abort()
   }, [id])
-  return verification && reduced(verification, isAgeOnly)
+  return verification && reduced(verification, template)
 }
 
-function reduced({ status, error, responded_at, credentials, claims = {} }: Verification, isAgeOnly: boolean): Verdict {
+function reduced(
+  { status, error, responded_at, credentials, claims = {} }: Verification,
+  template: TillTemplate | undefined,
+): Verdict {
+  const isAgeOnly = template?.age_over !== undefined
   const { picture, ...others } = claims
   const issuer = credentials?.[0]?.issuer
-  const isTooYoung = !isAgeOnly && deniesAge(claims)
+  const isTooYoung = !isAgeOnly && deniesAge(claims, template?.ruled)
   const code = isTooYoung ? 'claim_not_satisfied' : error?.code
   return {
     isYes: status === 'completed' && !isTooYoung,
@@ -52,9 +59,9 @@ function reduced({ status, error, responded_at, credentials, claims = {} }: Veri
   }
 }
 
-/** A template of the merchant's own is answered by a good document that says no as well: that is nothing to sell on. */
-const deniesAge = (claims: Record<string, unknown>): boolean =>
-  Object.entries(claims).some(([name, value]) => /^age_over_\d+$/.test(name) && value !== true)
+/** An age on which the template has no rule, as with `rules: []`, may be denied by a completed session: that is nothing to sell on. */
+const deniesAge = (claims: Record<string, unknown>, ruled: readonly string[] = []): boolean =>
+  Object.entries(claims).some(([name, value]) => /^age_over_\d+$/.test(name) && value !== true && !ruled.includes(name))
 
 /** An mdoc's photo comes as bytes, an SD-JWT's as an address that holds them; nothing else is an image here. */
 function imageUrl(picture: string): string | undefined {

@@ -10,19 +10,20 @@ import { useHeadline } from './headline.ts'
 import { type Check, read } from './memory.ts'
 import { play } from './sound.ts'
 import { useKeys } from './use-keys.ts'
-import { useVerdict, type Verdict } from './use-verdict.ts'
+import { type TillTemplate, useVerdict, type Verdict } from './use-verdict.ts'
 import { Waiting } from './waiting.tsx'
 import { useTillWords } from './words.ts'
 
 const SHOWN_SECONDS = 20
 const CLOCK = { timeStyle: 'short', hourCycle: 'h23' } as const
 
-type Props = { check: Check; title: string; ageOver: number | undefined }
+type Props = { check: Check; title: string; template: TillTemplate | undefined }
 
 /** Green or red, as soon as the whole answer is here. */
-export function VerdictOf({ check, title, ageOver }: Props) {
+export function VerdictOf({ check, title, template }: Props) {
   const words = useTillWords()
-  const verdict = useVerdict(check, ageOver !== undefined)
+  const verdict = useVerdict(check, template)
+  const ageOver = template?.age_over
   if (!verdict) return <Waiting check={check} title={title} line={words.loading} />
   return verdict.isYes ? (
     <Yes check={check} verdict={verdict} sentence={ageOver === undefined ? words.proven(title) : words.ageProven(ageOver)} />
