@@ -4,7 +4,7 @@ import { EXPIRY_DAYS } from '../access/keys.ts'
 import { Device } from '../devices/schema.ts'
 import { CHECKS } from '../doctor/check.ts'
 import { QueryInteger, Text, Timestamp } from '../http/schema.ts'
-import { TemplateKey } from '../templates/schema.ts'
+import { Rule, TemplateKey, TemplatePurpose, TemplateTitle } from '../templates/schema.ts'
 import { LABEL_CHARS_MAX } from './schema.ts'
 import { Environment, Exactly, Limit, ListOf, Nullable, OneOf } from './wire.ts'
 
@@ -73,11 +73,14 @@ export const Template = Exactly({
   key: Type.String(),
   is_builtin: Type.Boolean(),
   title: Localized,
-  /** What a built-in one says to the holder; own ones take theirs from the request. */
+  /** Shown to the holder when a creation gives none. */
   purpose: Nullable(Localized),
   /** Null leaves it to the operator. */
   profile: Nullable(Profile),
   query: Query,
+  /** As they were saved; null for the default. */
+  rules: Nullable(Type.Array(Rule)),
+  effective_rules: Type.Array(Rule),
   asks: Type.Array(Asked),
   hints: Type.Array(Hint),
   /** The age in years that a built-in one decides on. */
@@ -97,15 +100,22 @@ export const OldTemplatePath = Type.Object({
   key: Text({ minLength: 1, maxLength: 64 }),
 })
 export const SaveTemplate = Exactly({
-  title: Text({ minLength: 1, maxLength: LABEL_CHARS_MAX }),
+  title: TemplateTitle,
   query: Query,
+  /** Checked by the verb, which can say what is wrong with one; null or nothing for the default. */
+  rules: Type.Optional(Type.Unknown()),
+  purpose: Type.Optional(Nullable(TemplatePurpose)),
   profile: Type.Optional(Nullable(Profile)),
 })
 export type SaveTemplate = typeof SaveTemplate.static
-export const CheckTemplate = Exactly({ query: Type.Unknown() })
-/** `problem` names the first thing that is wrong; its path is relative to the query. */
+export const CheckTemplate = Exactly({ query: Type.Unknown(), rules: Type.Optional(Type.Unknown()) })
+export type CheckTemplate = typeof CheckTemplate.static
+const TemplateProblem = Exactly({ path: Type.String(), reason: Type.String() })
+/** A problem names the first thing that is wrong; its path is relative to the query, or to the rules. */
 export const TemplateCheck = Exactly({
-  problem: Nullable(Exactly({ path: Type.String(), reason: Type.String() })),
+  problem: Nullable(TemplateProblem),
+  rules_problem: Nullable(TemplateProblem),
+  effective_rules: Type.Array(Rule),
   asks: Type.Array(Asked),
   hints: Type.Array(Hint),
 })

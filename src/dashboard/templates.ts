@@ -1,22 +1,32 @@
 import type { Deps } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
 import { type DcqlQuery, findQueryProblem } from '../openid4vp/dcql.ts'
+import type { Rule } from '../openid4vp/rules.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import { askedBy, hintsFor } from '../templates/minimise.ts'
 import { type KnownTemplate, readTemplates } from '../templates/read.ts'
+import { effectiveRules, findRulesProblem } from '../templates/rules.ts'
 import { removeTemplate, saveTemplate } from '../templates/save.ts'
 import { isoUtc } from '../time.ts'
-import type { SaveTemplate, Template, TemplateCheck } from './settings-schema.ts'
+import type { CheckTemplate, SaveTemplate, Template, TemplateCheck } from './settings-schema.ts'
 
 export async function readTenantTemplates(deps: Deps, tenantId: string): Promise<{ data: Template[] }> {
   return { data: (await readTemplates(deps, tenantId)).map(present) }
 }
 
 /** While somebody types: whether wallets could be asked with it, and where less would do. */
-export function checkTemplate(query: unknown): TemplateCheck {
+export function checkTemplate({ query, rules }: CheckTemplate): TemplateCheck {
   const problem = findQueryProblem(query)
-  if (problem) return { problem, asks: [], hints: [] }
-  return { problem: null, asks: askedBy(query as DcqlQuery), hints: hintsFor(query as DcqlQuery) }
+  if (problem) return { problem, rules_problem: null, effective_rules: [], asks: [], hints: [] }
+  const asked = query as DcqlQuery
+  const rulesProblem = findRulesProblem(rules, asked)
+  return {
+    problem: null,
+    rules_problem: rulesProblem ?? null,
+    effective_rules: rulesProblem ? [] : [...effectiveRules(asked, (rules ?? null) as Rule[] | null)],
+    asks: askedBy(asked),
+    hints: hintsFor(asked),
+  }
 }
 
 type Which = { tenantId: string; key: string }
@@ -24,15 +34,25 @@ type Which = { tenantId: string; key: string }
 export async function saveTenantTemplate(
   deps: Deps,
   { tenantId, key }: Which,
-  { title, query, profile }: SaveTemplate,
+  { title, query, rules, purpose, profile }: SaveTemplate,
   actor: string,
 ): Promise<Template> {
   if (BUILTIN_TEMPLATES.has(key)) throw apiError('builtin_template')
-  if (/\p{Cc}/u.test(key + title)) throw apiError('invalid_request', { message: 'key and title: without control characters' })
   const problem = findQueryProblem(query)
   if (problem) throw apiError('invalid_request', { message: `query${problem.path ? `.${problem.path}` : ''}: ${problem.reason}` })
   const asked = query as unknown as DcqlQuery
-  await saveTemplate(deps, { tenantId, key, title, query: asked, profile: profile ?? undefined }, actor)
+  const rulesProblem = findRulesProblem(rules, asked)
+  if (rulesProblem) throw apiError('invalid_request', { message: `rules${rulesProblem.path}: ${rulesProblem.reason}` })
+  const draft = {
+    tenantId,
+    key,
+    title,
+    query: asked,
+    profile: profile ?? undefined,
+    rules: (rules ?? undefined) as Rule[] | undefined,
+    purpose: purpose ?? undefined,
+  }
+  await saveTemplate(deps, draft, actor)
   const saved = (await readTemplates(deps, tenantId)).find(each => each.key === key)
   if (!saved) throw apiError('template_not_found')
   return present(saved)
@@ -43,13 +63,15 @@ export async function removeTenantTemplate(deps: Deps, { tenantId, key }: Which,
   if (!(await removeTemplate(deps, tenantId, key, actor))) throw apiError('template_not_found')
 }
 
-const present = ({ key, isBuiltin, title, purpose, profile, query, ageOver, updatedAt }: KnownTemplate): Template => ({
+const present = ({ key, isBuiltin, title, purpose, profile, query, rules, ageOver, updatedAt }: KnownTemplate): Template => ({
   key,
   is_builtin: isBuiltin,
   title,
   purpose,
   profile,
   query: { ...query },
+  rules: rules && [...rules],
+  effective_rules: [...effectiveRules(query, rules)],
   asks: askedBy(query),
   hints: hintsFor(query),
   age_over: ageOver,

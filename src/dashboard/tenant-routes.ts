@@ -146,7 +146,7 @@ export const tenantRoutes = (deps: Deps, creations: Creations) =>
       params: TenantPath,
       response: { 200: TemplateList, ...READ },
     })
-    .post('/templates/check', ({ body }) => checkTemplate(body.query), {
+    .post('/templates/check', ({ body }) => checkTemplate(body), {
       member: { who: 'anyone' },
       params: TenantPath,
       body: CheckTemplate,

@@ -130,7 +130,7 @@ export type VerificationDetail = typeof VerificationDetail.static
 /** A test session to try things out with; a live one takes an API key. */
 export const TryVerification = Exactly({
   template: Text({ minLength: 1, maxLength: 64 }),
-  purpose: Type.Optional(Text({ minLength: 1, maxLength: 300 })),
+  purpose: CreateVerification.properties.purpose,
   /** For a genuine message to try a receiver with. */
   webhook_url: CreateVerification.properties.webhook_url,
 })

@@ -15,10 +15,19 @@ export async function readJson(request: Request): Promise<object> {
 
 /** What every JSON text from outside must be, a body or a file: its next readers count on it. Its name begins each refusal. */
 export function parseObject(bytes: Uint8Array, name: string): object {
-  const text = decodeUtf8(bytes, name)
-  const value = parse(text, name)
+  const value = parseValue(bytes, name)
   if (value === null || typeof value !== 'object' || Array.isArray(value)) throw invalid(`${name}: expected a JSON object`)
   return value
+}
+
+export function parseArray(bytes: Uint8Array, name: string): unknown[] {
+  const value = parseValue(bytes, name)
+  if (!Array.isArray(value)) throw invalid(`${name}: expected a JSON array`)
+  return value
+}
+
+function parseValue(bytes: Uint8Array, name: string): unknown {
+  return parse(decodeUtf8(bytes, name), name)
 }
 
 const FORM_FIELDS_MAX = 32

@@ -5,7 +5,7 @@ import type { ApiKey, Template, TemplateCheck, TrustAnchor } from '../../src/das
 import type { Overview, VerificationDetail, VerificationPage } from '../../src/dashboard/verification-schema.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { addAnchors } from '../../src/wallet/trust-settings.ts'
-import { call, createVerification, startApp, type TestApp } from '../helpers/app.ts'
+import { call, createVerification, type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'
 import { CertificateRequest, issue, issueAuthority } from '../helpers/certificates.ts'
 import { type Browser, outcome, setUpOwner } from '../helpers/dashboard.ts'
 import { FORM, openSession, postTo } from '../helpers/exchange.ts'
@@ -309,7 +309,8 @@ describe('templates', () => {
       { id: 'c', format: 'dc+sd-jwt', meta: { vct_values: ['urn:eudi:pid:1'] }, claims: paths.map(path => ({ path })) },
     ],
   })
-  const check = async (query: unknown) => (await here.boss.post<TemplateCheck>(`${here.at}/templates/check`, { query })).body
+  const check = async (query: unknown, rules?: unknown) =>
+    (await here.boss.post<TemplateCheck>(`${here.at}/templates/check`, { query, rules })).body
   const hintsOf = async (query: unknown) =>
     (await check(query)).hints.map(({ code, claim }) => [code, claim].filter(Boolean).join(' '))
 
@@ -364,6 +365,8 @@ describe('templates', () => {
     }
     expect(await check(sdJwt(['family_name'], ['age_equal_or_over', '18'], ['nationalities', null]))).toEqual({
       problem: null,
+      rules_problem: null,
+      effective_rules: [{ claim: 'age_over_18', is: true }],
       asks: [
         {
           credential: 'c',
@@ -375,6 +378,52 @@ describe('templates', () => {
       hints: [],
     })
   })
+
+  test('are checked with their rules while they are typed', async () => {
+    const query = sdJwt(['age_equal_or_over', '18'])
+    expect(await check(query, [{ claim: 'level', is: true }])).toMatchObject({
+      problem: null,
+      rules_problem: { path: '[0].claim', reason: expect.stringContaining('never delivers "level"') },
+      effective_rules: [],
+    })
+    expect(await check(query, [])).toMatchObject({ problem: null, rules_problem: null, effective_rules: [] })
+  })
+
+  test('keep rules and purpose, and are refused with the reason when a rule cannot work', async () => {
+    const path = `${here.at}/templates/ruled`
+    const query = sdJwt(['level'], ['active'])
+    const rules = [{ claim: 'active', is: true }]
+    const saved = await here.boss.put<Template>(path, { title: 'Member', query, rules, purpose: 'To let you in' })
+    expect(saved.body).toMatchObject({ rules, effective_rules: rules, purpose: { en: 'To let you in', de: 'To let you in' } })
+    const wrong = await here.boss.put(path, { title: 'Member', query, rules: [{ claim: 'age', is: true }] })
+    expect(wrong.body.error).toEqual({
+      code: 'invalid_request',
+      message: 'rules[0].claim: The query never delivers "age" as a merged claim; a rule can be on level, active.',
+    })
+    const { data } = (await here.boss.get<{ data: Template[] }>(`${here.at}/templates`)).body
+    expect(data.find(({ key }) => key === 'ruled')).toMatchObject({ rules, purpose: { en: 'To let you in' } })
+    await here.boss.put(path, { title: 'Member', query })
+    const after = (await here.boss.get<{ data: Template[] }>(`${here.at}/templates`)).body
+    expect(after.data.find(({ key }) => key === 'ruled')).toMatchObject({ rules: null, effective_rules: [], purpose: null })
+    await here.boss.delete(path)
+  })
+
+  test.each(['line\nbreak', 'zero\u0000', 'turned \u202e round', 'isolated \u2066 text', 'separated\u2028lines'])(
+    'refuse a title and a purpose with control characters or changes of direction: %j',
+    async text => {
+      const query = sdJwt(['level'])
+      const path = `${here.at}/templates/odd`
+      for (const body of [
+        { title: text, query },
+        { title: 'x', query, purpose: text },
+      ])
+        expect(outcome(await here.boss.put(path, body))).toBe('400 invalid_request')
+      const purposeOf = { key: here.shop.key, body: { template: 'age_over_18', purpose: text } }
+      const answer = await here.app.call<ErrorBody>('POST', '/v1/verifications', purposeOf)
+      expect(outcome(answer)).toBe('400 invalid_request')
+      expect(answer.body.error.message).toMatch(/^purpose: .*on one line, without control characters or changes of direction$/)
+    },
+  )
 
   test('are hinted at where less would do', async () => {
     expect(await hintsOf(sdJwt(['birthdate']))).toEqual(['age_instead_of_birthdate birthdate'])

@@ -7,12 +7,15 @@ const PAUSE_MS = 350
 
 export type QueryCheck = { problem?: unknown } & (
   | { state: 'checking' }
-  | { state: 'bad'; reason: string }
-  | { state: 'good'; query: Record<string, unknown>; asks: TemplateCheck['asks']; hints: TemplateCheck['hints'] }
+  | { state: 'bad'; reason?: string; rulesReason?: string }
+  | ({ state: 'good'; query: Record<string, unknown>; rules: unknown } & Pick<
+      TemplateCheck,
+      'asks' | 'hints' | 'effective_rules'
+    >)
 )
 
-/** Whether wallets could answer what stands in the editor, asked in the pauses of typing. */
-export function useQueryCheck(text: string): QueryCheck {
+/** Whether wallets could answer what stands in the editor, and its rules be met, asked in the pauses of typing. */
+export function useQueryCheck(text: string, rulesText: string): QueryCheck {
   const words = useDashboardWords().editor
   const { call } = useSession()
   const { inTenant } = usePlace()
@@ -22,17 +25,21 @@ export function useQueryCheck(text: string): QueryCheck {
     const ask = async () => {
       const read = parsed(text)
       if ('reason' in read) return setCheck({ state: 'bad', reason: words.notJson(read.reason) })
+      // Nothing is the default, not an empty list.
+      const readRules = parsed(rulesText.trim() || 'null')
+      if ('reason' in readRules) return setCheck({ state: 'bad', rulesReason: words.notJson(readRules.reason) })
       setCheck(before => (before.state === 'good' ? before : { state: 'checking' }))
       try {
-        const body = { query: read.query }
-        const { problem, asks, hints } = await call<TemplateCheck>(inTenant('templates/check'), {
+        const body = { query: read.value, rules: readRules.value }
+        const { problem, rules_problem, ...checked } = await call<TemplateCheck>(inTenant('templates/check'), {
           method: 'POST',
           body,
           signal: leaving.signal,
         })
         if (leaving.signal.aborted) return
         if (problem) setCheck({ state: 'bad', reason: words.problem(problem.path, problem.reason) })
-        else setCheck({ state: 'good', query: read.query as Record<string, unknown>, asks, hints })
+        else if (rules_problem) setCheck({ state: 'bad', rulesReason: words.problem(rules_problem.path, rules_problem.reason) })
+        else setCheck({ state: 'good', query: read.value as Record<string, unknown>, rules: readRules.value, ...checked })
       } catch (problem) {
         if (!leaving.signal.aborted) setCheck({ state: 'checking', problem })
       }
@@ -42,13 +49,13 @@ export function useQueryCheck(text: string): QueryCheck {
       clearTimeout(timer)
       leaving.abort()
     }
-  }, [text, words])
+  }, [text, rulesText, words])
   return check
 }
 
-function parsed(text: string): { query: unknown } | { reason: string } {
+function parsed(text: string): { value: unknown } | { reason: string } {
   try {
-    return { query: JSON.parse(text) }
+    return { value: JSON.parse(text) }
   } catch (error) {
     return { reason: (error as Error).message }
   }

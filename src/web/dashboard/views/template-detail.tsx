@@ -14,6 +14,7 @@ import { usePlace, useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 import { ConsentSketch } from './consent-sketch.tsx'
 import { Hints } from './hints.tsx'
+import { RuleList } from './rule-list.tsx'
 import { TryIt } from './try-it.tsx'
 
 type Props = { template: Template; onRemoved: () => void }
@@ -25,7 +26,7 @@ export function TemplateDetail({ template, onRemoved }: Props) {
   const language = useLanguage()
   const { document } = useClaimWords()
   const { environment } = usePlace()
-  const { key, title, purpose, profile, asks, hints, age_over, query } = template
+  const { key, title, purpose, profile, asks, hints, age_over, query, effective_rules } = template
   const documents = [...new Set(asks.flatMap(({ types }) => types.map(document)))]
   return (
     <Panel title={title[language]} backTo={hrefTo('templates')}>
@@ -54,6 +55,12 @@ export function TemplateDetail({ template, onRemoved }: Props) {
         </ul>
         {documents.length > 1 && <p class="hint">{words.optionsNote}</p>}
       </section>
+      {age_over === null && (
+        <section class="stack tight">
+          <h3>{words.rules}</h3>
+          <RuleList rules={effective_rules} />
+        </section>
+      )}
       <Hints hints={hints} />
       <Facts
         facts={[

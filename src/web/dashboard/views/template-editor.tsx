@@ -14,10 +14,12 @@ import { useDashboardWords } from '../words.ts'
 import { ConsentSketch } from './consent-sketch.tsx'
 import { Hints } from './hints.tsx'
 import { type QueryCheck, useQueryCheck } from './query-check.ts'
+import { RuleList } from './rule-list.tsx'
 
 const KEY = /^[a-z0-9_]{1,64}$/
 const PROFILES = ['haip', 'plain', 'eu-av'] as const
 const FIRST_TEMPLATE = 'age_over_18'
+const RULES_EXAMPLE = '[{"claim": "nationalities", "one_of": ["DE", "FR"]}]'
 
 export function TemplateEditor({ templateKey }: { templateKey: string }) {
   const words = useDashboardWords().editor
@@ -45,13 +47,26 @@ function Editor({ known, from, all }: EditorProps) {
   const [title, setTitle] = useState(known?.title[language] ?? '')
   const [profile, setProfile] = useState<string>(known?.profile ?? '')
   const [text, setText] = useState(() => pretty((known ?? from)?.query))
-  const check = useQueryCheck(text)
+  const [rules, setRules] = useState(() => rulesText(known ?? from))
+  const [purpose, setPurpose] = useState((known ?? from)?.purpose?.[language] ?? '')
+  const check = useQueryCheck(text, rules)
   const save = useAction(async () => {
     if (check.state !== 'good') return
-    const body = { title: title.trim(), query: check.query, profile: profile || null }
+    const body = {
+      title: title.trim(),
+      query: check.query,
+      rules: check.rules,
+      purpose: purpose.trim() || null,
+      profile: profile || null,
+    }
     await call(inTenant(`templates/${encodeURIComponent(key)}`), { method: 'PUT', body })
     goTo(hrefTo(`templates/${encodeURIComponent(key)}`))
   })
+  const start = (template: Template) => {
+    setText(pretty(template.query))
+    setRules(rulesText(template))
+    setPurpose(template.purpose?.[language] ?? '')
+  }
   const keyProblem = known || key === '' ? undefined : problemOf(key, all, words.editor)
   const canSave = check.state === 'good' && key !== '' && keyProblem === undefined && title.trim() !== ''
   return (
@@ -79,13 +94,30 @@ function Editor({ known, from, all }: EditorProps) {
           value={title}
           onInput={event => setTitle(event.currentTarget.value)}
         />
-        {!known && <StartFrom all={all} chosen={from?.key ?? ''} onChoose={template => setText(pretty(template.query))} />}
+        {!known && <StartFrom all={all} chosen={from?.key ?? ''} onChoose={start} />}
         <TextArea
           label={words.editor.query}
           rows={18}
           value={text}
           problem={check.state === 'bad' && check.reason}
           onInput={event => setText(event.currentTarget.value)}
+        />
+        <TextArea
+          label={words.editor.rules}
+          hint={words.editor.rulesHint}
+          rows={4}
+          placeholder={RULES_EXAMPLE}
+          value={rules}
+          problem={check.state === 'bad' && check.rulesReason}
+          onInput={event => setRules(event.currentTarget.value)}
+        />
+        <Field
+          label={words.editor.purpose}
+          hint={words.editor.purposeHint}
+          autocomplete="off"
+          maxLength={300}
+          value={purpose}
+          onInput={event => setPurpose(event.currentTarget.value)}
         />
         <Select label={words.editor.profile} value={profile} onChange={event => setProfile(event.currentTarget.value)}>
           <option value="">{words.templates.operator}</option>
@@ -105,10 +137,16 @@ function Editor({ known, from, all }: EditorProps) {
           </Button>
         </div>
       </div>
-      <Result check={check} title={title} />
+      <Result check={check} title={title} purpose={purpose} />
     </form>
   )
 }
+
+/** Empty for the default. */
+const rulesText = (template: Template | undefined): string =>
+  template?.rules
+    ? `[${template.rules.map(rule => `\n  ${JSON.stringify(rule)}`).join(',')}${template.rules.length > 0 ? '\n' : ''}]`
+    : ''
 
 const pretty = (query: unknown): string => JSON.stringify(query ?? { credentials: [] }, null, 2)
 
@@ -144,23 +182,24 @@ function StartFrom({ all, chosen, onChoose }: StartProps) {
 }
 
 /** What the question comes to, while it is written. */
-function Result({ check, title }: { check: QueryCheck; title: string }) {
+function Result({ check, title, purpose }: { check: QueryCheck; title: string; purpose: string }) {
   const words = useDashboardWords()
   return (
     <aside class="stack editor-result">
       <p class={`checked ${check.state}`} role="status">
         {check.state === 'good' && words.editor.good}
-        {check.state === 'bad' && words.editor.bad}
+        {check.state === 'bad' && (check.rulesReason ? words.editor.badRules : words.editor.bad)}
         {check.state === 'checking' && words.editor.checking}
       </p>
       <Problem of={check.problem} />
       {check.state === 'good' && (
         <>
+          <RuleList rules={check.effective_rules} />
           <Hints hints={check.hints} />
           <ConsentSketch
             asks={check.asks}
             query={check.query}
-            purpose={words.templates.ownPurpose}
+            purpose={purpose || words.templates.ownPurpose}
             title={title || words.editor.newTitle}
           />
         </>
