@@ -101,6 +101,7 @@ describe('templates', () => {
     await result(page).getByText('age_over_18 is true').waitFor()
     await rules.fill('[]')
     await result(page).getByText('There are no rules: every good document completes, whatever it says.').waitFor()
+    await result(page).getByText('No rule judges age_over_18: a customer who is too young completes too.').waitFor()
     await rules.fill('[{"claim": ')
     await page.getByText(/This is not JSON yet/).waitFor()
     await rules.fill('[{"claim": "level", "is": true}]')
@@ -126,6 +127,10 @@ describe('templates', () => {
     await page.getByRole('link', { name: 'Edit' }).click()
     expect(await rules.inputValue()).toContain('"one_of":["DE","FR"]')
     expect(await page.getByLabel('Purpose (optional)').inputValue()).toBe('To pour you a glass')
+    await page.getByRole('button', { name: 'Deutsch' }).click()
+    await page.getByText('Bleibt das leer, muss jedes Alter erreicht sein, nach dem Sie fragen.').waitFor()
+    await result(page).getByText('Keine Regel gilt für age_over_18').waitFor()
+    await shoot(page, 'dashboard-editor-rules-german')
     expect(page.complaints).toEqual([])
   })
 

@@ -1,26 +1,31 @@
 import type { Template } from '../../../dashboard/settings-schema.ts'
+import { Notice } from '../../shared/notice.tsx'
 import { useDashboardWords } from '../words.ts'
 
 type Rules = Template['effective_rules']
 
-/** The conditions that decide between completed and failed. */
-export function RuleList({ rules }: { rules: Rules }) {
+/** The conditions that decide between completed and failed, and the ages that are asked for and decide nothing. */
+export function RuleList({ rules, asks }: { rules: Rules; asks: Template['asks'] }) {
   const words = useDashboardWords().templates
   const condition = (rule: Rules[number]): string => {
     if ('is' in rule) return words.ruleIs(rule.is)
     return 'one_of' in rule ? words.ruleOneOf(rule.one_of.join(', ')) : words.ruleAge(rule.age_at_least)
   }
-  if (rules.length === 0) return <p>{words.noRules}</p>
+  const ages = new Set(asks.flatMap(({ claims }) => claims).filter(name => /^age_over_\d+$/.test(name)))
+  const unjudged = [...ages].filter(name => !rules.some(({ claim }) => claim === name))
   return (
     <>
-      <p>{words.rulesLead}</p>
-      <ul class="plain-list">
-        {rules.map(rule => (
-          <li key={JSON.stringify(rule)}>
-            <code>{rule.claim}</code> {condition(rule)}
-          </li>
-        ))}
-      </ul>
+      <p>{rules.length === 0 ? words.noRules : words.rulesLead}</p>
+      {rules.length > 0 && (
+        <ul class="plain-list">
+          {rules.map(rule => (
+            <li key={JSON.stringify(rule)}>
+              <code>{rule.claim}</code> {condition(rule)}
+            </li>
+          ))}
+        </ul>
+      )}
+      {unjudged.length > 0 && <Notice tone="wait">{words.unjudged(unjudged.join(', '))}</Notice>}
     </>
   )
 }

@@ -58,7 +58,7 @@ export function TemplateDetail({ template, onRemoved }: Props) {
       {age_over === null && (
         <section class="stack tight">
           <h3>{words.rules}</h3>
-          <RuleList rules={effective_rules} />
+          <RuleList rules={effective_rules} asks={asks} />
         </section>
       )}
       <Hints hints={hints} />

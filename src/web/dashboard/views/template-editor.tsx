@@ -194,7 +194,7 @@ function Result({ check, title, purpose }: { check: QueryCheck; title: string; p
       <Problem of={check.problem} />
       {check.state === 'good' && (
         <>
-          <RuleList rules={check.effective_rules} />
+          <RuleList rules={check.effective_rules} asks={check.asks} />
           <Hints hints={check.hints} />
           <ConsentSketch
             asks={check.asks}

@@ -584,6 +584,7 @@ export const dashboard: typeof en.dashboard = {
     rules: 'Regeln',
     rulesLead: 'Eine Prüfung gelingt nur, wenn der Ausweis in Ordnung ist und alles davon gilt:',
     noRules: 'Es gibt keine Regeln: Jeder Ausweis, der in Ordnung ist, besteht, was auch immer er sagt.',
+    unjudged: names => `Keine Regel gilt für ${names}: Auch wer zu jung ist, besteht.`,
     ruleIs: is => `ist ${is}`,
     ruleOneOf: values => `ist eines von: ${values}`,
     ruleAge: years => `liegt mindestens ${years} Jahre zurück`,

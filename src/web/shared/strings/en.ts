@@ -670,6 +670,7 @@ export const dashboard = {
     rules: 'Rules',
     rulesLead: 'A verification completes only if the document is good and all of this holds:',
     noRules: 'There are no rules: every good document completes, whatever it says.',
+    unjudged: (names: string) => `No rule judges ${names}: a customer who is too young completes too.`,
     ruleIs: (is: boolean) => `is ${is}`,
     ruleOneOf: (values: string) => `is one of: ${values}`,
     ruleAge: (years: number) => `is at least ${years} years ago`,
