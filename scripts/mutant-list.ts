@@ -241,7 +241,7 @@ export const MUTANTS: Mutant[] = [
   // Response codes.
   mutant(
     'response code works for 601 seconds',
-    'wallet/respond.ts',
+    'verifications/response-code.ts',
     'RESPONSE_CODE_MS = 600_000',
     'RESPONSE_CODE_MS = 601_000',
     WALLET,

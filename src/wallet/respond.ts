@@ -1,16 +1,15 @@
 import type { Db } from '#db'
 import type { Deps } from '../deps.ts'
-import { sha256Hex } from '../hash.ts'
 import { readForm } from '../http/body.ts'
 import { ApiError, apiError } from '../http/errors.ts'
 import { traceOf } from '../http/plugin.ts'
-import { newNonce } from '../ids.ts'
 import { byValueClientId, responseUri } from '../openid4vp/request-object.ts'
 import { readResponse, UnreadableResponse, type WalletResponse } from '../openid4vp/response.ts'
 import { verifyPresentations } from '../openid4vp/verify.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import { closeSession, insertResult } from '../verifications/answer-store.ts'
 import { storable } from '../verifications/portraits.ts'
+import { newResponseCode, storedResponseCode } from '../verifications/response-code.ts'
 import { findSession, type VerificationRow } from '../verifications/store.ts'
 import { enqueueDelivery } from '../webhooks/enqueue.ts'
 import { type Outcome, outcomeOf, refusedByWallet, sealResult } from './outcome.ts'
@@ -19,7 +18,6 @@ import { type Asked, askedOf, openSession, refuseClosed } from './session.ts'
 import { recordEvent } from './timeline.ts'
 
 const FORM_BYTES_MAX = 1024 * 1024
-const RESPONSE_CODE_MS = 600_000
 
 /** Takes a wallet's answer: read, judge, record once. */
 export async function respond(deps: Deps, id: string, request: Request): Promise<{ redirect_uri?: string }> {
@@ -28,11 +26,8 @@ export async function respond(deps: Deps, id: string, request: Request): Promise
   const key = session.sealedResponseKey ? await openResponseKey(deps, session, session.sealedResponseKey) : undefined
   const response = await readOrRefuse(deps, session, asked, key, request)
   const outcome = await judge(deps, session, asked, key, response)
-  const responseCode = asked.secrets.redirect_url === undefined ? undefined : newNonce(deps.random)
-  await record(deps, session, asked, outcome, { responseCode, requestId: traceOf(request).id })
-  return responseCode === undefined
-    ? {}
-    : { redirect_uri: withFragment(asked.secrets.redirect_url ?? '', `response_code=${responseCode}`) }
+  const code = await record(deps, session, asked, outcome, traceOf(request).id)
+  return code === undefined ? {} : { redirect_uri: withFragment(asked.secrets.redirect_url ?? '', `response_code=${code}`) }
 }
 
 /** What is not an answer to this session leaves a moment on its timeline and nothing else. */
@@ -102,22 +97,22 @@ async function judge(
   return outcomeOf(verdict)
 }
 
-/** One statement decides who answered first; the result, the message owed to the merchant and the audit record go with it. */
+/** One statement decides who answered first; the result, the message owed to the merchant and the audit record go with it. Gives the response code. */
 async function record(
   deps: Deps,
   session: VerificationRow,
   { secrets }: Asked,
   outcome: Outcome,
-  { responseCode, requestId }: { responseCode: string | undefined; requestId: string },
-): Promise<void> {
+  requestId: string,
+): Promise<string | undefined> {
+  const code = secrets.redirect_url === undefined ? undefined : newResponseCode(deps.random)
   // A burst of creations runs ahead of the clock by a few milliseconds; an answer never precedes its session.
   const at = Math.max(deps.now(), session.createdAt)
   const { id, tenantId } = session
-  const code =
-    responseCode === undefined ? {} : { responseCodeHash: sha256Hex(responseCode), responseCodeExpiresAt: at + RESPONSE_CODE_MS }
   const stored = storable(session.template, outcome.result)
   const owed = await deps.writeSession(async tx => {
-    if (!(await closeSession(tx, { id, tenantId, at, status: outcome.status, ...code }))) return await refuseLate(tx, id, at)
+    if (!(await closeSession(tx, { id, tenantId, at, status: outcome.status, ...(code && storedResponseCode(code, at)) })))
+      return await refuseLate(tx, id, at)
     const auditSeq = await deps.audit.append(tx, {
       at,
       tenantId,
@@ -144,6 +139,7 @@ async function record(
   deps.metrics.count('vidimus_verifications_total', { event: outcome.status, environment })
   const { error } = outcome.result
   if (error) deps.metrics.count('vidimus_verification_failures_total', { code: error.code, environment })
+  return code
 }
 
 /** Another answer, the deadline or an erasure came in between. */
