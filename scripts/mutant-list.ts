@@ -15,6 +15,7 @@ const CREATE = 'api/post-verifications'
 const READ = 'api/get-verifications'
 const ERASE = 'api/delete-verification'
 const WALLET = 'api/wallet-response'
+const CANCEL = 'api/cancel-verification'
 const ENROLL = 'api/devices-enroll'
 const REFRESH = 'api/devices-token'
 const MODULES = 'wallet/oidf-modules'
@@ -212,19 +213,50 @@ export const MUTANTS: Mutant[] = [
   mutant(
     'session without deadline in the race',
     'verifications/answer-store.ts',
-    "        gt(verificationSessions.expiresAt, column('at')),",
+    "    gt(verificationSessions.expiresAt, column('at')),",
     '',
     WALLET,
+    CANCEL,
   ),
   mutant('session expiry exclusive', 'verifications/expire.ts', 'expiresAt <= now', 'expiresAt < now', READ),
   mutant('wallet expiry exclusive', 'wallet/session.ts', 'expiresAt <= now', 'expiresAt < now', WALLET),
   mutant(
     'answered twice',
     'verifications/answer-store.ts',
-    "        eq(verificationSessions.status, 'pending'),\n        gt(",
-    '        gt(',
+    "    eq(verificationSessions.status, 'pending'),\n    gt(",
+    '    gt(',
     WALLET,
     'flows/races',
+    CANCEL,
+  ),
+  // Cancelling.
+  mutant(
+    'a session can be cancelled at its deadline',
+    'verifications/answer-store.ts',
+    'return cancel(tx, { id, tenantId, at }).length > 0',
+    'return cancel(tx, { id, tenantId, at: at - 1 }).length > 0',
+    CANCEL,
+  ),
+  mutant(
+    'a cancellation owes no message',
+    'verifications/fail.ts',
+    'return await oweResult(',
+    'return undefined\n  await oweResult(',
+    CANCEL,
+  ),
+  mutant(
+    'a cancelled session keeps the key to its answer',
+    'verifications/answer-store.ts',
+    ".set({ status: 'failed', sealedResponseKey: null })",
+    ".set({ status: 'failed' })",
+    CANCEL,
+  ),
+  mutant(
+    'cancelling needs no scope to create',
+    'verifications/routes.ts',
+    "need: { scope: 'verifications:create', body: 'optional' }",
+    "need: { scope: 'verifications:read', body: 'optional' }",
+    CANCEL,
   ),
   mutant(
     'unknown fields accepted',
@@ -576,8 +608,8 @@ export const MUTANTS: Mutant[] = [
   ),
   mutant(
     'result without a message',
-    'wallet/respond.ts',
-    'if (secrets.webhook_url === undefined) return undefined',
+    'verifications/announce.ts',
+    'if (url === undefined) return undefined',
     'if (true) return undefined',
     'flows/answer-races',
   ),

@@ -168,7 +168,8 @@ export function checkStates(sqlite: Database): Checked {
   const violations = violationsOf(sqlite, {
     "a session's status, answer and result disagree": `SELECT ${short('s.id')} FROM verification_sessions AS s
        LEFT JOIN verification_results AS r ON r.verification_id = s.id AND r.tenant_id = s.tenant_id
-       WHERE (${isAnswered}) <> (responded_at IS NOT NULL) OR (${isAnswered}) <> (r.verification_id IS NOT NULL)`,
+       WHERE (responded_at IS NOT NULL AND NOT ${isAnswered}) OR (responded_at IS NULL AND status = 'completed')
+         OR (${isAnswered}) <> (r.verification_id IS NOT NULL)`,
     'answered before it was created, or past its deadline': `SELECT ${short('id')} FROM verification_sessions
        WHERE responded_at < created_at OR responded_at >= expires_at`,
     'an ended session still has the key to its answer': `SELECT ${short('id')} FROM verification_sessions

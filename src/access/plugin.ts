@@ -2,12 +2,14 @@
 // would have read the body of a stranger; see `need` below for where each step sits in the life of a request.
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
-import { readJson } from '../http/body.ts'
+import { readJson, readOptionalJson } from '../http/body.ts'
 import { ApiError, apiError } from '../http/errors.ts'
 import { traceOf } from '../http/plugin.ts'
 import { type Policy, rateLimitHeaders } from '../http/rate-limit.ts'
 import { authenticate } from './authenticate.ts'
 import type { Caller, Scope } from './scopes.ts'
+
+const BODIES = { json: readJson, optional: readOptionalJson }
 
 export type Need = {
   scope: Scope
@@ -15,7 +17,8 @@ export type Need = {
   budget?: 'create'
   /** Takes an Idempotency-Key. */
   idempotent?: true
-  body?: 'json'
+  /** `optional` reads no body as an empty object. */
+  body?: keyof typeof BODIES
 }
 
 /** A route without a key: limited by address and, where the id in the path is the capability, by session and address. */
@@ -78,7 +81,7 @@ export function accessPlugin(deps: Deps) {
       // Runs before the body is touched, but not for GET and HEAD.
       async parse({ request, set }: Context) {
         await admit({ request, set }, need)
-        return need.body === 'json' ? await readJson(request) : null
+        return need.body ? await BODIES[need.body](request) : null
       },
       // Runs for every method, before validation. Only what is named here is prepared: a hook that takes the whole context makes the
       // framework parse cookies, query and headers for every request.

@@ -5,7 +5,7 @@ import { listTenants } from '../tenants/store.ts'
 import { isoUtc } from '../time.ts'
 import { present } from '../verifications/present.ts'
 import type { Verification } from '../verifications/schema.ts'
-import { listAnsweredSince } from '../verifications/store.ts'
+import { listEndedSince } from '../verifications/store.ts'
 import { type SignedMessage, signedMessage } from '../webhooks/deliver.ts'
 import { callAt, type EgressAnswer } from '../webhooks/egress-client.ts'
 import type { Owner } from '../webhooks/store.ts'
@@ -37,9 +37,9 @@ export async function runListen(args: string[]): Promise<number> {
       print(
         `Forwarding results of ${tenantId} to ${url}. "vidimus webhook-secret show --tenant ${tenantId}" prints the secret that signs them (live results with --env live).`,
       )
-    await hear(deps, tenantId, stopping.signal, async (verification, owner) => {
+    await hear(deps, tenantId, stopping.signal, async (verification, owner, endedAt) => {
       const message = await messageOf(deps, owner, verification)
-      report(verification, await forward(deps, url, message), values.json)
+      report(verification, isoUtc(endedAt), await forward(deps, url, message), values.json)
     })
     return 0
   })
@@ -64,26 +64,26 @@ async function tenantToHear(deps: Deps, given: string | undefined): Promise<stri
   return only.id
 }
 
-/** Each result once, in the order of the answers. */
+/** Each result once, in the order of their ends. */
 async function hear(
   deps: Deps,
   tenantId: string,
   stopping: AbortSignal,
-  on: (verification: Verification, owner: Owner) => Promise<void>,
+  on: (verification: Verification, owner: Owner, endedAt: number) => Promise<void>,
 ): Promise<void> {
   const heard = new Set<string>()
   let since = deps.now()
   let changes: number | undefined
   while (!stopping.aborted) {
     const current = deps.foreignChanges()
-    const rows = current === changes ? [] : await listAnsweredSince(deps.db, tenantId, since, EVENTS_PER_LOOK_MAX)
+    const rows = current === changes ? [] : await listEndedSince(deps.db, tenantId, since, EVENTS_PER_LOOK_MAX)
     for (const row of rows.filter(({ verification }) => !heard.has(verification.id))) {
-      await on(await present(deps, row), row.verification)
+      await on(await present(deps, row), row.verification, row.result.createdAt)
     }
-    const last = rows.at(-1)?.verification.respondedAt ?? since
+    const last = rows.at(-1)?.result.createdAt ?? since
     // Those of the last millisecond are found again by the next look.
     if (last > since) heard.clear()
-    for (const { verification } of rows) if (verification.respondedAt === last) heard.add(verification.id)
+    for (const { verification, result } of rows) if (result.createdAt === last) heard.add(verification.id)
     since = last
     if (rows.length < EVENTS_PER_LOOK_MAX) changes = current
     await sleep(LOOK_EVERY_MS, undefined, { signal: stopping }).catch(() => undefined)
@@ -107,9 +107,8 @@ async function forward(deps: Deps, url: string, message: SignedMessage): Promise
   return answer
 }
 
-function report({ id, status, responded_at }: Verification, answer: EgressAnswer, json = false): void {
+function report({ id, status }: Verification, at: string, answer: EgressAnswer, json = false): void {
   const result = answer.ok ? String(answer.status) : answer.failure
-  const at = responded_at ?? isoUtc(0)
   if (json) print(JSON.stringify({ at, type: `verification.${status}`, verification: id, result }))
   else print(`${at}  verification.${status}  ${id}  -> ${result}${answer.ok ? '' : `: ${answer.detail}`}`)
 }

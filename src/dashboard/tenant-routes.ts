@@ -6,7 +6,9 @@ import { readDevices } from '../devices/read.ts'
 import { registerDevice } from '../devices/register.ts'
 import { revokeDevice } from '../devices/revoke.ts'
 import { Device, DeviceList, RegisterDevice } from '../devices/schema.ts'
+import { traceOf } from '../http/plugin.ts'
 import { errorResponses } from '../http/schema.ts'
+import { cancelVerification } from '../verifications/cancel.ts'
 import type { Creations } from '../verifications/create.ts'
 import { eraseVerification } from '../verifications/erase.ts'
 import { ErasureResult, Verification } from '../verifications/schema.ts'
@@ -84,6 +86,21 @@ export const tenantRoutes = (deps: Deps, creations: Creations) =>
         query: Environmental,
         body: Nothing,
         response: { 200: ErasureResult, ...CHANGED },
+      },
+    )
+    .post(
+      '/verifications/:id/cancel',
+      ({ visit, tenant, params, query, request }) =>
+        cancelVerification(deps, { tenantId: tenant.id, ...query }, params.id, {
+          actor: actorOf(visit.user),
+          requestId: traceOf(request).id,
+        }),
+      {
+        member: { who: 'anyone' },
+        params: TenantItemPath,
+        query: Environmental,
+        body: Nothing,
+        response: { 200: Verification, ...CHANGED, ...errorResponses(410) },
       },
     )
     .get('/keys', ({ tenant }) => readTenantKeys(deps, tenant.id), {

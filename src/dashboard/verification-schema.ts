@@ -80,6 +80,8 @@ export const Moment = Type.Union([
     credentials: Type.Array(CheckedCredential),
   }),
   Exactly({ at: Timestamp, event: Type.Literal('expired') }),
+  /** `actor`: as of `created`. */
+  Exactly({ at: Timestamp, event: Type.Literal('cancelled'), actor: Type.String() }),
   Exactly({ at: Timestamp, event: Type.Literal('redeemed') }),
   /** Somebody looked at what the holder presented. */
   Exactly({ at: Timestamp, event: Type.Literal('claims_read'), actor: Type.String() }),

@@ -44,17 +44,22 @@ export async function readDetail(deps: Deps, visit: Visit, place: Place, id: str
   const whole = await readWhole(deps, place, id)
   const { verification, query } = whole
   const events = await recordLook(deps, visit, place, verification)
-  const timeline = momentsOf(whole, await readActor(deps.db, whole.auditSeq), events)
+  const canceller = whole.cancelled && (await readActor(deps.db, whole.cancelled.auditSeq))
+  const timeline = momentsOf(whole, { creator: await readActor(deps.db, whole.auditSeq), canceller }, events)
   const deliveries = await readLoggedDeliveries(deps, place, id)
   return { verification, environment: place.environment, query: { ...query }, timeline, deliveries }
 }
 
-function momentsOf(whole: WholeVerification, creator: string, events: readonly RecordedEvent[]): Moment[] {
+type Actors = { creator: string; canceller: string | null }
+
+function momentsOf(whole: WholeVerification, { creator, canceller }: Actors, events: readonly RecordedEvent[]): Moment[] {
   const moments: { at: number; moment: Moment }[] = [
     { at: whole.createdAt, moment: { at: isoUtc(whole.createdAt), event: 'created', actor: creator } },
     ...events.map(each => ({ at: each.at, moment: momentOf(each) })),
   ]
-  const { redeemedAt, expiresAt } = whole
+  const { redeemedAt, expiresAt, cancelled } = whole
+  if (cancelled)
+    moments.push({ at: cancelled.at, moment: { at: isoUtc(cancelled.at), event: 'cancelled', actor: canceller ?? '' } })
   if (redeemedAt !== null) moments.push({ at: redeemedAt, moment: { at: isoUtc(redeemedAt), event: 'redeemed' } })
   if (whole.verification.status === 'expired')
     moments.push({ at: expiresAt, moment: { at: isoUtc(expiresAt), event: 'expired' } })

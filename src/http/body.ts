@@ -13,6 +13,14 @@ export async function readJson(request: Request): Promise<object> {
   return parseObject(await readBytes(request, JSON_BYTES_MAX), 'body')
 }
 
+/** An empty body counts as an object without members, whatever its type. */
+export async function readOptionalJson(request: Request): Promise<object> {
+  const bytes = await readBytes(request, JSON_BYTES_MAX)
+  if (bytes.length === 0) return {}
+  requireType(request, 'application/json')
+  return parseObject(bytes, 'body')
+}
+
 /** What every JSON text from outside must be, a body or a file: its next readers count on it. Its name begins each refusal. */
 export function parseObject(bytes: Uint8Array, name: string): object {
   const value = parseValue(bytes, name)

@@ -9,7 +9,7 @@ import { errorResponses } from './schema.ts'
 const API_VERSION = '0.1.0'
 
 /** What a route asks of its caller. Macros leave no trace in the route table: the access plugin puts it into the detail. */
-export type Access = { scope?: string; perSession?: string; exchange?: string; budget?: string; idempotent?: true }
+export type Access = { scope?: string; perSession?: string; exchange?: string; budget?: string; idempotent?: true; body?: string }
 
 declare module 'elysia/types' {
   interface DocumentDecoration {
@@ -193,7 +193,7 @@ function describeOperation({ params, query, body, response, detail = {} }: Route
     ...(parameters.length > 0 && { parameters }),
     // A route that reads its body itself describes it in its detail.
     ...(requestBody && { requestBody }),
-    ...(body && { requestBody: { required: true, content: contentOf(body, schemas) } }),
+    ...(body && { requestBody: { required: access?.body !== 'optional', content: contentOf(body, schemas) } }),
     responses: Object.fromEntries(
       answers.map(([status, schema]) => [status, describeAnswer(Number(status), schema, detail, schemas)]),
     ),
@@ -255,6 +255,7 @@ const OWN: Readonly<Record<string, readonly ErrorCode[]>> = {
   createVerification: ['unknown_template', 'invalid_webhook_url'],
   getVerification: ['session_not_found'],
   eraseVerification: ['session_not_found'],
+  cancelVerification: ['session_not_found', 'session_already_responded', 'session_expired'],
   redeemResponseCode: ['invalid_response_code'],
   revokeDevice: ['device_not_found'],
   enrollDevice: ['invalid_request', 'invalid_pairing_code'],

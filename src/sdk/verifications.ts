@@ -27,6 +27,13 @@ export type TillVerifications = {
    */
   wait(id: string, options?: CallOptions): Promise<Verification>
   /**
+   * Ends a session that no wallet has answered: it becomes `failed` with the error `cancelled`. A repeat gives the same answer, so it is repeated when
+   * an answer is lost.
+   *
+   * @throws {@link VidimusError} `session_already_responded` when an answer came first, `session_expired` when its time was over
+   */
+  cancel(id: string, options?: CallOptions): Promise<Verification>
+  /**
    * Exchanges the code of a redirect for the result, once. A code is spent by its first use, and a second gets the same `invalid_response_code` as a
    * forged one. So an attempt whose answer was lost is never repeated: its repeat would make an honest shopper look like a forger. Then this throws with
    * `maybeDone`, and nothing is proven: start a new session. Only a 429, which spends nothing, is tried again.
@@ -73,6 +80,8 @@ export function tillVerifications(transport: Transport, send: Send): TillVerific
       }
     },
     wait: async (id, options = {}) => await waitFor({ transport, get }, id, options),
+    cancel: async (id, options = {}) =>
+      await send({ ...options, method: 'POST', path: idPath(PATH, id, '/cancel'), isRepeatable: true }),
     redeem: async (id, responseCode, options = {}) =>
       await send({ ...options, method: 'POST', path: idPath(PATH, id, '/redeem'), body: { response_code: responseCode } }),
   }

@@ -1,6 +1,9 @@
+import type { Db } from '#db'
 import type { Deps } from '../deps.ts'
 import { readEndpoint } from '../tenants/webhook-endpoint.ts'
-import { openSecrets } from './present.ts'
+import { enqueueDelivery } from '../webhooks/enqueue.ts'
+import type { DueLane } from '../webhooks/lanes.ts'
+import { openSecrets, type SessionSecrets } from './present.ts'
 import type { Verification } from './schema.ts'
 import { findOfTenant, type VerificationRow } from './store.ts'
 import { presentOrTell } from './unreadable.ts'
@@ -30,3 +33,30 @@ export async function readReceiver(
 /** The endpoint is looked up for each attempt: one that was mended gets what the wrong one missed. */
 const receiverOf = async (deps: Pick<Deps, 'db' | 'sealer'>, row: VerificationRow): Promise<string | undefined> =>
   openSecrets(deps, row).webhook_url ?? (await readEndpoint(deps, deps.db, row))
+
+export type Ended = { status: 'completed' | 'failed'; error?: Verification['error'] }
+
+/** Queues the webhook inside the transaction that ends a session; nothing when it has no receiver. */
+export async function oweResult(
+  deps: Pick<Deps, 'random' | 'sealer' | 'config'>,
+  tx: Db,
+  { id: verificationId, tenantId, environment }: Pick<VerificationRow, 'id' | 'tenantId' | 'environment'>,
+  { webhook_url: url }: SessionSecrets,
+  { status, at, requestId }: Pick<Ended, 'status'> & { at: number; requestId: string | null },
+): Promise<DueLane | undefined> {
+  const type = `verification.${status}` as const
+  return await enqueueDelivery(deps, tx, { tenantId, environment, verificationId, type, url, at, requestId })
+}
+
+/** After the commit that ended a session: wakes its followers and the outbox, and counts it. */
+export function announceEnd(
+  { changes, outbox, metrics }: Pick<Deps, 'changes' | 'outbox' | 'metrics'>,
+  { id, environment }: Pick<VerificationRow, 'id' | 'environment'>,
+  { status, error }: Ended,
+  owed: DueLane | undefined,
+): void {
+  changes.announce(id)
+  if (owed) outbox.owed(owed)
+  metrics.count('vidimus_verifications_total', { event: status, environment })
+  if (error) metrics.count('vidimus_verification_failures_total', { code: error.code, environment })
+}

@@ -27,6 +27,15 @@ export async function keepResponseKey(tx: Db, { id, tenantId }: SessionKey, seal
   return row?.sealed_response_key ?? null
 }
 
+/** What answers, cancellations and the deadline race for. */
+const isOpen = () =>
+  and(
+    eq(verificationSessions.id, column('id')),
+    eq(verificationSessions.tenantId, column('tenantId')),
+    eq(verificationSessions.status, 'pending'),
+    gt(verificationSessions.expiresAt, column('at')),
+  )
+
 type Closing = SessionKey & {
   at: number
   status: 'completed' | 'failed'
@@ -44,14 +53,7 @@ const close = hot(db =>
       responseCodeExpiresAt: sql`${column('responseCodeExpiresAt')}`,
       sealedResponseKey: null,
     })
-    .where(
-      and(
-        eq(verificationSessions.id, column('id')),
-        eq(verificationSessions.tenantId, column('tenantId')),
-        eq(verificationSessions.status, 'pending'),
-        gt(verificationSessions.expiresAt, column('at')),
-      ),
-    )
+    .where(isOpen())
     .returning({ id: verificationSessions.id }),
 )
 
@@ -60,6 +62,19 @@ export async function closeSession(tx: Db, { responseCodeHash, responseCodeExpir
   const code = { responseCodeHash: responseCodeHash ?? null, responseCodeExpiresAt: responseCodeExpiresAt ?? null }
   const rows = close(tx, { ...closing, ...code })
   return rows.length > 0
+}
+
+const cancel = hot(db =>
+  db
+    .update(verificationSessions)
+    .set({ status: 'failed', sealedResponseKey: null })
+    .where(isOpen())
+    .returning({ id: verificationSessions.id }),
+)
+
+/** True for the one cancellation of a session that is pending and within its time. `responded_at` stays empty: no wallet has answered. */
+export async function cancelSession(tx: Db, { id, tenantId }: SessionKey, at: number): Promise<boolean> {
+  return cancel(tx, { id, tenantId, at }).length > 0
 }
 
 const insert = hot(db =>

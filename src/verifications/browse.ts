@@ -3,6 +3,7 @@ import type { Deps } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import { statusAt } from './expire.ts'
+import { CANCELLED } from './fail.ts'
 import { openSecrets, queryOf } from './present.ts'
 import type { Status, Verification } from './schema.ts'
 import { findVerification, listOutlines, type Owner } from './store.ts'
@@ -43,6 +44,8 @@ export type WholeVerification = {
   createdAt: number
   expiresAt: number
   redeemedAt: number | null
+  /** When it was cancelled, and its record of that on the audit chain. */
+  cancelled: { at: number; auditSeq: number } | null
 }
 
 export async function readWhole(deps: Deps, owner: Owner, id: string): Promise<WholeVerification> {
@@ -51,5 +54,9 @@ export async function readWhole(deps: Deps, owner: Owner, id: string): Promise<W
   const { auditSeq, createdAt, expiresAt, redeemedAt } = found.verification
   const verification = await presentOrTell(deps, found)
   const query = await queryOf(deps.db, found.verification, openSecrets(deps, found.verification))
-  return { verification, query, auditSeq, createdAt, expiresAt, redeemedAt }
+  const cancelled =
+    found.result && verification.error?.code === CANCELLED.code
+      ? { at: found.result.createdAt, auditSeq: found.result.auditSeq }
+      : null
+  return { verification, query, auditSeq, createdAt, expiresAt, redeemedAt, cancelled }
 }

@@ -99,6 +99,7 @@ const REASONS: Readonly<Record<string, HostedVerification['reason']>> = {
   wallet_declined: 'declined',
   wallet_error: 'wallet_error',
   presentation_malformed: 'wallet_error',
+  cancelled: 'cancelled',
 }
 
 /** That a document is revoked or an age not reached is for the merchant to say, not for whoever has the link. */

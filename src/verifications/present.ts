@@ -2,6 +2,7 @@ import type { Db } from '#db'
 import type { Deps } from '../deps.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import { byReferenceUri, byValueUri, requestUri } from '../openid4vp/request-object.ts'
+import { SALT_BYTES } from '../seal.ts'
 import { type Question, questionOfVersion, withPurpose } from '../templates/resolve.ts'
 import { isoUtc } from '../time.ts'
 import { statusAt } from './expire.ts'
@@ -98,3 +99,14 @@ export const resultPlace = ({ verificationId, tenantId, salt }: Pick<ResultRow, 
 })
 
 const openResult = ({ sealer }: PresentDeps, row: ResultRow): Result => JSON.parse(sealer.open(resultPlace(row), row.sealed))
+
+export function sealResult(
+  { random, sealer }: Pick<Deps, 'random' | 'sealer'>,
+  { id: verificationId, tenantId }: Pick<VerificationRow, 'id' | 'tenantId'>,
+  result: Result,
+  at: number,
+): Omit<ResultRow, 'auditSeq'> {
+  const salt = Buffer.from(random(SALT_BYTES))
+  const sealed = sealer.seal(resultPlace({ verificationId, tenantId, salt }), JSON.stringify(result))
+  return { verificationId, tenantId, salt, sealed, createdAt: at }
+}

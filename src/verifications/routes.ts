@@ -1,13 +1,16 @@
 import { Elysia } from 'elysia'
 import { accessPlugin } from '../access/plugin.ts'
 import type { Deps } from '../deps.ts'
+import { traceOf } from '../http/plugin.ts'
 import { errorResponses } from '../http/schema.ts'
 import { addDailyBudget } from '../usage/quota.ts'
+import { cancelVerification } from './cancel.ts'
 import { type Creations, createVerification } from './create.ts'
 import { eraseVerification } from './erase.ts'
 import { readList, readOne, readStatus } from './read.ts'
 import { redeemResponseCode } from './redeem.ts'
 import {
+  CancelVerification,
   CreateVerification,
   ErasureResult,
   ListQuery,
@@ -70,6 +73,23 @@ export const verificationRoutes = (deps: Deps, creations: Creations) =>
         description: 'Deletes the session, its result and its webhook delivery log. It cannot be undone.',
       },
     })
+    .post(
+      '/verifications/:id/cancel',
+      ({ caller, params, request }) =>
+        cancelVerification(deps, caller, params.id, { actor: caller.name, requestId: traceOf(request).id }),
+      {
+        need: { scope: 'verifications:create', body: 'optional' },
+        params: VerificationId,
+        body: CancelVerification,
+        response: { 200: Verification, ...errorResponses(400, 401, 403, 404, 409, 410, 413, 429, 500) },
+        detail: {
+          operationId: 'cancelVerification',
+          summary: 'Cancel a pending session',
+          description:
+            'It becomes failed with the error `cancelled`. Cancelling it again changes nothing and gives the same answer.',
+        },
+      },
+    )
     .post(
       '/verifications/:id/redeem',
       ({ caller, params, body }) => redeemResponseCode(deps, caller, params.id, body.response_code),

@@ -175,7 +175,14 @@ export const HostedVerification = Type.Object(
     shares: Type.Array(Share),
     wallet_uri: Type.Optional(Type.String()),
     fetched: Type.Optional(Type.Boolean({ description: 'A wallet has the request.' })),
-    reason: Type.Optional(Type.Union([Type.Literal('declined'), Type.Literal('wallet_error'), Type.Literal('not_accepted')])),
+    reason: Type.Optional(
+      Type.Union([
+        Type.Literal('declined'),
+        Type.Literal('wallet_error'),
+        Type.Literal('not_accepted'),
+        Type.Literal('cancelled'),
+      ]),
+    ),
     return_url: Type.Optional(Type.String()),
     created_at: Timestamp,
     expires_at: Timestamp,
@@ -205,6 +212,11 @@ export type ErasureResult = typeof ErasureResult.static
 export const RedeemResponseCode = Type.Object(
   { response_code: Text({ minLength: 16, maxLength: 512, description: 'From the fragment of the redirect.' }) },
   { additionalProperties: false, $id: 'RedeemResponseCode' },
+)
+
+export const CancelVerification = Type.Object(
+  {},
+  { additionalProperties: false, $id: 'CancelVerification', description: 'Nothing: the body may be left out.' },
 )
 
 export const VerificationId = Type.Object({ id: Type.String({ minLength: 1 }) })

@@ -229,25 +229,26 @@ export async function listKeys(
   return await db.select({ id, tenantId, environment }).from(verificationSessions).where(gt(id, afterId)).orderBy(id).limit(limit)
 }
 
-/** A tenant's sessions that a wallet has answered at or after a time, in that order. */
-export async function listAnsweredSince(
+/** A tenant's sessions that completed or failed at or after a time, in that order. */
+export async function listEndedSince(
   db: Db,
   tenantId: string,
   since: number,
   limit: number,
-): Promise<VerificationWithResult[]> {
-  const { createdAt, respondedAt } = verificationSessions
-  return await withResult(db)
+): Promise<(VerificationWithResult & { result: ResultRow })[]> {
+  const { createdAt: endedAt } = verificationResults
+  const rows = await withResult(db)
     .where(
       and(
         eq(verificationSessions.tenantId, tenantId),
         inArray(verificationSessions.environment, ['test', 'live']),
-        gte(createdAt, since - LIFETIME_MAX_MS),
-        gte(respondedAt, since),
+        gte(verificationSessions.createdAt, since - LIFETIME_MAX_MS),
+        gte(endedAt, since),
       ),
     )
-    .orderBy(respondedAt, verificationSessions.id)
+    .orderBy(endedAt, verificationSessions.id)
     .limit(limit)
+  return rows.flatMap(({ verification, result }) => (result ? [{ verification, result }] : []))
 }
 
 /** Deletes a session with its result and its timeline; its deliveries must be gone before. Counts the rows of the two tables. */

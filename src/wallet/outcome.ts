@@ -1,10 +1,6 @@
-import type { Deps } from '../deps.ts'
 import type { Failure, RecordedFinding } from '../openid4vp/finding.ts'
 import type { JudgedCredential, Verdict } from '../openid4vp/verify.ts'
-import { SALT_BYTES } from '../seal.ts'
-import { resultPlace } from '../verifications/present.ts'
 import type { CredentialResult, Verification } from '../verifications/schema.ts'
-import type { ResultRow, VerificationRow } from '../verifications/store.ts'
 
 export type Outcome = {
   status: 'completed' | 'failed'
@@ -55,15 +51,3 @@ const credentialResult = (credential: JudgedCredential): CredentialResult => ({
     .filter(({ status }) => status !== 'pass')
     .map(({ check, status, detail }) => ({ check, status, ...(detail !== undefined && { detail }) })),
 })
-
-export function sealResult(
-  { random, sealer }: Pick<Deps, 'random' | 'sealer'>,
-  session: VerificationRow,
-  result: Outcome['result'],
-  at: number,
-): Omit<ResultRow, 'auditSeq'> {
-  const { id: verificationId, tenantId } = session
-  const salt = Buffer.from(random(SALT_BYTES))
-  const sealed = sealer.seal(resultPlace({ verificationId, tenantId, salt }), JSON.stringify(result))
-  return { verificationId, tenantId, salt, sealed, createdAt: at }
-}

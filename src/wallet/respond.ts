@@ -7,12 +7,13 @@ import { byValueClientId, responseUri } from '../openid4vp/request-object.ts'
 import { readResponse, UnreadableResponse, type WalletResponse } from '../openid4vp/response.ts'
 import { verifyPresentations } from '../openid4vp/verify.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
+import { announceEnd, oweResult } from '../verifications/announce.ts'
 import { closeSession, insertResult } from '../verifications/answer-store.ts'
 import { storable } from '../verifications/portraits.ts'
+import { sealResult } from '../verifications/present.ts'
 import { newResponseCode, storedResponseCode } from '../verifications/response-code.ts'
 import { findSession, type VerificationRow } from '../verifications/store.ts'
-import { enqueueDelivery } from '../webhooks/enqueue.ts'
-import { type Outcome, outcomeOf, refusedByWallet, sealResult } from './outcome.ts'
+import { type Outcome, outcomeOf, refusedByWallet } from './outcome.ts'
 import { openResponseKey, type ResponseKeyPair } from './response-key.ts'
 import { type Asked, askedOf, openSession, refuseClosed } from './session.ts'
 import { recordEvent } from './timeline.ts'
@@ -127,18 +128,10 @@ async function record(
       error: outcome.result.error?.code,
       findings: outcome.findings,
     })
-    const type = `verification.${outcome.status}` as const
-    const { environment } = session
-    const owed = { tenantId, environment, verificationId: id, type, url: secrets.webhook_url, at, requestId }
-    return await enqueueDelivery(deps, tx, owed)
+    return await oweResult(deps, tx, session, secrets, { status: outcome.status, at, requestId })
   })
   if (stored !== outcome.result) deps.portraits.keep(id, outcome.result)
-  deps.changes.announce(id)
-  if (owed) deps.outbox.owed(owed)
-  const { environment } = session
-  deps.metrics.count('vidimus_verifications_total', { event: outcome.status, environment })
-  const { error } = outcome.result
-  if (error) deps.metrics.count('vidimus_verification_failures_total', { code: error.code, environment })
+  announceEnd(deps, session, { status: outcome.status, error: outcome.result.error }, owed)
   return code
 }
 

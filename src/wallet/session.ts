@@ -18,6 +18,7 @@ export async function openSession({ db, now }: Pick<Deps, 'db' | 'now'>, id: str
 /** Answered comes before expired: a second answer is told what happened to the first. */
 export function refuseClosed({ respondedAt, status, expiresAt }: VerificationRow, now: number): void {
   if (respondedAt !== null) throw apiError('session_already_responded')
+  if (status === 'failed') throw apiError('session_expired', { message: 'This session was cancelled; start a new one.' })
   if (status !== 'pending' || expiresAt <= now) throw apiError('session_expired')
 }
 

@@ -13,7 +13,8 @@ export type Owed = Owner & {
   /** The session's own; without one it is the tenant's endpoint that is told. */
   url: string | undefined
   at: number
-  requestId: string
+  /** Null when no request made it due. */
+  requestId: string | null
 }
 
 /** Inside the transaction of the result: there is no result without the message that is owed for it, if anybody is to be told. The outbox is told after the commit. */

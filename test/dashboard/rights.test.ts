@@ -94,7 +94,7 @@ test('there are as many routes as this file knows of', () => {
       .filter(name => OWNERS.includes(name))
       .toSorted(),
   ).toEqual(OWNERS.toSorted())
-  expect(routes.filter(({ path }) => path.includes(':tenant')).length).toBe(28)
+  expect(routes.filter(({ path }) => path.includes(':tenant')).length).toBe(29)
 })
 
 test('without a session every route but the entrance answers 401, and so with a cookie that is none', async () => {
@@ -126,7 +126,7 @@ test('a member gets 403 on every route that is for owners', async () => {
 
 test('under one’s own tenant another’s things are not there, and neither are those of the other environment', async () => {
   const items = routes.filter(({ path }) => /:tenant\/.*:(id|key)/.test(path) && !path.includes('/templates/'))
-  expect(items.length).toBe(7)
+  expect(items.length).toBe(8)
   for (const route of items) {
     expect([nameOf(route), (await ask(bob, route, bakery.id)).status]).toEqual([nameOf(route), 404])
     if (!route.path.includes('/keys/'))

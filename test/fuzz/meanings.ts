@@ -112,6 +112,8 @@ const MEANINGS: Record<string, Partial<Meaning>> = {
   'POST /dashboard/api/tenants/{tenant}/templates/check': { body: fc.record({ query: dcqlQuery }) },
   'GET /dashboard/api/tenants/{tenant}/verifications/{id}': { query: inEnvironment },
   'DELETE /dashboard/api/tenants/{tenant}/verifications/{id}': { query: inEnvironment, ...nothing },
+  'POST /v1/verifications/{id}/cancel': nothing,
+  'POST /dashboard/api/tenants/{tenant}/verifications/{id}/cancel': { query: inEnvironment, ...nothing },
   'POST /dashboard/api/tenants/{tenant}/devices': till,
   'DELETE /dashboard/api/tenants/{tenant}/devices/{id}': { query: inEnvironment, ...nothing },
   'GET /dashboard/api/tenants/{tenant}/deliveries/{id}': { query: inEnvironment },

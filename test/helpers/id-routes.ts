@@ -6,6 +6,7 @@ export const RESPONSE_CODE = 'x'.repeat(43)
 export const ID_ROUTES: readonly IdRoute[] = [
   { of: 'session', method: 'GET', path: '/v1/verifications/ID' },
   { of: 'session', method: 'DELETE', path: '/v1/verifications/ID' },
+  { of: 'session', method: 'POST', path: '/v1/verifications/ID/cancel' },
   { of: 'session', method: 'POST', path: '/v1/verifications/ID/redeem', body: { response_code: RESPONSE_CODE } },
   { of: 'device', method: 'DELETE', path: '/v1/devices/ID' },
 ]

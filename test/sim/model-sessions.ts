@@ -189,8 +189,29 @@ export function redeem(model: Model, caller: Caller, session: Session, code: str
 /** For a wallet the id is all it takes. An answer is mentioned before a deadline. */
 export function openToWallet(model: Model, session: Session): void {
   if (session.isErased) throw new Refusal('session_not_found')
-  if (session.outcome) throw new Refusal('session_already_responded')
+  if (session.respondedAt !== undefined) throw new Refusal('session_already_responded')
+  if (session.outcome || session.expiresAt <= model.now) throw new Refusal('session_expired')
+}
+
+/** Before an answer and within its time. A repeat finds it cancelled and changes nothing. */
+export function cancel(model: Model, caller: Caller, session: Session): Record<string, unknown> {
+  admit(model, caller, 'verifications:create')
+  if (!visibleTo(model, caller).includes(session)) throw new Refusal('session_not_found')
+  if (session.respondedAt !== undefined) throw new Refusal('session_already_responded')
+  if (session.outcome) return viewOf(model, session)
   if (session.expiresAt <= model.now) throw new Refusal('session_expired')
+  session.outcome = 'failed'
+  session.result = { error: { code: 'cancelled', message: isText } }
+  end(model, session, Math.max(model.now, session.createdAt))
+  return viewOf(model, session)
+}
+
+const isText = (value: unknown) => typeof value === 'string' && value.length > 0
+
+/** The message that is owed, and the record. */
+function end(model: Model, session: Session, at: number): void {
+  if (session.receiver) session.delivery = { id: '', status: 'pending', attempts: 0, logged: 0, dueAt: at }
+  model.audited++
 }
 
 export function answerGarbage(model: Model, session: Session): never {
@@ -206,8 +227,7 @@ export function answer(model: Model, session: Session, { outcome }: Verdict): vo
   session.outcome = outcome
   session.respondedAt = at
   if (session.redirectUrl !== undefined) session.code = { secret: '', expiresAt: at + RESPONSE_CODE_MS, isSpent: false }
-  if (session.receiver) session.delivery = { id: '', status: 'pending', attempts: 0, logged: 0, dueAt: at }
-  model.audited++
+  end(model, session, at)
 }
 
 /** What becomes of the answer of a sandbox persona. */

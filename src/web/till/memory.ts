@@ -26,6 +26,10 @@ export type Check = {
   id?: string
   /** The verdict was shown long enough, and nobody has said that it was seen. */
   isPutAway?: true
+  /** The service is being asked to cancel it. */
+  isStopping?: true
+  /** The answer was faster than that. */
+  isAnsweredFirst?: true
 }
 
 export type Kept = {

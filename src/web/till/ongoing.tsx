@@ -7,6 +7,7 @@ import { endCheck } from './check.ts'
 import { report } from './connection.ts'
 import type { Check } from './memory.ts'
 import { useLeftMs } from './remaining.tsx'
+import { Stopping } from './stopping.tsx'
 import type { TillTemplate } from './use-verdict.ts'
 import { TimeUp, VerdictOf } from './verdict.tsx'
 import { Waiting } from './waiting.tsx'
@@ -25,6 +26,7 @@ export function Ongoing({ check, title, template }: Props): ComponentChildren {
     // Erased by the merchant: there is nothing more to learn.
     if (known === 'gone') endCheck(check)
   }, [known])
+  if (check.isStopping) return <Stopping check={check} title={title} />
   if (typeof known === 'string') return <Waiting check={check} title={title} line={words.starting} />
   switch (known.status) {
     case 'pending':

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
 import { Button } from '../shared/button.tsx'
 import { Dialog } from '../shared/dialog.tsx'
-import { endCheck } from './check.ts'
+import { changeCheck, endCheck } from './check.ts'
 import type { Check } from './memory.ts'
 import { useKeys } from './use-keys.ts'
 import { useTillWords } from './words.ts'
 
-/** Ends a check before it has ended. Once somebody was asked, never by one tap: the customer may be answering, and the result would be lost. */
+/** Stops a check. Once somebody was asked, never by one tap: the customer may be answering right now. */
 export function Stop({ check, isAsked }: { check: Check; isAsked: boolean }) {
   const words = useTillWords()
   const [isOpen, setIsOpen] = useState(false)
@@ -24,7 +24,7 @@ export function Stop({ check, isAsked }: { check: Check; isAsked: boolean }) {
             <Button kind="primary" large wide onClick={() => setIsOpen(false)}>
               {words.keepWaiting}
             </Button>
-            <Button kind="danger" large wide onClick={() => endCheck(check)}>
+            <Button kind="danger" large wide onClick={() => changeCheck(check, { isStopping: true })}>
               {words.stop}
             </Button>
           </div>

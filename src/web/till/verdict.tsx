@@ -133,6 +133,7 @@ function End({ check, tone, seal, word, sentence, sound, mayRepeat, more, childr
         <div class="stack tight">
           <h1>{word}</h1>
           <p class="sentence">{sentence}</p>
+          {check.isAnsweredFirst && <p class="advice">{words.answeredFirst}</p>}
           {more}
         </div>
       </div>

@@ -4,6 +4,7 @@ import { expectOk, foretell, isGranted, same } from '../expect.ts'
 import { RECEIVERS } from '../model.ts'
 import {
   type Creation,
+  cancel,
   create,
   erase,
   KNOWN_TEMPLATES,
@@ -196,6 +197,22 @@ export const eraseOne = command<{ caller: CallerArgs; session: number }>({
     if (!isGranted(answer, expected)) return
     expectOk(answer, 200, { id: session.id, deleted: expected.ok, erased_at: new Date(model.now).toISOString() })
     told({ fact: 'erased', id: session.id })
+  },
+})
+
+export const cancelOne = command<{ caller: CallerArgs; session: number }>({
+  weight: 3,
+  args: fc.record({ caller: anyone, session: some }),
+  can: ({ sessions }) => sessions.length > 0,
+  async run(simulation, args) {
+    const { model, told } = simulation
+    const caller = callerOf(model, args.caller)
+    const session = sessionOf(model, args.session)!
+    const expected = foretell(() => cancel(model, caller, session))
+    const answer = await call(simulation, caller, 'POST', `/v1/verifications/${session.id}/cancel`)
+    if (!isGranted(answer, expected)) return
+    expectOk(answer, 200, expected.ok)
+    told({ fact: 'ended', id: session.id, status: 'failed', webhook: session.receiver !== undefined })
   },
 })
 

@@ -68,6 +68,8 @@ function useTold(moment: Moment | Attempt): Told {
       }
     case 'expired':
       return { sentence: words.expired, tone: 'wait' }
+    case 'cancelled':
+      return { sentence: words.cancelled(actorName(moment.actor)), tone: 'no' }
     case 'redeemed':
       return { sentence: words.redeemed, tone: 'neutral' }
     case 'claims_read':

@@ -57,6 +57,7 @@ export function VerificationDetailPanel({ id, templates, backTo, onSeen, onErase
             <CredentialCards credentials={detail.verification.credentials ?? []} />
             <Timeline moments={detail.timeline} deliveries={detail.deliveries} />
             <About detail={detail} title={title(detail.verification.template)} />
+            {isPending && <Stop id={id} onStopped={data.reload} />}
             <Erase id={id} onErased={onErased} />
           </>
         )}
@@ -116,6 +117,36 @@ function About({ detail: { verification, query }, title }: { detail: Verificatio
       />
       <Json title={words.query} value={query} />
     </section>
+  )
+}
+
+function Stop({ id, onStopped }: { id: string; onStopped: () => void }) {
+  const words = useDashboardWords().verification
+  const { call } = useSession()
+  const { environment, inTenant } = usePlace()
+  const [isAsking, setIsAsking] = useState(false)
+  return (
+    <div class="row">
+      <Button onClick={() => setIsAsking(true)}>
+        <Icon name="cross" />
+        {words.stop}
+      </Button>
+      {isAsking && (
+        <Confirm
+          title={words.stopTitle}
+          verb={words.stop}
+          onClose={() => setIsAsking(false)}
+          onConfirm={async () => {
+            const path = inTenant(`verifications/${encodeURIComponent(id)}/cancel?environment=${environment}`)
+            await call(path, { method: 'POST' })
+            setIsAsking(false)
+            onStopped()
+          }}
+        >
+          {words.stopMore}
+        </Confirm>
+      )}
+    </div>
   )
 }
 

@@ -89,6 +89,11 @@ export const outcomes: typeof en.outcomes = {
     meaning: 'Der Ausweis ist in Ordnung, erfüllt aber nicht die Regeln dieser Vorlage.',
     remedy: 'Es gilt als Nein.',
   },
+  cancelled: {
+    sentence: 'Diese Prüfung wurde beendet.',
+    meaning: 'Ihr Geschäft, eine Kasse oder jemand in diesem Dashboard hat sie beendet, bevor eine Wallet geantwortet hat.',
+    remedy: 'Beginnen Sie eine neue, wenn Sie sie noch brauchen.',
+  },
   expired: {
     sentence: 'Die Zeit ist um. Fangen Sie neu an.',
     meaning: 'Niemand hat geantwortet, bevor die Sitzung endete.',
@@ -184,6 +189,7 @@ export const hosted: typeof en.hosted = {
     declined: 'In Ihrer Wallet wurde abgelehnt. Es wurde nichts weitergegeben.',
     wallet_error: 'Ihre Wallet konnte nicht antworten. Es wurde nichts weitergegeben.',
     not_accepted: 'Ihre Wallet hat geantwortet, aber die Antwort konnte nicht anerkannt werden.',
+    cancelled: 'Die Anfrage wurde zurückgezogen. Es wurde nichts weitergegeben.',
   },
   failedMore: who => `${who} kann Ihnen mehr sagen und mit Ihnen neu anfangen.`,
   expired: 'Die Zeit ist um.',
@@ -420,6 +426,9 @@ export const dashboard: typeof en.dashboard = {
     qrLabel: 'QR-Code, der diese Prüfung in einer Wallet öffnet',
     sandbox: 'Mit der Sandbox-Wallet antworten',
     hosted: 'Kundenseite öffnen',
+    stop: 'Prüfung beenden',
+    stopTitle: 'Diese Prüfung beenden?',
+    stopMore: 'Keine Wallet kann sie mehr beantworten, und Ihr Geschäft bekommt das Ergebnis „cancelled“.',
     following: 'Diese Seite folgt von selbst.',
     claims: 'Was bewiesen wurde',
     ageOver: years => `${years} Jahre oder älter`,
@@ -447,6 +456,7 @@ export const dashboard: typeof en.dashboard = {
       response_completed: 'Die Wallet hat geantwortet, und alles stimmt',
       response_failed: 'Die Wallet hat geantwortet, und etwas stimmt nicht',
       expired: 'Die Zeit war um',
+      cancelled: actor => `Beendet von ${actor}`,
       redeemed: 'Ihr Geschäft hat das Ergebnis abgeholt',
       webhook: attempt => `Webhook, Versuch ${attempt}`,
       claims_read: actor => `${actor} hat das Gezeigte angesehen`,
@@ -1003,7 +1013,10 @@ export const till: typeof en.till = {
   loading: 'Die Antwort ist da und wird geholt.',
   stop: 'Prüfung beenden',
   stopTitle: 'Diese Prüfung beenden?',
-  stopWhy: 'Vielleicht wird gerade geantwortet. Was danach kommt, erscheint hier nicht mehr.',
+  stopWhy: 'Vielleicht wird gerade geantwortet. Kommt die Antwort zuerst, sehen Sie sie.',
+  stopping: 'Prüfung wird beendet',
+  leave: 'Nicht darauf warten',
+  answeredFirst: 'Die Antwort kam, bevor die Prüfung beendet war.',
   keepWaiting: 'Weiter warten',
 
   yes: 'Ja',
@@ -1034,6 +1047,7 @@ export const till: typeof en.till = {
     status_unknown: 'Fangen Sie gleich neu an, oder verlangen Sie einen anderen Ausweis.',
     query_not_satisfied: 'Verlangen Sie einen anderen Ausweis.',
     claim_not_satisfied: 'Nicht verkaufen, außer ein anderer Ausweis beweist es.',
+    cancelled: 'Fangen Sie neu an.',
     expired: 'Fangen Sie neu an.',
   },
 }
@@ -1071,6 +1085,7 @@ export const sandbox: typeof en.sandbox = {
     declined: 'Sie haben nicht geteilt.',
     wallet_error: 'Der Dienst konnte es nicht lesen.',
     not_accepted: 'Geteilt und abgelehnt.',
+    cancelled: 'Die Anfrage wurde zurückgezogen.',
     untaken: 'Der Dienst hat es nicht angenommen.',
   },
   endsMore: {
@@ -1078,12 +1093,13 @@ export const sandbox: typeof en.sandbox = {
     declined: 'Der Dienst weiß, dass Sie abgelehnt haben, und sonst nichts.',
     wallet_error: 'Was gesendet wurde, ist kein wohlgeformter Nachweis.',
     not_accepted: 'Warum, sagt der Dienst nur dem Händler: Sehen Sie an der Kasse oder im Dashboard nach.',
+    cancelled: 'Wer gefragt hat, hat sie beendet. Es wurde nichts angenommen.',
   },
   untaken: status =>
     status === 409
       ? 'Diese Anfrage hat schon jemand beantwortet.'
       : status === 410
-        ? 'Die Zeit für diese Anfrage ist um.'
+        ? 'Die Zeit für diese Anfrage ist um, oder sie wurde zurückgezogen.'
         : `Er hat mit HTTP ${status} geantwortet; der Grund steht neben dem Telefon.`,
   goOn: 'Weiter',
   toDocuments: 'Zurück zu den Nachweisen',

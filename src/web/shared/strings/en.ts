@@ -94,6 +94,11 @@ export const outcomes: Record<OutcomeCode, OutcomeWords> = {
     meaning: 'The document is good, but what it says does not meet the rules of this template.',
     remedy: 'Treat it as a no.',
   },
+  cancelled: {
+    sentence: 'This check was stopped.',
+    meaning: 'Your shop, a till or somebody on this dashboard cancelled it before a wallet answered.',
+    remedy: 'Start a new one if you still need it.',
+  },
   expired: {
     sentence: 'Time is up. Start again.',
     meaning: 'Nobody answered before the session ended.',
@@ -193,6 +198,7 @@ export const hosted = {
     declined: 'Your wallet was asked not to share. Nothing was passed on.',
     wallet_error: 'Your wallet could not answer. Nothing was passed on.',
     not_accepted: 'Your wallet answered, but the answer could not be accepted.',
+    cancelled: 'The request was withdrawn. Nothing was passed on.',
   },
   failedMore: (who: string) => `${who} can tell you more, and start again with you.`,
   expired: 'Time is up.',
@@ -253,7 +259,10 @@ export const till = {
   loading: 'The answer is there. Fetching it.',
   stop: 'Stop this check',
   stopTitle: 'Stop this check?',
-  stopWhy: 'The customer may be answering right now. What comes after this is not shown here.',
+  stopWhy: 'The customer may be answering right now. If the answer comes first, you see it.',
+  stopping: 'Stopping this check',
+  leave: 'Do not wait for that',
+  answeredFirst: 'The answer came before this check could be stopped.',
   keepWaiting: 'Keep waiting',
 
   yes: 'Yes',
@@ -285,6 +294,7 @@ export const till = {
     status_unknown: 'Start again in a moment, or ask for another document.',
     query_not_satisfied: 'Ask for another document.',
     claim_not_satisfied: 'Do not sell, unless another document proves it.',
+    cancelled: 'Start again.',
     expired: 'Start again.',
   } satisfies Record<OutcomeCode, string> as Record<string, string>,
 }
@@ -513,6 +523,9 @@ export const dashboard = {
     sandbox: 'Answer with the sandbox wallet',
     hosted: 'Open the customer’s page',
     following: 'This page follows by itself.',
+    stop: 'Stop this verification',
+    stopTitle: 'Stop this verification?',
+    stopMore: 'No wallet can answer it any more, and your shop gets the result “cancelled”.',
     claims: 'What was proven',
     ageOver: (years: string) => `${years} or over`,
     claimNames: { driving_privileges: 'May drive' } as Record<string, string>,
@@ -539,6 +552,7 @@ export const dashboard = {
       response_completed: 'The wallet answered, and everything holds',
       response_failed: 'The wallet answered, and something does not hold',
       expired: 'Time ran out',
+      cancelled: (actor: string) => `Stopped by ${actor}`,
       redeemed: 'Your shop collected the result',
       webhook: (attempt: number) => `Webhook, attempt ${attempt}`,
       claims_read: (actor: string) => `${actor} looked at what was shown`,
@@ -1069,6 +1083,7 @@ export const sandbox = {
     declined: 'You did not share.',
     wallet_error: 'The service could not read it.',
     not_accepted: 'Shared, and refused.',
+    cancelled: 'The request was withdrawn.',
     untaken: 'The service did not take it.',
   },
   endsMore: {
@@ -1076,12 +1091,13 @@ export const sandbox = {
     declined: 'The service knows that you said no, and nothing else.',
     wallet_error: 'What was sent is not a well-formed document.',
     not_accepted: 'Why, the service tells the merchant only: look at the till or the dashboard.',
+    cancelled: 'Whoever asked has cancelled it. Nothing was taken.',
   },
   untaken: (status: number) =>
     status === 409
       ? 'Somebody answered this request before.'
       : status === 410
-        ? 'The time for this request is up.'
+        ? 'The time for this request is up, or it was withdrawn.'
         : `It answered with HTTP ${status}; the reason stands beside the phone.`,
   goOn: 'Continue',
   toDocuments: 'Back to the documents',

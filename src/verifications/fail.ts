@@ -1,0 +1,32 @@
+import type { Db } from '#db'
+import type { Deps } from '../deps.ts'
+import type { DueLane } from '../webhooks/lanes.ts'
+import { oweResult } from './announce.ts'
+import { insertResult } from './answer-store.ts'
+import { openSecrets, sealResult } from './present.ts'
+import type { VerificationRow } from './store.ts'
+
+/** Failures that are not a wallet's. */
+export const CANCELLED = { code: 'cancelled', message: 'The session was cancelled before a wallet answered.' }
+
+type Failing = { error: typeof CANCELLED; actor: string; at: number; requestId: string | null }
+
+/** Inside the transaction that has just failed the session: its audit record, its result and the message owed for it. */
+export async function recordFailure(
+  deps: Pick<Deps, 'audit' | 'random' | 'sealer' | 'config'>,
+  tx: Db,
+  session: VerificationRow,
+  { error, actor, at, requestId }: Failing,
+): Promise<DueLane | undefined> {
+  const { id, tenantId, environment } = session
+  const auditSeq = await deps.audit.append(tx, {
+    at,
+    tenantId,
+    actor,
+    action: 'verification.failed',
+    subjectId: id,
+    details: { environment, error: error.code },
+  })
+  await insertResult(tx, { ...sealResult(deps, session, { error }, at), auditSeq })
+  return await oweResult(deps, tx, session, openSecrets(deps, session), { status: 'failed', at, requestId })
+}
