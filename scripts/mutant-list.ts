@@ -16,6 +16,7 @@ const READ = 'api/get-verifications'
 const ERASE = 'api/delete-verification'
 const WALLET = 'api/wallet-response'
 const CANCEL = 'api/cancel-verification'
+const RELEASE = 'api/release-on-redeem'
 const ENROLL = 'api/devices-enroll'
 const REFRESH = 'api/devices-token'
 const MODULES = 'wallet/oidf-modules'
@@ -159,7 +160,7 @@ export const MUTANTS: Mutant[] = [
   mutant(
     'redeem without environment',
     'verifications/answer-store.ts',
-    "          eq(verificationSessions.environment, column('environment')),",
+    "    eq(verificationSessions.environment, column('environment')),",
     '',
     WALLET,
   ),
@@ -218,17 +219,120 @@ export const MUTANTS: Mutant[] = [
     WALLET,
     CANCEL,
   ),
-  mutant('session expiry exclusive', 'verifications/expire.ts', 'expiresAt <= now', 'expiresAt < now', READ),
+  mutant('session expiry exclusive', 'verifications/expire.ts', 'endsAt(session) > now', 'endsAt(session) >= now', READ, RELEASE),
   mutant('wallet expiry exclusive', 'wallet/session.ts', 'expiresAt <= now', 'expiresAt < now', WALLET),
   mutant(
     'answered twice',
     'verifications/answer-store.ts',
-    "    eq(verificationSessions.status, 'pending'),\n    gt(",
-    '    gt(',
+    "    eq(verificationSessions.status, 'pending'),\n    isNull(verificationSessions.respondedAt),\n    gt(",
+    '    isNull(verificationSessions.respondedAt),\n    gt(',
     WALLET,
     'flows/races',
     CANCEL,
   ),
+  // Released by the redirect.
+  mutant(
+    'a held answer is replaced by a second one',
+    'verifications/answer-store.ts',
+    "    eq(verificationSessions.status, 'pending'),\n    isNull(verificationSessions.respondedAt),\n    gt(",
+    "    eq(verificationSessions.status, 'pending'),\n    gt(",
+    RELEASE,
+    'flows/answer-races',
+  ),
+  mutant(
+    'an answer that is to be held completes at once',
+    'wallet/respond.ts',
+    "session.release === 'on_redeem' && outcome.status === 'completed'",
+    'false',
+    RELEASE,
+  ),
+  mutant(
+    'a bad answer is held',
+    'wallet/respond.ts',
+    "session.release === 'on_redeem' && outcome.status === 'completed'",
+    "session.release === 'on_redeem'",
+    RELEASE,
+  ),
+  mutant(
+    'a held answer is shown',
+    'verifications/present.ts',
+    'result && !isHeld(verification) ? deps.portraits',
+    'result ? deps.portraits',
+    RELEASE,
+  ),
+  mutant(
+    'a held session leads wallets to itself',
+    'verifications/present.ts',
+    "=== 'pending' && !isHeld(row)",
+    "=== 'pending'",
+    RELEASE,
+  ),
+  mutant(
+    'a held session expires',
+    'verifications/expire.ts',
+    'respondedAt === null ? expiresAt : redeemableUntil(respondedAt)',
+    'expiresAt',
+    RELEASE,
+  ),
+  mutant(
+    'the sweep expires what is held',
+    'verifications/store.ts',
+    '        isNull(verificationSessions.respondedAt),\n        lte(',
+    '        lte(',
+    RELEASE,
+  ),
+  mutant(
+    'retention erases what is held',
+    'verifications/store.ts',
+    "        or(ne(status, 'pending'), isNull(respondedAt)),",
+    '',
+    RELEASE,
+  ),
+  mutant(
+    'listen hears of what is held',
+    'verifications/store.ts',
+    "        inArray(verificationSessions.status, ['completed', 'failed']),",
+    '',
+    RELEASE,
+  ),
+  mutant('an unredeemed answer stays', 'verifications/unredeemed.ts', '    await deleteResult(tx, session)\n', '', RELEASE),
+  mutant(
+    'the findings of an unredeemed answer stay',
+    'verifications/unredeemed.ts',
+    "    await deleteEvents(tx, session, 'response_posted')\n",
+    '',
+    RELEASE,
+  ),
+  mutant(
+    'the portrait of an unredeemed answer stays',
+    'verifications/unredeemed.ts',
+    '    deps.portraits.forget(session.id)\n',
+    '',
+    RELEASE,
+  ),
+  mutant('an unredeemed answer stays in the log', 'verifications/unredeemed.ts', 'await shred(deps)', '{}', RELEASE),
+  mutant(
+    'a release has no record',
+    'verifications/redeem.ts',
+    'if (!session || !marked.wasHeld) return undefined',
+    'if (session) return undefined',
+    RELEASE,
+  ),
+  mutant(
+    'release without redirect_url',
+    'verifications/create.ts',
+    'if (release !== undefined && redirect_url === undefined) {',
+    'if (false) {',
+    RELEASE,
+  ),
+  mutant(
+    'hits count as guesses',
+    'verifications/redeem.ts',
+    "  limits.check('redeem', guesses)",
+    "  limits.take('redeem', guesses)",
+    RELEASE,
+  ),
+  mutant('guesses are not limited', 'verifications/redeem.ts', "  limits.check('redeem', guesses)\n", '', WALLET),
   // Cancelling.
   mutant(
     'a session can be cancelled at its deadline',
@@ -288,14 +392,14 @@ export const MUTANTS: Mutant[] = [
   mutant(
     'response code works twice',
     'verifications/answer-store.ts',
-    '          isNull(verificationSessions.redeemedAt),',
+    '    isNull(verificationSessions.redeemedAt),',
     '',
     WALLET,
   ),
   mutant(
     'any response code works',
     'verifications/answer-store.ts',
-    "          eq(verificationSessions.responseCodeHash, column('codeHash')),",
+    "    eq(verificationSessions.responseCodeHash, column('codeHash')),",
     '',
     WALLET,
   ),

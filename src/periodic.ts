@@ -11,10 +11,12 @@ import { noticeClockStep } from './upkeep/clock.ts'
 import { createBackups } from './upkeep/schedule.ts'
 import { sweepExpired } from './verifications/expire.ts'
 import { sweepRetention } from './verifications/retain.ts'
+import { sweepUnredeemed } from './verifications/unredeemed.ts'
 import { warnOfExpiry } from './wallet/signing.ts'
 
 const JOBS = [
   { name: 'sweep', everyMs: 30_000, run: sweepExpired },
+  { name: 'unredeemed', everyMs: 30_000, run: sweepUnredeemed },
   { name: 'retention', everyMs: 600_000, run: sweepRetention },
   { name: 'portraits', everyMs: 60_000, run: async (deps: Deps) => deps.portraits.sweep() },
   { name: 'tokens', everyMs: 3_600_000, run: sweepTokens },

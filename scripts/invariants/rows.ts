@@ -30,7 +30,7 @@ export function checkOrder(sqlite: Database): Checked {
        WHERE r.action IS NOT 'verification.created' OR r.tenant_id <> s.tenant_id OR r.at <> s.created_at`,
     'a result without its record on the chain': `SELECT ${short('verification_id')} FROM verification_results AS v
        JOIN verification_sessions AS s ON s.id = v.verification_id LEFT JOIN audit_records AS r ON r.seq = v.audit_seq
-       WHERE r.action IS NOT 'verification.' || s.status OR r.tenant_id <> s.tenant_id`,
+       WHERE r.action IS NOT 'verification.' || CASE s.status WHEN 'pending' THEN 'created' ELSE s.status END OR r.tenant_id <> s.tenant_id`,
   })
   const counts = { sessions: countOf(sqlite, 'verification_sessions') }
   return { name: 'I1', what: 'sessions stand in one order, each with its record', violations, counts }
@@ -165,15 +165,21 @@ export function checkResponseCodes(sqlite: Database): Checked {
 
 export function checkStates(sqlite: Database): Checked {
   const isAnswered = "status IN ('completed', 'failed')"
+  const isHeld = "status = 'pending' AND responded_at IS NOT NULL"
   const violations = violationsOf(sqlite, {
     "a session's status, answer and result disagree": `SELECT ${short('s.id')} FROM verification_sessions AS s
        LEFT JOIN verification_results AS r ON r.verification_id = s.id AND r.tenant_id = s.tenant_id
-       WHERE (responded_at IS NOT NULL AND NOT ${isAnswered}) OR (responded_at IS NULL AND status = 'completed')
-         OR (${isAnswered}) <> (r.verification_id IS NOT NULL)`,
+       WHERE (responded_at IS NOT NULL AND status = 'expired') OR (responded_at IS NULL AND status = 'completed')
+         OR (${isAnswered} OR ${isHeld}) <> (r.verification_id IS NOT NULL)`,
+    'held, but not to be': `SELECT ${short('id')} FROM verification_sessions WHERE ${isHeld} AND (release IS NOT 'on_redeem' OR redeemed_at IS NOT NULL)`,
+    'released without a redemption': `SELECT ${short('id')} FROM verification_sessions
+       WHERE release = 'on_redeem' AND status = 'completed' AND redeemed_at IS NULL`,
+    'a held session owes a message': `SELECT ${short('s.id')} FROM verification_sessions AS s JOIN webhook_deliveries AS d ON d.verification_id = s.id
+       WHERE s.status = 'pending'`,
     'answered before it was created, or past its deadline': `SELECT ${short('id')} FROM verification_sessions
        WHERE responded_at < created_at OR responded_at >= expires_at`,
     'an ended session still has the key to its answer': `SELECT ${short('id')} FROM verification_sessions
-       WHERE status <> 'pending' AND sealed_response_key IS NOT NULL`,
+       WHERE (status <> 'pending' OR responded_at IS NOT NULL) AND sealed_response_key IS NOT NULL`,
     'a session without a lifetime': `SELECT ${short('id')} FROM verification_sessions WHERE expires_at <= created_at`,
   })
   const counts = { ended: countOf(sqlite, "verification_sessions WHERE status <> 'pending'") }

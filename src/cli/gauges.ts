@@ -15,7 +15,7 @@ export function addGauges(deps: Deps): void {
   const file = databaseFile(config.dataDir)
   const startedAt = now()
   metrics.gauge('vidimus_build_info', 'Always 1; its labels say what runs.', () => 1, { version, bun: Bun.version })
-  metrics.gauge('vidimus_verifications_pending', 'Sessions waiting for a wallet.', () => countPending(db))
+  metrics.gauge('vidimus_verifications_pending', 'Sessions that are pending.', () => countPending(db))
   metrics.gauge('vidimus_webhooks_pending', 'Messages that are still to be delivered.', () => countPendingDeliveries(db))
   metrics.gauge('vidimus_webhook_oldest_due_seconds', 'How long the message that waits longest has been due.', async () => {
     const at = now()

@@ -79,6 +79,9 @@ export const Moment = Type.Union([
     error: Type.Optional(Type.String()),
     credentials: Type.Array(CheckedCredential),
   }),
+  /** A good answer came, and is shown to nobody before its response code is redeemed. */
+  Exactly({ at: Timestamp, event: Type.Literal('response_held') }),
+  Exactly({ at: Timestamp, event: Type.Literal('redirect_not_followed') }),
   Exactly({ at: Timestamp, event: Type.Literal('expired') }),
   /** `actor`: as of `created`. */
   Exactly({ at: Timestamp, event: Type.Literal('cancelled'), actor: Type.String() }),

@@ -5,6 +5,7 @@ import { dailyQuotaOf, type TenantRow } from '../tenants/settings.ts'
 import { isoUtc, parseUtcInstant } from '../time.ts'
 import { browseVerifications, readWhole, type WholeVerification } from '../verifications/browse.ts'
 import { type Creations, createVerification } from '../verifications/create.ts'
+import { redeemableUntil } from '../verifications/response-code.ts'
 import type { Verification } from '../verifications/schema.ts'
 import type { RecordedEvent } from '../wallet/timeline.ts'
 import { readLoggedDeliveries } from './deliveries.ts'
@@ -53,13 +54,21 @@ export async function readDetail(deps: Deps, visit: Visit, place: Place, id: str
 type Actors = { creator: string; canceller: string | null }
 
 function momentsOf(whole: WholeVerification, { creator, canceller }: Actors, events: readonly RecordedEvent[]): Moment[] {
+  // The checks of an answer that is held are nobody's to see.
+  const isShown = ({ event }: RecordedEvent) => whole.unreleasedSince === null || event !== 'response_posted'
   const moments: { at: number; moment: Moment }[] = [
     { at: whole.createdAt, moment: { at: isoUtc(whole.createdAt), event: 'created', actor: creator } },
-    ...events.map(each => ({ at: each.at, moment: momentOf(each) })),
+    ...events.filter(isShown).map(each => ({ at: each.at, moment: momentOf(each) })),
   ]
-  const { redeemedAt, expiresAt, cancelled } = whole
+  const { redeemedAt, expiresAt, unreleasedSince, cancelled } = whole
   if (cancelled)
     moments.push({ at: cancelled.at, moment: { at: isoUtc(cancelled.at), event: 'cancelled', actor: canceller ?? '' } })
+  if (unreleasedSince !== null) {
+    moments.push({ at: unreleasedSince, moment: { at: isoUtc(unreleasedSince), event: 'response_held' } })
+    const end = redeemableUntil(unreleasedSince)
+    if (whole.verification.status === 'failed')
+      moments.push({ at: end, moment: { at: isoUtc(end), event: 'redirect_not_followed' } })
+  }
   if (redeemedAt !== null) moments.push({ at: redeemedAt, moment: { at: isoUtc(redeemedAt), event: 'redeemed' } })
   if (whole.verification.status === 'expired')
     moments.push({ at: expiresAt, moment: { at: isoUtc(expiresAt), event: 'expired' } })

@@ -6,6 +6,7 @@ import webhookFailing from '../../drizzle/0003_webhook_failing.sql' with { type:
 import webhookRequestId from '../../drizzle/0004_webhook_request_id.sql' with { type: 'text' }
 import secondRound from '../../drizzle/0005_second_round.sql' with { type: 'text' }
 import noWalletFormats from '../../drizzle/0006_no_wallet_formats.sql' with { type: 'text' }
+import heldAnswers from '../../drizzle/0007_held_answers.sql' with { type: 'text' }
 import { sha256Hex } from '../hash.ts'
 
 /** All migrations in their order; a test holds this list against the folder. Forward only: an applied file is never edited. */
@@ -17,6 +18,7 @@ export const MIGRATIONS: readonly (readonly [id: string, sql: string])[] = [
   ['0004_webhook_request_id', webhookRequestId],
   ['0005_second_round', secondRound],
   ['0006_no_wallet_formats', noWalletFormats],
+  ['0007_held_answers', heldAnswers],
 ]
 
 /** The database belongs to a newer program, or a migration was edited after it was applied. */

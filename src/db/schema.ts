@@ -263,6 +263,7 @@ export const verificationSessions = sqliteTable(
     index('verification_sessions_newest').on(table.tenantId, table.environment, table.createdAt),
     index('verification_sessions_device').on(table.deviceId, table.createdAt).where(sql`device_id IS NOT NULL`),
     index('verification_sessions_open').on(table.expiresAt).where(sql`status = 'pending'`),
+    index('verification_sessions_held').on(table.respondedAt).where(sql`status = 'pending' AND responded_at IS NOT NULL`),
   ],
 )
 

@@ -3,7 +3,7 @@ import { type CallOptions, checkMs, idPath, pause, randomFraction, type Transpor
 import type { Verification, VerificationStatus } from './wire.ts'
 
 /** Longer than any session lives. */
-const TIMEOUT_MS = 65 * 60_000
+const TIMEOUT_MS = 75 * 60_000
 /** For one request in between. */
 const CALL_MS_MAX = 30_000
 const POLL_MS = 1000

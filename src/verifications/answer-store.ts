@@ -16,12 +16,13 @@ const keep = hot<{ sealed_response_key: Uint8Array }>(db =>
         eq(verificationSessions.id, column('id')),
         eq(verificationSessions.tenantId, column('tenantId')),
         eq(verificationSessions.status, 'pending'),
+        isNull(verificationSessions.respondedAt),
       ),
     )
     .returning({ sealed: verificationSessions.sealedResponseKey }),
 )
 
-/** Keeps the key if none is kept yet, and gives the one that is; nothing when the session has ended. */
+/** Keeps the key if none is kept yet, and gives the one that is; nothing when the session was answered or has ended. */
 export async function keepResponseKey(tx: Db, { id, tenantId }: SessionKey, sealed: Uint8Array): Promise<Uint8Array | null> {
   const [row] = keep(tx, { id, tenantId, sealed })
   return row?.sealed_response_key ?? null
@@ -33,12 +34,14 @@ const isOpen = () =>
     eq(verificationSessions.id, column('id')),
     eq(verificationSessions.tenantId, column('tenantId')),
     eq(verificationSessions.status, 'pending'),
+    isNull(verificationSessions.respondedAt),
     gt(verificationSessions.expiresAt, column('at')),
   )
 
 type Closing = SessionKey & {
   at: number
-  status: 'completed' | 'failed'
+  /** `pending` for an answer that is held. */
+  status: 'completed' | 'failed' | 'pending'
   responseCodeHash?: string
   responseCodeExpiresAt?: number
 }
@@ -57,7 +60,7 @@ const close = hot(db =>
     .returning({ id: verificationSessions.id }),
 )
 
-/** True for the one answer that ends the session: pending, and not yet past its deadline. */
+/** True for the one answer that a session takes: it is pending, has none, and is not yet past its deadline. */
 export async function closeSession(tx: Db, { responseCodeHash, responseCodeExpiresAt, ...closing }: Closing): Promise<boolean> {
   const code = { responseCodeHash: responseCodeHash ?? null, responseCodeExpiresAt: responseCodeExpiresAt ?? null }
   const rows = close(tx, { ...closing, ...code })
@@ -92,30 +95,82 @@ export async function insertResult(tx: Db, row: ResultRow): Promise<void> {
   insert(tx, row)
 }
 
-const redeemWhere = (...owned: SQL[]) =>
+/** Deletes what was presented: for a held answer that nobody redeemed. */
+export async function deleteResult(tx: Db, { id, tenantId }: SessionKey): Promise<void> {
+  await tx
+    .delete(verificationResults)
+    .where(and(eq(verificationResults.verificationId, id), eq(verificationResults.tenantId, tenantId)))
+}
+
+/** Dates a held result anew: its session ends with the redemption. */
+export async function dateResult(
+  tx: Db,
+  { id, tenantId }: SessionKey,
+  end: { createdAt: number; auditSeq: number },
+): Promise<void> {
+  await tx
+    .update(verificationResults)
+    .set(end)
+    .where(and(eq(verificationResults.verificationId, id), eq(verificationResults.tenantId, tenantId)))
+}
+
+const isRedeemableBy = (...owned: SQL[]) =>
+  and(
+    eq(verificationSessions.id, column('id')),
+    eq(verificationSessions.tenantId, column('tenantId')),
+    eq(verificationSessions.environment, column('environment')),
+    ...owned,
+    eq(verificationSessions.responseCodeHash, column('codeHash')),
+    isNull(verificationSessions.redeemedAt),
+    gt(verificationSessions.responseCodeExpiresAt, column('now')),
+  )
+
+const byDevice = eq(verificationSessions.deviceId, column('deviceId'))
+
+const selectWhere = (...owned: SQL[]) =>
   hot(db =>
     db
+      .select({ id: verificationSessions.id })
+      .from(verificationSessions)
+      .where(isRedeemableBy(...owned)),
+  )
+
+const selectRedeemable = selectWhere()
+const selectRedeemableOfDevice = selectWhere(byDevice)
+
+/** Whether a code is right, unspent and in time. Answers at once: whoever counts guesses must know before the next one is looked at. */
+export function isRedeemable(db: Db, owner: Owner, id: string, codeHash: string, now: number): boolean {
+  const select = owner.deviceId === undefined ? selectRedeemable : selectRedeemableOfDevice
+  return select(db, { ...owner, id, codeHash, now }).length > 0
+}
+
+type Redeemed = { status: 'completed' | 'failed'; release: 'on_redeem' | null }
+
+const redeemWhere = (...owned: SQL[]) =>
+  hot<Redeemed>(db =>
+    db
       .update(verificationSessions)
-      .set({ redeemedAt: sql`${column('now')}` })
-      .where(
-        and(
-          eq(verificationSessions.id, column('id')),
-          eq(verificationSessions.tenantId, column('tenantId')),
-          eq(verificationSessions.environment, column('environment')),
-          ...owned,
-          eq(verificationSessions.responseCodeHash, column('codeHash')),
-          isNull(verificationSessions.redeemedAt),
-          gt(verificationSessions.responseCodeExpiresAt, column('now')),
-        ),
-      )
-      .returning({ id: verificationSessions.id }),
+      .set({
+        redeemedAt: sql`${column('now')}`,
+        status: sql`CASE ${verificationSessions.status} WHEN 'pending' THEN 'completed' ELSE ${verificationSessions.status} END`,
+      })
+      .where(isRedeemableBy(...owned))
+      .returning({ status: verificationSessions.status, release: verificationSessions.release }),
   )
 
 const redeem = redeemWhere()
-const redeemOfDevice = redeemWhere(eq(verificationSessions.deviceId, column('deviceId')))
+const redeemOfDevice = redeemWhere(byDevice)
 
-/** True for the one redemption of a code that is right and in time. */
-export async function markRedeemed(tx: Db, owner: Owner, id: string, codeHash: string, now: number): Promise<boolean> {
+/** For the one redemption of a code that is right and in time: whether it completed the session, whose answer was held. */
+export async function markRedeemed(
+  tx: Db,
+  owner: Owner,
+  id: string,
+  codeHash: string,
+  now: number,
+): Promise<{ wasHeld: boolean } | undefined> {
   const redeemIt = owner.deviceId === undefined ? redeem : redeemOfDevice
-  return redeemIt(tx, { ...owner, id, codeHash, now }).length > 0
+  const [row] = redeemIt(tx, { ...owner, id, codeHash, now })
+  // A session of this kind completes in no other way.
+  return row && { wasHeld: row.release === 'on_redeem' && row.status === 'completed' }
 }

@@ -2,8 +2,8 @@
 import type { Deps } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
-import { statusAt } from './expire.ts'
-import { CANCELLED } from './fail.ts'
+import { isHeld, statusAt } from './expire.ts'
+import { CANCELLED, NOT_FOLLOWED } from './failures.ts'
 import { openSecrets, queryOf } from './present.ts'
 import type { Status, Verification } from './schema.ts'
 import { findVerification, listOutlines, type Owner } from './store.ts'
@@ -44,6 +44,8 @@ export type WholeVerification = {
   createdAt: number
   expiresAt: number
   redeemedAt: number | null
+  /** When the wallet answered, while that answer is held or after nobody redeemed it. */
+  unreleasedSince: number | null
   /** When it was cancelled, and its record of that on the audit chain. */
   cancelled: { at: number; auditSeq: number } | null
 }
@@ -58,5 +60,7 @@ export async function readWhole(deps: Deps, owner: Owner, id: string): Promise<W
     found.result && verification.error?.code === CANCELLED.code
       ? { at: found.result.createdAt, auditSeq: found.result.auditSeq }
       : null
-  return { verification, query, auditSeq, createdAt, expiresAt, redeemedAt, cancelled }
+  const isUnreleased = isHeld(found.verification) || verification.error?.code === NOT_FOLLOWED.code
+  const unreleasedSince = isUnreleased ? found.verification.respondedAt : null
+  return { verification, query, auditSeq, createdAt, expiresAt, redeemedAt, unreleasedSince, cancelled }
 }

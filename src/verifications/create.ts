@@ -70,7 +70,7 @@ export async function createVerification(
   }
 }
 
-function refuseInvalid({ template, query, redirect_url, metadata = {} }: CreateVerification): void {
+function refuseInvalid({ template, query, redirect_url, release, metadata = {} }: CreateVerification): void {
   if ((template === undefined) === (query === undefined)) {
     throw apiError('invalid_request', { message: 'body: give exactly one of template and query' })
   }
@@ -79,14 +79,28 @@ function refuseInvalid({ template, query, redirect_url, metadata = {} }: CreateV
   if (Object.keys(metadata).some(key => [...key].length > METADATA_KEY_CHARS_MAX)) {
     throw apiError('invalid_request', { message: `metadata: a key is longer than ${METADATA_KEY_CHARS_MAX} characters` })
   }
+  if (release !== undefined && redirect_url === undefined) {
+    throw apiError('invalid_request', {
+      message: 'redirect_url: give one with release: its response code is what releases the answer',
+    })
+  }
   if (redirect_url !== undefined && REDIRECT_SCHEMES_REFUSED.includes(new URL(redirect_url).protocol)) {
     throw apiError('invalid_request', { message: "redirect_url: use https, http, or your app's own scheme" })
   }
 }
 
+/** For a shop's server alone: a stolen till must not send results, or customers, elsewhere. */
+const NOT_FOR_DEVICES = ['webhook_url', 'redirect_url', 'release'] as const
+
 /** Whether the template exists makes no difference: a stolen till must not be able to find out. */
-function refuseBeyondRights(caller: Caller, { template }: CreateVerification): void {
-  if (caller.kind === 'key' || (template !== undefined && caller.allowedTemplates.includes(template))) return
+function refuseBeyondRights(caller: Caller, body: CreateVerification): void {
+  if (caller.kind === 'key') return
+  const given = NOT_FOR_DEVICES.find(name => body[name] !== undefined)
+  if (given) {
+    throw apiError('insufficient_scope', { message: `A device may not give ${given}; leave it out, or use an API key.` })
+  }
+  const { template } = body
+  if (template !== undefined && caller.allowedTemplates.includes(template)) return
   const wanted = template === undefined ? 'a query of its own' : `the template ${template}`
   throw apiError('insufficient_scope', {
     message: `This device may not ask with ${wanted}; its templates are set when it is registered.`,
@@ -183,7 +197,7 @@ function draft(deps: Deps, caller: Caller, body: CreateVerification, asked: Aske
     salt,
     sealed: hasSecrets ? sealer.seal(secretsPlace({ id, tenantId: caller.tenantId }, salt), sealable) : null,
     sealedResponseKey: null,
-    release: null,
+    release: body.release ?? null,
     answeredFrom: null,
     pageOwnerHash: null,
     responseCodeHash: null,

@@ -35,6 +35,19 @@ export async function listEvents(db: Db, { id, tenantId }: SessionKey, limit: nu
   return latest.reverse()
 }
 
+/** Forgets that something happened to a session, with what was written of it. */
+export async function deleteEvents(tx: Db, { id, tenantId }: SessionKey, event: string): Promise<void> {
+  await tx
+    .delete(verificationEvents)
+    .where(
+      and(
+        eq(verificationEvents.verificationId, id),
+        eq(verificationEvents.tenantId, tenantId),
+        eq(verificationEvents.event, event),
+      ),
+    )
+}
+
 /** Where its moments stand on the audit chain. */
 export async function listAuditSeqs(tx: Db, { id, tenantId }: SessionKey): Promise<number[]> {
   const rows = await tx

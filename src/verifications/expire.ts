@@ -1,13 +1,25 @@
 import type { Deps } from '../deps.ts'
 import { deleteExpiredReplays } from './replay-store.ts'
+import { redeemableUntil } from './response-code.ts'
 import type { Status } from './schema.ts'
 import { markExpired, type VerificationRow } from './store.ts'
 
 const SWEEP_ROWS_MAX = 500
 
-/** Reads never wait for the sweep: a pending session is expired from its deadline on, that instant included. */
-export const statusAt = ({ status, expiresAt }: Pick<VerificationRow, 'status' | 'expiresAt'>, now: number): Status =>
-  status === 'pending' && expiresAt <= now ? 'expired' : status
+export type Timed = Pick<VerificationRow, 'status' | 'expiresAt' | 'respondedAt'>
+
+/** A good answer waits for its response code to be redeemed; until then nobody sees it. */
+export const isHeld = ({ status, respondedAt }: Timed): boolean => status === 'pending' && respondedAt !== null
+
+/** A pending session ends by itself then. One that is held outlasts its `expires_at`. */
+export const endsAt = ({ expiresAt, respondedAt }: Timed): number =>
+  respondedAt === null ? expiresAt : redeemableUntil(respondedAt)
+
+/** Reads never wait for the sweep: a pending session has ended from its deadline on, that instant included. */
+export function statusAt(session: Timed, now: number): Status {
+  if (session.status !== 'pending' || endsAt(session) > now) return session.status
+  return isHeld(session) ? 'failed' : 'expired'
+}
 
 /** Stores what time has decided. Short transactions, so that nobody waits behind a large sweep. */
 export async function sweepExpired({

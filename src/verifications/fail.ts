@@ -3,13 +3,11 @@ import type { Deps } from '../deps.ts'
 import type { DueLane } from '../webhooks/lanes.ts'
 import { oweResult } from './announce.ts'
 import { insertResult } from './answer-store.ts'
+import type { Failure } from './failures.ts'
 import { openSecrets, sealResult } from './present.ts'
 import type { VerificationRow } from './store.ts'
 
-/** Failures that are not a wallet's. */
-export const CANCELLED = { code: 'cancelled', message: 'The session was cancelled before a wallet answered.' }
-
-type Failing = { error: typeof CANCELLED; actor: string; at: number; requestId: string | null }
+type Failing = { error: Failure; actor: string; at: number; requestId: string | null }
 
 /** Inside the transaction that has just failed the session: its audit record, its result and the message owed for it. */
 export async function recordFailure(

@@ -8,8 +8,8 @@ import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import { readTenant } from '../tenants/settings.ts'
 import { isoUtc } from '../time.ts'
 import { hasHappened } from './event-store.ts'
-import { statusAt } from './expire.ts'
-import { openSecrets, present, queryOf, walletLinks } from './present.ts'
+import { isHeld, statusAt } from './expire.ts'
+import { isOpenAt, openSecrets, present, queryOf, walletLinks } from './present.ts'
 import type { HostedVerification, Share } from './schema.ts'
 import { findSession, findVerification, type SessionKey, type VerificationRow } from './store.ts'
 
@@ -24,7 +24,7 @@ export async function hostedVerification(deps: HostedDeps, id: string, onShown: 
   const at = deps.now()
   const status = statusAt(session, at)
   // Nobody who looks at the page waits for that, or hears when it fails.
-  if (status === 'pending') void onShown(session)
+  if (isOpenAt(session, at)) void onShown(session)
   const tenant = await readTenant(deps.db, session.tenantId)
   const query = await queryOf(deps.db, session, secrets)
   const purpose = secrets.purpose ?? BUILTIN_TEMPLATES.get(session.template ?? '')?.purpose
@@ -35,7 +35,8 @@ export async function hostedVerification(deps: HostedDeps, id: string, onShown: 
     asked_by: tenant?.name ?? '',
     ...(purpose !== undefined && { purpose }),
     shares: sharesOf(query),
-    ...(status === 'pending' && {
+    ...(isHeld(session) && status === 'pending' && { answered: true as const }),
+    ...(isOpenAt(session, at) && {
       wallet_uri: (await walletLinks(deps, deps.db, session, secrets)).wallet_uri,
       fetched: await hasHappened(deps.db, session, 'request_fetched'),
     }),
@@ -100,6 +101,7 @@ const REASONS: Readonly<Record<string, HostedVerification['reason']>> = {
   wallet_error: 'wallet_error',
   presentation_malformed: 'wallet_error',
   cancelled: 'cancelled',
+  redirect_not_followed: 'not_followed',
 }
 
 /** That a document is revoked or an age not reached is for the merchant to say, not for whoever has the link. */

@@ -5,7 +5,8 @@ import { byReferenceUri, byValueUri, requestUri } from '../openid4vp/request-obj
 import { SALT_BYTES } from '../seal.ts'
 import { type Question, questionOfVersion, withPurpose } from '../templates/resolve.ts'
 import { isoUtc } from '../time.ts'
-import { statusAt } from './expire.ts'
+import { isHeld, statusAt, type Timed } from './expire.ts'
+import { NOT_FOLLOWED } from './failures.ts'
 import type { Result } from './portraits.ts'
 import type { CreateVerification, Verification } from './schema.ts'
 import type { ResultRow, VerificationRow, VerificationWithResult } from './store.ts'
@@ -21,11 +22,11 @@ type PresentDeps = Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'portraits'>
 export async function present(deps: PresentDeps, { verification, result }: VerificationWithResult): Promise<Verification> {
   // Only damage makes it so: a verdict without its claims, or its reason, would be taken for one that has none.
   if (!result && isAnswered(verification)) throw new Error('a session that was answered has a result')
-  const shown = result ? deps.portraits.show(verification.id, openResult(deps, result)) : {}
+  const shown = result && !isHeld(verification) ? deps.portraits.show(verification.id, openResult(deps, result)) : {}
   return await presentOpened(deps, deps.db, verification, openSecrets(deps, verification), shown)
 }
 
-const isAnswered = ({ status }: VerificationRow): boolean => status === 'completed' || status === 'failed'
+const isAnswered = (row: VerificationRow): boolean => row.status === 'completed' || row.status === 'failed' || isHeld(row)
 
 export async function presentOpened(
   deps: PresentDeps,
@@ -34,13 +35,14 @@ export async function presentOpened(
   secrets: SessionSecrets,
   result: Result,
 ): Promise<Verification> {
-  const status = statusAt(row, deps.now())
+  const at = deps.now()
+  const status = statusAt(row, at)
   return {
     id: row.id,
     status,
     ...(row.template !== null && { template: row.template }),
-    ...(status === 'pending' && (await walletLinks(deps, db, row, secrets))),
-    ...result,
+    ...(isOpenAt(row, at) && (await walletLinks(deps, db, row, secrets))),
+    ...(isHeld(row) && status === 'failed' ? { error: NOT_FOLLOWED } : result),
     ...(secrets.metadata && { metadata: secrets.metadata }),
     ...(secrets.purpose && { purpose: secrets.purpose }),
     ...(secrets.redirect_url && { redirect_url: secrets.redirect_url }),
@@ -49,6 +51,9 @@ export async function presentOpened(
     ...(row.respondedAt !== null && { responded_at: isoUtc(row.respondedAt) }),
   }
 }
+
+/** Whether a wallet can still answer. */
+export const isOpenAt = (row: Timed, now: number): boolean => statusAt(row, now) === 'pending' && !isHeld(row)
 
 export async function walletLinks(
   deps: PresentDeps,

@@ -1,23 +1,53 @@
 import type { Deps } from '../deps.ts'
 import { sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
-import { markRedeemed } from './answer-store.ts'
+import { announceEnd, oweResult } from './announce.ts'
+import { dateResult, isRedeemable, markRedeemed } from './answer-store.ts'
+import { openSecrets } from './present.ts'
 import { readOne } from './read.ts'
 import type { Verification } from './schema.ts'
-import type { Owner } from './store.ts'
+import { findVerification, type Owner } from './store.ts'
+
+type Redemption = { code: string; actor: string; requestId: string }
 
 /** Once, by one statement. Wrong, spent, late and foreign codes get one answer: a guess learns nothing (interface 7). */
-export async function redeemResponseCode(deps: Deps, owner: Owner, id: string, code: string): Promise<Verification> {
+export async function redeemResponseCode(deps: Deps, owner: Owner, id: string, redemption: Redemption): Promise<Verification> {
+  const codeHash = sha256Hex(redemption.code)
+  countMiss(deps, owner, id, codeHash)
+  const at = deps.now()
+  const redeemed = await deps.writeSession(async tx => {
+    const marked = await markRedeemed(tx, owner, id, codeHash, at)
+    if (!marked) throw apiError('invalid_response_code')
+    const session = (await findVerification(tx, owner, id))?.verification
+    if (!session || !marked.wasHeld) return undefined
+    const auditSeq = await deps.audit.append(tx, {
+      at,
+      tenantId: session.tenantId,
+      actor: redemption.actor,
+      action: 'verification.completed',
+      subjectId: id,
+      details: { environment: session.environment },
+    })
+    await dateResult(tx, session, { createdAt: at, auditSeq })
+    const { requestId } = redemption
+    return {
+      session,
+      owed: await oweResult(deps, tx, session, openSecrets(deps, session), { status: 'completed', at, requestId }),
+    }
+  })
+  if (redeemed) announceEnd(deps, redeemed.session, { status: 'completed' }, redeemed.owed)
+  return await readOne(deps, owner, id)
+}
+
+/**
+ * Looks before it counts: a right code costs nothing. Nothing waits in between, so wrong ones sent at once are counted one by one, and a right one
+ * behind too many of them is not looked up.
+ */
+function countMiss({ limits, db, now }: Pick<Deps, 'limits' | 'db' | 'now'>, owner: Owner, id: string, codeHash: string): void {
   // By owner: whoever else knows the id has guesses of their own, and cannot use up these.
   const guesses = `${owner.tenantId} ${owner.environment} ${id}`
-  // Taken before it is known to be wrong: a thousand at once would all be looked up.
-  deps.limits.take('redeem', guesses)
-  let isWrong = false
-  try {
-    isWrong = !(await deps.writeSession(tx => markRedeemed(tx, owner, id, sha256Hex(code), deps.now())))
-  } finally {
-    if (!isWrong) deps.limits.giveBack('redeem', guesses)
-  }
-  if (isWrong) throw apiError('invalid_response_code')
-  return await readOne(deps, owner, id)
+  limits.check('redeem', guesses)
+  if (isRedeemable(db, owner, id, codeHash, now())) return
+  limits.take('redeem', guesses)
+  throw apiError('invalid_response_code')
 }

@@ -92,13 +92,22 @@ export const verificationRoutes = (deps: Deps, creations: Creations) =>
     )
     .post(
       '/verifications/:id/redeem',
-      ({ caller, params, body }) => redeemResponseCode(deps, caller, params.id, body.response_code),
+      ({ caller, params, body, request }) =>
+        redeemResponseCode(deps, caller, params.id, {
+          code: body.response_code,
+          actor: caller.name,
+          requestId: traceOf(request).id,
+        }),
       {
         need: { scope: 'verifications:read', body: 'json' },
         params: VerificationId,
         body: RedeemResponseCode,
         response: { 200: Verification, ...errorResponses(400, 401, 403, 404, 413, 429, 500) },
-        detail: { operationId: 'redeemResponseCode', summary: 'Redeem the one-time code of a redirect' },
+        detail: {
+          operationId: 'redeemResponseCode',
+          summary: 'Redeem the one-time code of a redirect',
+          description: 'Completes a session that was created with release `on_redeem`.',
+        },
       },
     )
     .get('/verifications/:id/status', ({ params }) => readStatus(deps, params.id), {

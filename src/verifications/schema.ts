@@ -104,6 +104,12 @@ export const CreateVerification = Type.Object(
     ),
     webhook_url: Type.Optional(Uri('Gets the signed result: http(s), on a public address.')),
     redirect_url: Type.Optional(Uri('Where the wallet sends the user after responding; gets #response_code.')),
+    release: Type.Optional(
+      Type.Literal('on_redeem', {
+        description:
+          'A good answer completes the session only when the response code of the redirect is redeemed, within 10 minutes; needs redirect_url.',
+      }),
+    ),
     ttl_seconds: Type.Optional(
       Type.Integer({ ...TTL_SECONDS, documentedDefault: TTL_SECONDS_DEFAULT, description: 'Lifetime of the session.' }),
     ),
@@ -175,12 +181,14 @@ export const HostedVerification = Type.Object(
     shares: Type.Array(Share),
     wallet_uri: Type.Optional(Type.String()),
     fetched: Type.Optional(Type.Boolean({ description: 'A wallet has the request.' })),
+    answered: Type.Optional(Type.Literal(true, { description: 'A good answer waits for its response code to be redeemed.' })),
     reason: Type.Optional(
       Type.Union([
         Type.Literal('declined'),
         Type.Literal('wallet_error'),
         Type.Literal('not_accepted'),
         Type.Literal('cancelled'),
+        Type.Literal('not_followed'),
       ]),
     ),
     return_url: Type.Optional(Type.String()),

@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, gte, inArray, lt, lte, max, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, gte, inArray, isNull, lt, lte, max, ne, or, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '#db'
 import { verificationEvents, verificationResults, verificationSessions } from '#schema'
 import { hot, prepared } from '../db/statements.ts'
@@ -11,8 +11,8 @@ export type VerificationWithResult = { verification: VerificationRow; result: Re
 /** Whose sessions: a tenant sees those of one environment only, a device those it created. */
 export type Owner = { tenantId: string; environment: 'test' | 'live'; deviceId?: string }
 
-/** No session is answered later than this after its creation. */
-const LIFETIME_MAX_MS = TTL_SECONDS.maximum * 1000
+/** No session ends later than this after its creation: the longest life, the time to redeem, and some for the sweep. */
+const LIFETIME_MAX_MS = TTL_SECONDS.maximum * 1000 + 1_200_000
 
 const column = <Name extends string>(name: Name) => sql.placeholder(name)
 
@@ -41,6 +41,7 @@ const insert = hot(db =>
     idempotencyHash: column('idempotencyHash'),
     salt: column('salt'),
     sealed: column('sealed'),
+    release: column('release'),
   }),
 )
 
@@ -131,7 +132,7 @@ export async function listVerifications(
   return await select(db).execute({ tenantId, environment, deviceId, ...page })
 }
 
-export type Outline = Pick<VerificationRow, 'id' | 'createdAt' | 'expiresAt' | 'status' | 'template'>
+export type Outline = Pick<VerificationRow, 'id' | 'createdAt' | 'expiresAt' | 'respondedAt' | 'status' | 'template'>
 
 /** What a filter needs of them, newest first. */
 export async function listOutlines(
@@ -139,9 +140,9 @@ export async function listOutlines(
   { tenantId, environment }: Owner,
   { before, limit }: { before: number; limit: number },
 ): Promise<Outline[]> {
-  const { id, createdAt, expiresAt, status, template } = verificationSessions
+  const { id, createdAt, expiresAt, respondedAt, status, template } = verificationSessions
   return await db
-    .select({ id, createdAt, expiresAt, status, template })
+    .select({ id, createdAt, expiresAt, respondedAt, status, template })
     .from(verificationSessions)
     .where(
       and(eq(verificationSessions.tenantId, tenantId), eq(verificationSessions.environment, environment), lt(createdAt, before)),
@@ -150,17 +151,24 @@ export async function listOutlines(
     .limit(limit)
 }
 
-const selectStatus = hot<{ status: VerificationRow['status']; expires_at: number }>(db =>
+const selectStatus = hot<{ status: VerificationRow['status']; expires_at: number; responded_at: number | null }>(db =>
   db
-    .select({ status: verificationSessions.status, expiresAt: verificationSessions.expiresAt })
+    .select({
+      status: verificationSessions.status,
+      expiresAt: verificationSessions.expiresAt,
+      respondedAt: verificationSessions.respondedAt,
+    })
     .from(verificationSessions)
     .where(eq(verificationSessions.id, column('id'))),
 )
 
 /** Without a tenant: the id itself is the capability (interface 5.9). */
-export async function findStatus(db: Db, id: string): Promise<Pick<VerificationRow, 'status' | 'expiresAt'> | undefined> {
+export async function findStatus(
+  db: Db,
+  id: string,
+): Promise<Pick<VerificationRow, 'status' | 'expiresAt' | 'respondedAt'> | undefined> {
   const [row] = selectStatus(db, { id })
-  return row && { status: row.status, expiresAt: row.expires_at }
+  return row && { status: row.status, expiresAt: row.expires_at, respondedAt: row.responded_at }
 }
 
 /** The whole session by its id alone, for the wallet: there the id is the capability. */
@@ -192,7 +200,13 @@ export async function markExpired(tx: Db, now: number, limit: number): Promise<P
   const due = tx
     .select({ id: verificationSessions.id })
     .from(verificationSessions)
-    .where(and(eq(verificationSessions.status, 'pending'), lte(verificationSessions.expiresAt, now)))
+    .where(
+      and(
+        eq(verificationSessions.status, 'pending'),
+        isNull(verificationSessions.respondedAt),
+        lte(verificationSessions.expiresAt, now),
+      ),
+    )
     .limit(limit)
   return await tx
     .update(verificationSessions)
@@ -201,9 +215,20 @@ export async function markExpired(tx: Db, now: number, limit: number): Promise<P
     .returning({ id: verificationSessions.id, environment: verificationSessions.environment })
 }
 
-/** Sessions of a tenant that ended at or before a time, oldest first. */
+/** Fails sessions that were answered at or before a time and are held still, and gives them. */
+export async function markUnredeemed(tx: Db, answeredBy: number, limit: number): Promise<VerificationRow[]> {
+  const due = tx
+    .select({ id: verificationSessions.id })
+    .from(verificationSessions)
+    // As text: a bound value would keep the partial index out of it.
+    .where(and(sql`${verificationSessions.status} = 'pending'`, lte(verificationSessions.respondedAt, answeredBy)))
+    .limit(limit)
+  return await tx.update(verificationSessions).set({ status: 'failed' }).where(inArray(verificationSessions.id, due)).returning()
+}
+
+/** Sessions of a tenant that ended at or before a time, oldest first; not those that are held, whose failure is still to be told. */
 export async function listEnded(db: Db, tenantId: string, endedBy: number, limit: number): Promise<VerificationRow[]> {
-  const { createdAt, respondedAt, expiresAt } = verificationSessions
+  const { createdAt, respondedAt, expiresAt, status } = verificationSessions
   return await db
     .select()
     .from(verificationSessions)
@@ -213,6 +238,7 @@ export async function listEnded(db: Db, tenantId: string, endedBy: number, limit
         inArray(verificationSessions.environment, ['test', 'live']),
         lte(createdAt, endedBy),
         sql`coalesce(${respondedAt}, ${expiresAt}) <= ${endedBy}`,
+        or(ne(status, 'pending'), isNull(respondedAt)),
       ),
     )
     .orderBy(createdAt)
@@ -243,6 +269,7 @@ export async function listEndedSince(
         eq(verificationSessions.tenantId, tenantId),
         inArray(verificationSessions.environment, ['test', 'live']),
         gte(verificationSessions.createdAt, since - LIFETIME_MAX_MS),
+        inArray(verificationSessions.status, ['completed', 'failed']),
         gte(endedAt, since),
       ),
     )

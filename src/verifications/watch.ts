@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { statusAt } from './expire.ts'
+import { endsAt, statusAt } from './expire.ts'
 import { readStatus } from './read.ts'
 import { findStatus } from './store.ts'
 
@@ -49,7 +49,7 @@ function follow(
     told = status
     if (status !== 'pending') return finish()
     clearTimeout(timer)
-    timer = setTimeout(lookAgain, Math.min(KEEP_ALIVE_MS, Math.max(found.expiresAt - now(), 0)), false)
+    timer = setTimeout(lookAgain, Math.min(KEEP_ALIVE_MS, Math.max(endsAt(found) - now(), 0)), false)
   }
 
   // What cannot be read ends the stream: whoever asks again is told.

@@ -110,28 +110,34 @@ async function record(
   // A burst of creations runs ahead of the clock by a few milliseconds; an answer never precedes its session.
   const at = Math.max(deps.now(), session.createdAt)
   const { id, tenantId } = session
+  const isHeld = session.release === 'on_redeem' && outcome.status === 'completed'
+  const status = isHeld ? 'pending' : outcome.status
   const stored = storable(session.template, outcome.result)
   const owed = await deps.writeSession(async tx => {
-    if (!(await closeSession(tx, { id, tenantId, at, status: outcome.status, ...(code && storedResponseCode(code, at)) })))
+    if (!(await closeSession(tx, { id, tenantId, at, status, ...(code && storedResponseCode(code, at)) })))
       return await refuseLate(tx, id, at)
-    const auditSeq = await deps.audit.append(tx, {
-      at,
-      tenantId,
-      actor: 'wallet',
-      action: `verification.${outcome.status}`,
-      subjectId: id,
-      details: { environment: session.environment, error: outcome.result.error?.code },
-    })
+    // Until it is redeemed, the record of its creation stands for it.
+    const auditSeq = isHeld
+      ? session.auditSeq
+      : await deps.audit.append(tx, {
+          at,
+          tenantId,
+          actor: 'wallet',
+          action: `verification.${outcome.status}`,
+          subjectId: id,
+          details: { environment: session.environment, error: outcome.result.error?.code },
+        })
     await insertResult(tx, { ...sealResult(deps, session, stored, at), auditSeq })
     await recordEvent(deps, tx, session, 'response_posted', {
       status: outcome.status,
       error: outcome.result.error?.code,
       findings: outcome.findings,
     })
-    return await oweResult(deps, tx, session, secrets, { status: outcome.status, at, requestId })
+    return isHeld ? undefined : await oweResult(deps, tx, session, secrets, { status: outcome.status, at, requestId })
   })
   if (stored !== outcome.result) deps.portraits.keep(id, outcome.result)
-  announceEnd(deps, session, { status: outcome.status, error: outcome.result.error }, owed)
+  if (isHeld) deps.changes.announce(id)
+  else announceEnd(deps, session, { status: outcome.status, error: outcome.result.error }, owed)
   return code
 }
 

@@ -5,7 +5,7 @@ import { CompactEncrypt, importJWK, type JWK } from 'jose'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import { answer, decline, fetchRequest, type Holder, type Mutations, type PresentationRequest } from '../../src/sandbox/wallet.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
-import { createVerification, type ErrorBody, startApp, type TestApp, until } from '../helpers/app.ts'
+import { createVerification, type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'
 import { answerWith, fetchOf, holderOf } from '../helpers/wallet.ts'
 
 let app: TestApp
@@ -394,25 +394,16 @@ describe('the redirect and its code', () => {
     expect((await redeem(session.created.id, code, own, tenant.key)).status).toBe(200)
   })
 
-  test('also while five wrong ones are still on their way: the right one behind them is 429, and is not looked up', async () => {
+  test('of 30 wrong codes at once five are looked up, and the right one behind them is 429', async () => {
     const own = await startApp({ rateLimitScale: 1 })
     const { key: ownKey } = await own.tenant()
     const session = await open({ redirect_url: 'https://shop.example/done' }, own, ownKey)
     const { form } = await answer(session.request, await holderOf(own), { now: own.clock.now() })
     const code = codeOf((await post(session.created.id, form, {}, own)).body.redirect_uri)
     const { id } = session.created
-    const gate = Promise.withResolvers<void>()
-    const held = own.deps.write(() => gate.promise)
-    const wrong = Array.from({ length: 5 }, () => redeem(id, 'x'.repeat(43), own, ownKey))
-    await until(async () => own.deps.waitingWrites() === 5)
-    let status = 0
-    const right = redeem(id, code, own, ownKey).then(answered => {
-      status = answered.status
-    })
-    await until(async () => status !== 0 || own.deps.waitingWrites() > 5)
-    gate.resolve()
-    await Promise.all([held, right])
-    expect([status, ...(await Promise.all(wrong)).map(each => each.status)]).toEqual([429, 404, 404, 404, 404, 404])
+    const wrong = await Promise.all(Array.from({ length: 30 }, () => redeem(id, 'x'.repeat(43), own, ownKey)))
+    expect([404, 429].map(status => wrong.filter(each => each.status === status).length)).toEqual([5, 25])
+    expect((await redeem(id, code, own, ownKey)).status).toBe(429)
     own.clock.advance(60_000)
     expect((await redeem(id, code, own, ownKey)).status).toBe(200)
   })

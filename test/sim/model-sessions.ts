@@ -24,6 +24,7 @@ export type Creation = {
   metadata?: Record<string, string>
   purpose?: string
   redirectUrl?: string
+  release?: true
   receiver?: Receiver
   privateWebhook?: boolean
 }
@@ -35,6 +36,9 @@ export function create(model: Model, caller: Caller, idempotencyKey: string | un
   admit(model, caller, 'verifications:create')
   if (idempotencyKey?.includes(' ')) throw new Refusal('invalid_idempotency_key')
   if ((asked.template === undefined) === !asked.query) throw new Refusal('invalid_request')
+  if (asked.release && asked.redirectUrl === undefined) throw new Refusal('invalid_request')
+  if (caller.kind === 'device' && (asked.receiver || asked.privateWebhook || asked.redirectUrl !== undefined))
+    throw new Refusal('insufficient_scope')
   if (caller.kind === 'device' && !(asked.template && caller.device.allowedTemplates.includes(asked.template)))
     throw new Refusal('insufficient_scope')
   const namespace = caller.kind === 'device' ? caller.device.id : environmentOf(caller)
@@ -77,6 +81,7 @@ const newSession = (caller: Caller, asked: Creation, at: number): Session => ({
   metadata: asked.metadata,
   purpose: asked.purpose,
   redirectUrl: asked.redirectUrl,
+  isReleasedByCode: asked.release === true,
   receiver: asked.receiver,
   createdAt: at,
   expiresAt: at + (asked.ttlSeconds ?? 300) * SECOND,
@@ -87,19 +92,35 @@ const newSession = (caller: Caller, asked: Creation, at: number): Session => ({
   isErased: false,
 })
 
-export const statusOf = ({ now }: Model, { outcome, expiresAt }: Session): string =>
-  outcome ?? (expiresAt <= now ? 'expired' : 'pending')
+export const isHeld = ({ outcome, respondedAt }: Session): boolean => outcome === undefined && respondedAt !== undefined
+
+export function statusOf({ now }: Model, session: Session): string {
+  if (session.outcome) return session.outcome
+  if (isHeld(session)) return session.respondedAt! + RESPONSE_CODE_MS <= now ? 'failed' : 'pending'
+  return session.expiresAt <= now ? 'expired' : 'pending'
+}
+
+/** Held answers whose code nobody redeemed in time. */
+export const unredeemed = ({ sessions, now }: Model): Session[] =>
+  sessions.filter(each => !each.isErased && isHeld(each) && each.respondedAt! + RESPONSE_CODE_MS <= now)
+
+export function failUnredeemed(model: Model, session: Session): void {
+  session.outcome = 'failed'
+  session.result = { error: { code: 'redirect_not_followed', message: isText } }
+  end(model, session, model.now)
+}
 
 /** As every route and every webhook shows it; a function stands for what must only look right. */
 export function viewOf(model: Model, session: Session): Record<string, unknown> {
   const status = statusOf(model, session)
+  const isOpen = status === 'pending' && !isHeld(session)
   const iso = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString())
   const view = {
     id: session.id === '' ? isId : session.id,
     status,
     template: session.template,
-    wallet_uri: status === 'pending' ? (session.walletUri === '' ? isWalletUri : session.walletUri) : undefined,
-    request_uri: status === 'pending' ? isRequestUri : undefined,
+    wallet_uri: isOpen ? (session.walletUri === '' ? isWalletUri : session.walletUri) : undefined,
+    request_uri: isOpen ? isRequestUri : undefined,
     ...session.result,
     metadata: session.metadata,
     purpose: session.purpose,
@@ -157,7 +178,7 @@ export function erase(model: Model, caller: Caller, session: Session): Record<st
   if (!visibleTo(model, caller).includes(session)) throw new Refusal('session_not_found')
   const deleted = {
     verification_sessions: 1,
-    verification_results: session.outcome ? 1 : 0,
+    verification_results: session.outcome || isHeld(session) ? 1 : 0,
     webhook_deliveries: session.delivery ? 1 : 0,
   }
   forget(model, session)
@@ -183,6 +204,10 @@ export function redeem(model: Model, caller: Caller, session: Session, code: str
   const isRight = visibleTo(model, caller).includes(session) && session.code?.secret === code
   if (!isRight || session.code!.isSpent || session.code!.expiresAt <= model.now) throw new Refusal('invalid_response_code')
   session.code!.isSpent = true
+  if (isHeld(session)) {
+    session.outcome = 'completed'
+    end(model, session, model.now)
+  }
   return viewOf(model, session)
 }
 
@@ -224,9 +249,10 @@ export type Verdict = { outcome: 'completed' | 'failed'; error?: string }
 export function answer(model: Model, session: Session, { outcome }: Verdict): void {
   openToWallet(model, session)
   const at = Math.max(model.now, session.createdAt)
-  session.outcome = outcome
   session.respondedAt = at
   if (session.redirectUrl !== undefined) session.code = { secret: '', expiresAt: at + RESPONSE_CODE_MS, isSpent: false }
+  if (outcome === 'completed' && session.isReleasedByCode) return
+  session.outcome = outcome
   end(model, session, at)
 }
 

@@ -77,6 +77,8 @@ export type Session = {
   metadata: Record<string, string> | undefined
   purpose: string | undefined
   redirectUrl: string | undefined
+  /** A good answer is held until its code is redeemed. */
+  isReleasedByCode: boolean
   /** How its receiver answers. */
   receiver: Receiver | undefined
   createdAt: number

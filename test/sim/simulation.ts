@@ -1,8 +1,9 @@
 import { createHmac } from 'node:crypto'
+import { sweepUnredeemed } from '../../src/verifications/unredeemed.ts'
 import type { Answer, Call } from '../helpers/app.ts'
 import { Disagreement, same } from './expect.ts'
 import { type Caller, type Environment, type Model, passTime, type Receiver, type Session, secretOf } from './model.ts'
-import { viewOf } from './model-sessions.ts'
+import { failUnredeemed, unredeemed, viewOf } from './model-sessions.ts'
 import { attempted, dueNow, signingSecrets } from './model-webhooks.ts'
 import type { World } from './world.ts'
 
@@ -50,10 +51,19 @@ type DeliveryRow = { id: string; lane: string; status: string; attempts: number;
 
 /** Whatever is due is sent now, and each attempt is what the model says: its message, its signature, its place in the log, what follows. */
 export async function settle(simulation: Simulation): Promise<void> {
+  await failLate(simulation)
   for (let due = dueNow(simulation.model); due.length > 0; due = dueNow(simulation.model)) {
     for (const session of due) poke(simulation, session)
     for (const session of due) await expectAttempt(simulation, session)
   }
+}
+
+/** By itself the service looks for answers that nobody redeemed every half minute of the machine's: here as soon as one is due. */
+async function failLate({ world, model }: Simulation): Promise<void> {
+  const late = unredeemed(model)
+  if (late.length === 0) return
+  await sweepUnredeemed(world.app.deps)
+  for (const session of late) failUnredeemed(model, session)
 }
 
 /** By itself the service looks at its clock only a few times a second: it is told that something is due. */

@@ -66,5 +66,5 @@ function headlineOf(words: typeof en.hosted, known: Session['known']): string {
   return known.status === 'pending' ? pendingHeadline(words, known) : words[known.status]
 }
 
-const pendingHeadline = (words: typeof en.hosted, { fetched, asked_by }: HostedVerification): string =>
-  fetched ? words.scanned : words.title(asked_by)
+const pendingHeadline = (words: typeof en.hosted, { answered, fetched, asked_by }: HostedVerification): string =>
+  answered ? words.answered : fetched ? words.scanned : words.title(asked_by)

@@ -78,6 +78,15 @@ function Alternative({ claims, documents }: Share['alternatives'][number]) {
 function Way({ asked, aheadMs }: { asked: HostedVerification; aheadMs: number }) {
   const words = useHosted()
   const [isShownAgain, setIsShownAgain] = useState(false)
+  if (asked.answered) {
+    return (
+      <section class="way stack">
+        <Seal state="busy" />
+        <h2>{words.answered}</h2>
+        <p class="secondary">{words.answeredMore(asked.asked_by)}</p>
+      </section>
+    )
+  }
   if (asked.fetched && !isShownAgain) {
     return (
       <section class="way stack">

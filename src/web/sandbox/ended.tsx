@@ -11,8 +11,8 @@ import type { Sent } from './send-answer.ts'
 /** What the service made of the answer, as far as whoever holds the link may know. */
 export function Done({ sent: { answered, session }, onClose }: { sent: Sent; onClose: () => void }) {
   const words = useWords({ en: en.sandbox, de: de.sandbox })
-  const end = session?.status === 'completed' ? 'completed' : (session?.reason ?? 'untaken')
-  const seal: SealState = end === 'completed' ? 'verified' : end === 'untaken' ? 'expired' : 'refused'
+  const end = session?.status === 'completed' ? 'completed' : (session?.reason ?? (session?.answered ? 'held' : 'untaken'))
+  const seal: SealState = end === 'completed' || end === 'held' ? 'verified' : end === 'untaken' ? 'expired' : 'refused'
   return (
     <div class="ended stack">
       <Seal state={seal} size={96} />

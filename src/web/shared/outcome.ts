@@ -4,7 +4,7 @@ import * as de from './strings/de.ts'
 import * as en from './strings/en.ts'
 
 /** Every way a session ends without a yes. */
-export type OutcomeCode = Failure | 'wallet_declined' | 'wallet_error' | 'cancelled' | 'expired'
+export type OutcomeCode = Failure | 'wallet_declined' | 'wallet_error' | 'cancelled' | 'redirect_not_followed' | 'expired'
 
 export type OutcomeWords = { sentence: string; meaning: string; remedy: string }
 

@@ -7,6 +7,7 @@ import {
   cancel,
   create,
   erase,
+  isHeld,
   KNOWN_TEMPLATES,
   list,
   read,
@@ -30,17 +31,26 @@ const orNone = <T>(arbitrary: fc.Arbitrary<T>, weight = 1) => fc.oneof(often(wei
 const creation: fc.Arbitrary<Creation> = fc.oneof(
   often(
     12,
-    fc.record(
-      {
-        template: fc.oneof(often(5, fc.constant('age_over_18')), often(2, fc.constantFrom(...KNOWN_TEMPLATES, UNKNOWN_TEMPLATE))),
-        ttlSeconds: orNone(fc.constantFrom(60, 3600)),
-        metadata: orNone(fc.constantFrom<Record<string, string>[]>({ order: 'A-1' }, { order: 'A-2', till: 'Ä 2' })),
-        purpose: orNone(fc.constant('To sell you wine')),
-        redirectUrl: orNone(fc.constantFrom('https://shop.example/done', 'https://shop.example/done?a=1#old')),
-        receiver: orNone(fc.constantFrom(...RECEIVERS), 2),
-      },
-      { requiredKeys: ['template'] },
-    ),
+    fc
+      .record(
+        {
+          template: fc.oneof(
+            often(5, fc.constant('age_over_18')),
+            often(2, fc.constantFrom(...KNOWN_TEMPLATES, UNKNOWN_TEMPLATE)),
+          ),
+          ttlSeconds: orNone(fc.constantFrom(60, 3600)),
+          metadata: orNone(fc.constantFrom<Record<string, string>[]>({ order: 'A-1' }, { order: 'A-2', till: 'Ä 2' })),
+          purpose: orNone(fc.constant('To sell you wine')),
+          redirectUrl: orNone(fc.constantFrom('https://shop.example/done', 'https://shop.example/done?a=1#old')),
+          release: orNone(fc.constant(true as const)),
+          receiver: orNone(fc.constantFrom(...RECEIVERS), 2),
+        },
+        { requiredKeys: ['template'] },
+      )
+      // Alone it is refused, which need not happen often.
+      .map(asked =>
+        asked.release && asked.ttlSeconds !== 60 ? { redirectUrl: 'https://shop.example/done', ...asked } : asked,
+      ) as fc.Arbitrary<Creation>,
   ),
   often(1, fc.constant({ query: true })),
   often(
@@ -118,7 +128,7 @@ function keptPlace({ model }: Simulation, caller: ReturnType<typeof callerOf>, k
 }
 
 function bodyOf(simulation: Simulation, asked: Creation, place: number): object {
-  const { template, query, ttlSeconds, metadata, purpose, redirectUrl, receiver, privateWebhook } = asked
+  const { template, query, ttlSeconds, metadata, purpose, redirectUrl, release, receiver, privateWebhook } = asked
   const url = privateWebhook ? 'http://10.0.0.1/hook' : receiver && webhookUrl(simulation, place, receiver)
   return {
     template,
@@ -127,6 +137,7 @@ function bodyOf(simulation: Simulation, asked: Creation, place: number): object 
     metadata,
     purpose,
     redirect_url: redirectUrl,
+    release: release && 'on_redeem',
     webhook_url: url,
   }
 }
@@ -226,11 +237,19 @@ export const redeemOne = command<{ caller: CallerArgs; session: number; isWrong:
     const coded = model.sessions.filter(({ code }) => code)
     const session = coded[pick % coded.length]!
     const code = isWrong ? 'A'.repeat(43) : (session.code?.secret ?? '')
+    const wasHeld = isHeld(session)
     const expected = foretell(() => redeem(model, caller, session, code))
     const body = { response_code: code }
-    const answer = await call(simulation, caller, 'POST', `/v1/verifications/${session.id}/redeem`, { body })
+    const path = `/v1/verifications/${session.id}/redeem`
+    const answer = await call<{ claims: object; credentials: object[] }>(simulation, caller, 'POST', path, { body })
     if (!isGranted(answer, expected)) return
-    expectOk(answer, 200, expected.ok)
+    if (wasHeld) {
+      const { claims, credentials } = answer.body
+      same([typeof claims, Array.isArray(credentials)], ['object', true], 'a released result')
+      session.result = { claims, credentials }
+      told({ fact: 'ended', id: session.id, status: 'completed', webhook: session.receiver !== undefined })
+    }
+    expectOk(answer, 200, viewOf(model, session))
     told({ fact: 'redeemed', id: session.id })
   },
 })

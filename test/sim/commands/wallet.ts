@@ -7,7 +7,7 @@ import { fetchOf } from '../../helpers/wallet.ts'
 import { command, sessionOf } from '../command.ts'
 import { expectOk, foretell, isGranted, same } from '../expect.ts'
 import type { Session } from '../model.ts'
-import { answer, answerGarbage, openToWallet, type Verdict, verdictOn } from '../model-sessions.ts'
+import { answer, answerGarbage, isHeld, openToWallet, type Verdict, verdictOn } from '../model-sessions.ts'
 import { call, type Simulation } from '../simulation.ts'
 import { holderFor } from '../world.ts'
 import { some } from './arbitraries.ts'
@@ -42,6 +42,7 @@ export const respond = command<{ session: number; persona: PersonaId }>({
     const answered = await post(simulation, session, raw)
     if (!isGranted(answered, expected)) return
     expectAnswered(session, answered)
+    if (isHeld(session)) return
     await learnResult(simulation, session, verdict)
     told({ fact: 'ended', id: session.id, status: session.outcome, webhook: session.receiver !== undefined })
   },

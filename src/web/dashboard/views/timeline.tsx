@@ -66,6 +66,10 @@ function useTold(moment: Moment | Attempt): Told {
         tone: moment.status === 'completed' ? 'ok' : 'no',
         more: moment.credentials.map(each => <CheckList key={each.credential} checked={each} error={moment.error} />),
       }
+    case 'response_held':
+      return { sentence: words.response_held, tone: 'wait' }
+    case 'redirect_not_followed':
+      return { sentence: words.redirect_not_followed, tone: 'no' }
     case 'expired':
       return { sentence: words.expired, tone: 'wait' }
     case 'cancelled':

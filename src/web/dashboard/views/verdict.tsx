@@ -20,9 +20,7 @@ export function Verdict({ detail, templates }: { detail: VerificationDetail; tem
   const { status, error } = verification
   const outcome = useOutcome(error?.code ?? 'expired')
   const sentence = {
-    pending: timeline.some(({ event }) => event === 'request_fetched')
-      ? words.verification.verdicts.fetched
-      : words.verification.verdicts.pending,
+    pending: pendingSentence(words.verification.verdicts, timeline),
     completed: useProven(detail, templates),
     failed: outcome.sentence,
     expired: outcome.sentence,
@@ -42,6 +40,13 @@ export function Verdict({ detail, templates }: { detail: VerificationDetail; tem
       </div>
     </section>
   )
+}
+
+type VerdictWords = ReturnType<typeof useDashboardWords>['verification']['verdicts']
+
+function pendingSentence(words: VerdictWords, timeline: VerificationDetail['timeline']): string {
+  const has = (wanted: VerificationDetail['timeline'][number]['event']) => timeline.some(({ event }) => event === wanted)
+  return has('response_held') ? words.held : has('request_fetched') ? words.fetched : words.pending
 }
 
 function useProven({ verification }: VerificationDetail, templates: TemplatesData): string {

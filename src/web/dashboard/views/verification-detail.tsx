@@ -40,6 +40,8 @@ export function VerificationDetailPanel({ id, templates, backTo, onSeen, onErase
   const data = useData<VerificationDetail>(inTenant(`verifications/${encodeURIComponent(id)}?environment=${environment}`))
   const verification = data.value?.verification
   const isPending = verification?.status === 'pending'
+  // An answer that is held has taken the ways to give one.
+  const isOpen = isPending && verification.wallet_uri !== undefined
   useEffect(() => {
     if (verification) onSeen(withoutPresented(verification))
   }, [verification])
@@ -52,12 +54,12 @@ export function VerificationDetailPanel({ id, templates, backTo, onSeen, onErase
         {detail => (
           <>
             <Verdict detail={detail} templates={templates} />
-            {isPending && <Answer detail={detail} />}
+            {isOpen && <Answer detail={detail} />}
             <ClaimList verification={detail.verification} />
             <CredentialCards credentials={detail.verification.credentials ?? []} />
             <Timeline moments={detail.timeline} deliveries={detail.deliveries} />
             <About detail={detail} title={title(detail.verification.template)} />
-            {isPending && <Stop id={id} onStopped={data.reload} />}
+            {isOpen && <Stop id={id} onStopped={data.reload} />}
             <Erase id={id} onErased={onErased} />
           </>
         )}

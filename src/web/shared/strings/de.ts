@@ -94,6 +94,12 @@ export const outcomes: typeof en.outcomes = {
     meaning: 'Ihr Geschäft, eine Kasse oder jemand in diesem Dashboard hat sie beendet, bevor eine Wallet geantwortet hat.',
     remedy: 'Beginnen Sie eine neue, wenn Sie sie noch brauchen.',
   },
+  redirect_not_followed: {
+    sentence: 'Es wurde geantwortet, aber niemand kam in Ihr Geschäft zurück.',
+    meaning:
+      'Erst die Rückkehr sollte die Antwort freigeben. Ihr Code wurde nicht binnen zehn Minuten eingelöst, deshalb ist das Gezeigte gelöscht.',
+    remedy: 'Beginnen Sie eine neue. Passiert es oft, prüfen Sie, ob die Seite hinter redirect_url den Code einlöst.',
+  },
   expired: {
     sentence: 'Die Zeit ist um. Fangen Sie neu an.',
     meaning: 'Niemand hat geantwortet, bevor die Sitzung endete.',
@@ -176,6 +182,8 @@ export const hosted: typeof en.hosted = {
   left: time => `noch ${time}`,
   scanned: 'Wartet auf Ihre Zustimmung',
   scannedMore: 'Ihre Wallet hat die Anfrage. Antworten Sie dort; diese Seite folgt von selbst.',
+  answered: 'Ihre Wallet hat geantwortet',
+  answeredMore: who => `Machen Sie auf der Seite weiter, die Ihre Wallet öffnet: Erst dann bekommt ${who} Ihre Antwort.`,
   scannedAgain: 'Das war ich nicht, oder ich habe sie geschlossen: Code wieder zeigen',
   noWallet: 'Noch keine Wallet?',
   noWalletMore:
@@ -190,6 +198,7 @@ export const hosted: typeof en.hosted = {
     wallet_error: 'Ihre Wallet konnte nicht antworten. Es wurde nichts weitergegeben.',
     not_accepted: 'Ihre Wallet hat geantwortet, aber die Antwort konnte nicht anerkannt werden.',
     cancelled: 'Die Anfrage wurde zurückgezogen. Es wurde nichts weitergegeben.',
+    not_followed: 'Ihre Wallet hat geantwortet, aber niemand kam zurück. Was Sie geteilt haben, ist gelöscht.',
   },
   failedMore: who => `${who} kann Ihnen mehr sagen und mit Ihnen neu anfangen.`,
   expired: 'Die Zeit ist um.',
@@ -415,6 +424,7 @@ export const dashboard: typeof en.dashboard = {
     title: 'Prüfung',
     verdicts: {
       pending: 'Wartet auf die Kundin oder den Kunden.',
+      held: 'Beantwortet. Wartet auf die Rückkehr in Ihr Geschäft.',
       fetched: 'Gescannt. Wartet auf die Zustimmung.',
       completed: 'Alles, wonach Sie gefragt haben, wurde gezeigt und ist echt.',
       ageOver: years => `${years} Jahre oder älter.`,
@@ -455,6 +465,8 @@ export const dashboard: typeof en.dashboard = {
       response_unreadable: 'Es kam etwas, das nicht lesbar war',
       response_completed: 'Die Wallet hat geantwortet, und alles stimmt',
       response_failed: 'Die Wallet hat geantwortet, und etwas stimmt nicht',
+      response_held: 'Die Wallet hat geantwortet; die Antwort ruht, bis Ihr Geschäft ihren Code einlöst',
+      redirect_not_followed: 'Niemand hat den Code eingelöst; das Gezeigte ist gelöscht',
       expired: 'Die Zeit war um',
       cancelled: actor => `Beendet von ${actor}`,
       redeemed: 'Ihr Geschäft hat das Ergebnis abgeholt',
@@ -1048,6 +1060,7 @@ export const till: typeof en.till = {
     query_not_satisfied: 'Verlangen Sie einen anderen Ausweis.',
     claim_not_satisfied: 'Nicht verkaufen, außer ein anderer Ausweis beweist es.',
     cancelled: 'Fangen Sie neu an.',
+    redirect_not_followed: 'Fangen Sie neu an.',
     expired: 'Fangen Sie neu an.',
   },
 }
@@ -1086,6 +1099,8 @@ export const sandbox: typeof en.sandbox = {
     wallet_error: 'Der Dienst konnte es nicht lesen.',
     not_accepted: 'Geteilt und abgelehnt.',
     cancelled: 'Die Anfrage wurde zurückgezogen.',
+    not_followed: 'Geteilt und nicht abgeholt.',
+    held: 'Geteilt.',
     untaken: 'Der Dienst hat es nicht angenommen.',
   },
   endsMore: {
@@ -1094,6 +1109,8 @@ export const sandbox: typeof en.sandbox = {
     wallet_error: 'Was gesendet wurde, ist kein wohlgeformter Nachweis.',
     not_accepted: 'Warum, sagt der Dienst nur dem Händler: Sehen Sie an der Kasse oder im Dashboard nach.',
     cancelled: 'Wer gefragt hat, hat sie beendet. Es wurde nichts angenommen.',
+    not_followed: 'Niemand kam rechtzeitig in das Geschäft zurück, deshalb ist es gelöscht.',
+    held: 'Das Geschäft bekommt es, wenn Sie dort weitermachen.',
   },
   untaken: status =>
     status === 409

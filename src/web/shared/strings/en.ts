@@ -99,6 +99,12 @@ export const outcomes: Record<OutcomeCode, OutcomeWords> = {
     meaning: 'Your shop, a till or somebody on this dashboard cancelled it before a wallet answered.',
     remedy: 'Start a new one if you still need it.',
   },
+  redirect_not_followed: {
+    sentence: 'The customer answered, but did not come back to your shop.',
+    meaning:
+      'The answer was to be released by the redirect. Nobody redeemed its code within ten minutes, so what was presented is deleted.',
+    remedy: 'Start a new one. If it happens often, check that the page behind redirect_url redeems the code.',
+  },
   expired: {
     sentence: 'Time is up. Start again.',
     meaning: 'Nobody answered before the session ended.',
@@ -185,6 +191,8 @@ export const hosted = {
   left: (time: string) => `${time} left`,
   scanned: 'Waiting for your consent',
   scannedMore: 'Your wallet has the request. Answer there; this page follows by itself.',
+  answered: 'Your wallet has answered',
+  answeredMore: (who: string) => `Continue on the page that your wallet opens: only then does ${who} get your answer.`,
   scannedAgain: 'It was not me, or I closed it: show the code again',
   noWallet: 'No wallet yet?',
   noWalletMore:
@@ -199,6 +207,7 @@ export const hosted = {
     wallet_error: 'Your wallet could not answer. Nothing was passed on.',
     not_accepted: 'Your wallet answered, but the answer could not be accepted.',
     cancelled: 'The request was withdrawn. Nothing was passed on.',
+    not_followed: 'Your wallet answered, but the way back was not taken. What you shared is deleted.',
   },
   failedMore: (who: string) => `${who} can tell you more, and start again with you.`,
   expired: 'Time is up.',
@@ -295,6 +304,7 @@ export const till = {
     query_not_satisfied: 'Ask for another document.',
     claim_not_satisfied: 'Do not sell, unless another document proves it.',
     cancelled: 'Start again.',
+    redirect_not_followed: 'Start again.',
     expired: 'Start again.',
   } satisfies Record<OutcomeCode, string> as Record<string, string>,
 }
@@ -512,6 +522,7 @@ export const dashboard = {
     verdicts: {
       pending: 'Waiting for the customer.',
       fetched: 'Scanned. Waiting for the customer’s consent.',
+      held: 'Answered. Waiting for the customer to come back to your shop.',
       completed: 'Everything you asked for was shown, and is genuine.',
       ageOver: (years: string) => `${years} or over.`,
     },
@@ -551,6 +562,8 @@ export const dashboard = {
       response_unreadable: 'Something came that could not be read',
       response_completed: 'The wallet answered, and everything holds',
       response_failed: 'The wallet answered, and something does not hold',
+      response_held: 'The wallet answered; the answer is held until your shop redeems its code',
+      redirect_not_followed: 'Nobody redeemed the code; what was presented is deleted',
       expired: 'Time ran out',
       cancelled: (actor: string) => `Stopped by ${actor}`,
       redeemed: 'Your shop collected the result',
@@ -1084,6 +1097,8 @@ export const sandbox = {
     wallet_error: 'The service could not read it.',
     not_accepted: 'Shared, and refused.',
     cancelled: 'The request was withdrawn.',
+    not_followed: 'Shared, and not collected.',
+    held: 'Shared.',
     untaken: 'The service did not take it.',
   },
   endsMore: {
@@ -1092,6 +1107,8 @@ export const sandbox = {
     wallet_error: 'What was sent is not a well-formed document.',
     not_accepted: 'Why, the service tells the merchant only: look at the till or the dashboard.',
     cancelled: 'Whoever asked has cancelled it. Nothing was taken.',
+    not_followed: 'Nobody went back to the shop in time, so it is deleted.',
+    held: 'The shop gets it when you continue there.',
   },
   untaken: (status: number) =>
     status === 409

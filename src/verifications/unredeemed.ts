@@ -1,0 +1,39 @@
+import type { Db } from '#db'
+import type { Deps } from '../deps.ts'
+import type { DueLane } from '../webhooks/lanes.ts'
+import { announceEnd } from './announce.ts'
+import { deleteResult } from './answer-store.ts'
+import { shred } from './erase.ts'
+import { deleteEvents } from './event-store.ts'
+import { recordFailure } from './fail.ts'
+import { NOT_FOLLOWED } from './failures.ts'
+import { unredeemableSince } from './response-code.ts'
+import { markUnredeemed, type VerificationRow } from './store.ts'
+
+const SWEEP_ROWS_MAX = 100
+
+/** Fails held sessions whose response code nobody redeemed in time, and deletes what was presented, the findings included. */
+export async function sweepUnredeemed(deps: Deps): Promise<void> {
+  let failed: Failed[]
+  do {
+    failed = await deps.writeSession(tx => failUnredeemed(deps, tx))
+    for (const { session, owed } of failed) announceEnd(deps, session, { status: 'failed', error: NOT_FOLLOWED }, owed)
+    if (failed.length > 0) await shred(deps)
+  } while (failed.length === SWEEP_ROWS_MAX)
+}
+
+type Failed = { session: VerificationRow; owed: DueLane | undefined }
+
+async function failUnredeemed(deps: Deps, tx: Db): Promise<Failed[]> {
+  const at = deps.now()
+  const failed: Failed[] = []
+  for (const session of await markUnredeemed(tx, unredeemableSince(at), SWEEP_ROWS_MAX)) {
+    // Before the commit: from then on a portrait that is still kept would be shown with the failure.
+    deps.portraits.forget(session.id)
+    await deleteResult(tx, session)
+    await deleteEvents(tx, session, 'response_posted')
+    const owed = await recordFailure(deps, tx, session, { error: NOT_FOLLOWED, actor: 'system', at, requestId: null })
+    failed.push({ session, owed })
+  }
+  return failed
+}
