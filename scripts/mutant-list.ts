@@ -333,6 +333,20 @@ export const MUTANTS: Mutant[] = [
     RELEASE,
   ),
   mutant('guesses are not limited', 'verifications/redeem.ts', "  limits.check('redeem', guesses)\n", '', WALLET),
+  mutant(
+    'a device names its own receiver',
+    'verifications/create.ts',
+    'const given = NOT_FOR_DEVICES.find(name => body[name] !== undefined)',
+    'const given = undefined',
+    'devices/rights',
+  ),
+  mutant(
+    'a creation does not name its page',
+    'verifications/routes.ts',
+    'Object.assign(set.headers, linksTo(deps.config.publicUrl, creation.verification.id))',
+    '',
+    CREATE,
+  ),
   // Cancelling.
   mutant(
     'a session can be cancelled at its deadline',

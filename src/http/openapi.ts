@@ -152,6 +152,15 @@ const HEADERS = {
   ),
   'Retry-After': header('Seconds to wait.', { type: 'integer', minimum: 1 }, true),
   'WWW-Authenticate': header('How to authenticate.', { type: 'string', examples: ['Bearer error="invalid_token"'] }, true),
+  Location: header('The session.', { type: 'string', examples: ['/v1/verifications/vs_7Jb2Vd0Qm4sKXr9aTzN1hY'] }, true),
+  Link: header(
+    'The page to send the holder to.',
+    {
+      type: 'string',
+      examples: ['<https://verify.example/v/vs_7Jb2Vd0Qm4sKXr9aTzN1hY>; rel="alternate"; type="text/html"'],
+    },
+    true,
+  ),
   'Idempotent-Replayed': header(
     'The first answer to this Idempotency-Key, given again.',
     { type: 'string', const: 'true' },
@@ -290,6 +299,7 @@ function headersOf(status: number, codes: ErrorCode[], access: Access | undefine
   if (status === 429 || (access && !BEFORE_BUDGETS.includes(status))) names.push('RateLimit-Policy', 'RateLimit')
   if (codes.some(code => WITH_RETRY_AFTER.includes(code))) names.push('Retry-After')
   if (status === 401) names.push('WWW-Authenticate')
+  if (status === 201 && access?.budget === 'create') names.push('Location', 'Link')
   if (status < 300 && access?.idempotent) names.push('Idempotent-Replayed')
   return names
 }

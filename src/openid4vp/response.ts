@@ -1,5 +1,5 @@
 // The wallet's answer, from form to presentations. What cannot be read as an answer to this very session is refused without touching it:
-// whoever saw the QR code could send such a thing, and must not be able to burn the session.
+// noise must not end a session. A correctly addressed error does end it, and its `state` is in the request object that the QR code leads to.
 import { type CryptoKey, compactDecrypt, decodeProtectedHeader, type KeyObject } from 'jose'
 import { equalConstantTime } from '../hash.ts'
 import { parseJson } from '../json.ts'

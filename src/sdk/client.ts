@@ -11,7 +11,7 @@ import type { Device, RegisterDevice, RegisteredDevice, Template, Usage } from '
 export { type ClientErrorCode, VidimusError } from './error.ts'
 export { createTill, type Till, type TillOptions, type TillStorage } from './till.ts'
 export type { CallOptions, Fetch } from './transport.ts'
-export type { CreateOptions, TillVerifications, Verifications } from './verifications.ts'
+export type { CreatedVerification, CreateOptions, TillVerifications, Verifications } from './verifications.ts'
 export type * from './wire.ts'
 
 export type ClientOptions = TransportOptions & {

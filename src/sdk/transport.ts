@@ -27,6 +27,8 @@ export type Call = CallOptions & {
   idempotencyKey?: string
   /** Whether a repeat does no harm when nobody knows what became of the attempt before. If not, only refusals are repeated. */
   isRepeatable?: boolean
+  /** Adds to an answer what its headers have. */
+  complete?: (body: object, answer: { headers: Headers; base: string }) => object
 }
 
 export type Transport = {
@@ -98,7 +100,7 @@ type Attempt = Call & { text: string | undefined; attemptMs: number; maybeDone: 
 async function attempt<Body>(
   request: Fetch,
   base: string,
-  { method = 'GET', path, token, text, idempotencyKey, signal, attemptMs, maybeDone }: Attempt,
+  { method = 'GET', path, token, text, idempotencyKey, signal, attemptMs, maybeDone, complete = body => body }: Attempt,
 ): Promise<Body> {
   signal?.throwIfAborted()
   const controller = new AbortController()
@@ -121,7 +123,8 @@ async function attempt<Body>(
       ...(method === 'DELETE' && { keepalive: false }),
       signal: controller.signal,
     })
-    return resultOf<Body>(response, await readBounded(response), { mayChange: method !== 'GET', maybeDone })
+    const body = resultOf(response, await readBounded(response), { mayChange: method !== 'GET', maybeDone })
+    return complete(body, { headers: response.headers, base }) as Body
   } catch (error) {
     if (error instanceof VidimusError) throw error
     signal?.throwIfAborted()
@@ -158,10 +161,10 @@ async function readBounded(response: Response): Promise<string> {
 
 type Past = { mayChange: boolean; maybeDone: boolean }
 
-function resultOf<Body>(response: Response, text: string, { mayChange, maybeDone }: Past): Body {
+function resultOf(response: Response, text: string, { mayChange, maybeDone }: Past): object {
   const { status, ok, headers } = response
   const body = parsed(text)
-  if (ok && typeof body === 'object' && body !== null) return body as Body
+  if (ok && typeof body === 'object' && body !== null) return body
   const details = {
     status,
     requestId: headers.get('x-request-id') ?? undefined,

@@ -10,10 +10,13 @@ export type CreateOptions = CallOptions & {
   idempotencyKey?: string
 }
 
+/** `pageUrl` is the page of the service to send the holder to. */
+export type CreatedVerification = Verification & { pageUrl: string }
+
 /** What a till may do. */
 export type TillVerifications = {
   /** Made exactly once, however often it had to be sent: all attempts carry one Idempotency-Key. */
-  create(body: CreateVerification, options?: CreateOptions): Promise<Verification>
+  create(body: CreateVerification, options?: CreateOptions): Promise<CreatedVerification>
   get(id: string, options?: CallOptions): Promise<Verification>
   /** One page, newest first; `before` is the `created_at` of the last one seen. */
   list(query?: ListQuery, options?: CallOptions): Promise<{ data: Verification[] }>
@@ -70,6 +73,10 @@ export function tillVerifications(transport: Transport, send: Send): TillVerific
         body,
         idempotencyKey: checkedKey(idempotencyKey),
         isRepeatable: true,
+        complete: (created, { headers, base }) => ({
+          ...created,
+          pageUrl: pageIn(headers) ?? `${base}/v/${(created as Verification).id}`,
+        }),
       }),
     async *all({ limit = PAGE_MAX, before } = {}, options) {
       for (let bound = before; ; ) {
@@ -91,6 +98,9 @@ export const verifications = (transport: Transport, send: Send): Verifications =
   ...tillVerifications(transport, send),
   erase: async (id, options = {}) => await send({ ...options, method: 'DELETE', path: idPath(PATH, id), isRepeatable: true }),
 })
+
+/** From the Link header: the service knows the name under which a browser reaches it. */
+const pageIn = (headers: Headers): string | undefined => /<(https?:[^<>]+)>; rel="alternate"/.exec(headers.get('link') ?? '')?.[1]
 
 function queryString({ limit, before }: ListQuery): string {
   const query = new URLSearchParams()

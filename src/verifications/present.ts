@@ -55,6 +55,12 @@ export async function presentOpened(
 /** Whether a wallet can still answer. */
 export const isOpenAt = (row: Timed, now: number): boolean => statusAt(row, now) === 'pending' && !isHeld(row)
 
+/** Headers of a creation: the session itself, and the page to send its holder to. */
+export const linksTo = (publicUrl: string, id: string): Record<string, string> => ({
+  location: `/v1/verifications/${id}`,
+  link: `<${publicUrl}/v/${id}>; rel="alternate"; type="text/html"`,
+})
+
 export async function walletLinks(
   deps: PresentDeps,
   db: Db,

@@ -7,6 +7,7 @@ import { addDailyBudget } from '../usage/quota.ts'
 import { cancelVerification } from './cancel.ts'
 import { type Creations, createVerification } from './create.ts'
 import { eraseVerification } from './erase.ts'
+import { linksTo } from './present.ts'
 import { readList, readOne, readStatus } from './read.ts'
 import { redeemResponseCode } from './redeem.ts'
 import {
@@ -36,6 +37,7 @@ export const verificationRoutes = (deps: Deps, creations: Creations) =>
           body,
           request.headers.get('idempotency-key') ?? undefined,
         )
+        Object.assign(set.headers, linksTo(deps.config.publicUrl, creation.verification.id))
         if (creation.replayed) set.headers['idempotent-replayed'] = 'true'
         else addDailyBudget(set.headers, creation.charge)
         return status(201, creation.verification)

@@ -62,6 +62,18 @@ describe('an accepted request', () => {
     expect(Date.parse(body.expires_at) - Date.parse(body.created_at)).toBe(300_000)
   })
 
+  test('names the session in Location and its page in Link, on a replay too', async () => {
+    const call = { headers: { 'idempotency-key': 'located' } }
+    const first = await create({ template: 'age_over_18' }, call)
+    const again = await create({ template: 'age_over_18' }, call)
+    expect(again.headers.get('idempotent-replayed')).toBe('true')
+    for (const { headers } of [first, again]) {
+      expect(headers.get('location')).toBe(`/v1/verifications/${first.body.id}`)
+      expect(headers.get('link')).toBe(`<https://verify.example/v/${first.body.id}>; rel="alternate"; type="text/html"`)
+    }
+    expect((await create({ template: 'age_over_18', query: QUERY })).headers.get('location')).toBeNull()
+  })
+
   test('echoes metadata, purpose and redirect_url, and never webhook_url', async () => {
     const given = {
       metadata: { order: '17', '': 'empty key' },

@@ -129,7 +129,7 @@ describe('an answer that is not readable as one to this session is 400 invalid_w
     expect((await read(created.id)).status).toBe('pending')
   })
 
-  test('a plain error without the state of the session: nobody who saw the QR code can end it', async () => {
+  test('a plain error without the state of the session, or with another one', async () => {
     const session = await open()
     await leavesPending(session, new URLSearchParams({ error: 'access_denied', state: 'guess' }))
     const again = await open()

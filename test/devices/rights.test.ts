@@ -64,6 +64,20 @@ describe('a device creates', () => {
     expect(outcome(await create({}))).toBe('400 invalid_request')
   })
 
+  test.each([
+    ['webhook_url', { webhook_url: 'https://shop.example/hook' }],
+    ['redirect_url', { redirect_url: 'https://shop.example/done' }],
+    ['redirect_url', { redirect_url: 'https://shop.example/done', release: 'on_redeem' }],
+  ])('without %s: a device that gives one gets 403 insufficient_scope that says so, and creates nothing', async (name, given) => {
+    const before = rows(app.dir, 'SELECT id FROM verification_sessions').length
+    const answer = await create({ template: 'age_over_18', ...given })
+    expect([outcome(answer), answer.body.error.message]).toEqual([
+      '403 insufficient_scope',
+      `A device may not give ${name}; leave it out, or use an API key.`,
+    ])
+    expect(rows(app.dir, 'SELECT id FROM verification_sessions')).toHaveLength(before)
+  })
+
   test('with an allowed template that does not exist yet: 422 unknown_template', async () => {
     expect(outcome(await create({ template: 'of_tomorrow' }))).toBe('422 unknown_template')
   })

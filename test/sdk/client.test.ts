@@ -52,13 +52,21 @@ describe('creating', () => {
   ] as const)('an answer that is %s makes one session, charged once, by one key', async (_, faults) => {
     await begin()
     proxy.next(...faults)
-    const verification = await vidimus.verifications.create(body)
+    const { pageUrl, ...verification } = await vidimus.verifications.create(body)
+    // Under the name of the service, which is not the one that the client calls.
+    expect(pageUrl).toBe(`https://verify.example/v/${verification.id}`)
     expect(verification).toMatchObject({ status: 'pending', template: 'age_over_18' })
     expect(keysSent()).toHaveLength(faults.length + 1)
     expect(new Set(keysSent()).size).toBe(1)
     expect(keysSent()[0]).toMatch(/^[0-9a-f]{32}$/)
     expect(await created()).toBe(1)
     expect((await vidimus.verifications.list()).data).toEqual([verification])
+  })
+
+  test('without a Link header the page is where the client calls', async () => {
+    await begin()
+    proxy.next({ status: 201, body: '{"id":"vs_1"}' })
+    expect((await vidimus.verifications.create(body)).pageUrl).toBe(`${proxy.url}/v/vs_1`)
   })
 
   test('two calls make two sessions; a key of your own makes one', async () => {
@@ -165,6 +173,7 @@ describe('abortion', () => {
     ['all', options => vidimus.verifications.all({}, options).next()],
     ['wait', options => vidimus.verifications.wait('vs_1', options)],
     ['redeem', options => vidimus.verifications.redeem('vs_1', 'a'.repeat(32), options)],
+    ['cancel', options => vidimus.verifications.cancel('vs_1', options)],
     ['erase', options => vidimus.verifications.erase('vs_1', options)],
     ['devices.register', options => vidimus.devices.register({ name: 'Till', allowed_templates: ['age_over_18'] }, options)],
     ['devices.list', options => vidimus.devices.list(options)],
@@ -339,6 +348,16 @@ describe('redeeming and erasing', () => {
       expect(proxy.seen.length - before).toBe(1)
     },
   )
+
+  test('a cancellation whose answer is lost is repeated, and gives the cancelled session', async () => {
+    await begin()
+    const { id } = await vidimus.verifications.create(body)
+    proxy.next('lose')
+    expect(await vidimus.verifications.cancel(id)).toMatchObject({ id, status: 'failed', error: { code: 'cancelled' } })
+    const answered = await vidimus.verifications.create(body)
+    await answerWith(app, await holderOf(app), answered.wallet_uri ?? '')
+    expect(await failure(vidimus.verifications.cancel(answered.id))).toMatchObject({ code: 'session_already_responded' })
+  })
 
   test('erasing tells what was deleted; a repeat after a lost answer says that it may have been this call', async () => {
     await begin()

@@ -93,7 +93,7 @@ export const fetchOnly = command<{ session: number }>({
   },
 })
 
-/** Whoever saw the code must not be able to burn the session. */
+/** Nothing that is not addressed to the session ends it. */
 export const respondGarbage = command<{ session: number; form: string }>({
   weight: 1,
   args: fc.record({
