@@ -243,6 +243,51 @@ describe('asking', () => {
     expect(await keptBy(page)).not.toHaveProperty('check')
     expect(page.complaints).toEqual([])
   })
+
+  browserTest('that is stopped is cancelled on the server: no wallet can answer it any more', async openPage => {
+    const { app, key, page } = await openTill(openPage)
+    const uri = await ask(page)
+    await stopCheck(page)
+    const { body } = await app.call<{ data: { id: string; error: { code: string } }[] }>('GET', '/v1/verifications', { key })
+    expect(body.data.map(({ error }) => error.code)).toEqual(['cancelled'])
+    expect((await fetchOf(app)(new URL(uri).searchParams.get('request_uri')!, {})).status).toBe(410)
+    expect(page.complaints).toEqual([])
+  })
+
+  browserTest('whose answer comes before the stop shows that answer, and says so', async openPage => {
+    const { app, page } = await openTill(openPage)
+    const uri = await ask(page)
+    await button(page, 'Stop this check').click()
+    // The answer overtakes the cancellation on its way.
+    await page.route('**/cancel', async route => {
+      await answer(app, uri)
+      await route.continue()
+    })
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop this check' }).click()
+    await heading(page, 'Yes').waitFor()
+    await page.getByText('The answer came before this check could be stopped.').waitFor()
+    expect(await keptBy(page)).toHaveProperty('check')
+  })
+
+  browserTest('is stopped once the server is back, and can be left before that', async openPage => {
+    const { page } = await openTill(openPage)
+    await ask(page)
+    let isAway = true
+    await page.route('**/cancel', route => (isAway ? route.abort() : route.continue()))
+    await button(page, 'Stop this check').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop this check' }).click()
+    await heading(page, 'Stopping this check').waitFor()
+    await page.reload()
+    await heading(page, 'Stopping this check').waitFor()
+    isAway = false
+    await isIdle(page)
+    await ask(page)
+    isAway = true
+    await button(page, 'Stop this check').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop this check' }).click()
+    await button(page, 'Do not wait for that').click()
+    await isIdle(page)
+  })
 })
 
 describe('the focus', () => {
