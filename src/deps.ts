@@ -1,6 +1,5 @@
 // The only place where a real clock, randomness, name resolution and the database are made. Everything else is handed what it needs.
 import { randomFillSync } from 'node:crypto'
-import { lookup } from 'node:dns/promises'
 import { existsSync, readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { createStorage, type Storage } from '#db'
@@ -18,7 +17,7 @@ import { type CrlChecker, createCrlChecker } from './openid4vp/crl-check.ts'
 import { createStatusChecker, type StatusChecker } from './openid4vp/status-list.ts'
 import { createSandbox, type Sandbox } from './sandbox/world.ts'
 import type { Sealer } from './seal.ts'
-import { type Clock, steadyClock, watchSteps, within } from './time.ts'
+import { type Clock, steadyClock, watchSteps } from './time.ts'
 import { createErasures, type Erasures } from './upkeep/erasures.ts'
 import { type Space, watchSpace } from './upkeep/space.ts'
 import { type Changes, createChanges } from './verifications/changes.ts'
@@ -29,8 +28,8 @@ import { rememberIdentity } from './wallet/keys.ts'
 import { isSandboxList, statusFetcher } from './wallet/status.ts'
 import type { EgressPolicy, Resolve } from './webhooks/egress.ts'
 import { createOutbox, type Outbox } from './webhooks/outbox.ts'
+import { createResolver } from './webhooks/resolve.ts'
 
-const RESOLVE_TIMEOUT_MS = 2000
 const NO_LABELS = {}
 
 export type RequestIdentity = { clientId: string; signingKeyId: string }
@@ -103,7 +102,7 @@ export const realWorld = (): World => ({
   wall: Date.now,
   monotonic: () => performance.now(),
   random: createRandom(),
-  resolve: resolveWithin(RESOLVE_TIMEOUT_MS),
+  resolve: createResolver(),
   writeLog: createLogWriter(process.stderr),
   prettyLog: process.stderr.isTTY === true,
 })
@@ -207,15 +206,6 @@ function createRandom(): Random {
     return bytes
   }
 }
-
-const resolveWithin =
-  (timeoutMs: number): Resolve =>
-  async host => {
-    const answers = await within(timeoutMs, lookup(host, { all: true }), () => {
-      throw new Error('name resolution timed out')
-    })
-    return answers.map(({ address }) => address)
-  }
 
 /** Lines of one turn of the event loop leave together. */
 function createLogWriter(stream: NodeJS.WriteStream): (line: string) => void {

@@ -85,6 +85,13 @@ test('SQL is spoken in store.ts and db/ only', async () => {
   expect(speakers.filter(from => !from.startsWith('db/') && !isStore(from))).toEqual([])
 })
 
+test('names are looked up in one place, and never by getaddrinfo, which holds up signatures', async () => {
+  const lookingUp = (await allImports()).filter(({ to }) => /^(?:node:)?dns(?:\/promises)?$/.test(to)).map(({ from }) => from)
+  expect(lookingUp).toEqual(['webhooks/resolve.ts'])
+  const resolver = await Bun.file(join(SRC, 'webhooks/resolve.ts')).text()
+  expect(resolver).toContain("import { Resolver } from 'node:dns/promises'")
+})
+
 /** Run on either side: they ask for nothing that a browser lacks. */
 const FOR_BOTH = ['sandbox/wallet.ts', 'sandbox/personas.ts', 'openid4vp/merge-claims.ts']
 

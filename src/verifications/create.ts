@@ -116,7 +116,7 @@ async function create(
 ): Promise<Creation> {
   const asked = await whatToAsk(deps, caller, given)
   const body = { ...given, purpose: given.purpose ?? asked.purpose }
-  if (body.webhook_url !== undefined) await refuseForbidden(deps, body.webhook_url)
+  if (body.webhook_url !== undefined) await refuseForbidden(deps, caller, body.webhook_url)
   const { row, secrets } = draft(deps, caller, body, asked, await deps.identity())
   const { newestAt, keptVersions } = creations
   const { tenantId } = caller

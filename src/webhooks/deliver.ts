@@ -28,7 +28,8 @@ export async function deliver(
   const rendered = await render(flight)
   if (!rendered) return CANCELLED
   if (rendered.url === undefined) return UNWANTED
-  const found = await locate(deps.egress, deps.resolve, rendered.url, limits.resolveMs)
+  const resolve = (host: string) => deps.resolve(host, flight.tenantId)
+  const found = await locate(deps.egress, resolve, rendered.url, limits.resolveMs)
   if (!found.ok) return found
   const message = await signedMessage(deps, { ...flight, environment: rendered.environment }, rendered.verification)
   // Erased since: from here to the thread nothing is awaited.

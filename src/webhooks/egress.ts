@@ -5,8 +5,8 @@
 import { isIP } from 'node:net'
 import { type AllowedDestination, isAllowed, isLoopback, isPublicAddress, isSameAddress, isSpecialUseName } from '../addresses.ts'
 
-/** All A and AAAA answers of a name; rejects when it has none. The caller bounds its time. */
-export type Resolve = (host: string) => Promise<string[]>
+/** All A and AAAA answers of a name; rejects when it has none. The caller bounds its time. Each tenant has its own share of look-ups. */
+export type Resolve = (host: string, tenantId?: string) => Promise<string[]>
 
 /** `listener.addresses` are those of every interface when the service listens on all of them. */
 export type EgressPolicy = {

@@ -6,13 +6,17 @@ import type { Owner } from './store.ts'
 
 /** One receiver for all results of an environment that no session sends elsewhere; null for none. It is held to what a `webhook_url` is held to. */
 export async function setEndpoint(deps: Deps, owner: Owner, url: string | null, actor: string): Promise<void> {
-  if (url !== null) await refuseForbidden(deps, url)
+  if (url !== null) await refuseForbidden(deps, owner, url)
   await keepEndpoint(deps, owner, url, actor)
 }
 
 /** A name that does not resolve now may resolve later: delivery decides it again. */
-export async function refuseForbidden({ egress, resolve }: Pick<Deps, 'egress' | 'resolve'>, url: string): Promise<void> {
-  const checked = await checkDestination(egress, resolve, url)
+export async function refuseForbidden(
+  { egress, resolve }: Pick<Deps, 'egress' | 'resolve'>,
+  { tenantId }: Owner,
+  url: string,
+): Promise<void> {
+  const checked = await checkDestination(egress, host => resolve(host, tenantId), url)
   if (!checked.ok && checked.reason !== 'unresolvable')
     throw apiError('invalid_webhook_url', { message: `webhook_url: ${checked.detail}` })
 }

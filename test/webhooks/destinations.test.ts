@@ -1,8 +1,10 @@
 // Where a message may go is asked again at each attempt: names that lead elsewhere by then, and the operator's own exceptions.
 import { afterAll, expect, test } from 'bun:test'
 import { decline } from '../../src/sandbox/wallet.ts'
+import { createResolver } from '../../src/webhooks/resolve.ts'
 import { cleanUp, type TestApp } from '../helpers/app.ts'
 import { openSession, type Party, postTo, type Session } from '../helpers/exchange.ts'
+import { startNameServer } from '../helpers/name-server.ts'
 import { logOf, receive, receiveRaw, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
 
 afterAll(async () => {
@@ -54,6 +56,26 @@ test('a name that nobody answers for counts as not found', async () => {
   const session = await open(shop, 'https://shop.example/')
   isSilent = true
   expect(await attemptOf(session)).toEqual(['dns_failed', 'pending'])
+})
+
+test('a tenant whose names are never answered creates its sessions, and its look-ups count as its own', async () => {
+  const servers = await startNameServer(() => undefined)
+  const lookUp = createResolver({ servers: servers.servers, limits: { placeMs: 1, lookUpMs: 1, otherFamilyMs: 1 } })
+  const asked: (string | undefined)[] = []
+  const app = await startAppFor([], {
+    resolve: (host, tenantId) => {
+      asked.push(tenantId)
+      return lookUp(host, tenantId)
+    },
+    sending: { limits: IMPATIENT },
+  })
+  const { id, key } = await app.tenant()
+  const names = Array.from({ length: 20 }, (_, i) => `https://shop.dead${i}.example/hook`)
+  const sessions = await Promise.all(names.map(url => open({ app, key }, url)))
+  expect(asked).toEqual(Array.from({ length: 20 }, () => id))
+  expect(await attemptOf(sessions[0]!)).toEqual(['dns_failed', 'pending'])
+  expect(asked.slice(20)).toEqual([id])
+  servers.stop()
 })
 
 test('a name that was public at creation and is forbidden at delivery is never connected to', async () => {
