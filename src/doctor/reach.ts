@@ -10,7 +10,7 @@ const CONNECT_MS_MAX = 2500
 
 /** Undefined when it was reached; otherwise why not, in a clause. */
 export async function whyUnreachable({ egress, resolve }: Pick<Deps, 'egress' | 'resolve'>, origin: string) {
-  const found = await locate(egress, resolve, origin, RESOLVE_MS_MAX)
+  const found = await locate(egress, resolve, origin, { resolveMs: RESOLVE_MS_MAX })
   if (!found.ok) return found.failure === 'dns_failed' ? 'its name was not found' : 'its address is not allowed'
   const url = new URL(found.url)
   return await new Promise<string | undefined>(settle => {

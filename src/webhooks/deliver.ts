@@ -29,7 +29,8 @@ export async function deliver(
   if (!rendered) return CANCELLED
   if (rendered.url === undefined) return UNWANTED
   const resolve = (host: string) => deps.resolve(host, flight.tenantId)
-  const found = await locate(deps.egress, resolve, rendered.url, limits.resolveMs)
+  const { resolveMs } = limits
+  const found = await locate(deps.egress, resolve, rendered.url, { resolveMs, webhookOf: rendered.environment })
   if (!found.ok) return found
   const message = await signedMessage(deps, { ...flight, environment: rendered.environment }, rendered.verification)
   // Erased since: from here to the thread nothing is awaited.

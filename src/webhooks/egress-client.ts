@@ -6,7 +6,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest, type RequestOptions } from 'node:https'
 import { isIPv6, type Socket } from 'node:net'
 import { within } from '../time.ts'
-import { checkDestination, type EgressPolicy, type Resolve } from './egress.ts'
+import { checkDestination, checkWebhookUrl, type EgressPolicy, type RefusalReason, type Resolve } from './egress.ts'
 
 export type EgressCall = {
   url: string
@@ -30,31 +30,44 @@ export type EgressFailure =
 /** A failure has a status when it came after the headers: the receiver had decided, but its answer did not end. */
 export type EgressAnswer =
   | { ok: true; address: string; status: number; headers: Record<string, string>; body: Uint8Array }
-  | { ok: false; address?: string; status?: number; failure: EgressFailure; detail: string }
+  | { ok: false; address?: string; status?: number; failure: EgressFailure; reason?: RefusalReason; detail: string }
 
 /** What an answer may have around its body: status line, headers, sizes of chunks. */
 const FRAMING_BYTES_MAX = 128 * 1024
 /** Answers with a 1xx status that may come before the one that counts. */
 const INTERIM_ANSWERS_MAX = 16
 
+const ADDRESSES_TRIED_MAX = 3
+
 const CANCELLED = { failure: 'cancelled', detail: 'It was cancelled.' } as const
 
+/** For what may arrive twice, such as a GET: when an address cannot be connected to, the next one is called. */
 export async function callOut(policy: EgressPolicy, resolve: Resolve, call: EgressCall): Promise<EgressAnswer> {
-  const found = await locate(policy, resolve, call.url, call.limits.resolveMs)
-  return found.ok ? await callAt(found.addresses[0] ?? '', call) : found
+  const found = await locate(policy, resolve, call.url, { resolveMs: call.limits.resolveMs })
+  if (!found.ok) return found
+  let answer: EgressAnswer | undefined
+  for (const address of found.addresses.slice(0, ADDRESSES_TRIED_MAX)) {
+    answer = await callAt(address, call)
+    // Nobody listens there, or this machine does not have that family.
+    if (answer.ok || answer.failure !== 'connection_failed') break
+  }
+  return answer!
 }
 
-/** Where a URL leads: every address of it may be called. */
+/** Where a URL leads: every address of it may be called. `webhookOf` is the environment of the session whose result is sent there. */
 export async function locate(
   policy: EgressPolicy,
   resolve: Resolve,
   url: string,
-  resolveMs: number,
+  { resolveMs, webhookOf }: { resolveMs: number; webhookOf?: 'test' | 'live' },
 ): Promise<{ ok: true; url: string; addresses: string[] } | Extract<EgressAnswer, { ok: false }>> {
   const resolveInTime = (host: string) => within(resolveMs, resolve(host), tooLate)
-  const checked = await checkDestination(policy, resolveInTime, url)
+  const checked = webhookOf
+    ? await checkWebhookUrl(policy, resolveInTime, url, webhookOf)
+    : await checkDestination(policy, resolveInTime, url)
   if (checked.ok) return { ok: true, url: checked.destination.url.href, addresses: checked.destination.addresses }
-  return { ok: false, failure: checked.reason === 'unresolvable' ? 'dns_failed' : 'refused_address', detail: checked.detail }
+  const { reason, detail } = checked
+  return { ok: false, failure: reason === 'unresolvable' ? 'dns_failed' : 'refused_address', reason, detail }
 }
 
 const tooLate = (): never => {

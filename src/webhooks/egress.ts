@@ -24,6 +24,7 @@ export type RefusalReason =
   | 'port'
   | 'address'
   | 'unresolvable'
+  | 'plain_http'
 
 export type Refusal = { ok: false; reason: RefusalReason; detail: string }
 export type Destination = { url: URL; addresses: string[] }
@@ -31,10 +32,13 @@ export type Destination = { url: URL; addresses: string[] }
 const URL_CHARS_MAX = 2048
 const HOST_CHARS_MAX = 253
 const QUOTED_CHARS_MAX = 100
-const IN_DEVELOPMENT = 'for development, "vidimus listen" forwards results to your machine'
+const OTHERWISE =
+  'or ask the operator of this service to allow its address and port; for development, "vidimus listen" forwards results to your machine'
+const PLAIN_HTTP =
+  'Results of live sessions are sent over https only: begin the URL with https://. For a receiver inside your own network, the operator of this service can allow its address and port.'
 
-// At least two labels of letters, digits, hyphens and underscores, none of them empty (RFC 1035 § 2.3.4: 63 each).
-const DOTTED_NAME = /^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})+$/
+// Labels of letters, digits, hyphens and underscores, none of them empty (RFC 1035 § 2.3.4: 63 each).
+const NAME = /^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/
 
 // Those of the Fetch standard's bad ports that lie above 1023.
 const FETCH_BAD_PORTS = [
@@ -55,7 +59,7 @@ export async function checkDestination(
 
   const host = hostOf(url)
   const port = portOf(url)
-  const refusal = urlRefusal(url) ?? hostRefusal(host) ?? portRefusal(policy, port)
+  const refusal = urlRefusal(url) ?? hostRefusal(policy, host, port) ?? portRefusal(policy, port)
   if (refusal) return refusal
 
   const addresses = isAddress(host) ? [host] : await addressesOf(resolve, host)
@@ -64,6 +68,22 @@ export async function checkDestination(
   }
   const refused = addresses.map(address => addressRefusal(policy, { host, address, port })).find(found => found !== undefined)
   return refused ?? { ok: true, destination: { url: withoutFinalDot(url), addresses } }
+}
+
+/** `checkDestination` for a webhook: a result of a live session travels encrypted, unless the operator opened its receiver. */
+export async function checkWebhookUrl(
+  policy: EgressPolicy,
+  resolve: Resolve,
+  text: string,
+  environment: 'test' | 'live',
+): Promise<{ ok: true; destination: Destination } | Refusal> {
+  const checked = await checkDestination(policy, resolve, text)
+  const url = URL.parse(text)
+  if (environment === 'test' || url?.protocol !== 'http:') return checked
+  const mayBeOpened = checked.ok
+    ? checked.destination.addresses.every(address => isAllowed(policy.allow, address, portOf(url)))
+    : checked.reason !== 'unresolvable' || isPortOpened(policy, portOf(url))
+  return mayBeOpened ? checked : refuse('plain_http', PLAIN_HTTP)
 }
 
 function refuse(reason: RefusalReason, detail: string): Refusal {
@@ -93,20 +113,32 @@ function urlRefusal(url: URL): Refusal | undefined {
   return undefined
 }
 
-function hostRefusal(host: string): Refusal | undefined {
+function hostRefusal(policy: EgressPolicy, host: string, port: number): Refusal | undefined {
   if (isAddress(host)) return undefined
-  if (isSpecialUseName(host)) {
-    return refuse('host', `${quoted(host)} is a name for use inside one network: use a public host name; ${IN_DEVELOPMENT}.`)
-  }
-  if (host.length > HOST_CHARS_MAX || !DOTTED_NAME.test(host)) {
+  const isName = host.length <= HOST_CHARS_MAX && NAME.test(host)
+  // Its addresses decide, where any may be open.
+  if (isName && isInsideName(host) && isPortOpened(policy, port)) return undefined
+  if (isSpecialUseName(host)) return insideName(host)
+  if (!isName || !host.includes('.')) {
     return refuse('host', `${quoted(host)} is not a full host name: use one like shop.example.com, or an IP address.`)
   }
   return undefined
 }
 
+function isInsideName(host: string): boolean {
+  return isSpecialUseName(host) || (!isAddress(host) && !host.includes('.'))
+}
+
+function insideName(host: string): Refusal {
+  return refuse('host', `${quoted(host)} is a name for use inside one network: use a public host name, ${OTHERWISE}.`)
+}
+
 function portRefusal(policy: EgressPolicy, port: number): Refusal | undefined {
-  if (isUsualPort(port) || policy.allow.some(entry => entry.port === port)) return undefined
-  return unusualPort(port)
+  return isUsualPort(port) || isPortOpened(policy, port) ? undefined : unusualPort(port)
+}
+
+function isPortOpened({ allow }: EgressPolicy, port: number): boolean {
+  return allow.some(entry => entry.port === port)
 }
 
 async function addressesOf(resolve: Resolve, host: string): Promise<string[]> {
@@ -120,11 +152,12 @@ async function addressesOf(resolve: Resolve, host: string): Promise<string[]> {
 
 function addressRefusal(policy: EgressPolicy, to: { host: string; address: string; port: number }): Refusal | undefined {
   // One text, without the address, for every case: it must not tell what a private name resolves to, or where we listen.
-  const remedy = `use a public server, or ask the operator of this service to allow its address and port; ${IN_DEVELOPMENT}`
-  const closed = refuse('address', `${quoted(to.host)} does not lead to the public internet: ${remedy}.`)
+  const closed = refuse('address', `${quoted(to.host)} does not lead to the public internet: use a public server, ${OTHERWISE}.`)
   if (isOwnListener(policy, to.address, to.port)) return closed
   if (isAllowed(policy.allow, to.address, to.port)) return undefined
   if (!isUsualPort(to.port)) return unusualPort(to.port)
+  // A name that every network has for itself: a public address may be the wrong one.
+  if (isInsideName(to.host)) return insideName(to.host)
   return isPublicAddress(to.address) ? undefined : closed
 }
 

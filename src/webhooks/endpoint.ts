@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
 import { keepEndpoint } from '../tenants/webhook-endpoint.ts'
-import { checkDestination } from './egress.ts'
+import { checkWebhookUrl } from './egress.ts'
 import type { Owner } from './store.ts'
 
 /** One receiver for all results of an environment that no session sends elsewhere; null for none. It is held to what a `webhook_url` is held to. */
@@ -13,10 +13,10 @@ export async function setEndpoint(deps: Deps, owner: Owner, url: string | null, 
 /** A name that does not resolve now may resolve later: delivery decides it again. */
 export async function refuseForbidden(
   { egress, resolve }: Pick<Deps, 'egress' | 'resolve'>,
-  { tenantId }: Owner,
+  { tenantId, environment }: Owner,
   url: string,
 ): Promise<void> {
-  const checked = await checkDestination(egress, host => resolve(host, tenantId), url)
+  const checked = await checkWebhookUrl(egress, host => resolve(host, tenantId), url, environment)
   if (!checked.ok && checked.reason !== 'unresolvable')
     throw apiError('invalid_webhook_url', { message: `webhook_url: ${checked.detail}` })
 }

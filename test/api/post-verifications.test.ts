@@ -311,6 +311,27 @@ describe('templates and destinations', () => {
   })
 })
 
+describe('with a live key', () => {
+  test('webhook_url must be https, and the refusal says what to do', async () => {
+    const { key, liveKey } = await app.tenant()
+    const to = (webhook_url: string, by: string) =>
+      app.call<ErrorBody>('POST', '/v1/verifications', { key: by, body: { template: 'age_over_18', webhook_url } })
+    const { status, body } = await to('http://shop.example.com/hook', liveKey)
+    expect([status, body.error.code]).toEqual([422, 'invalid_webhook_url'])
+    expect(body.error.message).toStartWith('webhook_url: ')
+    expect(body.error.message).toMatch(/begin the URL with https:\/\/.*operator/)
+    expect((await to('https://shop.example.com/hook', liveKey)).status).toBe(201)
+    expect((await to('http://shop.example.com/hook', key)).status).toBe(201)
+  })
+
+  test('webhook_url may be http where the operator opened its address', async () => {
+    const lan = await startApp({ config: { egressAllow: [{ address: '192.168.10.20', prefix: 32, port: 8080 }] } })
+    const { liveKey } = await lan.tenant()
+    const body = { template: 'age_over_18', webhook_url: 'http://192.168.10.20:8080/hook' }
+    expect((await lan.call('POST', '/v1/verifications', { key: liveKey, body })).status).toBe(201)
+  })
+})
+
 describe('Idempotency-Key', () => {
   const repeat = (key: string, body: unknown = { template: 'age_over_18', metadata: { a: '1', b: '2' } }, call: Call = {}) =>
     create(body, { headers: { 'idempotency-key': key, 'content-type': 'application/json' }, ...call })

