@@ -13,6 +13,8 @@ export type Config = {
   /** How many scheduled backups are kept; undefined makes none. */
   backups: { hourly: number; daily: number } | undefined
   egressAllow: AllowedDestination[]
+  /** Empty without one. */
+  extraCaFile: string
   trustedProxies: Network[]
   tls: { certFile: string; keyFile: string } | undefined
   rateLimitScale: number
@@ -48,7 +50,11 @@ export const VARIABLES = {
   },
   VIDIMUS_EGRESS_ALLOW: {
     default: '',
-    meaning: 'private destinations that webhooks may reach: ADDRESS-OR-CIDR:PORT, comma separated',
+    meaning: 'private destinations that webhooks and status lists may reach: ADDRESS-OR-CIDR:PORT, comma separated',
+  },
+  VIDIMUS_EXTRA_CA: {
+    default: '',
+    meaning: 'PEM file of authorities that webhooks and status lists trust beside those of the system',
   },
   VIDIMUS_TRUSTED_PROXIES: { default: '', meaning: 'addresses or CIDRs whose X-Forwarded-For counts, comma separated' },
   VIDIMUS_TLS_CERT: { default: '', meaning: 'PEM certificate chain; with VIDIMUS_TLS_KEY the service speaks https' },
@@ -114,6 +120,7 @@ export function loadConfig(env: Environment): Config {
     dataDir: text('VIDIMUS_DATA_DIR'),
     log: oneOf('VIDIMUS_LOG', text('VIDIMUS_LOG'), LOG_LEVELS),
     backups: backups('VIDIMUS_BACKUPS', text('VIDIMUS_BACKUPS')),
+    extraCaFile: text('VIDIMUS_EXTRA_CA'),
     egressAllow: parsed('VIDIMUS_EGRESS_ALLOW', text('VIDIMUS_EGRESS_ALLOW'), parseAllowList),
     trustedProxies: parsed('VIDIMUS_TRUSTED_PROXIES', text('VIDIMUS_TRUSTED_PROXIES'), parseNetworks),
     tls,

@@ -27,6 +27,7 @@ import { crlFetcher } from './wallet/crl.ts'
 import { rememberIdentity } from './wallet/keys.ts'
 import { isSandboxList, statusFetcher } from './wallet/status.ts'
 import type { EgressPolicy, Resolve } from './webhooks/egress.ts'
+import { readExtraCa } from './webhooks/extra-ca.ts'
 import { createOutbox, type Outbox } from './webhooks/outbox.ts'
 import { createResolver } from './webhooks/resolve.ts'
 
@@ -109,6 +110,7 @@ export const realWorld = (): World => ({
 
 export function createDeps(config: Config, world: World, role: Role): Deps {
   const { random, resolve } = world
+  const extraCa = readExtraCa(config.extraCaFile)
   const opened = openDataDir({ dir: config.dataDir, now: world.now(), random, role })
   const { writer, reader, sealer, unlock, isNew, shownAt, upgraded } = opened
   const now = world.now() < shownAt ? steadyClock(world.now, world.monotonic ?? (() => 0), shownAt) : world.now
@@ -135,7 +137,11 @@ export function createDeps(config: Config, world: World, role: Role): Deps {
     await storage.close()
     unlock()
   }
-  const egress = { allow: config.egressAllow, listener: { addresses: ownAddresses(config.host), port: config.port } }
+  const egress = {
+    allow: config.egressAllow,
+    listener: { addresses: ownAddresses(config.host), port: config.port },
+    extraCa,
+  }
   const sandbox = createSandbox({ ...storage, now, random, sealer, config })
   return {
     ...storage,

@@ -101,7 +101,8 @@ async function forward(deps: Deps, url: string, message: SignedMessage): Promise
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
   let answer: EgressAnswer = { ok: false, failure: 'dns_failed', detail: `${host} was not found.` }
   for (const address of await deps.resolve(host).catch(() => [])) {
-    answer = await callAt(address, { ...message, url, method: 'POST', limits: LIMITS, onLargeAnswer: 'cut' })
+    const { extraCa } = deps.egress
+    answer = await callAt(address, { ...message, url, method: 'POST', limits: LIMITS, onLargeAnswer: 'cut', extraCa })
     if (answer.ok || answer.failure !== 'connection_failed') break
   }
   return answer

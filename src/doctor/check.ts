@@ -10,6 +10,7 @@ export const CHECKS = [
   'trust_anchors',
   'status_lists',
   'webhooks',
+  'extra_ca',
   'clock',
   'database',
   'master_key',

@@ -9,7 +9,7 @@ import { checkBackups, checkClock, checkDisk, checkMasterKey, checkOpenFiles, ch
 import { checkPublicUrl, checkTls } from './public-checks.ts'
 import { type Scene, sceneOf } from './scene.ts'
 import { checkAnchors, checkClientId, checkSigning, checkStatusLists } from './wallet-checks.ts'
-import { checkWebhooks } from './webhook-checks.ts'
+import { checkExtraCa, checkWebhooks } from './webhook-checks.ts'
 
 const CHECK_MS_MAX = 5000
 
@@ -22,6 +22,7 @@ const HOW: Record<CheckName, (scene: Scene) => Promise<Found>> = {
   trust_anchors: checkAnchors,
   status_lists: checkStatusLists,
   webhooks: checkWebhooks,
+  extra_ca: checkExtraCa,
   clock: checkClock,
   database: checkDatabase,
   master_key: checkMasterKey,

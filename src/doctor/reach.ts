@@ -3,7 +3,7 @@
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { Deps } from '../deps.ts'
-import { locate } from '../webhooks/egress-client.ts'
+import { locate, trusting } from '../webhooks/egress-client.ts'
 
 const RESOLVE_MS_MAX = 2000
 const CONNECT_MS_MAX = 2500
@@ -14,7 +14,7 @@ export async function whyUnreachable({ egress, resolve }: Pick<Deps, 'egress' | 
   if (!found.ok) return found.failure === 'dns_failed' ? 'its name was not found' : 'its address is not allowed'
   const url = new URL(found.url)
   return await new Promise<string | undefined>(settle => {
-    const socket = open(url, found.addresses[0] ?? '')
+    const socket = open(url, found.addresses[0] ?? '', egress.extraCa)
     const finish = (why?: string) => {
       clearTimeout(timer)
       socket.destroy()
@@ -32,9 +32,10 @@ export async function whyUnreachable({ egress, resolve }: Pick<Deps, 'egress' | 
   })
 }
 
-function open(url: URL, host: string): Socket {
+function open(url: URL, host: string, extraCa: string | undefined): Socket {
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
   if (url.protocol === 'http:') return connect({ host, port })
   const name = url.hostname.replace(/^\[|\]$/g, '')
-  return connectTls({ host, port, ...(isIP(name) === 0 && { servername: name }), rejectUnauthorized: true })
+  const secureContext = extraCa === undefined ? undefined : trusting(extraCa)
+  return connectTls({ host, port, secureContext, ...(isIP(name) === 0 && { servername: name }), rejectUnauthorized: true })
 }

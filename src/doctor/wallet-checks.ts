@@ -105,7 +105,7 @@ export async function checkStatusLists({ deps, isServer }: Scene): Promise<Found
   if (missed.length) {
     return problem(
       `Status or revocation lists cannot be read from ${someOf(missed)}: documents that name them may be refused.`,
-      'Let this machine connect there: firewall, DNS, proxy.',
+      'Let this machine connect there: firewall, DNS, proxy; for an authority of your own, VIDIMUS_EXTRA_CA.',
     )
   }
   return ok(`The hosts of the status and revocation lists in use can be reached: ${someOf(origins)}.`)

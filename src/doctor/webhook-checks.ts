@@ -1,10 +1,14 @@
+import type { X509Certificate } from 'node:crypto'
 import { announce } from '../verifications/announce.ts'
+import { EXPIRY_WARNING_DAYS } from '../wallet/signing.ts'
 import { readFailing } from '../webhooks/browse.ts'
+import { authoritiesIn } from '../webhooks/extra-ca.ts'
 import { type Found, ok, problem, someOf, warning } from './check.ts'
 import { whyUnreachable } from './reach.ts'
 import type { Scene } from './scene.ts'
 import { listLatestDeliveries } from './store.ts'
 
+const DAY_MS = 86_400_000
 const RECEIVERS_MAX = 5
 const ENVIRONMENTS = ['test', 'live'] as const
 
@@ -20,7 +24,7 @@ export async function checkWebhooks({ deps, tenants }: Scene): Promise<Found> {
   if (missed.length) {
     return problem(
       `Receivers of webhooks cannot be reached: ${someOf(missed)}.`,
-      'Mend the receiver; for one in your own network, open it with VIDIMUS_EGRESS_ALLOW.',
+      'Mend the receiver; for one in your own network, open it with VIDIMUS_EGRESS_ALLOW, and name its authority with VIDIMUS_EXTRA_CA.',
     )
   }
   const failing = await failingOrigins(
@@ -34,6 +38,23 @@ export async function checkWebhooks({ deps, tenants }: Scene): Promise<Found> {
     )
   }
   return ok(`The latest receivers can be reached; nothing was sent to them now: ${someOf(origins)}.`)
+}
+
+/** A bad file stops the start; one that was good may end. */
+export async function checkExtraCa({ deps }: Scene): Promise<Found> {
+  const { extraCa } = deps.egress
+  if (extraCa === undefined) return ok('Webhooks and status lists trust the authorities of the system, and no others.')
+  const authorities = authoritiesIn(extraCa)
+  const soon = deps.now() + EXPIRY_WARNING_DAYS * DAY_MS
+  const ending = authorities.filter(({ validToDate }) => validToDate.getTime() < soon)
+  const named = (some: X509Certificate[]) => someOf(some.map(({ subject }) => subject.replaceAll('\n', ', ')))
+  if (ending.length) {
+    return warning(
+      `Authorities of VIDIMUS_EXTRA_CA end soon or have ended: ${named(ending)}.`,
+      'Put current ones into the file, and start the service again.',
+    )
+  }
+  return ok(`Webhooks and status lists also trust ${named(authorities)}.`)
 }
 
 /** Only the origin of an address: the rest of it may be a secret. */

@@ -43,6 +43,7 @@ export async function deliver(
     method: 'POST',
     limits,
     onLargeAnswer: 'cut',
+    extraCa: deps.egress.extraCa,
   })
 }
 

@@ -5,6 +5,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest, type RequestOptions } from 'node:https'
 import { isIPv6, type Socket } from 'node:net'
+import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
 import { within } from '../time.ts'
 import { checkDestination, checkWebhookUrl, type EgressPolicy, type RefusalReason, type Resolve } from './egress.ts'
 
@@ -16,6 +17,8 @@ export type EgressCall = {
   limits: { resolveMs: number; connectMs: number; totalMs: number; answerBytes: number }
   /** What to do when the answer is larger: keep its beginning, or call it a failure. */
   onLargeAnswer: 'cut' | 'fail'
+  /** The policy's: a thread that only calls has no policy. */
+  extraCa?: string
 }
 
 export type EgressFailure =
@@ -47,7 +50,7 @@ export async function callOut(policy: EgressPolicy, resolve: Resolve, call: Egre
   if (!found.ok) return found
   let answer: EgressAnswer | undefined
   for (const address of found.addresses.slice(0, ADDRESSES_TRIED_MAX)) {
-    answer = await callAt(address, call)
+    answer = await callAt(address, { extraCa: policy.extraCa, ...call })
     // Nobody listens there, or this machine does not have that family.
     if (answer.ok || answer.failure !== 'connection_failed') break
   }
@@ -133,7 +136,7 @@ function exchange(
 }
 
 /** The checked address is given in place of a look-up; Host, SNI and certificate stay the URL's. */
-function optionsFor(url: URL, address: string, { method, headers, body }: EgressCall): RequestOptions {
+function optionsFor(url: URL, address: string, { method, headers, body, extraCa }: EgressCall): RequestOptions {
   const family = isIPv6(address) ? 6 : 4
   return {
     method,
@@ -151,8 +154,19 @@ function optionsFor(url: URL, address: string, { method, headers, body }: Egress
     agent: false,
     // Explicitly, because NODE_TLS_REJECT_UNAUTHORIZED would change the default.
     rejectUnauthorized: true,
+    ...(extraCa && { secureContext: trusting(extraCa) }),
     lookup: (_, options, callback) => (options.all ? callback(null, [{ address, family }]) : callback(null, address, family)),
   }
+}
+
+let trusted: { extraCa: string; context: SecureContext } | undefined
+
+/** The authorities of the system and those of the operator, read once: there are more than a hundred. */
+export function trusting(extraCa: string): SecureContext {
+  if (trusted?.extraCa !== extraCa) {
+    trusted = { extraCa, context: createSecureContext({ ca: [...getCACertificates('default'), extraCa] }) }
+  }
+  return trusted.context
 }
 
 /** Also for what never becomes an answer: line ends before it and digits of a chunk's size can go on for ever. */

@@ -12,6 +12,8 @@ export type Resolve = (host: string, tenantId?: string) => Promise<string[]>
 export type EgressPolicy = {
   allow: readonly AllowedDestination[]
   listener: { addresses: readonly string[]; port: number }
+  /** PEM certificates of authorities that count beside the system's (VIDIMUS_EXTRA_CA). */
+  extraCa?: string
 }
 
 export type RefusalReason =

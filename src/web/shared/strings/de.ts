@@ -941,6 +941,7 @@ export const dashboard: typeof en.dashboard = {
         disk: 'Platz auf der Festplatte',
         backups: 'Sicherungen',
         open_files: 'Gleichzeitige Verbindungen',
+        extra_ca: 'Zusätzliche Zertifizierungsstellen',
       },
     },
     version: 'Version',

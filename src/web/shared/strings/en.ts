@@ -1027,6 +1027,7 @@ export const dashboard = {
         disk: 'Room on the disk',
         backups: 'Backups',
         open_files: 'Connections at once',
+        extra_ca: 'Additional authorities',
       },
     },
     version: 'Version',
