@@ -12,6 +12,8 @@ export type Config = {
   log: LogLevel
   /** How many scheduled backups are kept; undefined makes none. */
   backups: { hourly: number; daily: number } | undefined
+  /** Set by `serve --dev`, not by the environment. */
+  isDev: boolean
   egressAllow: AllowedDestination[]
   /** Empty without one. */
   extraCaFile: string
@@ -120,6 +122,7 @@ export function loadConfig(env: Environment): Config {
     dataDir: text('VIDIMUS_DATA_DIR'),
     log: oneOf('VIDIMUS_LOG', text('VIDIMUS_LOG'), LOG_LEVELS),
     backups: backups('VIDIMUS_BACKUPS', text('VIDIMUS_BACKUPS')),
+    isDev: false,
     extraCaFile: text('VIDIMUS_EXTRA_CA'),
     egressAllow: parsed('VIDIMUS_EGRESS_ALLOW', text('VIDIMUS_EGRESS_ALLOW'), parseAllowList),
     trustedProxies: parsed('VIDIMUS_TRUSTED_PROXIES', text('VIDIMUS_TRUSTED_PROXIES'), parseNetworks),

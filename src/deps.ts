@@ -25,7 +25,7 @@ import { createPortraits, type Portraits } from './verifications/portraits.ts'
 import { type Anchors, rememberAnchors } from './wallet/anchors.ts'
 import { crlFetcher } from './wallet/crl.ts'
 import { rememberIdentity } from './wallet/keys.ts'
-import { isSandboxList, statusFetcher } from './wallet/status.ts'
+import { isLocalList, isSandboxList, statusFetcher } from './wallet/status.ts'
 import type { EgressPolicy, Resolve } from './webhooks/egress.ts'
 import { readExtraCa } from './webhooks/extra-ca.ts'
 import { createOutbox, type Outbox } from './webhooks/outbox.ts'
@@ -171,6 +171,7 @@ export function createDeps(config: Config, world: World, role: Role): Deps {
     // In development the sandbox issuer's list is on plain http; it is read without a network.
     status: createStatusChecker(statusFetcher({ egress, resolve, sandbox, now, metrics }), now, {
       allowHttp: isSandboxList(config),
+      isLocal: isLocalList(config),
     }),
     crls: createCrlChecker(crlFetcher({ egress, resolve, sandbox, now, metrics }), now),
     sandbox,

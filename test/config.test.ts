@@ -29,6 +29,7 @@ describe('with nothing set', () => {
       dataDir: './data',
       log: 'info',
       backups: { hourly: 24, daily: 14 },
+      isDev: false,
       extraCaFile: '',
       egressAllow: [],
       trustedProxies: [],

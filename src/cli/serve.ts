@@ -32,7 +32,7 @@ const HEADER_BYTES_MAX = 16 * 1024
 const HELP = `usage: vidimus serve [--dev] [--json]
 
 Starts the service. The first start makes the data directory with database, master key, and a signing key with its certificate. With --dev it
-also makes a tenant with a test key, and prints the key. While nobody has set up the dashboard, each start prints a link that does it, once and
+also makes a tenant with a test key, and prints the key; test sessions then read status lists from this machine, over http too. While nobody has set up the dashboard, each start prints a link that does it, once and
 within the hour. With --json the first line of standard output is {"listening":…,"setup_url":…}.
 
 SIGTERM and SIGINT stop it: what is under way is answered first. SIGHUP reads VIDIMUS_TLS_CERT and VIDIMUS_TLS_KEY again, for new connections; a
@@ -49,7 +49,7 @@ export async function runServe(args: string[]): Promise<number> {
   const { values, words } = parseCall(args, { dev: { type: 'boolean' } })
   if (values.help) return print(HELP)
   if (words.length) throw new UsageError(`serve takes no "${words[0]}"`)
-  const config = loadConfig(process.env)
+  const config = { ...loadConfig(process.env), isDev: values.dev === true }
   // Before anything is open: a signal that comes early must not cut a start in half.
   const stopped = stopSignal()
   const hangUps = hangUpSignals(config)

@@ -4,6 +4,7 @@ import { readTemplates } from '../templates/read.ts'
 import { isoUtc } from '../time.ts'
 import { hostOf } from '../wallet/keys.ts'
 import { EXPIRY_WARNING_DAYS, SigningProblem, type SigningState, signingState } from '../wallet/signing.ts'
+import { isLocalList } from '../wallet/status.ts'
 import { presentAnchor, readAnchors } from '../wallet/trust-settings.ts'
 import { type Found, ok, problem, someOf, warning } from './check.ts'
 import { whyUnreachable } from './reach.ts'
@@ -97,7 +98,9 @@ async function uncoveredOf(deps: Scene['deps'], tenantId: string, anchors: Ancho
 /** Only the service itself knows which lists it has read: they are kept in its memory. */
 export async function checkStatusLists({ deps, isServer }: Scene): Promise<Found> {
   if (!isServer) return ok('Which status lists the service reads is seen in the dashboard, under Settings, Health.')
-  const lists = [...deps.status.known(), ...deps.crls.known()].filter(uri => !uri.startsWith(`${deps.config.publicUrl}/`))
+  const isLocal = isLocalList(deps.config)
+  const isOwn = (uri: string) => uri.startsWith(`${deps.config.publicUrl}/`) || isLocal(uri, 'test')
+  const lists = [...deps.status.known(), ...deps.crls.known()].filter(uri => !isOwn(uri))
   const origins = [...new Set(lists.map(uri => new URL(uri).origin))].slice(0, HOSTS_MAX)
   if (origins.length === 0) return ok('No credential with a status list was seen yet.')
   const reasons = await Promise.all(origins.map(async origin => ({ origin, why: await whyUnreachable(deps, origin) })))

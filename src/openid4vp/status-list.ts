@@ -10,12 +10,13 @@ import { judgeChain, type TrustAnchor } from './trust.ts'
 
 /**
  * The caller guards the destination, follows redirects, and bounds time and size (STATUS_BODY_BYTES_MAX).
- * `reason` is a clause for the merchant, such as "it did not answer within 5 seconds".
+ * `reason` is a clause for the merchant, such as "it did not answer within 5 seconds", `remedy` a sentence in place of "Try again later."
  */
 export type FetchStatus = (
   uri: string,
   accept: string,
-) => Promise<{ ok: true; contentType: string; body: Uint8Array } | { ok: false; reason: string }>
+  isLocal: boolean,
+) => Promise<{ ok: true; contentType: string; body: Uint8Array } | { ok: false; reason: string; remedy?: string }>
 
 export type StatusContext = {
   format: 'dc+sd-jwt' | 'mso_mdoc'
@@ -35,6 +36,8 @@ export type StatusChecker = {
 export type StatusOptions = {
   /** For the lists that the service publishes itself, which are on plain http in development. */
   allowHttp?: (uri: string) => boolean
+  /** True for a list on this machine that a developer's test wallet publishes: it is read, over http too, with a warning. */
+  isLocal?: (uri: string, environment: StatusContext['environment']) => boolean
 }
 
 export const STATUS_BODY_BYTES_MAX = 2 * 1024 * 1024
@@ -56,10 +59,16 @@ const ACCEPT = { 'dc+sd-jwt': JWT_TYPE, mso_mdoc: `${CWT_TYPE}, ${JWT_TYPE};q=0.
 
 const LIST = "its issuer's status list"
 const RISK = 'so it may be revoked'
+const LOCAL = 'The status list was read from this machine. That happens in test sessions under "vidimus serve --dev" only.'
 
 const VALID = 0
 const INVALID = 1
 const SUSPENDED = 2
+
+/** Local lists are kept apart: a live session must not be answered from one. */
+type Place = { uri: string; format: StatusContext['format']; isLocal: boolean }
+
+const keyOf = ({ uri, format, isLocal }: Place): string => `${format}${isLocal ? '+local' : ''} ${uri}`
 
 type Fetched = { until: number; token: StatusToken } | { until: number; fault: string }
 
@@ -75,16 +84,19 @@ export function createStatusChecker(fetchStatus: FetchStatus, now: () => number,
       }
       // Nobody but a trusted issuer makes us fetch anything.
       if (!context.anchor) return findings.skip('status', 'Not checked, because the issuer is not trusted.')
-      if (!isFetchable(reference.uri, options)) {
+      const isLocal = options.isLocal?.(reference.uri, context.environment) === true
+      if (!isLocal && !isFetchable(reference.uri, options)) {
         return unknown("The issuer's status list is not at an https address, so the credential may be revoked.")
       }
 
-      const fetched = await lists.get(reference.uri, context.format)
+      const place = { uri: reference.uri, format: context.format, isLocal }
+      const fetched = await lists.get(place)
       if ('fault' in fetched) return unknown(fetched.fault)
       if (!isTrusted(fetched.token, context, context.anchor, now())) {
-        lists.forgetSoon(reference.uri, context.format)
+        lists.forgetSoon(place)
         return unknown("The issuer's status list is signed by someone you do not trust, so the credential may be revoked.")
       }
+      if (isLocal) findings.warn('status', LOCAL)
       judgeStatus(findings, statusAt(fetched.token.list, reference.index))
     },
     known: () => lists.known(),
@@ -130,11 +142,11 @@ class StatusLists {
     private readonly now: () => number,
   ) {}
 
-  async get(uri: string, format: StatusContext['format']): Promise<Fetched> {
-    const key = `${format} ${uri}`
+  async get(place: Place): Promise<Fetched> {
+    const key = keyOf(place)
     const kept = this.kept.get(key)
     if (kept && this.now() < kept.until) return kept
-    const underWay = this.underWay.get(key) ?? this.refresh(key, uri, format)
+    const underWay = this.underWay.get(key) ?? this.refresh(key, place)
     this.underWay.set(key, underWay)
     return underWay
   }
@@ -144,15 +156,15 @@ class StatusLists {
   }
 
   /** A wrongly signed list may be put right before its own time is over. */
-  forgetSoon(uri: string, format: StatusContext['format']): void {
-    const key = `${format} ${uri}`
+  forgetSoon(place: Place): void {
+    const key = keyOf(place)
     const kept = this.kept.get(key)
     if (kept) this.kept.set(key, { ...kept, until: Math.min(kept.until, this.now() + FAULT_KEPT_MS) })
   }
 
-  private async refresh(key: string, uri: string, format: StatusContext['format']): Promise<Fetched> {
+  private async refresh(key: string, place: Place): Promise<Fetched> {
     try {
-      const fetched = await this.fetch(uri, format)
+      const fetched = await this.fetch(place)
       this.kept.set(key, fetched)
       return fetched
     } finally {
@@ -160,9 +172,9 @@ class StatusLists {
     }
   }
 
-  private async fetch(uri: string, format: StatusContext['format']): Promise<Fetched> {
+  private async fetch({ uri, format, isLocal }: Place): Promise<Fetched> {
     try {
-      const token = await readBody(await this.fetchStatus(uri, ACCEPT[format]), format)
+      const token = await readBody(await this.fetchStatus(uri, ACCEPT[format], isLocal), format)
       const now = this.now()
       const fault = findTokenFault(token, uri, now)
       return fault === undefined ? { until: keptUntil(token, now), token } : this.fault(fault)
@@ -178,7 +190,7 @@ class StatusLists {
 }
 
 async function readBody(answer: Awaited<ReturnType<FetchStatus>>, format: StatusContext['format']): Promise<StatusToken> {
-  if (!answer.ok) throw new StatusFault(unreachable(answer.reason))
+  if (!answer.ok) throw new StatusFault(unreachable(answer.reason, answer.remedy))
   if (answer.body.length > STATUS_BODY_BYTES_MAX) throw new StatusFault(unreachable('it is too large'))
   const type = answer.contentType.split(';', 1)[0]?.trim().toLowerCase()
   if (type === JWT_TYPE) return readStatusJwt(Buffer.from(answer.body).toString('latin1').trim())
@@ -186,8 +198,8 @@ async function readBody(answer: Awaited<ReturnType<FetchStatus>>, format: Status
   throw new StatusFault("What is at the address of the issuer's status list is not one, so the credential may be revoked.")
 }
 
-function unreachable(reason: string): string {
-  return `The issuer's status list could not be fetched: ${reason}. Try again later.`
+function unreachable(reason: string, remedy = 'Try again later.'): string {
+  return `The issuer's status list could not be fetched: ${reason}. ${remedy}`
 }
 
 /** Token Status List § 8.3. */

@@ -1,3 +1,4 @@
+import { isLoopback } from '../addresses.ts'
 import type { Deps } from '../deps.ts'
 import { type FetchStatus, STATUS_BODY_BYTES_MAX } from '../openid4vp/status-list.ts'
 import { statusListUri } from '../sandbox/status-list.ts'
@@ -14,6 +15,16 @@ export const isSandboxList =
   (uri: string): boolean =>
     uri === statusListUri(config.publicUrl)
 
+/** A list that a developer's own wallet or issuer publishes beside a `serve --dev`. */
+export const isLocalList =
+  ({ isDev }: Pick<Deps['config'], 'isDev'>) =>
+  (uri: string, environment: 'test' | 'live'): boolean => {
+    const url = isDev && environment === 'test' ? URL.parse(uri) : null
+    if (!url || !/^https?:$/.test(url.protocol)) return false
+    const host = url.hostname.replace(/^\[|\]$/g, '')
+    return host === 'localhost' || host.endsWith('.localhost') || isLoopback(host)
+  }
+
 /** Fetches a status list, from wherever its issuer publishes it; the sandbox issuer's own without a network. */
 export function statusFetcher({
   egress,
@@ -22,15 +33,16 @@ export function statusFetcher({
   now,
   metrics,
 }: Pick<Deps, 'egress' | 'resolve' | 'sandbox' | 'now' | 'metrics'>): FetchStatus {
-  return async (uri, accept) => {
+  return async (uri, accept, isLocal) => {
     const { issuer } = await sandbox()
     if (uri === issuer.statusListUri) {
       return { ok: true, contentType: 'application/statuslist+jwt', body: Buffer.from(await issuer.statusListToken(now())) }
     }
+    const policy = isLocal ? { ...egress, loopback: true } : egress
     const startedAt = now()
     const answer = await following(uri, url => {
       const totalMs = Math.max(1, TOTAL_MS - (now() - startedAt))
-      return callOut(egress, resolve, {
+      return callOut(policy, resolve, {
         url,
         method: 'GET',
         headers: { accept },
@@ -39,9 +51,35 @@ export function statusFetcher({
       })
     })
     metrics.count('vidimus_status_list_fetches_total', { outcome: answer.ok && answer.status === 200 ? 'good' : 'failed' })
-    if (!answer.ok) return { ok: false, reason: answer.detail }
-    if (answer.status !== 200) return { ok: false, reason: `The status list answered ${answer.status}.` }
+    if (!answer.ok) return { ok: false, ...whyMissed(answer) }
+    if (answer.status !== 200) return { ok: false, reason: `its server answered ${answer.status}` }
     return { ok: true, contentType: answer.headers['content-type'] ?? '', body: answer.body }
+  }
+}
+
+const OPEN_IT =
+  'If it is meant to be there, ask the operator of this service to allow its address and port (VIDIMUS_EGRESS_ALLOW).'
+
+/** For the merchant, and without the address: a private name must not tell where it leads. */
+function whyMissed({ failure, reason }: Extract<EgressAnswer, { ok: false }>): { reason: string; remedy?: string } {
+  switch (failure) {
+    case 'refused_address':
+      return reason === 'host' || reason === 'address'
+        ? { reason: 'it is not on the public internet', remedy: OPEN_IT }
+        : { reason: 'its address is not one that may be called', remedy: 'Its issuer must publish it at a usual https address.' }
+    case 'dns_failed':
+      return { reason: 'the name of its server was not found' }
+    case 'timeout':
+      return { reason: 'its server took too long to answer' }
+    case 'tls_failed':
+      return {
+        reason: 'the certificate of its server is not trusted',
+        remedy: 'If its authority is your own, ask the operator of this service to add it (VIDIMUS_EXTRA_CA).',
+      }
+    case 'too_large':
+      return { reason: 'it is too large' }
+    default:
+      return { reason: 'the connection to its server failed' }
   }
 }
 

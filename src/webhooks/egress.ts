@@ -12,6 +12,8 @@ export type Resolve = (host: string, tenantId?: string) => Promise<string[]>
 export type EgressPolicy = {
   allow: readonly AllowedDestination[]
   listener: { addresses: readonly string[]; port: number }
+  /** Opens this machine, but never our own listener: for a developer's own lists. */
+  loopback?: boolean
   /** PEM certificates of authorities that count beside the system's (VIDIMUS_EXTRA_CA). */
   extraCa?: string
 }
@@ -119,7 +121,7 @@ function hostRefusal(policy: EgressPolicy, host: string, port: number): Refusal 
   if (isAddress(host)) return undefined
   const isName = host.length <= HOST_CHARS_MAX && NAME.test(host)
   // Its addresses decide, where any may be open.
-  if (isName && isInsideName(host) && isPortOpened(policy, port)) return undefined
+  if (isName && isInsideName(host) && (policy.loopback || isPortOpened(policy, port))) return undefined
   if (isSpecialUseName(host)) return insideName(host)
   if (!isName || !host.includes('.')) {
     return refuse('host', `${quoted(host)} is not a full host name: use one like shop.example.com, or an IP address.`)
@@ -158,6 +160,7 @@ function addressRefusal(policy: EgressPolicy, to: { host: string; address: strin
   if (isOwnListener(policy, to.address, to.port)) return closed
   if (isAllowed(policy.allow, to.address, to.port)) return undefined
   if (!isUsualPort(to.port)) return unusualPort(to.port)
+  if (policy.loopback && isLoopback(to.address)) return undefined
   // A name that every network has for itself: a public address may be the wrong one.
   if (isInsideName(to.host)) return insideName(to.host)
   return isPublicAddress(to.address) ? undefined : closed

@@ -214,6 +214,24 @@ describe('the allow list', () => {
   })
 })
 
+describe('this machine, opened for the lists of a developer', () => {
+  const devPolicy: EgressPolicy = { ...closedPolicy, loopback: true }
+
+  test('is reached by name and by address, on every usual port but our own', async () => {
+    expect(await reasonOf(devPolicy, answering('127.0.0.1', '::1'), 'http://localhost:4000/')).toBe('accepted')
+    expect(await reasonOf(devPolicy, answering('127.0.0.1'), 'https://wallet.localhost:4000/')).toBe('accepted')
+    expect(await reasonOf(devPolicy, unused, 'http://[::1]:4000/')).toBe('accepted')
+    expect(await reasonOf(devPolicy, answering('127.0.0.1'), 'http://localhost:3000/')).toBe('address')
+    expect(await reasonOf(devPolicy, answering('127.0.0.1'), 'http://localhost:6379/')).toBe('port')
+  })
+
+  test('opens nothing else', async () => {
+    expect(await reasonOf(devPolicy, answering('10.0.0.1'), 'http://localhost:4000/')).toBe('host')
+    expect(await reasonOf(devPolicy, answering('10.0.0.1'), 'https://shop.example.com/')).toBe('address')
+    expect(await reasonOf(devPolicy, unused, 'http://169.254.169.254/')).toBe('address')
+  })
+})
+
 describe('the URL of a webhook', () => {
   const live = async (policy: EgressPolicy, resolve: Resolve, url: string) => {
     const checked = await checkWebhookUrl(policy, resolve, url, 'live')

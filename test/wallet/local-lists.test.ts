@@ -1,0 +1,134 @@
+// Status lists that are not on the public internet: those of a developer's test wallet, and those the operator opened.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { deflateSync } from 'node:zlib'
+import { parseAllowList } from '../../src/addresses.ts'
+import { makeLocalTls } from '../../src/cli/local-tls.ts'
+import type { Config } from '../../src/config.ts'
+import { examine } from '../../src/doctor/examine.ts'
+import { signJwt } from '../../src/sandbox/es256.ts'
+import { cleanUp, NOON, startApp, temporaryDir } from '../helpers/app.ts'
+import { presentBy, verdictOf } from '../helpers/exchange.ts'
+import { forgeSdJwt, forgeSigner, holderWith, PID, type Signer, trust } from '../helpers/forger.ts'
+
+const QUERY = {
+  query: { credentials: [{ id: 'pid', format: 'dc+sd-jwt', meta: { vct_values: [PID] }, claims: [{ path: ['family_name'] }] }] },
+}
+
+let signer: Signer
+let caFile: string
+let plain: ReturnType<typeof Bun.serve>
+let encrypted: ReturnType<typeof Bun.serve>
+
+beforeAll(async () => {
+  signer = await forgeSigner()
+  const folder = temporaryDir()
+  const random = (count: number) => new Uint8Array(randomBytes(count))
+  const tls = await makeLocalTls({ folder, hosts: ['localhost'], hostsDefault: [], at: Date.now(), random })
+  caFile = tls.caFile
+  const serve = (pair?: { cert: string; key: string }) =>
+    Bun.serve({ port: 0, hostname: '127.0.0.1', ...(pair && { tls: pair }), fetch: request => listAt(request.url) })
+  plain = serve()
+  encrypted = serve({ cert: readFileSync(tls.certFile, 'utf8'), key: readFileSync(tls.keyFile, 'utf8') })
+})
+afterAll(async () => {
+  await plain.stop(true)
+  await encrypted.stop(true)
+  await cleanUp()
+})
+
+async function listAt(sub: string): Promise<Response> {
+  const header = { typ: 'statuslist+jwt', x5c: signer.chain.map(der => Buffer.from(der).toString('base64')) }
+  const status_list = { bits: 1, lst: deflateSync(Uint8Array.of(0)).toString('base64url') }
+  const token = await signJwt(signer.key, header, { sub, iat: NOON / 1000, exp: NOON / 1000 + 3600, ttl: 300, status_list })
+  return new Response(token, { headers: { 'content-type': 'application/statuslist+jwt' } })
+}
+
+async function startVerifier(config: Partial<Config>, resolve = async () => ['127.0.0.1']) {
+  const app = await startApp({ config, resolve })
+  await trust(app, signer)
+  await trust(app, signer, { environment: 'live' })
+  const { key, liveKey } = await app.tenant()
+  return { app, key, liveKey }
+}
+
+async function present({ app }: Pick<Awaited<ReturnType<typeof startVerifier>>, 'app'>, key: string, uri: string) {
+  const holder = await holderWith(async holderKey => [
+    await forgeSdJwt(signer, holderKey, { payload: { status: { status_list: { uri, idx: 0 } } } }),
+  ])
+  const { verification } = await presentBy({ app, key }, holder, { body: QUERY })
+  const findings = verification.credentials?.[0]?.findings ?? []
+  const status = findings.filter(({ check, status }) => check === 'status' && status !== 'pass')
+  return { outcome: verdictOf(verification).outcome, findings: status.map(({ status, detail }) => `${status}: ${detail}`) }
+}
+
+describe('under serve --dev', () => {
+  test('a test session reads a list from this machine, over http too, with a warning', async () => {
+    const verifier = await startVerifier({ isDev: true })
+    for (const uri of [`http://localhost:${plain.port}/1`, `http://127.0.0.1:${plain.port}/2`]) {
+      const { outcome, findings } = await present(verifier, verifier.key, uri)
+      expect(outcome).toBe('completed')
+      expect(findings).toEqual([expect.stringMatching(/^warning: .*read from this machine.*serve --dev/)])
+    }
+    const checks = await examine(verifier.app.deps, true)
+    expect(checks.find(({ name }) => name === 'status_lists')).toMatchObject({ status: 'ok' })
+  })
+
+  test('a live session reads none, not even one that a test session has read before', async () => {
+    const verifier = await startVerifier({ isDev: true, extraCaFile: caFile })
+    const uri = `https://localhost:${encrypted.port}/1`
+    expect((await present(verifier, verifier.key, uri)).outcome).toBe('completed')
+    expect((await present(verifier, verifier.liveKey, uri)).outcome).toBe('status_unknown')
+    expect((await present(verifier, verifier.liveKey, `http://localhost:${plain.port}/1`)).outcome).toBe('status_unknown')
+  })
+
+  test('a name that only leads to this machine, and our own listener, are no exception', async () => {
+    const verifier = await startVerifier({ isDev: true })
+    expect((await present(verifier, verifier.key, `http://wallet.example:${plain.port}/1`)).outcome).toBe('status_unknown')
+    expect((await present(verifier, verifier.key, `http://localhost:${new URL(verifier.app.url).port}/1`)).outcome).toBe(
+      'status_unknown',
+    )
+  })
+})
+
+describe('elsewhere', () => {
+  test('a list on this machine is refused', async () => {
+    const verifier = await startVerifier({ extraCaFile: caFile })
+    for (const uri of [`https://localhost:${encrypted.port}/1`, `http://localhost:${plain.port}/1`]) {
+      expect((await present(verifier, verifier.key, uri)).outcome).toBe('status_unknown')
+    }
+  })
+
+  test('VIDIMUS_EGRESS_ALLOW opens localhost, for live sessions too and without a warning', async () => {
+    const egressAllow = parseAllowList(`127.0.0.1:${encrypted.port}`)
+    const verifier = await startVerifier({ egressAllow, extraCaFile: caFile })
+    const uri = `https://localhost:${encrypted.port}/1`
+    expect(await present(verifier, verifier.liveKey, uri)).toEqual({ outcome: 'completed', findings: [] })
+  })
+
+  test('an authority that nobody named in VIDIMUS_EXTRA_CA is not trusted, and the finding says what to do', async () => {
+    const verifier = await startVerifier({ egressAllow: parseAllowList(`127.0.0.1:${encrypted.port}`) })
+    const { outcome, findings } = await present(verifier, verifier.key, `https://localhost:${encrypted.port}/1`)
+    expect(outcome).toBe('status_unknown')
+    expect(findings).toEqual([expect.stringMatching(/certificate of its server is not trusted.*VIDIMUS_EXTRA_CA/)])
+  })
+})
+
+describe('the finding of a list that is not read', () => {
+  test.each([
+    ['https://localhost/1', /not on the public internet.*VIDIMUS_EGRESS_ALLOW/],
+    ['https://10.0.0.1/1', /not on the public internet.*VIDIMUS_EGRESS_ALLOW/],
+    ['https://inside.example/1', /not on the public internet.*VIDIMUS_EGRESS_ALLOW/],
+    ['https://issuer.example:6379/1', /not one that may be called.*usual https address/],
+    ['https://me:secret@issuer.example/1', /not one that may be called.*usual https address/],
+    ['https://gone.example/1', /name of its server was not found. Try again later/],
+  ])('at %s speaks of the list and says what to do', async (uri, expected) => {
+    const resolve = async (host?: string) => (host === 'gone.example' ? [] : ['10.0.0.7'])
+    const { app, key } = await startVerifier({}, resolve)
+    const { findings } = await present({ app }, key, uri)
+    expect(findings).toEqual([expect.stringMatching(expected)])
+    expect(findings[0]).toContain("The issuer's status list")
+    expect(findings[0]).not.toMatch(/webhook|vidimus listen|\.\.|10\.0\.0\.7|secret/)
+  })
+})
