@@ -102,7 +102,7 @@ export const CreateVerification = Type.Object(
         { additionalProperties: false, description: 'An explicit DCQL 1.0 query.' },
       ),
     ),
-    webhook_url: Type.Optional(Uri('Gets the signed result: http(s), on a public address.')),
+    webhook_url: Type.Optional(Uri('Gets the signed result: https on a public address; with a test key http too.')),
     redirect_url: Type.Optional(Uri('Where the wallet sends the user after responding; gets #response_code.')),
     release: Type.Optional(
       Type.Literal('on_redeem', {

@@ -1,5 +1,5 @@
 // Status lists that are not on the public internet: those of a developer's test wallet, and those the operator opened.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { deflateSync } from 'node:zlib'
@@ -11,6 +11,8 @@ import { signJwt } from '../../src/sandbox/es256.ts'
 import { cleanUp, NOON, startApp, temporaryDir } from '../helpers/app.ts'
 import { presentBy, verdictOf } from '../helpers/exchange.ts'
 import { forgeSdJwt, forgeSigner, holderWith, PID, type Signer, trust } from '../helpers/forger.ts'
+
+setDefaultTimeout(60_000)
 
 const QUERY = {
   query: { credentials: [{ id: 'pid', format: 'dc+sd-jwt', meta: { vct_values: [PID] }, claims: [{ path: ['family_name'] }] }] },

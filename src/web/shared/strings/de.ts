@@ -271,7 +271,7 @@ export const dashboard: typeof en.dashboard = {
     delivery_under_way: 'Es wird gerade gesendet. Warten Sie einen Moment.',
     quota_exceeded: 'Die Prüfungen für heute sind verbraucht. Um Mitternacht UTC wird neu gezählt.',
     invalid_webhook_url:
-      'Diese Adresse darf nicht angerufen werden: Es muss http oder https auf einer öffentlichen Adresse sein.',
+      'Diese Adresse darf nicht angerufen werden: Es muss https auf einer öffentlichen Adresse sein; für Testsitzungen geht auch http.',
     rate_limit_exceeded: 'Zu viele Versuche. Warten Sie einen Moment.',
     not_found: 'Hier ist nichts.',
     password_refused:

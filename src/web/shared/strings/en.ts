@@ -371,7 +371,8 @@ export const dashboard = {
     delivery_not_found: 'There is no such delivery here.',
     delivery_under_way: 'It is being sent right now. Wait a moment.',
     quota_exceeded: "Today's verifications are used up. The count starts again at midnight UTC.",
-    invalid_webhook_url: 'This address may not be called: it must be http or https, on a public address.',
+    invalid_webhook_url:
+      'This address may not be called: it must be https on a public address; for test sessions http is possible too.',
     rate_limit_exceeded: 'Too many tries. Wait a moment.',
     not_found: 'There is nothing here.',
   } as Record<string, string>,
