@@ -599,6 +599,27 @@ export const MUTANTS: Mutant[] = [
     'wallet/whose-claims',
   ),
   mutant(
+    'trusted_authorities is only a hint',
+    'openid4vp/dcql-match.ts',
+    ' ?? findAuthorityMismatch(query, path)',
+    '',
+    'wallet/whose-claims',
+  ),
+  mutant(
+    'a certificate beside the path names an authority',
+    'openid4vp/trust.ts',
+    'certificates: path,',
+    'certificates: link.certificates,',
+    'wallet/whose-claims',
+  ),
+  mutant(
+    'an old template with trusted lists is asked with',
+    'verifications/create.ts',
+    'const problem = findUnenforcedProblem(resolved.query)',
+    'const problem = findUnenforcedProblem({ credentials: [] })',
+    'wallet/whose-claims',
+  ),
+  mutant(
     'an age that another document denies is proven',
     'openid4vp/rules.ts',
     'each.find(claims => meets(rule, claims, now) === false)',

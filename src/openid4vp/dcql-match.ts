@@ -3,12 +3,21 @@ import type { ReadCredential } from './credential.ts'
 import type { ClaimPath, ClaimsQuery, CredentialQuery, DcqlQuery } from './dcql.ts'
 import type { Findings } from './finding.ts'
 import { setMember } from './set-member.ts'
+import type { Certificate } from './x509.ts'
 
 type Claims = Record<string, unknown>
 
-/** Leaves one finding on `query`: the type that was asked for, and every claim of it or of one of its claim sets. */
-export function checkAgainstQuery(findings: Findings, query: CredentialQuery, credential: ReadCredential): void {
-  const problem = findMismatch(query, credential)
+/**
+ * Leaves one finding on `query`: the type that was asked for, one of its authorities, and every claim of it or of one of its claim sets. The
+ * `path` is the validated one: of the certificates that were sent beside it, anybody could have made some.
+ */
+export function checkAgainstQuery(
+  findings: Findings,
+  query: CredentialQuery,
+  credential: ReadCredential,
+  path: readonly Pick<Certificate, 'authorityKeyIdentifier'>[],
+): void {
+  const problem = findMismatch(query, credential) ?? findAuthorityMismatch(query, path)
   if (problem) findings.fail('query', 'query_not_satisfied', problem)
   else findings.pass('query')
 }
@@ -25,6 +34,19 @@ function findMismatch(query: CredentialQuery, { format, type, claims }: ReadCred
   return sets.some(ids => firstUnmet(byId(ids), claims) === undefined)
     ? undefined
     : 'No set of the claims that were asked for is complete.'
+}
+
+/** § 6.1.1: one value of one entry is enough. A type that is not known here matches nothing. */
+function findAuthorityMismatch(
+  { trusted_authorities: authorities }: CredentialQuery,
+  path: readonly Pick<Certificate, 'authorityKeyIdentifier'>[],
+): string | undefined {
+  if (authorities === undefined) return undefined
+  const wanted = authorities.flatMap(({ type, values }) => (type === 'aki' ? values : []))
+  const isMatch = path.some(
+    ({ authorityKeyIdentifier: key }) => key !== undefined && wanted.includes(Buffer.from(key).toString('base64url')),
+  )
+  return isMatch ? undefined : 'The credential is not of one of the authorities that were asked for.'
 }
 
 function firstUnmet(asked: readonly ClaimsQuery[], claims: Claims): string | undefined {

@@ -91,7 +91,21 @@ export function findDcqlProblem(query: unknown): DcqlProblem | undefined {
 
 /** The same, and what this service does not do although the standard has it: no answer would ever complete. */
 export function findQueryProblem(query: unknown): DcqlProblem | undefined {
-  return findDcqlProblem(query) ?? findUnprovenProblem(query as DcqlQuery)
+  return findDcqlProblem(query) ?? findUnprovenProblem(query as DcqlQuery) ?? findUnenforcedProblem(query as DcqlQuery)
+}
+
+/** The first of `trusted_authorities` that no answer could be held to; for templates that were saved when it was only a hint. */
+export function findUnenforcedProblem({ credentials }: DcqlQuery): DcqlProblem | undefined {
+  for (const [index, { trusted_authorities = [] }] of credentials.entries()) {
+    const unenforced = trusted_authorities.findIndex(({ type }) => type !== 'aki')
+    if (unenforced < 0) continue
+    const path = `credentials[${index}].trusted_authorities[${unenforced}].type`
+    return {
+      path,
+      reason:
+        'Only "aki" is enforced here: name the key identifiers of the authorities, or leave `trusted_authorities` out and trust issuers with "vidimus trust add".',
+    }
+  }
 }
 
 function findUnprovenProblem({ credentials }: DcqlQuery): Found {
@@ -198,7 +212,8 @@ function findAuthorityTypeProblem(type: unknown, path: string): Found {
 }
 
 function findKeyIdentifierProblem(value: unknown, path: string): Found {
-  if (typeof value === 'string' && value.length <= TEXT_CHARS_MAX && /^[A-Za-z0-9_-]+$/.test(value)) return undefined
+  const isText = typeof value === 'string' && value.length > 0 && value.length <= TEXT_CHARS_MAX
+  if (isText && Buffer.from(value, 'base64url').toString('base64url') === value) return undefined
   return {
     path,
     reason: `An "aki" value must be a key identifier in base64url without padding, up to ${TEXT_CHARS_MAX} characters.`,

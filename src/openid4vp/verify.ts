@@ -91,7 +91,7 @@ async function judgeCredential(
     await status.check(findings, credential.status, { format, anchors, environment, anchor, type })
   }
 
-  checkAgainstQuery(findings, query, credential)
+  checkAgainstQuery(findings, query, credential, path)
   return judged(query.id, query.format, findings, { ...credential, claims: requestedClaims(query, credential.claims) }, issuer)
 }
 

@@ -2,7 +2,7 @@ import type { Caller } from '../access/scopes.ts'
 import type { Deps, RequestIdentity } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
 import { newNonce, newVerificationId } from '../ids.ts'
-import { type DcqlQuery, findQueryProblem } from '../openid4vp/dcql.ts'
+import { type DcqlQuery, findQueryProblem, findUnenforcedProblem } from '../openid4vp/dcql.ts'
 import { SALT_BYTES } from '../seal.ts'
 import { fixVersion, type Question, type ResolvedTemplate, resolveTemplate } from '../templates/resolve.ts'
 import { type Charge, chargeOne } from '../usage/quota.ts'
@@ -166,6 +166,8 @@ async function whatToAsk(deps: Pick<Deps, 'warm'>, caller: Caller, { template, q
   if (template === undefined) return { query: query as unknown as DcqlQuery, rules: [], version: null }
   const resolved = await resolveTemplate(deps.warm(), caller.tenantId, template)
   if (!resolved) throw apiError('unknown_template')
+  const problem = findUnenforcedProblem(resolved.query)
+  if (problem) throw apiError('invalid_request', { message: `template ${template}: ${problem.path}: ${problem.reason}` })
   return resolved
 }
 

@@ -60,7 +60,7 @@ const read = (claims: Record<string, unknown>, type: string, format: ReadCredent
 
 function answers(query: CredentialQuery, credential: ReadCredential): boolean {
   const findings = new Findings(() => 0)
-  checkAgainstQuery(findings, query, credential)
+  checkAgainstQuery(findings, query, credential, [])
   return findings.holds('query')
 }
 

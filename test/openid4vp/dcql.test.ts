@@ -1,7 +1,10 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
-import { findDcqlProblem } from '../../src/openid4vp/dcql.ts'
+import { findDcqlProblem, findQueryProblem } from '../../src/openid4vp/dcql.ts'
 import { vectors } from '../helpers/vectors.ts'
+
+// The drawn values take long on a busy machine.
+setDefaultTimeout(60_000)
 
 // The specification leaves these open; we decide as the OpenID conformance suite does.
 const POLICY: Record<string, 'accept' | 'reject'> = {
@@ -107,6 +110,11 @@ describe('refused, with the place', () => {
     ['no trusted authority', withAuthorities([]), 'credentials[0].trusted_authorities'],
     ['a trusted authority as a string', withAuthorities(['aki']), 'credentials[0].trusted_authorities[0]'],
     ['no authority type', withAuthorities([{ values: ['x'] }]), 'credentials[0].trusted_authorities[0].type'],
+    [
+      'a key identifier of which no bytes are left',
+      withAuthorities([{ type: 'aki', values: ['A'] }]),
+      'credentials[0].trusted_authorities[0].values[0]',
+    ],
     [
       'an unknown authority type',
       withAuthorities([{ type: 'x5c', values: ['x'] }]),
@@ -233,13 +241,13 @@ describe('limits', () => {
     [
       'trusted authorities',
       20,
-      count => withAuthorities(times(count, () => ({ type: 'aki', values: ['x'] }))),
+      count => withAuthorities(times(count, () => ({ type: 'aki', values: ['AQ'] }))),
       'credentials[0].trusted_authorities',
     ],
     [
       'values of a trusted authority',
       100,
-      count => withAuthorities([{ type: 'aki', values: times(count, String) }]),
+      count => withAuthorities([{ type: 'aki', values: times(count, index => String(1000 + index)) }]),
       'credentials[0].trusted_authorities[0].values',
     ],
     ['credential sets', 10, count => withSets(times(count, () => ({ options: [['pid']] }))), 'credential_sets'],
@@ -341,6 +349,24 @@ describe('reasons', () => {
       expect(reasons.every(reason => reason.isWellFormed())).toBe(true)
     },
   )
+})
+
+describe('trusted authorities that no answer could be held to', () => {
+  test.each(['etsi_tl', 'openid_federation'])('%s is DCQL, and refused with what to use instead', type => {
+    const query = withAuthorities([
+      { type: 'aki', values: ['AQ'] },
+      { type, values: ['https://list.example'] },
+    ])
+    expect(findDcqlProblem(query)).toBeUndefined()
+    expect(findQueryProblem(query)).toEqual({
+      path: 'credentials[0].trusted_authorities[1].type',
+      reason: expect.stringMatching(/^Only "aki" is enforced here: .*vidimus trust add/),
+    })
+  })
+
+  test('aki is taken', () => {
+    expect(findQueryProblem(withAuthorities([{ type: 'aki', values: ['AQ', 's9tIpPmhxdiuNkHMEWNpYim8S8Y'] }]))).toBeUndefined()
+  })
 })
 
 describe('any JSON value', () => {

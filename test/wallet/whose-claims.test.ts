@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Holder, type VpToken, vpToken } from '../../src/sandbox/wallet.ts'
 import { saveTemplate } from '../../src/templates/save.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
-import { cleanUp, startApp } from '../helpers/app.ts'
+import { cleanUp, type ErrorBody, startApp } from '../helpers/app.ts'
+import { authorityKey, isAuthority, signsCertificates } from '../helpers/certificates.ts'
 import { encryptedTo, openSession, type Party, postTo, presentBy, readOf, type Session, verdictOf } from '../helpers/exchange.ts'
 import {
   type ForgedElement,
@@ -142,6 +143,77 @@ describe('two credentials that both hold an object of one name', () => {
     expect(verification.credentials?.[0]?.claims).toEqual({ address: { locality: 'Berlin' } })
     expect(verification.claims).toEqual({ address: { locality: 'Berlin', street_address: 'Fake Street 1' } })
   })
+})
+
+describe('trusted_authorities of type aki', () => {
+  const aki = async ({ publicKey }: CryptoKeyPair): Promise<string> =>
+    Buffer.from((await authorityKey({ publicKey } as CryptoKeyPair)).keyId ?? '', 'hex').toString('base64url')
+  const plain = sdJwtQuery('pid', [['family_name']])
+  const asking = (...values: string[]) => ({
+    query: { credentials: [{ ...plain, trusted_authorities: values.map(value => ({ type: 'aki', values: [value] })) }] },
+  })
+  const outcomeOf = async (body: object, by: Signer) => {
+    const holder = await pidOf({ family_name: 'Mustermann' }, by)
+    // As a wallet that does not look at it.
+    const verification = await answered(body, session => presented(session, holder, plain))
+    return verification.error?.code ?? verification.status
+  }
+
+  /** root → middle → leaf; the root is trusted. */
+  async function chained() {
+    const root = await newRoot()
+    const middle = await newRoot({
+      issuer: root,
+      extensions: [isAuthority(0), signsCertificates(), await authorityKey(root.keys)],
+    })
+    const made = await signerFrom(await newLeaf(middle), { above: [middle], root })
+    await trust(party.app, made)
+    return { root, middle, made }
+  }
+
+  test('holds for the key of any authority of the chain, and for one value of several', async () => {
+    const { root, middle, made } = await chained()
+    const stranger = await aki((await newRoot()).keys)
+    expect(await outcomeOf(asking(await aki(middle.keys)), made)).toBe('completed')
+    expect(await outcomeOf(asking(await aki(root.keys)), made)).toBe('completed')
+    expect(await outcomeOf(asking(stranger, await aki(root.keys)), made)).toBe('completed')
+  })
+
+  test('refuses a trusted issuer of another authority', async () => {
+    const { made } = await chained()
+    expect(await outcomeOf(asking(await aki((await newRoot()).keys)), made)).toBe('query_not_satisfied')
+  })
+
+  test('is not answered by a certificate that is sent along and leads elsewhere', async () => {
+    const root = await newRoot()
+    const wanted = await newRoot()
+    // Anybody can certify the key of a trusted authority under its name, and write into that what they like.
+    const forger = await newRoot()
+    const extensions = [isAuthority(), signsCertificates(), await authorityKey(wanted.keys)]
+    const cross = await newRoot({ name: root.name, keys: root.keys, issuer: forger, extensions })
+    const made = await signerFrom(await newLeaf(root), { above: [cross], root })
+    await trust(party.app, made)
+    expect(await outcomeOf({ query: { credentials: [plain] } }, made)).toBe('completed')
+    expect(await outcomeOf(asking(await aki(wanted.keys)), made)).toBe('query_not_satisfied')
+  })
+
+  test.each(['etsi_tl', 'openid_federation'])(
+    'is the only one: %s is refused at creation, in a query and in a template',
+    async type => {
+      const query = { credentials: [{ ...plain, trusted_authorities: [{ type, values: ['https://list.example'] }] }] }
+      const { app } = party
+      const tenant = await app.tenant()
+      const create = async (body: object) => {
+        const { status, body: said } = await app.call<ErrorBody>('POST', '/v1/verifications', { key: tenant.key, body })
+        return [status, said.error.code, said.error.message]
+      }
+      const reason = expect.stringContaining('credentials[0].trusted_authorities[0].type: Only "aki" is enforced here')
+      expect(await create({ query })).toEqual([400, 'invalid_request', reason])
+      // Saved when it was only a hint.
+      await saveTemplate(app.deps, { tenantId: tenant.id, key: 'old', title: 'Old', query: query as never }, 'test')
+      expect(await create({ template: 'old' })).toEqual([400, 'invalid_request', reason])
+    },
+  )
 })
 
 describe.each([['x'], [null], [1], [[]], [true]])('ages that are no object but %j', ages => {
