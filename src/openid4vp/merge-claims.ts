@@ -29,22 +29,37 @@ const NAMES: Record<string, readonly string[]> = {
 
 type Credential = Pick<ReadCredential, 'format' | 'claims'>
 
-/** Of two credentials that both hold a claim, the earlier one's stays. They themselves are not changed. */
+/** Of two credentials that both hold a claim, the earlier one's stays whole. They themselves are not changed. */
 export function mergeClaims(credentials: readonly Credential[]): Claims {
   const merged: Claims = {}
-  for (const { format, claims } of credentials) {
-    const flat =
-      format === 'mso_mdoc'
-        ? Object.values(claims).flatMap(elements => Object.entries(elements as Claims))
-        : Object.entries(claims)
-    for (const [name, value] of flat) {
-      if (format === 'mso_mdoc') place(merged, namesOf(name), plainValue(name, value))
-      else if (name === 'age_equal_or_over' && isObject(value))
-        for (const [age, over] of Object.entries(value)) place(merged, [`age_over_${age}`], over)
-      else place(merged, [name], value)
-    }
-  }
+  for (const credential of credentials)
+    for (const [name, value] of Object.entries(renamed(credential)))
+      if (!Object.hasOwn(merged, name)) setMember(merged, name, value)
   return merged
+}
+
+/** For each credential the names of the merged claims that an earlier one holds already. */
+export function repeatedNames(credentials: readonly Credential[]): string[][] {
+  const taken = new Set<string>()
+  return credentials.map(credential => {
+    const names = Object.keys(renamed(credential))
+    const repeated = names.filter(name => taken.has(name))
+    for (const name of names) taken.add(name)
+    return repeated
+  })
+}
+
+function renamed({ format, claims }: Credential): Claims {
+  const own: Claims = {}
+  const flat =
+    format === 'mso_mdoc' ? Object.values(claims).flatMap(elements => Object.entries(elements as Claims)) : Object.entries(claims)
+  for (const [name, value] of flat) {
+    if (format === 'mso_mdoc') place(own, namesOf(name), plainValue(name, value))
+    else if (name === 'age_equal_or_over' && isObject(value))
+      for (const [age, over] of Object.entries(value)) place(own, [`age_over_${age}`], over)
+    else place(own, [name], value)
+  }
+  return own
 }
 
 /** Under which name, with dots between its parts, a claim that a query asks for will be among the merged ones. */
@@ -68,8 +83,6 @@ function place(target: Claims, [name = '', ...rest]: readonly string[], value: u
     place(inner, rest, value)
     setMember(target, name, inner)
   } else if (!Object.hasOwn(target, name)) setMember(target, name, isObject(value) ? structuredClone(value) : value)
-  else if (isObject(target[name]) && isObject(value))
-    for (const [key, each] of Object.entries(value)) place(target[name] as Claims, [key], each)
 }
 
 const isObject = (value: unknown): value is Claims => value !== null && typeof value === 'object' && !Array.isArray(value)

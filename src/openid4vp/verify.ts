@@ -6,7 +6,7 @@ import type { DcqlQuery } from './dcql.ts'
 import { answeringIds, checkAgainstQuery, requestedClaims } from './dcql-match.ts'
 import { FAILURES, type Failure, Findings, type RecordedFinding } from './finding.ts'
 import { readMdoc } from './mdoc.ts'
-import { mergeClaims } from './merge-claims.ts'
+import { mergeClaims, repeatedNames } from './merge-claims.ts'
 import type { Presented } from './response.ts'
 import { findBrokenRules, type Rule } from './rules.ts'
 import { readSdJwt } from './sd-jwt.ts'
@@ -33,7 +33,7 @@ export type JudgedCredential = {
   id: string
   format: 'dc+sd-jwt' | 'mso_mdoc'
   type: string
-  /** Only what was asked for, under the credential's own names. */
+  /** Only what was asked for, under the credential's own names; nothing unless signature, trust and holder binding hold. */
   claims: Record<string, unknown>
   issuer: { common_name?: string; country?: string }
   trusted: boolean
@@ -51,13 +51,19 @@ export async function verifyPresentations(judgement: Judgement): Promise<Verdict
   const { query, presentations, rules, ageOver } = judgement
   const credentials = await Promise.all(presentations.map(presented => judgeCredential(judgement, presented)))
   // A birth date that was asked for only to tell the age is not handed on, whatever the outcome.
-  const kept = ageOver === undefined ? credentials : credentials.map(dropBirthdate)
+  const handedOn = (all: JudgedCredential[]) => (ageOver === undefined ? all : all.map(dropBirthdate))
 
   // Every presented credential has to be good, also those that are not needed.
   const failure = firstFailure(credentials)
   const answering = answeringIds(query, new Set(credentials.map(({ id }) => id)))
-  if (failure || !answering) return { status: 'failed', failure: failure ?? 'query_not_satisfied', credentials: kept }
-  const claims = mergeClaims(credentials.filter(({ id }) => answering.has(id)))
+  if (failure || !answering)
+    return { status: 'failed', failure: failure ?? 'query_not_satisfied', credentials: handedOn(credentials) }
+  const merged = inOrderOf(
+    query,
+    credentials.filter(({ id }) => answering.has(id)),
+  )
+  const claims = mergeClaims(merged)
+  const kept = handedOn(withRepeatedClaims(credentials, merged, judgement.now()))
   // One credential alone is the merged claims already.
   const each = credentials.length > 1 ? credentials.map(credential => mergeClaims([credential])) : []
   const broken = findBrokenRules(rules, claims, each, judgement.expected.now)
@@ -66,6 +72,30 @@ export async function verifyPresentations(judgement: Judgement): Promise<Verdict
   if (ageOver === undefined) return { status: 'completed', claims, credentials: kept }
   const { birthdate: _, ...rest } = claims
   return { status: 'completed', claims: { ...rest, [`age_over_${ageOver}`]: true }, credentials: kept }
+}
+
+/**
+ * Whose claims count first is decided by the query, never by the order in which a wallet answers. Of a query that may be answered by several
+ * credentials (`multiple`) none is taken: they may be of several people.
+ */
+function inOrderOf({ credentials: asked }: DcqlQuery, credentials: readonly JudgedCredential[]): JudgedCredential[] {
+  return asked.flatMap(({ id, multiple }) => (multiple ? [] : credentials.filter(credential => credential.id === id)))
+}
+
+/** With a warning on each credential of which a claim was not taken, because an earlier one has it. */
+function withRepeatedClaims(
+  credentials: JudgedCredential[],
+  merged: readonly JudgedCredential[],
+  at: number,
+): JudgedCredential[] {
+  if (merged.length < 2) return credentials
+  const repeated = new Map(repeatedNames(merged).map((names, index) => [merged[index], names]))
+  return credentials.map(credential => {
+    const names = repeated.get(credential) ?? []
+    if (names.length === 0) return credential
+    const detail = `Another document, which the query names earlier, has these claims as well, and they are taken from that one: ${names.join(', ')}.`
+    return { ...credential, findings: [...credential.findings, { check: 'claims', status: 'warning', detail, at }] }
+  })
 }
 
 async function judgeCredential(
@@ -121,15 +151,20 @@ function judged(
   credential?: ReadCredential,
   issuer: JudgedCredential['issuer'] = {},
 ): JudgedCredential {
+  const signatureValid = findings.holds('issuer_signature') && findings.holds('digests')
+  const holderBindingValid = findings.holds('holder_binding')
+  // A chain that anybody may copy says nothing of what is not signed with its key.
+  const trusted = signatureValid && findings.holds('issuer_chain')
+  const isProven = trusted && holderBindingValid
   return {
     id,
     format,
     type: credential?.type ?? '',
-    claims: credential?.claims ?? {},
+    claims: isProven && credential ? credential.claims : {},
     issuer,
-    trusted: findings.holds('issuer_chain'),
-    signatureValid: findings.holds('issuer_signature') && findings.holds('digests'),
-    holderBindingValid: findings.holds('holder_binding'),
+    trusted,
+    signatureValid,
+    holderBindingValid,
     findings: findings.all,
   }
 }

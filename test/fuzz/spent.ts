@@ -65,8 +65,13 @@ const mintedKey = async ({ must, cast }: Stage): Promise<Prepared> => {
 export const authorityOf = async (must: Stage['ask']): Promise<string> =>
   (await must('GET', '/dashboard/api/signing', 'owner')).body.authority as string
 
+let anchors = 0
+
+/** Each for a type of its own: a certificate is trusted once for a type. */
 const trusted = async ({ must }: Stage): Promise<Prepared> => {
-  const { body } = await must('POST', '/dashboard/api/trust', 'owner', { environment: 'test', pem: await authorityOf(must) })
+  const trusted_for = `urn:example:${++anchors}`
+  const pem = await authorityOf(must)
+  const { body } = await must('POST', '/dashboard/api/trust', 'owner', { environment: 'test', pem, trusted_for })
   return { id: (body.data as { id: string }[])[0]?.id }
 }
 

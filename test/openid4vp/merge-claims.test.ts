@@ -24,6 +24,13 @@ test('an element that has another name among the merged ones gets it', () => {
   expect(mergeClaims([{ format: 'mso_mdoc', claims }])).toEqual({ birthdate: '2000-01-01', address: { locality: 'Bonn' } })
 })
 
+test('merging leaves the claims of a credential as they were', () => {
+  const claims = { [NAMESPACE]: { address: { formatted: 'Bonn, Germany' }, resident_city: 'Bonn' } }
+  const merged = mergeClaims([{ format: 'mso_mdoc', claims }])
+  expect(merged).toEqual({ address: { formatted: 'Bonn, Germany', locality: 'Bonn' } })
+  expect(claims[NAMESPACE]).toEqual({ address: { formatted: 'Bonn, Germany' }, resident_city: 'Bonn' })
+})
+
 describe('a birth date proves an age', () => {
   const NOW = Date.parse('2026-11-15T12:00:00Z')
 

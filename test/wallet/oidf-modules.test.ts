@@ -25,7 +25,7 @@ const UNSIGNED = {
   outcome: 'signature_invalid',
   signature: [false],
   binding: [true],
-  trusted: [true],
+  trusted: [false],
   failed: ['issuer_signature'],
 }
 

@@ -5,8 +5,19 @@ import { saveTemplate } from '../../src/templates/save.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { cleanUp, type ErrorBody, startApp } from '../helpers/app.ts'
 import { authorityKey, isAuthority, signsCertificates } from '../helpers/certificates.ts'
-import { encryptedTo, openSession, type Party, postTo, presentBy, readOf, type Session, verdictOf } from '../helpers/exchange.ts'
 import {
+  encryptedTo,
+  openSession,
+  type Party,
+  type Presenting,
+  postTo,
+  presentBy,
+  readOf,
+  type Session,
+  verdictOf,
+} from '../helpers/exchange.ts'
+import {
+  alwaysShown,
   type ForgedElement,
   forgeMdoc,
   forgeSdJwt,
@@ -123,10 +134,15 @@ describe('an answer with more than one option of a set', () => {
   })
 })
 
-describe('two credentials that both hold an object of one name', () => {
+const warningsOf = ({ credentials = [] }: Verification) =>
+  credentials.map(({ findings }) =>
+    findings.filter(({ check }) => check === 'claims').map(({ status, detail }) => [status, detail]),
+  )
+
+describe('two credentials that both hold a claim', () => {
   const OTHER = 'urn:example:residence:1'
 
-  test.each(['dc+sd-jwt', 'mso_mdoc'])('keep their own, whatever the merged claims become: %s', async format => {
+  test.each(['dc+sd-jwt', 'mso_mdoc'])('keep their own object; of the merged ones the first is whole: %s', async format => {
     const first = await pidOf({ address: { locality: 'Berlin' } })
     const isMdoc = format === 'mso_mdoc'
     const second = isMdoc
@@ -141,7 +157,99 @@ describe('two credentials that both hold an object of one name', () => {
     )
     expect(verification.status).toBe('completed')
     expect(verification.credentials?.[0]?.claims).toEqual({ address: { locality: 'Berlin' } })
-    expect(verification.claims).toEqual({ address: { locality: 'Berlin', street_address: 'Fake Street 1' } })
+    expect(JSON.stringify(verification.credentials?.[1]?.claims)).toContain('Fake Street 1')
+    expect(verification.claims).toEqual({ address: { locality: 'Berlin' } })
+  })
+
+  test('are merged in the order of the query, whatever the order of the answer, with a warning on the later one', async () => {
+    const [first, second] = [
+      await pidOf({ given_name: 'Erika', family_name: 'Mustermann' }),
+      await pidOf({ given_name: 'Mallory', family_name: 'Mustermann', birthdate: '1990-08-12' }, signer, OTHER),
+    ]
+    const names = [['given_name'], ['family_name']]
+    const credentials = [sdJwtQuery('b', names), sdJwtQuery('a', [...names, ['birthdate']], OTHER)]
+    const tokens = [
+      (session: Session) => presented(session, first, credentials[0]!),
+      (session: Session) => presented(session, second, credentials[1]!),
+    ]
+    const claims = { given_name: 'Erika', family_name: 'Mustermann', birthdate: '1990-08-12' }
+    const warning = ['warning', expect.stringMatching(/: given_name, family_name\.$/)]
+    const inOrder = await answered({ query: { credentials } }, ...tokens)
+    const reversed = await answered({ query: { credentials } }, ...tokens.toReversed())
+    expect([inOrder.claims, reversed.claims]).toEqual([claims, claims])
+    expect(warningsOf(inOrder)).toEqual([[], [warning]])
+    expect(warningsOf(reversed)).toEqual([[warning], []])
+    expect(JSON.stringify([warningsOf(inOrder), warningsOf(reversed)])).not.toContain('Mallory')
+  })
+
+  test('are not warned of when one of them does not answer the query', async () => {
+    const credentials = [sdJwtQuery('a', [['family_name']]), sdJwtQuery('b', [['family_name']], OTHER)]
+    const [first, second] = [await pidOf({ family_name: 'One' }), await pidOf({ family_name: 'Two' }, signer, OTHER)]
+    const verification = await answered(
+      { query: { credentials, credential_sets: [{ options: [['a'], ['b']] }] } },
+      session => presented(session, second, credentials[1]!),
+      session => presented(session, first, credentials[0]!),
+    )
+    expect(verification.claims).toEqual({ family_name: 'One' })
+    expect(warningsOf(verification)).toEqual([[], []])
+  })
+})
+
+test('credentials of a query that may be answered by several are never merged', async () => {
+  const several = { ...sdJwtQuery('people', [['given_name']]), multiple: true }
+  const own = sdJwtQuery('own', [['family_name']])
+  const [erika, max] = [await pidOf({ given_name: 'Erika', family_name: 'Mustermann' }), await pidOf({ given_name: 'Max' })]
+  const both = async (session: Session) => {
+    const tokens = await Promise.all([erika, max].map(holder => presented(session, holder, several)))
+    return { people: tokens.flatMap(({ people = [] }) => people) }
+  }
+  const verification = await answered({ query: { credentials: [several, own] } }, both, session => presented(session, erika, own))
+  expect(verification.status).toBe('completed')
+  expect(verification.claims).toEqual({ family_name: 'Mustermann' })
+  expect(verification.credentials?.map(({ claims }) => claims)).toEqual([
+    { given_name: 'Erika' },
+    { given_name: 'Max' },
+    { family_name: 'Mustermann' },
+  ])
+  const one = await answered({ query: { credentials: [several] } }, session => presented(session, max, several))
+  expect([one.status, one.claims]).toEqual(['completed', {}])
+})
+
+describe('the claims of a credential that fails', () => {
+  const body = { query: { credentials: [sdJwtQuery('pid', [['family_name']])] } }
+  const resultOf = async (holder: Holder, presenting: Presenting = {}) => {
+    const { verification } = await presentBy(party, holder, { body, ...presenting })
+    const [credential] = verification.credentials ?? []
+    return { outcome: verification.error?.code, trusted: credential?.trusted, claims: credential?.claims }
+  }
+  const mustermann = () => pidOf({ family_name: 'Mustermann' })
+
+  test('are kept back when its signature does not hold, and then its issuer is not trusted either', async () => {
+    const forged = await resultOf(await mustermann(), { mutations: { issuerSignatureFlip: true } })
+    expect(forged).toEqual({ outcome: 'signature_invalid', trusted: false, claims: {} })
+    const unsigned = await holderWith(async key => [
+      await forgeSdJwt(signer, key, { disclosures: [alwaysShown(['salt', 'nickname', 'X'])] }),
+    ])
+    expect(await resultOf(unsigned)).toEqual({ outcome: 'signature_invalid', trusted: false, claims: {} })
+  })
+
+  test('are kept back when the holder did not prove possession', async () => {
+    const outcome = await resultOf(await mustermann(), { mutations: { holderSignatureFlip: true } })
+    expect(outcome).toEqual({ outcome: 'holder_binding_invalid', trusted: true, claims: {} })
+  })
+
+  test('are kept back when its issuer is not trusted', async () => {
+    const outcome = await resultOf(await pidOf({ family_name: 'Mustermann' }, await forgeSigner()))
+    expect(outcome).toEqual({ outcome: 'issuer_untrusted', trusted: false, claims: {} })
+  })
+
+  test('are shown when it is genuine, and only expired', async () => {
+    const expired = await holderWith(async key => [await forgeSdJwt(signer, key, { payload: { exp: 1 } })])
+    expect(await resultOf(expired)).toEqual({
+      outcome: 'credential_expired',
+      trusted: true,
+      claims: { family_name: 'Mustermann' },
+    })
   })
 })
 
