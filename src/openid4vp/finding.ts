@@ -27,6 +27,7 @@ export type Check =
   | 'status'
   | 'query'
   | 'rule'
+  | 'merge'
   | 'environment'
 
 export type Finding = { check: Check; status: 'pass' | 'fail' | 'warning' | 'skipped'; detail?: string }

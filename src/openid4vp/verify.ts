@@ -94,7 +94,7 @@ function withRepeatedClaims(
     const names = repeated.get(credential) ?? []
     if (names.length === 0) return credential
     const detail = `Another document, which the query names earlier, has these claims as well, and they are taken from that one: ${names.join(', ')}.`
-    return { ...credential, findings: [...credential.findings, { check: 'claims', status: 'warning', detail, at }] }
+    return { ...credential, findings: [...credential.findings, { check: 'merge', status: 'warning', detail, at }] }
   })
 }
 

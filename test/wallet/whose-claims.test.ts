@@ -136,7 +136,7 @@ describe('an answer with more than one option of a set', () => {
 
 const warningsOf = ({ credentials = [] }: Verification) =>
   credentials.map(({ findings }) =>
-    findings.filter(({ check }) => check === 'claims').map(({ status, detail }) => [status, detail]),
+    findings.filter(({ check }) => check === 'merge').map(({ status, detail }) => [status, detail]),
   )
 
 describe('two credentials that both hold a claim', () => {

@@ -21,6 +21,7 @@ const FAILURES: Record<Check, readonly OutcomeCode[]> = {
   status: ['credential_revoked', 'status_unknown'],
   query: ['query_not_satisfied'],
   rule: ['claim_not_satisfied'],
+  merge: [],
   environment: ['issuer_untrusted'],
 }
 

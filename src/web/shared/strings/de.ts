@@ -118,6 +118,7 @@ export const checks: typeof en.checks = {
   status: 'Der Aussteller hat ihn nicht zurückgezogen.',
   query: 'Alles, wonach gefragt wurde, ist da.',
   rule: 'Was er sagt, erfüllt die Regeln der Vorlage.',
+  merge: 'Jede Angabe kommt nur aus einem Ausweis.',
   environment: 'Test- und echte Ausweise bleiben getrennt.',
 }
 
@@ -453,7 +454,10 @@ export const dashboard: typeof en.dashboard = {
     unreadDocument: 'Ausweis, der nicht lesbar ist',
     formats: { mso_mdoc: 'ISO mdoc', 'dc+sd-jwt': 'SD-JWT' },
     signature: { true: 'Vom Aussteller unterschrieben', false: 'Unterschrift stimmt nicht' },
-    trusted: { true: 'Aussteller steht auf Ihrer Liste', false: 'Aussteller steht nicht auf Ihrer Liste' },
+    trusted: {
+      true: 'Aussteller steht auf Ihrer Liste',
+      false: 'Nicht bewiesen, dass er von einem Aussteller auf Ihrer Liste ist',
+    },
     binding: { true: 'Gehört der Person, die ihn zeigt', false: 'Nicht bewiesen, dass er der Person gehört' },
     sandboxIssuer: 'Sandbox-Ausweis',
     timeline: 'Was geschah',

@@ -124,6 +124,7 @@ export const checks: Record<Check, string> = {
   status: 'The issuer has not withdrawn it.',
   query: 'Everything that was asked for is there.',
   rule: 'What it says meets the rules of the template.',
+  merge: 'Each claim comes from one document only.',
   environment: 'Test and live documents are kept apart.',
 }
 
@@ -551,7 +552,7 @@ export const dashboard = {
     unreadDocument: 'Document that could not be read',
     formats: { mso_mdoc: 'ISO mdoc', 'dc+sd-jwt': 'SD-JWT' },
     signature: { true: 'Signed by its issuer', false: 'Signature does not hold' },
-    trusted: { true: 'Issuer is on your list', false: 'Issuer is not on your list' },
+    trusted: { true: 'Issuer is on your list', false: 'Not proven to be from an issuer on your list' },
     binding: { true: 'Belongs to the holder', false: 'Not proven to belong to the holder' },
     sandboxIssuer: 'Sandbox document',
     timeline: 'What happened',
