@@ -1,9 +1,11 @@
 // Every command of README.md is typed as it stands there, in its order, by a reader with a shell and curl; only the port is another one. A block
 // that no step below takes up fails the last test.
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { temporaryDir, until } from './helpers/app.ts'
+
+setDefaultTimeout(60_000)
 
 const ROOT = resolve(import.meta.dir, '..')
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
@@ -143,34 +145,39 @@ step('the client creates, waits and erases', async () => {
   expect(await done).toMatch(/completed .*age_over_18: true.* true VidimusError/s)
 })
 
-step('webhooks: the secret is shown, the log listed, a message replayed, and results are forwarded', async () => {
-  const { data } = JSON.parse(await vidimus('tenant list')) as { data: { id: string }[] }
-  known.TENANT = data[0]?.id ?? ''
-  // It has an address that nobody answers at, so there is a delivery to list and to send again.
-  const { wallet_uri } = await create({ template: 'age_over_18', webhook_url: 'https://shop.invalid.example/hook' })
-  await type(`./scripts/bun scripts/sandbox-wallet.ts "${wallet_uri}" --persona declines`)
-  const [secret = '', list = '', replay = '', listen = ''] = linesOf(command('./scripts/bun src/main.ts webhook-secret show'))
-  expect(await type(secret)).toContain('whsec_')
-  const deliveries = JSON.parse(await type(list.replace(/#.*/, '--json'))) as { data: { id: string }[] }
-  known.DELIVERY = deliveries.data[0]?.id ?? ''
-  expect(await type(list)).toContain(known.DELIVERY)
-  await type(replay)
-  const forwarded: string[] = []
-  const mine = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    fetch: async request => {
-      forwarded.push(await request.text())
-      return new Response()
-    },
-  })
-  const listening = typeAndLeave(listen.replace('http://localhost:4000', `http://localhost:${mine.port}`))
-  await until(async () => listening().includes(`localhost:${mine.port}`))
-  const next = await create({ template: 'age_over_18' })
-  await type(`./scripts/bun scripts/sandbox-wallet.ts "${next.wallet_uri}" --persona declines`)
-  await until(async () => forwarded.some(body => body.includes(next.id)))
-  await mine.stop(true)
-})
+step(
+  'webhooks: the secret is shown, the endpoint set, the log listed, a message replayed, and results are forwarded',
+  async () => {
+    const { data } = JSON.parse(await vidimus('tenant list')) as { data: { id: string }[] }
+    known.TENANT = data[0]?.id ?? ''
+    // It has an address that nobody answers at, so there is a delivery to list and to send again.
+    const { wallet_uri } = await create({ template: 'age_over_18', webhook_url: 'https://shop.invalid.example/hook' })
+    await type(`./scripts/bun scripts/sandbox-wallet.ts "${wallet_uri}" --persona declines`)
+    const lines = linesOf(command('./scripts/bun src/main.ts webhook-secret show'))
+    const [secret = '', endpoint = '', list = '', replay = '', listen = ''] = lines
+    expect(await type(secret)).toContain('whsec_')
+    expect(await type(endpoint)).toContain('live https://shop.example')
+    const deliveries = JSON.parse(await type(list.replace(/#.*/, '--json'))) as { data: { id: string }[] }
+    known.DELIVERY = deliveries.data[0]?.id ?? ''
+    expect(await type(list)).toContain(known.DELIVERY)
+    await type(replay)
+    const forwarded: string[] = []
+    const mine = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: async request => {
+        forwarded.push(await request.text())
+        return new Response()
+      },
+    })
+    const listening = typeAndLeave(listen.replace('http://localhost:4000', `http://localhost:${mine.port}`))
+    await until(async () => listening().includes(`localhost:${mine.port}`))
+    const next = await create({ template: 'age_over_18' })
+    await type(`./scripts/bun scripts/sandbox-wallet.ts "${next.wallet_uri}" --persona declines`)
+    await until(async () => forwarded.some(body => body.includes(next.id)))
+    await mine.stop(true)
+  },
+)
 
 step('a till is registered, enrolled and refreshed', async () => {
   const registered = await type(command('./scripts/bun src/main.ts device register'))

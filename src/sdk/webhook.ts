@@ -72,10 +72,12 @@ const HMAC = { name: 'HMAC', hash: 'SHA-256' }
 
 /**
  * Verifies a webhook and returns its event, which is to be had in no other way: a check that is forgotten leaves nothing to work with.
+ * Compare `verification.id` with the session you created: its `metadata` proves nothing.
  *
  * - `payload`: the raw body, before any parsing
  * - `header`: the value of `X-Service-Signature`
  * - `secret`: the whole `whsec_…` string, or several while you replace one
+ *   Test and live results have different ones.
  * - `tolerance`: by how many seconds the message's time may differ from `now`, either way; 300 unless given
  * - `now`: whole unix seconds; the clock's unless given
  *

@@ -50,6 +50,55 @@ browserTest(
   },
 )
 
+browserTest(
+  'the secret is that of the environment that is switched on, and one that was shown is hidden by the switch',
+  async openPage => {
+    const app = await startForBrowser()
+    const { id } = await app.tenant()
+    const { page, browser } = await enter(app, openPage, '/dashboard/webhooks')
+    const revealed = async (environment: string) =>
+      (await browser.post<{ webhook_secret: string }>(`/tenants/${id}/webhook-secret/reveal?environment=${environment}`)).body
+        .webhook_secret
+    const shown = page.locator('.card .copyable code')
+    for (const [environment, other] of [
+      ['test', 'live'],
+      ['live', 'test'],
+    ] as const) {
+      await page.goto(`/dashboard/webhooks?environment=${environment}`)
+      await page.getByText(`It signs ${environment} events only; ${other} events have another one.`).waitFor()
+      await page.getByRole('button', { name: 'Show the secret' }).click()
+      await shown.waitFor()
+      expect(await shown.textContent()).toBe(await revealed(environment))
+    }
+    await page.getByRole('radio', { name: 'Test' }).check()
+    await shown.waitFor({ state: 'detached' })
+    expect(page.complaints).toEqual([])
+  },
+)
+
+browserTest('an endpoint that may not be called is refused on its page; one that may is set, and removed', async openPage => {
+  const receiver = receive()
+  const app = await startWith(receiver)
+  const { id } = await app.tenant()
+  const { page, browser } = await enter(app, openPage, '/dashboard/webhooks')
+  const read = async () =>
+    (await browser.get<{ webhook_url: string | null }>(`/tenants/${id}/webhook-endpoint?environment=test`)).body.webhook_url
+  const field = page.getByLabel('URL')
+  await field.fill('http://10.0.0.1/hook')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('This address may not be called').waitFor()
+  await field.fill(receiver.url())
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved.').waitFor()
+  expect(await read()).toBe(receiver.url())
+  await expectAccessible(page)
+  await shoot(page, 'dashboard-webhook-endpoint')
+  await page.getByRole('button', { name: 'Remove' }).click()
+  await page.getByRole('button', { name: 'Remove' }).waitFor({ state: 'detached' })
+  expect(await read()).toBeNull()
+  expect(page.complaints.filter(each => !each.includes('422'))).toEqual([])
+})
+
 browserTest('a delivery is shown with each attempt and the exact bytes that were signed, and sent again', async openPage => {
   const receiver = receive(() => new Response('out of order', { status: 500 }))
   const app = await startWith(receiver)

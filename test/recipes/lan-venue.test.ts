@@ -3,11 +3,12 @@ import { basename, dirname, resolve } from 'node:path'
 import { loadConfig } from '../../src/config.ts'
 import { createTenant } from '../../src/tenants/settings.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
+import { setEndpoint } from '../../src/webhooks/endpoint.ts'
 import { createVerification, startApp, type TestApp, temporaryDir, until } from '../helpers/app.ts'
 import { vidimusJson } from '../helpers/cli.ts'
-import { enroll, pair, type Registered, rows } from '../helpers/devices.ts'
+import { enroll, pair, type Registered } from '../helpers/devices.ts'
 import { receive, startAppFor, stopReceiving, verified } from '../helpers/receiver.ts'
-import { environmentOf, recipeBlock, replaced } from '../helpers/recipe.ts'
+import { environmentOf, recipeBlock } from '../helpers/recipe.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
 
 const TILLS = ['devices:manage'] as const
@@ -43,12 +44,12 @@ test('the drop-in gives the unit what its port and its certificate need, in the 
   }
 })
 
-test('the commands make a tenant, keys that do no more than they must, and show the secret', async () => {
+test('the commands make a tenant, keys that do no more than they must, and show the secret, and name the cash system as endpoint', async () => {
   const dir = temporaryDir()
   const commands = recipeBlock('lan-venue.md', 'venue commands')
     .split('\n')
     .filter(line => line.startsWith('vidimus '))
-  expect(commands).toHaveLength(4)
+  expect(commands).toHaveLength(5)
   let tenant = ''
   const answers: Record<string, unknown>[] = []
   for (const command of commands) {
@@ -60,7 +61,8 @@ test('the commands make a tenant, keys that do no more than they must, and show 
   }
   expect(answers[1]).toMatchObject({ environment: 'live', scopes: TILLS })
   expect(answers[2]).toMatchObject({ environment: 'live', scopes: CASH_SYSTEM })
-  expect(answers[3]).toMatchObject({ webhook_secret: answers[0]?.webhook_secret })
+  expect(answers[3]).toMatchObject({ webhook_secret: answers[0]?.webhook_secret_live })
+  expect(answers[4]).toMatchObject({ webhook_endpoints: { test: null, live: 'https://cash.shop.example:8443' } })
 }, 30_000)
 
 test.skipIf(!Bun.which('curl'))('the call registers a till, whose code pairs it', async () => {
@@ -76,9 +78,9 @@ test.skipIf(!Bun.which('curl'))('the call of the cash system makes one session, 
   const receiver = receive()
   const app = await startAppFor([receiver])
   const { tenant, webhookSecret } = await createTenant(app.deps, { name: 'Wine bar' }, 'test')
+  await setEndpoint(app.deps, { tenantId: tenant.id, environment: 'test' }, receiver.url('/vidimus'), 'test')
   const key = await app.key(tenant.id, { scopes: CASH_SYSTEM })
-  const call = recipeBlock('lan-venue.md', 'venue cash system')
-  const here = replaced(call, 'https://cash.shop.example:8443/vidimus', receiver.url('/vidimus'))
+  const here = recipeBlock('lan-venue.md', 'venue cash system')
   const made = await run<Verification>(here, { app, key })
   expect((await run<Verification>(here, { app, key })).id).toBe(made.id)
   await answerWith(app, await holderOf(app), made.wallet_uri ?? '')
@@ -87,17 +89,18 @@ test.skipIf(!Bun.which('curl'))('the call of the cash system makes one session, 
   expect(event.verification).toMatchObject({ id: made.id, status: 'completed', claims: { age_over_18: true } })
 })
 
-test('what a till asks for names nobody to call, and is in the list that the cash system reads', async () => {
+test('what a till asks for is told to the endpoint, and is in the list that the cash system reads', async () => {
   const receiver = receive()
   const app = await startAppFor([receiver])
   const { id } = await app.tenant()
+  await setEndpoint(app.deps, { tenantId: id, environment: 'test' }, receiver.url('/vidimus'), 'test')
   const till = await pair(app, await app.key(id, { scopes: TILLS }))
   const session = await createVerification(app, till.access_token)
   const key = await app.key(id, { scopes: CASH_SYSTEM })
   const { body } = await app.call<{ data: Verification[] }>('GET', '/v1/verifications', { key })
   expect(body.data.map(({ id }) => id)).toEqual([session.id])
   await answerWith(app, await holderOf(app), session.wallet_uri ?? '')
-  expect(rows(app.dir, 'SELECT id FROM webhook_deliveries')).toEqual([])
+  await until(async () => receiver.received.length === 1)
 })
 
 async function run<Answer>(script: string, { app, key }: { app: TestApp; key: string }): Promise<Answer> {

@@ -3,10 +3,10 @@ import { createHmac } from 'node:crypto'
 import type { PersonaId } from '../../src/sandbox/personas.ts'
 import { createTenant } from '../../src/tenants/settings.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
-import { type TestApp, until } from '../helpers/app.ts'
+import { createVerification, type TestApp, until } from '../helpers/app.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { type Merchant, startMerchant, stopMerchants } from '../helpers/merchant.ts'
-import { startAppFor } from '../helpers/receiver.ts'
+import { logOf, startAppFor } from '../helpers/receiver.ts'
 import { environmentOf, recipeBlock } from '../helpers/recipe.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
 
@@ -16,6 +16,7 @@ const SECRET = 'the_app_client_secret'
 let app: TestApp
 let key: string
 let merchant: Merchant
+let webhookUrl: string
 let shopify: ReturnType<typeof standIn>
 /** Where webhooks go to. */
 let isNameKnown = true
@@ -32,6 +33,7 @@ beforeAll(async () => {
   const { tenant, webhookSecret } = await createTenant(app.deps, { name: 'Wine shop' }, 'test')
   key = await app.key(tenant.id, { scopes: ['verifications:create', 'verifications:read', 'verifications:delete'] })
   shopify = standIn()
+  webhookUrl = `http://age.example:${port}/vidimus`
   merchant = await startMerchant(recipeBlock('shopify.md', 'shopify'), port, {
     ...environmentOf(recipeBlock('shopify.md', 'shopify environment')),
     PORT: String(port),
@@ -47,14 +49,14 @@ afterAll(async () => {
   await shopify.stop()
 })
 
-type Order = { tags: string[]; holds: { id: string; handle: string }[]; link?: string; isRouted: boolean }
+type Order = { tags: string[]; holds: { id: string; handle: string }[]; link?: string; session?: string; isRouted: boolean }
 
 type Variables = {
   id?: string
   hold?: { handle: string }
   holdIds?: string[]
   tags?: string[]
-  fields?: { ownerId: string; value: string }[]
+  fields?: { ownerId: string; key: string; value: string }[]
 }
 
 /** As much of the Admin API as the recipe asks for. */
@@ -73,7 +75,8 @@ function standIn() {
       const done = (name: string) => Response.json({ data: { [name]: { userErrors: [] } } })
       if (query.startsWith('query')) {
         const nodes = order.isRouted ? [{ id: `gid://shopify/FulfillmentOrder/${number}`, fulfillmentHolds: order.holds }] : []
-        return Response.json({ data: { order: { tags: order.tags, fulfillmentOrders: { nodes } } } })
+        const session = order.session === undefined ? null : { value: order.session }
+        return Response.json({ data: { order: { tags: order.tags, session, fulfillmentOrders: { nodes } } } })
       }
       if (query.includes('fulfillmentOrderHold(')) {
         order.holds.push({ id: `hold-${order.holds.length}`, handle: hold.handle })
@@ -84,7 +87,8 @@ function standIn() {
         return done('fulfillmentOrderReleaseHold')
       }
       if (query.includes('metafieldsSet(')) {
-        order.link = field?.value
+        if (field?.key === 'age_check_url') order.link = field.value
+        else order.session = field?.value
         return done('metafieldsSet')
       }
       order.tags.push(...tags)
@@ -174,6 +178,24 @@ test('Shopify: a webhook that is forged or of another shop does nothing', async 
   expect((await post({})).status).toBe(400)
   expect((await post({ 'x-service-signature': `t=${Math.floor(Date.now() / 1000)},v1=${'0'.repeat(64)}` })).status).toBe(400)
   expect(order.tags).toEqual([])
+})
+
+test('Shopify: a yes of another session, though signed and with the number of the order in its metadata, releases nothing', async () => {
+  const { id, order } = placeOrder()
+  await ordersCreate(id)
+  const foreign = { webhook_url: webhookUrl, metadata: { order: String(id) } }
+  const deliver = async () => {
+    const session = await createVerification(app, key, foreign)
+    await answered(session)
+    // Sessions of one millisecond follow each other by one.
+    app.clock.advance(10)
+    await until(async () => logOf(app, session.id).delivery?.status === 'delivered')
+  }
+  // Before the order has a session of its own, and after.
+  await deliver()
+  await linked(order.link ?? '')
+  await deliver()
+  expect([order.tags, ours(order)]).toEqual([[], 1])
 })
 
 test('Shopify: a link that was made up, or did not come through the shop, opens nothing', async () => {
