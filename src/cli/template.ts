@@ -109,7 +109,7 @@ function readQuery(file: string): DcqlQuery {
   return query as DcqlQuery
 }
 
-/** Without a file the default holds; it too must fit the query. */
+/** The default, which holds when there is no file, must fit the query too. */
 function readRules(file: string | undefined, query: DcqlQuery): Rule[] | undefined {
   const rules = file === undefined ? undefined : parseFile(file, parseArray, 'an array of rules')
   refuseProblem(file ?? '--rules', findRulesProblem(rules, query))

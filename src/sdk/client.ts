@@ -31,7 +31,7 @@ export type Client = {
   verifications: Verifications
   /** Needs the scope `devices:manage`. */
   devices: Devices
-  /** What can be asked for: needs the scope `verifications:create`. */
+  /** Built-in templates and your own; needs the scope `verifications:create`. */
   templates(options?: CallOptions): Promise<{ data: Template[] }>
   usage(options?: CallOptions): Promise<Usage>
 }

@@ -4,7 +4,7 @@ import { type KnownTemplate, readTemplates } from './read.ts'
 import { effectiveRules } from './rules.ts'
 import type { Template } from './schema.ts'
 
-/** What can be asked for, built-in templates first; `allowed` are the keys of a device. */
+/** Built-in templates first, then the tenant's own; `allowed` are the keys of a device. */
 export async function listTemplates(
   deps: Pick<Deps, 'db'>,
   tenantId: string,

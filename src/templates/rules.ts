@@ -1,4 +1,4 @@
-// Which rules a template has: the default where it names none, and the check of rules before they are saved.
+// The rules of a template: the default where it names none, and the check of rules before they are saved.
 import { Value } from '@sinclair/typebox/value'
 import { describeProblem } from '../http/schema.ts'
 import type { CredentialQuery, DcqlProblem, DcqlQuery } from '../openid4vp/dcql.ts'

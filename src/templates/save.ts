@@ -12,7 +12,7 @@ export type TemplateDraft = {
   title: string
   query: DcqlQuery
   profile?: Profile
-  /** Without them the default holds. */
+  /** The default holds when they are left out. */
   rules?: Rule[]
   purpose?: string
 }

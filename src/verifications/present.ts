@@ -78,7 +78,7 @@ export async function walletLinks(
   }
 }
 
-/** What this session asks for and is judged by, as fixed at its creation. A query of its own has no rules. */
+/** Query and rules of a session, as fixed at its creation. A query of its own has no rules. */
 export async function questionOf(db: Db, row: VerificationRow, secrets: SessionSecrets): Promise<Question> {
   if (secrets.query) return { query: secrets.query, rules: [] }
   const question = await questionOfVersion(db, row.templateVersion ?? '')

@@ -241,7 +241,7 @@ describe('the answers for people', () => {
     const list = await vidimus(own, ['tenant', 'list'])
     expect(list.stdout).toMatch(/^ID +NAME +A DAY +KEPT\nten_\w+ +Café +10000 +for ever\n$/)
     const templates = await vidimus(own, ['template', 'list'])
-    expect(templates.stdout).toMatch(/^KEY +TITLE\n(?:.+ built in\n)+$/)
+    expect(templates.stdout).toMatch(/^KEY +TITLE +RULES +PURPOSE\n(?:.+ built in .+\n)+$/)
     const verdict = await vidimus(own, ['audit', 'verify'])
     expect(verdict.stdout).toMatch(
       /^The chain is whole: 1 records, head [0-9a-f]{64}\.\nSigned up to record 0, public key \S+\n$/,
