@@ -119,8 +119,9 @@ export function required(value: string | undefined, flag: string): string {
 /** What people will read in lists: something, on one line, not too long. */
 export function shortText(value: string, flag: string, charsMax: number): string {
   if ([...value].length > charsMax) throw new UsageError(`${flag}: longer than ${charsMax} characters`)
-  if (/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(value))
-    throw new UsageError(`${flag}: without line breaks, control characters or changes of direction, please`)
+  if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(value)) throw new UsageError(`${flag}: without line breaks or control characters, please`)
+  if (/\p{Bidi_Control}/u.test(value))
+    throw new UsageError(`${flag}: without characters that change the direction of text, please`)
   return value
 }
 
