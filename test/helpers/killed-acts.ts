@@ -8,6 +8,7 @@ import { createKey, revokeKey } from '../../src/access/keys.ts'
 import { decline } from '../../src/sandbox/wallet.ts'
 import { rotateWebhookSecret } from '../../src/tenants/webhook-secret.ts'
 import { sweepExpired } from '../../src/verifications/expire.ts'
+import { sweepUnredeemed } from '../../src/verifications/unredeemed.ts'
 import { type Answer, createVerification, startApp, type TestApp, temporaryDir, until } from './app.ts'
 import { enroll, pair, refresh, register } from './devices.ts'
 import { formOf, openSession, type Party, postTo } from './exchange.ts'
@@ -161,6 +162,53 @@ export const ACTS: Act[] = [
     },
   },
   {
+    name: 'a cancellation',
+    async prepare(shop) {
+      const { id } = await createVerification(shop.app, shop.key, HOOK)
+      const cancel = ({ app, key }: Shop) => app.call('POST', `/v1/verifications/${id}/cancel`, { key })
+      return {
+        act: () => cancel(shop),
+        async again(later) {
+          expectOneOf(await cancel(later), [200])
+          expect(logOf(later.app, id).deliveries).toHaveLength(1)
+        },
+      }
+    },
+  },
+  {
+    name: 'a redemption that releases a held answer',
+    async prepare(shop) {
+      const held = await holdAnswer(shop)
+      const redeem = ({ app, key }: Shop) => app.call('POST', `${held.path}/redeem`, { key, body: { response_code: held.code } })
+      return {
+        act: () => redeem(shop),
+        async again(later) {
+          expectOneOf(await redeem(later), [200, 404])
+          const { body } = await later.app.call<{ status: string; claims: object }>('GET', held.path, { key: later.key })
+          expect([body.status, body.claims]).toEqual(['completed', { age_over_18: true }])
+          expect(logOf(later.app, held.id).deliveries).toHaveLength(1)
+        },
+      }
+    },
+  },
+  {
+    name: 'the sweep of a held answer that nobody redeemed',
+    async prepare(shop) {
+      const held = await holdAnswer(shop)
+      shop.app.clock.advance(600_000)
+      return {
+        act: () => sweepUnredeemed(shop.app.deps),
+        async again({ app, key }) {
+          app.clock.set(Math.max(app.clock.now(), shop.app.clock.now()))
+          await sweepUnredeemed(app.deps)
+          const { body } = await app.call<{ status: string; error: { code: string } }>('GET', held.path, { key })
+          expect([body.status, body.error.code]).toEqual(['failed', 'redirect_not_followed'])
+          expect(logOf(app, held.id).deliveries).toHaveLength(1)
+        },
+      }
+    },
+  },
+  {
     name: 'an erasure',
     async prepare(shop) {
       const session = await openSession(shop, HOOK)
@@ -271,3 +319,12 @@ export const ACTS: Act[] = [
     }),
   },
 ]
+
+/** A good answer that waits for its code. */
+async function holdAnswer(shop: Shop): Promise<{ id: string; path: string; code: string }> {
+  const session = await openSession(shop, { ...HOOK, redirect_url: 'https://shop.example/done', release: 'on_redeem' })
+  const { body } = await postTo(session, await formOf(session, await holderOf(shop.app)))
+  const { id } = session.created
+  const code = new URL(body.redirect_uri ?? '').hash.slice('#response_code='.length)
+  return { id, path: `/v1/verifications/${id}`, code }
+}

@@ -102,6 +102,40 @@ describe('the list', () => {
 })
 
 describe('the detail', () => {
+  browserTest('of a pending verification stops it, and says who did', async openPage => {
+    const app = await startForBrowser()
+    const { key } = await app.tenant({ name: 'Wine bar' })
+    const { id } = await createVerification(app, key)
+    const { page } = await enter(app, openPage)
+    await page.goto(`/dashboard/verifications/${id}`)
+    await panel(page).getByRole('button', { name: 'Stop this verification' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Stop this verification?' })
+    await dialog.getByRole('button', { name: 'Stop this verification' }).click()
+    await panel(page).getByText('This check was stopped.').waitFor()
+    await panel(page)
+      .getByText(/^Stopped by /)
+      .waitFor()
+    expect(await panel(page).getByRole('button', { name: 'Stop this verification' }).count()).toBe(0)
+    expect(page.complaints).toEqual([])
+  })
+
+  browserTest('of a held answer shows no claims and no checks, until it is redeemed', async openPage => {
+    const app = await startForBrowser()
+    const { key } = await app.tenant({ name: 'Wine bar' })
+    const created = await createVerification(app, key, { redirect_url: 'https://shop.example/done', release: 'on_redeem' })
+    const { redirectUri } = await answerWith(app, await holderOf(app), created.wallet_uri ?? '')
+    const { page } = await enter(app, openPage)
+    await page.goto(`/dashboard/verifications/${created.id}`)
+    await panel(page).getByText('Answered. Waiting for the customer to come back to your shop.').waitFor()
+    expect(await panel(page).locator('.checks').count()).toBe(0)
+    expect(await panel(page).getByRole('img', { name: /QR/ }).count()).toBe(0)
+    const response_code = new URL(redirectUri ?? '').hash.slice('#response_code='.length)
+    await app.call('POST', `/v1/verifications/${created.id}/redeem`, { key, body: { response_code } })
+    await panel(page).getByText('18 or over.').waitFor()
+    expect(await panel(page).locator('.checks').count()).toBe(1)
+    expect(page.complaints).toEqual([])
+  })
+
   browserTest('tells what was proven, by whose document, and what happened, to the millisecond', async openPage => {
     const app = await startForBrowser()
     const { key } = await app.tenant()
