@@ -1,4 +1,4 @@
-// The order of checks for every route: key, scope, budgets, and only then the body (interface 5.6). A hook that ran later
+// The order of checks for every route: key, scope, budgets, and only then the body (interface 5.6); then a place among those in work. A hook that ran later
 // would have read the body of a stranger; see `need` below for where each step sits in the life of a request.
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
@@ -47,9 +47,14 @@ export function accessPlugin(deps: Deps) {
     if (!caller.scopes.includes(need.scope)) {
       throw apiError('insufficient_scope', { message: lacks(caller, need.scope) })
     }
-    Object.assign(set.headers, spendBudgets(deps, request, caller, need))
+    Object.assign(set.headers, spendBudgets(deps, caller, need))
     if (need.idempotent) refuseMalformedKey(request)
     callers.set(request, caller)
+  }
+
+  function enter(request: Request): void {
+    const caller = callers.get(request)!
+    traceOf(request).leave = deps.limits.enter(caller.tenantId, idOf(caller))
   }
 
   const admitted = new WeakSet<Request>()
@@ -85,7 +90,11 @@ export function accessPlugin(deps: Deps) {
       },
       // Runs for every method, before validation. Only what is named here is prepared: a hook that takes the whole context makes the
       // framework parse cookies, query and headers for every request.
-      transform: ({ request, set }: Context) => admit({ request, set }, need),
+      async transform({ request, set }: Context) {
+        await admit({ request, set }, need)
+        // Not before the body is there: who sends it slowly would hold a place that others could work in.
+        enter(request)
+      },
       resolve: ({ request }: Context) => ({ caller: callers.get(request)! }),
     }),
     open: (open: Open) => ({
@@ -137,12 +146,13 @@ function refuseMalformedKey(request: Request): void {
   if (key !== null && !/^[\x21-\x7e]{1,255}$/.test(key)) throw apiError('invalid_idempotency_key')
 }
 
-function spendBudgets({ limits }: Deps, request: Request, caller: Caller, need: Need): Record<string, string> {
+const idOf = (caller: Caller): string => (caller.kind === 'key' ? caller.keyId : caller.deviceId)
+
+function spendBudgets({ limits }: Deps, caller: Caller, need: Need): Record<string, string> {
   const { environment, tenantId } = caller
-  const id = caller.kind === 'key' ? caller.keyId : caller.deviceId
+  const id = idOf(caller)
   const own = caller.kind === 'key' ? (`key-${environment}` as const) : 'device'
   const allowances = [limits.take(own, id), limits.take('tenant', tenantId)]
   if (need.budget) allowances.push(limits.take(`${need.budget}-${environment}` satisfies Policy, `${tenantId} ${environment}`))
-  traceOf(request).leave = limits.enter(id)
   return rateLimitHeaders(allowances)
 }

@@ -1,6 +1,7 @@
 // Bodies are bounded in bytes and depth before anything parses them. Unread bodies of refused requests are discarded by the runtime.
 import { DoubledName, findDoubledName, parseJson } from '../json.ts'
 import { ApiError, apiError } from './errors.ts'
+import { startReading } from './plugin.ts'
 
 export const JSON_BYTES_MAX = 64 * 1024
 const JSON_DEPTH_MAX = 32
@@ -74,10 +75,16 @@ async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array
 async function readWithin(request: Request, bytesMax: number): Promise<Uint8Array> {
   const tooLarge = () => apiError('payload_too_large', { message: `body: larger than ${bytesMax / 1024} KiB` })
   const length = request.headers.get('content-length')
-  if (length !== null) {
-    if (Number(length) > bytesMax) throw tooLarge()
-    return await request.bytes()
+  if (Number(length) > bytesMax) throw tooLarge()
+  const stopReading = startReading(request, length === null ? bytesMax : Number(length))
+  try {
+    return length === null ? await readChunks(request, bytesMax, tooLarge) : await request.bytes()
+  } finally {
+    stopReading()
   }
+}
+
+async function readChunks(request: Request, bytesMax: number, tooLarge: () => ApiError): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of request.body ?? []) {

@@ -24,6 +24,7 @@ export type Trace = {
   deviceId?: string
   tenantId?: string
   errorCode?: string
+  limits: RateLimits
   /** Ends the request's place among those in work. */
   leave?: () => void
 }
@@ -34,6 +35,12 @@ export function traceOf(request: Request): Trace {
   const trace = traces.get(request)
   if (!trace) throw new Error('a request is traced from its start')
   return trace
+}
+
+/** Counts a body that is being read with its tenant or, where none is known, its network; throws 429 beyond their share. */
+export function startReading(request: Request, bytes: number): () => void {
+  const trace = traces.get(request)
+  return trace ? trace.limits.read(trace.tenantId ?? trace.client, bytes) : () => {}
 }
 
 /** A hook that takes one from a budget of the client's network. */
@@ -65,7 +72,7 @@ export function httpPlugin(deps: Deps, allowedMethods: (path: string) => string[
       const id = given !== null && GIVEN_ID.test(given) ? given : `req_${boot}${(counter++).toString(36)}`
       const peer = server?.requestIP(request)?.address ?? ''
       const address = clientAddress(peer, request.headers.get('x-forwarded-for'), config.trustedProxies)
-      traces.set(request, { id, startedAt: performance.now(), address, client: addressBucket(address) })
+      traces.set(request, { id, startedAt: performance.now(), address, client: addressBucket(address), limits })
       set.headers['x-request-id'] = id
       if (request.url.length > URL_LENGTH_MAX) throw apiError('uri_too_long')
       refuseUnknownPath(request, limits, allowedMethods)

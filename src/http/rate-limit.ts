@@ -40,11 +40,17 @@ export const POLICIES = {
 } satisfies Record<string, Budget>
 
 export type Policy = keyof typeof POLICIES
+const NAMES = Object.keys(POLICIES) as Policy[]
 
-const BUCKETS_MAX = 200_000
+/** Of each policy: a flood of one kind of key leaves the others alone. */
+const BUCKETS_MAX = 50_000
+const LOOKED_AT_PER_NEWCOMER = 2
 const TOTAL_SPENT_RETRY_SECONDS = 3600
+/** Longer than a session lives and its response code works. */
+const TOTAL_KEPT_MS = 7_200_000
 const IN_WORK_MAX = 512
 const IN_WORK_PER_KEY_MAX = 64
+const READING_BYTES_MAX = 128 * 1024 * 1024
 
 /** What is left of a budget; `name` is the policy's name on the wire. */
 export type Allowance = { name: string; quota: number; windowSeconds: number; remaining: number; resetSeconds: number }
@@ -58,42 +64,48 @@ export type RateLimits = {
   check(policy: Policy, key: string): void
   /** Returns one that was taken. Where only failures count it is taken before the outcome is known, or a thousand at once would all pass. */
   giveBack(policy: Policy, key: string): void
-  /** Counts a request in work, or throws 429; the returned function ends it. */
-  enter(key: string): () => void
+  /** Counts a request in work, its body read, or throws 429; the returned function ends it. */
+  enter(tenant: string, key: string): () => void
+  /** Counts a body that is being read, or throws 429; the returned function ends it. */
+  read(reader: string, bytes: number): () => void
 }
 
-/** When the budget is full again, and how much was taken in all. */
-type Bucket = { tat: number; taken: number }
+/** When the budget is full again, how much was taken in all, and when both may be forgotten. */
+type Bucket = { tat: number; taken: number; forgetAt: number }
 
 export function createRateLimits(now: Clock, scale: number, onRefusal: (policy: string) => void): RateLimits {
-  const buckets = new Map<string, Bucket>()
+  const bucketsOf = Object.fromEntries(NAMES.map(policy => [policy, createBuckets()])) as Record<Policy, Buckets>
+  const overflow = createBuckets()
+  const work = sharePlaces(IN_WORK_MAX)
+  const reading = sharePlaces(READING_BYTES_MAX)
   const inWork = new Map<string, number>()
-  let inWorkTotal = 0
 
   const refuse = (spent: Allowance): never => {
     onRefusal(spent.name)
     throw apiError('rate_limit_exceeded', { retryAfter: spent.resetSeconds, headers: rateLimitHeaders([spent]) })
   }
 
-  /** When the map is full the oldest half goes: they are nearly all full budgets again, and a map that stops counting would let all through. */
-  const remember = (key: string, bucket: Bucket) => {
-    buckets.delete(key)
-    buckets.set(key, bucket)
-    if (buckets.size > BUCKETS_MAX) {
-      for (const oldest of buckets.keys()) {
-        if (buckets.size <= BUCKETS_MAX / 2) break
-        buckets.delete(oldest)
-      }
-    }
+  /**
+   * The bucket that counts a key. One is forgotten only when its budget is full again. While all of a policy's are in use, keys without one share
+   * that of their last word, which is the network for all budgets of strangers: it costs them, and nobody's spent budget comes back early.
+   */
+  const find = (policy: Policy, key: string, at: number) => {
+    const own = bucketsOf[policy]
+    if (own.has(key) || own.hasRoom(at)) return { buckets: own, name: key }
+    const shared = `${policy} ${key.slice(key.lastIndexOf(' ') + 1)}`
+    if (overflow.has(shared) || overflow.hasRoom(at)) return { buckets: overflow, name: shared }
+    return { buckets: overflow, name: policy }
   }
 
   /** What is left after this request; `isRefused` when there was nothing left for it. */
   const spend = (policy: Policy, key: string, cost: 0 | 1): Allowance & { isRefused?: true } => {
-    const { perSecond, burst, total = Number.POSITIVE_INFINITY } = budgetOf(policy, scale)
+    const { perSecond, burst, total: ownTotal = Number.POSITIVE_INFINITY } = budgetOf(policy, scale)
     const intervalMs = exactInterval(perSecond)
     const at = now()
-    const bucket = `${policy} ${key}`
-    const { tat: before, taken } = buckets.get(bucket) ?? { tat: 0, taken: 0 }
+    const { buckets, name } = find(policy, key, at)
+    const { tat: before, taken } = buckets.get(name) ?? { tat: 0, taken: 0 }
+    // A total is one session's; a shared bucket is not.
+    const total = buckets === overflow ? Number.POSITIVE_INFINITY : ownTotal
     const tat = Math.max(before, at)
     const waitMs = tat - at - (burst - 1) * intervalMs
     const policyFields = { name: WIRE_NAMES[policy], quota: burst, windowSeconds: Math.ceil(burst / perSecond) }
@@ -101,7 +113,10 @@ export function createRateLimits(now: Clock, scale: number, onRefusal: (policy: 
     if (taken >= total) return { ...refused, resetSeconds: TOTAL_SPENT_RETRY_SECONDS }
     if (waitMs > 0) return { ...refused, resetSeconds: Math.max(1, Math.ceil(waitMs / 1000)) }
     const next = tat + cost * intervalMs
-    if (cost) remember(bucket, { tat: next, taken: taken + 1 })
+    if (cost) {
+      const totalKept = (TOTAL_KEPT_MS * (taken + 1)) / total
+      buckets.set(name, { tat: next, taken: taken + 1, forgetAt: Math.max(next, at + totalKept) })
+    }
     const usedMs = next - at
     const remaining = Math.min(Math.floor((burst * intervalMs - usedMs) / intervalMs), total - taken - cost)
     return { ...policyFields, remaining, resetSeconds: Math.ceil(usedMs / 1000) }
@@ -120,7 +135,8 @@ export function createRateLimits(now: Clock, scale: number, onRefusal: (policy: 
       remaining: 0,
       resetSeconds: 0,
     })
-    return { take: unlimited, takeIfAny: () => true, check: () => {}, giveBack: () => {}, enter: () => () => {} }
+    const free = () => () => {}
+    return { take: unlimited, takeIfAny: () => true, check: () => {}, giveBack: () => {}, enter: free, read: free }
   }
 
   return {
@@ -128,27 +144,80 @@ export function createRateLimits(now: Clock, scale: number, onRefusal: (policy: 
     takeIfAny: (policy, key) => !spend(policy, key, 1).isRefused,
     check: (policy, key) => void spendOrRefuse(policy, key, 0),
     giveBack(policy, key) {
-      const bucket = buckets.get(`${policy} ${key}`)
+      const { buckets, name } = find(policy, key, now())
+      const bucket = buckets.get(name)
       if (!bucket) return
       bucket.tat -= exactInterval(budgetOf(policy, scale).perSecond)
       bucket.taken--
     },
-    enter(key) {
+    enter(tenant, key) {
       const own = inWork.get(key) ?? 0
-      if (inWorkTotal >= IN_WORK_MAX || own >= IN_WORK_PER_KEY_MAX) {
-        refuse({ name: 'concurrency', quota: IN_WORK_PER_KEY_MAX, windowSeconds: 1, remaining: 0, resetSeconds: 1 })
-      }
-      inWorkTotal++
+      const leave = own < IN_WORK_PER_KEY_MAX ? work.take(tenant, 1) : undefined
+      if (!leave) return refuse(CONCURRENCY)
       inWork.set(key, own + 1)
       let hasLeft = false
       return () => {
         if (hasLeft) return
         hasLeft = true
-        inWorkTotal--
+        leave()
         const left = (inWork.get(key) ?? 1) - 1
         if (left === 0) inWork.delete(key)
         else inWork.set(key, left)
       }
+    },
+    read: (reader, bytes) => reading.take(reader, bytes) ?? refuse(CONCURRENCY),
+  }
+}
+
+const CONCURRENCY: Allowance = {
+  name: 'concurrency',
+  quota: IN_WORK_PER_KEY_MAX,
+  windowSeconds: 1,
+  remaining: 0,
+  resetSeconds: 1,
+}
+
+/** Places that several share: each may hold a quarter of what is free. One alone gets a fifth of all, and leaves room. */
+function sharePlaces(count: number) {
+  const taken = new Map<string, number>()
+  let free = count
+  return {
+    /** The returned function gives them back; undefined when the share is used up. */
+    take(sharer: string, places: number): (() => void) | undefined {
+      const own = taken.get(sharer) ?? 0
+      if ((own + places) * 4 > free) return undefined
+      free -= places
+      taken.set(sharer, own + places)
+      return () => {
+        free += places
+        const left = (taken.get(sharer) ?? places) - places
+        if (left === 0) taken.delete(sharer)
+        else taken.set(sharer, left)
+      }
+    },
+  }
+}
+
+type Buckets = ReturnType<typeof createBuckets>
+
+/** Each newcomer looks at two others, whose turn it is, and forgets those that are full again: as many places come free as are needed. */
+function createBuckets() {
+  const buckets = new Map<string, Bucket>()
+  let turn = buckets.entries()
+  const lookAtNext = (at: number): void => {
+    const { value, done } = turn.next()
+    if (done) turn = buckets.entries()
+    else if (value[1].forgetAt <= at) buckets.delete(value[0])
+  }
+  return {
+    get: (key: string) => buckets.get(key),
+    set: (key: string, bucket: Bucket) => void buckets.set(key, bucket),
+    has: (key: string) => buckets.has(key),
+    hasRoom(at: number): boolean {
+      // While there is plenty of room nothing is forgotten, and totals are exact.
+      if (buckets.size < BUCKETS_MAX / 2) return true
+      for (let i = 0; i < LOOKED_AT_PER_NEWCOMER; i++) lookAtNext(at)
+      return buckets.size < BUCKETS_MAX
     },
   }
 }
@@ -166,9 +235,10 @@ const budgetOf = (policy: Policy, scale: number): Budget => {
 const exactInterval = (perSecond: number): number => Math.max(1, Math.round(1_024_000 / perSecond)) / 1024
 
 /** Both environments have one name on the wire. */
-const WIRE_NAMES = Object.fromEntries(
-  Object.keys(POLICIES).map(policy => [policy, policy.replace(/-(live|test)$/, '')]),
-) as Record<Policy, string>
+const WIRE_NAMES = Object.fromEntries(NAMES.map(policy => [policy, policy.replace(/-(live|test)$/, '')])) as Record<
+  Policy,
+  string
+>
 
 /** The fields of the RateLimit draft for the budget that is nearest to its end. */
 export function rateLimitHeaders(allowances: Allowance[]): Record<string, string> {

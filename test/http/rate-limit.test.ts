@@ -357,7 +357,7 @@ describe('scale', () => {
         made.check(policy, 'k')
       }
     }
-    for (let i = 0; i < 2000; i++) made.enter('k')
+    for (let i = 0; i < 2000; i++) made.enter('t', 'k')
     expect(made.refusals).toEqual([])
   })
 
@@ -375,68 +375,123 @@ describe('scale', () => {
 })
 
 describe('the memory of budgets', () => {
-  const KEYS_MAX = 200_000
+  const KEYS_MAX = 50_000
+  const flood = (made: Limits, policy: Policy, count: number, keyOf: (i: number) => string) => {
+    for (let i = 0; i < count; i++) made.takeIfAny(policy, keyOf(i))
+  }
 
-  test('is bounded: when it is full the half that was used longest ago is forgotten, and the newer half still counts', () => {
+  test('never frees a spent budget early, however many other keys somebody makes up', () => {
     const made = limits()
-    for (let i = 0; i < KEYS_MAX; i++) made.take('status', `k${i}`)
-    // All are remembered until the map is full; touching the oldest makes it the newest.
-    expect(made.take('status', 'k0').remaining).toBe(8)
-    made.take('status', 'one too many')
-    expect(made.take('status', 'k0').remaining).toBe(7)
-    expect(made.take('status', `k${KEYS_MAX - 1}`).remaining).toBe(8)
-    expect(made.take('status', `k${KEYS_MAX / 2 + 10}`).remaining).toBe(8)
-    expect(made.take('status', 'k1').remaining).toBe(9)
-    expect(made.take('status', `k${KEYS_MAX / 2 - 10}`).remaining).toBe(9)
+    expect(takeAll(made, 'status', 'vs_mine 192.0.2.1')).toBe(10)
+    flood(made, 'status', 5 * KEYS_MAX, i => `vs_${i} 192.0.2.${i % 200}`)
+    expect(isAllowed(() => made.take('status', 'vs_mine 192.0.2.1'))).toBe(false)
   })
 
-  test('a full memory never lets through more than the burst of a busy key', () => {
+  test('a total stays spent under a flood for as long as a session and its code can live', () => {
     const made = limits()
-    expect(takeAll(made, 'status', 'busy')).toBe(10)
-    for (let i = 0; i < KEYS_MAX / 2 - 10; i++) made.take('ip', `k${i}`)
-    expect(isAllowed(() => made.take('status', 'busy'))).toBe(false)
+    for (let i = 0; i < 20; i++) {
+      made.take('wallet-post', 'vs_1 192.0.2.1')
+      made.clock.ms += 10_000
+    }
+    for (let minutes = 0; minutes < 70; minutes++) {
+      flood(made, 'wallet-post', 5000, i => `vs_${minutes}_${i} 192.0.2.2`)
+      made.clock.ms += 60_000
+      expect(isAllowed(() => made.check('wallet-post', 'vs_1 192.0.2.1'))).toBe(false)
+    }
+  })
+
+  test('of a full policy counts newcomers by their network, and leaves other policies and networks alone', () => {
+    const made = limits()
+    flood(made, 'wallet-post', KEYS_MAX, i => `vs_${i} 192.0.2.9`)
+    let taken = 0
+    for (let i = 0; i < 100; i++) taken += Number(isAllowed(() => made.take('wallet-post', `vs_new_${i} 192.0.2.9`)))
+    expect(taken).toBe(5)
+    expect(isAllowed(() => made.take('wallet-post', 'vs_new 192.0.2.10'))).toBe(true)
+    expect(made.take('wallet-get', 'vs_new 192.0.2.9').remaining).toBe(9)
+    expect(made.take('status', 'vs_new 192.0.2.9').remaining).toBe(9)
+  })
+
+  test('of a full policy has no more keys for a flood of networks either: at last all share one budget', () => {
+    const made = limits()
+    flood(made, 'login', 2 * KEYS_MAX, i => `net${i}`)
+    let taken = 0
+    for (let i = 0; i < 100; i++) taken += Number(isAllowed(() => made.take('login', `late${i}`)))
+    expect(taken).toBe(POLICIES.login.burst)
+  })
+
+  test('has room again once the budgets of a flood are full again', () => {
+    const made = limits()
+    flood(made, 'status', KEYS_MAX, i => `vs_${i} 192.0.2.9`)
+    made.clock.ms += 500
+    for (let i = 0; i < 1000; i++) {
+      // Ten of a key of its own: the shared one would be spent after the first ten.
+      expect(takeAll(made, 'status', `vs_new_${i} 192.0.2.9`)).toBe(10)
+    }
+  })
+})
+
+describe('bodies that are being read', () => {
+  const MIB = 1024 * 1024
+
+  test('of one reader are at most a fifth of 128 MiB, and another reader has room', () => {
+    const made = limits()
+    const done = Array.from({ length: 25 }, () => made.read('slow', MIB))
+    const refused = refusal(() => made.read('slow', MIB))
+    expect([refused?.status, refused?.headers['retry-after']]).toEqual([429, '1'])
+    expect(isAllowed(() => made.read('other', MIB))).toBe(true)
+    for (const each of done) each()
+    expect(isAllowed(() => made.read('slow', 25 * MIB))).toBe(true)
   })
 })
 
 describe('requests in work', () => {
   test('are at most 64 for one key, and a place is free again as soon as one leaves', () => {
     const made = limits()
-    const leaves = Array.from({ length: 64 }, () => made.enter('a'))
-    const refused = refusal(() => made.enter('a'))
+    const leaves = Array.from({ length: 64 }, () => made.enter('tenant', 'a'))
+    const refused = refusal(() => made.enter('tenant', 'a'))
     expect(refused).toMatchObject({ status: 429, code: 'rate_limit_exceeded' })
     expect(refused?.headers['retry-after']).toBe('1')
     expect(made.refusals).toEqual(['concurrency'])
-    expect(isAllowed(() => made.enter('b'))).toBe(true)
+    expect(isAllowed(() => made.enter('tenant', 'b'))).toBe(true)
     leaves[0]!()
-    expect(isAllowed(() => made.enter('a'))).toBe(true)
-    expect(isAllowed(() => made.enter('a'))).toBe(false)
+    expect(isAllowed(() => made.enter('tenant', 'a'))).toBe(true)
+    expect(isAllowed(() => made.enter('tenant', 'a'))).toBe(false)
   })
 
-  test('are at most 512 in all', () => {
+  test('of one tenant are at most a fifth of the 512, whatever keys it uses, and another tenant has room', () => {
     const made = limits()
-    const leaves = Array.from({ length: 512 }, (_, i) => made.enter(`k${i % 16}`))
-    expect(isAllowed(() => made.enter('another'))).toBe(false)
-    leaves[100]!()
-    expect(isAllowed(() => made.enter('another'))).toBe(true)
-    expect(isAllowed(() => made.enter('another'))).toBe(false)
+    const leaves = Array.from({ length: 102 }, (_, i) => made.enter('greedy', `k${i}`))
+    expect(isAllowed(() => made.enter('greedy', 'one more'))).toBe(false)
+    for (let i = 0; i < 64; i++) expect(isAllowed(() => made.enter('modest', 'm'))).toBe(true)
+    expect(isAllowed(() => made.enter('greedy', 'one more'))).toBe(false)
+    for (const leave of leaves) leave()
+    expect(isAllowed(() => made.enter('greedy', 'one more'))).toBe(true)
+  })
+
+  test('of twenty greedy tenants leave a place for the next one', () => {
+    const made = limits()
+    for (let tenant = 0; tenant < 20; tenant++) {
+      for (let i = 0; isAllowed(() => made.enter(`t${tenant}`, `t${tenant} ${i}`)); i++);
+    }
+    expect(isAllowed(() => made.enter('next', 'next'))).toBe(true)
   })
 
   test('a refused request takes no place', () => {
     const made = limits()
-    const leaves = Array.from({ length: 64 }, () => made.enter('a'))
-    for (let i = 0; i < 1000; i++) expect(isAllowed(() => made.enter('a'))).toBe(false)
+    const leaves = Array.from({ length: 64 }, () => made.enter('tenant', 'a'))
+    for (let i = 0; i < 1000; i++) expect(isAllowed(() => made.enter('tenant', 'a'))).toBe(false)
     for (const leave of leaves) leave()
-    for (let i = 0; i < 64; i++) expect(isAllowed(() => made.enter('a'))).toBe(true)
-    expect(isAllowed(() => made.enter('a'))).toBe(false)
+    for (let i = 0; i < 64; i++) expect(isAllowed(() => made.enter('tenant', 'a'))).toBe(true)
+    expect(isAllowed(() => made.enter('tenant', 'a'))).toBe(false)
   })
 
   test('leaving twice frees one place', () => {
     const made = limits()
-    const leaves = Array.from({ length: 64 }, () => made.enter('a'))
+    const leaves = Array.from({ length: 64 }, () => made.enter('tenant', 'a'))
     leaves[0]!()
     leaves[0]!()
-    expect(isAllowed(() => made.enter('a'))).toBe(true)
-    expect(isAllowed(() => made.enter('a'))).toBe(false)
+    expect(isAllowed(() => made.enter('tenant', 'a'))).toBe(true)
+    expect(isAllowed(() => made.enter('tenant', 'a'))).toBe(false)
   })
 
   test('are counted right in any order of coming and going', () => {
@@ -450,7 +505,7 @@ describe('requests in work', () => {
             if (leaves) inWork[key]!.shift()?.()
             else {
               const fits = inWork[key]!.length < 64
-              expect(refusal(() => inWork[key]!.push(made.enter(key))) === undefined).toBe(fits)
+              expect(refusal(() => inWork[key]!.push(made.enter(key, key))) === undefined).toBe(fits)
             }
           }
         },

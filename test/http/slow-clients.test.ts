@@ -63,6 +63,48 @@ test(`${4 * CONNECTIONS_OF_A_KIND} connections that are silent, trickle or are h
   expect(answered).toBeGreaterThan(5)
 })
 
+test('one tenant with 512 slow bodies and a pile of running requests refuses nothing to another tenant', async () => {
+  const lookedUp = Promise.withResolvers<string[]>()
+  const app = await startApp({ rateLimitScale: 100, resolve: () => lookedUp.promise })
+  const [greedy, modest] = [await app.tenant(), await app.tenant()]
+  const keys = await Promise.all(Array.from({ length: 8 }, () => app.key(greedy.id, { environment: 'live' })))
+  const webhook = { template: 'age_over_18', webhook_url: 'https://hooks.shop.example/' }
+  const greedyStatus = async () => (await app.call('GET', '/v1/usage', { key: keys[0] })).status
+
+  let waiting = 0
+  const slow = keys.flatMap(key =>
+    Array.from({ length: 64 }, () => {
+      const socket = connect({ port: Number(new URL(app.url).port), host: '127.0.0.1' })
+      const head = `POST /v1/verifications/vs_x/redeem HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n`
+      // The service answers to Expect once it wants the body.
+      socket.on('connect', () =>
+        socket.write(`${head}Content-Type: application/json\r\nContent-Length: 40000\r\nExpect: 100-continue\r\n\r\n{`),
+      )
+      socket.on('data', () => waiting++).on('error', () => {})
+      return socket
+    }),
+  )
+  await until(async () => waiting >= slow.length)
+  expect(await greedyStatus()).toBe(200)
+
+  // In work until the name is looked up, which is when the test says.
+  const running = keys.flatMap(key =>
+    Array.from({ length: 20 }, () => app.call('POST', '/v1/verifications', { key, body: webhook })),
+  )
+  await until(async () => (await greedyStatus()) === 429)
+
+  for (let i = 0; i < 100; i++) {
+    const { id } = await createVerification(app, modest.key)
+    expect((await app.call('GET', `/v1/verifications/${id}`, { key: modest.key })).status).toBe(200)
+  }
+  expect(await greedyStatus()).toBe(429)
+
+  for (const socket of slow) socket.destroy()
+  lookedUp.resolve(['93.184.215.14'])
+  await Promise.all(running)
+  await until(async () => (await greedyStatus()) === 200)
+})
+
 test('500 pollers behind a proxy, with limits on: nothing but 200 and 429, while everything that is created is', async () => {
   const app = await startApp({ rateLimitScale: 1, now: Date.now(), config: { trustedProxies: parseNetworks('127.0.0.1') } })
   const { key, liveKey } = await app.tenant()
