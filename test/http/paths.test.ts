@@ -102,3 +102,9 @@ describe('a path is answered only as it is written', () => {
     expect((await ask('/metrics/', { method: 'POST' })).status).toBe(404)
   })
 })
+
+test('U+0000 in a query that a route reads is 400', async () => {
+  for (const query of ['before=%00', 'limit=%00', 'limit=1%00']) {
+    expect([query, (await ask(`/v1/verifications?${query}`)).status]).toEqual([query, 400])
+  }
+})
