@@ -406,6 +406,16 @@ export const MUTANTS: Mutant[] = [
   mutant('doubled names pass', 'json.ts', 'if (names !== countMembers(value))', 'if (false)', 'http/envelope', 'json'),
   mutant('U+0000 in JSON passes', 'json.ts', "if (value.includes('\\0'))", 'if (false)', 'http/envelope', 'json'),
   mutant('U+0000 in forms passes', 'http/body.ts', '/\\0|%00/.test(text)', 'false', WALLET),
+  mutant(
+    'template and query both documented',
+    'verifications/schema.ts',
+    "oneOf: [{ required: ['template'] }, { required: ['query'] }]",
+    'oneOf: [{}]',
+    'http/openapi',
+  ),
+  mutant('rules of verbs not documented', 'http/openapi.ts', ', ...documented }', ' }', 'http/openapi'),
+  mutant("Allow has a neighbour's methods", 'http/routing.ts', 'exact.length > 0 ? exact : fitting', 'fitting', 'http/openapi'),
+  mutant('a path is taken for an id', 'http/plugin.ts', "if (request.method === 'DELETE')", 'if (false)', 'http/openapi'),
   mutant('size limit off', 'http/body.ts', 'Number(length) > bytesMax', 'false', 'http/envelope'),
   // Response codes.
   mutant(

@@ -15,11 +15,14 @@ export function utcDay(ms: number): string {
 
 export const secondsToUtcMidnight = (ms: number): number => Math.ceil((DAY_MS - (ms % DAY_MS)) / 1000)
 
-const UTC_INSTANT = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?Z$/
+/** As the API's document has it: `\\d` would let other digits pass in some languages. */
+export const UTC_INSTANT =
+  '^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,9})?Z$'
+const utcInstant = new RegExp(UTC_INSTANT)
 
 /** An RFC 3339 UTC instant with 0-9 fraction digits. */
 export function isUtcInstant(text: string): boolean {
-  if (!UTC_INSTANT.test(text)) return false
+  if (!utcInstant.test(text)) return false
   // Every month has 28 days; only the others are worth a look at the calendar, and every answer has times in it.
   if (text.slice(8, 10) <= '28') return true
   const whole = text.slice(0, 19)

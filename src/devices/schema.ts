@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Text, Timestamp } from '../http/schema.ts'
+import { NAME_PATTERN } from './name-problem.ts'
 
 export const PAIRING_TTL_SECONDS = { minimum: 60, maximum: 86_400 }
 export const PAIRING_TTL_SECONDS_DEFAULT = 900
@@ -10,6 +11,7 @@ export const TEMPLATE_CHARS_MAX = 64
 const Name = Text({
   minLength: 1,
   maxLength: NAME_CHARS_MAX,
+  documented: { pattern: NAME_PATTERN },
   description: 'Your label for it; the actor in the audit trail. In one line, with something to be seen.',
   examples: ['Till 1'],
 })
@@ -43,7 +45,7 @@ export const RegisterDevice = Type.Object(
     pairing_ttl_seconds: Type.Optional(
       Type.Integer({
         ...PAIRING_TTL_SECONDS,
-        documentedDefault: PAIRING_TTL_SECONDS_DEFAULT,
+        documented: { default: PAIRING_TTL_SECONDS_DEFAULT },
         description: 'How long the pairing code works.',
       }),
     ),
@@ -66,8 +68,8 @@ export const RegisteredDevice = Type.Object(
 
 export const DeviceList = Type.Object({ data: Type.Array(Device) }, { additionalProperties: false, $id: 'DeviceList' })
 
-/** No format: what is no UUID is the id of no device. */
-export const DeviceId = Type.Object({ id: Type.String({ minLength: 1, description: 'A UUID.' }) })
+/** A format in the document only: an id that is no UUID is 404, like that of any other device that does not exist. */
+export const DeviceId = Type.Object({ id: Type.String({ minLength: 1, documented: { format: 'uuid' } }) })
 
 export const EnrollDevice = Type.Object(
   {

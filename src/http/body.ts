@@ -39,7 +39,7 @@ function parseValue(bytes: Uint8Array, name: string): unknown {
   return parse(decodeUtf8(bytes, name), name)
 }
 
-const FORM_FIELDS_MAX = 32
+export const FORM_FIELDS_MAX = 32
 
 /** Fields by name. A repeated one is refused: two readers could take different ones for true. */
 export async function readForm(request: Request, bytesMax: number): Promise<Map<string, string>> {

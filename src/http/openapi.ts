@@ -1,6 +1,6 @@
 // The OpenAPI document, read off the route table: the schemas that check requests and answers are the ones it shows.
 import { STATUS_CODES } from 'node:http'
-import { PatternStringExact, type TObject, type TSchema } from '@sinclair/typebox'
+import { PatternStringExact, type TLiteral, type TObject, type TSchema, type TUnion } from '@sinclair/typebox'
 import type { DocumentDecoration } from 'elysia'
 import { apiError, ERRORS, type ErrorCode, envelope } from './errors.ts'
 import { errorResponses } from './schema.ts'
@@ -64,25 +64,37 @@ export function describeRoutes(routes: readonly Route[], publicUrl: string, even
     servers: [{ url: publicUrl || '/' }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
-    webhooks: { result: { post: describeWebhook(event, schemas) } },
+    webhooks: describeWebhooks(event, schemas),
     components: { schemas, headers: HEADERS, securitySchemes: { apiKey: API_KEY } },
   }
 }
 
-const describeWebhook = (event: TSchema, schemas: Schemas): object => ({
-  operationId: 'receiveResult',
+/** One for each type of the event. */
+function describeWebhooks(event: TSchema, schemas: Schemas): OpenApi['webhooks'] {
+  const [[mediaType, { schema }]] = Object.entries(contentOf(event, schemas)) as [[string, { schema: JsonSchema }]]
+  const types = (event.properties.type as TUnion<TLiteral<string>[]>).anyOf.map(type => type.const)
+  return Object.fromEntries(
+    types.map(type => {
+      const body = { allOf: [schema, { properties: { type: { const: type } } }] }
+      return [type, { post: describeWebhook(type, { [mediaType]: { schema: body } }) }]
+    }),
+  )
+}
+
+const describeWebhook = (type: string, content: object): object => ({
+  operationId: `receive${type.replace(/(?:^|\.)(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
   tags: ['Verifications'],
-  summary: 'Sent to the webhook_url of a verification when it completes or fails',
+  summary: `Sent to the webhook_url of a verification: ${type}`,
   description: WEBHOOK_DESCRIPTION,
   security: [],
-  parameters: Object.entries(WEBHOOK_HEADERS).map(([name, description]) => ({
+  parameters: Object.entries(WEBHOOK_HEADERS).map(([name, { description, ...schema }]) => ({
     name,
     in: 'header',
     required: true,
     description,
-    schema: { type: 'string' },
+    schema,
   })),
-  requestBody: { required: true, content: contentOf(event, schemas) },
+  requestBody: { required: true, content },
   responses: {
     '2XX': { description: 'It has arrived.' },
     '410': { description: 'Nothing is to be sent here any more: it is not tried again.' },
@@ -94,12 +106,20 @@ const WEBHOOK_DESCRIPTION = `The body is signed: verify it before you rely on it
 Redirects are not followed. Answer within 15 seconds.`
 
 const WEBHOOK_HEADERS = {
-  'X-Service-Signature':
-    '`t=<unix_seconds>,v1=<hex>`: the HMAC-SHA256 of `t`, a dot and the raw body, keyed with the webhook secret; two `v1` for 24 hours after a rotation.',
-  'X-Service-Attempt': 'Which attempt this is, from 1.',
-  'webhook-id': 'Names the message; the same on every attempt.',
-  'webhook-timestamp': 'The same time as `t`, for Standard Webhooks.',
-  'webhook-signature': 'The signature as Standard Webhooks has it.',
+  'X-Service-Signature': {
+    type: 'string',
+    pattern: '^t=[0-9]+(,v1=[0-9a-f]{64}){1,2}$',
+    description:
+      '`t=<unix_seconds>,v1=<hex>`: the HMAC-SHA256 of `t`, a dot and the raw body, keyed with the webhook secret; two `v1` for 24 hours after a rotation.',
+  },
+  'X-Service-Attempt': { type: 'integer', minimum: 1, description: 'Which attempt this is, from 1.' },
+  'webhook-id': { type: 'string', minLength: 1, description: 'Names the message; the same on every attempt.' },
+  'webhook-timestamp': { type: 'string', pattern: '^[0-9]+$', description: 'The same time as `t`, for Standard Webhooks.' },
+  'webhook-signature': {
+    type: 'string',
+    pattern: '^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)?$',
+    description: 'The signature as Standard Webhooks has it.',
+  },
 }
 
 const DESCRIPTION = `Vidimus asks a holder's digital identity wallet for verified claims. Create a verification, show its
@@ -112,6 +132,9 @@ ask for help.
 Beside the answers listed below, an unknown route answers 404 \`not_found\`, and a wrong method 405 \`method_not_allowed\` with an
 \`Allow\` header. What is not valid HTTP never gets that far: it is answered 400, headers above 64 KiB 431, both without a body,
 and a connection with an unknown method is closed.
+
+**JSON** bodies are UTF-8 objects of at most 64 KiB and 32 levels. A name that comes twice in one object, U+0000 and half a surrogate
+pair are 400 \`invalid_request\`; so is another \`Content-Type\`.
 
 **Limits** count per key, tenant, address and session. \`RateLimit-Policy\` and \`RateLimit\` tell about the budget that is
 nearest to its end; after a 429 wait for \`Retry-After\` seconds.`
@@ -225,7 +248,7 @@ function parametersOf(place: 'path' | 'query', schema: TObject | undefined, sche
 }
 
 const contentOf = (schema: TSchema, schemas: Schemas, examples?: object) => ({
-  [schema.contentMediaType ?? (schema.type === 'string' ? 'text/plain' : 'application/json')]: {
+  [schema.mediaType ?? schema.contentMediaType ?? (schema.type === 'string' ? 'text/plain' : 'application/json')]: {
     schema: toJsonSchema(schema, schemas),
     ...(examples && { examples }),
   },
@@ -305,10 +328,11 @@ function headersOf(status: number, codes: ErrorCode[], access: Access | undefine
 }
 
 /** A TypeBox schema as plain JSON Schema; what has an `$id` goes to the components and is referred to. */
-function toJsonSchema({ $id, ...schema }: TSchema, schemas: Schemas): JsonSchema {
+function toJsonSchema({ $id, documented, mediaType: _, ...schema }: TSchema, schemas: Schemas): JsonSchema {
   // Entries are string keys only: TypeBox keeps its own notes under symbols.
   const keywords = Object.entries(schema).map(([keyword, value]) => [keyword, convertKeyword(keyword, value, schemas)])
-  const plain = simplify(Object.fromEntries(keywords))
+  // `documented` holds rules that a verb checks, with words of its own, and a `default` that must not be filled in before.
+  const plain = { ...simplify(Object.fromEntries(keywords)), ...documented }
   if ($id === undefined) return plain
   if (schemas[$id] && !Bun.deepEquals(schemas[$id], plain)) throw new Error(`two schemas are called ${$id}`)
   schemas[$id] = plain
@@ -327,6 +351,7 @@ function convertKeyword(keyword: string, value: unknown, schemas: Schemas): unkn
       return (value as TSchema[]).map(each => toJsonSchema(each, schemas))
     case 'items':
     case 'propertyNames':
+    case 'contentSchema':
       return toJsonSchema(value as TSchema, schemas)
     default:
       return value
@@ -334,13 +359,11 @@ function convertKeyword(keyword: string, value: unknown, schemas: Schemas): unkn
 }
 
 /** TypeBox spells out unions of words and objects with any key; these are the spellings that readers and generators know. */
-function simplify({ anyOf, patternProperties, documentedDefault, ...rest }: JsonSchema): JsonSchema {
+function simplify({ anyOf, patternProperties, ...rest }: JsonSchema): JsonSchema {
   if (Array.isArray(anyOf) && anyOf.every(each => typeof each.const === 'string')) {
     return { type: 'string', enum: anyOf.map(each => each.const), ...rest }
   }
   const anyKey = (patternProperties as Schemas | undefined)?.[PatternStringExact]
   if (anyKey) return { ...rest, additionalProperties: anyKey }
-  // A `default` would be filled in before a verb sees the body; where that would matter, the schema only tells it.
-  if (documentedDefault !== undefined) return { ...rest, default: documentedDefault }
   return { ...rest, ...(anyOf !== undefined && { anyOf }), ...(patternProperties !== undefined && { patternProperties }) }
 }

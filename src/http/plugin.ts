@@ -76,6 +76,8 @@ export function httpPlugin(deps: Deps, allowedMethods: (path: string) => string[
       set.headers['x-request-id'] = id
       if (request.url.length > URL_LENGTH_MAX) throw apiError('uri_too_long')
       refuseUnknownPath(request, limits, allowedMethods)
+      // The router would take /v1/devices/enroll for the id of a device, and the caller would have to authenticate to learn that it is none.
+      if (request.method === 'DELETE') refuseWrongMethod('DELETE', allowedMethods(pathOf(request.url)))
     })
     .onError({ as: 'global' }, ({ error, code, request, set }) => {
       const refusal = refusalFrom(error, code)
@@ -134,7 +136,7 @@ function refuseUnknownPath(request: Request, limits: RateLimits, allowedMethods:
   const methods = allowedMethods(pathOf(request.url))
   // A known path with a method it answers was spelled otherwise: the address is normalised by the time it is seen here.
   if (methods.length === 0 || methods.includes(request.method)) throw apiError('not_found')
-  throw apiError('method_not_allowed', { headers: { allow: methods.join(', ') } })
+  throw methodNotAllowed(methods)
 }
 
 /** A segment that another reader of the path would take for something else: dots, slashes of both kinds, a fragment, U+0000. */
@@ -146,6 +148,12 @@ function refusalFrom(error: unknown, code: unknown): ApiError {
   if (real instanceof ApiError) return real
   if (code === 'VALIDATION') return invalidRequest(error as ValidationFailure)
   return apiError('internal_error', { cause: real })
+}
+
+const methodNotAllowed = (allowed: string[]) => apiError('method_not_allowed', { headers: { allow: allowed.join(', ') } })
+
+function refuseWrongMethod(method: string, allowed: string[]): void {
+  if (allowed.length > 0 && !allowed.includes(method)) throw methodNotAllowed(allowed)
 }
 
 type ValidationFailure = Error & {

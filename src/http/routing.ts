@@ -1,11 +1,16 @@
 type Route = { method: string; path: string }
 
-/** Which methods a path answers: the runtime's router only knows match or no match, and a wrong method deserves its 405. */
+/**
+ * Which methods a path answers: the runtime's router only knows match or no match, and a wrong method deserves its 405. A path that is a
+ * route itself has the methods of that route, not those of a neighbour with a parameter in its place.
+ */
 export function allowedMethodsOf(routes: () => Route[]): (path: string) => string[] {
-  let table: { method: string; pattern: RegExp }[] | undefined
+  let table: (Route & { pattern: RegExp })[] | undefined
   return path => {
-    table ??= routes().map(({ method, path: template }) => ({ method, pattern: patternOf(template) }))
-    const methods = new Set(table.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))
+    table ??= routes().map(({ method, path: template }) => ({ method, path: template, pattern: patternOf(template) }))
+    const fitting = table.filter(({ pattern }) => pattern.test(path))
+    const exact = fitting.filter(route => route.path === path)
+    const methods = new Set((exact.length > 0 ? exact : fitting).map(({ method }) => method))
     if (methods.has('GET')) methods.add('HEAD')
     return [...methods].sort()
   }

@@ -26,7 +26,7 @@ TypeRegistry.Set<Bounds>('Text', ({ minLength = 0, maxLength = Number.POSITIVE_I
 })
 
 /** A string whose limits are in characters as people count them. */
-export const Text = (bounds: Bounds & { description?: string; examples?: string[] } = {}): TString =>
+export const Text = (bounds: Bounds & { description?: string; examples?: string[]; documented?: object } = {}): TString =>
   Type.Unsafe<string>({ [Kind]: 'Text', type: 'string', ...bounds }) as unknown as TString
 
 /** Control characters, line separators and Bidi_Control, spelled out: a pattern in a JSON Schema has no flags. */

@@ -2,23 +2,23 @@
 // Wallets skip members they do not know (§ 6), so foreign members pass. A known member that is misspelt does not: a skipped
 // `claim` or `value` would quietly ask for less than its author meant.
 
-const CREDENTIALS_MAX = 20
-const CLAIMS_MAX = 100
-const CLAIM_SETS_MAX = 20
-const CREDENTIAL_SETS_MAX = 10
-const OPTIONS_MAX = 50
-const PATH_DEPTH_MAX = 10
-const VALUES_MAX = 100
-const VCT_VALUES_MAX = 50
-const AUTHORITIES_MAX = 20
-const AUTHORITY_VALUES_MAX = 100
-const ID_CHARS_MAX = 64
-const TEXT_CHARS_MAX = 1024
-const PURPOSE_CHARS_MAX = 300
+export const CREDENTIALS_MAX = 20
+export const CLAIMS_MAX = 100
+export const CLAIM_SETS_MAX = 20
+export const CREDENTIAL_SETS_MAX = 10
+export const OPTIONS_MAX = 50
+export const PATH_DEPTH_MAX = 10
+export const VALUES_MAX = 100
+export const VCT_VALUES_MAX = 50
+export const AUTHORITIES_MAX = 20
+export const AUTHORITY_VALUES_MAX = 100
+export const ID_CHARS_MAX = 64
+export const TEXT_CHARS_MAX = 1024
+export const PURPOSE_CHARS_MAX = 300
 const ECHO_CHARS_MAX = 64
 
 const FORMATS = ['dc+sd-jwt', 'mso_mdoc']
-const AUTHORITY_TYPES = ['aki', 'etsi_tl', 'openid_federation']
+export const AUTHORITY_TYPES = ['aki', 'etsi_tl', 'openid_federation']
 
 const QUERY_MEMBERS = ['credentials', 'credential_sets']
 const CREDENTIAL_MEMBERS = [

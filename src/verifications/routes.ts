@@ -16,7 +16,7 @@ import {
   ErasureResult,
   ListQuery,
   RedeemResponseCode,
-  StatusEvents,
+  StatusEvent,
   Verification,
   VerificationId,
   VerificationList,
@@ -125,7 +125,7 @@ export const verificationRoutes = (deps: Deps, creations: Creations) =>
     .get('/verifications/:id/events', ({ params }) => watchVerification(deps, params.id), {
       open: { perSession: 'status' },
       params: VerificationId,
-      response: { 200: StatusEvents, ...errorResponses(404, 429, 500) },
+      response: { 200: StatusEvent, ...errorResponses(404, 429, 500) },
       detail: {
         operationId: 'watchVerification',
         summary: 'Follow the status, without a key',

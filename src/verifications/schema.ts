@@ -1,5 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { PlainText, QueryInteger, Text, Timestamp } from '../http/schema.ts'
+import { CREDENTIAL_QUERIES, CREDENTIAL_SETS } from '../openid4vp/dcql-schema.ts'
+import { UTC_INSTANT } from '../time.ts'
 
 export const Status = Type.Union(
   [Type.Literal('pending'), Type.Literal('completed'), Type.Literal('failed'), Type.Literal('expired')],
@@ -91,18 +93,26 @@ export const TTL_SECONDS = { minimum: 60, maximum: 3600 }
 export const TTL_SECONDS_DEFAULT = 300
 
 const AnyObject = Type.Record(Type.String(), Type.Unknown())
-const Uri = (description: string) => Type.String({ format: 'uri', maxLength: 2048, description })
+const Uri = (description: string, pattern?: string) =>
+  Type.String({ format: 'uri', maxLength: 2048, description, ...(pattern && { documented: { pattern } }) })
 
 export const CreateVerification = Type.Object(
   {
     template: Type.Optional(TemplateKey('Built-in or tenant template. Exactly one of template and query must be given.')),
     query: Type.Optional(
       Type.Object(
-        { credentials: Type.Array(AnyObject, { minItems: 1 }), credential_sets: Type.Optional(Type.Array(AnyObject)) },
-        { additionalProperties: false, description: 'An explicit DCQL 1.0 query.' },
+        {
+          credentials: Type.Array(AnyObject, { minItems: 1, documented: CREDENTIAL_QUERIES }),
+          credential_sets: Type.Optional(Type.Array(AnyObject, { documented: CREDENTIAL_SETS })),
+        },
+        {
+          additionalProperties: false,
+          description:
+            'An explicit DCQL 1.0 query. Members that DCQL does not know are passed on; a known one must be spelt right.',
+        },
       ),
     ),
-    webhook_url: Type.Optional(Uri('Gets the signed result: https on a public address; with a test key http too.')),
+    webhook_url: Type.Optional(Uri('Gets the signed result: https on a public address; with a test key http too.', '^[Hh][Tt][Tt][Pp][Ss]?://')),
     redirect_url: Type.Optional(Uri('Where the wallet sends the user after responding; gets #response_code.')),
     release: Type.Optional(
       Type.Literal('on_redeem', {
@@ -111,7 +121,7 @@ export const CreateVerification = Type.Object(
       }),
     ),
     ttl_seconds: Type.Optional(
-      Type.Integer({ ...TTL_SECONDS, documentedDefault: TTL_SECONDS_DEFAULT, description: 'Lifetime of the session.' }),
+      Type.Integer({ ...TTL_SECONDS, documented: { default: TTL_SECONDS_DEFAULT }, description: 'Lifetime of the session.' }),
     ),
     metadata: Type.Optional(Metadata('Your own keys and values, echoed on results and webhooks.')),
     purpose: Type.Optional(PlainText(PURPOSE)),
@@ -119,6 +129,8 @@ export const CreateVerification = Type.Object(
   {
     additionalProperties: false,
     $id: 'CreateVerification',
+    // For the document; the verb says it in words.
+    oneOf: [{ required: ['template'] }, { required: ['query'] }],
     examples: [{ template: 'age_over_18', purpose: 'To sell you wine' }],
   },
 )
@@ -135,6 +147,7 @@ export const ListQuery = Type.Object(
     before: Type.Optional(
       Type.String({
         format: 'date-time',
+        documented: { pattern: UTC_INSTANT },
         description: 'Only sessions created before this time (UTC, Z): the created_at of the last one seen.',
       }),
     ),
@@ -147,12 +160,20 @@ export const VerificationStatus = Type.Object(
   { additionalProperties: false, $id: 'VerificationStatus' },
 )
 
-/** For the document: the body is a stream. */
-export const StatusEvents = Type.String({
-  contentMediaType: 'text/event-stream',
-  description: 'Events named `status`, whose data is a VerificationStatus as JSON.',
-  examples: ['event: status\ndata: {"id":"vs_7Jb2Vd0Qm4sKXr9aTzN1hY","status":"pending"}\n\n'],
-})
+/** For the document: each event of the stream, as OpenAPI 3.2 § 4.14.4 puts it into an object. */
+export const StatusEvent = Type.Object(
+  {
+    event: Type.Literal('status'),
+    data: Type.String({ contentMediaType: 'application/json', contentSchema: VerificationStatus }),
+  },
+  {
+    additionalProperties: false,
+    $id: 'StatusEvent',
+    mediaType: 'text/event-stream',
+    description: 'One event of the stream; `data` is a VerificationStatus as JSON.',
+    examples: [{ event: 'status', data: '{"id":"vs_7Jb2Vd0Qm4sKXr9aTzN1hY","status":"pending"}' }],
+  },
+)
 
 const Share = Type.Object(
   {

@@ -10,8 +10,8 @@ import { newResponseKey, publicPartOf, sealResponseKey } from './response-key.ts
 import { askedOf, openSession } from './session.ts'
 import { recordEvent } from './timeline.ts'
 
-const WALLET_NONCE_CHARS_MAX = 512
-const WALLET_METADATA_CHARS_MAX = 16_384
+export const WALLET_NONCE_CHARS_MAX = 512
+export const WALLET_METADATA_CHARS_MAX = 16_384
 
 /** What a wallet tells of itself when it posts for the request (OpenID4VP 1.0 § 5.10). */
 export type WalletSays = { nonce?: string; formats?: string[] }

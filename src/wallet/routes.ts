@@ -1,11 +1,11 @@
-import { type TOptional, type TString, Type } from '@sinclair/typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { accessPlugin } from '../access/plugin.ts'
 import type { Deps } from '../deps.ts'
-import { readForm } from '../http/body.ts'
+import { FORM_FIELDS_MAX, readForm } from '../http/body.ts'
 import { errorResponses } from '../http/schema.ts'
 import { REQUEST_OBJECT_TYPE } from '../openid4vp/request-object.ts'
-import { readWalletSays, requestObject } from './request.ts'
+import { readWalletSays, requestObject, WALLET_METADATA_CHARS_MAX, WALLET_NONCE_CHARS_MAX } from './request.ts'
 import { respond } from './respond.ts'
 
 const SAYS_BYTES_MAX = 32 * 1024
@@ -17,19 +17,33 @@ const WalletAnswered = Type.Object(
   { additionalProperties: false, $id: 'WalletAnswered' },
 )
 
-const Field = (description: string) => Type.Optional(Type.String({ description }))
+const Field = (description: string, bounds: object = {}) => Type.Optional(Type.String({ ...bounds, description }))
+const JsonField = (description: string) =>
+  Type.Optional(Type.Unsafe<object>({ type: 'object', additionalProperties: true, description }))
 /** For the document only: the routes read their forms themselves. */
-const form = (fields: Record<string, TOptional<TString>>) => ({
+const form = (fields: Record<string, TSchema>) => ({
   required: true,
-  content: { 'application/x-www-form-urlencoded': { schema: Type.Object(fields, { additionalProperties: true }) as object } },
+  content: {
+    'application/x-www-form-urlencoded': {
+      schema: Type.Object(fields, {
+        additionalProperties: Type.String(),
+        maxProperties: FORM_FIELDS_MAX,
+      }) as object,
+      encoding: Object.fromEntries(
+        Object.entries(fields).flatMap(([name, { type }]) =>
+          type === 'object' ? [[name, { contentType: 'application/json' }]] : [],
+        ),
+      ),
+    },
+  },
 })
 const WalletSaysForm = form({
-  wallet_nonce: Field('Comes back in the request object.'),
-  wallet_metadata: Field('What the wallet can do, as JSON.'),
+  wallet_nonce: Field('Comes back in the request object.', { minLength: 1, maxLength: WALLET_NONCE_CHARS_MAX }),
+  wallet_metadata: JsonField(`What the wallet can do, as JSON of at most ${WALLET_METADATA_CHARS_MAX} characters.`),
 })
 const WalletResponseForm = form({
   response: Field('The encrypted response (direct_post.jwt).'),
-  vp_token: Field('The presentations, where no encryption was asked for.'),
+  vp_token: JsonField('The presentations as JSON, where no encryption was asked for.'),
   state: Field('From the request object; in clear only without encryption or with an error.'),
   error: Field('Why the wallet does not present anything.'),
 })

@@ -1,7 +1,7 @@
 // What every answer must be, whatever was asked: no fault of ours, the envelope, a code of the closed list with its own status, documented for
 // that route, and a body that its schema describes with nothing added.
 import { ApiError, ERRORS, type ErrorCode } from '../../src/http/errors.ts'
-import { problemsOf } from '../helpers/json-schema.ts'
+import { bodyProblems } from '../helpers/json-schema.ts'
 import type { Operation, Surface } from './operations.ts'
 import type { Shape } from './shapes.ts'
 import type { Outcome, WireAnswer } from './wire.ts'
@@ -69,10 +69,10 @@ function documentProblems({ document }: Surface, { responses, isPublic }: Operat
   const type = answer.headers.get('content-type')?.split(';')[0] ?? ''
   const content = response.content[type]
   if (!content) return [`${answer.status} as "${type}" is not documented`]
-  const body = type === 'application/json' ? parsed(answer.text) : answer.text
+  const body = type === 'application/json' ? parsed(answer.text) : undefined
   const code = (body as { error?: { code: string } } | undefined)?.error?.code
   return [
-    ...problemsOf(document, content.schema, body),
+    ...bodyProblems(document, content.schema, type, answer.text),
     ...(isPublic && answer.status >= 400 && !(code !== undefined && code in (content.examples ?? {}))
       ? [`${code} is not documented`]
       : []),

@@ -18,6 +18,7 @@ export function valuesOf(root: object, given: JsonSchema): fc.Arbitrary<unknown>
   const schema = resolveSchema(root, given)
   if ('const' in schema) return fc.constant(schema.const)
   if (Array.isArray(schema.enum)) return fc.constantFrom(...schema.enum)
+  if (Array.isArray(schema.oneOf)) return fc.oneof(...schema.oneOf.map(each => valuesOf(root, alternative(schema, each))))
   if (Array.isArray(schema.anyOf)) return fc.oneof(...schema.anyOf.map(each => valuesOf(root, each)))
   switch (schema.type) {
     case 'string':
@@ -35,6 +36,14 @@ export function valuesOf(root: object, given: JsonSchema): fc.Arbitrary<unknown>
     default:
       return fc.jsonValue({ maxDepth: 3 })
   }
+}
+
+/** One of several; those that only require a member belong to an object that has it, and not those of the others. */
+function alternative({ oneOf, ...schema }: JsonSchema, chosen: JsonSchema): JsonSchema {
+  if (schema.type !== 'object') return chosen
+  const others = (oneOf as { required: string[] }[]).filter(each => each !== chosen).flatMap(each => each.required)
+  const properties = Object.fromEntries(Object.entries(schema.properties as Members).filter(([name]) => !others.includes(name)))
+  return { ...schema, properties, required: [...((schema.required as string[]) ?? []), ...(chosen.required as string[])] }
 }
 
 function textOf({ pattern, format, minLength = 0, maxLength }: JsonSchema): fc.Arbitrary<string> {

@@ -23,10 +23,19 @@ type Members = Record<string, JsonSchema>
 
 const KEYWORDS: Record<string, Check> = {
   $ref: (rule: string, value, descend, root) => descend(resolve(root, rule), value, `(${rule.split('/').at(-1)})`),
-  type: (rule: string, value) => (rule === 'integer' ? Number.isInteger(value) : typeOf(value) === rule),
+  type: (rule: string | string[], value) =>
+    [rule].flat().some(type => (type === 'integer' ? Number.isInteger(value) : typeOf(value) === type)),
   const: (rule, value) => Bun.deepEquals(rule, value),
   enum: (rule: unknown[], value) => rule.some(each => Bun.deepEquals(each, value)),
   anyOf: (rule: JsonSchema[], value, descend) => rule.some(each => descend(each, value, 'anyOf').length === 0),
+  oneOf: (rule: JsonSchema[], value, descend) => rule.filter(each => descend(each, value, 'oneOf').length === 0).length === 1,
+  allOf: (rule: JsonSchema[], value, descend) => rule.flatMap(each => descend(each, value, 'allOf')),
+  contentSchema: (rule: JsonSchema, value, descend) =>
+    typeof value === 'string' ? descend(rule, JSON.parse(value), '(JSON)') : [],
+  dependentSchemas: (rule: Members, value, descend) =>
+    Object.entries(rule).flatMap(([name, each]) =>
+      isObject(value) && Object.hasOwn(value, name) ? descend(each, value, name) : [],
+    ),
   required: (rule: string[], value) => !isObject(value) || rule.every(name => Object.hasOwn(value, name)),
   properties: (rule: Members, value, descend) =>
     entriesOf(value).flatMap(([name, member]) => (Object.hasOwn(rule, name) ? descend(rule[name] ?? {}, member, name) : [])),
@@ -34,8 +43,12 @@ const KEYWORDS: Record<string, Check> = {
     entriesOf(value).flatMap(([name, member]) => (Object.hasOwn(properties as Members, name) ? [] : descend(rule, member, name))),
   propertyNames: (rule: JsonSchema, value, descend) => entriesOf(value).flatMap(([name]) => descend(rule, name, name)),
   maxProperties: (rule: number, value) => entriesOf(value).length <= rule,
-  items: (rule: JsonSchema, value, descend) =>
-    Array.isArray(value) ? value.flatMap((each, i) => descend(rule, each, String(i))) : [],
+  items: (rule: JsonSchema, value, descend, _root, { prefixItems = [] }) =>
+    Array.isArray(value)
+      ? value.flatMap((each, i) => (i < (prefixItems as JsonSchema[]).length ? [] : descend(rule, each, String(i))))
+      : [],
+  prefixItems: (rule: JsonSchema[], value, descend) =>
+    Array.isArray(value) ? rule.flatMap((each, i) => (i < value.length ? descend(each, value[i], String(i)) : [])) : [],
   minItems: (rule: number, value) => !Array.isArray(value) || value.length >= rule,
   maxItems: (rule: number, value) => !Array.isArray(value) || value.length <= rule,
   uniqueItems: (rule: boolean, value) =>
@@ -71,3 +84,17 @@ const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isAr
 const isObject = (value: unknown): value is JsonSchema => typeOf(value) === 'object'
 
 const entriesOf = (value: unknown): [string, unknown][] => (isObject(value) ? Object.entries(value) : [])
+
+/** The same for the body of an answer, by its type: JSON, a stream of events (each of which the schema describes), or text. */
+export function bodyProblems(root: object, schema: JsonSchema, type: string, text: string): string[] {
+  if (type === 'application/json') return problemsOf(root, schema, JSON.parse(text))
+  if (type === 'text/event-stream') return eventsOf(text).flatMap(event => problemsOf(root, schema, event))
+  return problemsOf(root, schema, text)
+}
+
+/** Blocks without data, such as comments and `retry`, are no events (WHATWG HTML § 9.2.6). */
+const eventsOf = (text: string): object[] =>
+  text
+    .split('\n\n')
+    .map(block => Object.fromEntries([...block.matchAll(/^(\w+): (.*)$/gm)].map(([, name, value]) => [name, value])))
+    .filter(fields => 'data' in fields)

@@ -1,25 +1,31 @@
 // The document against the service: every route is called for real in every way that this file knows, and whatever comes back
 // must be documented. In the other direction, everything that is documented must have come back.
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { eq } from 'drizzle-orm'
 import { verificationSessions } from '#schema'
 import { createApp } from '../../src/app.ts'
 import { enrollDevice } from '../../src/devices/enroll.ts'
+import { findNameProblem } from '../../src/devices/name-problem.ts'
 import { registerDevice } from '../../src/devices/register.ts'
 import type { OpenApi } from '../../src/http/openapi.ts'
 import { answerAsIf } from '../helpers/answered.ts'
 import { type Answer, createVerification, type ErrorBody, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
 import { vidimus } from '../helpers/cli.ts'
 import { TILL } from '../helpers/devices.ts'
-import { type JsonSchema, problemsOf } from '../helpers/json-schema.ts'
+import { bodyProblems, type JsonSchema, problemsOf } from '../helpers/json-schema.ts'
+import { receive, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
+import { verifyWith } from '../helpers/wallet.ts'
 
 type Response = {
   description: string
   headers: Record<string, { $ref: string }>
   content: Record<string, { schema: JsonSchema; examples?: Record<string, { value: ErrorBody }> }>
 }
+
+type Parameter = { name: string; schema: JsonSchema }
+type Webhook = { parameters: Parameter[]; requestBody: { content: Record<string, { schema: JsonSchema }> } }
 
 type Operation = {
   method: string
@@ -30,6 +36,7 @@ type Operation = {
   tags: string[]
   security: { apiKey: string[] }[]
   requestBody?: { content: Record<string, object> }
+  parameters?: Parameter[]
   responses: Record<string, Response>
 }
 
@@ -41,6 +48,8 @@ let app: TestApp
 let document: OpenApi
 let operations: Operation[]
 let answers: { operation: Operation; way: string; answer: Answer }[]
+
+afterAll(stopReceiving)
 
 beforeAll(async () => {
   app = await startApp()
@@ -100,7 +109,7 @@ test('every operation has a name of its own, a summary, a description, and a tag
 test('it is plain JSON Schema: nothing of TypeBox is left, and no object is silent about further properties', () => {
   const { schemas } = document.components
   const text = JSON.stringify(document)
-  expect(text).not.toMatch(/"\$id"|patternProperties|documentedDefault|"anyOf":\[\{"const"/)
+  expect(text).not.toMatch(/"\$id"|patternProperties|"documented"|"mediaType"|"anyOf"/)
   expect(schemas.VerificationStatus).toMatchObject({
     properties: { status: { type: 'string', enum: ['pending', 'completed', 'failed', 'expired'] } },
   })
@@ -137,8 +146,8 @@ describe('what the routes really answer', () => {
     const objects = answers.filter(({ answer }) => answer.body !== undefined)
     expect(objects.length).toBeGreaterThan(50)
     for (const { operation, answer } of objects) {
-      const body = { ...(answer.body as object), surprise: 1 }
-      expect(problemsWith(operation, { ...answer, body })).toEqual([expect.stringMatching(/surprise: not expected$/)])
+      const text = JSON.stringify({ ...(answer.body as object), surprise: 1 })
+      expect(problemsWith(operation, { ...answer, text })).toEqual([expect.stringMatching(/surprise: not expected$/)])
     }
   })
 
@@ -160,6 +169,155 @@ describe('what the routes really answer', () => {
       'refreshDevice, a repeat',
     ])
   })
+})
+
+/** The schema of a request body, read off the document. */
+const bodySchema = (operationId: string): JsonSchema => {
+  const [content] = Object.values(operations.find(each => each.operationId === operationId)?.requestBody?.content ?? {})
+  return (content as { schema: JsonSchema }).schema
+}
+
+describe('the document is as strict as the service', () => {
+  const QUERY = { credentials: [{ id: 'a', format: 'mso_mdoc', meta: { doctype_value: 'org.iso.18013.5.1.mDL' } }] }
+  const credential = (more: object) => ({ query: { credentials: [{ ...QUERY.credentials[0], ...more }] } })
+  const sdJwt = (more: object) => credential({ format: 'dc+sd-jwt', meta: { vct_values: ['urn:eudi:pid:1'] }, ...more })
+
+  const CREATIONS: [what: string, body: object][] = [
+    ['a template', { template: 'age_over_18' }],
+    ['neither template nor query', { purpose: 'x' }],
+    ['both template and query', { template: 'age_over_18', query: QUERY }],
+    ['a query', { query: QUERY }],
+    ['a query with a foreign member', credential({ later: { a: [1] } })],
+    ['an empty credential query', { query: { credentials: [{}] } }],
+    ['an id with a space', credential({ id: 'a b' })],
+    ['an unknown format', credential({ format: 'jwt_vc' })],
+    ['the meta of the other format', credential({ meta: { vct_values: ['urn:eudi:pid:1'] } })],
+    [
+      '21 credential queries',
+      { query: { credentials: Array.from({ length: 21 }, (_, i) => ({ ...QUERY.credentials[0], id: `a${i}` })) } },
+    ],
+    ['no proof of possession', credential({ require_cryptographic_holder_binding: false })],
+    ['a path of one element in an mdoc', credential({ claims: [{ path: ['age_over_18'] }] })],
+    ['a path of two elements in an mdoc', credential({ claims: [{ path: ['org.iso.18013.5.1', 'age_over_18'] }] })],
+    ['a path that begins with null in an SD-JWT', sdJwt({ claims: [{ path: [null] }] })],
+    ['a path with index and null in an SD-JWT', sdJwt({ claims: [{ path: ['a', 0, null] }] })],
+    ['a negative index in a path', sdJwt({ claims: [{ path: ['a', -1] }] })],
+    ['values of an object', sdJwt({ claims: [{ path: ['a'], values: [{}] }] })],
+    ['claim_sets without claims', sdJwt({ claim_sets: [['a']] })],
+    ['claim_sets whose claims have no id', sdJwt({ claims: [{ path: ['a'] }], claim_sets: [['a']] })],
+    ['claim_sets of claims with ids', sdJwt({ claims: [{ id: 'a', path: ['a'] }], claim_sets: [['a']] })],
+    ['an authority that is no key identifier', sdJwt({ trusted_authorities: [{ type: 'aki', values: ['a='] }] })],
+    ['an authority of an unknown type', sdJwt({ trusted_authorities: [{ type: 'x', values: ['a'] }] })],
+    ['an option without ids', { query: { ...QUERY, credential_sets: [{ options: [[]] }] } }],
+    ['a credential set', { query: { ...QUERY, credential_sets: [{ options: [['a']], required: false, purpose: 'x' }] } }],
+    ['an empty purpose', { template: 'age_over_18', purpose: '' }],
+    ['a lifetime of 59 seconds', { template: 'age_over_18', ttl_seconds: 59 }],
+    ['a metadata key of 65 characters', { template: 'age_over_18', metadata: { ['x'.repeat(65)]: 'y' } }],
+    ['a webhook_url of another scheme', { template: 'age_over_18', webhook_url: 'ftp://shop.example/' }],
+  ]
+  test.each(CREATIONS)('a creation with %s: both take it, or both refuse it', async (_, body) => {
+    const { key } = await app.tenant()
+    const { status } = await app.call('POST', '/v1/verifications', { key, body })
+    expect([201, 400, 422]).toContain(status)
+    expect(problemsOf(document, bodySchema('createVerification'), body).length > 0).toBe(status !== 201)
+  })
+
+  test('the pattern of a device name refuses what the service refuses, for each character there is', () => {
+    const { pattern } = (document.components.schemas.RegisterDevice!.properties as Record<string, { pattern: string }>).name!
+    const inDocument = new RegExp(pattern, 'u')
+    const differing: string[] = []
+    for (let code = 0; code <= 0x10ffff; code++) {
+      const char = String.fromCodePoint(code)
+      for (const name of [char, `a${char}b`]) {
+        if (inDocument.test(name) !== (findNameProblem(name) === undefined))
+          differing.push(`${code.toString(16)} in ${name.length}`)
+      }
+    }
+    expect(differing).toEqual([])
+  })
+
+  test('the pattern of before takes the times the service takes, and no other offset', async () => {
+    const { key } = await app.tenant()
+    const parameters = operations.find(each => each.operationId === 'listVerifications')?.parameters ?? []
+    const schema = parameters.find(({ name }) => name === 'before')!.schema
+    for (const before of [
+      '2026-01-31T09:30:00Z',
+      '2026-01-31T09:30:00.123456789Z',
+      '2026-01-31T09:30:00+01:00',
+      '2026-01-31T09:30:60Z',
+    ]) {
+      const { status } = await app.call('GET', `/v1/verifications?before=${encodeURIComponent(before)}`, { key })
+      expect(problemsOf(document, schema, before).length > 0).toBe(status !== 200)
+    }
+  })
+
+  test('the form of a wallet that fetches its request has a bounded nonce and metadata as JSON', async () => {
+    const { id } = await createVerification(app, (await app.tenant()).key)
+    const schema = bodySchema('postRequestObject')
+    const forms = [
+      { wallet_nonce: 'a' },
+      { wallet_nonce: '' },
+      { wallet_nonce: 'x'.repeat(513) },
+      { wallet_metadata: {} },
+      { other: 'x' },
+      Object.fromEntries(Array.from({ length: 33 }, (_, i) => [`f${i}`, 'x'])),
+      { wallet_metadata: [] },
+    ]
+    for (const form of forms) {
+      const fields = Object.entries(form).map(([name, value]) => [
+        name,
+        typeof value === 'string' ? value : JSON.stringify(value),
+      ])
+      const { status } = await app.call('POST', `/wallet/request/${id}`, {
+        raw: new URLSearchParams(fields as [string, string][]),
+      })
+      expect(problemsOf(document, schema, form).length > 0).toBe(status !== 200)
+    }
+  })
+
+  test('every example fits its schema', () => {
+    const wrong: string[] = []
+    JSON.parse(JSON.stringify(document), (name, { examples, ...schema } = {}) => {
+      if (Array.isArray(examples)) wrong.push(...examples.flatMap(each => problemsOf(document, schema, each, name)))
+      return { ...schema, ...(examples && { examples }) }
+    })
+    expect(wrong).toEqual([])
+  })
+})
+
+test('Allow of a 405 has the methods of that very path, not those of a neighbour with an id in its place', async () => {
+  for (const path of ['/v1/devices/enroll', '/v1/devices/token']) {
+    for (const method of ['OPTIONS', 'GET', 'DELETE']) {
+      const { status, headers } = await app.call(method, path)
+      expect([method, status, headers.get('allow')]).toEqual([method, 405, 'POST'])
+    }
+  }
+  expect((await app.call('OPTIONS', '/v1/devices/x')).headers.get('allow')).toBe('DELETE')
+})
+
+test('webhooks fit their part of the document: body and every header, for both types', async () => {
+  const receiver = receive()
+  const sender = await startAppFor([receiver])
+  const { key } = await sender.tenant()
+  for (const persona of ['adult', 'minor'] as const) {
+    const { verification } = await verifyWith(sender, key, persona, { body: { webhook_url: receiver.url() } })
+    sender.clock.advance(10)
+    await untilAttempted(sender, verification.id, 1)
+  }
+  const types = receiver.received.map(({ headers, body }) => {
+    const event = JSON.parse(body)
+    const webhook = document.webhooks[event.type] as { post: Webhook }
+    const { parameters, requestBody } = webhook.post
+    expect(problemsOf(document, requestBody.content['application/json']!.schema, event)).toEqual([])
+    expect(problemsOf(document, requestBody.content['application/json']!.schema, { ...event, type: 'x' })).not.toEqual([])
+    for (const { name, schema } of parameters) {
+      const value = headers[name.toLowerCase()]
+      expect(problemsOf(document, schema, schema.type === 'integer' ? Number(value) : value, name)).toEqual([])
+    }
+    expect(parameters).toHaveLength(5)
+    return event.type
+  })
+  expect(types.sort()).toEqual(Object.keys(document.webhooks).sort())
 })
 
 describe('vidimus openapi', () => {
@@ -360,7 +518,7 @@ function problemsWith({ responses }: Operation, answer: Answer): string[] {
   if (!content) return [`"${type}" is not documented`]
   return [
     ...(codesOf(response).includes(codeOf(answer)) ? [] : [`${codeOf(answer)} is not documented`]),
-    ...problemsOf(document, content.schema, type === 'application/json' ? answer.body : answer.text),
+    ...bodyProblems(document, content.schema, type, answer.text),
     ...headerProblems(response, answer),
   ]
 }
