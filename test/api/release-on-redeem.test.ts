@@ -131,7 +131,7 @@ describe('a good answer that is not redeemed yet', () => {
       text += chunk.value
       if (text.includes('"status":"pending"')) redeemed ??= redeem(held)
     }
-    expect(text).toMatch(/"status":"pending"[^]*"status":"completed"/)
+    expect(text).toMatch(/"status":"pending"[\s\S]*"status":"completed"/)
     await redeemed
   })
 
