@@ -34,12 +34,11 @@ function fuzz(token: string | undefined): Promise<number> {
     `--config-file=${join(SETTINGS, 'schemathesis.toml')}`,
     'run',
     `${url}/openapi.json`,
-    '--checks=all',
     ...authorization,
+    ...process.argv.slice(2),
   ]
   const env = { ...process.env, SCHEMATHESIS_HOOKS: join(SETTINGS, 'hooks.py') }
-  return Bun.spawn([schemathesis!, ...args, ...process.argv.slice(2)], { cwd: dir, env, stdout: 'inherit', stderr: 'inherit' })
-    .exited
+  return Bun.spawn([schemathesis!, ...args], { cwd: dir, env, stdout: 'inherit', stderr: 'inherit' }).exited
 }
 
 async function deviceToken(): Promise<string> {

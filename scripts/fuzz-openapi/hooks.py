@@ -15,6 +15,8 @@ REFUSALS = {
     ],
     "enrollDevice": [r"invalid_pairing_code "],
     "refreshDevice": [r"invalid_refresh_token "],
+    # Schemathesis 4.32 sends the members of an object as fields of the form, although its encoding says application/json.
+    "postRequestObject": [r"invalid_request body: (a field is repeated|more than 32 fields)"],
     "postWalletResponse": [r"invalid_wallet_response "],
 }
 
