@@ -17,6 +17,7 @@ const ERASE = 'api/delete-verification'
 const WALLET = 'api/wallet-response'
 const CANCEL = 'api/cancel-verification'
 const RELEASE = 'api/release-on-redeem'
+const PAGE = 'api/hosted-page'
 const ENROLL = 'api/devices-enroll'
 const REFRESH = 'api/devices-token'
 const MODULES = 'wallet/oidf-modules'
@@ -417,6 +418,78 @@ export const MUTANTS: Mutant[] = [
   mutant("Allow has a neighbour's methods", 'http/routing.ts', 'exact.length > 0 ? exact : fitting', 'fitting', 'http/openapi'),
   mutant('a path is taken for an id', 'http/plugin.ts', "if (request.method === 'DELETE')", 'if (false)', 'http/openapi'),
   mutant('size limit off', 'http/body.ts', 'Number(length) > bytesMax', 'false', 'http/envelope'),
+  // The hosted page and its owner.
+  mutant(
+    'a second browser takes the page over',
+    'verifications/answer-store.ts',
+    'isNull(verificationSessions.respondedAt),\n        isNull(verificationSessions.pageOwnerHash),',
+    'isNull(verificationSessions.respondedAt),',
+    PAGE,
+  ),
+  mutant(
+    'an expired page can be claimed',
+    'verifications/answer-store.ts',
+    "gt(verificationSessions.expiresAt, column('now')),",
+    '',
+    PAGE,
+  ),
+  mutant(
+    'any cookie owns the page',
+    'verifications/page-owner.ts',
+    'pageOwnerHash !== null && equalConstantTime(sha256Hex(secret), pageOwnerHash)',
+    'pageOwnerHash !== null',
+    PAGE,
+  ),
+  mutant(
+    'another name of the site claims a page',
+    'verifications/page-owner.ts',
+    "site === 'same-origin'",
+    "site !== 'cross-site'",
+    PAGE,
+  ),
+  mutant(
+    'another origin claims a page',
+    'verifications/page-owner.ts',
+    "own.includes(headers.get('origin') ?? '')",
+    'true',
+    PAGE,
+  ),
+  mutant(
+    'the page gives codes at 600 seconds',
+    'verifications/page-owner.ts',
+    'redeemableUntil(respondedAt) > at',
+    'redeemableUntil(respondedAt) >= at',
+    PAGE,
+  ),
+  mutant(
+    'the page takes the code of a wallet on the same device',
+    'verifications/page-owner.ts',
+    "answeredFrom === 'qr' && respondedAt",
+    'respondedAt',
+    PAGE,
+  ),
+  mutant("the phone gets the desktop's code", 'wallet/respond.ts', " || from === 'qr' ?", ' ?', PAGE),
+  mutant(
+    'answers through the QR code are judged for the other address',
+    'wallet/respond.ts',
+    'responseUri: responseUri(publicUrl, session.id, from)',
+    'responseUri: responseUri(publicUrl, session.id)',
+    PAGE,
+  ),
+  mutant(
+    'requests by value in the QR code have another client',
+    'wallet/respond.ts',
+    'byValueClientId(publicUrl, session.id, from)',
+    'byValueClientId(publicUrl, session.id)',
+    PAGE,
+  ),
+  mutant(
+    'strangers read where a pending page leads to',
+    'verifications/hosted.ts',
+    '(owns || !isOpen) && secrets',
+    'secrets',
+    PAGE,
+  ),
   // Response codes.
   mutant(
     'response code works for 601 seconds',

@@ -48,7 +48,7 @@ function readCall(): { walletUri: string; persona: PersonaId } {
 function sessionOf(walletUri: string): Session {
   const query = URL.parse(walletUri)?.searchParams
   const address = URL.parse(query?.get('request_uri') ?? query?.get('response_uri') ?? '')
-  const [, base, id] = /^(https?:\/\/.*)\/wallet\/\w+\/([\w-]+)$/.exec(address?.href ?? '') ?? []
+  const [, base, id] = /^(https?:\/\/.*)\/wallet\/\w+\/([\w-]+)(?:\?from=qr)?$/.exec(address?.href ?? '') ?? []
   if (!base || !id)
     throw new CommandError(`"${walletUri.slice(0, 80)}" is no wallet_uri; give the one of a verification, in quotes`)
   return { base, id }
@@ -88,6 +88,7 @@ async function messageOf(answer: Response): Promise<string> {
 async function outcomeOf({ base, id }: Session): Promise<string> {
   const answer = await fetch(`${base}/v/${id}/data`)
   if (answer.status === 404) return 'erased'
-  const { status, reason } = (await answer.json()) as { status: string; reason?: string }
+  const { status, reason, answered } = (await answer.json()) as { status: string; reason?: string; answered?: true }
+  if (answered) return 'answered, and completed when its response code is redeemed'
   return reason ? `${status} (${reason})` : status
 }

@@ -20,13 +20,18 @@ const FORMATS = {
   mso_mdoc: { issuerauth_alg_values: MDOC_ALGORITHMS, deviceauth_alg_values: MDOC_ALGORITHMS },
 }
 
-export const requestUri = (publicUrl: string, id: string): string => `${publicUrl}/wallet/request/${id}`
+/** `qr`: the QR code of the hosted page. Its answers return through that page, those of any other link through the wallet. */
+export type From = 'qr' | undefined
+
+export const requestUri = (publicUrl: string, id: string, from?: From): string =>
+  `${publicUrl}/wallet/request/${id}${from ? `?from=${from}` : ''}`
 
 /** Kept verbatim: the session transcript of an mdoc is computed over this very string. */
-export const responseUri = (publicUrl: string, id: string): string => `${publicUrl}/wallet/response/${id}`
+export const responseUri = (publicUrl: string, id: string, from?: From): string =>
+  `${publicUrl}/wallet/response/${id}${from ? `?from=${from}` : ''}`
 
-export const byReferenceUri = (scheme: string, clientId: string, publicUrl: string, id: string): string =>
-  `${scheme}://authorize?client_id=${escaped(clientId)}&request_uri=${escaped(requestUri(publicUrl, ''))}${id}`
+export const byReferenceUri = (scheme: string, clientId: string, publicUrl: string, id: string, from?: From): string =>
+  `${scheme}://authorize?client_id=${escaped(clientId)}&request_uri=${escaped(requestUri(publicUrl, ''))}${id}${from ? `%3Ffrom%3D${from}` : ''}`
 
 const ESCAPED_MAX = 100
 const known = new Map<string, string>()
@@ -38,17 +43,18 @@ function escaped(text: string): string {
   return made
 }
 
-type ByValue = { publicUrl: string; id: string; nonce: string; state: string; query: DcqlQuery }
+type ByValue = { publicUrl: string; id: string; nonce: string; state: string; query: DcqlQuery; from?: From }
 
 /** The client of a request by value: unsigned, so its answers go to the address that it names (§ 5.9.3). */
-export const byValueClientId = (publicUrl: string, id: string): string => `redirect_uri:${responseUri(publicUrl, id)}`
+export const byValueClientId = (publicUrl: string, id: string, from?: From): string =>
+  `redirect_uri:${responseUri(publicUrl, id, from)}`
 
-export function byValueUri({ publicUrl, id, nonce, state, query }: ByValue): string {
+export function byValueUri({ publicUrl, id, nonce, state, query, from }: ByValue): string {
   const parameters = {
-    client_id: byValueClientId(publicUrl, id),
+    client_id: byValueClientId(publicUrl, id, from),
     response_type: 'vp_token',
     response_mode: 'direct_post',
-    response_uri: responseUri(publicUrl, id),
+    response_uri: responseUri(publicUrl, id, from),
     nonce,
     state,
     dcql_query: JSON.stringify(query),

@@ -3,6 +3,7 @@ import { and, eq, gt, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '#db'
 import { verificationResults, verificationSessions } from '#schema'
 import { hot } from '../db/statements.ts'
+import type { storedResponseCode } from './response-code.ts'
 import type { Owner, ResultRow, SessionKey } from './store.ts'
 
 const column = <Name extends string>(name: Name) => sql.placeholder(name)
@@ -42,6 +43,7 @@ type Closing = SessionKey & {
   at: number
   /** `pending` for an answer that is held. */
   status: 'completed' | 'failed' | 'pending'
+  answeredFrom: 'qr' | null
   responseCodeHash?: string
   responseCodeExpiresAt?: number
 }
@@ -52,6 +54,7 @@ const close = hot(db =>
     .set({
       status: sql`${column('status')}`,
       respondedAt: sql`${column('at')}`,
+      answeredFrom: sql`${column('answeredFrom')}`,
       responseCodeHash: sql`${column('responseCodeHash')}`,
       responseCodeExpiresAt: sql`${column('responseCodeExpiresAt')}`,
       sealedResponseKey: null,
@@ -173,4 +176,55 @@ export async function markRedeemed(
   const [row] = redeemIt(tx, { ...owner, id, codeHash, now })
   // A session of this kind completes in no other way.
   return row && { wasHeld: row.release === 'on_redeem' && row.status === 'completed' }
+}
+
+const claim = hot(db =>
+  db
+    .update(verificationSessions)
+    .set({ pageOwnerHash: sql`${column('ownerHash')}` })
+    .where(
+      and(
+        eq(verificationSessions.id, column('id')),
+        eq(verificationSessions.tenantId, column('tenantId')),
+        eq(verificationSessions.status, 'pending'),
+        gt(verificationSessions.expiresAt, column('now')),
+        isNull(verificationSessions.respondedAt),
+        isNull(verificationSessions.pageOwnerHash),
+      ),
+    )
+    .returning({ id: verificationSessions.id }),
+)
+
+/** True for the one browser that opens the hosted page first, before there is an answer. */
+export async function claimPage(tx: Db, { id, tenantId }: SessionKey, ownerHash: string, now: number): Promise<boolean> {
+  return claim(tx, { id, tenantId, ownerHash, now }).length > 0
+}
+
+const replaceCode = hot(db =>
+  db
+    .update(verificationSessions)
+    .set({
+      responseCodeHash: sql`${column('responseCodeHash')}`,
+      responseCodeExpiresAt: sql`${column('responseCodeExpiresAt')}`,
+    })
+    .where(
+      and(
+        eq(verificationSessions.id, column('id')),
+        eq(verificationSessions.tenantId, column('tenantId')),
+        eq(verificationSessions.pageOwnerHash, column('ownerHash')),
+        eq(verificationSessions.answeredFrom, 'qr'),
+        isNull(verificationSessions.redeemedAt),
+      ),
+    )
+    .returning({ id: verificationSessions.id }),
+)
+
+/** A new code in place of the one before it; false once one was redeemed. */
+export async function replaceResponseCode(
+  tx: Db,
+  { id, tenantId }: SessionKey,
+  ownerHash: string,
+  code: ReturnType<typeof storedResponseCode>,
+): Promise<boolean> {
+  return replaceCode(tx, { id, tenantId, ownerHash, ...code }).length > 0
 }

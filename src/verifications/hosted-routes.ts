@@ -3,14 +3,39 @@ import { accessPlugin } from '../access/plugin.ts'
 import type { Deps } from '../deps.ts'
 import { errorResponses } from '../http/schema.ts'
 import { hostedVerification, type OnShown } from './hosted.ts'
-import { HostedVerification, VerificationId } from './schema.ts'
+import { ownPage, returnFromPage } from './page-owner.ts'
+import { HostedVerification, PageOwner, PageReturn, VerificationId } from './schema.ts'
 
-/** What the hosted page asks for; the page itself is served by web/. */
+// Not part of the interface: they change with the page.
+const HIDDEN = { hide: true }
+
+/** Routes of the hosted page's script; the page itself is served by web/. */
 export const hostedRoutes = (deps: Deps, onShown: OnShown) =>
-  new Elysia().use(accessPlugin(deps)).get('/v/:id/data', ({ params }) => hostedVerification(deps, params.id, onShown), {
-    open: { perSession: 'status', ownPages: true },
-    params: VerificationId,
-    response: { 200: HostedVerification, ...errorResponses(404, 429, 500) },
-    // Not part of the interface: it changes with the page.
-    detail: { hide: true },
-  })
+  new Elysia()
+    .use(accessPlugin(deps))
+    .get('/v/:id/data', ({ params, request }) => hostedVerification(deps, params.id, request, onShown), {
+      open: { perSession: 'status', ownPages: true },
+      params: VerificationId,
+      response: { 200: HostedVerification, ...errorResponses(404, 429, 500) },
+      detail: HIDDEN,
+    })
+    .post(
+      '/v/:id/owner',
+      async ({ params, request, set }) => {
+        const { owner, cookie } = await ownPage(deps, params.id, request)
+        if (cookie !== undefined) set.headers['set-cookie'] = cookie
+        return owner
+      },
+      {
+        open: { perSession: 'status', ownPages: true },
+        params: VerificationId,
+        response: { 200: PageOwner, ...errorResponses(403, 404, 429, 500) },
+        detail: HIDDEN,
+      },
+    )
+    .post('/v/:id/return', ({ params, request }) => returnFromPage(deps, params.id, request), {
+      open: { perSession: 'status', ownPages: true },
+      params: VerificationId,
+      response: { 200: PageReturn, ...errorResponses(403, 404, 429, 500) },
+      detail: HIDDEN,
+    })

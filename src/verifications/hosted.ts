@@ -8,7 +8,8 @@ import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import { readTenant } from '../tenants/settings.ts'
 import { isoUtc } from '../time.ts'
 import { hasHappened } from './event-store.ts'
-import { isHeld, statusAt } from './expire.ts'
+import { statusAt } from './expire.ts'
+import { isOwner, returnsCode } from './page-owner.ts'
 import { isOpenAt, openSecrets, present, queryOf, walletLinks } from './present.ts'
 import type { HostedVerification, Share } from './schema.ts'
 import { findSession, findVerification, type SessionKey, type VerificationRow } from './store.ts'
@@ -17,16 +18,23 @@ type HostedDeps = Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'portraits'>
 
 export type OnShown = (session: SessionKey) => Promise<void>
 
-export async function hostedVerification(deps: HostedDeps, id: string, onShown: OnShown): Promise<HostedVerification> {
+export async function hostedVerification(
+  deps: HostedDeps,
+  id: string,
+  request: Request,
+  onShown: OnShown,
+): Promise<HostedVerification> {
   const session = await findSession(deps.db, id)
   if (!session) throw apiError('session_not_found')
   const secrets = openSecrets(deps, session)
   const at = deps.now()
   const status = statusAt(session, at)
+  const isOpen = isOpenAt(session, at)
   // Nobody who looks at the page waits for that, or hears when it fails.
-  if (isOpenAt(session, at)) void onShown(session)
+  if (isOpen) void onShown(session)
   const tenant = await readTenant(deps.db, session.tenantId)
   const query = await queryOf(deps.db, session, secrets)
+  const owns = isOwner(deps.config, session, request)
   const purpose = secrets.purpose ?? BUILTIN_TEMPLATES.get(session.template ?? '')?.purpose
   return {
     id,
@@ -35,13 +43,16 @@ export async function hostedVerification(deps: HostedDeps, id: string, onShown: 
     asked_by: tenant?.name ?? '',
     ...(purpose !== undefined && { purpose }),
     shares: sharesOf(query),
-    ...(isHeld(session) && status === 'pending' && { answered: true as const }),
-    ...(isOpenAt(session, at) && {
+    ...(status === 'pending' && !isOpen && { answered: true as const }),
+    ...(isOpen && {
       wallet_uri: (await walletLinks(deps, deps.db, session, secrets)).wallet_uri,
+      qr_uri: (await walletLinks(deps, deps.db, session, secrets, 'qr')).wallet_uri,
       fetched: await hasHappened(deps.db, session, 'request_fetched'),
     }),
     ...(status === 'failed' && { reason: await reasonOf(deps, session) }),
-    ...(status !== 'pending' && secrets.redirect_url !== undefined && { return_url: secrets.redirect_url }),
+    // Before the answer for the owner only: the address may name the order.
+    ...((owns || !isOpen) && secrets.redirect_url !== undefined && { return_url: secrets.redirect_url }),
+    ...(owns && secrets.redirect_url !== undefined && returnsCode(session, at) && { returns: true as const }),
     created_at: isoUtc(session.createdAt),
     expires_at: isoUtc(session.expiresAt),
     now: isoUtc(at),

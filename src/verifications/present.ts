@@ -1,7 +1,7 @@
 import type { Db } from '#db'
 import type { Deps } from '../deps.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
-import { byReferenceUri, byValueUri, requestUri } from '../openid4vp/request-object.ts'
+import { byReferenceUri, byValueUri, type From, requestUri } from '../openid4vp/request-object.ts'
 import { SALT_BYTES } from '../seal.ts'
 import { type Question, questionOfVersion, withPurpose } from '../templates/resolve.ts'
 import { isoUtc } from '../time.ts'
@@ -66,15 +66,16 @@ export async function walletLinks(
   db: Db,
   row: VerificationRow,
   secrets: SessionSecrets,
+  from?: From,
 ): Promise<Pick<Verification, 'wallet_uri' | 'request_uri'>> {
   const { publicUrl } = deps.config
   if (row.profile === 'eu-av') {
     const query = withPurpose(await queryOf(db, row, secrets), secrets.purpose)
-    return { wallet_uri: byValueUri({ publicUrl, id: row.id, nonce: row.nonce, state: row.state, query }) }
+    return { wallet_uri: byValueUri({ publicUrl, id: row.id, nonce: row.nonce, state: row.state, query, from }) }
   }
   return {
-    wallet_uri: byReferenceUri(deps.config.wallet.scheme, row.clientId, publicUrl, row.id),
-    request_uri: requestUri(publicUrl, row.id),
+    wallet_uri: byReferenceUri(deps.config.wallet.scheme, row.clientId, publicUrl, row.id, from),
+    request_uri: requestUri(publicUrl, row.id, from),
   }
 }
 

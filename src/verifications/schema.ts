@@ -203,6 +203,7 @@ export const HostedVerification = Type.Object(
     ),
     shares: Type.Array(Share),
     wallet_uri: Type.Optional(Type.String()),
+    qr_uri: Type.Optional(Type.String({ description: 'The link in the QR code: its answers return through the page.' })),
     fetched: Type.Optional(Type.Boolean({ description: 'A wallet has the request.' })),
     answered: Type.Optional(Type.Literal(true, { description: 'A good answer waits for its response code to be redeemed.' })),
     reason: Type.Optional(
@@ -215,6 +216,9 @@ export const HostedVerification = Type.Object(
       ]),
     ),
     return_url: Type.Optional(Type.String()),
+    returns: Type.Optional(
+      Type.Literal(true, { description: 'This browser owns the page and gets a response code for the way back.' }),
+    ),
     created_at: Timestamp,
     expires_at: Timestamp,
     now: Timestamp,
@@ -222,6 +226,12 @@ export const HostedVerification = Type.Object(
   { additionalProperties: false },
 )
 export type HostedVerification = typeof HostedVerification.static
+
+export const PageOwner = Type.Object({ owner: Type.Boolean() }, { additionalProperties: false })
+export type PageOwner = typeof PageOwner.static
+
+export const PageReturn = Type.Object({ return_url: Type.Optional(Type.String()) }, { additionalProperties: false })
+export type PageReturn = typeof PageReturn.static
 
 export const ErasureResult = Type.Object(
   {

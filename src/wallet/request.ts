@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
 import { parseJson } from '../json.ts'
 import { withoutFormats } from '../openid4vp/dcql-match.ts'
-import { type EncryptionKey, requestClaims, responseUri, signRequest } from '../openid4vp/request-object.ts'
+import { type EncryptionKey, type From, requestClaims, responseUri, signRequest } from '../openid4vp/request-object.ts'
 import { keepResponseKey } from '../verifications/answer-store.ts'
 import type { VerificationRow } from '../verifications/store.ts'
 import { requestSigner } from './keys.ts'
@@ -17,7 +17,7 @@ export const WALLET_METADATA_CHARS_MAX = 16_384
 export type WalletSays = { nonce?: string; formats?: string[] }
 
 /** The signed request object of a pending session. It can be fetched again: nonce and key stay the same for one session. */
-export async function requestObject(deps: Deps, id: string, wallet: WalletSays = {}): Promise<string> {
+export async function requestObject(deps: Deps, id: string, from: From, wallet: WalletSays = {}): Promise<string> {
   const session = await openSession(deps, id)
   // By value there is nothing to fetch.
   if (session.profile === 'eu-av') throw apiError('session_not_found')
@@ -25,7 +25,7 @@ export async function requestObject(deps: Deps, id: string, wallet: WalletSays =
   const { query } = await askedOf(deps, session)
   const claims = requestClaims({
     clientId: session.clientId,
-    responseUri: responseUri(deps.config.publicUrl, id),
+    responseUri: responseUri(deps.config.publicUrl, id, from),
     nonce: session.nonce,
     state: session.state,
     query: wallet.formats ? withoutFormats(query, new Set(wallet.formats)) : query,

@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import { readForm } from '../http/body.ts'
 import { ApiError, apiError } from '../http/errors.ts'
 import { traceOf } from '../http/plugin.ts'
-import { byValueClientId, responseUri } from '../openid4vp/request-object.ts'
+import { byValueClientId, type From, responseUri } from '../openid4vp/request-object.ts'
 import { readResponse, UnreadableResponse, type WalletResponse } from '../openid4vp/response.ts'
 import { verifyPresentations } from '../openid4vp/verify.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
@@ -11,6 +11,7 @@ import { announceEnd, oweResult } from '../verifications/announce.ts'
 import { closeSession, insertResult } from '../verifications/answer-store.ts'
 import { storable } from '../verifications/portraits.ts'
 import { sealResult } from '../verifications/present.ts'
+import { withResponseCode } from '../verifications/redirect-url.ts'
 import { newResponseCode, storedResponseCode } from '../verifications/response-code.ts'
 import { findSession, type VerificationRow } from '../verifications/store.ts'
 import { type Outcome, outcomeOf, refusedByWallet } from './outcome.ts'
@@ -21,14 +22,14 @@ import { recordEvent } from './timeline.ts'
 const FORM_BYTES_MAX = 1024 * 1024
 
 /** Takes a wallet's answer: read, judge, record once. */
-export async function respond(deps: Deps, id: string, request: Request): Promise<{ redirect_uri?: string }> {
+export async function respond(deps: Deps, id: string, request: Request, from: From): Promise<{ redirect_uri?: string }> {
   const session = await openSession(deps, id)
   const asked = await askedOf(deps, session)
   const key = session.sealedResponseKey ? await openResponseKey(deps, session, session.sealedResponseKey) : undefined
   const response = await readOrRefuse(deps, session, asked, key, request)
-  const outcome = await judge(deps, session, asked, key, response)
-  const code = await record(deps, session, asked, outcome, traceOf(request).id)
-  return code === undefined ? {} : { redirect_uri: withFragment(asked.secrets.redirect_url ?? '', `response_code=${code}`) }
+  const outcome = await judge(deps, session, asked, { key, from, response })
+  const code = await record(deps, session, asked, outcome, { from, requestId: traceOf(request).id })
+  return code === undefined ? {} : { redirect_uri: withResponseCode(asked.secrets.redirect_url ?? '', code) }
 }
 
 /** What is not an answer to this session leaves a moment on its timeline and nothing else. */
@@ -67,8 +68,7 @@ async function judge(
   deps: Deps,
   session: VerificationRow,
   { query, rules }: Asked,
-  key: ResponseKeyPair | undefined,
-  response: WalletResponse,
+  { key, from, response }: { key: ResponseKeyPair | undefined; from: From; response: WalletResponse },
 ): Promise<Outcome> {
   if (response.kind === 'error') return refusedByWallet(response.code)
   if (response.kind === 'malformed')
@@ -83,8 +83,9 @@ async function judge(
       now,
       createdAt: Math.min(now, session.createdAt),
       nonce: session.nonce,
-      clientId: session.profile === 'eu-av' ? byValueClientId(publicUrl, session.id) : session.clientId,
-      responseUri: responseUri(publicUrl, session.id),
+      clientId: session.profile === 'eu-av' ? byValueClientId(publicUrl, session.id, from) : session.clientId,
+      // The one that the answer was posted to: a wallet posts to the address of the request that it signed for.
+      responseUri: responseUri(publicUrl, session.id, from),
       encryptionKeyThumbprint: response.encrypted && key ? key.thumbprint : null,
     },
     anchors: await deps.anchors(session.environment),
@@ -104,9 +105,10 @@ async function record(
   session: VerificationRow,
   { secrets }: Asked,
   outcome: Outcome,
-  requestId: string,
+  { from, requestId }: { from: From; requestId: string },
 ): Promise<string | undefined> {
-  const code = secrets.redirect_url === undefined ? undefined : newResponseCode(deps.random)
+  // Through the QR code the wallet is on another device than the shop: the hosted page gets the code (page-owner.ts).
+  const code = secrets.redirect_url === undefined || from === 'qr' ? undefined : newResponseCode(deps.random)
   // A burst of creations runs ahead of the clock by a few milliseconds; an answer never precedes its session.
   const at = Math.max(deps.now(), session.createdAt)
   const { id, tenantId } = session
@@ -114,8 +116,8 @@ async function record(
   const status = isHeld ? 'pending' : outcome.status
   const stored = storable(session.template, outcome.result)
   const owed = await deps.writeSession(async tx => {
-    if (!(await closeSession(tx, { id, tenantId, at, status, ...(code && storedResponseCode(code, at)) })))
-      return await refuseLate(tx, id, at)
+    const closing = { id, tenantId, at, status, answeredFrom: from ?? null } as const
+    if (!(await closeSession(tx, { ...closing, ...(code && storedResponseCode(code, at)) }))) return await refuseLate(tx, id, at)
     // Until it is redeemed, the record of its creation stands for it.
     const auditSeq = isHeld
       ? session.auditSeq
@@ -147,6 +149,3 @@ async function refuseLate(tx: Db, id: string, now: number): Promise<never> {
   if (session) refuseClosed(session, now)
   throw apiError('session_not_found')
 }
-
-/** An existing fragment is replaced. The URL is the merchant's own text otherwise, to the letter. */
-const withFragment = (url: string, fragment: string): string => `${url.split('#', 1)[0]}#${fragment}`

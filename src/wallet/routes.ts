@@ -11,6 +11,13 @@ import { respond } from './respond.ts'
 const SAYS_BYTES_MAX = 32 * 1024
 
 const SessionId = Type.Object({ sessionId: Type.String({ minLength: 1 }) })
+const From = Type.Object({
+  from: Type.Optional(
+    Type.String({
+      description: '`qr` in the QR code of the hosted page: the answer returns through that page. Anything else is ignored.',
+    }),
+  ),
+})
 const RequestObject = Type.String({ contentMediaType: REQUEST_OBJECT_TYPE, description: 'The signed request object.' })
 const WalletAnswered = Type.Object(
   { redirect_uri: Type.Optional(Type.String({ description: 'Where the wallet sends the user next.' })) },
@@ -48,32 +55,36 @@ const WalletResponseForm = form({
   error: Field('Why the wallet does not present anything.'),
 })
 
+const fromOf = ({ from }: typeof From.static): 'qr' | undefined => (from === 'qr' ? from : undefined)
+
 export const walletRoutes = (deps: Deps) =>
   new Elysia({ prefix: '/wallet', tags: ['Wallet'] })
     .use(accessPlugin(deps))
     .get(
       '/request/:sessionId',
-      async ({ params, set }) => {
+      async ({ params, query, set }) => {
         set.headers['content-type'] = REQUEST_OBJECT_TYPE
-        return await requestObject(deps, params.sessionId)
+        return await requestObject(deps, params.sessionId, fromOf(query))
       },
       {
         open: { perSession: 'wallet-get' },
         params: SessionId,
+        query: From,
         response: { 200: RequestObject, ...errorResponses(404, 409, 410, 429, 500) },
         detail: { operationId: 'getRequestObject', summary: 'The signed request object of a session, for a wallet' },
       },
     )
     .post(
       '/request/:sessionId',
-      async ({ params, request, set }) => {
+      async ({ params, query, request, set }) => {
         const says = readWalletSays(await readForm(request, SAYS_BYTES_MAX))
         set.headers['content-type'] = REQUEST_OBJECT_TYPE
-        return await requestObject(deps, params.sessionId, says)
+        return await requestObject(deps, params.sessionId, fromOf(query), says)
       },
       {
         open: { perSession: 'wallet-get' },
         params: SessionId,
+        query: From,
         response: { 200: RequestObject, ...errorResponses(400, 404, 409, 410, 413, 429, 500) },
         detail: {
           operationId: 'postRequestObject',
@@ -82,9 +93,10 @@ export const walletRoutes = (deps: Deps) =>
         },
       },
     )
-    .post('/response/:sessionId', ({ params, request }) => respond(deps, params.sessionId, request), {
+    .post('/response/:sessionId', ({ params, query, request }) => respond(deps, params.sessionId, request, fromOf(query)), {
       open: { perSession: 'wallet-post' },
       params: SessionId,
+      query: From,
       response: { 200: WalletAnswered, ...errorResponses(400, 404, 409, 410, 413, 429, 500) },
       detail: { operationId: 'postWalletResponse', summary: "Take a wallet's answer", requestBody: WalletResponseForm },
     })

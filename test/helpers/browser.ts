@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { source as axeSource } from 'axe-core'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import decodeQR from 'qr/decode.js'
 
 /** The first is the same engine without a desktop's worth of processes: it costs half. */
 const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
@@ -90,6 +91,20 @@ export async function shoot(page: Page, name: string): Promise<void> {
   }
   await page.emulateMedia({ colorScheme: null })
   if (before) await page.setViewportSize(before)
+}
+
+/** Reads the QR code off the screen, as a camera would. */
+export async function readCode(page: Page): Promise<string> {
+  const png = await page.getByRole('img', { name: /QR code/ }).screenshot()
+  const pixels = await page.evaluate(async base64 => {
+    const image = await createImageBitmap(new Blob([Uint8Array.from(atob(base64), letter => letter.charCodeAt(0))]))
+    const canvas = new OffscreenCanvas(image.width, image.height)
+    const context = canvas.getContext('2d')!
+    context.drawImage(image, 0, 0)
+    const { width, height, data } = context.getImageData(0, 0, image.width, image.height)
+    return { width, height, data: [...data] }
+  }, png.toString('base64'))
+  return decodeQR({ ...pixels, data: Uint8Array.from(pixels.data) })
 }
 
 type Violation = { id: string; help: string; nodes: { target: string[]; failureSummary: string }[] }

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import decodeQR from 'qr/decode.js'
 import { sweepExpired } from '../../src/verifications/expire.ts'
 import type { HostedVerification } from '../../src/verifications/schema.ts'
 import { createVerification, type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'
-import { browserTest, expectAccessible, type OpenPage, shoot } from '../helpers/browser.ts'
+import { browserTest, expectAccessible, type OpenPage, readCode, shoot } from '../helpers/browser.ts'
 import { answerWith, fetchOf, holderOf } from '../helpers/wallet.ts'
 
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
@@ -48,7 +47,7 @@ describe('the hosted page', () => {
     expect(await page.getByRole('img', { name: /QR code/ }).isVisible()).toBe(true)
     expect(await page.getByText(/^[45]:\d\d left$/).isVisible()).toBe(true)
     expect(await page.getByRole('link', { name: 'My wallet is on this device' }).getAttribute('href')).toBe(session.wallet_uri!)
-    expect(await readCode(page)).toBe(session.wallet_uri!)
+    expect(await readCode(page)).toBe(session.wallet_uri!.replace(session.id, `${session.id}%3Ffrom%3Dqr`))
     await expectAccessible(page)
     await shoot(page, 'hosted-pending')
     expect(page.complaints).toEqual([])
@@ -240,7 +239,7 @@ describe('the hosted page', () => {
     const { page } = await openSession(openPage)
     await page.getByRole('img', { name: /QR code/ }).waitFor()
     const reached: string[] = []
-    for (let i = 0; i < 4; i++) {
+    for (let i = 0; i < 5; i++) {
       await page.keyboard.press('Tab')
       const [text, outline] = await page.evaluate<[string, string]>(
         '[document.activeElement.textContent, getComputedStyle(document.activeElement).outlineWidth]',
@@ -248,7 +247,13 @@ describe('the hosted page', () => {
       expect([text, outline]).toEqual([text, '3px'])
       reached.push(text)
     }
-    expect(reached).toEqual(['Answer with the sandbox wallet', 'My wallet is on this device', 'No wallet yet?', 'Deutsch'])
+    expect(reached).toEqual([
+      'Answer with the sandbox wallet',
+      'My wallet is on this device',
+      'Back to Wine & Co without sharing',
+      'No wallet yet?',
+      'Deutsch',
+    ])
     await page.keyboard.press('Shift+Tab')
     await page.keyboard.press('Enter')
     await page.getByText(/^A wallet is an app/).waitFor()
@@ -353,7 +358,7 @@ describe('GET /v/{id}/data', () => {
     const metadata = { order: 'secret-order' }
     const session = await createVerification(app, key, { ...BODY, metadata, webhook_url: 'https://hook.example/secret' })
     const { text, body } = await app.call<HostedVerification>('GET', `/v/${session.id}/data`)
-    expect(Object.keys(body).toSorted()).toEqual([...SHOWN, 'fetched', 'status', 'wallet_uri'].toSorted())
+    expect(Object.keys(body).toSorted()).toEqual([...SHOWN, 'fetched', 'qr_uri', 'status', 'wallet_uri'].toSorted())
     expect(body).toMatchObject({
       asked_by: SHOP,
       environment: 'test',
@@ -445,20 +450,6 @@ describe('GET /v/{id}/data', () => {
   })
 })
 
-/** Reads the code off the screen, as a camera would. */
-async function readCode(page: Page): Promise<string> {
-  const png = await page.getByRole('img', { name: /QR code/ }).screenshot()
-  const pixels = await page.evaluate(async base64 => {
-    const image = await createImageBitmap(new Blob([Uint8Array.from(atob(base64), letter => letter.charCodeAt(0))]))
-    const canvas = new OffscreenCanvas(image.width, image.height)
-    const context = canvas.getContext('2d')!
-    context.drawImage(image, 0, 0)
-    const { width, height, data } = context.getImageData(0, 0, image.width, image.height)
-    return { width, height, data: [...data] }
-  }, png.toString('base64'))
-  return decodeQR({ ...pixels, data: Uint8Array.from(pixels.data) })
-}
-
 /** In front of the service, at the path /check, as an operator's proxy might be. */
 function startProxy(target: string) {
   const strayed: string[] = []
@@ -467,11 +458,12 @@ function startProxy(target: string) {
     idleTimeout: 30,
     fetch(request) {
       const { pathname, search } = new URL(request.url)
+      const { method, headers } = request
       if (!pathname.startsWith('/check/')) {
         strayed.push(pathname)
         return new Response(null, { status: 404 })
       }
-      return fetch(`${target}${pathname.slice('/check'.length)}${search}`, { signal: request.signal })
+      return fetch(`${target}${pathname.slice('/check'.length)}${search}`, { method, headers, signal: request.signal })
     },
   })
   return { origin: `http://localhost:${server.port}`, strayed: () => strayed, stop: () => void server.stop(true) }

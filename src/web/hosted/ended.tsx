@@ -1,43 +1,65 @@
 import type { ComponentChildren } from 'preact'
 import type { HostedVerification } from '../../verifications/schema.ts'
-import { LinkButton } from '../shared/button.tsx'
+import { Button, LinkButton } from '../shared/button.tsx'
 import { Icon } from '../shared/icons.tsx'
 import { useWords } from '../shared/language.tsx'
 import { Seal, type SealState } from '../shared/seal.tsx'
 import * as de from '../shared/strings/de.ts'
 import * as en from '../shared/strings/en.ts'
+import type { WayBack } from './return.ts'
 
 /** The end, honest and quiet, and the way back. */
-export function Ended({ ended }: { ended: HostedVerification }) {
+export function Ended({ ended, way }: { ended: HostedVerification; way: WayBack }) {
   const words = useWords({ en: en.hosted, de: de.hosted })
-  const { status, asked_by, return_url } = ended
-  const back = return_url && (
-    <LinkButton kind="primary" href={return_url}>
-      <Icon name="back" />
-      {words.backTo(asked_by)}
-    </LinkButton>
-  )
+  const { status, asked_by } = ended
+  const back = <Back way={way} to={asked_by} />
   switch (status) {
     case 'completed':
       return (
         <End seal="verified" title={words.completed} back={back}>
-          <p class="secondary">{words.completedMore(asked_by)}</p>
+          {!way.isLeaving && <p class="secondary">{words.completedMore(asked_by)}</p>}
         </End>
       )
     case 'failed':
       return (
         <End seal="refused" title={words.failed} back={back}>
           <p>{words.reasons[ended.reason ?? 'not_accepted']}</p>
-          <p class="secondary">{words.failedMore(asked_by)}</p>
+          {!way.isLeaving && <p class="secondary">{words.failedMore(asked_by)}</p>}
         </End>
       )
-    default:
+    case 'pending':
+      return (
+        <End seal="busy" title={words.answered} back={back}>
+          {!way.isLeaving && <p class="secondary">{words.answeredMore(asked_by)}</p>}
+        </End>
+      )
+    case 'expired':
       return (
         <End seal="expired" title={words.expired} back={back}>
           <p class="secondary">{words.expiredMore(asked_by)}</p>
         </End>
       )
   }
+}
+
+function Back({ way: { href, isLeaving, stay }, to }: { way: WayBack; to: string }) {
+  const words = useWords({ en: en.hosted, de: de.hosted })
+  return (
+    <>
+      {isLeaving && <p class="secondary">{words.returning(to)}</p>}
+      {href !== undefined && (
+        <LinkButton kind="primary" href={href}>
+          <Icon name="back" />
+          {words.backTo(to)}
+        </LinkButton>
+      )}
+      {isLeaving && (
+        <Button kind="quiet" onClick={stay}>
+          {words.stay}
+        </Button>
+      )}
+    </>
+  )
 }
 
 /** No such session, or no more. */

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import type { HostedVerification } from '../../verifications/schema.ts'
 import { HAS_SANDBOX, sandboxUrl } from '../shared/base.ts'
+import { useKeptFocus } from '../shared/kept-focus.ts'
 import { LanguageSwitch, useCommon, useWords } from '../shared/language.tsx'
 import { Notice } from '../shared/notice.tsx'
 import { Seal, Wordmark } from '../shared/seal.tsx'
@@ -10,30 +11,36 @@ import * as en from '../shared/strings/en.ts'
 import { TestBand } from '../shared/test-band.tsx'
 import { Ended, Gone } from './ended.tsx'
 import { Request } from './request.tsx'
+import { useWayBack, type WayBack } from './return.ts'
 import { type Session, useSession } from './session.ts'
 
 /** What a shopper sees from the merchant's link to the end, which is told here too: the wallet may be on another device. */
 export function Hosted({ id }: { id: string }) {
   const words = useWords({ en: en.hosted, de: de.hosted })
   const common = useCommon()
-  const session = useSession(id)
+  const session = useSession(id, { owns: true })
+  const main = useRef<HTMLElement>(null)
+  useKeptFocus(main, main)
   const { known, isConnected } = session
+  const shown = typeof known === 'object' ? known : undefined
+  const way = useWayBack(shown)
   const headline = headlineOf(words, known)
   useEffect(() => {
     document.title = headline || 'Vidimus'
   }, [headline])
   return (
     <div class="hosted">
-      {typeof known === 'object' && known.environment === 'test' && (
-        <TestBand>{HAS_SANDBOX && known.wallet_uri && <a href={sandboxUrl(known.wallet_uri)}>{words.trySandbox}</a>}</TestBand>
+      {shown?.environment === 'test' && (
+        <TestBand>{HAS_SANDBOX && shown.wallet_uri && <a href={sandboxUrl(shown.wallet_uri)}>{words.trySandbox}</a>}</TestBand>
       )}
       {/* Says each change to those who do not see it. */}
       <p class="only-heard" role="status">
         {headline}
+        {shown && way.isLeaving && ` ${words.returning(shown.asked_by)}`}
       </p>
-      <main>
+      <main ref={main} tabIndex={-1}>
         {!isConnected && <Notice tone="wait">{common.unreachable}</Notice>}
-        <View session={session} />
+        <View session={session} way={way} />
       </main>
       <footer>
         <span class="row">
@@ -45,7 +52,7 @@ export function Hosted({ id }: { id: string }) {
   )
 }
 
-function View({ session }: { session: Session }): ComponentChildren {
+function View({ session, way }: { session: Session; way: WayBack }): ComponentChildren {
   const common = useCommon()
   const { known, aheadMs } = session
   if (known === 'unknown') {
@@ -57,14 +64,19 @@ function View({ session }: { session: Session }): ComponentChildren {
     )
   }
   if (known === 'gone') return <Gone />
-  return known.status === 'pending' ? <Request asked={known} aheadMs={aheadMs} /> : <Ended ended={known} />
+  return known.status === 'pending' && !known.answered ? (
+    <Request asked={known} aheadMs={aheadMs} />
+  ) : (
+    <Ended ended={known} way={way} />
+  )
 }
 
 function headlineOf(words: typeof en.hosted, known: Session['known']): string {
   if (known === 'unknown') return ''
   if (known === 'gone') return words.gone
-  return known.status === 'pending' ? pendingHeadline(words, known) : words[known.status]
+  if (known.status !== 'pending') return words[known.status]
+  return known.answered ? words.answered : pendingHeadline(words, known)
 }
 
-const pendingHeadline = (words: typeof en.hosted, { answered, fetched, asked_by }: HostedVerification): string =>
-  answered ? words.answered : fetched ? words.scanned : words.title(asked_by)
+const pendingHeadline = (words: typeof en.hosted, { fetched, asked_by }: HostedVerification): string =>
+  fetched ? words.scanned : words.title(asked_by)

@@ -78,15 +78,6 @@ function Alternative({ claims, documents }: Share['alternatives'][number]) {
 function Way({ asked, aheadMs }: { asked: HostedVerification; aheadMs: number }) {
   const words = useHosted()
   const [isShownAgain, setIsShownAgain] = useState(false)
-  if (asked.answered) {
-    return (
-      <section class="way stack">
-        <Seal state="busy" />
-        <h2>{words.answered}</h2>
-        <p class="secondary">{words.answeredMore(asked.asked_by)}</p>
-      </section>
-    )
-  }
   if (asked.fetched && !isShownAgain) {
     return (
       <section class="way stack">
@@ -97,6 +88,7 @@ function Way({ asked, aheadMs }: { asked: HostedVerification; aheadMs: number })
         <Button kind="quiet" onClick={() => setIsShownAgain(true)}>
           {words.scannedAgain}
         </Button>
+        <GiveUp asked={asked} />
       </section>
     )
   }
@@ -109,7 +101,7 @@ function Choices({ asked, aheadMs }: { asked: HostedVerification; aheadMs: numbe
   const [isPhone] = useState(() => matchMedia(PHONE).matches)
   const code = (
     <figure class="code stack tight">
-      <QrCode text={asked.wallet_uri ?? ''} label={words.qrLabel} />
+      <QrCode text={asked.qr_uri ?? ''} label={words.qrLabel} />
       <figcaption class="secondary">{words.scan}</figcaption>
       <LeadsHere link={asked.wallet_uri ?? ''} />
     </figure>
@@ -129,6 +121,7 @@ function Choices({ asked, aheadMs }: { asked: HostedVerification; aheadMs: numbe
           </summary>
           {code}
         </details>
+        <GiveUp asked={asked} />
       </section>
     )
   }
@@ -137,8 +130,14 @@ function Choices({ asked, aheadMs }: { asked: HostedVerification; aheadMs: numbe
       {code}
       <Remaining asked={asked} aheadMs={aheadMs} />
       <a href={asked.wallet_uri}>{words.openHere}</a>
+      <GiveUp asked={asked} />
     </section>
   )
+}
+
+function GiveUp({ asked: { return_url, asked_by } }: { asked: HostedVerification }) {
+  const words = useHosted()
+  return return_url === undefined ? null : <a href={return_url}>{words.giveUp(asked_by)}</a>
 }
 
 /** Time that is left, as the ring and in words. Not read out by itself: a clock that speaks is a nuisance. */

@@ -11,15 +11,29 @@ export type Session = {
   aheadMs: number
 }
 
+type Options = {
+  /** Claims the hosted page for this browser before anything is shown that a wallet can answer. */
+  owns?: boolean
+}
+
 /** What the page shows, kept up to date until the session ends. As long as there is no id, nothing is known. */
-export function useSession(id: string | undefined): Session {
+export function useSession(id: string | undefined, { owns = false }: Options = {}): Session {
   const [session, setSession] = useState<Session>({ known: 'unknown', isConnected: true, aheadMs: 0 })
   useEffect(() => {
     if (id === undefined) return
     const change = (next: Partial<Session>) => setSession(before => ({ ...before, ...next }))
+    let claim: Promise<unknown> | undefined
+    const claimOnce = () => {
+      claim ??= callApi(`v/${encodeURIComponent(id)}/owner`, { method: 'POST' }).catch(() => {
+        claim = undefined
+      })
+      return claim
+    }
     return watchStatus({
       id,
       read: async () => {
+        // A page that is prerendered, or waits in the background, shows its code to nobody yet.
+        if (owns && document.visibilityState === 'visible') await claimOnce()
         const known = await callApi<HostedVerification>(`v/${encodeURIComponent(id)}/data`)
         const aheadMs = Date.parse(known.now) - Date.now()
         // Of two answers under way the older may come last.

@@ -11,11 +11,10 @@ import type { Sent } from './send-answer.ts'
 /** What the service made of the answer, as far as whoever holds the link may know. */
 export function Done({ sent: { answered, session }, onClose }: { sent: Sent; onClose: () => void }) {
   const words = useWords({ en: en.sandbox, de: de.sandbox })
-  const end = session?.status === 'completed' ? 'completed' : (session?.reason ?? (session?.answered ? 'held' : 'untaken'))
-  const seal: SealState = end === 'completed' || end === 'held' ? 'verified' : end === 'untaken' ? 'expired' : 'refused'
+  const end = endOf(session)
   return (
     <div class="ended stack">
-      <Seal state={seal} size={96} />
+      <Seal state={SEALS[end] ?? 'refused'} size={96} />
       <SheetTitle>{words.ends[end]}</SheetTitle>
       <p class="secondary">{end === 'untaken' ? words.untaken(answered.status) : words.endsMore[end]}</p>
       {answered.redirectUri && (
@@ -29,6 +28,16 @@ export function Done({ sent: { answered, session }, onClose }: { sent: Sent; onC
       </Button>
     </div>
   )
+}
+
+type End = keyof typeof en.sandbox.ends
+
+const SEALS: Partial<Record<End, SealState>> = { completed: 'verified', held: 'busy', untaken: 'expired' }
+
+function endOf(session: Sent['session']): End {
+  if (session?.answered) return 'held'
+  if (session?.status === 'completed') return 'completed'
+  return session?.reason ?? 'untaken'
 }
 
 type StoppedProps = { problem: Problem; hasDocuments: boolean; onClose: () => void }

@@ -26,7 +26,7 @@ export async function openRequest(walletUri: string, service: Service): Promise<
   const session = await readSession(sessionIdOf(walletUri, service))
   if (session.environment === 'live') throw new CannotOpen({ kind: 'live' })
   if (session.status === 'expired') throw new CannotOpen({ kind: 'expired' })
-  if (session.status !== 'pending') throw new CannotOpen({ kind: 'answered' })
+  if (session.status !== 'pending' || session.answered) throw new CannotOpen({ kind: 'answered' })
   try {
     return { session, request: await fetchRequest(walletUri, fetchHere(service), { now: now(service) }) }
   } catch (error) {
@@ -58,7 +58,7 @@ export const fetchHere =
 function sessionIdOf(walletUri: string, { publicUrl }: Service): string {
   const address = addressOf(walletUri)
   const path = address.startsWith(`${publicUrl}/`) ? address.slice(publicUrl.length) : ''
-  const id = /^\/wallet\/(?:request|response)\/(\w+)$/.exec(path)?.[1]
+  const id = /^\/wallet\/(?:request|response)\/(\w+)(?:\?from=qr)?$/.exec(path)?.[1]
   if (!id) throw new CannotOpen({ kind: 'foreign', detail: URL.canParse(address) ? new URL(address).host : undefined })
   return id
 }

@@ -183,8 +183,8 @@ export const hosted: typeof en.hosted = {
   left: time => `noch ${time}`,
   scanned: 'Wartet auf Ihre Zustimmung',
   scannedMore: 'Ihre Wallet hat die Anfrage. Antworten Sie dort; diese Seite folgt von selbst.',
-  answered: 'Ihre Wallet hat geantwortet',
-  answeredMore: who => `Machen Sie auf der Seite weiter, die Ihre Wallet öffnet: Erst dann bekommt ${who} Ihre Antwort.`,
+  answered: 'Ihre Wallet hat geantwortet.',
+  answeredMore: who => `Gehen Sie zum Abschließen zurück zu ${who}.`,
   scannedAgain: 'Das war ich nicht, oder ich habe sie geschlossen: Code wieder zeigen',
   noWallet: 'Noch keine Wallet?',
   noWalletMore:
@@ -207,6 +207,9 @@ export const hosted: typeof en.hosted = {
   gone: 'Hier ist nichts.',
   goneMore: 'Der Link ist unvollständig, oder die Anfrage wurde gelöscht. Gehen Sie dorthin zurück, wo Sie ihn bekommen haben.',
   backTo: who => `Zurück zu ${who}`,
+  returning: who => `Gleich geht es zurück zu ${who}.`,
+  stay: 'Auf dieser Seite bleiben',
+  giveUp: who => `Zurück zu ${who}, ohne zu teilen`,
   poweredBy: 'Geprüft von',
 }
 

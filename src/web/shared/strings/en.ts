@@ -192,8 +192,8 @@ export const hosted = {
   left: (time: string) => `${time} left`,
   scanned: 'Waiting for your consent',
   scannedMore: 'Your wallet has the request. Answer there; this page follows by itself.',
-  answered: 'Your wallet has answered',
-  answeredMore: (who: string) => `Continue on the page that your wallet opens: only then does ${who} get your answer.`,
+  answered: 'Your wallet has answered.',
+  answeredMore: (who: string) => `Go back to ${who} to finish.`,
   scannedAgain: 'It was not me, or I closed it: show the code again',
   noWallet: 'No wallet yet?',
   noWalletMore:
@@ -216,6 +216,9 @@ export const hosted = {
   gone: 'There is nothing here.',
   goneMore: 'The link is incomplete, or the request was deleted. Go back to where you got it and start again.',
   backTo: (who: string) => `Back to ${who}`,
+  returning: (who: string) => `You go back to ${who} in a moment.`,
+  stay: 'Stay on this page',
+  giveUp: (who: string) => `Back to ${who} without sharing`,
   poweredBy: 'Checked by',
 }
 

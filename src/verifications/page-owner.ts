@@ -1,0 +1,81 @@
+// The first browser that opens the hosted page owns it: it alone gets the response code of an answer that came through the page's QR code.
+// The page's script claims it, once the page is visible, by a POST: link previews, prefetches, prerenders and HEAD requests run no script.
+import type { Config } from '../config.ts'
+import type { Deps } from '../deps.ts'
+import { equalConstantTime, sha256Hex } from '../hash.ts'
+import { apiError } from '../http/errors.ts'
+import { newNonce } from '../ids.ts'
+import { claimPage, replaceResponseCode } from './answer-store.ts'
+import { statusAt } from './expire.ts'
+import { openSecrets } from './present.ts'
+import { withResponseCode } from './redirect-url.ts'
+import { newResponseCode, redeemableUntil, storedResponseCode } from './response-code.ts'
+import type { PageOwner, PageReturn } from './schema.ts'
+import { findSession, type VerificationRow } from './store.ts'
+
+type PageDeps = Pick<Deps, 'config' | 'db' | 'now' | 'random' | 'sealer' | 'writeSession'>
+
+/** One statement decides between two browsers. Nobody can claim a page after the answer: its QR code was shown by somebody else. */
+export async function ownPage(deps: PageDeps, id: string, request: Request): Promise<{ owner: PageOwner; cookie?: string }> {
+  refuseForeign(deps.config, request)
+  const session = await requireSession(deps, id)
+  if (isOwner(deps.config, session, request)) return { owner: { owner: true } }
+  if (session.pageOwnerHash !== null) return { owner: { owner: false } }
+  const secret = newNonce(deps.random)
+  const at = deps.now()
+  const owner = await deps.writeSession(tx => claimPage(tx, session, sha256Hex(secret), at))
+  return { owner: { owner }, ...(owner && { cookie: cookieFor(deps.config, session, secret, at) }) }
+}
+
+/** The way back, for the owner with a fresh response code; the one before it is worth nothing then. */
+export async function returnFromPage(deps: PageDeps, id: string, request: Request): Promise<PageReturn> {
+  refuseForeign(deps.config, request)
+  const session = await requireSession(deps, id)
+  const { redirect_url } = openSecrets(deps, session)
+  const at = deps.now()
+  if (redirect_url === undefined || (statusAt(session, at) === 'pending' && session.respondedAt === null)) return {}
+  const { pageOwnerHash, respondedAt } = session
+  if (respondedAt !== null && pageOwnerHash !== null && isOwner(deps.config, session, request) && returnsCode(session, at)) {
+    const code = newResponseCode(deps.random)
+    const stored = storedResponseCode(code, respondedAt)
+    if (await deps.writeSession(tx => replaceResponseCode(tx, session, pageOwnerHash, stored)))
+      return { return_url: withResponseCode(redirect_url, code) }
+  }
+  return { return_url: redirect_url }
+}
+
+/** True while an answer that came through the QR code waits for its redemption. */
+export const returnsCode = ({ answeredFrom, respondedAt, redeemedAt }: VerificationRow, at: number): boolean =>
+  answeredFrom === 'qr' && respondedAt !== null && redeemedAt === null && redeemableUntil(respondedAt) > at
+
+export function isOwner(config: Config, { pageOwnerHash }: VerificationRow, { headers }: Request): boolean {
+  const secret = new RegExp(`(?:^|; *)${nameOf(config)}=([A-Za-z0-9_-]{43})(?:;|$)`).exec(headers.get('cookie') ?? '')?.[1]
+  return secret !== undefined && pageOwnerHash !== null && equalConstantTime(sha256Hex(secret), pageOwnerHash)
+}
+
+async function requireSession({ db }: PageDeps, id: string): Promise<VerificationRow> {
+  const session = await findSession(db, id)
+  if (!session) throw apiError('session_not_found')
+  return session
+}
+
+const isHttps = ({ publicUrl }: Config): boolean => publicUrl.startsWith('https:')
+
+/** Browsers let no page over plain http set or replace a cookie with the prefix. */
+const nameOf = (config: Config): string => (isHttps(config) ? '__Secure-page' : 'vidimus-page')
+
+/** Kept as long as it can be of use, so that a restarted browser still owns its page. */
+function cookieFor(config: Config, { id, expiresAt }: VerificationRow, secret: string, at: number): string {
+  const seconds = Math.ceil((redeemableUntil(expiresAt) - at) / 1000)
+  const path = `${new URL(config.publicUrl).pathname.replace(/\/$/, '')}/v/${id}`
+  const attributes = `Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isHttps(config) ? '; Secure' : ''}`
+  return `${nameOf(config)}=${secret}; ${attributes}`
+}
+
+/** Browsers say where a request comes from; over plain http to another machine they give the origin only. */
+function refuseForeign({ publicUrl }: Config, { headers }: Request): void {
+  const site = headers.get('sec-fetch-site')
+  const own = [new URL(publicUrl).origin, `http://${headers.get('host')}`]
+  const isOwn = site === null ? own.includes(headers.get('origin') ?? '') : site === 'same-origin'
+  if (!isOwn) throw apiError('csrf_refused', { message: 'This request did not come from the page itself; reload the page.' })
+}

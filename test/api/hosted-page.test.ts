@@ -1,0 +1,293 @@
+// Who owns the hosted page, and how an answer that came through its QR code returns to the shop.
+import { Database } from 'bun:sqlite'
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import encodeQR from 'qr'
+import { sha256Hex } from '../../src/hash.ts'
+import type { PersonaId } from '../../src/sandbox/personas.ts'
+import { answer, fetchRequest, post } from '../../src/sandbox/wallet.ts'
+import type { HostedVerification, PageOwner, PageReturn, Verification } from '../../src/verifications/schema.ts'
+import { createVerification, type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'
+import { answerWith, fetchOf, holderOf } from '../helpers/wallet.ts'
+
+const SHOP = 'https://shop.example/thanks?order=17'
+const CODE = /^https:\/\/shop\.example\/thanks\?order=17#response_code=([\w-]{43})$/
+
+let app: TestApp
+let key: string
+
+beforeAll(async () => {
+  app = await startApp()
+  ;({ key } = await app.tenant())
+})
+
+const create = (body: object = {}) => createVerification(app, key, { redirect_url: SHOP, ...body })
+const SAME_ORIGIN = { 'sec-fetch-site': 'same-origin' }
+
+/** The page's own script, in a browser with this cookie. */
+const asPage = <Body>(method: string, path: string, cookie = '', headers: Record<string, string> = SAME_ORIGIN) =>
+  app.call<Body>(method, path, { headers: { ...headers, ...(cookie && { cookie }) } })
+
+async function openPage(id: string, cookie?: string): Promise<{ owner: boolean; cookie: string; set: string }> {
+  const { body, headers } = await asPage<PageOwner>('POST', `/v/${id}/owner`, cookie)
+  const set = headers.get('set-cookie') ?? ''
+  return { ...body, cookie: set.split(';', 1)[0] ?? '', set }
+}
+
+const dataOf = async (id: string, cookie?: string) => (await asPage<HostedVerification>('GET', `/v/${id}/data`, cookie)).body
+const leave = async (id: string, cookie?: string) => (await asPage<PageReturn>('POST', `/v/${id}/return`, cookie)).body.return_url
+const codeIn = (url: string | undefined) => CODE.exec(url ?? '')?.[1]
+const redeem = async (id: string, response_code: string | undefined) =>
+  (await app.call<Verification>('POST', `/v1/verifications/${id}/redeem`, { key, body: { response_code } })).status
+
+/** A page that somebody has open, and an answer through its QR code. */
+async function answeredByQr({ persona = 'adult', body = {} }: { persona?: PersonaId; body?: object } = {}) {
+  const { id } = await create(body)
+  const page = await openPage(id)
+  const { qr_uri = '' } = await dataOf(id, page.cookie)
+  const exchange = await answerWith(app, await holderOf(app, persona), qr_uri)
+  return { id, cookie: page.cookie, exchange }
+}
+
+function column<Value>(id: string, name: string): Value {
+  const db = new Database(join(app.dir, 'vidimus.db'), { readonly: true })
+  const row = db.query<Record<string, Value>, [string]>(`SELECT ${name} FROM verification_sessions WHERE id = ?`).get(id)
+  db.close()
+  return row?.[name] as Value
+}
+
+describe('POST /v/{id}/owner', () => {
+  test('gives the page to exactly one of twenty browsers that open it at once', async () => {
+    const { id } = await create()
+    const { writeSession } = app.deps
+    const all = Promise.withResolvers<void>()
+    let waiting = 0
+    // Nobody writes before all have seen a page without an owner.
+    app.deps.writeSession = async work => {
+      if (++waiting === 20) all.resolve()
+      await all.promise
+      return await writeSession(work)
+    }
+    const opened = await Promise.all(Array.from({ length: 20 }, () => openPage(id)))
+    app.deps.writeSession = writeSession
+    const owners = opened.filter(({ owner }) => owner)
+    expect([owners.length, opened.filter(({ cookie }) => cookie !== '').length]).toEqual([1, 1])
+    expect(column<string>(id, 'page_owner_hash')).toBe(sha256Hex(owners[0]?.cookie.split('=')[1] ?? ''))
+  })
+
+  test('sets a cookie for the path of the page that no script reads and no other site sends along', async () => {
+    const { id } = await create()
+    const { set } = await openPage(id)
+    expect(set).toMatch(/^__Secure-page=[\w-]{43}; Path=\/v\/vs_\w+; Max-Age=90[01]; HttpOnly; SameSite=Lax; Secure$/)
+    expect(set).toContain(`Path=/v/${id};`)
+  })
+
+  test('names the path that the service is published at, and leaves out Secure over plain http', async () => {
+    const plain = await startApp({ config: { publicUrl: 'http://192.168.10.5/check' } })
+    const { id } = await createVerification(plain, (await plain.tenant()).key)
+    const { headers } = await plain.call('POST', `/v/${id}/owner`, { headers: { origin: 'http://192.168.10.5' } })
+    expect(headers.get('set-cookie')).toMatch(
+      new RegExp(`^vidimus-page=[\\w-]{43}; Path=/check/v/${id}; Max-Age=\\d+; HttpOnly; SameSite=Lax$`),
+    )
+  })
+
+  test('lets the owner keep the page when it is opened again', async () => {
+    const { id } = await create()
+    const { cookie } = await openPage(id)
+    expect(await openPage(id, cookie)).toEqual({ owner: true, cookie: '', set: '' })
+    expect(await openPage(id)).toEqual({ owner: false, cookie: '', set: '' })
+  })
+
+  test.each(['GET', 'HEAD'])('%s of the page itself, as link previews and prefetches do, claims nothing', async method => {
+    const { id } = await create()
+    const { status, headers } = await app.call(method, `/v/${id}`, { headers: { 'sec-purpose': 'prefetch' } })
+    expect([status, headers.get('set-cookie'), column<string | null>(id, 'page_owner_hash')]).toEqual([200, null, null])
+  })
+
+  test('gives the page to nobody once the session was answered or has expired', async () => {
+    const answered = await create()
+    await answerWith(app, await holderOf(app), (await dataOf(answered.id)).qr_uri ?? '')
+    expect((await openPage(answered.id)).owner).toBe(false)
+    const late = await create({ ttl_seconds: 60 })
+    app.clock.set(Date.parse(late.expires_at))
+    expect((await openPage(late.id)).owner).toBe(false)
+  })
+})
+
+describe.each(['owner', 'return'])('POST /v/{id}/%s', action => {
+  test.each([
+    ['of another site', { 'sec-fetch-site': 'cross-site' }],
+    ['of another name of the same site', { 'sec-fetch-site': 'same-site', origin: 'https://verify.example' }],
+    ['typed by a person', { 'sec-fetch-site': 'none' }],
+    ['of another origin, where the browser names no site', { origin: 'https://evil.example' }],
+    ['of no origin at all', {}],
+  ])('refuses a request %s', async (_, headers) => {
+    const { id, cookie } = await answeredByQr()
+    const fresh = await create()
+    const target = action === 'owner' ? fresh.id : id
+    const answered = await asPage<ErrorBody>('POST', `/v/${target}/${action}`, cookie, headers)
+    expect([answered.status, answered.body.error?.code]).toEqual([403, 'csrf_refused'])
+    expect([answered.headers.get('set-cookie'), answered.headers.get('access-control-allow-origin')]).toEqual([null, null])
+    expect(column<string | null>(fresh.id, 'page_owner_hash')).toBeNull()
+  })
+
+  test('takes the origin of the service where the browser names no site', async () => {
+    const { id } = await create()
+    expect((await asPage('POST', `/v/${id}/${action}`, '', { origin: 'https://verify.example' })).status).toBe(200)
+  })
+
+  test('is 404 for an unknown session', async () => {
+    const { status, body } = await asPage<ErrorBody>('POST', `/v/vs_0000000000000000000000/${action}`)
+    expect([status, body.error.code]).toEqual([404, 'session_not_found'])
+  })
+})
+
+describe("the link in the page's QR code", () => {
+  test('leads to request_uri with from=qr, whose request asks for the answer at response_uri with from=qr', async () => {
+    const { id, wallet_uri = '', request_uri } = await create()
+    const { qr_uri = '', wallet_uri: onThisDevice } = await dataOf(id)
+    expect(onThisDevice).toBe(wallet_uri)
+    expect(new URL(qr_uri).searchParams.get('request_uri')).toBe(`${request_uri}?from=qr`)
+    for (const method of ['get', 'post'] as const) {
+      const options = { now: app.clock.now(), method }
+      const fromQr = await fetchRequest(qr_uri, fetchOf(app), options)
+      expect(fromQr.responseUri).toBe(`https://verify.example/wallet/response/${id}?from=qr`)
+      expect((await fetchRequest(wallet_uri, fetchOf(app), options)).responseUri).toBe(
+        `https://verify.example/wallet/response/${id}`,
+      )
+    }
+  })
+
+  test('needs no larger code than wallet_uri at an ordinary host name', async () => {
+    const { id, wallet_uri = '' } = await create()
+    const sizeOf = (text: string) => encodeQR(text, 'raw', { ecc: 'low' }).length
+    expect(sizeOf((await dataOf(id)).qr_uri ?? '')).toBe(sizeOf(wallet_uri))
+  })
+
+  test.each([
+    ['an SD-JWT', 'age_over_18', 'dc+sd-jwt'],
+    ['an mdoc', 'age_over_18', 'mso_mdoc'],
+    ['an unsigned request by value', 'eu_av_age_18', 'mso_mdoc'],
+  ] as const)(
+    'completes with %s, gives the wallet no redirect_uri, and is stored as answered from there',
+    async (_, template, format) => {
+      const { id } = await create({ template })
+      const exchange = await answerWith(app, await holderOf(app), (await dataOf(id)).qr_uri ?? '', { format })
+      expect([exchange.status, exchange.body]).toEqual([200, {}])
+      const { body } = await app.call<Verification>('GET', `/v1/verifications/${id}`, { key })
+      expect([body.status, column<string>(id, 'answered_from')]).toEqual(['completed', 'qr'])
+    },
+  )
+
+  test.each(['?from=qr', ''])(
+    'binds an mdoc to the address it was made for: posted elsewhere than to %j it fails',
+    async from => {
+      const { id, wallet_uri = '' } = await create()
+      const link = from ? ((await dataOf(id)).qr_uri ?? '') : wallet_uri
+      const now = app.clock.now()
+      const request = await fetchRequest(link, fetchOf(app), { now })
+      const response = await answer(request, await holderOf(app), { now, accept: ({ format }) => format === 'mso_mdoc' })
+      const elsewhere = `https://verify.example/wallet/response/${id}${from ? '' : '?from=qr'}`
+      expect((await post({ ...response, responseUri: elsewhere }, fetchOf(app))).status).toBe(200)
+      const { body } = await app.call<Verification>('GET', `/v1/verifications/${id}`, { key })
+      expect([body.status, body.error?.code]).toEqual(['failed', 'holder_binding_invalid'])
+    },
+  )
+
+  test('is the only one that counts: any other value of from is ignored', async () => {
+    const { id, wallet_uri = '' } = await create()
+    const exchange = await answerWith(app, await holderOf(app), wallet_uri.replace(id, `${id}%3Ffrom%3Dletter`))
+    expect(codeIn(exchange.redirectUri)).toBeString()
+    expect(column<string | null>(id, 'answered_from')).toBeNull()
+  })
+})
+
+describe('POST /v/{id}/return', () => {
+  test.each(['adult', 'minor', 'declines'] as const)(
+    'gives the owner a code that can be redeemed once, persona %s',
+    async persona => {
+      const { id, cookie } = await answeredByQr({ persona })
+      expect((await dataOf(id, cookie)).returns).toBe(true)
+      const code = codeIn(await leave(id, cookie))
+      expect(column<string>(id, 'response_code_hash')).toBe(sha256Hex(code ?? ''))
+      expect([await redeem(id, code), await redeem(id, code)]).toEqual([200, 404])
+    },
+  )
+
+  test('gives a new code each time and makes the one before worthless', async () => {
+    const { id, cookie } = await answeredByQr()
+    const first = codeIn(await leave(id, cookie))
+    const second = codeIn(await leave(id, cookie))
+    expect(first).not.toBe(second)
+    expect([await redeem(id, first), await redeem(id, second)]).toEqual([404, 200])
+  })
+
+  test('leads back without a code after the redemption', async () => {
+    const { id, cookie } = await answeredByQr()
+    const code = codeIn(await leave(id, cookie))
+    await redeem(id, code)
+    expect([await leave(id, cookie), (await dataOf(id, cookie)).returns]).toEqual([SHOP, undefined])
+    expect(await redeem(id, code)).toBe(404)
+  })
+
+  test('gives codes until ten minutes after the answer, and none of them outlives that time', async () => {
+    const { id, cookie } = await answeredByQr()
+    const end = column<number>(id, 'responded_at') + 600_000
+    app.clock.set(end - 1)
+    const last = codeIn(await leave(id, cookie))
+    expect(last).toBeString()
+    app.clock.set(end)
+    expect([await leave(id, cookie), (await dataOf(id, cookie)).returns]).toEqual([SHOP, undefined])
+    expect(await redeem(id, last)).toBe(404)
+  })
+
+  test('gives nobody else a code: not without the cookie, nor with that of another page', async () => {
+    const { id, cookie } = await answeredByQr()
+    const code = codeIn(await leave(id, cookie))
+    const other = await answeredByQr()
+    for (const foreign of [
+      undefined,
+      other.cookie,
+      `${cookie}x`,
+      `__Secure-page=${'A'.repeat(43)}`,
+      `vidimus-page=${cookie.split('=')[1]}`,
+    ]) {
+      expect([await leave(id, foreign), (await dataOf(id, foreign)).returns]).toEqual([SHOP, undefined])
+    }
+    expect(await redeem(id, code)).toBe(200)
+  })
+
+  test('leaves the code to the wallet that answered through wallet_uri', async () => {
+    const { id, wallet_uri = '' } = await create()
+    const { cookie } = await openPage(id)
+    const { redirectUri } = await answerWith(app, await holderOf(app), wallet_uri)
+    expect([await leave(id, cookie), (await dataOf(id, cookie)).returns]).toEqual([SHOP, undefined])
+    expect(await redeem(id, codeIn(redirectUri))).toBe(200)
+  })
+
+  test('replaces the fragment of redirect_url by the code', async () => {
+    const { id, cookie } = await answeredByQr({ body: { redirect_url: 'com.example.shop:/done#top' } })
+    expect(await leave(id, cookie)).toMatch(/^com\.example\.shop:\/done#response_code=[\w-]{43}$/)
+  })
+
+  test('leads back without a code from an expired page, and nowhere while pending or without redirect_url', async () => {
+    const { id, expires_at } = await create()
+    const { cookie } = await openPage(id)
+    expect([await leave(id, cookie), await leave(id)]).toEqual([undefined, undefined])
+    expect([(await dataOf(id, cookie)).return_url, (await dataOf(id)).return_url]).toEqual([SHOP, undefined])
+    app.clock.set(Date.parse(expires_at))
+    expect([await leave(id, cookie), await leave(id)]).toEqual([SHOP, SHOP])
+    const nowhere = await answeredByQr({ body: { redirect_url: undefined } })
+    expect([await leave(nowhere.id, nowhere.cookie), (await dataOf(nowhere.id, nowhere.cookie)).returns]).toEqual([
+      undefined,
+      undefined,
+    ])
+  })
+
+  test('writes neither the cookie nor a code to the log', async () => {
+    const { id, cookie } = await answeredByQr()
+    const code = codeIn(await leave(id, cookie)) ?? ''
+    const written = app.logs.join('\n')
+    expect([written.includes(code), written.includes(cookie.split('=')[1] ?? '')]).toEqual([false, false])
+  })
+})
