@@ -1,6 +1,6 @@
 import { describe, expect } from 'bun:test'
 import { PERSONAS } from '../../src/sandbox/personas.ts'
-import type { Verification } from '../../src/verifications/schema.ts'
+import type { HostedVerification, Verification } from '../../src/verifications/schema.ts'
 import { createVerification, startApp, type TestApp } from '../helpers/app.ts'
 import { browserTest, expectAccessible, type OpenPage, shoot, type WatchedPage } from '../helpers/browser.ts'
 
@@ -88,6 +88,19 @@ describe('a request', () => {
     await shoot(page, 'sandbox-done')
     await expectAccessible(page)
     expect(page.complaints).toEqual([])
+  })
+
+  browserTest('out of the QR code of the hosted page is answered, and the redirect is left to that page', async openPage => {
+    for (const template of ['age_over_18', 'eu_av_age_18']) {
+      const asked = await ask({ template, redirect_url: 'https://shop.example/done' })
+      const { app } = await service()
+      const { body } = await app.call<HostedVerification>('GET', `/v/${asked.id}/data`)
+      const page = await openSandbox(openPage, body.qr_uri ?? '')
+      await share(page)
+      await phone(page).getByRole('heading', { name: 'Accepted.' }).waitFor()
+      expect(await page.getByRole('link', { name: 'Continue' }).count()).toBe(0)
+      expect(page.complaints).toEqual([])
+    }
   })
 
   browserTest('by value is answered too, in the clear as it asks', async openPage => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { resolve } from 'node:path'
-import { temporaryDir } from '../helpers/app.ts'
+import type { HostedVerification } from '../../src/verifications/schema.ts'
+import { createVerification, startApp, temporaryDir } from '../helpers/app.ts'
 
 const SCRIPT = resolve(import.meta.dir, '../../scripts/sandbox-wallet.ts')
 
@@ -9,9 +10,22 @@ test.each([
   [['--person', 'minor'], /^sandbox-wallet: Unknown option '--person'; did you mean --persona\?\n$/],
   [['--persona'], /^sandbox-wallet: --persona needs a value; .*\n$/],
 ])('a call with %j is told in one line, with exit code 2', async (flags, says) => {
+  const { exitCode, stdout, stderr } = await run(temporaryDir(), 'openid4vp://authorize?client_id=x', ...flags)
+  expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 2, stdout: '', stderr: expect.stringMatching(says) })
+})
+
+test('a link out of the QR code of the hosted page is answered', async () => {
+  const app = await startApp({ config: { publicUrl: '' }, now: Date.now() })
+  const { id } = await createVerification(app, (await app.tenant()).key, { redirect_url: 'https://shop.example/done' })
+  const { body } = await app.call<HostedVerification>('GET', `/v/${id}/data`)
+  const { stdout, stderr } = await run(app.dir, body.qr_uri ?? '')
+  expect([stdout, stderr]).toEqual([expect.stringMatching(/answered 200 \{\}\nThe verification is completed now\.\n$/), ''])
+})
+
+async function run(dir: string, ...call: string[]): Promise<{ exitCode: number; stdout: string; stderr: string }> {
   const { PATH = '', HOME = '' } = process.env
-  const child = Bun.spawn([process.execPath, SCRIPT, 'openid4vp://authorize?client_id=x', ...flags], {
-    env: { PATH, HOME, VIDIMUS_DATA_DIR: temporaryDir() },
+  const child = Bun.spawn([process.execPath, SCRIPT, ...call], {
+    env: { PATH, HOME, VIDIMUS_DATA_DIR: dir },
     stdout: 'pipe',
     stderr: 'pipe',
   })
@@ -20,5 +34,5 @@ test.each([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
   ])
-  expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 2, stdout: '', stderr: expect.stringMatching(says) })
-})
+  return { exitCode, stdout, stderr }
+}
