@@ -18,6 +18,7 @@ const WALLET = 'api/wallet-response'
 const CANCEL = 'api/cancel-verification'
 const RELEASE = 'api/release-on-redeem'
 const PAGE = 'api/hosted-page'
+const SCHEMES = 'api/redirect-schemes'
 const ENROLL = 'api/devices-enroll'
 const REFRESH = 'api/devices-token'
 const MODULES = 'wallet/oidf-modules'
@@ -489,6 +490,56 @@ export const MUTANTS: Mutant[] = [
     '(owns || !isOpen) && secrets',
     'secrets',
     PAGE,
+  ),
+  // Where people are sent afterwards.
+  mutant(
+    "another tenant's app scheme is taken",
+    'access/authenticate.ts',
+    'key.app_schemes === null ? NO_SCHEMES :',
+    "true ? ['shop-app'] :",
+    SCHEMES,
+  ),
+  mutant(
+    'any app scheme is taken',
+    'verifications/redirect-url.ts',
+    "scheme.includes('.') || appSchemes.includes(scheme)",
+    'true',
+    SCHEMES,
+  ),
+  mutant(
+    'http leads anywhere',
+    'verifications/redirect-url.ts',
+    'isLocal(url.hostname) ? undefined',
+    'true ? undefined',
+    SCHEMES,
+  ),
+  mutant(
+    'a redirect_url has a user name',
+    'verifications/redirect-url.ts',
+    '/^[^:]+:\\/\\/[^/?#]*@/.test(text)',
+    "url.username !== ''",
+    SCHEMES,
+  ),
+  mutant(
+    'a system scheme with a dot is taken',
+    'verifications/redirect-url.ts',
+    'if (isTaken(scheme))',
+    "if (!scheme.includes('.') && isTaken(scheme))",
+    SCHEMES,
+  ),
+  mutant(
+    'a dangerous scheme is listed',
+    'tenants/app-schemes.ts',
+    'if (isTaken(scheme))\n      throw',
+    'if (false) throw',
+    'dashboard/rights',
+  ),
+  mutant(
+    'an app scheme is listed without a fresh password',
+    'dashboard/tenants.ts',
+    'retention_days !== undefined || app_schemes !== undefined',
+    'retention_days !== undefined',
+    'dashboard/session',
   ),
   // Response codes.
   mutant(

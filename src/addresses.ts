@@ -25,6 +25,7 @@ const GLOBAL_UNICAST_IPV6 = parseNetworks('2000::/3')
 const REFUSED_IPV6 = parseNetworks('2001::/23, 2001:db8::/32, 2002::/16, 2620:4f:8000::/48, 3fff::/20')
 
 const LOOPBACK = parseNetworks('127.0.0.0/8, ::1')
+const PRIVATE = parseNetworks('10.0.0.0/8, 127.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, ::1, fc00::/7')
 const UNIQUE_LOCAL_IPV6 = parseNetworks('fc00::/7')
 const NEVER_ALLOWED_IPV4 = parseNetworks('0.0.0.0/8, 168.63.129.16, 169.254.0.0/16, 224.0.0.0/4, 255.255.255.255')
 
@@ -65,6 +66,11 @@ export function isPublicName(host: string): boolean {
 
 export function isLoopback(address: string): boolean {
   return contains(LOOPBACK, address)
+}
+
+/** Loopback, RFC 1918 and unique-local: addresses that no public network routes. */
+export function isPrivateAddress(address: string): boolean {
+  return contains(PRIVATE, address)
 }
 
 export function isSameAddress(one: string, other: string): boolean {

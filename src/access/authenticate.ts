@@ -36,8 +36,11 @@ async function authenticateKey({ keys, now }: AuthenticateDeps, hash: string): P
     scopes: scopesOf(key.scopes),
     name: key.prefix,
     dailyQuota: dailyQuotaOf({ plan: key.plan, dailyQuota: key.daily_quota }),
+    appSchemes: key.app_schemes === null ? NO_SCHEMES : (JSON.parse(key.app_schemes) as string[]),
   }
 }
+
+const NO_SCHEMES: readonly string[] = []
 
 const knownScopes = new Map<string, readonly Scope[]>()
 

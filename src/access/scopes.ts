@@ -25,7 +25,12 @@ type Identity = {
   dailyQuota: number
 }
 
-export type KeyCaller = Identity & { kind: 'key'; keyId: string }
+export type KeyCaller = Identity & {
+  kind: 'key'
+  keyId: string
+  /** Schemes of the tenant's own apps that a redirect_url may have. */
+  appSchemes: readonly string[]
+}
 
 /** Narrower than a key: only these templates, only its own sessions. */
 export type DeviceCaller = Identity & { kind: 'device'; deviceId: string; allowedTemplates: readonly string[] }

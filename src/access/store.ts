@@ -19,6 +19,8 @@ export type KeyCredentials = {
   revoked_at: number | null
   plan: Plan
   daily_quota: number | null
+  /** JSON. */
+  app_schemes: string | null
 }
 
 const selectByHash = hot<KeyCredentials>(db =>
@@ -34,6 +36,7 @@ const selectByHash = hot<KeyCredentials>(db =>
       revokedAt: apiKeys.revokedAt,
       plan: tenants.plan,
       dailyQuota: tenants.dailyQuota,
+      appSchemes: tenants.appSchemes,
     })
     .from(apiKeys)
     .innerJoin(tenants, eq(tenants.id, apiKeys.tenantId))

@@ -1,6 +1,7 @@
 import { ENVIRONMENTS, type Environment } from '../access/scopes.ts'
 import type { Deps } from '../deps.ts'
 import { ApiError } from '../http/errors.ts'
+import { readAppSchemes } from '../tenants/app-schemes.ts'
 import {
   changeTenant,
   createTenant,
@@ -34,7 +35,8 @@ const NAME_CHARS_MAX = 100
 
 const HELP = `usage: vidimus tenant create --name NAME [--plan trial|standard|large] [--daily-quota N] [--retention-days N] [--json]
        vidimus tenant list [--json]
-       vidimus tenant set ID [--name NAME] [--plan PLAN] [--daily-quota N|plan] [--retention-days N|off] [--json]
+       vidimus tenant set ID [--name NAME] [--plan PLAN] [--daily-quota N|plan] [--retention-days N|off]
+                             [--app-scheme NAME[,NAME]|none] [--json]
        vidimus tenant set ID --webhook-url URL|none --env test|live [--json]
 
 A tenant is a merchant: its keys, devices, templates and verifications are its own. Plans allow ${Object.entries(PLANS)
@@ -43,6 +45,7 @@ A tenant is a merchant: its keys, devices, templates and verifications are its o
 a day; --daily-quota overrides the plan, 0 refuses every creation. With --retention-days sessions are erased that many days after they end.
 --webhook-url is told the results of all sessions of that environment that were created without a webhook_url of their own, those of tills included; of
 it only the origin is shown again, since the rest may hold a token.
+A redirect_url may lead into an app: by a scheme with a dot, such as com.example.shop, or by one that --app-scheme lists.
 
 example: vidimus tenant create --name "Corner shop" --daily-quota 500`
 
@@ -53,6 +56,7 @@ const FLAGS = {
   'retention-days': { type: 'string' },
   'webhook-url': { type: 'string' },
   env: { type: 'string' },
+  'app-scheme': { type: 'string' },
 } as const
 
 const SETTINGS = ['name', 'plan', 'daily-quota', 'retention-days'] as const
@@ -60,7 +64,7 @@ const SETTINGS = ['name', 'plan', 'daily-quota', 'retention-days'] as const
 const ACTS = {
   create: { flags: SETTINGS },
   list: { flags: [] },
-  set: { flags: [...SETTINGS, 'webhook-url', 'env'], word: 'the tenant id' },
+  set: { flags: [...SETTINGS, 'app-scheme', 'webhook-url', 'env'], word: 'the tenant id' },
 } as const
 
 export async function runTenant(args: string[]): Promise<number> {
@@ -82,7 +86,11 @@ export async function runTenant(args: string[]): Promise<number> {
     case 'set':
       return await set(
         id,
-        { ...(values.name !== undefined && { name: checkedName(values.name) }), ...settings },
+        {
+          ...(values.name !== undefined && { name: checkedName(values.name) }),
+          ...settings,
+          ...appSchemes(values['app-scheme']),
+        },
         endpointOf(values['webhook-url'], values.env),
         values.json,
       )
@@ -102,6 +110,16 @@ function endpointOf(url: string | undefined, env: string | undefined): Endpoint 
 function setting(name: 'dailyQuota' | 'retentionDays', value: string | undefined, none: string, flag: string, maximum: number) {
   if (value === undefined) return {}
   return { [name]: value === none ? null : wholeNumber(value, flag, maximum) }
+}
+
+function appSchemes(text: string | undefined): { appSchemes?: string[] | null } {
+  if (text === undefined) return {}
+  if (text === 'none') return { appSchemes: null }
+  try {
+    return { appSchemes: readAppSchemes(text.split(',')) }
+  } catch (error) {
+    throw new UsageError(`--app-scheme: ${(error as Error).message}`)
+  }
 }
 
 const checkedName = (name: string | undefined): string => shortText(required(name?.trim(), '--name'), '--name', NAME_CHARS_MAX)
@@ -137,7 +155,7 @@ type Changes = Parameters<typeof changeTenant>[2]
 async function set(id: string, changes: Changes, endpoint: Endpoint | undefined, json = false): Promise<number> {
   const hasChanges = Object.keys(changes).length > 0
   if (!hasChanges && !endpoint)
-    throw new UsageError('nothing to change: give --name, --plan, --daily-quota, --retention-days or --webhook-url')
+    throw new UsageError('nothing to change: give --name, --plan, --daily-quota, --retention-days, --app-scheme or --webhook-url')
   const [tenant, data] = await withDeps(async deps => {
     await requireTenant(deps, id)
     if (endpoint) await changeEndpoint(deps, id, endpoint)
@@ -146,7 +164,7 @@ async function set(id: string, changes: Changes, endpoint: Endpoint | undefined,
   })
   if (json) return print(JSON.stringify(data))
   const told = Object.entries(data.webhook_endpoints).map(([environment, origin]) => `${environment} ${origin ?? 'none'}`)
-  return print(`Tenant ${tenant.id} (${tenant.name}), ${dailyQuotaOf(tenant)} verifications a day, kept ${kept(tenant)}.
+  return print(`Tenant ${tenant.id} (${tenant.name}), ${dailyQuotaOf(tenant)} verifications a day, kept ${kept(tenant)}${apps(tenant)}.
 Webhook endpoints: ${told.join(', ')}.`)
 }
 
@@ -160,6 +178,8 @@ async function changeEndpoint(deps: Deps, tenantId: string, { environment, url }
   }
 }
 
+const apps = ({ appSchemes }: TenantRow): string => (appSchemes === null ? '' : `, app schemes ${appSchemes.join(', ')}`)
+
 const kept = ({ retentionDays }: TenantRow): string => (retentionDays === null ? 'for ever' : `${retentionDays} days`)
 
 const wire = (tenant: TenantRow) => ({
@@ -168,6 +188,7 @@ const wire = (tenant: TenantRow) => ({
   plan: tenant.plan,
   daily_quota: dailyQuotaOf(tenant),
   retention_days: tenant.retentionDays,
+  app_schemes: tenant.appSchemes ?? [],
 })
 
 const wireWhole = async (deps: Deps, tenant: TenantRow) => ({

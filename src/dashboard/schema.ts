@@ -86,6 +86,7 @@ export const Tenant = Exactly({
   quota_override: Nullable(Type.Integer({ minimum: 0 })),
   /** Null keeps sessions until they are erased by hand. */
   retention_days: Nullable(Type.Integer({ minimum: 0 })),
+  app_schemes: Type.Array(Type.String()),
   created_at: Timestamp,
 })
 export type Tenant = typeof Tenant.static
@@ -99,6 +100,8 @@ export const ChangeTenant = Exactly({
   plan: Type.Optional(OneOf('trial', 'standard', 'large')),
   quota_override: Type.Optional(Nullable(Type.Integer({ minimum: 0, maximum: 10_000_000 }))),
   retention_days: Type.Optional(RetentionDays),
+  /** Empty for none. */
+  app_schemes: Type.Optional(Type.Array(Text({ minLength: 1, maxLength: 40 }), { maxItems: 10 })),
 })
 export type ChangeTenant = typeof ChangeTenant.static
 

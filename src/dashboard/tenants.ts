@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
+import { readAppSchemes } from '../tenants/app-schemes.ts'
 import { changeTenant, createTenant, dailyQuotaOf, readTenants, type TenantRow } from '../tenants/settings.ts'
 import { isoUtc } from '../time.ts'
 import type { ChangeTenant, Tenant } from './schema.ts'
@@ -14,25 +15,34 @@ export async function addTenant(deps: Deps, { user }: Visit, name: string): Prom
   return present((await createTenant(deps, { name: plainName(name) }, actorOf(user))).tenant)
 }
 
-/** How much a tenant may create is for the installation to say; how long it keeps what it created, for itself, with a fresh password. */
+/** Plan and quota are the installation's to set. Retention and app schemes are the tenant's own, with a fresh password. */
 export async function changeOwnTenant(
   deps: Deps,
   visit: Visit,
   tenantId: string,
-  { name, plan, quota_override, retention_days }: ChangeTenant,
+  { name, plan, quota_override, retention_days, app_schemes }: ChangeTenant,
 ): Promise<Tenant> {
   if ((plan !== undefined || quota_override !== undefined) && visit.user.memberOf !== null) throw apiError('owner_required')
-  if (retention_days !== undefined) requireFresh(visit, deps.now())
+  if (retention_days !== undefined || app_schemes !== undefined) requireFresh(visit, deps.now())
   const changes = {
     ...(name !== undefined && { name: plainName(name) }),
     ...(plan !== undefined && { plan }),
     ...(quota_override !== undefined && { dailyQuota: quota_override }),
     ...(retention_days !== undefined && { retentionDays: retention_days }),
+    ...(app_schemes !== undefined && { appSchemes: app_schemes.length > 0 ? listable(app_schemes) : null }),
   }
   if (Object.keys(changes).length === 0) throw apiError('invalid_request', { message: 'body: nothing to change' })
   const tenant = await changeTenant(deps, tenantId, changes, actorOf(visit.user))
   if (!tenant) throw apiError('tenant_not_found')
   return present(tenant)
+}
+
+function listable(names: readonly string[]): string[] {
+  try {
+    return readAppSchemes(names)
+  } catch (error) {
+    throw apiError('invalid_request', { message: `app_schemes: ${(error as Error).message}` })
+  }
 }
 
 function plainName(name: string): string {
@@ -50,5 +60,6 @@ const present = (row: TenantRow): Tenant => ({
   daily_quota: dailyQuotaOf(row),
   quota_override: row.dailyQuota,
   retention_days: row.retentionDays,
+  app_schemes: row.appSchemes ?? [],
   created_at: isoUtc(row.createdAt),
 })

@@ -118,6 +118,7 @@ export async function tryVerification(
     scopes: SCOPES,
     name: actorOf(user),
     dailyQuota: dailyQuotaOf(tenant),
+    appSchemes: tenant.appSchemes ?? [],
   }
   return (await createVerification(deps, creations, caller, trial, undefined)).verification
 }

@@ -53,14 +53,14 @@ export async function createTenant(
 export async function changeTenant(
   deps: TenantDeps,
   id: string,
-  changes: Partial<TenantSettings>,
+  changes: Partial<TenantSettings & Pick<TenantRow, 'appSchemes'>>,
   actor: string,
 ): Promise<TenantRow | undefined> {
   const at = deps.now()
   return await deps.write(async tx => {
     const tenant = await updateTenant(tx, id, changes)
-    const { name, plan, dailyQuota, retentionDays } = changes
-    const details = { name, plan, daily_quota: dailyQuota, retention_days: retentionDays }
+    const { name, plan, dailyQuota, retentionDays, appSchemes } = changes
+    const details = { name, plan, daily_quota: dailyQuota, retention_days: retentionDays, app_schemes: appSchemes }
     if (tenant) await deps.audit.append(tx, { at, tenantId: id, actor, action: 'tenant.changed', subjectId: id, details })
     return tenant
   })

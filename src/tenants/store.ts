@@ -34,7 +34,7 @@ export async function listTenants(db: Db): Promise<TenantRow[]> {
 export async function updateTenant(
   tx: Db,
   id: string,
-  changes: Partial<Pick<TenantRow, 'name' | 'plan' | 'dailyQuota' | 'retentionDays'>>,
+  changes: Partial<Pick<TenantRow, 'name' | 'plan' | 'dailyQuota' | 'retentionDays' | 'appSchemes'>>,
 ): Promise<TenantRow | undefined> {
   const [row] = await tx.update(tenants).set(changes).where(eq(tenants.id, id)).returning()
   return row

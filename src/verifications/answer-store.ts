@@ -186,8 +186,8 @@ const claim = hot(db =>
       and(
         eq(verificationSessions.id, column('id')),
         eq(verificationSessions.tenantId, column('tenantId')),
-        eq(verificationSessions.status, 'pending'),
         gt(verificationSessions.expiresAt, column('now')),
+        eq(verificationSessions.status, 'pending'),
         isNull(verificationSessions.respondedAt),
         isNull(verificationSessions.pageOwnerHash),
       ),

@@ -9,28 +9,9 @@ import { type Charge, chargeOne } from '../usage/quota.ts'
 import { refuseForbidden } from '../webhooks/endpoint.ts'
 import { type Claim, createIdempotency, type Idempotency } from './idempotency.ts'
 import { presentOpened, type SessionSecrets, secretsPlace } from './present.ts'
+import { redirectProblem } from './redirect-url.ts'
 import { type CreateVerification, METADATA_KEY_CHARS_MAX, TTL_SECONDS_DEFAULT, type Verification } from './schema.ts'
 import { insertVerification, newestCreation, type VerificationRow } from './store.ts'
-
-/** Schemes that would run as code, read files or start something else in whatever opens them: none leads back to a shop or its app. */
-const REDIRECT_SCHEMES_REFUSED = [
-  'about:',
-  'blob:',
-  'data:',
-  'file:',
-  'filesystem:',
-  'ftp:',
-  'intent:',
-  'jar:',
-  'javascript:',
-  'mailto:',
-  'sms:',
-  'tel:',
-  'vbscript:',
-  'view-source:',
-  'ws:',
-  'wss:',
-]
 
 export type Creation =
   | { verification: Verification; replayed: true }
@@ -58,7 +39,7 @@ export async function createVerification(
   body: CreateVerification,
   idempotencyKey: string | undefined,
 ): Promise<Creation> {
-  refuseInvalid(body)
+  refuseInvalid(caller, body)
   refuseBeyondRights(caller, body)
   if (idempotencyKey === undefined) return await create(deps, creations, caller, body)
   const begun = await creations.idempotency.begin(caller, idempotencyKey, body)
@@ -70,7 +51,7 @@ export async function createVerification(
   }
 }
 
-function refuseInvalid({ template, query, redirect_url, release, metadata = {} }: CreateVerification): void {
+function refuseInvalid(caller: Caller, { template, query, redirect_url, release, metadata = {} }: CreateVerification): void {
   if ((template === undefined) === (query === undefined)) {
     throw apiError('invalid_request', { message: 'body: give exactly one of template and query' })
   }
@@ -84,9 +65,10 @@ function refuseInvalid({ template, query, redirect_url, release, metadata = {} }
       message: 'redirect_url: give one with release: its response code is what releases the answer',
     })
   }
-  if (redirect_url !== undefined && REDIRECT_SCHEMES_REFUSED.includes(new URL(redirect_url).protocol)) {
-    throw apiError('invalid_request', { message: "redirect_url: use https, http, or your app's own scheme" })
-  }
+  // A device may give none at all (below).
+  if (redirect_url === undefined || caller.kind !== 'key') return
+  const wrong = redirectProblem(redirect_url, caller.appSchemes)
+  if (wrong) throw apiError('invalid_request', { message: `redirect_url: ${wrong}` })
 }
 
 /** For a shop's server alone: a stolen till must not send results, or customers, elsewhere. */

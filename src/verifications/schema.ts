@@ -115,7 +115,11 @@ export const CreateVerification = Type.Object(
     webhook_url: Type.Optional(
       Uri('Gets the signed result: https on a public address; with a test key http too.', '^[Hh][Tt][Tt][Pp][Ss]?://'),
     ),
-    redirect_url: Type.Optional(Uri('Where the wallet sends the user after responding; gets #response_code.')),
+    redirect_url: Type.Optional(
+      Uri(
+        'Where the user goes after responding: https, http on localhost and private addresses, or an app; gets #response_code.',
+      ),
+    ),
     release: Type.Optional(
       Type.Literal('on_redeem', {
         description:

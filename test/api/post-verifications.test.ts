@@ -292,8 +292,8 @@ describe('templates and destinations', () => {
   test.each([
     'https://shop.example/done',
     'http://localhost:4000/done',
-    'shop-app://done',
-    'shop-app:done',
+    'com.example.shop://done',
+    'com.example.shop:done',
     "https://shop.example:8443/a/%C3%BC;x=1,2/?q=a+b&c[]=d!$'()*~#top-2?",
     'https://[2001:db8::1]/',
   ])('the redirect_url %s is accepted', async redirect_url => {

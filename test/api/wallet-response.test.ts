@@ -301,7 +301,7 @@ describe('the redirect and its code', () => {
   test.each([
     ['https://shop.example/done', 'https://shop.example/done'],
     ['https://shop.example/done?a=b#old', 'https://shop.example/done?a=b'],
-    ['shop-app://done', 'shop-app://done'],
+    ['com.example.shop://done', 'com.example.shop://done'],
     ['HTTPS://Shop.Example', 'HTTPS://Shop.Example'],
   ])('%s gets the code as its fragment, an existing one being replaced', async (redirect_url, base) => {
     const session = await open({ redirect_url })

@@ -11,7 +11,14 @@ import { filesContaining } from '../helpers/files.ts'
 setDefaultTimeout(60_000)
 afterAll(stopServing)
 
-type Tenant = { id: string; name: string; plan: string; daily_quota: number; retention_days: number | null }
+type Tenant = {
+  id: string
+  name: string
+  plan: string
+  daily_quota: number
+  retention_days: number | null
+  app_schemes: string[]
+}
 type NewTenant = Tenant & { webhook_secret: string; webhook_secret_live: string }
 type Key = { id: string; prefix: string; environment: string; scopes: string[]; label: string; created_at: string } & {
   expires_at: string | null
@@ -108,6 +115,7 @@ describe('--json prints exactly one object on standard output', () => {
       plan: 'standard',
       daily_quota: 10_000,
       retention_days: null,
+      app_schemes: [],
       webhook_secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{40}$/),
       webhook_secret_live: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{40}$/),
     })
@@ -121,6 +129,9 @@ describe('--json prints exactly one object on standard output', () => {
     expect(await vidimusJson<{ data: Tenant[] }>(own, 'tenant', 'list')).toEqual({ data: [changed] })
     const back = await vidimusJson<Tenant>(own, 'tenant', 'set', made.id, '--daily-quota', 'plan', '--retention-days', 'off')
     expect(back).toEqual({ ...changed, retention_days: null })
+    const listed = await vidimusJson<Tenant>(own, 'tenant', 'set', made.id, '--app-scheme', 'shop-app,Bakery:')
+    expect(listed).toEqual({ ...back, app_schemes: ['shop-app', 'bakery'] })
+    expect(await vidimusJson<Tenant>(own, 'tenant', 'set', made.id, '--app-scheme', 'none')).toEqual(back)
   })
 
   test('tenant set --webhook-url, of which only the origin is shown, and "none", which removes it', async () => {
@@ -292,6 +303,11 @@ describe.concurrent('a wrong call exits 2 and says what is wrong', () => {
     ['tenant set', /the tenant id is missing/],
     ['tenant set TENANT', /nothing to change: give --name/],
     ['tenant set TENANT --name= --plan trial', /--name is missing/],
+    ['tenant create --name x --app-scheme shop', /tenant create takes no --app-scheme/],
+    ['tenant set TENANT --app-scheme javascript', /--app-scheme: "javascript" has a meaning of its own in browsers or systems/],
+    ['tenant set TENANT --app-scheme shop,ms-msdt', /--app-scheme: "ms-msdt" has a meaning of its own/],
+    ['tenant set TENANT --app-scheme s', /--app-scheme: "s" is no scheme: write 2 to 32 letters/],
+    ['tenant set TENANT --app-scheme a1,a2,a3,a4,a5,a6,a7,a8,a9,b1,b2', /--app-scheme: at most 10 schemes can be listed/],
     ['key', /say key create, key list, key revoke, key roll/],
     ['key create --env test', /--tenant is missing/],
     ['key create --tenant TENANT', /--env is missing/],

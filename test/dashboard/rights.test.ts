@@ -160,6 +160,11 @@ test('how much a tenant may create is for an owner to say; its name and retentio
     retention_days: null,
   })
   await boss.put(path, { plan: 'standard' })
+  const listed = await mia.put(path, { app_schemes: ['shop-app', 'Wine'] })
+  expect(listed.body as unknown).toMatchObject({ app_schemes: ['shop-app', 'wine'] })
+  for (const scheme of ['javascript', 'smb', 'x', 'shop app'])
+    expect(outcome(await mia.put(path, { app_schemes: [scheme] }))).toBe('400 invalid_request')
+  expect((await mia.put(path, { app_schemes: [] })).body as unknown).toMatchObject({ app_schemes: [] })
 })
 
 test('requests are counted per user: everything, and changes more strictly', async () => {

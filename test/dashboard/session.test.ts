@@ -188,6 +188,7 @@ describe('a fresh password', () => {
     ['resetting somebody', (_, id) => ['POST', `/users/${id}/reset`]],
     ['removing somebody', (_, id) => ['DELETE', `/users/${id}`]],
     ['changing the retention', tenant => ['PUT', `/tenants/${tenant}`, { retention_days: 30 }]],
+    ['listing the scheme of an app', tenant => ['PUT', `/tenants/${tenant}`, { app_schemes: ['shop-app'] }]],
     ['exporting the audit chain', () => ['POST', '/audit/export']],
     ['importing a certificate', () => ['POST', '/signing', { chain: 'x' }]],
   ]

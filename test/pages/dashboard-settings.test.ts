@@ -101,7 +101,9 @@ describe('settings', () => {
       const { page, browser } = await enter(app, openPage, '/dashboard/settings')
       const tenant = async () =>
         (
-          await browser.get<{ data: { id: string; retention_days: number | null; daily_quota: number }[] }>('/tenants')
+          await browser.get<{
+            data: { id: string; retention_days: number | null; daily_quota: number; app_schemes: string[] }[]
+          }>('/tenants')
         ).body.data.find(each => each.id === id)
       const days = page.getByLabel('Days to keep')
       await days.fill('many')
@@ -120,6 +122,14 @@ describe('settings', () => {
       await page.getByRole('button', { name: 'Save' }).nth(1).click()
       await page.getByText('7 verifications a day.').waitFor()
       expect((await tenant())?.daily_quota).toBe(7)
+      await page.getByLabel('Schemes of your apps').fill('shop-app, smb')
+      await page.getByRole('button', { name: 'Save' }).nth(3).click()
+      await page.getByText('"smb" has a meaning of its own in browsers or systems').waitFor()
+      await page.getByLabel('Schemes of your apps').fill('shop-app, wine')
+      const saved = page.waitForResponse(answer => answer.request().method() === 'PUT' && answer.ok())
+      await page.getByRole('button', { name: 'Save' }).nth(3).click()
+      await saved
+      expect((await tenant())?.app_schemes).toEqual(['shop-app', 'wine'])
       await expectAccessible(page)
       await shoot(page, 'dashboard-settings')
     },

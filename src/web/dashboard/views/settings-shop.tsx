@@ -38,6 +38,7 @@ function Shop({ tenant, tenants }: ShopProps) {
       <Name tenant={tenant} tenants={tenants} />
       <Quota tenant={tenant} tenants={tenants} />
       <Retention tenant={tenant} tenants={tenants} />
+      <AppSchemes tenant={tenant} tenants={tenants} />
       {session.user.is_owner && <NewShop tenants={tenants} />}
     </>
   )
@@ -188,6 +189,38 @@ function Retention(props: ShopProps) {
         />
         <Outcome change={change} />
         <Save change={change} isChanged={wanted !== undefined && wanted !== retention_days} />
+      </form>
+    </Card>
+  )
+}
+
+function AppSchemes(props: ShopProps) {
+  const words = useDashboardWords().settings
+  const saved = props.tenant.app_schemes
+  const [text, setText] = useState(saved.join(', '))
+  const change = useChange(props)
+  const names = text.split(/[\s,]+/).filter(name => name !== '')
+  return (
+    <Card title={words.apps}>
+      <p class="secondary">{words.appsMore}</p>
+      <form
+        class="stack"
+        onSubmit={event => {
+          event.preventDefault()
+          change.run({ app_schemes: names })
+        }}
+      >
+        <Field
+          label={words.appSchemes}
+          hint={words.appSchemesHint}
+          autoCapitalize="none"
+          spellcheck={false}
+          maxLength={400}
+          value={text}
+          onInput={event => setText(event.currentTarget.value)}
+        />
+        <Outcome change={change} />
+        <Save change={change} isChanged={names.join() !== saved.join()} />
       </form>
     </Card>
   )

@@ -871,6 +871,11 @@ export const dashboard: typeof en.dashboard = {
     retentionHint: 'Leer bleiben sie, bis jemand sie löscht.',
     retentionNow: days => (days === 1 ? 'Einen Tag nach ihrem Ende gelöscht.' : `${days} Tage nach ihrem Ende gelöscht.`),
     retentionOff: 'Aufbewahrt, bis jemand sie löscht.',
+    apps: 'Apps',
+    appsMore:
+      'Nach einer Prüfung kann redirect_url zurück in Ihre App führen. Ein Schema mit Punkt, etwa com.example.shop, gilt immer. Tragen Sie andere hier ein.',
+    appSchemes: 'Schemas Ihrer Apps',
+    appSchemesHint: 'Durch Kommas getrennt, etwa shop-app. Leer für keine.',
     shops: 'Geschäfte',
     shopsMore: 'Jedes hat eigene Schlüssel, Geräte, Vorlagen und ein eigenes Kontingent.',
     newShop: 'Neues Geschäft',

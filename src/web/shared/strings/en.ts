@@ -956,6 +956,11 @@ export const dashboard = {
     retentionHint: 'Empty keeps them until somebody erases them.',
     retentionNow: (days: number) => (days === 1 ? 'Erased one day after they end.' : `Erased ${days} days after they end.`),
     retentionOff: 'Kept until somebody erases them.',
+    apps: 'Apps',
+    appsMore:
+      'After a check, redirect_url may lead back into your app. A scheme with a dot, such as com.example.shop, always works. List others here.',
+    appSchemes: 'Schemes of your apps',
+    appSchemesHint: 'Separated by commas, such as shop-app. Empty for none.',
     shops: 'Shops',
     shopsMore: 'Each has its own keys, devices, templates and quota.',
     newShop: 'New shop',
