@@ -11,13 +11,16 @@ import { respond } from './respond.ts'
 const SAYS_BYTES_MAX = 32 * 1024
 
 const SessionId = Type.Object({ sessionId: Type.String({ minLength: 1 }) })
-const From = Type.Object({
-  from: Type.Optional(
-    Type.String({
-      description: '`qr` in the QR code of the hosted page: the answer returns through that page. Anything else is ignored.',
-    }),
-  ),
-})
+const From = Type.Object(
+  {
+    from: Type.Optional(
+      Type.String({
+        description: '`qr` in the QR code of the hosted page: the answer returns through that page. Anything else is ignored.',
+      }),
+    ),
+  },
+  { additionalProperties: true },
+)
 const RequestObject = Type.String({ contentMediaType: REQUEST_OBJECT_TYPE, description: 'The signed request object.' })
 const WalletAnswered = Type.Object(
   { redirect_uri: Type.Optional(Type.String({ description: 'Where the wallet sends the user next.' })) },

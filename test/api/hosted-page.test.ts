@@ -194,9 +194,9 @@ describe("the link in the page's QR code", () => {
     },
   )
 
-  test('is the only one that counts: any other value of from is ignored', async () => {
+  test('is the only one that counts: any other value of from, and any other parameter, is ignored', async () => {
     const { id, wallet_uri = '' } = await create()
-    const exchange = await answerWith(app, await holderOf(app), wallet_uri.replace(id, `${id}%3Ffrom%3Dletter`))
+    const exchange = await answerWith(app, await holderOf(app), wallet_uri.replace(id, `${id}%3Ffrom%3Dletter%26lang%3Dde`))
     expect(codeIn(exchange.redirectUri)).toBeString()
     expect(column<string | null>(id, 'answered_from')).toBeNull()
   })
