@@ -95,10 +95,14 @@ const queryText = (value: unknown): string => {
 }
 
 function bodyText({ body }: Operation, value: unknown): string {
-  return body?.type === 'application/x-www-form-urlencoded'
-    ? new URLSearchParams(value as Record<string, string>).toString()
-    : JSON.stringify(value)
+  return body?.type === 'application/x-www-form-urlencoded' ? fieldsOf(value as object) : JSON.stringify(value)
 }
+
+/** An object is sent as JSON in its field. */
+const fieldsOf = (value: object): string =>
+  new URLSearchParams(
+    Object.entries(value).map(([name, each]) => [name, typeof each === 'string' ? each : (JSON.stringify(each) ?? '')]),
+  ).toString()
 
 function nearParts(
   { document }: Surface,
@@ -120,7 +124,7 @@ function nearParts(
 /** The members of a spoilt object as fields, whatever they are. */
 function formOf(text: string): string {
   try {
-    return new URLSearchParams(Object.entries(JSON.parse(text)).map(([name, value]) => [name, String(value)])).toString()
+    return fieldsOf(JSON.parse(text))
   } catch {
     return text
   }
