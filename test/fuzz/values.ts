@@ -47,9 +47,15 @@ function alternative({ oneOf, ...schema }: JsonSchema, chosen: JsonSchema): Json
 }
 
 function textOf({ pattern, format, minLength = 0, maxLength }: JsonSchema): fc.Arbitrary<string> {
-  if (typeof pattern === 'string') return fc.stringMatching(new RegExp(pattern, 'u'), { size: 'max' })
   if (format === 'uri') return fc.constantFrom('https://shop.example/hook?a=1#b', 'http://shop.example:8080', 'app.example:/done')
   if (format === 'date-time') return fc.constantFrom('2026-03-04T12:00:00Z', '2026-03-04T11:59:59.999Z', '1970-01-01T00:00:00.0Z')
+  if (typeof pattern === 'string') {
+    // Without a length of its own the pattern is what bounds it.
+    if (maxLength === undefined) return fc.stringMatching(new RegExp(pattern, 'u'), { size: 'max' })
+    return fc
+      .stringMatching(new RegExp(pattern, 'u'), { size: 'small' })
+      .filter(text => [...text].length <= (maxLength as number))
+  }
   // A unit is a code point here, as JSON Schema counts; mostly short, at times as long as may be.
   const range = { minLength: minLength as number, maxLength: (maxLength as number) ?? (minLength as number) + 40 }
   return fc.oneof(
