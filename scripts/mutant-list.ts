@@ -487,7 +487,7 @@ export const MUTANTS: Mutant[] = [
   mutant(
     'strangers read where a pending page leads to',
     'verifications/hosted.ts',
-    '(owns || !isOpen) && secrets',
+    "(owns || status !== 'pending') && secrets",
     'secrets',
     PAGE,
   ),
@@ -559,8 +559,8 @@ export const MUTANTS: Mutant[] = [
   mutant(
     'response code works twice',
     'verifications/answer-store.ts',
-    '    isNull(verificationSessions.redeemedAt),',
-    '',
+    "    isNull(verificationSessions.redeemedAt),\n    gt(verificationSessions.responseCodeExpiresAt, column('now')),",
+    "    gt(verificationSessions.responseCodeExpiresAt, column('now')),",
     WALLET,
   ),
   mutant(
@@ -922,7 +922,7 @@ export const MUTANTS: Mutant[] = [
   ),
   mutant(
     'creations look up as nobody',
-    'verifications/create.ts',
+    'webhooks/endpoint.ts',
     'host => resolve(host, tenantId)',
     'host => resolve(host)',
     'webhooks/destinations',

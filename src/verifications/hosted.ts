@@ -51,7 +51,7 @@ export async function hostedVerification(
     }),
     ...(status === 'failed' && { reason: await reasonOf(deps, session) }),
     // Before the answer for the owner only: the address may name the order.
-    ...((owns || !isOpen) && secrets.redirect_url !== undefined && { return_url: secrets.redirect_url }),
+    ...((owns || status !== 'pending') && secrets.redirect_url !== undefined && { return_url: secrets.redirect_url }),
     ...(owns && secrets.redirect_url !== undefined && returnsCode(session, at) && { returns: true as const }),
     created_at: isoUtc(session.createdAt),
     expires_at: isoUtc(session.expiresAt),
