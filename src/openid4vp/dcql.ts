@@ -18,7 +18,7 @@ export const PURPOSE_CHARS_MAX = 300
 const ECHO_CHARS_MAX = 64
 
 const FORMATS = ['dc+sd-jwt', 'mso_mdoc']
-export const AUTHORITY_TYPES = ['aki', 'etsi_tl', 'openid_federation']
+const AUTHORITY_TYPES = ['aki', 'etsi_tl', 'openid_federation']
 
 const QUERY_MEMBERS = ['credentials', 'credential_sets']
 const CREDENTIAL_MEMBERS = [
