@@ -11,9 +11,10 @@ import { requireDatabase } from './require-database.ts'
 
 const HELP = `usage: vidimus upgrade [--dry-run] [--json]
 
-Brings the database up to date with this program, as the next start of the service would do by itself; no other command does. Before that it is copied to backups/before-MIGRATION.db, which
-the program that was used so far can restore. Killed in the middle, it goes on at the next start. There is no way back but that copy. With --dry-run
-nothing is touched, and you are told what would be applied; that works beside a running server.
+Brings the database up to date with this program, as the next start of the service does by itself; all other commands refuse an older database.
+Before that the database is copied to backups/before-MIGRATION.db, which the program that was used so far can restore. Killed in the middle, the
+upgrade goes on at the next start. There is no way back but that copy. --dry-run touches nothing and lists what would be applied; it works beside
+a running server.
 
 example: vidimus upgrade --dry-run`
 

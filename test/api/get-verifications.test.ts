@@ -146,8 +146,8 @@ describe('GET /v1/verifications/{id}', () => {
       await create(tenant.liveKey),
       erased,
       'vs_0000000000000000000000',
-      '%00',
-      'a%2Fb',
+      '%01',
+      'a%7Cb',
       '__proto__',
       'x'.repeat(2000),
     ]

@@ -20,7 +20,7 @@ import { vidimusJson } from '../helpers/cli.ts'
 // Said here because the runner forgets what was said for all files after the first one.
 setDefaultTimeout(60_000)
 
-const AWKWARD = 'Älter als 18? "Ja"\\nein \u2028\u{1f377} \u0007 </script>'
+const AWKWARD = 'Älter als 18? "Ja"\\nein \u00a0\u{1f377} \uffff </script>'
 
 let heading: ExportHeading
 let lines: ExportLine[]

@@ -408,7 +408,7 @@ describe('templates', () => {
     await here.boss.delete(path)
   })
 
-  test.each(['line\nbreak', 'zero\u0000', 'turned \u202e round', 'isolated \u2066 text', 'separated\u2028lines'])(
+  test.each(['line\nbreak', 'bell\u0007', 'turned \u202e round', 'isolated \u2066 text', 'separated\u2028lines'])(
     'refuse a title and a purpose with control characters or changes of direction: %j',
     async text => {
       const query = sdJwt(['level'])

@@ -158,7 +158,7 @@ const TAMPERINGS: Record<string, [string, () => string[]]> = {
     () => [`UPDATE verification_sessions SET response_code_hash = 'aa' WHERE id = '${healthy.ids.pending}'`],
   ],
   'an ended session that is pending again': [
-    "I9 a session's status",
+    'I9 held, but not to be',
     () => ["UPDATE verification_sessions SET status = 'pending' WHERE status = 'completed'"],
   ],
   'an answer past the deadline': [
