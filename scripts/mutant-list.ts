@@ -491,7 +491,7 @@ export const MUTANTS: Mutant[] = [
     'secrets',
     PAGE,
   ),
-  // Where people are sent afterwards.
+  // Redirects after the answer.
   mutant(
     "another tenant's app scheme is taken",
     'access/authenticate.ts',

@@ -126,7 +126,7 @@ export const TrustAnchor = Exactly({
   environment: Environment,
   label: Type.String(),
   mode: OneOf('auto', 'iso', 'pkix'),
-  /** What an unreadable revocation list means; null leaves it to the mode. */
+  /** The effect of an unreadable revocation list; null leaves it to the mode. */
   crl: Type.Union([OneOf('off', 'warn', 'require'), Type.Null()]),
   /** The one type of document it counts for; null for all. */
   trusted_for: Nullable(Type.String()),

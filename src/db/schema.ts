@@ -141,7 +141,7 @@ export const trustAnchors = sqliteTable('trust_anchors', {
   /** The one vct or doctype it is trusted for; null for all. */
   trustedFor: text('trusted_for'),
   createdAt: time('created_at').notNull(),
-  /** What happens when the CRL of an issuer's certificate cannot be read; null leaves it to the mode. */
+  /** The effect of an unreadable revocation list (CRL); null leaves it to the mode. */
   crl: text('crl', { enum: ['off', 'warn', 'require'] }),
 })
 

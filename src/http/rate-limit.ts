@@ -42,7 +42,7 @@ export const POLICIES = {
 export type Policy = keyof typeof POLICIES
 const NAMES = Object.keys(POLICIES) as Policy[]
 
-/** Of each policy: a flood of one kind of key leaves the others alone. */
+/** Buckets of each policy: a flood of one kind of key leaves the others alone. */
 const BUCKETS_MAX = 50_000
 const LOOKED_AT_PER_NEWCOMER = 2
 const TOTAL_SPENT_RETRY_SECONDS = 3600

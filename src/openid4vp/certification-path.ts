@@ -69,7 +69,7 @@ export function hasStrongKey({ key }: Certificate): boolean {
   }
 }
 
-/** By the name, by the key identifiers where both have one, and by the signature. */
+/** Compares the names, the key identifiers where both have one, and the signature. */
 export function isIssuedBy(certificate: Certificate, issuer: Certificate): boolean {
   const { authorityKeyIdentifier: wanted } = certificate
   const { subjectKeyIdentifier: offered } = issuer

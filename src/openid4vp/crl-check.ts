@@ -10,7 +10,7 @@ import type { Certificate } from './x509.ts'
 /** The caller guards the destination and bounds time and size (CRL_BYTES_MAX). `reason` is a clause for the merchant. */
 export type FetchCrl = (uri: string) => Promise<{ ok: true; body: Uint8Array } | { ok: false; reason: string }>
 
-/** What an unreadable list means: nothing is asked at all, a warning, or no trust. */
+/** The effect of an unreadable list: no list is read at all, a warning, or no trust. */
 export type CrlPolicy = 'off' | 'warn' | 'require'
 
 export type CrlChecker = {

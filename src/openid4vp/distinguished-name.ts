@@ -9,7 +9,7 @@ const ATTRIBUTES_MAX = 64
 /** IA5String by RFC 5280 § 7.2, and compared without case all the same. */
 const DOMAIN_COMPONENT = '0.9.2342.19200300.100.1.25'
 
-/** By the bytes of each Name, which are a part of its certificate and live as long. */
+/** Keyed by the bytes of each Name, which live as long as their certificate. */
 const prepared = new WeakMap<Uint8Array, string>()
 
 /** Both are Names as DER. */
@@ -74,7 +74,7 @@ function prepareText(text: string): string | undefined {
   return foldCase(visible.normalize('NFKC')).normalize('NFKC').replace(SPACES, ' ').trim()
 }
 
-/** By way of both cases, so that ß meets SS and each sigma the others; the dotless ı has no other case in RFC 3454 B.2. */
+/** Goes through both cases, so that ß meets SS and each sigma the others; the dotless ı has no other case in RFC 3454 B.2. */
 const foldCase = (text: string): string =>
   text
     .split('ı')

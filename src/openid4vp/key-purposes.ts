@@ -14,7 +14,7 @@ const ANY = '2.5.29.37.0'
 
 const MDOC_ISSUERS = new Set([MDL_SIGNER, MDOC_SIGNER, PID_SIGNER])
 const ISSUERS = new Set([...MDOC_ISSUERS, DOCUMENT_SIGNING, ANY])
-/** Of an authority: any purpose, and that of an issuing authority (ISO/IEC 18013-5, its link certificate, and the EU's for PIDs). */
+/** Purposes of an authority: any, and that of an issuing authority (ISO/IEC 18013-5, its link certificate, and the EU's for PIDs). */
 const AUTHORITIES = new Set([ANY, '1.0.18013.5.1.7', '1.0.18013.5.1.4', '1.3.130.2.0.0.1.7'])
 
 // Readers (of driving licences, mdocs and PIDs) and signers of trust lists never sign credentials.

@@ -29,7 +29,7 @@ const NAMES: Record<string, readonly string[]> = {
 
 type Credential = Pick<ReadCredential, 'format' | 'claims'>
 
-/** Of two credentials that both hold a claim, the earlier one's stays whole. They themselves are not changed. */
+/** A claim that two credentials hold is the earlier one's, whole. The credentials themselves are not changed. */
 export function mergeClaims(credentials: readonly Credential[]): Claims {
   const merged: Claims = {}
   for (const credential of credentials)

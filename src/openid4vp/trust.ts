@@ -19,7 +19,7 @@ export type TrustAnchor = {
   /** DER. */
   certificate: Uint8Array
   mode: 'auto' | 'iso' | 'pkix'
-  /** What an unreadable revocation list means; null leaves it to the mode. */
+  /** The effect of an unreadable revocation list; null leaves it to the mode. */
   crl: CrlPolicy | null
   /** The one vct or doctype it is trusted for; null for all. */
   trustedFor: string | null

@@ -75,7 +75,7 @@ export async function verifyPresentations(judgement: Judgement): Promise<Verdict
 }
 
 /**
- * Whose claims count first is decided by the query, never by the order in which a wallet answers. Of a query that may be answered by several
+ * The query decides whose claims count first, never the order in which a wallet answers. From a query that may be answered by several
  * credentials (`multiple`) none is taken: they may be of several people.
  */
 function inOrderOf({ credentials: asked }: DcqlQuery, credentials: readonly JudgedCredential[]): JudgedCredential[] {

@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import { SALT_BYTES } from '../seal.ts'
 import { deleteEndpoint, findEndpoint, insertEndpoint, type Owner } from './store.ts'
 
-/** Where results of an environment go whose sessions were created without a `webhook_url`. */
+/** The receiver of results whose sessions were created without a `webhook_url`. */
 export async function readEndpoint({ sealer }: Pick<Deps, 'sealer'>, db: Db, owner: Owner): Promise<string | undefined> {
   const row = await findEndpoint(db, owner)
   return row && sealer.open(placeOf(owner, row.salt), row.sealed)

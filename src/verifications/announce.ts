@@ -10,7 +10,7 @@ import { presentOrTell } from './unreadable.ts'
 
 type Announced = { tenantId: string; verificationId: string }
 
-/** What a webhook says of a verification, exactly as a GET does, and where it is to be sent; no URL when its endpoint was removed since, nothing when it was erased. */
+/** The body of a webhook, exactly as a GET answers it, and its destination; no URL when its endpoint was removed since, nothing when it was erased. */
 export async function announce(
   deps: Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'portraits' | 'audit' | 'log'>,
   { tenantId, verificationId }: Announced,

@@ -29,7 +29,7 @@ export async function keepResponseKey(tx: Db, { id, tenantId }: SessionKey, seal
   return row?.sealed_response_key ?? null
 }
 
-/** What answers, cancellations and the deadline race for. */
+/** An open session: answers, cancellations and the deadline race for it. */
 const isOpen = () =>
   and(
     eq(verificationSessions.id, column('id')),

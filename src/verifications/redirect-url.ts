@@ -1,7 +1,7 @@
 import { isPrivateAddress, isSpecialUseName } from '../addresses.ts'
 import { isTaken } from '../tenants/app-schemes.ts'
 
-/** What is wrong with a redirect_url: it leads to a web page, or to an app of the tenant, and carries no user information. */
+/** The problem of a redirect_url: it leads to a web page, or to an app of the tenant, and carries no user information. */
 export function redirectProblem(text: string, appSchemes: readonly string[]): string | undefined {
   const url = new URL(text)
   const scheme = url.protocol.slice(0, -1)

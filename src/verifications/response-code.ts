@@ -6,7 +6,7 @@ const RESPONSE_CODE_MS = 600_000
 /** From this time on, inclusive, no response code of an answer is taken, whenever that code was made. */
 export const redeemableUntil = (respondedAt: number): number => respondedAt + RESPONSE_CODE_MS
 
-/** Whoever was answered then, or before, is past that time. */
+/** Answers of that time or earlier can no longer be redeemed. */
 export const unredeemableSince = (now: number): number => now - RESPONSE_CODE_MS
 
 /** A fresh code for the redirect. */

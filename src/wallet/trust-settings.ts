@@ -10,7 +10,7 @@ export class TrustProblem extends Error {}
 /** The certificate is an anchor already, in the same environment and for the same type. */
 export class AnchorExists extends TrustProblem {}
 
-/** Without a `mode` an anchor judges by the type of the document. */
+/** An anchor without a `mode` judges by the type of the document. */
 export type NewAnchor = {
   pem: string
   environment: 'test' | 'live'
@@ -55,7 +55,7 @@ export async function addAnchors(
   return rows
 }
 
-/** Of two anchors that say the same, the removal of one would leave the issuer trusted. */
+/** Refuses a second anchor that says the same: the removal of one would leave the issuer trusted. */
 function refuseKnown(
   certificates: readonly X509Certificate[],
   known: readonly AnchorRow[],

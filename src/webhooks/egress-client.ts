@@ -51,13 +51,13 @@ export async function callOut(policy: EgressPolicy, resolve: Resolve, call: Egre
   let answer: EgressAnswer | undefined
   for (const address of found.addresses.slice(0, ADDRESSES_TRIED_MAX)) {
     answer = await callAt(address, { extraCa: policy.extraCa, ...call })
-    // Nobody listens there, or this machine does not have that family.
+    // No server listens there, or this machine does not have that address family.
     if (answer.ok || answer.failure !== 'connection_failed') break
   }
   return answer!
 }
 
-/** Where a URL leads: every address of it may be called. `webhookOf` is the environment of the session whose result is sent there. */
+/** The addresses of a URL, each of which may be called. `webhookOf` is the environment of the session whose result is sent there. */
 export async function locate(
   policy: EgressPolicy,
   resolve: Resolve,

@@ -19,7 +19,7 @@ export function readExtraCa(file: string): string | undefined {
   return blocks.join('\n')
 }
 
-/** What `readExtraCa` has read, one by one. */
+/** The certificates that `readExtraCa` has read, one by one. */
 export function authoritiesIn(extraCa: string): X509Certificate[] {
   return (extraCa.match(PEM_CERTIFICATE) ?? []).map(block => new X509Certificate(block))
 }

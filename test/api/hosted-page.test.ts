@@ -1,4 +1,4 @@
-// Who owns the hosted page, and how an answer that came through its QR code returns to the shop.
+// The owner of the hosted page, and how an answer that came through its QR code returns to the shop.
 import { Database } from 'bun:sqlite'
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -62,7 +62,7 @@ describe('POST /v/{id}/owner', () => {
     const { writeSession } = app.deps
     const all = Promise.withResolvers<void>()
     let waiting = 0
-    // Nobody writes before all have seen a page without an owner.
+    // No write happens before all have seen a page without an owner.
     app.deps.writeSession = async work => {
       if (++waiting === 20) all.resolve()
       await all.promise

@@ -1,4 +1,4 @@
-// Where a wallet may send people afterwards: a web page, or an app of the tenant; nothing that runs, reads files, or starts something else.
+// Destinations of a redirect_url: a web page, or an app of the tenant; nothing that runs, reads files, or starts something else.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { changeTenant } from '../../src/tenants/settings.ts'
 import { type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'

@@ -50,7 +50,7 @@ function textOf({ pattern, format, minLength = 0, maxLength }: JsonSchema): fc.A
   if (format === 'uri') return fc.constantFrom('https://shop.example/hook?a=1#b', 'http://shop.example:8080', 'app.example:/done')
   if (format === 'date-time') return fc.constantFrom('2026-03-04T12:00:00Z', '2026-03-04T11:59:59.999Z', '1970-01-01T00:00:00.0Z')
   if (typeof pattern === 'string') {
-    // Without a length of its own the pattern is what bounds it.
+    // A pattern without a maxLength bounds the length itself.
     if (maxLength === undefined) return fc.stringMatching(new RegExp(pattern, 'u'), { size: 'max' })
     return fc
       .stringMatching(new RegExp(pattern, 'u'), { size: 'small' })

@@ -74,7 +74,7 @@ function readQuestion(message: Buffer): Question {
     at += 1 + length
   }
   const type = message.readUInt16BE(at + 1)
-  // Without what EDNS adds behind the question.
+  // The part that EDNS adds behind the question is left out.
   const raw = Buffer.from(message.subarray(0, at + 5))
   return { name: labels.join('.').toLowerCase(), type: type === 1 ? 'A' : type === 28 ? 'AAAA' : 'other', raw }
 }

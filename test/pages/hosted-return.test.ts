@@ -44,7 +44,7 @@ async function openSession(openPage: OpenPage, options: BrowserContextOptions = 
   return { app, session, redirect_url, open, answer, answerByQr, redeem }
 }
 
-/** What would happen after two seconds happens when the test says so. */
+/** Timers of two seconds fire when the test says so. */
 const HOLD_TIMERS = `
   const start = window.setTimeout
   const stop = window.clearTimeout

@@ -58,7 +58,7 @@ export async function settle(simulation: Simulation): Promise<void> {
   }
 }
 
-/** By itself the service looks for answers that nobody redeemed every half minute of the machine's: here as soon as one is due. */
+/** The service looks for answers that were not redeemed every half minute of the machine's: here as soon as one is due. */
 async function failLate({ world, model }: Simulation): Promise<void> {
   const late = unredeemed(model)
   if (late.length === 0) return

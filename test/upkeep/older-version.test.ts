@@ -1,4 +1,4 @@
-// What the version before migration 0005 really wrote (test/fixtures/before-0005), brought up to date: nothing is lost, and everything still works.
+// The data of the version before migration 0005 (test/fixtures/before-0005), brought up to date: nothing is lost, and everything still works.
 import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { execFileSync } from 'node:child_process'
