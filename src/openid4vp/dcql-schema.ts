@@ -8,6 +8,7 @@ import {
   CREDENTIAL_SETS_MAX,
   CREDENTIALS_MAX,
   ID_CHARS_MAX,
+  KEY_IDENTIFIER,
   OPTIONS_MAX,
   PATH_DEPTH_MAX,
   PURPOSE_CHARS_MAX,
@@ -60,7 +61,7 @@ const claim = (path: object) =>
 const AKI = object(
   {
     type: { type: 'string', const: 'aki' },
-    values: list({ ...text(), pattern: '^[A-Za-z0-9_-]+$' }, AUTHORITY_VALUES_MAX),
+    values: list({ ...text(), pattern: KEY_IDENTIFIER.source }, AUTHORITY_VALUES_MAX),
   },
   ['type', 'values'],
 )
