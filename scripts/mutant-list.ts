@@ -442,6 +442,13 @@ export const MUTANTS: Mutant[] = [
     PAGE,
   ),
   mutant(
+    'a held session tells everybody where it returns to',
+    'verifications/page-owner.ts',
+    '(respondedAt === null || !owns)',
+    'respondedAt === null',
+    PAGE,
+  ),
+  mutant(
     'another name of the site claims a page',
     'verifications/page-owner.ts',
     "site === 'same-origin'",

@@ -33,9 +33,12 @@ export async function returnFromPage(deps: PageDeps, id: string, request: Reques
   const session = await requireSession(deps, id)
   const { redirect_url } = openSecrets(deps, session)
   const at = deps.now()
-  if (redirect_url === undefined || (statusAt(session, at) === 'pending' && session.respondedAt === null)) return {}
   const { pageOwnerHash, respondedAt } = session
-  if (respondedAt !== null && pageOwnerHash !== null && isOwner(deps.config, session, request) && returnsCode(session, at)) {
+  const owns = isOwner(deps.config, session, request)
+  // A held session is pending for others: the address may name the order.
+  const isWaiting = statusAt(session, at) === 'pending' && (respondedAt === null || !owns)
+  if (redirect_url === undefined || isWaiting) return {}
+  if (respondedAt !== null && pageOwnerHash !== null && owns && returnsCode(session, at)) {
     const code = newResponseCode(deps.random)
     const stored = storedResponseCode(code, respondedAt)
     if (await deps.writeSession(tx => replaceResponseCode(tx, session, pageOwnerHash, stored)))
