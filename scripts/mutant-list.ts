@@ -442,6 +442,13 @@ export const MUTANTS: Mutant[] = [
     PAGE,
   ),
   mutant(
+    "the checks of a held answer are in the demo's back office",
+    'verifications/browse.ts',
+    "status !== 'pending' && error",
+    'error',
+    'cli/demo',
+  ),
+  mutant(
     'a held session tells everybody where it returns to',
     'verifications/page-owner.ts',
     '(respondedAt === null || !owns)',

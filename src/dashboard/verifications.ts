@@ -3,7 +3,7 @@ import { readActor } from '../audit/browse.ts'
 import type { Deps } from '../deps.ts'
 import { dailyQuotaOf, type TenantRow } from '../tenants/settings.ts'
 import { isoUtc, parseUtcInstant } from '../time.ts'
-import { browseVerifications, readWhole, type WholeVerification } from '../verifications/browse.ts'
+import { browseVerifications, readWhole, showsAnswer, type WholeVerification } from '../verifications/browse.ts'
 import { type Creations, createVerification } from '../verifications/create.ts'
 import { redeemableUntil } from '../verifications/response-code.ts'
 import type { Verification } from '../verifications/schema.ts'
@@ -54,8 +54,8 @@ export async function readDetail(deps: Deps, visit: Visit, place: Place, id: str
 type Actors = { creator: string; canceller: string | null }
 
 function momentsOf(whole: WholeVerification, { creator, canceller }: Actors, events: readonly RecordedEvent[]): Moment[] {
-  // The checks of an answer that is held are nobody's to see.
-  const isShown = ({ event }: RecordedEvent) => whole.unreleasedSince === null || event !== 'response_posted'
+  // Judged by what was read before the moments: an answer may have come since, and be held.
+  const isShown = ({ event }: RecordedEvent) => event !== 'response_posted' || showsAnswer(whole.verification)
   const moments: { at: number; moment: Moment }[] = [
     { at: whole.createdAt, moment: { at: isoUtc(whole.createdAt), event: 'created', actor: creator } },
     ...events.filter(isShown).map(each => ({ at: each.at, moment: momentOf(each) })),

@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { isoUtc } from '../time.ts'
-import { readWhole } from '../verifications/browse.ts'
+import { readWhole, showsAnswer } from '../verifications/browse.ts'
 import { readEvents } from '../wallet/timeline.ts'
 import type { Demo } from './furnish.ts'
 import type { DemoMoment, DemoSession } from './schema.ts'
@@ -8,7 +8,8 @@ import type { DemoMoment, DemoSession } from './schema.ts'
 /** A verification as the back office sees it: with its moments, its checks, and the webhook once it is there. */
 export async function readSession(deps: Deps, { tenantId, receiver }: Demo, id: string): Promise<DemoSession> {
   const { verification, createdAt } = await readWhole(deps, { tenantId, environment: 'test' }, id)
-  const events = await readEvents(deps, { id, tenantId })
+  const recorded = await readEvents(deps, { id, tenantId })
+  const events = recorded.filter(({ event }) => event !== 'response_posted' || showsAnswer(verification))
   const webhook = receiver.find(id)
   const answered = events.find(each => each.event === 'response_posted')
   const moments = [

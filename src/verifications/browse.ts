@@ -50,6 +50,9 @@ export type WholeVerification = {
   cancelled: { at: number; auditSeq: number } | null
 }
 
+/** Whether the checks of an answer may be shown: nobody sees them while it is held, or when nobody redeemed it. */
+export const showsAnswer = ({ status, error }: Verification): boolean => status !== 'pending' && error?.code !== NOT_FOLLOWED.code
+
 export async function readWhole(deps: Deps, owner: Owner, id: string): Promise<WholeVerification> {
   const found = await findVerification(deps.db, owner, id)
   if (!found) throw apiError('session_not_found')

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
+import type { DemoSession } from '../../src/demo/schema.ts'
 import type { IssuedDocuments } from '../../src/sandbox/schema.ts'
 import { newPrivateJwk, present, publicJwk } from '../../src/sandbox/wallet.ts'
 import { call, temporaryDir, until } from '../helpers/app.ts'
@@ -59,6 +60,15 @@ describe('while it runs', () => {
     })
     expect((await withId(read)).error.code).toBe('session_not_found')
     expect((await call<{ ok: boolean }>(origin, 'GET', '/demo/audit')).body.ok).toBe(true)
+  })
+
+  test('the back office shows no check of an answer that is held', async () => {
+    const body = { template: 'age_over_18', redirect_url: 'https://shop.example/done', release: 'on_redeem' }
+    const { body: created } = await call<{ id: string }>(origin, 'POST', '/v1/verifications', { key: demo.key, body })
+    await answerAsAdult(origin, created.id)
+    const { body: session } = await call<DemoSession>(origin, 'GET', `/demo/sessions/${created.id}`)
+    expect([session.verification.status, session.checks]).toEqual(['pending', []])
+    expect(session.moments.map(({ event }) => event)).toEqual(['created', 'request_fetched'])
   })
 
   test('they can be pasted at once', async () => {
