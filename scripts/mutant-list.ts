@@ -1166,6 +1166,12 @@ export const MUTANTS: Mutant[] = [
     ['an authority that may not sign lists does', 'openid4vp/crl.ts', "!authority.keyUsage.usages.includes('cRLSign')", 'false'],
     ['a revocation list for another address counts', 'openid4vp/crl.ts', '!uriNames(full).includes(uri)', 'false'],
     [
+      'a revocation list that takes too long is a fault of the service',
+      'openid4vp/crl-check.ts',
+      "reject(new CrlFault('it took",
+      "reject(new Error('it took",
+    ],
+    [
       'a replayed revocation list counts',
       'openid4vp/crl-check.ts',
       'known.thisUpdate > fetched.thisUpdate ? known',

@@ -27,10 +27,12 @@ const ENTRY_BYTES = 100
 const KEPT_MS_MAX = 24 * 3600 * 1000
 /** A dead host is not asked again for each credential. */
 const FAULT_KEPT_MS = 10_000
+/** So long an answer waits for lists, however many are missing: its wallet's connection ends after 15 seconds, and status lists take time too. */
+const WAIT_MS = 6000
 
 type Kept = { crl: Crl; refreshAt: number }
 
-export function createCrlChecker(fetchCrl: FetchCrl, now: () => number): CrlChecker {
+export function createCrlChecker(fetchCrl: FetchCrl, now: () => number, waitMs = WAIT_MS): CrlChecker {
   const kept = new Lru<Kept>({
     countMax: LISTS_MAX,
     weightMax: LISTS_BYTES_MAX,
@@ -39,7 +41,7 @@ export function createCrlChecker(fetchCrl: FetchCrl, now: () => number): CrlChec
   const faults = new Lru<{ fault: CrlFault; until: number }>({ countMax: LISTS_MAX })
   const underWay = new Map<string, Promise<Crl>>()
 
-  async function listAt(uri: string, authority: Certificate): Promise<Crl> {
+  async function listAt(uri: string, authority: Certificate, timeUp: Promise<never>): Promise<Crl> {
     const key = `${uri} ${certificateDigest(authority.der)}`
     const known = kept.get(key)
     if (known && now() < known.refreshAt) return known.crl
@@ -48,7 +50,8 @@ export function createCrlChecker(fetchCrl: FetchCrl, now: () => number): CrlChec
       if (failed && now() < failed.until) throw failed.fault
       const refreshed = underWay.get(key) ?? refresh(key, uri, authority, known?.crl)
       underWay.set(key, refreshed)
-      return await refreshed
+      // Who gives up leaves it to arrive for the next.
+      return await Promise.race([refreshed, timeUp])
     } catch (error) {
       if (known && now() < known.crl.nextUpdate) return known.crl
       throw error
@@ -79,11 +82,11 @@ export function createCrlChecker(fetchCrl: FetchCrl, now: () => number): CrlChec
   }
 
   /** The first address that gives a list which covers the certificate decides. */
-  async function isRevoked(certificate: Certificate, authority: Certificate, uris: readonly string[]): Promise<boolean> {
+  async function isRevoked(certificate: Certificate, authority: Certificate, timeUp: Promise<never>): Promise<boolean> {
     let fault = new CrlFault('it is not at an http or https address')
-    for (const uri of uris) {
+    for (const uri of certificate.crlUris ?? []) {
       try {
-        const { revoked, covers } = await listAt(uri, authority)
+        const { revoked, covers } = await listAt(uri, authority, timeUp)
         const kind = certificate.basicConstraints?.ca ? 'authorities' : 'others'
         if (covers === 'all' || covers === kind) return revoked.has(certificate.serialNumber)
         throw new CrlFault('it does not cover this certificate')
@@ -95,23 +98,36 @@ export function createCrlChecker(fetchCrl: FetchCrl, now: () => number): CrlChec
     throw fault
   }
 
+  async function checkPath(
+    findings: Findings,
+    path: readonly Certificate[],
+    policy: CrlPolicy,
+    timeUp: Promise<never>,
+  ): Promise<void> {
+    for (const [index, certificate] of path.slice(0, -1).entries()) {
+      const authority = path[index + 1]
+      if (!authority || certificate.crlUris === undefined) continue
+      try {
+        if (!(await isRevoked(certificate, authority, timeUp))) continue
+        return findings.fail('issuer_chain', 'issuer_untrusted', 'The authority of the issuer has revoked its certificate.')
+      } catch (error) {
+        if (!(error instanceof CrlFault)) throw error
+        const detail = `The revocation list for the issuer's certificate could not be used: ${error.message}.`
+        if (policy === 'warn') findings.warn('issuer_chain', detail)
+        else
+          return findings.fail('issuer_chain', 'issuer_untrusted', `${detail} The certificate may be revoked. Try again later.`)
+      }
+    }
+  }
+
   return {
     async check(findings, path, policy) {
       if (policy === 'off') return
-      for (const [index, certificate] of path.slice(0, -1).entries()) {
-        const authority = path[index + 1]
-        if (!authority || certificate.crlUris === undefined) continue
-        try {
-          if (!(await isRevoked(certificate, authority, certificate.crlUris))) continue
-          return findings.fail('issuer_chain', 'issuer_untrusted', 'The authority of the issuer has revoked its certificate.')
-        } catch (error) {
-          if (!(error instanceof CrlFault)) throw error
-          const detail = `The revocation list for the issuer's certificate could not be used: ${error.message}.`
-          if (policy === 'warn') findings.warn('issuer_chain', detail)
-          else
-            return findings.fail('issuer_chain', 'issuer_untrusted', `${detail} The certificate may be revoked. Try again later.`)
-        }
-      }
+      const { promise: timeUp, reject } = Promise.withResolvers<never>()
+      // When every list is kept nobody waits for it.
+      timeUp.catch(() => {})
+      const timer = setTimeout(() => reject(new CrlFault('it took too long to answer')), waitMs)
+      await checkPath(findings, path, policy, timeUp).finally(() => clearTimeout(timer))
     },
     known: () => [...kept.keys(), ...faults.keys()].map(key => key.slice(0, key.lastIndexOf(' '))),
   }

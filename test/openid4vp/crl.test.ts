@@ -267,6 +267,41 @@ describe('the check of a path', () => {
     expect(findings.failures).toEqual(['issuer_untrusted'])
   })
 
+  test('waits once for all lists whose servers never answer', async () => {
+    const root = await issueAuthority()
+    const uris = [URI, OTHER_URI]
+    const middle = await issueAuthority({ name: 'C=NL, CN=Middle', issuer: root, extensions: [isAuthority(), crlPoint(...uris)] })
+    const leaf = await issue({ issuer: middle, extensions: [crlPoint(...uris)] })
+    const checker = createCrlChecker(
+      () => new Promise(() => {}),
+      () => NOW,
+      1,
+    )
+    const findings = new Findings(() => NOW)
+    await checker.check(findings, [leaf, middle, root].map(read), 'warn')
+    expect(findings.all.map(({ status, detail }) => [status, detail?.split(': ')[1]])).toEqual([
+      ['warning', 'it took too long to answer.'],
+      ['warning', 'it took too long to answer.'],
+    ])
+  })
+
+  test('takes a kept list although the server of another one never answers', async () => {
+    const root = await issueAuthority()
+    const middle = await issueAuthority({ name: 'C=NL, CN=Middle', issuer: root, extensions: [isAuthority(), crlPoint()] })
+    const leaf = await issue({ issuer: middle, extensions: [crlPoint(OTHER_URI)] })
+    const body = await makeCrl(root, { revoked: [read(middle).serialNumber] })
+    const checker = createCrlChecker(
+      uri => (uri === URI ? Promise.resolve({ ok: true, body }) : new Promise(() => {})),
+      () => NOW,
+      1,
+    )
+    const path = [leaf, middle, root].map(read)
+    await checker.check(new Findings(() => NOW), path.slice(1), 'warn')
+    const findings = new Findings(() => NOW)
+    await checker.check(findings, path, 'warn')
+    expect(findings.failures).toEqual(['issuer_untrusted'])
+  })
+
   test('counts an address that is neither http nor https as unreadable', async () => {
     const world = await makeWorld(['ldap://issuer.example/cn=crl'])
     expect((await world.check()).detail).toContain('it is not at an http or https address')
