@@ -2,6 +2,7 @@ import type { Deps } from '../deps.ts'
 import { CRL_BYTES_MAX } from '../openid4vp/crl.ts'
 import type { FetchCrl } from '../openid4vp/crl-check.ts'
 import { callOut } from '../webhooks/egress-client.ts'
+import { whyMissed } from './status.ts'
 
 const LIMITS = { resolveMs: 2000, connectMs: 3000, totalMs: 5000, answerBytes: CRL_BYTES_MAX }
 
@@ -25,9 +26,10 @@ export function crlFetcher({
     })
     const isGood = answer.ok && answer.status === 200
     metrics.count('vidimus_crl_fetches_total', { outcome: isGood ? 'good' : 'failed' })
-    if (!answer.ok) return { ok: false, reason: clause(answer.detail) }
+    if (!answer.ok) return { ok: false, reason: clauseOf(whyMissed(answer)) }
     return isGood ? { ok: true, body: answer.body } : { ok: false, reason: `its address answered ${answer.status}` }
   }
 }
 
-const clause = (sentence: string): string => sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, '')
+const clauseOf = ({ reason, remedy }: ReturnType<typeof whyMissed>): string =>
+  remedy === undefined ? reason : `${reason}. ${remedy.replace(/\.$/, '')}`

@@ -69,7 +69,7 @@ afterAll(() => server.stop(true))
 let made = 0
 
 /** A document signer under a root of its own, whose certificate names a list on the server. */
-async function makeIssuer() {
+async function makeIssuer(origin = `http://127.0.0.1:${server.port}`) {
   const path = `/${++made}.crl`
   const [keys, own] = [await makeKeys(), await makeKeys()]
   const root = await newRoot({
@@ -84,7 +84,7 @@ async function makeIssuer() {
       await authorityKey(keys),
       await keyIdentifier(own),
       issuerAltName(),
-      crlPoint(`http://127.0.0.1:${server.port}${path}`),
+      crlPoint(`${origin}${path}`),
     ],
   })
   const { serialNumber } = describeCertificate(leaf.der)!
@@ -140,6 +140,17 @@ describe('a document whose signer names a revocation list', () => {
         status: 'warning',
         detail: "The revocation list for the issuer's certificate could not be used: its address answered 503.",
       },
+    ])
+  })
+
+  test('tells of a list that may not be called in words about lists, and not about webhooks', async () => {
+    const issuer = await makeIssuer('http://10.1.2.3')
+    await trust(app, issuer.signer, { mode: 'pkix' })
+    const { status, credentials } = await presentPid(issuer)
+    const warning = credentials?.[0]?.findings.find(({ check }) => check === 'issuer_chain')
+    expect([status, warning?.detail]).toEqual([
+      'completed',
+      "The revocation list for the issuer's certificate could not be used: it is not on the public internet. If it is meant to be there, ask the operator of this service to allow its address and port (VIDIMUS_EGRESS_ALLOW).",
     ])
   })
 
