@@ -483,7 +483,14 @@ export const MUTANTS: Mutant[] = [
     'respondedAt',
     PAGE,
   ),
-  mutant("the phone gets the desktop's code", 'wallet/respond.ts', " || from === 'qr' ?", ' ?', PAGE),
+  mutant("the phone gets the desktop's code", 'wallet/respond.ts', ' || isPageReturn ?', ' ?', PAGE),
+  mutant(
+    'the page that showed the QR code gets the code of a held answer',
+    'wallet/respond.ts',
+    "from === 'qr' && session.release === null",
+    "from === 'qr'",
+    PAGE,
+  ),
   mutant(
     'answers through the QR code are judged for the other address',
     'wallet/respond.ts',

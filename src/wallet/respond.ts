@@ -108,7 +108,9 @@ async function record(
   { from, requestId }: { from: From; requestId: string },
 ): Promise<string | undefined> {
   // Through the QR code the wallet is on another device than the shop: the hosted page gets the code (page-owner.ts).
-  const code = secrets.redirect_url === undefined || from === 'qr' ? undefined : newResponseCode(deps.random)
+  // A held answer is released by the holder's own browser: the page that showed the QR code may be an attacker's.
+  const isPageReturn = from === 'qr' && session.release === null
+  const code = secrets.redirect_url === undefined || isPageReturn ? undefined : newResponseCode(deps.random)
   // A burst of creations runs ahead of the clock by a few milliseconds; an answer never precedes its session.
   const at = Math.max(deps.now(), session.createdAt)
   const { id, tenantId } = session
@@ -116,7 +118,7 @@ async function record(
   const status = isHeld ? 'pending' : outcome.status
   const stored = storable(session.template, outcome.result)
   const owed = await deps.writeSession(async tx => {
-    const closing = { id, tenantId, at, status, answeredFrom: from ?? null } as const
+    const closing = { id, tenantId, at, status, answeredFrom: isPageReturn ? 'qr' : null } as const
     if (!(await closeSession(tx, { ...closing, ...(code && storedResponseCode(code, at)) }))) return await refuseLate(tx, id, at)
     // Until it is redeemed, the record of its creation stands for it.
     const auditSeq = isHeld

@@ -6,4 +6,6 @@ fuzzRoutes(
     path !== '/v1/usage' &&
     !path.startsWith('/dashboard/api') &&
     responses !== undefined,
+  // Only the hosted page itself may call them.
+  { 'POST /v/{id}/owner': 0, 'POST /v/{id}/return': 0 },
 )

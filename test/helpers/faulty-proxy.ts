@@ -47,6 +47,9 @@ export async function startFaultyProxy(target: string): Promise<FaultyProxy> {
     if (typeof fault === 'object') return void response.writeHead(fault.status, fault.headers).end(fault.body)
     await forward(target, request, response, fault).catch(() => request.socket.destroy())
   })
+  // The runtime's timer for idle connections throws when a connection is gone before it.
+  server.keepAliveTimeout = 0
+  server.timeout = 0
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   open.add(() => {
     server.closeAllConnections()

@@ -42,7 +42,7 @@ beforeAll(async () => {
     env: {
       PATH: process.env.PATH,
       ORDERS: orders,
-      SHOP_URL: `http://shop.example:${port}`,
+      SHOP_URL: `http://shop.local:${port}`,
       VIDIMUS_URL: app.url,
       VIDIMUS_API_KEY: key,
       VIDIMUS_WEBHOOK_SECRET: secret,

@@ -184,7 +184,7 @@ export const hosted: typeof en.hosted = {
   scanned: 'Wartet auf Ihre Zustimmung',
   scannedMore: 'Ihre Wallet hat die Anfrage. Antworten Sie dort; diese Seite folgt von selbst.',
   answered: 'Ihre Wallet hat geantwortet.',
-  answeredMore: who => `Gehen Sie zum Abschließen zurück zu ${who}.`,
+  answeredMore: who => `Machen Sie auf der Seite weiter, die Ihre Wallet geöffnet hat: Erst dann bekommt ${who} Ihre Antwort.`,
   scannedAgain: 'Das war ich nicht, oder ich habe sie geschlossen: Code wieder zeigen',
   noWallet: 'Noch keine Wallet?',
   noWalletMore:

@@ -193,7 +193,7 @@ export const hosted = {
   scanned: 'Waiting for your consent',
   scannedMore: 'Your wallet has the request. Answer there; this page follows by itself.',
   answered: 'Your wallet has answered.',
-  answeredMore: (who: string) => `Go back to ${who} to finish.`,
+  answeredMore: (who: string) => `Continue on the page that your wallet opened: only then does ${who} get your answer.`,
   scannedAgain: 'It was not me, or I closed it: show the code again',
   noWallet: 'No wallet yet?',
   noWalletMore:
