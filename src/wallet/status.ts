@@ -15,11 +15,11 @@ export const isSandboxList =
   (uri: string): boolean =>
     uri === statusListUri(config.publicUrl)
 
-/** A list that a developer's own wallet or issuer publishes beside a `serve --dev`. */
+/** A list that a developer's own wallet or issuer publishes beside a `serve --dev`. The sandbox issuer's is none: it is read without a network. */
 export const isLocalList =
-  ({ isDev }: Pick<Deps['config'], 'isDev'>) =>
+  (config: Deps['config']) =>
   (uri: string, environment: 'test' | 'live'): boolean => {
-    const url = isDev && environment === 'test' ? URL.parse(uri) : null
+    const url = config.isDev && environment === 'test' && !isSandboxList(config)(uri) ? URL.parse(uri) : null
     if (!url || !/^https?:$/.test(url.protocol)) return false
     const host = url.hostname.replace(/^\[|\]$/g, '')
     return host === 'localhost' || host.endsWith('.localhost') || isLoopback(host)

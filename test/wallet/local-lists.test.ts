@@ -8,9 +8,11 @@ import { makeLocalTls } from '../../src/cli/local-tls.ts'
 import type { Config } from '../../src/config.ts'
 import { examine } from '../../src/doctor/examine.ts'
 import { signJwt } from '../../src/sandbox/es256.ts'
-import { cleanUp, NOON, startApp, temporaryDir } from '../helpers/app.ts'
+import type { Verification } from '../../src/verifications/schema.ts'
+import { cleanUp, createVerification, NOON, startApp, temporaryDir } from '../helpers/app.ts'
 import { presentBy, verdictOf } from '../helpers/exchange.ts'
 import { forgeSdJwt, forgeSigner, holderWith, PID, type Signer, trust } from '../helpers/forger.ts'
+import { answerWith, holderOf } from '../helpers/wallet.ts'
 
 setDefaultTimeout(60_000)
 
@@ -75,6 +77,16 @@ describe('under serve --dev', () => {
     }
     const checks = await examine(verifier.app.deps, true)
     expect(checks.find(({ name }) => name === 'status_lists')).toMatchObject({ status: 'ok' })
+  })
+
+  test("the sandbox issuer's own list, which no network is needed for, brings no warning", async () => {
+    const app = await startApp({ config: { isDev: true, publicUrl: '' } })
+    const { key } = await app.tenant()
+    const session = await createVerification(app, key)
+    await answerWith(app, await holderOf(app), session.wallet_uri ?? '')
+    const { body } = await app.call<Verification>('GET', `/v1/verifications/${session.id}`, { key })
+    expect(body.status).toBe('completed')
+    expect(body.credentials?.[0]?.findings.map(({ check }) => check)).toEqual(['environment'])
   })
 
   test('a live session reads none, not even one that a test session has read before', async () => {
