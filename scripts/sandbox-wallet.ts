@@ -89,6 +89,6 @@ async function outcomeOf({ base, id }: Session): Promise<string> {
   const answer = await fetch(`${base}/v/${id}/data`)
   if (answer.status === 404) return 'erased'
   const { status, reason, answered } = (await answer.json()) as { status: string; reason?: string; answered?: true }
-  if (answered) return 'answered, and completed when its response code is redeemed'
+  if (answered) return `${status} (answered; it completes when its response code is redeemed)`
   return reason ? `${status} (${reason})` : status
 }

@@ -22,6 +22,14 @@ test('a link out of the QR code of the hosted page is answered', async () => {
   expect([stdout, stderr]).toEqual([expect.stringMatching(/answered 200 \{\}\nThe verification is completed now\.\n$/), ''])
 })
 
+test('an answer that is held until the redirect is told as one', async () => {
+  const app = await startApp({ config: { publicUrl: '' }, now: Date.now() })
+  const body = { redirect_url: 'https://shop.example/done', release: 'on_redeem' }
+  const { wallet_uri = '' } = await createVerification(app, (await app.tenant()).key, body)
+  const { stdout } = await run(app.dir, wallet_uri)
+  expect(stdout).toEndWith('The verification is pending (answered; it completes when its response code is redeemed) now.\n')
+})
+
 async function run(dir: string, ...call: string[]): Promise<{ exitCode: number; stdout: string; stderr: string }> {
   const { PATH = '', HOME = '' } = process.env
   const child = Bun.spawn([process.execPath, SCRIPT, ...call], {
