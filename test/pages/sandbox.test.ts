@@ -103,6 +103,14 @@ describe('a request', () => {
     }
   })
 
+  browserTest('that was cancelled before is told as withdrawn, and not as answered', async openPage => {
+    const asked = await ask()
+    const { app, key } = await service()
+    await app.call('POST', `/v1/verifications/${asked.id}/cancel`, { key })
+    const page = await openSandbox(openPage, asked.wallet_uri)
+    await phone(page).getByRole('heading', { name: 'This request was withdrawn.' }).waitFor()
+  })
+
   browserTest('by value is answered too, in the clear as it asks', async openPage => {
     const asked = await ask({ template: 'eu_av_age_18' })
     const page = await openSandbox(openPage, asked.wallet_uri)

@@ -4,7 +4,18 @@ import type { HostedVerification } from '../../verifications/schema.ts'
 import { ApiFailure, callApi } from '../shared/api.ts'
 import { serviceUrl } from '../shared/base.ts'
 
-const PROBLEMS = ['unreadable', 'foreign', 'gone', 'live', 'answered', 'expired', 'distrusted', 'busy', 'unreachable'] as const
+const PROBLEMS = [
+  'unreadable',
+  'foreign',
+  'gone',
+  'live',
+  'answered',
+  'cancelled',
+  'expired',
+  'distrusted',
+  'busy',
+  'unreachable',
+] as const
 
 /** `detail` is the wallet's own reason, in the protocol's words. */
 export type Problem = { kind: (typeof PROBLEMS)[number]; detail?: string }
@@ -26,6 +37,7 @@ export async function openRequest(walletUri: string, service: Service): Promise<
   const session = await readSession(sessionIdOf(walletUri, service))
   if (session.environment === 'live') throw new CannotOpen({ kind: 'live' })
   if (session.status === 'expired') throw new CannotOpen({ kind: 'expired' })
+  if (session.reason === 'cancelled') throw new CannotOpen({ kind: 'cancelled' })
   if (session.status !== 'pending' || session.answered) throw new CannotOpen({ kind: 'answered' })
   try {
     return { session, request: await fetchRequest(walletUri, fetchHere(service), { now: now(service) }) }

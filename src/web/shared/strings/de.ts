@@ -1149,6 +1149,7 @@ export const sandbox: typeof en.sandbox = {
       more: 'Eine echte Prüfung glaubt keinem Testnachweis, deshalb wurde nichts gesendet. Antworten Sie mit einer echten Wallet, oder beginnen Sie mit einem Testschlüssel.',
     },
     answered: { title: 'Diese Anfrage wurde beantwortet.', more: 'Jede kann einmal beantwortet werden. Beginnen Sie eine neue.' },
+    cancelled: { title: 'Diese Anfrage wurde zurückgezogen.', more: 'Wer gefragt hat, hat sie beendet. Beginnen Sie eine neue.' },
     expired: { title: 'Die Zeit ist um.', more: 'Niemand hat diese Anfrage rechtzeitig beantwortet. Beginnen Sie eine neue.' },
     distrusted: {
       title: 'Die Wallet traut dieser Anfrage nicht.',

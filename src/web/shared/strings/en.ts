@@ -1142,6 +1142,7 @@ export const sandbox = {
       more: 'A live check never believes a test document, so nothing was sent. Answer it with a real wallet, or start it with a test key.',
     },
     answered: { title: 'This request was answered.', more: 'Each can be answered once. Start a new one.' },
+    cancelled: { title: 'This request was withdrawn.', more: 'Whoever asked has cancelled it. Start a new one.' },
     expired: { title: 'The time is up.', more: 'Nobody answered this request in time. Start a new one.' },
     distrusted: {
       title: 'The wallet does not trust this request.',
