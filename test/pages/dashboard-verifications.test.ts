@@ -129,6 +129,8 @@ describe('the detail', () => {
     await panel(page).getByText('Answered. Waiting for the customer to come back to your shop.').waitFor()
     expect(await panel(page).locator('.checks').count()).toBe(0)
     expect(await panel(page).getByRole('img', { name: /QR/ }).count()).toBe(0)
+    // That time has no meaning any more: the code can be redeemed for ten minutes.
+    expect(await panel(page).getByText('Open until').count()).toBe(0)
     const response_code = new URL(redirectUri ?? '').hash.slice('#response_code='.length)
     await app.call('POST', `/v1/verifications/${created.id}/redeem`, { key, body: { response_code } })
     await panel(page).getByText('18 or over.').waitFor()

@@ -104,7 +104,7 @@ function About({ detail: { verification, query }, title }: { detail: Verificatio
   const words = useDashboardWords().verification
   const { copyId } = useDashboardWords()
   const { time } = useFormat()
-  const { id, template, purpose, metadata, expires_at } = verification
+  const { id, template, purpose, metadata, expires_at, wallet_uri } = verification
   return (
     <section class="stack tight">
       <h3>{words.about}</h3>
@@ -113,7 +113,7 @@ function About({ detail: { verification, query }, title }: { detail: Verificatio
         facts={[
           [words.template, template && <Link href={hrefTo(`templates/${encodeURIComponent(template)}`)}>{title}</Link>],
           [words.purpose, purpose],
-          [words.validUntil, verification.status === 'pending' && <time dateTime={expires_at}>{time(expires_at)}</time>],
+          [words.validUntil, wallet_uri !== undefined && <time dateTime={expires_at}>{time(expires_at)}</time>],
           ...Object.entries(metadata ?? {}).map(([name, value]) => [<code key={name}>{name}</code>, value] as const),
         ]}
       />

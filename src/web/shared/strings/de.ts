@@ -742,7 +742,8 @@ export const dashboard: typeof en.dashboard = {
     notSent: 'Gesendet wurde noch nichts.',
     tryInTest: 'Ihren Server in Test ausprobieren',
     emptyTitle: 'Noch keine Zustellungen',
-    empty: 'Nennen Sie beim Anlegen einer Prüfung eine webhook_url, und jeder Versuch, ihr Ergebnis zuzustellen, steht hier.',
+    empty:
+      'Setzen Sie einen Endpunkt, oder nennen Sie beim Anlegen einer Prüfung eine webhook_url: Jeder Versuch, ein Ergebnis zuzustellen, steht hier.',
   },
   trust: {
     title: 'Vertrauen',

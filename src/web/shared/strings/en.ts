@@ -829,7 +829,8 @@ export const dashboard = {
     notSent: 'Nothing was sent yet.',
     tryInTest: 'Try your server in Test',
     emptyTitle: 'No deliveries yet',
-    empty: 'Give a webhook_url when you create a verification, and each attempt to deliver its result is listed here.',
+    empty:
+      'Set an endpoint, or give a webhook_url when you create a verification: each attempt to deliver a result is listed here.',
   },
   trust: {
     title: 'Trust',
