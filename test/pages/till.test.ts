@@ -269,6 +269,17 @@ describe('asking', () => {
     expect(await keptBy(page)).toHaveProperty('check')
   })
 
+  browserTest('that is cancelled elsewhere says so, and shows neither a yes nor a no', async openPage => {
+    const { app, key, page } = await openTill(openPage)
+    await ask(page)
+    const { body } = await app.call<{ data: { id: string }[] }>('GET', '/v1/verifications', { key })
+    await app.call('POST', `/v1/verifications/${body.data[0]?.id}/cancel`, { key })
+    await page.locator('main.verdict').waitFor()
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Stopped')
+    expect(await page.locator('main.verdict').getAttribute('class')).toBe('verdict wait')
+    expect(page.complaints).toEqual([])
+  })
+
   browserTest('is stopped once the server is back, and can be left before that', async openPage => {
     const { page } = await openTill(openPage)
     await ask(page)

@@ -9,7 +9,7 @@ import type { Check } from './memory.ts'
 import { useLeftMs } from './remaining.tsx'
 import { Stopping } from './stopping.tsx'
 import type { TillTemplate } from './use-verdict.ts'
-import { TimeUp, VerdictOf } from './verdict.tsx'
+import { StoppedElsewhere, TimeUp, VerdictOf } from './verdict.tsx'
 import { Waiting } from './waiting.tsx'
 import { useTillWords } from './words.ts'
 
@@ -28,6 +28,7 @@ export function Ongoing({ check, title, template }: Props): ComponentChildren {
   }, [known])
   if (check.isStopping) return <Stopping check={check} title={title} />
   if (typeof known === 'string') return <Waiting check={check} title={title} line={words.starting} />
+  if (known.reason === 'cancelled') return <StoppedElsewhere check={check} />
   switch (known.status) {
     case 'pending':
       return <Pending check={check} title={title} asked={known} aheadMs={aheadMs} />

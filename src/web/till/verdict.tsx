@@ -97,6 +97,12 @@ export function TimeUp({ check }: { check: Check }) {
   return <End check={check} tone="wait" seal="expired" word={words.timeUp} sentence={words.nobody} mayRepeat />
 }
 
+/** Cancelled with a key or on the dashboard: neither a yes nor a no. */
+export function StoppedElsewhere({ check }: { check: Check }) {
+  const words = useTillWords()
+  return <End check={check} tone="wait" seal="expired" word={words.stopped} sentence={words.stoppedElsewhere} mayRepeat />
+}
+
 type EndProps = {
   check: Check
   tone: 'ok' | 'no' | 'wait'

@@ -1049,6 +1049,8 @@ export const till: typeof en.till = {
   no: 'Nein',
   timeUp: 'Zeit ist um',
   nobody: 'Niemand hat geantwortet. Fangen Sie neu an.',
+  stopped: 'Beendet',
+  stoppedElsewhere: 'Diese Prüfung wurde anderswo beendet. Fangen Sie neu an.',
   ageProven: years => `Mindestens ${years} Jahre alt.`,
   proven: title => `${title}: geprüft.`,
   compare: 'Vergleichen Sie dieses Foto mit dem Gesicht.',

@@ -282,6 +282,8 @@ export const till = {
   no: 'No',
   timeUp: 'Time is up',
   nobody: 'Nobody answered. Start again.',
+  stopped: 'Stopped',
+  stoppedElsewhere: 'This check was cancelled elsewhere. Start again.',
   ageProven: (years: number) => `${years} or over.`,
   proven: (title: string) => `${title}: verified.`,
   compare: 'Compare this photo with the face.',
