@@ -980,8 +980,15 @@ export const MUTANTS: Mutant[] = [
   mutant(
     'local list in a live session',
     'wallet/status.ts',
-    "isDev && environment === 'test' ?",
-    'isDev ?',
+    "isDev && environment === 'test' &&",
+    'isDev &&',
+    'wallet/local-lists',
+  ),
+  mutant(
+    "the sandbox issuer's list is a local one",
+    'wallet/status.ts',
+    ' && !isSandboxList(config)(uri) ?',
+    ' ?',
     'wallet/local-lists',
   ),
   mutant('local list kept for everybody', 'openid4vp/status-list.ts', "isLocal ? '+local' : ''", "''", 'wallet/local-lists'),
