@@ -31,9 +31,10 @@ const HEADER_BYTES_MAX = 16 * 1024
 
 const HELP = `usage: vidimus serve [--dev] [--json]
 
-Starts the service. The first start makes the data directory with database, master key, and a signing key with its certificate. With --dev it
-also makes a tenant with a test key, and prints the key; test sessions then read status lists from this machine, over http too. While nobody has set up the dashboard, each start prints a link that does it, once and
-within the hour. With --json the first line of standard output is {"listening":…,"setup_url":…}.
+Starts the service. The first start makes the data directory with database, master key, and a signing key with its certificate. With --dev it also
+makes a tenant with a test key, and prints the key; test sessions then read status lists from this machine, over http too. While nobody has set up
+the dashboard, each start prints a link that does it, once and within the hour. With --json the first line of standard output is
+{"listening":…,"setup_url":…}.
 
 SIGTERM and SIGINT stop it: what is under way is answered first. SIGHUP reads VIDIMUS_TLS_CERT and VIDIMUS_TLS_KEY again, for new connections; a
 pair that cannot be used is refused with a line in the log, and the old one stays.

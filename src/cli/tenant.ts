@@ -43,8 +43,8 @@ A tenant is a merchant: its keys, devices, templates and verifications are its o
   .map(([plan, quota]) => `${quota} (${plan})`)
   .join(', ')} creations
 a day; --daily-quota overrides the plan, 0 refuses every creation. With --retention-days sessions are erased that many days after they end.
---webhook-url is told the results of all sessions of that environment that were created without a webhook_url of their own, those of tills included; of
-it only the origin is shown again, since the rest may hold a token.
+--webhook-url is the endpoint that gets the results of all sessions of that environment that were created without a webhook_url, those of tills
+included. Commands show only its origin again, since the rest may hold a token.
 A redirect_url may lead into an app: by a scheme with a dot, such as com.example.shop, or by one that --app-scheme lists.
 
 example: vidimus tenant create --name "Corner shop" --daily-quota 500`

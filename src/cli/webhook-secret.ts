@@ -8,8 +8,9 @@ const HELP = `usage: vidimus webhook-secret show --tenant ID [--env test|live] [
        vidimus webhook-secret rotate --tenant ID [--env test|live] [--json]
        vidimus webhook-secret drop-previous --tenant ID [--env test|live] [--json]
 
-The secret that signs a tenant's webhooks: one for results of test sessions, and without --env it is that one; another for live results. After a rotation both secrets sign for 24 hours: give the new one to your receiver in that time.
-drop-previous ends the old one at once, for a secret that leaked.
+The secret that signs a tenant's webhooks. Results of test and of live sessions have a secret each; without --env it is the one for test. After a
+rotation the old and the new secret sign for 24 hours: give the new one to your receiver in that time. drop-previous ends the old
+one at once, for a secret that leaked.
 
 example: vidimus webhook-secret rotate --tenant ten_… --env live`
 
