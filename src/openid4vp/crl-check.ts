@@ -50,7 +50,7 @@ export function createCrlChecker(fetchCrl: FetchCrl, now: () => number, waitMs =
       if (failed && now() < failed.until) throw failed.fault
       const refreshed = underWay.get(key) ?? refresh(key, uri, authority, known?.crl)
       underWay.set(key, refreshed)
-      // Who gives up leaves it to arrive for the next.
+      // A list that comes too late for this answer serves the next one.
       return await Promise.race([refreshed, timeUp])
     } catch (error) {
       if (known && now() < known.crl.nextUpdate) return known.crl

@@ -60,7 +60,7 @@ export function statusFetcher({
 const OPEN_IT =
   'If it is meant to be there, ask the operator of this service to allow its address and port (VIDIMUS_EGRESS_ALLOW).'
 
-/** Of a status or revocation list, for the merchant, and without the address: a private name must not tell where it leads. */
+/** The refusal of a status or revocation list, for the merchant and without the address: a private name must not tell where it leads. */
 export function whyMissed({ failure, reason }: Extract<EgressAnswer, { ok: false }>): { reason: string; remedy?: string } {
   switch (failure) {
     case 'refused_address':
