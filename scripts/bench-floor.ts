@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { Elysia } from 'elysia'
-import { createStorage, openReader, openWriter } from '../src/db/sqlite.ts'
+import { createStorage, openReader, openWriter } from '../src/db/sqlite/storage.ts'
 
 const file = join(process.env.VIDIMUS_DATA_DIR!, 'floor.db')
 const CONTENT = 'x'.repeat(220)

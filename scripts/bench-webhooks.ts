@@ -1,6 +1,6 @@
 // An outage is over: ten thousand messages are due at once. Counted at the receivers, which share the machine with what they measure, beside
 // bare POSTs of the same size from one process with as many connections; then once more while somebody creates verifications.
-import { callAt } from '../src/webhooks/egress-client.ts'
+import { callAt } from '../src/egress/client.ts'
 import { filledDir } from './bench-fill.ts'
 import { type Measured, requestBytes, runLoad } from './bench-load.ts'
 import { fixed, table, whole } from './bench-output.ts'

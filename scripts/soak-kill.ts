@@ -2,7 +2,8 @@
 // scripts/soak-kill.ts [--seed N] [--minutes M]`. Now and then everything is let come to its end, and a new directory is begun.
 import { randomBytes } from 'node:crypto'
 import { loadConfig } from '../src/config.ts'
-import { createDeps, realWorld } from '../src/deps.ts'
+import { createDeps } from '../src/deps.ts'
+import { realWorld } from '../src/ground.ts'
 import { makeHolder } from '../src/sandbox/issuer.ts'
 import type { Holder } from '../src/sandbox/wallet.ts'
 import { seeded } from '../test/helpers/seeded.ts'

@@ -2,7 +2,7 @@
 // newer or taken; syncs counted over two hundred commits; and everything that writes, killed before and after each of its writes.
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { MIGRATIONS } from '../src/db/migrate.ts'
+import { MIGRATIONS } from '../src/db/sqlite/migrate.ts'
 import type { Verification } from '../src/verifications/schema.ts'
 import { call, cleanUp, createVerification, startApp } from '../test/helpers/app.ts'
 import { countSyncs } from '../test/helpers/count-syncs.ts'

@@ -2,7 +2,7 @@
 // thread that throws, runs in circles or is ended. Meanwhile one good shop gets its messages, and nobody calls where nobody may.
 import { createServer, type Server, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { checkDestination } from '../src/webhooks/egress.ts'
+import { checkDestination } from '../src/egress/policy.ts'
 import { cleanUp, startApp } from '../test/helpers/app.ts'
 import { declined, receive } from '../test/helpers/receiver.ts'
 import { seeded } from '../test/helpers/seeded.ts'

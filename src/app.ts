@@ -17,8 +17,8 @@ import { shareCreations } from './verifications/create.ts'
 import { hostedRoutes } from './verifications/hosted-routes.ts'
 import { verificationRoutes } from './verifications/routes.ts'
 import { WebhookEvent } from './verifications/schema.ts'
+import { recordShown } from './verifications/timeline.ts'
 import { walletRoutes } from './wallet/routes.ts'
-import { recordShown } from './wallet/timeline.ts'
 import { webPages } from './web/serve.ts'
 
 const BODY_BYTES_BACKSTOP = 2 ** 31

@@ -1,4 +1,4 @@
-import { type AllowedDestination, type Network, parseAllowList, parseNetworks } from './addresses.ts'
+import { type AllowedDestination, type Network, parseAllowList, parseNetworks } from './egress/addresses.ts'
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]

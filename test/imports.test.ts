@@ -1,62 +1,62 @@
-// Who may import whom (architecture): arrows go from the door to the core and never back, and a feature uses another feature's verb, not
-// its table. `deps.ts` wires everything and is imported for its types only.
+// Who may import whom: arrows point from the doors to the cores and never back. A feature uses another feature's verb, never its table,
+// and no file reaches itself again through what it imports, not even by types.
 import { expect, test } from 'bun:test'
 import { dirname, join, relative, resolve } from 'node:path'
 
 const SRC = resolve(import.meta.dir, '../src')
-const BASE = ['time', 'ids', 'hash', 'json', 'lru', 'seal', 'addresses', 'threads']
-const GROUND = [...BASE, 'config', 'log', 'metrics', 'db', 'http', 'openid4vp']
+
+const PURE = ['time', 'ids', 'hash', 'json', 'lru', 'seal', 'threads', 'openid4vp']
+const BASE = [...PURE, 'config', 'log', 'metrics', 'db', 'egress', 'http']
+const GROUND = [...BASE, 'ground']
+/** `audit` comes first: every act of a feature is on its chain. */
+const FIRST = [...GROUND, 'audit']
+const SECOND = [...FIRST, 'tenants', 'templates', 'usage', 'access', 'devices']
+const THIRD = [...SECOND, 'signing', 'trust', 'webhooks']
+const VERBS = [...THIRD, 'verifications', 'wallet', 'people', 'dashboard', 'doctor', 'upkeep', 'demo']
 
 const ALLOWED: Record<string, string[]> = {
   time: [],
   ids: [],
-  addresses: [],
   threads: [],
   hash: [],
   json: [],
   lru: [],
   seal: ['hash', 'ids'],
   openid4vp: ['hash', 'ids', 'json', 'lru'],
-  config: BASE,
+  // It is published by itself: it takes types of the wire only, all in one file, which a test below checks.
+  sdk: ['http', 'verifications', 'devices', 'templates', 'usage'],
+  // VIDIMUS_EGRESS_ALLOW and VIDIMUS_TRUSTED_PROXIES are address ranges.
+  config: [...PURE, 'egress'],
   log: ['config'],
   metrics: [],
-  db: [...BASE, 'openid4vp'],
-  http: [...BASE, 'config', 'log', 'metrics', 'db'],
+  db: [...PURE, 'log', 'metrics'],
+  egress: [...PURE, 'config'],
+  http: [...PURE, 'config', 'log', 'metrics', 'egress'],
+  ground: BASE,
   audit: GROUND,
-  tenants: GROUND,
-  templates: GROUND,
-  usage: GROUND,
-  access: [...GROUND, 'tenants'],
-  // It is published by itself: of the service it takes types only, all in one file, which a test below checks.
-  sdk: ['http', 'verifications', 'devices', 'templates', 'usage'],
-  webhooks: [...GROUND, 'tenants', 'sdk'],
-  verifications: [...GROUND, 'access', 'tenants', 'templates', 'usage', 'webhooks'],
-  devices: [...GROUND, 'access', 'audit', 'templates', 'tenants'],
-  // The other side of the protocol: of openid4vp it takes types only, which test/sandbox/browser.test.ts checks.
+  tenants: FIRST,
+  templates: FIRST,
+  usage: FIRST,
+  access: [...FIRST, 'tenants', 'devices'],
+  devices: [...FIRST, 'tenants', 'templates', 'access'],
+  signing: SECOND,
+  trust: SECOND,
+  webhooks: [...SECOND, 'sdk'],
+  verifications: THIRD,
+  wallet: [...THIRD, 'verifications'],
+  people: VERBS,
+  dashboard: VERBS,
+  doctor: VERBS,
+  upkeep: VERBS,
+  demo: [...VERBS, 'sdk'],
+  // The other side of the protocol: it takes only types of openid4vp, which test/sandbox/browser.test.ts checks.
   sandbox: GROUND,
-  wallet: [...GROUND, 'verifications', 'webhooks', 'templates', 'sandbox'],
-  doctor: [...GROUND, 'access', 'templates', 'tenants', 'upkeep', 'verifications', 'wallet', 'webhooks'],
-  dashboard: [
-    ...GROUND,
-    'access',
-    'audit',
-    'devices',
-    'doctor',
-    'templates',
-    'tenants',
-    'usage',
-    'verifications',
-    'wallet',
-    'webhooks',
-  ],
-  demo: [...GROUND, 'access', 'audit', 'devices', 'sdk', 'templates', 'tenants', 'verifications', 'wallet'],
-  // Browser code, but for serve.ts: of the server it takes types only, which the last test checks.
-  web: [...GROUND, 'verifications', 'devices', 'usage', 'templates', 'dashboard', 'sandbox', 'demo'],
-  upkeep: [...GROUND, 'audit', 'verifications'],
+  // Browser code except serve.ts: it takes only types of the server, which a test below checks.
+  web: [...VERBS, 'sandbox'],
 }
 
 /** They put everything together; nobody imports them. */
-const ENTRANCES = ['main', 'app', 'cli', 'periodic', 'deps']
+const ENTRANCES = ['main', 'app', 'cli', 'service', 'deps']
 
 type Import = { from: string; to: string; typeOnly: boolean }
 
@@ -65,6 +65,39 @@ test('every import follows the table of who may import whom', async () => {
   expect(imports.length).toBeGreaterThan(100)
   expect(imports.filter(isForbidden).map(({ from, to }) => `${from} -> ${to}`)).toEqual([])
 })
+
+test('no file imports itself through others, by types either', async () => {
+  expect(circlesIn(await allImports())).toEqual([])
+})
+
+test('a circle of imports is found', () => {
+  const ring = ['a.ts', 'b.ts', 'c.ts', 'a.ts'].flatMap((from, i, all) =>
+    all[i + 1] ? [{ from, to: all[i + 1]!, typeOnly: true }] : [],
+  )
+  expect(circlesIn([...ring, { from: 'x.ts', to: 'a.ts', typeOnly: false }])).toEqual(['a.ts -> b.ts -> c.ts -> a.ts'])
+})
+
+/** Each circle once, by the way that was found first. */
+function circlesIn(imports: Import[]): string[] {
+  const targets = Map.groupBy(
+    imports.filter(({ to }) => isOurs(to)),
+    ({ from }) => from,
+  )
+  const done = new Set<string>()
+  const way: string[] = []
+  const circles: string[] = []
+  const visit = (file: string) => {
+    const start = way.indexOf(file)
+    if (start >= 0) return void circles.push([...way.slice(start), file].join(' -> '))
+    if (done.has(file)) return
+    way.push(file)
+    for (const { to } of targets.get(file) ?? []) visit(to)
+    way.pop()
+    done.add(file)
+  }
+  for (const file of targets.keys()) visit(file)
+  return circles
+}
 
 /** A room with many tables has a store for each of its nouns beside it. */
 const isStore = (path: string): boolean => /[/-]store\.ts$/.test(path)
@@ -87,8 +120,8 @@ test('SQL is spoken in store.ts and db/ only', async () => {
 
 test('names are looked up in one place, and never by getaddrinfo, which holds up signatures', async () => {
   const lookingUp = (await allImports()).filter(({ to }) => /^(?:node:)?dns(?:\/promises)?$/.test(to)).map(({ from }) => from)
-  expect(lookingUp).toEqual(['webhooks/resolve.ts'])
-  const resolver = await Bun.file(join(SRC, 'webhooks/resolve.ts')).text()
+  expect(lookingUp).toEqual(['egress/resolve.ts'])
+  const resolver = await Bun.file(join(SRC, 'egress/resolve.ts')).text()
   expect(resolver).toContain("import { Resolver } from 'node:dns/promises'")
 })
 
@@ -111,11 +144,11 @@ test('the sdk imports itself only, but for the types of the wire, which are in o
   expect(imports.filter(({ from }) => from === 'sdk/webhook.ts')).toEqual([])
 })
 
-function isForbidden({ from, to, typeOnly }: Import): boolean {
+function isForbidden({ from, to }: Import): boolean {
   const room = roomOf(from)
   const target = roomOf(to)
   if (!isOurs(to) || room === target || ENTRANCES.includes(room)) return false
-  if (target === 'deps') return !typeOnly
+  if (to === 'access/deps.ts' && /(?:deps|routes)\.ts$/.test(from)) return false
   // Every routes.ts may ask who is calling.
   if (to === 'access/plugin.ts' && from.endsWith('routes.ts')) return false
   return !ALLOWED[room]?.includes(target)
@@ -142,7 +175,7 @@ function importsOf(file: string, text: string): Import[] {
 }
 
 function pathOf(file: string, specifier: string): string {
-  if (specifier === '#db') return 'db/sqlite.ts'
+  if (specifier === '#db') return 'db/sqlite/storage.ts'
   if (specifier === '#schema') return 'db/schema.ts'
   return specifier.startsWith('.') ? relative(SRC, resolve(SRC, dirname(file), specifier)) : specifier
 }

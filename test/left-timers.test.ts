@@ -1,5 +1,5 @@
 import { afterEach, expect, spyOn, test } from 'bun:test'
-import { createResolver } from '../src/webhooks/resolve.ts'
+import { createResolver } from '../src/egress/resolve.ts'
 import { startApp } from './helpers/app.ts'
 import { setUpOwner } from './helpers/dashboard.ts'
 import { startNameServer } from './helpers/name-server.ts'

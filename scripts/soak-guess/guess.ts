@@ -1,5 +1,5 @@
 // Guesses at one thing for an hour, over HTTP, while the clock of the service runs fast; each is compared with what the plan lets through.
-import { parseNetworks } from '../../src/addresses.ts'
+import { parseNetworks } from '../../src/egress/addresses.ts'
 import { type Answer, startApp, type TestApp } from '../../test/helpers/app.ts'
 import type { Seeded } from '../../test/helpers/seeded.ts'
 import type { Reference } from './reference.ts'

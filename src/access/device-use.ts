@@ -1,5 +1,5 @@
-import type { Deps } from '../deps.ts'
 import { describeFailure } from '../log.ts'
+import type { Deps } from './deps.ts'
 import { type AccessToken, markDeviceSeen, markTokenUsed } from './store.ts'
 
 /** `last_seen_at` is no finer than this: a busy till must not cost a write per request. */

@@ -1,9 +1,9 @@
 // A pairing code has 40 bits, so guessing it is kept slow: 5 wrong codes a minute from one network, 20 in an hour lock it out for a
 // quarter of one, and 60 a minute are all that the whole installation looks at. Letting right guesses through beyond that would make the
 // limit void; only networks that authenticated lately are still heard. Lockouts, and what leads to them, outlive a restart.
-import type { Db } from '#db'
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/engine.ts'
 import { apiError } from '../http/errors.ts'
+import type { Deps } from './deps.ts'
 import { deleteGuessesBefore, findGuesses, keepGuesses } from './store.ts'
 
 const HOUR_MS = 3_600_000

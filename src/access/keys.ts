@@ -1,8 +1,8 @@
-import type { Db } from '#db'
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/engine.ts'
 import { sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
 import { newKeyId, newSecret } from '../ids.ts'
+import type { Deps } from './deps.ts'
 import type { Environment, Scope } from './scopes.ts'
 import { type ApiKeyRow, findKey, insertKey, listKeys, markKeyRevoked, setKeyExpiry } from './store.ts'
 
@@ -32,12 +32,12 @@ export type NewKey = {
 /** The only moment the key itself exists: what is kept is its hash and its first characters. */
 export type MintedKey = { row: ApiKeyRow; key: string }
 
-type KeyDeps = Pick<Deps, 'write' | 'now' | 'random' | 'audit'>
+type KeyDeps = Pick<Deps, 'writeSettings' | 'now' | 'random' | 'audit'>
 
 export async function createKey(deps: KeyDeps, { actor, expiresDays, ...wanted }: NewKey): Promise<MintedKey> {
   const at = deps.now()
   const minted = mint(deps, at, { ...wanted, expiresAt: expiresDays === undefined ? null : at + expiresDays * DAY_MS })
-  await deps.write(async tx => {
+  await deps.writeSettings(async tx => {
     await insertKey(tx, minted.row)
     await deps.audit.append(tx, {
       at,
@@ -62,7 +62,7 @@ export async function readKey({ db }: Pick<Deps, 'db'>, tenantId: string, id: st
 /** False when there is no such key, or it was revoked before: revoking twice is no second act. */
 export async function revokeKey(deps: KeyDeps, id: string, actor: string): Promise<boolean> {
   const at = deps.now()
-  return await deps.write(async tx => {
+  return await deps.writeSettings(async tx => {
     const row = await markKeyRevoked(tx, id, at)
     if (!row) return false
     await deps.audit.append(tx, { at, tenantId: row.tenantId, actor, action: 'key.revoked', subjectId: id })
@@ -76,7 +76,7 @@ export async function revokeKey(deps: KeyDeps, id: string, actor: string): Promi
  */
 export async function rollKey(deps: KeyDeps, id: string, grace: RollGrace, actor: string): Promise<MintedKey | undefined> {
   const at = deps.now()
-  return await deps.write(async tx => {
+  return await deps.writeSettings(async tx => {
     const old = await findKey(tx, id)
     if (!old || old.revokedAt !== null || isExpired(old, at)) return undefined
     const lifetime = old.expiresAt === null ? null : old.expiresAt - old.createdAt
@@ -121,6 +121,7 @@ function mint(
     createdAt: at,
     expiresAt,
     revokedAt: null,
+    successorId: null,
   }
   return { row, key }
 }

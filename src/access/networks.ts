@@ -1,6 +1,7 @@
 // Networks from which somebody authenticated lately. While strangers use up the guesses of pairing codes, a shop that is known here can
 // still pair its till. Kept as an HMAC, to the day.
-import type { Deps } from '../deps.ts'
+
+import type { Ground } from '../ground.ts'
 import { hmacSha256With } from '../hash.ts'
 import { describeFailure } from '../log.ts'
 import { deleteNetworksSeenBy, findNetwork, keepNetwork } from './store.ts'
@@ -17,7 +18,13 @@ export type Networks = {
   isKnown(client: string): Promise<boolean>
 }
 
-export function createNetworks({ db, write, now, sealer, log }: Pick<Deps, 'db' | 'write' | 'now' | 'sealer' | 'log'>): Networks {
+export function createNetworks({
+  db,
+  write,
+  now,
+  sealer,
+  log,
+}: Pick<Ground, 'db' | 'write' | 'now' | 'sealer' | 'log'>): Networks {
   const hmac = hmacSha256With(sealer.key('network'))
   const notedAt = new Map<string, number>()
   const nameOf = (client: string) => hmac(client).toString('hex')
@@ -42,6 +49,6 @@ export function createNetworks({ db, write, now, sealer, log }: Pick<Deps, 'db' 
   }
 }
 
-export async function sweepNetworks({ write, now }: Pick<Deps, 'write' | 'now'>): Promise<void> {
+export async function sweepNetworks({ write, now }: Pick<Ground, 'write' | 'now'>): Promise<void> {
   await write(tx => deleteNetworksSeenBy(tx, now() - KNOWN_MS))
 }

@@ -1,12 +1,12 @@
 // The order of checks for every route: key, scope, budgets, and only then the body (interface 5.6); then a place among those in work. A hook that ran later
 // would have read the body of a stranger; see `need` below for where each step sits in the life of a request.
 import { Elysia } from 'elysia'
-import type { Deps } from '../deps.ts'
 import { readJson, readOptionalJson } from '../http/body.ts'
 import { ApiError, apiError } from '../http/errors.ts'
 import { traceOf } from '../http/plugin.ts'
 import { type Policy, rateLimitHeaders } from '../http/rate-limit.ts'
 import { authenticate } from './authenticate.ts'
+import type { Deps } from './deps.ts'
 import type { Caller, Scope } from './scopes.ts'
 
 const BODIES = { json: readJson, optional: readOptionalJson }

@@ -1,6 +1,6 @@
 import { and, desc, eq, isNull, lte, or, sql } from 'drizzle-orm'
-import type { Db } from '#db'
-import { apiKeys, devices, deviceTokens, knownNetworks, pairingGuesses, tenants } from '#schema'
+import type { Db } from '../db/engine.ts'
+import { apiKeys, devices, deviceTokens, knownNetworks, pairingGuesses, tenants } from '../db/schema.ts'
 import { hot, prepared } from '../db/statements.ts'
 import type { Plan } from '../tenants/settings.ts'
 
@@ -44,7 +44,7 @@ const selectByHash = hot<KeyCredentials>(db =>
 )
 
 export async function findKeyByHash(db: Db, hash: string): Promise<KeyCredentials | undefined> {
-  const [row] = selectByHash(db, { hash })
+  const [row] = await selectByHash(db, { hash })
   return row
 }
 

@@ -1,4 +1,5 @@
-import { type Db, groupOf } from '#db'
+import type { Db } from '../db/engine.ts'
+import { groupOf } from '../db/group.ts'
 import { canonicalJson, hmacSha256With } from '../hash.ts'
 import type { Random } from '../ids.ts'
 import type { Sealer } from '../seal.ts'

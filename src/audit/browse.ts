@@ -1,6 +1,6 @@
-import type { Db } from '#db'
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/engine.ts'
 import type { AuditDetails, AuditRecord } from './chain.ts'
+import type { Deps } from './deps.ts'
 import { findRecord, listRecordsBefore } from './store.ts'
 import { disclose } from './verify.ts'
 

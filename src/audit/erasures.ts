@@ -1,4 +1,4 @@
-import type { Db } from '#db'
+import type { Db } from '../db/engine.ts'
 import { listRecords } from './store.ts'
 
 const BATCH = 1000

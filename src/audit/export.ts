@@ -3,8 +3,8 @@
 // changed unnoticed; what it cannot show is that it is the newest, or whose key signed it: compare head and public key with what you noted.
 import { FormatRegistry, type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import type { Deps } from '../deps.ts'
 import { type ChainProblem, type Checkpoint, chainVerifier, readPublicKey } from './chain.ts'
+import type { Deps } from './deps.ts'
 import { findLastCheckpoint, holdSnapshot, listCheckpoints, listRecords } from './store.ts'
 import { type AuditVerdict, readChain } from './verify.ts'
 

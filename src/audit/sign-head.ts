@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Deps } from './deps.ts'
 import { findLastCheckpoint } from './store.ts'
 
 export const SIGN_EVERY_MS = 3_600_000

@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, gt, gte, inArray, lt, sql } from 'drizzle-orm'
-import type { Db } from '#db'
-import { auditCheckpoints, auditRecords } from '#schema'
+import type { Db } from '../db/engine.ts'
+import { auditCheckpoints, auditRecords } from '../db/schema.ts'
 import { hot } from '../db/statements.ts'
 import type { AuditRecord, Checkpoint } from './chain.ts'
 
@@ -13,7 +13,7 @@ const selectHead = hot<Head>(db =>
 )
 
 export async function findHead(db: Db): Promise<Head | undefined> {
-  const [head] = selectHead(db, {})
+  const [head] = await selectHead(db, {})
   return head
 }
 
@@ -36,7 +36,7 @@ const insert = hot(db =>
 )
 
 export async function insertRecord(tx: Db, record: StoredRecord): Promise<void> {
-  insert(tx, record)
+  await insert(tx, record)
 }
 
 /** Forgets the text of records, and the salts that tie it to their commitments. */

@@ -1,6 +1,6 @@
-import type { Deps } from '../deps.ts'
 import { detailsPlace } from './append.ts'
 import { type AuditRecord, type ChainProblem, chainVerifier, type Disclosed, readPublicKey } from './chain.ts'
+import type { Deps } from './deps.ts'
 import { listCheckpoints, listRecords, type StoredRecord } from './store.ts'
 
 const BATCH = 1000

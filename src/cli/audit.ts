@@ -2,7 +2,7 @@ import { createReadStream, realpathSync, rmSync, statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { exportAudit, verifyExport } from '../audit/export.ts'
 import { type AuditVerdict, verifyAudit } from '../audit/verify.ts'
-import { publish } from '../db/files.ts'
+import { publish } from '../db/sqlite/files.ts'
 import type { Deps } from '../deps.ts'
 import { actOf, CommandError, parseCall, print, withDeps } from './output.ts'
 

@@ -1,5 +1,5 @@
 import { loadConfig } from '../config.ts'
-import { StartRefusal } from '../db/refusal.ts'
+import { StartRefusal } from '../db/sqlite/refusal.ts'
 import type { Found } from '../doctor/check.ts'
 import { CommandError, complain, parseCall, print, UsageError, withDeps } from './output.ts'
 import { requireDatabase } from './require-database.ts'

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
+import { callAt, type EgressAnswer } from '../egress/client.ts'
 import { base62 } from '../ids.ts'
 import { listTenants } from '../tenants/store.ts'
 import { isoUtc } from '../time.ts'
@@ -7,7 +8,6 @@ import { present } from '../verifications/present.ts'
 import type { Verification } from '../verifications/schema.ts'
 import { listEndedSince } from '../verifications/store.ts'
 import { type SignedMessage, signedMessage } from '../webhooks/deliver.ts'
-import { callAt, type EgressAnswer } from '../webhooks/egress-client.ts'
 import type { Owner } from '../webhooks/store.ts'
 import { requireTenant } from './key.ts'
 import { CommandError, parseCall, print, UsageError, withDeps } from './output.ts'
@@ -73,10 +73,14 @@ async function hear(
 ): Promise<void> {
   const heard = new Set<string>()
   let since = deps.now()
-  let changes: number | undefined
+  let isStale = true
+  const unsubscribe = deps.subscribe('session', () => {
+    isStale = true
+  })
   while (!stopping.aborted) {
-    const current = deps.foreignChanges()
-    const rows = current === changes ? [] : await listEndedSince(deps.db, tenantId, since, EVENTS_PER_LOOK_MAX)
+    const isLooking = isStale
+    isStale = false
+    const rows = !isLooking ? [] : await listEndedSince(deps.db, tenantId, since, EVENTS_PER_LOOK_MAX)
     for (const row of rows.filter(({ verification }) => !heard.has(verification.id))) {
       await on(await present(deps, row), row.verification, row.result.createdAt)
     }
@@ -85,9 +89,10 @@ async function hear(
     if (last > since) heard.clear()
     for (const { verification, result } of rows) if (result.createdAt === last) heard.add(verification.id)
     since = last
-    if (rows.length < EVENTS_PER_LOOK_MAX) changes = current
+    if (rows.length >= EVENTS_PER_LOOK_MAX) isStale = true
     await sleep(LOOK_EVERY_MS, undefined, { signal: stopping }).catch(() => undefined)
   }
+  unsubscribe()
 }
 
 async function messageOf(deps: Deps, { tenantId, environment }: Owner, verification: Verification): Promise<SignedMessage> {

@@ -1,6 +1,7 @@
 import { createApp } from '../app.ts'
 import { type Config, loadConfig } from '../config.ts'
-import { type Deps, realWorld } from '../deps.ts'
+import type { Deps } from '../deps.ts'
+import { realWorld } from '../ground.ts'
 import { describeRoutes } from '../http/openapi.ts'
 import { createSealer } from '../seal.ts'
 import { WebhookEvent } from '../verifications/schema.ts'

@@ -2,7 +2,7 @@
 // included, goes to standard error: one line that says what was wrong and what to do.
 import { parseArgs } from 'node:util'
 import { type Config, ConfigError, loadConfig } from '../config.ts'
-import { OlderDatabase, StartRefusal } from '../db/refusal.ts'
+import { OlderDatabase, StartRefusal } from '../db/sqlite/refusal.ts'
 import type { Deps } from '../deps.ts'
 import { describeFailure } from '../log.ts'
 import { nearest } from './nearest.ts'
@@ -148,7 +148,7 @@ export async function withDeps<T>(act: (deps: Deps) => Promise<T>): Promise<T> {
 export async function withNewDeps<T>(act: (deps: Deps) => Promise<T>): Promise<T> {
   const config = loadConfig(process.env)
   // Loaded only now: help, wrong calls and the check of an export need none of it.
-  const { createDeps, realWorld } = await import('../deps.ts')
+  const [{ createDeps }, { realWorld }] = await Promise.all([import('../deps.ts'), import('../ground.ts')])
   const deps = createDeps(config, realWorld(), 'command')
   try {
     return await act(deps)

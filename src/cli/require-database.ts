@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
-import { databaseFile, sizeOf } from '../db/files.ts'
-import { lostDatabase } from '../db/lost-database.ts'
-import { refusalFrom } from '../db/refusal.ts'
-import { hasDatabase } from '../db/replace.ts'
+import { databaseFile, sizeOf } from '../db/sqlite/files.ts'
+import { lostDatabase } from '../db/sqlite/lost-database.ts'
+import { refusalFrom } from '../db/sqlite/refusal.ts'
+import { hasDatabase } from '../db/sqlite/replace.ts'
 import { CommandError } from './output.ts'
 
 /** For calls that only look, or that act on what must be there: whoever asks in the wrong directory must not be answered by an empty one. */

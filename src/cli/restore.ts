@@ -1,11 +1,11 @@
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { loadConfig } from '../config.ts'
-import { backupsFolder, databaseFile } from '../db/files.ts'
-import { realWorld } from '../deps.ts'
+import { backupsFolder, databaseFile } from '../db/sqlite/files.ts'
+import { realWorld } from '../ground.ts'
 import { isoUtc } from '../time.ts'
-import { erasureLogIn } from '../upkeep/erasures.ts'
 import { ErasuresUnknown, type Restoration, restoreBackup } from '../upkeep/restore.ts'
+import { erasureLogIn } from '../verifications/erasures.ts'
 import { ACTOR, CommandError, parseCall, print, required, UsageError } from './output.ts'
 
 const HELP = `usage: vidimus restore FILE [--without-erasures] [--json]

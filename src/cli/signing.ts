@@ -1,5 +1,3 @@
-import { isoUtc } from '../time.ts'
-import { hostOf } from '../wallet/keys.ts'
 import {
   certificateRequest,
   EXPIRY_WARNING_DAYS,
@@ -7,7 +5,9 @@ import {
   SigningProblem,
   type SigningState,
   signingState,
-} from '../wallet/signing.ts'
+} from '../signing/certificate.ts'
+import { hostOf } from '../signing/keys.ts'
+import { isoUtc } from '../time.ts'
 import { ACTOR, actOf, CommandError, parseCall, print, required, withDeps, withNewDeps } from './output.ts'
 import { readPemFile } from './trust.ts'
 

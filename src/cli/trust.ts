@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { AnchorExists, addAnchors, presentAnchor, readAnchors, removeAnchor, TrustProblem } from '../wallet/trust-settings.ts'
+import { AnchorExists, addAnchors, presentAnchor, readAnchors, removeAnchor, TrustProblem } from '../trust/settings.ts'
 import {
   ACTOR,
   actOf,

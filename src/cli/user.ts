@@ -1,6 +1,6 @@
 import { USER_NAME } from '../dashboard/schema.ts'
-import { findUserId, inviteUser, readUsers, resetUser, type UserWithLink } from '../dashboard/users.ts'
 import { ApiError } from '../http/errors.ts'
+import { findUserId, inviteUser, readUsers, resetUser, type UserWithLink } from '../people/users.ts'
 import {
   ACTOR,
   actOf,

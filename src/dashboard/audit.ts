@@ -1,9 +1,9 @@
 import { type BrowsedRecord, browseAudit } from '../audit/browse.ts'
 import { exportAudit } from '../audit/export.ts'
 import { type AuditVerdict, verifyAudit } from '../audit/verify.ts'
-import type { Deps } from '../deps.ts'
 import { describeFailure } from '../log.ts'
 import { isoUtc, within } from '../time.ts'
+import type { Deps } from './deps.ts'
 import type { AuditRecord, AuditVerification } from './settings-schema.ts'
 
 const LIMIT_DEFAULT = 20
@@ -82,11 +82,11 @@ export async function streamExport(deps: Deps, actor: string): Promise<ReadableS
   await deps.write(tx =>
     deps.audit.append(tx, { at: deps.now(), tenantId: '', actor, action: 'audit.exported', subjectId: 'audit' }),
   )
-  const aside = deps.openAside()
-  const lines = exportAudit({ ...deps, db: aside.db })
+  const snapshot = await deps.openSnapshot()
+  const lines = exportAudit({ ...deps, db: snapshot.db })
   let ended: Promise<void> | undefined
   const end = () => {
-    ended ??= lines.return().then(aside.close, aside.close)
+    ended ??= lines.return().then(snapshot.close, snapshot.close)
     return ended
   }
   const tooLong = setTimeout(end, EXPORT_MS_MAX).unref()

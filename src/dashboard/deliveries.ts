@@ -1,6 +1,6 @@
 import type { Environment } from '../access/scopes.ts'
-import type { Deps } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
+import type { Visit } from '../people/session.ts'
 import { isoUtc } from '../time.ts'
 import { announce, readReceiver } from '../verifications/announce.ts'
 import type { Verification } from '../verifications/schema.ts'
@@ -8,8 +8,8 @@ import { type BrowsedDelivery, browseDeliveries, readDelivery } from '../webhook
 import { presentAttempt } from '../webhooks/log.ts'
 import { type Asking, replayDeliveries, replayFailed } from '../webhooks/replay.ts'
 import { sentMessage } from '../webhooks/sent-message.ts'
+import type { Deps } from './deps.ts'
 import { recordLook } from './readings.ts'
-import type { Visit } from './session.ts'
 import type { AttemptSummary, DeliverySummary, LoggedDelivery } from './verification-schema.ts'
 import type {
   DeliveryAttempt,

@@ -1,6 +1,6 @@
-import type { Deps } from '../deps.ts'
 import { examine } from '../doctor/examine.ts'
 import { isoUtc } from '../time.ts'
+import type { Deps } from './deps.ts'
 import type { Health } from './settings-schema.ts'
 
 /** It connects to others and reads the database through: not more often than this, whoever asks and however often. */

@@ -1,8 +1,10 @@
 import { Elysia } from 'elysia'
-import type { Deps } from '../deps.ts'
 import { errorResponses } from '../http/schema.ts'
+import { guard } from '../people/guard.ts'
+import { actorOf } from '../people/session.ts'
+import { inviteUser, readUsers, removeUser, resetUser } from '../people/users.ts'
 import { createWalk, readAuditPage, streamExport } from './audit.ts'
-import { guard } from './guard.ts'
+import type { Deps } from './deps.ts'
 import { createExamination } from './health.ts'
 import {
   addTrust,
@@ -14,7 +16,6 @@ import {
   removeTrust,
 } from './installation.ts'
 import { CreateTenant, InviteUser, ItemPath, Nothing, Tenant, TenantList, UserLink, UserList } from './schema.ts'
-import { actorOf } from './session.ts'
 import {
   AddTrust,
   AuditFilter,
@@ -28,7 +29,6 @@ import {
   TrustAnchorList,
 } from './settings-schema.ts'
 import { addTenant, readOwnTenants } from './tenants.ts'
-import { inviteUser, readUsers, removeUser, resetUser } from './users.ts'
 
 const READ = errorResponses(401, 403, 429, 500)
 const CHANGED = errorResponses(400, 401, 403, 404, 409, 413, 429, 500)

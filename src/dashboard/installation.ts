@@ -1,8 +1,5 @@
 import { version } from '../../package.json' with { type: 'json' }
-import type { Deps } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
-import { isoUtc } from '../time.ts'
-import { hostOf } from '../wallet/keys.ts'
 import {
   certificateRequest,
   EXPIRY_WARNING_DAYS,
@@ -10,8 +7,11 @@ import {
   SigningProblem,
   type SigningState,
   signingState,
-} from '../wallet/signing.ts'
-import { AnchorExists, addAnchors, presentAnchor, readAnchors, removeAnchor, TrustProblem } from '../wallet/trust-settings.ts'
+} from '../signing/certificate.ts'
+import { hostOf } from '../signing/keys.ts'
+import { isoUtc } from '../time.ts'
+import { AnchorExists, addAnchors, presentAnchor, readAnchors, removeAnchor, TrustProblem } from '../trust/settings.ts'
+import type { Deps } from './deps.ts'
 import type { AddTrust, Installation, Signing, TrustAnchor } from './settings-schema.ts'
 
 /** What the operator set in the environment of the service; here it is only shown. */

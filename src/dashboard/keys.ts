@@ -10,9 +10,9 @@ import {
   rollKey,
 } from '../access/keys.ts'
 import type { Scope } from '../access/scopes.ts'
-import type { Deps } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
 import { isoUtc } from '../time.ts'
+import type { Deps } from './deps.ts'
 import type { ApiKey, CreateKey } from './settings-schema.ts'
 
 export async function readTenantKeys(deps: Deps, tenantId: string): Promise<{ data: ApiKey[] }> {

@@ -1,8 +1,8 @@
 import type { Environment } from '../access/scopes.ts'
-import type { Deps } from '../deps.ts'
 import { dailyQuotaOf, type TenantRow } from '../tenants/settings.ts'
 import { readUsage } from '../usage/read.ts'
 import { readAttention } from './attention.ts'
+import type { Deps } from './deps.ts'
 import type { Overview } from './verification-schema.ts'
 import { readSummaries } from './verifications.ts'
 

@@ -1,9 +1,9 @@
 import type { Environment } from '../access/scopes.ts'
-import type { Deps } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
+import { actorOf, type Visit } from '../people/session.ts'
 import type { Verification } from '../verifications/schema.ts'
-import { type RecordedEvent, readEvents, recordReading } from '../wallet/timeline.ts'
-import { actorOf, type Visit } from './session.ts'
+import { type RecordedEvent, readEvents, recordReading } from '../verifications/timeline.ts'
+import type { Deps } from './deps.ts'
 
 /** Who looks again within this time is not written down again. */
 const READING_EVERY_MS = 10 * 60_000

@@ -1,7 +1,7 @@
 // The wire of the dashboard's JSON routes. Times are ISO 8601 in UTC with milliseconds, as everywhere.
 import { Type } from '@sinclair/typebox'
 import { Text, Timestamp } from '../http/schema.ts'
-import { Exactly, ListOf, Nullable, OneOf } from './wire.ts'
+import { Exactly, ListOf, Nullable, OneOf } from '../http/wire.ts'
 
 export const PASSWORD_CHARS = { minLength: 15, maxLength: 128 }
 export const LABEL_CHARS_MAX = 100

@@ -4,9 +4,9 @@ import { EXPIRY_DAYS } from '../access/keys.ts'
 import { Device } from '../devices/schema.ts'
 import { CHECKS } from '../doctor/check.ts'
 import { QueryInteger, Text, Timestamp } from '../http/schema.ts'
+import { Environment, Exactly, Limit, ListOf, Nullable, OneOf } from '../http/wire.ts'
 import { Rule, TemplateKey, TemplatePurpose, TemplateTitle } from '../templates/schema.ts'
 import { LABEL_CHARS_MAX } from './schema.ts'
-import { Environment, Exactly, Limit, ListOf, Nullable, OneOf } from './wire.ts'
 
 const PEM_CHARS_MAX = 60_000
 const Pem = Text({ minLength: 1, maxLength: PEM_CHARS_MAX })

@@ -1,4 +1,3 @@
-import type { Deps } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
 import { type DcqlQuery, findQueryProblem } from '../openid4vp/dcql.ts'
 import type { Rule } from '../openid4vp/rules.ts'
@@ -8,6 +7,7 @@ import { type KnownTemplate, readTemplates } from '../templates/read.ts'
 import { effectiveRules, findRulesProblem } from '../templates/rules.ts'
 import { removeTemplate, saveTemplate } from '../templates/save.ts'
 import { isoUtc } from '../time.ts'
+import type { Deps } from './deps.ts'
 import type { CheckTemplate, SaveTemplate, Template, TemplateCheck } from './settings-schema.ts'
 
 export async function readTenantTemplates(deps: Deps, tenantId: string): Promise<{ data: Template[] }> {

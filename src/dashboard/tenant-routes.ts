@@ -1,5 +1,4 @@
 import { Elysia } from 'elysia'
-import type { Deps } from '../deps.ts'
 import { pairingLink } from '../devices/pairing-code.ts'
 import { presentDevice } from '../devices/present.ts'
 import { readDevices } from '../devices/read.ts'
@@ -8,16 +7,18 @@ import { revokeDevice } from '../devices/revoke.ts'
 import { Device, DeviceList, RegisterDevice } from '../devices/schema.ts'
 import { traceOf } from '../http/plugin.ts'
 import { errorResponses } from '../http/schema.ts'
+import { Environmental } from '../http/wire.ts'
+import { guard } from '../people/guard.ts'
+import { actorOf } from '../people/session.ts'
 import { cancelVerification } from '../verifications/cancel.ts'
 import type { Creations } from '../verifications/create.ts'
 import { eraseVerification } from '../verifications/erase.ts'
 import { ErasureResult, Verification } from '../verifications/schema.ts'
 import { readAuditPage } from './audit.ts'
-import { guard } from './guard.ts'
+import type { Deps } from './deps.ts'
 import { createTenantKey, readTenantKeys, revokeTenantKey, rollTenantKey } from './keys.ts'
 import { readOverview } from './overview.ts'
 import { ChangeTenant, Nothing, Tenant, TenantItemPath, TenantPath } from './schema.ts'
-import { actorOf } from './session.ts'
 import {
   ApiKey,
   ApiKeyList,
@@ -39,7 +40,6 @@ import { checkTemplate, readTenantTemplates, removeTenantTemplate, saveTenantTem
 import { changeOwnTenant } from './tenants.ts'
 import { Overview, TryVerification, VerificationDetail, VerificationFilter, VerificationPage } from './verification-schema.ts'
 import { readDetail, readSummaries, tryVerification } from './verifications.ts'
-import { Environmental } from './wire.ts'
 
 const READ = errorResponses(400, 401, 403, 404, 429, 500)
 const CHANGED = errorResponses(400, 401, 403, 404, 409, 413, 422, 429, 500)

@@ -1,10 +1,10 @@
-import type { Deps } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
+import { actorOf, requireFresh, type Visit } from '../people/session.ts'
 import { readAppSchemes } from '../tenants/app-schemes.ts'
 import { changeTenant, createTenant, dailyQuotaOf, readTenants, type TenantRow } from '../tenants/settings.ts'
 import { isoUtc } from '../time.ts'
+import type { Deps } from './deps.ts'
 import type { ChangeTenant, Tenant } from './schema.ts'
-import { actorOf, requireFresh, type Visit } from './session.ts'
 
 export async function readOwnTenants(deps: Deps, { user }: Visit): Promise<{ data: Tenant[] }> {
   const own = (await readTenants(deps.db)).filter(({ id }) => user.memberOf === null || user.memberOf === id)

@@ -1,16 +1,16 @@
 import { SCOPES } from '../access/scopes.ts'
 import { readActor } from '../audit/browse.ts'
-import type { Deps } from '../deps.ts'
+import { actorOf, type Visit } from '../people/session.ts'
 import { dailyQuotaOf, type TenantRow } from '../tenants/settings.ts'
 import { isoUtc, parseUtcInstant } from '../time.ts'
 import { browseVerifications, readWhole, showsAnswer, type WholeVerification } from '../verifications/browse.ts'
 import { type Creations, createVerification } from '../verifications/create.ts'
 import { redeemableUntil } from '../verifications/response-code.ts'
 import type { Verification } from '../verifications/schema.ts'
-import type { RecordedEvent } from '../wallet/timeline.ts'
+import type { RecordedEvent } from '../verifications/timeline.ts'
 import { readLoggedDeliveries } from './deliveries.ts'
+import type { Deps } from './deps.ts'
 import { recordLook } from './readings.ts'
-import { actorOf, type Visit } from './session.ts'
 import type {
   Moment,
   TryVerification,

@@ -1,7 +1,7 @@
 import type { Environment } from '../access/scopes.ts'
-import type { Deps } from '../deps.ts'
 import { readEndpoint } from '../tenants/webhook-endpoint.ts'
 import { setEndpoint } from '../webhooks/endpoint.ts'
+import type { Deps } from './deps.ts'
 import type { WebhookEndpoint } from './webhook-schema.ts'
 
 type Place = { tenantId: string; environment: Environment }

@@ -1,12 +1,13 @@
 import { Elysia } from 'elysia'
-import type { Deps } from '../deps.ts'
 import { traceOf } from '../http/plugin.ts'
 import { errorResponses } from '../http/schema.ts'
+import { Environmental } from '../http/wire.ts'
+import { guard } from '../people/guard.ts'
+import { actorOf, type Visit } from '../people/session.ts'
 import type { Asking } from '../webhooks/replay.ts'
 import { readDeliveryDetail, readDeliveryPage, replayDelivery, replayFailedDeliveries } from './deliveries.ts'
-import { guard } from './guard.ts'
+import type { Deps } from './deps.ts'
 import { Nothing, TenantItemPath, TenantPath } from './schema.ts'
-import { actorOf, type Visit } from './session.ts'
 import { DeliverySummary } from './verification-schema.ts'
 import { changeWebhookEndpoint, readWebhookEndpoint } from './webhook-endpoint.ts'
 import {
@@ -20,7 +21,6 @@ import {
   WebhookSecretState,
 } from './webhook-schema.ts'
 import { dropPreviousTenantSecret, readWebhookSecretState, revealWebhookSecret, rotateTenantSecret } from './webhook-secret.ts'
-import { Environmental } from './wire.ts'
 
 const READ = errorResponses(400, 401, 403, 404, 429, 500)
 const CHANGED = errorResponses(400, 401, 403, 404, 409, 413, 429, 500)

@@ -1,8 +1,8 @@
 // Webhooks: the secret that signs them, where they go, and the log of what was sent.
 import { Type } from '@sinclair/typebox'
 import { Text, Timestamp } from '../http/schema.ts'
+import { Environment, Exactly, Limit, Nullable } from '../http/wire.ts'
 import { AttemptSummary, DeliveryStatus, DeliverySummary } from './verification-schema.ts'
-import { Environment, Exactly, Limit, Nullable } from './wire.ts'
 
 /** Without the secret itself: that takes a fresh password. */
 export const WebhookSecretState = Exactly({

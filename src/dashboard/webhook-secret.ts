@@ -1,8 +1,8 @@
 import type { Environment } from '../access/scopes.ts'
-import type { Deps } from '../deps.ts'
 import { readSecretState, type SecretState } from '../tenants/secret-history.ts'
 import { dropPreviousSecret, readWebhookSecrets, rotateWebhookSecret } from '../tenants/webhook-secret.ts'
 import { isoUtc } from '../time.ts'
+import type { Deps } from './deps.ts'
 import type { WebhookSecret, WebhookSecretState } from './webhook-schema.ts'
 
 type Place = { tenantId: string; environment: Environment }

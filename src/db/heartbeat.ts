@@ -1,5 +1,5 @@
-import { installation } from '#schema'
-import type { Write } from './sqlite.ts'
+import type { Write } from './engine.ts'
+import { installation } from './schema.ts'
 
 type HeartbeatDeps = { write: Write; space: { isShort(): boolean } }
 

@@ -1,38 +1,36 @@
 // The data model on one page. Times are integer milliseconds (UTC). `sealed` columns can be read only with the master key (seal.ts);
 // a row's `salt` is deleted with it. Every row of a tenant names its tenant, and references carry it along, so that none can cross tenants.
 import { sql } from 'drizzle-orm'
-import { blob, foreignKey, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import type { Rule } from '../openid4vp/rules.ts'
+import { bytes, counter, foreignKey, index, integer, json, oneOf, primaryKey, table, text, time, uniqueIndex } from './columns.ts'
 
-const bytes = (name: string) => blob(name, { mode: 'buffer' })
-const time = (name: string) => integer(name)
-const environment = () => text('environment', { enum: ['test', 'live'] }).notNull()
+const environment = () => oneOf('environment', 'test', 'live').notNull()
 
 /** Single values of the installation: the wrapped root key, and the heartbeat: the latest time that a start must not go behind. */
-export const installation = sqliteTable('installation', {
+export const installation = table('installation', {
   name: text('name').primaryKey(),
   value: bytes('value').notNull(),
 })
 
-export const tenants = sqliteTable('tenants', {
+export const tenants = table('tenants', {
   id: text('id').primaryKey(),
   name: text('name').notNull(),
-  plan: text('plan', { enum: ['trial', 'standard', 'large'] }).notNull(),
+  plan: oneOf('plan', 'trial', 'standard', 'large').notNull(),
   /** Overrides the plan's; 0 refuses every creation. */
   dailyQuota: integer('daily_quota'),
   /** Sessions are erased this many days after they end; null keeps them. */
   retentionDays: integer('retention_days'),
   createdAt: time('created_at').notNull(),
   /** Schemes of the tenant's own apps that a `redirect_url` may have; null for none. */
-  appSchemes: text('app_schemes', { mode: 'json' }).$type<string[]>(),
+  appSchemes: json<string[]>('app_schemes'),
 })
 
 /** The newest of an environment signs first; a retired one signs beside it until `valid_until`. */
-export const webhookSecrets = sqliteTable(
+export const webhookSecrets = table(
   'webhook_secrets',
   {
-    id: integer('id').primaryKey({ autoIncrement: true }),
+    id: counter('id'),
     tenantId: text('tenant_id')
       .notNull()
       .references(() => tenants.id),
@@ -41,15 +39,13 @@ export const webhookSecrets = sqliteTable(
     createdAt: time('created_at').notNull(),
     validUntil: time('valid_until'),
     /** Secrets of before there were two became the live ones. */
-    environment: text('environment', { enum: ['test', 'live'] })
-      .notNull()
-      .default('live'),
+    environment: oneOf('environment', 'test', 'live').notNull().default('live'),
   },
-  table => [index('webhook_secrets_tenant').on(table.tenantId)],
+  row => [index('webhook_secrets_tenant').on(row.tenantId)],
 )
 
 /** The receiver of results whose sessions were created without a `webhook_url`. */
-export const webhookEndpoints = sqliteTable(
+export const webhookEndpoints = table(
   'webhook_endpoints',
   {
     tenantId: text('tenant_id')
@@ -61,10 +57,10 @@ export const webhookEndpoints = sqliteTable(
     sealed: bytes('sealed').notNull(),
     createdAt: time('created_at').notNull(),
   },
-  table => [primaryKey({ columns: [table.tenantId, table.environment] })],
+  row => [primaryKey({ columns: [row.tenantId, row.environment] })],
 )
 
-export const apiKeys = sqliteTable(
+export const apiKeys = table(
   'api_keys',
   {
     id: text('id').primaryKey(),
@@ -77,15 +73,17 @@ export const apiKeys = sqliteTable(
     /** The first 12 characters, for people. */
     prefix: text('prefix').notNull(),
     label: text('label').notNull(),
-    scopes: text('scopes', { mode: 'json' }).$type<string[]>().notNull(),
+    scopes: json<string[]>('scopes').notNull(),
     createdAt: time('created_at').notNull(),
     expiresAt: time('expires_at'),
     revokedAt: time('revoked_at'),
+    /** The key that replaced it when it was rolled. */
+    successorId: text('successor_id'),
   },
-  table => [uniqueIndex('api_keys_hash').on(table.hash), index('api_keys_tenant').on(table.tenantId)],
+  row => [uniqueIndex('api_keys_hash').on(row.hash), index('api_keys_tenant').on(row.tenantId)],
 )
 
-export const templates = sqliteTable(
+export const templates = table(
   'templates',
   {
     tenantId: text('tenant_id')
@@ -93,32 +91,32 @@ export const templates = sqliteTable(
       .references(() => tenants.id),
     key: text('key').notNull(),
     title: text('title').notNull(),
-    query: text('query', { mode: 'json' }).$type<DcqlQuery>().notNull(),
+    query: json<DcqlQuery>('query').notNull(),
     /** How its requests reach wallets; null leaves it to the operator. */
-    profile: text('profile', { enum: ['haip', 'plain', 'eu-av'] }),
+    profile: oneOf('profile', 'haip', 'plain', 'eu-av'),
     createdAt: time('created_at').notNull(),
     updatedAt: time('updated_at').notNull(),
     /** Conditions on the merged claims; null for the default, that every asked `age_over_N` is true. */
-    rules: text('rules', { mode: 'json' }).$type<Rule[]>(),
+    rules: json<Rule[]>('rules'),
     /** Shown to the holder when a creation gives no purpose. */
     purpose: text('purpose'),
   },
-  table => [primaryKey({ columns: [table.tenantId, table.key] })],
+  row => [primaryKey({ columns: [row.tenantId, row.key] })],
 )
 
 /** The exact query and rules a template had when a verification used it, by the SHA-256 of their canonical form; never changed. */
-export const templateVersions = sqliteTable('template_versions', {
+export const templateVersions = table('template_versions', {
   hash: text('hash').primaryKey(),
-  query: text('query', { mode: 'json' }).$type<DcqlQuery>().notNull(),
-  rules: text('rules', { mode: 'json' }).$type<Rule[]>(),
+  query: json<DcqlQuery>('query').notNull(),
+  rules: json<Rule[]>('rules'),
 })
 
 /** The key pairs that sign request objects: one authority, and under it the leaf that wallets see. */
-export const signingKeys = sqliteTable(
+export const signingKeys = table(
   'signing_keys',
   {
     id: text('id').primaryKey(),
-    role: text('role', { enum: ['authority', 'leaf'] }).notNull(),
+    role: oneOf('role', 'authority', 'leaf').notNull(),
     /** PEM, leaf first. */
     chain: text('chain').notNull(),
     clientId: text('client_id').notNull(),
@@ -128,24 +126,24 @@ export const signingKeys = sqliteTable(
     notAfter: time('not_after').notNull(),
     retiredAt: time('retired_at'),
   },
-  table => [index('signing_keys_current').on(table.role, table.createdAt)],
+  row => [index('signing_keys_current').on(row.role, row.createdAt)],
 )
 
-export const trustAnchors = sqliteTable('trust_anchors', {
+export const trustAnchors = table('trust_anchors', {
   id: text('id').primaryKey(),
   environment: environment(),
   label: text('label').notNull(),
   certificate: text('certificate').notNull(),
   /** `auto` judges by the type of the document. */
-  mode: text('mode', { enum: ['auto', 'iso', 'pkix'] }).notNull(),
+  mode: oneOf('mode', 'auto', 'iso', 'pkix').notNull(),
   /** The one vct or doctype it is trusted for; null for all. */
   trustedFor: text('trusted_for'),
   createdAt: time('created_at').notNull(),
   /** The effect of an unreadable revocation list (CRL); null leaves it to the mode. */
-  crl: text('crl', { enum: ['off', 'warn', 'require'] }),
+  crl: oneOf('crl', 'off', 'warn', 'require'),
 })
 
-export const devices = sqliteTable(
+export const devices = table(
   'devices',
   {
     id: text('id').notNull(),
@@ -154,17 +152,17 @@ export const devices = sqliteTable(
       .references(() => tenants.id),
     environment: environment(),
     name: text('name').notNull(),
-    status: text('status', { enum: ['pending', 'active', 'revoked'] }).notNull(),
-    allowedTemplates: text('allowed_templates', { mode: 'json' }).$type<string[]>().notNull(),
+    status: oneOf('status', 'pending', 'active', 'revoked').notNull(),
+    allowedTemplates: json<string[]>('allowed_templates').notNull(),
     pairingExpiresAt: time('pairing_expires_at').notNull(),
     createdAt: time('created_at').notNull(),
     enrolledAt: time('enrolled_at'),
     lastSeenAt: time('last_seen_at'),
     revokedAt: time('revoked_at'),
   },
-  table => [
-    primaryKey({ columns: [table.id, table.tenantId] }),
-    index('devices_tenant').on(table.tenantId, table.environment, table.createdAt),
+  row => [
+    primaryKey({ columns: [row.id, row.tenantId] }),
+    index('devices_tenant').on(row.tenantId, row.environment, row.createdAt),
   ],
 )
 
@@ -172,14 +170,14 @@ export const devices = sqliteTable(
  * All that a device can spend. The pairing code is generation 0; whoever spends a code or refresh token gets the pair of the next generation.
  * What is spent stays, so that its second use is known.
  */
-export const deviceTokens = sqliteTable(
+export const deviceTokens = table(
   'device_tokens',
   {
     /** SHA-256 of a token; of a pairing code, which is short, an HMAC under a key outside the database. */
     hash: text('hash').primaryKey(),
     deviceId: text('device_id').notNull(),
     tenantId: text('tenant_id').notNull(),
-    kind: text('kind', { enum: ['pairing', 'access', 'refresh'] }).notNull(),
+    kind: oneOf('kind', 'pairing', 'access', 'refresh').notNull(),
     generation: integer('generation').notNull(),
     expiresAt: time('expires_at').notNull(),
     /** No refresh goes beyond: counted from the enrolment. Null for a pairing code. */
@@ -191,32 +189,30 @@ export const deviceTokens = sqliteTable(
     /** The pair this one was spent for, readable only with the secret itself; gone as soon as that pair is used. */
     replaySealed: bytes('replay_sealed'),
   },
-  table => [
-    foreignKey({ columns: [table.deviceId, table.tenantId], foreignColumns: [devices.id, devices.tenantId] }),
-    uniqueIndex('device_tokens_device').on(table.deviceId, table.generation, table.kind),
-    index('device_tokens_expiry').on(table.expiresAt),
-    index('device_tokens_live_codes')
-      .on(table.expiresAt)
-      .where(sql`kind = 'pairing' AND spent_at IS NULL AND revoked_at IS NULL`),
+  row => [
+    foreignKey({ columns: [row.deviceId, row.tenantId], foreignColumns: [devices.id, devices.tenantId] }),
+    uniqueIndex('device_tokens_device').on(row.deviceId, row.generation, row.kind),
+    index('device_tokens_expiry').on(row.expiresAt),
+    index('device_tokens_live_codes').on(row.expiresAt).where(sql`kind = 'pairing' AND spent_at IS NULL AND revoked_at IS NULL`),
   ],
 )
 
 /** Wrong pairing codes by network. Networks are kept as an HMAC: an address is personal data, and only its recurrence matters. */
-export const pairingGuesses = sqliteTable('pairing_guesses', {
+export const pairingGuesses = table('pairing_guesses', {
   network: text('network').primaryKey(),
   /** The latest times, no more than it takes to be locked out. */
-  failedAt: text('failed_at', { mode: 'json' }).$type<number[]>().notNull(),
+  failedAt: json<number[]>('failed_at').notNull(),
   lockedUntil: time('locked_until').notNull(),
   forgetAt: time('forget_at').notNull(),
 })
 
 /** Networks from which somebody authenticated, to the day. */
-export const knownNetworks = sqliteTable('known_networks', {
+export const knownNetworks = table('known_networks', {
   network: text('network').primaryKey(),
   seenAt: time('seen_at').notNull(),
 })
 
-export const verificationSessions = sqliteTable(
+export const verificationSessions = table(
   'verification_sessions',
   {
     id: text('id').notNull(),
@@ -227,10 +223,10 @@ export const verificationSessions = sqliteTable(
     /** The device that created it; null for an API key. */
     deviceId: text('device_id'),
     /** As stored; a pending one past `expires_at` reads `expired` (verifications/expire.ts). */
-    status: text('status', { enum: ['pending', 'completed', 'failed', 'expired'] }).notNull(),
+    status: oneOf('status', 'pending', 'completed', 'failed', 'expired').notNull(),
     template: text('template'),
     templateVersion: text('template_version'),
-    profile: text('profile', { enum: ['haip', 'plain', 'eu-av'] }).notNull(),
+    profile: oneOf('profile', 'haip', 'plain', 'eu-av').notNull(),
     /** Fixed at creation: the audience of the answer must not change when the certificate does. */
     clientId: text('client_id').notNull(),
     signingKeyId: text('signing_key_id').notNull(),
@@ -252,22 +248,22 @@ export const verificationSessions = sqliteTable(
     responseCodeExpiresAt: time('response_code_expires_at'),
     redeemedAt: time('redeemed_at'),
     /** `on_redeem`: a good answer stays pending until its response code is redeemed; null completes at once. */
-    release: text('release', { enum: ['on_redeem'] }),
+    release: oneOf('release', 'on_redeem'),
     /** `qr`: the answer's request was fetched through the hosted page's QR code, so its response code goes to that page. */
-    answeredFrom: text('answered_from', { enum: ['qr'] }),
+    answeredFrom: oneOf('answered_from', 'qr'),
     /** SHA-256 of the cookie of the browser that opened the hosted page first. */
     pageOwnerHash: text('page_owner_hash'),
   },
-  table => [
-    primaryKey({ columns: [table.id, table.tenantId] }),
-    index('verification_sessions_newest').on(table.tenantId, table.environment, table.createdAt),
-    index('verification_sessions_device').on(table.deviceId, table.createdAt).where(sql`device_id IS NOT NULL`),
-    index('verification_sessions_open').on(table.expiresAt).where(sql`status = 'pending'`),
-    index('verification_sessions_held').on(table.respondedAt).where(sql`status = 'pending' AND responded_at IS NOT NULL`),
+  row => [
+    primaryKey({ columns: [row.id, row.tenantId] }),
+    index('verification_sessions_newest').on(row.tenantId, row.environment, row.createdAt),
+    index('verification_sessions_device').on(row.deviceId, row.createdAt).where(sql`device_id IS NOT NULL`),
+    index('verification_sessions_open').on(row.expiresAt).where(sql`status = 'pending'`),
+    index('verification_sessions_held').on(row.respondedAt).where(sql`status = 'pending' AND responded_at IS NOT NULL`),
   ],
 )
 
-export const verificationResults = sqliteTable(
+export const verificationResults = table(
   'verification_results',
   {
     verificationId: text('verification_id').notNull(),
@@ -278,20 +274,20 @@ export const verificationResults = sqliteTable(
     createdAt: time('created_at').notNull(),
     auditSeq: integer('audit_seq').notNull(),
   },
-  table => [
-    primaryKey({ columns: [table.verificationId, table.tenantId] }),
+  row => [
+    primaryKey({ columns: [row.verificationId, row.tenantId] }),
     foreignKey({
-      columns: [table.verificationId, table.tenantId],
+      columns: [row.verificationId, row.tenantId],
       foreignColumns: [verificationSessions.id, verificationSessions.tenantId],
     }),
   ],
 )
 
 /** The moments of a session, for its timeline. */
-export const verificationEvents = sqliteTable(
+export const verificationEvents = table(
   'verification_events',
   {
-    id: integer('id').primaryKey({ autoIncrement: true }),
+    id: counter('id'),
     verificationId: text('verification_id').notNull(),
     tenantId: text('tenant_id').notNull(),
     at: time('at').notNull(),
@@ -301,24 +297,25 @@ export const verificationEvents = sqliteTable(
     /** Its record on the audit chain, where it has one: the details of that go with the session. */
     auditSeq: integer('audit_seq'),
   },
-  table => [
+  row => [
     foreignKey({
-      columns: [table.verificationId, table.tenantId],
+      columns: [row.verificationId, row.tenantId],
       foreignColumns: [verificationSessions.id, verificationSessions.tenantId],
     }),
-    index('verification_events_session').on(table.verificationId),
+    index('verification_events_session').on(row.verificationId),
+    uniqueIndex('verification_events_shown').on(row.verificationId).where(sql`event = 'qr_shown'`),
   ],
 )
 
 /** The outbox: a row per message owed to a merchant. */
-export const webhookDeliveries = sqliteTable(
+export const webhookDeliveries = table(
   'webhook_deliveries',
   {
     id: text('id').notNull(),
     tenantId: text('tenant_id').notNull(),
     verificationId: text('verification_id').notNull(),
-    type: text('type', { enum: ['verification.completed', 'verification.failed'] }).notNull(),
-    status: text('status', { enum: ['pending', 'delivered', 'failed', 'cancelled'] }).notNull(),
+    type: oneOf('type', 'verification.completed', 'verification.failed').notNull(),
+    status: oneOf('status', 'pending', 'delivered', 'failed', 'cancelled').notNull(),
     /** Attempts that came to an end. */
     attempts: integer('attempts').notNull(),
     dueAt: time('due_at').notNull(),
@@ -329,26 +326,28 @@ export const webhookDeliveries = sqliteTable(
     lane: text('lane').notNull().default(''),
     /** The HTTP request that made it due: the wallet's answer, or a replay after it. */
     requestId: text('request_id'),
+    /** That of its session. The default is only for rows of before the column; the migration sets them. */
+    environment: environment().default('live'),
+    /** The node that holds the lease. */
+    leasedBy: text('leased_by'),
   },
-  table => [
-    primaryKey({ columns: [table.id, table.tenantId] }),
+  row => [
+    primaryKey({ columns: [row.id, row.tenantId] }),
     foreignKey({
-      columns: [table.verificationId, table.tenantId],
+      columns: [row.verificationId, row.tenantId],
       foreignColumns: [verificationSessions.id, verificationSessions.tenantId],
     }),
-    index('webhook_deliveries_session').on(table.verificationId),
-    index('webhook_deliveries_lane').on(table.lane, table.tenantId, table.dueAt).where(sql`status = 'pending'`),
-    index('webhook_deliveries_newest').on(table.tenantId, table.createdAt),
-    index('webhook_deliveries_failing')
-      .on(table.tenantId, table.dueAt)
-      .where(sql`attempts > 0 AND status IN ('pending', 'failed')`),
+    index('webhook_deliveries_session').on(row.verificationId),
+    index('webhook_deliveries_lane').on(row.lane, row.tenantId, row.dueAt).where(sql`status = 'pending'`),
+    index('webhook_deliveries_newest').on(row.tenantId, row.environment, row.createdAt),
+    index('webhook_deliveries_failing').on(row.tenantId, row.dueAt).where(sql`attempts > 0 AND status IN ('pending', 'failed')`),
   ],
 )
 
-export const webhookAttempts = sqliteTable(
+export const webhookAttempts = table(
   'webhook_attempts',
   {
-    id: integer('id').primaryKey({ autoIncrement: true }),
+    id: counter('id'),
     deliveryId: text('delivery_id').notNull(),
     tenantId: text('tenant_id').notNull(),
     attempt: integer('attempt').notNull(),
@@ -360,17 +359,17 @@ export const webhookAttempts = sqliteTable(
     /** JSON: the address that was called, and the first 4 KiB of the answer. */
     sealed: bytes('sealed').notNull(),
   },
-  table => [
+  row => [
     foreignKey({
-      columns: [table.deliveryId, table.tenantId],
+      columns: [row.deliveryId, row.tenantId],
       foreignColumns: [webhookDeliveries.id, webhookDeliveries.tenantId],
     }),
-    index('webhook_attempts_delivery').on(table.deliveryId),
+    index('webhook_attempts_delivery').on(row.deliveryId),
   ],
 )
 
 /** A 201 kept for its repeat. After erasure the row stays without body: a tombstone, so that a repeat creates nothing. */
-export const idempotencyKeys = sqliteTable(
+export const idempotencyKeys = table(
   'idempotency_keys',
   {
     /** HMAC of namespace and key. */
@@ -382,11 +381,14 @@ export const idempotencyKeys = sqliteTable(
     salt: bytes('salt'),
     sealed: bytes('sealed'),
     expiresAt: time('expires_at').notNull(),
+    /** The request that works on the first answer, and until when others wait for it. */
+    claimedBy: text('claimed_by'),
+    claimedUntil: time('claimed_until'),
   },
-  table => [index('idempotency_keys_expiry').on(table.expiresAt)],
+  row => [index('idempotency_keys_expiry').on(row.expiresAt)],
 )
 
-export const usageDays = sqliteTable(
+export const usageDays = table(
   'usage_days',
   {
     tenantId: text('tenant_id')
@@ -394,12 +396,14 @@ export const usageDays = sqliteTable(
       .references(() => tenants.id),
     day: text('day').notNull(),
     verificationsCreated: integer('verifications_created').notNull(),
+    /** The time of the day's newest creation: the next one is later, on whichever node. */
+    newestAt: time('newest_at').notNull().default(0),
   },
-  table => [primaryKey({ columns: [table.tenantId, table.day] })],
+  row => [primaryKey({ columns: [row.tenantId, row.day] })],
 )
 
 /** The chain holds salted commitments only. Details and salt sit beside it and go when the subject is erased; the chain still verifies. */
-export const auditRecords = sqliteTable('audit_records', {
+export const auditRecords = table('audit_records', {
   seq: integer('seq').primaryKey(),
   at: time('at').notNull(),
   tenantId: text('tenant_id').notNull(),
@@ -414,7 +418,7 @@ export const auditRecords = sqliteTable('audit_records', {
   sealed: bytes('sealed'),
 })
 
-export const auditCheckpoints = sqliteTable('audit_checkpoints', {
+export const auditCheckpoints = table('audit_checkpoints', {
   seq: integer('seq').primaryKey(),
   at: time('at').notNull(),
   hash: text('hash').notNull(),
@@ -423,7 +427,7 @@ export const auditCheckpoints = sqliteTable('audit_checkpoints', {
 })
 
 /** People who use the dashboard. */
-export const dashboardUsers = sqliteTable(
+export const dashboardUsers = table(
   'dashboard_users',
   {
     id: text('id').primaryKey(),
@@ -436,11 +440,11 @@ export const dashboardUsers = sqliteTable(
     createdAt: time('created_at').notNull(),
     lastLoginAt: time('last_login_at'),
   },
-  table => [uniqueIndex('dashboard_users_name').on(table.name)],
+  row => [uniqueIndex('dashboard_users_name').on(row.name)],
 )
 
 /** One-time links: for the set-up, while there is no user, and for a user to choose a password. Used ones are deleted. */
-export const dashboardLinks = sqliteTable(
+export const dashboardLinks = table(
   'dashboard_links',
   {
     /** SHA-256 of the token. */
@@ -449,10 +453,10 @@ export const dashboardLinks = sqliteTable(
     userId: text('user_id').references(() => dashboardUsers.id),
     expiresAt: time('expires_at').notNull(),
   },
-  table => [index('dashboard_links_user').on(table.userId)],
+  row => [index('dashboard_links_user').on(row.userId)],
 )
 
-export const dashboardSessions = sqliteTable(
+export const dashboardSessions = table(
   'dashboard_sessions',
   {
     /** SHA-256 of the cookie. */
@@ -470,11 +474,11 @@ export const dashboardSessions = sqliteTable(
     /** When the password was last given. */
     authenticatedAt: time('authenticated_at').notNull(),
   },
-  table => [uniqueIndex('dashboard_sessions_id').on(table.id), index('dashboard_sessions_user').on(table.userId)],
+  row => [uniqueIndex('dashboard_sessions_id').on(row.id), index('dashboard_sessions_user').on(row.userId)],
 )
 
 /** Where a user has logged in before, as an HMAC: wrong passwords from elsewhere do not delay them there. */
-export const dashboardNetworks = sqliteTable(
+export const dashboardNetworks = table(
   'dashboard_networks',
   {
     userId: text('user_id')
@@ -483,11 +487,11 @@ export const dashboardNetworks = sqliteTable(
     network: text('network').notNull(),
     seenAt: time('seen_at').notNull(),
   },
-  table => [primaryKey({ columns: [table.userId, table.network] })],
+  row => [primaryKey({ columns: [row.userId, row.network] })],
 )
 
 /** Wrong passwords by account, whether it exists or not, and by network where the user is known; all other networks are one. */
-export const loginFailures = sqliteTable(
+export const loginFailures = table(
   'login_failures',
   {
     /** HMAC of the name as it was typed. */
@@ -497,5 +501,5 @@ export const loginFailures = sqliteTable(
     notBefore: time('not_before').notNull(),
     forgetAt: time('forget_at').notNull(),
   },
-  table => [primaryKey({ columns: [table.account, table.network] }), index('login_failures_forget').on(table.forgetAt)],
+  row => [primaryKey({ columns: [row.account, row.network] }), index('login_failures_forget').on(row.forgetAt)],
 )

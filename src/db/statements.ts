@@ -1,15 +1,18 @@
 import type { Database } from 'bun:sqlite'
 import { Param, Placeholder } from 'drizzle-orm'
-import type { Db } from './sqlite.ts'
+import type { Db } from './engine.ts'
 
 type Query = { toSQL(): { sql: string; params: unknown[] } }
 type Value = string | number | Buffer | Uint8Array | null
 
+/** Rows at once on SQLite, a promise of them on PostgreSQL: callers always await. */
+export type Rows<Row> = Row[] | Promise<Row[]>
+
 /**
- * A statement of the hot path: written with drizzle's builder, run without its mapping, which costs as much as the query. Takes the values of
- * its placeholders by name; what it returns are rows under the names of their columns.
+ * A statement of the hot path: written with drizzle's builder, run without its mapping, which costs as much as
+ * the query. Values are passed by the names of their placeholders; rows have the names of their columns.
  */
-export function hot<Row = never>(build: (db: Db) => Query): (db: Db, values: Readonly<Record<string, unknown>>) => Row[] {
+export function hot<Row = never>(build: (db: Db) => Query): (db: Db, values: Readonly<Record<string, unknown>>) => Rows<Row> {
   const statementOn = prepared(db => {
     const { sql, params } = withConstants(build(db).toSQL())
     const statement = (db as unknown as { $client: Database }).$client.prepare<Row, Value[]>(sql)

@@ -1,10 +1,10 @@
 import { createKey } from '../access/keys.ts'
 import { SCOPES } from '../access/scopes.ts'
-import type { Deps } from '../deps.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import { saveTemplate } from '../templates/save.ts'
 import { createTenant } from '../tenants/settings.ts'
 import { keepEndpoint } from '../tenants/webhook-endpoint.ts'
+import type { Deps } from './deps.ts'
 import type { Receiver } from './receiver.ts'
 
 const ACTOR = 'demo'

@@ -1,7 +1,7 @@
-import type { Deps } from '../deps.ts'
 import { isoUtc } from '../time.ts'
 import { readWhole, showsAnswer } from '../verifications/browse.ts'
-import { readEvents } from '../wallet/timeline.ts'
+import { readEvents } from '../verifications/timeline.ts'
+import type { Deps } from './deps.ts'
 import type { Demo } from './furnish.ts'
 import type { DemoMoment, DemoSession } from './schema.ts'
 

@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Deps } from './deps.ts'
 import { deleteTokensExpiredBy } from './store.ts'
 
 /** Until then a spent token is known as spent, and an expired one as expired, which tells a till what to do. */

@@ -1,6 +1,6 @@
-import type { Deps } from '../deps.ts'
 import { hmacSha256With } from '../hash.ts'
 import { normalizePairingCode } from '../ids.ts'
+import type { Deps } from './deps.ts'
 
 /** A code as the database knows it, and its symbols, which it does not; nothing when it is malformed. */
 export function readPairingCode(

@@ -1,5 +1,5 @@
 import type { Environment } from '../access/scopes.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps } from './deps.ts'
 import { presentDevice } from './present.ts'
 import type { Device } from './schema.ts'
 import { listDevices, listReused } from './store.ts'

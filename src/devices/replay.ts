@@ -2,8 +2,8 @@
 // pair: for 24 hours, and until either token of that pair is used, which deletes the copy. The copy is sealed under the presented secret and the
 // key, and a key of ours: neither the database, nor the database with the master key, can open it.
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
-import type { Db } from '#db'
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/engine.ts'
+import type { Deps } from './deps.ts'
 import type { TokenPair } from './schema.ts'
 import { findToken, keepSealedPair } from './store.ts'
 

@@ -1,7 +1,7 @@
-import type { Db } from '#db'
 import type { Environment } from '../access/scopes.ts'
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/engine.ts'
 import { apiError } from '../http/errors.ts'
+import type { Deps } from './deps.ts'
 import { type DeviceRow, findDevice, markDeviceRevoked, revokeTokens } from './store.ts'
 
 type RevokeDeps = Pick<Deps, 'write' | 'now' | 'audit'>

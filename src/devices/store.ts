@@ -1,6 +1,6 @@
 import { and, asc, count, desc, eq, exists, gt, inArray, isNotNull, isNull, lte, min, ne, sql } from 'drizzle-orm'
-import type { Db } from '#db'
-import { devices, deviceTokens } from '#schema'
+import type { Db } from '../db/engine.ts'
+import { devices, deviceTokens } from '../db/schema.ts'
 import { prepared } from '../db/statements.ts'
 
 export type DeviceRow = typeof devices.$inferSelect

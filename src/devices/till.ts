@@ -1,10 +1,10 @@
 import type { Caller } from '../access/scopes.ts'
-import type { Deps } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
 import { readTemplates } from '../templates/read.ts'
 import { effectiveRules } from '../templates/rules.ts'
 import { readTenant } from '../tenants/settings.ts'
 import { isoUtc } from '../time.ts'
+import type { Deps } from './deps.ts'
 import type { Till } from './schema.ts'
 
 /** What a till's page needs to know of itself: whose it is, and what its buttons are called. */

@@ -1,9 +1,10 @@
 // Tells what would stop a real wallet or webhook, and what endangers the data. Every check is bounded in time, they run beside each other, and one
 // that fails itself is a problem with a name, never the end of the others. Nothing is changed, and nobody is sent a message.
-import type { Deps } from '../deps.ts'
+
 import { describeFailure } from '../log.ts'
 import { within } from '../time.ts'
 import { CHECKS, type Check, type CheckName, type Found, problem } from './check.ts'
+import type { Deps } from './deps.ts'
 import { checkDatabase } from './integrity.ts'
 import { checkBackups, checkClock, checkDisk, checkMasterKey, checkOpenFiles, checkServer } from './machine-checks.ts'
 import { checkPublicUrl, checkTls } from './public-checks.ts'

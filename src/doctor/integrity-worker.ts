@@ -1,4 +1,4 @@
-import { openReader } from '../db/sqlite.ts'
+import { openReader } from '../db/sqlite/storage.ts'
 
 declare const self: Worker
 

@@ -1,4 +1,4 @@
-import { databaseFile, sizeOf } from '../db/files.ts'
+import { databaseFile, sizeOf } from '../db/sqlite/files.ts'
 import { hireThread } from '../threads.ts'
 import { within } from '../time.ts'
 import { findUnreadable, type Reading } from '../verifications/unreadable.ts'

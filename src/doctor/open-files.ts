@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import type { Deps } from '../deps.ts'
+import type { Deps } from './deps.ts'
 
 /** Ten thousand phones that wait, the tills, the database, and room to spare (each connection is a file). */
 export const OPEN_FILES_MIN = 16_384

@@ -2,8 +2,8 @@
 // checked, and left again without a word.
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import type { Deps } from '../deps.ts'
-import { locate, trusting } from '../webhooks/egress-client.ts'
+import { locate, trusting } from '../egress/client.ts'
+import type { Deps } from './deps.ts'
 
 const RESOLVE_MS_MAX = 2000
 const CONNECT_MS_MAX = 2500

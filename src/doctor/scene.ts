@@ -1,6 +1,6 @@
 import { isExpired, readKeys } from '../access/keys.ts'
-import type { Deps } from '../deps.ts'
 import { readTenants, type TenantRow } from '../tenants/settings.ts'
+import type { Deps } from './deps.ts'
 import { type Visit, visitPublicUrl } from './visit.ts'
 
 const TENANTS_MAX = 20

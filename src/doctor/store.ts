@@ -1,6 +1,6 @@
 import { and, desc, eq, gt, isNotNull } from 'drizzle-orm'
-import type { Db } from '#db'
-import { auditRecords, verificationSessions, webhookDeliveries } from '#schema'
+import type { Db } from '../db/engine.ts'
+import { auditRecords, verificationSessions, webhookDeliveries } from '../db/schema.ts'
 
 /** There is no index by action, which every record would have to keep: one looks this far back. */
 const RECORDS_MAX = 5000

@@ -5,9 +5,9 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import { request as httpsRequest, type RequestOptions } from 'node:https'
 import { isIP, isIPv6 } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import type { Deps } from '../deps.ts'
 import { equalConstantTime } from '../hash.ts'
 import { createProver, PROBE_HEADER, PROOF_HEADER } from '../http/probe.ts'
+import type { Deps } from './deps.ts'
 
 const EXCHANGE_MS_MAX = 2500
 

@@ -1,11 +1,11 @@
 import { X509Certificate } from 'node:crypto'
+import { EXPIRY_WARNING_DAYS, SigningProblem, type SigningState, signingState } from '../signing/certificate.ts'
+import { hostOf } from '../signing/keys.ts'
 import { askedBy } from '../templates/minimise.ts'
 import { readTemplates } from '../templates/read.ts'
 import { isoUtc } from '../time.ts'
-import { hostOf } from '../wallet/keys.ts'
-import { EXPIRY_WARNING_DAYS, SigningProblem, type SigningState, signingState } from '../wallet/signing.ts'
-import { isLocalList } from '../wallet/status.ts'
-import { presentAnchor, readAnchors } from '../wallet/trust-settings.ts'
+import { presentAnchor, readAnchors } from '../trust/settings.ts'
+import { isLocalList } from '../trust/status.ts'
 import { type Found, ok, problem, someOf, warning } from './check.ts'
 import { whyUnreachable } from './reach.ts'
 import type { Scene } from './scene.ts'
@@ -98,8 +98,9 @@ async function uncoveredOf(deps: Scene['deps'], tenantId: string, anchors: Ancho
 /** Only the service itself knows which lists it has read: they are kept in its memory. */
 export async function checkStatusLists({ deps, isServer }: Scene): Promise<Found> {
   if (!isServer) return ok('Which status lists the service reads is seen in the dashboard, under Settings, Health.')
-  const isLocal = isLocalList(deps.config)
-  const isOwn = (uri: string) => uri.startsWith(`${deps.config.publicUrl}/`) || isLocal(uri, 'test')
+  const isHere = (uri: string) => uri.startsWith(`${deps.config.publicUrl}/`)
+  const isLocal = isLocalList(deps.config, isHere)
+  const isOwn = (uri: string) => isHere(uri) || isLocal(uri, 'test')
   const lists = [...deps.status.known(), ...deps.crls.known()].filter(uri => !isOwn(uri))
   const origins = [...new Set(lists.map(uri => new URL(uri).origin))].slice(0, HOSTS_MAX)
   if (origins.length === 0) return ok('No credential with a status list was seen yet.')

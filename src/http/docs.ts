@@ -5,7 +5,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import styleFile from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import scriptFile from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
-import type { Deps } from '../deps.ts'
+import type { Deps } from './deps.ts'
 import { describeRoutes, type Route } from './openapi.ts'
 import { takesFrom } from './plugin.ts'
 

@@ -1,5 +1,5 @@
-import type { Deps } from '../deps.ts'
 import { isoUtc } from '../time.ts'
+import type { Deps } from './deps.ts'
 import type { IssueDocuments, IssuedDocuments } from './schema.ts'
 
 /** The documents of a persona for whoever asks: nothing but test sessions believes them. Nothing is kept of it. */

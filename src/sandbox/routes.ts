@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { accessPlugin } from '../access/plugin.ts'
-import type { Deps } from '../deps.ts'
 import { errorResponses } from '../http/schema.ts'
+import type { Deps } from './deps.ts'
 import { issueDocuments } from './issue-documents.ts'
 import { IssueDocuments, IssuedDocuments } from './schema.ts'
 

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
-import type { Db } from '#db'
-import { installation } from '#schema'
+import type { Db } from '../db/engine.ts'
+import { installation } from '../db/schema.ts'
 
 const NAME = 'sandbox_issuer'
 

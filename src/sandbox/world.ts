@@ -1,11 +1,11 @@
-import type { Deps } from '../deps.ts'
+import type { Ground } from '../ground.ts'
 import type { TrustAnchor } from '../openid4vp/trust.ts'
 import { createIssuer, type Issuer, type IssuerState, loadIssuer, renewalDueAt, renewSigners } from './issuer.ts'
 import { findSandbox, saveSandbox } from './store.ts'
 
 export type Sandbox = { issuer: Issuer; anchor: TrustAnchor }
 
-type WorldDeps = Pick<Deps, 'db' | 'write' | 'now' | 'random' | 'sealer' | 'config'>
+type WorldDeps = Pick<Ground, 'db' | 'write' | 'now' | 'random' | 'sealer' | 'config'>
 
 const PLACE = { tenant: '', table: 'installation', column: 'value', row: 'sandbox_issuer', salt: Buffer.from('sandbox_issuer') }
 

@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Deps } from './deps.ts'
 import { askedBy } from './minimise.ts'
 import { type KnownTemplate, readTemplates } from './read.ts'
 import { effectiveRules } from './rules.ts'

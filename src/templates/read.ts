@@ -1,8 +1,8 @@
-import type { Deps } from '../deps.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import type { Profile } from '../openid4vp/request-object.ts'
 import type { Rule } from '../openid4vp/rules.ts'
 import { BUILTIN_TEMPLATES, type Localized } from './builtin.ts'
+import type { Deps } from './deps.ts'
 import { listTemplates, type TemplateRow } from './store.ts'
 
 /** A built-in template or one of a tenant's own, alike. */

@@ -1,4 +1,4 @@
-import type { Db } from '#db'
+import type { Db } from '../db/engine.ts'
 import { canonicalJson, sha256Hex } from '../hash.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import type { Profile } from '../openid4vp/request-object.ts'

@@ -1,10 +1,10 @@
-import type { Deps } from '../deps.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import type { Profile } from '../openid4vp/request-object.ts'
 import type { Rule } from '../openid4vp/rules.ts'
+import type { Deps } from './deps.ts'
 import { deleteTemplate, upsertTemplate } from './store.ts'
 
-type TemplateDeps = Pick<Deps, 'write' | 'now' | 'audit'>
+type TemplateDeps = Pick<Deps, 'writeSettings' | 'now' | 'audit'>
 
 export type TemplateDraft = {
   tenantId: string
@@ -23,7 +23,7 @@ export async function saveTemplate(
   actor: string,
 ): Promise<void> {
   const at = deps.now()
-  await deps.write(async tx => {
+  await deps.writeSettings(async tx => {
     await upsertTemplate(tx, {
       tenantId,
       key,
@@ -48,7 +48,7 @@ export async function saveTemplate(
 
 export async function removeTemplate(deps: TemplateDeps, tenantId: string, key: string, actor: string): Promise<boolean> {
   const at = deps.now()
-  return await deps.write(async tx => {
+  return await deps.writeSettings(async tx => {
     const removed = await deleteTemplate(tx, tenantId, key)
     if (removed)
       await deps.audit.append(tx, {

@@ -1,6 +1,6 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
-import type { Db } from '#db'
-import { templates, templateVersions } from '#schema'
+import type { Db } from '../db/engine.ts'
+import { templates, templateVersions } from '../db/schema.ts'
 import { prepared } from '../db/statements.ts'
 
 export type TemplateRow = typeof templates.$inferSelect

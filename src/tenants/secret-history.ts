@@ -1,5 +1,5 @@
-import type { Db } from '#db'
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/engine.ts'
+import type { Deps } from './deps.ts'
 import { findSplitAt, findTenant, listWebhookSecrets, type Owner } from './store.ts'
 import { OVERLAP_MS } from './webhook-secret.ts'
 

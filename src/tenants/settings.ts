@@ -1,6 +1,6 @@
-import type { Db } from '#db'
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/engine.ts'
 import { newTenantId, newWebhookSecret } from '../ids.ts'
+import type { Deps } from './deps.ts'
 import { findTenant, insertTenant, insertWebhookSecret, listTenants, type TenantRow, updateTenant } from './store.ts'
 import { sealSecret } from './webhook-secret.ts'
 
@@ -27,7 +27,7 @@ export async function retentions(db: Db): Promise<{ tenantId: string; days: numb
 
 type TenantSettings = { name: string; plan?: Plan; dailyQuota?: number | null; retentionDays?: number | null }
 
-type TenantDeps = Pick<Deps, 'write' | 'now' | 'random' | 'audit' | 'sealer'>
+type TenantDeps = Pick<Deps, 'writeSettings' | 'now' | 'random' | 'audit' | 'sealer'>
 
 export async function createTenant(
   deps: TenantDeps,
@@ -41,7 +41,7 @@ export async function createTenant(
     sealSecret(deps, { tenantId: tenant.id, environment: 'test' }, webhookSecret, at),
     sealSecret(deps, { tenantId: tenant.id, environment: 'live' }, webhookSecretLive, at),
   ]
-  await deps.write(async tx => {
+  await deps.writeSettings(async tx => {
     await insertTenant(tx, tenant)
     for (const row of secretRows) await insertWebhookSecret(tx, row)
     const details = { name, plan, daily_quota: dailyQuota, retention_days: retentionDays }
@@ -57,7 +57,7 @@ export async function changeTenant(
   actor: string,
 ): Promise<TenantRow | undefined> {
   const at = deps.now()
-  return await deps.write(async tx => {
+  return await deps.writeSettings(async tx => {
     const tenant = await updateTenant(tx, id, changes)
     const { name, plan, dailyQuota, retentionDays, appSchemes } = changes
     const details = { name, plan, daily_quota: dailyQuota, retention_days: retentionDays, app_schemes: appSchemes }

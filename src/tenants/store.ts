@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, isNotNull, isNull, notInArray, sql } from 'drizzle-orm'
-import type { Db } from '#db'
-import { installation, tenants, webhookEndpoints, webhookSecrets } from '#schema'
+import type { Db } from '../db/engine.ts'
+import { installation, tenants, webhookEndpoints, webhookSecrets } from '../db/schema.ts'
 import { prepared } from '../db/statements.ts'
 
 export type TenantRow = typeof tenants.$inferSelect

@@ -1,6 +1,6 @@
-import type { Db } from '#db'
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/engine.ts'
 import { SALT_BYTES } from '../seal.ts'
+import type { Deps } from './deps.ts'
 import { deleteEndpoint, findEndpoint, insertEndpoint, type Owner } from './store.ts'
 
 /** The receiver of results whose sessions were created without a `webhook_url`. */
@@ -11,7 +11,7 @@ export async function readEndpoint({ sealer }: Pick<Deps, 'sealer'>, db: Db, own
 
 /** Keeps a URL that may be called, or, with null, none. On record is that there is another one: the URL may hold a token. */
 export async function keepEndpoint(
-  deps: Pick<Deps, 'write' | 'now' | 'random' | 'sealer' | 'audit'>,
+  deps: Pick<Deps, 'writeSettings' | 'now' | 'random' | 'sealer' | 'audit'>,
   owner: Owner,
   url: string | null,
   actor: string,
@@ -20,7 +20,7 @@ export async function keepEndpoint(
   const { tenantId, environment } = owner
   const salt = Buffer.from(deps.random(SALT_BYTES))
   const sealed = url === null ? undefined : deps.sealer.seal(placeOf(owner, salt), url)
-  await deps.write(async tx => {
+  await deps.writeSettings(async tx => {
     const had = await deleteEndpoint(tx, owner)
     if (sealed) await insertEndpoint(tx, { ...owner, salt, sealed, createdAt: at })
     else if (!had) return

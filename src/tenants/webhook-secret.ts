@@ -1,6 +1,6 @@
-import type { Deps } from '../deps.ts'
 import { newWebhookSecret } from '../ids.ts'
 import { SALT_BYTES } from '../seal.ts'
+import type { Deps } from './deps.ts'
 import {
   deleteRetiredSecrets,
   insertWebhookSecret,
@@ -40,7 +40,7 @@ export async function signingSecrets({ db, sealer }: Pick<Deps, 'db' | 'sealer'>
 
 /** A new secret; the one before signs beside it for 24 hours. At most two at a time: an older one is gone at once. */
 export async function rotateWebhookSecret(
-  deps: Pick<Deps, 'write' | 'now' | 'random' | 'sealer' | 'audit'>,
+  deps: Pick<Deps, 'writeSettings' | 'now' | 'random' | 'sealer' | 'audit'>,
   owner: Owner,
   actor: string,
 ): Promise<{ webhookSecret: string; previousValidUntil: number }> {
@@ -49,7 +49,7 @@ export async function rotateWebhookSecret(
   const webhookSecret = newWebhookSecret(deps.random)
   const row = sealSecret(deps, owner, webhookSecret, at)
   const previousValidUntil = at + OVERLAP_MS
-  await deps.write(async tx => {
+  await deps.writeSettings(async tx => {
     await deleteRetiredSecrets(tx, owner)
     await retireWebhookSecret(tx, owner, previousValidUntil)
     await insertWebhookSecret(tx, row)
@@ -60,13 +60,13 @@ export async function rotateWebhookSecret(
 
 /** For a secret that leaked: the previous one stops signing at once. False when there is none. */
 export async function dropPreviousSecret(
-  deps: Pick<Deps, 'write' | 'now' | 'audit'>,
+  deps: Pick<Deps, 'writeSettings' | 'now' | 'audit'>,
   owner: Owner,
   actor: string,
 ): Promise<boolean> {
   const { tenantId, environment } = owner
   const at = deps.now()
-  return await deps.write(async tx => {
+  return await deps.writeSettings(async tx => {
     const dropped = await deleteRetiredSecrets(tx, owner)
     if (dropped === 0) return false
     await deps.audit.append(tx, { at, tenantId, actor, action: 'secret.dropped', subjectId: tenantId, details: { environment } })
@@ -75,10 +75,12 @@ export async function dropPreviousSecret(
 }
 
 /** After an upgrade from the version that had one secret for both: that one is the live one now, and every tenant gets another for test. */
-export async function ensureTestSecrets(deps: Pick<Deps, 'db' | 'write' | 'now' | 'random' | 'sealer' | 'audit'>): Promise<void> {
+export async function ensureTestSecrets(
+  deps: Pick<Deps, 'db' | 'writeSettings' | 'now' | 'random' | 'sealer' | 'audit'>,
+): Promise<void> {
   if ((await listWithoutTestSecret(deps.db)).length === 0) return
   const at = deps.now()
-  await deps.write(async tx => {
+  await deps.writeSettings(async tx => {
     for (const tenantId of await listWithoutTestSecret(tx)) {
       await insertWebhookSecret(tx, sealSecret(deps, { tenantId, environment: 'test' }, newWebhookSecret(deps.random), at))
       const details = { environment: 'test' }

@@ -1,8 +1,8 @@
 // The folder of backups: how its files are named, and which are kept.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { BackupFile } from '../db/backup-list.ts'
-import { stampOf } from '../db/files.ts'
+import type { BackupFile } from '../db/sqlite/backup-list.ts'
+import { stampOf } from '../db/sqlite/files.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS

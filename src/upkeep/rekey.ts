@@ -3,14 +3,14 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createAudit } from '../audit/append.ts'
-import { backupsFolder, databaseFile, keyFileOf, sizeOf } from '../db/files.ts'
-import { holdDirectory } from '../db/locks.ts'
-import { countApplied } from '../db/migrate.ts'
-import { damaged, refusalFrom } from '../db/refusal.ts'
-import { finishReplacing } from '../db/replace.ts'
-import { adoptNewKey, findRootKey, findWrapper, openRootKey, wrapRootKey, writeNewKey } from '../db/root-key.ts'
-import { isOurs } from '../db/snapshot.ts'
-import { createStorage, openReader, openWriter } from '../db/sqlite.ts'
+import { backupsFolder, databaseFile, keyFileOf, sizeOf } from '../db/sqlite/files.ts'
+import { holdDirectory } from '../db/sqlite/locks.ts'
+import { countApplied } from '../db/sqlite/migrate.ts'
+import { damaged, refusalFrom } from '../db/sqlite/refusal.ts'
+import { finishReplacing } from '../db/sqlite/replace.ts'
+import { adoptNewKey, findRootKey, findWrapper, openRootKey, wrapRootKey, writeNewKey } from '../db/sqlite/root-key.ts'
+import { isOurs } from '../db/sqlite/snapshot.ts'
+import { createStorage, openReader, openWriter } from '../db/sqlite/storage.ts'
 import type { Random } from '../ids.ts'
 import { createSealer } from '../seal.ts'
 import { replaceRootKey } from './store.ts'
@@ -49,7 +49,7 @@ async function replaceKey({ dir, now, random, actor }: Wanted): Promise<void> {
       await audit.append(tx, { at: now, tenantId: '', actor, action: 'master_key.replaced', subjectId: 'master key' })
     })
     // What the old key wrapped stands in the log until then.
-    await storage.checkpoint()
+    await storage.forgetDeleted()
     adoptNewKey(keyFile)
   } finally {
     await storage.close()

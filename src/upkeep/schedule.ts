@@ -1,11 +1,11 @@
 import { copyFileSync, existsSync, linkSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { listBackups } from '../db/backup-list.ts'
-import { backupsFolder, databaseFile, makeBackupsFolder, sizeOf } from '../db/files.ts'
-import type { Deps } from '../deps.ts'
+import { listBackups } from '../db/sqlite/backup-list.ts'
+import { backupsFolder, databaseFile, makeBackupsFolder, sizeOf } from '../db/sqlite/files.ts'
 import { hireThread } from '../threads.ts'
 import { dailyName, forgetFailure, goodBackups, hourlyName, isDue, keepFailure, surplusBackups } from './backup-files.ts'
 import type { Order, Outcome } from './backup-worker.ts'
+import type { Deps } from './deps.ts'
 
 /** A backup that failed is heavy work for nothing: not again at once. */
 const AFTER_FAILURE_MS = 600_000

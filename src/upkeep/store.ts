@@ -1,6 +1,6 @@
 import { desc, eq, sql } from 'drizzle-orm'
-import type { Db } from '#db'
-import { auditRecords, installation, verificationSessions } from '#schema'
+import type { Db } from '../db/engine.ts'
+import { auditRecords, installation, verificationSessions } from '../db/schema.ts'
 
 const count = sql<number>`count(*)`
 

@@ -1,4 +1,5 @@
-import { type Db, groupOf } from '#db'
+import type { Db } from '../db/engine.ts'
+import { groupOf } from '../db/group.ts'
 import { apiError } from '../http/errors.ts'
 import { secondsToUtcMidnight, utcDay } from '../time.ts'
 import { addToDay, chargeDay } from './store.ts'

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
+import type { Deps } from '../access/deps.ts'
 import { accessPlugin } from '../access/plugin.ts'
-import type { Deps } from '../deps.ts'
 import { errorResponses } from '../http/schema.ts'
 import { readUsage } from './read.ts'
 import { Usage } from './schema.ts'

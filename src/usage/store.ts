@@ -1,6 +1,6 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
-import type { Db } from '#db'
-import { usageDays } from '#schema'
+import type { Db } from '../db/engine.ts'
+import { usageDays } from '../db/schema.ts'
 import { hot } from '../db/statements.ts'
 
 export type UsageDay = { day: string; verificationsCreated: number }
@@ -19,7 +19,7 @@ const charge = hot<{ verifications_created: number }>(db =>
 
 /** Counts one creation in a single statement; nothing comes back when the quota is spent. A quota of 0 must be refused before. */
 export async function chargeDay(tx: Db, tenantId: string, day: string, quota: number): Promise<number | undefined> {
-  const [row] = charge(tx, { tenantId, day, quota })
+  const [row] = await charge(tx, { tenantId, day, quota })
   return row?.verifications_created
 }
 
@@ -32,7 +32,7 @@ const add = hot(db =>
 
 /** To a day that was charged before. */
 export async function addToDay(tx: Db, tenantId: string, day: string, count: number): Promise<void> {
-  add(tx, { tenantId, day, count })
+  await add(tx, { tenantId, day, count })
 }
 
 export async function listUsageDays(db: Db, tenantId: string, limit: number): Promise<UsageDay[]> {

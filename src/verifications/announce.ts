@@ -1,8 +1,8 @@
-import type { Db } from '#db'
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/engine.ts'
 import { readEndpoint } from '../tenants/webhook-endpoint.ts'
 import { enqueueDelivery } from '../webhooks/enqueue.ts'
 import type { DueLane } from '../webhooks/lanes.ts'
+import type { Deps } from './deps.ts'
 import { openSecrets, type SessionSecrets } from './present.ts'
 import type { Verification } from './schema.ts'
 import { findOfTenant, type VerificationRow } from './store.ts'
@@ -50,12 +50,12 @@ export async function oweResult(
 
 /** After the commit that ended a session: wakes its followers and the outbox, and counts it. */
 export function announceEnd(
-  { changes, outbox, metrics }: Pick<Deps, 'changes' | 'outbox' | 'metrics'>,
+  { publish, outbox, metrics }: Pick<Deps, 'publish' | 'outbox' | 'metrics'>,
   { id, environment }: Pick<VerificationRow, 'id' | 'environment'>,
   { status, error }: Ended,
   owed: DueLane | undefined,
 ): void {
-  changes.announce(id)
+  publish('session', id)
   if (owed) outbox.owed(owed)
   metrics.count('vidimus_verifications_total', { event: status, environment })
   if (error) metrics.count('vidimus_verification_failures_total', { code: error.code, environment })

@@ -1,7 +1,7 @@
 // What the exchange with a wallet changes about a session: the key that opens the answer, the one answer, its result, the one redemption.
 import { and, eq, gt, isNull, type SQL, sql } from 'drizzle-orm'
-import type { Db } from '#db'
-import { verificationResults, verificationSessions } from '#schema'
+import type { Db } from '../db/engine.ts'
+import { verificationResults, verificationSessions } from '../db/schema.ts'
 import { hot } from '../db/statements.ts'
 import type { storedResponseCode } from './response-code.ts'
 import type { Owner, ResultRow, SessionKey } from './store.ts'
@@ -25,7 +25,7 @@ const keep = hot<{ sealed_response_key: Uint8Array }>(db =>
 
 /** Keeps the key if none is kept yet, and gives the one that is; nothing when the session was answered or has ended. */
 export async function keepResponseKey(tx: Db, { id, tenantId }: SessionKey, sealed: Uint8Array): Promise<Uint8Array | null> {
-  const [row] = keep(tx, { id, tenantId, sealed })
+  const [row] = await keep(tx, { id, tenantId, sealed })
   return row?.sealed_response_key ?? null
 }
 
@@ -66,7 +66,7 @@ const close = hot(db =>
 /** True for the one answer that a session takes: it is pending, has none, and is not yet past its deadline. */
 export async function closeSession(tx: Db, { responseCodeHash, responseCodeExpiresAt, ...closing }: Closing): Promise<boolean> {
   const code = { responseCodeHash: responseCodeHash ?? null, responseCodeExpiresAt: responseCodeExpiresAt ?? null }
-  const rows = close(tx, { ...closing, ...code })
+  const rows = await close(tx, { ...closing, ...code })
   return rows.length > 0
 }
 
@@ -80,7 +80,7 @@ const cancel = hot(db =>
 
 /** True for the one cancellation of a session that is pending and within its time. `responded_at` stays empty: no wallet has answered. */
 export async function cancelSession(tx: Db, { id, tenantId }: SessionKey, at: number): Promise<boolean> {
-  return cancel(tx, { id, tenantId, at }).length > 0
+  return (await cancel(tx, { id, tenantId, at })).length > 0
 }
 
 const insert = hot(db =>
@@ -95,7 +95,7 @@ const insert = hot(db =>
 )
 
 export async function insertResult(tx: Db, row: ResultRow): Promise<void> {
-  insert(tx, row)
+  await insert(tx, row)
 }
 
 /** Deletes what was presented: for a held answer that nobody redeemed. */
@@ -141,10 +141,10 @@ const selectWhere = (...owned: SQL[]) =>
 const selectRedeemable = selectWhere()
 const selectRedeemableOfDevice = selectWhere(byDevice)
 
-/** Whether a code is right, unspent and in time. Answers at once: whoever counts guesses must know before the next one is looked at. */
-export function isRedeemable(db: Db, owner: Owner, id: string, codeHash: string, now: number): boolean {
+/** True for a code that is right, unspent and in time. */
+export async function isRedeemable(db: Db, owner: Owner, id: string, codeHash: string, now: number): Promise<boolean> {
   const select = owner.deviceId === undefined ? selectRedeemable : selectRedeemableOfDevice
-  return select(db, { ...owner, id, codeHash, now }).length > 0
+  return (await select(db, { ...owner, id, codeHash, now })).length > 0
 }
 
 type Redeemed = { status: 'completed' | 'failed'; release: 'on_redeem' | null }
@@ -173,7 +173,7 @@ export async function markRedeemed(
   now: number,
 ): Promise<{ wasHeld: boolean } | undefined> {
   const redeemIt = owner.deviceId === undefined ? redeem : redeemOfDevice
-  const [row] = redeemIt(tx, { ...owner, id, codeHash, now })
+  const [row] = await redeemIt(tx, { ...owner, id, codeHash, now })
   // A session of this kind completes in no other way.
   return row && { wasHeld: row.release === 'on_redeem' && row.status === 'completed' }
 }
@@ -197,7 +197,7 @@ const claim = hot(db =>
 
 /** True for the one browser that opens the hosted page first, before there is an answer. */
 export async function claimPage(tx: Db, { id, tenantId }: SessionKey, ownerHash: string, now: number): Promise<boolean> {
-  return claim(tx, { id, tenantId, ownerHash, now }).length > 0
+  return (await claim(tx, { id, tenantId, ownerHash, now })).length > 0
 }
 
 const replaceCode = hot(db =>
@@ -226,5 +226,5 @@ export async function replaceResponseCode(
   ownerHash: string,
   code: ReturnType<typeof storedResponseCode>,
 ): Promise<boolean> {
-  return replaceCode(tx, { id, tenantId, ownerHash, ...code }).length > 0
+  return (await replaceCode(tx, { id, tenantId, ownerHash, ...code })).length > 0
 }

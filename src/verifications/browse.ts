@@ -1,7 +1,8 @@
 // Verifications for whoever looks through them: by status and template, and one whole with what was asked.
-import type { Deps } from '../deps.ts'
+
 import { apiError } from '../http/errors.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
+import type { Deps } from './deps.ts'
 import { isHeld, statusAt } from './expire.ts'
 import { CANCELLED, NOT_FOLLOWED } from './failures.ts'
 import { openSecrets, queryOf } from './present.ts'

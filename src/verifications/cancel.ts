@@ -1,7 +1,7 @@
-import type { Deps } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
 import { announceEnd } from './announce.ts'
 import { cancelSession } from './answer-store.ts'
+import type { Deps } from './deps.ts'
 import { recordFailure } from './fail.ts'
 import { CANCELLED } from './failures.ts'
 import { readOne } from './read.ts'
@@ -16,7 +16,7 @@ export async function cancelVerification(deps: Deps, owner: Owner, id: string, {
   if (!found) throw apiError('session_not_found')
   const session = found.verification
   const at = Math.max(deps.now(), session.createdAt)
-  const won = await deps.writeSession(async tx => {
+  const won = await deps.write(async tx => {
     if (await cancelSession(tx, session, at))
       return { owed: await recordFailure(deps, tx, session, { error: CANCELLED, actor, at, requestId }) }
     refuseEnded((await findVerification(tx, owner, id))?.verification)

@@ -1,3 +1,4 @@
+import type { Engine } from '../db/engine.ts'
 import { apiError } from '../http/errors.ts'
 
 /** Whoever shows a session follows it once; a few more for the curious, and for pages that were left open. */
@@ -7,19 +8,21 @@ const RETRY_SECONDS = 10
 
 type Follower = { wake: () => void; end: () => void }
 
-/** Tells the followers of a session that something happened to it. Of this process only: what another one did, they find out by looking now and then. */
+/** Wakes the followers of a session when it changes on any node. Changes by another process on SQLite are found by polling (watch.ts). */
 export type Changes = {
   /** Throws 429 beyond the limits; the returned function ends it. `end` is called when the service stops. */
   follow(id: string, follower: Follower): () => void
-  /** After the commit, never inside `write`. */
-  announce(id: string): void
   close(): void
 }
 
-export function createChanges(): Changes {
+export function createChanges({ subscribe }: Pick<Engine, 'subscribe'>): Changes {
   const followers = new Map<string, Set<Follower>>()
   let total = 0
   let isClosed = false
+
+  const unsubscribe = subscribe('session', id => {
+    for (const { wake } of followers.get(id) ?? []) wake()
+  })
 
   return {
     follow(id, follower) {
@@ -34,10 +37,8 @@ export function createChanges(): Changes {
         if (own.size === 0) followers.delete(id)
       }
     },
-    announce(id) {
-      for (const { wake } of followers.get(id) ?? []) wake()
-    },
     close() {
+      unsubscribe()
       isClosed = true
       for (const { end } of [...followers.values()].flatMap(own => [...own])) end()
     },

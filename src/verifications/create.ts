@@ -1,12 +1,13 @@
 import type { Caller } from '../access/scopes.ts'
-import type { Deps, RequestIdentity } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
 import { newNonce, newVerificationId } from '../ids.ts'
 import { type DcqlQuery, findQueryProblem, findUnenforcedProblem } from '../openid4vp/dcql.ts'
 import { SALT_BYTES } from '../seal.ts'
+import type { RequestIdentity } from '../signing/keys.ts'
 import { fixVersion, type Question, type ResolvedTemplate, resolveTemplate } from '../templates/resolve.ts'
 import { type Charge, chargeOne } from '../usage/quota.ts'
 import { refuseForbidden } from '../webhooks/endpoint.ts'
+import type { Deps } from './deps.ts'
 import { type Claim, createIdempotency, type Idempotency } from './idempotency.ts'
 import { presentOpened, type SessionSecrets, secretsPlace } from './present.ts'
 import { redirectProblem } from './redirect-url.ts'
@@ -103,7 +104,7 @@ async function create(
   const { newestAt, keptVersions } = creations
   const { tenantId } = caller
 
-  const created = await deps.writeSession(async tx => {
+  const created = await deps.write(async tx => {
     // Asked here, because a full disk may show only now: then this runs once more.
     if (deps.space.isShort()) throw apiError('internal_error')
     const newest = newestAt.get(tenantId) ?? (await newestCreation(tx, tenantId))

@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Deps } from './deps.ts'
 import { eraseIn } from './erase.ts'
 import { listKeys } from './store.ts'
 

@@ -1,9 +1,9 @@
-import type { Db } from '#db'
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/engine.ts'
 import { apiError } from '../http/errors.ts'
 import { describeFailure } from '../log.ts'
 import { isoUtc } from '../time.ts'
 import { forgetDeliveries } from '../webhooks/enqueue.ts'
+import type { Deps } from './deps.ts'
 import { listAuditSeqs } from './event-store.ts'
 import { ownAnswerEndsBefore } from './idempotency.ts'
 import { forgetReplay } from './replay-store.ts'
@@ -13,7 +13,7 @@ import { deleteVerification, findVerification, type Owner } from './store.ts'
 const SHRED_RETRY_MS = 1000
 const SHRED_ATTEMPTS_MAX = 60
 
-type EraseDeps = Pick<Deps, 'write' | 'now' | 'audit' | 'checkpoint' | 'changes' | 'portraits' | 'metrics' | 'log' | 'outbox'>
+type EraseDeps = Pick<Deps, 'write' | 'now' | 'audit' | 'forgetDeleted' | 'publish' | 'portraits' | 'metrics' | 'log' | 'outbox'>
 
 /** Everything derived from a verification, for good: afterwards its text is in no file. The quota it used is not given back. */
 export async function eraseVerification(
@@ -29,7 +29,7 @@ export async function eraseVerification(
   const deleted = await deps.write(tx => eraseIn(deps, tx, { owner, actor, id, at }))
   if (!deleted) throw apiError('session_not_found')
   deps.portraits.forget(id)
-  deps.changes.announce(id)
+  deps.publish('session', id)
   await deps.outbox.cancel([id])
   deps.metrics.count('vidimus_verifications_total', { event: 'erased', environment: owner.environment })
   await shred(deps)
@@ -57,12 +57,12 @@ export async function eraseIn(
 }
 
 /** Deleted rows are overwritten in the file (secure_delete); their old pages still stand in the log until it is emptied. */
-export async function shred({ checkpoint, log }: Pick<EraseDeps, 'checkpoint' | 'log'>, attempt = 1): Promise<void> {
-  if (await checkpoint()) return
+export async function shred({ forgetDeleted, log }: Pick<EraseDeps, 'forgetDeleted' | 'log'>, attempt = 1): Promise<void> {
+  if (await forgetDeleted()) return
   if (attempt >= SHRED_ATTEMPTS_MAX) return log.warn('erasure.log_not_emptied', { count: attempt })
   // A stopping service need not wait for it: closing empties the log.
   setTimeout(() => {
-    shred({ checkpoint, log }, attempt + 1).catch(error =>
+    shred({ forgetDeleted, log }, attempt + 1).catch(error =>
       log.error('erasure.log_not_emptied', { failure: describeFailure(error) }),
     )
   }, SHRED_RETRY_MS).unref()

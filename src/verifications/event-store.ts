@@ -1,6 +1,6 @@
 import { and, desc, eq, isNotNull, sql } from 'drizzle-orm'
-import type { Db } from '#db'
-import { verificationEvents } from '#schema'
+import type { Db } from '../db/engine.ts'
+import { verificationEvents } from '../db/schema.ts'
 import { hot } from '../db/statements.ts'
 import type { SessionKey } from './store.ts'
 
@@ -21,7 +21,7 @@ const insert = hot(db =>
 )
 
 export async function insertEvent(tx: Db, row: Omit<EventRow, 'id'>): Promise<void> {
-  insert(tx, row)
+  await insert(tx, row)
 }
 
 /** The latest moments of a session, oldest first. */
@@ -71,7 +71,7 @@ const count = hot<{ count: number }>(db =>
 )
 
 export async function countEvents(db: Db, { id, tenantId }: SessionKey): Promise<number> {
-  return count(db, { id, tenantId })[0]?.count ?? 0
+  return (await count(db, { id, tenantId }))[0]?.count ?? 0
 }
 
 const selectFirst = hot(db =>
@@ -90,5 +90,5 @@ const selectFirst = hot(db =>
 
 /** Whether it has happened to a session at all: that a page showed it, that a wallet fetched its request. */
 export async function hasHappened(db: Db, { id, tenantId }: SessionKey, event: 'qr_shown' | 'request_fetched'): Promise<boolean> {
-  return selectFirst(db, { id, tenantId, event }).length > 0
+  return (await selectFirst(db, { id, tenantId, event })).length > 0
 }

@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Deps } from './deps.ts'
 import { deleteExpiredReplays } from './replay-store.ts'
 import { redeemableUntil } from './response-code.ts'
 import type { Status } from './schema.ts'
@@ -23,18 +23,18 @@ export function statusAt(session: Timed, now: number): Status {
 
 /** Stores what time has decided. Short transactions, so that nobody waits behind a large sweep. */
 export async function sweepExpired({
-  writeSession,
+  write,
   now,
-  changes,
+  publish,
   metrics,
-}: Pick<Deps, 'writeSession' | 'now' | 'changes' | 'metrics'>): Promise<void> {
+}: Pick<Deps, 'write' | 'now' | 'publish' | 'metrics'>): Promise<void> {
   let expired: Pick<VerificationRow, 'id' | 'environment'>[]
   do {
-    expired = await writeSession(tx => markExpired(tx, now(), SWEEP_ROWS_MAX))
+    expired = await write(tx => markExpired(tx, now(), SWEEP_ROWS_MAX))
     for (const { id, environment } of expired) {
-      changes.announce(id)
+      publish('session', id)
       metrics.count('vidimus_verifications_total', { event: 'expired', environment })
     }
   } while (expired.length === SWEEP_ROWS_MAX)
-  await writeSession(tx => deleteExpiredReplays(tx, now()))
+  await write(tx => deleteExpiredReplays(tx, now()))
 }

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { accessPlugin } from '../access/plugin.ts'
-import type { Deps } from '../deps.ts'
 import { errorResponses } from '../http/schema.ts'
+import type { Deps } from './deps.ts'
 import { hostedVerification, type OnShown } from './hosted.ts'
 import { ownPage, returnFromPage } from './page-owner.ts'
 import { HostedVerification, PageOwner, PageReturn, VerificationId } from './schema.ts'

@@ -1,12 +1,13 @@
 // What the hosted page shows a shopper. Whoever saw the QR code may read it, so of the answer it tells no more than it must: no claims, no
 // credentials, no findings, and of the reasons only those that say nothing about the person.
-import type { Deps } from '../deps.ts'
+
 import { apiError } from '../http/errors.ts'
 import type { CredentialQuery, DcqlQuery } from '../openid4vp/dcql.ts'
 import { mergedName } from '../openid4vp/merge-claims.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import { readTenant } from '../tenants/settings.ts'
 import { isoUtc } from '../time.ts'
+import type { Deps } from './deps.ts'
 import { hasHappened } from './event-store.ts'
 import { statusAt } from './expire.ts'
 import { isOwner, returnsCode } from './page-owner.ts'

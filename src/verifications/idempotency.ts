@@ -1,11 +1,12 @@
 // One creation per Idempotency-Key for 24 hours. While a request runs its key is held in memory, so that a claim dies with the process; its
 // 201 is kept in the same transaction as the session. Refusals are not kept: the repeat runs afresh.
-import type { Db } from '#db'
+
 import type { Caller } from '../access/scopes.ts'
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/engine.ts'
 import { canonicalJson, hmacSha256With } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
 import { SALT_BYTES } from '../seal.ts'
+import type { Deps } from './deps.ts'
 import { findReplay, keepReplay, type ReplayRow } from './replay-store.ts'
 import type { CreateVerification, Verification } from './schema.ts'
 

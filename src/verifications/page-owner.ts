@@ -1,11 +1,11 @@
 // The first browser that opens the hosted page owns it: it alone gets the response code of an answer that came through the page's QR code.
 // The page's script claims it, once the page is visible, by a POST: link previews, prefetches, prerenders and HEAD requests run no script.
 import type { Config } from '../config.ts'
-import type { Deps } from '../deps.ts'
 import { equalConstantTime, sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
 import { newNonce } from '../ids.ts'
 import { claimPage, replaceResponseCode } from './answer-store.ts'
+import type { Deps } from './deps.ts'
 import { statusAt } from './expire.ts'
 import { openSecrets } from './present.ts'
 import { withResponseCode } from './redirect-url.ts'
@@ -13,7 +13,7 @@ import { newResponseCode, redeemableUntil, storedResponseCode } from './response
 import type { PageOwner, PageReturn } from './schema.ts'
 import { findSession, type VerificationRow } from './store.ts'
 
-type PageDeps = Pick<Deps, 'config' | 'db' | 'now' | 'random' | 'sealer' | 'writeSession'>
+type PageDeps = Pick<Deps, 'config' | 'db' | 'now' | 'random' | 'sealer' | 'write'>
 
 /** One statement decides between two browsers. Nobody can claim a page after the answer: its QR code was shown by somebody else. */
 export async function ownPage(deps: PageDeps, id: string, request: Request): Promise<{ owner: PageOwner; cookie?: string }> {
@@ -23,7 +23,7 @@ export async function ownPage(deps: PageDeps, id: string, request: Request): Pro
   if (session.pageOwnerHash !== null) return { owner: { owner: false } }
   const secret = newNonce(deps.random)
   const at = deps.now()
-  const owner = await deps.writeSession(tx => claimPage(tx, session, sha256Hex(secret), at))
+  const owner = await deps.write(tx => claimPage(tx, session, sha256Hex(secret), at))
   return { owner: { owner }, ...(owner && { cookie: cookieFor(deps.config, session, secret, at) }) }
 }
 
@@ -41,7 +41,7 @@ export async function returnFromPage(deps: PageDeps, id: string, request: Reques
   if (respondedAt !== null && pageOwnerHash !== null && owns && returnsCode(session, at)) {
     const code = newResponseCode(deps.random)
     const stored = storedResponseCode(code, respondedAt)
-    if (await deps.writeSession(tx => replaceResponseCode(tx, session, pageOwnerHash, stored)))
+    if (await deps.write(tx => replaceResponseCode(tx, session, pageOwnerHash, stored)))
       return { return_url: withResponseCode(redirect_url, code) }
   }
   return { return_url: redirect_url }

@@ -1,6 +1,6 @@
-import type { Deps } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
 import { parseUtcInstant } from '../time.ts'
+import type { Deps } from './deps.ts'
 import { statusAt } from './expire.ts'
 import type { Status, Verification } from './schema.ts'
 import { findStatus, findVerification, listVerifications, type Owner } from './store.ts'

@@ -1,8 +1,8 @@
-import type { Deps } from '../deps.ts'
 import { sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
 import { announceEnd, oweResult } from './announce.ts'
 import { dateResult, isRedeemable, markRedeemed } from './answer-store.ts'
+import type { Deps } from './deps.ts'
 import { openSecrets } from './present.ts'
 import { readOne } from './read.ts'
 import type { Verification } from './schema.ts'
@@ -13,9 +13,9 @@ type Redemption = { code: string; actor: string; requestId: string }
 /** Once, by one statement. Wrong, spent, late and foreign codes get one answer: a guess learns nothing (interface 7). */
 export async function redeemResponseCode(deps: Deps, owner: Owner, id: string, redemption: Redemption): Promise<Verification> {
   const codeHash = sha256Hex(redemption.code)
-  countMiss(deps, owner, id, codeHash)
+  await countMiss(deps, owner, id, codeHash)
   const at = deps.now()
-  const redeemed = await deps.writeSession(async tx => {
+  const redeemed = await deps.write(async tx => {
     const marked = await markRedeemed(tx, owner, id, codeHash, at)
     if (!marked) throw apiError('invalid_response_code')
     const session = (await findVerification(tx, owner, id))?.verification
@@ -43,11 +43,16 @@ export async function redeemResponseCode(deps: Deps, owner: Owner, id: string, r
  * Looks before it counts: a right code costs nothing. Nothing waits in between, so wrong ones sent at once are counted one by one, and a right one
  * behind too many of them is not looked up.
  */
-function countMiss({ limits, db, now }: Pick<Deps, 'limits' | 'db' | 'now'>, owner: Owner, id: string, codeHash: string): void {
+async function countMiss(
+  { limits, db, now }: Pick<Deps, 'limits' | 'db' | 'now'>,
+  owner: Owner,
+  id: string,
+  codeHash: string,
+): Promise<void> {
   // By owner: whoever else knows the id has guesses of their own, and cannot use up these.
   const guesses = `${owner.tenantId} ${owner.environment} ${id}`
   limits.check('redeem', guesses)
-  if (isRedeemable(db, owner, id, codeHash, now())) return
+  if (await isRedeemable(db, owner, id, codeHash, now())) return
   limits.take('redeem', guesses)
   throw apiError('invalid_response_code')
 }

@@ -1,4 +1,4 @@
-import { isPrivateAddress, isSpecialUseName } from '../addresses.ts'
+import { isPrivateAddress, isSpecialUseName } from '../egress/addresses.ts'
 import { isTaken } from '../tenants/app-schemes.ts'
 
 /** The problem of a redirect_url: it leads to a web page, or to an app of the tenant, and carries no user information. */

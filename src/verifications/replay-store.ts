@@ -1,6 +1,6 @@
 import { and, eq, lt, lte, sql } from 'drizzle-orm'
-import type { Db } from '#db'
-import { idempotencyKeys } from '#schema'
+import type { Db } from '../db/engine.ts'
+import { idempotencyKeys } from '../db/schema.ts'
 import { hot, prepared } from '../db/statements.ts'
 
 export type ReplayRow = typeof idempotencyKeys.$inferSelect
@@ -45,8 +45,8 @@ const insertReplay = hot<{ hash: string }>(db =>
 )
 
 /** False when the key is taken by a row that is still valid. */
-export async function keepReplay(tx: Db, row: ReplayRow, now: number): Promise<boolean> {
-  return insertReplay(tx, { ...row, now }).length > 0
+export async function keepReplay(tx: Db, row: Omit<ReplayRow, 'claimedBy' | 'claimedUntil'>, now: number): Promise<boolean> {
+  return (await insertReplay(tx, { ...row, now })).length > 0
 }
 
 /**

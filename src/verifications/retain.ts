@@ -1,5 +1,5 @@
-import type { Deps } from '../deps.ts'
 import { retentions } from '../tenants/settings.ts'
+import type { Deps } from './deps.ts'
 import { eraseIn, shred } from './erase.ts'
 import { listEnded } from './store.ts'
 

@@ -1,6 +1,6 @@
 import { and, desc, eq, gt, gte, inArray, isNull, lt, lte, max, ne, or, type SQL, sql } from 'drizzle-orm'
-import type { Db } from '#db'
-import { verificationEvents, verificationResults, verificationSessions } from '#schema'
+import type { Db } from '../db/engine.ts'
+import { verificationEvents, verificationResults, verificationSessions } from '../db/schema.ts'
 import { hot, prepared } from '../db/statements.ts'
 import { TTL_SECONDS } from './schema.ts'
 
@@ -46,7 +46,7 @@ const insert = hot(db =>
 )
 
 export async function insertVerification(tx: Db, row: VerificationRow): Promise<void> {
-  insert(tx, row)
+  await insert(tx, row)
 }
 
 const selectNewest = prepared(db =>
@@ -167,7 +167,7 @@ export async function findStatus(
   db: Db,
   id: string,
 ): Promise<Pick<VerificationRow, 'status' | 'expiresAt' | 'respondedAt'> | undefined> {
-  const [row] = selectStatus(db, { id })
+  const [row] = await selectStatus(db, { id })
   return row && { status: row.status, expiresAt: row.expires_at, respondedAt: row.responded_at }
 }
 

@@ -1,7 +1,8 @@
 // Only damage makes a session that cannot be read. Whoever asks for it, alone or in a list, is answered with 500: a list without it would hide it,
 // and its line without claims or with a status of our own making would be a verdict that nobody gave. Which one it is, is for the operator.
-import type { Deps } from '../deps.ts'
+
 import { describeFailure } from '../log.ts'
+import type { Deps } from './deps.ts'
 import { present } from './present.ts'
 import type { Verification } from './schema.ts'
 import { listVerifications, type VerificationWithResult } from './store.ts'

@@ -1,8 +1,8 @@
-import type { Db } from '#db'
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/engine.ts'
 import type { DueLane } from '../webhooks/lanes.ts'
 import { announceEnd } from './announce.ts'
 import { deleteResult } from './answer-store.ts'
+import type { Deps } from './deps.ts'
 import { shred } from './erase.ts'
 import { deleteEvents } from './event-store.ts'
 import { recordFailure } from './fail.ts'
@@ -16,7 +16,7 @@ const SWEEP_ROWS_MAX = 100
 export async function sweepUnredeemed(deps: Deps): Promise<void> {
   let failed: Failed[]
   do {
-    failed = await deps.writeSession(tx => failUnredeemed(deps, tx))
+    failed = await deps.write(tx => failUnredeemed(deps, tx))
     for (const { session, owed } of failed) announceEnd(deps, session, { status: 'failed', error: NOT_FOLLOWED }, owed)
     if (failed.length > 0) await shred(deps)
   } while (failed.length === SWEEP_ROWS_MAX)

@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Deps } from './deps.ts'
 import { endsAt, statusAt } from './expire.ts'
 import { readStatus } from './read.ts'
 import { findStatus } from './store.ts'

@@ -1,13 +1,7 @@
-import type { Failure, RecordedFinding } from '../openid4vp/finding.ts'
+import type { Failure } from '../openid4vp/finding.ts'
 import type { JudgedCredential, Verdict } from '../openid4vp/verify.ts'
-import type { CredentialResult, Verification } from '../verifications/schema.ts'
-
-export type Outcome = {
-  status: 'completed' | 'failed'
-  result: Pick<Verification, 'claims' | 'credentials' | 'error'>
-  /** Every check of every credential, for the timeline. */
-  findings: { credential: string; checks: readonly RecordedFinding[] }[]
-}
+import type { CredentialResult } from '../verifications/schema.ts'
+import type { Outcome } from '../verifications/timeline.ts'
 
 const MESSAGES: Record<Failure | 'wallet_declined' | 'wallet_error', string> = {
   wallet_declined: 'The holder chose not to share, or the wallet has no matching document.',

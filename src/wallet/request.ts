@@ -1,14 +1,14 @@
-import type { Deps } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
 import { parseJson } from '../json.ts'
 import { withoutFormats } from '../openid4vp/dcql-match.ts'
 import { type EncryptionKey, type From, requestClaims, responseUri, signRequest } from '../openid4vp/request-object.ts'
+import { requestSigner } from '../signing/keys.ts'
 import { keepResponseKey } from '../verifications/answer-store.ts'
 import type { VerificationRow } from '../verifications/store.ts'
-import { requestSigner } from './keys.ts'
+import { recordEvent } from '../verifications/timeline.ts'
+import type { Deps } from './deps.ts'
 import { newResponseKey, publicPartOf, sealResponseKey } from './response-key.ts'
 import { askedOf, openSession } from './session.ts'
-import { recordEvent } from './timeline.ts'
 
 export const WALLET_NONCE_CHARS_MAX = 512
 export const WALLET_METADATA_CHARS_MAX = 16_384
@@ -42,11 +42,11 @@ export async function requestObject(deps: Deps, id: string, from: From, wallet: 
 async function recordRequestFetched(deps: Deps, session: VerificationRow): Promise<EncryptionKey | undefined> {
   const encrypts = session.profile === 'haip'
   const fresh = encrypts && session.sealedResponseKey === null ? sealResponseKey(deps, session, newResponseKey(deps)) : null
-  const sealed = await deps.writeSession(async tx => {
+  const sealed = await deps.write(async tx => {
     await recordEvent(deps, tx, session, 'request_fetched', {})
     return fresh ? await keepResponseKey(tx, session, fresh) : session.sealedResponseKey
   })
-  deps.changes.announce(session.id)
+  deps.publish('session', session.id)
   if (!encrypts) return undefined
   // The sweep ended the session, and with it its key, while this request was under way.
   if (!sealed) throw apiError('session_expired')

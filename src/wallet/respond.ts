@@ -1,5 +1,4 @@
-import type { Db } from '#db'
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/engine.ts'
 import { readForm } from '../http/body.ts'
 import { ApiError, apiError } from '../http/errors.ts'
 import { traceOf } from '../http/plugin.ts'
@@ -14,10 +13,11 @@ import { sealResult } from '../verifications/present.ts'
 import { withResponseCode } from '../verifications/redirect-url.ts'
 import { newResponseCode, storedResponseCode } from '../verifications/response-code.ts'
 import { findSession, type VerificationRow } from '../verifications/store.ts'
-import { type Outcome, outcomeOf, refusedByWallet } from './outcome.ts'
+import { type Outcome, recordEvent } from '../verifications/timeline.ts'
+import type { Deps } from './deps.ts'
+import { outcomeOf, refusedByWallet } from './outcome.ts'
 import { openResponseKey, type ResponseKeyPair } from './response-key.ts'
 import { type Asked, askedOf, openSession, refuseClosed } from './session.ts'
-import { recordEvent } from './timeline.ts'
 
 const FORM_BYTES_MAX = 1024 * 1024
 
@@ -50,7 +50,7 @@ async function readOrRefuse(
     })
   } catch (error) {
     const { reason, told } = unreadable(error)
-    await deps.writeSession(tx => recordEvent(deps, tx, session, 'response_unreadable', { reason }))
+    await deps.write(tx => recordEvent(deps, tx, session, 'response_unreadable', { reason }))
     throw told
   }
 }
@@ -117,7 +117,7 @@ async function record(
   const isHeld = session.release === 'on_redeem' && outcome.status === 'completed'
   const status = isHeld ? 'pending' : outcome.status
   const stored = storable(session.template, outcome.result)
-  const owed = await deps.writeSession(async tx => {
+  const owed = await deps.write(async tx => {
     const closing = { id, tenantId, at, status, answeredFrom: isPageReturn ? 'qr' : null } as const
     if (!(await closeSession(tx, { ...closing, ...(code && storedResponseCode(code, at)) }))) return await refuseLate(tx, id, at)
     // Until it is redeemed, the record of its creation stands for it.
@@ -140,7 +140,7 @@ async function record(
     return isHeld ? undefined : await oweResult(deps, tx, session, secrets, { status: outcome.status, at, requestId })
   })
   if (stored !== outcome.result) deps.portraits.keep(id, outcome.result)
-  if (isHeld) deps.changes.announce(id)
+  if (isHeld) deps.publish('session', id)
   else announceEnd(deps, session, { status: outcome.status, error: outcome.result.error }, owed)
   return code
 }

@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync } from 'node:crypto'
-import type { Deps } from '../deps.ts'
 import type { EncryptionKey } from '../openid4vp/request-object.ts'
 import type { VerificationRow } from '../verifications/store.ts'
+import type { Deps } from './deps.ts'
 
 const KID_BYTES = 12
 

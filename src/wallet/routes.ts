@@ -1,10 +1,10 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { accessPlugin } from '../access/plugin.ts'
-import type { Deps } from '../deps.ts'
 import { FORM_FIELDS_MAX, readForm } from '../http/body.ts'
 import { errorResponses } from '../http/schema.ts'
 import { REQUEST_OBJECT_TYPE } from '../openid4vp/request-object.ts'
+import type { Deps } from './deps.ts'
 import { readWalletSays, requestObject, WALLET_METADATA_CHARS_MAX, WALLET_NONCE_CHARS_MAX } from './request.ts'
 import { respond } from './respond.ts'
 

@@ -1,4 +1,3 @@
-import type { Deps } from '../deps.ts'
 import { apiError } from '../http/errors.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import type { Rule } from '../openid4vp/rules.ts'
@@ -6,6 +5,7 @@ import { withPurpose } from '../templates/resolve.ts'
 import { effectiveRules } from '../templates/rules.ts'
 import { openSecrets, questionOf, type SessionSecrets } from '../verifications/present.ts'
 import { findSession, type VerificationRow } from '../verifications/store.ts'
+import type { Deps } from './deps.ts'
 
 /** The session a wallet names, while it can still be answered. Its id is the capability: no tenant is asked for. */
 export async function openSession({ db, now }: Pick<Deps, 'db' | 'now'>, id: string): Promise<VerificationRow> {

@@ -5,7 +5,7 @@ import { statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { HTMLBundle } from 'bun'
 import { Elysia } from 'elysia'
-import type { Deps } from '../deps.ts'
+import type { Ground } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
 import { takesFrom } from '../http/plugin.ts'
 import dashboard from './dashboard/index.html'
@@ -43,7 +43,7 @@ const PAGES: readonly Page[] = [
 
 const HIDDEN = { detail: { hide: true } }
 
-export function webPages(deps: Pick<Deps, 'config' | 'limits'>, isDemo: boolean) {
+export function webPages(deps: Pick<Ground, 'config' | 'limits'>, isDemo: boolean) {
   const { hasSandbox } = deps.config
   const app = new Elysia()
     .onBeforeHandle(takesFrom(deps, 'page'))

@@ -1,5 +1,5 @@
 // The delivery log for whoever looks through it: by environment, status and verification, one whole, and what fails.
-import type { Deps } from '../deps.ts'
+import type { Deps } from './deps.ts'
 import {
   type AttemptRow,
   type DeliveryRow,

@@ -1,6 +1,6 @@
+import type { EgressAnswer, EgressCall } from '../egress/client.ts'
 import type { Log } from '../log.ts'
 import { hireThread } from '../threads.ts'
-import type { EgressAnswer, EgressCall } from './egress-client.ts'
 import type { Order, Report } from './worker.ts'
 
 /** While something is under way the thread is asked this often for a sign of life. */

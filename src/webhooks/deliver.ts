@@ -1,10 +1,10 @@
 import { version } from '../../package.json' with { type: 'json' }
-import type { Deps } from '../deps.ts'
+import { type EgressCall, locate } from '../egress/client.ts'
 import { signStandardWebhook, signWebhook } from '../sdk/webhook.ts'
 import { signingSecrets } from '../tenants/webhook-secret.ts'
 import { isoUtc } from '../time.ts'
 import type { Courier, CourierAnswer } from './courier.ts'
-import { type EgressCall, locate } from './egress-client.ts'
+import type { Deps } from './deps.ts'
 import type { ClaimedDelivery, Owner } from './store.ts'
 
 export const LIMITS: EgressCall['limits'] = { resolveMs: 2000, connectMs: 5000, totalMs: 15_000, answerBytes: 4096 }

@@ -1,11 +1,12 @@
 // The loop of the outbox: claim what is due, deliver it, record how it ended. An attempt is in the log before it is sent, and a lease says
 // that it is under way; what the process does not live to see is found again at the next start. So each message arrives at least once.
-import type { Deps } from '../deps.ts'
+
+import type { EgressCall } from '../egress/client.ts'
 import { describeFailure } from '../log.ts'
 import { within } from '../time.ts'
 import { type CourierAnswer, hireWorker, startCourier } from './courier.ts'
 import { deliver, type Flight, LIMITS, type Render } from './deliver.ts'
-import type { EgressCall } from './egress-client.ts'
+import type { Deps } from './deps.ts'
 import { createLanes, type Lane, PER_TENANT_MAX } from './lanes.ts'
 import type { Sender } from './outbox.ts'
 import { recordAttempt, recoverInterrupted } from './record.ts'
@@ -23,7 +24,7 @@ const DRAIN_MS = 2000
 
 type DispatchDeps = Pick<
   Deps,
-  'db' | 'writeSession' | 'now' | 'random' | 'sealer' | 'egress' | 'resolve' | 'config' | 'log' | 'metrics' | 'foreignChanges'
+  'db' | 'write' | 'now' | 'random' | 'sealer' | 'egress' | 'resolve' | 'config' | 'log' | 'metrics' | 'subscribe'
 >
 
 export type Dispatch = Sender & { stop(): Promise<void> }
@@ -42,9 +43,13 @@ export async function startDispatch(
   let isStopped = false
   let serving: Promise<void> | undefined
   let isCalledAgain = false
-  let foreignChanges: number | undefined
+  let isListed = false
 
   await recoverInterrupted(deps)
+  const unsubscribe = deps.subscribe('owed', () => {
+    isListed = false
+    serve()
+  })
   const timer = setInterval(serve, LOOK_EVERY_MS)
   serve()
 
@@ -66,7 +71,7 @@ export async function startDispatch(
   }
 
   async function round(): Promise<void> {
-    await noticeForeignChanges()
+    await listDue()
     if (!courier.isReady()) return
     const places = lanes.take(deps.now())
     if (places.length === 0) return
@@ -77,18 +82,22 @@ export async function startDispatch(
     }
   }
 
-  async function noticeForeignChanges(): Promise<void> {
-    const changes = deps.foreignChanges()
-    if (changes === foreignChanges) return
-    for (const due of await listDueLanes(deps.db)) lanes.add(due)
-    foreignChanges = changes
+  async function listDue(): Promise<void> {
+    if (isListed) return
+    isListed = true
+    try {
+      for (const due of await listDueLanes(deps.db)) lanes.add(due)
+    } catch (error) {
+      isListed = false
+      throw error
+    }
   }
 
   async function claim(places: Lane[]): Promise<Flight[]> {
     const now = deps.now()
     const perLane = [...Map.groupBy(places, ({ lane, tenantId }) => `${lane} ${tenantId}`).values()]
     try {
-      const served = await deps.writeSession(async tx => {
+      const served = await deps.write(async tx => {
         const served: { lane: Lane; unused: number; dueAt: number | undefined; flights: Flight[] }[] = []
         for (const wanted of perLane) {
           const lane = wanted[0]!
@@ -157,6 +166,7 @@ export async function startDispatch(
     },
     async stop() {
       isStopped = true
+      unsubscribe()
       clearInterval(timer)
       await serving
       await within(DRAIN_MS, allEnded(), () => {})

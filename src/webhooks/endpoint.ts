@@ -1,7 +1,7 @@
-import type { Deps } from '../deps.ts'
+import { checkWebhookUrl } from '../egress/policy.ts'
 import { apiError } from '../http/errors.ts'
 import { keepEndpoint } from '../tenants/webhook-endpoint.ts'
-import { checkWebhookUrl } from './egress.ts'
+import type { Deps } from './deps.ts'
 import type { Owner } from './store.ts'
 
 /** One receiver for all results of an environment that no session sends elsewhere; null for none. It is held to what a `webhook_url` is held to. */

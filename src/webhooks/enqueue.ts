@@ -1,9 +1,9 @@
-import type { Db } from '#db'
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/engine.ts'
 import { hmacSha256With } from '../hash.ts'
 import { base62 } from '../ids.ts'
 import { readEndpoint } from '../tenants/webhook-endpoint.ts'
 import { waitBefore } from './backoff.ts'
+import type { Deps } from './deps.ts'
 import type { DueLane } from './lanes.ts'
 import { deleteDeliveries, insertDelivery, type Owner } from './store.ts'
 
@@ -36,6 +36,7 @@ export async function enqueueDelivery(
     leaseUntil: null,
     createdAt: at,
     lane,
+    environment,
   })
   return { lane, tenantId: owed.tenantId, dueAt }
 }

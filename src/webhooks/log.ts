@@ -1,5 +1,5 @@
-import type { Deps } from '../deps.ts'
 import { isoUtc } from '../time.ts'
+import type { Deps } from './deps.ts'
 import { attemptPlace, type KeptAnswer } from './record.ts'
 import type { Delivery, DeliveryAttempt } from './schema.ts'
 import { type AttemptRow, type DeliveryFilter, type DeliveryRow, listAttempts, listDeliveries } from './store.ts'

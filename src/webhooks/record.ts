@@ -1,8 +1,8 @@
-import type { Deps } from '../deps.ts'
 import { SALT_BYTES } from '../seal.ts'
 import { retryAfterOf, waitBefore } from './backoff.ts'
 import type { CourierAnswer } from './courier.ts'
 import type { Flight } from './deliver.ts'
+import type { Deps } from './deps.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 import { countInterruptions, type DeliveryRow, endAttempt, listLeased, settleDelivery } from './store.ts'
 
@@ -10,7 +10,7 @@ import { countInterruptions, type DeliveryRow, endAttempt, listLeased, settleDel
 const INTERRUPTIONS_MAX = 3
 const AFTER_INTERRUPTION_MS = 1000
 
-type RecordDeps = Pick<Deps, 'db' | 'writeSession' | 'now' | 'random' | 'sealer' | 'config' | 'log' | 'metrics'>
+type RecordDeps = Pick<Deps, 'db' | 'write' | 'now' | 'random' | 'sealer' | 'config' | 'log' | 'metrics'>
 
 /** How an attempt ended, and what becomes of its delivery: when it is due again, nothing when this was its end. */
 export async function recordAttempt(
@@ -23,7 +23,7 @@ export async function recordAttempt(
   const salt = Buffer.from(deps.random(SALT_BYTES))
   const sealed = deps.sealer.seal(attemptPlace(flight, salt), JSON.stringify(keptOf(answer)))
   const httpStatus = ('status' in answer && answer.status) || null
-  const settled = await deps.writeSession(async tx => {
+  const settled = await deps.write(async tx => {
     const { attemptId: id, tenantId } = flight
     await endAttempt(tx, { id, tenantId, outcome, httpStatus, durationMs: Math.round(ms), salt, sealed })
     const interruptions = outcome === 'interrupted' ? await countInterruptions(tx, flight.id, flight.attempts + 1) : 0
@@ -88,7 +88,7 @@ export async function recoverInterrupted(deps: RecordDeps): Promise<void> {
   const lost = await listLeased(deps.db)
   if (lost.length === 0) return
   deps.log.warn('webhooks.recovered', { count: lost.length })
-  await deps.writeSession(async tx => {
+  await deps.write(async tx => {
     for (const delivery of lost) {
       const interruptions = await countInterruptions(tx, delivery.id, delivery.attempts + 1)
       const settled = next(deps, delivery.attempts, { ok: false, failure: 'interrupted', detail: '' }, interruptions)

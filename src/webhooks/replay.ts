@@ -1,5 +1,5 @@
-import type { Db } from '#db'
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/engine.ts'
+import type { Deps } from './deps.ts'
 import { type DeliveryRow, type OwnerOfAny, type Restart, restartDeliveries, restartFailed } from './store.ts'
 
 /** As many as one call sends again: everybody waits while they are written. */

@@ -1,6 +1,6 @@
-import type { Deps } from '../deps.ts'
 import { areSignersKept } from '../tenants/secret-history.ts'
 import { type SignedMessage, signedMessage } from './deliver.ts'
+import type { Deps } from './deps.ts'
 import type { AttemptRow, DeliveryRow, Owner } from './store.ts'
 
 const SIGNATURES = ['x-service-signature', 'webhook-signature']

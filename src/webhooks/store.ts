@@ -1,6 +1,6 @@
 import { and, asc, count, desc, eq, inArray, isNotNull, isNull, lt, lte, type SQL, sql } from 'drizzle-orm'
-import type { Db } from '#db'
-import { verificationSessions, webhookAttempts, webhookDeliveries } from '#schema'
+import type { Db } from '../db/engine.ts'
+import { verificationSessions, webhookAttempts, webhookDeliveries } from '../db/schema.ts'
 import { hot } from '../db/statements.ts'
 import { type DueLane, type Lane, PER_TENANT_MAX } from './lanes.ts'
 import type { Outcome } from './outcome.ts'
@@ -23,11 +23,12 @@ const insert = hot(db =>
     createdAt: column('createdAt'),
     lane: column('lane'),
     requestId: column('requestId'),
+    environment: column('environment'),
   }),
 )
 
-export async function insertDelivery(tx: Db, row: DeliveryRow): Promise<void> {
-  insert(tx, row)
+export async function insertDelivery(tx: Db, row: Omit<DeliveryRow, 'leasedBy'>): Promise<void> {
+  await insert(tx, row)
 }
 
 /** Deletes the deliveries of a verification with their attempts; counts the deliveries. */
@@ -79,20 +80,17 @@ export async function claimDue(
   { lane, tenantId }: Lane,
   { now, leaseUntil, limit }: { now: number; leaseUntil: number; limit: number },
 ): Promise<ClaimedDelivery[]> {
-  return selectDue(tx, { lane, tenantId, now })
-    .slice(0, limit)
-    .map(row => {
-      lease(tx, { id: String(row.id), tenantId, leaseUntil })
-      return {
-        id: String(row.id),
-        tenantId,
-        verificationId: String(row.verification_id),
-        type: row.type as DeliveryRow['type'],
-        attempts: Number(row.attempts),
-        lane,
-        requestId: row.request_id === null ? null : String(row.request_id),
-      }
-    })
+  const due = (await selectDue(tx, { lane, tenantId, now })).slice(0, limit)
+  for (const { id } of due) await lease(tx, { id, tenantId, leaseUntil })
+  return due.map(row => ({
+    id: String(row.id),
+    tenantId,
+    verificationId: String(row.verification_id),
+    type: row.type as DeliveryRow['type'],
+    attempts: Number(row.attempts),
+    lane,
+    requestId: row.request_id === null ? null : String(row.request_id),
+  }))
 }
 
 const selectNextDue = hot<{ due_at: number | null }>(db =>
@@ -103,7 +101,7 @@ const selectNextDue = hot<{ due_at: number | null }>(db =>
 )
 
 export async function nextDueIn(db: Db, { lane, tenantId }: Lane): Promise<number | undefined> {
-  return selectNextDue(db, { lane, tenantId })[0]?.due_at ?? undefined
+  return (await selectNextDue(db, { lane, tenantId }))[0]?.due_at ?? undefined
 }
 
 const insertAttempt = hot<{ id: number }>(db =>
@@ -127,7 +125,7 @@ export async function beginAttempt(
   tx: Db,
   attempt: Pick<AttemptRow, 'deliveryId' | 'tenantId' | 'attempt' | 'at'>,
 ): Promise<number> {
-  const [row] = insertAttempt(tx, attempt)
+  const [row] = await insertAttempt(tx, attempt)
   return row!.id
 }
 
@@ -148,7 +146,7 @@ export async function endAttempt(
   tx: Db,
   end: Pick<AttemptRow, 'id' | 'tenantId' | 'httpStatus' | 'durationMs' | 'salt' | 'sealed'> & { outcome: Outcome },
 ): Promise<void> {
-  updateAttempt(tx, end)
+  await updateAttempt(tx, end)
 }
 
 const updateDelivery = hot<{ id: string }>(db =>
@@ -175,7 +173,7 @@ export async function settleDelivery(
   tx: Db,
   settled: Pick<DeliveryRow, 'id' | 'tenantId' | 'status' | 'attempts' | 'dueAt'>,
 ): Promise<void> {
-  updateDelivery(tx, settled)
+  await updateDelivery(tx, settled)
 }
 
 export async function countInterruptions(tx: Db, deliveryId: string, attempt: number): Promise<number> {

@@ -1,6 +1,6 @@
 // The thread that speaks with receivers. It has neither keys nor database, and is told which address to call: whatever a receiver
 // answers, and whatever that does to this thread, reaches nothing but the answer itself.
-import { callAt, type EgressAnswer, type EgressCall } from './egress-client.ts'
+import { callAt, type EgressAnswer, type EgressCall } from '../egress/client.ts'
 
 declare const self: Worker
 

@@ -131,7 +131,7 @@ function finish(dir: string, tenantId: string, id: string): void {
     Buffer.from('sealed'),
   ])
   for (const delivery of ['whd_1', 'whd_2']) {
-    sqlite.run("INSERT INTO webhook_deliveries VALUES (?, ?, ?, ?, ?, 1, 9000000000000, NULL, 1, '', NULL)", [
+    sqlite.run("INSERT INTO webhook_deliveries VALUES (?, ?, ?, ?, ?, 1, 9000000000000, NULL, 1, '', NULL, 'test', NULL)", [
       delivery + id,
       tenantId,
       id,

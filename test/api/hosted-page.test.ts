@@ -59,17 +59,17 @@ function column<Value>(id: string, name: string): Value {
 describe('POST /v/{id}/owner', () => {
   test('gives the page to exactly one of twenty browsers that open it at once', async () => {
     const { id } = await create()
-    const { writeSession } = app.deps
+    const { write } = app.deps
     const all = Promise.withResolvers<void>()
     let waiting = 0
     // No write happens before all have seen a page without an owner.
-    app.deps.writeSession = async work => {
+    app.deps.write = async work => {
       if (++waiting === 20) all.resolve()
       await all.promise
-      return await writeSession(work)
+      return await write(work)
     }
     const opened = await Promise.all(Array.from({ length: 20 }, () => openPage(id)))
-    app.deps.writeSession = writeSession
+    app.deps.write = write
     const owners = opened.filter(({ owner }) => owner)
     expect([owners.length, opened.filter(({ cookie }) => cookie !== '').length]).toEqual([1, 1])
     expect(column<string>(id, 'page_owner_hash')).toBe(sha256Hex(owners[0]?.cookie.split('=')[1] ?? ''))

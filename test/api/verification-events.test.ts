@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { createDeps, realWorld } from '../../src/deps.ts'
+import { createDeps } from '../../src/deps.ts'
+import { realWorld } from '../../src/ground.ts'
 import { createChanges } from '../../src/verifications/changes.ts'
 import { eraseVerification } from '../../src/verifications/erase.ts'
 import { sweepExpired } from '../../src/verifications/expire.ts'
@@ -169,7 +170,7 @@ describe('GET /v1/verifications/{id}/events', () => {
 })
 
 test('a thousand are followed at once, and no more', () => {
-  const changes = createChanges()
+  const changes = createChanges({ subscribe: () => () => {} })
   const follower = { wake: () => {}, end: () => {} }
   const leave = Array.from({ length: 1000 }, (_, i) => changes.follow(`vs_${i}`, follower))
   expect(() => changes.follow('vs_more', follower)).toThrow('Too many requests')

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { MIGRATIONS } from '../../src/db/migrate.ts'
+import { MIGRATIONS } from '../../src/db/sqlite/migrate.ts'
 import { CHECKS } from '../../src/doctor/check.ts'
 import { cleanUp, temporaryDir } from '../helpers/app.ts'
 import { serve, stopServing, vidimus, vidimusJson } from '../helpers/cli.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { listenRefusal } from '../../src/cli/listener.ts'
+import { listenRefusal } from '../../src/service/listener.ts'
 
 test('a port below 1024 that may not be taken is told as a lacking right, with the way to give it', () => {
   expect(listenRefusal('0.0.0.0', 443, 'EACCES')).toMatch(

@@ -335,7 +335,7 @@ describe('the chain', () => {
     expect(counts).toEqual(counts.toSorted((a, b) => a - b))
     await isWhole(app)
     // Nobody holds the log any more.
-    expect(await app.deps.checkpoint()).toBe(true)
+    expect(await app.deps.forgetDeleted()).toBe(true)
   })
 
   test('an export that nobody reads to its end holds nothing up', async () => {
@@ -360,32 +360,32 @@ describe('the chain', () => {
     expect(head.toString()).toStartWith('HTTP/1.1 200')
     await app.deps.write(tx => app.deps.audit.checkpoint(tx, app.clock.now()))
     // As long as somebody might go on reading, it waits.
-    expect(await app.deps.checkpoint()).toBe(false)
+    expect(await app.deps.forgetDeleted()).toBe(false)
     socket.destroy()
     // Fewer tries than an export may take by itself.
     let isFree = false
-    for (let i = 0; i < 100 && !isFree; i++) isFree = await app.deps.checkpoint()
+    for (let i = 0; i < 100 && !isFree; i++) isFree = await app.deps.forgetDeleted()
     expect(isFree).toBe(true)
   })
   test('an export whose reading fails is broken off, and holds nothing up', async () => {
     const app = await startApp()
     const boss = await setUpOwner(app)
-    const { openAside } = app.deps
+    const { openSnapshot } = app.deps
     let reads = 0
-    app.deps.openAside = () => {
-      const aside = openAside()
-      const select = aside.db.select.bind(aside.db)
+    app.deps.openSnapshot = async () => {
+      const snapshot = await openSnapshot()
+      const select = snapshot.db.select.bind(snapshot.db)
       // The first read takes the snapshot; the disk fails after it.
       const failing = (...fields: []) => {
         if (++reads === 2) throw new Error('disk I/O error')
         return select(...fields)
       }
-      Object.assign(aside.db, { select: failing })
-      return aside
+      Object.assign(snapshot.db, { select: failing })
+      return snapshot
     }
     const { text } = await boss.post('/audit/export')
     expect([reads, (await verifyExport(linesOf(text))).problem]).toEqual([2, expect.anything()])
     await app.deps.write(tx => app.deps.audit.checkpoint(tx, app.clock.now()))
-    expect(await app.deps.checkpoint()).toBe(true)
+    expect(await app.deps.forgetDeleted()).toBe(true)
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { sweepSessions, type Visit } from '../../src/dashboard/session.ts'
-import { inviteUser, removeUser } from '../../src/dashboard/users.ts'
+import { sweepSessions, type Visit } from '../../src/people/session.ts'
+import { inviteUser, removeUser } from '../../src/people/users.ts'
 import { startApp, type TestApp } from '../helpers/app.ts'
 import { type Browser, joinMember, openBrowser, outcome, PASSWORD, setUpOwner } from '../helpers/dashboard.ts'
 

@@ -1,7 +1,7 @@
 // The first run, and the one-time links of everybody after.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { openSetup } from '../../src/dashboard/setup.ts'
-import { inviteUser, resetUser } from '../../src/dashboard/users.ts'
+import { openSetup } from '../../src/people/setup.ts'
+import { inviteUser, resetUser } from '../../src/people/users.ts'
 import { type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'
 import { joinMember, openBrowser, outcome, PASSWORD, setUpOwner, tokenOf } from '../helpers/dashboard.ts'
 import { filesContaining } from '../helpers/files.ts'

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { is } from 'drizzle-orm'
 import { getTableConfig, type SQLiteColumn, SQLiteSyncDialect, SQLiteTable } from 'drizzle-orm/sqlite-core'
-import { countApplied, MIGRATIONS, MigrationError, migrate } from '../../src/db/migrate.ts'
 import * as schema from '../../src/db/schema.ts'
-import { openWriter } from '../../src/db/sqlite.ts'
+import { countApplied, MIGRATIONS, MigrationError, migrate } from '../../src/db/sqlite/migrate.ts'
+import { openWriter } from '../../src/db/sqlite/storage.ts'
 
-const FOLDER = resolve(import.meta.dir, '../../drizzle')
+const FOLDER = resolve(import.meta.dir, '../../drizzle/sqlite')
 const AT = Date.parse('2026-03-04T12:00:00.000Z')
 
 const dir = mkdtempSync(join(tmpdir(), 'vidimus-migrate-'))
@@ -136,8 +136,8 @@ describe('migrating', () => {
     const file = join(dir, `${++files}.db`)
     // A function that ends the process: called in the middle of the second migration's SQL.
     const script = `
-      import { migrate } from ${JSON.stringify(resolve(import.meta.dir, '../../src/db/migrate.ts'))}
-      import { openWriter } from ${JSON.stringify(resolve(import.meta.dir, '../../src/db/sqlite.ts'))}
+      import { migrate } from ${JSON.stringify(resolve(import.meta.dir, '../../src/db/sqlite/migrate.ts'))}
+      import { openWriter } from ${JSON.stringify(resolve(import.meta.dir, '../../src/db/sqlite/storage.ts'))}
       const sqlite = openWriter(${JSON.stringify(file)})
       const run = sqlite.run.bind(sqlite)
       sqlite.run = (sql, ...rest) => sql.includes('die here') ? process.kill(process.pid, 'SIGKILL') : run(sql, ...rest)
@@ -176,8 +176,8 @@ describe('migrating', () => {
   test('processes that migrate at once apply everything once', async () => {
     const file = join(dir, `${++files}.db`)
     const script = `
-      import { migrate } from ${JSON.stringify(resolve(import.meta.dir, '../../src/db/migrate.ts'))}
-      import { openWriter } from ${JSON.stringify(resolve(import.meta.dir, '../../src/db/sqlite.ts'))}
+      import { migrate } from ${JSON.stringify(resolve(import.meta.dir, '../../src/db/sqlite/migrate.ts'))}
+      import { openWriter } from ${JSON.stringify(resolve(import.meta.dir, '../../src/db/sqlite/storage.ts'))}
       migrate(openWriter(${JSON.stringify(file)}), 1)`
     const children = [1, 2, 3].map(() => Bun.spawn([process.execPath, '-e', script], { stderr: 'pipe' }))
     expect(await Promise.all(children.map(child => child.exited))).toEqual([0, 0, 0])

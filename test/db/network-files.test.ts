@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
-import { networkFileSystemOf, networkTypeOf } from '../../src/db/network-files.ts'
+import { networkFileSystemOf, networkTypeOf } from '../../src/db/sqlite/network-files.ts'
 import { cleanUp, temporaryDir } from '../helpers/app.ts'
 import { vidimus } from '../helpers/cli.ts'
 import { canInject, injecting, titled } from '../helpers/system-calls.ts'

@@ -4,7 +4,9 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync, truncateSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
-import { createStorage, type Db, groupOf, openReader, openWriter, type Storage } from '../../src/db/sqlite.ts'
+import type { Db, Engine } from '../../src/db/engine.ts'
+import { groupOf } from '../../src/db/group.ts'
+import { createStorage, openReader, openWriter } from '../../src/db/sqlite/storage.ts'
 import { countSyncs } from '../helpers/count-syncs.ts'
 import { canTrace } from '../helpers/kill-at.ts'
 import { seeded } from '../helpers/seeded.ts'
@@ -23,7 +25,7 @@ afterAll(async () => {
 
 const newFile = () => join(dir, `${++fileCount}.db`)
 
-type Fixture = Storage & {
+type Fixture = Engine & {
   file: string
   writer: Database
   /** A second connection, as another process would have. */
@@ -361,24 +363,24 @@ describe('what is looked up on the connection of the writer', () => {
 
 describe('what is remembered of settings', () => {
   test('is to be read again after a write, one that failed too, and after one of another process, but not after one of a session', async () => {
-    const { settingsVersion, write, writeSession, writer } = storage()
-    const versions = [settingsVersion()]
-    await writeSession(tx => insert(tx, 1))
-    expect(settingsVersion()).toBe(versions[0]!)
-    await write(tx => insert(tx, 2))
-    versions.push(settingsVersion())
+    const { settingsVersion, write, writeSettings, writer } = storage()
+    const versions = [await settingsVersion()]
+    await write(tx => insert(tx, 1))
+    expect(await settingsVersion()).toBe(versions[0]!)
+    await writeSettings(tx => insert(tx, 2))
+    versions.push(await settingsVersion())
     expect(
-      write(() => {
+      writeSettings(() => {
         throw new Error('refused')
       }),
     ).rejects.toThrow('refused')
     await turn()
-    versions.push(settingsVersion())
+    versions.push(await settingsVersion())
     const other = new Database(writer.filename)
     other.run('DELETE FROM notes')
     other.close()
     await turn()
-    versions.push(settingsVersion())
+    versions.push(await settingsVersion())
     expect(new Set(versions).size).toBe(4)
   })
 
@@ -386,24 +388,24 @@ describe('what is remembered of settings', () => {
     const file = newFile()
     const { writer, failNext } = failingAtVersions(file)
     const { settingsVersion } = storage(file, writer)
-    const before = settingsVersion()
+    const before = await settingsVersion()
     await turn()
-    expect(settingsVersion()).toBe(before)
+    expect(await settingsVersion()).toBe(before)
     await turn()
     failNext()
-    expect(() => settingsVersion()).toThrow('disk I/O error')
-    const during = settingsVersion()
+    expect(settingsVersion()).rejects.toThrow('disk I/O error')
+    const during = await settingsVersion()
     expect(during).not.toBe(before)
     await turn()
-    expect(settingsVersion()).toBe(during)
+    expect(await settingsVersion()).toBe(during)
   })
 
   test('while such a write is under way, is of a version of its own: it may yet be undone', async () => {
-    const { settingsVersion, write } = storage()
-    const before = settingsVersion()
-    const during = await write(() => settingsVersion())
+    const { settingsVersion, writeSettings } = storage()
+    const before = await settingsVersion()
+    const during = await writeSettings(() => settingsVersion())
     expect(during).not.toBe(before)
-    expect(settingsVersion()).not.toBe(during)
+    expect(await settingsVersion()).not.toBe(during)
   })
 })
 
@@ -544,58 +546,58 @@ describe('a full disk', () => {
   })
 })
 
-describe('checkpoint', () => {
+describe('forgetDeleted', () => {
   test('empties the log', async () => {
-    const { write, checkpoint, file, rows } = storage()
+    const { write, forgetDeleted, file, rows } = storage()
     await Promise.all(range(20).map(n => write(tx => insert(tx, n, 5000))))
     expect(statSync(`${file}-wal`).size).toBeGreaterThan(0)
-    expect(await checkpoint()).toBe(true)
+    expect(await forgetDeleted()).toBe(true)
     expect(statSync(`${file}-wal`).size).toBe(0)
     expect(rows()).toEqual(range(20))
   })
 
   test('deleted text is in no file afterwards', async () => {
-    const { write, checkpoint, file } = storage()
+    const { write, forgetDeleted, file } = storage()
     const canary = 'Erika Mustermann 4711'
     await write(tx => void tx.run(sql`INSERT INTO notes (n, text) VALUES (1, ${canary})`))
     const isThere = async () => {
       const files = await Promise.all([file, `${file}-wal`].map(each => Bun.file(each).text()))
       return files.some(text => text.includes(canary))
     }
-    await checkpoint()
+    await forgetDeleted()
     expect(await isThere()).toBe(true)
     await write(tx => void tx.run(sql`DELETE FROM notes`))
-    await checkpoint()
+    await forgetDeleted()
     expect(await isThere()).toBe(false)
   })
 
   test('while a reader holds the log it answers false, and true once the reader is gone', async () => {
-    const { write, checkpoint, other, file } = storage()
+    const { write, forgetDeleted, other, file } = storage()
     await write(tx => insert(tx, 1))
     other.run('BEGIN')
     expect(rowsOf(other)).toEqual([1])
     await write(tx => insert(tx, 2))
-    expect(await checkpoint()).toBe(false)
+    expect(await forgetDeleted()).toBe(false)
     other.run('COMMIT')
-    expect(await checkpoint()).toBe(true)
+    expect(await forgetDeleted()).toBe(true)
     expect(statSync(`${file}-wal`).size).toBe(0)
   })
 
   test('while another process writes it answers false', async () => {
-    const { write, checkpoint, file } = storage()
+    const { write, forgetDeleted, file } = storage()
     await write(tx => insert(tx, 1))
     const rival = new Database(file)
     rival.run('BEGIN IMMEDIATE')
-    expect(await checkpoint()).toBe(false)
+    expect(await forgetDeleted()).toBe(false)
     rival.run('ROLLBACK')
     rival.close()
-    expect(await checkpoint()).toBe(true)
+    expect(await forgetDeleted()).toBe(true)
   })
 
   test('waits its turn behind a group that is being written, and leaves the lock patience as it was', async () => {
-    const { write, checkpoint, writer, rows } = storage()
+    const { write, forgetDeleted, writer, rows } = storage()
     const writes = range(300).map(n => write(tx => insert(tx, n)))
-    expect(await checkpoint()).toBe(true)
+    expect(await forgetDeleted()).toBe(true)
     await Promise.all(writes)
     expect(rows()).toEqual(range(300))
     expect(writer.query('PRAGMA busy_timeout').get()).toEqual({ timeout: 5000 })
@@ -631,20 +633,20 @@ describe('close', () => {
     again.close()
   })
 
-  test('a write after it is rejected, and a checkpoint after it says that the log is empty', async () => {
-    const { write, checkpoint, close } = storage()
+  test('a write after it is rejected, and a forgetDeleted after it says that the log is empty', async () => {
+    const { write, forgetDeleted, close } = storage()
     await write(tx => insert(tx, 1))
     await close()
     expect(await outcomes([write(tx => insert(tx, 2))])).toEqual(['rejected'])
-    expect(await checkpoint()).toBe(true)
+    expect(await forgetDeleted()).toBe(true)
   })
 })
 
 // A log cut anywhere stands in for a power cut: what was committed before it must be there, whole, and nothing else.
 test('a log cut at any byte opens with exactly the writes that were whole before the cut (60 cuts)', async () => {
   const CUTS = 60
-  const { write, writer, file, checkpoint } = storage()
-  await checkpoint()
+  const { write, writer, file, forgetDeleted } = storage()
+  await forgetDeleted()
   writer.run('PRAGMA wal_autocheckpoint = 0')
   const random = seeded(2026)
   const log = `${file}-wal`

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { sweepGuesses } from '../../src/access/guessing.ts'
 import { sweepNetworks } from '../../src/access/networks.ts'
-import { parseCidr } from '../../src/addresses.ts'
+import { parseCidr } from '../../src/egress/addresses.ts'
 import { NOON, startApp, type TestApp } from '../helpers/app.ts'
 import { outcome, pair, register, rows } from '../helpers/devices.ts'
 import { filesContaining } from '../helpers/files.ts'

@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import type { Check, CheckName } from '../../src/doctor/check.ts'
 import { CHECKS } from '../../src/doctor/check.ts'
 import { examine } from '../../src/doctor/examine.ts'
+import { issueAuthority, issueLeaf } from '../../src/signing/authority.ts'
+import { addAnchors } from '../../src/trust/settings.ts'
 import { noticeClockStep } from '../../src/upkeep/clock.ts'
 import { createBackups } from '../../src/upkeep/schedule.ts'
-import { issueAuthority, issueLeaf } from '../../src/wallet/certificates.ts'
-import { addAnchors } from '../../src/wallet/trust-settings.ts'
 import { cleanUp, createVerification, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
 import { declined, receive, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
 import { verifyWith } from '../helpers/wallet.ts'
@@ -337,7 +337,7 @@ describe('the machine', () => {
   test('a damaged database is a problem', async () => {
     const app = await startApp(NEARBY)
     await app.tenant()
-    await app.deps.checkpoint()
+    await app.deps.forgetDeleted()
     const file = join(app.dir, 'vidimus.db')
     expect(await found(app, 'database')).toMatchObject({ status: 'ok' })
     const sqlite = new Database(file, { readonly: true })

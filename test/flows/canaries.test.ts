@@ -85,14 +85,14 @@ test('thirty canaries are in clear nowhere, and after the erasure not even seale
   const sealed = sealedIn(app.dir)
   expect(sealed.length).toBeGreaterThan(10)
   for (const id of ids) expect((await app.call('DELETE', `/v1/verifications/${id}`, { key })).status).toBe(200)
-  await app.deps.checkpoint()
+  await app.deps.forgetDeleted()
   for (const bytes of sealed) expect(filesContaining(app.dir, bytes).filter(name => name !== 'canaries.db')).toEqual([])
   // The backup from before still has them, and a restore takes them out.
   await app.stop()
   await vidimusJson(app.dir, 'restore', join(app.dir, 'canaries.db'))
   const restored = await startApp({ dir: app.dir, now: Date.now() })
   for (const id of ids) expect((await restored.call('GET', `/v1/verifications/${id}`, { key })).status).toBe(404)
-  await restored.deps.checkpoint()
+  await restored.deps.forgetDeleted()
   for (const bytes of sealed) expect(filesContaining(app.dir, bytes).filter(name => name !== 'canaries.db')).toEqual([])
 })
 

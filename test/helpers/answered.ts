@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { verificationSessions } from '#schema'
+import { verificationSessions } from '../../src/db/schema.ts'
 import { sha256Hex } from '../../src/hash.ts'
 import { insertResult } from '../../src/verifications/answer-store.ts'
 import { resultPlace } from '../../src/verifications/present.ts'

@@ -1,6 +1,6 @@
 import type { BrowserContextOptions } from 'playwright-core'
 import type { Session } from '../../src/dashboard/schema.ts'
-import { openSetup } from '../../src/dashboard/setup.ts'
+import { openSetup } from '../../src/people/setup.ts'
 import { startApp, type TestApp } from './app.ts'
 import type { OpenPage, WatchedPage } from './browser.ts'
 import { openBrowser, PASSWORD, tokenOf } from './dashboard.ts'

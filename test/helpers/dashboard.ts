@@ -1,6 +1,6 @@
 import type { Session } from '../../src/dashboard/schema.ts'
-import { openSetup } from '../../src/dashboard/setup.ts'
-import { inviteUser } from '../../src/dashboard/users.ts'
+import { openSetup } from '../../src/people/setup.ts'
+import { inviteUser } from '../../src/people/users.ts'
 import type { Answer, ErrorBody, TestApp } from './app.ts'
 
 export const PASSWORD = 'orchard lantern 8 crisp'

@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { MIGRATIONS, migrate } from '../../src/db/migrate.ts'
+import { MIGRATIONS, migrate } from '../../src/db/sqlite/migrate.ts'
 import { temporaryDir } from './app.ts'
 
 /** A directory as the program left it that knew only the first migrations, with the rows of this one. */

@@ -16,7 +16,7 @@ export async function traded(random: Seeded, steps: number): Promise<Traded> {
   const app = await startApp({ config: { webhookDelaysMs: [3_600_000] } })
   const { key } = await app.tenant()
   // The tables themselves, and the shop, are in the database: that part cannot be cut.
-  await app.deps.checkpoint()
+  await app.deps.forgetDeleted()
   const log = join(app.dir, 'vidimus.db-wal')
   const writer = (app.deps.warm() as unknown as { $client: Database }).$client
   writer.run('PRAGMA wal_autocheckpoint = 0')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { parseNetworks } from '../../src/addresses.ts'
+import { parseNetworks } from '../../src/egress/addresses.ts'
 import { addressBucket, clientAddress } from '../../src/http/client-address.ts'
 
 const PROXIES = parseNetworks('10.0.0.0/8, fd00::/8')

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { parseNetworks } from '../../src/addresses.ts'
+import { parseNetworks } from '../../src/egress/addresses.ts'
 import { createVerification, type ErrorBody, startApp } from '../helpers/app.ts'
 import { rows } from '../helpers/devices.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { networkInterfaces } from 'node:os'
-import { parseNetworks } from '../../src/addresses.ts'
+import { parseNetworks } from '../../src/egress/addresses.ts'
 import { type ErrorBody, startApp } from '../helpers/app.ts'
 
 const TOKEN = 'a-token-for-metrics-0123456789'

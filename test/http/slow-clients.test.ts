@@ -1,7 +1,7 @@
 // Clients that never finish what they began, and many that ask again and again: the others are served meanwhile, and it comes to an end.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
-import { parseNetworks } from '../../src/addresses.ts'
+import { parseNetworks } from '../../src/egress/addresses.ts'
 import { cleanUp, createVerification, startApp, type TestApp, until } from '../helpers/app.ts'
 
 setDefaultTimeout(120_000)

@@ -1,8 +1,8 @@
 // Coming in: set-up, log-in, links, and how a session ends.
 import { afterAll, describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { openSetup } from '../../src/dashboard/setup.ts'
-import { inviteUser } from '../../src/dashboard/users.ts'
+import { openSetup } from '../../src/people/setup.ts'
+import { inviteUser } from '../../src/people/users.ts'
 import { cleanUp, until } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
 import { openBrowser, PASSWORD } from '../helpers/dashboard.ts'

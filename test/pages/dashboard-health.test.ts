@@ -1,6 +1,6 @@
 // What would stop a real wallet, as an owner sees it.
 import { afterAll, describe, expect } from 'bun:test'
-import { inviteUser } from '../../src/dashboard/users.ts'
+import { inviteUser } from '../../src/people/users.ts'
 import { cleanUp } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
 import { openBrowser, PASSWORD, tokenOf } from '../helpers/dashboard.ts'

@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
-import type { EgressPolicy } from '../../src/webhooks/egress.ts'
-import { callOut, type EgressCall } from '../../src/webhooks/egress-client.ts'
+import { callOut, type EgressCall } from '../../src/egress/client.ts'
+import type { EgressPolicy } from '../../src/egress/policy.ts'
 import { temporaryDir } from '../helpers/app.ts'
 
 let server: ReturnType<typeof Bun.serve>

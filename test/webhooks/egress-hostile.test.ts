@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { callAt, callOut, type EgressAnswer, type EgressCall } from '../../src/webhooks/egress-client.ts'
+import { callAt, callOut, type EgressAnswer, type EgressCall } from '../../src/egress/client.ts'
 import { until } from '../helpers/app.ts'
 
 const GROWTH_MB_MAX = 32

@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createServer, type Server } from 'node:net'
 import fc from 'fast-check'
-import type { AllowedDestination } from '../../src/addresses.ts'
-import { checkDestination, type EgressPolicy, type Resolve } from '../../src/webhooks/egress.ts'
-import { callOut, type EgressAnswer } from '../../src/webhooks/egress-client.ts'
+import type { AllowedDestination } from '../../src/egress/addresses.ts'
+import { callOut, type EgressAnswer } from '../../src/egress/client.ts'
+import { checkDestination, type EgressPolicy, type Resolve } from '../../src/egress/policy.ts'
 
 const PUBLIC = '93.184.215.14'
 const OPENED = '127.0.0.1'

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { isAllowed, isPublicAddress, parseAllowList } from '../../src/addresses.ts'
+import { isAllowed, isPublicAddress, parseAllowList } from '../../src/egress/addresses.ts'
 import {
   checkDestination,
   checkWebhookUrl,
   type EgressPolicy,
   type RefusalReason,
   type Resolve,
-} from '../../src/webhooks/egress.ts'
+} from '../../src/egress/policy.ts'
 import { SPELLINGS } from './url-spellings.ts'
 
 const closedPolicy: EgressPolicy = { allow: [], listener: { addresses: ['127.0.0.1', '93.184.216.1'], port: 3000 } }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type LocalTls, makeLocalTls } from '../../src/cli/local-tls.ts'
 import { ConfigError } from '../../src/config.ts'
 import { examine } from '../../src/doctor/examine.ts'
-import { readExtraCa } from '../../src/webhooks/extra-ca.ts'
+import { readExtraCa } from '../../src/egress/extra-ca.ts'
 import { cleanUp, startApp, temporaryDir } from '../helpers/app.ts'
 import { declined, logOf, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
 
@@ -95,7 +95,7 @@ describe('a webhook to a receiver with a certificate of an own authority', () =>
 })
 
 test('the authorities of the system go on counting beside those of VIDIMUS_EXTRA_CA', async () => {
-  const client = join(import.meta.dir, '../../src/webhooks/egress-client.ts')
+  const client = join(import.meta.dir, '../../src/egress/client.ts')
   const limits = { resolveMs: 2000, connectMs: 5000, totalMs: 15_000, answerBytes: 4096 }
   const call = { url: `https://${HOST}:${receiver.port}/`, method: 'GET', headers: {}, limits, onLargeAnswer: 'cut' }
   const code = `

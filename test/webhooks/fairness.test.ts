@@ -54,7 +54,7 @@ test('500 messages to a receiver that hangs hold up neither another tenant nor a
   expect(dead.open()).toHaveLength(4)
   // And those that wait cost nothing, once those that arrived are on record.
   await until(async () => isDelivered(app, [mine, theirs]))
-  const looks = spyOn(app.deps, 'foreignChanges')
+  const looks = spyOn(app.deps, 'now')
   const before = await commitsOf(app)
   // Each look at the clock begins when the one before it has written what it had to.
   await until(async () => looks.mock.calls.length > 3)

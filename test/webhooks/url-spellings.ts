@@ -1,5 +1,5 @@
 // Spellings of destinations, by what they try. Every name resolves to a public address here, so a refusal is that of the spelling.
-import type { RefusalReason } from '../../src/webhooks/egress.ts'
+import type { RefusalReason } from '../../src/egress/policy.ts'
 
 export type Spelling = [url: string, verdict: RefusalReason | 'accepted']
 

@@ -1,0 +1,6 @@
+import type { Audit } from '../audit/append.ts'
+import type { Ground } from '../ground.ts'
+import type { KnownKeys } from './known-keys.ts'
+import type { Networks } from './networks.ts'
+
+export type Deps = Ground & { audit: Audit; keys: KnownKeys; networks: Networks }

@@ -1,0 +1,49 @@
+import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
+import type * as schema from './schema.ts'
+
+/** Without `transaction`: on bun:sqlite an async one commits at its first await. */
+export type Db = Omit<BunSQLiteDatabase<typeof schema>, 'transaction'>
+
+/**
+ * Runs `work` in a transaction and settles after its durable commit. `work` may run twice. Inside it only
+ * store calls are awaited, never network, timers or slow crypto; calls are never nested.
+ */
+export type Write = <T>(work: (tx: Db) => T | Promise<T>) => Promise<T>
+
+/** `session`: an id whose state changed. `owed`: a delivery is due. `cancel`: an id that was erased. */
+export type Topic = 'session' | 'owed' | 'cancel'
+
+/** Work that runs every `everyMs`. */
+export type Job<Given = void> = { name: string; everyMs: number; run(given: Given): Promise<void> }
+
+/** Where everything is kept, and how the nodes of one installation reach each other. */
+export type Engine = {
+  /** Committed rows, read-only. */
+  db: Db
+  /**
+   * SQLite: the writer's connection, whose pages stay in memory; PostgreSQL: `db`. It may show a write just
+   * before it is durable, so nothing that leaves the service is read here. All reads of one turn of the
+   * event loop see one moment, so ask for it each time.
+   */
+  warm(): Db
+  /** For sessions, devices, deliveries: races are decided by their own statements. */
+  write: Write
+  /** For keys, tenants, templates, trust, signing, people: one at a time, and raises `settingsVersion`. */
+  writeSettings: Write
+  /** Changes with every `writeSettings`, on every node and in every process. */
+  settingsVersion(): Promise<number>
+  /** A connection that reads as of one moment. On SQLite, erased text may stay in the log until it is closed. */
+  openSnapshot(): Promise<{ db: Db; close(): Promise<void> }>
+  /** Called after the commit, never inside a write. */
+  publish(topic: Topic, payload: string): void
+  /** An empty payload: another process wrote, and subscribers must look for themselves. */
+  subscribe(topic: Topic, hear: (payload: string) => void): () => void
+  /** SQLite: the job itself; PostgreSQL: one node at a time runs it. */
+  whenLeader<Given>(job: Job<Given>): Job<Given>
+  /** SQLite: copies the log into the file and empties it; false when a reader prevents that. */
+  forgetDeleted(): Promise<boolean>
+  /** Number of writes that wait for their commit. */
+  waitingWrites(): number
+  describe(): { name: string; version: string }
+  close(): Promise<void>
+}

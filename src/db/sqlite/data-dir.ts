@@ -1,0 +1,203 @@
+// The data directory and every reason to refuse it. A refusal changes no byte of what is there, and says in one line what to do.
+import { Database } from 'bun:sqlite'
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import type { Random } from '../../ids.ts'
+import { createSealer, type Sealer } from '../../seal.ts'
+import { databaseFile, giveToOwner, keyFileOf, sizeOf } from './files.ts'
+import { holdDirectory } from './locks.ts'
+import { lostDatabase } from './lost-database.ts'
+import { countApplied, MIGRATIONS, migrate } from './migrate.ts'
+import { damaged, OlderDatabase, refusalFrom, StartRefusal, unusable } from './refusal.ts'
+import { finishReplacing, isReplacing } from './replace.ts'
+import { adoptNewKey, ensureRootKey, findRootKey, findWrapper, loadMasterKey, writeNewKey } from './root-key.ts'
+import { APPLICATION_ID, isCutOff, isOurs, snapshotBefore } from './snapshot.ts'
+import { BUSY_TIMEOUT_MS, openReader, openWriter } from './storage.ts'
+
+const SQLITE_MINIMUM = [3, 51, 3] // earlier ones can corrupt a WAL database when a reset races a checkpoint
+const CHECK_AT_START_MAX_BYTES = 256 * 1024 * 1024
+const CLOCK_BEHIND_MAX_MS = 24 * 3_600_000
+
+export type DataDir = {
+  writer: Database
+  reader: Database
+  sealer: Sealer
+  unlock: () => void
+  isNew: boolean
+  /** The latest time that is known to have been shown here, where the clock is behind it by no more than a start allows. */
+  shownAt: number
+  /** The migrations that brought an older database up to date just now. */
+  upgraded: string[]
+}
+
+/** Only a server and an upgrade bring an older database up to date. */
+export type Role = 'server' | 'command' | 'upgrade'
+type Options = { dir: string; now: number; random: Random; role: Role }
+
+export function openDataDir({ dir, now, random, role }: Options): DataDir {
+  refuseOldSqlite()
+  const file = databaseFile(dir)
+  makeDirectory(dir)
+  const unlock = enter(dir, role)
+  let writer: Database | undefined
+  try {
+    const isNew = isAbsent(file)
+    if (isNew) {
+      refuseLost(dir, file)
+      createDatabase(file, keyFileOf(dir), random)
+    }
+    const { wrapper, applied, shownAt } = inspect(file, reader => lookInto(reader, { dir, file, now, random, role }))
+    const isOlder = applied > 0 && applied < MIGRATIONS.length
+    if (isOlder && role === 'command') throw new OlderDatabase()
+    const upgraded = isOlder ? upgrade({ dir, applied, now }) : []
+    writer = openWriter(file)
+    migrate(writer, now)
+    const sealer = createSealer(ensureRootKey(writer, wrapper, random), random)
+    return { writer, reader: openReader(file), sealer, unlock, isNew, shownAt, upgraded }
+  } catch (error) {
+    writer?.close()
+    unlock()
+    throw refusalFrom(error, dir, file)
+  }
+}
+
+/** Whoever finds a restore that was killed at its very end finishes it first. */
+export function enter(dir: string, role: Role): () => void {
+  const unlock = holdDirectory(dir, role)
+  if (!isReplacing(dir)) return unlock
+  unlock()
+  const release = holdDirectory(dir, 'alone')
+  try {
+    finishReplacing(dir)
+  } finally {
+    release()
+  }
+  return enter(dir, role)
+}
+
+function upgrade({ dir, applied, now }: { dir: string; applied: number; now: number }): string[] {
+  snapshotBefore(dir, applied, now)
+  const writer = openWriter(databaseFile(dir))
+  try {
+    return migrate(writer, now)
+  } finally {
+    writer.close()
+  }
+}
+
+function lookInto(reader: Database, { dir, file, now, random, role }: Options & { file: string }) {
+  refuseDamaged(reader, file, role)
+  const applied = isEmpty(reader) ? 0 : countApplied(reader)
+  const wrapped = applied === 0 ? undefined : findRootKey(reader)
+  const wrapper = wrapped ? findWrapper(keyFileOf(dir), wrapped, random) : createSealer(loadMasterKey(keyFileOf(dir)), random)
+  if (applied > 0) {
+    if (!wrapped && hasSealed(reader)) throw damaged(file)
+    refuseClockFarBehind(reader, now)
+  }
+  return { wrapper, applied, shownAt: applied > 0 ? lastShown(reader, now) : now }
+}
+
+function refuseOldSqlite(): void {
+  const probe = new Database(':memory:')
+  const version = probe.query<{ version: string }, []>('SELECT sqlite_version() AS version').get()?.version ?? '0'
+  probe.close()
+  const parts = version.split('.').map(Number)
+  const older = SQLITE_MINIMUM.findIndex((minimum, i) => (parts[i] ?? 0) !== minimum)
+  if (older >= 0 && (parts[older] ?? 0) < SQLITE_MINIMUM[older]!) {
+    throw new StartRefusal(
+      'sqlite_too_old',
+      `SQLite ${version} can damage its log; run this with the Bun version in .bun-version`,
+    )
+  }
+}
+
+/** With a log beside it an empty file is no new one: it has lost its content, and opening it would throw the log away too. */
+const isAbsent = (file: string): boolean => sizeOf(file) === 0 && sizeOf(`${file}-wal`) === 0
+
+/** Asked once more: a server that begins at this very moment has its database before it makes the first backup. */
+function refuseLost(dir: string, file: string): void {
+  const lost = lostDatabase(dir)
+  if (lost && isAbsent(file)) throw lost
+}
+
+export function makeDirectory(dir: string): void {
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    // Not ours to tighten when it existed; keys and database inside are 0600 whatever it is.
+  } catch (error) {
+    throw unusable(dir, (error as { code?: string }).code ?? 'unknown', error)
+  }
+}
+
+/**
+ * First start: master key, then database, both under the lock of the still empty file, because a command and the server may come at once.
+ * Killed anywhere in between, the file is still empty, and the next start begins again.
+ */
+function createDatabase(file: string, keyFile: string, random: Random): void {
+  closeSync(openSync(file, 'a', 0o600))
+  chmodSync(file, 0o600)
+  giveToOwner(file)
+  const sqlite = new Database(file)
+  try {
+    sqlite.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
+    sqlite.run('BEGIN EXCLUSIVE')
+    if (!existsSync(keyFile)) {
+      writeNewKey(keyFile, random)
+      adoptNewKey(keyFile)
+    }
+    sqlite.run(`PRAGMA application_id = ${APPLICATION_ID}`)
+    sqlite.run('COMMIT')
+  } finally {
+    sqlite.close()
+  }
+}
+
+/** Through a read-only connection: what is refused must stay as it is, its log included. */
+export function inspect<T>(file: string, look: (reader: Database) => T): T {
+  if (!isOurs(file)) throw damaged(file)
+  const reader = openReader(file)
+  try {
+    return look(reader)
+  } catch (error) {
+    // A table or column that should be there is not.
+    throw (error as { code?: unknown }).code === 'SQLITE_ERROR' ? damaged(file, error) : error
+  } finally {
+    reader.close()
+  }
+}
+
+/** Large files are not read through at every start: that costs a pass over every page. */
+function refuseDamaged(reader: Database, file: string, role: Role): void {
+  if (role === 'command') return
+  if (isCutOff(reader, file)) throw damaged(file)
+  if (sizeOf(file) > CHECK_AT_START_MAX_BYTES) return
+  const [first] = reader.query<{ quick_check: string }, []>('PRAGMA quick_check(1)').all()
+  if (first?.quick_check !== 'ok') throw damaged(file)
+}
+
+/** As a first start leaves it that was killed early. */
+const isEmpty = (reader: Database): boolean => reader.query('SELECT 1 FROM sqlite_schema').get() === null
+
+/** Then there was a root key, and a new one would not open what the lost one closed. */
+const hasSealed = (reader: Database): boolean =>
+  reader.query('SELECT 1 FROM audit_records UNION ALL SELECT 1 FROM signing_keys LIMIT 1').get() !== null
+
+/** A clock set back would revive expired keys and spent quota. What the audit chain has seen is the measure. */
+function refuseClockFarBehind(reader: Database, now: number): void {
+  const last = lastRecordedAt(reader)
+  if (last - now > CLOCK_BEHIND_MAX_MS) {
+    throw new StartRefusal(
+      'clock_behind',
+      `the clock says ${new Date(now).toISOString()}, but the last record is later; set the clock right`,
+    )
+  }
+}
+
+const lastRecordedAt = (reader: Database): number =>
+  reader.query<{ at: number }, []>('SELECT at FROM audit_records ORDER BY seq DESC LIMIT 1').get()?.at ?? 0
+
+/** A heartbeat further ahead is of a clock that was wrong for a while: nothing was recorded by it, and nobody waits for it to come true. */
+function lastShown(reader: Database, now: number): number {
+  const beat = reader.query<{ value: Uint8Array }, []>("SELECT value FROM installation WHERE name = 'heartbeat'").get()
+  const beatAt = Number(beat ? Buffer.from(beat.value).toString() : 0)
+  return Math.max(lastRecordedAt(reader), beatAt - now > CLOCK_BEHIND_MAX_MS ? 0 : beatAt)
+}

@@ -1,0 +1,60 @@
+import type { Database } from 'bun:sqlite'
+import ground from '../../../drizzle/sqlite/0000_ground.sql' with { type: 'text' }
+import webhookLanes from '../../../drizzle/sqlite/0001_webhook_lanes.sql' with { type: 'text' }
+import dashboard from '../../../drizzle/sqlite/0002_dashboard.sql' with { type: 'text' }
+import webhookFailing from '../../../drizzle/sqlite/0003_webhook_failing.sql' with { type: 'text' }
+import webhookRequestId from '../../../drizzle/sqlite/0004_webhook_request_id.sql' with { type: 'text' }
+import secondRound from '../../../drizzle/sqlite/0005_second_round.sql' with { type: 'text' }
+import noWalletFormats from '../../../drizzle/sqlite/0006_no_wallet_formats.sql' with { type: 'text' }
+import heldAnswers from '../../../drizzle/sqlite/0007_held_answers.sql' with { type: 'text' }
+import oneEngine from '../../../drizzle/sqlite/0008_one_engine.sql' with { type: 'text' }
+import { sha256Hex } from '../../hash.ts'
+
+/** All migrations in their order; a test holds this list against the folder. Forward only: an applied file is never edited. */
+export const MIGRATIONS: readonly (readonly [id: string, sql: string])[] = [
+  ['0000_ground', ground],
+  ['0001_webhook_lanes', webhookLanes],
+  ['0002_dashboard', dashboard],
+  ['0003_webhook_failing', webhookFailing],
+  ['0004_webhook_request_id', webhookRequestId],
+  ['0005_second_round', secondRound],
+  ['0006_no_wallet_formats', noWalletFormats],
+  ['0007_held_answers', heldAnswers],
+  ['0008_one_engine', oneEngine],
+]
+
+/** The database belongs to a newer program, or a migration was edited after it was applied. */
+export class MigrationError extends Error {}
+
+/** Gives what was applied. */
+export function migrate(sqlite: Database, now: number, migrations = MIGRATIONS): string[] {
+  sqlite.run(
+    'CREATE TABLE IF NOT EXISTS schema_migrations (id TEXT PRIMARY KEY, sha256 TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT',
+  )
+  const isNew = countApplied(sqlite, migrations) === 0
+  const applyEach = (each: (act: () => boolean) => boolean) =>
+    migrations.filter(([id, sql]) => each(() => apply(sqlite, id, sql, now))).map(([id]) => id)
+  // All at once: others who come at the same moment must not take a new database that is half-way for one of an earlier version.
+  if (isNew) return sqlite.transaction(() => applyEach(act => act())).immediate()
+  // One transaction each: a kill in the middle leaves the migration before it, and the next start goes on from there.
+  return applyEach(act => sqlite.transaction(act).immediate())
+}
+
+/** Refuses what this program cannot bring up to date. Only reads: a database is looked at before anything in it is touched. */
+export function countApplied(sqlite: Database, migrations = MIGRATIONS): number {
+  const known = new Map(migrations.map(([id, sql]) => [id, sha256Hex(sql)]))
+  const applied = sqlite.query<{ id: string; sha256: string }, []>('SELECT id, sha256 FROM schema_migrations ORDER BY id').all()
+  const newer = applied.find(({ id }) => !known.has(id))
+  if (newer) throw new MigrationError(`the database was written by a newer version (migration ${newer.id})`)
+  const edited = applied.find(({ id, sha256 }) => known.get(id) !== sha256)
+  if (edited) throw new MigrationError(`migration ${edited.id} was changed after it had been applied`)
+  return applied.length
+}
+
+function apply(sqlite: Database, id: string, sql: string, now: number): boolean {
+  // Asked again inside the transaction: another process may have been faster.
+  if (sqlite.query('SELECT 1 FROM schema_migrations WHERE id = ?').get(id)) return false
+  for (const statement of sql.split('--> statement-breakpoint')) sqlite.run(statement)
+  sqlite.query('INSERT INTO schema_migrations (id, sha256, applied_at) VALUES (?, ?, ?)').run(id, sha256Hex(sql), now)
+  return true
+}

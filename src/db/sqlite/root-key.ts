@@ -1,0 +1,110 @@
+// Rows are sealed under a root key that stands in the database, wrapped by the master key: a wrong master key shows at once, and a new one needs
+// only this value wrapped again.
+import type { Database } from 'bun:sqlite'
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Random } from '../../ids.ts'
+import { createSealer, type Place, type Sealer } from '../../seal.ts'
+import { giveToOwner, syncDirectory } from './files.ts'
+import { StartRefusal } from './refusal.ts'
+
+const KEY_BYTES = 32
+
+const ROOT_KEY: Place = {
+  tenant: '',
+  table: 'installation',
+  column: 'value',
+  row: 'root_key',
+  salt: Buffer.from('root_key'),
+}
+
+/**
+ * What opens the root key of this database. A new master key lies beside the old one until the database knows it (upkeep/rekey.ts): killed after
+ * that, the one beside is the right one, and is put in its place here.
+ */
+export function findWrapper(keyFile: string, wrapped: Uint8Array, random: Random): Sealer {
+  try {
+    const wrapper = wrapperOf(keyFile, wrapped, random)
+    rmSync(newKeyOf(keyFile), { force: true })
+    return wrapper
+  } catch (error) {
+    if (!(error instanceof StartRefusal) || error.reason !== 'key_wrong') throw error
+    try {
+      const wrapper = wrapperOf(newKeyOf(keyFile), wrapped, random)
+      adoptNewKey(keyFile)
+      return wrapper
+    } catch {
+      throw error
+    }
+  }
+}
+
+export const newKeyOf = (keyFile: string): string => `${keyFile}.new`
+
+function wrapperOf(keyFile: string, wrapped: Uint8Array, random: Random): Sealer {
+  const wrapper = createSealer(loadMasterKey(keyFile), random)
+  openRootKey(wrapper, wrapped)
+  return wrapper
+}
+
+export function loadMasterKey(file: string): Buffer {
+  if (!existsSync(file)) {
+    throw new StartRefusal(
+      'key_missing',
+      `${file} is missing, and without it the database cannot be read; put the key back from your safe copy`,
+    )
+  }
+  if (process.platform !== 'win32' && statSync(file).mode & 0o077) {
+    throw new StartRefusal('key_readable_by_others', `${file} can be read by others; run: chmod 600 ${file}`)
+  }
+  const key = readFileSync(file)
+  if (key.length !== KEY_BYTES)
+    throw new StartRefusal('key_wrong', `${file} is not a ${KEY_BYTES} byte key; put the right one back`)
+  return key
+}
+
+/** Beside the place of the master key; adoptNewKey() puts it there. */
+export function writeNewKey(keyFile: string, random: Random): Uint8Array {
+  // Left by somebody who was killed here.
+  rmSync(newKeyOf(keyFile), { force: true })
+  const key = random(KEY_BYTES)
+  const handle = openSync(newKeyOf(keyFile), 'wx', 0o600)
+  writeSync(handle, key)
+  fsyncSync(handle)
+  closeSync(handle)
+  giveToOwner(newKeyOf(keyFile), keyFile)
+  syncDirectory(dirname(keyFile))
+  return key
+}
+
+export function adoptNewKey(keyFile: string): void {
+  try {
+    renameSync(newKeyOf(keyFile), keyFile)
+  } catch (error) {
+    // Another process was faster.
+    if ((error as { code?: string }).code !== 'ENOENT') throw error
+  }
+  syncDirectory(dirname(keyFile))
+}
+
+export function ensureRootKey(writer: Database, wrapper: Sealer, random: Random): Buffer {
+  if (!findRootKey(writer)) {
+    const wrapped = wrapRootKey(wrapper, random(KEY_BYTES))
+    writer.query("INSERT INTO installation (name, value) VALUES ('root_key', ?) ON CONFLICT (name) DO NOTHING").run(wrapped)
+  }
+  return openRootKey(wrapper, findRootKey(writer)!)
+}
+
+export const wrapRootKey = (wrapper: Sealer, rootKey: Uint8Array): Buffer =>
+  wrapper.seal(ROOT_KEY, Buffer.from(rootKey).toString('base64'))
+
+export const findRootKey = (sqlite: Database): Uint8Array | undefined =>
+  sqlite.query<{ value: Uint8Array }, []>("SELECT value FROM installation WHERE name = 'root_key'").get()?.value
+
+export function openRootKey(wrapper: Sealer, wrapped: Uint8Array): Buffer {
+  try {
+    return Buffer.from(wrapper.open(ROOT_KEY, wrapped), 'base64')
+  } catch (error) {
+    throw new StartRefusal('key_wrong', 'master.key does not belong to this database; put the right one back', error)
+  }
+}

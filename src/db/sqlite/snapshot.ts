@@ -1,0 +1,101 @@
+// Copies of the database that stand for themselves: one file without a log, for its owner only, whole.
+import { Database } from 'bun:sqlite'
+import { closeSync, openSync, readSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { databaseFile, makeBackupsFolder, publish, sizeOf } from './files.ts'
+import { countApplied, MIGRATIONS } from './migrate.ts'
+import { damaged } from './refusal.ts'
+import { openReader } from './storage.ts'
+
+export const APPLICATION_ID = 0x56494449 // "VIDI" in the file's header
+
+/** Reads the source as it is at one moment, while others go on writing. What was erased before is not in the copy: free pages are left out. */
+export function writeSnapshot(source: string, part: string, takenAt: number): void {
+  rmSync(part, { force: true })
+  // Made beforehand, for its mode; SQLite takes an empty file for a new one.
+  closeSync(openSync(part, 'wx', 0o600))
+  const reader = openReader(source)
+  try {
+    // The copy takes it over: without it, rows that moved while it was built would stay behind on their old pages, and outlive their erasure.
+    reader.run('PRAGMA secure_delete = ON')
+    reader.query('VACUUM INTO ?').run(part)
+  } finally {
+    reader.close()
+  }
+  stamp(part, takenAt)
+}
+
+/** In the file itself: the times of a file change when it is copied. */
+function stamp(part: string, takenAt: number): void {
+  const sqlite = new Database(part)
+  try {
+    // Half a copy is thrown away, so nothing here needs to survive a kill.
+    sqlite.run('PRAGMA journal_mode = MEMORY')
+    sqlite
+      .query("INSERT OR REPLACE INTO installation (name, value) VALUES ('snapshot_taken_at', ?)")
+      .run(Buffer.from(String(takenAt)))
+  } finally {
+    sqlite.close()
+  }
+}
+
+/** When a copy was begun; undefined for a database that is no copy. */
+export function takenAtOf(reader: Database): number | undefined {
+  const row = reader.query<{ value: Uint8Array }, []>("SELECT value FROM installation WHERE name = 'snapshot_taken_at'").get()
+  return row ? Number(Buffer.from(row.value).toString()) : undefined
+}
+
+/** No migration without a way back: the program before it opens this file. */
+export function snapshotBefore(dir: string, applied: number, now: number): void {
+  const target = join(makeBackupsFolder(dir), `before-${MIGRATIONS[applied]![0]}.db`)
+  const part = `${target}.${process.pid}.part`
+  try {
+    writeSnapshot(databaseFile(dir), part, now)
+    if (!isSound(part)) throw damaged(databaseFile(dir))
+    // Another process that opens the same directory may have been faster, and keeps its own.
+    if (withReader(part, countApplied) === applied) publish(part, target)
+  } finally {
+    rmSync(part, { force: true })
+  }
+}
+
+/** Reads every page, every index and every reference. */
+export function isSound(file: string): boolean {
+  if (!isOurs(file)) return false
+  try {
+    return withReader(file, reader => isWhole(reader, file))
+  } catch (error) {
+    if (/^SQLITE_/.test(String((error as { code?: unknown }).code))) return false
+    throw error
+  }
+}
+
+function isWhole(reader: Database, file: string): boolean {
+  if (isCutOff(reader, file)) return false
+  const [first] = reader.query<{ integrity_check: string }, []>('PRAGMA integrity_check(1)').all()
+  return first?.integrity_check === 'ok' && reader.query('PRAGMA foreign_key_check').get() === null
+}
+
+export function withReader<T>(file: string, read: (reader: Database) => T): T {
+  const reader = openReader(file)
+  try {
+    return read(reader)
+  } finally {
+    reader.close()
+  }
+}
+
+export function isOurs(file: string): boolean {
+  if (sizeOf(file) === 0) return false
+  const header = Buffer.alloc(72)
+  const handle = openSync(file, 'r')
+  readSync(handle, header, 0, header.length, 0)
+  closeSync(handle)
+  return header.toString('latin1', 0, 16) === 'SQLite format 3\0' && header.readUInt32BE(68) === APPLICATION_ID
+}
+
+/** SQLite reads the missing end of the last page as zeros. With a log beside it, a checkpoint may have been cut off and is done again. */
+export function isCutOff(reader: Database, file: string): boolean {
+  const { page_size } = reader.query<{ page_size: number }, []>('PRAGMA page_size').get()!
+  return sizeOf(file) % page_size !== 0 && sizeOf(`${file}-wal`) === 0
+}

@@ -1,0 +1,88 @@
+// A full disk must not keep anybody from being erased, and erasing needs room too. So a file is held back that is of no use but to be deleted.
+import { rmSync, statfsSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Random } from '../../ids.ts'
+import { describeFailure, type Log } from '../../log.ts'
+import { sizeOf } from './files.ts'
+
+export const BALLAST_BYTES = 32 * 1024 * 1024
+const BLOCK_BYTES = 1024 * 1024
+/** With less, the log warns; with more, what was given up is taken back. */
+export const ROOMY_BYTES = 256 * 1024 * 1024
+
+export const ballastIn = (dir: string): string => join(dir, 'ballast')
+
+export type Space = {
+  /** What little room there is, is for erasing, revoking and finishing: nothing new is created. */
+  isShort(): boolean
+  /** For whoever met a full disk; true when trying once more may help. */
+  makeRoom(): boolean
+  free(): number
+  /** What is held back is there, or was given up. */
+  hasBallast(): boolean
+  /** Now and then: warns, and holds the room back again when there is enough. */
+  look(): Promise<void>
+}
+
+export function watchSpace({ dir, random, log }: { dir: string; random: Random; log: Log }): Space {
+  const ballast = ballastIn(dir)
+  let isShort = false
+  let timesFull = 0
+  let isWarned = false
+  const hasBallast = () => sizeOf(ballast) >= BALLAST_BYTES
+  const free = () => {
+    const { bavail, bsize } = statfsSync(dir)
+    return bavail * bsize
+  }
+
+  function becomeShort(): void {
+    if (isShort) return
+    isShort = true
+    log.error('disk.full', { detail: 'nothing new is created until there are 256 MiB free' })
+  }
+
+  return {
+    isShort: () => isShort,
+    free,
+    hasBallast,
+    makeRoom() {
+      const mayHelp = !isShort || sizeOf(ballast) > 0
+      timesFull++
+      becomeShort()
+      rmSync(ballast, { force: true })
+      return mayHelp
+    },
+    async look() {
+      const bytes = free()
+      if (bytes > ROOMY_BYTES) {
+        const before = timesFull
+        if (!hasBallast()) await holdBack(ballast, random)
+        // Meanwhile the disk became full: what was seen at first is no longer so.
+        if (timesFull !== before) return
+        if (isShort) log.info('disk.room_again')
+        isShort = false
+        isWarned = false
+        return
+      }
+      if (!hasBallast() && bytes < BALLAST_BYTES) becomeShort()
+      if (!isWarned) log.warn('disk.low', { detail: `${Math.floor(bytes / BLOCK_BYTES)} MiB free` })
+      isWarned = true
+    },
+  }
+
+  async function holdBack(file: string, random: Random): Promise<void> {
+    // Neither a hole in a file nor a compressed one would hold anything back.
+    const block = random(BLOCK_BYTES)
+    const handle = await open(file, 'w', 0o600)
+    try {
+      for (let written = 0; written < BALLAST_BYTES; written += block.length) await handle.write(block)
+      await handle.sync()
+    } catch (error) {
+      rmSync(file, { force: true })
+      log.warn('disk.nothing_held_back', { failure: describeFailure(error) })
+    } finally {
+      await handle.close()
+    }
+  }
+}

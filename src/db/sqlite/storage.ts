@@ -1,0 +1,314 @@
+// One file, one writer. Every write goes through write() or writeSettings(): waiting writes are grouped into
+// one durable commit (synchronous=FULL), and a caller's promise settles only after that commit. A group runs
+// without savepoints; when one write fails, the group is rolled back and repeated with a savepoint for each,
+// so that only the failing one is lost. That is why a write may run twice.
+import { Database } from 'bun:sqlite'
+import { drizzle } from 'drizzle-orm/bun-sqlite'
+import type { Db, Engine, Topic, Write } from '../engine.ts'
+import { beginGroup, endGroup } from '../group.ts'
+import * as schema from '../schema.ts'
+
+const GROUP_MAX = 256
+/** How late a write of another process is noticed by subscribers. */
+const LOOK_EVERY_MS = 200
+export const BUSY_TIMEOUT_MS = 5000
+const LOG_ATTEMPTS_MAX = 50
+const LOG_RETRY_MS = 10
+
+export function openWriter(file: string): Database {
+  const sqlite = new Database(file, { create: true, strict: true })
+  switchToLog(sqlite)
+  for (const pragma of [
+    `busy_timeout = ${BUSY_TIMEOUT_MS}`,
+    'synchronous = FULL',
+    'fullfsync = ON',
+    'foreign_keys = ON',
+    'secure_delete = ON',
+    'trusted_schema = OFF',
+    'cell_size_check = ON',
+    'journal_size_limit = 67108864',
+    'wal_autocheckpoint = 1000',
+    // 32 MiB: ids are random, so the index over them is touched everywhere; the default of 2 MiB would read a page for each creation.
+    'cache_size = -32768',
+  ]) {
+    sqlite.run(`PRAGMA ${pragma}`)
+  }
+  return sqlite
+}
+
+/** Needs the file for itself for a moment, and SQLite's own patience does not cover all of it: two first starts may meet here. */
+function switchToLog(sqlite: Database): void {
+  sqlite.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS / LOG_ATTEMPTS_MAX}`)
+  for (let attempt = 1; ; attempt++) {
+    try {
+      sqlite.run('PRAGMA journal_mode = WAL')
+      return
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'SQLITE_BUSY' || attempt === LOG_ATTEMPTS_MAX) throw error
+      Bun.sleepSync(LOG_RETRY_MS)
+    }
+  }
+}
+
+export function openReader(file: string): Database {
+  const sqlite = new Database(file, { readonly: true, strict: true })
+  for (const pragma of [`busy_timeout = ${BUSY_TIMEOUT_MS}`, 'trusted_schema = OFF', 'cell_size_check = ON'])
+    sqlite.run(`PRAGMA ${pragma}`)
+  return sqlite
+}
+
+export const drizzleOn = (sqlite: Database): Db => drizzle(sqlite, { schema })
+
+type Job = {
+  run(tx: Db): unknown
+  isOfSettings: boolean
+  value?: unknown
+  error?: unknown
+  failed?: true
+  settle(job: Job): void
+}
+
+/** `makeRoom` is asked when the disk is full; true means that trying once more may help. */
+export function createStorage(
+  writer: Database,
+  reader: Database,
+  onGroup: (size: number, ms: number) => void = () => {},
+  makeRoom: () => boolean = () => false,
+): Engine {
+  const tx = drizzleOn(writer)
+  const statement = (sql: string) => writer.prepare(sql)
+  const begin = statement('BEGIN IMMEDIATE')
+  const commit = statement('COMMIT')
+  const save = statement('SAVEPOINT job')
+  const release = statement('RELEASE job')
+  const undo = statement('ROLLBACK TO job')
+  const waiting: Job[] = []
+  const between: (() => void)[] = []
+  const beginReading = statement('BEGIN')
+  let isReading = false
+  let flushing: Promise<void> | undefined
+  let closed: { isLogEmpty: boolean } | undefined
+
+  const wake = () => {
+    flushing ??= new Promise<void>(resolve => setImmediate(resolve)).then(flush).finally(() => {
+      flushing = undefined
+      if (waiting.length || between.length) wake()
+    })
+  }
+
+  /** Must not throw: every write begins with it. A page that could not be read has ended it already, or cannot be ended in order. */
+  const endReading = () => {
+    if (!isReading) return
+    isReading = false
+    try {
+      if (writer.inTransaction) commit.run()
+    } catch {
+      if (writer.inTransaction) writer.run('ROLLBACK')
+    }
+  }
+
+  const dataVersion = writer.query<{ data_version: number }, []>('PRAGMA data_version')
+  let foreignChanges = 0
+  let settingsVersion = 0
+
+  // As the writer sees it: its own commits do not count, and nobody else in this process writes.
+  const noteForeignChanges = () => {
+    const before = foreignChanges
+    // What cannot be read may have changed.
+    settingsVersion++
+    foreignChanges = dataVersion.get()?.data_version ?? 0
+    if (foreignChanges === before) settingsVersion--
+  }
+
+  const topics: Record<Topic, Set<(payload: string) => void>> = { session: new Set(), owed: new Set(), cancel: new Set() }
+  const publish: Engine['publish'] = (topic, payload) => {
+    for (const hear of topics[topic]) hear(payload)
+  }
+  let polling: ReturnType<typeof setInterval> | undefined
+  let noticed = 0
+
+  /** Nothing but its version tells that another process wrote: which topic it concerns is unknown. */
+  const noticeOthers = () => {
+    warm()
+    if (foreignChanges === noticed) return
+    noticed = foreignChanges
+    for (const topic of ['session', 'owed', 'cancel'] as const) publish(topic, '')
+  }
+
+  const warm = (): Db => {
+    if (!isReading && !writer.inTransaction) {
+      beginReading.run()
+      isReading = true
+      setImmediate(endReading)
+      noteForeignChanges()
+    }
+    return tx
+  }
+
+  async function flush(): Promise<void> {
+    while (waiting.length || between.length) {
+      endReading()
+      for (const act of between.splice(0)) act()
+      const group = waiting.splice(0, GROUP_MAX)
+      if (group.length) await commitGroup(group)
+      // Lets the answers of this group leave, and the next requests come in.
+      await new Promise<void>(resolve => setImmediate(resolve))
+    }
+  }
+
+  async function commitGroup(group: Job[]): Promise<void> {
+    const startedAt = performance.now()
+    const changesSettings = group.some(job => job.isOfSettings)
+    // Before and after: what is read meanwhile may yet be undone.
+    if (changesSettings) settingsVersion++
+    try {
+      await commitOnce(group)
+      onGroup(group.length, performance.now() - startedAt)
+    } catch (error) {
+      for (const job of group) {
+        job.failed = true
+        job.error = error
+      }
+    }
+    if (changesSettings) settingsVersion++
+    for (const job of group) job.settle(job)
+  }
+
+  async function commitOnce(group: Job[], isRepeated = false): Promise<void> {
+    try {
+      if (isRepeated || !(await commitTogether(group))) await commitApart(group)
+    } catch (error) {
+      if (writer.inTransaction) writer.run('ROLLBACK')
+      if (isRepeated || !isFull(error) || !makeRoom()) throw error
+      await commitOnce(group, true)
+    }
+  }
+
+  /** Whoever looked something up a moment ago is done with it. */
+  const beginWriting = () => {
+    endReading()
+    begin.run()
+    noteForeignChanges()
+  }
+
+  /** False, and nothing done, when one of them failed. */
+  async function commitTogether(group: Job[]): Promise<boolean> {
+    beginWriting()
+    const shared = beginGroup(tx)
+    try {
+      for (const job of group) job.value = await job.run(tx)
+      for (const finish of shared.atEnd) await finish()
+    } catch (error) {
+      // A full disk makes SQLite itself roll back: then there is no use in trying again.
+      if (!writer.inTransaction || isFull(error)) throw error
+      writer.run('ROLLBACK')
+      return false
+    } finally {
+      endGroup(tx)
+    }
+    commit.run()
+    return true
+  }
+
+  async function commitApart(group: Job[]): Promise<void> {
+    beginWriting()
+    for (const job of group) await runJob(job)
+    commit.run()
+  }
+
+  async function runJob(job: Job): Promise<void> {
+    delete job.failed
+    save.run()
+    try {
+      job.value = await job.run(tx)
+    } catch (error) {
+      // A full disk makes SQLite itself roll back everything: then nobody's work is there, and all must hear of it.
+      if (!writer.inTransaction || isFull(error)) throw error
+      undo.run()
+      job.failed = true
+      job.error = error
+    }
+    release.run()
+  }
+
+  const writerOf =
+    (isOfSettings: boolean): Write =>
+    <T>(work: (tx: Db) => T | Promise<T>) =>
+      new Promise<T>((resolve, reject) => {
+        if (closed) return reject(new Error('the storage is closed'))
+        waiting.push({ run: work, isOfSettings, settle: job => (job.failed ? reject(job.error) : resolve(job.value as T)) })
+        wake()
+      })
+
+  const emptyLog = (isRepeated = false): boolean => {
+    try {
+      const [state] = writer.query<{ busy: number }, []>('PRAGMA wal_checkpoint(TRUNCATE)').all()
+      return state?.busy === 0
+    } catch (error) {
+      if (!isFull(error)) throw error
+      return !isRepeated && makeRoom() && emptyLog(true)
+    }
+  }
+
+  const forgetDeleted = () =>
+    new Promise<boolean>((resolve, reject) => {
+      // Closing has emptied it, or could not.
+      if (closed) return resolve(closed.isLogEmpty)
+      between.push(() => {
+        try {
+          // A reader may hold the log: be brief, the event loop stands still meanwhile.
+          writer.run('PRAGMA busy_timeout = 100')
+          resolve(emptyLog())
+        } catch (error) {
+          reject(error)
+        } finally {
+          writer.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
+        }
+      })
+      wake()
+    })
+
+  return {
+    db: drizzleOn(reader),
+    warm,
+    async settingsVersion() {
+      warm()
+      return settingsVersion
+    },
+    write: writerOf(false),
+    writeSettings: writerOf(true),
+    waitingWrites: () => waiting.length,
+    async openSnapshot() {
+      const aside = openReader(reader.filename)
+      const close = async () => {
+        // A read that failed leaves its snapshot, and statements that are not collected yet would keep it beyond the close.
+        if (aside.inTransaction) aside.run('ROLLBACK')
+        aside.close()
+      }
+      return { db: drizzleOn(aside), close }
+    },
+    forgetDeleted,
+    publish,
+    subscribe(topic, hear) {
+      polling ??= setInterval(noticeOthers, LOOK_EVERY_MS)
+      topics[topic].add(hear)
+      return () => void topics[topic].delete(hear)
+    },
+    whenLeader: job => job,
+    describe: () => ({ name: 'SQLite', version: versionOf(writer) }),
+    async close() {
+      clearInterval(polling)
+      while (flushing) await flushing
+      endReading()
+      reader.close()
+      closed = { isLogEmpty: emptyLog() }
+      writer.close()
+    },
+  }
+}
+
+export const versionOf = (sqlite: Database): string =>
+  sqlite.query<{ version: string }, []>('SELECT sqlite_version() AS version').get()?.version ?? '0'
+
+const isFull = (error: unknown): boolean =>
+  [error, (error as Error).cause].some(each => (each as { code?: unknown } | undefined)?.code === 'SQLITE_FULL')

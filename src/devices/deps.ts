@@ -1,0 +1,3 @@
+import type { Deps as AccessDeps } from '../access/deps.ts'
+
+export type Deps = AccessDeps

@@ -1,0 +1,209 @@
+// The one client for everything this service calls by itself: webhooks, status lists, metadata. An address is resolved once, checked, and then
+// connected to: what was checked is what is called. It follows no redirect, proxies of the environment are not used, nothing is unpacked,
+// certificates are checked whatever the environment says, and time and bytes are bounded. Built on node:http, because `fetch` obeys
+// HTTP_PROXY whatever it is told.
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { request as httpsRequest, type RequestOptions } from 'node:https'
+import { isIPv6, type Socket } from 'node:net'
+import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
+import { within } from '../time.ts'
+import { checkDestination, checkWebhookUrl, type EgressPolicy, type RefusalReason, type Resolve } from './policy.ts'
+
+export type EgressCall = {
+  url: string
+  method: 'GET' | 'POST'
+  headers: Record<string, string>
+  body?: string | Uint8Array
+  limits: { resolveMs: number; connectMs: number; totalMs: number; answerBytes: number }
+  /** What to do when the answer is larger: keep its beginning, or call it a failure. */
+  onLargeAnswer: 'cut' | 'fail'
+  /** The policy's: a thread that only calls has no policy. */
+  extraCa?: string
+}
+
+export type EgressFailure =
+  | 'refused_address'
+  | 'dns_failed'
+  | 'timeout'
+  | 'tls_failed'
+  | 'connection_failed'
+  | 'too_large'
+  | 'cancelled'
+
+/** A failure has a status when it came after the headers: the receiver had decided, but its answer did not end. */
+export type EgressAnswer =
+  | { ok: true; address: string; status: number; headers: Record<string, string>; body: Uint8Array }
+  | { ok: false; address?: string; status?: number; failure: EgressFailure; reason?: RefusalReason; detail: string }
+
+/** What an answer may have around its body: status line, headers, sizes of chunks. */
+const FRAMING_BYTES_MAX = 128 * 1024
+/** Answers with a 1xx status that may come before the one that counts. */
+const INTERIM_ANSWERS_MAX = 16
+
+const ADDRESSES_TRIED_MAX = 3
+
+const CANCELLED = { failure: 'cancelled', detail: 'It was cancelled.' } as const
+
+/** For what may arrive twice, such as a GET: when an address cannot be connected to, the next one is called. */
+export async function callOut(policy: EgressPolicy, resolve: Resolve, call: EgressCall): Promise<EgressAnswer> {
+  const found = await locate(policy, resolve, call.url, { resolveMs: call.limits.resolveMs })
+  if (!found.ok) return found
+  let answer: EgressAnswer | undefined
+  for (const address of found.addresses.slice(0, ADDRESSES_TRIED_MAX)) {
+    answer = await callAt(address, { extraCa: policy.extraCa, ...call })
+    // No server listens there, or this machine does not have that address family.
+    if (answer.ok || answer.failure !== 'connection_failed') break
+  }
+  return answer!
+}
+
+/** The addresses of a URL, each of which may be called. `webhookOf` is the environment of the session whose result is sent there. */
+export async function locate(
+  policy: EgressPolicy,
+  resolve: Resolve,
+  url: string,
+  { resolveMs, webhookOf }: { resolveMs: number; webhookOf?: 'test' | 'live' },
+): Promise<{ ok: true; url: string; addresses: string[] } | Extract<EgressAnswer, { ok: false }>> {
+  const resolveInTime = (host: string) => within(resolveMs, resolve(host), tooLate)
+  const checked = webhookOf
+    ? await checkWebhookUrl(policy, resolveInTime, url, webhookOf)
+    : await checkDestination(policy, resolveInTime, url)
+  if (checked.ok) return { ok: true, url: checked.destination.url.href, addresses: checked.destination.addresses }
+  const { reason, detail } = checked
+  return { ok: false, failure: reason === 'unresolvable' ? 'dns_failed' : 'refused_address', reason, detail }
+}
+
+const tooLate = (): never => {
+  throw new Error('timed out')
+}
+
+/** Calls an address that `locate` gave for this URL; `signal` ends it at once. */
+export async function callAt(address: string, call: EgressCall, signal?: AbortSignal): Promise<EgressAnswer> {
+  if (signal?.aborted) return { ok: false, address, ...CANCELLED }
+  return await new Promise(settle => exchange(new URL(call.url), address, call, signal, settle))
+}
+
+function exchange(
+  url: URL,
+  address: string,
+  call: EgressCall,
+  signal: AbortSignal | undefined,
+  settle: (answer: EgressAnswer) => void,
+): void {
+  const send = url.protocol === 'https:' ? httpsRequest : httpRequest
+  const request = send(optionsFor(url, address, call))
+  let response: IncomingMessage | undefined
+  const finish = (answer: EgressAnswer) => {
+    clearTimeout(connecting)
+    clearTimeout(whole)
+    signal?.removeEventListener('abort', cancel)
+    request.destroy()
+    settle(answer)
+  }
+  const fail = (failure: EgressFailure, detail: string) =>
+    finish({ ok: false, address, ...(response && { status: response.statusCode }), failure, detail })
+  const tooLarge = () =>
+    fail('too_large', `The answer is larger than ${call.limits.answerBytes} bytes, or goes on without an end.`)
+  const cancel = () => finish({ ok: false, address, ...CANCELLED })
+  const connecting = setTimeout(() => fail('timeout', 'The connection took too long.'), call.limits.connectMs)
+  const whole = setTimeout(() => fail('timeout', 'The answer took too long.'), call.limits.totalMs)
+
+  signal?.addEventListener('abort', cancel)
+  request.on('socket', socket => {
+    socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => clearTimeout(connecting))
+    boundBytes(socket, FRAMING_BYTES_MAX + 2 * call.limits.answerBytes, tooLarge)
+  })
+  let interimAnswers = 0
+  request.on('information', () => {
+    interimAnswers += 1
+    if (interimAnswers > INTERIM_ANSWERS_MAX) tooLarge()
+  })
+  request.on('upgrade', () => fail('connection_failed', 'The answer changes to a protocol that was not asked for.'))
+  request.on('error', error => {
+    // What comes behind a whole answer, a body under 204 for example, does not undo it: its end is about to be told.
+    if (!response?.complete) fail(...classify(error))
+  })
+  request.on('response', answer => {
+    response = answer
+    clearTimeout(connecting)
+    answer.on('error', error => fail(...classify(error)))
+    receive(answer, call, {
+      done: body => finish({ ok: true, address, status: answer.statusCode ?? 0, headers: headersOf(answer), body }),
+      tooLarge,
+    })
+  })
+  request.end(call.body)
+}
+
+/** The checked address is given in place of a look-up; Host, SNI and certificate stay the URL's. */
+function optionsFor(url: URL, address: string, { method, headers, body, extraCa }: EgressCall): RequestOptions {
+  const family = isIPv6(address) ? 6 : 4
+  return {
+    method,
+    protocol: url.protocol,
+    hostname: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port || (url.protocol === 'https:' ? 443 : 80),
+    path: `${url.pathname}${url.search}`,
+    headers: {
+      'accept-encoding': 'identity',
+      ...headers,
+      host: url.host,
+      connection: 'close',
+      ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }),
+    },
+    agent: false,
+    // Explicitly, because NODE_TLS_REJECT_UNAUTHORIZED would change the default.
+    rejectUnauthorized: true,
+    ...(extraCa && { secureContext: trusting(extraCa) }),
+    lookup: (_, options, callback) => (options.all ? callback(null, [{ address, family }]) : callback(null, address, family)),
+  }
+}
+
+let trusted: { extraCa: string; context: SecureContext } | undefined
+
+/** The authorities of the system and those of the operator, read once: there are more than a hundred. */
+export function trusting(extraCa: string): SecureContext {
+  if (trusted?.extraCa !== extraCa) {
+    trusted = { extraCa, context: createSecureContext({ ca: [...getCACertificates('default'), extraCa] }) }
+  }
+  return trusted.context
+}
+
+/** Also for what never becomes an answer: line ends before it and digits of a chunk's size can go on for ever. */
+function boundBytes(socket: Socket, bytesMax: number, stop: () => void): void {
+  let received = 0
+  socket.on('data', (chunk: Buffer) => {
+    // By what came before this chunk: one alone may be larger than the bound, and hold the beginning that is kept.
+    if (received > bytesMax) stop()
+    received += chunk.length
+  })
+}
+
+function receive(
+  response: IncomingMessage,
+  { limits, onLargeAnswer }: EgressCall,
+  { done, tooLarge }: { done: (body: Uint8Array) => void; tooLarge: () => void },
+): void {
+  const chunks: Buffer[] = []
+  let size = 0
+  const kept = () => Buffer.concat(chunks).subarray(0, limits.answerBytes)
+  response.on('data', (chunk: Buffer) => {
+    chunks.push(chunk)
+    size += chunk.length
+    if (size <= limits.answerBytes) return
+    if (onLargeAnswer === 'cut') done(kept())
+    else tooLarge()
+  })
+  response.on('end', () => done(kept()))
+}
+
+function headersOf({ headers }: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+}
+
+function classify(error: Error): [EgressFailure, string] {
+  const code = (error as { code?: string }).code ?? ''
+  if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO|ALTNAME/.test(code))
+    return ['tls_failed', 'The certificate or the TLS handshake failed.']
+  return ['connection_failed', 'The connection failed or was closed.']
+}

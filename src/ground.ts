@@ -1,0 +1,142 @@
+// Everything the world provides: clock, randomness, names, log, database. No feature is imported here, and
+// nothing else makes a real clock, randomness or a resolver.
+import { randomFillSync } from 'node:crypto'
+import { networkInterfaces } from 'node:os'
+import type { Config } from './config.ts'
+import type { Engine } from './db/engine.ts'
+import { openEngine, type Role, type Space } from './db/open.ts'
+import { readExtraCa } from './egress/extra-ca.ts'
+import type { EgressPolicy, Resolve } from './egress/policy.ts'
+import { createResolver } from './egress/resolve.ts'
+import { watchLoad } from './http/load.ts'
+import { createRateLimits, type RateLimits } from './http/rate-limit.ts'
+import type { Random } from './ids.ts'
+import { createLog, type Log } from './log.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
+import type { Sealer } from './seal.ts'
+import { type Clock, steadyClock, watchSteps } from './time.ts'
+
+const NO_LABELS = {}
+
+export type Ground = Engine & {
+  config: Config
+  /** Never goes back, so that a corrected clock revives nothing. For everything that expires here. */
+  now: Clock
+  /** The machine's clock. For comparisons with the clocks of others. */
+  wall: Clock
+  /** Milliseconds by which the wall clock was set forward or back since the last call. */
+  clockStep: () => number
+  random: Random
+  sealer: Sealer
+  log: Log
+  metrics: Metrics
+  limits: RateLimits
+  /** True while the event loop lags; polls get 429. */
+  isOverloaded: () => boolean
+  resolve: Resolve
+  egress: EgressPolicy
+  /** Room on the disk. */
+  space: Space
+  /** True on the first start, while the data directory is empty. */
+  isNew: boolean
+  /** Migrations that this start applied. */
+  upgraded: readonly string[]
+}
+
+/** Tests pass their own. */
+export type World = {
+  now: Clock
+  /** The machine's clock, steps included; defaults to `now`. */
+  wall?: Clock
+  /** Unaffected by settings of the clock; without it no time passes there. */
+  monotonic?: Clock
+  random: Random
+  resolve: Resolve
+  writeLog: (line: string) => void
+  prettyLog: boolean
+}
+
+export const realWorld = (): World => ({
+  now: steadyClock(Date.now, () => performance.now()),
+  wall: Date.now,
+  monotonic: () => performance.now(),
+  random: createRandom(),
+  resolve: createResolver(),
+  writeLog: createLogWriter(process.stderr),
+  prettyLog: process.stderr.isTTY === true,
+})
+
+export function createGround(config: Config, world: World, role: Role): Ground {
+  const { random, resolve } = world
+  const extraCa = readExtraCa(config.extraCaFile)
+  const opened = openEngine({ dataDir: config.dataDir, now: world.now(), random, role })
+  const { sealer, isNew, shownAt, upgraded } = opened
+  const now = world.now() < shownAt ? steadyClock(world.now, world.monotonic ?? (() => 0), shownAt) : world.now
+  const log = createLog({ level: config.log, now, write: world.writeLog, pretty: world.prettyLog })
+  const metrics = createMetrics()
+  if (upgraded.length && role === 'server') log.info('database.upgraded', { detail: upgraded.join(', ') })
+  const { engine, space } = opened.open(log, metrics)
+  const load = watchLoad(
+    () => performance.now(),
+    lagMs => metrics.observe('vidimus_event_loop_lag_seconds', NO_LABELS, lagMs / 1000),
+  )
+  return {
+    ...engine,
+    async close() {
+      load.stop()
+      await engine.close()
+    },
+    config,
+    now,
+    wall: world.wall ?? world.now,
+    clockStep: watchSteps(world.wall ?? now, () => performance.now()),
+    random,
+    sealer,
+    log,
+    metrics,
+    limits: createRateLimits(now, config.rateLimitScale, policy => metrics.count('vidimus_rate_limited_total', { policy })),
+    isOverloaded: () => config.rateLimitScale > 0 && load.isOverloaded(),
+    resolve,
+    egress: { allow: config.egressAllow, listener: { addresses: ownAddresses(config.host), port: config.port }, extraCa },
+    space,
+    isNew,
+    upgraded,
+  }
+}
+
+/** Webhooks never call this service itself, under whichever of its addresses. */
+const ownAddresses = (host: string): string[] => [
+  host,
+  ...Object.values(networkInterfaces()).flatMap(addresses => addresses?.map(({ address }) => address) ?? []),
+]
+
+/** From the system's generator, fetched in larger pieces: one call per id would cost more than the id. */
+function createRandom(): Random {
+  // No Buffer: a piece of one is made by its constructor, which costs more than the copy.
+  const pool = new Uint8Array(8192)
+  let used = pool.length
+  return count => {
+    if (count > pool.length) return randomFillSync(new Uint8Array(count))
+    if (used + count > pool.length) {
+      randomFillSync(pool)
+      used = 0
+    }
+    const bytes = pool.slice(used, used + count)
+    // What was handed out must not lie in memory a second time.
+    pool.fill(0, used, used + count)
+    used += count
+    return bytes
+  }
+}
+
+/** Lines of one turn of the event loop leave together. */
+function createLogWriter(stream: NodeJS.WriteStream): (line: string) => void {
+  let lines: string[] = []
+  return line => {
+    if (lines.push(line) > 1) return
+    setImmediate(() => {
+      stream.write(`${lines.join('\n')}\n`)
+      lines = []
+    })
+  }
+}

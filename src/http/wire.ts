@@ -1,0 +1,19 @@
+// Spellings that the dashboard's schemas share.
+import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import { QueryInteger } from './schema.ts'
+
+export const Exactly = <Members extends TProperties>(members: Members) => Type.Object(members, { additionalProperties: false })
+
+export const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
+
+export const OneOf = <const Words extends readonly string[]>(...words: Words) =>
+  Type.Unsafe<Words[number]>(Type.Union(words.map(word => Type.Literal(word))))
+
+export const ListOf = <Schema extends TSchema>(schema: Schema) => Exactly({ data: Type.Array(schema) })
+
+export const Environment = OneOf('test', 'live')
+
+/** Environments are named by every request that needs one: a test result must never be taken for a live one. */
+export const Environmental = Exactly({ environment: Environment })
+
+export const Limit = Type.Optional(QueryInteger({ minimum: 1, maximum: 100, default: 20, description: 'How many at most.' }))

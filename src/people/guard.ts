@@ -1,0 +1,114 @@
+// Who may come in, in this order: address, session, the three defences against forged requests, budgets, tenant, ownership, fresh password; and
+// only then the body. Everything that changes something is a POST, PUT or DELETE with a JSON object.
+import { Elysia } from 'elysia'
+import { equalConstantTime } from '../hash.ts'
+import { readJson } from '../http/body.ts'
+import { apiError } from '../http/errors.ts'
+import { traceOf } from '../http/plugin.ts'
+import { rateLimitHeaders } from '../http/rate-limit.ts'
+import { readTenant, type TenantRow } from '../tenants/settings.ts'
+import { readCookie } from './cookie.ts'
+import type { Deps } from './deps.ts'
+import { refuseForeign, refuseForeignLook, refusePlainHttp } from './origin.ts'
+import { csrfTokenOf, findVisit, requireFresh, type Visit } from './session.ts'
+
+/** What a route asks of a user. Owners are let in everywhere; `fresh` asks for a password that was just given. */
+export type Demand = { who: 'anyone' | 'owner'; fresh?: true }
+
+type Context = { request: Request; set: { headers: Record<string, string | number> } }
+type Params = { params: { tenant?: string } }
+
+export function guard(deps: Deps) {
+  const visits = new WeakMap<Request, Visit>()
+  const tenants = new WeakMap<Request, TenantRow>()
+  const strangers = new WeakSet<Request>()
+
+  function admitStranger({ request, set }: Context): void {
+    if (strangers.has(request)) return
+    Object.assign(set.headers, rateLimitHeaders([deps.limits.take('ip', traceOf(request).client)]))
+    if (changes(request)) {
+      refusePlainHttp(deps.config, request)
+      refuseForeign(deps.config, request)
+    } else refuseForeignLook(request)
+    strangers.add(request)
+  }
+
+  async function admitUser({ request, set }: Context, demand: Demand): Promise<void> {
+    if (visits.has(request)) return
+    const visit = await identify(deps, request)
+    refuseForged(deps, request, visit)
+    const budgets = [deps.limits.take('dashboard', visit.user.id)]
+    if (changes(request)) budgets.push(deps.limits.take('dashboard-change', visit.user.id))
+    Object.assign(set.headers, rateLimitHeaders(budgets))
+    requireAll(visit, demand, deps.now())
+    visits.set(request, visit)
+  }
+
+  async function admitMember({ request, set, params }: Context & Params, demand: Demand): Promise<void> {
+    if (tenants.has(request)) return
+    await admitUser({ request, set }, { who: 'anyone' })
+    const visit = visits.get(request)!
+    const tenant = await readTenant(deps.db, params.tenant ?? '')
+    // Somebody else's and none at all look alike.
+    if (!tenant || (visit.user.memberOf ?? tenant.id) !== tenant.id) throw apiError('tenant_not_found')
+    requireAll(visit, demand, deps.now())
+    traceOf(request).tenantId = tenant.id
+    tenants.set(request, tenant)
+  }
+
+  return new Elysia({ name: 'dashboard guard' }).macro({
+    // Contexts are taken apart: handed on whole, the framework would believe that the body is wanted, and read it before anything is checked.
+    stranger: (_: true) => ({
+      async parse({ request, set }: Context) {
+        admitStranger({ request, set })
+        return await readJson(request)
+      },
+      transform: ({ request, set }: Context) => admitStranger({ request, set }),
+    }),
+    user: (demand: Demand) => ({
+      async parse({ request, set }: Context) {
+        await admitUser({ request, set }, demand)
+        return await readJson(request)
+      },
+      transform: ({ request, set }: Context) => admitUser({ request, set }, demand),
+      resolve: ({ request }: Context) => ({ visit: visits.get(request)! }),
+    }),
+    member: (demand: Demand) => ({
+      async parse({ request, set, params }: Context & Params) {
+        await admitMember({ request, set, params }, demand)
+        return await readJson(request)
+      },
+      transform: ({ request, set, params }: Context & Params) => admitMember({ request, set, params }, demand),
+      resolve: ({ request }: Context) => ({ visit: visits.get(request)!, tenant: tenants.get(request)! }),
+    }),
+  })
+}
+
+async function identify(deps: Deps, request: Request): Promise<Visit> {
+  const cookie = readCookie(deps.config, request.headers.get('cookie'))
+  try {
+    refusePlainHttp(deps.config, request)
+    if (cookie === undefined) throw apiError('not_logged_in')
+    return await findVisit(deps, cookie)
+  } catch (error) {
+    // Strangers have the budget of strangers.
+    deps.limits.take('ip', traceOf(request).client)
+    throw error
+  }
+}
+
+function refuseForged(deps: Deps, request: Request, visit: Visit): void {
+  if (!changes(request)) {
+    refuseForeignLook(request)
+    return
+  }
+  refuseForeign(deps.config, request)
+  if (!equalConstantTime(request.headers.get('x-csrf-token') ?? '', csrfTokenOf(deps, visit))) throw apiError('csrf_refused')
+}
+
+function requireAll(visit: Visit, { who, fresh }: Demand, now: number): void {
+  if (who === 'owner' && visit.user.memberOf !== null) throw apiError('owner_required')
+  if (fresh) requireFresh(visit, now)
+}
+
+const changes = ({ method }: Request): boolean => method !== 'GET' && method !== 'HEAD'

@@ -1,0 +1,87 @@
+// One-time links. The token stands behind the #, so that it reaches no server and no log; the database knows its hash.
+import type { Db } from '../db/engine.ts'
+import { sha256Hex } from '../hash.ts'
+import { apiError } from '../http/errors.ts'
+import { newNonce } from '../ids.ts'
+import { isoUtc } from '../time.ts'
+import type { Deps } from './deps.ts'
+import { type Browser, beginSession } from './login.ts'
+import { refuseWeakPassword } from './password-rules.ts'
+import type { Passwords } from './passwords.ts'
+import { actorOf, tenantIdOf, type Visit } from './session.ts'
+import {
+  deleteLinksOf,
+  deleteSessionsOf,
+  findLink,
+  findUser,
+  insertLink,
+  type LinkRow,
+  setPassword,
+  takeLink,
+  type UserRow,
+} from './store.ts'
+
+export const RESET_MS = 3_600_000
+export const INVITATION_MS = 72 * 3_600_000
+
+export type OneTimeLink = { token: string; row: LinkRow }
+
+export function draftLink({ now, random }: Pick<Deps, 'now' | 'random'>, userId: string | null, lifeMs: number): OneTimeLink {
+  const token = newNonce(random)
+  return { token, row: { hash: sha256Hex(token), userId, expiresAt: now() + lifeMs } }
+}
+
+/** Earlier ones of the same user, or for the set-up, are void. */
+export async function keepLink(tx: Db, { row }: OneTimeLink): Promise<void> {
+  await deleteLinksOf(tx, row.userId)
+  await insertLink(tx, row)
+}
+
+export const passwordUrl = (publicUrl: string, { token }: OneTimeLink): string => `${publicUrl}/dashboard#password=${token}`
+
+/** What a link is for. Looking uses nothing up. */
+export async function readLink({ db, now }: Pick<Deps, 'db' | 'now'>, token: string) {
+  const link = await findLink(db, sha256Hex(token), now())
+  if (!link) throw apiError('link_unavailable')
+  const expires_at = isoUtc(link.expiresAt)
+  if (link.userId === null) return { kind: 'setup' as const, expires_at }
+  const user = await userOf(db, link)
+  return { kind: user.password === null ? ('invitation' as const) : ('reset' as const), name: user.name, expires_at }
+}
+
+/** Chooses a password by a link, once: everything else that opened a door for this user ends with it. */
+export async function choosePassword(
+  deps: Deps,
+  passwords: Passwords,
+  { token, password }: { token: string; password: string },
+  browser: Browser,
+): Promise<Visit> {
+  const hash = sha256Hex(token)
+  const link = await findLink(deps.db, hash, deps.now())
+  if (!link || link.userId === null) throw apiError('link_unavailable')
+  const user = await userOf(deps.db, link)
+  refuseWeakPassword(password, user.name)
+  const kept = await passwords.hash(password)
+  const visit = await beginSession(deps, user, browser, async tx => {
+    if (!(await takeLink(tx, hash, deps.now()))) return false
+    await setPassword(tx, user.id, kept)
+    await deleteSessionsOf(tx, user.id)
+    await deps.audit.append(tx, {
+      at: deps.now(),
+      tenantId: tenantIdOf(user),
+      actor: actorOf(user),
+      action: user.password === null ? 'user.joined' : 'user.password_changed',
+      subjectId: user.id,
+      details: { name: user.name },
+    })
+    return true
+  })
+  if (!visit) throw apiError('link_unavailable')
+  return visit
+}
+
+async function userOf(db: Db, { userId }: LinkRow): Promise<UserRow> {
+  const user = await findUser(db, userId ?? '')
+  if (!user) throw new Error('a link goes with its user')
+  return user
+}

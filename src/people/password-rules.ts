@@ -1,0 +1,93 @@
+// A password must be long, and its length must not come from what everybody takes: repeats, runs along the alphabet or the keyboard, the words
+// people make passwords of, years, and the name of its owner or of this service. Such a piece counts as one character.
+
+import { PASSWORD_CHARS } from '../dashboard/schema.ts'
+import { apiError } from '../http/errors.ts'
+import { COMMON_WORDS } from './common-words.ts'
+
+const { minLength: CHARS_MIN, maxLength: CHARS_MAX } = PASSWORD_CHARS
+/** Pieces that are left when each common one counts as one. */
+const PIECES_MIN = 8
+const DISTINCT_MIN = 6
+const RUN_MIN = 3
+const NAME_PART_MIN = 3
+const SERVICE = 'vidimus'
+
+const RUNS = ['abcdefghijklmnopqrstuvwxyz', '01234567890', 'qwertyuiop', 'qwertzuiop', 'asdfghjkl', 'yxcvbnm', 'zxcvbnm']
+const ROWS = [...RUNS, ...RUNS.map(run => [...run].reverse().join(''))]
+
+/** Throws `password_refused` with the reason in words. */
+export function refuseWeakPassword(password: string, userName: string): void {
+  const weakness = weaknessOf(password, userName)
+  if (weakness) throw apiError('password_refused', { message: weakness })
+}
+
+export function weaknessOf(password: string, userName: string): string | undefined {
+  const length = [...password].length
+  if (length < CHARS_MIN) return `A password needs at least ${CHARS_MIN} characters; a few words in a row are easy to remember.`
+  if (length > CHARS_MAX) return `A password has at most ${CHARS_MAX} characters.`
+  const plain = password.normalize('NFKC').toLowerCase()
+  const names = [SERVICE, ...userName.toLowerCase().split(/[^a-z0-9]+/)].filter(part => part.length >= NAME_PART_MIN)
+  if (names.some(part => lettersOf(plain).includes(part)))
+    return 'The password contains your name or that of this service; leave both out.'
+  if (new Set(plain).size < DISTINCT_MIN || isRepeated(plain))
+    return 'The password repeats the same few characters; use more different ones.'
+  if (piecesOf(lettersOf(plain)) < PIECES_MIN)
+    return 'The password is made of what many people use: common words, years, or keys in a row.'
+  return undefined
+}
+
+/** Spaces and dots hide nothing, and neither does a 0 for an o. */
+const LOOKALIKES: Record<string, string> = {
+  '0': 'o',
+  '1': 'i',
+  '3': 'e',
+  '4': 'a',
+  '5': 's',
+  '7': 't',
+  '@': 'a',
+  $: 's',
+  '!': 'i',
+}
+
+function lettersOf(text: string): string {
+  // Between digits a digit is a digit: years and runs are looked for among them.
+  return text.replace(/(?<!\d)[013457@$!](?!\d)/g, char => LOOKALIKES[char] ?? char).replace(/[^\p{L}\p{N}\p{So}]/gu, '')
+}
+
+/** One block, again and again. */
+function isRepeated(text: string): boolean {
+  for (let period = 1; period <= text.length / 2; period++) {
+    if (text.startsWith(text.slice(period))) return true
+  }
+  return false
+}
+
+function piecesOf(text: string): number {
+  let pieces = 0
+  for (let at = 0; at < text.length; at += commonPieceAt(text, at)) pieces++
+  return pieces
+}
+
+/** How many characters from here on are one common piece; 1 for any other character. */
+function commonPieceAt(text: string, at: number): number {
+  const rest = text.slice(at)
+  const word = COMMON_WORDS.reduce((longest, each) => (rest.startsWith(each) ? Math.max(longest, each.length) : longest), 1)
+  const year = /^(19|20)\d\d/.test(rest) ? 4 : 1
+  return Math.max(word, year, runAt(rest), repeatAt(rest))
+}
+
+function runAt(text: string): number {
+  const lengths = ROWS.map(row => {
+    const start = row.indexOf(text[0] ?? '')
+    let length = 0
+    while (start >= 0 && length < text.length && row[start + length] === text[length]) length++
+    return length
+  })
+  const longest = Math.max(...lengths)
+  return longest >= RUN_MIN ? longest : 1
+}
+
+function repeatAt(text: string): number {
+  return /^(.)\1*/su.exec(text)?.[0].length ?? 1
+}

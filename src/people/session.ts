@@ -1,0 +1,143 @@
+// A session is a random cookie, of which the database knows the hash. It ends twelve hours after the log-in, half an hour after its last use,
+// and at once when its user logs out, signs out everywhere, changes the password or is removed.
+
+import type { Session } from '../dashboard/schema.ts'
+import type { Db } from '../db/engine.ts'
+import { hmacSha256With, sha256Hex } from '../hash.ts'
+import { apiError } from '../http/errors.ts'
+import { base62, newNonce } from '../ids.ts'
+import { readTenants } from '../tenants/settings.ts'
+import { isoUtc } from '../time.ts'
+import type { Deps } from './deps.ts'
+import {
+  deleteEndedSessions,
+  deleteOldestSessions,
+  deleteSession,
+  deleteSessionsOf,
+  findSession,
+  insertSession,
+  listSessions,
+  markSeen,
+  type SessionRow,
+  type UserRow,
+} from './store.ts'
+
+export const IDLE_MS = 30 * 60_000
+export const ABSOLUTE_MS = 12 * 3_600_000
+/** How long a password counts as just given. */
+export const FRESH_MS = 5 * 60_000
+/** `seen_at` is no finer than this: a page that looks often must not cost a write each time. */
+const SEEN_EVERY_MS = 60_000
+export const SESSIONS_PER_USER_MAX = 10
+const AGENT_CHARS_MAX = 160
+
+/** Who is at the other end, and by which session. */
+export type Visit = { user: UserRow; session: SessionRow; cookie: string }
+
+/** How the audit trail names them. */
+export const actorOf = ({ name }: Pick<UserRow, 'name'>): string => `dashboard:${name}`
+
+/** Where an act of this user, or upon it, is written down. */
+export const tenantIdOf = ({ memberOf }: Pick<UserRow, 'memberOf'>): string => memberOf ?? ''
+
+export async function findVisit({ warm, write, now }: Pick<Deps, 'warm' | 'write' | 'now'>, cookie: string): Promise<Visit> {
+  const hash = sha256Hex(cookie)
+  const found = await findSession(warm(), hash)
+  const at = now()
+  if (!found || at >= found.session.expiresAt || at >= found.session.seenAt + IDLE_MS) throw apiError('not_logged_in')
+  if (at - found.session.seenAt < SEEN_EVERY_MS) return { ...found, cookie }
+  await write(tx => markSeen(tx, hash, at))
+  return { user: found.user, session: { ...found.session, seenAt: at }, cookie }
+}
+
+/** The password was given at most five minutes ago. */
+export function requireFresh({ session }: Visit, now: number): void {
+  if (now - session.authenticatedAt > FRESH_MS) throw apiError('reauthentication_required')
+}
+
+/** A new session, to be kept by `keepSession` inside the transaction of the log-in. */
+export function draftSession({ now, random }: Pick<Deps, 'now' | 'random'>, user: UserRow, agent: string | null): Visit {
+  const at = now()
+  const cookie = newNonce(random)
+  const session = {
+    hash: sha256Hex(cookie),
+    id: `ses_${base62(random, 16)}`,
+    userId: user.id,
+    agent: (agent ?? '').replace(/[^\x20-\x7e]/g, '').slice(0, AGENT_CHARS_MAX),
+    createdAt: at,
+    seenAt: at,
+    expiresAt: at + ABSOLUTE_MS,
+    authenticatedAt: at,
+  }
+  return { user, session, cookie }
+}
+
+/** Of too many the oldest go. */
+export async function keepSession(tx: Db, { session }: Visit): Promise<void> {
+  await insertSession(tx, session)
+  await deleteOldestSessions(tx, session.userId, SESSIONS_PER_USER_MAX)
+}
+
+export async function presentSession(deps: Pick<Deps, 'db' | 'sealer'>, visit: Visit): Promise<Session> {
+  const { user, session } = visit
+  const tenants = (await readTenants(deps.db)).filter(({ id }) => user.memberOf === null || user.memberOf === id)
+  return {
+    user: { id: user.id, name: user.name, is_owner: user.memberOf === null },
+    tenants: tenants.map(({ id, name }) => ({ id, name })),
+    csrf_token: csrfTokenOf(deps, visit),
+    expires_at: isoUtc(session.expiresAt),
+    idle_expires_at: isoUtc(session.seenAt + IDLE_MS),
+    fresh_until: isoUtc(session.authenticatedAt + FRESH_MS),
+  }
+}
+
+/** Made of the cookie: it need not be kept, and it ends with the session. */
+export const csrfTokenOf = ({ sealer }: Pick<Deps, 'sealer'>, { cookie }: Visit): string =>
+  hmacSha256With(sealer.key('dashboard csrf'))(cookie).toString('base64url')
+
+export async function readSessions({ db, now }: Pick<Deps, 'db' | 'now'>, { user, session }: Visit) {
+  const rows = await listSessions(db, user.id, { now: now(), seenAfter: now() - IDLE_MS })
+  return {
+    data: rows.map(row => ({
+      id: row.id,
+      is_current: row.id === session.id,
+      agent: row.agent,
+      created_at: isoUtc(row.createdAt),
+      last_seen_at: isoUtc(row.seenAt),
+      expires_at: isoUtc(row.expiresAt),
+    })),
+  }
+}
+
+type EndDeps = Pick<Deps, 'write' | 'now' | 'audit'>
+
+/** One session of this user: the current one, or another of the list. */
+export async function endSession(deps: EndDeps, { user }: Visit, id: string): Promise<void> {
+  const at = deps.now()
+  const ended = await deps.write(async tx => {
+    if (!(await deleteSession(tx, { userId: user.id, id }))) return false
+    await deps.audit.append(tx, { ...loggedOut(user, at), details: { name: user.name, session: id } })
+    return true
+  })
+  if (!ended) throw apiError('not_found', { message: 'No session with this id.' })
+}
+
+export async function endAllSessions(deps: EndDeps, { user }: Visit): Promise<void> {
+  const at = deps.now()
+  await deps.write(async tx => {
+    await deleteSessionsOf(tx, user.id)
+    await deps.audit.append(tx, { ...loggedOut(user, at), details: { name: user.name, session: 'all' } })
+  })
+}
+
+const loggedOut = (user: UserRow, at: number) => ({
+  at,
+  tenantId: tenantIdOf(user),
+  actor: actorOf(user),
+  action: 'user.logged_out' as const,
+  subjectId: user.id,
+})
+
+export async function sweepSessions({ write, now }: Pick<Deps, 'write' | 'now'>): Promise<void> {
+  await write(tx => deleteEndedSessions(tx, { now: now(), seenAfter: now() - IDLE_MS }))
+}

@@ -1,0 +1,70 @@
+// The first run: there is no default account. While nobody owns the installation, each start of the service prints a link that makes an owner; users
+// of a tenant, who may be invited before that, do not end it.
+
+import { sha256Hex } from '../hash.ts'
+import { apiError } from '../http/errors.ts'
+import { base62, type Random } from '../ids.ts'
+import type { Deps } from './deps.ts'
+import { draftLink, keepLink } from './links.ts'
+import { type Browser, beginSession } from './login.ts'
+import { refuseWeakPassword } from './password-rules.ts'
+import type { Passwords } from './passwords.ts'
+import { actorOf, type Visit } from './session.ts'
+import { canAnyoneLogIn, findLink, findUserByName, hasOwner, insertUser, takeLink, type UserRow } from './store.ts'
+
+const SETUP_MS = 3_600_000
+
+/** What a visitor without a session is told: whoever has a password already is asked for it. */
+export const needsSetup = async ({ db }: Pick<Deps, 'db'>): Promise<boolean> => !(await canAnyoneLogIn(db))
+
+/** A fresh link, which voids the one before; null once there is an owner. */
+export async function openSetup(deps: Pick<Deps, 'db' | 'writeSettings' | 'now' | 'random' | 'config'>): Promise<string | null> {
+  const link = draftLink(deps, null, SETUP_MS)
+  const isOpen = await deps.writeSettings(async tx => {
+    if (await hasOwner(tx)) return false
+    await keepLink(tx, link)
+    return true
+  })
+  return isOpen ? `${deps.config.publicUrl}/dashboard#setup=${link.token}` : null
+}
+
+type FirstUser = { token: string; name: string; password: string }
+
+/** The first owner. Of many at once one wins: the link is taken, and the user made, in one transaction. */
+export async function setUp(
+  deps: Deps,
+  passwords: Passwords,
+  { token, name, password }: FirstUser,
+  browser: Browser,
+): Promise<Visit> {
+  const hash = sha256Hex(token)
+  const link = await findLink(deps.db, hash, deps.now())
+  if (!link || link.userId !== null || (await hasOwner(deps.db))) throw apiError('setup_unavailable')
+  refuseWeakPassword(password, name)
+  const user = draftUser(deps, { name, memberOf: null, password: await passwords.hash(password) })
+  const refusal = await deps.writeSettings(async tx => {
+    if (await hasOwner(tx)) return 'setup_unavailable'
+    // The link stays good for another name.
+    if (await findUserByName(tx, name)) return 'name_taken'
+    if (!(await takeLink(tx, hash, deps.now()))) return 'setup_unavailable'
+    await insertUser(tx, user)
+    await deps.audit.append(tx, {
+      at: user.createdAt,
+      tenantId: '',
+      actor: actorOf(user),
+      action: 'user.created',
+      subjectId: user.id,
+      details: { name },
+    })
+    return undefined
+  })
+  if (refusal) throw apiError(refusal)
+  const visit = await beginSession(deps, user, browser)
+  if (!visit) throw apiError('setup_unavailable')
+  return visit
+}
+
+export const draftUser = (
+  { now, random }: { now: () => number; random: Random },
+  { name, memberOf, password }: Pick<UserRow, 'name' | 'memberOf' | 'password'>,
+): UserRow => ({ id: `usr_${base62(random, 16)}`, name, memberOf, password, createdAt: now(), lastLoginAt: null })

@@ -1,0 +1,207 @@
+import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lte, ne, or, sql } from 'drizzle-orm'
+import type { Db } from '../db/engine.ts'
+import { dashboardLinks, dashboardNetworks, dashboardSessions, dashboardUsers, loginFailures } from '../db/schema.ts'
+import { prepared } from '../db/statements.ts'
+
+export type UserRow = typeof dashboardUsers.$inferSelect
+export type SessionRow = typeof dashboardSessions.$inferSelect
+export type LinkRow = typeof dashboardLinks.$inferSelect
+export type FailuresRow = typeof loginFailures.$inferSelect
+
+/** One who has a password: an owner who is only invited may never come. */
+export async function hasOwner(db: Db): Promise<boolean> {
+  const { id, memberOf, password } = dashboardUsers
+  const [row] = await db
+    .select({ id })
+    .from(dashboardUsers)
+    .where(and(isNull(memberOf), isNotNull(password)))
+    .limit(1)
+  return row !== undefined
+}
+
+export async function canAnyoneLogIn(db: Db): Promise<boolean> {
+  const { id, password } = dashboardUsers
+  const [row] = await db.select({ id }).from(dashboardUsers).where(isNotNull(password)).limit(1)
+  return row !== undefined
+}
+
+export async function listUsers(db: Db): Promise<UserRow[]> {
+  return await db.select().from(dashboardUsers).orderBy(asc(dashboardUsers.createdAt), asc(dashboardUsers.id))
+}
+
+export async function findUser(db: Db, id: string): Promise<UserRow | undefined> {
+  const [row] = await db.select().from(dashboardUsers).where(eq(dashboardUsers.id, id)).limit(1)
+  return row
+}
+
+export async function findUserByName(db: Db, name: string): Promise<UserRow | undefined> {
+  const [row] = await db.select().from(dashboardUsers).where(eq(dashboardUsers.name, name)).limit(1)
+  return row
+}
+
+/** False when the name is taken. */
+export async function insertUser(tx: Db, row: UserRow): Promise<boolean> {
+  const made = await tx
+    .insert(dashboardUsers)
+    .values(row)
+    .onConflictDoNothing({ target: dashboardUsers.name })
+    .returning({ id: dashboardUsers.id })
+  return made.length > 0
+}
+
+export async function setPassword(tx: Db, userId: string, password: string): Promise<void> {
+  await tx.update(dashboardUsers).set({ password }).where(eq(dashboardUsers.id, userId))
+}
+
+/** The user with everything that opens a door for them. */
+export async function deleteUser(tx: Db, userId: string): Promise<void> {
+  await deleteLinksOf(tx, userId)
+  await deleteSessionsOf(tx, userId)
+  await tx.delete(dashboardNetworks).where(eq(dashboardNetworks.userId, userId))
+  await tx.delete(dashboardUsers).where(eq(dashboardUsers.id, userId))
+}
+
+export async function insertLink(tx: Db, row: LinkRow): Promise<void> {
+  await tx.insert(dashboardLinks).values(row)
+}
+
+export async function findLink(db: Db, hash: string, now: number): Promise<LinkRow | undefined> {
+  const [row] = await db
+    .select()
+    .from(dashboardLinks)
+    .where(and(eq(dashboardLinks.hash, hash), gt(dashboardLinks.expiresAt, now)))
+    .limit(1)
+  return row
+}
+
+/** The row for the one who uses it: there, and in time. */
+export async function takeLink(tx: Db, hash: string, now: number): Promise<LinkRow | undefined> {
+  const [row] = await tx
+    .delete(dashboardLinks)
+    .where(and(eq(dashboardLinks.hash, hash), gt(dashboardLinks.expiresAt, now)))
+    .returning()
+  return row
+}
+
+/** Those of a user; without one, those for the set-up. */
+export async function deleteLinksOf(tx: Db, userId: string | null): Promise<void> {
+  await tx.delete(dashboardLinks).where(userId === null ? isNull(dashboardLinks.userId) : eq(dashboardLinks.userId, userId))
+}
+
+export async function insertSession(tx: Db, row: SessionRow): Promise<void> {
+  await tx.insert(dashboardSessions).values(row)
+}
+
+/** All but the newest. */
+export async function deleteOldestSessions(tx: Db, userId: string, keep: number): Promise<void> {
+  const newest = tx
+    .select({ hash: dashboardSessions.hash })
+    .from(dashboardSessions)
+    .where(eq(dashboardSessions.userId, userId))
+    .orderBy(desc(dashboardSessions.createdAt), desc(sql`rowid`))
+    .limit(keep)
+  await tx
+    .delete(dashboardSessions)
+    .where(and(eq(dashboardSessions.userId, userId), sql`${dashboardSessions.hash} NOT IN ${newest}`))
+}
+
+const selectSession = prepared(db =>
+  db
+    .select({ session: dashboardSessions, user: dashboardUsers })
+    .from(dashboardSessions)
+    .innerJoin(dashboardUsers, eq(dashboardUsers.id, dashboardSessions.userId))
+    .where(eq(dashboardSessions.hash, sql.placeholder('hash')))
+    .prepare(),
+)
+
+export async function findSession(db: Db, hash: string): Promise<{ session: SessionRow; user: UserRow } | undefined> {
+  const [row] = await selectSession(db).execute({ hash })
+  return row
+}
+
+type Alive = { now: number; seenAfter: number }
+
+export async function listSessions(db: Db, userId: string, { now, seenAfter }: Alive): Promise<SessionRow[]> {
+  const { createdAt, expiresAt, seenAt } = dashboardSessions
+  return await db
+    .select()
+    .from(dashboardSessions)
+    .where(and(eq(dashboardSessions.userId, userId), gt(expiresAt, now), gt(seenAt, seenAfter)))
+    .orderBy(desc(createdAt), desc(sql`rowid`))
+}
+
+export async function markSeen(tx: Db, hash: string, at: number): Promise<void> {
+  await tx.update(dashboardSessions).set({ seenAt: at }).where(eq(dashboardSessions.hash, hash))
+}
+
+export async function markAuthenticated(tx: Db, hash: string, at: number): Promise<void> {
+  await tx.update(dashboardSessions).set({ authenticatedAt: at }).where(eq(dashboardSessions.hash, hash))
+}
+
+export async function deleteSession(tx: Db, { userId, id }: Pick<SessionRow, 'userId' | 'id'>): Promise<boolean> {
+  const gone = await tx
+    .delete(dashboardSessions)
+    .where(and(eq(dashboardSessions.userId, userId), eq(dashboardSessions.id, id)))
+    .returning({ id: dashboardSessions.id })
+  return gone.length > 0
+}
+
+export async function deleteSessionsOf(tx: Db, userId: string): Promise<void> {
+  await tx.delete(dashboardSessions).where(eq(dashboardSessions.userId, userId))
+}
+
+export async function deleteEndedSessions(tx: Db, { now, seenAfter }: Alive): Promise<void> {
+  await tx.delete(dashboardSessions).where(or(lte(dashboardSessions.expiresAt, now), lte(dashboardSessions.seenAt, seenAfter)))
+}
+
+export async function markLoggedIn(tx: Db, userId: string, at: number): Promise<void> {
+  await tx.update(dashboardUsers).set({ lastLoginAt: at }).where(eq(dashboardUsers.id, userId))
+}
+
+type Network = { userId: string; network: string }
+
+export async function findNetwork(db: Db, { userId, network }: Network): Promise<number | undefined> {
+  const [row] = await db
+    .select({ seenAt: dashboardNetworks.seenAt })
+    .from(dashboardNetworks)
+    .where(and(eq(dashboardNetworks.userId, userId), eq(dashboardNetworks.network, network)))
+    .limit(1)
+  return row?.seenAt
+}
+
+/** And lets go of those where the user was longest ago. */
+export async function keepNetwork(tx: Db, { userId, network }: Network, at: number, keep: number): Promise<void> {
+  const { userId: user, network: name, seenAt } = dashboardNetworks
+  await tx
+    .insert(dashboardNetworks)
+    .values({ userId, network, seenAt: at })
+    .onConflictDoUpdate({ target: [user, name], set: { seenAt: at } })
+  const latest = tx.select({ name }).from(dashboardNetworks).where(eq(user, userId)).orderBy(desc(seenAt)).limit(keep)
+  await tx.delete(dashboardNetworks).where(and(eq(user, userId), ne(name, network), sql`${name} NOT IN ${latest}`))
+}
+
+type Lane = Pick<FailuresRow, 'account' | 'network'>
+
+const ofLane = ({ account, network }: Lane) => and(eq(loginFailures.account, account), eq(loginFailures.network, network))
+
+export async function findFailures(db: Db, lane: Lane): Promise<FailuresRow | undefined> {
+  const [row] = await db.select().from(loginFailures).where(ofLane(lane)).limit(1)
+  return row
+}
+
+export async function keepFailures(tx: Db, { account, network, ...counted }: FailuresRow): Promise<void> {
+  await tx
+    .insert(loginFailures)
+    .values({ account, network, ...counted })
+    .onConflictDoUpdate({ target: [loginFailures.account, loginFailures.network], set: counted })
+}
+
+export async function deleteFailures(tx: Db, lane: Lane): Promise<void> {
+  await tx.delete(loginFailures).where(ofLane(lane))
+}
+
+export async function deleteForgotten(tx: Db, now: number): Promise<void> {
+  await tx.delete(loginFailures).where(lte(loginFailures.forgetAt, now))
+  const late = tx.select({ hash: dashboardLinks.hash }).from(dashboardLinks).where(lte(dashboardLinks.expiresAt, now))
+  await tx.delete(dashboardLinks).where(inArray(dashboardLinks.hash, late))
+}

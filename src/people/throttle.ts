@@ -1,0 +1,89 @@
+// Wrong passwords slow down further tries: 20 an hour from one address, 120 a minute of everybody together, and for each account a wait that
+// doubles up to five minutes. It is never a lock, and where a user has logged in before, strangers' tries elsewhere do not count: there they
+// have a wait of their own. Names that do not exist are treated alike.
+import type { Db } from '../db/engine.ts'
+import { hmacSha256With } from '../hash.ts'
+import { apiError } from '../http/errors.ts'
+import type { Deps } from './deps.ts'
+import { deleteFailures, deleteForgotten, findFailures, findNetwork, keepFailures, keepNetwork, type UserRow } from './store.ts'
+
+const FREE_FAILURES = 3
+const WAIT_MAX_SECONDS = 300
+const DAY_MS = 86_400_000
+const FORGET_MS = DAY_MS
+const KNOWN_MS = 90 * DAY_MS
+const NETWORKS_PER_USER_MAX = 20
+const ELSEWHERE = ''
+
+type ThrottleDeps = Pick<Deps, 'db' | 'write' | 'now' | 'limits' | 'networks' | 'config' | 'sealer'>
+
+export type Attempt = { account: string; user: UserRow | undefined; client: string }
+
+export type Admission = {
+  /** Counts the try before anything is compared, or throws 429: a hundred at once must not all pass. */
+  count(): Promise<void>
+  /** For a password that was right, and for a try that came to nothing. */
+  giveBack(): void
+  /** For a password that was right. */
+  forget(): Promise<void>
+}
+
+/** Throws 429, or takes the try from its budgets. */
+export async function admitAttempt(deps: ThrottleDeps, { account, user, client }: Attempt): Promise<Admission> {
+  const { limits } = deps
+  const network = deps.networks.nameOf(client)
+  const isKnown = user !== undefined && (await isKnownNetwork(deps, user, network))
+  const accountHash = hmacSha256With(deps.sealer.key('dashboard account'))(account).toString('hex')
+  const lane = { account: accountHash, network: isKnown ? network : ELSEWHERE }
+  limits.check('login', client)
+  if (!isKnown) limits.take('login-all', '')
+  const isShared = !isKnown || limits.takeIfAny('login-all', '')
+  limits.take('login', client)
+  return {
+    count: () => countAttempt(deps, lane),
+    giveBack() {
+      limits.giveBack('login', client)
+      if (isShared) limits.giveBack('login-all', '')
+    },
+    forget: () => deps.write(tx => deleteFailures(tx, lane)),
+  }
+}
+
+async function isKnownNetwork({ db, now }: ThrottleDeps, { id: userId }: UserRow, network: string): Promise<boolean> {
+  const seenAt = await findNetwork(db, { userId, network })
+  return seenAt !== undefined && seenAt > now() - KNOWN_MS
+}
+
+async function countAttempt({ write, now, config }: ThrottleDeps, lane: { account: string; network: string }): Promise<void> {
+  if (config.rateLimitScale === 0) return
+  const at = now()
+  const waitMs = await write(async tx => {
+    const known = await findFailures(tx, lane)
+    const before = known && known.forgetAt > at ? known : { failures: 0, notBefore: 0 }
+    if (before.notBefore > at) return before.notBefore - at
+    const failures = before.failures + 1
+    await keepFailures(tx, { ...lane, failures, notBefore: at + waitSecondsAfter(failures) * 1000, forgetAt: at + FORGET_MS })
+    return 0
+  })
+  if (waitMs === 0) return
+  const message = 'Too many wrong passwords for this name; try again after Retry-After seconds.'
+  throw apiError('rate_limit_exceeded', { message, retryAfter: Math.ceil(waitMs / 1000) })
+}
+
+/** 0, 0, then 1, 2, 4 … seconds after the third and each further one. */
+const waitSecondsAfter = (failures: number): number =>
+  failures < FREE_FAILURES ? 0 : Math.min(WAIT_MAX_SECONDS, 2 ** (failures - FREE_FAILURES))
+
+/** Inside the transaction of a log-in. */
+export async function rememberNetwork(
+  { now, networks }: Pick<Deps, 'now' | 'networks'>,
+  tx: Db,
+  { id: userId }: UserRow,
+  client: string,
+): Promise<void> {
+  await keepNetwork(tx, { userId, network: networks.nameOf(client) }, now(), NETWORKS_PER_USER_MAX)
+}
+
+export async function sweepFailures({ write, now }: Pick<Deps, 'write' | 'now'>): Promise<void> {
+  await write(tx => deleteForgotten(tx, now()))
+}

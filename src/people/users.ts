@@ -1,0 +1,94 @@
+import type { User } from '../dashboard/schema.ts'
+import { apiError } from '../http/errors.ts'
+import { readTenants } from '../tenants/settings.ts'
+import { isoUtc } from '../time.ts'
+import type { Deps } from './deps.ts'
+import { draftLink, INVITATION_MS, keepLink, type OneTimeLink, passwordUrl, RESET_MS } from './links.ts'
+import { tenantIdOf, type Visit } from './session.ts'
+import { draftUser } from './setup.ts'
+import { deleteUser, findUser, findUserByName, insertUser, listUsers, type UserRow } from './store.ts'
+
+type UserDeps = Pick<Deps, 'db' | 'writeSettings' | 'now' | 'random' | 'audit' | 'config'>
+
+/** The only moment the link exists. */
+export type UserWithLink = { user: User; url: string; expires_at: string }
+
+export async function readUsers({ db }: Pick<Deps, 'db'>): Promise<User[]> {
+  const names = new Map((await readTenants(db)).map(({ id, name }) => [id, name]))
+  return (await listUsers(db)).map(row => present(row, names))
+}
+
+/** A user who sees one tenant and nothing else; without a tenant, a further owner. They choose their password by the link. */
+export async function inviteUser(
+  deps: UserDeps,
+  { name, memberOf }: Pick<UserRow, 'name' | 'memberOf'>,
+  actor: string,
+): Promise<UserWithLink> {
+  const names = new Map((await readTenants(deps.db)).map(tenant => [tenant.id, tenant.name]))
+  if (memberOf !== null && !names.has(memberOf)) throw apiError('tenant_not_found')
+  const user = draftUser(deps, { name, memberOf, password: null })
+  const link = draftLink(deps, user.id, INVITATION_MS)
+  const isNew = await deps.writeSettings(async tx => {
+    if (!(await insertUser(tx, user))) return false
+    await keepLink(tx, link)
+    await deps.audit.append(tx, { ...entryAbout(user, deps.now(), actor), action: 'user.invited' })
+    return true
+  })
+  if (!isNew) throw apiError('name_taken')
+  return withLink(deps, present(user, names), link)
+}
+
+/** A link by which the user chooses a new password; until then the old one goes on working. */
+export async function resetUser(deps: UserDeps, id: string, actor: string): Promise<UserWithLink> {
+  const user = await findUser(deps.db, id)
+  if (!user) throw apiError('user_not_found')
+  const names = new Map((await readTenants(deps.db)).map(tenant => [tenant.id, tenant.name]))
+  const link = draftLink(deps, user.id, user.password === null ? INVITATION_MS : RESET_MS)
+  const isThere = await deps.writeSettings(async tx => {
+    if (!(await findUser(tx, id))) return false
+    await keepLink(tx, link)
+    await deps.audit.append(tx, { ...entryAbout(user, deps.now(), actor), action: 'user.reset' })
+    return true
+  })
+  if (!isThere) throw apiError('user_not_found')
+  return withLink(deps, present(user, names), link)
+}
+
+export const findUserId = async ({ db }: Pick<Deps, 'db'>, name: string): Promise<string | undefined> =>
+  (await findUserByName(db, name))?.id
+
+/** Nobody removes themselves, so there is always an owner left. */
+export async function removeUser(deps: UserDeps, { user: own }: Visit, id: string, actor: string): Promise<void> {
+  if (id === own.id) throw apiError('own_user')
+  const removed = await deps.writeSettings(async tx => {
+    const user = await findUser(tx, id)
+    if (!user) return false
+    await deleteUser(tx, id)
+    await deps.audit.append(tx, { ...entryAbout(user, deps.now(), actor), action: 'user.removed' })
+    return true
+  })
+  if (!removed) throw apiError('user_not_found')
+}
+
+const entryAbout = (user: UserRow, at: number, actor: string) => ({
+  at,
+  tenantId: tenantIdOf(user),
+  actor,
+  subjectId: user.id,
+  details: { name: user.name },
+})
+
+const withLink = ({ config }: Pick<Deps, 'config'>, user: User, link: OneTimeLink): UserWithLink => ({
+  user,
+  url: passwordUrl(config.publicUrl, link),
+  expires_at: isoUtc(link.row.expiresAt),
+})
+
+const present = ({ id, name, memberOf, password, createdAt, lastLoginAt }: UserRow, names: Map<string, string>): User => ({
+  id,
+  name,
+  tenant: memberOf === null ? null : { id: memberOf, name: names.get(memberOf) ?? '' },
+  status: password === null ? 'invited' : 'active',
+  created_at: isoUtc(createdAt),
+  ...(lastLoginAt !== null && { last_login_at: isoUtc(lastLoginAt) }),
+})

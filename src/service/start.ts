@@ -1,0 +1,103 @@
+import http from 'node:http'
+import { createApp } from '../app.ts'
+import { signHead, signHeadWhenDue } from '../audit/sign-head.ts'
+import { recordHeartbeat } from '../db/heartbeat.ts'
+import type { Demo } from '../demo/furnish.ts'
+import type { Deps } from '../deps.ts'
+import { warnOfFewFiles } from '../doctor/open-files.ts'
+import { describeFailure } from '../log.ts'
+import { warnOfExpiry } from '../signing/certificate.ts'
+import { ensureSigningKey } from '../signing/keys.ts'
+import { ensureTestSecrets } from '../tenants/webhook-secret.ts'
+import { within } from '../time.ts'
+import { announce } from '../verifications/announce.ts'
+import { type Dispatch, type Sending, startDispatch } from '../webhooks/dispatch.ts'
+import { addGauges, addTlsGauge } from './gauges.ts'
+import { listen } from './listener.ts'
+import { startPeriodic } from './periodic.ts'
+import { readTlsPair, warnOfExpiredPair } from './tls-pair.ts'
+import { reloadTls } from './tls-reload.ts'
+
+const DRAIN_MS = 10_000
+/** Above what clients send: the runtime's own refusal of large headers (431) has no envelope. */
+const HEADER_BYTES_MAX = 16 * 1024
+
+export type Service = {
+  url: string
+  /** Reads VIDIMUS_TLS_CERT and VIDIMUS_TLS_KEY again; false when nobody listens any more. */
+  reloadTls: () => boolean
+  stop: () => Promise<void>
+}
+
+/** Listens, and starts what the service does by itself. */
+export async function start(deps: Deps, { demo, sending }: { demo?: Demo; sending?: Sending } = {}): Promise<Service> {
+  const { config } = deps
+  ;(http as { maxHeaderSize: number }).maxHeaderSize = HEADER_BYTES_MAX
+  addGauges(deps)
+  warnOfFewFiles(deps)
+  await ensureSigningKey(deps)
+  await ensureTestSecrets(deps)
+  const pair = config.tls && readTlsPair(config.tls)
+  if (pair) warnOfExpiredPair(pair, deps.now(), deps.log)
+  const listener = listen(createApp(deps, demo), config, pair)
+  addTlsGauge(deps, listener)
+  const url = `${pair ? 'https' : 'http'}://${shownHost(config.host)}:${listener.port}`
+  deps.egress.listener.port = listener.port
+  config.publicUrl ||= url.replace('127.0.0.1', 'localhost')
+  // Whoever waits for the first answer does not wait for the rest of the start.
+  await new Promise<void>(resolve => setImmediate(resolve))
+  const dispatch = await startSending(deps, sending).catch(async error => {
+    // A process that listens and does only half of its work would be taken for a good one.
+    deps.changes.close()
+    await within(DRAIN_MS, listener.stop(), () => {})
+    await deps.close()
+    throw error
+  })
+  await signHeadWhenDue(deps).catch(error => warnUnsigned(deps, error))
+  const stopPeriodic = startPeriodic(deps)
+  return {
+    url,
+    reloadTls: () => reloadTls(deps, listener),
+    async stop() {
+      stopPeriodic()
+      // They would stay open for as long as their sessions last.
+      deps.changes.close()
+      // New connections are refused at once; what is under way gets its answer, within reason.
+      await within(DRAIN_MS, listener.stop(), () => {})
+      await dispatch.stop()
+      await signHead(deps).catch(error => warnUnsigned(deps, error))
+      // The next start goes on from here; without it from the last record.
+      await recordHeartbeat(deps, deps.now()).catch(error =>
+        deps.log.warn('heartbeat.not_recorded', { failure: describeFailure(error) }),
+      )
+      await deps.close()
+    },
+  }
+}
+
+async function startSending(deps: Deps, sending: Sending | undefined): Promise<Dispatch> {
+  await warnOfExpiry(deps)
+  const dispatch = await startDispatch(deps, delivery => announce(deps, delivery), sending)
+  // At once: what is owed or erased before that would be told to nobody.
+  deps.outbox.attach(dispatch)
+  return dispatch
+}
+
+const warnUnsigned = ({ log }: Deps, error: unknown): void => log.warn('audit.not_signed', { failure: describeFailure(error) })
+
+const shownHost = (host: string): string => (host.includes(':') ? `[${host}]` : host)
+
+/** Plain http beyond this machine, and private addresses that webhooks may call. */
+export function logOpenPorts({ config: { host, tls, egressAllow }, log }: Pick<Deps, 'config' | 'log'>): void {
+  if (!tls && host !== '127.0.0.1' && host !== 'localhost' && host !== '::1') {
+    const detail = 'plain http; put a TLS proxy in front, or set VIDIMUS_TLS_CERT and VIDIMUS_TLS_KEY'
+    log.warn('service.plain_http', { address: host, detail })
+  }
+  if (egressAllow.length > 0) {
+    const list = egressAllow.map(({ address, prefix, port }) => `${address}/${prefix}:${port}`).join(', ')
+    log.info('webhooks.private_destinations', {
+      count: egressAllow.length,
+      detail: `VIDIMUS_EGRESS_ALLOW lets them reach ${list}`,
+    })
+  }
+}

@@ -1,0 +1,32 @@
+import { CommandError } from '../cli/output.ts'
+import { ConfigError } from '../config.ts'
+import type { Deps } from '../deps.ts'
+import { describeFailure } from '../log.ts'
+import { isoUtc } from '../time.ts'
+import type { Listener } from './listener.ts'
+import { readTlsPair, warnOfExpiredPair } from './tls-pair.ts'
+
+type ReloadDeps = Pick<Deps, 'config' | 'now' | 'log'>
+
+/** What SIGHUP asks for. A pair that cannot be used changes nothing; false when the port was lost in between. */
+export function reloadTls({ config, now, log }: ReloadDeps, listener: Pick<Listener, 'renew'>): boolean {
+  if (!config.tls) {
+    log.warn('tls.nothing_to_reload', { detail: 'VIDIMUS_TLS_CERT and VIDIMUS_TLS_KEY are not set' })
+    return true
+  }
+  try {
+    const pair = readTlsPair(config.tls)
+    listener.renew(pair)
+    log.info('tls.reloaded', { detail: `valid until ${isoUtc(pair.notAfter)}` })
+    warnOfExpiredPair(pair, now(), log)
+    return true
+  } catch (error) {
+    if (error instanceof CommandError) {
+      log.error('tls.port_lost', { detail: error.message })
+      return false
+    }
+    const detail = error instanceof ConfigError ? error.message : 'the runtime cannot use this pair'
+    log.error('tls.not_reloaded', { detail: `${detail}; the old certificate stays`, failure: describeFailure(error) })
+    return true
+  }
+}

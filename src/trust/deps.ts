@@ -1,0 +1,16 @@
+import type { Audit } from '../audit/append.ts'
+import type { Ground } from '../ground.ts'
+import type { TrustAnchor } from '../openid4vp/trust.ts'
+
+export type Deps = Ground & { audit: Audit; sandbox: () => Promise<TestIssuer> }
+
+/** The issuer that test sessions trust. Its lists are read without a network. */
+export type TestIssuer = {
+  anchor: TrustAnchor
+  issuer: {
+    statusListUri: string
+    statusListToken(at: number): Promise<string>
+    crlUri: string
+    crl(at: number): Promise<Uint8Array>
+  }
+}

@@ -1,0 +1,129 @@
+import { X509Certificate } from 'node:crypto'
+import { base62 } from '../ids.ts'
+import { isoUtc } from '../time.ts'
+import type { Deps } from './deps.ts'
+import { type AnchorRow, deleteAnchor, insertAnchor, listAllAnchors } from './store.ts'
+
+/** Why a certificate cannot be an anchor: one sentence with the remedy. */
+export class TrustProblem extends Error {}
+
+/** The certificate is an anchor already, in the same environment and for the same type. */
+export class AnchorExists extends TrustProblem {}
+
+/** An anchor without a `mode` judges by the type of the document. */
+export type NewAnchor = {
+  pem: string
+  environment: 'test' | 'live'
+  label?: string
+  trustedFor?: string
+  mode?: AnchorRow['mode']
+  crl?: NonNullable<AnchorRow['crl']>
+}
+
+type TrustDeps = Pick<Deps, 'writeSettings' | 'now' | 'random' | 'audit'>
+
+/** Every certificate of the file becomes an anchor. */
+export async function addAnchors(
+  deps: TrustDeps,
+  { pem, environment, label, trustedFor, mode, crl }: NewAnchor,
+  actor: string,
+): Promise<AnchorRow[]> {
+  const at = deps.now()
+  const certificates = parseCertificates(pem)
+  const rows = certificates.map(certificate => {
+    if (certificate.validToDate.getTime() <= at)
+      throw new TrustProblem(`the certificate of ${nameOf(certificate)} has expired; get a current one from the issuer`)
+    return {
+      id: `anc_${base62(deps.random, 16)}`,
+      environment,
+      label: label ?? nameOf(certificate),
+      certificate: certificate.toString(),
+      mode: mode ?? ('auto' as const),
+      crl: crl ?? null,
+      trustedFor: trustedFor ?? null,
+      createdAt: at,
+    }
+  })
+  await deps.writeSettings(async tx => {
+    refuseKnown(certificates, await listAllAnchors(tx), environment, trustedFor ?? null)
+    for (const row of rows) {
+      await insertAnchor(tx, row)
+      const details = { environment, label: row.label, mode: row.mode, crl: row.crl, trusted_for: row.trustedFor }
+      await deps.audit.append(tx, { at, tenantId: '', actor, action: 'trust.added', subjectId: row.id, details })
+    }
+  })
+  return rows
+}
+
+/** Refuses a second anchor that says the same: the removal of one would leave the issuer trusted. */
+function refuseKnown(
+  certificates: readonly X509Certificate[],
+  known: readonly AnchorRow[],
+  environment: AnchorRow['environment'],
+  trustedFor: string | null,
+): void {
+  const fingerprints = certificates.map(({ fingerprint256 }) => fingerprint256)
+  const repeated = certificates.find(({ fingerprint256 }, index) => fingerprints.indexOf(fingerprint256) < index)
+  if (repeated) throw new TrustProblem(`the certificate of ${nameOf(repeated)} is in the file twice; give it once`)
+  const same = known
+    .filter(row => row.environment === environment && row.trustedFor === trustedFor)
+    .find(row => fingerprints.includes(new X509Certificate(row.certificate).fingerprint256))
+  if (!same) return
+  throw new AnchorExists(
+    `${same.label} is trusted in ${environment} sessions for ${trustedFor ?? 'every type'} already (${same.id})`,
+  )
+}
+
+export const readAnchors = async ({ db }: Pick<Deps, 'db'>): Promise<AnchorRow[]> => await listAllAnchors(db)
+
+/** An anchor as people judge it: whose certificate it is, until when, and what for. */
+export function presentAnchor({ id, environment, label, mode, crl, trustedFor, certificate, createdAt }: AnchorRow) {
+  const parsed = new X509Certificate(certificate)
+  return {
+    id,
+    environment,
+    label,
+    mode,
+    crl,
+    trusted_for: trustedFor,
+    subject: parsed.subject.split('\n').join(', '),
+    issuer: parsed.issuer.split('\n').join(', '),
+    not_before: isoUtc(parsed.validFromDate.getTime()),
+    not_after: isoUtc(parsed.validToDate.getTime()),
+    fingerprint_sha256: parsed.fingerprint256.replaceAll(':', '').toLowerCase(),
+    created_at: isoUtc(createdAt),
+  }
+}
+
+export async function removeAnchor(deps: TrustDeps, id: string, actor: string): Promise<boolean> {
+  const at = deps.now()
+  return await deps.writeSettings(async tx => {
+    const removed = await deleteAnchor(tx, id)
+    if (removed)
+      await deps.audit.append(tx, {
+        at,
+        tenantId: '',
+        actor,
+        action: 'trust.removed',
+        subjectId: id,
+        details: { label: removed.label },
+      })
+    return removed !== undefined
+  })
+}
+
+function parseCertificates(pem: string): X509Certificate[] {
+  try {
+    const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []
+    if (blocks.length > 0) return blocks.map(block => new X509Certificate(block))
+  } catch {
+    // Told below, the same as for a file without any certificate.
+  }
+  throw new TrustProblem('the file holds no readable certificate; it must be PEM')
+}
+
+/** The name people know an issuer by. */
+export function nameOf(certificate: X509Certificate): string {
+  const subject = Object.fromEntries(certificate.subject.split('\n').map(line => line.split('=', 2) as [string, string]))
+  return subject.CN ?? subject.O ?? certificate.fingerprint256.slice(0, 23)
+}

@@ -1,0 +1,107 @@
+// The log of erasures, beside the backups: a backup from before an erasure still has what was erased, so that whoever restores it must know what to
+// erase again. A line is in it, durably, before the erasure is done: killed in between, somebody who was asked to be forgotten is forgotten at a
+// restore, never the other way round. It names nobody: a line is an HMAC of a session's id, as on the audit chain, and a time.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Audit } from '../audit/append.ts'
+import { readErasures } from '../audit/erasures.ts'
+import { backupsFolder, giveToOwner, makeBackupsFolder, publish } from '../db/sqlite/files.ts'
+import type { Ground } from '../ground.ts'
+
+export type Erasures = {
+  /** Settles when the lines are durable. */
+  note(ids: readonly string[], at: number): Promise<void>
+  /** There is a log from now on, complete as far as the audit chain is. */
+  ensure(): Promise<void>
+  /** Forgets what no backup is old enough to bring back. */
+  prune(before: number): Promise<void>
+}
+
+export type ErasureLog = {
+  /** Everything erased at or after this time is in it. */
+  since: number
+  /** Subjects, as the audit chain calls them, with their time. */
+  subjects: Map<string, number>
+}
+
+export const erasureLogIn = (folder: string): string => join(folder, 'erasures.log')
+
+type ErasuresDeps = Pick<Ground, 'config' | 'db' | 'space'> & { audit: Audit }
+
+export function createErasures({ config, db, audit, space }: ErasuresDeps): Erasures {
+  const file = erasureLogIn(backupsFolder(config.dataDir))
+  let waiting: string[] = []
+  let next: Promise<void> | undefined
+  let last: Promise<void> = Promise.resolve()
+
+  function inTurn(act: () => Promise<void>): Promise<void> {
+    const turn = last.then(act)
+    last = turn.catch(() => {})
+    return turn
+  }
+
+  async function ensure(): Promise<void> {
+    if (existsSync(file)) return
+    makeBackupsFolder(config.dataDir)
+    writeErasureLog(file, { since: 0, subjects: await readErasures(db) })
+  }
+
+  async function append(lines: string[]): Promise<void> {
+    await ensure()
+    const handle = await open(file, 'a', 0o600)
+    try {
+      // The line before may have been cut off by a kill or a full disk.
+      await handle.write(`\n${lines.join('\n')}\n`)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+  }
+
+  async function appendWaiting(): Promise<void> {
+    const lines = waiting
+    waiting = []
+    next = undefined
+    try {
+      await append(lines)
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== 'ENOSPC' || !space.makeRoom()) throw error
+      await append(lines)
+    }
+  }
+
+  return {
+    note(ids, at) {
+      waiting.push(...ids.map(id => `${audit.subjectOf(id)} ${at}`))
+      next ??= inTurn(appendWaiting)
+      return next
+    },
+    ensure: () => inTurn(ensure),
+    prune: before =>
+      inTurn(async () => {
+        const log = readErasureLog(file)
+        if (!log || log.since >= before) return
+        writeErasureLog(file, { since: before, subjects: new Map([...log.subjects].filter(([, at]) => at >= before)) })
+      }),
+  }
+}
+
+/** Lines that were cut off are not taken for others; without its heading nobody knows what a log lacks. */
+export function readErasureLog(file: string): ErasureLog | undefined {
+  if (!existsSync(file)) return undefined
+  const [heading = '', ...lines] = readFileSync(file, 'utf8').split('\n')
+  const since = /^vidimus erasures since (\d{1,15})$/.exec(heading)?.[1]
+  const entries = lines.flatMap(line => {
+    const [, subject, at] = /^([0-9a-f]{64}) (\d{1,15})$/.exec(line) ?? []
+    return subject === undefined ? [] : [[subject, Number(at)] as const]
+  })
+  return { since: since === undefined ? Number.POSITIVE_INFINITY : Number(since), subjects: new Map(entries) }
+}
+
+export function writeErasureLog(file: string, { since, subjects }: ErasureLog): void {
+  const lines = [...subjects].map(([subject, at]) => `${subject} ${at}\n`)
+  writeFileSync(`${file}.part`, `vidimus erasures since ${since}\n${lines.join('')}`, { mode: 0o600 })
+  giveToOwner(`${file}.part`, file)
+  publish(`${file}.part`, file)
+}

@@ -1,0 +1,108 @@
+import type { Db } from '../db/engine.ts'
+import { describeFailure } from '../log.ts'
+import type { RecordedFinding } from '../openid4vp/finding.ts'
+import { SALT_BYTES } from '../seal.ts'
+import type { Deps } from './deps.ts'
+import { countEvents, hasHappened, insertEvent, listEvents } from './event-store.ts'
+import type { Verification } from './schema.ts'
+import { findSession, type VerificationRow } from './store.ts'
+
+export type Outcome = {
+  status: 'completed' | 'failed'
+  result: Pick<Verification, 'claims' | 'credentials' | 'error'>
+  /** Every check of every credential, for the timeline. */
+  findings: { credential: string; checks: readonly RecordedFinding[] }[]
+}
+
+/** The moments of a session after its creation, with what is told of each. */
+export type SessionEvents = {
+  /** A page showed its QR code, or its button, for the first time. */
+  qr_shown: Record<never, never>
+  request_fetched: Record<never, never>
+  response_unreadable: { reason: string }
+  response_posted: { status: Outcome['status']; error?: string; findings: Outcome['findings'] }
+  /** Somebody looked at what the holder presented. */
+  claims_read: { actor: string }
+}
+export type SessionEvent = keyof SessionEvents
+
+type SessionKey = Pick<VerificationRow, 'id' | 'tenantId'>
+
+const EVENTS_MAX = 500
+/** What anybody who saw the QR code can make happen, as often as they like, is written down so often and no more. */
+const REPEATED_EVENTS: readonly SessionEvent[] = ['request_fetched', 'response_unreadable']
+const REPEATED_EVENTS_MAX = 100
+
+/** Kept with the session and erased with it; details hold no claims. `auditSeq` is its record on the audit chain, if it has one. */
+export async function recordEvent<Event extends SessionEvent>(
+  { now, random, sealer }: Pick<Deps, 'now' | 'random' | 'sealer'>,
+  tx: Db,
+  { id, tenantId }: SessionKey,
+  event: Event,
+  details: SessionEvents[Event],
+  auditSeq: number | null = null,
+): Promise<void> {
+  if (REPEATED_EVENTS.includes(event) && (await countEvents(tx, { id, tenantId })) >= REPEATED_EVENTS_MAX) return
+  const salt = Buffer.from(random(SALT_BYTES))
+  const sealed = sealer.seal(placeOf({ id, tenantId }, salt), JSON.stringify(details))
+  await insertEvent(tx, { verificationId: id, tenantId, at: now(), event, salt, sealed, auditSeq })
+}
+
+/** A moment with its time. */
+export type RecordedEvent = { [Event in SessionEvent]: { at: number; event: Event; details: SessionEvents[Event] } }[SessionEvent]
+
+/** Oldest first. */
+export async function readEvents({ db, sealer }: Pick<Deps, 'db' | 'sealer'>, session: SessionKey): Promise<RecordedEvent[]> {
+  const rows = await listEvents(db, session, EVENTS_MAX)
+  return rows.map(
+    ({ at, event, salt, sealed }) =>
+      ({ at, event, details: JSON.parse(sealer.open(placeOf(session, salt), sealed)) }) as RecordedEvent,
+  )
+}
+
+/** Once, and only where there is room: what is held back on a full disk is for erasing and for what is under way. */
+export async function recordShown(
+  deps: Pick<Deps, 'db' | 'write' | 'space' | 'now' | 'random' | 'sealer' | 'log'>,
+  session: SessionKey,
+): Promise<void> {
+  try {
+    if (deps.space.isShort() || (await hasHappened(deps.db, session, 'qr_shown'))) return
+    await deps.write(async tx => {
+      const isOpen = (await findSession(tx, session.id))?.status === 'pending'
+      if (isOpen && !(await hasHappened(tx, session, 'qr_shown'))) await recordEvent(deps, tx, session, 'qr_shown', {})
+    })
+  } catch (error) {
+    deps.log.debug('timeline.not_recorded', { failure: describeFailure(error) })
+  }
+}
+
+type Reading = { actor: string; environment: VerificationRow['environment'] }
+
+/** Writes down, on the audit chain and with the session, that somebody looked at what was presented. False when it is gone. */
+export async function recordReading(
+  deps: Pick<Deps, 'write' | 'now' | 'random' | 'sealer' | 'audit'>,
+  { id, tenantId }: SessionKey,
+  { actor, environment }: Reading,
+): Promise<boolean> {
+  return await deps.write(async tx => {
+    if (!(await findSession(tx, id))) return false
+    const entry = {
+      at: deps.now(),
+      tenantId,
+      actor,
+      action: 'verification.read' as const,
+      subjectId: id,
+      details: { environment },
+    }
+    await recordEvent(deps, tx, { id, tenantId }, 'claims_read', { actor }, await deps.audit.append(tx, entry))
+    return true
+  })
+}
+
+const placeOf = ({ id, tenantId }: SessionKey, salt: Uint8Array) => ({
+  tenant: tenantId,
+  table: 'verification_events',
+  column: 'sealed',
+  row: id,
+  salt,
+})
