@@ -55,3 +55,11 @@ export function prepared<Statement>(build: (db: Db) => Statement): (db: Db) => S
     return made
   }
 }
+
+export type Lock = 'update' | 'no key update' | 'update skip locked'
+
+/**
+ * Names the lock that a read before a write takes on its rows until the commit. SQLite has one writer, which
+ * holds every lock; PostgreSQL appends `FOR …`.
+ */
+export const locked = <Select>(select: Select, _lock: Lock): Select => select
