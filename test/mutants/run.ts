@@ -1,38 +1,42 @@
-// Does the suite notice? Puts one slip at a time into a copy of the checkout and runs the tests that must go red. Not part of a change's
-// checks: it takes minutes.
+// Puts one slip at a time into a copy of the checkout and runs the tests that must fail. Takes hours, so not part of CI.
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { MUTANTS, type Mutant } from './mutant-list.ts'
+import { applyTo } from './fit.ts'
+import { MUTANTS, type Mutant } from './list.ts'
 
-const ROOT = join(import.meta.dir, '..')
+const ROOT = join(import.meta.dir, '../..')
 const TEST_MS_MAX = 180_000
 
 type Verdict = 'killed' | 'survived' | 'unclear'
 
-const HELP = `usage: scripts/bun scripts/mutants.ts [--list] [--only NAME]
+const HELP = `usage: scripts/bun test/mutants/run.ts [--list] [--only NAME]
 
-Puts one-line slips, one at a time, into a copy of the checkout and runs the tests that must notice. Ends with one JSON line; the exit code is 1 when a
-slip went unnoticed, or when a test run ended without a failing test.
+Puts one-line slips, one at a time, into a copy of the checkout and runs the tests that must fail.
+Ends with one JSON line. The exit code is 1 when the tests pass in spite of a slip, or crash.
 
---list       names all of them
---only NAME  only those whose name has NAME in it
+--list       lists the slips
+--only TEXT  runs the slips whose name contains TEXT
+--room ROOM  runs the slips of one folder of src/
 
-example: scripts/bun scripts/mutants.ts --only tenant`
+example: scripts/bun test/mutants/run.ts --room webhooks`
 
-const { values } = parseArgs({ options: { list: { type: 'boolean' }, only: { type: 'string' }, help: { type: 'boolean' } } })
-const chosen = MUTANTS.filter(({ name }) => name.includes(values.only ?? ''))
+const { values } = parseArgs({
+  options: { list: { type: 'boolean' }, only: { type: 'string' }, room: { type: 'string' }, help: { type: 'boolean' } },
+})
+const { only = '', room: roomOnly } = values
+const chosen = MUTANTS.filter(({ name, room }) => name.includes(only) && (roomOnly ?? room) === room)
 
 if (values.help) console.log(HELP)
-else if (values.list) console.log(chosen.map(({ name, file }) => `${name}  ${file}`).join('\n'))
+else if (values.list) console.log(chosen.map(({ name, room, within }) => `${room}: ${name} (${within})`).join('\n'))
 else process.exit(await runAll(chosen))
 
 async function runAll(mutants: Mutant[]): Promise<number> {
   const startedAt = performance.now()
   const copy = copyCheckout()
   try {
-    for (const mutant of mutants) mutated(copy, mutant)
+    for (const mutant of mutants) applyTo(copy, mutant)
     await requireGreen(copy, [...new Set(mutants.flatMap(({ tests }) => tests))])
     const verdicts: [string, Verdict][] = []
     for (const mutant of mutants) {
@@ -50,7 +54,7 @@ async function runAll(mutants: Mutant[]): Promise<number> {
   }
 }
 
-/** What git knows, and what is new and not ignored; dependencies are only linked to. */
+/** Tracked files and new ones that git does not ignore; node_modules is only linked. */
 function copyCheckout(): string {
   const copy = mkdtempSync(join(tmpdir(), 'vidimus-mutants-'))
   const listed = Bun.spawnSync(['git', 'ls-files', '-co', '--exclude-standard'], { cwd: ROOT }).stdout.toString()
@@ -62,14 +66,6 @@ function copyCheckout(): string {
   return copy
 }
 
-/** The file with the slip in it. A mutant that no longer fits its file is an error: it would be counted for nothing. */
-function mutated(root: string, { name, file, from, to }: Mutant): string {
-  const text = readFileSync(join(root, file), 'utf8')
-  const found = text.split(from).length - 1
-  if (found !== 1) throw new Error(`"${name}": its line occurs ${found} times in ${file}`)
-  return text.replace(from, () => to)
-}
-
 async function requireGreen(root: string, tests: string[]): Promise<void> {
   for (const test of tests) {
     const { failed, exitCode } = await runTests(root, [test])
@@ -78,9 +74,10 @@ async function requireGreen(root: string, tests: string[]): Promise<void> {
 }
 
 async function tryMutant(root: string, mutant: Mutant): Promise<Verdict> {
-  const file = join(root, mutant.file)
+  const { file: name, text } = applyTo(root, mutant)
+  const file = join(root, name)
   const whole = readFileSync(file, 'utf8')
-  writeFileSync(file, mutated(root, mutant))
+  writeFileSync(file, text)
   try {
     const { failed, exitCode } = await runTests(root, mutant.tests)
     if (failed !== undefined && failed > 0) return 'killed'
@@ -90,7 +87,7 @@ async function tryMutant(root: string, mutant: Mutant): Promise<Verdict> {
   }
 }
 
-/** `failed` is what the runner counted; undefined when it never came to count, as after a crash. */
+/** `failed` is undefined when the runner crashed before it printed its count. */
 async function runTests(root: string, tests: string[]): Promise<{ failed: number | undefined; exitCode: number | null }> {
   const child = Bun.spawn([process.execPath, 'test', ...tests, '--timeout', '60000'], {
     cwd: root,

@@ -1,0 +1,26 @@
+import type { Slip } from './list.ts'
+
+export default [
+  [
+    'the head that a commit remembers is the one before',
+    'createAudit',
+    'group?.kept.set(hmac, { seq, hash })',
+    'group?.kept.set(hmac, { seq, hash: record.previous })',
+    'api/usage',
+  ],
+  [
+    'link to the record before not checked',
+    'chainVerifier',
+    'if (record.previous !== head) return',
+    'if (false) return',
+    'audit/chain',
+  ],
+  [
+    'hash of a record not checked',
+    'chainVerifier',
+    'if (recordHash(record) !== record.hash) return',
+    'if (false) return',
+    'audit/chain',
+  ],
+  ['checkpoint signature not checked', 'chainVerifier', 'if (!isSigned(due, key)) return', 'if (false) return', 'audit/chain'],
+] satisfies Slip[]

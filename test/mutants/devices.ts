@@ -1,0 +1,40 @@
+import type { Slip } from './list.ts'
+
+export default [
+  [
+    'device revoked by another tenant',
+    'findDevice',
+    'eq(devices.id, id), eq(devices.tenantId, tenantId), eq(devices.environment, environment)',
+    'eq(devices.id, id)',
+    'api/devices',
+  ],
+  [
+    'pairing code works twice',
+    'spend',
+    "isNull(deviceTokens.spentAt), isNull(deviceTokens.revokedAt), gt(deviceTokens.expiresAt, column('at')),",
+    "isNull(deviceTokens.revokedAt),\n        gt(deviceTokens.expiresAt, column('at')),",
+    'api/devices-enroll',
+  ],
+  ['pairing code never lapses', 'spend', "gt(deviceTokens.expiresAt, column('at')),", '', 'api/devices-enroll'],
+  [
+    'no family revoke',
+    'repeatOrRevoke',
+    'if (!token || token.spentAt === null) return',
+    'if (!token || true) return',
+    'api/devices-token',
+  ],
+  [
+    'pairing guesses not counted',
+    'enrollDevice',
+    'if (!enrolled) await recordWrongGuess',
+    'if (false) await recordWrongGuess',
+    'devices/guessing',
+  ],
+  [
+    'a spent refresh token waits for its budget',
+    'refreshDevice',
+    'if (!isReused) deps.limits',
+    'deps.limits',
+    'api/devices-token',
+  ],
+] satisfies Slip[]

@@ -1,0 +1,58 @@
+// One-line slips that would do the most harm, each with the tests that must fail because of it. One list per room of src/.
+import access from './access.ts'
+import audit from './audit.ts'
+import cli from './cli.ts'
+import dashboard from './dashboard.ts'
+import db from './db.ts'
+import devices from './devices.ts'
+import http from './http.ts'
+import openid4vp from './openid4vp.ts'
+import root from './root.ts'
+import sdk from './sdk.ts'
+import templates from './templates.ts'
+import tenants from './tenants.ts'
+import usage from './usage.ts'
+import verifications from './verifications.ts'
+import wallet from './wallet.ts'
+import web from './web.ts'
+import webhooks from './webhooks.ts'
+
+/**
+ * Name; the declaration it is in (function, constant, method, or a whole file as `name.ts`); a pattern that occurs once in
+ * there, white space aside; its replacement; the tests that must notice.
+ */
+export type Slip = [name: string, within: string, from: string | RegExp, to: string, ...tests: string[]]
+
+export type Mutant = { name: string; room: string; within: string; from: string | RegExp; to: string; tests: string[] }
+
+/** `root` is src/ without its folders. */
+const ROOMS: Record<string, Slip[]> = {
+  access,
+  audit,
+  cli,
+  dashboard,
+  db,
+  devices,
+  http,
+  openid4vp,
+  root,
+  sdk,
+  templates,
+  tenants,
+  usage,
+  verifications,
+  wallet,
+  web,
+  webhooks,
+}
+
+export const MUTANTS: Mutant[] = Object.entries(ROOMS).flatMap(([room, slips]) =>
+  slips.map(([name, within, from, to, ...tests]) => ({
+    name,
+    room,
+    within,
+    from,
+    to,
+    tests: tests.map(test => `test/${test}.test.ts`),
+  })),
+)

@@ -1,0 +1,15 @@
+import type { Slip } from './list.ts'
+
+export default [
+  ['door: a short metrics token', 'metricsToken', '{16,256}$/', '{1,256}$/', 'config'],
+  [
+    'door: a closed sandbox issues',
+    'createApp',
+    'deps.config.hasSandbox ? sandboxRoutes(deps) : new Elysia()',
+    'sandboxRoutes(deps)',
+    'sandbox/off',
+  ],
+  ['depth limit off', 'countNames', '++depth > depthMax', 'false', 'http/envelope', 'json'],
+  ['doubled names pass', 'parseJson', 'if (names !== countMembers(value))', 'if (false)', 'http/envelope', 'json'],
+  ['U+0000 in JSON passes', 'refuseBadCharacters', "if (value.includes('\\0'))", 'if (false)', 'http/envelope', 'json'],
+] satisfies Slip[]

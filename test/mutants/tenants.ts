@@ -1,0 +1,34 @@
+import type { Slip } from './list.ts'
+
+export default [
+  ['a dangerous scheme is listed', 'readAppSchemes', 'if (isTaken(scheme)) throw', 'if (false) throw', 'dashboard/rights'],
+  [
+    'old secret signs at 24 h',
+    'signingSecrets',
+    'row.validUntil === null || row.validUntil > at',
+    'row.validUntil === null || row.validUntil >= at',
+    'webhooks/rotation',
+  ],
+  ['old secret kept for 25 h', 'OVERLAP_MS', 'OVERLAP_MS = 86_400_000', 'OVERLAP_MS = 90_000_000', 'webhooks/rotation'],
+  [
+    'the environment of a secret is not sealed with it',
+    'placeOf',
+    "row: environment === 'live' ? tenantId",
+    'row: environment ? tenantId',
+    'webhooks/rotation',
+  ],
+  [
+    'a rotation drops the secrets of both environments',
+    'ownedBy',
+    'and(eq(webhookSecrets.tenantId, tenantId), eq(webhookSecrets.environment, environment))',
+    'and(eq(webhookSecrets.tenantId, tenantId), environment ? undefined : undefined)',
+    'webhooks/rotation',
+  ],
+  [
+    'every start makes another test secret',
+    'listWithoutTestSecret',
+    "where(eq(webhookSecrets.environment, 'test'))",
+    "where(eq(webhookSecrets.environment, 'live'))",
+    'upkeep/older-version',
+  ],
+] satisfies Slip[]

@@ -1,0 +1,14 @@
+import type { Slip } from './list.ts'
+
+export default [
+  ['door: pages cost nothing', 'webPages', ".onBeforeHandle(takesFrom(deps, 'page'))", '', 'http/page-budgets'],
+  ['door: a closed sandbox has a wallet', 'webPages', '&& (hasSandbox || bundle !== sandbox)', '', 'sandbox/off'],
+  [
+    'door: a closed sandbox is offered',
+    'servePage',
+    'const html = hasSandbox ? built :',
+    'const html = true ? built :',
+    'sandbox/off',
+  ],
+  ['the till decides what a rule has decided', 'deniesAge', '!ruled.includes(name)', 'true', 'pages/till-verdict'],
+] satisfies Slip[]
