@@ -1,15 +1,6 @@
 import type { Slip } from './list.ts'
 
 export default [
-  ['door: the suites of the runtime', 'tlsOf', 'key, ciphers: CIPHERS })', 'key })', 'cli/tls'],
-  [
-    'door: headers of 64 KiB',
-    'HEADER_BYTES_MAX',
-    'HEADER_BYTES_MAX = 16 * 1024',
-    'HEADER_BYTES_MAX = 64 * 1024',
-    'http/envelope',
-  ],
   ['the command line saves any rules', 'readRules', 'findRulesProblem(rules, query)', 'undefined', 'cli/template'],
-  ['an upgrade makes no test secrets', 'start', 'await ensureTestSecrets(deps)', '', 'upkeep/older-version'],
   ['"upgrade" makes no test secrets', 'upgrade', 'await ensureTestSecrets(deps)', '', 'upkeep/older-version'],
 ] satisfies Slip[]

@@ -1,7 +1,6 @@
 import type { Slip } from './list.ts'
 
 export default [
-  ['dashboard shows any tenant', 'guard', '(visit.user.memberOf ?? tenant.id) !== tenant.id', 'false', 'dashboard/rights'],
   [
     'an app scheme is listed without a fresh password',
     'changeOwnTenant',
@@ -23,15 +22,4 @@ export default [
     "member: { who: 'anyone' },\n        params: TenantPath,\n        query: Environmental,\n        body: SetWebhookEndpoint,",
     'dashboard/webhook-endpoint',
   ],
-  [
-    'CSRF token not asked for',
-    'refuseForged',
-    "if (!equalConstantTime(request.headers.get('x-csrf-token') ?? '', csrfTokenOf(deps, visit))) throw",
-    'if (false) throw',
-    'dashboard/csrf',
-  ],
-  ['foreign origin taken', 'refuseForged', 'refuseForeign(deps.config, request) if', 'if', 'dashboard/csrf'],
-  ['password not asked for again', 'requireAll', 'if (fresh) requireFresh(visit, now)', '', 'dashboard/session'],
-  ['idle session lives on', 'findVisit', '|| at >= found.session.seenAt + IDLE_MS', '', 'dashboard/session'],
-  ['log-in throttle off', 'countAttempt', 'if (config.rateLimitScale === 0) return', 'if (true) return', 'dashboard/login'],
 ] satisfies Slip[]

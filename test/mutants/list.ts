@@ -5,12 +5,16 @@ import cli from './cli.ts'
 import dashboard from './dashboard.ts'
 import db from './db.ts'
 import devices from './devices.ts'
+import egress from './egress.ts'
 import http from './http.ts'
 import openid4vp from './openid4vp.ts'
+import people from './people.ts'
 import root from './root.ts'
 import sdk from './sdk.ts'
+import service from './service.ts'
 import templates from './templates.ts'
 import tenants from './tenants.ts'
+import trust from './trust.ts'
 import usage from './usage.ts'
 import verifications from './verifications.ts'
 import wallet from './wallet.ts'
@@ -33,12 +37,16 @@ const ROOMS: Record<string, Slip[]> = {
   dashboard,
   db,
   devices,
+  egress,
   http,
   openid4vp,
+  people,
   root,
   sdk,
+  service,
   templates,
   tenants,
+  trust,
   usage,
   verifications,
   wallet,

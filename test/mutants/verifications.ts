@@ -167,8 +167,8 @@ export default [
   [
     'a session can be cancelled at its deadline',
     'cancelSession',
-    'return cancel(tx, { id, tenantId, at }).length > 0',
-    'return cancel(tx, { id, tenantId, at: at - 1 }).length > 0',
+    '(await cancel(tx, { id, tenantId, at }))',
+    '(await cancel(tx, { id, tenantId, at: at - 1 }))',
     'api/cancel-verification',
   ],
   [

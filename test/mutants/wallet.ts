@@ -38,14 +38,4 @@ export default [
     'byValueClientId(publicUrl, session.id)',
     'api/hosted-page',
   ],
-  ['a certificate is trusted twice', 'refuseKnown', 'if (!same) return', 'return', 'dashboard/pages'],
-  [
-    'a certificate that is in the file twice is trusted twice',
-    'refuseKnown',
-    'if (repeated) throw',
-    'if (false) throw',
-    'dashboard/pages',
-  ],
-  ['local list in a live session', 'isLocalList', "isDev && environment === 'test' &&", 'isDev &&', 'wallet/local-lists'],
-  ["the sandbox issuer's list is a local one", 'isLocalList', '&& !isSandboxList(config)(uri) ?', '?', 'wallet/local-lists'],
 ] satisfies Slip[]

@@ -1,0 +1,52 @@
+import type { Slip } from './list.ts'
+
+export default [
+  [
+    'address not pinned',
+    'optionsFor',
+    'lookup: (_, options, callback) => (options.all ? callback(null, [{ address, family }]) : callback(null, address, family)),',
+    '',
+    'webhooks/egress-client',
+  ],
+  ['look-ups without a share', 'createPlaces', 'if (count >= perOwner) return await wait(owner)', '', 'webhooks/resolve'],
+  [
+    'look-up failures forgotten',
+    'createResolver',
+    'failed.set(name, { until: now() + FAILURE_KEPT_MS })',
+    '',
+    'webhooks/resolve',
+  ],
+  ['hosts file ignored', 'createResolver', 'const local = hosts(name) ?? (', 'const local = (', 'webhooks/resolve'],
+  ['any number of addresses', 'createResolver', '&& found.length <= ADDRESSES_MAX', '', 'webhooks/resolve'],
+  [
+    'names by getaddrinfo',
+    'resolve.ts',
+    "import { Resolver } from 'node:dns/promises'",
+    "import { lookup, Resolver } from 'node:dns/promises'",
+    'imports',
+  ],
+  [
+    'live results over plain http',
+    'checkWebhookUrl',
+    "if (environment === 'test' || url?.protocol !== 'http:') return checked",
+    'if (url) return checked',
+    'webhooks/egress',
+    'api/post-verifications',
+  ],
+  [
+    'inside name leads anywhere',
+    'addressRefusal',
+    'if (isInsideName(to.host)) return insideName(to.host)',
+    '',
+    'webhooks/egress',
+  ],
+  ['extra authority not trusted', 'optionsFor', '...(extraCa && { secureContext: trusting(extraCa) }),', '', 'webhooks/extra-ca'],
+  [
+    'extra authority in place of the others',
+    'trusting',
+    "[...getCACertificates('default'), extraCa]",
+    '[extraCa]',
+    'webhooks/extra-ca',
+  ],
+  ['extra authority is none', 'readExtraCa', 'if (!certificate.ca)', 'if (false)', 'webhooks/extra-ca'],
+] satisfies Slip[]
