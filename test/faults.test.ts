@@ -32,5 +32,5 @@ test('every fault is named once and has a test or a script, and every script is 
   expect(new Set(FAULTS.map(({ number }) => number)).size).toBe(FAULTS.length)
   expect(FAULTS.filter(({ tests, script }) => tests.length === 0 && script === '')).toEqual([])
   const scripts = FAULTS.flatMap(({ script }) => (script === '' ? [] : [script]))
-  expect(scripts.filter(script => !existsSync(join(import.meta.dir, `../scripts/${script}.ts`)))).toEqual([])
+  expect(scripts.filter(script => !existsSync(join(import.meta.dir, `${script}.ts`)))).toEqual([])
 })

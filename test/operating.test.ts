@@ -97,7 +97,7 @@ describe('the alerts and the dashboard', () => {
 
   test('name metrics that there are, and every alert says what it is and what to do', async () => {
     type Rule = { alert: string; expr: string; annotations: { summary: string; action: string } }
-    const { groups } = Bun.YAML.parse(await read('scripts/alerts.yml')) as { groups: { rules: Rule[] }[] }
+    const { groups } = Bun.YAML.parse(await read('scripts/deploy/alerts.yml')) as { groups: { rules: Rule[] }[] }
     const rules = groups.flatMap(group => group.rules)
     const known = await metricsOf(await startApp())
     expect(rules.length).toBeGreaterThan(10)
@@ -113,7 +113,7 @@ describe('the alerts and the dashboard', () => {
 
   test('as one to import, the dashboard takes its data source from a variable', async () => {
     type Panel = { datasource: { uid: string }; targets: { expr: string }[] }
-    const dashboard = JSON.parse(await read('scripts/grafana.json')) as {
+    const dashboard = JSON.parse(await read('scripts/deploy/grafana.json')) as {
       panels: Panel[]
       templating: { list: { name: string }[] }
     }
@@ -135,7 +135,7 @@ describe('the systemd unit and the Dockerfile', () => {
   const variablesIn = (text: string): string[] => text.match(/\b(?:VIDIMUS_[A-Z_]+|HOST|PORT)(?==)/g) ?? []
 
   test('name only variables, verbs and files that there are', async () => {
-    const [unit, dockerfile] = [await read('scripts/vidimus.service'), await read('scripts/Dockerfile')]
+    const [unit, dockerfile] = [await read('scripts/deploy/vidimus.service'), await read('scripts/deploy/Dockerfile')]
     for (const text of [unit, dockerfile]) {
       expect(variablesIn(text).length).toBeGreaterThan(0)
       expect(variablesIn(text).filter(name => !Object.hasOwn(VARIABLES, name))).toEqual([])
@@ -150,7 +150,7 @@ describe('the systemd unit and the Dockerfile', () => {
   })
 
   test('agree with the program on the data directory, the port and the codes of a refusal', async () => {
-    const [unit, dockerfile] = [await read('scripts/vidimus.service'), await read('scripts/Dockerfile')]
+    const [unit, dockerfile] = [await read('scripts/deploy/vidimus.service'), await read('scripts/deploy/Dockerfile')]
     expect(unit).toContain('Environment=VIDIMUS_DATA_DIR=/var/lib/vidimus\n')
     expect(unit).toContain('StateDirectory=vidimus\n')
     expect(dockerfile).toContain('VIDIMUS_DATA_DIR=/data\nVOLUME /data\nEXPOSE 3000\n')

@@ -9,7 +9,7 @@ test('every thread is an entry point of the binary, and none is hired by another
   const texts = await Promise.all(files.map(async file => ({ file, text: await Bun.file(join(ROOT, file)).text() })))
   const hired = texts.flatMap(({ text }) => [...text.matchAll(/hireThread\('([^']+)'\)/g)].map(([, path]) => `src/${path}.ts`))
   expect(hired.length).toBeGreaterThan(1)
-  const build = await Bun.file(join(ROOT, 'scripts/build.ts')).text()
+  const build = await Bun.file(join(ROOT, 'scripts/build/program.ts')).text()
   const entryPoints: string[] = /const ENTRY_POINTS = \[([^\]]*)\]/.exec(build)?.[1]?.match(/[\w/.-]+\.ts/g) ?? []
   expect(entryPoints.sort()).toEqual(['src/main.ts', ...hired].sort())
   for (const entryPoint of entryPoints) expect([entryPoint, existsSync(join(ROOT, entryPoint))]).toEqual([entryPoint, true])

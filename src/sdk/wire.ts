@@ -1,5 +1,5 @@
 // What goes over the wire, by the schemas of the service itself: types alone, so that a client carries none of it. The published package has the
-// same types written out, by scripts/build-sdk.ts.
+// same types written out, by scripts/build/sdk.ts.
 import type { Device, RegisterDevice, RegisteredDevice as RegisteredDeviceShape, TokenPair } from '../devices/schema.ts'
 import type { ErrorCode } from '../http/errors.ts'
 import type { Rule as RuleShape, Template } from '../templates/schema.ts'

@@ -1,7 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { checkInvariants } from '../../scripts/check-invariants.ts'
 import { decline, type Holder } from '../../src/sandbox/wallet.ts'
 import { changeTenant } from '../../src/tenants/settings.ts'
 import { sweepExpired } from '../../src/verifications/expire.ts'
@@ -14,6 +13,7 @@ import { formOf, openSession, postTo, readOf, type Session } from '../helpers/ex
 import { filesContaining } from '../helpers/files.ts'
 import { type Receiver, receive, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
 import { holderOf } from '../helpers/wallet.ts'
+import { checkInvariants } from '../invariants/check.ts'
 
 let receiver: Receiver
 let app: TestApp

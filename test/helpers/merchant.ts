@@ -1,7 +1,7 @@
 // A merchant's program of a recipe, in Node, with the package as it is published.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { buildSdk } from '../../scripts/build-sdk.ts'
+import { buildSdk } from '../../scripts/build/sdk.ts'
 import { temporaryDir, until } from './app.ts'
 
 export type Merchant = { url: string; stop: () => Promise<void>; said: () => string }

@@ -1,8 +1,9 @@
 // What a shop does, a step at a time: sessions that are created, answered, redeemed and erased, tills that are paired, rotated and revoked.
-import type { Ack } from '../../scripts/invariants/acks.ts'
+
 import type { TokenPair } from '../../src/devices/schema.ts'
 import { decline, type Holder } from '../../src/sandbox/wallet.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
+import type { Ack } from '../invariants/acks.ts'
 import { createVerification, type TestApp } from './app.ts'
 import { pair, refresh } from './devices.ts'
 import { formOf, openSession, type Party, postTo } from './exchange.ts'

@@ -23,7 +23,7 @@ test('the environment is one that the service starts with, and opens one address
 })
 
 test('the drop-in gives the unit what its port and its certificate need, in the lines that the unit itself has', async () => {
-  const unit = await Bun.file(resolve(import.meta.dir, '../../scripts/vidimus.service')).text()
+  const unit = await Bun.file(resolve(import.meta.dir, '../../scripts/deploy/vidimus.service')).text()
   const dropIn = environmentOf(recipeBlock('lan-venue.md', 'venue drop-in'))
   const { port, tls } = loadConfig(environmentOf(recipeBlock('lan-venue.md', 'venue environment')))
   expect(port).toBeLessThan(1024)

@@ -1,6 +1,6 @@
-import { checkInvariants } from '../../scripts/check-invariants.ts'
-import type { Ack } from '../../scripts/invariants/acks.ts'
 import { verifyAudit } from '../../src/audit/verify.ts'
+import type { Ack } from '../invariants/acks.ts'
+import { checkInvariants } from '../invariants/check.ts'
 import { Disagreement, same } from './expect.ts'
 import { type Environment, MINUTE } from './model.ts'
 import { deviceView } from './model-devices.ts'

@@ -1,8 +1,8 @@
 // The simulator: seeded sequences of everything that can happen, against the real service on a real file with a clock of their own. After every
 // step the answer is what the model says; at the end nothing is owed, the invariants hold from outside and the audit chain verifies.
 import fc from 'fast-check'
-import type { Ack } from '../../scripts/invariants/acks.ts'
 import { temporaryDir } from '../helpers/app.ts'
+import type { Ack } from '../invariants/acks.ts'
 import { finishRun, inspectWorld } from './finish.ts'
 import type { Fact } from './simulation.ts'
 import { startRun } from './start.ts'

@@ -3,7 +3,6 @@ import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { execFileSync } from 'node:child_process'
 import { join, resolve } from 'node:path'
-import { checkInvariants } from '../../scripts/check-invariants.ts'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import type { Overview } from '../../src/dashboard/verification-schema.ts'
 import { createTenant } from '../../src/tenants/settings.ts'
@@ -17,6 +16,7 @@ import { enroll, refresh } from '../helpers/devices.ts'
 import { contentOf } from '../helpers/directories.ts'
 import { declined, logOf, receive, startAppFor, stopReceiving, untilAttempted, verified } from '../helpers/receiver.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
+import { checkInvariants } from '../invariants/check.ts'
 
 setDefaultTimeout(60_000)
 

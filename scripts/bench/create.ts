@@ -1,0 +1,204 @@
+import { type Measured, median, requestBytes, runLoad, type Source } from './load.ts'
+import { fixed, table, verdict, whole } from './output.ts'
+import { cpuMs, makeTenant, type Server, startFloor, startService, temporaryDir } from './service.ts'
+
+const CONNECTIONS = 64
+const ROUNDS = 3
+/** For each kind of request and each server: the runtime compiles what is hot only after a few thousand calls. */
+const WARM_UP_SECONDS = 3
+
+const RATIO_AIM = 0.6
+
+type Figures = { requests_per_second: number; p50_ms: number; p99_ms: number; cpu_us_per_request: number | null }
+
+type Comparison = {
+  request: RequestKind
+  floor: Figures
+  service: Figures
+  ratio: number
+  ratios: number[]
+  /** The floor's processor time over the service's: what the ratio would be on a machine with nothing else to do. */
+  ratio_by_cpu: number | null
+}
+
+export type CreateReport = {
+  connections: number
+  rounds: number
+  seconds: number
+  aim: { ratio_minimum: number }
+  comparisons: Comparison[]
+  check: { answers: Record<string, number>; created: number; unanswered: number; counted: number; ok: boolean }
+}
+
+const REQUEST_KINDS = { plain: 'a template', full: 'with metadata, purpose, redirect, idempotency key' } as const
+export type RequestKind = keyof typeof REQUEST_KINDS
+const kinds = Object.keys(REQUEST_KINDS) as RequestKind[]
+
+/** The service beside the floor, by turns: what else runs on the machine then slows both. */
+export async function benchCreate(seconds: number): Promise<CreateReport> {
+  const dataDir = temporaryDir()
+  const { key } = await makeTenant(dataDir)
+  const service = await startService(dataDir)
+  const floor = await startFloor(temporaryDir())
+  const serviceRuns: Measured[] = []
+  const rounds = Object.fromEntries(kinds.map(kind => [kind, []])) as unknown as Record<RequestKind, Round[]>
+
+  const loadService = async (kind: RequestKind, duration: number): Promise<Figures> => {
+    const { run, figures } = await measure(service, createSources(kind, key), duration)
+    serviceRuns.push(run)
+    return figures
+  }
+  const loadFloor = async (kind: RequestKind, duration: number): Promise<Figures> => {
+    const { run, figures } = await measure(floor, createSources(kind, key), duration)
+    if (!isAll(run.statuses, 201)) throw new Error('the floor answered something else than 201')
+    return figures
+  }
+
+  for (const kind of kinds) {
+    await loadFloor(kind, WARM_UP_SECONDS)
+    await loadService(kind, WARM_UP_SECONDS)
+  }
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const kind of kinds) {
+      const below = await loadFloor(kind, seconds)
+      rounds[kind].push({ floor: below, service: await loadService(kind, seconds) })
+    }
+  }
+  const counted = await usageCount(service, key)
+  await service.stop()
+  await floor.stop()
+  return {
+    connections: CONNECTIONS,
+    rounds: ROUNDS,
+    seconds,
+    aim: { ratio_minimum: RATIO_AIM },
+    comparisons: kinds.map(kind => compare(kind, rounds[kind])),
+    check: checkCount(serviceRuns, counted),
+  }
+}
+
+type Round = { floor: Figures; service: Figures }
+
+async function measure(server: Server, sources: Source[], seconds: number): Promise<{ run: Measured; figures: Figures }> {
+  const before = cpuMs(server.pid)
+  const run = await runLoad({ endpoint: server, sources, seconds })
+  const after = cpuMs(server.pid)
+  const figures = {
+    requests_per_second: run.requestsPerSecond,
+    p50_ms: run.p50Ms,
+    p99_ms: run.p99Ms,
+    cpu_us_per_request: before === undefined || after === undefined ? null : ((after - before) * 1000) / run.answered,
+  }
+  return { run, figures }
+}
+
+const METADATA = { order_id: 'A-2026-000417', till: 'north entrance 3', cashier: 'c0ffee17', cart: '3 items, 41.90 EUR' }
+const FULL_BODY = {
+  template: 'age_over_18',
+  metadata: METADATA,
+  purpose: 'To check that you are old enough to buy this',
+  redirect_url: 'https://shop.example/checkout/done?cart=6f1c2a',
+}
+
+/** One for each connection. */
+export const createSources = (kind: RequestKind, key: string): Source[] =>
+  Array.from({ length: CONNECTIONS }, () => (kind === 'plain' ? plainSource(key) : fullSource(key)))
+
+function plainSource(key: string): Source {
+  const headers = { authorization: `Bearer ${key}` }
+  const body = JSON.stringify({ template: 'age_over_18' })
+  const bytes = requestBytes({ method: 'POST', path: '/v1/verifications', headers, body })
+  return () => bytes
+}
+
+const COUNTER_DIGITS = 12
+let keysUsed = 0
+
+/** Each request needs a key of its own: its digits are written into the bytes that are sent. */
+function fullSource(key: string): Source {
+  const placeholder = '#'.repeat(COUNTER_DIGITS)
+  const headers = { authorization: `Bearer ${key}`, 'idempotency-key': `5f0c9d2e-7a41-4b8e-9c3d-${placeholder}` }
+  const bytes = requestBytes({ method: 'POST', path: '/v1/verifications', headers, body: JSON.stringify(FULL_BODY) })
+  const lastDigit = bytes.indexOf(placeholder) + COUNTER_DIGITS - 1
+  return () => {
+    let rest = ++keysUsed
+    for (let i = 0; i < COUNTER_DIGITS; i++) {
+      bytes[lastDigit - i] = 0x30 + (rest % 10)
+      rest = Math.floor(rest / 10)
+    }
+    return bytes
+  }
+}
+
+function compare(request: RequestKind, rounds: Round[]): Comparison {
+  const ratios = rounds.map(({ floor, service }) => service.requests_per_second / floor.requests_per_second)
+  const floor = medians(rounds.map(round => round.floor))
+  const service = medians(rounds.map(round => round.service))
+  const ratio_by_cpu =
+    floor.cpu_us_per_request === null || service.cpu_us_per_request === null
+      ? null
+      : floor.cpu_us_per_request / service.cpu_us_per_request
+  return { request, floor, service, ratio: median(ratios), ratios, ratio_by_cpu }
+}
+
+const medians = (figures: Figures[]): Figures => ({
+  requests_per_second: median(figures.map(each => each.requests_per_second)),
+  p50_ms: median(figures.map(each => each.p50_ms)),
+  p99_ms: median(figures.map(each => each.p99_ms)),
+  cpu_us_per_request: figures.some(each => each.cpu_us_per_request === null)
+    ? null
+    : median(figures.map(each => each.cpu_us_per_request!)),
+})
+
+async function usageCount({ port }: Server, key: string): Promise<number> {
+  const response = await fetch(`http://127.0.0.1:${port}/v1/usage`, { headers: { authorization: `Bearer ${key}` } })
+  const { recent } = (await response.json()) as { recent: { verifications_created: number }[] }
+  // All days: the run may cross midnight.
+  return recent.reduce((sum, day) => sum + day.verifications_created, 0)
+}
+
+/** Every 201 was counted, and nothing else but at most the requests whose answers were lost. */
+function checkCount(runs: Measured[], counted: number): CreateReport['check'] {
+  const answers: Record<string, number> = {}
+  for (const { statuses } of runs) {
+    for (const [status, count] of statuses) answers[status] = (answers[status] ?? 0) + count
+  }
+  const created = answers[201] ?? 0
+  const unanswered = runs.reduce((sum, run) => sum + run.unanswered, 0)
+  const allCreated = runs.every(({ statuses }) => isAll(statuses, 201))
+  return { answers, created, unanswered, counted, ok: allCreated && counted >= created && counted <= created + unanswered }
+}
+
+const isAll = (statuses: Map<number, number>, wanted: number): boolean => [...statuses.keys()].every(status => status === wanted)
+
+export function describeCreate({ connections, rounds, seconds, aim, comparisons, check }: CreateReport): string {
+  const rows = comparisons.flatMap(({ request, floor, service, ratio, ratio_by_cpu }) => [
+    [request, 'floor', ...cells(floor), '', '', ''],
+    [
+      '',
+      'service',
+      ...cells(service),
+      fixed(ratio, 2),
+      fixed(ratio_by_cpu, 2),
+      verdict(ratio >= aim.ratio_minimum, `at least ${aim.ratio_minimum}`),
+    ],
+  ])
+  const headings = ['request', '', 'requests/s', 'p50 ms', 'p99 ms', 'CPU us/request', 'of floor', 'by CPU', 'aim']
+  const answers = Object.entries(check.answers).map(([status, count]) => `${whole(count)} with ${status}`)
+  return [
+    `Creations over HTTP, durable: ${connections} connections, medians of ${rounds} rounds of ${seconds} s, floor and service by turns.`,
+    ...kinds.map(kind => `  ${kind}: ${REQUEST_KINDS[kind]}`),
+    '',
+    table(headings, rows),
+    '',
+    `Answers of the service: ${answers.join(', ')}. Unanswered: ${check.unanswered}. Counted by /v1/usage: ${whole(check.counted)}.`,
+    check.ok ? 'Every creation was answered with 201 and counted once.' : 'WRONG: answers and count do not agree.',
+  ].join('\n')
+}
+
+const cells = ({ requests_per_second, p50_ms, p99_ms, cpu_us_per_request }: Figures): string[] => [
+  whole(requests_per_second),
+  fixed(p50_ms, 2),
+  fixed(p99_ms, 2),
+  fixed(cpu_us_per_request, 0),
+]

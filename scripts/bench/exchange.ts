@@ -1,0 +1,331 @@
+// The wallet exchange beside the elliptic-curve work it cannot do without. The wallet's own work is done beforehand and not measured.
+import { randomBytes, webcrypto } from 'node:crypto'
+import { cpus } from 'node:os'
+import { calculateJwkThumbprint } from 'jose'
+import { loadConfig } from '../../src/config.ts'
+import { createDeps, type Deps } from '../../src/deps.ts'
+import { realWorld } from '../../src/ground.ts'
+import { verifyPresentations } from '../../src/openid4vp/verify.ts'
+import { makeHolder } from '../../src/sandbox/issuer.ts'
+import { answer, fetchRequest, type Holder, type PresentationRequest, vpToken } from '../../src/sandbox/wallet.ts'
+import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
+import type { Verification } from '../../src/verifications/schema.ts'
+import { median } from './load.ts'
+import { fixed, table, verdict, whole } from './output.ts'
+import { cpuMs, environmentFor, makeTenant, type Server, startService, temporaryDir } from './service.ts'
+
+const FORMATS = ['dc+sd-jwt', 'mso_mdoc'] as const
+type Format = (typeof FORMATS)[number]
+
+const ROUNDS = 3
+const SESSIONS_A_ROUND = 2000
+const IN_FLIGHT = 32
+const PRESENTATIONS = 64
+/** As many as keep both cores busy: with fewer, the threads that verify wait for this one whenever the system lets it wait for them. */
+const JUDGED_AT_ONCE = 64
+/** Half a second and more: a round of a tenth is decided by when the system changes threads. */
+const JUDGED_A_ROUND = 4000
+/** Until the runtime has compiled what is hot: a service is measured as it runs all day, and compiling takes processor time as well. */
+const PRESENTATIONS_TO_WARM_UP = 10_000
+const TEMPLATE = 'age_over_18'
+/** The issuer's signature and the holder's. */
+const VERIFICATIONS_A_PRESENTATION = 2
+const RATIO_AIM = 0.7
+
+type Phase = 'create' | 'fetch' | 'respond' | 'read'
+const PHASES: Phase[] = ['create', 'fetch', 'respond', 'read']
+
+type FormatFigures = {
+  format: Format
+  cycles_per_second: number
+  phases_per_second: Record<Phase, number>
+  server_cpu_us_per_cycle: number | null
+  /** Of the five operations on curves that no exchange can do without. */
+  curve_cpu_us_per_cycle: number
+  presentations_per_second: number
+  presentation_cpu_us: number
+  curve_limit_per_second: number
+  curve_cpu_us: number
+  /** Of the limit with all cores busy, and of the processor time. */
+  ratio: number
+  cpu_ratio: number
+}
+
+export type ExchangeReport = {
+  cores: number
+  sessions: number
+  rounds: number
+  aim: { ratio_minimum: number }
+  formats: FormatFigures[]
+}
+
+export async function benchExchange(): Promise<ExchangeReport> {
+  const dir = temporaryDir()
+  const { key } = await makeTenant(dir)
+  const service = await startService(dir)
+  const publicUrl = `http://localhost:${service.port}`
+  // Beside the running service, as the command line does: for the documents of its sandbox issuer, and to judge them in this process.
+  const deps = createDeps({ ...loadConfig(environmentFor(dir)), publicUrl }, realWorld(), 'command')
+  const formats: FormatFigures[] = []
+  for (const format of FORMATS) {
+    const holder = await holderFor(deps, format)
+    const cycles = await measureCycles(service, key, holder)
+    const judged = await measureJudgement(deps, service, key, format)
+    formats.push({ format, ...cycles, ...judged })
+  }
+  await deps.close()
+  await service.stop()
+  return { cores: cpus().length, sessions: SESSIONS_A_ROUND, rounds: ROUNDS, aim: { ratio_minimum: RATIO_AIM }, formats }
+}
+
+/** As many whole exchanges as take about so long. Gives their number. */
+export async function exchangeFor(service: Server, dir: string, key: string, seconds: number): Promise<number> {
+  const publicUrl = `http://localhost:${service.port}`
+  const deps = createDeps({ ...loadConfig(environmentFor(dir)), publicUrl }, realWorld(), 'command')
+  const holders = await Promise.all(FORMATS.map(format => holderFor(deps, format)))
+  await deps.close()
+  let exchanges = 0
+  for (const endsAt = performance.now() + seconds * 1000; performance.now() < endsAt; ) {
+    for (const holder of holders) await cycleRound(service, key, holder)
+    exchanges += holders.length * SESSIONS_A_ROUND
+  }
+  return exchanges
+}
+
+async function holderFor(deps: Deps, format: Format): Promise<Holder> {
+  const { issuer } = await deps.sandbox()
+  const holder = await makeHolder(issuer, 'adult', Date.now(), count => new Uint8Array(randomBytes(count)))
+  return { ...holder, credentials: holder.credentials.filter(credential => credential.format === format) }
+}
+
+type Cycles = Pick<
+  FormatFigures,
+  'cycles_per_second' | 'phases_per_second' | 'server_cpu_us_per_cycle' | 'curve_cpu_us_per_cycle'
+>
+
+/** Phase by phase, because the wallet's work lies in between: a cycle takes as long as its four phases. */
+async function measureCycles(service: Server, key: string, holder: Holder): Promise<Cycles> {
+  const rounds: { seconds: Record<Phase, number>; cpuMs: number | undefined; curve: Speed }[] = []
+  const operate = await preparedExchange()
+  for (let round = 0; round <= ROUNDS; round++) {
+    const run = await cycleRound(service, key, holder)
+    const curve = await speedOf(JUDGED_A_ROUND, operate)
+    // The first one warms up.
+    if (round > 0) rounds.push({ ...run, curve })
+  }
+  const seconds = (phase: Phase) => median(rounds.map(round => round.seconds[phase]))
+  const whole = median(rounds.map(round => PHASES.reduce((sum, phase) => sum + round.seconds[phase], 0)))
+  const used = rounds.map(round => round.cpuMs).filter(ms => ms !== undefined)
+  return {
+    cycles_per_second: SESSIONS_A_ROUND / whole,
+    phases_per_second: Object.fromEntries(PHASES.map(phase => [phase, SESSIONS_A_ROUND / seconds(phase)])) as Record<
+      Phase,
+      number
+    >,
+    server_cpu_us_per_cycle: used.length > 0 ? (median(used) * 1000) / SESSIONS_A_ROUND : null,
+    curve_cpu_us_per_cycle: median(rounds.map(round => round.curve.cpuUs)),
+  }
+}
+
+async function cycleRound(service: Server, key: string, holder: Holder) {
+  const url = `http://127.0.0.1:${service.port}`
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const seconds = {} as Record<Phase, number>
+  let cpu = 0
+  const phase = async <In, Out>(name: Phase, inputs: In[], act: (input: In) => Promise<Out>): Promise<Out[]> => {
+    const [cpuBefore, startedAt] = [cpuMs(service.pid) ?? 0, performance.now()]
+    const outputs = await inFlight(IN_FLIGHT, inputs, act)
+    seconds[name] = (performance.now() - startedAt) / 1000
+    cpu += (cpuMs(service.pid) ?? 0) - cpuBefore
+    return outputs
+  }
+
+  const numbers = Array.from({ length: SESSIONS_A_ROUND }, (_, i) => i)
+  const created = await phase('create', numbers, () =>
+    json<Verification>(`${url}/v1/verifications`, { method: 'POST', headers, body: JSON.stringify({ template: TEMPLATE }) }),
+  )
+  const fetched = await phase('fetch', created, async ({ id }) => (await fetch(`${url}/wallet/request/${id}`)).text())
+  const texts = new Map(created.map(({ id }, i) => [id, fetched[i] ?? '']))
+  const answers = await inFlight(IN_FLIGHT, created, async ({ id, wallet_uri }) => {
+    const served = async () => new Response(texts.get(id), { headers: { 'content-type': 'application/oauth-authz-req+jwt' } })
+    const request = await fetchRequest(wallet_uri ?? '', served, { now: Date.now() })
+    return { id, form: (await answer(request, holder, { now: Date.now() })).form.toString() }
+  })
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  await phase('respond', answers, ({ id, form: body }) =>
+    json(`${url}/wallet/response/${id}`, { method: 'POST', headers: form, body }),
+  )
+  const read = await phase('read', created, ({ id }) => json<Verification>(`${url}/v1/verifications/${id}`, { headers }))
+  const open = read.find(({ status }) => status !== 'completed')
+  if (open) throw new Error(`a session ended ${open.status}: ${JSON.stringify(open.error)}`)
+  return { seconds, cpuMs: cpuMs(service.pid) === undefined ? undefined : cpu }
+}
+
+async function json<Body = unknown>(url: string, init?: RequestInit): Promise<Body> {
+  const response = await fetch(url, init)
+  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
+  return (await response.json()) as Body
+}
+
+/** A few at a time, like customers. */
+async function inFlight<In, Out>(count: number, inputs: In[], act: (input: In) => Promise<Out>): Promise<Out[]> {
+  const outputs = new Array<Out>(inputs.length)
+  let next = 0
+  const worker = async () => {
+    while (next < inputs.length) {
+      const index = next++
+      outputs[index] = await act(inputs[index] as In)
+    }
+  }
+  await Promise.all(Array.from({ length: count }, worker))
+  return outputs
+}
+
+type Judged = Pick<
+  FormatFigures,
+  'presentations_per_second' | 'presentation_cpu_us' | 'curve_limit_per_second' | 'curve_cpu_us' | 'ratio' | 'cpu_ratio'
+>
+
+/** Judging presentations in this process, by turns with nothing but the signatures they hold. */
+async function measureJudgement(deps: Deps, service: Server, key: string, format: Format): Promise<Judged> {
+  const judge = await preparedJudgements(deps, service, key, format)
+  const verify = await preparedSignatures()
+  await speedOf(PRESENTATIONS_TO_WARM_UP, judge)
+  await speedOf(PRESENTATIONS_TO_WARM_UP, verify)
+  const rounds: { judged: Speed; limit: Speed }[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const limit = await speedOf(JUDGED_A_ROUND * VERIFICATIONS_A_PRESENTATION, verify)
+    const judged = await speedOf(JUDGED_A_ROUND, judge)
+    rounds.push({ judged, limit })
+  }
+  const judged = { perSecond: median(rounds.map(r => r.judged.perSecond)), cpuUs: median(rounds.map(r => r.judged.cpuUs)) }
+  const limit = {
+    perSecond: median(rounds.map(r => r.limit.perSecond)) / VERIFICATIONS_A_PRESENTATION,
+    cpuUs: median(rounds.map(r => r.limit.cpuUs)) * VERIFICATIONS_A_PRESENTATION,
+  }
+  return {
+    presentations_per_second: judged.perSecond,
+    presentation_cpu_us: judged.cpuUs,
+    curve_limit_per_second: limit.perSecond,
+    curve_cpu_us: limit.cpuUs,
+    ratio: judged.perSecond / limit.perSecond,
+    cpu_ratio: limit.cpuUs / judged.cpuUs,
+  }
+}
+
+async function preparedJudgements(
+  deps: Deps,
+  service: Server,
+  key: string,
+  format: Format,
+): Promise<(i: number) => Promise<void>> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const query = BUILTIN_TEMPLATES.get(TEMPLATE)?.query
+  if (!query) throw new Error(`${TEMPLATE} is built in`)
+  const { anchor } = await deps.sandbox()
+  const prepared = await inFlight(IN_FLIGHT, Array.from({ length: PRESENTATIONS }), async () => {
+    const body = JSON.stringify({ template: TEMPLATE })
+    const created = await json<Verification>(`http://127.0.0.1:${service.port}/v1/verifications`, {
+      method: 'POST',
+      headers,
+      body,
+    })
+    const request = await fetchRequest(created.wallet_uri ?? '', fetch, { now: Date.now() })
+    // Everyone has a key of their own, so nothing that is remembered of one holder may help with the next.
+    const holder = await holderFor(deps, format)
+    const [[id, texts] = ['', []]] = Object.entries(await vpToken(request, holder, { now: Date.now() }))
+    const asked = query.credentials.find(credential => credential.id === id)
+    if (!asked) throw new Error('the wallet answers what was asked')
+    return { expected: await expectedOf(request, created), presentations: [{ query: asked, presentation: texts[0] ?? '' }] }
+  })
+  return async i => {
+    const one = prepared[i % prepared.length]
+    if (!one) return
+    const verdict = await verifyPresentations({
+      ...one,
+      expected: { ...one.expected, now: Date.now() },
+      query,
+      anchors: [anchor],
+      environment: 'test',
+      status: deps.status,
+      crls: deps.crls,
+      now: Date.now,
+      rules: [{ claim: 'age_over_18', is: true }],
+      ageOver: 18,
+    })
+    if (verdict.status !== 'completed') throw new Error(`judged ${JSON.stringify(verdict)}`)
+  }
+}
+
+async function expectedOf({ nonce, clientId, responseUri, encryption }: PresentationRequest, created: Verification) {
+  const thumbprint = encryption && Buffer.from(await calculateJwkThumbprint(encryption.key), 'base64url')
+  const createdAt = Date.parse(created.created_at)
+  return { now: Date.now(), createdAt, nonce, clientId, responseUri, encryptionKeyThumbprint: thumbprint ?? null }
+}
+
+/** ES256 with a ready key: the least a verification can cost. */
+async function preparedSignatures(): Promise<() => Promise<void>> {
+  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
+  const { privateKey, publicKey } = await webcrypto.subtle.generateKey(algorithm, false, ['sign', 'verify'])
+  const data = randomBytes(1000)
+  const signature = await webcrypto.subtle.sign(algorithm, privateKey, data)
+  return async () => {
+    if (!(await webcrypto.subtle.verify(algorithm, publicKey, signature, data))) throw new Error('a good signature verifies')
+  }
+}
+
+/** Of one exchange: a key pair to answer to, the request signed, the answer's secret agreed on, the issuer's and the holder's signature. */
+async function preparedExchange(): Promise<() => Promise<void>> {
+  const agreement = { name: 'ECDH', namedCurve: 'P-256' }
+  const { privateKey, publicKey } = await webcrypto.subtle.generateKey(agreement, false, ['deriveBits'])
+  const signing = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
+  const signer = await webcrypto.subtle.generateKey(signing, false, ['sign', 'verify'])
+  const verify = await preparedSignatures()
+  const data = randomBytes(1000)
+  return async () => {
+    await webcrypto.subtle.generateKey(agreement, true, ['deriveBits'])
+    await webcrypto.subtle.sign(signing, signer.privateKey, data)
+    await webcrypto.subtle.deriveBits({ name: 'ECDH', public: publicKey }, privateKey, 256)
+    for (let i = 0; i < VERIFICATIONS_A_PRESENTATION; i++) await verify()
+  }
+}
+
+type Speed = { perSecond: number; cpuUs: number }
+
+async function speedOf(count: number, act: (i: number) => Promise<void>): Promise<Speed> {
+  const cpuBefore = process.cpuUsage()
+  const startedAt = performance.now()
+  const numbers = Array.from({ length: count }, (_, i) => i)
+  await inFlight(JUDGED_AT_ONCE, numbers, act)
+  const seconds = (performance.now() - startedAt) / 1000
+  const { user, system } = process.cpuUsage(cpuBefore)
+  return { perSecond: count / seconds, cpuUs: (user + system) / count }
+}
+
+export function describeExchange({ cores, sessions, rounds, aim, formats }: ExchangeReport): string {
+  const cycles = formats.map(({ format, cycles_per_second, phases_per_second, server_cpu_us_per_cycle: us, ...rest }) => [
+    format,
+    whole(cycles_per_second),
+    ...PHASES.map(phase => whole(phases_per_second[phase])),
+    fixed(us, 0),
+    fixed(rest.curve_cpu_us_per_cycle, 0),
+    fixed(us === null ? null : rest.curve_cpu_us_per_cycle / us, 2),
+  ])
+  const judged = formats.map(each => [
+    each.format,
+    whole(each.presentations_per_second),
+    whole(each.curve_limit_per_second),
+    fixed(each.ratio, 2),
+    fixed(each.presentation_cpu_us, 0),
+    fixed(each.curve_cpu_us, 0),
+    fixed(each.cpu_ratio, 2),
+    verdict(Math.max(each.ratio, each.cpu_ratio) >= aim.ratio_minimum, `at least ${aim.ratio_minimum}`),
+  ])
+  return `Exchanges over HTTP: ${sessions} sessions a round, medians of ${rounds} rounds, ${cores} cores. The processor time is the server's.
+
+${table(['format', 'cycles/s', ...PHASES.map(phase => `${phase}/s`), 'CPU us/cycle', 'of it curves', 'ratio'], cycles)}
+
+Presentations judged in one process, beside nothing but the ${VERIFICATIONS_A_PRESENTATION} signatures each holds.
+
+${table(['format', 'judged/s', 'limit/s', 'of limit', 'CPU us', 'limit CPU us', 'of CPU', 'aim'], judged)}`
+}

@@ -1,0 +1,163 @@
+import { type Filled, filledDir } from './fill.ts'
+import { median, requestBytes, runLoad, type Source } from './load.ts'
+import { atMost, fixed, table, whole } from './output.ts'
+import { residentMb, type Server, startService } from './service.ts'
+
+const SMALL_ROWS = 1000
+const ROUNDS = 3
+const STARTS = 5
+const SETTLE_MS = 1000
+const WARM_UP_SECONDS = 1
+
+const AIMS = { ratio_maximum: 1.3, start_ms_maximum: 150, idle_mb_maximum: 80 }
+
+const ROUTES = {
+  list: 'GET /v1/verifications?limit=20',
+  get: 'GET /v1/verifications/{id}',
+  status: 'GET /v1/verifications/{id}/status',
+} as const
+type Route = keyof typeof ROUTES
+
+type Pair<T> = { small: T; large: T }
+type Latency = { p50_ms: number; p99_ms: number }
+type RouteFigures = Pair<Latency> & { route: string; ratio_p50: number; ratio_p99: number }
+
+export type ListReport = {
+  rows: Pair<number>
+  rounds: number
+  seconds: number
+  aims: typeof AIMS
+  fill_seconds: number
+  routes: RouteFigures[]
+  start_ms: Pair<number>
+  idle_mb: Pair<number | null>
+}
+
+/** A small directory and a large one, each behind a server of its own, read by turns over one connection. */
+export async function benchList(seconds: number, rows: number): Promise<ListReport> {
+  const filled = { small: await filledDir(SMALL_ROWS), large: await filledDir(rows) }
+  const start_ms = { small: await medianStart(filled.small), large: await medianStart(filled.large) }
+  const servers = { small: await startService(filled.small.dir), large: await startService(filled.large.dir) }
+  await askHealth(servers.small)
+  await askHealth(servers.large)
+  await Bun.sleep(SETTLE_MS)
+  const idle_mb = { small: residentMb(servers.small.pid) ?? null, large: residentMb(servers.large.pid) ?? null }
+
+  const read = async (size: keyof Pair<unknown>, route: Route, duration: number) =>
+    await latency(servers[size], sourceOf(route, filled[size]), duration)
+  const routes: RouteFigures[] = []
+  for (const route of Object.keys(ROUTES) as Route[]) {
+    await read('small', route, WARM_UP_SECONDS)
+    await read('large', route, WARM_UP_SECONDS)
+    const rounds: Pair<Latency>[] = []
+    for (let round = 0; round < ROUNDS; round++)
+      rounds.push({ small: await read('small', route, seconds), large: await read('large', route, seconds) })
+    routes.push(compare(route, rounds))
+  }
+  await servers.small.stop()
+  await servers.large.stop()
+  const fill_seconds = filled.large.fillSeconds
+  return {
+    rows: { small: SMALL_ROWS, large: rows },
+    rounds: ROUNDS,
+    seconds,
+    aims: AIMS,
+    fill_seconds,
+    routes,
+    start_ms,
+    idle_mb,
+  }
+}
+
+/** From the start of the process to its first 200. */
+async function medianStart({ dir }: Filled): Promise<number> {
+  const times: number[] = []
+  for (let i = 0; i < STARTS; i++) {
+    const startedAt = performance.now()
+    const server = await startService(dir)
+    await askHealth(server)
+    times.push(performance.now() - startedAt)
+    await server.stop()
+  }
+  return median(times)
+}
+
+async function askHealth({ port }: Server): Promise<void> {
+  const { status } = await fetch(`http://127.0.0.1:${port}/healthz`)
+  if (status !== 200) throw new Error(`/healthz answered ${status}`)
+}
+
+function sourceOf(route: Route, { tenant, ids }: Filled): Source {
+  const headers = { authorization: `Bearer ${tenant.key}` }
+  const get = (path: string) => requestBytes({ method: 'GET', path, headers })
+  if (route === 'list') {
+    const bytes = get('/v1/verifications?limit=20')
+    return () => bytes
+  }
+  const requests = shuffled(ids).map(id => get(`/v1/verifications/${id}${route === 'status' ? '/status' : ''}`))
+  let next = 0
+  return () => requests[next++ % requests.length]!
+}
+
+/** Neighbours in time lie in the same pages: readers seldom are so kind. */
+function shuffled<T>(values: T[]): T[] {
+  return values
+    .map(value => ({ value, order: Math.random() }))
+    .sort((a, b) => a.order - b.order)
+    .map(({ value }) => value)
+}
+
+async function latency(endpoint: Server, source: Source, seconds: number): Promise<Latency> {
+  const { p50Ms, p99Ms, statuses } = await runLoad({ endpoint, sources: [source], seconds })
+  const other = [...statuses.keys()].find(status => status !== 200)
+  if (other !== undefined) throw new Error(`a read answered ${other}`)
+  return { p50_ms: p50Ms, p99_ms: p99Ms }
+}
+
+function compare(route: Route, rounds: Pair<Latency>[]): RouteFigures {
+  const medians = (size: keyof Pair<unknown>): Latency => ({
+    p50_ms: median(rounds.map(round => round[size].p50_ms)),
+    p99_ms: median(rounds.map(round => round[size].p99_ms)),
+  })
+  const ratio = (of: keyof Latency) => median(rounds.map(({ small, large }) => large[of] / small[of]))
+  return {
+    route: ROUTES[route],
+    small: medians('small'),
+    large: medians('large'),
+    ratio_p50: ratio('p50_ms'),
+    ratio_p99: ratio('p99_ms'),
+  }
+}
+
+export function describeList({ rows, rounds, seconds, aims, fill_seconds, routes, start_ms, idle_mb }: ListReport): string {
+  const reads = routes.map(({ route, small, large, ratio_p50, ratio_p99 }) => [
+    route,
+    ...[small.p50_ms, small.p99_ms, large.p50_ms, large.p99_ms].map(ms => fixed(ms, 3)),
+    fixed(ratio_p50, 2),
+    fixed(ratio_p99, 2),
+    atMost(ratio_p50, aims.ratio_maximum),
+  ])
+  const [small, large] = [whole(rows.small), whole(rows.large)]
+  const sizes = (name: string, pair: Pair<number | null>, maximum: number, unit: string) => [
+    name,
+    fixed(pair.small, 0),
+    fixed(pair.large, 0),
+    pair.small === null || pair.large === null ? 'n/a' : fixed(pair.large / pair.small, 2),
+    atMost(Math.max(pair.small ?? 0, pair.large ?? 0), maximum, unit),
+  ]
+  return [
+    `Reads over one connection, one after the other, at ${small} and at ${large} sessions: medians of ${rounds} rounds of ${seconds} s.`,
+    '',
+    table(['', `p50 ms at ${small}`, 'p99 ms', `p50 ms at ${large}`, 'p99 ms', 'p50 ratio', 'p99 ratio', 'aim for p50'], reads),
+    '',
+    table(
+      ['', `at ${small}`, `at ${large}`, 'ratio', 'aim'],
+      [
+        sizes(`start to first 200, ms (median of ${STARTS})`, start_ms, aims.start_ms_maximum, 'ms'),
+        sizes('idle memory, MB', idle_mb, aims.idle_mb_maximum, 'MB'),
+      ],
+    ),
+    '',
+    `Filling ${large} sessions took ${fixed(fill_seconds, 1)} s.`,
+  ].join('\n')
+}

@@ -1,0 +1,111 @@
+// Checks a data directory from outside: what must hold after every restart and every fault, whatever happened before. It shares no code with the
+// service, reads only, and may run beside it. What is sealed it does not open: whether claims can still be read, and what a session asked for,
+// is for the service's own tests; that the checkpoints are signed is checked with the key that `vidimus audit export` shows, when it is given.
+import { Database } from 'bun:sqlite'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type Ack, checkAcks } from './acks.ts'
+import { checkChain } from './chain.ts'
+import type { Checked } from './checked.ts'
+import { checkCanaries, checkErasures } from './files.ts'
+import {
+  checkFile,
+  checkIdempotency,
+  checkOrder,
+  checkOutbox,
+  checkPairing,
+  checkResponseCodes,
+  checkStates,
+  checkTokens,
+  checkUsage,
+} from './rows.ts'
+
+const HELP = `usage: scripts/bun test/invariants/check.ts DATA_DIR [--json] [--acks FILE] [--canaries FILE] [--public-key KEY]
+
+  --acks        JSON lines of what clients were told: {"fact":"created","id":…}, "ended" with "status", "redeemed", "erasing",
+                "erased"; of devices
+                {"fact":"enrolled","device":…}, "revoked"
+  --canaries    lines of text that must be in no file
+  --public-key  of the audit checkpoints, as \`vidimus audit export\` has it; without it their signatures are not checked
+`
+
+export type InvariantOptions = { acks?: Iterable<Ack>; canaries?: readonly string[]; publicKey?: string }
+
+export type Invariants = { violations: string[]; counts: Record<string, number> }
+
+export async function checkInvariants(dataDir: string, options: InvariantOptions = {}): Promise<Invariants> {
+  const checks = runChecks(dataDir, options)
+  return {
+    violations: checks.flatMap(({ name, violations }) => violations.map(violation => `${name} ${violation}`)),
+    counts: Object.assign({}, ...checks.map(({ counts }) => counts)),
+  }
+}
+
+function runChecks(dataDir: string, { acks, canaries, publicKey }: InvariantOptions): Checked[] {
+  const file = join(dataDir, 'vidimus.db')
+  if (!existsSync(file)) throw new Error(`${file} is not there`)
+  const sqlite = new Database(file, { readonly: true })
+  try {
+    sqlite.run('PRAGMA busy_timeout = 5000')
+    // One state of the database for all of them, while a service goes on writing.
+    sqlite.run('BEGIN')
+    const whole = checkFile(sqlite)
+    // In a damaged file the rest would find nothing but the damage.
+    if (whole.violations.some(violation => violation.startsWith('quick_check'))) return [whole]
+    const { checked: chain, story } = checkChain(sqlite, publicKey)
+    return [
+      checkOrder(sqlite),
+      ...(acks ? [checkAcks(sqlite, acks)] : []),
+      checkUsage(sqlite, story),
+      checkPairing(sqlite),
+      checkOutbox(sqlite),
+      chain,
+      checkIdempotency(sqlite),
+      checkTokens(sqlite),
+      checkResponseCodes(sqlite),
+      checkStates(sqlite),
+      whole,
+      checkErasures(sqlite, dataDir, story),
+      ...(canaries ? [checkCanaries(dataDir, canaries)] : []),
+    ]
+  } finally {
+    sqlite.close()
+  }
+}
+
+const linesOf = (file: string): string[] => readFileSync(file, 'utf8').split('\n').filter(Boolean)
+
+function main(): number {
+  const { values, positionals } = parseArgs({
+    args: process.argv.slice(2),
+    allowPositionals: true,
+    options: {
+      json: { type: 'boolean' },
+      help: { type: 'boolean' },
+      acks: { type: 'string' },
+      canaries: { type: 'string' },
+      'public-key': { type: 'string' },
+    },
+  })
+  const [dataDir] = positionals
+  if (values.help || dataDir === undefined) {
+    console.log(HELP)
+    return values.help ? 0 : 2
+  }
+  const acks = values.acks === undefined ? undefined : linesOf(values.acks).map((line): Ack => JSON.parse(line))
+  const canaries = values.canaries === undefined ? undefined : linesOf(values.canaries)
+  const checks = runChecks(dataDir, { acks, canaries, publicKey: values['public-key'] })
+  const isSound = checks.every(({ violations }) => violations.length === 0)
+  if (values.json) console.log(JSON.stringify({ ok: isSound, checks }))
+  else for (const line of checks.flatMap(linesFor)) console.log(line)
+  return isSound ? 0 : 1
+}
+
+function linesFor({ name, what, violations, counts }: Checked): string[] {
+  const figures = Object.entries(counts).map(([of, n]) => `${of.replaceAll('_', ' ')} ${n}`)
+  const heading = `${name.padEnd(4)}${violations.length === 0 ? 'ok      ' : 'VIOLATED'} ${what}${figures.length ? ` (${figures.join(', ')})` : ''}`
+  return [heading, ...violations.map(violation => `      ${violation}`)]
+}
+
+if (import.meta.main) process.exit(main())
