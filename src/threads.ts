@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 const IN_BINARY = /^(\/\$bunfs|B:[\\/]~BUN)[\\/]/
 
 /**
- * A thread of this program, by its path below src/. The binary has it under the same path, if it is an entry point (scripts/build/program.ts); it must not
+ * A thread of this program, by its path below src/. The binary has it under the same path, if it is an entry point (scripts/build/compile.ts); it must not
  * be asked for by `import.meta.url`, which there is still the path on the machine that built it.
  */
 export function hireThread(path: string): Worker {

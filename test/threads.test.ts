@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { ENTRY_POINTS } from '../scripts/build/compile.ts'
 
 const ROOT = resolve(import.meta.dir, '..')
 
@@ -9,10 +10,8 @@ test('every thread is an entry point of the binary, and none is hired by another
   const texts = await Promise.all(files.map(async file => ({ file, text: await Bun.file(join(ROOT, file)).text() })))
   const hired = texts.flatMap(({ text }) => [...text.matchAll(/hireThread\('([^']+)'\)/g)].map(([, path]) => `src/${path}.ts`))
   expect(hired.length).toBeGreaterThan(1)
-  const build = await Bun.file(join(ROOT, 'scripts/build/program.ts')).text()
-  const entryPoints: string[] = /const ENTRY_POINTS = \[([^\]]*)\]/.exec(build)?.[1]?.match(/[\w/.-]+\.ts/g) ?? []
-  expect(entryPoints.sort()).toEqual(['src/main.ts', ...hired].sort())
-  for (const entryPoint of entryPoints) expect([entryPoint, existsSync(join(ROOT, entryPoint))]).toEqual([entryPoint, true])
+  expect(ENTRY_POINTS.toSorted()).toEqual(['src/main.ts', ...hired].sort())
+  for (const entryPoint of ENTRY_POINTS) expect([entryPoint, existsSync(join(ROOT, entryPoint))]).toEqual([entryPoint, true])
   const others = texts.filter(({ file, text }) => file !== 'src/threads.ts' && /new Worker\(/.test(text))
   expect(others.map(({ file }) => file)).toEqual([])
 })

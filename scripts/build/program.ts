@@ -1,24 +1,24 @@
 #!/usr/bin/env bun
-// Makes the release: one program for each kind of machine, with worker, pages, migrations and docs inside, the SHA-256 of each, and a list of
-// what it is made of (CycloneDX).
+// Makes the release: one program per kind of machine, with workers, pages, migrations and docs inside, the SHA-256 of each,
+// and a bill of materials (CycloneDX).
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseCall, print, UsageError } from '../../src/cli/output.ts'
 import { sha256Hex } from '../../src/hash.ts'
+import { compile } from './compile.ts'
 import { billOfMaterials } from './sbom.ts'
+
+const TARGETS = ['linux-x64', 'linux-arm64', 'linux-x64-musl', 'linux-arm64-musl', 'darwin-x64', 'darwin-arm64', 'windows-x64']
 
 const HELP = `usage: scripts/bun run build [--all] [--out DIR]
 
 Makes dist/vidimus for this machine; with --all one for each machine below, whose runtime is fetched from the package registry.
 
-${['linux-x64', 'linux-arm64', 'linux-x64-musl', 'linux-arm64-musl', 'darwin-x64', 'darwin-arm64', 'windows-x64'].join('\n')}
+${TARGETS.join('\n')}
 
 example: scripts/bun run build --all`
 
 const ROOT = join(import.meta.dir, '../..')
-const TARGETS = ['linux-x64', 'linux-arm64', 'linux-x64-musl', 'linux-arm64-musl', 'darwin-x64', 'darwin-arm64', 'windows-x64']
-/** A worker is found in the program only if it is an entry point too. */
-const ENTRY_POINTS = ['src/main.ts', 'src/webhooks/worker.ts', 'src/upkeep/backup-worker.ts', 'src/doctor/integrity-worker.ts']
 
 async function run(args: string[]): Promise<number> {
   const { values, words } = parseCall(args, { all: { type: 'boolean' }, out: { type: 'string' } })
@@ -35,30 +35,6 @@ async function run(args: string[]): Promise<number> {
   )
   writeFileSync(join(out, 'SHA256SUMS'), `${sums.join('\n')}\n`)
   return print(`${sums.join('\n')}\n\n${out}`)
-}
-
-async function compile(outfile: string, target?: string): Promise<void> {
-  const child = Bun.spawn(
-    [
-      process.execPath,
-      'build',
-      '--compile',
-      '--minify',
-      // For the log: a failure is told by its class.
-      '--keep-names',
-      '--bytecode',
-      // A released program obeys its own settings only, not files that happen to lie where it is started.
-      '--no-compile-autoload-bunfig',
-      '--no-compile-autoload-dotenv',
-      ...(target === undefined ? [] : [`--target=bun-${target}`]),
-      ...ENTRY_POINTS,
-      '--outfile',
-      outfile,
-    ],
-    { cwd: ROOT, stdout: 'ignore', stderr: 'pipe' },
-  )
-  const complaints = await new Response(child.stderr).text()
-  if ((await child.exited) !== 0) throw new Error(`${target ?? 'this machine'}: ${complaints}`)
 }
 
 process.exitCode = await run(process.argv.slice(2)).catch(error => {

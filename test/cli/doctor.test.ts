@@ -125,9 +125,9 @@ describe('vidimus doctor', () => {
 })
 
 test('a service that may open few files says so at its start', async () => {
-  const { MAIN } = await import('../helpers/cli.ts')
+  const { PROGRAM } = await import('../helpers/program.ts')
   const env = { PATH: process.env.PATH ?? '', PORT: '0', VIDIMUS_DATA_DIR: temporaryDir(), VIDIMUS_LOG: 'warn' }
-  const child = Bun.spawn(['sh', '-c', `ulimit -n 1000; exec "${process.execPath}" "${MAIN}" serve --json`], {
+  const child = Bun.spawn(['sh', '-c', `ulimit -n 1000; exec "${PROGRAM}" serve --json`], {
     env,
     stdout: 'pipe',
     stderr: 'pipe',

@@ -1,7 +1,8 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { temporaryDir } from '../helpers/app.ts'
-import { MAIN, vidimus, vidimusJson } from '../helpers/cli.ts'
+import { vidimus, vidimusJson } from '../helpers/cli.ts'
+import { PROGRAM } from '../helpers/program.ts'
 
 // Said here because the runner forgets what was said for all files after the first one.
 setDefaultTimeout(60_000)
@@ -10,7 +11,7 @@ test('listen prints the whole command that shows the secret, and that command wo
   const dir = join(temporaryDir(), 'data')
   const { id } = await vidimusJson<{ id: string }>(dir, 'tenant', 'create', '--name', 'Shop')
   const { PATH = '', HOME = '' } = process.env
-  const child = Bun.spawn([process.execPath, MAIN, 'listen', '--forward', 'http://localhost:4000/hook'], {
+  const child = Bun.spawn([PROGRAM, 'listen', '--forward', 'http://localhost:4000/hook'], {
     env: { PATH, HOME, VIDIMUS_DATA_DIR: dir },
     stdout: 'pipe',
   })

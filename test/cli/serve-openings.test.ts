@@ -1,7 +1,7 @@
 // What an installation lets in or out more than another is told at every start, to people and to programs.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { temporaryDir } from '../helpers/app.ts'
-import { MAIN } from '../helpers/cli.ts'
+import { PROGRAM } from '../helpers/program.ts'
 
 setDefaultTimeout(60_000)
 
@@ -18,7 +18,7 @@ type Line = { level: string; event: string; address?: string; count?: number; de
 /** What is told of it up to the line that says that the service has started. */
 async function openingsOf(flags: string[], env: Record<string, string>): Promise<Line[]> {
   const { PATH = '', HOME = '' } = process.env
-  const child = Bun.spawn([process.execPath, MAIN, 'serve', ...flags], {
+  const child = Bun.spawn([PROGRAM, 'serve', ...flags], {
     env: { PATH, HOME, PORT: '0', VIDIMUS_DATA_DIR: temporaryDir(), ...env },
     stdin: 'ignore',
     stdout: 'ignore',

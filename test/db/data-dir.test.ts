@@ -18,7 +18,7 @@ import { type DataDir, openDataDir } from '../../src/db/sqlite/data-dir.ts'
 import { REFUSALS, StartRefusal } from '../../src/db/sqlite/refusal.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { call, createVerification, NOON, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
-import { MAIN, type Served, serve, vidimus } from '../helpers/cli.ts'
+import { type Served, serve, vidimus } from '../helpers/cli.ts'
 import {
   contentOf,
   copyWith,
@@ -34,6 +34,7 @@ import {
   writeAt,
 } from '../helpers/damage.ts'
 import { copyOf, modeOf } from '../helpers/directories.ts'
+import { PROGRAM } from '../helpers/program.ts'
 import { seeded } from '../helpers/seeded.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
@@ -329,7 +330,7 @@ describe('one directory, one server:', () => {
 describe('a first start', () => {
   test('makes the directory for its owner only, with database and master key, even under an open umask', async () => {
     const dir = join(temporaryDir(), 'deep', 'data')
-    const child = Bun.spawn(['sh', '-c', 'umask 000; exec "$0" "$@"', process.execPath, MAIN, 'serve', '--json'], {
+    const child = Bun.spawn(['sh', '-c', 'umask 000; exec "$0" "$@"', PROGRAM, 'serve', '--json'], {
       env: { PATH: process.env.PATH ?? '', PORT: '0', VIDIMUS_DATA_DIR: dir, VIDIMUS_LOG: 'silent' },
       stdout: 'pipe',
       stderr: 'pipe',

@@ -1,7 +1,5 @@
 import { expect } from 'bun:test'
-import { resolve } from 'node:path'
-
-export const MAIN = resolve(import.meta.dir, '../../src/main.ts')
+import { PROGRAM } from './program.ts'
 
 export type Run = { exitCode: number; stdout: string; stderr: string }
 
@@ -66,7 +64,7 @@ async function firstLine(child: ReturnType<typeof spawn>): Promise<string> {
 /** `under` is a program that runs the program. */
 function spawn(dir: string, args: string[], env: Record<string, string>, under: string[] = []) {
   const { PATH = '', HOME = '' } = process.env
-  return Bun.spawn([...under, process.execPath, MAIN, ...args], {
+  return Bun.spawn([...under, PROGRAM, ...args], {
     env: { PATH, HOME, VIDIMUS_DATA_DIR: dir, ...env },
     stdin: 'ignore',
     stdout: 'pipe',

@@ -4,8 +4,8 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, truncateSyn
 import { join } from 'node:path'
 import { REFUSALS } from '../../src/db/sqlite/refusal.ts'
 import { temporaryDir } from './app.ts'
-import { MAIN } from './cli.ts'
 import { copyOf } from './directories.ts'
+import { PROGRAM } from './program.ts'
 import type { Seeded } from './seeded.ts'
 
 export type Reason = keyof typeof REFUSALS
@@ -107,7 +107,7 @@ export type Ended = { exitCode: number | 'it started'; stdout: string; stderr: s
 
 /** The end of a start that is to be refused or, after so long, killed. One that goes well is killed, too. */
 export async function startOn(dir: string, killAfterMs?: number): Promise<Ended> {
-  const child = Bun.spawn([process.execPath, MAIN, 'serve', '--json'], {
+  const child = Bun.spawn([PROGRAM, 'serve', '--json'], {
     env: { PATH: process.env.PATH ?? '', PORT: '0', VIDIMUS_DATA_DIR: dir },
     stdin: 'ignore',
     stdout: 'pipe',

@@ -1,6 +1,4 @@
-import { resolve } from 'node:path'
-
-const MAIN = resolve(import.meta.dir, '../../src/main.ts')
+import { PROGRAM } from './program.ts'
 
 export type DemoLine = { url: string; data_dir: string; key: string; commands: string[]; setup_url: string }
 
@@ -20,7 +18,7 @@ export async function startDemo(temporary: string): Promise<RunningDemo> {
 
 export function spawnDemo(temporary: string, flags: string[]) {
   const { PATH = '', HOME = '' } = process.env
-  const child = Bun.spawn([process.execPath, MAIN, 'demo', '--no-open', ...flags], {
+  const child = Bun.spawn([PROGRAM, 'demo', '--no-open', ...flags], {
     // How busy the machine of the tests is must not decide them: a lagging service refuses polls.
     env: { PATH, HOME, TMPDIR: temporary, VIDIMUS_RATE_LIMIT_SCALE: '0' },
     cwd: temporary,

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from './app.ts'
-import { MAIN } from './cli.ts'
+import { PROGRAM } from './program.ts'
 
 const CHANGES = ['rename', 'unlink', 'link', 'fsync', 'fdatasync', 'ftruncate', 'pwrite64', 'write'] as const
 const TIMED_KILLS = 12
@@ -66,7 +66,7 @@ function spread(count: number, most: number): number[] {
 
 function spawn(before: string[], dir: string, args: string[]) {
   const { PATH = '', HOME = '' } = process.env
-  return Bun.spawn([...before, process.execPath, MAIN, ...args], {
+  return Bun.spawn([...before, PROGRAM, ...args], {
     env: { PATH, HOME, VIDIMUS_DATA_DIR: dir },
     stdin: 'ignore',
     stdout: 'ignore',

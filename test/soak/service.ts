@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { firstLine } from '../../scripts/bench/service.ts'
+import { PROGRAM } from '../helpers/program.ts'
 
-const MAIN = join(import.meta.dir, '../../src/main.ts')
 /** Ten thousand clients, and some for itself. */
 const OPEN_FILES = 65_536
 
@@ -17,7 +17,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 export type Soaked = { url: string; pid: number; stderr: () => string; kill(): Promise<void>; stop(): Promise<void> }
 
 export async function serviceOn(dir: string, env: Record<string, string> = {}): Promise<Soaked> {
-  const child = Bun.spawn(limited([process.execPath, MAIN, 'serve', '--json']), {
+  const child = Bun.spawn(limited([PROGRAM, 'serve', '--json']), {
     env: { ...inherited(), PORT: '0', VIDIMUS_DATA_DIR: dir, VIDIMUS_LOG: 'warn', VIDIMUS_RATE_LIMIT_SCALE: '0', ...env },
     stdin: 'ignore',
     stdout: 'pipe',
@@ -57,7 +57,7 @@ const inherited = (): Record<string, string> => {
 
 /** One call of the command line, as an operator would make it. */
 export async function command<Answer>(dir: string, ...args: string[]): Promise<Answer> {
-  const child = Bun.spawn([process.execPath, MAIN, ...args, '--json'], {
+  const child = Bun.spawn([PROGRAM, ...args, '--json'], {
     env: { ...inherited(), VIDIMUS_DATA_DIR: dir },
     stdout: 'pipe',
     stderr: 'pipe',

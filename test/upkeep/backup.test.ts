@@ -9,6 +9,7 @@ import { type Served, serve, stopServing, vidimus, vidimusJson } from '../helper
 import { contentOf, copyOf, invariantsOf, modeOf, namesIn, one, SOUND } from '../helpers/directories.ts'
 import { filesContaining } from '../helpers/files.ts'
 import { HOW, killPoints } from '../helpers/kill-at.ts'
+import { PROGRAM } from '../helpers/program.ts'
 
 setDefaultTimeout(120_000)
 afterAll(stopServing)
@@ -73,8 +74,7 @@ describe('a backup under load', () => {
     await create('canary of a purpose')
     const folder = temporaryDir()
     const file = join(folder, 'backup.db')
-    const main = join(import.meta.dir, '../../src/main.ts')
-    const child = Bun.spawn(['sh', '-c', 'umask 000; exec "$0" "$@"', process.execPath, main, 'backup', file], {
+    const child = Bun.spawn(['sh', '-c', 'umask 000; exec "$0" "$@"', PROGRAM, 'backup', file], {
       env: { PATH: process.env.PATH ?? '', VIDIMUS_DATA_DIR: dir },
       stdout: 'pipe',
       stderr: 'pipe',

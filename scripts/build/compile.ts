@@ -1,0 +1,35 @@
+import { join } from 'node:path'
+
+const ROOT = join(import.meta.dir, '../..')
+/** A worker is found in the program only if it is an entry point too. */
+export const ENTRY_POINTS = [
+  'src/main.ts',
+  'src/webhooks/worker.ts',
+  'src/upkeep/backup-worker.ts',
+  'src/doctor/integrity-worker.ts',
+]
+
+/** The whole program as one file, for this machine or for another. */
+export async function compile(outfile: string, target?: string): Promise<void> {
+  const child = Bun.spawn(
+    [
+      process.execPath,
+      'build',
+      '--compile',
+      '--minify',
+      // The log names the class of a failure.
+      '--keep-names',
+      '--bytecode',
+      // A released program reads its own settings only, not files in the folder where it is started.
+      '--no-compile-autoload-bunfig',
+      '--no-compile-autoload-dotenv',
+      ...(target === undefined ? [] : [`--target=bun-${target}`]),
+      ...ENTRY_POINTS,
+      '--outfile',
+      outfile,
+    ],
+    { cwd: ROOT, stdout: 'ignore', stderr: 'pipe' },
+  )
+  const problem = await new Response(child.stderr).text()
+  if ((await child.exited) !== 0) throw new Error(`${target ?? 'this machine'}: ${problem}`)
+}
