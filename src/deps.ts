@@ -8,6 +8,7 @@ import type { Role } from './db/open.ts'
 import { createGround, type Ground, type World } from './ground.ts'
 import { type CrlChecker, createCrlChecker } from './openid4vp/crl-check.ts'
 import { createStatusChecker, type StatusChecker } from './openid4vp/status-list.ts'
+import { createVerifier, type Verifier } from './openid4vp/verify.ts'
 import { statusListUri } from './sandbox/status-list.ts'
 import { createSandbox, type Sandbox } from './sandbox/world.ts'
 import { type RequestIdentity, rememberIdentity } from './signing/keys.ts'
@@ -32,6 +33,7 @@ export type Deps = Ground & {
   /** A JWT that wallets are shown; undefined without VIDIMUS_REGISTRATION_CERT. */
   registrationCertificate: string | undefined
   anchors: Anchors
+  verifier: Verifier
   status: StatusChecker
   crls: CrlChecker
   sandbox: () => Promise<Sandbox>
@@ -57,6 +59,7 @@ export function createDeps(config: Config, world: World, role: Role): Deps {
     identity: rememberIdentity(ground),
     registrationCertificate,
     anchors: rememberAnchors({ ...ground, sandbox }),
+    verifier: createVerifier(),
     // In development the sandbox issuer's list is on plain http; it is read without a network.
     status: createStatusChecker(statusFetcher({ ...ground, sandbox }), now, {
       allowHttp: isSandboxList,

@@ -5,7 +5,6 @@ import { calculateJwkThumbprint } from 'jose'
 import { loadConfig } from '../../src/config.ts'
 import { createDeps, type Deps } from '../../src/deps.ts'
 import { realWorld } from '../../src/ground.ts'
-import { verifyPresentations } from '../../src/openid4vp/verify.ts'
 import { makeHolder } from '../../src/sandbox/issuer.ts'
 import { answer, fetchRequest, type Holder, type PresentationRequest, vpToken } from '../../src/sandbox/wallet.ts'
 import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
@@ -241,7 +240,7 @@ async function preparedJudgements(
   return async i => {
     const one = prepared[i % prepared.length]
     if (!one) return
-    const verdict = await verifyPresentations({
+    const verdict = await deps.verifier.verify({
       ...one,
       expected: { ...one.expected, now: Date.now() },
       query,

@@ -3,21 +3,23 @@
 const SLOTS = 512
 const BYTES_MAX = 32
 
-/** By a hash of their bytes, one in each slot: whichever came last. */
-const names = new Array<string>(SLOTS).fill('')
+export class CborNames {
+  /** By a hash of their bytes, the latest name in each slot. */
+  private readonly slots = new Array<string>(SLOTS).fill('')
 
-/** The text between these places, which is known to be UTF-8. */
-export function nameAt(bytes: Buffer, start: number, end: number): string {
-  if (end - start > BYTES_MAX) return bytes.toString('utf8', start, end)
-  let hash = 0
-  for (let at = start; at < end; at++) hash = (hash * 31 + bytes[at]!) | 0
-  const slot = (hash >>> 0) % SLOTS
-  const known = names[slot]!
-  if (isSame(known, bytes, start, end)) return known
-  const name = bytes.toString('utf8', start, end)
-  // Only ASCII is kept, where a character is a byte: of anything else the bytes could be those of another name.
-  if (name.length === end - start) names[slot] = name
-  return name
+  /** The text between these places, which is known to be UTF-8. */
+  at(bytes: Buffer, start: number, end: number): string {
+    if (end - start > BYTES_MAX) return bytes.toString('utf8', start, end)
+    let hash = 0
+    for (let at = start; at < end; at++) hash = (hash * 31 + bytes[at]!) | 0
+    const slot = (hash >>> 0) % SLOTS
+    const known = this.slots[slot]!
+    if (isSame(known, bytes, start, end)) return known
+    const name = bytes.toString('utf8', start, end)
+    // Only ASCII is kept, where a character is a byte: of anything else the bytes could be those of another name.
+    if (name.length === end - start) this.slots[slot] = name
+    return name
+  }
 }
 
 function isSame(name: string, bytes: Buffer, start: number, end: number): boolean {

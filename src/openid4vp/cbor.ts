@@ -19,7 +19,7 @@ import {
   TAG,
   TEXT,
 } from './cbor-item.ts'
-import { nameAt } from './cbor-names.ts'
+import { CborNames } from './cbor-names.ts'
 import { SmallMap } from './small-map.ts'
 
 export const DEPTH_MAX = 16
@@ -28,7 +28,8 @@ export const TAGS_MAX = 4
 export const BIGNUM_BYTES_MAX = 64
 
 /** Parses exactly one item; throws CborError. */
-export const parseCbor = (bytes: Uint8Array): CborItem => new Scan(bytes).embedded(0, bytes.length)
+export const parseCbor = (bytes: Uint8Array, names: CborNames = new CborNames()): CborItem =>
+  new Scan(bytes, names).embedded(0, bytes.length)
 
 const NO_CHILDREN: readonly CborItem[] = []
 const NO_MEMBERS: CborMap = new SmallMap()
@@ -44,7 +45,10 @@ class Scan implements Origin {
   private itemsLeft = ITEMS_MAX
   private tagsSeen = 0
 
-  constructor({ buffer, byteOffset, byteLength }: Uint8Array) {
+  constructor(
+    { buffer, byteOffset, byteLength }: Uint8Array,
+    private readonly names: CborNames,
+  ) {
     this.bytes = new Uint8Array(buffer, byteOffset, byteLength)
     this.text = Buffer.from(buffer, byteOffset, byteLength)
   }
@@ -161,7 +165,7 @@ class Scan implements Origin {
   private name(length: number): string {
     const start = this.at
     this.skipText(length)
-    return nameAt(this.text, start, this.at)
+    return this.names.at(this.text, start, this.at)
   }
 
   private tagged(tag: number, depth: number, tags: number): CborItem {

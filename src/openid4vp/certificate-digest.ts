@@ -1,12 +1,14 @@
 import { sha256Hex } from '../hash.ts'
 
-const known = new WeakMap<Uint8Array, string>()
+/** SHA-256 of certificates. Several caches ask for the digest of the same bytes, which never change: they are hashed once. */
+export class CertificateDigests {
+  private readonly known = new WeakMap<Uint8Array, string>()
 
-/** By which a certificate is found again. Several places ask for it, and hold the same bytes: they are hashed once, and never changed. */
-export function certificateDigest(der: Uint8Array): string {
-  const digest = known.get(der)
-  if (digest !== undefined) return digest
-  const made = sha256Hex(der)
-  known.set(der, made)
-  return made
+  of(der: Uint8Array): string {
+    const known = this.known.get(der)
+    if (known !== undefined) return known
+    const digest = sha256Hex(der)
+    this.known.set(der, digest)
+    return digest
+  }
 }

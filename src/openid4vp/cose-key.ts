@@ -1,8 +1,5 @@
-// Public keys for COSE signatures: from a COSE_Key (RFC 9053 § 7) and from an X.509 certificate. A key that cannot be used is undefined.
-import { X509Certificate } from 'node:crypto'
-import { Lru } from '../lru.ts'
+// Public keys for COSE signatures, from a COSE_Key (RFC 9053 § 7). A key that cannot be used is undefined.
 import type { CborItem } from './cbor-item.ts'
-import { certificateDigest } from './certificate-digest.ts'
 
 export type Curve = 'P-256' | 'P-384' | 'P-521' | 'Ed25519'
 export type VerificationKey = { curve: Curve; key: CryptoKey }
@@ -49,46 +46,12 @@ function encodePoint(x: Uint8Array, y: unknown): Uint8Array<ArrayBuffer> | undef
 
 const importRaw = (curve: Curve, raw: Uint8Array) => importKey('raw', curve, raw)
 
-async function importKey(format: 'raw' | 'spki', curve: Curve, bytes: Uint8Array): Promise<VerificationKey | undefined> {
+export async function importKey(format: 'raw' | 'spki', curve: Curve, bytes: Uint8Array): Promise<VerificationKey | undefined> {
   const parameters = curve === 'Ed25519' ? curve : { name: 'ECDSA', namedCurve: curve }
   try {
     return { curve, key: await crypto.subtle.importKey(format, new Uint8Array(bytes), parameters, false, ['verify']) }
   } catch {
     // Not a point of the curve, or not a key at all.
-    return undefined
-  }
-}
-
-/** What verifying a signature needs of a certificate; times in milliseconds. No key when it is of a kind we do not take. */
-export type SignerCertificate = { key: VerificationKey | undefined; notBefore: number; notAfter: number }
-
-const cached = new Lru<Promise<SignerCertificate | undefined>>({ countMax: 256 })
-
-/** Never throws. Issuers sign many credentials with one certificate, so the last ones seen are kept; whether to trust it is not asked here. */
-export function readSignerCertificate(der: Uint8Array): Promise<SignerCertificate | undefined> {
-  const id = certificateDigest(der)
-  const known = cached.get(id) ?? parseCertificate(der)
-  cached.set(id, known)
-  return known
-}
-
-const X509_CURVES: Record<string, Curve> = { prime256v1: 'P-256', secp384r1: 'P-384', secp521r1: 'P-521' }
-
-async function parseCertificate(der: Uint8Array): Promise<SignerCertificate | undefined> {
-  try {
-    const certificate = new X509Certificate(der)
-    // It would take PEM, or bytes behind the certificate, as well.
-    if (!certificate.raw.equals(der)) return undefined
-    const { publicKey } = certificate
-    const curve =
-      publicKey.asymmetricKeyType === 'ed25519' ? 'Ed25519' : X509_CURVES[publicKey.asymmetricKeyDetails?.namedCurve ?? '']
-    return {
-      key: curve && (await importKey('spki', curve, publicKey.export({ type: 'spki', format: 'der' }))),
-      notBefore: Date.parse(certificate.validFrom),
-      notAfter: Date.parse(certificate.validTo),
-    }
-  } catch {
-    // Not a certificate.
     return undefined
   }
 }

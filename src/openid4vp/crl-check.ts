@@ -2,7 +2,7 @@
 // that cannot be refreshed is used until its own end.
 
 import { Lru } from '../lru.ts'
-import { certificateDigest } from './certificate-digest.ts'
+import { CertificateDigests } from './certificate-digest.ts'
 import { CRL_BYTES_MAX, type Crl, CrlFault, readCrl } from './crl.ts'
 import type { Findings } from './finding.ts'
 import type { Certificate } from './x509.ts'
@@ -40,9 +40,10 @@ export function createCrlChecker(fetchCrl: FetchCrl, now: () => number, waitMs =
   })
   const faults = new Lru<{ fault: CrlFault; until: number }>({ countMax: LISTS_MAX })
   const underWay = new Map<string, Promise<Crl>>()
+  const digests = new CertificateDigests()
 
   async function listAt(uri: string, authority: Certificate, timeUp: Promise<never>): Promise<Crl> {
-    const key = `${uri} ${certificateDigest(authority.der)}`
+    const key = `${uri} ${digests.of(authority.der)}`
     const known = kept.get(key)
     if (known && now() < known.refreshAt) return known.crl
     try {

@@ -17,7 +17,7 @@ import {
   readTime,
   TAG,
 } from './der.ts'
-import { isSameName } from './distinguished-name.ts'
+import { isSameName, Name } from './distinguished-name.ts'
 import { type Certificate, readExtensions, serialOf, uriNames } from './x509.ts'
 
 export const CRL_BYTES_MAX = 2 * 1024 * 1024
@@ -85,7 +85,7 @@ function read(der: Uint8Array, authority: Certificate, uri: string, now: number)
   list.optional(TAG.integer)
   // RFC 5280 § 5.1.1.2: both name the same algorithm.
   if (!isSame(list.next(TAG.sequence).raw, algorithm.raw)) throw new CrlFault('it names two signature algorithms')
-  if (!isSameName(list.next(TAG.sequence).raw, authority.subject)) throw new CrlFault('another authority issued it')
+  if (!isSameName(new Name(list.next(TAG.sequence).raw), authority.subject)) throw new CrlFault('another authority issued it')
   if (authority.keyUsage && !authority.keyUsage.usages.includes('cRLSign'))
     throw new CrlFault('its authority may not sign such lists')
   if (!isSigned(signed.raw, algorithm, signature.bytes, authority)) throw new CrlFault('its signature does not hold')

@@ -9,21 +9,19 @@ const ATTRIBUTES_MAX = 64
 /** IA5String by RFC 5280 § 7.2, and compared without case all the same. */
 const DOMAIN_COMPONENT = '0.9.2342.19200300.100.1.25'
 
-/** Keyed by the bytes of each Name, which live as long as their certificate. */
-const prepared = new WeakMap<Uint8Array, string>()
+/** A Name as DER. Its prepared form is made at most once: one name may be compared with those of hundreds of anchors. */
+export class Name {
+  private preparedForm: string | undefined
 
-/** Both are Names as DER. */
-export function isSameName(a: Uint8Array, b: Uint8Array): boolean {
-  return Buffer.compare(a, b) === 0 || prepareName(a) === prepareName(b)
+  constructor(readonly der: Uint8Array) {}
+
+  get prepared(): string {
+    this.preparedForm ??= describeName(this.der)
+    return this.preparedForm
+  }
 }
 
-function prepareName(name: Uint8Array): string {
-  const known = prepared.get(name)
-  if (known !== undefined) return known
-  const made = describeName(name)
-  prepared.set(name, made)
-  return made
-}
+export const isSameName = (a: Name, b: Name): boolean => Buffer.compare(a.der, b.der) === 0 || a.prepared === b.prepared
 
 function describeName(name: Uint8Array): string {
   try {

@@ -1,10 +1,7 @@
 // Signatures on JWTs. The key decides the algorithm and the header has to agree (RFC 8725 § 3.1): nobody gets to choose `none`, an HMAC
 // keyed with something public, or a curve that does not fit. Key material in a header (`jwk`, `jku`, `x5u`, `kid`) is never looked at.
-import { X509Certificate } from 'node:crypto'
 import { importJWK } from 'jose'
-import { certificateDigest } from './certificate-digest.ts'
-
-const CERTIFICATE_KEYS_MAX = 256
+import type { SignerCertificate } from './signer-certificate.ts'
 
 const ALGORITHMS = {
   'P-256': { alg: 'ES256', verify: { name: 'ECDSA', hash: 'SHA-256' } },
@@ -21,16 +18,10 @@ export async function isSignedBy({ text, alg, key }: SignedText): Promise<boolea
   if (!algorithm || alg !== algorithm.alg) return false
   const end = text.lastIndexOf('.')
   const signature = Buffer.from(text.slice(end + 1), 'base64url')
-  return crypto.subtle.verify(algorithm.verify, key, signature, bytesOf(text.slice(0, end)))
+  return crypto.subtle.verify(algorithm.verify, key, signature, UTF_8.encode(text.slice(0, end)))
 }
 
-/** WebCrypto has taken its copy when the call returns, so that one place serves every text but a long status list. */
-const SIGNED = Buffer.alloc(64 * 1024)
-const UTF_8_BYTES_MAX = 3
-
-function bytesOf(text: string): Uint8Array<ArrayBuffer> {
-  return text.length * UTF_8_BYTES_MAX > SIGNED.length ? Buffer.from(text) : SIGNED.subarray(0, SIGNED.write(text))
-}
+const UTF_8 = new TextEncoder()
 
 function algorithmOf({ algorithm }: CryptoKey): (typeof ALGORITHMS)[Curve] | undefined {
   const curve = 'namedCurve' in algorithm ? algorithm.namedCurve : algorithm.name
@@ -39,26 +30,8 @@ function algorithmOf({ algorithm }: CryptoKey): (typeof ALGORITHMS)[Curve] | und
 
 const isCurve = (curve: unknown): curve is Curve => typeof curve === 'string' && Object.hasOwn(ALGORITHMS, curve)
 
-const certificateKeys = new Map<string, CryptoKey>()
-
-/** Undefined for a kind of key that we do not accept. Throws when the bytes are not exactly one DER certificate. */
-export async function importCertificateKey(der: Uint8Array): Promise<CryptoKey | undefined> {
-  const fingerprint = certificateDigest(der)
-  const key = certificateKeys.get(fingerprint) ?? (await importPublicJwk(publicJwkOf(der)))
-  if (!key) return undefined
-  // Few issuers sign most credentials: what was used last is put last, what was used longest ago is dropped.
-  certificateKeys.delete(fingerprint)
-  certificateKeys.set(fingerprint, key)
-  if (certificateKeys.size > CERTIFICATE_KEYS_MAX) certificateKeys.delete(certificateKeys.keys().next().value ?? '')
-  return key
-}
-
-function publicJwkOf(der: Uint8Array): Record<string, unknown> {
-  const certificate = new X509Certificate(der)
-  // It would also read PEM, and ignore what follows the certificate.
-  if (!certificate.raw.equals(der)) throw new TypeError('not exactly one DER certificate')
-  return { ...certificate.publicKey.export({ format: 'jwk' }) }
-}
+/** The key of a certificate, if JWTs signed with its kind of key are accepted. */
+export const jwtKeyOf = ({ key }: SignerCertificate): CryptoKey | undefined => (key && isCurve(key.curve) ? key.key : undefined)
 
 /** Undefined for anything but a public key that we accept. `use`, `alg`, `kid` and the like are ignored: four members suffice. */
 export async function importPublicJwk({ kty, crv, x, y, d }: Record<string, unknown>): Promise<CryptoKey | undefined> {

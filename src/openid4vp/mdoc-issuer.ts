@@ -4,11 +4,12 @@ import { hash } from 'node:crypto'
 import { parseCbor } from './cbor.ts'
 import { CborError, type CborItem, type CborMap } from './cbor-item.ts'
 import { cborToJson } from './cbor-json.ts'
+import type { CborNames } from './cbor-names.ts'
 import { fitsKey, parseSign1, type Sign1, verifySign1 } from './cose.ts'
-import type { SignerCertificate } from './cose-key.ts'
 import { CLOCK_SKEW_MS, type ReadCredential } from './credential.ts'
 import type { Findings } from './finding.ts'
 import { setMember } from './set-member.ts'
+import type { SignerCertificate } from './signer-certificate.ts'
 
 /** ISO/IEC 18013-5 § 9.1.2.5. */
 const RANDOM_BYTES_MIN = 16
@@ -47,10 +48,10 @@ export type Mso = {
 type Validity = { signed: number; validFrom: number; validUntil: number; expectedUpdate: number | undefined }
 
 /** Throws CborError. */
-export function parseIssuerSigned(item: CborItem): IssuerSigned {
+export function parseIssuerSigned(item: CborItem, names: CborNames): IssuerSigned {
   const issuerSigned = item.asMap()
   const auth = parseSign1(member(issuerSigned, 'issuerAuth'))
-  return { auth, mso: parseMso(auth), elements: parseElements(issuerSigned.get('nameSpaces')) }
+  return { auth, mso: parseMso(auth, names), elements: parseElements(issuerSigned.get('nameSpaces')) }
 }
 
 export function member(map: CborMap, name: string): CborItem {
@@ -62,9 +63,9 @@ export function member(map: CborMap, name: string): CborItem {
 /** What is inside 24(bstr). */
 export const embeddedIn = (item: CborItem): CborItem => item.asTagged(EMBEDDED_CBOR).embedded()
 
-function parseMso({ payload }: Sign1): Mso {
+function parseMso({ payload }: Sign1, names: CborNames): Mso {
   if (!payload) throw new CborError('the signed part is missing')
-  const mso = embeddedIn(parseCbor(payload)).asMap()
+  const mso = embeddedIn(parseCbor(payload, names)).asMap()
   if (member(mso, 'version').asText() !== '1.0') throw new CborError('the version of the signed part is not supported')
   const valueDigests = new Map<string, CborMap>()
   for (const [nameSpace, digests] of member(mso, 'valueDigests').asMap()) valueDigests.set(String(nameSpace), digests.asMap())

@@ -3,49 +3,78 @@
 import { decodeBase64url } from './base64url.ts'
 import { parseCbor } from './cbor.ts'
 import { CborError, type CborItem } from './cbor-item.ts'
-import { readSignerCertificate } from './cose-key.ts'
+import { CborNames } from './cbor-names.ts'
 import type { Expected, ReadCredential } from './credential.ts'
 import type { Check, Failure, Findings } from './finding.ts'
 import { findHolderBindingProblem, parseDeviceSigned } from './mdoc-device.ts'
 import { checkDigests, checkValidity, findIssuerSignatureProblem, member, parseIssuerSigned, readStatus } from './mdoc-issuer.ts'
 import { redirectTranscript } from './session-transcript.ts'
+import { SignerCertificates } from './signer-certificate.ts'
 
 export const MDOC_BYTES_MAX = 1024 * 1024
 const PRESENTATION_CHARS_MAX = Math.ceil((MDOC_BYTES_MAX * 4) / 3)
 
-/** Never throws: what is wrong is in the findings, and undefined is returned when nothing could be read. */
-export async function readMdoc(
-  findings: Findings,
-  presentation: string,
-  expected: Expected,
-  holderBindingRequired: boolean,
-): Promise<ReadCredential | undefined> {
-  const bytes = presentation.length > PRESENTATION_CHARS_MAX ? undefined : decodeBase64url(presentation)
-  if (!bytes) return malformed(findings, 'The mdoc is not base64url without padding, or it is too large.')
-  return readDeviceResponse(findings, bytes, {
-    now: expected.now,
-    transcript: redirectTranscript(expected),
-    holderBindingRequired,
-  })
-}
-
 /** `transcript`: the encoded SessionTranscript that the device must have signed. */
 export type MdocContext = { now: number; transcript: Uint8Array; holderBindingRequired: boolean }
 
-/** Never throws, as readMdoc. */
-export async function readDeviceResponse(
-  findings: Findings,
-  bytes: Uint8Array,
-  context: MdocContext,
-): Promise<ReadCredential | undefined> {
-  try {
-    return await readDocument(findings, parseOnlyDocument(bytes), context)
-  } catch (error) {
-    // The one place that catches for this format. The sentences of a CborError are ours; whatever else is thrown is not shown.
-    return malformed(
-      findings,
-      error instanceof CborError ? `The mdoc cannot be read: ${error.message}.` : 'The mdoc cannot be read.',
-    )
+/** Neither method throws: what is wrong is in the findings, and the result is undefined when nothing could be read. */
+export class MdocReader {
+  private readonly names = new CborNames()
+
+  constructor(private readonly signers = new SignerCertificates()) {}
+
+  async read(
+    findings: Findings,
+    presentation: string,
+    expected: Expected,
+    holderBindingRequired: boolean,
+  ): Promise<ReadCredential | undefined> {
+    const bytes = presentation.length > PRESENTATION_CHARS_MAX ? undefined : decodeBase64url(presentation)
+    if (!bytes) return malformed(findings, 'The mdoc is not base64url without padding, or it is too large.')
+    return this.readDeviceResponse(findings, bytes, {
+      now: expected.now,
+      transcript: redirectTranscript(expected),
+      holderBindingRequired,
+    })
+  }
+
+  async readDeviceResponse(findings: Findings, bytes: Uint8Array, context: MdocContext): Promise<ReadCredential | undefined> {
+    try {
+      return await this.readDocument(findings, parseOnlyDocument(bytes, this.names), context)
+    } catch (error) {
+      // The one place that catches for this format. The sentences of a CborError are ours; any other error is not shown.
+      return malformed(
+        findings,
+        error instanceof CborError ? `The mdoc cannot be read: ${error.message}.` : 'The mdoc cannot be read.',
+      )
+    }
+  }
+
+  private async readDocument(findings: Findings, item: CborItem, context: MdocContext): Promise<ReadCredential> {
+    const document = item.asMap()
+    const docType = member(document, 'docType').asText()
+    const issuerSigned = parseIssuerSigned(member(document, 'issuerSigned'), this.names)
+    const { auth, mso } = issuerSigned
+    const deviceSigned = parseDeviceSigned(document.get('deviceSigned'))
+    // Where none was asked for, a proof that came all the same must hold.
+    const isProofChecked = context.holderBindingRequired || deviceSigned?.signature !== undefined
+    findings.pass('format')
+
+    const certificate = auth.x5chain[0] && (await this.signers.read(auth.x5chain[0]))
+    const [issuerProblem, holderProblem] = await Promise.all([
+      findIssuerSignatureProblem(auth, certificate),
+      isProofChecked ? findHolderBindingProblem(deviceSigned, { mso, docType, transcript: context.transcript }) : undefined,
+    ])
+    settle(findings, 'issuer_signature', 'signature_invalid', issuerProblem)
+    const claims = checkDigests(findings, issuerSigned)
+    // ISO/IEC 18013-5 § 9.3.1.
+    const docTypeProblem = docType === mso.docType ? undefined : 'The document is of another type than the issuer signed.'
+    settle(findings, 'doctype', 'presentation_malformed', docTypeProblem)
+    checkValidity(findings, mso.validity, certificate, context.now)
+    if (isProofChecked) settle(findings, 'holder_binding', 'holder_binding_invalid', holderProblem)
+    else findings.skip('holder_binding', 'No proof of possession was asked for.')
+
+    return { format: 'mso_mdoc', type: mso.docType, claims, chain: auth.x5chain, status: readStatus(mso.status) }
   }
 }
 
@@ -53,41 +82,14 @@ function malformed(findings: Findings, detail: string): undefined {
   findings.fail('format', 'presentation_malformed', detail)
 }
 
-function parseOnlyDocument(bytes: Uint8Array): CborItem {
-  const response = parseCbor(bytes).asMap()
+function parseOnlyDocument(bytes: Uint8Array, names: CborNames): CborItem {
+  const response = parseCbor(bytes, names).asMap()
   if (!/^1\.\d{1,3}$/.test(member(response, 'version').asText())) throw new CborError('its version is not supported')
   if (member(response, 'status').asUint() !== 0) throw new CborError('the wallet reports an error')
   const documents = response.get('documents')?.asArray() ?? []
   // HAIP 1.0 § 5.3.1: each mdoc comes in a DeviceResponse of its own.
   if (documents.length !== 1) throw new CborError('it must hold exactly one document')
   return documents[0]!
-}
-
-async function readDocument(findings: Findings, item: CborItem, context: MdocContext): Promise<ReadCredential> {
-  const document = item.asMap()
-  const docType = member(document, 'docType').asText()
-  const issuerSigned = parseIssuerSigned(member(document, 'issuerSigned'))
-  const { auth, mso } = issuerSigned
-  const deviceSigned = parseDeviceSigned(document.get('deviceSigned'))
-  // Where none was asked for, a proof that came all the same must hold.
-  const isProofChecked = context.holderBindingRequired || deviceSigned?.signature !== undefined
-  findings.pass('format')
-
-  const certificate = auth.x5chain[0] && (await readSignerCertificate(auth.x5chain[0]))
-  const [issuerProblem, holderProblem] = await Promise.all([
-    findIssuerSignatureProblem(auth, certificate),
-    isProofChecked ? findHolderBindingProblem(deviceSigned, { mso, docType, transcript: context.transcript }) : undefined,
-  ])
-  settle(findings, 'issuer_signature', 'signature_invalid', issuerProblem)
-  const claims = checkDigests(findings, issuerSigned)
-  // ISO/IEC 18013-5 § 9.3.1.
-  const docTypeProblem = docType === mso.docType ? undefined : 'The document is of another type than the issuer signed.'
-  settle(findings, 'doctype', 'presentation_malformed', docTypeProblem)
-  checkValidity(findings, mso.validity, certificate, context.now)
-  if (isProofChecked) settle(findings, 'holder_binding', 'holder_binding_invalid', holderProblem)
-  else findings.skip('holder_binding', 'No proof of possession was asked for.')
-
-  return { format: 'mso_mdoc', type: mso.docType, claims, chain: auth.x5chain, status: readStatus(mso.status) }
 }
 
 function settle(findings: Findings, check: Check, failure: Failure, problem: string | undefined): void {

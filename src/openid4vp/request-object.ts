@@ -30,18 +30,9 @@ export const requestUri = (publicUrl: string, id: string, from?: From): string =
 export const responseUri = (publicUrl: string, id: string, from?: From): string =>
   `${publicUrl}/wallet/response/${id}${from ? `?from=${from}` : ''}`
 
+/** Ids need no escaping. */
 export const byReferenceUri = (scheme: string, clientId: string, publicUrl: string, id: string, from?: From): string =>
-  `${scheme}://authorize?client_id=${escaped(clientId)}&request_uri=${escaped(requestUri(publicUrl, ''))}${id}${from ? `%3Ffrom%3D${from}` : ''}`
-
-const ESCAPED_MAX = 100
-const known = new Map<string, string>()
-
-/** The same few texts at every creation. Ids need no escaping. */
-function escaped(text: string): string {
-  const made = known.get(text) ?? encodeURIComponent(text)
-  if (known.size < ESCAPED_MAX) known.set(text, made)
-  return made
-}
+  `${scheme}://authorize?client_id=${encodeURIComponent(clientId)}&request_uri=${encodeURIComponent(requestUri(publicUrl, ''))}${id}${from ? `%3Ffrom%3D${from}` : ''}`
 
 type ByValue = { publicUrl: string; id: string; nonce: string; state: string; query: DcqlQuery; from?: From }
 

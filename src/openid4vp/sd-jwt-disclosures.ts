@@ -92,9 +92,9 @@ function nestedOnce(nesting: number): number {
   return nesting + 1
 }
 
-const NO_DIGESTS: string[] = []
+const NO_DIGESTS: readonly string[] = []
 
-function digestsOf(object: Members): string[] {
+function digestsOf(object: Members): readonly string[] {
   if (!Object.hasOwn(object, '_sd')) return NO_DIGESTS
   const { _sd } = object
   if (Array.isArray(_sd) && _sd.every(digest => typeof digest === 'string')) return _sd

@@ -40,18 +40,61 @@ export class Malformed extends Error {
   }
 }
 
-/** Throws `Malformed`. */
-export function decodeSdJwt(presentation: string): DecodedSdJwt {
-  const { jwtText, disclosureTexts, keyBindingText } = splitWithinLimits(presentation)
-  const jwt = decodeJwt(jwtText)
-  const disclosures = disclosureTexts.map(partsOfDisclosure)
-  const keyBinding = keyBindingText ? decodeJwt(keyBindingText) : undefined
-  const algorithm = hashOf(jwt.payload._sd_alg)
-  return {
-    jwt,
-    disclosures: disclosures.map((parts, index) => readDisclosure(disclosureTexts[index]!, parts, algorithm)),
-    keyBinding,
-    sdHash: hash(algorithm, presentation.slice(0, presentation.length - keyBindingText.length), 'base64url'),
+const HEADERS_KEPT_MAX = 256
+const KEPT_HEADER_CHARS_MAX = 8192
+
+export class SdJwtDecoder {
+  /** By their text, and never changed: an issuer's credentials all begin alike, and so do the key bindings of one kind of wallet. */
+  private readonly headers = new Lru<Members>({ countMax: HEADERS_KEPT_MAX })
+  /** Each part is decoded into the same place: only its text is kept. */
+  private readonly part = new Uint8Array(PRESENTATION_CHARS_MAX)
+
+  /** Throws `Malformed`. */
+  decode(presentation: string): DecodedSdJwt {
+    const { jwtText, disclosureTexts, keyBindingText } = splitWithinLimits(presentation)
+    const jwt = this.jwt(jwtText)
+    const contents: unknown[][] = []
+    for (const text of disclosureTexts) contents.push(this.disclosure(text))
+    const keyBinding = keyBindingText ? this.jwt(keyBindingText) : undefined
+    const algorithm = hashOf(jwt.payload._sd_alg)
+    return {
+      jwt,
+      disclosures: contents.map((content, index) => readDisclosure(disclosureTexts[index]!, content, algorithm)),
+      keyBinding,
+      sdHash: hash(algorithm, presentation.slice(0, presentation.length - keyBindingText.length), 'base64url'),
+    }
+  }
+
+  // An empty signature passes here, so that `alg: none` is reported as a missing signature.
+  private jwt(text: string): Token {
+    const [headerText = '', payloadText = '', signature, ...rest] = text.split('.')
+    if (signature !== undefined && rest.length === 0 && decodeBase64urlInto(this.part, signature) !== undefined) {
+      const known = this.headers.get(headerText)
+      const header = known ?? this.json(headerText)
+      const payload = isObject(header) ? this.json(payloadText) : undefined
+      if (isObject(header) && isObject(payload)) {
+        if (!known && headerText.length <= KEPT_HEADER_CHARS_MAX) this.headers.set(headerText, header)
+        return { text, header, payload }
+      }
+    }
+    throw new Malformed('format', 'It is not an SD-JWT in compact form with well-formed JSON.')
+  }
+
+  private disclosure(text: string): unknown[] {
+    const content = this.json(text)
+    if (!Array.isArray(content)) throw new Malformed('digests', 'A disclosed value is not written as a well-formed disclosure.')
+    return content
+  }
+
+  private json(encoded: string): unknown {
+    const length = decodeBase64urlInto(this.part, encoded)
+    if (length === undefined) return undefined
+    try {
+      return parseJson(UTF_8.decode(this.part.subarray(0, length)), LIMITS)
+    } catch {
+      // The kind of fault does not matter to anybody.
+      return undefined
+    }
   }
 }
 
@@ -64,45 +107,7 @@ function splitWithinLimits(presentation: string) {
   return { jwtText, disclosureTexts: rest, keyBindingText }
 }
 
-// An empty signature passes here, so that `alg: none` is named as what it is: not signed.
-function decodeJwt(text: string): Token {
-  const [headerText = '', payloadText = '', signature, ...rest] = text.split('.')
-  if (signature !== undefined && rest.length === 0 && decodeBase64urlInto(PART, signature) !== undefined) {
-    const known = knownHeaders.get(headerText)
-    const header = known ?? strictJsonOf(headerText)
-    const payload = isObject(header) ? strictJsonOf(payloadText) : undefined
-    if (isObject(header) && isObject(payload)) {
-      if (!known && headerText.length <= KNOWN_HEADER_CHARS_MAX) knownHeaders.set(headerText, header)
-      return { text, header, payload }
-    }
-  }
-  throw new Malformed('format', 'It is not an SD-JWT in compact form with well-formed JSON.')
-}
-
-/** An issuer's credentials all begin alike, and so do the key bindings of one kind of wallet. By their text, and never changed. */
-const knownHeaders = new Lru<Members>({ countMax: 256 })
-const KNOWN_HEADER_CHARS_MAX = 8192
-
-function partsOfDisclosure(text: string): unknown[] {
-  const parts = strictJsonOf(text)
-  if (!Array.isArray(parts)) throw new Malformed('digests', 'A disclosed value is not written as a well-formed disclosure.')
-  return parts
-}
-
-/** Where one part after the other is decoded: only its text is kept. */
-const PART = new Uint8Array(PRESENTATION_CHARS_MAX)
 const LIMITS = { depthMax: JSON_DEPTH_MAX }
-
-function strictJsonOf(encoded: string): unknown {
-  const length = decodeBase64urlInto(PART, encoded)
-  if (length === undefined) return undefined
-  try {
-    return parseJson(UTF_8.decode(PART.subarray(0, length)), LIMITS)
-  } catch {
-    // Which of the faults it is helps nobody.
-    return undefined
-  }
-}
 
 // A byte order mark stays, and is no JSON.
 const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

@@ -10,76 +10,88 @@ import {
   type StatusReference,
 } from './credential.ts'
 import type { Findings } from './finding.ts'
-import { importCertificateKey, isSignedBy } from './jws.ts'
+import { isSignedBy, jwtKeyOf } from './jws.ts'
 import { findKeyBindingProblem } from './key-binding.ts'
 import { discloseClaims } from './sd-jwt-disclosures.ts'
-import { decodeSdJwt, isObject, Malformed, type Members, type Token } from './sd-jwt-form.ts'
+import { isObject, Malformed, type Members, SdJwtDecoder, type Token } from './sd-jwt-form.ts'
+import { SignerCertificates } from './signer-certificate.ts'
 
 type Issuer = { chain: readonly Uint8Array[]; key: CryptoKey | undefined }
 
-/** Undefined after a finding on `format` or `digests` that leaves nothing to read. Never throws. */
-export function readSdJwt(
-  findings: Findings,
-  presentation: string,
-  expected: Expected,
-  holderBindingRequired: boolean,
-): Promise<ReadCredential | undefined> {
-  return refusing(findings, () => read(findings, presentation, { expected, holderBindingRequired, issuerOf: issuerFromX5c }))
-}
+export class SdJwtReader {
+  private readonly decoder = new SdJwtDecoder()
+  /** By the header object, which the decoder keeps for credentials that begin alike. */
+  private readonly issuers = new WeakMap<Members, Issuer>()
 
-/** The same for an issuer whose key is known beforehand: certificates are not looked at. */
-export async function readSdJwtWithKey(
-  findings: Findings,
-  presentation: string,
-  expected: Expected,
-  holderBindingRequired: boolean,
-  issuerKey: CryptoKey,
-): Promise<ReadCredential | undefined> {
-  const issuerOf = async () => ({ chain: [], key: issuerKey })
-  return refusing(findings, () => read(findings, presentation, { expected, holderBindingRequired, issuerOf }))
-}
+  constructor(private readonly signers = new SignerCertificates()) {}
 
-/** The one place where a throw ends, ours or a library's. */
-async function refusing<T>(findings: Findings, attempt: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await attempt()
-  } catch (error) {
-    const { check, message } =
-      error instanceof Malformed ? error : new Malformed('format', 'It cannot be read as an SD-JWT credential.')
-    findings.fail(check, 'presentation_malformed', message)
+  /**
+   * Undefined after a finding on `format` or `digests` that leaves nothing to read. Never throws. With an `issuerKey` that is known
+   * beforehand, certificates are not looked at.
+   */
+  async read(
+    findings: Findings,
+    presentation: string,
+    expected: Expected,
+    holderBindingRequired: boolean,
+    issuerKey?: CryptoKey,
+  ): Promise<ReadCredential | undefined> {
+    try {
+      return await this.check(findings, presentation, expected, holderBindingRequired, issuerKey)
+    } catch (error) {
+      // The one place that catches for this format, our errors and those of libraries.
+      const { check, message } = error instanceof Malformed ? error : new Malformed('format', UNREADABLE)
+      findings.fail(check, 'presentation_malformed', message)
+    }
+  }
+
+  private async check(
+    findings: Findings,
+    presentation: string,
+    expected: Expected,
+    holderBindingRequired: boolean,
+    issuerKey: CryptoKey | undefined,
+  ): Promise<ReadCredential> {
+    const sdJwt = this.decoder.decode(presentation)
+    const { header, payload } = sdJwt.jwt
+    assertHeader(header)
+    const issuer = issuerKey ? { chain: [], key: issuerKey } : (this.issuers.get(header) ?? (await this.issuerOf(header)))
+    const isProofChecked = holderBindingRequired || sdJwt.keyBinding !== undefined
+    // Both signatures are verified at the same time, on other threads; what they tell comes in the order of the checks.
+    const [issuerProblem, holderProblem] = await Promise.all([
+      findIssuerSignatureProblem(sdJwt.jwt, issuer.key),
+      isProofChecked ? findKeyBindingProblem(sdJwt, expected) : undefined,
+    ])
+
+    if (issuerProblem === undefined) findings.pass('issuer_signature')
+    else findings.fail('issuer_signature', 'signature_invalid', issuerProblem)
+    const { claims, isAllSigned } = discloseClaims(payload, sdJwt.disclosures)
+    if (isAllSigned) findings.pass('digests')
+    else findings.fail('digests', 'signature_invalid', 'A disclosed value is not part of what the issuer signed.')
+    const credential = describe(claims, issuer.chain)
+    findings.pass('format')
+    if (header.typ === 'vc+sd-jwt') findings.warn('format', 'The credential uses the former type name "vc+sd-jwt".')
+
+    checkValidity(findings, claims, expected.now)
+    // Whether it is needed is said by the query, never by what came; what came is verified in any case (RFC 9901 § 7.3).
+    if (!isProofChecked) findings.skip('holder_binding', 'The query does not ask for a proof of possession.')
+    else if (holderProblem === undefined) findings.pass('holder_binding')
+    else findings.fail('holder_binding', 'holder_binding_invalid', holderProblem)
+    return credential
+  }
+
+  // HAIP 1.0 § 6.1.1. No other way to find the key, or an attacker could choose it (SD-JWT VC § 10.2).
+  private async issuerOf(header: Members): Promise<Issuer> {
+    const chain = readX5c(header)
+    const signer = await this.signers.read(chain[0]!)
+    if (!signer) throw new Malformed('format', UNREADABLE)
+    const issuer = { chain, key: jwtKeyOf(signer) }
+    this.issuers.set(header, issuer)
+    return issuer
   }
 }
 
-type Reading = { expected: Expected; holderBindingRequired: boolean; issuerOf: (header: Members) => Promise<Issuer> }
-
-async function read(findings: Findings, presentation: string, { expected, holderBindingRequired, issuerOf }: Reading) {
-  const sdJwt = decodeSdJwt(presentation)
-  const { header, payload } = sdJwt.jwt
-  assertHeader(header)
-  const issuer = await issuerOf(header)
-  const isProofChecked = holderBindingRequired || sdJwt.keyBinding !== undefined
-  // Both signatures are verified at the same time, on other threads; what they tell comes in the order of the checks.
-  const [issuerProblem, holderProblem] = await Promise.all([
-    findIssuerSignatureProblem(sdJwt.jwt, issuer.key),
-    isProofChecked ? findKeyBindingProblem(sdJwt, expected) : undefined,
-  ])
-
-  if (issuerProblem === undefined) findings.pass('issuer_signature')
-  else findings.fail('issuer_signature', 'signature_invalid', issuerProblem)
-  const { claims, isAllSigned } = discloseClaims(payload, sdJwt.disclosures)
-  if (isAllSigned) findings.pass('digests')
-  else findings.fail('digests', 'signature_invalid', 'A disclosed value is not part of what the issuer signed.')
-  const credential = describe(claims, issuer.chain)
-  findings.pass('format')
-  if (header.typ === 'vc+sd-jwt') findings.warn('format', 'The credential uses the former type name "vc+sd-jwt".')
-
-  checkValidity(findings, claims, expected.now)
-  // Whether it is needed is said by the query, never by what came; what came is verified in any case (RFC 9901 § 7.3).
-  if (!isProofChecked) findings.skip('holder_binding', 'The query does not ask for a proof of possession.')
-  else if (holderProblem === undefined) findings.pass('holder_binding')
-  else findings.fail('holder_binding', 'holder_binding_invalid', holderProblem)
-  return credential
-}
+const UNREADABLE = 'It cannot be read as an SD-JWT credential.'
 
 function assertHeader({ typ, crit }: Members): void {
   // SD-JWT VC § 3.2.1 recommends to take the name of earlier drafts, too, for a while.
@@ -88,23 +100,12 @@ function assertHeader({ typ, crit }: Members): void {
   if (crit !== undefined) throw new Malformed('format', 'The credential asks for an extension that is not supported.')
 }
 
-const knownIssuers = new WeakMap<Members, Issuer>()
-
-async function issuerFromX5c(header: Members): Promise<Issuer> {
-  const known = knownIssuers.get(header) ?? (await readX5c(header))
-  knownIssuers.set(header, known)
-  return known
-}
-
-// HAIP 1.0 § 6.1.1. No other way to find the key, or an attacker could choose it (SD-JWT VC § 10.2).
-async function readX5c({ x5c }: Members): Promise<Issuer> {
+function readX5c({ x5c }: Members): Uint8Array[] {
   if (!Array.isArray(x5c) || x5c.length === 0)
     throw new Malformed('format', 'The credential does not carry a certificate of its issuer.')
   if (x5c.length > CERTIFICATES_MAX)
     throw new Malformed('format', `The credential carries more than ${CERTIFICATES_MAX} certificates.`)
-  const chain = x5c.map(certificateBytes)
-  const key = await importCertificateKey(chain[0]!)
-  return { chain, key }
+  return x5c.map(certificateBytes)
 }
 
 /** Standard base64 here, unlike everything else in a JWT (RFC 7515 § 4.1.6). */

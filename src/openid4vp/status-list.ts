@@ -6,7 +6,7 @@ import { CLOCK_SKEW_MS, type StatusReference } from './credential.ts'
 import type { Findings } from './finding.ts'
 import { statusAt } from './status-bits.ts'
 import { readStatusCwt, readStatusJwt, StatusFault, type StatusToken } from './status-token.ts'
-import { judgeChain, type TrustAnchor } from './trust.ts'
+import { IssuerTrust, type TrustAnchor } from './trust.ts'
 
 /**
  * The caller guards the destination, follows redirects, and bounds time and size (STATUS_BODY_BYTES_MAX).
@@ -74,6 +74,7 @@ type Fetched = { until: number; token: StatusToken } | { until: number; fault: s
 
 export function createStatusChecker(fetchStatus: FetchStatus, now: () => number, options: StatusOptions = {}): StatusChecker {
   const lists = new StatusLists(fetchStatus, now)
+  const trust = new IssuerTrust()
 
   return {
     async check(findings, reference, context) {
@@ -92,7 +93,7 @@ export function createStatusChecker(fetchStatus: FetchStatus, now: () => number,
       const place = { uri: reference.uri, format: context.format, isLocal }
       const fetched = await lists.get(place)
       if ('fault' in fetched) return unknown(fetched.fault)
-      if (!isTrusted(fetched.token, context, context.anchor, now())) {
+      if (!isTrusted(trust, fetched.token, context, context.anchor, now())) {
         lists.forgetSoon(place)
         return unknown("The issuer's status list is signed by someone you do not trust, so the credential may be revoked.")
       }
@@ -110,12 +111,13 @@ function isFetchable(uri: string, { allowHttp }: StatusOptions): boolean {
 
 // The same anchor as the credential's, or another for the same type.
 function isTrusted(
+  trust: IssuerTrust,
   { chain }: StatusToken,
   { type, anchors, environment }: StatusContext,
   anchor: TrustAnchor,
   now: number,
 ): boolean {
-  return judgeChain({ chain, type, anchors: [anchor, ...anchors], environment, now }, 'status').ok
+  return trust.judge({ chain, type, anchors: [anchor, ...anchors], environment, now }, 'status').ok
 }
 
 // Token Status List § 7.1: what is neither of these is reserved, or has a meaning that only the issuer knows.

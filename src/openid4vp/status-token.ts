@@ -7,7 +7,8 @@ import { CborError, type CborKey, type CborMap } from './cbor-item.ts'
 import { parseSign1, verifySign1 } from './cose.ts'
 import type { Curve } from './cose-key.ts'
 import { CERTIFICATE_BYTES_MAX, CERTIFICATES_MAX } from './credential.ts'
-import { importCertificateKey, isSignedBy } from './jws.ts'
+import { isSignedBy, jwtKeyOf } from './jws.ts'
+import { readSignerCertificate } from './signer-certificate.ts'
 import { decodeStatusList, type StatusList } from './status-bits.ts'
 
 export type StatusToken = {
@@ -88,7 +89,8 @@ async function keyFrom(keyOf: KeyOf, chain: readonly Uint8Array[]): Promise<Cryp
 }
 
 async function leafKey([leaf]: readonly Uint8Array[]): Promise<CryptoKey | undefined> {
-  return leaf && leaf.length <= CERTIFICATE_BYTES_MAX ? importCertificateKey(leaf) : undefined
+  const signer = leaf && leaf.length <= CERTIFICATE_BYTES_MAX ? await readSignerCertificate(leaf) : undefined
+  return signer && jwtKeyOf(signer)
 }
 
 export async function readStatusCwt(bytes: Uint8Array, keyOf: KeyOf = leafKey): Promise<StatusToken> {

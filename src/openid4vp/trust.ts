@@ -4,7 +4,7 @@
 // Signatures are remembered, time is not: a path that was found once is checked against the clock each time.
 
 import { Lru } from '../lru.ts'
-import { certificateDigest } from './certificate-digest.ts'
+import { CertificateDigests } from './certificate-digest.ts'
 import { findPathProblem, isSame, type LinkedChain, linkChain, pathTo } from './certification-path.ts'
 import type { ReadCredential } from './credential.ts'
 import type { CrlPolicy } from './crl-check.ts'
@@ -62,37 +62,46 @@ const NAME_CHARS_MAX = 200
 /** `path` leads from the leaf to the anchor, with both; it is empty without an anchor. */
 export type Trust = { issuer: Issuer; anchor: TrustAnchor | undefined; path: readonly Certificate[] }
 
-/** `issuer` is what the certificate says of itself: proven only with an `anchor`. */
-export function checkTrust(findings: Findings, input: ChainToTrust, format: ReadCredential['format']): Trust {
-  const verdict = judgeChain(input, format)
-  if (!verdict.ok) {
-    findings.fail('issuer_chain', 'issuer_untrusted', verdict.detail)
-    return { issuer: verdict.issuer, anchor: undefined, path: [] }
-  }
-  findings.pass('issuer_chain')
-  for (const warning of verdict.warnings) findings.warn('issuer_chain', warning)
-  if (verdict.anchor.isSandbox) findings.warn('environment', 'sandbox issuer')
-  return { issuer: verdict.issuer, anchor: verdict.anchor, path: verdict.path }
-}
+/** Judges chains, and remembers the paths that it found. */
+export class IssuerTrust {
+  private readonly known: KnownPaths
 
-export function judgeChain({ chain, type, anchors, environment, now }: ChainToTrust, use: TrustUse): TrustVerdict {
-  const judged = new JudgedChain(chain, type, use)
-  const untrusted = (detail: string): TrustVerdict => ({ ok: false, issuer: judged.issuer, detail })
-  if (anchors.length === 0) {
-    return untrusted(
-      `No issuers are trusted yet: add the root certificate of each issuer that you accept with ${howToAdd(environment)}.`,
-    )
+  constructor(digests = new CertificateDigests()) {
+    this.known = new KnownPaths(digests)
   }
 
-  const eligible = anchors.filter(({ trustedFor }) => trustedFor === null || trustedFor === type)
-  const problems: string[] = []
-  for (const anchor of eligible) {
-    const path = judged.pathTo(anchor)
-    const problem = path && (path.problem ?? findDateProblem(path, now))
-    if (problem) problems.push(problem)
-    else if (path) return { ok: true, issuer: path.issuer, anchor, path: path.certificates, warnings: path.warnings }
+  /** `issuer` is what the certificate says of itself: proven only with an `anchor`. */
+  check(findings: Findings, input: ChainToTrust, format: ReadCredential['format']): Trust {
+    const verdict = this.judge(input, format)
+    if (!verdict.ok) {
+      findings.fail('issuer_chain', 'issuer_untrusted', verdict.detail)
+      return { issuer: verdict.issuer, anchor: undefined, path: [] }
+    }
+    findings.pass('issuer_chain')
+    for (const warning of verdict.warnings) findings.warn('issuer_chain', warning)
+    if (verdict.anchor.isSandbox) findings.warn('environment', 'sandbox issuer')
+    return { issuer: verdict.issuer, anchor: verdict.anchor, path: verdict.path }
   }
-  return untrusted(problems[0] ?? judged.brokenLink ?? explainStranger(judged, anchors, eligible, howToAdd(environment)))
+
+  judge({ chain, type, anchors, environment, now }: ChainToTrust, use: TrustUse): TrustVerdict {
+    const judged = new JudgedChain(this.known, chain, type, use)
+    const untrusted = (detail: string): TrustVerdict => ({ ok: false, issuer: judged.issuer, detail })
+    if (anchors.length === 0) {
+      return untrusted(
+        `No issuers are trusted yet: add the root certificate of each issuer that you accept with ${howToAdd(environment)}.`,
+      )
+    }
+
+    const eligible = anchors.filter(({ trustedFor }) => trustedFor === null || trustedFor === type)
+    const problems: string[] = []
+    for (const anchor of eligible) {
+      const path = judged.pathTo(anchor)
+      const problem = path && (path.problem ?? findDateProblem(path, now))
+      if (problem) problems.push(problem)
+      else if (path) return { ok: true, issuer: path.issuer, anchor, path: path.certificates, warnings: path.warnings }
+    }
+    return untrusted(problems[0] ?? judged.brokenLink ?? explainStranger(judged, anchors, eligible, howToAdd(environment)))
+  }
 }
 
 /** A way from the issuer to an anchor, and everything about it that does not depend on the time. */
@@ -109,8 +118,26 @@ type KnownPath = {
   anchorNotAfter: number
 }
 
-const knownPaths = new Lru<KnownPath>({ countMax: PATHS_MAX })
-const readAnchors = new WeakMap<Uint8Array, Certificate>()
+class KnownPaths {
+  readonly paths = new Lru<KnownPath>({ countMax: PATHS_MAX })
+  private readonly anchors = new WeakMap<Uint8Array, Certificate>()
+
+  constructor(private readonly digests: CertificateDigests) {}
+
+  fingerprintOf(chain: readonly Uint8Array[]): string {
+    let fingerprint = ''
+    for (const der of chain) fingerprint += `${this.digests.of(der)} `
+    return fingerprint
+  }
+
+  readAnchor({ certificate }: TrustAnchor): Certificate | undefined {
+    const known = this.anchors.get(certificate)
+    if (known) return known
+    const read = describeCertificate(certificate)
+    if (read) this.anchors.set(certificate, read)
+    return read
+  }
+}
 
 /** One chain against many anchors; read at most once, and not at all when its path is remembered. */
 class JudgedChain {
@@ -118,11 +145,12 @@ class JudgedChain {
   private linked: LinkedChain | undefined
 
   constructor(
+    private readonly known: KnownPaths,
     private readonly chain: readonly Uint8Array[],
     private readonly type: string,
     private readonly use: TrustUse,
   ) {
-    this.fingerprint = chain.map(certificateDigest).join(' ')
+    this.fingerprint = known.fingerprintOf(chain)
   }
 
   get issuer(): Issuer {
@@ -142,19 +170,19 @@ class JudgedChain {
 
   pathTo(anchor: TrustAnchor): KnownPath | undefined {
     const profile = profileOf(anchor, this.type, this.use)
-    const key = `${this.fingerprint} ${this.use} ${profile} ${anchor.id}`
-    const known = knownPaths.get(key)
-    // An id is only as good as what stands behind it.
+    const key = `${this.fingerprint}${this.use} ${profile} ${anchor.id}`
+    const known = this.known.paths.get(key)
+    // The certificate behind an id may have been replaced.
     if (known && isSame(known.anchorCertificate, anchor.certificate)) return known
     const found = this.findPath(anchor, profile)
     // Only what an anchor's key vouches for is worth a place: nobody else can fill the memory.
-    if (found) knownPaths.set(key, found)
+    if (found) this.known.paths.set(key, found)
     return found
   }
 
   private findPath(anchor: TrustAnchor, profile: Profile): KnownPath | undefined {
     const link = this.link()
-    const root = link.ok ? readAnchor(anchor) : undefined
+    const root = link.ok ? this.known.readAnchor(anchor) : undefined
     const path = link.ok && root ? pathTo(link.certificates, root) : undefined
     if (!link.ok || !root || !path) return undefined
     return {
@@ -182,13 +210,7 @@ const isSelfIssued = ({ subject, issuer }: Certificate): boolean => isSameName(s
 
 const isNameRespelt = ({ issuer }: Certificate, index: number, path: readonly Certificate[]): boolean => {
   const above = path[index + 1]
-  return above !== undefined && !isSame(issuer, above.subject)
-}
-
-function readAnchor({ certificate }: TrustAnchor): Certificate | undefined {
-  const known = readAnchors.get(certificate) ?? describeCertificate(certificate)
-  if (known) readAnchors.set(certificate, known)
-  return known
+  return above !== undefined && !isSame(issuer.der, above.subject.der)
 }
 
 function issuerOf(leaf: Certificate | undefined): Issuer {

@@ -1,17 +1,19 @@
 // Read this first: the whole judgement of a wallet's presentations, in the order of its checks. It never throws for what a wallet sent; every
 // check leaves a finding, and the outcome is derived from the findings alone.
+import { CertificateDigests } from './certificate-digest.ts'
 import type { Expected, ReadCredential } from './credential.ts'
 import type { CrlChecker } from './crl-check.ts'
 import type { DcqlQuery } from './dcql.ts'
 import { answeringIds, checkAgainstQuery, requestedClaims } from './dcql-match.ts'
 import { FAILURES, type Failure, Findings, type RecordedFinding } from './finding.ts'
-import { readMdoc } from './mdoc.ts'
+import { MdocReader } from './mdoc.ts'
 import { mergeClaims, repeatedNames } from './merge-claims.ts'
 import type { Presented } from './response.ts'
 import { findBrokenRules, type Rule } from './rules.ts'
-import { readSdJwt } from './sd-jwt.ts'
+import { SdJwtReader } from './sd-jwt.ts'
+import { SignerCertificates } from './signer-certificate.ts'
 import type { StatusChecker } from './status-list.ts'
-import { checkTrust, crlPolicyOf, type TrustAnchor } from './trust.ts'
+import { crlPolicyOf, IssuerTrust, type TrustAnchor } from './trust.ts'
 
 export type Judgement = {
   query: DcqlQuery
@@ -47,9 +49,22 @@ export type Verdict = { credentials: JudgedCredential[] } & (
   | { status: 'failed'; failure: Failure }
 )
 
-export async function verifyPresentations(judgement: Judgement): Promise<Verdict> {
+export type Verifier = { verify(judgement: Judgement): Promise<Verdict> }
+
+/** Owns everything that is remembered from one presentation to the next: certificates, headers and paths of issuers. */
+export function createVerifier(): Verifier {
+  const digests = new CertificateDigests()
+  const signers = new SignerCertificates(digests)
+  const readers = { 'dc+sd-jwt': new SdJwtReader(signers), mso_mdoc: new MdocReader(signers) }
+  const remembered = { readers, trust: new IssuerTrust(digests) }
+  return { verify: judgement => verifyPresentations(remembered, judgement) }
+}
+
+type Remembered = { readers: { 'dc+sd-jwt': SdJwtReader; mso_mdoc: MdocReader }; trust: IssuerTrust }
+
+async function verifyPresentations(remembered: Remembered, judgement: Judgement): Promise<Verdict> {
   const { query, presentations, rules, ageOver } = judgement
-  const credentials = await Promise.all(presentations.map(presented => judgeCredential(judgement, presented)))
+  const credentials = await Promise.all(presentations.map(presented => judgeCredential(remembered, judgement, presented)))
   // A birth date that was asked for only to tell the age is not handed on, whatever the outcome.
   const handedOn = (all: JudgedCredential[]) => (ageOver === undefined ? all : all.map(dropBirthdate))
 
@@ -99,6 +114,7 @@ function withRepeatedClaims(
 }
 
 async function judgeCredential(
+  { readers, trust }: Remembered,
   { expected, anchors, environment, status, crls, now }: Judgement,
   { query, presentation }: Presented,
 ): Promise<JudgedCredential> {
@@ -106,12 +122,11 @@ async function judgeCredential(
   const holderBindingRequired = query.require_cryptographic_holder_binding ?? true
 
   // Form, issuer's signature, digests, validity, and the holder's proof of possession for this very session.
-  const read = query.format === 'dc+sd-jwt' ? readSdJwt : readMdoc
-  const credential = await read(findings, presentation, expected, holderBindingRequired)
+  const credential = await readers[query.format].read(findings, presentation, expected, holderBindingRequired)
   if (!credential) return judged(query.id, query.format, findings)
 
   const { chain, type, format } = credential
-  const { issuer, anchor, path } = checkTrust(findings, { chain, type, anchors, environment, now: expected.now }, format)
+  const { issuer, anchor, path } = trust.check(findings, { chain, type, anchors, environment, now: expected.now }, format)
 
   checkIssuingPlace(findings, credential, issuer.country, path[0]?.subjectAttributes.state)
 

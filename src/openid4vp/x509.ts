@@ -17,15 +17,15 @@ import {
   readTime,
   TAG,
 } from './der.ts'
+import { Name } from './distinguished-name.ts'
 
 export type Certificate = {
   der: Uint8Array
   version: number
   /** The content of the integer, in hex. */
   serialNumber: string
-  /** The Names as DER. */
-  subject: Uint8Array
-  issuer: Uint8Array
+  subject: Name
+  issuer: Name
   subjectAttributes: NameAttributes
   /** Milliseconds; both instants are inside the validity. */
   notBefore: number
@@ -157,8 +157,8 @@ function readCertificate(der: Uint8Array): Certificate {
     der,
     version,
     serialNumber,
-    subject: subject.raw,
-    issuer: issuer.raw,
+    subject: new Name(subject.raw),
+    issuer: new Name(issuer.raw),
     subjectAttributes: readAttributes(subject.content),
     notBefore,
     notAfter,

@@ -7,8 +7,6 @@ export type PublicJwk = Omit<PrivateJwk, 'd'>
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' }
 
-const imported = new WeakMap<PrivateJwk, Promise<CryptoKey>>()
-
 export const publicJwk = ({ kty, crv, x, y }: PublicJwk): PublicJwk => ({ kty, crv, x, y })
 
 /** A key of the platform's own randomness: it never needs to be the same again. */
@@ -20,22 +18,14 @@ export async function newPrivateJwk(): Promise<PrivateJwk> {
 
 /** The 64 bytes r and s, as JOSE and COSE want them. */
 export async function signEs256(key: PrivateJwk, bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
-  const signature = await crypto.subtle.sign({ name: 'ECDSA', hash: 'SHA-256' }, await cryptoKey(key), Uint8Array.from(bytes))
-  return new Uint8Array(signature)
+  const imported = await crypto.subtle.importKey('jwk', { ...key }, ALGORITHM, false, ['sign'])
+  return new Uint8Array(await crypto.subtle.sign({ name: 'ECDSA', hash: 'SHA-256' }, imported, Uint8Array.from(bytes)))
 }
 
 /** A compact JWS; `alg` is added to the header. */
 export async function signJwt(key: PrivateJwk, header: object, payload: object): Promise<string> {
   const signed = `${encodeJson({ alg: 'ES256', ...header })}.${encodeJson(payload)}`
   return `${signed}.${toBase64Url(await signEs256(key, utf8(signed)))}`
-}
-
-function cryptoKey(key: PrivateJwk): Promise<CryptoKey> {
-  const known = imported.get(key)
-  if (known) return known
-  const fresh = crypto.subtle.importKey('jwk', { ...key }, ALGORITHM, false, ['sign'])
-  imported.set(key, fresh)
-  return fresh
 }
 
 const encodeJson = (value: object): string => toBase64Url(utf8(JSON.stringify(value)))

@@ -4,7 +4,6 @@ import { ApiError, apiError } from '../http/errors.ts'
 import { traceOf } from '../http/plugin.ts'
 import { byValueClientId, type From, responseUri } from '../openid4vp/request-object.ts'
 import { readResponse, UnreadableResponse, type WalletResponse } from '../openid4vp/response.ts'
-import { verifyPresentations } from '../openid4vp/verify.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import { announceEnd, oweResult } from '../verifications/announce.ts'
 import { closeSession, insertResult } from '../verifications/answer-store.ts'
@@ -76,7 +75,7 @@ async function judge(
   const { publicUrl } = deps.config
   // A wallet's clock is held against the machine's, which was put back if the session is from later.
   const now = deps.wall()
-  const verdict = await verifyPresentations({
+  const verdict = await deps.verifier.verify({
     query,
     presentations: response.presentations,
     expected: {

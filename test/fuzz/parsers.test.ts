@@ -9,9 +9,9 @@ import { addressBucket, clientAddress } from '../../src/http/client-address.ts'
 import { parseCbor } from '../../src/openid4vp/cbor.ts'
 import { cborToJson } from '../../src/openid4vp/cbor-json.ts'
 import { Findings } from '../../src/openid4vp/finding.ts'
-import { readMdoc } from '../../src/openid4vp/mdoc.ts'
+import { MdocReader } from '../../src/openid4vp/mdoc.ts'
 import { type ResponseKey, readResponse } from '../../src/openid4vp/response.ts'
-import { readSdJwt } from '../../src/openid4vp/sd-jwt.ts'
+import { SdJwtReader } from '../../src/openid4vp/sd-jwt.ts'
 import { readStatusJwt } from '../../src/openid4vp/status-token.ts'
 import { readCookie } from '../../src/people/cookie.ts'
 import { NOON } from '../helpers/app.ts'
@@ -113,18 +113,20 @@ test('10,000 SD-JWTs are answered with findings, and none passes', async () => {
   const disclosure = encode(['salt', 'name', { value: 1 }])
   const good = `${encode({ alg: 'ES256', typ: 'dc+sd-jwt', x5c: ['AAAA'] })}.${encode({ vct: 'v', _sd: ['x'], cnf: { jwk: {} } })}.AAAA~${disclosure}~${encode({ typ: 'kb+jwt', alg: 'ES256' })}.${encode({ nonce: 'n', aud: 'c', iat: 1, sd_hash: 'x' })}.AAAA`
   const drawn = fc.oneof(edited(good, `${BASE64URL}~.`), fc.string({ unit: 'binary' }))
+  const reader = new SdJwtReader()
   await always(10_000, drawn, async text => {
     const findings = new Findings(() => NOON)
-    await readSdJwt(findings, text, EXPECTED, true)
+    await reader.read(findings, text, EXPECTED, true)
     expect(findings.failures.length).toBeGreaterThan(0)
   })
 })
 
 test('2,000 mdocs as text are answered with findings, and none passes', async () => {
   const good = Buffer.from('a36776657273696f6e63312e3069646f63756d656e747381a0667374617475730', 'hex').toString('base64url')
+  const reader = new MdocReader()
   await always(2000, fc.oneof(edited(good, BASE64URL), fc.string({ unit: 'binary' })), async text => {
     const findings = new Findings(() => NOON)
-    await readMdoc(findings, text, EXPECTED, true)
+    await reader.read(findings, text, EXPECTED, true)
     expect(findings.failures.length).toBeGreaterThan(0)
   })
 })

@@ -19,7 +19,7 @@ import {
 } from '@owf/mdoc'
 import type { ReadCredential } from '../../src/openid4vp/credential.ts'
 import { type Check, Findings } from '../../src/openid4vp/finding.ts'
-import { readDeviceResponse, readMdoc } from '../../src/openid4vp/mdoc.ts'
+import { MdocReader } from '../../src/openid4vp/mdoc.ts'
 import { dcApiTranscript, redirectTranscript } from '../../src/openid4vp/session-transcript.ts'
 import { type CurveName, cbor, hex, type Keys, makeCertificate, makeKeys, NOW, Raw } from '../helpers/mdoc.ts'
 import { type Vector, vectors } from '../helpers/vectors.ts'
@@ -37,6 +37,8 @@ const ours = [
   ...vectors<Input>('mdoc-credentials.json'),
   ...vectors<Input>('mdoc-negative.json'),
 ].filter(({ kind }) => ['mdoc.device_response', 'mdoc.document', 'mdoc.issuer_signed', 'mdoc.issuer_auth'].includes(kind))
+
+const mdocs = new MdocReader()
 
 /** What is refused elsewhere: by the check of trust, and by the look-up of the status. Here these pass. */
 const ELSEWHERE: Record<string, string> = {
@@ -139,11 +141,11 @@ function readVector(findings: Findings, vector: Vector<Input>, transcript?: Uint
     }
     const transcript = Buffer.from(redirectTranscript(expected)).toString('hex')
     if (input.session_transcript_hex) expect(transcript).toBe(input.session_transcript_hex)
-    return readMdoc(findings, text, expected, true)
+    return mdocs.read(findings, text, expected, true)
   }
   const dcApi = dcApiTranscript({ origin: context.origin ?? '', nonce, encryptionKeyThumbprint })
   const holderBindingRequired = input.device_response_b64u !== undefined || input.device_response_hex !== undefined
-  return readDeviceResponse(findings, responseOf(vector), { now, transcript: transcript ?? dcApi, holderBindingRequired })
+  return mdocs.readDeviceResponse(findings, responseOf(vector), { now, transcript: transcript ?? dcApi, holderBindingRequired })
 }
 
 /** Credentials without a presentation are wrapped in one, without a proof of possession. */
@@ -201,7 +203,7 @@ describe('presentations made by @owf/mdoc', () => {
 
   const readText = async (text: string, expected = EXPECTED) => {
     const findings = new Findings(() => NOW)
-    const credential = await readMdoc(findings, text, expected, true)
+    const credential = await mdocs.read(findings, text, expected, true)
     return { credential, failures: findings.failures, detail: findings.all.find(({ status }) => status === 'fail')?.detail }
   }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { CLOCK_SKEW_MS, type Expected } from '../../src/openid4vp/credential.ts'
 import { type Check, type Failure, Findings } from '../../src/openid4vp/finding.ts'
-import { MDOC_BYTES_MAX, type MdocContext, readDeviceResponse, readMdoc } from '../../src/openid4vp/mdoc.ts'
+import { MDOC_BYTES_MAX, type MdocContext, MdocReader } from '../../src/openid4vp/mdoc.ts'
 import { fastestMs } from '../helpers/fastest.ts'
 import {
   type Change,
@@ -25,13 +25,14 @@ import {
   TRANSCRIPT,
 } from '../helpers/mdoc.ts'
 
+const mdocs = new MdocReader()
 const CONTEXT: MdocContext = { now: NOW, transcript: TRANSCRIPT, holderBindingRequired: true }
 const OTHER_DEVICE_KEY = await coseKey(await makeKeys('P-256'))
 const CLAIMS = { [NAME_SPACE]: { family_name: 'Doe', age_over_18: true } }
 
 async function readBytes(bytes: Uint8Array, context: Partial<MdocContext> = {}) {
   const findings = new Findings(() => NOW)
-  const credential = await readDeviceResponse(findings, bytes, { ...CONTEXT, ...context })
+  const credential = await mdocs.readDeviceResponse(findings, bytes, { ...CONTEXT, ...context })
   return { findings, credential, failed: failedIn(findings) }
 }
 
@@ -77,7 +78,7 @@ describe('as a string of a vp_token', () => {
   }
   const readText = async (text: string) => {
     const findings = new Findings(() => NOW)
-    return { credential: await readMdoc(findings, text, expected, true), failed: failedIn(findings) }
+    return { credential: await mdocs.read(findings, text, expected, true), failed: failedIn(findings) }
   }
 
   test('only base64url without padding is read', async () => {
@@ -103,14 +104,14 @@ describe('as a string of a vp_token', () => {
     const [clean, dirty] = [hex('a0').toString('base64url'), 'oB']
     expect(clean).toBe('oA')
     const findings = new Findings(() => NOW)
-    await readMdoc(findings, dirty, expected, true)
+    await mdocs.read(findings, dirty, expected, true)
     expect(detailOf(findings, 'format')).toStartWith('The mdoc is not base64url')
   })
 
   test('1 MiB is decoded, one byte more is not', async () => {
     const detail = async (length: number) => {
       const findings = new Findings(() => NOW)
-      await readMdoc(findings, Buffer.alloc(length).toString('base64url'), expected, true)
+      await mdocs.read(findings, Buffer.alloc(length).toString('base64url'), expected, true)
       return detailOf(findings, 'format')
     }
     expect(await detail(MDOC_BYTES_MAX)).toBe('The mdoc cannot be read: bytes follow the item.')
@@ -583,7 +584,7 @@ describe('properties', () => {
       fc.asyncProperty(fc.string({ unit: 'binary' }), async text => {
         const findings = new Findings(() => NOW)
         const expected = { now: NOW, createdAt: NOW, nonce: '', clientId: '', responseUri: '', encryptionKeyThumbprint: null }
-        expect(await readMdoc(findings, text, expected, true)).toBeUndefined()
+        expect(await mdocs.read(findings, text, expected, true)).toBeUndefined()
         expect(failedIn(findings)).toEqual(MALFORMED)
       }),
     )

@@ -2,7 +2,7 @@ import { describe, expect, spyOn, test } from 'bun:test'
 import { X509Certificate } from 'node:crypto'
 import { decode } from 'cbor-x'
 import { Findings } from '../../src/openid4vp/finding.ts'
-import { checkTrust, judgeChain, type TrustAnchor } from '../../src/openid4vp/trust.ts'
+import { IssuerTrust, type TrustAnchor } from '../../src/openid4vp/trust.ts'
 import {
   authorityKey,
   crlPoint,
@@ -33,6 +33,8 @@ import { vectors } from '../helpers/vectors.ts'
 const PID = 'urn:eudi:pid:1'
 const RSA = { name: 'RSASSA-PKCS1-v1_5', publicExponent: Uint8Array.of(1, 0, 1), hash: 'SHA-256' }
 
+const issuerTrust = new IssuerTrust()
+
 function anchorOf({ der }: Pick<Issued, 'der'>, over: Partial<TrustAnchor> = {}): TrustAnchor {
   return { id: 'anchor', certificate: der, mode: 'pkix', crl: null, trustedFor: null, label: 'Test', isSandbox: false, ...over }
 }
@@ -42,7 +44,7 @@ type Given = { chain: Pick<Issued, 'der'>[]; anchors: TrustAnchor[]; type?: stri
 
 function trust({ chain, anchors, type = PID, format = 'dc+sd-jwt', now = NOW }: Given) {
   const findings = new Findings(() => now)
-  const { issuer, anchor } = checkTrust(
+  const { issuer, anchor } = issuerTrust.check(
     findings,
     { chain: chain.map(({ der }) => der), type, anchors, environment: 'live', now },
     format,
@@ -432,7 +434,7 @@ describe('extended key usage', () => {
     const judge = async (critical: boolean) => {
       const leaf = await issue({ issuer: root, extensions: [purposes([UNKNOWN], critical)] })
       const anchors = [anchorOf(root)]
-      return judgeChain({ chain: [leaf.der], type: PID, anchors, environment: 'test', now: NOW }, 'status').ok
+      return issuerTrust.judge({ chain: [leaf.der], type: PID, anchors, environment: 'test', now: NOW }, 'status').ok
     }
     expect(await judge(false)).toBe(true)
     expect(await judge(true)).toBe(false)
@@ -654,8 +656,8 @@ describe('mode iso: ISO/IEC 18013-5 Annex B, rule by rule', () => {
       environment: 'test' as const,
       now: NOW,
     }
-    expect(judgeChain(input, 'status').ok).toBe(true)
-    expect(judgeChain(input, 'mso_mdoc').ok).toBe(false)
+    expect(issuerTrust.judge(input, 'status').ok).toBe(true)
+    expect(issuerTrust.judge(input, 'mso_mdoc').ok).toBe(false)
   })
 
   type Ext = NonNullable<Wanted['extensions']>[number]

@@ -2,7 +2,6 @@
 // the service's own code as it judges what came out of an encrypted answer. Now and then one goes the whole way through the door.
 import type { DcqlQuery } from '../../../src/openid4vp/dcql.ts'
 import { responseUri } from '../../../src/openid4vp/request-object.ts'
-import { verifyPresentations } from '../../../src/openid4vp/verify.ts'
 import { type Holder, vpToken } from '../../../src/sandbox/wallet.ts'
 import { findSession } from '../../../src/verifications/store.ts'
 import { openResponseKey } from '../../../src/wallet/response-key.ts'
@@ -85,7 +84,7 @@ async function judgeOf({ app, created }: Session, format: FormatChoice) {
   const anchors = await deps.anchors('test')
   return async (presentation: string) => {
     const presentations = [{ query: query.credentials[0]!, presentation }]
-    const verdict = await verifyPresentations({
+    const verdict = await deps.verifier.verify({
       query,
       presentations,
       expected,
