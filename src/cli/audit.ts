@@ -4,39 +4,40 @@ import { exportAudit, verifyExport } from '../audit/export.ts'
 import { type AuditVerdict, verifyAudit } from '../audit/verify.ts'
 import { publish } from '../db/sqlite/files.ts'
 import type { Deps } from '../deps.ts'
-import { actOf, CommandError, parseCall, print, withDeps } from './output.ts'
-
-const HELP = `usage: vidimus audit verify [--file EXPORT] [--json]
-       vidimus audit export FILE [--force] [--json]
-
-Verifies the chain of the database, or of an export, which needs neither database nor key. Every record's hash, the signed checkpoints and
-the details that were not erased are checked. An export ends with the current head signed; keep it elsewhere, and nothing before it can be
-rewritten unnoticed. Note its public key, too: whoever rewrites everything can sign it only with another one. A file that is there already stays,
-unless you say --force.
-
-example: vidimus audit export audit.jsonl && vidimus audit verify --file audit.jsonl`
+import { type Answer, argument, defineCommand } from './command.ts'
+import { optional, text, toggle } from './flags.ts'
+import { CommandError } from './output.ts'
+import { withDeps } from './with-deps.ts'
 
 /** The heading is the longest: it names every checkpoint, hourly ones of many years. */
 const LINE_CHARS_MAX = 64 * 1024 * 1024
 
-const ACTS = {
-  verify: { flags: ['file'] },
-  export: { flags: ['force'], word: 'the file to write' },
-} as const
+export const command = defineCommand(
+  {
+    summary: 'verify and export the audit chain',
+    acts: {
+      verify: { flags: { file: optional(text('EXPORT'), 'verify this export, which needs neither database nor key') } },
+      export: {
+        argument: argument('file', 'FILE', 'the file to write'),
+        flags: { force: toggle('replace a file that exists') },
+      },
+    },
+    about: `Verifies the audit chain of the database, or of an export: every record's hash, the signed
+checkpoints and the details that were not erased. An export ends with the current head, signed; keep
+it elsewhere, and nothing before it can be rewritten unnoticed. Note its public key, too: somebody who
+rewrites everything can sign it only with another one. A file that exists stays, unless you say
+--force.`,
+    example: 'vidimus audit export audit.jsonl && vidimus audit verify --file audit.jsonl',
+  },
+  {
+    verify: async ({ file }, shell) => show(file === undefined ? await withDeps(shell, verifyAudit) : await verifyFile(file)),
 
-export async function runAudit(args: string[]): Promise<number> {
-  const call = parseCall(args, { file: { type: 'string' }, force: { type: 'boolean' } })
-  const { help, json, file, force } = call.values
-  if (help) return print(HELP)
-  const { act, word } = actOf('audit', call, ACTS)
-  switch (act) {
-    case 'verify':
-      return report(file === undefined ? await withDeps(verifyAudit) : await verifyFile(file), json)
-    case 'export':
-      await exportTo(word, force)
-      return report(await verifyFile(word), json, word)
-  }
-}
+    async export({ file, force }, shell) {
+      await withDeps(shell, deps => (force ? replaceWithExport(deps, file) : writeExport(deps, file)))
+      return show(await verifyFile(file), file)
+    },
+  },
+)
 
 async function verifyFile(file: string): Promise<AuditVerdict> {
   try {
@@ -58,18 +59,14 @@ async function* linesOf(file: string): AsyncGenerator<string> {
   if (rest) yield rest
 }
 
-async function exportTo(file: string, force = false): Promise<void> {
-  await withDeps(deps => (force ? replaceBy(deps, file) : writeTo(deps, file)))
-}
-
-/** Beside it first: a file that is written over keeps its mode, and whoever has it open reads on. */
-async function replaceBy(deps: Deps, file: string): Promise<void> {
-  const there = statSync(file, { throwIfNoEntry: false })
-  if (there && !there.isFile()) throw unwritable(file)
-  const target = there ? realpathSync(file) : file
+/** Written beside it and renamed: a file that is written over keeps its mode, and its readers would see both. */
+async function replaceWithExport(deps: Deps, file: string): Promise<void> {
+  const existing = statSync(file, { throwIfNoEntry: false })
+  if (existing && !existing.isFile()) throw unwritable(file)
+  const target = existing ? realpathSync(file) : file
   const part = `${target}.${process.pid}.part`
   try {
-    await writeTo(deps, part)
+    await writeExport(deps, part)
     publish(part, target)
   } catch (error) {
     rmSync(part, { force: true })
@@ -77,7 +74,7 @@ async function replaceBy(deps: Deps, file: string): Promise<void> {
   }
 }
 
-async function writeTo(deps: Deps, file: string): Promise<void> {
+async function writeExport(deps: Deps, file: string): Promise<void> {
   const out = await openToWrite(file)
   try {
     for await (const line of exportAudit(deps)) await out.write(`${line}\n`)
@@ -86,29 +83,27 @@ async function writeTo(deps: Deps, file: string): Promise<void> {
   }
 }
 
-/** For nobody else's eyes: the details stand there in clear. */
+/** For its owner only: the details are in clear text. */
 async function openToWrite(file: string): Promise<FileHandle> {
   try {
     return await open(file, 'wx', 0o600)
   } catch (error) {
     if ((error as { code?: string }).code === 'EEXIST')
-      throw new CommandError(`${file} is there already; choose another name, or replace it with --force`)
+      throw new CommandError(`${file} exists already; choose another name, or replace it with --force`)
     throw unwritable(file)
   }
 }
 
 const unwritable = (file: string) => new CommandError(`cannot write ${file}; give a path in a directory that exists and is yours`)
 
-function report({ count, head, signedTo, publicKey, problem }: AuditVerdict, json = false, file?: string): number {
-  if (json) {
-    const place = problem && { broken_at: problem.seq, problem: problem.problem }
-    print(
-      JSON.stringify({ ok: !problem, count, head, signed_to: signedTo, public_key: publicKey, ...(file && { file }), ...place }),
-    )
-  } else {
-    if (file) print(`${count} records written to ${file}.`)
-    if (problem) print(`The chain is broken at record ${problem.seq}: ${problem.problem}.`)
-    else print(`The chain is whole: ${count} records, head ${head}.\nSigned up to record ${signedTo}, public key ${publicKey}`)
+function show({ count, head, signedTo, publicKey, problem }: AuditVerdict, file?: string): Answer {
+  const place = problem && { broken_at: problem.seq, problem: problem.problem }
+  const verdict = problem
+    ? `The chain is broken at record ${problem.seq}: ${problem.problem}.`
+    : `The chain is whole: ${count} records, head ${head}.\nSigned up to record ${signedTo}, public key ${publicKey}`
+  return {
+    json: { ok: !problem, count, head, signed_to: signedTo, public_key: publicKey, ...(file && { file }), ...place },
+    text: file ? `${count} records written to ${file}.\n${verdict}` : verdict,
+    exitCode: problem ? 1 : 0,
   }
-  return problem ? 1 : 0
 }

@@ -3,103 +3,68 @@ import { readDeliveries } from '../webhooks/log.ts'
 import { replayDeliveries, replayFailed } from '../webhooks/replay.ts'
 import { DELIVERY_STATUSES, type DeliveryAttempt } from '../webhooks/schema.ts'
 import { findDeliveryOfAnyone } from '../webhooks/store.ts'
-import { requireTenant } from './key.ts'
-import {
-  ACTOR,
-  actOf,
-  CommandError,
-  choice,
-  parseCall,
-  print,
-  printable,
-  required,
-  table,
-  UsageError,
-  withDeps,
-} from './output.ts'
+import { argument, defineCommand } from './command.ts'
+import { oneOf, optional, TENANT } from './flags.ts'
+import { ACTOR, CommandError, table, UsageError } from './output.ts'
+import { withDeps, withTenant } from './with-deps.ts'
 
-const HELP = `usage: vidimus deliveries list --tenant ID [--status ${DELIVERY_STATUSES.join('|')}] [--json]
-       vidimus deliveries replay ID [--json]
-       vidimus deliveries replay --failed --tenant ID [--json]
+/** Of a receiver's answer; --json prints all that is kept. */
+const ANSWER_CHARS_MAX = 200
 
-The log of a tenant's webhooks: the newest 100, each with all of its attempts: time, address, status, and the beginning of what the receiver said
-(all of it with --json). A replay starts from the first attempt again, under the same
-webhook-id; a running server sends it at once.
+export const command = defineCommand(
+  {
+    summary: 'list and replay webhooks',
+    acts: {
+      list: { flags: { tenant: TENANT, status: optional(oneOf(DELIVERY_STATUSES)) } },
+      replay: { argument: argument('id', 'ID', 'the delivery id') },
+      'replay --failed': { flags: { tenant: TENANT } },
+    },
+    about: `The log of a tenant's webhooks: the newest 100, each with all of its attempts: time, address, status,
+and the beginning of the receiver's answer (all of it with --json). A replay starts from the first
+attempt again, under the same webhook-id; a running server sends it at once. "replay --failed"
+replays everything that failed.`,
+    example: 'vidimus deliveries list --tenant ten_… --status failed',
+  },
+  {
+    async list({ tenant, status }, shell) {
+      const data = await withTenant(shell, tenant, deps => readDeliveries(deps, tenant, status && { status }))
+      const rows = data.map(each => [each.id, each.created_at, each.type, each.status, each.request_id ?? '-'])
+      const [heading = '', ...lines] = table(['ID', 'CREATED', 'TYPE', 'STATUS', 'REQUEST'], rows).split('\n')
+      const withAttempts = lines.flatMap((line, i) => [line, ...(data[i]?.attempts ?? []).map(attemptLine)])
+      return { json: { data }, text: [heading, ...withAttempts].join('\n') }
+    },
 
-example: vidimus deliveries list --tenant ten_… --status failed`
+    async replay({ id }, shell) {
+      if (!id.startsWith('whd_')) throw new UsageError(`"${id}" is no delivery id; they begin with whd_`)
+      const [restarted] = await withDeps(shell, async deps => {
+        const known = await findDeliveryOfAnyone(deps.db, id)
+        if (!known) throw new CommandError(`there is no delivery ${id}; "vidimus deliveries list --tenant ID" shows a tenant's`)
+        return await replayDeliveries(deps, known.tenantId, { id }, { actor: ACTOR })
+      })
+      if (!restarted) throw new CommandError(`delivery ${id} is being sent right now; try again in a few seconds`)
+      const json = { id, status: restarted.status, next_attempt_at: isoUtc(restarted.dueAt) }
+      return { json, text: `Delivery ${id} is due now.` }
+    },
 
-/** Of what a receiver said; --json has all that is kept. */
-const SAID_CHARS_MAX = 200
+    async 'replay --failed'({ tenant: tenantId }, shell) {
+      const replayed = await withTenant(shell, tenantId, async deps => {
+        let count = 0
+        // In batches, between which a running server does its own writes.
+        for (let hasMore = true; hasMore; ) {
+          const batch = await replayFailed(deps, { tenantId }, { actor: ACTOR })
+          count += batch.replayed
+          hasMore = batch.hasMore
+        }
+        return count
+      })
+      return { json: { replayed }, text: `${replayed} deliveries are due now.` }
+    },
+  },
+)
 
-const FLAGS = { tenant: { type: 'string' }, status: { type: 'string' }, failed: { type: 'boolean' } } as const
-
-const ACTS = {
-  list: { flags: ['tenant', 'status'] },
-  replay: { flags: [], word: 'the delivery id' },
-} as const
-
-const BULK_ACTS = { replay: { flags: ['failed', 'tenant'] } } as const
-
-export async function runDeliveries(args: string[]): Promise<number> {
-  const call = parseCall(args, FLAGS)
-  const { help, json, tenant, status, failed } = call.values
-  if (help) return print(HELP)
-  if (failed) {
-    actOf('deliveries', call, BULK_ACTS)
-    return await replayAllFailed(required(tenant, '--tenant'), json)
-  }
-  const { act, word: id } = actOf('deliveries', call, ACTS)
-  switch (act) {
-    case 'list':
-      return await list(required(tenant, '--tenant'), status, json)
-    case 'replay':
-      return await replay(id, json)
-  }
-}
-
-async function list(tenantId: string, status: string | undefined, json = false): Promise<number> {
-  const filter = status === undefined ? {} : { status: choice(status, DELIVERY_STATUSES, '--status') }
-  const data = await withDeps(async deps => {
-    await requireTenant(deps, tenantId)
-    return await readDeliveries(deps, tenantId, filter)
-  })
-  if (json) return print(JSON.stringify({ data }))
-  const rows = data.map(each => [each.id, each.created_at, each.type, each.status, each.request_id ?? '-'])
-  const [heading = '', ...lines] = table(['ID', 'CREATED', 'TYPE', 'STATUS', 'REQUEST'], rows).split('\n')
-  return print(printable([heading, ...lines.flatMap((line, i) => [line, ...(data[i]?.attempts ?? []).map(lineOf)])].join('\n')))
-}
-
-/** When, where, and what the receiver said, or why it said nothing. */
-function lineOf({ attempt, at, outcome, http_status, address, ms, answer, detail }: DeliveryAttempt): string {
+function attemptLine({ attempt, at, outcome, http_status, address, ms, answer, detail }: DeliveryAttempt): string {
   const status = http_status === null ? outcome : `${outcome} ${http_status}`
-  const told = (answer || detail || '').replace(/\s+/g, ' ').trim()
-  const said = told.length > SAID_CHARS_MAX ? `${told.slice(0, SAID_CHARS_MAX)}…` : told
-  return `  ${attempt}. ${at}  ${address ?? '-'}  ${status}  ${ms} ms  ${said}`.trimEnd()
-}
-
-async function replay(id: string, json = false): Promise<number> {
-  if (!id.startsWith('whd_')) throw new UsageError(`"${id}" is no delivery id; they begin with whd_`)
-  const [restarted] = await withDeps(async deps => {
-    const known = await findDeliveryOfAnyone(deps.db, id)
-    if (!known) throw new CommandError(`there is no delivery ${id}; "vidimus deliveries list --tenant ID" shows a tenant's`)
-    return await replayDeliveries(deps, known.tenantId, { id }, { actor: ACTOR })
-  })
-  if (!restarted) throw new CommandError(`delivery ${id} is under way right now; try again in a few seconds`)
-  const wire = { id, status: restarted.status, next_attempt_at: isoUtc(restarted.dueAt) }
-  return print(json ? JSON.stringify(wire) : `Delivery ${id} is due now.`)
-}
-
-/** In parts, between which a running server goes on with its own work. */
-async function replayAllFailed(tenantId: string, json = false): Promise<number> {
-  const count = await withDeps(async deps => {
-    await requireTenant(deps, tenantId)
-    let count = 0
-    for (let hasMore = true; hasMore; ) {
-      const part = await replayFailed(deps, { tenantId }, { actor: ACTOR })
-      count += part.replayed
-      hasMore = part.hasMore
-    }
-    return count
-  })
-  return print(json ? JSON.stringify({ replayed: count }) : `${count} deliveries are due now.`)
+  const whole = (answer || detail || '').replace(/\s+/g, ' ').trim()
+  const shown = whole.length > ANSWER_CHARS_MAX ? `${whole.slice(0, ANSWER_CHARS_MAX)}…` : whole
+  return `  ${attempt}. ${at}  ${address ?? '-'}  ${status}  ${ms} ms  ${shown}`.trimEnd()
 }

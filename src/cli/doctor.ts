@@ -1,40 +1,45 @@
 import { loadConfig } from '../config.ts'
 import { StartRefusal } from '../db/sqlite/refusal.ts'
 import type { Found } from '../doctor/check.ts'
-import { CommandError, complain, parseCall, print, UsageError, withDeps } from './output.ts'
+import { defineCommand } from './command.ts'
+import { CommandError, type Shell } from './output.ts'
 import { requireDatabase } from './require-database.ts'
 import { pendingIn } from './upgrade.ts'
+import { withDeps } from './with-deps.ts'
 
-const HELP = `usage: vidimus doctor [--json]
+type NamedCheck = { name: string } & Found
 
-Tells what would stop a real wallet or webhook, and what endangers the data: each with what to do. It changes nothing, sends nobody a message, and
-works with and without a running service. Give it the same variables as the service, or it looks at another one. It ends with 1 when there is a
-problem, and with 0 otherwise; warnings are no problems. The dashboard shows the same under Settings, Health.
+export const command = defineCommand(
+  {
+    summary: 'find what would stop a real wallet or webhook',
+    about: `Lists what would stop a real wallet or webhook, and what endangers the data, each with what to do. It
+changes nothing, sends nobody a message, and works with and without a running service. Give it the
+same variables as the service, or it examines another one. The exit code is 1 when there is a
+problem, and 0 otherwise; warnings are no problems. The dashboard shows the same under Settings,
+Health.`,
+    example: 'VIDIMUS_DATA_DIR=/var/lib/vidimus VIDIMUS_PUBLIC_URL=https://verify.shop.example vidimus doctor',
+  },
+  async (_, shell) => {
+    const checks = await examineHere(shell)
+    const count = checks.filter(({ status }) => status === 'problem').length
+    return {
+      json: { checks: checks.map(presentCheck) },
+      text: checks.map(linesOf).join('\n'),
+      note: count > 0 ? `\n${count === 1 ? '1 problem' : `${count} problems`}` : undefined,
+      exitCode: count > 0 ? 1 : 0,
+    }
+  },
+)
 
-example: VIDIMUS_DATA_DIR=/var/lib/vidimus VIDIMUS_PUBLIC_URL=https://verify.shop.example vidimus doctor`
-
-type Named = { name: string } & Found
-
-export async function runDoctor(args: string[]): Promise<number> {
-  const { values, words } = parseCall(args, {})
-  if (values.help) return print(HELP)
-  if (words.length) throw new UsageError(`doctor takes no "${words[0]}"`)
-  const checks = await examineHere()
-  print(values.json ? JSON.stringify({ checks: checks.map(wire) }) : checks.map(lines).join('\n'))
-  const count = checks.filter(({ status }) => status === 'problem').length
-  if (count > 0 && !values.json) complain(`\n${count === 1 ? '1 problem' : `${count} problems`}`)
-  return count > 0 ? 1 : 0
-}
-
-/** A directory that cannot be opened is what there is to tell. One that does not exist yet must not be made by asking after it. */
-async function examineHere(): Promise<Named[]> {
-  const { dataDir } = loadConfig(process.env)
+/** A directory that cannot be opened is the finding. One that does not exist must not be created by the question. */
+async function examineHere(shell: Shell): Promise<NamedCheck[]> {
+  const { dataDir } = loadConfig(shell.env)
   try {
     requireDatabase(dataDir)
     const pending = pendingIn(dataDir)
     if (pending.length) return [olderVersion(pending)]
     const { examine } = await import('../doctor/examine.ts')
-    return await withDeps(deps => examine(deps, false))
+    return await withDeps(shell, deps => examine(deps, false))
   } catch (error) {
     if (!(error instanceof StartRefusal || error instanceof CommandError)) throw error
     const [, detail = error.message, remedy] = /^(.*?); (.*)$/s.exec(error.message) ?? []
@@ -42,17 +47,21 @@ async function examineHere(): Promise<Named[]> {
   }
 }
 
-/** Opening it would bring it up to date, and whoever asks after its health does not ask for that. */
-const olderVersion = (pending: string[]): Named => ({
+/** Opening the database would bring it up to date, which nobody asked for. */
+const olderVersion = (pending: string[]): NamedCheck => ({
   name: 'data_directory',
   status: 'problem',
   detail: `The database is of an earlier version than this program (${pending.join(', ')} to be applied).`,
   remedy: 'Stop the service and run "vidimus upgrade", or ask the program that is running.',
 })
 
-const wire = ({ name, status, detail, remedy }: Named) => ({ name, status, detail: remedy ? `${detail} ${remedy}` : detail })
+const presentCheck = ({ name, status, detail, remedy }: NamedCheck) => ({
+  name,
+  status,
+  detail: remedy ? `${detail} ${remedy}` : detail,
+})
 
-const lines = ({ name, status, detail, remedy }: Named): string => {
+const linesOf = ({ name, status, detail, remedy }: NamedCheck): string => {
   const first = `${status.padEnd(8)} ${name.padEnd(20)} ${detail}`
   return remedy ? `${first}\n${' '.repeat(30)}${remedy}` : first
 }

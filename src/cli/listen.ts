@@ -2,76 +2,80 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
 import { callAt, type EgressAnswer } from '../egress/client.ts'
 import { base62 } from '../ids.ts'
-import { listTenants } from '../tenants/store.ts'
+import { readTenants } from '../tenants/settings.ts'
 import { isoUtc } from '../time.ts'
 import { present } from '../verifications/present.ts'
 import type { Verification } from '../verifications/schema.ts'
 import { listEndedSince } from '../verifications/store.ts'
 import { type SignedMessage, signedMessage } from '../webhooks/deliver.ts'
 import type { Owner } from '../webhooks/store.ts'
-import { requireTenant } from './key.ts'
-import { CommandError, parseCall, print, UsageError, withDeps } from './output.ts'
-
-const HELP = `usage: vidimus listen --forward URL [--tenant ID] [--json]
-
-For development: forwards every result of a tenant, from now on, to a server on your machine that has no public address, signed like the real
-webhook. It needs no webhook_url in the request. Each is sent once: what your server does not take is not tried again. Without --tenant there
-must be exactly one. Stop it with Ctrl-C. With --json each event is one JSON line. Portraits are missing: they are in the memory of the service only.
-
-example: vidimus listen --forward http://localhost:4000/hook`
+import { defineCommand } from './command.ts'
+import { checked, optional, required, text } from './flags.ts'
+import { CommandError } from './output.ts'
+import { requireTenant, withDeps } from './with-deps.ts'
 
 const LOOK_EVERY_MS = 200
 const EVENTS_PER_LOOK_MAX = 100
 const LIMITS = { resolveMs: 2000, connectMs: 5000, totalMs: 15_000, answerBytes: 4096 }
 
-export async function runListen(args: string[]): Promise<number> {
-  const { values, words } = parseCall(args, { forward: { type: 'string' }, tenant: { type: 'string' } })
-  if (values.help) return print(HELP)
-  if (words.length) throw new UsageError(`listen takes no "${words[0]}"`)
-  const url = forwardUrl(values.forward)
-  const stopping = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort())
-  return await withDeps(async deps => {
-    const tenantId = await tenantToHear(deps, values.tenant)
-    if (!values.json)
-      print(
-        `Forwarding results of ${tenantId} to ${url}. "vidimus webhook-secret show --tenant ${tenantId}" prints the secret that signs them (live results with --env live).`,
-      )
-    await hear(deps, tenantId, stopping.signal, async (verification, owner, endedAt) => {
-      const message = await messageOf(deps, owner, verification)
-      report(verification, isoUtc(endedAt), await forward(deps, url, message), values.json)
+const httpUrl = checked(text('URL'), value =>
+  /^https?:$/.test(URL.parse(value)?.protocol ?? '') ? undefined : 'give the URL of your server, like http://localhost:4000/hook',
+)
+
+export const command = defineCommand(
+  {
+    summary: 'forward results to a server under development',
+    flags: {
+      forward: required(httpUrl),
+      tenant: optional(text('ID'), 'needed when there are several'),
+    },
+    about: `For development: forwards every result of a tenant, from now on, to a server on your machine that has
+no public address, signed like the real webhook. It needs no webhook_url in the request. Each result
+is sent once: one that your server does not accept is not tried again. Stop it with Ctrl-C. With
+--json each event is one JSON line. Portraits are missing: they exist only in the memory of the
+service.`,
+    example: 'vidimus listen --forward http://localhost:4000/hook',
+  },
+  async ({ forward: address, tenant, json }, shell) => {
+    const url = new URL(address).href
+    const stopping = new AbortController()
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort())
+    return await withDeps(shell, async deps => {
+      const tenantId = await chooseTenant(deps, tenant)
+      if (!json)
+        shell.print(
+          `Forwarding results of ${tenantId} to ${url}. "vidimus webhook-secret show --tenant ${tenantId}" prints the secret that signs them (live results with --env live).`,
+        )
+      await eachResult(deps, tenantId, stopping.signal, async (verification, owner, endedAt) => {
+        const message = await messageOf(deps, owner, verification)
+        const event = { verification, at: isoUtc(endedAt), answer: await forward(deps, url, message) }
+        shell.print(json ? JSON.stringify(presentEvent(event)) : describeEvent(event))
+      })
+      return 0
     })
-    return 0
-  })
-}
+  },
+)
 
-function forwardUrl(text: string | undefined): string {
-  const url = text === undefined ? null : URL.parse(text)
-  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))
-    throw new UsageError('--forward: give the URL of your server, like http://localhost:4000/hook')
-  return url.href
-}
-
-async function tenantToHear(deps: Deps, given: string | undefined): Promise<string> {
+async function chooseTenant(deps: Deps, given: string | undefined): Promise<string> {
   if (given !== undefined) {
     await requireTenant(deps, given)
     return given
   }
-  const tenants = await listTenants(deps.db)
+  const tenants = await readTenants(deps.db)
   const [only] = tenants
   if (!only) throw new CommandError('there is no tenant yet; "vidimus tenant create --name N" makes one')
   if (tenants.length > 1) throw new CommandError('there are several tenants; say which with --tenant ID ("vidimus tenant list")')
   return only.id
 }
 
-/** Each result once, in the order of their ends. */
-async function hear(
+/** Each result once, in the order in which they ended. */
+async function eachResult(
   deps: Deps,
   tenantId: string,
   stopping: AbortSignal,
-  on: (verification: Verification, owner: Owner, endedAt: number) => Promise<void>,
+  handle: (verification: Verification, owner: Owner, endedAt: number) => Promise<void>,
 ): Promise<void> {
-  const heard = new Set<string>()
+  const handled = new Set<string>()
   let since = deps.now()
   let isStale = true
   const unsubscribe = deps.subscribe('session', () => {
@@ -81,13 +85,13 @@ async function hear(
     const isLooking = isStale
     isStale = false
     const rows = !isLooking ? [] : await listEndedSince(deps.db, tenantId, since, EVENTS_PER_LOOK_MAX)
-    for (const row of rows.filter(({ verification }) => !heard.has(verification.id))) {
-      await on(await present(deps, row), row.verification, row.result.createdAt)
+    for (const row of rows.filter(({ verification }) => !handled.has(verification.id))) {
+      await handle(await present(deps, row), row.verification, row.result.createdAt)
     }
     const last = rows.at(-1)?.result.createdAt ?? since
-    // Those of the last millisecond are found again by the next look.
-    if (last > since) heard.clear()
-    for (const { verification, result } of rows) if (result.createdAt === last) heard.add(verification.id)
+    // The next look finds those of the last millisecond again.
+    if (last > since) handled.clear()
+    for (const { verification, result } of rows) if (result.createdAt === last) handled.add(verification.id)
     since = last
     if (rows.length >= EVENTS_PER_LOOK_MAX) isStale = true
     await sleep(LOOK_EVERY_MS, undefined, { signal: stopping }).catch(() => undefined)
@@ -101,7 +105,7 @@ async function messageOf(deps: Deps, { tenantId, environment }: Owner, verificat
   return await signedMessage(deps, { id, tenantId, environment, type, attempts: 0, at: deps.now() }, verification)
 }
 
-/** No policy here: the one who typed the address owns this machine. A local server may listen on one of localhost's addresses only. */
+/** No egress policy: the address is that of the operator's own server. It may listen on only one of localhost's addresses. */
 async function forward(deps: Deps, url: string, message: SignedMessage): Promise<EgressAnswer> {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
   let answer: EgressAnswer = { ok: false, failure: 'dns_failed', detail: `${host} was not found.` }
@@ -113,8 +117,16 @@ async function forward(deps: Deps, url: string, message: SignedMessage): Promise
   return answer
 }
 
-function report({ id, status }: Verification, at: string, answer: EgressAnswer, json = false): void {
-  const result = answer.ok ? String(answer.status) : answer.failure
-  if (json) print(JSON.stringify({ at, type: `verification.${status}`, verification: id, result }))
-  else print(`${at}  verification.${status}  ${id}  -> ${result}${answer.ok ? '' : `: ${answer.detail}`}`)
+type Event = { verification: Verification; at: string; answer: EgressAnswer }
+
+const presentEvent = ({ verification: { id, status }, at, answer }: Event) => ({
+  at,
+  type: `verification.${status}`,
+  verification: id,
+  result: answer.ok ? String(answer.status) : answer.failure,
+})
+
+function describeEvent(event: Event): string {
+  const { at, type, verification, result } = presentEvent(event)
+  return `${at}  ${type}  ${verification}  -> ${result}${event.answer.ok ? '' : `: ${event.answer.detail}`}`
 }

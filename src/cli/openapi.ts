@@ -5,24 +5,23 @@ import { realWorld } from '../ground.ts'
 import { describeRoutes } from '../http/openapi.ts'
 import { createSealer } from '../seal.ts'
 import { WebhookEvent } from '../verifications/schema.ts'
-import { parseCall, print, UsageError } from './output.ts'
+import { defineCommand } from './command.ts'
 
-const HELP = `usage: vidimus openapi [--json]
+export const command = defineCommand(
+  {
+    summary: 'print the OpenAPI document',
+    about: `Prints the OpenAPI document that the service also serves at /openapi.json; with --json on one line.
+It needs no data directory.`,
+    example: 'vidimus openapi > openapi.json',
+  },
+  async (_, { env }) => {
+    const config = loadConfig(env)
+    const document = describeRoutes(createApp(depsToListRoutes(config)).routes, config.publicUrl, WebhookEvent)
+    return { json: document, text: JSON.stringify(document, null, 2) }
+  },
+)
 
-Prints the OpenAPI document that the service also gives at /openapi.json; with --json on one line. It needs no data directory.
-
-example: vidimus openapi > openapi.json`
-
-export async function runOpenapi(args: string[]): Promise<number> {
-  const { values, words } = parseCall(args, {})
-  if (values.help) return print(HELP)
-  if (words.length) throw new UsageError(`openapi takes no "${words[0]}"`)
-  const config = loadConfig(process.env)
-  const document = describeRoutes(createApp(depsToListRoutes(config)).routes, config.publicUrl, WebhookEvent)
-  return print(JSON.stringify(document, null, values.json ? 0 : 2))
-}
-
-/** What the routes need to be put together. None of them is called, so there is no database and no file. */
+/** Enough to put the routes together. None of them is called, so there is no database and no file. */
 function depsToListRoutes(config: Config): Deps {
   const { random, now, resolve } = realWorld()
   const deps: Partial<Deps> = { config, random, now, resolve, sealer: createSealer(random(32), random) }

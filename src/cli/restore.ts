@@ -6,39 +6,41 @@ import { realWorld } from '../ground.ts'
 import { isoUtc } from '../time.ts'
 import { ErasuresUnknown, type Restoration, restoreBackup } from '../upkeep/restore.ts'
 import { erasureLogIn } from '../verifications/erasures.ts'
-import { ACTOR, CommandError, parseCall, print, required, UsageError } from './output.ts'
+import { type Answer, argument, defineCommand } from './command.ts'
+import { toggle } from './flags.ts'
+import { ACTOR, CommandError } from './output.ts'
 
-const HELP = `usage: vidimus restore FILE [--without-erasures] [--json]
+export const command = defineCommand(
+  {
+    summary: 'put a backup in the place of the database',
+    argument: argument('backup', 'FILE', 'the backup'),
+    flags: { 'without-erasures': toggle('restore although nobody knows all erasures since the backup was made') },
+    about: `Puts a backup in the place of the database; the server must be stopped. The backup is checked first
+and brought up to date. Everybody who was erased since it was made is erased again, by
+backups/erasures.log, the erasures.log beside FILE, and the audit chain that is replaced. When none of
+these knows all erasures since then, nothing is done, unless you say --without-erasures. The replaced
+database is kept in backups/ for 14 days.
 
-Puts a backup in the place of the database; the server must be stopped. The backup is checked first, brought up to date, and everybody who was erased
-since it was made is erased again, by backups/erasures.log, the erasures.log beside FILE, and the audit chain that is replaced. When none of these knows
-all erasures since then, nothing is done, unless you say --without-erasures. The replaced database is kept in backups/ for 14 days.
-
-The data directory must have the master.key that was in use when the backup was made. On a new machine, put it there first. Keys, tills, templates and
-trusted issuers are as they were at the time of the backup: revoke again what was revoked since.
-
-example: vidimus restore data/backups/daily-20260304.db`
-
-export async function runRestore(args: string[]): Promise<number> {
-  const { values, words } = parseCall(args, { 'without-erasures': { type: 'boolean' } })
-  if (values.help) return print(HELP)
-  const [word, surplus] = words
-  if (surplus !== undefined) throw new UsageError(`restore takes no "${surplus}"`)
-  const file = resolve(required(word, 'the backup'))
-  const { dataDir: dir } = loadConfig(process.env)
-  refuseUnfit(file, dir)
-  const { now, random } = realWorld()
-  try {
-    const withoutErasures = values['without-erasures'] ?? false
-    const restoration = await restoreBackup({ dir, file, now: now(), random, withoutErasures, actor: ACTOR })
-    return show(dir, file, restoration, values.json)
-  } catch (error) {
-    if (!(error instanceof ErasuresUnknown)) throw error
-    throw new CommandError(
-      `nobody knows who was erased since ${file} was made; put its erasures.log beside it or at ${erasureLogIn(backupsFolder(dir))}, or say --without-erasures`,
-    )
-  }
-}
+The data directory must have the master.key that was in use when the backup was made. On a new
+machine, put it there first. Keys, tills, templates and trusted issuers are as they were at the time
+of the backup: revoke again what was revoked since.`,
+    example: 'vidimus restore data/backups/daily-20260304.db',
+  },
+  async ({ backup, withoutErasures }, { env }) => {
+    const file = resolve(backup)
+    const { dataDir: dir } = loadConfig(env)
+    refuseUnfit(file, dir)
+    const { now, random } = realWorld()
+    try {
+      return show(dir, file, await restoreBackup({ dir, file, now: now(), random, withoutErasures, actor: ACTOR }))
+    } catch (error) {
+      if (!(error instanceof ErasuresUnknown)) throw error
+      throw new CommandError(
+        `nobody knows who was erased since ${file} was made; put its erasures.log beside it or at ${erasureLogIn(backupsFolder(dir))}, or say --without-erasures`,
+      )
+    }
+  },
+)
 
 /** Mistakes of the call, which say nothing of the data directory. */
 function refuseUnfit(file: string, dir: string): void {
@@ -48,12 +50,9 @@ function refuseUnfit(file: string, dir: string): void {
     throw new CommandError(`${file} is the database itself; give the path of a backup`)
 }
 
-function show(dir: string, file: string, restoration: Restoration, json = false): number {
-  const { takenAt, verifications, auditRecords, erasedAgain, upgraded, replaced } = restoration
-  if (json) {
-    const figures = { taken_at: isoUtc(takenAt), verifications, audit_records: auditRecords, erased_again: erasedAgain }
-    return print(JSON.stringify({ file, ...figures, upgraded, replaced: replaced ?? null }))
-  }
+function show(dir: string, file: string, restoration: Restoration): Answer {
+  const { takenAt, verifications, auditRecords, erasedAgain, upgraded, replaced = null } = restoration
+  const figures = { taken_at: isoUtc(takenAt), verifications, audit_records: auditRecords, erased_again: erasedAgain }
   const lines = [
     `${databaseFile(dir)} is the backup of ${isoUtc(takenAt)} now: ${verifications} verifications, ${auditRecords} audit records.`,
     `Erased since then, and so erased again: ${erasedAgain}.`,
@@ -61,5 +60,5 @@ function show(dir: string, file: string, restoration: Restoration, json = false)
     ...(replaced ? [`The database that was there is ${replaced}.`] : []),
     'Keys and tills that were revoked since then work again: revoke them again.',
   ]
-  return print(lines.join('\n'))
+  return { json: { file, ...figures, upgraded, replaced }, text: lines.join('\n') }
 }

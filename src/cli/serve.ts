@@ -9,53 +9,57 @@ import { startUpkeep } from '../service/periodic.ts'
 import { logOpenPorts, type Service, start } from '../service/start.ts'
 import { createTenant } from '../tenants/settings.ts'
 import { listTenants } from '../tenants/store.ts'
-import { ACTOR, parseCall, print, table, UsageError } from './output.ts'
+import { defineCommand } from './command.ts'
+import { toggle } from './flags.ts'
+import { ACTOR, table } from './output.ts'
 
-const HELP = `usage: vidimus serve [--dev] [--json]
+const VARIABLE_ROWS = Object.entries(VARIABLES).map(([name, variable]) => [name, variable.default, variable.meaning])
 
-Starts the service. The first start makes the data directory with database, master key, and a signing key with its certificate. With --dev it also
-makes a tenant with a test key, and prints the key; test sessions then read status lists from this machine, over http too. While nobody has set up
-the dashboard, each start prints a link that does it, once and within the hour. With --json the first line of standard output is
+export const command = defineCommand(
+  {
+    summary: 'start the service (the default)',
+    flags: {
+      dev: toggle(
+        'also make a tenant with a test key, and print the key; test sessions then read status lists from this machine, over http too',
+      ),
+    },
+    about: `Starts the service. The first start makes the data directory with database, master key, and a signing
+key with its certificate. While nobody has set up the dashboard, each start prints a link that does
+it, once and within the hour. With --json the first line of standard output is
 {"listening":…,"setup_url":…}.
 
-SIGTERM and SIGINT stop it: what is under way is answered first. SIGHUP reads VIDIMUS_TLS_CERT and VIDIMUS_TLS_KEY again, for new connections; a
-pair that cannot be used is refused with a line in the log, and the old one stays.
+SIGTERM and SIGINT stop it: open requests are answered first. SIGHUP reads VIDIMUS_TLS_CERT and
+VIDIMUS_TLS_KEY again, for new connections; a pair that cannot be used is refused with a line in the
+log, and the old one stays.
 
-${table(
-  ['VARIABLE', 'DEFAULT', 'MEANING'],
-  Object.entries(VARIABLES).map(([name, variable]) => [name, variable.default, variable.meaning]),
-)}
-
-example: PORT=8080 VIDIMUS_DATA_DIR=/var/lib/vidimus vidimus serve`
-
-export async function runServe(args: string[]): Promise<number> {
-  const { values, words } = parseCall(args, { dev: { type: 'boolean' } })
-  if (values.help) return print(HELP)
-  if (words.length) throw new UsageError(`serve takes no "${words[0]}"`)
-  const config = { ...loadConfig(process.env), isDev: values.dev === true }
-  // Before anything is open: a signal that comes early must not cut a start in half.
-  const stopped = stopSignal()
-  const hangUps = hangUpSignals(config)
-  const world = realWorld()
-  const deps = createDeps(config, values.json ? { ...world, prettyLog: false } : world, 'server')
-  const service = await start(deps)
-  try {
-    const firstKey = values.dev ? await makeFirstKey(deps) : undefined
-    const setupUrl = await openSetupIfPossible(deps)
-    if (values.json)
-      print(JSON.stringify({ listening: service.url, setup_url: setupUrl, ...(firstKey && { test_key: firstKey }) }))
-    else print(welcome(service.url, config, setupUrl, firstKey))
-    logOpenPorts(deps)
-    deps.log.info('service.started', { address: service.url })
-    const stopUpkeep = startUpkeep(deps)
-    const lost = portLost(service, hangUps)
-    const isStopped = await Promise.race([stopped.then(() => true), lost.then(() => false)])
-    await stopUpkeep()
-    return isStopped ? 0 : 1
-  } finally {
-    await service.stop()
-  }
-}
+${table(['VARIABLE', 'DEFAULT', 'MEANING'], VARIABLE_ROWS)}`,
+    example: 'PORT=8080 VIDIMUS_DATA_DIR=/var/lib/vidimus vidimus serve',
+  },
+  async ({ dev, json }, { env, print }) => {
+    const config = { ...loadConfig(env), isDev: dev }
+    // Before anything is open: a signal that comes early must not cut a start in half.
+    const stopped = stopSignal()
+    const hangUps = hangUpSignals(config)
+    const world = realWorld()
+    const deps = createDeps(config, json ? { ...world, prettyLog: false } : world, 'server')
+    const service = await start(deps)
+    try {
+      const firstKey = dev ? await makeFirstKey(deps) : undefined
+      const setupUrl = await openSetupIfPossible(deps)
+      if (json) print(JSON.stringify({ listening: service.url, setup_url: setupUrl, ...(firstKey && { test_key: firstKey }) }))
+      else print(welcome(service.url, config, setupUrl, firstKey))
+      logOpenPorts(deps)
+      deps.log.info('service.started', { address: service.url })
+      const stopUpkeep = startUpkeep(deps)
+      const lost = portLost(service, hangUps)
+      const isStopped = await Promise.race([stopped.then(() => true), lost.then(() => false)])
+      await stopUpkeep()
+      return isStopped ? 0 : 1
+    } finally {
+      await service.stop()
+    }
+  },
+)
 
 /** On a full disk there is no link, and everything else: whoever makes room finds a service that runs. */
 const openSetupIfPossible = (deps: Deps): Promise<string | null> =>

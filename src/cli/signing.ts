@@ -8,74 +8,63 @@ import {
 } from '../signing/certificate.ts'
 import { hostOf } from '../signing/keys.ts'
 import { isoUtc } from '../time.ts'
-import { ACTOR, actOf, CommandError, parseCall, print, required, withDeps, withNewDeps } from './output.ts'
-import { readPemFile } from './trust.ts'
+import { type Answer, defineCommand } from './command.ts'
+import { optional, required, text } from './flags.ts'
+import { ACTOR, CommandError } from './output.ts'
+import { readPemFile } from './pem-file.ts'
+import { withDeps, withNewDeps } from './with-deps.ts'
 
-const HELP = `usage: vidimus signing show [--json]
-       vidimus signing csr [--json]
-       vidimus signing import --chain C.pem [--key K.pem] [--json]
+export const command = defineCommand(
+  {
+    summary: 'show, request and import the certificate wallets see',
+    acts: {
+      show: {},
+      csr: {},
+      import: {
+        flags: {
+          chain: required(text('C.pem'), 'the certificates, leaf first'),
+          key: optional(text('K.pem'), 'your own key, for a certificate that "signing csr" did not ask for'),
+        },
+      },
+    },
+    about: `The certificate that wallets see, and the key that signs requests. The first start makes both, under
+an authority of their own: wallets that should trust it need that authority, which "signing show"
+prints. For a certificate from another authority, have "signing csr" signed, or bring your own key.
+A new certificate counts for new sessions at once; open ones keep theirs.`,
+    example: 'vidimus signing csr > request.pem && vidimus signing import --chain signed.pem',
+  },
+  {
+    show: async (_, shell) => show(await withDeps(shell, signingState).catch(asCommandError)),
 
-The certificate that wallets see, and the key that signs requests. The first start makes both, under an authority of their own: wallets that
-should trust it need that authority, which "signing show" prints. For a certificate from another authority, have "signing csr" signed, or bring
-your own key. The chain is PEM, leaf first. A new certificate counts for new sessions at once; open ones keep theirs.
+    async csr(_, shell) {
+      const request = withDeps(shell, deps => certificateRequest(deps, hostOf(deps.config.publicUrl)))
+      const csr = await request.catch(asCommandError)
+      return { json: { csr }, text: csr.trim() }
+    },
 
-example: vidimus signing csr > request.pem && vidimus signing import --chain signed.pem`
+    async import({ chain, key }, shell) {
+      const pems = { chainPem: readPemFile(chain), keyPem: key === undefined ? undefined : readPemFile(key) }
+      return show(await withNewDeps(shell, deps => importSigningKey(deps, pems, ACTOR)).catch(asCommandError))
+    },
+  },
+)
 
-const ACTS = { show: { flags: [] }, csr: { flags: [] }, import: { flags: ['chain', 'key'] } }
-
-export async function runSigning(args: string[]): Promise<number> {
-  const call = parseCall(args, { key: { type: 'string' }, chain: { type: 'string' } })
-  const { values } = call
-  if (values.help) return print(HELP)
-  try {
-    switch (actOf('signing', call, ACTS).act) {
-      case 'show':
-        return show(await withDeps(signingState), values.json)
-      case 'csr':
-        return await csr(values.json)
-      case 'import':
-        return await importKey(required(values.chain, '--chain'), values.key, values.json)
-    }
-  } catch (error) {
-    if (error instanceof SigningProblem) throw new CommandError(error.message)
-    throw error
-  }
+function asCommandError(error: unknown): never {
+  throw error instanceof SigningProblem ? new CommandError(error.message) : error
 }
 
-function show(state: SigningState, json = false): number {
-  if (json) return print(JSON.stringify(wire(state)))
-  const { clientId, subject, issuer, notAfter, daysLeft, chain, authority } = state
-  const warning = daysLeft < EXPIRY_WARNING_DAYS ? '\n\nIt expires soon: renew it with "signing csr" and "signing import".' : ''
+function show({ clientId, subject, issuer, notAfter, daysLeft, chain, authority }: SigningState): Answer {
+  const expiresSoon = daysLeft < EXPIRY_WARNING_DAYS
   const lines = [
     `Client id   ${clientId}`,
     `Subject     ${subject}`,
     `Issuer      ${issuer}`,
-    `Valid until ${isoUtc(notAfter)} (${daysLeft} days)${warning}`,
+    `Valid until ${isoUtc(notAfter)} (${daysLeft} days)`,
+    ...(expiresSoon ? ['', 'It expires soon: renew it with "signing csr" and "signing import".'] : []),
     '',
     chain.trim(),
+    ...(authority ? ['', 'The authority, for wallets that should trust this service:', '', authority.trim()] : []),
   ]
-  if (authority) lines.push('', 'The authority, for wallets that should trust this service:', '', authority.trim())
-  return print(lines.join('\n'))
+  const certificate = { client_id: clientId, subject, issuer, not_after: isoUtc(notAfter), days_left: daysLeft }
+  return { json: { ...certificate, expires_soon: expiresSoon, chain, authority }, text: lines.join('\n') }
 }
-
-async function csr(json = false): Promise<number> {
-  const pem = await withDeps(deps => certificateRequest(deps, hostOf(deps.config.publicUrl)))
-  return print(json ? JSON.stringify({ csr: pem }) : pem.trim())
-}
-
-async function importKey(chainFile: string, keyFile: string | undefined, json = false): Promise<number> {
-  const chainPem = readPemFile(chainFile)
-  const keyPem = keyFile === undefined ? undefined : readPemFile(keyFile)
-  return show(await withNewDeps(deps => importSigningKey(deps, { chainPem, keyPem }, ACTOR)), json)
-}
-
-const wire = ({ clientId, subject, issuer, notAfter, daysLeft, chain, authority }: SigningState) => ({
-  client_id: clientId,
-  subject,
-  issuer,
-  not_after: isoUtc(notAfter),
-  days_left: daysLeft,
-  expires_soon: daysLeft < EXPIRY_WARNING_DAYS,
-  chain,
-  authority,
-})

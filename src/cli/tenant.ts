@@ -10,179 +10,140 @@ import {
   PLANS,
   type Plan,
   RETENTION_DAYS_MAX,
+  readTenant,
+  readTenants,
+  type TenantRow,
 } from '../tenants/settings.ts'
-import { findTenant, listTenants, type TenantRow } from '../tenants/store.ts'
 import { readEndpoint } from '../tenants/webhook-endpoint.ts'
 import { setEndpoint } from '../webhooks/endpoint.ts'
-import { requireTenant } from './key.ts'
-import {
-  ACTOR,
-  actOf,
-  CommandError,
-  choice,
-  parseCall,
-  print,
-  required,
-  shortText,
-  table,
-  UsageError,
-  wholeNumber,
-  withDeps,
-  withNewDeps,
-} from './output.ts'
+import { argument, defineCommand, listing } from './command.ts'
+import { kind, numberFrom, oneOf, optional, orNull, required, shortText, text } from './flags.ts'
+import { ACTOR, CommandError, UsageError } from './output.ts'
+import { withDeps, withNewDeps, withTenant } from './with-deps.ts'
 
 const NAME_CHARS_MAX = 100
 
-const HELP = `usage: vidimus tenant create --name NAME [--plan trial|standard|large] [--daily-quota N] [--retention-days N] [--json]
-       vidimus tenant list [--json]
-       vidimus tenant set ID [--name NAME] [--plan PLAN] [--daily-quota N|plan] [--retention-days N|off]
-                             [--app-scheme NAME[,NAME]|none] [--json]
-       vidimus tenant set ID --webhook-url URL|none --env test|live [--json]
+const tenantName = kind('NAME', (name, flag) => {
+  if (name.trim() === '') throw new UsageError(`${flag} is missing`)
+  return shortText('NAME', NAME_CHARS_MAX).read(name.trim(), flag)
+})
 
-A tenant is a merchant: its keys, devices, templates and verifications are its own. Plans allow ${Object.entries(PLANS)
-  .map(([plan, quota]) => `${quota} (${plan})`)
-  .join(', ')} creations
-a day; --daily-quota overrides the plan, 0 refuses every creation. With --retention-days sessions are erased that many days after they end.
---webhook-url is the endpoint that gets the results of all sessions of that environment that were created without a webhook_url, those of tills
-included. Commands show only its origin again, since the rest may hold a token.
-A redirect_url may lead into an app: by a scheme with a dot, such as com.example.shop, or by one that --app-scheme lists.
-
-example: vidimus tenant create --name "Corner shop" --daily-quota 500`
-
-const FLAGS = {
-  name: { type: 'string' },
-  plan: { type: 'string' },
-  'daily-quota': { type: 'string' },
-  'retention-days': { type: 'string' },
-  'webhook-url': { type: 'string' },
-  env: { type: 'string' },
-  'app-scheme': { type: 'string' },
-} as const
-
-const SETTINGS = ['name', 'plan', 'daily-quota', 'retention-days'] as const
-
-const ACTS = {
-  create: { flags: SETTINGS },
-  list: { flags: [] },
-  set: { flags: [...SETTINGS, 'app-scheme', 'webhook-url', 'env'], word: 'the tenant id' },
-} as const
-
-export async function runTenant(args: string[]): Promise<number> {
-  const call = parseCall(args, FLAGS)
-  const { values } = call
-  if (values.help) return print(HELP)
-  const { act, word: id } = actOf('tenant', call, ACTS)
-  const plan = values.plan === undefined ? undefined : choice(values.plan, Object.keys(PLANS) as Plan[], '--plan')
-  const settings = {
-    ...(plan && { plan }),
-    ...setting('dailyQuota', values['daily-quota'], 'plan', '--daily-quota', DAILY_QUOTA_MAX),
-    ...setting('retentionDays', values['retention-days'], 'off', '--retention-days', RETENTION_DAYS_MAX),
+const appSchemes = kind('NAME,…', (names, flag) => {
+  try {
+    return readAppSchemes(names.split(','))
+  } catch (error) {
+    throw new UsageError(`${flag}: ${(error as Error).message}`)
   }
-  switch (act) {
-    case 'create':
-      return await create({ name: checkedName(values.name), ...settings }, values.json)
-    case 'list':
-      return await list(values.json)
-    case 'set':
-      return await set(
-        id,
-        {
-          ...(values.name !== undefined && { name: checkedName(values.name) }),
-          ...settings,
-          ...appSchemes(values['app-scheme']),
-        },
-        endpointOf(values['webhook-url'], values.env),
-        values.json,
-      )
-  }
+})
+
+const PLAN_QUOTAS = Object.entries(PLANS).map(([plan, quota]) => `${quota} (${plan})`)
+
+const SETTINGS = {
+  plan: optional(oneOf(Object.keys(PLANS) as Plan[]), `allows ${PLAN_QUOTAS.join(', ')} creations a day`),
+  'daily-quota': optional(
+    orNull(numberFrom(0, DAILY_QUOTA_MAX), 'plan'),
+    'creations a day in place of those of the plan; 0 refuses every creation',
+  ),
+  'retention-days': optional(orNull(numberFrom(0, RETENTION_DAYS_MAX), 'off'), 'erase sessions this many days after they end'),
 }
+
+export const command = defineCommand(
+  {
+    summary: 'create, list and change tenants',
+    acts: {
+      create: { flags: { name: required(tenantName), ...SETTINGS } },
+      list: {},
+      set: {
+        argument: argument('id', 'ID', 'the tenant id'),
+        flags: {
+          name: optional(tenantName),
+          ...SETTINGS,
+          'app-scheme': optional(
+            orNull(appSchemes, 'none'),
+            'a redirect_url may lead into an app by a scheme of this list, or by one with a dot, such as com.example.shop',
+          ),
+          'webhook-url': optional(
+            orNull(text('URL'), 'none'),
+            'with --env: the endpoint that gets the results of all sessions of that environment that were created without a webhook_url, those of tills included; commands show only its origin again, since the rest may hold a token',
+          ),
+          env: optional(oneOf(ENVIRONMENTS)),
+        },
+      },
+    },
+    about: 'A tenant is a merchant: its keys, devices, templates and verifications are its own.',
+    example: 'vidimus tenant create --name "Corner shop" --daily-quota 500',
+  },
+  {
+    async create({ name, plan, dailyQuota, retentionDays }, shell) {
+      const settings = { name, plan, dailyQuota, retentionDays }
+      const { tenant, webhookSecret, webhookSecretLive } = await withNewDeps(shell, deps => createTenant(deps, settings, ACTOR))
+      return {
+        json: { ...presentTenant(tenant), webhook_secret: webhookSecret, webhook_secret_live: webhookSecretLive },
+        text: `${describe(presentTenant(tenant))}.\nNext: vidimus key create --tenant ${tenant.id} --env test`,
+      }
+    },
+
+    async list(_, shell) {
+      const data = await withDeps(shell, async deps =>
+        Promise.all((await readTenants(deps.db)).map(tenant => presentWithEndpoints(deps, tenant))),
+      )
+      return listing(data, {
+        ID: tenant => tenant.id,
+        NAME: tenant => tenant.name,
+        'A DAY': tenant => String(tenant.daily_quota),
+        KEPT: describeRetention,
+      })
+    },
+
+    async set({ id, name, plan, dailyQuota, retentionDays, appScheme, webhookUrl, env }, shell) {
+      const changes = { name, plan, dailyQuota, retentionDays, appSchemes: appScheme }
+      const hasChanges = Object.values(changes).some(value => value !== undefined)
+      const endpoint = endpointOf(webhookUrl, env)
+      if (!hasChanges && !endpoint)
+        throw new UsageError(
+          'nothing to change: give --name, --plan, --daily-quota, --retention-days, --app-scheme or --webhook-url',
+        )
+      const tenant = await withTenant(shell, id, async deps => {
+        if (endpoint) await changeEndpoint(deps, id, endpoint)
+        const row = hasChanges ? await changeTenant(deps, id, changes, ACTOR) : await readTenant(deps.db, id)
+        return await presentWithEndpoints(deps, row!)
+      })
+      const endpoints = Object.entries(tenant.webhook_endpoints).map(([name, origin]) => `${name} ${origin ?? 'none'}`)
+      const schemes = tenant.app_schemes.length ? `, app schemes ${tenant.app_schemes.join(', ')}` : ''
+      return {
+        json: tenant,
+        text: `${describe(tenant)}, kept ${describeRetention(tenant)}${schemes}.\nWebhook endpoints: ${endpoints.join(', ')}.`,
+      }
+    },
+  },
+)
 
 type Endpoint = { environment: Environment; url: string | null }
 
-function endpointOf(url: string | undefined, env: string | undefined): Endpoint | undefined {
-  if (url === undefined && env === undefined) return undefined
-  const environment = choice(required(env, '--env'), ENVIRONMENTS, '--env')
-  const given = required(url, '--webhook-url')
-  return { environment, url: given === 'none' ? null : given }
-}
-
-/** A number, or the word that puts the default back. */
-function setting(name: 'dailyQuota' | 'retentionDays', value: string | undefined, none: string, flag: string, maximum: number) {
-  if (value === undefined) return {}
-  return { [name]: value === none ? null : wholeNumber(value, flag, maximum) }
-}
-
-function appSchemes(text: string | undefined): { appSchemes?: string[] | null } {
-  if (text === undefined) return {}
-  if (text === 'none') return { appSchemes: null }
-  try {
-    return { appSchemes: readAppSchemes(text.split(',')) }
-  } catch (error) {
-    throw new UsageError(`--app-scheme: ${(error as Error).message}`)
-  }
-}
-
-const checkedName = (name: string | undefined): string => shortText(required(name?.trim(), '--name'), '--name', NAME_CHARS_MAX)
-
-async function create(settings: Parameters<typeof createTenant>[1], json = false): Promise<number> {
-  const { tenant, webhookSecret, webhookSecretLive } = await withNewDeps(deps => createTenant(deps, settings, ACTOR))
-  if (json) print(JSON.stringify({ ...wire(tenant), webhook_secret: webhookSecret, webhook_secret_live: webhookSecretLive }))
-  else
-    print(
-      `Tenant ${tenant.id} (${tenant.name}), ${dailyQuotaOf(tenant)} verifications a day.\nNext: vidimus key create --tenant ${tenant.id} --env test`,
-    )
-  return 0
-}
-
-async function list(json = false): Promise<number> {
-  const [tenants, data] = await withDeps(async deps => {
-    const tenants = await listTenants(deps.db)
-    return [tenants, await Promise.all(tenants.map(each => wireWhole(deps, each)))]
-  })
-  if (json) print(JSON.stringify({ data }))
-  else
-    print(
-      table(
-        ['ID', 'NAME', 'A DAY', 'KEPT'],
-        tenants.map(each => [each.id, each.name, String(dailyQuotaOf(each)), kept(each)]),
-      ),
-    )
-  return 0
-}
-
-type Changes = Parameters<typeof changeTenant>[2]
-
-async function set(id: string, changes: Changes, endpoint: Endpoint | undefined, json = false): Promise<number> {
-  const hasChanges = Object.keys(changes).length > 0
-  if (!hasChanges && !endpoint)
-    throw new UsageError('nothing to change: give --name, --plan, --daily-quota, --retention-days, --app-scheme or --webhook-url')
-  const [tenant, data] = await withDeps(async deps => {
-    await requireTenant(deps, id)
-    if (endpoint) await changeEndpoint(deps, id, endpoint)
-    const tenant = hasChanges ? await changeTenant(deps, id, changes, ACTOR) : await findTenant(deps.db, id)
-    return [tenant!, await wireWhole(deps, tenant!)]
-  })
-  if (json) return print(JSON.stringify(data))
-  const told = Object.entries(data.webhook_endpoints).map(([environment, origin]) => `${environment} ${origin ?? 'none'}`)
-  return print(`Tenant ${tenant.id} (${tenant.name}), ${dailyQuotaOf(tenant)} verifications a day, kept ${kept(tenant)}${apps(tenant)}.
-Webhook endpoints: ${told.join(', ')}.`)
+function endpointOf(url: string | null | undefined, environment: Environment | undefined): Endpoint | undefined {
+  if (url === undefined && environment === undefined) return undefined
+  if (environment === undefined) throw new UsageError('--env is missing')
+  if (url === undefined || url === '') throw new UsageError('--webhook-url is missing')
+  return { environment, url }
 }
 
 async function changeEndpoint(deps: Deps, tenantId: string, { environment, url }: Endpoint): Promise<void> {
   try {
     await setEndpoint(deps, { tenantId, environment }, url, ACTOR)
   } catch (error) {
-    if (error instanceof ApiError)
-      throw new CommandError(error.message.replace(/^webhook_url/, '--webhook-url').replace(/\.$/, ''))
-    throw error
+    if (!(error instanceof ApiError)) throw error
+    throw new CommandError(error.message.replace(/^webhook_url/, '--webhook-url').replace(/\.$/, ''))
   }
 }
 
-const apps = ({ appSchemes }: TenantRow): string => (appSchemes === null ? '' : `, app schemes ${appSchemes.join(', ')}`)
+type Tenant = ReturnType<typeof presentTenant>
 
-const kept = ({ retentionDays }: TenantRow): string => (retentionDays === null ? 'for ever' : `${retentionDays} days`)
+const describe = ({ id, name, daily_quota }: Tenant): string => `Tenant ${id} (${name}), ${daily_quota} verifications a day`
 
-const wire = (tenant: TenantRow) => ({
+const describeRetention = ({ retention_days }: Tenant): string =>
+  retention_days === null ? 'for ever' : `${retention_days} days`
+
+const presentTenant = (tenant: TenantRow) => ({
   id: tenant.id,
   name: tenant.name,
   plan: tenant.plan,
@@ -191,8 +152,8 @@ const wire = (tenant: TenantRow) => ({
   app_schemes: tenant.appSchemes ?? [],
 })
 
-const wireWhole = async (deps: Deps, tenant: TenantRow) => ({
-  ...wire(tenant),
+const presentWithEndpoints = async (deps: Deps, tenant: TenantRow) => ({
+  ...presentTenant(tenant),
   webhook_endpoints: { test: await originOf(deps, tenant.id, 'test'), live: await originOf(deps, tenant.id, 'live') },
 })
 

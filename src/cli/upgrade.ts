@@ -7,38 +7,42 @@ import { refusalFrom } from '../db/sqlite/refusal.ts'
 import { createDeps } from '../deps.ts'
 import { realWorld } from '../ground.ts'
 import { ensureTestSecrets } from '../tenants/webhook-secret.ts'
-import { parseCall, print, UsageError } from './output.ts'
+import { defineCommand } from './command.ts'
+import { toggle } from './flags.ts'
 import { requireDatabase } from './require-database.ts'
 
-const HELP = `usage: vidimus upgrade [--dry-run] [--json]
+export const command = defineCommand(
+  {
+    summary: 'bring the database up to date, or show what that would do',
+    flags: {
+      'dry-run': toggle('change nothing and list what would be applied; this works beside a running server'),
+    },
+    about: `Brings the database up to date with this program, as the next start of the service does by itself.
+All other commands refuse an older database.
 
-Brings the database up to date with this program, as the next start of the service does by itself; all other commands refuse an older database.
-Before that the database is copied to backups/before-MIGRATION.db, which the program that was used so far can restore. Killed in the middle, the
-upgrade goes on at the next start. There is no way back but that copy. --dry-run touches nothing and lists what would be applied; it works beside
-a running server.
+Before that, the database is copied to backups/before-MIGRATION.db, which the program that was used
+so far can restore. That copy is the only way back. An upgrade that was killed in the middle goes on
+at the next start.`,
+    example: 'vidimus upgrade --dry-run',
+  },
+  async ({ dryRun }, { env }) => {
+    const config = loadConfig(env)
+    requireDatabase(config.dataDir)
+    const migrations = dryRun ? pendingIn(config.dataDir) : await upgrade(config)
+    const copy = migrations.length ? join(backupsFolder(config.dataDir), `before-${migrations[0]}.db`) : null
+    return { json: { dry_run: dryRun, migrations, copy }, text: describe(migrations, copy, dryRun) }
+  },
+)
 
-example: vidimus upgrade --dry-run`
-
-export async function runUpgrade(args: string[]): Promise<number> {
-  const { values, words } = parseCall(args, { 'dry-run': { type: 'boolean' } })
-  if (values.help) return print(HELP)
-  if (words.length) throw new UsageError(`upgrade takes no "${words[0]}"`)
-  const config = loadConfig(process.env)
-  const { dataDir: dir } = config
-  requireDatabase(dir)
-  const isDryRun = values['dry-run'] ?? false
-  const steps = isDryRun ? pendingIn(dir) : await upgrade(config)
-  const copy = steps.length ? join(backupsFolder(dir), `before-${steps[0]}.db`) : null
-  if (values.json) return print(JSON.stringify({ dry_run: isDryRun, migrations: steps, copy }))
-  if (!copy) return print('The database is up to date.')
-  return print(
-    isDryRun
-      ? `To be applied: ${steps.join(', ')}.\nBefore that, the database will be copied to ${copy}`
-      : `Applied: ${steps.join(', ')}.\nThe database from before is ${copy}`,
-  )
+function describe(migrations: readonly string[], copy: string | null, isDryRun: boolean): string {
+  if (!copy) return 'The database is up to date.'
+  const list = migrations.join(', ')
+  return isDryRun
+    ? `To be applied: ${list}.\nBefore that, the database will be copied to ${copy}`
+    : `Applied: ${list}.\nThe database from before is ${copy}`
 }
 
-/** What the next start would apply. */
+/** The migrations that the next start would apply. */
 export function pendingIn(dir: string): string[] {
   try {
     const applied = inspect(databaseFile(dir), reader => countApplied(reader))

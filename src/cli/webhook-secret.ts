@@ -1,54 +1,57 @@
-import { ENVIRONMENTS } from '../access/scopes.ts'
+import { ENVIRONMENTS, type Environment } from '../access/scopes.ts'
+import type { Deps } from '../deps.ts'
 import { dropPreviousSecret, readWebhookSecrets, rotateWebhookSecret } from '../tenants/webhook-secret.ts'
 import { isoUtc } from '../time.ts'
-import { requireTenant } from './key.ts'
-import { ACTOR, actOf, CommandError, choice, parseCall, print, required, withDeps } from './output.ts'
+import { type Answer, defineCommand } from './command.ts'
+import { oneOf, optional, TENANT } from './flags.ts'
+import { ACTOR, CommandError } from './output.ts'
+import { withTenant } from './with-deps.ts'
 
-const HELP = `usage: vidimus webhook-secret show --tenant ID [--env test|live] [--json]
-       vidimus webhook-secret rotate --tenant ID [--env test|live] [--json]
-       vidimus webhook-secret drop-previous --tenant ID [--env test|live] [--json]
+const FLAGS = { tenant: TENANT, env: optional(oneOf(ENVIRONMENTS), 'test by default') }
 
-The secret that signs a tenant's webhooks. Results of test and of live sessions have a secret each; without --env it is the one for test. After a
-rotation the old and the new secret sign for 24 hours: give the new one to your receiver in that time. drop-previous ends the old
-one at once, for a secret that leaked.
+export const command = defineCommand(
+  {
+    summary: 'show and rotate the secret that signs webhooks',
+    acts: { show: { flags: FLAGS }, rotate: { flags: FLAGS }, 'drop-previous': { flags: FLAGS } },
+    about: `The secret that signs a tenant's webhooks. Results of test and of live sessions have a secret each.
+After a rotation the old and the new secret sign for 24 hours: give the new one to your receiver in
+that time. drop-previous ends the old one at once, for a secret that leaked.`,
+    example: 'vidimus webhook-secret rotate --tenant ten_… --env live',
+  },
+  {
+    show: ({ tenant, env = 'test' }, shell) =>
+      withTenant(shell, tenant, deps => showCurrent(deps, { tenantId: tenant, environment: env })),
 
-example: vidimus webhook-secret rotate --tenant ten_… --env live`
-
-const FLAGS = { flags: ['tenant', 'env'] } as const
-const ACTS = { show: FLAGS, rotate: FLAGS, 'drop-previous': FLAGS } as const
-
-export async function runWebhookSecret(args: string[]): Promise<number> {
-  const call = parseCall(args, { tenant: { type: 'string' }, env: { type: 'string' } })
-  const { help, json, tenant, env = 'test' } = call.values
-  if (help) return print(HELP)
-  const { act } = actOf('webhook-secret', call, ACTS)
-  const tenantId = required(tenant, '--tenant')
-  const owner = { tenantId, environment: choice(env, ENVIRONMENTS, '--env') }
-  return await withDeps(async deps => {
-    await requireTenant(deps, tenantId)
-    switch (act) {
-      case 'show': {
-        const known = await readWebhookSecrets(deps, owner)
-        if (!known)
-          throw new CommandError(`tenant ${tenantId} has no ${env} webhook secret; "vidimus webhook-secret rotate" makes one`)
-        return show(known.current, known.previous?.validUntil, json)
-      }
-      case 'rotate': {
+    rotate: ({ tenant, env = 'test' }, shell) =>
+      withTenant(shell, tenant, async deps => {
+        const owner = { tenantId: tenant, environment: env }
         const { webhookSecret, previousValidUntil } = await rotateWebhookSecret(deps, owner, ACTOR)
-        return show(webhookSecret, previousValidUntil, json)
-      }
-      case 'drop-previous': {
+        return shown(webhookSecret, previousValidUntil)
+      }),
+
+    'drop-previous': ({ tenant, env = 'test' }, shell) =>
+      withTenant(shell, tenant, async deps => {
+        const owner = { tenantId: tenant, environment: env }
         if (!(await dropPreviousSecret(deps, owner, ACTOR)))
           throw new CommandError('there is no previous secret; only the current one signs')
-        const known = await readWebhookSecrets(deps, owner)
-        return show(known?.current ?? '', undefined, json)
-      }
-    }
-  })
+        return await showCurrent(deps, owner)
+      }),
+  },
+)
+
+async function showCurrent(deps: Deps, owner: { tenantId: string; environment: Environment }): Promise<Answer> {
+  const known = await readWebhookSecrets(deps, owner)
+  if (!known)
+    throw new CommandError(
+      `tenant ${owner.tenantId} has no ${owner.environment} webhook secret; "vidimus webhook-secret rotate" makes one`,
+    )
+  return shown(known.current, known.previous?.validUntil)
 }
 
-function show(secret: string, previousValidUntil: number | undefined, json = false): number {
+function shown(secret: string, previousValidUntil: number | undefined): Answer {
   const until = previousValidUntil === undefined ? null : isoUtc(previousValidUntil)
-  if (json) return print(JSON.stringify({ webhook_secret: secret, previous_valid_until: until }))
-  return print(until === null ? secret : `${secret}\n\nThe secret before it also signs, until ${until}.`)
+  return {
+    json: { webhook_secret: secret, previous_valid_until: until },
+    text: until === null ? secret : `${secret}\n\nThe secret before it also signs, until ${until}.`,
+  }
 }

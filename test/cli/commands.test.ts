@@ -222,7 +222,7 @@ describe('--json prints exactly one object on standard output', () => {
     expect(statSync(target).mode & 0o777).toBe(0o600)
     const kept = readFileSync(target, 'utf8')
     const again = await vidimus(dir, ['audit', 'export', target])
-    expectFailure(again, { exitCode: 1, says: /audit\.jsonl is there already; choose another name, or replace it with --force/ })
+    expectFailure(again, { exitCode: 1, says: /audit\.jsonl exists already; choose another name, or replace it with --force/ })
     expect(readFileSync(target, 'utf8')).toBe(kept)
     const { file: _, ...verdict } = exported
     expect(await vidimusJson<Verdict>(NOTHING_MADE, 'audit', 'verify', '--file', target)).toEqual(verdict)
@@ -290,8 +290,8 @@ describe.concurrent('a wrong call exits 2 and says what is wrong', () => {
     ['serve now', /serve takes no "now"/],
     ['version --verbose', /'--verbose'/],
     ['version please', /version takes no "please"/],
-    ['tenant', /say tenant create, tenant list, tenant set/],
-    ['tenant destroy', /say tenant create, tenant list, tenant set/],
+    ['tenant', /tenant needs to know what to do: tenant create, tenant list, tenant set;/],
+    ['tenant destroy', /there is no "tenant destroy"; choose one of tenant create, tenant list, tenant set;/],
     ['tenant create', /--name is missing/],
     ['tenant create --name', /--name/],
     ['tenant create --name=', /--name is missing/],
@@ -308,7 +308,7 @@ describe.concurrent('a wrong call exits 2 and says what is wrong', () => {
     ['tenant set TENANT --app-scheme shop,ms-msdt', /--app-scheme: "ms-msdt" has a meaning of its own/],
     ['tenant set TENANT --app-scheme s', /--app-scheme: "s" is no scheme: write 2 to 32 letters/],
     ['tenant set TENANT --app-scheme a1,a2,a3,a4,a5,a6,a7,a8,a9,b1,b2', /--app-scheme: at most 10 schemes can be listed/],
-    ['key', /say key create, key list, key revoke, key roll/],
+    ['key', /key needs to know what to do: key create, key list, key revoke, key roll;/],
     ['key create --env test', /--tenant is missing/],
     ['key create --tenant TENANT', /--env is missing/],
     ['key create --tenant TENANT --env prod', /--env: "prod" is not one of test, live/],
@@ -323,7 +323,7 @@ describe.concurrent('a wrong call exits 2 and says what is wrong', () => {
     ['key revoke KEY --tenant TENANT', /key revoke takes no --tenant/],
     ['key roll KEY --scopes verifications:read', /key roll takes no --scopes/],
     ['key roll KEY --old-expires 2h', /--old-expires: "2h" is not one of now, 1h, 24h, 7d/],
-    ['template', /say template put, template list, template delete/],
+    ['template', /what to do: template put, template list, template delete;/],
     ['template put --key k --file QUERY', /--tenant is missing/],
     ['template put --tenant TENANT --file QUERY', /--key is missing/],
     ['template put --tenant TENANT --key k', /--file is missing/],
@@ -332,7 +332,7 @@ describe.concurrent('a wrong call exits 2 and says what is wrong', () => {
     [`template put --tenant TENANT --key ${'k'.repeat(65)} --file QUERY`, /--key: /],
     ['template delete --tenant TENANT', /--key is missing/],
     ['template list --file QUERY', /template list takes no --file/],
-    ['audit', /say audit verify, audit export/],
+    ['audit', /what to do: audit verify, audit export;/],
     ['audit export', /the file to write is missing/],
     // It would verify the database, and leave the impression that the file is whole.
     ['audit verify QUERY', /audit verify takes no "/],
@@ -406,7 +406,7 @@ describe.concurrent('what cannot be done exits 1 and says what to do', () => {
     sqlite.close()
     const { exitCode, stdout, stderr } = await vidimus(own, ['tenant', 'create', '--name', 'canary', '--json'])
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
-    expect(stderr).toMatch(/^vidimus: it failed: \w*Error .*; try again, and if it stays, report this line\n$/)
+    expect(stderr).toMatch(/^vidimus: unexpected error: \w*Error .*; if it happens again, report this line\n$/)
     expect(stderr).not.toContain('canary')
   })
 
@@ -540,7 +540,7 @@ describe('limits, on both sides', () => {
     for (const name of ['x', 'x'.repeat(100), '🥐'.repeat(100)]) await accepts(`tenant create --name ${name}`, 'name', name)
     for (const name of ['x'.repeat(101), '🥐'.repeat(101)])
       await refuses(`tenant create --name ${name}`, /--name: longer than 100 characters/)
-    await refuses('tenant create --name two\nlines', /--name: without line breaks or control characters/)
+    await refuses('tenant create --name two\nlines', /--name: remove line breaks and control characters/)
     await refuses(`tenant set TENANT --name ${'x'.repeat(101)}`, /--name: longer than 100 characters/)
   })
 

@@ -61,7 +61,7 @@ describe('device register', () => {
   test('refuses wrong calls with 2 and what cannot be done with 1, and says why', async () => {
     const base = ['device', 'register', '--tenant', tenant]
     const wrong: [string[], number, string][] = [
-      [['device'], 2, 'say device register'],
+      [['device'], 2, 'device needs to know what to do: device register'],
       [['device', 'register'], 2, '--tenant is missing'],
       [[...base, '--env', 'prod', '--name', 'x', '--templates', 'x'], 2, '--env'],
       [[...base, '--env', 'test', '--templates', 'x'], 2, '--name is missing'],

@@ -117,7 +117,7 @@ describe('vidimus doctor', () => {
     const [all, help, wrong] = await Promise.all(
       [['--help'], ['doctor', '--help'], ['doctor', 'more']].map(args => vidimus(temporaryDir(), args)),
     )
-    expect(all?.stdout).toMatch(/\n {2}doctor +tell what would stop a real wallet or webhook\n/)
+    expect(all?.stdout).toMatch(/\n {2}doctor +find what would stop a real wallet or webhook\n/)
     expect(all?.stdout).toMatch(/\n {2}tls +make certificates for https on a local network\n/)
     expect(help?.stdout).toMatch(/\nexample: .*vidimus doctor\n$/)
     expect([wrong?.exitCode, wrong?.stdout]).toEqual([2, ''])

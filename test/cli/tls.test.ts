@@ -133,7 +133,7 @@ describe('vidimus tls init', () => {
   })
 
   test.each([
-    [['tls'], 2, /say tls init/],
+    [['tls'], 2, /what to do: tls init/],
     [['tls', 'init', '--host', 'a b'], 2, /neither a host name nor an address/],
     [['tls', 'init', 'more'], 2, /takes no "more"/],
     [['tls', 'init', '--out', '/dev/null/x'], 1, /choose another with --out/],

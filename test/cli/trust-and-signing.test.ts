@@ -113,7 +113,7 @@ describe('vidimus trust', () => {
     [['trust', 'add', 'ca.pem', '--env', 'prod'], 2, /not one of test, live/],
     [['trust', 'add', 'ca.pem', '--env', 'live', '--mode', 'x'], 2, /not one of iso, pkix/],
     [['trust', 'remove', 'anc_x'], 1, /there is no anchor/],
-    [['trust'], 2, /say trust add, trust list, trust remove/],
+    [['trust'], 2, /what to do: trust add, trust list, trust remove/],
     [['signing', 'import', '--chain', 'ca.pem', '--key', 'other.key'], 1, /not for this key; put the leaf first/],
     [['signing', 'import', '--chain', 'ca.pem', '--key', 'ca.key'], 1, /self-signed/],
     [['signing', 'import', '--chain', 'nonsense.pem'], 1, /no readable certificate/],

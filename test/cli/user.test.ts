@@ -97,7 +97,7 @@ describe('vidimus user', () => {
       [['reset', 'nobody'], 1, /there is no user nobody/],
       [['reset'], 2, /the name of the user is missing/],
       [['list', '--name', 'x'], 2, /takes no --name/],
-      [['remove'], 2, /say user list, user invite, user reset/],
+      [['remove'], 2, /choose one of user list, user invite, user reset/],
     ]
     for (const [args, exitCode, says] of REFUSED) {
       const run = await vidimus(dir, ['user', ...args])

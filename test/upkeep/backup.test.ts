@@ -108,7 +108,7 @@ describe('a backup is refused, and nothing is written, when', () => {
   test('the file is there already; --force replaces it', async () => {
     const file = join(temporaryDir(), 'backup.db')
     writeFileSync(file, 'mine')
-    await refused([file], /is there already; choose another name, or replace it with --force/)
+    await refused([file], /exists already; choose another name, or replace it with --force/)
     expect(readFileSync(file, 'utf8')).toBe('mine')
     await vidimusJson(dir, 'backup', file, '--force')
     expect(invariantsOf(file)).toEqual(SOUND)
@@ -119,7 +119,7 @@ describe('a backup is refused, and nothing is written, when', () => {
     const folder = temporaryDir()
     mkdirSync(join(folder, 'directory'))
     await refused([join(folder, 'none', 'backup.db')], /directory that exists/)
-    await refused([join(folder, 'directory'), '--force'], /is there already; choose another name\n/)
+    await refused([join(folder, 'directory'), '--force'], /exists already; choose another name\n/)
     for (const name of ['vidimus.db', 'master.key']) await refused([join(dir, name), '--force'], /is what is to be backed up/)
     expect(namesIn(folder)).toEqual(['directory'])
   })

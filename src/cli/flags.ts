@@ -1,0 +1,75 @@
+// The kinds of values that flags take, and how often a flag may or must be given.
+import { ENVIRONMENTS } from '../access/scopes.ts'
+import type { Flag } from './command.ts'
+import { UsageError, wholeNumber } from './output.ts'
+
+/** `form` is how the usage writes the value. */
+export type Kind<T> = { form: string; read: (text: string, flag: string) => T }
+
+export const required = <T>(kind: Kind<T>, help?: string): Flag<T> => ({
+  form: kind.form,
+  isRequired: true,
+  help,
+  read: (given, flag) => {
+    if (!given) throw new UsageError(`${flag} is missing`)
+    return kind.read(String(given), flag)
+  },
+})
+
+export const optional = <T>(kind: Kind<T>, help?: string): Flag<T | undefined> => ({
+  form: kind.form,
+  help,
+  read: (given, flag) => (given === undefined ? undefined : kind.read(String(given), flag)),
+})
+
+export const repeated = <T>(kind: Kind<T>, help?: string): Flag<T[] | undefined> => ({
+  form: kind.form,
+  isMultiple: true,
+  help,
+  read: (given, flag) => (Array.isArray(given) ? given.map(each => kind.read(each, flag)) : undefined),
+})
+
+export const toggle = (help?: string): Flag<boolean> => ({ help, read: given => given === true })
+
+export const kind = <T>(form: string, read: Kind<T>['read']): Kind<T> => ({ form, read })
+
+/** `findProblem` says why a value cannot be used. */
+export const checked = <T>({ form, read }: Kind<T>, findProblem: (value: T) => string | undefined): Kind<T> =>
+  kind(form, (given, flag) => {
+    const value = read(given, flag)
+    const problem = findProblem(value)
+    if (problem) throw new UsageError(`${flag}: ${problem}`)
+    return value
+  })
+
+export const text = (form: string): Kind<string> => kind(form, value => value)
+
+/** Text that people read in lists: on one line, and not too long. */
+export const shortText = (form: string, charsMax: number): Kind<string> =>
+  checked(text(form), value => {
+    if ([...value].length > charsMax) return `longer than ${charsMax} characters`
+    if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(value)) return 'remove line breaks and control characters'
+    if (/\p{Bidi_Control}/u.test(value)) return 'remove characters that change the direction of text'
+    return undefined
+  })
+
+export const numberFrom = (minimum: number, maximum: number, form = 'N'): Kind<number> =>
+  kind(form, (value, flag) => wholeNumber(value, flag, maximum, minimum))
+
+/** `word` is written in place of a value, and reads as null. */
+export const orNull = <T>({ form, read }: Kind<T>, word: string): Kind<T | null> =>
+  kind(`${form}|${word}`, (value, flag) => (value === word ? null : read(value, flag)))
+
+export const oneOf = <const T extends string | number>(allowed: readonly T[], form = allowed.join('|')): Kind<T> =>
+  kind(form, (value, flag) => {
+    const chosen = allowed.find(each => String(each) === value)
+    if (chosen === undefined) throw new UsageError(`${flag}: "${value}" is not one of ${allowed.join(', ')}`)
+    return chosen
+  })
+
+/** Values between commas, each once. */
+export const listOf = <T>({ form, read }: Kind<T>): Kind<T[]> =>
+  kind(`${form},…`, (value, flag) => [...new Set(value.split(',').map(each => each.trim()))].map(each => read(each, flag)))
+
+export const TENANT = required(text('ID'))
+export const ENV = required(oneOf(ENVIRONMENTS))

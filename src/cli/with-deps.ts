@@ -1,0 +1,40 @@
+import { loadConfig } from '../config.ts'
+import type { Deps } from '../deps.ts'
+import { ApiError } from '../http/errors.ts'
+import { readTenant } from '../tenants/settings.ts'
+import { CommandError, type Shell } from './output.ts'
+
+/** Opens the data directory, beside a running server too, for one short act. */
+export async function withDeps<T>(shell: Shell, act: (deps: Deps) => Promise<T>): Promise<T> {
+  const { requireDatabase } = await import('./require-database.ts')
+  requireDatabase(loadConfig(shell.env).dataDir)
+  return await withNewDeps(shell, act)
+}
+
+/** Like withDeps, for an act that may be the first one: it creates the database where there is none. */
+export async function withNewDeps<T>(shell: Shell, act: (deps: Deps) => Promise<T>): Promise<T> {
+  const config = loadConfig(shell.env)
+  // Loaded only now: help, wrong calls and the check of an export need none of it.
+  const [{ createDeps }, { realWorld }] = await Promise.all([import('../deps.ts'), import('../ground.ts')])
+  const deps = createDeps(config, { ...realWorld(), writeLog: shell.complain }, 'command')
+  try {
+    return await act(deps)
+  } catch (error) {
+    throw asCommandError(error)
+  } finally {
+    await deps.close()
+  }
+}
+
+export const withTenant = <T>(shell: Shell, id: string, act: (deps: Deps) => Promise<T>): Promise<T> =>
+  withDeps(shell, async deps => {
+    await requireTenant(deps, id)
+    return await act(deps)
+  })
+
+export async function requireTenant({ db }: Pick<Deps, 'db'>, id: string): Promise<void> {
+  if (!(await readTenant(db, id))) throw new CommandError(`there is no tenant ${id}; "vidimus tenant list" shows all`)
+}
+
+const asCommandError = (error: unknown): unknown =>
+  error instanceof ApiError ? new CommandError(error.message, { cause: error }) : error
