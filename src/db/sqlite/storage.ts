@@ -290,7 +290,11 @@ export function createStorage(
     forgetDeleted,
     publish,
     subscribe(topic, hear) {
-      polling ??= setInterval(noticeOthers, LOOK_EVERY_MS)
+      if (!polling) {
+        warm()
+        noticed = foreignChanges
+        polling = setInterval(noticeOthers, LOOK_EVERY_MS)
+      }
       topics[topic].add(hear)
       return () => void topics[topic].delete(hear)
     },

@@ -1,0 +1,74 @@
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Engine } from '../../src/db/engine.ts'
+import { createStorage, openReader, openWriter } from '../../src/db/sqlite/storage.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'vidimus-engine-'))
+const opened: Engine[] = []
+let files = 0
+
+afterAll(async () => {
+  for (const engine of opened) await engine.close()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+const newFile = () => join(dir, `${++files}.db`)
+
+function openEngine(file = newFile()): Engine {
+  const writer = openWriter(file)
+  writer.run('CREATE TABLE IF NOT EXISTS notes (n INTEGER PRIMARY KEY)')
+  const engine = createStorage(writer, openReader(file))
+  opened.push(engine)
+  return engine
+}
+
+test('a published payload reaches every subscriber of its topic, and nobody after unsubscribing', () => {
+  const { publish, subscribe } = openEngine()
+  const heard: string[] = []
+  const leave = subscribe('session', id => heard.push(`first ${id}`))
+  subscribe('session', id => heard.push(`second ${id}`))
+  subscribe('owed', id => heard.push(`owed ${id}`))
+  publish('session', 'vs_1')
+  leave()
+  publish('session', 'vs_2')
+  publish('cancel', 'vs_3')
+  expect(heard).toEqual(['first vs_1', 'second vs_1', 'second vs_2'])
+})
+
+test('a subscriber hears an empty payload when another process has written, and nothing of its own writes', async () => {
+  const file = newFile()
+  const mine = openEngine(file)
+  const other = openEngine(file)
+  const heard: string[] = []
+  let wake = () => {}
+  mine.subscribe('owed', payload => {
+    heard.push(payload)
+    wake()
+  })
+  await mine.write(tx => tx.run('INSERT INTO notes VALUES (1)'))
+  const noticed = new Promise<void>(resolve => {
+    wake = resolve
+  })
+  await other.write(tx => tx.run('INSERT INTO notes VALUES (2)'))
+  await noticed
+  expect(heard).toEqual([''])
+})
+
+test('a settings version that one process raises is seen by another', async () => {
+  const file = newFile()
+  const mine = openEngine(file)
+  const other = openEngine(file)
+  const before = await mine.settingsVersion()
+  await other.writeSettings(tx => tx.run('INSERT INTO notes VALUES (1)'))
+  await new Promise<void>(resolve => setImmediate(resolve))
+  expect(await mine.settingsVersion()).not.toBe(before)
+})
+
+test('one process leads every job, and says which database it is', () => {
+  const { whenLeader, describe } = openEngine()
+  const job = { name: 'sweep', everyMs: 1000, run: async () => {} }
+  expect(whenLeader(job)).toBe(job)
+  expect(describe()).toEqual({ name: 'SQLite', version: expect.stringMatching(/^3\.\d+\.\d+$/) })
+})
