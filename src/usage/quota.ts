@@ -2,48 +2,76 @@ import type { Db } from '../db/engine.ts'
 import { groupOf } from '../db/group.ts'
 import { apiError } from '../http/errors.ts'
 import { secondsToUtcMidnight, utcDay } from '../time.ts'
-import { addToDay, chargeDay } from './store.ts'
+import { addToDay, chargeDay, type DayCount, findNewestCreation } from './store.ts'
+
+const DAY_MS = 86_400_000
 
 /** Midnight would not help. */
 const NO_QUOTA = 'The daily quota of this tenant is 0; whoever operates the service can change it.'
 
-/** What a charge left of the day's budget. */
-export type Charge = { quota: number; created: number; secondsToReset: number }
+/** One creation: its time, and the day's budget after it. */
+export type Charge = { at: number; quota: number; created: number; secondsToReset: number }
 
-/** Counts one creation at `at` against the tenant's day, inside the transaction of the creation itself. */
-export async function chargeOne(tx: Db, tenantId: string, quota: number, at: number): Promise<Charge> {
-  const secondsToReset = secondsToUtcMidnight(at)
-  if (quota <= 0) throw apiError('quota_exceeded', { message: NO_QUOTA, retryAfter: secondsToReset })
-  const created = await countOne(tx, tenantId, utcDay(at), quota)
-  if (created === undefined) throw apiError('quota_exceeded', { retryAfter: secondsToReset })
-  return { quota, created, secondsToReset }
+/**
+ * Counts one creation against the tenant's day, inside the transaction of the creation itself, and gives its time: later than every
+ * other creation of the tenant, so that paging by time neither skips nor repeats.
+ */
+export async function chargeOne(tx: Db, tenantId: string, quota: number, now: number): Promise<Charge> {
+  if (quota <= 0) throw apiError('quota_exceeded', { message: NO_QUOTA, retryAfter: secondsToUtcMidnight(now) })
+  const { created, newestAt: at } = await countOne(tx, tenantId, quota, now)
+  return { at, quota, created, secondsToReset: secondsToUtcMidnight(at) }
 }
 
-type Tally = { created: number; unwritten: number }
+/** The row of a day as the creations of one commit see it; `unwritten` of them are not in the table yet. */
+type Tally = DayCount & { endsAt: number; unwritten: number }
 
 const TALLIES = {}
 
-/** What creations of one commit have in common is the row that counts them: the first writes it, and the last for all between. */
-async function countOne(tx: Db, tenantId: string, day: string, quota: number): Promise<number | undefined> {
+/** Creations of one commit share the row that counts them: the first writes it, and the commit ends with a write for the others. */
+async function countOne(tx: Db, tenantId: string, quota: number, now: number): Promise<Omit<DayCount, 'day'>> {
   const group = groupOf(tx)
-  if (!group) return await chargeDay(tx, tenantId, day, quota)
+  if (!group) return await chargeRow(tx, tenantId, quota, now)
   const tallies = (group.kept.get(TALLIES) ?? new Map()) as Map<string, Tally>
   group.kept.set(TALLIES, tallies)
-  const tally = tallies.get(`${tenantId} ${day}`)
-  if (tally) {
-    if (tally.created >= quota) return undefined
+  const tally = tallies.get(tenantId)
+  const at = tally ? Math.max(now, tally.newestAt + 1) : now
+  if (tally && at < tally.endsAt) {
+    if (tally.created >= quota) throw quotaExceeded(at)
+    tally.newestAt = at
     tally.unwritten++
-    return ++tally.created
+    return { created: ++tally.created, newestAt: at }
   }
-  const created = await chargeDay(tx, tenantId, day, quota)
-  if (created === undefined) return undefined
-  const begun = { created, unwritten: 0 }
-  tallies.set(`${tenantId} ${day}`, begun)
-  group.atEnd.push(async () => {
-    if (begun.unwritten > 0) await addToDay(tx, tenantId, day, begun.unwritten)
-  })
-  return created
+  // The next day's row is looked at after this one's is complete.
+  if (tally) await write(tx, tenantId, tally)
+  const row = await chargeRow(tx, tenantId, quota, at)
+  const begun = { ...row, endsAt: endOfDay(row.newestAt), unwritten: 0 }
+  tallies.set(tenantId, begun)
+  group.atEnd.push(() => write(tx, tenantId, begun))
+  return row
 }
+
+async function write(tx: Db, tenantId: string, tally: Tally): Promise<void> {
+  if (tally.unwritten > 0) await addToDay(tx, tenantId, tally, tally.unwritten)
+  tally.unwritten = 0
+}
+
+/** One statement on the day of `now`, or of the newest creation if that is later. */
+async function chargeRow(tx: Db, tenantId: string, quota: number, now: number): Promise<DayCount> {
+  const charged = await chargeOn(tx, tenantId, quota, now)
+  if (charged) return charged
+  // A burst runs ahead of the clock, and so does a clock that was put back: over midnight it takes the next day's budget.
+  const at = Math.max(now, (await findNewestCreation(tx, tenantId)) + 1)
+  const next = utcDay(at) === utcDay(now) ? undefined : await chargeOn(tx, tenantId, quota, at)
+  if (!next) throw quotaExceeded(at)
+  return next
+}
+
+const endOfDay = (at: number): number => at - (at % DAY_MS) + DAY_MS
+
+const chargeOn = (tx: Db, tenantId: string, quota: number, at: number): Promise<DayCount | undefined> =>
+  chargeDay(tx, tenantId, { day: utcDay(at), at, lastMs: endOfDay(at) - 1, quota })
+
+const quotaExceeded = (at: number) => apiError('quota_exceeded', { retryAfter: secondsToUtcMidnight(at) })
 
 /** The day's budget beside the rate budgets, in the fields of the RateLimit draft. */
 export function addDailyBudget(headers: Record<string, string | number>, { quota, created, secondsToReset }: Charge): void {

@@ -12,7 +12,7 @@ import { type Claim, createIdempotency, type Idempotency } from './idempotency.t
 import { presentOpened, type SessionSecrets, secretsPlace } from './present.ts'
 import { redirectProblem } from './redirect-url.ts'
 import { type CreateVerification, METADATA_KEY_CHARS_MAX, TTL_SECONDS_DEFAULT, type Verification } from './schema.ts'
-import { insertVerification, newestCreation, type VerificationRow } from './store.ts'
+import { insertVerification, type VerificationRow } from './store.ts'
 
 export type Creation =
   | { verification: Verification; replayed: true }
@@ -21,15 +21,12 @@ export type Creation =
 /** What the creations of one process share. */
 export type Creations = {
   idempotency: Idempotency
-  /** The time of the newest verification of a tenant: the next one is later, so that paging by time neither skips nor repeats. */
-  newestAt: Map<string, number>
   /** Versions of templates that are known to be stored. */
   keptVersions: Set<string>
 }
 
 export const shareCreations = (deps: Deps): Creations => ({
   idempotency: createIdempotency(deps),
-  newestAt: new Map(),
   keptVersions: new Set(),
 })
 
@@ -101,16 +98,14 @@ async function create(
   const body = { ...given, purpose: given.purpose ?? asked.purpose }
   if (body.webhook_url !== undefined) await refuseForbidden(deps, caller, body.webhook_url)
   const { row, secrets } = draft(deps, caller, body, asked, await deps.identity())
-  const { newestAt, keptVersions } = creations
+  const { keptVersions } = creations
   const { tenantId } = caller
 
   const created = await deps.write(async tx => {
     // Asked here, because a full disk may show only now: then this runs once more.
     if (deps.space.isShort()) throw apiError('internal_error')
-    const newest = newestAt.get(tenantId) ?? (await newestCreation(tx, tenantId))
-    const at = Math.max(deps.now(), newest + 1)
-    const charge = await chargeOne(tx, tenantId, caller.dailyQuota, at)
-    newestAt.set(tenantId, at)
+    const charge = await chargeOne(tx, tenantId, caller.dailyQuota, deps.now())
+    const { at } = charge
     if (asked.version !== null && !keptVersions.has(asked.version)) await fixVersion(tx, asked.version, asked)
     const auditSeq = await deps.audit.append(tx, {
       at,

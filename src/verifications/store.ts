@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, gte, inArray, isNull, lt, lte, max, ne, or, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, gte, inArray, isNull, lt, lte, ne, or, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { verificationEvents, verificationResults, verificationSessions } from '../db/schema.ts'
 import { hot, prepared } from '../db/statements.ts'
@@ -47,21 +47,6 @@ const insert = hot(db =>
 
 export async function insertVerification(tx: Db, row: VerificationRow): Promise<void> {
   await insert(tx, row)
-}
-
-const selectNewest = prepared(db =>
-  db
-    .select({ at: max(verificationSessions.createdAt) })
-    .from(verificationSessions)
-    .where(and(...ownedBy()))
-    .prepare(),
-)
-
-/** When the tenant's newest verification was created, of either environment; 0 without any. */
-export async function newestCreation(db: Db, tenantId: string): Promise<number> {
-  const [test] = await selectNewest(db).execute({ tenantId, environment: 'test' })
-  const [live] = await selectNewest(db).execute({ tenantId, environment: 'live' })
-  return Math.max(test?.at ?? 0, live?.at ?? 0)
 }
 
 const withResult = (db: Db) =>

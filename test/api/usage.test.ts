@@ -1,8 +1,8 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { authenticate } from '../../src/access/authenticate.ts'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import { createVerification as create, shareCreations } from '../../src/verifications/create.ts'
-import { createVerification, type ErrorBody, startApp } from '../helpers/app.ts'
+import { createVerification, type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'
 
 const DAY_MS = 86_400_000
 
@@ -45,7 +45,7 @@ test('creations that share a commit are each counted, none beyond the quota, and
   const shops = [await app.tenant({ name: 'One', dailyQuota: 20 }), await app.tenant({ name: 'Two', dailyQuota: 50 })]
   const creations = shareCreations(app.deps)
   const atOnce = async (key: string, count: number) => {
-    const caller = await authenticate(app.deps, `Bearer ${key}`)
+    const caller = await callerOf(app, key)
     return Array.from({ length: count }, () => create(app.deps, creations, caller, { template: 'age_over_18' }, undefined))
   }
   const [one, two] = [await atOnce(shops[0]!.key, 12), await atOnce(shops[1]!.key, 30)]
@@ -57,6 +57,68 @@ test('creations that share a commit are each counted, none beyond the quota, and
   for (const [i, verifications_created] of [20, 30].entries())
     expect((await app.call<Usage>('GET', '/v1/usage', { key: shops[i]!.key })).body).toMatchObject({ verifications_created })
   expect((await verifyAudit(app.deps)).problem).toBeUndefined()
+})
+
+const callerOf = (app: TestApp, key: string) => authenticate(app.deps, `Bearer ${key}`)
+
+const isIncreasing = (times: readonly string[]) => times.every((time, i) => i === 0 || time > times[i - 1]!)
+
+test('two nodes that create by turns in one millisecond never give two creations one time', async () => {
+  const app = await startApp()
+  const { key } = await app.tenant()
+  const caller = await callerOf(app, key)
+  // All that creations share in memory; what two nodes share is in the database.
+  const nodes = [shareCreations(app.deps), shareCreations(app.deps)]
+  const times: string[] = []
+  for (let i = 0; i < 6; i++) {
+    const { verification } = await create(app.deps, nodes[i % 2]!, caller, { template: 'age_over_18' }, undefined)
+    times.push(verification.created_at)
+  }
+  expect(isIncreasing(times)).toBe(true)
+})
+
+test('the time of a creation is later than all before it, after a restart and an erasure too', async () => {
+  const before = await startApp()
+  const { key } = await before.tenant()
+  const first = await createVerification(before, key)
+  await before.call('DELETE', `/v1/verifications/${first.id}`, { key })
+  await before.stop()
+  const after = await startApp({ dir: before.dir })
+  expect(isIncreasing([first.created_at, (await createVerification(after, key)).created_at])).toBe(true)
+})
+
+describe('a burst that runs ahead of the clock over midnight', () => {
+  const MIDNIGHT = Date.parse('2026-03-05T00:00:00.000Z')
+
+  async function burst(dailyQuota: number, atOnce: boolean) {
+    const app = await startApp({ now: MIDNIGHT - 2 })
+    const { key } = await app.tenant({ name: 'Shop', dailyQuota })
+    const caller = await callerOf(app, key)
+    const creations = shareCreations(app.deps)
+    const one = () => create(app.deps, creations, caller, { template: 'age_over_18' }, undefined)
+    const made = atOnce ? await Promise.all(Array.from({ length: 5 }, one)) : []
+    while (made.length < 5) made.push(await one())
+    const { body } = await app.call<Usage>('GET', '/v1/usage', { key })
+    return { times: made.map(({ verification }) => verification.created_at), days: body.recent, made, one }
+  }
+
+  test.each([
+    ['one by one', false],
+    ['in one commit', true],
+  ])('counts each creation on the day of its time: %s', async (_, atOnce) => {
+    const { times, days, made } = await burst(3, atOnce)
+    expect(times).toEqual([-2, -1, 0, 1, 2].map(ms => new Date(MIDNIGHT + ms).toISOString()))
+    expect(days).toEqual([
+      { day: '2026-03-05', verifications_created: 3 },
+      { day: '2026-03-04', verifications_created: 2 },
+    ])
+    expect(made.map(each => (each.replayed ? 0 : each.charge.created))).toEqual([1, 2, 1, 2, 3])
+  })
+
+  test('is refused once the next day is spent as well', async () => {
+    const { one } = await burst(3, true)
+    expect(await one().catch(({ code, headers }) => [code, headers['retry-after']])).toEqual(['quota_exceeded', '86400'])
+  })
 })
 
 test.each([
