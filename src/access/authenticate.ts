@@ -1,11 +1,10 @@
-import { equalConstantTime, sha256Hex } from '../hash.ts'
+import { readAccessToken, recordUse } from '../devices/access-token.ts'
+import { sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
 import { isWellFormedSecret } from '../ids.ts'
 import { dailyQuotaOf } from '../tenants/settings.ts'
 import type { Deps } from './deps.ts'
-import { recordUse } from './device-use.ts'
 import { type Caller, DEVICE_SCOPES, type DeviceCaller, isScope, type KeyCaller, type Scope } from './scopes.ts'
-import { findAccessToken } from './store.ts'
 
 const KEY_PREFIXES = ['vk_test_', 'vk_live_']
 const ACCESS_TOKEN_PREFIX = 'vd_'
@@ -53,10 +52,9 @@ function scopesOf(json: string): readonly Scope[] {
   return scopes
 }
 
-/** Looked up on every call: a revocation, and narrower templates, hold from the next request on. */
 async function authenticateDevice(deps: AuthenticateDeps, hash: string): Promise<DeviceCaller> {
-  const found = await findAccessToken(deps.warm(), hash)
-  if (!found || !equalConstantTime(found.token.hash, hash)) throw unknownKey()
+  const found = await readAccessToken(deps, hash)
+  if (!found) throw unknownKey()
   const { token, device } = found
   if (token.revokedAt !== null || device.status !== 'active') throw unknownKey()
   if (token.expiresAt <= deps.now()) {

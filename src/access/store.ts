@@ -1,7 +1,7 @@
-import { and, desc, eq, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, desc, eq, isNull, lte, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { apiKeys, devices, deviceTokens, knownNetworks, pairingGuesses, tenants } from '../db/schema.ts'
-import { hot, prepared } from '../db/statements.ts'
+import { apiKeys, knownNetworks, pairingGuesses, tenants } from '../db/schema.ts'
+import { hot } from '../db/statements.ts'
 import type { Plan } from '../tenants/settings.ts'
 
 export type ApiKeyRow = typeof apiKeys.$inferSelect
@@ -75,53 +75,6 @@ export async function setKeyExpiry(tx: Db, id: string, expiresAt: number): Promi
   await tx.update(apiKeys).set({ expiresAt }).where(eq(apiKeys.id, id))
 }
 
-type DeviceRow = typeof devices.$inferSelect
-type TokenRow = typeof deviceTokens.$inferSelect
-export type AccessToken = { token: TokenRow; device: DeviceRow; plan: Plan; dailyQuota: number | null }
-
-const selectAccessToken = prepared(db =>
-  db
-    .select({ token: deviceTokens, device: devices, plan: tenants.plan, dailyQuota: tenants.dailyQuota })
-    .from(deviceTokens)
-    .innerJoin(devices, and(eq(devices.id, deviceTokens.deviceId), eq(devices.tenantId, deviceTokens.tenantId)))
-    .innerJoin(tenants, eq(tenants.id, deviceTokens.tenantId))
-    .where(and(eq(deviceTokens.hash, sql.placeholder('hash')), eq(deviceTokens.kind, 'access')))
-    .prepare(),
-)
-
-export async function findAccessToken(db: Db, hash: string): Promise<AccessToken | undefined> {
-  const [row] = await selectAccessToken(db).execute({ hash })
-  return row
-}
-
-/** The first use also deletes the sealed copy of the answer that brought the token. */
-export async function markTokenUsed(tx: Db, { hash, deviceId, tenantId, generation }: TokenRow, at: number): Promise<void> {
-  const used = await tx
-    .update(deviceTokens)
-    .set({ usedAt: at })
-    .where(and(eq(deviceTokens.hash, hash), isNull(deviceTokens.usedAt)))
-    .returning({ hash: deviceTokens.hash })
-  if (used.length === 0) return
-  await tx
-    .update(deviceTokens)
-    .set({ replaySealed: null })
-    .where(
-      and(eq(deviceTokens.deviceId, deviceId), eq(deviceTokens.tenantId, tenantId), eq(deviceTokens.generation, generation - 1)),
-    )
-}
-
-type Seen = { at: number; seenBy: number }
-
-/** Only when it was last seen at `seenBy` or before. */
-export async function markDeviceSeen(tx: Db, { id, tenantId }: DeviceRow, { at, seenBy }: Seen): Promise<void> {
-  await tx
-    .update(devices)
-    .set({ lastSeenAt: at })
-    .where(
-      and(eq(devices.id, id), eq(devices.tenantId, tenantId), or(isNull(devices.lastSeenAt), lte(devices.lastSeenAt, seenBy))),
-    )
-}
-
 export type GuessesRow = typeof pairingGuesses.$inferSelect
 
 export async function findGuesses(db: Db, network: string): Promise<GuessesRow | undefined> {
@@ -146,7 +99,7 @@ export async function findNetwork(db: Db, network: string): Promise<number | und
 }
 
 /** Only when it was last seen at `seenBy` or before. */
-export async function keepNetwork(tx: Db, network: string, { at, seenBy }: Seen): Promise<void> {
+export async function keepNetwork(tx: Db, network: string, { at, seenBy }: { at: number; seenBy: number }): Promise<void> {
   await tx
     .insert(knownNetworks)
     .values({ network, seenAt: at })

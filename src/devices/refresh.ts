@@ -1,12 +1,12 @@
-import { SEEN_EVERY_MS } from '../access/device-use.ts'
 import type { Db } from '../db/engine.ts'
 import { sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
 import { isWellFormedSecret } from '../ids.ts'
+import { SEEN_EVERY_MS } from './access-token.ts'
 import type { Deps } from './deps.ts'
 import { findReplay, keepReplay, type Presented } from './replay.ts'
 import { revokeIn } from './revoke.ts'
-import { type DeviceRow, findToken, forgetSealedPair, markReused, seeDevice, spendToken, type TokenRow } from './store.ts'
+import { type DeviceRow, findToken, forgetSealedPair, markTokenUsed, seeDevice, spendToken, type TokenRow } from './store.ts'
 import { type Exchange, issuePair, REFRESH_PREFIX } from './tokens.ts'
 
 type Refresh = { client: string; token: string; idempotencyKey: string | undefined }
@@ -56,7 +56,7 @@ async function repeatOrRevoke(deps: Deps, tx: Db, presented: Presented, at: numb
   if (!token || token.spentAt === null) return undefined
   const reusedOf = await revokeIn(deps, tx, token, { at, actor: 'system', reason: 'refresh_reuse' })
   if (!reusedOf) return undefined
-  await markReused(tx, token, at)
+  await markTokenUsed(tx, token, at)
   return { reusedOf }
 }
 

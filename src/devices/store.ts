@@ -1,6 +1,6 @@
 import { and, asc, count, desc, eq, exists, gt, inArray, isNotNull, isNull, lte, min, ne, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { devices, deviceTokens } from '../db/schema.ts'
+import { devices, deviceTokens, tenants } from '../db/schema.ts'
 import { prepared } from '../db/statements.ts'
 
 export type DeviceRow = typeof devices.$inferSelect
@@ -99,7 +99,7 @@ export async function seeDevice(
   { at, seenBy }: { at: number; seenBy: number },
 ): Promise<DeviceRow> {
   const [row] = await see(tx).execute({ deviceId, tenantId, at, seenBy })
-  if (!row) throw new Error('a refresh token belongs to a device')
+  if (!row) throw new Error('a token belongs to a device')
   return row
 }
 
@@ -121,12 +121,7 @@ export async function revokeTokens(tx: Db, { deviceId, tenantId }: DeviceKey, at
     .where(and(eq(deviceTokens.deviceId, deviceId), eq(deviceTokens.tenantId, tenantId), isNull(deviceTokens.revokedAt)))
 }
 
-/** A spent refresh token that was presented again. */
-export async function markReused(tx: Db, { hash }: TokenRow, at: number): Promise<void> {
-  await tx.update(deviceTokens).set({ usedAt: at }).where(eq(deviceTokens.hash, hash))
-}
-
-/** Devices that were revoked for that, the latest first. */
+/** Devices of which a spent refresh token was presented again, the latest revoked first. */
 export async function listReused(db: Db, { tenantId, environment }: Owner, since: number, limit: number): Promise<DeviceRow[]> {
   const reused = db
     .select({ id: deviceTokens.deviceId })
@@ -206,6 +201,34 @@ const selectToken = prepared(db =>
 export async function findToken(db: Db, { hash, kind }: Spendable): Promise<TokenRow | undefined> {
   const [row] = await selectToken(db).execute({ hash, kind })
   return row
+}
+
+/** With the tenant's plan, which limits what the device may create. */
+export type AccessToken = { token: TokenRow; device: DeviceRow } & Pick<typeof tenants.$inferSelect, 'plan' | 'dailyQuota'>
+
+const selectAccessToken = prepared(db =>
+  db
+    .select({ token: deviceTokens, device: devices, plan: tenants.plan, dailyQuota: tenants.dailyQuota })
+    .from(deviceTokens)
+    .innerJoin(devices, and(eq(devices.id, deviceTokens.deviceId), eq(devices.tenantId, deviceTokens.tenantId)))
+    .innerJoin(tenants, eq(tenants.id, deviceTokens.tenantId))
+    .where(and(eq(deviceTokens.hash, column('hash')), eq(deviceTokens.kind, 'access')))
+    .prepare(),
+)
+
+export async function findAccessToken(db: Db, hash: string): Promise<AccessToken | undefined> {
+  const [row] = await selectAccessToken(db).execute({ hash })
+  return row
+}
+
+/** The first use of an access token, or the second of a refresh token. False when it was recorded before. */
+export async function markTokenUsed(tx: Db, { hash }: TokenRow, at: number): Promise<boolean> {
+  const used = await tx
+    .update(deviceTokens)
+    .set({ usedAt: at })
+    .where(and(eq(deviceTokens.hash, hash), isNull(deviceTokens.usedAt)))
+    .returning({ hash: deviceTokens.hash })
+  return used.length > 0
 }
 
 /** The one replay a device has at a time: that of the pair it got last. */
