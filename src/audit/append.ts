@@ -9,10 +9,11 @@ import {
   checkpointKeys,
   commitmentToText,
   GENESIS,
+  type Head,
   recordHash,
   signCheckpoint,
 } from './chain.ts'
-import { eraseDetails, findHead, findLastCheckpoint, type Head, insertCheckpoint, insertRecord } from './store.ts'
+import { eraseDetails, findHead, findLastCheckpoint, insertCheckpoint, insertRecord } from './store.ts'
 
 const COMMITMENT_SALT_BYTES = 32
 
@@ -22,19 +23,19 @@ export type AuditEntry = {
   actor: string
   action: AuditAction
   subjectId: string
-  /** Kept beside the chain with the subject's id, until the subject is erased. Null keeps nothing: the record of an erasure. */
+  /** Stored beside the chain with the subject's id until the subject is erased. Null stores nothing: for the record of an erasure. */
   details?: AuditDetails | null
 }
 
 export type Audit = {
-  /** Inside the transaction of the act itself: there is no act without its record, and no record without its act. Gives its place. */
+  /** Called in the transaction of the act, so that neither exists without the other. Returns the record's seq. */
   append(tx: Db, entry: AuditEntry): Promise<number>
-  /** Erases the details of records, and the salts that tie them to their commitments; the chain goes on verifying. */
+  /** Erases the details of records and the salts of their commitments; the chain still verifies. */
   forget(tx: Db, seqs: readonly number[]): Promise<void>
-  /** Signs the head, when anything was added since the last checkpoint. */
+  /** Signs the head, unless it is signed already. */
   checkpoint(tx: Db, at: number): Promise<void>
   publicKey(): string
-  /** How the chain calls a subject. */
+  /** The subject's name on the chain. */
   subjectOf(id: string): string
 }
 
@@ -57,7 +58,7 @@ export function createAudit(sealer: Sealer, random: Random): Audit {
 
   return {
     async append(tx, { at, tenantId, actor, action, subjectId, details = {} }) {
-      // Records that share a commit follow each other: only the first has to look for the one before it.
+      // Records that share a commit follow each other: only the first reads the head.
       const group = groupOf(tx)
       const head = (group?.kept.get(hmac) as Head | undefined) ?? (await findHead(tx))
       const seq = (head?.seq ?? 0) + 1
@@ -76,7 +77,7 @@ export function createAudit(sealer: Sealer, random: Random): Audit {
       const hash = recordHash(record)
       const sealed = details && sealer.seal(detailsPlace({ tenantId, seq }, salt), disclosed)
       await insertRecord(tx, { ...record, hash, salt: details && salt, sealed })
-      group?.kept.set(hmac, { seq, hash })
+      group?.kept.set(hmac, { seq, at, hash })
       return seq
     },
     async forget(tx, seqs) {

@@ -1,10 +1,10 @@
 import type { Db } from '../db/engine.ts'
-import type { AuditDetails, AuditRecord } from './chain.ts'
+import type { AuditAction, AuditDetails, AuditRecord, Head } from './chain.ts'
 import type { Deps } from './deps.ts'
-import { findRecord, listRecordsBefore } from './store.ts'
+import { countOf, findHead, findLatestOf, findRecord, listRecordsBefore } from './store.ts'
 import { disclose } from './verify.ts'
 
-/** There is no index by tenant, which every creation would have to keep: a page looks this far back and says where to go on. */
+/** An index by tenant would cost every record. A page looks this far back and says where to continue. */
 const LOOKED_AT_MAX = 5000
 
 export type BrowsedRecord = Pick<AuditRecord, 'seq' | 'at' | 'tenantId' | 'actor' | 'action' | 'hash'> & {
@@ -29,4 +29,23 @@ export async function browseAudit(
 
 export async function readActor(db: Db, seq: number): Promise<string> {
   return (await findRecord(db, seq))?.actor ?? ''
+}
+
+/** The newest record. */
+export async function readHead(db: Db): Promise<Head | undefined> {
+  return await findHead(db)
+}
+
+/** True when this chain contains the head of an earlier moment. */
+export async function isOnChain(db: Db, { seq, hash }: Head): Promise<boolean> {
+  return (await findRecord(db, seq))?.hash === hash
+}
+
+/** The time of the newest record of an action; undefined when the last 5,000 records contain none. */
+export async function readLatestAt(db: Db, action: AuditAction): Promise<number | undefined> {
+  return (await findLatestOf(db, action))?.at
+}
+
+export async function countRecords(db: Db, action: AuditAction): Promise<number> {
+  return await countOf(db, action)
 }

@@ -1,11 +1,12 @@
-// The audit chain. Each record's hash covers the record before it and a salted commitment to its details; the details themselves, and the
-// salt, sit beside the chain and can be erased without breaking it. Signed checkpoints fix the past: what is older than the last checkpoint
-// somebody holds cannot be rewritten unnoticed; what is newer can, by whoever has the file and the master key.
+// The audit chain. Each record's hash covers the record before it and a salted commitment to its details. The
+// details and the salt are stored beside the chain and can be erased without breaking it. Signed checkpoints fix
+// the past: records up to the last checkpoint that somebody keeps elsewhere cannot be rewritten unnoticed. Newer
+// records can, by anybody who has the file and the master key.
 import { createPrivateKey, createPublicKey, sign as ed25519Sign, verify as ed25519Verify, type KeyObject } from 'node:crypto'
 import { canonicalJson, sha256Hex } from '../hash.ts'
 import { isoUtc } from '../time.ts'
 
-/** Everything that leaves a record; the dashboard has words for each. */
+/** The dashboard has words for each. */
 export const AUDIT_ACTIONS = [
   'backup.restored',
   'master_key.replaced',
@@ -60,6 +61,9 @@ export type AuditRecord = {
   hash: string
 }
 
+/** Identifies the whole chain up to one record. */
+export type Head = Pick<AuditRecord, 'seq' | 'at' | 'hash'>
+
 export type AuditDetails = Record<string, unknown>
 
 export type Checkpoint = { seq: number; at: number; hash: string; signature: string }
@@ -108,7 +112,7 @@ export type ChainProblem = { seq: number; problem: string }
 
 export type Disclosed = { salt: Uint8Array; details: AuditDetails }
 
-/** Undefined when the text is no public key. */
+/** Undefined when the text is not a public key. */
 export function readPublicKey(text: string): KeyObject | undefined {
   try {
     return createPublicKey({ key: Buffer.from(text, 'base64'), format: 'der', type: 'spki' })
@@ -117,13 +121,13 @@ export function readPublicKey(text: string): KeyObject | undefined {
   }
 }
 
-/** Feed it records in order. It keeps the head and what is still to be accounted for, so a chain of any length can be checked. */
+/** Takes records in order and keeps only the head and open questions, so a chain of any length can be checked. */
 export function chainVerifier(key: KeyObject, checkpoints: readonly Checkpoint[]) {
   let count = 0
   let head = GENESIS
   let checked = 0
   let signedTo = 0
-  /** By subject, the first record whose details are gone. Only an erasure takes details away, and it leaves a record of its own. */
+  /** By subject, the first record without details. Only an erasure removes details, and it leaves a record of its own. */
   const undisclosed = new Map<string, number>()
 
   function checkpointProblem(record: AuditRecord): string | undefined {

@@ -11,7 +11,7 @@ export async function readErasures(db: Db): Promise<Map<string, number>> {
     for (const { action, subject, at } of batch) if (action === 'verification.erased') erasures.set(subject, at)
     if (batch.length < BATCH) return erasures
     after = batch.at(-1)!.seq
-    // A long chain is walked beside a running service.
+    // A running service needs its turn while a long chain is read.
     await new Promise<void>(resolve => setImmediate(resolve))
   }
 }

@@ -1,11 +1,12 @@
-// An export is JSON lines: a heading with the public key and the signed checkpoints, then one line per record, with salt and details where
-// they still exist. It ends with a signed record, and can be verified without the database and without any secret. No byte of it can be
-// changed unnoticed; what it cannot show is that it is the newest, or whose key signed it: compare head and public key with what you noted.
+// An export is JSON lines: a heading with the public key and the signed checkpoints, then one line per record, with
+// salt and details where they still exist. It ends with a signed record and can be verified without the database and
+// without any secret. No byte can be changed unnoticed. It does not prove that it is the newest export, nor whose key
+// signed it: compare head and public key with your notes.
 import { FormatRegistry, type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { type ChainProblem, type Checkpoint, chainVerifier, readPublicKey } from './chain.ts'
 import type { Deps } from './deps.ts'
-import { findLastCheckpoint, holdSnapshot, listCheckpoints, listRecords } from './store.ts'
+import { findLastCheckpoint, listCheckpoints, listRecords } from './store.ts'
 import { type AuditVerdict, readChain } from './verify.ts'
 
 const SIGN_ATTEMPTS_MAX = 20
@@ -45,18 +46,18 @@ const Line = Type.Object(
   exactly,
 )
 
-type ExportDeps = Pick<Deps, 'db' | 'write' | 'sealer' | 'audit' | 'now'>
+type ExportDeps = Pick<Deps, 'openSnapshot' | 'write' | 'sealer' | 'audit' | 'now'>
 
-/** Signs the head and gives the lines up to it, while others may go on writing. It holds `deps.db` still, so nobody else may read by that. */
+/** Signs the head and yields the lines up to it. Others may write meanwhile. */
 export async function* exportAudit(deps: ExportDeps): AsyncGenerator<string, void, undefined> {
-  const { signedTo, release } = await holdSigned(deps)
+  const { signedTo, snapshot } = await openSigned(deps)
   try {
-    const checkpoints = await listCheckpoints(deps.db)
+    const checkpoints = await listCheckpoints(snapshot.db)
     yield headingOf(
       deps.audit.publicKey(),
       checkpoints.filter(({ seq }) => seq <= signedTo),
     )
-    for await (const { record, disclosed } of readChain(deps)) {
+    for await (const { record, disclosed } of readChain({ db: snapshot.db, sealer: deps.sealer })) {
       if (record.seq > signedTo) return
       const line: Static<typeof Line> = {
         ...record,
@@ -65,27 +66,37 @@ export async function* exportAudit(deps: ExportDeps): AsyncGenerator<string, voi
       yield JSON.stringify(line)
     }
   } finally {
-    release()
+    await snapshot.close()
   }
 }
 
+type Signed = { signedTo: number; snapshot: Awaited<ReturnType<Deps['openSnapshot']>> }
+
 /**
- * A signed head, and the database as it was then. Records that came in between are left out; unless one of them is of an erasure, whose details
- * would be missing without a record that explains it: then again.
+ * Records written between signature and snapshot are left out of the export. An erasure among them would leave
+ * details missing without the record that explains it, so then both are made again.
  */
-async function holdSigned({ db, write, audit, now }: ExportDeps): Promise<{ signedTo: number; release: () => void }> {
+async function openSigned({ openSnapshot, write, audit, now }: ExportDeps): Promise<Signed> {
   for (let attempt = 1; attempt <= SIGN_ATTEMPTS_MAX; attempt++) {
     const last = await write(async tx => {
       await audit.checkpoint(tx, now())
       return await findLastCheckpoint(tx)
     })
     const signedTo = last?.seq ?? 0
-    const release = await holdSnapshot(db)
-    const unsigned = await listRecords(db, signedTo, UNSIGNED_MAX)
-    if (unsigned.length < UNSIGNED_MAX && !unsigned.some(({ action }) => action.endsWith('.erased'))) return { signedTo, release }
-    release()
+    const snapshot = await openSnapshot()
+    const isUsable = await isComplete(snapshot.db, signedTo).catch(async error => {
+      await snapshot.close()
+      throw error
+    })
+    if (isUsable) return { signedTo, snapshot }
+    await snapshot.close()
   }
   throw new Error('too much was written to sign a head and read it')
+}
+
+async function isComplete(db: Deps['db'], signedTo: number): Promise<boolean> {
+  const unsigned = await listRecords(db, signedTo, UNSIGNED_MAX)
+  return unsigned.length < UNSIGNED_MAX && !unsigned.some(({ action }) => action.endsWith('.erased'))
 }
 
 function headingOf(publicKey: string, checkpoints: Checkpoint[]): string {
@@ -120,12 +131,12 @@ function checkLine(verifier: ReturnType<typeof chainVerifier>, text: string, num
   const line = parse(Line, text)
   if (!line) return { seq: number - 1, problem: `line ${number} is not as an export writes it` }
   const { salt, details, ...record } = line
-  // An erasure takes salt and details; one without the other proves nothing, and fails the commitment.
+  // An erasure removes both; one without the other fails the commitment.
   const disclosed = salt || details ? { salt: Buffer.from(salt ?? '', 'hex'), details: details ?? {} } : undefined
   return verifier.next(record, disclosed)
 }
 
-/** Printed back it must be the same text: a second member of the same name or a different escape could show readers something else. */
+/** Printed again it must be the same text: a doubled member or another escape could show readers something else. */
 function parse<T extends typeof Heading | typeof Line>(schema: T, text: string): Static<T> | undefined {
   try {
     const value: unknown = JSON.parse(text)

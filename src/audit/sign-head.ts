@@ -5,10 +5,9 @@ export const SIGN_EVERY_MS = 3_600_000
 
 type SignDeps = Pick<Deps, 'write' | 'now' | 'audit'>
 
-/** A signed checkpoint of everything so far, unless there is one. */
 export const signHead = ({ write, now, audit }: SignDeps): Promise<void> => write(tx => audit.checkpoint(tx, now()))
 
-/** For a start: a service that is never up for long would not live to see its timer. */
+/** At start: a service that never runs for an hour would not reach its timer. */
 export async function signHeadWhenDue(deps: SignDeps & Pick<Deps, 'db'>): Promise<void> {
   const last = await findLastCheckpoint(deps.db)
   if (!last || deps.now() - last.at >= SIGN_EVERY_MS) await signHead(deps)

@@ -1,16 +1,18 @@
-import { and, asc, desc, eq, gt, gte, inArray, lt, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, inArray, lt, lte, max, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { auditCheckpoints, auditRecords } from '../db/schema.ts'
 import { hot } from '../db/statements.ts'
-import type { AuditRecord, Checkpoint } from './chain.ts'
+import type { AuditAction, AuditRecord, Checkpoint, Head } from './chain.ts'
+
+/** How far a search by action goes back: an index by action would cost every record. */
+const SEARCHED_MAX = 5000
 
 export type StoredRecord = AuditRecord & { salt: Uint8Array | null; sealed: Uint8Array | null }
 
-export type Head = { seq: number; hash: string }
-
-const selectHead = hot<Head>(db =>
-  db.select({ seq: auditRecords.seq, hash: auditRecords.hash }).from(auditRecords).orderBy(desc(auditRecords.seq)).limit(1),
-)
+const selectHead = hot<Head>(db => {
+  const { seq, at, hash } = auditRecords
+  return db.select({ seq, at, hash }).from(auditRecords).orderBy(desc(seq)).limit(1)
+})
 
 export async function findHead(db: Db): Promise<Head | undefined> {
   const [head] = await selectHead(db, {})
@@ -39,7 +41,7 @@ export async function insertRecord(tx: Db, record: StoredRecord): Promise<void> 
   await insert(tx, record)
 }
 
-/** Forgets the text of records, and the salts that tie it to their commitments. */
+/** Without its salt a commitment says nothing about the details that are gone. */
 export async function eraseDetails(tx: Db, seqs: readonly number[]): Promise<void> {
   await tx
     .update(auditRecords)
@@ -56,32 +58,52 @@ export async function findRecord(db: Db, seq: number): Promise<StoredRecord | un
   return row
 }
 
-type Browsing = { before: number; limit: number; tenantId?: string; lookedAtMax: number }
-
-/** Newest first, and down to which record was looked at. */
-export async function listRecordsBefore(
-  db: Db,
-  { before, limit, tenantId, lookedAtMax }: Browsing,
-): Promise<{ rows: StoredRecord[]; downTo: number }> {
-  const head = await findHead(db)
-  const from = Math.min(before, (head?.seq ?? 0) + 1)
-  const lowest = tenantId === undefined ? 1 : Math.max(1, from - lookedAtMax)
-  const { seq } = auditRecords
-  const rows = await db
-    .select()
+/** The newest record of an action among the last 5,000 records. */
+export async function findLatestOf(db: Db, wanted: AuditAction): Promise<{ at: number } | undefined> {
+  const { seq, at, action } = auditRecords
+  const head = db.select({ seq: max(seq) }).from(auditRecords)
+  const [row] = await db
+    .select({ at })
     .from(auditRecords)
-    .where(and(lt(seq, from), gte(seq, lowest), tenantId === undefined ? undefined : eq(auditRecords.tenantId, tenantId)))
+    .where(and(gt(seq, sql`(${head}) - ${SEARCHED_MAX}`), eq(action, wanted)))
     .orderBy(desc(seq))
-    .limit(limit)
-  return { rows, downTo: rows.length === limit ? (rows.at(-1)?.seq ?? lowest) : lowest }
+    .limit(1)
+  return row
 }
 
-/** What this connection reads stays as it is now until it is released. Never on a connection that others read by. */
-export async function holdSnapshot(db: Db): Promise<() => void> {
-  db.run(sql`BEGIN`)
-  // The first read takes the snapshot, not BEGIN.
-  await findHead(db)
-  return () => void db.run(sql`COMMIT`)
+export async function countOf(db: Db, action: AuditAction): Promise<number> {
+  const [row] = await db.select({ count: count() }).from(auditRecords).where(eq(auditRecords.action, action))
+  return row?.count ?? 0
+}
+
+type Page = { before: number; limit: number; tenantId?: string; lookedAtMax: number }
+
+/** Newest first; `downTo` is the lowest record that was looked at. One statement, so that both belong to one moment. */
+export async function listRecordsBefore(
+  db: Db,
+  { before, limit, tenantId, lookedAtMax }: Page,
+): Promise<{ rows: StoredRecord[]; downTo: number }> {
+  const { seq } = auditRecords
+  const lookedAt = tenantId === undefined ? limit : lookedAtMax
+  const newest = db
+    .select({ top: sql<number | null>`max(${seq})`.mapWith(seq).as('top') })
+    .from(auditRecords)
+    .where(lt(seq, before))
+    .as('newest')
+  const isShown = and(
+    lte(seq, newest.top),
+    gt(seq, sql`${newest.top} - ${lookedAt}`),
+    tenantId === undefined ? undefined : eq(auditRecords.tenantId, tenantId),
+  )
+  const found = await db
+    .select({ top: newest.top, row: auditRecords })
+    .from(newest)
+    .leftJoin(auditRecords, isShown)
+    .orderBy(desc(seq))
+    .limit(limit)
+  const rows = found.flatMap(({ row }) => row ?? [])
+  const lowest = Math.max(1, (found[0]?.top ?? 0) - lookedAt + 1)
+  return { rows, downTo: rows.length === limit ? (rows.at(-1)?.seq ?? lowest) : lowest }
 }
 
 export async function listCheckpoints(db: Db): Promise<Checkpoint[]> {
@@ -93,6 +115,7 @@ export async function findLastCheckpoint(db: Db): Promise<Checkpoint | undefined
   return last
 }
 
+/** A head that is signed already keeps its first signature. */
 export async function insertCheckpoint(tx: Db, checkpoint: Checkpoint): Promise<void> {
-  await tx.insert(auditCheckpoints).values(checkpoint)
+  await tx.insert(auditCheckpoints).values(checkpoint).onConflictDoNothing({ target: auditCheckpoints.seq })
 }

@@ -5,7 +5,7 @@ import { listCheckpoints, listRecords, type StoredRecord } from './store.ts'
 
 const BATCH = 1000
 
-/** Who signed is for the reader to compare: anybody can make a whole chain under a key of their own. */
+/** The reader must compare `publicKey`: anybody can make a whole chain under a key of their own. */
 export type AuditVerdict = {
   count: number
   head: string
@@ -14,7 +14,7 @@ export type AuditVerdict = {
   problem: ChainProblem | undefined
 }
 
-/** Walks the whole chain, with every signed checkpoint and the details that still exist. */
+/** Checks every record, every signed checkpoint and the details that still exist. */
 export async function verifyAudit(deps: Pick<Deps, 'db' | 'sealer' | 'audit'>): Promise<AuditVerdict> {
   const publicKey = deps.audit.publicKey()
   const verifier = chainVerifier(readPublicKey(publicKey)!, await listCheckpoints(deps.db))
@@ -29,27 +29,27 @@ export async function* readChain({
   db,
   sealer,
 }: Pick<Deps, 'db' | 'sealer'>): AsyncGenerator<{ record: AuditRecord; disclosed?: Disclosed }> {
-  // From below the first: a record slipped in under it is read, and found, too.
+  // From below the first, so that a record inserted there is found too.
   let after = Number.MIN_SAFE_INTEGER
   for (;;) {
     const batch = await listRecords(db, after, BATCH)
     for (const { salt, sealed, ...record } of batch) yield { record, disclosed: disclose(sealer, { ...record, salt, sealed }) }
     if (batch.length < BATCH) return
     after = batch.at(-1)?.seq ?? after
-    // A long chain is walked beside a running service.
+    // A running service needs its turn while a long chain is read.
     await new Promise<void>(resolve => setImmediate(resolve))
   }
 }
 
-/** What of a record can be checked against its commitment; nothing once the subject is erased. */
+/** Undefined once the subject is erased. */
 export function disclose(sealer: Deps['sealer'], { salt, sealed, ...record }: StoredRecord): Disclosed | undefined {
   if (!salt && !sealed) return undefined
-  // An erasure takes both.
+  // An erasure removes both; one without the other fails the commitment.
   if (!salt || !sealed) return { salt: Buffer.alloc(0), details: {} }
   try {
     return { salt, details: JSON.parse(sealer.open(detailsPlace(record, salt), sealed)) }
   } catch {
-    // Sealed text that does not open was tampered with: an empty disclosure fails its commitment, and so names the record.
+    // Sealed text that does not open was changed. Empty details fail the commitment, and the verdict names the record.
     return { salt, details: {} }
   }
 }

@@ -82,11 +82,10 @@ export async function streamExport(deps: Deps, actor: string): Promise<ReadableS
   await deps.write(tx =>
     deps.audit.append(tx, { at: deps.now(), tenantId: '', actor, action: 'audit.exported', subjectId: 'audit' }),
   )
-  const snapshot = await deps.openSnapshot()
-  const lines = exportAudit({ ...deps, db: snapshot.db })
-  let ended: Promise<void> | undefined
+  const lines = exportAudit(deps)
+  let ended: Promise<unknown> | undefined
   const end = () => {
-    ended ??= lines.return().then(snapshot.close, snapshot.close)
+    ended ??= lines.return()
     return ended
   }
   const tooLong = setTimeout(end, EXPORT_MS_MAX).unref()

@@ -1,7 +1,7 @@
-// When the head of the audit chain is signed: a service that is never up for an hour has signed checkpoints, too.
+// When the head of the audit chain is signed. A service that never runs for an hour has signed checkpoints too.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
-import { findLastCheckpoint } from '../../src/audit/store.ts'
+import { findLastCheckpoint, insertCheckpoint } from '../../src/audit/store.ts'
 import { createVerification, startApp, type TestApp } from '../helpers/app.ts'
 import { serve, stopServing, vidimusJson } from '../helpers/cli.ts'
 import { copyOf, one } from '../helpers/directories.ts'
@@ -15,7 +15,7 @@ type Verdict = { ok: boolean; count: number; signed_to: number }
 
 const signedTo = async ({ deps }: TestApp) => (await findLastCheckpoint(deps.db))?.seq ?? 0
 
-test('a stop in order signs everything up to the last record, once', async () => {
+test('a clean stop signs the chain up to its last record, once', async () => {
   const app = await startApp({ now: Date.now() })
   const { key } = await app.tenant()
   await createVerification(app, key)
@@ -29,7 +29,7 @@ test('a stop in order signs everything up to the last record, once', async () =>
   expect(one(join(app.dir, 'vidimus.db'), 'SELECT count(*) FROM audit_checkpoints')).toBe(1)
 })
 
-test('a signal to stop is a stop in order', async () => {
+test('SIGTERM stops the service cleanly, with the chain signed', async () => {
   const app = await startApp({ now: Date.now() })
   await app.stop()
   await vidimusJson(app.dir, 'tenant', 'create', '--name', 'Shop')
@@ -42,7 +42,7 @@ test('a signal to stop is a stop in order', async () => {
   expect(verdict.count).toBeGreaterThan(1)
 })
 
-test('a start signs what a kill left unsigned, when nothing is signed yet or the last checkpoint is an hour old; not before', async () => {
+test('a start after a kill signs the head when there is no checkpoint, or the last one is an hour old', async () => {
   const app = await startApp()
   const { key } = await app.tenant()
   await createVerification(app, key)
@@ -57,6 +57,14 @@ test('a start signs what a kill left unsigned, when nothing is signed yet or the
   expect(await signedTo(late)).toBeGreaterThan(signed)
 })
 
-test('a first start, without any record, signs nothing', async () => {
+test('a first start signs nothing, because there are no records', async () => {
   expect(await signedTo(await startApp())).toBe(0)
+})
+
+test('a head that is signed twice keeps its first checkpoint', async () => {
+  const { deps } = await startApp()
+  const first = { seq: 1, at: 1, hash: 'a'.repeat(64), signature: 'first' }
+  await deps.write(tx => insertCheckpoint(tx, first))
+  await deps.write(tx => insertCheckpoint(tx, { ...first, at: 2, signature: 'second' }))
+  expect(await findLastCheckpoint(deps.db)).toEqual(first)
 })

@@ -604,6 +604,16 @@ describe('forgetDeleted', () => {
   })
 })
 
+test('a snapshot does not show rows that were committed after it was opened', async () => {
+  const { write, openSnapshot, rows } = storage()
+  await write(tx => insert(tx, 1))
+  const snapshot = await openSnapshot()
+  await write(tx => insert(tx, 2))
+  expect(await snapshot.db.all(sql`SELECT n FROM notes`)).toEqual([{ n: 1 }])
+  expect(rows()).toEqual([1, 2])
+  await snapshot.close()
+})
+
 describe('close', () => {
   test('waits for everything that is queued, and empties the log', async () => {
     const { write, close, file } = storage()

@@ -280,6 +280,9 @@ export function createStorage(
     waitingWrites: () => waiting.length,
     async openSnapshot() {
       const aside = openReader(reader.filename)
+      aside.run('BEGIN')
+      // The first read fixes the moment, not BEGIN.
+      aside.query('SELECT 1 FROM sqlite_schema').get()
       const close = async () => {
         // A read that failed leaves its snapshot, and statements that are not collected yet would keep it beyond the close.
         if (aside.inTransaction) aside.run('ROLLBACK')
