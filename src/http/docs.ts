@@ -1,6 +1,6 @@
-// The API reference. Its page is @elysiajs/swagger's, with our script where it would load Scalar from elsewhere: Swagger UI and a
-// few lines that start it. The plugin is asked for its page instead of mounted, because mounted it also serves a document of its
-// own that is not valid OpenAPI, and its page takes no headers of ours.
+// The API reference. @elysiajs/swagger makes the page at /docs. It does not make the OpenAPI document: openapi.ts does, because the
+// plugin's own document is not valid OpenAPI. For the same reason the plugin is only asked for its page: mounted, it would serve that
+// document too, and a page without our headers. The page loads our script (Swagger UI) where it would load Scalar from elsewhere.
 import type { TSchema } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import styleFile from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }

@@ -1,6 +1,5 @@
-// What a credential says once its disclosures are put in place (RFC 9901 § 7.1, steps 3 to 5). @sd-jwt/core can do that too, but it
-// takes unreferenced and doubled disclosures, reserved and colliding names and the wrong arity, and loses claims with odd names; a
-// walk that refuses those visits every value anyway, so it also builds the result.
+// The claims of a credential, with its disclosures put in place (RFC 9901 § 7.1, steps 3 to 5). Unreferenced and doubled disclosures,
+// reserved and colliding names and the wrong arity are refused on the way.
 import { type Disclosure, isObject, JSON_DEPTH_MAX, Malformed, type Members } from './sd-jwt-form.ts'
 import { setMember } from './set-member.ts'
 

@@ -1,6 +1,7 @@
 // The compact form of an SD-JWT (RFC 9901 § 4): `JWT~disclosure~…~disclosure~` and, last, the key binding JWT or nothing.
-// Each part is decoded once, and refused for what a lenient decoder such as that of @sd-jwt/core lets pass: sizes, characters outside
-// base64url, text that is not UTF-8, doubled names, a missing `~`. Only the text as received is ever hashed or verified.
+// A reader of our own, here and in sd-jwt-disclosures.ts: @sd-jwt/core, which the sandbox uses, accepts lenient base64 and doubled or
+// unreferenced disclosures, and loses claims with odd names (test/openid4vp/sd-jwt.test.ts compares the two). Each part is decoded once;
+// only the text as received is ever hashed or verified.
 import { hash } from 'node:crypto'
 import { parseJson } from '../json.ts'
 import { Lru } from '../lru.ts'

@@ -15,6 +15,10 @@ export function concat(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer>
 export const sha256 = async (bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> =>
   new Uint8Array(await crypto.subtle.digest('SHA-256', Uint8Array.from(bytes)))
 
+/** For @sd-jwt/core. Every credential of the sandbox uses SHA-256. */
+export const sha256Hasher = (data: string | ArrayBuffer): Promise<Uint8Array> =>
+  sha256(typeof data === 'string' ? utf8(data) : new Uint8Array(data))
+
 export function toBase64(bytes: Uint8Array): string {
   let binary = ''
   for (const byte of bytes) binary += String.fromCharCode(byte)

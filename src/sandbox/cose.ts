@@ -1,12 +1,19 @@
-import { fromBase64 } from './bytes.ts'
-import { type Cbor, Encoded, encodeCbor, Tagged } from './cbor-encode.ts'
+import { flipLastBit, fromBase64 } from './bytes.ts'
+import { type Cbor, encodeCbor, Tag } from './cbor.ts'
 import { type PrivateJwk, type PublicJwk, signEs256 } from './es256.ts'
 
 export const COSE_X5CHAIN = 33
 const COSE_ALG = 1
 const ES256 = -7
 
-type Sign1 = {
+export type Sign1 = readonly [
+  header: Uint8Array,
+  unprotected: ReadonlyMap<number, Cbor>,
+  payload: Uint8Array | null,
+  signature: Uint8Array,
+]
+
+type Signing = {
   key: PrivateJwk
   payload: Uint8Array
   /** Signed, but not carried along (RFC 9052 § 4.1). */
@@ -15,16 +22,24 @@ type Sign1 = {
   unprotectedHeader?: ReadonlyMap<number, Cbor>
 }
 
-/** Untagged, as ISO 18013-5 uses it. The signature is at the very end. */
-export async function coseSign1({ key, payload, isDetached, protectedHeader, unprotectedHeader }: Sign1): Promise<Encoded> {
+/** Untagged, as ISO 18013-5 uses it. */
+export async function coseSign1({ key, payload, isDetached, protectedHeader, unprotectedHeader }: Signing): Promise<Sign1> {
   const header = encodeCbor(new Map<number, Cbor>([[COSE_ALG, ES256], ...(protectedHeader ?? [])]))
   const signature = await signEs256(key, encodeCbor(['Signature1', header, new Uint8Array(), payload]))
-  return new Encoded(encodeCbor([header, unprotectedHeader ?? new Map(), isDetached ? null : payload, signature]))
+  return [header, unprotectedHeader ?? new Map(), isDetached ? null : payload, signature]
 }
 
-export const coseTagged = (sign1: Encoded): Uint8Array<ArrayBuffer> => encodeCbor(new Tagged(18, sign1))
+export const coseTagged = (sign1: Sign1): Uint8Array<ArrayBuffer> => encodeCbor(new Tag(sign1, 18))
 
-/** One certificate stands alone, several in an array (RFC 9360 § 2). */
+/** The last bit of the signature is the other one. */
+export const withFlippedSignature = ([header, unprotected, payload, signature]: Sign1): Sign1 => [
+  header,
+  unprotected,
+  payload,
+  flipLastBit(signature),
+]
+
+/** One certificate is sent alone, several in an array (RFC 9360 § 2). */
 export const x5chain = (chain: readonly Uint8Array[]): Cbor => (chain.length === 1 ? chain[0]! : chain)
 
 export const coseKey = ({ x, y }: PublicJwk): Map<number, Cbor> =>

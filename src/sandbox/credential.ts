@@ -4,7 +4,7 @@ import type { PersonaId } from './personas.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 
-/** Where a claim stands: names and array positions, or namespace and element. */
+/** The place of a claim: names and array positions, or namespace and element. */
 export type Place = readonly (string | number)[]
 
 export type Holder = {
@@ -26,12 +26,11 @@ type Issued = {
 
 export type SdJwtCredential = Issued & {
   readonly format: 'dc+sd-jwt'
-  /** Signed by the issuer, without disclosures. */
-  readonly jwt: string
-  readonly disclosures: readonly Disclosure[]
+  /** As issued: the JWT with all its disclosures, ending in a tilde. */
+  readonly sdJwt: string
+  /** Disclosures that go into every presentation, unread by the wallet. Only forged credentials have any. */
+  readonly alsoShown?: readonly string[]
 }
-
-export type Disclosure = { readonly at: Place; readonly text: string }
 
 export type MdocCredential = Issued & {
   readonly format: 'mso_mdoc'

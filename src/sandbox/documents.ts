@@ -1,6 +1,6 @@
 // What stands in the sandbox documents. Names per format as the EU PID rulebook and ISO 18013-5 give them.
 import { fromBase64 } from './bytes.ts'
-import { type Cbor, cborMap, Tagged } from './cbor-encode.ts'
+import { type Cbor, cborMap, Tag } from './cbor.ts'
 import type { Json } from './credential.ts'
 import { PORTRAITS } from './portraits.ts'
 
@@ -192,7 +192,7 @@ const resident = ({ address }: Person): Record<string, Cbor> => ({
 const oneLine = ({ address }: Person): string => `${address.street} ${address.houseNumber}, ${address.postalCode} ${address.city}`
 
 /** RFC 8943. */
-const fullDate = (date: string): Tagged => new Tagged(1004, date)
+const fullDate = (date: string): Tag => new Tag(date, 1004)
 
 const yearOf = (date: string): number => Number(date.slice(0, 4))
 

@@ -22,10 +22,16 @@ export async function signEs256(key: PrivateJwk, bytes: Uint8Array): Promise<Uin
   return new Uint8Array(await crypto.subtle.sign({ name: 'ECDSA', hash: 'SHA-256' }, imported, Uint8Array.from(bytes)))
 }
 
+/** Gives the signature of a JWT, as @sd-jwt/core asks for it. */
+export const jwtSigner =
+  (key: PrivateJwk) =>
+  async (text: string): Promise<string> =>
+    toBase64Url(await signEs256(key, utf8(text)))
+
 /** A compact JWS; `alg` is added to the header. */
 export async function signJwt(key: PrivateJwk, header: object, payload: object): Promise<string> {
   const signed = `${encodeJson({ alg: 'ES256', ...header })}.${encodeJson(payload)}`
-  return `${signed}.${toBase64Url(await signEs256(key, utf8(signed)))}`
+  return `${signed}.${await jwtSigner(key)(signed)}`
 }
 
 const encodeJson = (value: object): string => toBase64Url(utf8(JSON.stringify(value)))

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { toBase64Url } from './bytes.ts'
-import { type Cbor, cborMap, Encoded, embedded, encodeCbor, Tagged } from './cbor-encode.ts'
+import { type Cbor, cborMap, embedded, encodeCbor, Tag } from './cbor.ts'
 import { authorityKeyIds, type World } from './certificates.ts'
 import { COSE_X5CHAIN, coseKey, coseSign1 } from './cose.ts'
 import type { Json, MdocCredential } from './credential.ts'
@@ -22,7 +22,9 @@ export async function issueMdoc(
   const items = elements.map(([namespace, element, value], digestID) => ({
     at: [namespace, element] as const,
     digestID,
-    bytes: embedded(cborMap({ digestID, random: random(SALT_BYTES), elementIdentifier: element, elementValue: value })).bytes,
+    bytes: encodeCbor(
+      embedded(cborMap({ digestID, random: random(SALT_BYTES), elementIdentifier: element, elementValue: value })),
+    ),
   }))
   const valueDigests = new Map<string, Map<number, Cbor>>()
   for (const { at, digestID, bytes } of items) {
@@ -33,7 +35,7 @@ export async function issueMdoc(
     version: '1.0',
     digestAlgorithm: 'SHA-256',
     valueDigests,
-    deviceKeyInfo: cborMap({ deviceKey: new Encoded(encodeCbor(coseKey(holderKey))) }),
+    deviceKeyInfo: cborMap({ deviceKey: coseKey(holderKey) }),
     docType: doctype,
     validityInfo: cborMap({
       signed: tdate(validity.signed),
@@ -44,7 +46,7 @@ export async function issueMdoc(
   })
   const issuerAuth = await coseSign1({
     key: mdocSigner.key,
-    payload: embedded(mso).bytes,
+    payload: encodeCbor(embedded(mso)),
     unprotectedHeader: new Map([[COSE_X5CHAIN, Buffer.from(mdocSigner.certificate, 'base64')]]),
   })
   return {
@@ -52,7 +54,7 @@ export async function issueMdoc(
     type: doctype,
     claims: claimsOf(elements),
     authorityKeyIds: authorityKeyIds(authority),
-    issuerAuth: toBase64Url(issuerAuth.bytes),
+    issuerAuth: toBase64Url(encodeCbor(issuerAuth)),
     items: items.map(({ at, bytes }) => ({ at, encoded: toBase64Url(bytes) })),
   }
 }
@@ -64,13 +66,12 @@ function claimsOf(elements: readonly Element[]): Record<string, Record<string, J
 }
 
 function toJson(value: Cbor): Json {
-  if (value instanceof Tagged) return toJson(value.value)
+  if (value instanceof Tag) return toJson(value.value)
   if (value instanceof Uint8Array) return toBase64Url(value)
-  if (value instanceof Encoded) throw new Error('a claim is given as a value, not encoded')
   if (Array.isArray(value)) return value.map(toJson)
   if (value instanceof Map) return Object.fromEntries([...value].map(([name, member]) => [name, toJson(member)]))
   return value as Exclude<Json, object>
 }
 
 /** Whole seconds, UTC (ISO/IEC 18013-5 § 9.1.2.4). */
-const tdate = (ms: number): Tagged => new Tagged(0, `${new Date(ms).toISOString().slice(0, 19)}Z`)
+const tdate = (ms: number): Tag => new Tag(`${new Date(ms).toISOString().slice(0, 19)}Z`, 0)

@@ -1,6 +1,6 @@
 // What a wallet may do wrong on purpose, one by one: a persona cheats through these, and a test makes each negative case of them.
 // A mutation changes one thing and signs the rest properly, so that exactly one check has a reason to fail.
-import type { Cbor } from './cbor-encode.ts'
+import type { Cbor } from './cbor.ts'
 
 /** Credential query id → presentations. */
 export type VpToken = Readonly<Record<string, readonly string[]>>

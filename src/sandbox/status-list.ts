@@ -2,7 +2,7 @@
 // is issued. Read with the bits in the wrong order, every answer turns around.
 import { deflateSync } from 'node:zlib'
 import type { Random } from '../ids.ts'
-import { type Cbor, cborMap, encodeCbor } from './cbor-encode.ts'
+import { type Cbor, cborMap, encodeCbor } from './cbor.ts'
 import type { Party } from './certificates.ts'
 import { COSE_X5CHAIN, coseSign1, coseTagged } from './cose.ts'
 import { signJwt } from './es256.ts'

@@ -1,7 +1,7 @@
 import { calculateJwkThumbprint } from 'jose'
 import { flipLastBit, fromBase64, sha256, toBase64Url } from './bytes.ts'
-import { type Cbor, cborMap, Encoded, embedded, encodeCbor } from './cbor-encode.ts'
-import { coseSign1 } from './cose.ts'
+import { type Cbor, cborMap, decodeCbor, embedded, encodeCbor, type Tag } from './cbor.ts'
+import { coseSign1, type Sign1, withFlippedSignature } from './cose.ts'
 import type { MdocCredential, MdocItem, Place } from './credential.ts'
 import type { PrivateJwk } from './es256.ts'
 import type { Mutations } from './mutations.ts'
@@ -12,13 +12,12 @@ type Presenting = { places: readonly Place[]; request: PresentationRequest; key:
 /** A DeviceResponse with one document (HAIP 5.3.1), base64url (OpenID4VP 1.0 § B.2.5). */
 export async function presentMdoc(credential: MdocCredential, { places, request, key, mutations }: Presenting): Promise<string> {
   const docType = mutations.docType ?? credential.type
-  const issuerAuth = fromBase64(credential.issuerAuth)
+  const issuerAuth = decodeCbor(fromBase64(credential.issuerAuth)) as Sign1
   const document = cborMap({
     docType,
     issuerSigned: cborMap({
       nameSpaces: nameSpacesOf(cheatedItems(credential, places, mutations)),
-      // A COSE_Sign1 ends with its signature.
-      issuerAuth: new Encoded(mutations.issuerSignatureFlip ? flipLastBit(issuerAuth) : issuerAuth),
+      issuerAuth: mutations.issuerSignatureFlip ? withFlippedSignature(issuerAuth) : issuerAuth,
     }),
     deviceSigned: mutations.deviceAuth === 'absent' ? undefined : await deviceSigned(docType, { request, key, mutations }),
   })
@@ -30,15 +29,15 @@ export async function presentMdoc(credential: MdocCredential, { places, request,
   return toBase64Url(encodeCbor(response))
 }
 
-/** OpenID4VP 1.0 § B.2.6.1. The texts go in exactly as they stood in the request. */
-export async function sessionTranscript(request: PresentationRequest, mutations: Mutations = {}): Promise<Encoded> {
+/** OpenID4VP 1.0 § B.2.6.1. The texts are exactly those of the request. */
+async function sessionTranscript(request: PresentationRequest, mutations: Mutations): Promise<Cbor> {
   const info: Cbor = [
     mutations.transcriptClientId ?? request.clientId,
     mutations.transcriptNonce ?? request.nonce,
     mutations.thumbprint === undefined ? await thumbprintOf(request, mutations) : mutations.thumbprint,
     mutations.transcriptResponseUri ?? request.responseUri,
   ]
-  return new Encoded(encodeCbor([null, null, ['OpenID4VPHandover', await sha256(encodeCbor(info))]]))
+  return [null, null, ['OpenID4VPHandover', await sha256(encodeCbor(info))]]
 }
 
 /** Of the key the answer is encrypted to; null when it is not encrypted. */
@@ -55,14 +54,14 @@ async function deviceSigned(docType: string, { request, key, mutations }: Signin
   return cborMap({ nameSpaces, deviceAuth: await deviceAuth(authentication, { key, mutations }) })
 }
 
-async function deviceAuth(authentication: Encoded, { key, mutations }: Pick<Signing, 'key' | 'mutations'>): Promise<Cbor> {
+async function deviceAuth(authentication: Tag, { key, mutations }: Pick<Signing, 'key' | 'mutations'>): Promise<Cbor> {
   if (mutations.deviceAuth === 'empty') return new Map()
   if (mutations.deviceAuth === 'mac') {
     // HMAC 256/256 with an invented tag: the point is that nobody announced it.
     return cborMap({ deviceMac: [encodeCbor(new Map([[1, 5]])), new Map(), null, new Uint8Array(32)] })
   }
-  const signature = await coseSign1({ key, payload: authentication.bytes, isDetached: true })
-  return cborMap({ deviceSignature: mutations.holderSignatureFlip ? new Encoded(flipLastBit(signature.bytes)) : signature })
+  const signature = await coseSign1({ key, payload: encodeCbor(authentication), isDetached: true })
+  return cborMap({ deviceSignature: mutations.holderSignatureFlip ? withFlippedSignature(signature) : signature })
 }
 
 function cheatedItems({ items, claims }: MdocCredential, places: readonly Place[], mutations: Mutations): MdocItem[] {
@@ -83,9 +82,9 @@ const tampered = (item: MdocItem): MdocItem => ({ ...item, encoded: toBase64Url(
 
 function nameSpacesOf(items: readonly MdocItem[]): Cbor | undefined {
   if (items.length === 0) return undefined
-  const nameSpaces = new Map<string, Encoded[]>()
+  const nameSpaces = new Map<string, Cbor[]>()
   for (const { at, encoded } of items) {
-    nameSpaces.set(at[0], [...(nameSpaces.get(at[0]) ?? []), new Encoded(fromBase64(encoded))])
+    nameSpaces.set(at[0], [...(nameSpaces.get(at[0]) ?? []), decodeCbor(fromBase64(encoded))])
   }
   return nameSpaces
 }

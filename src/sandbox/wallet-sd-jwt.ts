@@ -1,6 +1,7 @@
-import { flipLastBit, fromBase64, sha256, toBase64Url, utf8 } from './bytes.ts'
-import type { Disclosure, Place, SdJwtCredential } from './credential.ts'
-import { type PrivateJwk, signJwt } from './es256.ts'
+import { Jwt, SDJwt } from '@sd-jwt/core'
+import { flipLastBit, fromBase64, sha256, sha256Hasher, toBase64Url, utf8 } from './bytes.ts'
+import type { Json, Place, SdJwtCredential } from './credential.ts'
+import { jwtSigner, type PrivateJwk } from './es256.ts'
 import type { Mutations } from './mutations.ts'
 import type { PresentationRequest } from './request.ts'
 
@@ -13,56 +14,71 @@ type Presenting = {
   mutations: Mutations
 }
 
-/** `JWT~disclosure~…~KB-JWT` (RFC 9901 § 4). */
+/** `JWT~disclosure~…~KB-JWT` (RFC 9901 § 4). The library would sign its own choice of disclosures only, so cheats join the parts. */
 export async function presentSdJwt(
   credential: SdJwtCredential,
   { places, request, key, now, mutations }: Presenting,
 ): Promise<string> {
-  const jwt = mutations.issuerSignatureFlip ? withFlippedSignature(credential.jwt) : credential.jwt
-  const disclosures = cheatedDisclosures(credential, places, mutations)
+  const [issued = ''] = credential.sdJwt.split('~', 1)
+  const jwt = mutations.issuerSignatureFlip ? withFlippedSignature(issued) : issued
+  const disclosures = await cheatedDisclosures(credential, places, mutations)
   const sdJwt = `${[jwt, ...disclosures].join('~')}~`
   if (mutations.dropKb) return sdJwt
-  const keyBinding = await signJwt(
-    key,
-    { typ: mutations.kbTyp ?? 'kb+jwt', ...(mutations.kbAlg !== undefined && { alg: mutations.kbAlg }) },
-    {
+  const keyBinding = new Jwt({
+    header: { alg: mutations.kbAlg ?? 'ES256', typ: mutations.kbTyp ?? 'kb+jwt' },
+    payload: {
       nonce: mutations.kbNonce ?? request.nonce,
       aud: mutations.kbAud ?? request.clientId,
       iat: mutations.kbIat ?? Math.floor(now / 1000),
       sd_hash: mutations.sdHash ?? toBase64Url(await sha256(utf8(sdJwt))),
       ...mutations.kbClaims,
     },
-  )
-  return sdJwt + (mutations.holderSignatureFlip ? withFlippedSignature(keyBinding) : keyBinding)
+  })
+  const signed = await keyBinding.sign(jwtSigner(key))
+  return sdJwt + (mutations.holderSignatureFlip ? withFlippedSignature(signed) : signed)
 }
 
-function cheatedDisclosures({ disclosures }: SdJwtCredential, places: readonly Place[], mutations: Mutations): string[] {
-  const wanted = mutations.dropDisclosure ? places.slice(1) : places
-  const shown = disclosures.filter(({ at }) => wanted.some(place => isWithin(at, place) || isWithin(place, at)))
-  const texts = (mutations.tamperClaim ? tampered(shown) : shown).map(({ text }) => text)
-  const { extraDisclosure, repeatDisclosure } = mutations
-  if (extraDisclosure === true)
-    texts.push(
-      ...disclosures
-        .filter(one => one.at.length === 1 && !shown.includes(one))
-        .slice(0, 1)
-        .map(({ text }) => text),
-    )
+async function cheatedDisclosures(
+  { sdJwt, claims, alsoShown = [] }: SdJwtCredential,
+  places: readonly Place[],
+  { dropDisclosure, tamperClaim, extraDisclosure, repeatDisclosure }: Mutations,
+): Promise<string[]> {
+  const held = await SDJwt.fromEncode(sdJwt, sha256Hasher)
+  const select = async (wanted: readonly Place[]) =>
+    (await held.getPresentDisclosures(presentationFrame(claims, wanted), sha256Hasher)).map(one => one.encode())
+  const wanted = dropDisclosure ? places.slice(1) : places
+  const shown = [...(await select(wanted)), ...alsoShown]
+  const texts = tamperClaim ? tampered(shown) : shown
+  if (extraDisclosure === true) {
+    const others = Object.keys(claims).filter(name => !wanted.some(([first]) => first === name))
+    const selected = await Promise.all(others.map(name => select([[name]])))
+    texts.push(...selected.flatMap(([first]) => first ?? []).slice(0, 1))
+  }
   if (typeof extraDisclosure === 'string') texts.push(extraDisclosure)
   if (repeatDisclosure) texts.push(...texts.slice(0, 1))
   return texts
 }
 
-/** A nested claim needs what it stands in disclosed, and a requested object everything in it. */
-const isWithin = (inner: Place, outer: Place): boolean => outer.every((step, index) => inner[index] === step)
+type Frame = { [name: string]: Frame | boolean }
 
-function tampered(disclosures: readonly Disclosure[]): Disclosure[] {
-  const decoded = disclosures.map(({ text }) => JSON.parse(new TextDecoder().decode(fromBase64(text))) as unknown[])
+/** A nested claim needs its containers disclosed, and a requested container everything in it. */
+function presentationFrame(value: Json, places: readonly Place[]): Frame {
+  const isWhole = places.some(({ length }) => length === 0)
+  const entries = Object.entries(value as object).flatMap(([name, member]: [string, Json]) => {
+    const below = isWhole ? places : places.filter(([step]) => String(step) === name).map(([, ...rest]) => rest)
+    if (below.length === 0) return []
+    return [[name, typeof member === 'object' && member !== null ? presentationFrame(member, below) : true] as const]
+  })
+  return Object.fromEntries(entries)
+}
+
+function tampered(texts: readonly string[]): string[] {
+  const decoded = texts.map(text => JSON.parse(new TextDecoder().decode(fromBase64(text))) as unknown[])
   const isBoolean = decoded.findIndex(content => typeof content.at(-1) === 'boolean')
   const target = isBoolean >= 0 ? isBoolean : decoded.findIndex(content => typeof content.at(-1) === 'string')
-  return disclosures.map((disclosure, index) => {
+  return texts.map((text, index) => {
     const content = decoded[index]!
-    return index === target ? { ...disclosure, text: encode([...content.slice(0, -1), another(content.at(-1))]) } : disclosure
+    return index === target ? encode([...content.slice(0, -1), another(content.at(-1))]) : text
   })
 }
 

@@ -1,5 +1,5 @@
-// A wallet that speaks OpenID4VP 1.0 from the other side, for tests, benchmarks and the page in the browser. It shares no code
-// with the verifier but the types of a query, so that an error of one is not an error of both.
+// A wallet that speaks OpenID4VP 1.0 from the other side, for tests, benchmarks and the page in the browser. It shares no code with the
+// verifier but the types of a query, and reads and writes credentials with libraries, so that an error of one is not an error of both.
 import type { Credential, Holder } from './credential.ts'
 import { newPrivateJwk } from './es256.ts'
 import type { Mutations, VpToken } from './mutations.ts'
@@ -16,7 +16,6 @@ export type { Mutations, VpToken } from './mutations.ts'
 export { readPresentation, type Shown } from './read-presentation.ts'
 export { type Fetch, fetchRequest, type PresentationRequest, parseWalletUri, RequestRefused, type WalletUri } from './request.ts'
 export { type Selection, selectCredentials } from './select.ts'
-export { sessionTranscript } from './wallet-mdoc.ts'
 export type { WalletResponse } from './wallet-response.ts'
 
 export type AnswerOptions = {

@@ -2,14 +2,14 @@
 // chosen is that of a plain, valid credential. The wallet of the sandbox presents the result.
 import { hash } from 'node:crypto'
 import { toBase64Url } from '../../src/sandbox/bytes.ts'
-import { type Cbor, cborMap, Encoded, embedded, encodeCbor, Tagged } from '../../src/sandbox/cbor-encode.ts'
 import { COSE_X5CHAIN, coseKey, coseSign1, x5chain } from '../../src/sandbox/cose.ts'
-import type { Disclosure, Json, MdocCredential, SdJwtCredential } from '../../src/sandbox/credential.ts'
+import type { Json, MdocCredential, SdJwtCredential } from '../../src/sandbox/credential.ts'
 import { newPrivateJwk, type PrivateJwk, type PublicJwk, publicJwk, signJwt } from '../../src/sandbox/es256.ts'
 import type { Credential, Holder } from '../../src/sandbox/wallet.ts'
 import { addAnchors, type NewAnchor } from '../../src/trust/settings.ts'
 import { NOON, type TestApp } from './app.ts'
 import { authorityKey, DAY_MS, type Issued, issue, issueAuthority, Usage, usages, type Wanted } from './certificates.ts'
+import { cbor, embedded, Tagged } from './mdoc.ts'
 
 /** While the clock of a test's service is at its noon. */
 export const AROUND_NOON = { notBefore: NOON - 30 * DAY_MS, notAfter: NOON + 300 * DAY_MS }
@@ -53,11 +53,11 @@ export async function holderWith(issueFor: (key: PublicJwk) => Promise<Credentia
 }
 
 /** A disclosure that is shown whatever was asked for. */
-export const alwaysShown = (content: unknown): Disclosure => ({ at: [], text: encodeJson(content) })
+export const alwaysShown = (content: unknown): string => encodeJson(content)
 
 export const encodeJson = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-export const digestOf = ({ text }: Disclosure): string => hash('sha256', text, 'base64url')
+export const digestOf = (text: string): string => hash('sha256', text, 'base64url')
 
 const PERSON = { family_name: 'Mustermann', given_name: 'Erika', birthdate: '1990-08-12' }
 export const PID = 'urn:eudi:pid:1'
@@ -72,7 +72,7 @@ export type SdJwtWish = {
   /** Concealed, each on the top level. */
   claims?: Record<string, unknown>
   /** Beside those of `claims`; shown, and signed only as far as `digests` says. */
-  disclosures?: Disclosure[]
+  disclosures?: string[]
   /** Further digests on the top level. */
   digests?: string[]
   key?: PrivateJwk
@@ -82,21 +82,23 @@ const seconds = (days: number): number => Math.floor((NOON + days * DAY_MS) / 10
 
 export async function forgeSdJwt(signer: Signer, holderKey: PublicJwk, wish: SdJwtWish = {}): Promise<SdJwtCredential> {
   const { vct = PID, claims = PERSON, disclosures = [], digests = [] } = wish
-  const own = Object.entries(claims).map(([name, value], i) => ({ at: [name], text: encodeJson([`salt-${i}`, name, value]) }))
+  const own = Object.entries(claims).map(([name, value], i) => ({ name, text: encodeJson([`salt-${i}`, name, value]) }))
   const open = { vct, iat: seconds(-1), exp: seconds(30), cnf: { jwk: publicJwk(holderKey) } }
   const header = { typ: 'dc+sd-jwt', x5c: signer.chain.map(der => Buffer.from(der).toString('base64')), ...wish.header }
-  const payload = { ...open, _sd_alg: 'sha-256', _sd: [...own.map(digestOf), ...digests], ...wish.payload }
+  const payload = { ...open, _sd_alg: 'sha-256', _sd: [...own.map(({ text }) => digestOf(text)), ...digests], ...wish.payload }
+  // The library that the wallet presents with loses a claim of this name.
+  const texts = (isLost: boolean) => own.filter(({ name }) => (name === '__proto__') === isLost).map(({ text }) => text)
   return {
     format: 'dc+sd-jwt',
     type: vct,
     claims: { ...(claims as Record<string, Json>) },
     authorityKeyIds: [],
-    jwt: await signJwt(wish.key ?? signer.key, header, payload),
-    disclosures: [...own, ...disclosures],
+    sdJwt: `${[await signJwt(wish.key ?? signer.key, header, payload), ...texts(false)].join('~')}~`,
+    alsoShown: [...texts(true), ...disclosures],
   }
 }
 
-export type ForgedElement = readonly [namespace: string, element: string, value: Cbor]
+export type ForgedElement = readonly [namespace: string, element: string, value: unknown]
 
 const ELEMENTS: ForgedElement[] = Object.entries({ ...PERSON, issuing_country: 'UT' }).map(([name, value]) => [
   MDL_NAMESPACE,
@@ -108,10 +110,10 @@ export type MdocWish = {
   doctype?: string
   elements?: readonly ForgedElement[]
   /** In the order of its members; an undefined one is left out. */
-  mso?: Record<string, Cbor | undefined>
+  mso?: Record<string, unknown>
   /** In days from noon. */
   validity?: { signed?: number; from?: number; until?: number }
-  keyAuthorizations?: Cbor
+  keyAuthorizations?: unknown
   /** Shown, but never signed. */
   unsigned?: readonly ForgedElement[]
 }
@@ -121,32 +123,28 @@ export async function forgeMdoc(signer: Signer, holderKey: PublicJwk, wish: Mdoc
   const all = [...elements, ...unsigned].map(([namespace, element, value], digestID) => ({
     at: [namespace, element] as const,
     digestID,
-    bytes: embedded(cborMap({ digestID, random: Buffer.alloc(16, digestID), elementIdentifier: element, elementValue: value }))
-      .bytes,
+    bytes: cbor(embedded({ digestID, random: Buffer.alloc(16, digestID), elementIdentifier: element, elementValue: value })),
   }))
-  const valueDigests = new Map<string, Map<number, Cbor>>()
+  const valueDigests = new Map<string, Map<number, Uint8Array>>()
   for (const { at, digestID, bytes } of all.slice(0, elements.length)) {
     valueDigests.set(at[0], (valueDigests.get(at[0]) ?? new Map()).set(digestID, hash('sha256', bytes, 'buffer')))
   }
-  const mso = cborMap({
+  const mso = present({
     version: '1.0',
     digestAlgorithm: 'SHA-256',
     valueDigests,
-    deviceKeyInfo: cborMap({
-      deviceKey: new Encoded(encodeCbor(coseKey(holderKey))),
-      keyAuthorizations: wish.keyAuthorizations,
-    }),
+    deviceKeyInfo: present({ deviceKey: coseKey(holderKey), keyAuthorizations: wish.keyAuthorizations }),
     docType: doctype,
-    validityInfo: cborMap({
+    validityInfo: {
       signed: dateTime(validity.signed ?? -1),
       validFrom: dateTime(validity.from ?? -1),
       validUntil: dateTime(validity.until ?? 30),
-    }),
+    },
     ...wish.mso,
   })
   const issuerAuth = await coseSign1({
     key: signer.key,
-    payload: embedded(mso).bytes,
+    payload: cbor(embedded(mso)),
     unprotectedHeader: new Map([[COSE_X5CHAIN, x5chain(signer.chain)]]),
   })
   return {
@@ -155,10 +153,14 @@ export async function forgeMdoc(signer: Signer, holderKey: PublicJwk, wish: Mdoc
     // Only which elements there are matters to the wallet.
     claims: groupNames(all.map(({ at }) => at)),
     authorityKeyIds: [],
-    issuerAuth: toBase64Url(issuerAuth.bytes),
+    issuerAuth: toBase64Url(cbor(issuerAuth)),
     items: all.map(({ at, bytes }) => ({ at, encoded: toBase64Url(bytes) })),
   }
 }
+
+/** Without its undefined members. */
+const present = (members: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
 
 function groupNames(names: readonly (readonly [string, string])[]): Record<string, Record<string, Json>> {
   const grouped: Record<string, Record<string, Json>> = {}

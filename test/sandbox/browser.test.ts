@@ -1,17 +1,70 @@
-import { expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import type { VpToken } from '../../src/sandbox/wallet.ts'
+import { fetchRequest } from '../../src/sandbox/wallet.ts'
+import { verifyMdoc, verifySdJwt } from './foreign.ts'
+import { holderOf, mdlQuery, NOW, newSession, sdJwtQuery } from './world.ts'
 
 const SANDBOX = join(import.meta.dir, '../../src/sandbox')
 
-test('the wallet can be bundled for a browser: no node: module and no Buffer in it', async () => {
+async function bundled(): Promise<string> {
   const built = await Bun.build({ entrypoints: [join(SANDBOX, 'wallet.ts')], target: 'browser' })
   expect(built.success).toBe(true)
-  const text = await built.outputs[0]!.text()
+  return built.outputs[0]!.text()
+}
+
+test('the bundle of the wallet asks for no node: module and evaluates no text, which the page forbids', async () => {
+  const text = await bundled()
   expect(text).toContain('OpenID4VPHandover')
   expect(text).not.toMatch(/["']node:/)
-  expect(text).not.toContain('Buffer.')
+  expect(text).not.toMatch(/\beval\(|new Function\(/)
   expect(text).not.toContain('MII')
 })
+
+const urls: string[] = []
+afterAll(() => urls.forEach(URL.revokeObjectURL))
+
+test('the bundle of the wallet presents both formats where there is no Buffer and no process', async () => {
+  const query = { credentials: [...sdJwtQuery(['birthdate']).credentials, ...mdlQuery('birth_date').credentials] }
+  const session = await newSession({ query })
+  const request = await fetchRequest(session.walletUri, session.fetch, { now: NOW })
+  const token = await presentedWithoutBuffer({ request, holder: await holderOf('adult'), now: NOW })
+  expect(await verifySdJwt(token.pid![0]!, session)).toMatchObject({ birthdate: '1990-08-12' })
+  expect((await verifyMdoc(token.mdl![0]!, session)).docType).toBe('org.iso.18013.5.1.mDL')
+})
+
+async function presentedWithoutBuffer(input: object): Promise<VpToken> {
+  const [wallet, page] = [
+    urlOf(await bundled()),
+    urlOf(`
+    delete globalThis.Buffer
+    delete globalThis.process
+    onmessage = async ({ data: { wallet, request, holder, now } }) => {
+      const { vpToken } = await import(wallet)
+      postMessage({ token: await vpToken(request, holder, { now }), has: typeof Buffer + typeof process })
+    }
+  `),
+  ]
+  const worker = new Worker(page)
+  try {
+    return await new Promise<VpToken>((resolve, reject) => {
+      worker.onerror = ({ message }) => reject(new Error(message))
+      worker.onmessage = ({ data }) => {
+        expect(data.has).toBe('undefinedundefined')
+        resolve(data.token)
+      }
+      worker.postMessage({ wallet, ...input })
+    })
+  } finally {
+    worker.terminate()
+  }
+}
+
+function urlOf(text: string): string {
+  const url = URL.createObjectURL(new Blob([text], { type: 'text/javascript' }))
+  urls.push(url)
+  return url
+}
 
 test('the wallet takes nothing but types from the verifier, so that an error of one is not an error of both', async () => {
   const files = await Array.fromAsync(new Bun.Glob('*.ts').scan(SANDBOX))

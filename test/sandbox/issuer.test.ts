@@ -59,7 +59,7 @@ test('the mdoc signer meets the profile of a document signer', async () => {
 test('the SD-JWT signer is a leaf under the same root, and the root is not sent', async () => {
   const pid = (await holderOf('adult')).credentials.find(({ format }) => format === 'dc+sd-jwt')
   if (pid?.format !== 'dc+sd-jwt') throw new Error('the persona has a PID')
-  const { x5c, typ, alg } = decodeProtectedHeader(pid.jwt)
+  const { x5c, typ, alg } = decodeProtectedHeader(pid.sdJwt)
   expect([typ, alg]).toEqual(['dc+sd-jwt', 'ES256'])
   expect(x5c).toEqual([sdJwtSigner.certificate])
   const leaf = new X509Certificate(Buffer.from(sdJwtSigner.certificate, 'base64'))

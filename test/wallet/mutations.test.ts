@@ -2,7 +2,7 @@
 // The change is made before encryption, so that the parsers behind the JWE see it, or on the form as a whole.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Cbor } from '../../src/sandbox/cbor-encode.ts'
+import type { Cbor } from '../../src/sandbox/cbor.ts'
 import { type Holder, type Mutations, vpToken } from '../../src/sandbox/wallet.ts'
 import { startApp, type TestApp } from '../helpers/app.ts'
 import { circularHolder, ENVELOPE_BOMBS, PRESENTATION_BOMBS } from '../helpers/bombs.ts'

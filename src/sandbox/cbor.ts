@@ -1,0 +1,22 @@
+// CBOR by cbor-x, in its build without eval: the page's content security policy forbids that. Only a `Map` gets the shortest head; the
+// members of a plain object would be counted in 16 bits.
+import { Encoder, Tag } from 'cbor-x/index-no-eval'
+
+export { Tag }
+
+/** What mdocs need: no floats. */
+export type Cbor = null | boolean | number | string | Uint8Array | readonly Cbor[] | ReadonlyMap<string | number, Cbor> | Tag
+
+/** Without `tagUint8Array: false`, byte strings would get tag 64 wherever there is a Buffer. */
+const codec = new Encoder({ mapsAsObjects: false, useRecords: false, tagUint8Array: false })
+
+export const encodeCbor = (value: Cbor): Uint8Array<ArrayBuffer> => Uint8Array.from(codec.encode(value))
+
+export const decodeCbor = (bytes: Uint8Array): Cbor => codec.decode(bytes)
+
+/** `24(<<value>>)`: a data item inside a byte string. Its bytes survive decoding and encoding, so a digest over them still holds. */
+export const embedded = (value: Cbor): Tag => new Tag(encodeCbor(value), 24)
+
+/** A map from an object, in the order of its members; an undefined member is left out. */
+export const cborMap = (members: Readonly<Record<string, Cbor | undefined>>): Map<string, Cbor> =>
+  new Map(Object.entries(members).filter((entry): entry is [string, Cbor] => entry[1] !== undefined))
