@@ -1,4 +1,3 @@
-import { isoUtc } from '../time.ts'
 import type { Deps } from './deps.ts'
 import type { IssueDocuments, IssuedDocuments } from './schema.ts'
 
@@ -10,5 +9,5 @@ export async function issueDocuments(
   const { issuer } = await deps.sandbox()
   const now = deps.now()
   const credentials = await issuer.issue({ persona, holderKey: holder_key, now, random: deps.random })
-  return { credentials, public_url: deps.config.publicUrl, now: isoUtc(now) }
+  return { credentials, public_url: deps.config.publicUrl, now: new Date(now).toISOString() }
 }

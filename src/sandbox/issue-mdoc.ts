@@ -6,7 +6,7 @@ import { COSE_X5CHAIN, coseKey, coseSign1 } from './cose.ts'
 import type { Json, MdocCredential } from './credential.ts'
 import type { Element } from './documents.ts'
 import type { PublicJwk } from './es256.ts'
-import type { Issuance } from './issuer.ts'
+import type { Issuance } from './issuance.ts'
 
 /** ISO/IEC 18013-5 § 9.1.2.5 wants at least 16. */
 const SALT_BYTES = 32

@@ -3,7 +3,7 @@ import { sha256Hasher } from './bytes.ts'
 import { authorityKeyIds, type World } from './certificates.ts'
 import type { Json, SdJwtCredential } from './credential.ts'
 import { jwtSigner, type PublicJwk } from './es256.ts'
-import type { Issuance } from './issuer.ts'
+import type { Issuance } from './issuance.ts'
 
 /** Not concealed itself, but its members are (RFC 9901 § 6.2); any other container is concealed with its members (§ 6.3). */
 const OPEN_CONTAINERS = ['address']

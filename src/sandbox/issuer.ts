@@ -15,10 +15,11 @@ import {
 import type { Credential, Holder } from './credential.ts'
 import { type Document, mdlElements, personOf, photoIdElements, pidClaims, pidElements, proofOfAgeElements } from './documents.ts'
 import { type PublicJwk, publicJwk } from './es256.ts'
+import type { Issuance } from './issuance.ts'
 import { issueMdoc } from './issue-mdoc.ts'
 import { issueSdJwt } from './issue-sd-jwt.ts'
 import { type DocumentState, PERSONAS, type PersonaId } from './personas.ts'
-import { newStatusReference, type StatusReference, statusListCwt, statusListJwt, statusListUri } from './status-list.ts'
+import { newStatusReference, statusListCwt, statusListJwt, statusListUri } from './status-list.ts'
 
 const DAY_MS = 86_400_000
 /** Before its end, so that no document outlives the certificate it was signed under. */
@@ -43,13 +44,6 @@ export type Issuer = {
 }
 
 export type IssueRequest = { persona: PersonaId; holderKey: PublicJwk; now: number; random: Random }
-
-export type Issuance = {
-  random: Random
-  issuer: string
-  validity: { signed: number; from: number; until: number }
-  status: StatusReference | undefined
-}
 
 export async function createIssuer(making: Making): Promise<IssuerState> {
   // One after the other, here and below: the same randomness gives the same keys.

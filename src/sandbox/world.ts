@@ -1,9 +1,9 @@
 import type { Ground } from '../ground.ts'
-import type { TrustAnchor } from '../openid4vp/trust.ts'
-import { createIssuer, type Issuer, type IssuerState, loadIssuer, renewalDueAt, renewSigners } from './issuer.ts'
+import { createIssuer, type IssuerState, loadIssuer, renewalDueAt, renewSigners } from './issuer.ts'
 import { findSandbox, saveSandbox } from './store.ts'
 
-export type Sandbox = { issuer: Issuer; anchor: TrustAnchor }
+/** `anchor` is what test sessions trust, as the verifier takes it. */
+export type Sandbox = ReturnType<typeof sandboxOf>
 
 type WorldDeps = Pick<Ground, 'db' | 'write' | 'now' | 'random' | 'sealer' | 'config'>
 
@@ -43,7 +43,7 @@ async function loadState(deps: WorldDeps): Promise<IssuerState> {
   return made
 }
 
-function sandboxOf(state: IssuerState): Sandbox {
+function sandboxOf(state: IssuerState) {
   const issuer = loadIssuer(state)
   const anchor = {
     id: 'sandbox',

@@ -1,0 +1,10 @@
+import type { Random } from '../ids.ts'
+import type { StatusReference } from './status-list.ts'
+
+/** The part of a document that does not depend on its format. Times in milliseconds. */
+export type Issuance = {
+  random: Random
+  issuer: string
+  validity: { signed: number; from: number; until: number }
+  status: StatusReference | undefined
+}
