@@ -3,7 +3,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createVerification, startApp, temporaryDir } from '../helpers/app.ts'
-import { vidimus, vidimusJson } from '../helpers/cli.ts'
+import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { modeOf, namesIn } from '../helpers/directories.ts'
 
 setDefaultTimeout(60_000)

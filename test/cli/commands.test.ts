@@ -4,7 +4,8 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../helpers/app.ts'
-import { type Run, serve, stopServing, vidimus, vidimusJson } from '../helpers/cli.ts'
+import { type Run, serve, vidimus as spawnVidimus, stopServing } from '../helpers/cli.ts'
+import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { filesContaining } from '../helpers/files.ts'
 
 // Said here because the runner forgets what was said for all files after the first one.
@@ -66,7 +67,7 @@ function expectFailure({ exitCode, stdout, stderr }: Run, wanted: { exitCode: nu
   expect(stderr.length).toBeLessThan(500)
 }
 
-describe.concurrent('--help prints the usage with an example, and touches nothing', () => {
+describe('--help prints the usage with an example, and touches nothing', () => {
   const CALLS: [string, RegExp][] = [
     ['--help', /usage: vidimus \[VERB\]/],
     ['-h', /usage: vidimus \[VERB\]/],
@@ -271,7 +272,7 @@ describe('the answers for people', () => {
   })
 })
 
-describe.concurrent('a wrong call exits 2 and says what is wrong', () => {
+describe('a wrong call exits 2 and says what is wrong', () => {
   const CALLS: [string, RegExp][] = [
     ['frobnicate', /there is no verb "frobnicate"; --help/],
     ['srve', /there is no verb "srve"; did you mean serve\?/],
@@ -343,13 +344,20 @@ describe.concurrent('a wrong call exits 2 and says what is wrong', () => {
     expectFailure(await vidimus(dir, filled(call)), { exitCode: 2, says })
   })
 
+  test('the process of a call prints its answer, or its failure to standard error, and exits with its code', async () => {
+    const version = await spawnVidimus(NOTHING_MADE, ['version', '--json'])
+    expect(version).toEqual(await vidimus(NOTHING_MADE, ['version', '--json']))
+    expectFailure(await spawnVidimus(NOTHING_MADE, ['frobnicate']), { exitCode: 2, says: /there is no verb "frobnicate"/ })
+    expectFailure(await spawnVidimus(NOTHING_MADE, ['tenant', 'list']), { exitCode: 1, says: /there is no database/ })
+  })
+
   test('what was typed cannot write lines or escape sequences to the terminal', async () => {
     const run = await vidimus(dir, ['key', 'create', '--tenant', tenant.id, '--env', 'te\nst\u001b[31m'])
     expectFailure(run, { exitCode: 2, says: /--env: "te st \[31m" is not one of/ })
   })
 })
 
-describe.concurrent('what cannot be done exits 1 and says what to do', () => {
+describe('what cannot be done exits 1 and says what to do', () => {
   const broken = file('broken.json', '{"credentials":')
   const foreign = file('foreign.json', '{"credentials":[]}')
   const large = file('large.json', JSON.stringify(QUERY).padEnd(64 * 1024 + 1))
@@ -413,7 +421,7 @@ describe.concurrent('what cannot be done exits 1 and says what to do', () => {
   test('a port that is taken', async () => {
     const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
     try {
-      const run = await vidimus(join(temporaryDir(), 'data'), ['serve', '--json'], { PORT: String(taken.port) })
+      const run = await spawnVidimus(join(temporaryDir(), 'data'), ['serve', '--json'], { PORT: String(taken.port) })
       const says = /cannot listen on 127\.0\.0\.1:\d+ \(EADDRINUSE\), which another program uses; stop .* or choose another PORT/
       expectFailure(run, { exitCode: 1, says })
     } finally {
@@ -429,12 +437,12 @@ describe.concurrent('what cannot be done exits 1 and says what to do', () => {
     })
     const used = join(temporaryDir(), 'data')
     await serve(used)
-    const second = await vidimus(used, ['serve', '--json'], { PORT: '0' })
+    const second = await spawnVidimus(used, ['serve', '--json'], { PORT: '0' })
     expectFailure(second, { exitCode: 11, says: /another server uses .*; stop it, or give this one its own VIDIMUS_DATA_DIR/ })
   })
 })
 
-describe.concurrent('a call that looks, or acts on what must be there, makes no installation', () => {
+describe('a call that looks, or acts on what must be there, makes no installation', () => {
   const CALLS = [
     'tenant list',
     'tenant set ten_x --name y',
@@ -480,7 +488,7 @@ describe.concurrent('a call that looks, or acts on what must be there, makes no 
   })
 })
 
-describe.concurrent('a variable that cannot be used stops with its name, before anything is made', () => {
+describe('a variable that cannot be used stops with its name, before anything is made', () => {
   const VARIABLES: [string, string, RegExp][] = [
     ['VIDIMUS_NOPE', '1', /there is no such setting; known are PORT, HOST, VIDIMUS_PUBLIC_URL/],
     ['VIDIMUS_DATADIR', '/tmp', /there is no such setting/],

@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { createVerification, startApp, type TestApp } from '../helpers/app.ts'
-import { vidimusJson } from '../helpers/cli.ts'
+import { vidimusJson } from '../helpers/command.ts'
 import { rows } from '../helpers/devices.ts'
 
 // Said here because the runner forgets what was said for all files after the first one.

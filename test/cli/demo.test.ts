@@ -4,7 +4,7 @@ import type { DemoSession } from '../../src/demo/schema.ts'
 import type { IssuedDocuments } from '../../src/sandbox/schema.ts'
 import { newPrivateJwk, present, publicJwk } from '../../src/sandbox/wallet.ts'
 import { call, temporaryDir, until } from '../helpers/app.ts'
-import { vidimus } from '../helpers/cli.ts'
+import { vidimus } from '../helpers/command.ts'
 import { type RunningDemo, spawnDemo, startDemo, stopDemos } from '../helpers/demo.ts'
 
 // Said here because the runner forgets what was said for all files after the first one.

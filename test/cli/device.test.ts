@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { join } from 'node:path'
 import type { Device, TokenPair } from '../../src/devices/schema.ts'
 import { call, temporaryDir } from '../helpers/app.ts'
-import { type Served, serve, stopServing, vidimus, vidimusJson } from '../helpers/cli.ts'
+import { type Served, serve, stopServing } from '../helpers/cli.ts'
+import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { outcome } from '../helpers/devices.ts'
 
 setDefaultTimeout(60_000)

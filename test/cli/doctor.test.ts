@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { MIGRATIONS } from '../../src/db/sqlite/migrate.ts'
 import { CHECKS } from '../../src/doctor/check.ts'
 import { cleanUp, temporaryDir } from '../helpers/app.ts'
-import { serve, stopServing, vidimus, vidimusJson } from '../helpers/cli.ts'
+import { serve, vidimus as spawnVidimus, stopServing } from '../helpers/cli.ts'
+import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { contentOf } from '../helpers/directories.ts'
 import { withOldSchema } from '../helpers/old-schema.ts'
 
@@ -67,7 +68,7 @@ describe('vidimus doctor', () => {
     const env = { ...tls, VIDIMUS_PUBLIC_URL: url.replace('127.0.0.1', 'localhost') }
     const told: Told = JSON.parse((await vidimus(dir, ['doctor', '--json'], env)).stdout)
     expect(statuses(told)).toMatchObject({ tls: 'warning', public_url: 'warning' })
-    const trusting = await vidimus(dir, ['doctor', '--json'], { ...env, NODE_EXTRA_CA_CERTS: ca })
+    const trusting = await spawnVidimus(dir, ['doctor', '--json'], { ...env, NODE_EXTRA_CA_CERTS: ca })
     expect(JSON.parse(trusting.stdout).checks).toContainEqual({
       name: 'tls',
       status: 'ok',
@@ -75,7 +76,7 @@ describe('vidimus doctor', () => {
     })
     const other = temporaryDir()
     await serve(other)
-    const stranger = await vidimus(other, ['doctor'], { ...env, NODE_EXTRA_CA_CERTS: ca })
+    const stranger = await spawnVidimus(other, ['doctor'], { ...env, NODE_EXTRA_CA_CERTS: ca })
     expect([stranger.exitCode, stranger.stderr]).toEqual([1, '\n1 problem\n'])
     expect(stranger.stdout).toMatch(/^problem {2}public_url +Something else answers at/m)
   })

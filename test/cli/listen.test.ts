@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { temporaryDir } from '../helpers/app.ts'
-import { vidimus, vidimusJson } from '../helpers/cli.ts'
+import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { PROGRAM } from '../helpers/program.ts'
 
 // Said here because the runner forgets what was said for all files after the first one.

@@ -2,7 +2,7 @@ import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../helpers/app.ts'
-import { vidimus, vidimusJson } from '../helpers/cli.ts'
+import { vidimus, vidimusJson } from '../helpers/command.ts'
 
 // Said here because the runner forgets what was said for all files after the first one.
 setDefaultTimeout(60_000)

@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { connect, type TLSSocket } from 'node:tls'
 import { issueAuthority, issueLeaf } from '../../src/signing/authority.ts'
 import { cleanUp, temporaryDir, until } from '../helpers/app.ts'
-import { type Served, serve, stopServing, vidimus, vidimusJson } from '../helpers/cli.ts'
+import { type Served, serve, vidimus as spawnVidimus, stopServing } from '../helpers/cli.ts'
+import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { modeOf, namesIn } from '../helpers/directories.ts'
 import { canInject, injecting, titled } from '../helpers/system-calls.ts'
 
@@ -186,7 +187,7 @@ describe('the pair that is served', () => {
   ] as [string, RegExp, (dir: string) => Promise<{ cert: string; key: string }>][])(
     'with %s the service does not start, and says so in one line',
     async (_, message, make) => {
-      const run = await vidimus(temporaryDir(), ['serve'], { PORT: '0', ...tlsOf(await make(temporaryDir())) })
+      const run = await spawnVidimus(temporaryDir(), ['serve'], { PORT: '0', ...tlsOf(await make(temporaryDir())) })
       expect([run.exitCode, run.stdout]).toEqual([1, ''])
       expect(run.stderr).toMatch(message)
       expect(run.stderr.trim().split('\n')).toHaveLength(1)
@@ -366,7 +367,7 @@ describe('SIGHUP', () => {
     expect(new Set(about(log).map(({ event }) => event))).toEqual(new Set(['tls.reloaded']))
     expect(await shown(service.url, made.ca)).toBe(fingerprintOf(made.cert))
     // A second service is still kept out.
-    const second = await vidimus(temporaryDir(), ['serve'], { PORT: new URL(service.url).port, ...tlsOf(made) })
+    const second = await spawnVidimus(temporaryDir(), ['serve'], { PORT: new URL(service.url).port, ...tlsOf(made) })
     expect(second.exitCode).toBe(1)
     expect(second.stderr).toMatch(/cannot listen on .* \(EADDRINUSE\)/)
     service.process.kill('SIGTERM')

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { decodeProtectedHeader } from 'jose'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { call, temporaryDir } from '../helpers/app.ts'
-import { serve, stopServing, vidimus, vidimusJson } from '../helpers/cli.ts'
+import { serve, stopServing } from '../helpers/cli.ts'
+import { vidimus, vidimusJson } from '../helpers/command.ts'
 
 afterAll(stopServing)
 

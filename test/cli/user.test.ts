@@ -3,7 +3,8 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import type { User } from '../../src/dashboard/schema.ts'
 import { call, temporaryDir } from '../helpers/app.ts'
-import { type Served, serve, stopServing, vidimus, vidimusJson } from '../helpers/cli.ts'
+import { type Served, serve, stopServing } from '../helpers/cli.ts'
+import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { openBrowser, outcome, PASSWORD, tokenOf } from '../helpers/dashboard.ts'
 
 setDefaultTimeout(60_000)

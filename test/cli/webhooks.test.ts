@@ -6,7 +6,8 @@ import { verifyWebhook } from '../../src/sdk/webhook.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import type { Delivery } from '../../src/webhooks/schema.ts'
 import { call, temporaryDir, until } from '../helpers/app.ts'
-import { type Served, serve, stopServing, vidimus, vidimusJson } from '../helpers/cli.ts'
+import { type Served, serve, stopServing } from '../helpers/cli.ts'
+import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { receive, stopReceiving } from '../helpers/receiver.ts'
 
 setDefaultTimeout(60_000)
