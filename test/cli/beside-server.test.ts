@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { type Answer, call, type ErrorBody, temporaryDir } from '../helpers/app.ts'
 import { type Served, serve, stopServing, vidimus, vidimusJson } from '../helpers/cli.ts'
 
-// Said here because the runner forgets what was said for all files after the first one.
+// Set in each file: the runner keeps a setting made for all files only for the first one.
 setDefaultTimeout(60_000)
 afterAll(stopServing)
 

@@ -3,7 +3,7 @@ import { createVerification, startApp, type TestApp } from '../helpers/app.ts'
 import { vidimusJson } from '../helpers/command.ts'
 import { rows } from '../helpers/devices.ts'
 
-// Said here because the runner forgets what was said for all files after the first one.
+// Set in each file: the runner keeps a setting made for all files only for the first one.
 setDefaultTimeout(60_000)
 
 type Wanted = { tenantId: string; sessionId: string; status: string; from: number; count: number }

@@ -7,7 +7,7 @@ import { call, temporaryDir, until } from '../helpers/app.ts'
 import { vidimus } from '../helpers/command.ts'
 import { type RunningDemo, spawnDemo, startDemo, stopDemos } from '../helpers/demo.ts'
 
-// Said here because the runner forgets what was said for all files after the first one.
+// Set in each file: the runner keeps a setting made for all files only for the first one.
 setDefaultTimeout(60_000)
 afterAll(stopDemos)
 

@@ -89,18 +89,6 @@ describe('device register', () => {
       expect(stdout).toBe('')
     })
   })
-
-  test('explains itself', async () => {
-    for (const args of [
-      ['device', '--help'],
-      ['device', 'register', '--help'],
-    ]) {
-      const { exitCode, stdout } = await vidimus(dir, args)
-      expect(exitCode).toBe(0)
-      for (const word of ['register', 'list', 'revoke', '--templates', '--pairing-ttl', 'example:'])
-        expect(stdout).toContain(word)
-    }
-  })
 })
 
 test('device list shows both environments or one, newest first', async () => {

@@ -113,16 +113,6 @@ describe('vidimus doctor', () => {
     expect(run.stdout).toMatch(/^problem {2}data_directory .*earlier version.*\n +Stop the service and run "vidimus upgrade"/)
     expect(contentOf(dir)).toEqual(before)
   })
-
-  test('is listed, explains itself with an example, and takes no words', async () => {
-    const [all, help, wrong] = await Promise.all(
-      [['--help'], ['doctor', '--help'], ['doctor', 'more']].map(args => vidimus(temporaryDir(), args)),
-    )
-    expect(all?.stdout).toMatch(/\n {2}doctor +find what would stop a real wallet or webhook\n/)
-    expect(all?.stdout).toMatch(/\n {2}tls +make certificates for https on a local network\n/)
-    expect(help?.stdout).toMatch(/\nexample: .*vidimus doctor\n$/)
-    expect([wrong?.exitCode, wrong?.stdout]).toEqual([2, ''])
-  })
 })
 
 test('a service that may open few files says so at its start', async () => {

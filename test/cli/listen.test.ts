@@ -4,7 +4,7 @@ import { temporaryDir } from '../helpers/app.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { PROGRAM } from '../helpers/program.ts'
 
-// Said here because the runner forgets what was said for all files after the first one.
+// Set in each file: the runner keeps a setting made for all files only for the first one.
 setDefaultTimeout(60_000)
 
 test('listen prints the whole command that shows the secret, and that command works as it stands', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { temporaryDir } from '../helpers/app.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
 
-// Said here because the runner forgets what was said for all files after the first one.
+// Set in each file: the runner keeps a setting made for all files only for the first one.
 setDefaultTimeout(60_000)
 
 const files = temporaryDir()

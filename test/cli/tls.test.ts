@@ -143,10 +143,6 @@ describe('vidimus tls init', () => {
     expect([run.exitCode, run.stdout]).toEqual([code, ''])
     expect(run.stderr).toMatch(message)
   })
-
-  test('--help has an example', async () => {
-    expect((await vidimus(temporaryDir(), ['tls', '--help'])).stdout).toMatch(/\nexample: vidimus tls init /)
-  })
 })
 
 describe('the pair that is served', () => {

@@ -1,48 +1,46 @@
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../helpers/app.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
+import { makeRoot } from '../helpers/openssl.ts'
 
-// Said here because the runner forgets what was said for all files after the first one.
 setDefaultTimeout(60_000)
 
-type Anchors = { data: { id: string; mode: string; trusted_for: string | null; environment: string }[] }
+type Anchor = { id: string; mode: string; label: string; trusted_for: string | null; environment: string; subject: string }
+type Anchors = { data: Anchor[] }
 
 const PID = 'urn:eudi:pid:1'
 const MDL = 'org.iso.18013.5.1.mDL'
 
 const files = temporaryDir()
-let dir: string
+const dir = join(temporaryDir(), 'data')
 
 beforeAll(async () => {
-  dir = join(temporaryDir(), 'data')
-  for (const name of ['root', 'other']) {
-    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', join(files, `${name}.key`)]
-    const certificate = ['-days', '30', '-subj', `/CN=${name}`, '-out', join(files, `${name}.pem`)]
-    execFileSync('openssl', ['req', '-x509', ...key, ...certificate], { stdio: 'ignore' })
-  }
+  makeRoot(files, 'root', '/CN=Test Root/C=UT')
+  makeRoot(files, 'other', '/CN=Other Root')
   const [root, other] = ['root.pem', 'other.pem'].map(name => readFileSync(join(files, name), 'utf8'))
   writeFileSync(join(files, 'both.pem'), `${other}${root}`)
   writeFileSync(join(files, 'twice.pem'), `${root}${root}`)
+  writeFileSync(join(files, 'nonsense.pem'), 'nonsense')
   await vidimusJson(dir, 'tenant', 'create', '--name', 'Shop')
 })
 
 const add = (name: string, ...flags: string[]) => ['trust', 'add', join(files, name), ...flags]
-const anchors = async () => (await vidimusJson<Anchors>(dir, 'trust', 'list')).data
+const anchors = async (from = dir) => (await vidimusJson<Anchors>(from, 'trust', 'list')).data
 
-test.each([
-  ['--for given twice', ['--for', PID, '--for', MDL]],
-  ['--for with a list', ['--for', `${PID},${MDL}`]],
-])('%s is a wrong call, which says to call once for each type, and nothing is trusted', async (_, flags) => {
-  const { exitCode, stdout, stderr } = await vidimus(dir, add('root.pem', '--env', 'live', ...flags))
-  expect({ exitCode, stdout, stderr }).toEqual({
-    exitCode: 2,
-    stdout: '',
-    stderr: 'vidimus: --for takes one type; call it once for each type; --help shows how to call it\n',
-  })
-  expect(await anchors()).toEqual([])
+test('trust add trusts every certificate of a file, list shows them, and remove ends it', async () => {
+  const own = join(temporaryDir(), 'data')
+  const pid = await vidimusJson<Anchors>(own, ...add('root.pem', '--env', 'live', '--for', PID))
+  expect(pid.data).toMatchObject([
+    { environment: 'live', label: 'Test Root', mode: 'auto', trusted_for: PID, subject: 'CN=Test Root, C=UT' },
+  ])
+  const licence = await vidimusJson<Anchors>(own, ...add('both.pem', '--env', 'test', '--for', MDL))
+  expect(licence.data.map(({ label }) => label)).toEqual(['Other Root', 'Test Root'])
+  const ids = (await anchors(own)).map(({ id }) => id)
+  expect(ids.toSorted()).toEqual([...pid.data, ...licence.data].map(({ id }) => id).toSorted())
+  for (const id of ids) await vidimusJson(own, 'trust', 'remove', id)
+  expect((await vidimus(own, ['trust', 'list'])).stdout).toMatch(/^No issuers are trusted yet/)
 })
 
 test('a certificate is trusted once for an environment and a type: a second time is refused, naming the first', async () => {
@@ -51,23 +49,14 @@ test('a certificate is trusted once for an environment and a type: a second time
   const { data } = await trust('root.pem', '--env', 'live', '--for', PID)
   for (const name of ['root.pem', 'both.pem']) {
     const { exitCode, stderr } = await vidimus(own, add(name, '--env', 'live', '--for', PID))
-    const message = `root is trusted in live sessions for ${PID} already (${data[0]?.id}); "vidimus trust remove" removes it\n`
+    const message = `Test Root is trusted in live sessions for ${PID} already (${data[0]?.id}); "vidimus trust remove" removes it\n`
     expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining(message) })
   }
   await trust('root.pem', '--env', 'live', '--for', MDL)
   await trust('root.pem', '--env', 'test', '--for', PID)
   await trust('root.pem', '--env', 'live')
   expect((await vidimus(own, add('root.pem', '--env', 'live'))).exitCode).toBe(1)
-  expect((await vidimusJson<Anchors>(own, 'trust', 'list')).data).toHaveLength(4)
-})
-
-test('a file that holds a certificate twice is refused, and nothing is trusted', async () => {
-  const { exitCode, stderr } = await vidimus(dir, add('twice.pem', '--env', 'live'))
-  expect({ exitCode, stderr }).toEqual({
-    exitCode: 1,
-    stderr: expect.stringContaining('the certificate of root is in the file twice; give it once'),
-  })
-  expect(await anchors()).toEqual([])
+  expect(await anchors(own)).toHaveLength(4)
 })
 
 test('an anchor without --mode judges by the type of the document, and the list says so', async () => {
@@ -81,10 +70,26 @@ test('an anchor without --mode judges by the type of the document, and the list 
   expect(stdout.match(/ by type /g)).toHaveLength(2)
 })
 
-test('a private key is told as one, with what to give instead', async () => {
-  const { exitCode, stderr } = await vidimus(dir, add('root.key', '--env', 'live'))
-  expect({ exitCode, stderr }).toEqual({
-    exitCode: 1,
-    stderr: expect.stringMatching(/root\.key: this is a private key, not a certificate; give the certificate of the issuer\n$/),
-  })
+const ONE_TYPE = /^vidimus: --for takes one type; call it once for each type; --help shows how to call it\n$/
+
+test.each([
+  ['trust', 2, /what to do: trust add, trust list, trust remove/],
+  ['trust add root.pem', 2, /--env is missing/],
+  ['trust add root.pem --env prod', 2, /not one of test, live/],
+  ['trust add root.pem --env live --mode x', 2, /not one of iso, pkix/],
+  [`trust add root.pem --env live --for ${PID} --for ${MDL}`, 2, ONE_TYPE],
+  [`trust add root.pem --env live --for ${PID},${MDL}`, 2, ONE_TYPE],
+  ['trust add missing.pem --env live', 1, /cannot read/],
+  ['trust add nonsense.pem --env live', 1, /no readable certificate/],
+  ['trust add twice.pem --env live', 1, /the certificate of Test Root is in the file twice; give it once/],
+  [
+    'trust add root.key --env live',
+    1,
+    /root\.key: this is a private key, not a certificate; give the certificate of the issuer\n$/,
+  ],
+  ['trust remove anc_x', 1, /there is no anchor/],
+])('"%s" exits with %d, says what to do, and trusts nothing', async (call, exitCode, says) => {
+  const args = call.split(' ').map(word => (/\.(pem|key)$/.test(word) ? join(files, word) : word))
+  expect(await vidimus(dir, args)).toEqual({ exitCode, stdout: '', stderr: expect.stringMatching(says) })
+  expect(await anchors()).toEqual([])
 })

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { decodeProtectedHeader } from 'jose'
+import type { Verification } from '../../src/verifications/schema.ts'
+import { call, temporaryDir } from '../helpers/app.ts'
+import { serve, stopServing } from '../helpers/cli.ts'
+import { vidimus, vidimusJson } from '../helpers/command.ts'
+import { makeRoot, openssl } from '../helpers/openssl.ts'
+
+setDefaultTimeout(60_000)
+afterAll(stopServing)
+
+type Signing = {
+  client_id: string
+  subject: string
+  days_left: number
+  expires_soon: boolean
+  chain: string
+  authority: string | null
+}
+
+const files = temporaryDir()
+const file = (name: string) => join(files, name)
+
+beforeAll(() => {
+  makeRoot(files, 'ca', '/CN=Test Root/C=UT')
+  makeRoot(files, 'other', '/CN=Other Root')
+  writeFileSync(file('nonsense.pem'), 'nonsense')
+})
+
+/** The authority's certificate for a request. */
+const sign = (request: string, certificate: string, days: number) =>
+  openssl(
+    `x509 -req -in ${file(request)} -CA ${file('ca.pem')} -CAkey ${file('ca.key')} -days ${days} -set_serial ${days} -out ${file(certificate)}`,
+  )
+
+test('show, csr and import beside a running server: new sessions use the new certificate at once, open ones keep theirs', async () => {
+  const own = temporaryDir()
+  const env = { VIDIMUS_PUBLIC_URL: 'https://verify.shop.example' }
+  const { url, first } = await serve(own, ['--dev'], env)
+  const key = first.test_key ?? ''
+  const create = async () =>
+    (await call<Verification>(url, 'POST', '/v1/verifications', { key, body: { template: 'age_over_18' } })).body
+  const x5c = async ({ id }: Verification) => decodeProtectedHeader((await call(url, 'GET', `/wallet/request/${id}`)).text).x5c
+  const clientId = ({ wallet_uri }: Verification) => new URL(wallet_uri ?? '').searchParams.get('client_id') ?? ''
+
+  const before = await vidimusJson<Signing>(own, 'signing', 'show')
+  expect(before).toMatchObject({
+    subject: 'CN=Vidimus verify.shop.example',
+    days_left: 729,
+    expires_soon: false,
+    authority: expect.stringContaining('BEGIN'),
+  })
+  const open = await create()
+  expect(clientId(open)).toBe(before.client_id)
+  const [openLeaf] = (await x5c(open)) ?? []
+
+  const csr = await vidimus(own, ['signing', 'csr'], env)
+  expect(csr.exitCode).toBe(0)
+  writeFileSync(file('request.pem'), csr.stdout)
+  expect(openssl(`req -in ${file('request.pem')} -noout -verify -text`)).toContain('DNS:verify.shop.example')
+  sign('request.pem', 'leaf.pem', 20)
+  writeFileSync(file('chain.pem'), readFileSync(file('leaf.pem'), 'utf8') + readFileSync(file('ca.pem'), 'utf8'))
+
+  const after = await vidimusJson<Signing>(own, 'signing', 'import', '--chain', file('chain.pem'))
+  expect(after).toMatchObject({ subject: 'CN=verify.shop.example', authority: null, expires_soon: true })
+  expect(after.client_id).not.toBe(before.client_id)
+  const fresh = await create()
+  expect(clientId(fresh)).toBe(after.client_id)
+  // The root is not sent (HAIP § 5), and the open session goes on under the certificate it began with.
+  expect(await x5c(fresh)).toHaveLength(1)
+  expect(await x5c(open)).toEqual([openLeaf ?? ''])
+  const { text } = await call(url, 'GET', '/metrics')
+  expect(Number(/^vidimus_signing_certificate_seconds_left (\d+)$/m.exec(text)?.[1])).toBeLessThanOrEqual(20 * 86_400)
+  expect((await vidimus(own, ['signing', 'show'])).stdout).toContain('It expires soon')
+})
+
+test('a key of your own can be brought, and a service that starts near the end of its certificate says so in the log', async () => {
+  const own = temporaryDir()
+  const first = await serve(own)
+  first.process.kill('SIGTERM')
+  await first.process.exited
+  openssl(`ecparam -name prime256v1 -genkey -noout -out ${file('own.key')}`)
+  openssl(`req -new -key ${file('own.key')} -subj /CN=own.example -out ${file('own.csr')}`)
+  sign('own.csr', 'own.pem', 9)
+  const imported = await vidimusJson<Signing>(own, 'signing', 'import', '--chain', file('own.pem'), '--key', file('own.key'))
+  expect(imported).toMatchObject({ subject: 'CN=own.example', days_left: 8 })
+  const { process: child } = await serve(own)
+  child.kill('SIGTERM')
+  expect(await new Response(child.stderr).text()).toContain('signing.certificate_expires')
+})
+
+test.each([
+  ['signing import', 2, /--chain is missing/],
+  ['signing import --chain ca.pem --key other.key', 1, /not for this key; put the leaf first/],
+  ['signing import --chain ca.pem --key ca.key', 1, /self-signed/],
+  ['signing import --chain nonsense.pem', 1, /no readable certificate/],
+  ['signing import --chain ca.pem --key nonsense.pem', 1, /no readable private key/],
+])('"%s" exits with %d and says what to do', async (call, exitCode, says) => {
+  const args = call.split(' ').map(word => (/\.(pem|key)$/.test(word) ? file(word) : word))
+  expect(await vidimus(join(files, 'data'), args)).toEqual({ exitCode, stdout: '', stderr: expect.stringMatching(says) })
+})
