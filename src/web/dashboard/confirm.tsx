@@ -1,16 +1,14 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { Button } from '../shared/button.tsx'
-import { Dialog } from '../shared/dialog.tsx'
 import { Field } from '../shared/field.tsx'
-import { useCommon } from '../shared/language.tsx'
-import { useAction } from './action.ts'
-import { Problem } from './problem.tsx'
+import { Icon, type IconName } from '../shared/icons.tsx'
+import { FormDialog } from './form-dialog.tsx'
 import { useDashboardWords } from './words.ts'
 
 type Props = {
   title: string
-  /** What cannot be undone asks for the name of the thing. */
+  /** Typed by the reader before a step that cannot be undone. */
   name?: string
   verb: string
   onConfirm: () => Promise<unknown>
@@ -20,33 +18,39 @@ type Props = {
 
 export function Confirm({ title, name, verb, onConfirm, onClose, children }: Props) {
   const words = useDashboardWords()
-  const common = useCommon()
   const [typed, setTyped] = useState('')
-  const act = useAction(onConfirm)
-  const isConfirmed = name === undefined || typed.trim() === name
+  const isReady = name === undefined || typed.trim() === name
   return (
-    <Dialog title={title} onClose={onClose}>
-      <form class="stack" onSubmit={act.submit}>
-        <p>{children}</p>
-        {name !== undefined && (
-          <Field
-            label={words.confirmName(name)}
-            autocomplete="off"
-            autocapitalize="none"
-            spellcheck={false}
-            autofocus
-            value={typed}
-            onInput={event => setTyped(event.currentTarget.value)}
-          />
-        )}
-        <Problem of={act.problem} />
-        <div class="row end">
-          <Button onClick={onClose}>{common.cancel}</Button>
-          <Button kind="danger" type="submit" busy={act.isBusy} disabled={!isConfirmed}>
-            {verb}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog {...{ title, verb, isReady, onClose }} kind="danger" onSubmit={onConfirm}>
+      <p>{children}</p>
+      {name !== undefined && (
+        <Field
+          label={words.confirmName(name)}
+          autocomplete="off"
+          autocapitalize="none"
+          spellcheck={false}
+          autofocus
+          value={typed}
+          onText={setTyped}
+        />
+      )}
+    </FormDialog>
+  )
+}
+
+type ButtonProps = Omit<Props, 'onClose'> & { label?: string; icon?: IconName; kind?: 'plain' | 'danger' }
+
+/** Asks before it acts. The button has the verb of the dialog unless it has a label of its own. */
+export function ConfirmButton({ label, icon, kind, onConfirm, ...rest }: ButtonProps) {
+  const [isAsking, setIsAsking] = useState(false)
+  const close = () => setIsAsking(false)
+  return (
+    <>
+      <Button kind={kind} onClick={() => setIsAsking(true)}>
+        {icon && <Icon name={icon} />}
+        {label ?? rest.verb}
+      </Button>
+      {isAsking && <Confirm {...rest} onClose={close} onConfirm={() => onConfirm().then(close)} />}
+    </>
   )
 }

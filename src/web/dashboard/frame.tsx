@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { Choice } from '../shared/field.tsx'
 import { Icon, type IconName } from '../shared/icons.tsx'
 import { LanguageSwitch } from '../shared/language.tsx'
 import { Wordmark } from '../shared/seal.tsx'
@@ -80,18 +81,13 @@ function TenantSwitch() {
   const { tenant } = usePlace()
   if (session.tenants.length === 1) return <span class="tenant">{tenant.name}</span>
   return (
-    <select
+    <Choice
       class="tenant"
-      aria-label={words.shop}
+      label={words.shop}
       value={tenant.id}
-      onChange={event => goTo(hrefTo(view, { tenant: event.currentTarget.value }))}
-    >
-      {session.tenants.map(({ id, name }) => (
-        <option key={id} value={id}>
-          {name}
-        </option>
-      ))}
-    </select>
+      options={session.tenants.map(({ id, name }) => [id, name])}
+      onChoose={id => goTo(hrefTo(view, { tenant: id }))}
+    />
   )
 }
 

@@ -78,10 +78,10 @@ export function Link({ href, children, ...rest }: LinkProps) {
   )
 }
 
-/** The same for where a view goes on. */
-export function ButtonTo({ href, children }: Pick<LinkProps, 'href' | 'children'>) {
+/** The same, as a button. */
+export function ButtonTo({ href, kind, children }: Pick<LinkProps, 'href' | 'children'> & { kind?: 'primary' }) {
   return (
-    <LinkButton kind="primary" href={href} onClick={event => follow(event, href)}>
+    <LinkButton kind={kind} href={href} onClick={event => follow(event, href)}>
       {children}
     </LinkButton>
   )

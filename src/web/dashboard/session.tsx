@@ -84,6 +84,8 @@ export function LoggedIn({ first, onEnded, children }: Props) {
       {children}
       {waiting && (
         <PasswordDialog
+          name={session.user.name}
+          call={client.call}
           onRight={next => {
             keep(next)
             setWaiting(undefined)

@@ -79,7 +79,7 @@ function Ask({ onOpen }: { onOpen: (walletUri: string) => void }) {
         placeholder="openid4vp://…"
         autocomplete="off"
         spellcheck={false}
-        onInput={event => setText(event.currentTarget.value)}
+        onText={setText}
       />
       <Button kind="primary" wide type="submit">
         {words.open}

@@ -1,10 +1,4 @@
-import type {
-  ComponentChildren,
-  InputHTMLAttributes,
-  PartialInputHTMLAttributes,
-  PartialSelectHTMLAttributes,
-  TextareaHTMLAttributes,
-} from 'preact'
+import type { ComponentChildren, InputHTMLAttributes, PartialInputHTMLAttributes, TextareaHTMLAttributes } from 'preact'
 import { useId } from 'preact/hooks'
 import { Icon } from './icons.tsx'
 
@@ -38,51 +32,91 @@ const described = (id: string, { hint, problem }: Around) => ({
   'aria-invalid': problem ? true : undefined,
 })
 
-/** What a control may be told beside that; its role is its own affair. */
 type Inner<Attributes> = Around & Omit<Attributes, keyof Around | 'class' | 'className' | 'id' | 'role' | 'size'>
 type InputProps = Inner<Omit<PartialInputHTMLAttributes<HTMLInputElement>, 'type'>>
-type TextType = 'text' | 'password' | 'email' | 'number' | 'search' | 'url' | 'date'
+type TextType = 'text' | 'password' | 'url'
+type OnText = { onText?: (text: string) => void }
 
-export function Field({ label, hint, problem, type = 'text', ...rest }: InputProps & { type?: TextType }) {
+export function Field({ label, hint, problem, type = 'text', onText, ...rest }: InputProps & OnText & { type?: TextType }) {
   const id = useId()
   return (
     <Frame {...{ id, label, hint, problem }}>
-      <input {...({ ...rest, type } as InputHTMLAttributes)} {...described(id, { label, hint, problem })} />
+      <input
+        {...({ ...rest, type } as InputHTMLAttributes)}
+        {...described(id, { label, hint, problem })}
+        onInput={event => onText?.(event.currentTarget.value)}
+      />
     </Frame>
   )
 }
 
-export function Select({ label, hint, problem, children, ...rest }: Inner<PartialSelectHTMLAttributes<HTMLSelectElement>>) {
+export function TextArea({ label, hint, problem, onText, ...rest }: Inner<TextareaHTMLAttributes<HTMLTextAreaElement>> & OnText) {
   const id = useId()
   return (
     <Frame {...{ id, label, hint, problem }}>
-      <select {...rest} {...described(id, { label, hint, problem })}>
-        {children}
-      </select>
+      <textarea
+        spellcheck={false}
+        {...rest}
+        {...described(id, { label, hint, problem })}
+        onInput={event => onText?.(event.currentTarget.value)}
+      />
     </Frame>
   )
 }
 
-export function TextArea({ label, hint, problem, ...rest }: Inner<TextareaHTMLAttributes<HTMLTextAreaElement>>) {
+type Choosing<Value extends string | number> = {
+  value: Value
+  options: readonly (readonly [value: Value, label: string])[]
+  onChoose: (value: Value) => void
+}
+
+export function Select<Value extends string | number>({ label, ...choosing }: { label: string } & Choosing<Value>) {
   const id = useId()
   return (
-    <Frame {...{ id, label, hint, problem }}>
-      <textarea spellcheck={false} {...rest} {...described(id, { label, hint, problem })} />
+    <Frame id={id} label={label}>
+      <Choice id={id} class="input" {...choosing} />
     </Frame>
   )
 }
 
-/** A box or, with `type="radio"`, one of several choices. */
-export function Check({
-  label,
-  hint,
-  type = 'checkbox',
-  ...rest
-}: Omit<InputProps, 'problem'> & { type?: 'checkbox' | 'radio' }) {
+type ChoiceProps<Value extends string | number> = Choosing<Value> & { id?: string; class?: string; label?: string }
+
+/** A select without a visible label. */
+export function Choice<Value extends string | number>({ id, class: name, label, value, options, onChoose }: ChoiceProps<Value>) {
+  const choose = (text: string) => {
+    const chosen = options.find(([each]) => String(each) === text)
+    if (chosen) onChoose(chosen[0])
+  }
+  return (
+    <select id={id} class={name} aria-label={label} value={value} onChange={event => choose(event.currentTarget.value)}>
+      {options.map(([each, title]) => (
+        <option key={each} value={each}>
+          {title}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+type CheckProps = Pick<Around, 'label' | 'hint'> & {
+  isChecked: boolean
+  onCheck: (isChecked: boolean) => void
+  /** Makes it one of several choices. */
+  group?: string
+}
+
+export function Check({ label, hint, isChecked, onCheck, group }: CheckProps) {
   const id = useId()
   return (
     <label class="check" for={id}>
-      <input {...rest} type={type} id={id} aria-describedby={hint ? `${id}-hint` : undefined} />
+      <input
+        type={group === undefined ? 'checkbox' : 'radio'}
+        id={id}
+        name={group}
+        checked={isChecked}
+        onChange={event => onCheck(event.currentTarget.checked)}
+        aria-describedby={hint ? `${id}-hint` : undefined}
+      />
       <span>
         {label}
         {hint && (

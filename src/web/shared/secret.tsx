@@ -1,13 +1,26 @@
+import { Button } from './button.tsx'
 import { Copy } from './copy.tsx'
 import { useCommon } from './language.tsx'
 
-/** Something that is shown once: the box says so. */
+/** A value that is shown only once, with a warning that says so. */
 export function Secret({ text, label }: { text: string; label: string }) {
   const words = useCommon()
   return (
     <div class="secret stack tight">
       <strong>{words.shownOnce}</strong>
       <Copy text={text} label={label} wraps />
+    </div>
+  )
+}
+
+/** Closes a dialog that showed a secret. */
+export function CopiedButton({ onClose }: { onClose: () => void }) {
+  const words = useCommon()
+  return (
+    <div class="row end">
+      <Button kind="primary" onClick={onClose}>
+        {words.haveCopied}
+      </Button>
     </div>
   )
 }

@@ -59,7 +59,7 @@ export function Pair({ code = '', name, onDone }: Props) {
           hint={words.codeHint}
           problem={problem || undefined}
           value={typed}
-          onInput={event => setTyped(event.currentTarget.value)}
+          onText={setTyped}
           maxLength={32}
           autocomplete="off"
           autocapitalize="characters"

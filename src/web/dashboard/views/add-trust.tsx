@@ -1,13 +1,9 @@
 import { useState } from 'preact/hooks'
 import type { AddTrust, TrustAnchor } from '../../../dashboard/settings-schema.ts'
-import { Button } from '../../shared/button.tsx'
 import { useClaimWords } from '../../shared/claims.ts'
-import { Dialog } from '../../shared/dialog.tsx'
 import { Field, Select, TextArea } from '../../shared/field.tsx'
-import { useCommon } from '../../shared/language.tsx'
-import { useAction } from '../action.ts'
 import { FileButton } from '../file-button.tsx'
-import { Problem } from '../problem.tsx'
+import { FormDialog } from '../form-dialog.tsx'
 import { usePlace, useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 
@@ -27,7 +23,6 @@ type Props = { onClose: () => void; onAdded: (anchors: readonly TrustAnchor[]) =
 
 export function AddTrustDialog({ onClose, onAdded }: Props) {
   const words = useDashboardWords().trust
-  const common = useCommon()
   const { call } = useSession()
   const { environment } = usePlace()
   const { document } = useClaimWords()
@@ -35,13 +30,13 @@ export function AddTrustDialog({ onClose, onAdded }: Props) {
   const [isMissing, setIsMissing] = useState(false)
   const [label, setLabel] = useState('')
   const [trustedFor, setTrustedFor] = useState('')
-  const [mode, setMode] = useState<AddTrust['mode']>()
-  const [crl, setCrl] = useState<AddTrust['crl']>()
+  const [mode, setMode] = useState<NonNullable<AddTrust['mode']> | ''>('')
+  const [crl, setCrl] = useState<NonNullable<AddTrust['crl']> | ''>('')
   const write = (text: string) => {
     setPem(text)
     setIsMissing(false)
   }
-  const add = useAction(async () => {
+  const add = async () => {
     if (!pem.includes(CERTIFICATE)) return setIsMissing(true)
     const body: AddTrust = {
       environment,
@@ -52,69 +47,38 @@ export function AddTrustDialog({ onClose, onAdded }: Props) {
       ...(crl && { crl }),
     }
     onAdded((await call<{ data: TrustAnchor[] }>('trust', { method: 'POST', body })).data)
-  })
+  }
   return (
-    <Dialog title={words.addTitle} onClose={onClose}>
-      <form class="stack" onSubmit={add.submit}>
-        <p class="secondary">{words.addMore}</p>
-        <TextArea
-          label={words.pem}
-          placeholder={CERTIFICATE}
-          problem={isMissing && words.pemMissing}
-          required
-          rows={6}
-          value={pem}
-          onInput={event => write(event.currentTarget.value)}
-        />
-        <FileButton accept=".pem,.crt,.cer" onText={write} />
-        <Field
-          label={words.label}
-          hint={words.labelHint}
-          autocomplete="off"
-          maxLength={100}
-          value={label}
-          onInput={event => setLabel(event.currentTarget.value)}
-        />
-        <Select label={words.trustedFor} value={trustedFor} onChange={event => setTrustedFor(event.currentTarget.value)}>
-          <option value="">{words.allTypes}</option>
-          {TYPES.map(type => (
-            <option key={type} value={type}>
-              {document(type)} ({type})
-            </option>
-          ))}
-        </Select>
-        <Select
-          label={words.mode}
-          value={mode ?? ''}
-          onChange={event => setMode(MODES.find(each => each === event.currentTarget.value))}
-        >
-          <option value="">{words.modes.auto}</option>
-          {MODES.map(each => (
-            <option key={each} value={each}>
-              {words.modes[each]}
-            </option>
-          ))}
-        </Select>
-        <Select
-          label={words.crl}
-          value={crl ?? ''}
-          onChange={event => setCrl(CRL_CHOICES.find(each => each === event.currentTarget.value))}
-        >
-          <option value="">{words.crlAuto}</option>
-          {CRL_CHOICES.map(each => (
-            <option key={each} value={each}>
-              {words.crlChoices[each]}
-            </option>
-          ))}
-        </Select>
-        <Problem of={add.problem} />
-        <div class="row end">
-          <Button onClick={onClose}>{common.cancel}</Button>
-          <Button kind="primary" type="submit" busy={add.isBusy}>
-            {words.addDo}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title={words.addTitle} intro={words.addMore} verb={words.addDo} onSubmit={add} onClose={onClose}>
+      <TextArea
+        label={words.pem}
+        placeholder={CERTIFICATE}
+        problem={isMissing && words.pemMissing}
+        required
+        rows={6}
+        value={pem}
+        onText={write}
+      />
+      <FileButton accept=".pem,.crt,.cer" onText={write} />
+      <Field label={words.label} hint={words.labelHint} autocomplete="off" maxLength={100} value={label} onText={setLabel} />
+      <Select
+        label={words.trustedFor}
+        value={trustedFor}
+        options={[['', words.allTypes], ...TYPES.map(type => [type, `${document(type)} (${type})`] as const)]}
+        onChoose={setTrustedFor}
+      />
+      <Select
+        label={words.mode}
+        value={mode}
+        options={[['', words.modes.auto], ...MODES.map(each => [each, words.modes[each]] as const)]}
+        onChoose={setMode}
+      />
+      <Select
+        label={words.crl}
+        value={crl}
+        options={[['', words.crlAuto], ...CRL_CHOICES.map(each => [each, words.crlChoices[each]] as const)]}
+        onChoose={setCrl}
+      />
+    </FormDialog>
   )
 }

@@ -1,13 +1,14 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { AuditRecord } from '../../../dashboard/settings-schema.ts'
 import { Empty } from '../../shared/empty.tsx'
+import { Choice } from '../../shared/field.tsx'
 import { Table } from '../../shared/table.tsx'
 import { Time } from '../../shared/time.tsx'
 import { Facts } from '../facts.tsx'
-import { Failed, Loading } from '../loaded.tsx'
-import { More } from '../more.tsx'
+import { Listed } from '../listed.tsx'
 import { Page } from '../page.tsx'
-import { type Pages, usePages } from '../pages.ts'
+import { usePages } from '../pages.ts'
 import { usePlace, useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 import { AuditChain } from './audit-chain.tsx'
@@ -27,70 +28,55 @@ export function Audit() {
       {session.user.is_owner && <AuditChain />}
       {session.user.is_owner && (
         <div class="filters">
-          <select aria-label={words.scope} value={scope} onChange={event => setScope(event.currentTarget.value as Scope)}>
-            {SCOPES.map(each => (
-              <option key={each} value={each}>
-                {words.scopes[each]}
-              </option>
-            ))}
-          </select>
+          <Choice
+            label={words.scope}
+            value={scope}
+            options={SCOPES.map(each => [each, words.scopes[each]])}
+            onChoose={setScope}
+          />
         </div>
       )}
-      <Records pages={pages} />
+      <Listed pages={pages}>
+        {rows =>
+          rows.length === 0 && !pages.hasMore ? <Empty title={words.emptyTitle}>{words.empty}</Empty> : <Records rows={rows} />
+        }
+      </Listed>
     </Page>
   )
 }
 
-function Records({ pages }: { pages: Pages<AuditRecord> }) {
+function Records({ rows }: { rows: readonly AuditRecord[] }) {
   const words = useDashboardWords().audit
   const actorName = useActorName()
-  const { rows, problem } = pages
-  if (!rows) return problem === undefined ? <Loading /> : <Failed problem={problem} onRetry={pages.reload} />
-  if (rows.length === 0 && !pages.hasMore) return <Empty title={words.emptyTitle}>{words.empty}</Empty>
   return (
-    <>
-      <Table
-        caption={words.caption}
-        columns={[
-          {
-            title: <span class="minor">{words.number}</span>,
-            kind: 'number',
-            cell: ({ seq }) => <code class="minor">{seq}</code>,
-          },
-          { title: words.action, kind: 'grows', cell: record => <What record={record} /> },
-          {
-            title: <span class="minor">{words.actor}</span>,
-            cell: record => <span class="cut minor">{actorName(record.actor)}</span>,
-          },
-          {
-            title: <span class="minor">{words.at}</span>,
-            kind: 'number',
-            cell: ({ at }) => (
-              <span class="minor">
-                <Time at={at} />
-              </span>
-            ),
-          },
-        ]}
-        rows={rows}
-        keyOf={({ seq }) => String(seq)}
-      />
-      <More pages={pages} />
-    </>
+    <Table
+      caption={words.caption}
+      columns={[
+        { title: words.number, kind: 'number', folds: 'phone', cell: ({ seq }) => <code>{seq}</code> },
+        { title: words.action, kind: 'grows', cell: (record, folded) => <Details record={record}>{folded}</Details> },
+        {
+          title: words.actor,
+          folds: 'phone',
+          below: 'plain',
+          cell: ({ actor }) => <span class="cut">{actorName(actor)}</span>,
+          long: ({ actor }) => actorName(actor),
+        },
+        { title: words.at, kind: 'number', folds: 'phone', below: 'plain', cell: ({ at }) => <Time at={at} /> },
+      ]}
+      rows={rows}
+      keyOf={({ seq }) => String(seq)}
+    />
   )
 }
 
-/** What was done; opened, to what, and the record's place in the chain. */
-function What({ record: { action, actor, details, hash, at } }: { record: AuditRecord }) {
+/** The action; opened, its details and the record's place in the chain. */
+function Details({ record: { action, details, hash, at }, children }: { record: AuditRecord; children: ComponentChildren }) {
   const words = useDashboardWords().audit
-  const actorName = useActorName()
   return (
     <details class="record">
       <summary>
         {words.actions[action] ?? action}
-        <span class="below">
-          {actorName(actor)} · <Time at={at} />
-        </span>
+        <span class="one-line">{children}</span>
       </summary>
       <div class="stack tight">
         {details === null ? (

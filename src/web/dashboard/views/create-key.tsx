@@ -1,105 +1,83 @@
 import { useState } from 'preact/hooks'
 import type { ApiKey, CreateKey, MintedKey as MintedKeyWire } from '../../../dashboard/settings-schema.ts'
-import { Button } from '../../shared/button.tsx'
-import { Dialog } from '../../shared/dialog.tsx'
 import { Check, Field, Select } from '../../shared/field.tsx'
-import { useCommon } from '../../shared/language.tsx'
-import { useAction } from '../action.ts'
-import { Problem } from '../problem.tsx'
+import { FormDialog } from '../form-dialog.tsx'
 import { usePlace, useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 import { MintedKey } from './minted-key.tsx'
 
 type Scope = CreateKey['scopes'][number]
+type Minted = typeof MintedKeyWire.static
 
 const SCOPES: readonly Scope[] = ['verifications:create', 'verifications:read', 'devices:manage', 'verifications:delete']
-/** What cannot be undone is asked for, not given by the way. */
+/** Erasing cannot be undone, so it must be ticked on purpose. */
 const TICKED = SCOPES.filter(scope => scope !== 'verifications:delete')
 const EXPIRIES = ['none', 30, 90, 365] as const
 
 export function CreateKeyDialog({ onClose }: { onClose: (created?: ApiKey) => void }) {
   const words = useDashboardWords().keys
-  const [minted, setMinted] = useState<typeof MintedKeyWire.static>()
-  const close = () => onClose(minted?.api_key)
-  return (
-    <Dialog title={minted ? words.mintedTitle : words.createTitle} holds={minted !== undefined} onClose={close}>
-      {minted ? <MintedKey minted={minted} onClose={close} /> : <Form onMinted={setMinted} onClose={close} />}
-    </Dialog>
-  )
-}
-
-function Form({ onMinted, onClose }: { onMinted: (minted: typeof MintedKeyWire.static) => void; onClose: () => void }) {
-  const words = useDashboardWords()
-  const common = useCommon()
+  const all = useDashboardWords()
   const { call } = useSession()
   const place = usePlace()
   const [environment, setEnvironment] = useState(place.environment)
   const [label, setLabel] = useState('')
   const [scopes, setScopes] = useState<readonly Scope[]>(TICKED)
   const [expiry, setExpiry] = useState<(typeof EXPIRIES)[number]>('none')
-  const create = useAction(async () => {
+  const [minted, setMinted] = useState<Minted>()
+  const close = () => onClose(minted?.api_key)
+  const create = async () => {
     const body = { environment, scopes, label: label.trim(), expires_days: expiry === 'none' ? null : expiry }
-    onMinted(await call<typeof MintedKeyWire.static>(place.inTenant('keys'), { method: 'POST', body }))
-  })
+    setMinted(await call<Minted>(place.inTenant('keys'), { method: 'POST', body }))
+  }
   return (
-    <form class="stack" onSubmit={create.submit}>
+    <FormDialog
+      title={minted ? words.mintedTitle : words.createTitle}
+      verb={words.create}
+      isReady={scopes.length > 0}
+      onSubmit={create}
+      onClose={close}
+      result={minted && <MintedKey minted={minted} onClose={close} />}
+    >
       <Field
-        label={words.keys.label}
-        hint={words.keys.labelHint}
+        label={words.label}
+        hint={words.labelHint}
         autocomplete="off"
         autofocus
         maxLength={100}
         value={label}
-        onInput={event => setLabel(event.currentTarget.value)}
+        onText={setLabel}
       />
       <fieldset class="choices">
-        <legend>{words.environment}</legend>
+        <legend>{all.environment}</legend>
         {(['test', 'live'] as const).map(each => (
           <Check
             key={each}
-            type="radio"
-            name="key-environment"
-            label={words.environments[each]}
-            checked={environment === each}
-            onChange={() => setEnvironment(each)}
+            group="key-environment"
+            label={all.environments[each]}
+            isChecked={environment === each}
+            onCheck={() => setEnvironment(each)}
           />
         ))}
       </fieldset>
       <fieldset class="choices">
-        <legend>{words.keys.scopesLabel}</legend>
+        <legend>{words.scopesLabel}</legend>
         {SCOPES.map(scope => (
           <Check
             key={scope}
-            label={words.keys.scopes[scope].title}
-            hint={words.keys.scopes[scope].hint}
-            checked={scopes.includes(scope)}
-            onChange={event => setScopes(withOrWithout(scopes, scope, event.currentTarget.checked))}
+            label={words.scopes[scope].title}
+            hint={words.scopes[scope].hint}
+            isChecked={scopes.includes(scope)}
+            onCheck={isIn => setScopes(SCOPES.filter(each => (each === scope ? isIn : scopes.includes(each))))}
           />
         ))}
       </fieldset>
       <Select
-        label={words.keys.expiry}
+        label={words.expiry}
         value={expiry}
-        onChange={event => setExpiry(EXPIRIES.find(each => String(each) === event.currentTarget.value) ?? 'none')}
-      >
-        {EXPIRIES.map(each => (
-          <option key={each} value={each}>
-            {words.keys.expiries[each]}
-          </option>
-        ))}
-      </Select>
-      {scopes.length === 0 && <p class="hint">{words.keys.scopesMissing}</p>}
-      <Problem of={create.problem} />
-      <div class="row end">
-        <Button onClick={onClose}>{common.cancel}</Button>
-        <Button kind="primary" type="submit" busy={create.isBusy} disabled={scopes.length === 0}>
-          {words.keys.create}
-        </Button>
-      </div>
-    </form>
+        options={EXPIRIES.map(each => [each, words.expiries[each]])}
+        onChoose={setExpiry}
+      />
+      {scopes.length === 0 && <p class="hint">{words.scopesMissing}</p>}
+    </FormDialog>
   )
 }
-
-/** In the order they are listed. */
-const withOrWithout = (scopes: readonly Scope[], scope: Scope, isIn: boolean): Scope[] =>
-  SCOPES.filter(each => (each === scope ? isIn : scopes.includes(each)))

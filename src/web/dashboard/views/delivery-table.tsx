@@ -19,46 +19,36 @@ const SHORT_CHARS = 11
 export function DeliveryTable({ rows, chosen }: { rows: readonly ListedDelivery[]; chosen?: string }) {
   const words = useDashboardWords().webhooks
   return (
-    <div class="opens">
-      <Table
-        caption={words.caption}
-        columns={[
-          {
-            title: words.event,
-            kind: 'wraps',
-            cell: row => (
-              <Link class="row-button" href={hrefTo(`webhooks/${row.id}`)}>
-                {row.type}
-                <span class="whose">
-                  {row.receiver} <code>{row.verification_id.slice(0, SHORT_CHARS)}…</code>
-                </span>
-                <span class="below">
-                  <Time at={row.created_at} />
-                </span>
-              </Link>
-            ),
-          },
-          { title: words.status, cell: row => <DeliveryBadge status={row.status} /> },
-          {
-            title: <span class="extra">{words.attempts}</span>,
-            kind: 'number',
-            cell: row => <span class="extra">{row.attempts}</span>,
-          },
-          {
-            title: <span class="minor">{words.created}</span>,
-            kind: 'number',
-            cell: row => (
-              <span class="minor">
-                <Time at={row.created_at} />
+    <Table
+      caption={words.caption}
+      columns={[
+        {
+          title: words.event,
+          kind: 'wraps',
+          cell: (row, folded) => (
+            <Link class="row-button" href={hrefTo(`webhooks/${row.id}`)}>
+              {row.type}
+              <span class="whose">
+                {row.receiver} <code>{row.verification_id.slice(0, SHORT_CHARS)}…</code>
               </span>
-            ),
-          },
-        ]}
-        rows={rows}
-        keyOf={row => row.id}
-        isChosen={row => row.id === chosen}
-      />
-    </div>
+              {folded}
+            </Link>
+          ),
+        },
+        { title: words.status, cell: row => <DeliveryBadge status={row.status} /> },
+        { title: words.attempts, kind: 'number', folds: 'tablet', cell: row => row.attempts },
+        {
+          title: words.created,
+          kind: 'number',
+          folds: 'phone',
+          below: 'plain',
+          cell: row => <Time at={row.created_at} />,
+        },
+      ]}
+      rows={rows}
+      keyOf={row => row.id}
+      isChosen={row => row.id === chosen}
+    />
   )
 }
 

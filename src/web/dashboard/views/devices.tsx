@@ -14,6 +14,7 @@ import { curlLine } from '../service-line.ts'
 import { usePlace, useSession } from '../session.tsx'
 import { useTemplates, useTemplateTitle } from '../template-names.ts'
 import { useDashboardWords } from '../words.ts'
+import { useEnded } from './ended.tsx'
 import { RegisterDeviceDialog } from './register-device.tsx'
 
 const TONES = { pending: 'wait', active: 'ok', revoked: 'neutral' } as const
@@ -65,10 +66,7 @@ export function Devices() {
           name={revoked.name}
           verb={words.revokeDo}
           onClose={close}
-          onConfirm={async () => {
-            await call(inTenant(`devices/${revoked.id}?environment=${environment}`), { method: 'DELETE' })
-            close()
-          }}
+          onConfirm={() => call(inTenant(`devices/${revoked.id}?environment=${environment}`), { method: 'DELETE' }).then(close)}
         >
           {words.revokeMore}
         </Confirm>
@@ -78,87 +76,55 @@ export function Devices() {
 }
 
 function DeviceList({ devices, onRevoke }: { devices: readonly Device[]; onRevoke: (device: Device) => void }) {
-  const words = useDashboardWords()
+  const words = useDashboardWords().devices
+  const { keys, never } = useDashboardWords()
   const title = useTemplateTitle(useTemplates())
-  const [showsRevoked, setShowsRevoked] = useState(false)
-  const revoked = devices.filter(({ status }) => status === 'revoked').length
-  const rows = showsRevoked ? devices : devices.filter(({ status }) => status !== 'revoked')
+  const { rows, toggle } = useEnded(devices, ({ status }) => status === 'revoked', words)
   return (
     <>
       <Table
-        caption={words.devices.caption}
+        caption={words.caption}
         columns={[
           {
-            title: words.devices.name,
+            title: words.name,
             kind: 'wraps',
-            cell: device => (
+            cell: (device, folded) => (
               <>
                 <strong>{device.name}</strong>
-                <Below device={device} templates={device.allowed_templates.map(title).join(', ')} />
+                {folded}
               </>
             ),
           },
+          { title: words.status, folds: 'phone', below: 'last', cell: device => <DeviceBadge device={device} /> },
           {
-            title: <span class="minor">{words.devices.status}</span>,
-            cell: device => (
-              <span class="minor">
-                <DeviceBadge device={device} />
-              </span>
-            ),
-          },
-          {
-            title: <span class="extra">{words.devices.templates}</span>,
+            title: words.templates,
             kind: 'wraps',
-            cell: ({ allowed_templates }) => <span class="extra">{allowed_templates.map(title).join(', ')}</span>,
+            folds: 'tablet',
+            below: 'titled',
+            cell: ({ allowed_templates }) => allowed_templates.map(title).join(', '),
           },
           {
-            title: <span class="minor">{words.devices.lastSeen}</span>,
-            cell: ({ last_seen_at }) => <span class="minor">{last_seen_at ? <Time at={last_seen_at} /> : words.never}</span>,
-          },
-          {
-            title: <span class="only-heard">{words.keys.actions}</span>,
-            kind: 'number',
-            cell: device =>
-              device.status !== 'revoked' && (
-                <button
-                  type="button"
-                  class="row-button danger"
-                  aria-label={`${words.devices.revoke}: ${device.name}`}
-                  onClick={() => onRevoke(device)}
-                >
-                  {words.devices.revoke}
-                </button>
-              ),
+            title: words.lastSeen,
+            folds: 'phone',
+            below: 'titled',
+            cell: ({ last_seen_at }) => (last_seen_at ? <Time at={last_seen_at} /> : never),
           },
         ]}
         rows={rows}
         keyOf={device => device.id}
+        actions={{
+          title: keys.actions,
+          of: device => [
+            device.status !== 'revoked' && {
+              verb: words.revoke,
+              label: `${words.revoke}: ${device.name}`,
+              isDangerous: true,
+              act: () => onRevoke(device),
+            },
+          ],
+        }}
       />
-      {revoked > 0 && (
-        <div>
-          <Button kind="quiet" onClick={() => setShowsRevoked(!showsRevoked)}>
-            {showsRevoked ? words.devices.hideEnded : words.devices.ended(revoked)}
-          </Button>
-        </div>
-      )}
-    </>
-  )
-}
-
-/** What a narrow screen has no columns for. */
-function Below({ device, templates }: { device: Device; templates: string }) {
-  const words = useDashboardWords()
-  return (
-    <>
-      <span class="below extras">
-        {words.devices.templates}: {templates}
-      </span>
-      <span class="below">
-        {words.devices.lastSeen}: {device.last_seen_at ? <Time at={device.last_seen_at} /> : words.never}
-      </span>
-      <span class="below">
-        <DeviceBadge device={device} />
-      </span>
+      {toggle}
     </>
   )
 }

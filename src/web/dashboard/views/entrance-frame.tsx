@@ -1,18 +1,21 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Entrance as EntranceWire } from '../../../dashboard/schema.ts'
+import { Button } from '../../shared/button.tsx'
 import { LanguageSwitch } from '../../shared/language.tsx'
 import { Wordmark } from '../../shared/seal.tsx'
+import { useAction } from '../action.ts'
 import { useArrival } from '../arrival.ts'
+import { Problem } from '../problem.tsx'
 import { useDashboardWords } from '../words.ts'
 
 export type Entrance = typeof EntranceWire.static
 
-/** A card in the middle: what comes before one is inside. */
+/** A card in the middle, for everything before the log-in. */
 export function EntranceFrame({ title, children }: { title: string; children: ComponentChildren }) {
   const words = useDashboardWords()
   const card = useRef<HTMLElement>(null)
-  // A browser heeds `autofocus` only once in the life of a page.
+  // Browsers apply `autofocus` only once in the life of a page.
   useArrival(() => card.current?.querySelector<HTMLElement>('[autofocus]') ?? card.current?.querySelector('h1') ?? null)
   useEffect(() => {
     document.title = `${title} · Vidimus`
@@ -31,5 +34,23 @@ export function EntranceFrame({ title, children }: { title: string; children: Co
         <LanguageSwitch />
       </footer>
     </div>
+  )
+}
+
+type FormProps = { title: string; intro: string; verb: string; onSubmit: () => Promise<unknown>; children: ComponentChildren }
+
+export function EntranceForm({ title, intro, verb, onSubmit, children }: FormProps) {
+  const action = useAction(onSubmit)
+  return (
+    <EntranceFrame title={title}>
+      <form class="stack" onSubmit={action.submit}>
+        <p class="secondary">{intro}</p>
+        {children}
+        <Problem of={action.problem} />
+        <Button kind="primary" wide type="submit" busy={action.isBusy}>
+          {verb}
+        </Button>
+      </form>
+    </EntranceFrame>
   )
 }

@@ -14,7 +14,8 @@ import { goTo, hrefTo } from '../route.tsx'
 import { usePlace, useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 import { CreateKeyDialog } from './create-key.tsx'
-import { RollKeyDialog } from './roll-key.tsx'
+import { useEnded } from './ended.tsx'
+import { nameOf, RollKeyDialog } from './roll-key.tsx'
 
 const TONES = { active: 'ok', expired: 'wait', revoked: 'neutral' } as const
 
@@ -58,7 +59,6 @@ export function Keys() {
         <CreateKeyDialog
           onClose={created => {
             close()
-            // To where it is listed.
             if (created && created.environment !== environment) goTo(hrefTo('keys', { environment: created.environment }))
           }}
         />
@@ -70,10 +70,7 @@ export function Keys() {
           name={nameOf(open.key)}
           verb={words.revokeDo}
           onClose={close}
-          onConfirm={async () => {
-            await call(inTenant(`keys/${open.key.id}`), { method: 'DELETE' })
-            close()
-          }}
+          onConfirm={() => call(inTenant(`keys/${open.key.id}`), { method: 'DELETE' }).then(close)}
         >
           {words.revokeMore}
         </Confirm>
@@ -82,15 +79,10 @@ export function Keys() {
   )
 }
 
-/** What a key without a label is called by. */
-export const nameOf = ({ label, prefix }: ApiKey): string => label || prefix
-
 function KeyList({ keys, onOpen }: { keys: readonly ApiKey[]; onOpen: (open: Open) => void }) {
   const words = useDashboardWords().keys
   const { never } = useDashboardWords()
-  const [showsEnded, setShowsEnded] = useState(false)
-  const ended = keys.filter(({ status }) => status !== 'active').length
-  const rows = showsEnded ? keys : keys.filter(({ status }) => status === 'active')
+  const { rows, toggle } = useEnded(keys, ({ status }) => status !== 'active', words)
   return (
     <>
       <Table
@@ -99,110 +91,63 @@ function KeyList({ keys, onOpen }: { keys: readonly ApiKey[]; onOpen: (open: Ope
           {
             title: words.label,
             kind: 'wraps',
-            cell: key => (
+            cell: ({ label }, folded) => (
               <>
-                {key.label ? <strong>{key.label}</strong> : <span class="secondary">{words.noLabel}</span>}
-                <code class="below">{key.prefix}…</code>
-                <Below apiKey={key} />
+                {label ? <strong>{label}</strong> : <span class="secondary">{words.noLabel}</span>}
+                {folded}
               </>
             ),
           },
-          { title: <span class="minor">{words.begins}</span>, cell: key => <code class="minor">{key.prefix}…</code> },
-          { title: <span class="extra">{words.may}</span>, cell: key => <Scopes scopes={key.scopes} /> },
+          { title: words.begins, folds: 'phone', below: 'plain', cell: ({ prefix }) => <code>{prefix}…</code> },
           {
-            title: <span class="minor">{words.status}</span>,
-            cell: key => (
-              <span class="minor">
-                <KeyBadge status={key.status} />
+            title: words.may,
+            folds: 'tablet',
+            below: 'titled',
+            cell: ({ scopes }) => (
+              <span title={scopes.map(scope => words.scopes[scope].title).join(', ')}>
+                {scopes.map(scope => words.scopes[scope].short).join(', ')}
               </span>
             ),
+            long: ({ scopes }) => scopes.map(scope => words.scopes[scope].title).join(', '),
           },
           {
-            title: <span class="extra">{words.createdAt}</span>,
-            cell: key => (
-              <span class="extra">
-                <Time at={key.created_at} />
-              </span>
-            ),
+            title: words.status,
+            folds: 'phone',
+            below: 'last',
+            cell: ({ status }) => <Badge tone={TONES[status]}>{words.statuses[status]}</Badge>,
           },
           {
-            title: <span class="minor">{words.expires}</span>,
-            cell: key => <span class="minor">{key.expires_at ? <Time at={key.expires_at} /> : never}</span>,
+            title: words.createdAt,
+            folds: 'tablet',
+            below: 'titled',
+            cell: ({ created_at }) => <Time at={created_at} />,
           },
           {
-            title: <span class="only-heard">{words.actions}</span>,
-            kind: 'number',
-            cell: key => key.status === 'active' && <KeyActions apiKey={key} onOpen={onOpen} />,
+            title: words.expires,
+            folds: 'phone',
+            below: 'titled',
+            cell: ({ expires_at }) => (expires_at ? <Time at={expires_at} /> : never),
           },
         ]}
         rows={rows}
         keyOf={key => key.id}
+        actions={{
+          title: words.actions,
+          of: key =>
+            key.status === 'active'
+              ? [
+                  { verb: words.roll, label: `${words.roll}: ${nameOf(key)}`, act: () => onOpen({ kind: 'roll', key }) },
+                  {
+                    verb: words.revoke,
+                    label: `${words.revoke}: ${nameOf(key)}`,
+                    isDangerous: true,
+                    act: () => onOpen({ kind: 'revoke', key }),
+                  },
+                ]
+              : [],
+        }}
       />
-      {ended > 0 && (
-        <div>
-          <Button kind="quiet" onClick={() => setShowsEnded(!showsEnded)}>
-            {showsEnded ? words.hideEnded : words.ended(ended)}
-          </Button>
-        </div>
-      )}
+      {toggle}
     </>
-  )
-}
-
-/** What a narrow screen has no columns for. */
-function Below({ apiKey: { scopes, status, created_at, expires_at } }: { apiKey: ApiKey }) {
-  const words = useDashboardWords()
-  return (
-    <>
-      <span class="below extras">
-        {words.keys.may}: {scopes.map(scope => words.keys.scopes[scope].title).join(', ')}
-      </span>
-      <span class="below extras">
-        {words.keys.createdAt}: <Time at={created_at} />
-      </span>
-      <span class="below">
-        {words.keys.expires}: {expires_at ? <Time at={expires_at} /> : words.never}
-      </span>
-      <span class="below">
-        <KeyBadge status={status} />
-      </span>
-    </>
-  )
-}
-
-function KeyBadge({ status }: Pick<ApiKey, 'status'>) {
-  return <Badge tone={TONES[status]}>{useDashboardWords().keys.statuses[status]}</Badge>
-}
-
-function Scopes({ scopes }: Pick<ApiKey, 'scopes'>) {
-  const words = useDashboardWords().keys.scopes
-  return (
-    <span class="extra" title={scopes.map(scope => words[scope].title).join(', ')}>
-      {scopes.map(scope => words[scope].short).join(', ')}
-    </span>
-  )
-}
-
-function KeyActions({ apiKey: key, onOpen }: { apiKey: ApiKey; onOpen: (open: Open) => void }) {
-  const words = useDashboardWords().keys
-  return (
-    <span class="row-actions">
-      <button
-        type="button"
-        class="row-button"
-        aria-label={`${words.roll}: ${nameOf(key)}`}
-        onClick={() => onOpen({ kind: 'roll', key })}
-      >
-        {words.roll}
-      </button>
-      <button
-        type="button"
-        class="row-button danger"
-        aria-label={`${words.revoke}: ${nameOf(key)}`}
-        onClick={() => onOpen({ kind: 'revoke', key })}
-      >
-        {words.revoke}
-      </button>
-    </span>
   )
 }

@@ -48,7 +48,7 @@ function LogInForm({ onIn }: Pick<Props, 'onIn'>) {
         required
         autofocus
         value={name}
-        onInput={event => setName(event.currentTarget.value)}
+        onText={setName}
       />
       <Field
         label={words.password}
@@ -57,7 +57,7 @@ function LogInForm({ onIn }: Pick<Props, 'onIn'>) {
         autocomplete="current-password"
         required
         value={password}
-        onInput={event => setPassword(event.currentTarget.value)}
+        onText={setPassword}
       />
       {waitSeconds > 0 ? (
         <Notice tone="wait" alert>

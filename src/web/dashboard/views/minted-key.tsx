@@ -1,15 +1,14 @@
 import type { ComponentChildren } from 'preact'
 import type { MintedKey as MintedKeyWire } from '../../../dashboard/settings-schema.ts'
-import { Button } from '../../shared/button.tsx'
 import { Copy } from '../../shared/copy.tsx'
 import { useCommon } from '../../shared/language.tsx'
-import { Secret } from '../../shared/secret.tsx'
+import { CopiedButton, Secret } from '../../shared/secret.tsx'
 import { curlLine } from '../service-line.ts'
 import { useDashboardWords } from '../words.ts'
 
 type Props = { minted: typeof MintedKeyWire.static; onClose: () => void; children?: ComponentChildren }
 
-/** The only moment the key is seen; closing forgets it. */
+/** The key is shown only here. */
 export function MintedKey({ minted: { key, api_key }, onClose, children }: Props) {
   const words = useDashboardWords().keys
   const common = useCommon()
@@ -24,11 +23,7 @@ export function MintedKey({ minted: { key, api_key }, onClose, children }: Props
         <p class="secondary">{words.mintedTry}</p>
         <Copy text={line} label={common.command} />
       </div>
-      <div class="row end">
-        <Button kind="primary" onClick={onClose}>
-          {common.haveCopied}
-        </Button>
-      </div>
+      <CopiedButton onClose={onClose} />
     </div>
   )
 }

@@ -2,13 +2,16 @@ import { useState } from 'preact/hooks'
 import { Check, Field } from '../../shared/field.tsx'
 import { useDashboardWords } from '../words.ts'
 
+/** The pattern of a user's name. */
+export const USER_NAME = '[a-z0-9][a-z0-9._@+\\-]{1,63}'
+
 const CHARS_MIN = 15
 const CHARS_MAX = 128
 
-type Props = { label: string; value: string; onInput: (password: string) => void; autofocus?: boolean }
+type Props = { label: string; value: string; onText: (password: string) => void; autofocus?: boolean }
 
-/** One field that can be looked at, rather than two that cannot. */
-export function NewPassword({ label, value, onInput, autofocus }: Props) {
+/** One field that can be made visible, instead of a second one to repeat it. */
+export function NewPassword({ label, value, onText, autofocus }: Props) {
   const words = useDashboardWords().entrance
   const [isShown, setIsShown] = useState(false)
   return (
@@ -26,9 +29,9 @@ export function NewPassword({ label, value, onInput, autofocus }: Props) {
         minLength={CHARS_MIN}
         maxLength={CHARS_MAX}
         value={value}
-        onInput={event => onInput(event.currentTarget.value)}
+        onText={onText}
       />
-      <Check label={words.show} checked={isShown} onChange={event => setIsShown(event.currentTarget.checked)} />
+      <Check label={words.show} isChecked={isShown} onCheck={setIsShown} />
     </div>
   )
 }

@@ -6,19 +6,16 @@ import { Field } from '../../shared/field.tsx'
 import { useCommon } from '../../shared/language.tsx'
 import { Notice } from '../../shared/notice.tsx'
 import { Seal } from '../../shared/seal.tsx'
-import { useAction } from '../action.ts'
 import { callOpen } from '../client.ts'
 import { Problem } from '../problem.tsx'
 import { useDashboardWords } from '../words.ts'
-import { type Entrance, EntranceFrame } from './entrance-frame.tsx'
-import { NewPassword } from './new-password.tsx'
-
-const USER_NAME = '[a-z0-9][a-z0-9._@+\\-]{1,63}'
+import { type Entrance, EntranceForm, EntranceFrame } from './entrance-frame.tsx'
+import { NewPassword, USER_NAME } from './new-password.tsx'
 
 type LinkState = typeof OneTimeLinkState.static
 type Props = { token: string; onIn: (session: Session) => void; onLogIn: () => void }
 
-/** A link that the program printed, or that an owner handed over: looking at it changes nothing. */
+/** A link printed by the program or handed over by an owner. Opening it changes nothing yet. */
 export function OneTimeLinkView({ token, onIn, onLogIn }: Props) {
   const words = useDashboardWords().entrance
   const common = useCommon()
@@ -38,9 +35,9 @@ export function OneTimeLinkView({ token, onIn, onLogIn }: Props) {
   if (link.kind === 'setup') return <SetUp token={token} onIn={onIn} />
   const name = link.name ?? ''
   return link.kind === 'invitation' ? (
-    <ChoosePassword {...{ token, name, onIn }} title={words.invitation(name)} more={words.invitationMore} />
+    <ChoosePassword {...{ token, name, onIn }} title={words.invitation(name)} intro={words.invitationMore} />
   ) : (
-    <ChoosePassword {...{ token, name, onIn }} title={words.reset(name)} more={words.resetMore} />
+    <ChoosePassword {...{ token, name, onIn }} title={words.reset(name)} intro={words.resetMore} />
   )
 }
 
@@ -75,51 +72,37 @@ function SetUp({ token, onIn }: Pick<Props, 'token' | 'onIn'>) {
   const words = useDashboardWords().entrance
   const [name, setName] = useState('')
   const [password, setPassword] = useState('')
-  const setUp = useAction(async () => onIn(await callOpen<Session>('setup', { token, name, password })))
+  const setUp = async () => onIn(await callOpen<Session>('setup', { token, name, password }))
   return (
-    <EntranceFrame title={words.setup}>
-      <form class="stack" onSubmit={setUp.submit}>
-        <p class="secondary">{words.setupMore}</p>
-        <Field
-          label={words.name}
-          hint={words.nameHint}
-          name="username"
-          autocomplete="username"
-          autocapitalize="none"
-          spellcheck={false}
-          required
-          autofocus
-          pattern={USER_NAME}
-          value={name}
-          onInput={event => setName(event.currentTarget.value.toLowerCase())}
-        />
-        <NewPassword label={words.password} value={password} onInput={setPassword} />
-        <Problem of={setUp.problem} />
-        <Button kind="primary" wide type="submit" busy={setUp.isBusy}>
-          {words.setupDo}
-        </Button>
-      </form>
-    </EntranceFrame>
+    <EntranceForm title={words.setup} intro={words.setupMore} verb={words.setupDo} onSubmit={setUp}>
+      <Field
+        label={words.name}
+        hint={words.nameHint}
+        name="username"
+        autocomplete="username"
+        autocapitalize="none"
+        spellcheck={false}
+        required
+        autofocus
+        pattern={USER_NAME}
+        value={name}
+        onText={text => setName(text.toLowerCase())}
+      />
+      <NewPassword label={words.password} value={password} onText={setPassword} />
+    </EntranceForm>
   )
 }
 
-type ChooseProps = Pick<Props, 'token' | 'onIn'> & { name: string; title: string; more: string }
+type ChooseProps = Pick<Props, 'token' | 'onIn'> & { name: string; title: string; intro: string }
 
-function ChoosePassword({ token, name, title, more, onIn }: ChooseProps) {
+function ChoosePassword({ token, name, title, intro, onIn }: ChooseProps) {
   const words = useDashboardWords().entrance
   const [password, setPassword] = useState('')
-  const choose = useAction(async () => onIn(await callOpen<Session>('choose-password', { token, password })))
+  const choose = async () => onIn(await callOpen<Session>('choose-password', { token, password }))
   return (
-    <EntranceFrame title={title}>
-      <form class="stack" onSubmit={choose.submit}>
-        <p class="secondary">{more}</p>
-        <Field label={words.name} name="username" autocomplete="username" readOnly value={name} />
-        <NewPassword label={words.newPassword} value={password} onInput={setPassword} autofocus />
-        <Problem of={choose.problem} />
-        <Button kind="primary" wide type="submit" busy={choose.isBusy}>
-          {words.choose}
-        </Button>
-      </form>
-    </EntranceFrame>
+    <EntranceForm title={title} intro={intro} verb={words.choose} onSubmit={choose}>
+      <Field label={words.name} name="username" autocomplete="username" readOnly value={name} />
+      <NewPassword label={words.newPassword} value={password} onText={setPassword} autofocus />
+    </EntranceForm>
   )
 }

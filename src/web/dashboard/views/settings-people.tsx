@@ -5,22 +5,23 @@ import { Button } from '../../shared/button.tsx'
 import { Dialog } from '../../shared/dialog.tsx'
 import { Field, Select } from '../../shared/field.tsx'
 import { Icon } from '../../shared/icons.tsx'
-import { useCommon } from '../../shared/language.tsx'
-import { Secret } from '../../shared/secret.tsx'
+import { CopiedButton, Secret } from '../../shared/secret.tsx'
 import { Table } from '../../shared/table.tsx'
 import { Time } from '../../shared/time.tsx'
 import { useAction } from '../action.ts'
 import { Confirm } from '../confirm.tsx'
 import { useData } from '../data.ts'
+import { FormDialog } from '../form-dialog.tsx'
 import { useFormat } from '../format.ts'
 import { Loaded } from '../loaded.tsx'
 import { Problem } from '../problem.tsx'
 import { usePlace, useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
+import { USER_NAME } from './new-password.tsx'
 
 type Linked = typeof UserLink.static
 
-/** Who may come in, and to what. */
+/** The users, and the shop each of them may see. */
 export function PeopleSettings() {
   const words = useDashboardWords().settings
   const { call } = useSession()
@@ -54,10 +55,7 @@ export function PeopleSettings() {
           name={removed.name}
           verb={words.removeUserDo}
           onClose={close}
-          onConfirm={async () => {
-            await call(`users/${removed.id}`, { method: 'DELETE' })
-            close()
-          }}
+          onConfirm={() => call(`users/${removed.id}`, { method: 'DELETE' }).then(close)}
         >
           {words.removeUserMore}
         </Confirm>
@@ -69,139 +67,101 @@ export function PeopleSettings() {
 type TableProps = { users: readonly User[]; onLink: (user: User) => void; onRemove: (user: User) => void }
 
 function UserTable({ users, onLink, onRemove }: TableProps) {
-  const words = useDashboardWords()
+  const words = useDashboardWords().settings
+  const { keys, never } = useDashboardWords()
   const { session } = useSession()
   return (
     <Table
-      caption={words.settings.people}
+      caption={words.people}
       columns={[
         {
-          title: words.settings.userName,
+          title: words.userName,
           kind: 'wraps',
-          cell: user => (
+          cell: (user, folded) => (
             <>
-              <strong>{user.name}</strong> {user.id === session.user.id && <Badge>{words.settings.yourself}</Badge>}
-              <span class="below">{user.tenant?.name ?? words.settings.ownerOf}</span>
-              <span class="below extras">
-                {words.settings.lastLogin}: {user.last_login_at ? <Time at={user.last_login_at} /> : words.never}
-              </span>
-              <span class="below extras">
-                <UserBadge status={user.status} />
-              </span>
+              <strong>{user.name}</strong> {user.id === session.user.id && <Badge>{words.yourself}</Badge>}
+              {folded}
             </>
           ),
         },
+        { title: words.shopOf, folds: 'phone', below: 'plain', cell: ({ tenant }) => tenant?.name ?? words.ownerOf },
         {
-          title: <span class="minor">{words.settings.shopOf}</span>,
-          cell: user => <span class="minor">{user.tenant?.name ?? words.settings.ownerOf}</span>,
+          title: words.status,
+          folds: 'tablet',
+          below: 'last',
+          cell: ({ status }) => <Badge tone={status === 'active' ? 'ok' : 'wait'}>{words.userStatuses[status]}</Badge>,
         },
         {
-          title: <span class="extra">{words.settings.status}</span>,
-          cell: user => (
-            <span class="extra">
-              <UserBadge status={user.status} />
-            </span>
-          ),
-        },
-        {
-          title: <span class="extra">{words.settings.lastLogin}</span>,
-          cell: user => <span class="extra">{user.last_login_at ? <Time at={user.last_login_at} /> : words.never}</span>,
-        },
-        {
-          title: <span class="only-heard">{words.keys.actions}</span>,
-          kind: 'number',
-          cell: user => (
-            <span class="row-actions">
-              <button
-                type="button"
-                class="row-button"
-                aria-label={`${words.settings.resetLink}: ${user.name}`}
-                onClick={() => onLink(user)}
-              >
-                {words.settings.resetLink}
-              </button>
-              {user.id !== session.user.id && (
-                <button
-                  type="button"
-                  class="row-button danger"
-                  aria-label={`${words.settings.removeUser}: ${user.name}`}
-                  onClick={() => onRemove(user)}
-                >
-                  {words.settings.removeUser}
-                </button>
-              )}
-            </span>
-          ),
+          title: words.lastLogin,
+          folds: 'tablet',
+          below: 'titled',
+          cell: ({ last_login_at }) => (last_login_at ? <Time at={last_login_at} /> : never),
         },
       ]}
       rows={users}
       keyOf={({ id }) => id}
+      actions={{
+        title: keys.actions,
+        of: user => [
+          { verb: words.resetLink, label: `${words.resetLink}: ${user.name}`, act: () => onLink(user) },
+          user.id !== session.user.id && {
+            verb: words.removeUser,
+            label: `${words.removeUser}: ${user.name}`,
+            isDangerous: true,
+            act: () => onRemove(user),
+          },
+        ],
+      }}
     />
   )
 }
 
-function UserBadge({ status }: Pick<User, 'status'>) {
-  return <Badge tone={status === 'active' ? 'ok' : 'wait'}>{useDashboardWords().settings.userStatuses[status]}</Badge>
-}
-
 function InviteDialog({ onClose, onInvited }: { onClose: () => void; onInvited: (linked: Linked) => void }) {
   const words = useDashboardWords()
-  const common = useCommon()
   const { session, call } = useSession()
   const place = usePlace()
   const [name, setName] = useState('')
   const [tenant, setTenant] = useState(place.tenant.id)
-  const invite = useAction(async () => onInvited(await call<Linked>('users', { method: 'POST', body: { name, tenant } })))
   return (
-    <Dialog title={words.settings.inviteTitle} onClose={onClose}>
-      <form class="stack" onSubmit={invite.submit}>
-        <Field
-          label={words.settings.userName}
-          hint={words.entrance.nameHint}
-          autocomplete="off"
-          autocapitalize="none"
-          spellcheck={false}
-          required
-          autofocus
-          pattern="[a-z0-9][a-z0-9._@+\-]{1,63}"
-          value={name}
-          onInput={event => setName(event.currentTarget.value.toLowerCase())}
-        />
-        <Select label={words.settings.shopOf} value={tenant} onChange={event => setTenant(event.currentTarget.value)}>
-          {session.tenants.map(each => (
-            <option key={each.id} value={each.id}>
-              {each.name}
-            </option>
-          ))}
-        </Select>
-        <Problem of={invite.problem} />
-        <div class="row end">
-          <Button onClick={onClose}>{common.cancel}</Button>
-          <Button kind="primary" type="submit" busy={invite.isBusy}>
-            {words.settings.inviteDo}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={words.settings.inviteTitle}
+      verb={words.settings.inviteDo}
+      onSubmit={async () => onInvited(await call<Linked>('users', { method: 'POST', body: { name, tenant } }))}
+      onClose={onClose}
+    >
+      <Field
+        label={words.settings.userName}
+        hint={words.entrance.nameHint}
+        autocomplete="off"
+        autocapitalize="none"
+        spellcheck={false}
+        required
+        autofocus
+        pattern={USER_NAME}
+        value={name}
+        onText={text => setName(text.toLowerCase())}
+      />
+      <Select
+        label={words.settings.shopOf}
+        value={tenant}
+        options={session.tenants.map(each => [each.id, each.name])}
+        onChoose={setTenant}
+      />
+    </FormDialog>
   )
 }
 
-/** The only moment the link exists. */
+/** The link exists only now. */
 function LinkDialog({ linked: { user, url, expires_at }, onClose }: { linked: Linked; onClose: () => void }) {
-  const words = useDashboardWords()
-  const common = useCommon()
+  const words = useDashboardWords().settings
   const { time } = useFormat()
   return (
-    <Dialog title={words.settings.linkTitle(user.name)} holds onClose={onClose}>
+    <Dialog title={words.linkTitle(user.name)} holds onClose={onClose}>
       <div class="stack">
-        <p class="secondary">{words.settings.linkMore(user.name)}</p>
-        <Secret text={url} label={words.settings.link} />
-        <p class="hint">{words.settings.linkUntil(time(expires_at))}</p>
-        <div class="row end">
-          <Button kind="primary" onClick={onClose}>
-            {common.haveCopied}
-          </Button>
-        </div>
+        <p class="secondary">{words.linkMore(user.name)}</p>
+        <Secret text={url} label={words.link} />
+        <p class="hint">{words.linkUntil(time(expires_at))}</p>
+        <CopiedButton onClose={onClose} />
       </div>
     </Dialog>
   )

@@ -5,14 +5,15 @@ import { Button } from '../../shared/button.tsx'
 import { Card } from '../../shared/card.tsx'
 import { Field } from '../../shared/field.tsx'
 import { LanguageSwitch } from '../../shared/language.tsx'
-import { Notice } from '../../shared/notice.tsx'
 import { Table } from '../../shared/table.tsx'
 import { Time } from '../../shared/time.tsx'
 import { useAction } from '../action.ts'
-import { Confirm } from '../confirm.tsx'
+import { ConfirmButton } from '../confirm.tsx'
 import { useData } from '../data.ts'
 import { Loaded } from '../loaded.tsx'
+import { HiddenUserName } from '../password-dialog.tsx'
 import { Problem } from '../problem.tsx'
+import { Saved } from '../saved.tsx'
 import { useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 import { NewPassword } from './new-password.tsx'
@@ -53,28 +54,18 @@ function ChangePassword() {
   return (
     <Card title={words.settings.password}>
       <form class="stack" onSubmit={change.submit}>
-        <input
-          type="text"
-          class="only-heard"
-          name="username"
-          autocomplete="username"
-          value={session.user.name}
-          readOnly
-          tabIndex={-1}
-          aria-hidden="true"
-        />
+        <HiddenUserName name={session.user.name} />
         <Field
           label={words.settings.oldPassword}
           type="password"
           autocomplete="current-password"
           required
           value={old}
-          onInput={event => setOld(event.currentTarget.value)}
+          onText={setOld}
         />
-        <NewPassword label={words.entrance.newPassword} value={next} onInput={setNext} />
+        <NewPassword label={words.entrance.newPassword} value={next} onText={setNext} />
         <p class="hint">{words.settings.passwordMore}</p>
-        <Problem of={change.problem} />
-        <p role="status">{isChanged && <Notice tone="ok">{words.settings.passwordChanged}</Notice>}</p>
+        <Saved action={change} isSaved={isChanged} sentence={words.settings.passwordChanged} />
         <div>
           <Button type="submit" busy={change.isBusy}>
             {words.settings.changePassword}
@@ -91,7 +82,6 @@ function Sessions() {
   const words = useDashboardWords().settings
   const { call, leave } = useSession()
   const data = useData<typeof OpenSessions.static>('sessions')
-  const [isAsking, setIsAsking] = useState(false)
   const end = useAction(async ({ id, is_current }: Open) => {
     await call(`sessions/${id}`, { method: 'DELETE' })
     if (is_current) leave()
@@ -113,66 +103,41 @@ function Sessions() {
                   </span>
                 ),
               },
-              {
-                title: <span class="extra">{words.since}</span>,
-                cell: each => (
-                  <span class="extra">
-                    <Time at={each.created_at} />
-                  </span>
-                ),
-              },
+              { title: words.since, folds: 'tablet', cell: each => <Time at={each.created_at} /> },
               { title: words.lastUsed, cell: each => <Time at={each.last_seen_at} /> },
-              {
-                title: <span class="only-heard">{words.endSession}</span>,
-                kind: 'number',
-                cell: each => (
-                  <button
-                    type="button"
-                    class="row-button"
-                    aria-label={words.endSessionOf(browserOf(each.agent))}
-                    onClick={() => end.run(each)}
-                  >
-                    {words.endSession}
-                  </button>
-                ),
-              },
             ]}
             rows={sessions}
             keyOf={({ id }) => id}
+            actions={{
+              title: words.endSession,
+              of: each => [
+                { verb: words.endSession, label: words.endSessionOf(browserOf(each.agent)), act: () => end.run(each) },
+              ],
+            }}
           />
         )}
       </Loaded>
       <Problem of={end.problem} />
       <div>
-        <Button kind="danger" onClick={() => setIsAsking(true)}>
-          {words.everywhere}
-        </Button>
-      </div>
-      {isAsking && (
-        <Confirm
+        <ConfirmButton
+          kind="danger"
           title={words.everywhereTitle}
           verb={words.everywhere}
-          onClose={() => setIsAsking(false)}
-          onConfirm={async () => {
-            await call('sessions', { method: 'DELETE' })
-            leave()
-          }}
+          onConfirm={() => call('sessions', { method: 'DELETE' }).then(leave)}
         >
           {words.everywhereMore}
-        </Confirm>
-      )}
+        </ConfirmButton>
+      </div>
     </Card>
   )
 }
 
-const BROWSERS = [/Edg\//, /OPR\//, /Firefox\//, /Chrome\//, /Safari\//]
-const BROWSER_NAMES = ['Edge', 'Opera', 'Firefox', 'Chrome', 'Safari']
-const SYSTEMS = [/Android/, /iPhone|iPad/, /Windows/, /Mac OS X/, /Linux/]
-const SYSTEM_NAMES = ['Android', 'iOS', 'Windows', 'macOS', 'Linux']
+/** In this order: Edge calls itself Chrome too, and Chrome calls itself Safari. */
+const BROWSERS = { 'Edg/': 'Edge', 'OPR/': 'Opera', 'Firefox/': 'Firefox', 'Chrome/': 'Chrome', 'Safari/': 'Safari' }
+const SYSTEMS = { Android: 'Android', iPhone: 'iOS', iPad: 'iOS', Windows: 'Windows', 'Mac OS X': 'macOS', Linux: 'Linux' }
 
-/** As a person would call it; what calls itself otherwise is named by its first word. */
+/** Browser and system by their usual names; for an unknown agent its first word. */
 function browserOf(agent: string): string {
-  const browser = BROWSER_NAMES[BROWSERS.findIndex(pattern => pattern.test(agent))]
-  const system = SYSTEM_NAMES[SYSTEMS.findIndex(pattern => pattern.test(agent))]
-  return [browser, system].filter(Boolean).join(', ') || (agent.split(' ')[0] ?? '') || '–'
+  const named = [BROWSERS, SYSTEMS].map(names => Object.entries(names).find(([part]) => agent.includes(part))?.[1])
+  return named.filter(Boolean).join(', ') || (agent.split(' ')[0] ?? '') || '–'
 }

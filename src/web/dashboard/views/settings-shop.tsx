@@ -1,14 +1,15 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ChangeTenant, Tenant } from '../../../dashboard/schema.ts'
 import { Button } from '../../shared/button.tsx'
 import { Card } from '../../shared/card.tsx'
 import { Field, Select } from '../../shared/field.tsx'
-import { Notice } from '../../shared/notice.tsx'
-import { type Action, useAction } from '../action.ts'
+import { useAction } from '../action.ts'
 import { type Data, useData } from '../data.ts'
 import { useFormat } from '../format.ts'
 import { Loaded } from '../loaded.tsx'
 import { Problem } from '../problem.tsx'
+import { Saved } from '../saved.tsx'
 import { usePlace, useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 
@@ -31,185 +32,132 @@ export function ShopSettings() {
 
 type ShopProps = { tenant: Tenant; tenants: Data<{ data: Tenant[] }> }
 
-function Shop({ tenant, tenants }: ShopProps) {
+function Shop(shop: ShopProps) {
   const { session } = useSession()
   return (
     <>
-      <Name tenant={tenant} tenants={tenants} />
-      <Quota tenant={tenant} tenants={tenants} />
-      <Retention tenant={tenant} tenants={tenants} />
-      <AppSchemes tenant={tenant} tenants={tenants} />
-      {session.user.is_owner && <NewShop tenants={tenants} />}
+      <Name {...shop} />
+      <Quota {...shop} />
+      <Retention {...shop} />
+      <AppSchemes {...shop} />
+      {session.user.is_owner && <NewShop tenants={shop.tenants} />}
     </>
   )
 }
 
-/** Saves a part of the tenant; says so when it is done. */
-function useChange({ tenant, tenants }: ShopProps): Action<[ChangeTenant]> & { isSaved: boolean } {
+type FormProps = ShopProps & {
+  /** Sent to the service; false while the fields are wrong. */
+  change: ChangeTenant | false
+  isChanged: boolean
+  children: ComponentChildren
+}
+
+/** Saves one part of the tenant. */
+function TenantForm({ tenant, tenants, change, isChanged, children }: FormProps) {
+  const words = useDashboardWords()
   const { call, renew } = useSession()
   const [isSaved, setIsSaved] = useState(false)
-  const action = useAction(async (change: ChangeTenant) => {
+  const save = useAction(async () => {
+    if (!change) return
     setIsSaved(false)
     const changed = await call<Tenant>(`tenants/${tenant.id}`, { method: 'PUT', body: change })
     tenants.set({ data: tenants.value?.data.map(each => (each.id === changed.id ? changed : each)) ?? [changed] })
     setIsSaved(true)
     if (change.name !== undefined) await renew()
   })
-  return { ...action, isSaved }
-}
-
-function Outcome({ change }: { change: ReturnType<typeof useChange> }) {
-  const words = useDashboardWords()
   return (
-    <>
-      <Problem of={change.problem} />
-      <p role="status">{change.isSaved && !change.isBusy && <Notice tone="ok">{words.saved}</Notice>}</p>
-    </>
+    <form class="stack" onSubmit={save.submit}>
+      {children}
+      <Saved action={save} isSaved={isSaved} />
+      <div>
+        <Button type="submit" busy={save.isBusy} disabled={!change || !isChanged}>
+          {words.save}
+        </Button>
+      </div>
+    </form>
   )
 }
 
-function Name(props: ShopProps) {
-  const words = useDashboardWords()
-  const [name, setName] = useState(props.tenant.name)
-  const change = useChange(props)
+function Name(shop: ShopProps) {
+  const words = useDashboardWords().settings
+  const [text, setText] = useState(shop.tenant.name)
+  const name = text.trim()
   return (
-    <Card title={words.settings.shop}>
-      <form
-        class="stack"
-        onSubmit={event => {
-          event.preventDefault()
-          change.run({ name: name.trim() })
-        }}
-      >
-        <Field
-          label={words.settings.name}
-          hint={words.settings.nameHint}
-          required
-          maxLength={100}
-          value={name}
-          onInput={event => setName(event.currentTarget.value)}
-        />
-        <Outcome change={change} />
-        <Save change={change} isChanged={name.trim() !== props.tenant.name} />
-      </form>
+    <Card title={words.shop}>
+      <TenantForm {...shop} change={{ name }} isChanged={name !== shop.tenant.name}>
+        <Field label={words.name} hint={words.nameHint} required maxLength={100} value={text} onText={setText} />
+      </TenantForm>
     </Card>
   )
 }
 
-function Save({ change, isChanged }: { change: ReturnType<typeof useChange>; isChanged: boolean }) {
-  const words = useDashboardWords()
-  return (
-    <div>
-      <Button type="submit" busy={change.isBusy} disabled={!isChanged}>
-        {words.save}
-      </Button>
-    </div>
-  )
-}
-
-function Quota(props: ShopProps) {
-  const words = useDashboardWords()
+function Quota(shop: ShopProps) {
+  const words = useDashboardWords().settings
+  const { ownersOnly } = useDashboardWords()
   const { session } = useSession()
   const { number } = useFormat()
-  const { plan, daily_quota, quota_override } = props.tenant
-  const [chosen, setChosen] = useState(plan)
+  const { daily_quota, quota_override } = shop.tenant
+  const [plan, setPlan] = useState(shop.tenant.plan)
   const [override, setOverride] = useState(textOf(quota_override))
-  const change = useChange(props)
   const wanted = numberOf(override, QUOTA_MAX)
-  const now = <p class="figure-line">{words.settings.quotaNow(number(daily_quota))}</p>
-  if (!session.user.is_owner) {
-    return (
-      <Card title={words.settings.quota}>
-        {now}
-        <p class="hint">{words.ownersOnly}</p>
-      </Card>
-    )
-  }
   return (
-    <Card title={words.settings.quota}>
-      {now}
-      <form
-        class="stack"
-        onSubmit={event => {
-          event.preventDefault()
-          if (wanted !== undefined) change.run({ plan: chosen, quota_override: wanted })
-        }}
-      >
-        <Select
-          label={words.settings.plan}
-          value={chosen}
-          onChange={event => setChosen(PLANS.find(each => each === event.currentTarget.value) ?? plan)}
+    <Card title={words.quota}>
+      <p class="figure-line">{words.quotaNow(number(daily_quota))}</p>
+      {session.user.is_owner ? (
+        <TenantForm
+          {...shop}
+          change={wanted !== undefined && { plan, quota_override: wanted }}
+          isChanged={plan !== shop.tenant.plan || wanted !== quota_override}
         >
-          {PLANS.map(each => (
-            <option key={each} value={each}>
-              {words.settings.plans[each]}
-            </option>
-          ))}
-        </Select>
-        <Field
-          label={words.settings.override}
-          hint={words.settings.overrideHint}
-          inputMode="numeric"
-          problem={wanted === undefined && words.settings.numberProblem(number(QUOTA_MAX))}
-          value={override}
-          onInput={event => setOverride(event.currentTarget.value)}
-        />
-        <Outcome change={change} />
-        <Save change={change} isChanged={wanted !== undefined && (chosen !== plan || wanted !== quota_override)} />
-      </form>
+          <Select label={words.plan} value={plan} options={PLANS.map(each => [each, words.plans[each]])} onChoose={setPlan} />
+          <Field
+            label={words.override}
+            hint={words.overrideHint}
+            inputMode="numeric"
+            problem={wanted === undefined && words.numberProblem(number(QUOTA_MAX))}
+            value={override}
+            onText={setOverride}
+          />
+        </TenantForm>
+      ) : (
+        <p class="hint">{ownersOnly}</p>
+      )}
     </Card>
   )
 }
 
-function Retention(props: ShopProps) {
+function Retention(shop: ShopProps) {
   const words = useDashboardWords().settings
   const { number } = useFormat()
-  const { retention_days } = props.tenant
+  const { retention_days } = shop.tenant
   const [days, setDays] = useState(textOf(retention_days))
-  const change = useChange(props)
   const wanted = numberOf(days, RETENTION_DAYS_MAX)
   return (
     <Card title={words.retention}>
       <p class="secondary">{words.retentionMore}</p>
       <p class="figure-line">{retention_days === null ? words.retentionOff : words.retentionNow(retention_days)}</p>
-      <form
-        class="stack"
-        onSubmit={event => {
-          event.preventDefault()
-          if (wanted !== undefined) change.run({ retention_days: wanted })
-        }}
-      >
+      <TenantForm {...shop} change={wanted !== undefined && { retention_days: wanted }} isChanged={wanted !== retention_days}>
         <Field
           label={words.retentionDays}
           hint={words.retentionHint}
           inputMode="numeric"
           problem={wanted === undefined && words.numberProblem(number(RETENTION_DAYS_MAX))}
           value={days}
-          onInput={event => setDays(event.currentTarget.value)}
+          onText={setDays}
         />
-        <Outcome change={change} />
-        <Save change={change} isChanged={wanted !== undefined && wanted !== retention_days} />
-      </form>
+      </TenantForm>
     </Card>
   )
 }
 
-function AppSchemes(props: ShopProps) {
+function AppSchemes(shop: ShopProps) {
   const words = useDashboardWords().settings
-  const saved = props.tenant.app_schemes
-  const [text, setText] = useState(saved.join(', '))
-  const change = useChange(props)
+  const [text, setText] = useState(shop.tenant.app_schemes.join(', '))
   const names = text.split(/[\s,]+/).filter(name => name !== '')
   return (
     <Card title={words.apps}>
       <p class="secondary">{words.appsMore}</p>
-      <form
-        class="stack"
-        onSubmit={event => {
-          event.preventDefault()
-          change.run({ app_schemes: names })
-        }}
-      >
+      <TenantForm {...shop} change={{ app_schemes: names }} isChanged={names.join() !== shop.tenant.app_schemes.join()}>
         <Field
           label={words.appSchemes}
           hint={words.appSchemesHint}
@@ -217,18 +165,16 @@ function AppSchemes(props: ShopProps) {
           spellcheck={false}
           maxLength={400}
           value={text}
-          onInput={event => setText(event.currentTarget.value)}
+          onText={setText}
         />
-        <Outcome change={change} />
-        <Save change={change} isChanged={names.join() !== saved.join()} />
-      </form>
+      </TenantForm>
     </Card>
   )
 }
 
 const textOf = (value: number | null): string => (value === null ? '' : String(value))
 
-/** A whole number, null for nothing, undefined for anything else. */
+/** A whole number, null for an empty text, undefined for any other. */
 function numberOf(text: string, max: number): number | null | undefined {
   if (text.trim() === '') return null
   const value = Number(text)
@@ -256,13 +202,7 @@ function NewShop({ tenants }: Pick<ShopProps, 'tenants'>) {
         ))}
       </ul>
       <form class="inline-form" onSubmit={create.submit}>
-        <Field
-          label={words.settings.newShop}
-          required
-          maxLength={100}
-          value={name}
-          onInput={event => setName(event.currentTarget.value)}
-        />
+        <Field label={words.settings.newShop} required maxLength={100} value={name} onText={setName} />
         <Button type="submit" busy={create.isBusy}>
           {words.entrance.firstShopDo}
         </Button>

@@ -1,14 +1,12 @@
-import { useState } from 'preact/hooks'
 import type { Template } from '../../../dashboard/settings-schema.ts'
-import { Button, LinkButton } from '../../shared/button.tsx'
 import { useClaimWords } from '../../shared/claims.ts'
 import { Copy } from '../../shared/copy.tsx'
 import { useCommon, useLanguage } from '../../shared/language.tsx'
-import { Confirm } from '../confirm.tsx'
+import { ConfirmButton } from '../confirm.tsx'
 import { Facts } from '../facts.tsx'
 import { Json } from '../json.tsx'
 import { Panel } from '../panel.tsx'
-import { goTo, hrefTo } from '../route.tsx'
+import { ButtonTo, hrefTo } from '../route.tsx'
 import { curlLine } from '../service-line.ts'
 import { usePlace, useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
@@ -19,7 +17,7 @@ import { TryIt } from './try-it.tsx'
 
 type Props = { template: Template; onRemoved: () => void }
 
-/** What a template does, with a picture of what the holder will see. */
+/** A template, with a sketch of the wallet's screen. */
 export function TemplateDetail({ template, onRemoved }: Props) {
   const words = useDashboardWords().templates
   const common = useCommon()
@@ -34,10 +32,10 @@ export function TemplateDetail({ template, onRemoved }: Props) {
       <div class="row">
         <TryIt template={key} />
         {template.is_builtin ? (
-          <InnerButton href={hrefTo('template-editor', { from: key })}>{words.start}</InnerButton>
+          <ButtonTo href={hrefTo('template-editor', { from: key })}>{words.start}</ButtonTo>
         ) : (
           <>
-            <InnerButton href={hrefTo(`template-editor/${encodeURIComponent(key)}`)}>{words.edit}</InnerButton>
+            <ButtonTo href={hrefTo(`template-editor/${encodeURIComponent(key)}`)}>{words.edit}</ButtonTo>
             <Remove template={template} onRemoved={onRemoved} />
           </>
         )}
@@ -81,45 +79,21 @@ export function TemplateDetail({ template, onRemoved }: Props) {
   )
 }
 
-function InnerButton({ href, children }: { href: string; children: string }) {
-  return (
-    <LinkButton
-      href={href}
-      onClick={event => {
-        event.preventDefault()
-        goTo(href)
-      }}
-    >
-      {children}
-    </LinkButton>
-  )
-}
-
 function Remove({ template: { key, title }, onRemoved }: Props) {
   const words = useDashboardWords().templates
   const language = useLanguage()
   const { call } = useSession()
   const { inTenant } = usePlace()
-  const [isAsking, setIsAsking] = useState(false)
   return (
-    <>
-      <Button kind="danger" onClick={() => setIsAsking(true)}>
-        {words.remove}
-      </Button>
-      {isAsking && (
-        <Confirm
-          title={words.removeTitle(title[language])}
-          name={key}
-          verb={words.removeDo}
-          onClose={() => setIsAsking(false)}
-          onConfirm={async () => {
-            await call(inTenant(`templates/${encodeURIComponent(key)}`), { method: 'DELETE' })
-            onRemoved()
-          }}
-        >
-          {words.removeMore}
-        </Confirm>
-      )}
-    </>
+    <ConfirmButton
+      kind="danger"
+      label={words.remove}
+      title={words.removeTitle(title[language])}
+      name={key}
+      verb={words.removeDo}
+      onConfirm={() => call(inTenant(`templates/${encodeURIComponent(key)}`), { method: 'DELETE' }).then(onRemoved)}
+    >
+      {words.removeMore}
+    </ConfirmButton>
   )
 }

@@ -45,7 +45,7 @@ function Editor({ known, from, all }: EditorProps) {
   const { inTenant } = usePlace()
   const [key, setKey] = useState(known?.key ?? '')
   const [title, setTitle] = useState(known?.title[language] ?? '')
-  const [profile, setProfile] = useState<string>(known?.profile ?? '')
+  const [profile, setProfile] = useState<NonNullable<Template['profile']> | ''>(known?.profile ?? '')
   const [text, setText] = useState(() => pretty((known ?? from)?.query))
   const [rules, setRules] = useState(() => rulesText(known ?? from))
   const [purpose, setPurpose] = useState((known ?? from)?.purpose?.[language] ?? '')
@@ -83,7 +83,7 @@ function Editor({ known, from, all }: EditorProps) {
           readOnly={known !== undefined}
           maxLength={64}
           value={key}
-          onInput={event => setKey(event.currentTarget.value)}
+          onText={setKey}
         />
         <Field
           label={words.editor.titleLabel}
@@ -92,7 +92,7 @@ function Editor({ known, from, all }: EditorProps) {
           required
           maxLength={100}
           value={title}
-          onInput={event => setTitle(event.currentTarget.value)}
+          onText={setTitle}
         />
         {!known && <StartFrom all={all} chosen={from?.key ?? ''} onChoose={start} />}
         <TextArea
@@ -100,7 +100,7 @@ function Editor({ known, from, all }: EditorProps) {
           rows={18}
           value={text}
           problem={check.state === 'bad' && check.reason}
-          onInput={event => setText(event.currentTarget.value)}
+          onText={setText}
         />
         <TextArea
           label={words.editor.rules}
@@ -109,7 +109,7 @@ function Editor({ known, from, all }: EditorProps) {
           placeholder={RULES_EXAMPLE}
           value={rules}
           problem={check.state === 'bad' && check.rulesReason}
-          onInput={event => setRules(event.currentTarget.value)}
+          onText={setRules}
         />
         <Field
           label={words.editor.purpose}
@@ -117,16 +117,14 @@ function Editor({ known, from, all }: EditorProps) {
           autocomplete="off"
           maxLength={300}
           value={purpose}
-          onInput={event => setPurpose(event.currentTarget.value)}
+          onText={setPurpose}
         />
-        <Select label={words.editor.profile} value={profile} onChange={event => setProfile(event.currentTarget.value)}>
-          <option value="">{words.templates.operator}</option>
-          {PROFILES.map(each => (
-            <option key={each} value={each}>
-              {words.templates.profiles[each]}
-            </option>
-          ))}
-        </Select>
+        <Select
+          label={words.editor.profile}
+          value={profile}
+          options={[['', words.templates.operator], ...PROFILES.map(each => [each, words.templates.profiles[each]] as const)]}
+          onChoose={setProfile}
+        />
         <Problem of={save.problem} />
         <div class="row">
           <Button kind="primary" type="submit" busy={save.isBusy} disabled={!canSave}>
@@ -165,23 +163,17 @@ function StartFrom({ all, chosen, onChoose }: StartProps) {
     <Select
       label={words.from}
       value={key}
-      onChange={event => {
-        const template = all.find(each => each.key === event.currentTarget.value)
-        if (!template) return
-        setKey(template.key)
-        onChoose(template)
+      options={all.map(each => [each.key, each.title[language]])}
+      onChoose={chosenKey => {
+        const template = all.find(each => each.key === chosenKey)
+        setKey(chosenKey)
+        if (template) onChoose(template)
       }}
-    >
-      {all.map(each => (
-        <option key={each.key} value={each.key}>
-          {each.title[language]}
-        </option>
-      ))}
-    </Select>
+    />
   )
 }
 
-/** What the question comes to, while it is written. */
+/** The result of the query so far. */
 function Result({ check, title, purpose }: { check: QueryCheck; title: string; purpose: string }) {
   const words = useDashboardWords()
   return (

@@ -1,12 +1,11 @@
 import type { Template } from '../../../dashboard/settings-schema.ts'
-import { LinkButton } from '../../shared/button.tsx'
 import { Icon } from '../../shared/icons.tsx'
 import { useLanguage } from '../../shared/language.tsx'
 import { Table } from '../../shared/table.tsx'
 import { Loaded } from '../loaded.tsx'
 import { Page } from '../page.tsx'
 import { Split } from '../panel.tsx'
-import { goTo, hrefTo, Link } from '../route.tsx'
+import { ButtonTo, goTo, hrefTo, Link } from '../route.tsx'
 import { useTemplates } from '../template-names.ts'
 import { useDashboardWords } from '../words.ts'
 import { useClaimName } from './claim-list.tsx'
@@ -17,17 +16,10 @@ export function Templates({ chosen }: { chosen: string }) {
   const templates = useTemplates()
   const template = templates.value?.data.find(({ key }) => key === chosen)
   const create = (
-    <LinkButton
-      kind="primary"
-      href={hrefTo('template-editor')}
-      onClick={event => {
-        event.preventDefault()
-        goTo(hrefTo('template-editor'))
-      }}
-    >
+    <ButtonTo kind="primary" href={hrefTo('template-editor')}>
       <Icon name="plus" />
       {words.create}
-    </LinkButton>
+    </ButtonTo>
   )
   return (
     <Page title={words.title} intro={words.intro} actions={create}>
@@ -54,7 +46,7 @@ export function Templates({ chosen }: { chosen: string }) {
   )
 }
 
-/** The variants that take mdoc only stand behind a fold: few need them. */
+/** Variants that accept only mdoc are folded away: few need them. */
 function Lists({ templates, chosen }: { templates: readonly Template[]; chosen: string }) {
   const words = useDashboardWords().templates
   const own = templates.filter(({ is_builtin }) => !is_builtin)
@@ -88,34 +80,28 @@ function TemplateTable({ caption, templates, chosen }: { caption: string; templa
   const language = useLanguage()
   const asked = useAsked()
   return (
-    <div class="opens">
-      <Table
-        caption={caption}
-        columns={[
-          {
-            title: <span class="first">{words.name}</span>,
-            cell: ({ key, title }) => (
-              <Link class="row-button first" href={hrefTo(`templates/${encodeURIComponent(key)}`)}>
-                {title[language]}
-              </Link>
-            ),
-          },
-          {
-            title: <span class="extra">{words.asks}</span>,
-            kind: 'grows',
-            cell: each => <span class="extra">{asked(each)}</span>,
-          },
-          { title: <span class="extra">{words.key}</span>, cell: ({ key }) => <code class="extra">{key}</code> },
-        ]}
-        rows={templates}
-        keyOf={({ key }) => key}
-        isChosen={({ key }) => key === chosen}
-      />
-    </div>
+    <Table
+      caption={caption}
+      columns={[
+        {
+          title: words.name,
+          cell: ({ key, title }) => (
+            <Link class="row-button" href={hrefTo(`templates/${encodeURIComponent(key)}`)}>
+              {title[language]}
+            </Link>
+          ),
+        },
+        { title: words.asks, kind: 'grows', folds: 'tablet', cell: asked },
+        { title: words.key, folds: 'tablet', cell: ({ key }) => <code>{key}</code> },
+      ]}
+      rows={templates}
+      keyOf={({ key }) => key}
+      isChosen={({ key }) => key === chosen}
+    />
   )
 }
 
-/** Everything that a template may ask for, in a line. */
+/** All claims of a template, in one line. */
 function useAsked(): (template: Template) => string {
   const words = useDashboardWords().templates
   const name = useClaimName()

@@ -2,13 +2,11 @@ import { useState } from 'preact/hooks'
 import type { TryVerification } from '../../../dashboard/verification-schema.ts'
 import type { Verification } from '../../../verifications/schema.ts'
 import { Button } from '../../shared/button.tsx'
-import { Dialog } from '../../shared/dialog.tsx'
 import { Field, Select } from '../../shared/field.tsx'
 import { Icon } from '../../shared/icons.tsx'
-import { useCommon, useLanguage } from '../../shared/language.tsx'
-import { useAction } from '../action.ts'
+import { useLanguage } from '../../shared/language.tsx'
+import { FormDialog } from '../form-dialog.tsx'
 import { Loaded } from '../loaded.tsx'
-import { Problem } from '../problem.tsx'
 import { goTo, hrefTo } from '../route.tsx'
 import { usePlace, useSession } from '../session.tsx'
 import { useTemplates } from '../template-names.ts'
@@ -16,14 +14,14 @@ import { useDashboardWords } from '../words.ts'
 
 const FIRST_TEMPLATE = 'age_over_18'
 
-type Props = { template?: string /** Asks for the address of a receiver too. */; webhook?: boolean }
+type Props = { template?: string /** Also asks for the address of a receiver. */; webhook?: boolean }
 
-/** Makes a test session and goes to its page, where it can be answered. */
+/** Creates a test session and opens its page, where it can be answered. */
 export function TryIt({ template = FIRST_TEMPLATE, webhook = false }: Props) {
   const words = useDashboardWords()
   const { environment } = usePlace()
   const [isOpen, setIsOpen] = useState(false)
-  // In Live nothing is tried out: there are no live sessions without a live key.
+  // Not in Live: a live session needs a live key.
   if (environment !== 'test') return null
   return (
     <>
@@ -40,13 +38,14 @@ type DialogProps = { first: string; webhook: boolean; onClose: () => void }
 
 function TryDialog({ first, webhook, onClose }: DialogProps) {
   const words = useDashboardWords()
-  const common = useCommon()
+  const language = useLanguage()
   const { call } = useSession()
   const { inTenant } = usePlace()
+  const templates = useTemplates()
   const [template, setTemplate] = useState(first)
   const [purpose, setPurpose] = useState('')
   const [url, setUrl] = useState('')
-  const start = useAction(async () => {
+  const start = async () => {
     const body: TryVerification = {
       template,
       ...(purpose.trim() && { purpose: purpose.trim() }),
@@ -55,60 +54,46 @@ function TryDialog({ first, webhook, onClose }: DialogProps) {
     const { id } = await call<Verification>(inTenant('verifications'), { method: 'POST', body })
     onClose()
     goTo(hrefTo(`verifications/${id}`))
-  })
+  }
   return (
-    <Dialog title={webhook ? words.webhooks.testTitle : words.verifications.tryTitle} onClose={onClose}>
-      <form class="stack" onSubmit={start.submit}>
-        <p class="secondary">{webhook ? words.webhooks.testMore : words.verifications.tryMore}</p>
-        {webhook && (
-          <Field
-            label={words.webhooks.url}
-            type="url"
-            placeholder="https://shop.example/hooks"
-            required
-            autofocus
-            maxLength={2048}
-            value={url}
-            onInput={event => setUrl(event.currentTarget.value)}
-          />
-        )}
-        <TemplateChoice template={template} onChoose={setTemplate} />
-        {!webhook && (
-          <Field
-            label={words.verifications.purpose}
-            hint={words.verifications.purposeHint}
-            maxLength={300}
-            value={purpose}
-            onInput={event => setPurpose(event.currentTarget.value)}
-          />
-        )}
-        <Problem of={start.problem} />
-        <div class="row end">
-          <Button onClick={onClose}>{common.cancel}</Button>
-          <Button kind="primary" type="submit" busy={start.isBusy}>
-            {words.verifications.start}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
-  )
-}
-
-function TemplateChoice({ template, onChoose }: { template: string; onChoose: (key: string) => void }) {
-  const words = useDashboardWords().verifications
-  const language = useLanguage()
-  const templates = useTemplates()
-  return (
-    <Loaded data={templates}>
-      {({ data }) => (
-        <Select label={words.template} value={template} onChange={event => onChoose(event.currentTarget.value)}>
-          {data.map(({ key, title }) => (
-            <option key={key} value={key}>
-              {title[language]}
-            </option>
-          ))}
-        </Select>
+    <FormDialog
+      title={webhook ? words.webhooks.testTitle : words.verifications.tryTitle}
+      intro={webhook ? words.webhooks.testMore : words.verifications.tryMore}
+      verb={words.verifications.start}
+      onSubmit={start}
+      onClose={onClose}
+    >
+      {webhook && (
+        <Field
+          label={words.webhooks.url}
+          type="url"
+          placeholder="https://shop.example/hooks"
+          required
+          autofocus
+          maxLength={2048}
+          value={url}
+          onText={setUrl}
+        />
       )}
-    </Loaded>
+      <Loaded data={templates}>
+        {({ data }) => (
+          <Select
+            label={words.verifications.template}
+            value={template}
+            options={data.map(({ key, title }) => [key, title[language]])}
+            onChoose={setTemplate}
+          />
+        )}
+      </Loaded>
+      {!webhook && (
+        <Field
+          label={words.verifications.purpose}
+          hint={words.verifications.purposeHint}
+          maxLength={300}
+          value={purpose}
+          onText={setPurpose}
+        />
+      )}
+    </FormDialog>
   )
 }

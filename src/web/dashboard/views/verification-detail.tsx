@@ -1,13 +1,13 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import type { VerificationDetail, VerificationSummary } from '../../../dashboard/verification-schema.ts'
 import { HAS_SANDBOX, sandboxUrl, serviceUrl } from '../../shared/base.ts'
-import { Button, LinkButton } from '../../shared/button.tsx'
+import { LinkButton } from '../../shared/button.tsx'
 import { Copy } from '../../shared/copy.tsx'
 import { Icon } from '../../shared/icons.tsx'
 import { LeadsHere } from '../../shared/leads-here.tsx'
 import { watchStatus } from '../../shared/live.ts'
 import { QrCode } from '../../shared/qr.tsx'
-import { Confirm } from '../confirm.tsx'
+import { ConfirmButton } from '../confirm.tsx'
 import { useData } from '../data.ts'
 import { Facts } from '../facts.tsx'
 import { useFormat } from '../format.ts'
@@ -40,7 +40,7 @@ export function VerificationDetailPanel({ id, templates, backTo, onSeen, onErase
   const data = useData<VerificationDetail>(inTenant(`verifications/${encodeURIComponent(id)}?environment=${environment}`))
   const verification = data.value?.verification
   const isPending = verification?.status === 'pending'
-  // An answer that is held has taken the ways to give one.
+  // Once an answer is held, nobody can answer any more.
   const isOpen = isPending && verification.wallet_uri !== undefined
   useEffect(() => {
     if (verification) onSeen(withoutPresented(verification))
@@ -59,8 +59,8 @@ export function VerificationDetailPanel({ id, templates, backTo, onSeen, onErase
             <CredentialCards credentials={detail.verification.credentials ?? []} />
             <Timeline moments={detail.timeline} deliveries={detail.deliveries} />
             <About detail={detail} title={title(detail.verification.template)} />
-            {isOpen && <Stop id={id} onStopped={data.reload} />}
-            <Erase id={id} onErased={onErased} />
+            {isOpen && <Stop id={id} onDone={data.reload} />}
+            <Erase id={id} onDone={onErased} />
           </>
         )}
       </Loaded>
@@ -72,7 +72,7 @@ function withoutPresented({ claims: _, credentials: __, ...rest }: VerificationD
   return rest
 }
 
-/** While it waits: the ways to answer. */
+/** The ways to answer a pending session. */
 function Answer({ detail: { verification, environment } }: { detail: VerificationDetail }) {
   const words = useDashboardWords().verification
   const { wallet_uri: walletUri = '' } = verification
@@ -122,62 +122,40 @@ function About({ detail: { verification, query }, title }: { detail: Verificatio
   )
 }
 
-function Stop({ id, onStopped }: { id: string; onStopped: () => void }) {
+type ActProps = { id: string; onDone: () => void }
+
+function Stop({ id, onDone }: ActProps) {
   const words = useDashboardWords().verification
   const { call } = useSession()
   const { environment, inTenant } = usePlace()
-  const [isAsking, setIsAsking] = useState(false)
+  const path = inTenant(`verifications/${encodeURIComponent(id)}/cancel?environment=${environment}`)
+  const stop = () => call(path, { method: 'POST' }).then(onDone)
   return (
     <div class="row">
-      <Button onClick={() => setIsAsking(true)}>
-        <Icon name="cross" />
-        {words.stop}
-      </Button>
-      {isAsking && (
-        <Confirm
-          title={words.stopTitle}
-          verb={words.stop}
-          onClose={() => setIsAsking(false)}
-          onConfirm={async () => {
-            const path = inTenant(`verifications/${encodeURIComponent(id)}/cancel?environment=${environment}`)
-            await call(path, { method: 'POST' })
-            setIsAsking(false)
-            onStopped()
-          }}
-        >
-          {words.stopMore}
-        </Confirm>
-      )}
+      <ConfirmButton icon="cross" title={words.stopTitle} verb={words.stop} onConfirm={stop}>
+        {words.stopMore}
+      </ConfirmButton>
     </div>
   )
 }
 
-function Erase({ id, onErased }: { id: string; onErased: () => void }) {
+function Erase({ id, onDone }: ActProps) {
   const words = useDashboardWords().verification
   const { call } = useSession()
   const { environment, inTenant } = usePlace()
-  const [isAsking, setIsAsking] = useState(false)
+  const path = inTenant(`verifications/${encodeURIComponent(id)}?environment=${environment}`)
   return (
     <div class="row">
-      <Button kind="danger" onClick={() => setIsAsking(true)}>
-        <Icon name="trash" />
-        {words.erase}
-      </Button>
-      {isAsking && (
-        <Confirm
-          title={words.eraseTitle}
-          name={id.slice(-CONFIRM_CHARS)}
-          verb={words.erase}
-          onClose={() => setIsAsking(false)}
-          onConfirm={async () => {
-            const path = inTenant(`verifications/${encodeURIComponent(id)}?environment=${environment}`)
-            await call(path, { method: 'DELETE' })
-            onErased()
-          }}
-        >
-          {words.eraseMore}
-        </Confirm>
-      )}
+      <ConfirmButton
+        kind="danger"
+        icon="trash"
+        title={words.eraseTitle}
+        name={id.slice(-CONFIRM_CHARS)}
+        verb={words.erase}
+        onConfirm={() => call(path, { method: 'DELETE' }).then(onDone)}
+      >
+        {words.eraseMore}
+      </ConfirmButton>
     </div>
   )
 }

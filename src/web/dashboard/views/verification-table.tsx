@@ -18,49 +18,43 @@ export function VerificationTable({ rows, templates, chosen }: Props) {
   const filter: Record<string, string | null> =
     view === 'verifications' ? { status: search.get('status'), template: search.get('template') } : {}
   return (
-    <div class="opens">
-      <Table
-        caption={words.caption}
-        columns={[
-          {
-            title: <span class="first">{words.asked}</span>,
-            cell: row => (
-              <Link class="row-button first" href={hrefTo(`verifications/${row.id}`, filter)}>
-                {title(row.template)}
-                <span class="below">
-                  <Time at={row.created_at} />
-                </span>
-              </Link>
-            ),
-          },
-          { title: words.status, cell: row => <StatusBadge status={row.status} /> },
-          {
-            title: <span class="extra">{words.reason}</span>,
-            kind: 'grows',
-            cell: row => <span class="extra">{row.error && <Reason code={row.error.code} />}</span>,
-          },
-          {
-            title: <span class="extra">{words.answered}</span>,
-            kind: 'number',
-            cell: row => (
-              <span class="extra">{row.responded_at && duration(Date.parse(row.responded_at) - Date.parse(row.created_at))}</span>
-            ),
-          },
-          {
-            title: <span class="minor">{words.created}</span>,
-            kind: 'number',
-            cell: row => (
-              <span class="minor">
-                <Time at={row.created_at} />
-              </span>
-            ),
-          },
-        ]}
-        rows={rows}
-        keyOf={row => row.id}
-        isChosen={row => row.id === chosen}
-      />
-    </div>
+    <Table
+      caption={words.caption}
+      columns={[
+        {
+          title: words.asked,
+          cell: (row, folded) => (
+            <Link class="row-button" href={hrefTo(`verifications/${row.id}`, filter)}>
+              {title(row.template)}
+              {folded}
+            </Link>
+          ),
+        },
+        { title: words.status, cell: row => <StatusBadge status={row.status} /> },
+        {
+          title: words.reason,
+          kind: 'grows',
+          folds: 'tablet',
+          cell: row => row.error && <Reason code={row.error.code} />,
+        },
+        {
+          title: words.answered,
+          kind: 'number',
+          folds: 'tablet',
+          cell: row => row.responded_at && duration(Date.parse(row.responded_at) - Date.parse(row.created_at)),
+        },
+        {
+          title: words.created,
+          kind: 'number',
+          folds: 'phone',
+          below: 'plain',
+          cell: row => <Time at={row.created_at} />,
+        },
+      ]}
+      rows={rows}
+      keyOf={row => row.id}
+      isChosen={row => row.id === chosen}
+    />
   )
 }
 

@@ -18,7 +18,7 @@ export function VerificationsEmpty({ title, children }: { title: string; childre
         environment === 'test' ? (
           <TryIt />
         ) : (
-          <ButtonTo href={hrefTo('keys')}>
+          <ButtonTo kind="primary" href={hrefTo('keys')}>
             <Icon name="plus" />
             {words.liveKey}
           </ButtonTo>

@@ -1,13 +1,12 @@
 import { useState } from 'preact/hooks'
 import type { VerificationSummary } from '../../../dashboard/verification-schema.ts'
 import type { Status } from '../../../verifications/schema.ts'
-import { Button } from '../../shared/button.tsx'
+import { Choice } from '../../shared/field.tsx'
 import { useCommon, useLanguage } from '../../shared/language.tsx'
 import { Notice } from '../../shared/notice.tsx'
-import { Failed, Loading } from '../loaded.tsx'
-import { More } from '../more.tsx'
+import { Listed, NoMatch } from '../listed.tsx'
 import { Page } from '../page.tsx'
-import { type Pages, usePages } from '../pages.ts'
+import { usePages } from '../pages.ts'
 import { Split } from '../panel.tsx'
 import { goTo, hrefTo, useRoute } from '../route.tsx'
 import { usePlace } from '../session.tsx'
@@ -46,7 +45,15 @@ export function Verifications({ id }: { id: string }) {
           ) : (
             <>
               <Filters filter={filter} templates={templates} />
-              <List pages={pages} templates={templates} chosen={id} />
+              <Listed pages={pages}>
+                {rows =>
+                  rows.length > 0 ? (
+                    <VerificationTable rows={rows} templates={templates} chosen={id} />
+                  ) : (
+                    <NoMatch view="verifications" />
+                  )
+                }
+              </Listed>
             </>
           )
         }
@@ -83,51 +90,21 @@ function Filters({ filter, templates }: { filter: Filter; templates: TemplatesDa
   return (
     <fieldset class="filters">
       <legend class="only-heard">{words.filters}</legend>
-      <select
-        aria-label={words.status}
+      <Choice
+        label={words.status}
         value={filter.status ?? ''}
-        onChange={event => choose({ status: event.currentTarget.value || null })}
-      >
-        <option value="">{words.anyStatus}</option>
-        {STATUSES.map(status => (
-          <option key={status} value={status}>
-            {common.statuses[status]}
-          </option>
-        ))}
-      </select>
-      <select
-        aria-label={words.template}
+        options={[['', words.anyStatus], ...STATUSES.map(status => [status, common.statuses[status]] as const)]}
+        onChoose={status => choose({ status: status || null })}
+      />
+      <Choice
+        label={words.template}
         value={filter.template ?? ''}
-        onChange={event => choose({ template: event.currentTarget.value || null })}
-      >
-        <option value="">{words.anyTemplate}</option>
-        {templates.value?.data.map(({ key, title }) => (
-          <option key={key} value={key}>
-            {title[language]}
-          </option>
-        ))}
-      </select>
+        options={[
+          ['', words.anyTemplate],
+          ...(templates.value?.data ?? []).map(each => [each.key, each.title[language]] as const),
+        ]}
+        onChoose={template => choose({ template: template || null })}
+      />
     </fieldset>
-  )
-}
-
-type ListProps = { pages: Pages<VerificationSummary>; templates: TemplatesData; chosen: string }
-
-function List({ pages, templates, chosen }: ListProps) {
-  const words = useDashboardWords().verifications
-  const { rows, problem } = pages
-  if (!rows) return problem === undefined ? <Loading /> : <Failed problem={problem} onRetry={pages.reload} />
-  return (
-    <div class="stack" aria-busy={pages.isBusy || undefined}>
-      {rows.length > 0 ? (
-        <VerificationTable rows={rows} templates={templates} chosen={chosen} />
-      ) : (
-        <div class="nothing">
-          <p class="secondary">{words.noMatch}</p>
-          <Button onClick={() => goTo(hrefTo('verifications'), { replace: true })}>{words.clear}</Button>
-        </div>
-      )}
-      <More pages={pages} />
-    </div>
   )
 }

@@ -3,15 +3,14 @@ import type { WebhookEndpoint } from '../../../dashboard/webhook-schema.ts'
 import { Button } from '../../shared/button.tsx'
 import { Card } from '../../shared/card.tsx'
 import { Field } from '../../shared/field.tsx'
-import { Notice } from '../../shared/notice.tsx'
 import { useAction } from '../action.ts'
 import { useData } from '../data.ts'
 import { Loaded } from '../loaded.tsx'
-import { Problem } from '../problem.tsx'
+import { Saved } from '../saved.tsx'
 import { usePlace, useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 
-/** One receiver for everything that names none. */
+/** The receiver of all verifications that name none themselves. */
 export function WebhookEndpointCard() {
   const words = useDashboardWords().webhooks
   const { environment, inTenant } = usePlace()
@@ -56,10 +55,9 @@ function Form({ path, known, onChange }: FormProps) {
         maxLength={2048}
         placeholder="https://shop.example/hooks"
         value={url}
-        onInput={event => setUrl(event.currentTarget.value)}
+        onText={setUrl}
       />
-      <Problem of={change.problem} />
-      <p role="status">{isSaved && !change.isBusy && <Notice tone="ok">{all.saved}</Notice>}</p>
+      <Saved action={change} isSaved={isSaved} />
       <div class="row">
         <Button type="submit" busy={change.isBusy} disabled={url.trim() === current}>
           {all.save}

@@ -5,7 +5,7 @@ import { Card } from '../../shared/card.tsx'
 import { Copy } from '../../shared/copy.tsx'
 import { Notice } from '../../shared/notice.tsx'
 import { useAction } from '../action.ts'
-import { Confirm } from '../confirm.tsx'
+import { ConfirmButton } from '../confirm.tsx'
 import { useData } from '../data.ts'
 import { useFormat } from '../format.ts'
 import { Loaded } from '../loaded.tsx'
@@ -15,7 +15,7 @@ import { useDashboardWords } from '../words.ts'
 
 type State = typeof WebhookSecretState.static
 
-/** By which a receiver knows that an event comes from here. */
+/** With it a receiver checks that an event was sent by this service. */
 export function WebhookSecretCard() {
   const words = useDashboardWords().webhooks
   const { call } = useSession()
@@ -23,7 +23,6 @@ export function WebhookSecretCard() {
   const { time } = useFormat()
   const data = useData<State>(inTenant(`webhook-secret?environment=${environment}`))
   const [secret, setSecret] = useState<string>()
-  const [isAsking, setIsAsking] = useState(false)
   const post = async (act: string) => {
     const answer = await call<State & Partial<WebhookSecret>>(inTenant(`webhook-secret/${act}?environment=${environment}`), {
       method: 'POST',
@@ -63,24 +62,18 @@ export function WebhookSecretCard() {
                   {words.reveal}
                 </Button>
               )}
-              <Button onClick={() => setIsAsking(true)}>{words.rotate}</Button>
+              <ConfirmButton
+                label={words.rotate}
+                title={words.rotateTitle}
+                verb={words.rotateDo}
+                onConfirm={() => post('rotate')}
+              >
+                {words.rotateMore}
+              </ConfirmButton>
             </div>
           </>
         )}
       </Loaded>
-      {isAsking && (
-        <Confirm
-          title={words.rotateTitle}
-          verb={words.rotateDo}
-          onClose={() => setIsAsking(false)}
-          onConfirm={async () => {
-            await post('rotate')
-            setIsAsking(false)
-          }}
-        >
-          {words.rotateMore}
-        </Confirm>
-      )}
     </Card>
   )
 }

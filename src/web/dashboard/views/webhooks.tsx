@@ -1,14 +1,12 @@
-import { useState } from 'preact/hooks'
 import type { DeliverySummary } from '../../../dashboard/verification-schema.ts'
 import type { ListedDelivery, ReplayedDeliveries } from '../../../dashboard/webhook-schema.ts'
-import { Button } from '../../shared/button.tsx'
 import { Empty } from '../../shared/empty.tsx'
+import { Choice } from '../../shared/field.tsx'
 import { Icon } from '../../shared/icons.tsx'
-import { Confirm } from '../confirm.tsx'
-import { Failed, Loading } from '../loaded.tsx'
-import { More } from '../more.tsx'
+import { ConfirmButton } from '../confirm.tsx'
+import { Listed, NoMatch } from '../listed.tsx'
 import { Page } from '../page.tsx'
-import { type Pages, usePages } from '../pages.ts'
+import { usePages } from '../pages.ts'
 import { Split } from '../panel.tsx'
 import { ButtonTo, goTo, hrefTo, useRoute } from '../route.tsx'
 import { curlLine } from '../service-line.ts'
@@ -46,31 +44,18 @@ export function Webhooks({ id }: { id: string }) {
                 <StatusFilter status={status} />
               </div>
             </div>
-            {isEmpty ? <NothingSent /> : <Log pages={pages} chosen={id} />}
+            {isEmpty ? (
+              <NothingSent />
+            ) : (
+              <Listed pages={pages}>
+                {rows => (rows.length > 0 ? <DeliveryTable rows={rows} chosen={id} /> : <NoMatch view="webhooks" />)}
+              </Listed>
+            )}
           </>
         }
         panel={id && <DeliveryDetailPanel key={id} id={id} onSeen={follow} />}
       />
     </Page>
-  )
-}
-
-function Log({ pages, chosen }: { pages: Pages<ListedDelivery>; chosen: string }) {
-  const words = useDashboardWords().verifications
-  const { rows, problem } = pages
-  if (!rows) return problem === undefined ? <Loading /> : <Failed problem={problem} onRetry={pages.reload} />
-  return (
-    <>
-      {rows.length > 0 ? (
-        <DeliveryTable rows={rows} chosen={chosen} />
-      ) : (
-        <div class="nothing">
-          <p class="secondary">{words.noMatch}</p>
-          <Button onClick={() => goTo(hrefTo('webhooks'), { replace: true })}>{words.clear}</Button>
-        </div>
-      )}
-      <More pages={pages} />
-    </>
   )
 }
 
@@ -85,7 +70,7 @@ function NothingSent() {
         environment === 'test' ? (
           <TryIt webhook />
         ) : (
-          <ButtonTo href={hrefTo('webhooks', { environment: 'test' })}>
+          <ButtonTo kind="primary" href={hrefTo('webhooks', { environment: 'test' })}>
             <Icon name="hook" />
             {words.tryInTest}
           </ButtonTo>
@@ -102,51 +87,30 @@ function StatusFilter({ status }: { status: string | null }) {
   const words = useDashboardWords().webhooks
   return (
     <div class="filters">
-      <select
-        aria-label={words.status}
+      <Choice
+        label={words.status}
         value={status ?? ''}
-        onChange={event => goTo(hrefTo('webhooks', { status: event.currentTarget.value || null }), { replace: true })}
-      >
-        <option value="">{words.anyStatus}</option>
-        {STATUSES.map(each => (
-          <option key={each} value={each}>
-            {words.statuses[each]}
-          </option>
-        ))}
-      </select>
+        options={[['', words.anyStatus], ...STATUSES.map(each => [each, words.statuses[each]] as const)]}
+        onChoose={chosen => goTo(hrefTo('webhooks', { status: chosen || null }), { replace: true })}
+      />
     </div>
   )
 }
 
-/** After a receiver was down: everything that it missed. */
+/** For a receiver that was down: sends everything that it missed. */
 function ReplayFailed({ onDone }: { onDone: () => void }) {
   const words = useDashboardWords().webhooks
   const { call } = useSession()
   const { environment, inTenant } = usePlace()
-  const [isAsking, setIsAsking] = useState(false)
   const replayAll = async () => {
     const path = inTenant(`deliveries/replay-failed?environment=${environment}`)
     let hasMore = true
     while (hasMore) hasMore = (await call<ReplayedDeliveries>(path, { method: 'POST' })).has_more
-    setIsAsking(false)
     onDone()
   }
   return (
-    <>
-      <Button onClick={() => setIsAsking(true)}>
-        <Icon name="reload" />
-        {words.replayFailed}
-      </Button>
-      {isAsking && (
-        <Confirm
-          title={words.replayFailedTitle}
-          verb={words.replayFailed}
-          onClose={() => setIsAsking(false)}
-          onConfirm={replayAll}
-        >
-          {words.replayFailedMore}
-        </Confirm>
-      )}
-    </>
+    <ConfirmButton icon="reload" title={words.replayFailedTitle} verb={words.replayFailed} onConfirm={replayAll}>
+      {words.replayFailedMore}
+    </ConfirmButton>
   )
 }

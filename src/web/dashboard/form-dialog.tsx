@@ -1,0 +1,43 @@
+import type { ComponentChildren } from 'preact'
+import { Button } from '../shared/button.tsx'
+import { Dialog } from '../shared/dialog.tsx'
+import { useCommon } from '../shared/language.tsx'
+import { useAction } from './action.ts'
+import { Problem } from './problem.tsx'
+
+type Props = {
+  title: string
+  intro?: string
+  /** The submit button. */
+  verb: string
+  kind?: 'primary' | 'danger'
+  isReady?: boolean
+  onSubmit: () => Promise<unknown>
+  onClose: () => void
+  /** Replaces the form once there is one. It is shown only once, so that only its own button closes the dialog. */
+  result?: ComponentChildren
+  children?: ComponentChildren
+}
+
+/** A dialog with a form. The dialog remains, and keeps the focus, while its form makes room for the result. */
+export function FormDialog({ title, intro, verb, kind = 'primary', isReady = true, result, children, ...on }: Props) {
+  const common = useCommon()
+  const action = useAction(on.onSubmit)
+  return (
+    <Dialog title={title} holds={Boolean(result)} onClose={on.onClose}>
+      {result || (
+        <form class="stack" onSubmit={action.submit}>
+          {intro && <p class="secondary">{intro}</p>}
+          {children}
+          <Problem of={action.problem} />
+          <div class="row end">
+            <Button onClick={on.onClose}>{common.cancel}</Button>
+            <Button kind={kind} type="submit" busy={action.isBusy} disabled={!isReady}>
+              {verb}
+            </Button>
+          </div>
+        </form>
+      )}
+    </Dialog>
+  )
+}

@@ -1,0 +1,41 @@
+import type { ComponentChildren } from 'preact'
+import { Button } from '../shared/button.tsx'
+import { Failed, Loading } from './loaded.tsx'
+import type { Pages } from './pages.ts'
+import { Problem } from './problem.tsx'
+import { goTo, hrefTo } from './route.tsx'
+import { useDashboardWords } from './words.ts'
+
+type Props<Row> = { pages: Pages<Row>; children: (rows: readonly Row[]) => ComponentChildren }
+
+/** A long list: the rows so far, and a button for more. */
+export function Listed<Row>({ pages: { rows, hasMore, isBusy, more, problem, reload }, children }: Props<Row>) {
+  const words = useDashboardWords()
+  if (!rows) return problem === undefined ? <Loading /> : <Failed problem={problem} onRetry={reload} />
+  return (
+    <div class="stack" aria-busy={isBusy || undefined}>
+      {children(rows)}
+      {(hasMore || problem !== undefined) && (
+        <div class="more stack">
+          <Problem of={problem} />
+          {hasMore && (
+            <Button busy={isBusy} onClick={more}>
+              {rows.length > 0 ? words.more : words.lookFurther}
+            </Button>
+          )}
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** Nothing fits the filters of a view. */
+export function NoMatch({ view }: { view: string }) {
+  const words = useDashboardWords().verifications
+  return (
+    <div class="nothing">
+      <p class="secondary">{words.noMatch}</p>
+      <Button onClick={() => goTo(hrefTo(view), { replace: true })}>{words.clear}</Button>
+    </div>
+  )
+}
