@@ -14,8 +14,11 @@ export const HOW = canTrace ? 'at every kind of step' : 'at several moments (str
 
 export type KillPoint = { name: string; run: (dir: string, args: string[]) => Promise<{ isKilled: boolean }> }
 
-/** Points of one call, found by letting it run once on a directory of its own; at most `perKind` of each kind, spread over the call. */
-export async function killPoints(dir: string, args: string[], perKind: number): Promise<KillPoint[]> {
+/**
+ * Points of one call, found by letting it run once on a directory of its own: at most `perKind` of each kind, spread over the
+ * call. Another `phase`, from 0 to 1, gives points between those.
+ */
+export async function killPoints(dir: string, args: string[], perKind: number, phase = 0): Promise<KillPoint[]> {
   if (!canTrace) return timedPoints(dir, args)
   const trace = join(temporaryDir(), 'trace')
   const child = spawn(['strace', '-f', '-o', trace, '-e', `trace=${known(CHANGES)}`], dir, args)
@@ -23,7 +26,7 @@ export async function killPoints(dir: string, args: string[], perKind: number): 
   const lines = readFileSync(trace, 'utf8').split('\n')
   return CHANGES.flatMap(change => {
     const count = lines.filter(line => new RegExp(`^\\d+ +${change}(at2?)?\\(`).test(line)).length
-    return spread(count, perKind).map(nth => ({
+    return spread(count, perKind, phase).map(nth => ({
       name: `${change} ${nth} of ${count}`,
       run: (own: string, call: string[]) => killed(own, call, change, nth),
     }))
@@ -59,9 +62,10 @@ const known = (changes: readonly string[]): string =>
     .flatMap(change => [`?${change}`, ...(/^(rename|unlink|link)$/.test(change) ? [`?${change}at`, `?${change}at2`] : [])])
     .join(',')
 
-function spread(count: number, most: number): number[] {
+function spread(count: number, most: number, phase: number): number[] {
   const shown = Math.min(count, most)
-  return Array.from({ length: shown }, (_, i) => 1 + Math.floor((i * (count - 1)) / Math.max(1, shown - 1)))
+  const last = phase === 0 ? Math.max(1, shown - 1) : shown
+  return Array.from({ length: shown }, (_, i) => 1 + Math.floor(((i + phase) * (count - 1)) / last))
 }
 
 function spawn(before: string[], dir: string, args: string[]) {
