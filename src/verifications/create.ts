@@ -7,6 +7,7 @@ import type { RequestIdentity } from '../signing/keys.ts'
 import { fixVersion, type Question, type ResolvedTemplate, resolveTemplate } from '../templates/resolve.ts'
 import { type Charge, chargeOne } from '../usage/quota.ts'
 import { refuseForbidden } from '../webhooks/endpoint.ts'
+import { createClaims } from './claims.ts'
 import type { Deps } from './deps.ts'
 import { type Claim, createIdempotency, type Idempotency } from './idempotency.ts'
 import { presentOpened, type SessionSecrets, secretsPlace } from './present.ts'
@@ -26,7 +27,7 @@ export type Creations = {
 }
 
 export const shareCreations = (deps: Deps): Creations => ({
-  idempotency: createIdempotency(deps),
+  idempotency: createIdempotency({ ...deps, claims: createClaims(deps) }),
   keptVersions: new Set(),
 })
 

@@ -1,30 +1,28 @@
-// One creation per Idempotency-Key for 24 hours. While a request runs its key is held in memory, so that a claim dies with the process; its
-// 201 is kept in the same transaction as the session. Refusals are not kept: the repeat runs afresh.
-
+// One creation per Idempotency-Key for 24 hours. Its 201 is kept in the transaction of the session. Refusals are not kept: a repeat
+// runs anew.
 import type { Caller } from '../access/scopes.ts'
 import type { Db } from '../db/engine.ts'
 import { canonicalJson, hmacSha256With } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
 import { SALT_BYTES } from '../seal.ts'
+import type { ClaimedKey, Claims, KeyClaim } from './claims.ts'
 import type { Deps } from './deps.ts'
-import { findReplay, keepReplay, type ReplayRow } from './replay-store.ts'
+import type { ReplayRow } from './replay-store.ts'
 import type { CreateVerification, Verification } from './schema.ts'
 
-const LEASE_MS = 30_000
 const REPLAY_MS = 24 * 3_600_000
 
 /**
- * The answer of a session created then is kept until before this, and that of the next one under its key until after it: the two ends are a
- * day apart, give or take the milliseconds by which a burst of creations runs ahead of the clock.
+ * The answer of a session created then is kept until before this, and that of the next one under its key until after it: the two
+ * ends are a day apart, give or take the milliseconds by which a burst of creations runs ahead of the clock.
  */
 export const ownAnswerEndsBefore = (createdAt: number): number => createdAt + 1.5 * REPLAY_MS
 
-export type Claim = {
-  /** Kept with the session, so that its erasure finds what is kept here. */
+/** Held by the one request that may create the session of a key. */
+export type Claim = Pick<KeyClaim, 'release'> & {
+  /** Stored with the session, so that its erasure finds the kept answer. */
   hash: string
   keep(tx: Db, verification: Verification): Promise<void>
-  /** Must be called however the request ends. */
-  release(): void
 }
 
 export type Idempotency = {
@@ -32,33 +30,22 @@ export type Idempotency = {
   begin(caller: Caller, key: string, body: CreateVerification): Promise<{ replay: Verification } | { claim: Claim }>
 }
 
-type Held = { fingerprint: string; until: number }
+type IdempotencyDeps = Pick<Deps, 'now' | 'random' | 'sealer'> & { claims: Claims }
 
-export function createIdempotency(deps: Pick<Deps, 'warm' | 'now' | 'random' | 'sealer'>): Idempotency {
+export function createIdempotency(deps: IdempotencyDeps): Idempotency {
   const mac = hmacSha256With(deps.sealer.key('idempotency key'))
-  const inFlight = new Map<string, Held>()
   const digest = (...parts: string[]) => mac(JSON.stringify(parts)).toString('hex')
 
   return {
     async begin(caller, key, body) {
-      const hash = digest(...namespaceOf(caller), key)
-      const fingerprint = digest('POST', '/v1/verifications', canonicalJson(body))
-      refuseWhileHeld(inFlight.get(hash), fingerprint, deps.now())
-      const held = { fingerprint, until: deps.now() + LEASE_MS }
-      inFlight.set(hash, held)
-      const release = () => {
-        if (inFlight.get(hash) === held) inFlight.delete(hash)
+      const claimed = {
+        hash: digest(...namespaceOf(caller), key),
+        fingerprint: digest('POST', '/v1/verifications', canonicalJson(body)),
+        tenantId: caller.tenantId,
       }
-      try {
-        // While the first request's write is not durable, its key is held above: what is found here is.
-        const stored = await findReplay(deps.warm(), hash, deps.now())
-        if (!stored) return { claim: claimOf(deps, { hash, fingerprint, tenantId: caller.tenantId }, release) }
-        release()
-        return { replay: replayOf(deps, stored, fingerprint) }
-      } catch (error) {
-        release()
-        throw error
-      }
+      const begun = await deps.claims.begin(claimed)
+      if ('stored' in begun) return { replay: replayOf(deps, begun.stored, claimed.fingerprint) }
+      return { claim: claimOf(deps, claimed, begun.claim) }
     },
   }
 }
@@ -67,39 +54,26 @@ export function createIdempotency(deps: Pick<Deps, 'warm' | 'now' | 'random' | '
 const namespaceOf = (caller: Caller): string[] =>
   caller.kind === 'key' ? ['namespace', caller.tenantId, caller.environment] : ['device', caller.deviceId]
 
-function refuseWhileHeld(held: Held | undefined, fingerprint: string, now: number): void {
-  if (!held || held.until <= now) return
-  if (held.fingerprint !== fingerprint) throw apiError('idempotency_key_reused')
-  throw apiError('idempotency_key_in_flight', { retryAfter: Math.max(1, Math.ceil((held.until - now) / 1000)) })
-}
-
 const ERASED = 'The verification made with this Idempotency-Key was erased; choose a new key for a new request.'
 
-/** A tombstone has no body: what it made was erased, and the key must not make another. */
+/** A tombstone has no body: its session was erased, and the key must not make another. */
 function replayOf({ sealer }: Pick<Deps, 'sealer'>, stored: ReplayRow, fingerprint: string): Verification {
   if (stored.fingerprint !== fingerprint) throw apiError('idempotency_key_reused')
   if (!stored.sealed || !stored.salt) throw apiError('idempotency_key_reused', { message: ERASED })
   return JSON.parse(sealer.open(place(stored, stored.salt), stored.sealed))
 }
 
-function claimOf(
-  { now, random, sealer }: Pick<Deps, 'now' | 'random' | 'sealer'>,
-  row: Pick<ReplayRow, 'hash' | 'fingerprint' | 'tenantId'>,
-  release: () => void,
-): Claim {
-  return {
-    hash: row.hash,
-    release,
-    async keep(tx, verification) {
-      const at = now()
-      const salt = Buffer.from(random(SALT_BYTES))
-      const sealed = sealer.seal(place(row, salt), JSON.stringify(verification))
-      const kept = await keepReplay(tx, { ...row, salt, sealed, expiresAt: at + REPLAY_MS }, at)
-      // Only after a lease ran out under a request that still lived: the later one won.
-      if (!kept) throw apiError('idempotency_key_in_flight', { retryAfter: 1 })
-    },
-  }
-}
+const claimOf = ({ now, random, sealer }: IdempotencyDeps, claimed: ClaimedKey, claim: KeyClaim): Claim => ({
+  hash: claimed.hash,
+  release: claim.release,
+  async keep(tx, verification) {
+    const salt = Buffer.from(random(SALT_BYTES))
+    const sealed = sealer.seal(place(claimed, salt), JSON.stringify(verification))
+    const isKept = await claim.keep(tx, { salt, sealed, expiresAt: now() + REPLAY_MS })
+    // The lease ended while this request was still at work, and a later one took the key over.
+    if (!isKept) throw apiError('idempotency_key_in_flight', { retryAfter: 1 })
+  },
+})
 
 const place = ({ hash, tenantId }: Pick<ReplayRow, 'hash' | 'tenantId'>, salt: Uint8Array) => ({
   tenant: tenantId,

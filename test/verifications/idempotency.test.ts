@@ -1,6 +1,9 @@
 import { expect, test } from 'bun:test'
+import { authenticate } from '../../src/access/authenticate.ts'
+import { createClaims } from '../../src/verifications/claims.ts'
+import { createIdempotency } from '../../src/verifications/idempotency.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
-import { startApp } from '../helpers/app.ts'
+import { createVerification, startApp } from '../helpers/app.ts'
 
 test('a key whose session was erased says so; with another body it says that', async () => {
   const app = await startApp()
@@ -17,4 +20,33 @@ test('a key whose session was erased says so; with another body it says that', a
     'The verification made with this Idempotency-Key was erased; choose a new key for a new request.',
   )
   expect(other.body.error.message).toContain('was used with another body')
+})
+
+test('a request that outlived its claim cannot finish once another has taken the key over', async () => {
+  const app = await startApp()
+  const { key } = await app.tenant()
+  const caller = await authenticate(app.deps, `Bearer ${key}`)
+  const { begin } = createIdempotency({ ...app.deps, claims: createClaims(app.deps) })
+  const claim = async () => {
+    const begun = await begin(caller, 'order-78', { template: 'age_over_18' })
+    if ('replay' in begun) throw new Error('there is an answer already')
+    return begun.claim
+  }
+  const answer = await createVerification(app, key)
+  const keep = (held: Awaited<ReturnType<typeof claim>>) =>
+    app.deps
+      .write(tx => held.keep(tx, answer))
+      .then(
+        () => 'kept',
+        ({ code }) => code,
+      )
+  const early = await claim()
+  app.clock.advance(30_000)
+  const late = await claim()
+  expect([await keep(early), await keep(late)]).toEqual(['idempotency_key_in_flight', 'kept'])
+  // Its release ends nobody else's claim.
+  early.release()
+  expect(await keep(late)).toBe('idempotency_key_in_flight')
+  late.release()
+  expect(await begin(caller, 'order-78', { template: 'age_over_18' })).toEqual({ replay: answer })
 })
