@@ -1,4 +1,4 @@
-// `vidimus audit export FILE --force`: what takes the place of an older file is as closed as a new one.
+// `vidimus audit export FILE --force`: an export that replaces a file is as private as a new one.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { modeOf, namesIn } from '../helpers/directories.ts'
 
 setDefaultTimeout(60_000)
 
-test('an export that replaces a file is for its owner only, whatever the mode of the file was, also behind a link', async () => {
+test('an export that replaces a file has mode 600, whatever the mode of the file was, also behind a link', async () => {
   const dir = await directoryWithRecords()
   const folder = temporaryDir()
   const target = join(folder, 'audit.jsonl')
@@ -24,7 +24,7 @@ test('an export that replaces a file is for its owner only, whatever the mode of
   expect(namesIn(folder)).toEqual(['audit.jsonl', 'link.jsonl'])
 })
 
-test('an export that cannot be written leaves what is there, and nothing beside it', async () => {
+test('an export that cannot be written changes nothing and leaves no file behind', async () => {
   const dir = await directoryWithRecords()
   const folder = temporaryDir()
   mkdirSync(join(folder, 'mine'))

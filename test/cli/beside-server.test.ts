@@ -1,4 +1,4 @@
-// Commands beside a running server: same file, no restart, and the very next request sees what they did.
+// Commands beside a running server: same database, no restart, and the very next request sees the change.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, statSync } from 'node:fs'
@@ -35,15 +35,15 @@ async function newTenant(...settings: string[]): Promise<{ tenant: string; key: 
 
 const newKey = (tenant: string): Promise<Made> => vidimusJson(dir, 'key', 'create', '--tenant', tenant, '--env', 'test')
 
-describe('the very next request sees', () => {
-  test('a key that was created, and one that was revoked', async () => {
+describe('the very next request after a command', () => {
+  test('is accepted with a new key, and refused with a revoked one', async () => {
     const { key } = await newTenant()
     expect(outcome(await create(key.key))).toBe('201')
     await vidimusJson(dir, 'key', 'revoke', key.id)
     expect(outcome(await create(key.key))).toBe('401 invalid_api_key')
   })
 
-  test('a key that was rolled: the old one ends at once, or goes on for a while, and the new one works', async () => {
+  test('is accepted with the successor of a rolled key; the old key is refused at once, or works for a while', async () => {
     const { key: first } = await newTenant()
     const second = await vidimusJson<Made>(dir, 'key', 'roll', first.id, '--old-expires', 'now')
     expect(outcome(await create(first.key))).toBe('401 api_key_expired')
@@ -53,7 +53,7 @@ describe('the very next request sees', () => {
     expect(outcome(await create(third.key))).toBe('201')
   })
 
-  test('a quota of 0, and one that was put back', async () => {
+  test('is refused under a quota of 0, and accepted once the quota of the plan is back', async () => {
     const { tenant, key } = await newTenant()
     expect(outcome(await create(key.key))).toBe('201')
     await vidimusJson(dir, 'tenant', 'set', tenant, '--daily-quota', '0')
@@ -66,7 +66,7 @@ describe('the very next request sees', () => {
     expect(outcome(await create(key.key))).toBe('201')
   })
 
-  test('a template that was put, changed and deleted, for its tenant only', async () => {
+  test('uses a template that was put, changed or deleted, for its tenant only', async () => {
     const [{ tenant, key }, stranger] = await Promise.all([newTenant(), newTenant()])
     const file = join(temporaryDir(), 'query.json')
     const put = async (claim: string) => {
@@ -87,7 +87,7 @@ describe('the very next request sees', () => {
   })
 })
 
-describe('under load', () => {
+describe('commands under load', () => {
   /** Acts while this many creations are always under way; each of them must be answered 201. */
   async function whileCreating<T>(key: string, atOnce: number, act: () => Promise<T>): Promise<T> {
     const busy = { on: true }
@@ -114,7 +114,7 @@ describe('under load', () => {
     expect(after).toMatchObject({ ok: true, count: recordsInFile(dir) })
   })
 
-  test('20 commands at once make their keys while the server creates verifications, and the chain is whole', async () => {
+  test('20 commands at once create their keys while the server creates verifications, and the chain is whole', async () => {
     const { tenant, key } = await newTenant()
     const before = recordsInFile(dir)
     const keys = await whileCreating(key.key, 8, () => Promise.all(Array.from({ length: 20 }, () => newKey(tenant))))
@@ -128,8 +128,8 @@ describe('under load', () => {
   })
 })
 
-describe('the end of a server', () => {
-  test('SIGTERM: what is under way is answered, then it exits 0 with an empty log', async () => {
+describe('stopping a server', () => {
+  test('with SIGTERM answers open requests, then exits 0 with an empty write-ahead log', async () => {
     const own = join(temporaryDir(), 'data')
     const { url, first, process: child } = await serve(own, ['--dev'])
     const body = JSON.stringify(AGE)
@@ -155,7 +155,7 @@ describe('the end of a server', () => {
     expect(await vidimusJson<Verdict>(own, 'audit', 'verify')).toMatchObject({ ok: true, count: 3 })
   })
 
-  test('SIGINT is the same, and SIGKILL leaves a directory that commands and the next server open', async () => {
+  test('with SIGINT exits 0; SIGKILL leaves a directory that commands and the next server can open', async () => {
     const own = join(temporaryDir(), 'data')
     const killed = await serve(own, ['--dev'])
     const key = killed.first.test_key
@@ -191,7 +191,7 @@ describe('serve --dev --json', () => {
     expect(data).toHaveLength(1)
   })
 
-  test('without --dev there is no key and no tenant', async () => {
+  test('prints no key and creates no tenant without --dev', async () => {
     expect(Object.keys(server.first)).toEqual(['listening', 'setup_url'])
     const own = join(temporaryDir(), 'data')
     const { first } = await serve(own)

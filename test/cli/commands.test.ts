@@ -45,7 +45,7 @@ const QUERY = {
 }
 const queryFile = file('query.json', JSON.stringify(QUERY))
 
-// One directory for all calls that are refused or only look: whatever they do, it must not matter to the others.
+// One directory for all calls that are refused or only read.
 const dir = join(temporaryDir(), 'data')
 let tenant: NewTenant
 let key: NewKey
@@ -55,7 +55,7 @@ beforeAll(async () => {
   key = await vidimusJson(dir, 'key', 'create', '--tenant', tenant.id, '--env', 'test', '--label', 'web shop')
 })
 
-/** One line with its hint, in plain words; nothing that a program would read as an answer. */
+/** One line with a hint on standard error, and nothing on standard output. */
 function expectFailure({ exitCode, stdout, stderr }: Run, wanted: { exitCode: number; says: RegExp }): void {
   expect({ exitCode, stdout, stderr }).toEqual({
     exitCode: wanted.exitCode,
@@ -89,7 +89,7 @@ describe('--help', () => {
     expect(existsSync(NOTHING_MADE)).toBe(false)
   })
 
-  test('of a verb is the same for each of its acts, and writes what each takes', async () => {
+  test('of a verb is the same for each of its acts, and shows what each takes', async () => {
     const help = await helpOf('key', '--help')
     expect(help).toStartWith(`usage: vidimus key create --tenant ID --env test|live [--scopes SCOPE,…] [--expires-days 30|90|365]
                           [--label TEXT] [--json]
@@ -137,7 +137,7 @@ describe('--json prints exactly one object on standard output', () => {
     expect(await vidimusJson<Tenant>(own, 'tenant', 'set', made.id, '--app-scheme', 'none')).toEqual(back)
   })
 
-  test('tenant set --webhook-url, of which only the origin is shown, and "none", which removes it', async () => {
+  test('tenant set --webhook-url, which shows only the origin, and "none", which removes the endpoint', async () => {
     const own = join(temporaryDir(), 'data')
     const { id } = await vidimusJson<NewTenant>(own, 'tenant', 'create', '--name', 'Bakery')
     const set = (...flags: string[]) => vidimusJson<object>(own, 'tenant', 'set', id, ...flags)
@@ -182,7 +182,7 @@ describe('--json prints exactly one object on standard output', () => {
     const revoked = await vidimusJson<Key>(dir, 'key', 'revoke', rolled.id)
     expect(revoked).toMatchObject({ id: rolled.id, prefix: rolled.prefix, revoked_at: expect.stringMatching(/Z$/) })
     expect(revoked).not.toHaveProperty('key')
-    // Revoking again is no second act, and no failure either: it is revoked.
+    // Revoking again changes nothing, and is no failure.
     expect(await vidimusJson<Key>(dir, 'key', 'revoke', rolled.id)).toEqual(revoked)
     const { data } = await vidimusJson<{ data: Key[] }>(dir, 'key', 'list', '--tenant', tenant.id)
     const old = data.find(({ id }) => id === made.id)
@@ -245,8 +245,8 @@ describe('--json prints exactly one object on standard output', () => {
   })
 })
 
-describe('the answers for people', () => {
-  test('say what was done and what comes next', async () => {
+describe('output for people', () => {
+  test('says what was done and what comes next', async () => {
     const own = join(temporaryDir(), 'data')
     const made = await vidimus(own, ['tenant', 'create', '--name', 'Café'])
     expect(made.stdout).toMatch(
@@ -267,7 +267,7 @@ describe('the answers for people', () => {
       expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 })
   })
 
-  test('a reader that leaves early is no failure', async () => {
+  test('exits 0 when the reader closes the pipe early', async () => {
     const child = Bun.spawn(['sh', '-c', '"$0" src/main.ts template list --json | true', process.execPath], { stderr: 'pipe' })
     expect(await new Response(child.stderr).text()).toBe('')
     expect(await child.exited).toBe(0)
@@ -338,7 +338,7 @@ describe('a wrong call exits 2 and says what is wrong', () => {
     ['template list --file QUERY', /template list takes no --file/],
     ['audit', /what to do: audit verify, audit export;/],
     ['audit export', /the file to write is missing/],
-    // It would verify the database, and leave the impression that the file is whole.
+    // It would verify the database, and seem to say that the file is whole.
     ['audit verify QUERY', /audit verify takes no "/],
     ['audit export --file QUERY', /audit export takes no --file/],
   ]
@@ -347,20 +347,20 @@ describe('a wrong call exits 2 and says what is wrong', () => {
     expectFailure(await vidimus(dir, filled(call)), { exitCode: 2, says })
   })
 
-  test('the process of a call prints its answer, or its failure to standard error, and exits with its code', async () => {
+  test('a process prints the answer, or the failure on standard error, and exits with the code of the call', async () => {
     const version = await spawnVidimus(NOTHING_MADE, ['version', '--json'])
     expect(version).toEqual(await vidimus(NOTHING_MADE, ['version', '--json']))
     expectFailure(await spawnVidimus(NOTHING_MADE, ['frobnicate']), { exitCode: 2, says: /there is no verb "frobnicate"/ })
     expectFailure(await spawnVidimus(NOTHING_MADE, ['tenant', 'list']), { exitCode: 1, says: /there is no database/ })
   })
 
-  test('what was typed cannot write lines or escape sequences to the terminal', async () => {
+  test('a message that quotes the call contains no line break and no escape sequence of it', async () => {
     const run = await vidimus(dir, ['key', 'create', '--tenant', tenant.id, '--env', 'te\nst\u001b[31m'])
     expectFailure(run, { exitCode: 2, says: /--env: "te st \[31m" is not one of/ })
   })
 })
 
-describe('what cannot be done exits 1 and says what to do', () => {
+describe('a call that cannot be carried out exits 1 and says what to do', () => {
   const broken = file('broken.json', '{"credentials":')
   const foreign = file('foreign.json', '{"credentials":[]}')
   const large = file('large.json', JSON.stringify(QUERY).padEnd(64 * 1024 + 1))
@@ -401,7 +401,7 @@ describe('what cannot be done exits 1 and says what to do', () => {
       expectFailure(await vidimus(dir, ['key', 'roll', id]), { exitCode: 1, says: new RegExp(`there is no valid key ${id}`) })
   })
 
-  test('a key that was rolled already', async () => {
+  test('a key that was rolled already cannot be rolled again, but its successor can', async () => {
     const made = await vidimusJson<NewKey>(dir, 'key', 'create', '--tenant', tenant.id, '--env', 'test')
     const { id } = await vidimusJson<NewKey>(dir, 'key', 'roll', made.id)
     const says = new RegExp(`${made.id} was rolled already; roll its successor ${id}`)
@@ -409,7 +409,7 @@ describe('what cannot be done exits 1 and says what to do', () => {
     expect(await vidimusJson<NewKey>(dir, 'key', 'roll', id)).toMatchObject({ expires_at: null })
   })
 
-  test('a failure nobody foresaw is told with its kind and place, without trace or values', async () => {
+  test('an unexpected error is reported with its kind and place, without trace or values', async () => {
     const own = join(temporaryDir(), 'data')
     await vidimusJson(own, 'tenant', 'create', '--name', 'Shop')
     const sqlite = new Database(join(own, 'vidimus.db'))
@@ -421,7 +421,7 @@ describe('what cannot be done exits 1 and says what to do', () => {
     expect(stderr).not.toContain('canary')
   })
 
-  test('a port that is taken', async () => {
+  test('serve names a port that another program uses', async () => {
     const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
     try {
       const run = await spawnVidimus(join(temporaryDir(), 'data'), ['serve', '--json'], { PORT: String(taken.port) })
@@ -432,7 +432,7 @@ describe('what cannot be done exits 1 and says what to do', () => {
     }
   })
 
-  test('a directory that cannot be made, and one that a server uses', async () => {
+  test('a directory that cannot be created exits 18, and one that a server uses 11', async () => {
     const run = await vidimus(join(queryFile, 'data'), ['tenant', 'create', '--name', 'Shop'])
     expectFailure(run, {
       exitCode: 18,
@@ -445,7 +445,7 @@ describe('what cannot be done exits 1 and says what to do', () => {
   })
 })
 
-describe('a call that looks, or acts on what must be there, makes no installation', () => {
+describe('a call that reads or changes an installation does not create one', () => {
   const CALLS = [
     'tenant list',
     'tenant set ten_x --name y',
@@ -484,14 +484,14 @@ describe('a call that looks, or acts on what must be there, makes no installatio
     expect([own, join(files, 'never.jsonl'), join(files, 'never.db')].filter(existsSync)).toEqual([])
   })
 
-  test('in a directory that is there, and empty, nothing appears', async () => {
+  test('audit verify creates nothing in an empty directory', async () => {
     const own = temporaryDir()
     expectFailure(await vidimus(own, ['audit', 'verify', '--json']), { exitCode: 1, says: /there is no database in/ })
     expect(readdirSync(own)).toEqual([])
   })
 })
 
-describe('a variable that cannot be used stops with its name, before anything is made', () => {
+describe('an invalid variable is named, and nothing is created', () => {
   const VARIABLES: [string, string, RegExp][] = [
     ['VIDIMUS_NOPE', '1', /there is no such setting; known are PORT, HOST, VIDIMUS_PUBLIC_URL/],
     ['VIDIMUS_DATADIR', '/tmp', /there is no such setting/],
@@ -519,12 +519,12 @@ describe('a variable that cannot be used stops with its name, before anything is
   )
 })
 
-describe('limits, on both sides', () => {
+describe('limits', () => {
   const accepts = async (call: string, member: string, value: unknown) =>
     expect(await vidimusJson<Record<string, unknown>>(dir, ...filled(call))).toHaveProperty(member, value)
   const refuses = async (call: string, says: RegExp) => expectFailure(await vidimus(dir, filled(call)), { exitCode: 2, says })
 
-  test('the daily quota goes from 0 to 10,000,000', async () => {
+  test('a daily quota is a whole number from 0 to 10,000,000', async () => {
     await accepts('tenant create --name x --daily-quota 0', 'daily_quota', 0)
     await accepts('tenant create --name x --daily-quota 10000000', 'daily_quota', 10_000_000)
     await accepts('tenant create --name x --daily-quota plan --plan large', 'daily_quota', 100_000)
@@ -536,7 +536,7 @@ describe('limits, on both sides', () => {
     await refuses('tenant set TENANT --daily-quota=10000001', /--daily-quota/)
   })
 
-  test('sessions are kept for 0 to 3650 days', async () => {
+  test('retention is 0 to 3650 days, or off', async () => {
     await accepts('tenant create --name x --retention-days 0', 'retention_days', 0)
     await accepts('tenant create --name x --retention-days 3650', 'retention_days', 3650)
     await accepts('tenant create --name x --retention-days off', 'retention_days', null)
@@ -571,7 +571,7 @@ describe('limits, on both sides', () => {
     await refuses(put('k', 't'.repeat(101)), /--title: longer than 100 characters/)
   })
 
-  test('a key ends after 30, 90 or 365 days, exactly, or never', async () => {
+  test('a key expires after exactly 30, 90 or 365 days, or never', async () => {
     const create = ['key', 'create', '--tenant', tenant.id, '--env', 'test']
     for (const days of [30, 90, 365]) {
       const made = await vidimusJson<NewKey>(dir, ...create, '--expires-days', String(days))
@@ -584,7 +584,7 @@ describe('limits, on both sides', () => {
       )
   })
 
-  test('scopes are all but verifications:delete, or exactly those asked for, each once', async () => {
+  test('a key has all scopes but verifications:delete, or exactly those of --scopes, each once', async () => {
     const create = ['key', 'create', '--tenant', tenant.id, '--env', 'test']
     expect(key.scopes).toEqual(['verifications:create', 'verifications:read', 'devices:manage'])
     const asked = await vidimusJson<NewKey>(
@@ -598,7 +598,7 @@ describe('limits, on both sides', () => {
 })
 
 describe('secrets', () => {
-  test('a key is printed once; the files hold its hash and 12 characters of it, and nothing else', async () => {
+  test('a key is printed once; the data directory contains only its hash and its first 12 characters', async () => {
     const own = join(temporaryDir(), 'data')
     const { id } = await vidimusJson<NewTenant>(own, 'tenant', 'create', '--name', 'x')
     const { stdout } = await vidimus(own, ['key', 'create', '--tenant', id, '--env', 'test'])
@@ -621,7 +621,7 @@ describe('secrets', () => {
     }
   })
 
-  test('a webhook secret stands in no file in clear, and is shown by nothing later', async () => {
+  test('a webhook secret is in no file in clear text, and no later command prints it', async () => {
     const own = join(temporaryDir(), 'data')
     const { id, webhook_secret, webhook_secret_live } = await vidimusJson<NewTenant>(own, 'tenant', 'create', '--name', 'x')
     for (const body of [webhook_secret, webhook_secret_live].map(secret => secret.slice('whsec_'.length))) {
@@ -643,7 +643,7 @@ describe('secrets', () => {
   })
 })
 
-/** A call as it would be typed, with the fixtures' names filled in. A value may be empty or hold a line break, but no space. */
+/** A call as it is typed, with the fixtures' names filled in. A value may be empty or contain a line break, but no space. */
 const filled = (call: string): string[] =>
   call.split(' ').map(word =>
     word

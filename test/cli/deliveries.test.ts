@@ -17,7 +17,7 @@ async function insertMany({ deps, clock }: TestApp, { tenantId, sessionId, statu
   })
 }
 
-test('replay --failed makes due all that failed in both environments, at most a thousand in one write, and nothing else', async () => {
+test('replay --failed makes due every failed delivery of the tenant, at most a thousand in one write, and no other', async () => {
   const app = await startApp()
   const [shop, other] = [await app.tenant(), await app.tenant()]
   const [test, live] = [await createVerification(app, shop.key), await createVerification(app, shop.liveKey)]

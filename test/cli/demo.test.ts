@@ -16,7 +16,7 @@ const sh = async (script: string): Promise<{ out: string; exitCode: number }> =>
   return { out: await new Response(child.stdout).text(), exitCode: await child.exited }
 }
 
-/** What a person does in the page that the first command names. */
+/** Answers as a person does in the page that the first command names. */
 async function answerAsAdult(origin: string, id: string): Promise<void> {
   const deviceKey = await newPrivateJwk()
   const body = { persona: 'adult', holder_key: publicJwk(deviceKey) }
@@ -26,7 +26,7 @@ async function answerAsAdult(origin: string, id: string): Promise<void> {
   await present(session.wallet_uri, holder, { fetch, now: Date.parse(issued.now) })
 }
 
-describe('while it runs', () => {
+describe('a running demo', () => {
   let temporary: string
   let demo: RunningDemo
   let origin: string
@@ -37,13 +37,13 @@ describe('while it runs', () => {
     origin = new URL(demo.url).origin
   })
 
-  test('it has one directory of its own, in the temporary one, and the page is there', async () => {
+  test('has one directory of its own, in the temporary one, and serves its page', async () => {
     expect(readdirSync(temporary)).toEqual([demo.data_dir.split('/').at(-1)!])
     expect(existsSync(`${demo.data_dir}/master.key`)).toBe(true)
     expect((await call(origin, 'GET', '/demo')).status).toBe(200)
   })
 
-  test('the four commands do as printed, one after the other, with the answer of a wallet in between', async () => {
+  test('prints four commands that work one after the other, with the answer of a wallet in between', async () => {
     const [create, status, read, erase] = demo.commands as [string, string, string, string]
     expect(demo.commands).toHaveLength(4)
     const asked = await sh(create)
@@ -62,7 +62,7 @@ describe('while it runs', () => {
     expect((await call<{ ok: boolean }>(origin, 'GET', '/demo/audit')).body.ok).toBe(true)
   })
 
-  test('the back office shows no check of an answer that is held', async () => {
+  test('shows no check of an answer that is held in the back office', async () => {
     const body = { template: 'age_over_18', redirect_url: 'https://shop.example/done', release: 'on_redeem' }
     const { body: created } = await call<{ id: string }>(origin, 'POST', '/v1/verifications', { key: demo.key, body })
     await answerAsAdult(origin, created.id)
@@ -71,13 +71,13 @@ describe('while it runs', () => {
     expect(session.moments.map(({ event }) => event)).toEqual(['created', 'request_fetched'])
   })
 
-  test('they can be pasted at once', async () => {
+  test('prints commands that can be pasted at once', async () => {
     const { out, exitCode } = await sh(demo.commands.join('\n'))
     expect(exitCode).toBe(0)
     expect(out).toMatch(/"status":"pending"\}.*"deleted":\{"verification_sessions":1/s)
   })
 
-  test.each(['SIGINT', 'SIGTERM'] as const)('on %s it ends with 0, and its directory is gone', async signal => {
+  test.each(['SIGINT', 'SIGTERM'] as const)('exits 0 on %s, and its directory is gone', async signal => {
     const dir = temporaryDir()
     const other = await startDemo(dir)
     expect(readdirSync(dir)).toHaveLength(1)
@@ -88,7 +88,7 @@ describe('while it runs', () => {
   })
 })
 
-test('for people it prints the address, a QR code and the commands', async () => {
+test('demo without --json prints the address, a QR code and the commands', async () => {
   const dir = temporaryDir()
   const child = spawnDemo(dir, ['--port', '0'])
   const reader = child.stdout.getReader()
@@ -101,7 +101,7 @@ test('for people it prints the address, a QR code and the commands', async () =>
   expect(await child.exited).toBe(0)
 })
 
-test('where it cannot start it says why, and leaves nothing', async () => {
+test('a demo that cannot start says why, and leaves no directory', async () => {
   const dir = temporaryDir()
   const { process: first, url } = await startDemo(dir)
   const refused = spawnDemo(dir, ['--port', new URL(url).port])
@@ -113,7 +113,7 @@ test('where it cannot start it says why, and leaves nothing', async () => {
   expect(readdirSync(dir)).toEqual([])
 })
 
-test('wrong calls are told', async () => {
+test('a wrong call of demo exits 2', async () => {
   for (const args of [['--port', 'x'], ['--port', '70000'], ['now'], ['--fast']]) {
     expect((await vidimus(temporaryDir(), ['demo', '--no-open', ...args])).exitCode).toBe(2)
   }

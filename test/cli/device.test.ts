@@ -59,7 +59,7 @@ describe('device register', () => {
     expect(drawing[0]?.length).toBeLessThan(60)
   })
 
-  test('refuses wrong calls with 2 and what cannot be done with 1, and says why', async () => {
+  test('and its siblings exit 2 for a wrong call and 1 for an unknown id, and say why', async () => {
     const base = ['device', 'register', '--tenant', tenant]
     const wrong: [string[], number, string][] = [
       [['device'], 2, 'device needs to know what to do: device register'],
@@ -106,7 +106,7 @@ test('device list shows both environments or one, newest first', async () => {
   expect(stdout).toMatch(/^ID +NAME +ENV +STATUS +LAST SEEN +TEMPLATES\n(\S+ +(third|second|first) +.*pending +never +x\n){3}$/)
 })
 
-test('a name with an escape sequence, as it was taken once, does not reach the terminal', async () => {
+test('device list prints a question mark for each control character of a name that an earlier version accepted', async () => {
   const { device } = await register()
   const sqlite = new Database(join(dir, 'vidimus.db'))
   sqlite.run('PRAGMA busy_timeout = 5000')
@@ -117,7 +117,7 @@ test('a name with an escape sequence, as it was taken once, does not reach the t
   expect(stdout).not.toContain('\u001b')
 })
 
-test('a revocation at the command line stops every token of a running service at once, a refresh included, and can be repeated', async () => {
+test('device revoke stops every token of the device at once, refresh tokens included, and can be repeated', async () => {
   const { device, pairing_code } = await register()
   const { body } = await post<TokenPair>('/v1/devices/enroll', { pairing_code })
   const usage = () => call(server.url, 'GET', '/v1/usage', { key: body.access_token })
@@ -129,7 +129,7 @@ test('a revocation at the command line stops every token of a running service at
   expect(await vidimusJson<Device>(dir, 'device', 'revoke', device.id)).toEqual(revoked)
 })
 
-test('a code registered at the command line pairs at once; one that was revoked does not', async () => {
+test('a pairing code of device register works at once, and not after device revoke', async () => {
   const [good, bad] = [await register(), await register()]
   await vidimusJson(dir, 'device', 'revoke', bad.device.id)
   expect(outcome(await post('/v1/devices/enroll', { pairing_code: bad.pairing_code }))).toBe('400 invalid_pairing_code')

@@ -19,7 +19,7 @@ type Told = { checks: { name: string; status: string; detail: string }[] }
 const statuses = ({ checks }: Told) => Object.fromEntries(checks.map(({ name, status }) => [name, status]))
 
 describe('vidimus doctor', () => {
-  test('beside a running server tells every check in one line, and what to do beneath', async () => {
+  test('prints each check on one line, and its remedy on the next, beside a running server', async () => {
     const dir = temporaryDir()
     const { url } = await serve(dir)
     const env = { VIDIMUS_PUBLIC_URL: url.replace('127.0.0.1', 'localhost') }
@@ -37,7 +37,7 @@ describe('vidimus doctor', () => {
     expect(run.stdout).toContain('A service is running on')
   })
 
-  test('--json has exactly name, status and detail of each, with the remedy in the detail', async () => {
+  test('--json prints exactly name, status and detail of each check, with the remedy in the detail', async () => {
     const dir = temporaryDir()
     const { url, process } = await serve(dir)
     const env = { VIDIMUS_PUBLIC_URL: url.replace('127.0.0.1', 'localhost') }
@@ -54,7 +54,7 @@ describe('vidimus doctor', () => {
     expect(statuses(stopped)).toMatchObject({ server: 'warning', database: 'ok', master_key: 'ok' })
   })
 
-  test('follows a trusted certificate of the local authority, and another service behind the address is a problem with exit code 1', async () => {
+  test('accepts a certificate of the local authority, and exits 1 when another service is behind the address', async () => {
     const dir = temporaryDir()
     const { cert, key, ca } = await vidimusJson<{ cert: string; key: string; ca: string }>(
       dir,
@@ -81,14 +81,14 @@ describe('vidimus doctor', () => {
     expect(stranger.stdout).toMatch(/^problem {2}public_url +Something else answers at/m)
   })
 
-  test('makes nothing where there is nothing, and says so', async () => {
+  test('reports a data directory that does not exist, and does not create it', async () => {
     const dir = join(temporaryDir(), 'data')
     const run = await vidimus(dir, ['doctor', '--json'])
     expect([run.exitCode, statuses(JSON.parse(run.stdout))]).toEqual([1, { data_directory: 'problem' }])
     expect(existsSync(dir)).toBe(false)
   })
 
-  test('a directory that would be refused at the start is the problem it tells, and not a byte of it changes', async () => {
+  test('reports a directory that a start would refuse, and changes no byte of it', async () => {
     const dir = temporaryDir()
     const { process } = await serve(dir)
     process.kill('SIGTERM')
@@ -101,7 +101,7 @@ describe('vidimus doctor', () => {
     expect(contentOf(dir)).toEqual(before)
   })
 
-  test('a database of an earlier version is told, and not brought up to date by asking', async () => {
+  test('reports a database of an earlier version, and does not upgrade it', async () => {
     const current = temporaryDir()
     const { process } = await serve(current)
     process.kill('SIGTERM')
@@ -115,7 +115,7 @@ describe('vidimus doctor', () => {
   })
 })
 
-test('a service that may open few files says so at its start', async () => {
+test('serve logs a warning when it may open few files', async () => {
   const { PROGRAM } = await import('../helpers/program.ts')
   const env = { PATH: process.env.PATH ?? '', PORT: '0', VIDIMUS_DATA_DIR: temporaryDir(), VIDIMUS_LOG: 'warn' }
   const child = Bun.spawn(['sh', '-c', `ulimit -n 1000; exec "${PROGRAM}" serve --json`], {

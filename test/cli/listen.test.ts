@@ -7,7 +7,7 @@ import { PROGRAM } from '../helpers/program.ts'
 // Set in each file: the runner keeps a setting made for all files only for the first one.
 setDefaultTimeout(60_000)
 
-test('listen prints the whole command that shows the secret, and that command works as it stands', async () => {
+test('listen prints the command that shows the secret, and that command works unchanged', async () => {
   const dir = join(temporaryDir(), 'data')
   const { id } = await vidimusJson<{ id: string }>(dir, 'tenant', 'create', '--name', 'Shop')
   const { PATH = '', HOME = '' } = process.env
@@ -27,6 +27,6 @@ test('listen prints the whole command that shows the secret, and that command wo
   }
 })
 
-test('the help of listen says that nothing is tried again', async () => {
+test('listen --help says that nothing is tried again', async () => {
   expect((await vidimus(temporaryDir(), ['listen', '--help'])).stdout).toContain('is not tried again')
 })

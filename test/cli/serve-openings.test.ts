@@ -1,4 +1,4 @@
-// What an installation lets in or out more than another is told at every start, to people and to programs.
+// Every start logs what this installation allows beyond the defaults.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { temporaryDir } from '../helpers/app.ts'
 import { PROGRAM } from '../helpers/program.ts'
@@ -15,7 +15,7 @@ const PRIVATE = 'webhooks.private_destinations'
 
 type Line = { level: string; event: string; address?: string; count?: number; detail?: string }
 
-/** What is told of it up to the line that says that the service has started. */
+/** The warnings, and the line about private destinations, up to the line that the service has started. */
 async function openingsOf(flags: string[], env: Record<string, string>): Promise<Line[]> {
   const { PATH = '', HOME = '' } = process.env
   const child = Bun.spawn([PROGRAM, 'serve', ...flags], {
@@ -48,6 +48,6 @@ test.each([[['--json']], [[]]])('serve %j warns of plain http on a network, and 
   expect(rest).toEqual([])
 })
 
-test('on this machine alone, and with no private destination, there is nothing to tell', async () => {
+test('serve --json logs no warning on localhost without private destinations', async () => {
   expect(await openingsOf(['--json'], {})).toEqual([])
 })

@@ -35,7 +35,7 @@ const sign = (request: string, certificate: string, days: number) =>
     `x509 -req -in ${file(request)} -CA ${file('ca.pem')} -CAkey ${file('ca.key')} -days ${days} -set_serial ${days} -out ${file(certificate)}`,
   )
 
-test('show, csr and import beside a running server: new sessions use the new certificate at once, open ones keep theirs', async () => {
+test('signing import beside a running server: new sessions use the new certificate at once, open ones keep theirs', async () => {
   const own = temporaryDir()
   const env = { VIDIMUS_PUBLIC_URL: 'https://verify.shop.example' }
   const { url, first } = await serve(own, ['--dev'], env)
@@ -76,7 +76,7 @@ test('show, csr and import beside a running server: new sessions use the new cer
   expect((await vidimus(own, ['signing', 'show'])).stdout).toContain('It expires soon')
 })
 
-test('a key of your own can be brought, and a service that starts near the end of its certificate says so in the log', async () => {
+test('signing import takes a key of your own, and serve logs a certificate that expires soon', async () => {
   const own = temporaryDir()
   const first = await serve(own)
   first.process.kill('SIGTERM')

@@ -43,7 +43,7 @@ test.each([
   ['of more than 64 KiB, counted in bytes', queryWith(JSON.stringify('ü'.repeat(40_000))), /larger than 64 KiB/],
   ['that is not UTF-8', Buffer.from(queryWith('"\u00fc"'), 'latin1'), /not valid UTF-8/],
   ['that is no object', '[]', /expected a JSON object/],
-])('a template %s is refused, as the API refuses such a body, and nothing is kept', async (_, query, says) => {
+])('a template %s is refused, as the API refuses such a body, and not saved', async (_, query, says) => {
   expect(await put(query)).toEqual({ exitCode: 1, stderr: expect.stringMatching(says), isKept: false })
 })
 
@@ -62,7 +62,7 @@ test.each([
   ['are of more than 64 KiB', JSON.stringify(['x'.repeat(70_000)]), /larger than 64 KiB/],
   ['are of another kind', '[{"claim":"active","has":true}]', /rules\.json: \[0\]: A rule is one of /],
   ['name a claim that the query never delivers', '[{"claim":"level","is":true}]', /never delivers "level".*active, age_over_18/],
-])('rules that %s are refused, and nothing is kept', async (_, rules, says) => {
+])('rules that %s are refused, and nothing is saved', async (_, rules, says) => {
   expect(await put(ACTIVE, ...withRules(rules))).toEqual({ exitCode: 1, stderr: expect.stringMatching(says), isKept: false })
 })
 
@@ -70,7 +70,7 @@ test.each(['', ' ', 'turned \u202e round', 'x'.repeat(301)])('the purpose "%s" i
   expect(await put(ACTIVE, `--purpose=${purpose}`)).toMatchObject({ exitCode: 2, isKept: false })
 })
 
-test('template list shows the rules that hold and the purpose, as JSON and as a table', async () => {
+test('template list shows the effective rules and the purpose, as JSON and as a table', async () => {
   const listed = async () => {
     const { data } = await vidimusJson<{ data: object[] }>(dir, 'template', 'list', '--tenant', tenant)
     return data.find(each => (each as { key: string }).key === 'membership')

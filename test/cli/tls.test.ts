@@ -22,7 +22,7 @@ type Made = { cert: string; key: string; ca: string; hosts: string[]; not_after:
 const DAY_MS = 86_400_000
 const random = (count: number) => crypto.getRandomValues(new Uint8Array(count))
 
-/** A pair that ends when the test wants it to. */
+/** A certificate with its key, valid for some days. */
 async function pairIn(folder: string, { days, at = Date.now() }: { days: number; at?: number }) {
   const authority = await issueAuthority({ name: 'Test', at, random })
   const leaf = await issueLeaf({ authority, name: 'localhost', hosts: ['localhost'], days, forServers: true, at, random })
@@ -43,7 +43,7 @@ const handshake = (url: string, ca: string): Promise<TLSSocket> =>
     socket.once('error', reject)
   })
 
-/** The certificate a new connection is shown, checked against the authority. */
+/** The fingerprint of the certificate on a new connection, checked against the authority. */
 async function shown(url: string, ca: string): Promise<string> {
   const socket = await handshake(url, ca)
   const { fingerprint256 } = socket.getPeerCertificate()
@@ -89,7 +89,7 @@ describe('vidimus tls init', () => {
     expect(leaf.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1'])
   })
 
-  test('by default for the public host, localhost and the addresses of the machine, and says what to set, to install and to expect', async () => {
+  test('without --host names the public host, localhost and the addresses of the machine, and says what to do next', async () => {
     const dir = temporaryDir()
     const out = temporaryDir()
     const run = await vidimus(dir, ['tls', 'init', '--out', out], { VIDIMUS_PUBLIC_URL: 'https://verify.shop.example' })
@@ -103,7 +103,7 @@ describe('vidimus tls init', () => {
     expect(namesIn(dir)).toEqual([])
   })
 
-  test('called again it keeps the authority, and renews the certificate for the same names under a new key', async () => {
+  test('called again keeps the authority, and renews the certificate for the same names under a new key', async () => {
     const dir = temporaryDir()
     const first = await vidimusJson<Made>(dir, 'tls', 'init', '--host', 'a.lan', '--host', 'fd00::1')
     const before = [first.ca, join(dir, 'tls', 'ca.key'), first.key, first.cert].map(file => readFileSync(file, 'utf8'))
@@ -145,7 +145,7 @@ describe('vidimus tls init', () => {
   })
 })
 
-describe('the pair that is served', () => {
+describe('serve', () => {
   test.each([
     [
       'a key of another certificate',
@@ -181,7 +181,7 @@ describe('the pair that is served', () => {
       }),
     ],
   ] as [string, RegExp, (dir: string) => Promise<{ cert: string; key: string }>][])(
-    'with %s the service does not start, and says so in one line',
+    'with %s does not start, and says so in one line',
     async (_, message, make) => {
       const run = await spawnVidimus(temporaryDir(), ['serve'], { PORT: '0', ...tlsOf(await make(temporaryDir())) })
       expect([run.exitCode, run.stdout]).toEqual([1, ''])
@@ -190,7 +190,7 @@ describe('the pair that is served', () => {
     },
   )
 
-  test('one that has expired is served with a warning', async () => {
+  test('with an expired certificate starts, and logs a warning', async () => {
     const files = await pairIn(temporaryDir(), { days: 30, at: Date.now() - 60 * DAY_MS })
     const service = await serve(temporaryDir(), [], tlsOf(files))
     const log = logOf(service)
@@ -244,7 +244,7 @@ describe('handshakes', () => {
 })
 
 describe('SIGHUP', () => {
-  test('new connections get the new certificate, and a request under way is answered on the old one', async () => {
+  test('gives new connections the new certificate, and an open request is answered on the old one', async () => {
     const dir = temporaryDir()
     const first = await vidimusJson<Made>(dir, 'tls', 'init', '--host', 'localhost')
     const service = await serve(dir, ['--dev'], { ...tlsOf(first), VIDIMUS_LOG: 'info' })
@@ -252,7 +252,7 @@ describe('SIGHUP', () => {
     const before = fingerprintOf(first.cert)
     expect(await shown(service.url, first.ca)).toBe(before)
 
-    // Its headers are there, its body is still to come: it is under way until the test ends it.
+    // The headers are sent, the body is not: the request stays open until the test ends it.
     const body = '{"template":"age_over_18"}'
     const underWay = request(`${service.url}/v1/verifications`, {
       method: 'POST',
@@ -293,7 +293,7 @@ describe('SIGHUP', () => {
     expect(await service.process.exited).toBe(0)
   })
 
-  test('/metrics tells how long the certificate has that is served, before and after', async () => {
+  test('changes the seconds left of the certificate in /metrics', async () => {
     const folder = temporaryDir()
     const service = await serve(temporaryDir(), [], { ...tlsOf(await pairIn(folder, { days: 10 })), VIDIMUS_LOG: 'info' })
     const log = logOf(service)
@@ -309,7 +309,7 @@ describe('SIGHUP', () => {
     expect(await daysLeft()).toBe(90)
   })
 
-  test('a pair that does not fit together is refused with one line, the old certificate stays, and a good one is taken later', async () => {
+  test('refuses a pair that does not match with one line and keeps the old certificate; a good pair is taken later', async () => {
     const dir = temporaryDir()
     const made = await vidimusJson<Made>(dir, 'tls', 'init', '--host', 'localhost')
     const service = await serve(dir, [], { ...tlsOf(made), VIDIMUS_LOG: 'info' })
@@ -333,11 +333,11 @@ describe('SIGHUP', () => {
   })
 
   test.skipIf(!canInject)(
-    titled('when somebody else takes the port in between, the service says so, ends with 1, and the next one can start'),
+    titled('exits 1 with a line in the log when another program takes the port in between, and the next service can start'),
     async () => {
       const dir = temporaryDir()
       const env = { ...tlsOf(await pairIn(temporaryDir(), { days: 30 })), VIDIMUS_LOG: 'info' }
-      // The first is that of the start, the second tries the new pair out.
+      // The first call of listen is the start's, the second tries the new pair.
       const service = await serve(dir, [], env, injecting('listen', 'error=EADDRINUSE:when=3+'))
       const log = logOf(service)
       service.process.kill('SIGHUP')
@@ -351,7 +351,7 @@ describe('SIGHUP', () => {
     },
   )
 
-  test('many in a row leave one listener, and a service that stops with 0', async () => {
+  test('15 times in a row leaves one listener, and a service that stops with 0', async () => {
     const dir = temporaryDir()
     const made = await vidimusJson<Made>(dir, 'tls', 'init', '--host', 'localhost')
     const service = await serve(dir, [], { ...tlsOf(made), VIDIMUS_LOG: 'info' })
@@ -362,7 +362,7 @@ describe('SIGHUP', () => {
     }
     expect(new Set(about(log).map(({ event }) => event))).toEqual(new Set(['tls.reloaded']))
     expect(await shown(service.url, made.ca)).toBe(fingerprintOf(made.cert))
-    // A second service is still kept out.
+    // A second service still cannot listen there.
     const second = await spawnVidimus(temporaryDir(), ['serve'], { PORT: new URL(service.url).port, ...tlsOf(made) })
     expect(second.exitCode).toBe(1)
     expect(second.stderr).toMatch(/cannot listen on .* \(EADDRINUSE\)/)
@@ -370,7 +370,7 @@ describe('SIGHUP', () => {
     expect(await service.process.exited).toBe(0)
   })
 
-  test('while the service stops opens nothing again: it ends', async () => {
+  test('while the service stops does not keep it from exiting', async () => {
     const dir = temporaryDir()
     const made = await vidimusJson<Made>(dir, 'tls', 'init', '--host', 'localhost')
     const service = await serve(dir, [], tlsOf(made))
@@ -380,7 +380,7 @@ describe('SIGHUP', () => {
     clearInterval(again)
   })
 
-  test('without a pair it is a line in the log, and nothing else', async () => {
+  test('without a pair only logs a warning', async () => {
     const service = await serve(temporaryDir())
     const log = logOf(service)
     service.process.kill('SIGHUP')

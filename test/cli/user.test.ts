@@ -1,4 +1,4 @@
-// The first run as an operator meets it, and users of the dashboard from the command line.
+// The set-up link of the first start, and users of the dashboard.
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import type { User } from '../../src/dashboard/schema.ts'
@@ -15,8 +15,8 @@ type Link = { user: User; url: string; expires_at: string }
 const browserAt = ({ url }: Served) =>
   openBrowser({ call: (method, path, options) => call(url, method, path, options) }, { origin: url })
 
-describe('the first run', () => {
-  test('each start prints a fresh link while there is no user, and none once there is one', async () => {
+describe('the set-up link', () => {
+  test('is a new one at each start while there is no user, and absent once there is one', async () => {
     const dir = join(temporaryDir(), 'data')
     const first = await serve(dir)
     const old = first.first.setup_url
@@ -39,7 +39,7 @@ describe('the first run', () => {
   })
 })
 
-test('an invitation to a tenant before the first start leaves the set-up link to whoever starts it', async () => {
+test('a user of a tenant who was invited before the first start does not use up the set-up link', async () => {
   const dir = join(temporaryDir(), 'data')
   const { id: tenant } = await vidimusJson<{ id: string }>(dir, 'tenant', 'create', '--name', 'Shop')
   await vidimusJson<Link>(dir, 'user', 'invite', '--name', 'bob', '--tenant', tenant)
@@ -75,7 +75,7 @@ describe('vidimus user', () => {
     expect(await vidimusJson<{ ok: boolean }>(dir, 'audit', 'verify')).toMatchObject({ ok: true })
   })
 
-  test('speaks to people, too, and refuses in one line', async () => {
+  test('without --json prints links and tables for people, and refuses in one line', async () => {
     const dir = join(temporaryDir(), 'data')
     await vidimusJson(dir, 'tenant', 'create', '--name', 'Shop')
     expect((await vidimus(dir, ['user', 'list'])).stdout).toContain('prints a link')

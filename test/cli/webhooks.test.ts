@@ -31,7 +31,7 @@ beforeAll(async () => {
   key = (await vidimusJson<{ key: string }>(dir, 'key', 'create', '--tenant', tenant, '--env', 'test')).key
 })
 
-/** Created, and answered by the sandbox wallet as a process of its own. */
+/** Creates a verification, and answers it with the sandbox wallet as a process of its own. */
 async function verify(body: object = {}): Promise<string> {
   const created = await call<Verification>(server.url, 'POST', '/v1/verifications', {
     key,
@@ -62,7 +62,7 @@ describe('the sandbox wallet', () => {
   const create = async () =>
     (await call<Verification>(server.url, 'POST', '/v1/verifications', { key, body: { template: 'age_over_18' } })).body
 
-  test('says what the service answered, and what became of the verification', async () => {
+  test('prints the answer of the service and the new status of the verification', async () => {
     const session = await create()
     const { exitCode, stdout } = await answerWith(session.wallet_uri ?? '')
     expect([exitCode, stdout]).toEqual([
@@ -73,7 +73,7 @@ describe('the sandbox wallet', () => {
     expect(minor.stdout).toMatch(/The verification is failed.* now\.\n$/)
   })
 
-  test('refuses in one line: no data, an answered session, nobody there, no wallet_uri', async () => {
+  test('refuses in one line without data, service or wallet_uri, and for an answered session', async () => {
     const session = await create()
     const uri = session.wallet_uri ?? ''
     const elsewhere = join(temporaryDir(), 'data')
@@ -103,7 +103,7 @@ const listDeliveries = async (...flags: string[]) =>
   (await vidimusJson<{ data: Delivery[] }>(dir, 'deliveries', 'list', '--tenant', tenant, ...flags)).data
 
 describe('webhook-secret', () => {
-  test('show prints the secret; rotate a new one, and until when the old one signs', async () => {
+  test('show prints the secret; rotate prints a new one, and until when the old one signs', async () => {
     const before = await vidimusJson<Secret>(dir, 'webhook-secret', 'show', '--tenant', tenant)
     expect(before.webhook_secret).toMatch(/^whsec_[A-Za-z0-9+/]{40}$/)
     expect(before.previous_valid_until).toBeNull()
@@ -115,7 +115,7 @@ describe('webhook-secret', () => {
     expect(await vidimusJson<Secret>(dir, 'webhook-secret', 'show', '--tenant', tenant)).toEqual(rotated)
   })
 
-  test('each environment has its own: --env live shows, rotates and drops the live one, and leaves the other alone', async () => {
+  test('--env live shows, rotates and drops the live secret, and leaves that of test alone', async () => {
     const secret = (act: string, env: string) => vidimusJson<Secret>(dir, 'webhook-secret', act, '--tenant', tenant, '--env', env)
     const [test, live] = [await secret('show', 'test'), await secret('show', 'live')]
     expect(test).toEqual(await vidimusJson<Secret>(dir, 'webhook-secret', 'show', '--tenant', tenant))
@@ -139,7 +139,7 @@ describe('webhook-secret', () => {
 })
 
 describe('deliveries', () => {
-  test('list shows each attempt with what the receiver said; replay sends it again under the same id', async () => {
+  test('list shows each attempt with the answer of the receiver; replay sends it again under the same id', async () => {
     const id = await verify({ webhook_url: receiver.url('/orders', '127.0.0.1') })
     await until(async () => (await listDeliveries('--status', 'failed')).some(each => each.verification_id === id))
     const [failed] = await listDeliveries()
@@ -169,7 +169,7 @@ describe('deliveries', () => {
     expect(delivered?.attempts.map(({ outcome }) => outcome)).toEqual(['http_status', 'delivered'])
   })
 
-  test('replay --failed sends all that failed again', async () => {
+  test('replay --failed sends every failed delivery again', async () => {
     receiver.answer(() => new Response(null, { status: 503 }))
     const ids = [
       await verify({ webhook_url: receiver.url('/', '127.0.0.1') }),
@@ -190,7 +190,7 @@ describe('deliveries', () => {
     expect(arrived.toSorted()).toEqual(ids.toSorted())
   })
 
-  test('a delivery that does not exist is one line with what to do', async () => {
+  test('replay of an unknown delivery names the command that lists them', async () => {
     const run = await vidimus(dir, ['deliveries', 'replay', 'whd_0000000000000000000000'])
     expect(run).toMatchObject({ exitCode: 1, stdout: '' })
     expect(run.stderr).toContain('vidimus deliveries list')
