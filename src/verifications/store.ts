@@ -1,7 +1,7 @@
 import { and, desc, eq, gt, gte, inArray, isNull, lt, lte, ne, or, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { verificationEvents, verificationResults, verificationSessions } from '../db/schema.ts'
-import { hot, prepared } from '../db/statements.ts'
+import { hot, locked, prepared } from '../db/statements.ts'
 import { TTL_SECONDS } from './schema.ts'
 
 export type VerificationRow = typeof verificationSessions.$inferSelect
@@ -180,7 +180,10 @@ export async function countPending(db: Db): Promise<number> {
   return row?.count ?? 0
 }
 
-/** Stores `expired` on sessions past their deadline, forgets the keys that would open their answers, and names them. */
+/**
+ * Stores `expired` on sessions past their deadline, forgets the keys that would open their answers, and names them. The update asks
+ * for the status once more: PostgreSQL does not repeat the inner select after it waited for a row.
+ */
 export async function markExpired(tx: Db, now: number, limit: number): Promise<Pick<VerificationRow, 'id' | 'environment'>[]> {
   const due = tx
     .select({ id: verificationSessions.id })
@@ -196,7 +199,7 @@ export async function markExpired(tx: Db, now: number, limit: number): Promise<P
   return await tx
     .update(verificationSessions)
     .set({ status: 'expired', sealedResponseKey: null })
-    .where(inArray(verificationSessions.id, due))
+    .where(and(inArray(verificationSessions.id, locked(due, 'update skip locked')), eq(verificationSessions.status, 'pending')))
     .returning({ id: verificationSessions.id, environment: verificationSessions.environment })
 }
 
@@ -208,7 +211,11 @@ export async function markUnredeemed(tx: Db, answeredBy: number, limit: number):
     // As text: a bound value would keep the partial index out of it.
     .where(and(sql`${verificationSessions.status} = 'pending'`, lte(verificationSessions.respondedAt, answeredBy)))
     .limit(limit)
-  return await tx.update(verificationSessions).set({ status: 'failed' }).where(inArray(verificationSessions.id, due)).returning()
+  return await tx
+    .update(verificationSessions)
+    .set({ status: 'failed' })
+    .where(and(inArray(verificationSessions.id, locked(due, 'update skip locked')), eq(verificationSessions.status, 'pending')))
+    .returning()
 }
 
 /** Sessions of a tenant that ended at or before a time, oldest first; not those that are held, whose failure is still to be told. */
