@@ -4,11 +4,10 @@ import { describeFailure } from '../log.ts'
 import { isoUtc } from '../time.ts'
 import { forgetDeliveries } from '../webhooks/enqueue.ts'
 import type { Deps } from './deps.ts'
-import { listAuditSeqs } from './event-store.ts'
 import { ownAnswerEndsBefore } from './idempotency.ts'
 import { forgetReplay } from './replay-store.ts'
 import type { ErasureResult } from './schema.ts'
-import { deleteVerification, findVerification, type Owner } from './store.ts'
+import { deleteVerification, findVerification, lockSession, type Owner } from './store.ts'
 
 const SHRED_RETRY_MS = 1000
 const SHRED_ATTEMPTS_MAX = 60
@@ -38,22 +37,22 @@ export async function eraseVerification(
 
 type Erasure = { owner: Owner; actor: string; id: string; at: number }
 
-/** One erasure inside a transaction; nothing when the owner has no such session. */
+/** One erasure inside a transaction. Nothing when the owner has no such session: of several erasures at once, one deletes the row. */
 export async function eraseIn(
   { audit }: Pick<Deps, 'audit'>,
   tx: Db,
   { owner, actor, id, at }: Erasure,
 ): Promise<ErasureResult['deleted'] | undefined> {
-  const found = await findVerification(tx, owner, id)
-  if (!found) return undefined
-  const readings = await listAuditSeqs(tx, found.verification)
-  const deliveries = await forgetDeliveries(tx, owner.tenantId, id)
-  const { sessions, results } = await deleteVerification(tx, owner.tenantId, id)
-  const { idempotencyHash, createdAt } = found.verification
+  const { tenantId } = owner
+  if (!(await lockSession(tx, owner, id))) return undefined
+  const deliveries = await forgetDeliveries(tx, tenantId, id)
+  const deleted = await deleteVerification(tx, { id, tenantId })
+  if (!deleted) return undefined
+  const { createdAt, idempotencyHash, results, auditSeqs } = deleted
   if (idempotencyHash !== null) await forgetReplay(tx, idempotencyHash, ownAnswerEndsBefore(createdAt))
-  await audit.forget(tx, [found.verification.auditSeq, ...(found.result ? [found.result.auditSeq] : []), ...readings])
-  await audit.append(tx, { at, tenantId: owner.tenantId, actor, action: 'verification.erased', subjectId: id, details: null })
-  return { verification_sessions: sessions, verification_results: results, webhook_deliveries: deliveries }
+  await audit.forget(tx, auditSeqs)
+  await audit.append(tx, { at, tenantId, actor, action: 'verification.erased', subjectId: id, details: null })
+  return { verification_sessions: 1, verification_results: results, webhook_deliveries: deliveries }
 }
 
 /** Deleted rows are overwritten in the file (secure_delete); their old pages still stand in the log until it is emptied. */

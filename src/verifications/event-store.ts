@@ -1,4 +1,4 @@
-import { and, desc, eq, isNotNull, sql } from 'drizzle-orm'
+import { and, desc, eq, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { verificationEvents } from '../db/schema.ts'
 import { hot } from '../db/statements.ts'
@@ -46,21 +46,6 @@ export async function deleteEvents(tx: Db, { id, tenantId }: SessionKey, event: 
         eq(verificationEvents.event, event),
       ),
     )
-}
-
-/** Where its moments stand on the audit chain. */
-export async function listAuditSeqs(tx: Db, { id, tenantId }: SessionKey): Promise<number[]> {
-  const rows = await tx
-    .select({ seq: verificationEvents.auditSeq })
-    .from(verificationEvents)
-    .where(
-      and(
-        eq(verificationEvents.verificationId, id),
-        eq(verificationEvents.tenantId, tenantId),
-        isNotNull(verificationEvents.auditSeq),
-      ),
-    )
-  return rows.flatMap(({ seq }) => seq ?? [])
 }
 
 const count = hot<{ count: number }>(db =>

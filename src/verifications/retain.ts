@@ -22,12 +22,16 @@ async function eraseBatch(deps: Deps, tenantId: string, endedBy: number): Promis
     due.map(({ id }) => id),
     at,
   )
-  await deps.write(async tx => {
-    for (const { id, environment } of due)
-      await eraseIn(deps, tx, { owner: { tenantId, environment }, actor: 'retention', id, at })
+  const erased = await deps.write(async tx => {
+    const own: typeof due = []
+    for (const session of due) {
+      const { id, environment } = session
+      if (await eraseIn(deps, tx, { owner: { tenantId, environment }, actor: 'retention', id, at })) own.push(session)
+    }
+    return own
   })
   await deps.outbox.cancel(due.map(({ id }) => id))
-  for (const { environment } of due) deps.metrics.count('vidimus_verifications_total', { event: 'erased', environment })
+  for (const { environment } of erased) deps.metrics.count('vidimus_verifications_total', { event: 'erased', environment })
   await shred(deps)
   return due.length
 }

@@ -270,18 +270,54 @@ export async function listEndedSince(
   return rows.flatMap(({ verification, result }) => (result ? [{ verification, result }] : []))
 }
 
-/** Deletes a session with its result and its timeline; its deliveries must be gone before. Counts the rows of the two tables. */
-export async function deleteVerification(tx: Db, tenantId: string, id: string): Promise<{ sessions: number; results: number }> {
-  await tx
+/**
+ * Locks a session until the commit, before rows that belong to it are written or deleted: answers, cancellations and erasures of it
+ * wait. Gives its status.
+ */
+export async function lockSession(
+  tx: Db,
+  { tenantId, environment, deviceId }: Owner,
+  id: string,
+): Promise<VerificationRow['status'] | undefined> {
+  const session = tx
+    .select({ status: verificationSessions.status })
+    .from(verificationSessions)
+    .where(
+      and(
+        eq(verificationSessions.id, id),
+        eq(verificationSessions.tenantId, tenantId),
+        eq(verificationSessions.environment, environment),
+        deviceId === undefined ? undefined : eq(verificationSessions.deviceId, deviceId),
+      ),
+    )
+  return (await locked(session, 'update'))[0]?.status
+}
+
+type Deleted = Pick<VerificationRow, 'createdAt' | 'idempotencyHash'> & {
+  results: number
+  /** The records of session, result and timeline on the audit chain. */
+  auditSeqs: number[]
+}
+
+/** Deletes a locked session with its result and its timeline; its deliveries must be gone before. Nothing when another did. */
+export async function deleteVerification(tx: Db, { id, tenantId }: SessionKey): Promise<Deleted | undefined> {
+  const events = await tx
     .delete(verificationEvents)
     .where(and(eq(verificationEvents.verificationId, id), eq(verificationEvents.tenantId, tenantId)))
+    .returning({ auditSeq: verificationEvents.auditSeq })
   const results = await tx
     .delete(verificationResults)
     .where(and(eq(verificationResults.verificationId, id), eq(verificationResults.tenantId, tenantId)))
-    .returning({ id: verificationResults.verificationId })
-  const sessions = await tx
+    .returning({ auditSeq: verificationResults.auditSeq })
+  const { auditSeq, createdAt, idempotencyHash } = verificationSessions
+  const [session] = await tx
     .delete(verificationSessions)
     .where(and(eq(verificationSessions.id, id), eq(verificationSessions.tenantId, tenantId)))
-    .returning({ id: verificationSessions.id })
-  return { sessions: sessions.length, results: results.length }
+    .returning({ auditSeq, createdAt, idempotencyHash })
+  if (!session) return undefined
+  return {
+    ...session,
+    results: results.length,
+    auditSeqs: [session, ...results, ...events].flatMap(each => each.auditSeq ?? []),
+  }
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import { changeTenant } from '../../src/tenants/settings.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
-import { type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'
+import { createVerification, type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'
 
 const RACERS = 1000
 
@@ -88,6 +88,18 @@ test('500 parallel creations have 500 ids and 500 times, and each is on the audi
   expect(new Set(answers.map(({ body }) => body.created_at)).size).toBe(500)
   // One tenant, two keys, 500 creations.
   expect(await verifyAudit(app.deps)).toMatchObject({ count: 503, problem: undefined })
+})
+
+test('of 50 parallel erasures of one session exactly one is 200, and the others are 404', async () => {
+  const app = await startApp()
+  const { key } = await app.tenant()
+  for (let round = 0; round < 5; round++) {
+    const { id } = await createVerification(app, key)
+    const answers = await Promise.all(Array.from({ length: 50 }, () => app.call('DELETE', `/v1/verifications/${id}`, { key })))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 49 }, () => 404)])
+  }
+  // One tenant, two keys, five creations, five erasures.
+  expect(await verifyAudit(app.deps)).toMatchObject({ count: 13, problem: undefined })
 })
 
 test('erasing while listing, reading and replaying never shows half a session', async () => {

@@ -1,0 +1,30 @@
+// Acts of one session whose statements alternate, as those of two nodes do on PostgreSQL. SQLite has one writer, so both acts run
+// inside one of its transactions: whatever one of them looked up may have changed before it writes.
+import { afterAll, expect, test } from 'bun:test'
+import type { Deps } from '../../src/deps.ts'
+import { eraseIn } from '../../src/verifications/erase.ts'
+import { cleanUp, createVerification, startApp, type TestApp } from '../helpers/app.ts'
+
+afterAll(cleanUp)
+
+const alternating = <T>({ deps }: TestApp, act: (deps: Deps) => Promise<T>): Promise<T[]> =>
+  deps.write(tx => {
+    const nested = { ...deps, write: (work => work(tx)) as Deps['write'] }
+    return Promise.all([act(nested), act(nested)])
+  })
+
+async function startWithSession() {
+  const app = await startApp()
+  const { id: tenantId, key } = await app.tenant()
+  const { id } = await createVerification(app, key)
+  return { app, session: { id, tenantId, environment: 'test' as const } }
+}
+
+test('of two erasures at once one deletes the session, and the other finds none', async () => {
+  const { app, session } = await startWithSession()
+  const { id, ...owner } = session
+  const outcomes = await alternating(app, deps =>
+    deps.write(tx => eraseIn(deps, tx, { owner, actor: 'test', id, at: deps.now() })),
+  )
+  expect(outcomes).toEqual([{ verification_sessions: 1, verification_results: 0, webhook_deliveries: 0 }, undefined])
+})
