@@ -17,7 +17,6 @@ import { shareCreations } from './verifications/create.ts'
 import { hostedRoutes } from './verifications/hosted-routes.ts'
 import { verificationRoutes } from './verifications/routes.ts'
 import { WebhookEvent } from './verifications/schema.ts'
-import { recordShown } from './verifications/timeline.ts'
 import { walletRoutes } from './wallet/routes.ts'
 import { webPages } from './web/serve.ts'
 
@@ -34,7 +33,7 @@ export function createApp(deps: Deps, demo?: Demo) {
   })
     .use(httpPlugin(deps, path => allowedMethods(path)))
     .use(verificationRoutes(deps, creations))
-    .use(hostedRoutes(deps, session => recordShown(deps, session)))
+    .use(hostedRoutes(deps))
     .use(walletRoutes(deps))
     .use(deps.config.hasSandbox ? sandboxRoutes(deps) : new Elysia())
     .use(templateRoutes(deps))

@@ -9,17 +9,26 @@ export type EventRow = typeof verificationEvents.$inferSelect
 const column = <Name extends string>(name: Name) => sql.placeholder(name)
 
 const insert = hot(db =>
-  db.insert(verificationEvents).values({
-    verificationId: column('verificationId'),
-    tenantId: column('tenantId'),
-    at: column('at'),
-    event: column('event'),
-    salt: column('salt'),
-    sealed: column('sealed'),
-    auditSeq: column('auditSeq'),
-  }),
+  db
+    .insert(verificationEvents)
+    .values({
+      verificationId: column('verificationId'),
+      tenantId: column('tenantId'),
+      at: column('at'),
+      event: column('event'),
+      salt: column('salt'),
+      sealed: column('sealed'),
+      auditSeq: column('auditSeq'),
+    })
+    // Changes nothing. For SQLite, drizzle writes the condition of `onConflictDoNothing` in the wrong place.
+    .onConflictDoUpdate({
+      target: verificationEvents.verificationId,
+      targetWhere: sql`event = 'qr_shown'`,
+      set: { at: sql`${verificationEvents.at}` },
+    }),
 )
 
+/** A session has one `qr_shown`: the first stays, and a later one is not stored. */
 export async function insertEvent(tx: Db, row: Omit<EventRow, 'id'>): Promise<void> {
   await insert(tx, row)
 }

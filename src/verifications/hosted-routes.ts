@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { accessPlugin } from '../access/plugin.ts'
 import { errorResponses } from '../http/schema.ts'
 import type { Deps } from './deps.ts'
-import { hostedVerification, type OnShown } from './hosted.ts'
+import { hostedVerification } from './hosted.ts'
 import { ownPage, returnFromPage } from './page-owner.ts'
 import { HostedVerification, PageOwner, PageReturn, VerificationId } from './schema.ts'
 
@@ -10,10 +10,10 @@ import { HostedVerification, PageOwner, PageReturn, VerificationId } from './sch
 const HIDDEN = { hide: true }
 
 /** Routes of the hosted page's script; the page itself is served by web/. */
-export const hostedRoutes = (deps: Deps, onShown: OnShown) =>
+export const hostedRoutes = (deps: Deps) =>
   new Elysia()
     .use(accessPlugin(deps))
-    .get('/v/:id/data', ({ params, request }) => hostedVerification(deps, params.id, request, onShown), {
+    .get('/v/:id/data', ({ params, request }) => hostedVerification(deps, params.id, request), {
       open: { perSession: 'status', ownPages: true },
       params: VerificationId,
       response: { 200: HostedVerification, ...errorResponses(404, 429, 500) },

@@ -13,26 +13,20 @@ import { statusAt } from './expire.ts'
 import { isOwner, returnsCode } from './page-owner.ts'
 import { isOpenAt, openSecrets, present, queryOf, walletLinks } from './present.ts'
 import type { HostedVerification, Share } from './schema.ts'
-import { findSession, findVerification, type SessionKey, type VerificationRow } from './store.ts'
+import { findSession, findVerification, type VerificationRow } from './store.ts'
+import { recordShown } from './timeline.ts'
 
-type HostedDeps = Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'portraits'>
+type HostedDeps = Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'portraits' | 'write' | 'space' | 'random' | 'log'>
 
-export type OnShown = (session: SessionKey) => Promise<void>
-
-export async function hostedVerification(
-  deps: HostedDeps,
-  id: string,
-  request: Request,
-  onShown: OnShown,
-): Promise<HostedVerification> {
+export async function hostedVerification(deps: HostedDeps, id: string, request: Request): Promise<HostedVerification> {
   const session = await findSession(deps.db, id)
   if (!session) throw apiError('session_not_found')
   const secrets = openSecrets(deps, session)
   const at = deps.now()
   const status = statusAt(session, at)
   const isOpen = isOpenAt(session, at)
-  // Nobody who looks at the page waits for that, or hears when it fails.
-  if (isOpen) void onShown(session)
+  // The page does not wait for it, and is shown when it fails.
+  if (isOpen) void recordShown(deps, session)
   const tenant = await readTenant(deps.db, session.tenantId)
   const query = await queryOf(deps.db, session, secrets)
   const owns = isOwner(deps.config, session, request)

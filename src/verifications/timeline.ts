@@ -5,7 +5,7 @@ import { SALT_BYTES } from '../seal.ts'
 import type { Deps } from './deps.ts'
 import { countEvents, hasHappened, insertEvent, listEvents } from './event-store.ts'
 import type { Verification } from './schema.ts'
-import { findSession, type VerificationRow } from './store.ts'
+import { lockSession, type SessionKey, type VerificationRow } from './store.ts'
 
 export type Outcome = {
   status: 'completed' | 'failed'
@@ -25,8 +25,6 @@ export type SessionEvents = {
   claims_read: { actor: string }
 }
 export type SessionEvent = keyof SessionEvents
-
-type SessionKey = Pick<VerificationRow, 'id' | 'tenantId'>
 
 const EVENTS_MAX = 500
 /** What anybody who saw the QR code can make happen, as often as they like, is written down so often and no more. */
@@ -63,13 +61,14 @@ export async function readEvents({ db, sealer }: Pick<Deps, 'db' | 'sealer'>, se
 /** Once, and only where there is room: what is held back on a full disk is for erasing and for what is under way. */
 export async function recordShown(
   deps: Pick<Deps, 'db' | 'write' | 'space' | 'now' | 'random' | 'sealer' | 'log'>,
-  session: SessionKey,
+  session: Pick<VerificationRow, 'id' | 'tenantId' | 'environment'>,
 ): Promise<void> {
+  const { id, tenantId, environment } = session
   try {
     if (deps.space.isShort() || (await hasHappened(deps.db, session, 'qr_shown'))) return
     await deps.write(async tx => {
-      const isOpen = (await findSession(tx, session.id))?.status === 'pending'
-      if (isOpen && !(await hasHappened(tx, session, 'qr_shown'))) await recordEvent(deps, tx, session, 'qr_shown', {})
+      if ((await lockSession(tx, { tenantId, environment }, id)) === 'pending')
+        await recordEvent(deps, tx, session, 'qr_shown', {})
     })
   } catch (error) {
     deps.log.debug('timeline.not_recorded', { failure: describeFailure(error) })
@@ -85,7 +84,7 @@ export async function recordReading(
   { actor, environment }: Reading,
 ): Promise<boolean> {
   return await deps.write(async tx => {
-    if (!(await findSession(tx, id))) return false
+    if (!(await lockSession(tx, { tenantId, environment }, id))) return false
     const entry = {
       at: deps.now(),
       tenantId,

@@ -3,6 +3,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import type { Deps } from '../../src/deps.ts'
 import { eraseIn } from '../../src/verifications/erase.ts'
+import { readEvents, recordShown } from '../../src/verifications/timeline.ts'
 import { cleanUp, createVerification, startApp, type TestApp } from '../helpers/app.ts'
 
 afterAll(cleanUp)
@@ -27,4 +28,11 @@ test('of two erasures at once one deletes the session, and the other finds none'
     deps.write(tx => eraseIn(deps, tx, { owner, actor: 'test', id, at: deps.now() })),
   )
   expect(outcomes).toEqual([{ verification_sessions: 1, verification_results: 0, webhook_deliveries: 0 }, undefined])
+})
+
+test('a page that is shown twice at once leaves one moment, and neither fails', async () => {
+  const { app, session } = await startWithSession()
+  await alternating(app, deps => recordShown(deps, session))
+  expect((await readEvents(app.deps, session)).map(({ event }) => event)).toEqual(['qr_shown'])
+  expect(app.logs.filter(line => line.includes('timeline.not_recorded'))).toEqual([])
 })
