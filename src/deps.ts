@@ -19,7 +19,7 @@ import { isLocalList, statusFetcher } from './trust/status.ts'
 import { type Changes, createChanges } from './verifications/changes.ts'
 import { createErasures, type Erasures } from './verifications/erasures.ts'
 import { createPortraits, type Portraits } from './verifications/portraits.ts'
-import { createOutbox, type Outbox } from './webhooks/outbox.ts'
+import { type Attempts, createAttempts } from './webhooks/attempts.ts'
 
 export type Deps = Ground & {
   audit: Audit
@@ -28,7 +28,7 @@ export type Deps = Ground & {
   changes: Changes
   portraits: Portraits
   erasures: Erasures
-  outbox: Outbox
+  attempts: Attempts
   identity: () => Promise<RequestIdentity>
   /** A JWT that wallets are shown; undefined without VIDIMUS_REGISTRATION_CERT. */
   registrationCertificate: string | undefined
@@ -55,7 +55,7 @@ export function createDeps(config: Config, world: World, role: Role): Deps {
     changes: createChanges(ground),
     portraits: createPortraits(now),
     erasures: createErasures({ ...ground, audit }),
-    outbox: createOutbox(),
+    attempts: createAttempts(ground),
     identity: rememberIdentity(ground),
     registrationCertificate,
     anchors: rememberAnchors({ ...ground, sandbox }),

@@ -15,7 +15,7 @@ import { fixVersion, type ResolvedTemplate, resolveTemplate } from '../../src/te
 import { insertResult } from '../../src/verifications/answer-store.ts'
 import { secretsPlace } from '../../src/verifications/present.ts'
 import { insertVerification } from '../../src/verifications/store.ts'
-import { enqueueDelivery } from '../../src/webhooks/enqueue.ts'
+import { enqueueDelivery } from '../../src/webhooks/queue.ts'
 import { fixed, whole } from './output.ts'
 import { environmentFor, makeTenant, type Tenant, temporaryDir } from './service.ts'
 

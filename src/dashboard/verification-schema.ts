@@ -4,8 +4,7 @@ import { Text, Timestamp } from '../http/schema.ts'
 import { Environment, Exactly, Limit, Nullable, OneOf } from '../http/wire.ts'
 import { Usage } from '../usage/schema.ts'
 import { CreateVerification, Finding, Status, Verification } from '../verifications/schema.ts'
-import { OUTCOMES } from '../webhooks/outcome.ts'
-import { DELIVERY_STATUSES } from '../webhooks/schema.ts'
+import { DELIVERY_STATUSES, OUTCOMES } from '../webhooks/schema.ts'
 
 /** What needs attention: a code for the page to put into words, and what the words need. */
 export const Attention = Type.Union([

@@ -11,7 +11,7 @@ import { ensureSigningKey } from '../signing/keys.ts'
 import { ensureTestSecrets } from '../tenants/webhook-secret.ts'
 import { within } from '../time.ts'
 import { announce } from '../verifications/announce.ts'
-import { type Dispatch, type Sending, startDispatch } from '../webhooks/dispatch.ts'
+import { startWorker, type WebhookWorker, type WorkerOptions } from '../webhooks/worker.ts'
 import { addGauges, addTlsGauge } from './gauges.ts'
 import { listen } from './listener.ts'
 import { startPeriodic } from './periodic.ts'
@@ -30,7 +30,7 @@ export type Service = {
 }
 
 /** Listens, and starts what the service does by itself. */
-export async function start(deps: Deps, { demo, sending }: { demo?: Demo; sending?: Sending } = {}): Promise<Service> {
+export async function start(deps: Deps, { demo, sending }: { demo?: Demo; sending?: WorkerOptions } = {}): Promise<Service> {
   const { config } = deps
   ;(http as { maxHeaderSize: number }).maxHeaderSize = HEADER_BYTES_MAX
   addGauges(deps)
@@ -46,7 +46,7 @@ export async function start(deps: Deps, { demo, sending }: { demo?: Demo; sendin
   config.publicUrl ||= url.replace('127.0.0.1', 'localhost')
   // Whoever waits for the first answer does not wait for the rest of the start.
   await new Promise<void>(resolve => setImmediate(resolve))
-  const dispatch = await startSending(deps, sending).catch(async error => {
+  const worker = await startSending(deps, sending).catch(async error => {
     // A process that listens and does only half of its work would be taken for a good one.
     deps.changes.close()
     await within(DRAIN_MS, listener.stop(), () => {})
@@ -64,7 +64,7 @@ export async function start(deps: Deps, { demo, sending }: { demo?: Demo; sendin
       deps.changes.close()
       // New connections are refused at once; what is under way gets its answer, within reason.
       await within(DRAIN_MS, listener.stop(), () => {})
-      await dispatch.stop()
+      await worker.stop()
       await signHead(deps).catch(error => warnUnsigned(deps, error))
       // The next start goes on from here; without it from the last record.
       await recordHeartbeat(deps, deps.now()).catch(error =>
@@ -75,12 +75,9 @@ export async function start(deps: Deps, { demo, sending }: { demo?: Demo; sendin
   }
 }
 
-async function startSending(deps: Deps, sending: Sending | undefined): Promise<Dispatch> {
+async function startSending(deps: Deps, sending: WorkerOptions | undefined): Promise<WebhookWorker> {
   await warnOfExpiry(deps)
-  const dispatch = await startDispatch(deps, delivery => announce(deps, delivery), sending)
-  // At once: what is owed or erased before that would be told to nobody.
-  deps.outbox.attach(dispatch)
-  return dispatch
+  return await startWorker(deps, delivery => announce(deps, delivery), sending)
 }
 
 const warnUnsigned = ({ log }: Deps, error: unknown): void => log.warn('audit.not_signed', { failure: describeFailure(error) })

@@ -1,7 +1,6 @@
 import type { Db } from '../db/engine.ts'
 import { readEndpoint } from '../tenants/webhook-endpoint.ts'
-import { enqueueDelivery } from '../webhooks/enqueue.ts'
-import type { DueLane } from '../webhooks/lanes.ts'
+import { enqueueDelivery } from '../webhooks/queue.ts'
 import type { Deps } from './deps.ts'
 import { openSecrets, type SessionSecrets } from './present.ts'
 import type { Verification } from './schema.ts'
@@ -36,27 +35,27 @@ const receiverOf = async (deps: Pick<Deps, 'db' | 'sealer'>, row: VerificationRo
 
 export type Ended = { status: 'completed' | 'failed'; error?: Verification['error'] }
 
-/** Queues the webhook inside the transaction that ends a session; nothing when it has no receiver. */
+/** Queues the webhook inside the transaction that ends a session; returns what to publish as `owed` after the commit. */
 export async function oweResult(
   deps: Pick<Deps, 'random' | 'sealer' | 'config'>,
   tx: Db,
   { id: verificationId, tenantId, environment }: Pick<VerificationRow, 'id' | 'tenantId' | 'environment'>,
   { webhook_url: url }: SessionSecrets,
   { status, at, requestId }: Pick<Ended, 'status'> & { at: number; requestId: string | null },
-): Promise<DueLane | undefined> {
+): Promise<string | undefined> {
   const type = `verification.${status}` as const
   return await enqueueDelivery(deps, tx, { tenantId, environment, verificationId, type, url, at, requestId })
 }
 
-/** After the commit that ended a session: wakes its followers and the outbox, and counts it. */
+/** After the commit that ended a session: notifies its followers and the webhook worker, and counts it. */
 export function announceEnd(
-  { publish, outbox, metrics }: Pick<Deps, 'publish' | 'outbox' | 'metrics'>,
+  { publish, metrics }: Pick<Deps, 'publish' | 'metrics'>,
   { id, environment }: Pick<VerificationRow, 'id' | 'environment'>,
   { status, error }: Ended,
-  owed: DueLane | undefined,
+  owed: string | undefined,
 ): void {
   publish('session', id)
-  if (owed) outbox.owed(owed)
+  if (owed !== undefined) publish('owed', owed)
   metrics.count('vidimus_verifications_total', { event: status, environment })
   if (error) metrics.count('vidimus_verification_failures_total', { code: error.code, environment })
 }

@@ -1,6 +1,6 @@
 import type { Deps as AccessDeps } from '../access/deps.ts'
 import type { RequestIdentity } from '../signing/keys.ts'
-import type { Outbox } from '../webhooks/outbox.ts'
+import type { Attempts } from '../webhooks/attempts.ts'
 import type { Changes } from './changes.ts'
 import type { Erasures } from './erasures.ts'
 import type { Portraits } from './portraits.ts'
@@ -9,6 +9,6 @@ export type Deps = AccessDeps & {
   changes: Changes
   portraits: Portraits
   erasures: Erasures
-  outbox: Outbox
+  attempts: Attempts
   identity: () => Promise<RequestIdentity>
 }

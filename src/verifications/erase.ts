@@ -2,7 +2,7 @@ import type { Db } from '../db/engine.ts'
 import { apiError } from '../http/errors.ts'
 import { describeFailure } from '../log.ts'
 import { isoUtc } from '../time.ts'
-import { forgetDeliveries } from '../webhooks/enqueue.ts'
+import { forgetDeliveries } from '../webhooks/queue.ts'
 import type { Deps } from './deps.ts'
 import { ownAnswerEndsBefore } from './idempotency.ts'
 import { forgetReplay } from './replay-store.ts'
@@ -12,7 +12,10 @@ import { deleteVerification, findVerification, lockSession, type Owner } from '.
 const SHRED_RETRY_MS = 1000
 const SHRED_ATTEMPTS_MAX = 60
 
-type EraseDeps = Pick<Deps, 'write' | 'now' | 'audit' | 'forgetDeleted' | 'publish' | 'portraits' | 'metrics' | 'log' | 'outbox'>
+type EraseDeps = Pick<
+  Deps,
+  'write' | 'now' | 'audit' | 'forgetDeleted' | 'publish' | 'portraits' | 'metrics' | 'log' | 'attempts'
+>
 
 /** Everything derived from a verification, for good: afterwards its text is in no file. The quota it used is not given back. */
 export async function eraseVerification(
@@ -29,7 +32,7 @@ export async function eraseVerification(
   if (!deleted) throw apiError('session_not_found')
   deps.portraits.forget(id)
   deps.publish('session', id)
-  await deps.outbox.cancel([id])
+  await deps.attempts.cancel([id])
   deps.metrics.count('vidimus_verifications_total', { event: 'erased', environment: owner.environment })
   await shred(deps)
   return { id, deleted, erased_at: isoUtc(at) }

@@ -1,5 +1,4 @@
 import type { Db } from '../db/engine.ts'
-import type { DueLane } from '../webhooks/lanes.ts'
 import { oweResult } from './announce.ts'
 import { insertResult } from './answer-store.ts'
 import type { Deps } from './deps.ts'
@@ -15,7 +14,7 @@ export async function recordFailure(
   tx: Db,
   session: VerificationRow,
   { error, actor, at, requestId }: Failing,
-): Promise<DueLane | undefined> {
+): Promise<string | undefined> {
   const { id, tenantId, environment } = session
   const auditSeq = await deps.audit.append(tx, {
     at,

@@ -30,7 +30,7 @@ async function eraseBatch(deps: Deps, tenantId: string, endedBy: number): Promis
     }
     return own
   })
-  await deps.outbox.cancel(due.map(({ id }) => id))
+  await deps.attempts.cancel(due.map(({ id }) => id))
   for (const { environment } of erased) deps.metrics.count('vidimus_verifications_total', { event: 'erased', environment })
   await shred(deps)
   return due.length

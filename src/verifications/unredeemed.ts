@@ -1,5 +1,4 @@
 import type { Db } from '../db/engine.ts'
-import type { DueLane } from '../webhooks/lanes.ts'
 import { announceEnd } from './announce.ts'
 import { deleteResult } from './answer-store.ts'
 import type { Deps } from './deps.ts'
@@ -22,7 +21,7 @@ export async function sweepUnredeemed(deps: Deps): Promise<void> {
   } while (failed.length === SWEEP_ROWS_MAX)
 }
 
-type Failed = { session: VerificationRow; owed: DueLane | undefined }
+type Failed = { session: VerificationRow; owed: string | undefined }
 
 async function failUnredeemed(deps: Deps, tx: Db): Promise<Failed[]> {
   const at = deps.now()

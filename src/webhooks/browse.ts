@@ -54,5 +54,5 @@ export async function readDelivery({ db }: Pick<Deps, 'db'>, owner: Owner, id: s
 /** What failed within the last 24 hours, or is failing now, by receiver; the latest first. */
 export async function readFailing({ db, now }: Pick<Deps, 'db' | 'now'>, owner: Owner): Promise<FailingDelivery[][]> {
   const failing = await listFailing(db, owner, { since: now() - LATELY_MS, latest: LOOKED_AT_MAX })
-  return [...Map.groupBy(failing, ({ lane }) => lane).values()]
+  return [...Map.groupBy(failing, ({ receiver }) => receiver).values()]
 }

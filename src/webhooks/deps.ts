@@ -1,5 +1,5 @@
 import type { Audit } from '../audit/append.ts'
 import type { Ground } from '../ground.ts'
-import type { Outbox } from './outbox.ts'
+import type { Attempts } from './attempts.ts'
 
-export type Deps = Ground & { audit: Audit; outbox: Outbox }
+export type Deps = Ground & { audit: Audit; attempts: Attempts }

@@ -1,50 +1,51 @@
 import { SALT_BYTES } from '../seal.ts'
+import { outcomeOf } from './attempt.ts'
 import { retryAfterOf, waitBefore } from './backoff.ts'
-import type { CourierAnswer } from './courier.ts'
-import type { Flight } from './deliver.ts'
 import type { Deps } from './deps.ts'
-import { type Outcome, outcomeOf } from './outcome.ts'
+import type { AttemptAnswer } from './poster.ts'
+import type { ClaimedAttempt } from './queue.ts'
+import type { Outcome } from './schema.ts'
 import { countInterruptions, type DeliveryRow, endAttempt, listLeased, settleDelivery } from './store.ts'
 
-/** An attempt whose end nobody saw is made again without being counted, but not for ever: it may be the cause. */
+/** An interrupted attempt is repeated without being counted, but not for ever: it may be the cause of the interruption. */
 const INTERRUPTIONS_MAX = 3
 const AFTER_INTERRUPTION_MS = 1000
 
 type RecordDeps = Pick<Deps, 'db' | 'write' | 'now' | 'random' | 'sealer' | 'config' | 'log' | 'metrics'>
 
-/** How an attempt ended, and what becomes of its delivery: when it is due again, nothing when this was its end. */
+/** Records the end of an attempt and returns when its delivery is due again; nothing when it is not. */
 export async function recordAttempt(
   deps: RecordDeps,
-  flight: Flight,
-  answer: CourierAnswer,
+  attempt: ClaimedAttempt,
+  answer: AttemptAnswer,
   ms: number,
 ): Promise<number | undefined> {
   const outcome = outcomeOf(answer)
   const salt = Buffer.from(deps.random(SALT_BYTES))
-  const sealed = deps.sealer.seal(attemptPlace(flight, salt), JSON.stringify(keptOf(answer)))
+  const sealed = deps.sealer.seal(attemptPlace(attempt, salt), JSON.stringify(keptOf(answer)))
   const httpStatus = ('status' in answer && answer.status) || null
   const settled = await deps.write(async tx => {
-    const { attemptId: id, tenantId } = flight
+    const { attemptId: id, tenantId } = attempt
     await endAttempt(tx, { id, tenantId, outcome, httpStatus, durationMs: Math.round(ms), salt, sealed })
-    const interruptions = outcome === 'interrupted' ? await countInterruptions(tx, flight.id, flight.attempts + 1) : 0
-    const settled = next(deps, flight.attempts, answer, interruptions)
-    await settleDelivery(tx, { id: flight.id, tenantId, ...settled })
+    const interruptions = outcome === 'interrupted' ? await countInterruptions(tx, attempt.id, attempt.attempts + 1) : 0
+    const settled = next(deps, attempt.attempts, answer, interruptions)
+    await settleDelivery(tx, { id: attempt.id, tenantId, ...settled })
     return settled
   })
   deps.metrics.count('vidimus_webhook_attempts_total', { outcome })
   deps.metrics.observe('vidimus_webhook_attempt_seconds', {}, ms / 1000)
   if (settled.status !== 'pending') deps.metrics.count('vidimus_webhook_deliveries_total', { status: settled.status })
   deps.log.info('webhook.attempt', {
-    request_id: flight.requestId ?? undefined,
-    tenant: flight.tenantId,
+    request_id: attempt.requestId ?? undefined,
+    tenant: attempt.tenantId,
     status: httpStatus ?? undefined,
     ms: Math.round(ms),
-    detail: `${flight.id} ${flight.attempts + 1}/${deps.config.webhookDelaysMs.length} ${outcome}`,
+    detail: `${attempt.id} ${attempt.attempts + 1}/${deps.config.webhookDelaysMs.length} ${outcome}`,
   })
   return settled.status === 'pending' ? settled.dueAt : undefined
 }
 
-export const attemptPlace = ({ id, tenantId }: Pick<Flight, 'id' | 'tenantId'>, salt: Uint8Array) => ({
+export const attemptPlace = ({ id, tenantId }: Pick<ClaimedAttempt, 'id' | 'tenantId'>, salt: Uint8Array) => ({
   tenant: tenantId,
   table: 'webhook_attempts',
   column: 'sealed',
@@ -52,22 +53,21 @@ export const attemptPlace = ({ id, tenantId }: Pick<Flight, 'id' | 'tenantId'>, 
   salt,
 })
 
-/** What the log keeps of an answer: it may hold anything, so it is sealed. */
+/** Sealed, because an answer may hold anything. */
 export type KeptAnswer = { address?: string; detail?: string; answer?: string }
 
-const keptOf = (answer: CourierAnswer): KeptAnswer =>
+const keptOf = (answer: AttemptAnswer): KeptAnswer =>
   answer.ok
     ? { address: answer.address, answer: Buffer.from(answer.body).toString('utf8') }
     : { ...('address' in answer && { address: answer.address }), detail: answer.detail }
 
 type Settled = Pick<DeliveryRow, 'status' | 'attempts' | 'dueAt'>
 
-/** What becomes of a delivery after an attempt. */
-function next({ config, random, now }: RecordDeps, ended: number, answer: CourierAnswer, interruptions: number): Settled {
+function next({ config, random, now }: RecordDeps, ended: number, answer: AttemptAnswer, interruptions: number): Settled {
   const at = now()
   const outcome = outcomeOf(answer)
   if (outcome === 'interrupted' && interruptions < INTERRUPTIONS_MAX)
-    // Not all at the same moment again: one of them may be what ended the others.
+    // With jitter: one of them may have interrupted all the others.
     return { status: 'pending', attempts: ended, dueAt: at + (waitBefore([AFTER_INTERRUPTION_MS], 0, random) ?? 0) }
   const attempts = ended + 1
   const final = finalStatus(outcome)
@@ -83,7 +83,7 @@ function finalStatus(outcome: Outcome): 'delivered' | 'failed' | 'cancelled' | u
   return outcome === 'gone' ? 'failed' : undefined
 }
 
-/** What was under way when the process ended: its attempts stand in the log as interrupted. */
+/** Frees what was under way when an earlier process ended. Its attempts are in the log as interrupted. */
 export async function recoverInterrupted(deps: RecordDeps): Promise<void> {
   const lost = await listLeased(deps.db)
   if (lost.length === 0) return

@@ -1,16 +1,16 @@
 import type { Db } from '../db/engine.ts'
 import type { Deps } from './deps.ts'
+import { duePayload } from './queue.ts'
 import { type DeliveryRow, type OwnerOfAny, type Restart, restartDeliveries, restartFailed } from './store.ts'
 
-/** As many as one call sends again: everybody waits while they are written. */
+/** Bounds how long one call occupies the writer. */
 const PER_REPLAY_MAX = 1000
 
-/** Who asks, and by which HTTP request. */
 export type Asking = { actor: string; requestId?: string }
 
-type ReplayDeps = Pick<Deps, 'write' | 'now' | 'audit' | 'outbox'>
+type ReplayDeps = Pick<Deps, 'write' | 'now' | 'audit' | 'publish'>
 
-/** One delivery, however it ended. What is under way is left alone. */
+/** Replays one delivery, whatever its status; nothing while an attempt is under way. */
 export async function replayDeliveries(
   deps: ReplayDeps,
   tenantId: string,
@@ -20,7 +20,7 @@ export async function replayDeliveries(
   return await replay(deps, tenantId, asking, { id }, (tx, due) => restartDeliveries(tx, tenantId, id, due))
 }
 
-/** The failed ones of one environment, or of both, as many as one call may. */
+/** Replays the failed deliveries of one environment, or of both, at most PER_REPLAY_MAX. */
 export async function replayFailed(
   deps: ReplayDeps,
   { tenantId, environment }: OwnerOfAny,
@@ -32,9 +32,9 @@ export async function replayFailed(
   return { replayed: restarted.length, hasMore: restarted.length === PER_REPLAY_MAX }
 }
 
-/** Sends again, from the first attempt on and under the same id, so that a receiver can tell. */
+/** Starts again with the first attempt, under the same id, by which receivers recognise a repeat. */
 async function replay(
-  { write, now, audit, outbox }: ReplayDeps,
+  { write, now, audit, publish }: ReplayDeps,
   tenantId: string,
   { actor, requestId }: Asking,
   which: { id: string } | { environment: string } | undefined,
@@ -47,6 +47,6 @@ async function replay(
     if (rows.length > 0) await audit.append(tx, { at, tenantId, actor, action: 'webhook.replayed', subjectId: tenantId, details })
     return rows
   })
-  for (const { lane, tenantId, dueAt } of restarted) outbox.owed({ lane, tenantId, dueAt })
+  for (const { lane: receiver, tenantId, dueAt } of restarted) publish('owed', duePayload({ receiver, tenantId, dueAt }))
   return restarted
 }

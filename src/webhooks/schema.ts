@@ -1,8 +1,23 @@
 import { Type } from '@sinclair/typebox'
 import { Timestamp } from '../http/schema.ts'
-import { OUTCOMES } from './outcome.ts'
 
 const Nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) => Type.Union([schema, Type.Null()])
+
+/** How an attempt ended. `interrupted` is written when it begins, and stays when nobody sees its end. */
+export const OUTCOMES = [
+  'delivered',
+  'http_status',
+  'redirect',
+  'gone',
+  'timeout',
+  'dns_failed',
+  'refused_address',
+  'tls_failed',
+  'connection_failed',
+  'interrupted',
+  'cancelled',
+] as const
+export type Outcome = (typeof OUTCOMES)[number]
 
 export const DeliveryAttempt = Type.Object(
   {
@@ -11,7 +26,7 @@ export const DeliveryAttempt = Type.Object(
     outcome: Type.Union(OUTCOMES.map(outcome => Type.Literal(outcome))),
     http_status: Nullable(Type.Integer()),
     ms: Type.Integer({ minimum: 0 }),
-    /** What was called, and the first 4 KiB of what it said. */
+    /** The IP address that was called, and the first 4 KiB of its answer. */
     address: Nullable(Type.String()),
     answer: Nullable(Type.String()),
     /** Why there was no answer. */
@@ -30,7 +45,7 @@ export const Delivery = Type.Object(
     type: Type.Union([Type.Literal('verification.completed'), Type.Literal('verification.failed')]),
     status: Type.Union(DELIVERY_STATUSES.map(status => Type.Literal(status))),
     created_at: Timestamp,
-    /** While it is pending. */
+    /** Null unless it is pending. */
     next_attempt_at: Nullable(Timestamp),
     /** The HTTP request that made it due, as in the log: the wallet's answer, or a replay after it. */
     request_id: Nullable(Type.String()),

@@ -1,12 +1,17 @@
-import { and, asc, count, desc, eq, inArray, isNotNull, isNull, lt, lte, type SQL, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, inArray, isNotNull, isNull, lt, lte, min, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { verificationSessions, webhookAttempts, webhookDeliveries } from '../db/schema.ts'
 import { hot } from '../db/statements.ts'
-import { type DueLane, type Lane, PER_TENANT_MAX } from './lanes.ts'
-import type { Outcome } from './outcome.ts'
+import type { Outcome } from './schema.ts'
 
 export type DeliveryRow = typeof webhookDeliveries.$inferSelect
 export type AttemptRow = typeof webhookAttempts.$inferSelect
+
+/** The deliveries of a tenant for one receiver, an HMAC of its origin; the column is named `lane`. */
+export type Queue = { receiver: string; tenantId: string }
+export type DueQueue = Queue & { dueAt: number }
+/** Attempts under way for one tenant. */
+export const PER_TENANT_MAX = 8
 
 const column = <Name extends string>(name: Name) => sql.placeholder(name)
 
@@ -16,18 +21,19 @@ const insert = hot(db =>
     tenantId: column('tenantId'),
     verificationId: column('verificationId'),
     type: column('type'),
-    status: column('status'),
-    attempts: column('attempts'),
+    status: 'pending',
+    attempts: sql`0`,
     dueAt: column('dueAt'),
-    leaseUntil: column('leaseUntil'),
     createdAt: column('createdAt'),
-    lane: column('lane'),
+    lane: column('receiver'),
     requestId: column('requestId'),
     environment: column('environment'),
   }),
 )
 
-export async function insertDelivery(tx: Db, row: Omit<DeliveryRow, 'leasedBy'>): Promise<void> {
+type NewRow = Omit<DeliveryRow, 'status' | 'attempts' | 'leaseUntil' | 'leasedBy' | 'lane'> & Queue
+
+export async function insertDelivery(tx: Db, row: NewRow): Promise<void> {
   await insert(tx, row)
 }
 
@@ -41,28 +47,28 @@ export async function deleteDeliveries(tx: Db, tenantId: string, verificationId:
   return gone.length
 }
 
-/** When each lane has something to send; what is under way does not count. */
-export async function listDueLanes(db: Db): Promise<DueLane[]> {
+/** The earliest due time of each queue, without what is under way. */
+export async function listDueQueues(db: Db): Promise<DueQueue[]> {
   const { lane, tenantId, dueAt } = webhookDeliveries
   return await db
-    .select({ lane, tenantId, dueAt: sql<number>`min(${dueAt})` })
+    .select({ receiver: lane, tenantId, dueAt: min(dueAt).mapWith(Number) })
     .from(webhookDeliveries)
     .where(and(isPending, isFree))
     .groupBy(lane, tenantId)
 }
 
 const isPending = sql`${webhookDeliveries.status} = 'pending'`
-const inLane = () =>
-  and(isPending, eq(webhookDeliveries.lane, column('lane')), eq(webhookDeliveries.tenantId, column('tenantId')))
+const inQueue = () =>
+  and(isPending, eq(webhookDeliveries.lane, column('receiver')), eq(webhookDeliveries.tenantId, column('tenantId')))
 const isFree = isNull(webhookDeliveries.leaseUntil)
 
-export type ClaimedDelivery = Pick<DeliveryRow, 'id' | 'tenantId' | 'verificationId' | 'type' | 'attempts' | 'lane' | 'requestId'>
+export type ClaimedDelivery = Queue & Pick<DeliveryRow, 'id' | 'verificationId' | 'type' | 'attempts' | 'requestId'>
 
 const selectDue = hot<Record<string, string | number | null>>(db =>
   db
     .select()
     .from(webhookDeliveries)
-    .where(and(inLane(), lte(webhookDeliveries.dueAt, column('now')), isFree))
+    .where(and(inQueue(), lte(webhookDeliveries.dueAt, column('now')), isFree))
     .orderBy(asc(webhookDeliveries.dueAt))
     .limit(PER_TENANT_MAX),
 )
@@ -74,13 +80,13 @@ const lease = hot(db =>
     .where(and(eq(webhookDeliveries.id, column('id')), eq(webhookDeliveries.tenantId, column('tenantId')))),
 )
 
-/** The oldest due deliveries of a lane, leased. */
+/** Leases the oldest due deliveries of a queue. */
 export async function claimDue(
   tx: Db,
-  { lane, tenantId }: Lane,
+  { receiver, tenantId }: Queue,
   { now, leaseUntil, limit }: { now: number; leaseUntil: number; limit: number },
 ): Promise<ClaimedDelivery[]> {
-  const due = (await selectDue(tx, { lane, tenantId, now })).slice(0, limit)
+  const due = (await selectDue(tx, { receiver, tenantId, now })).slice(0, limit)
   for (const { id } of due) await lease(tx, { id, tenantId, leaseUntil })
   return due.map(row => ({
     id: String(row.id),
@@ -88,7 +94,7 @@ export async function claimDue(
     verificationId: String(row.verification_id),
     type: row.type as DeliveryRow['type'],
     attempts: Number(row.attempts),
-    lane,
+    receiver,
     requestId: row.request_id === null ? null : String(row.request_id),
   }))
 }
@@ -97,12 +103,14 @@ const selectNextDue = hot<{ due_at: number | null }>(db =>
   db
     .select({ dueAt: sql`min(${webhookDeliveries.dueAt})`.as('due_at') })
     .from(webhookDeliveries)
-    .where(and(inLane(), isFree)),
+    .where(and(inQueue(), isFree)),
 )
 
-export async function nextDueIn(db: Db, { lane, tenantId }: Lane): Promise<number | undefined> {
-  return (await selectNextDue(db, { lane, tenantId }))[0]?.due_at ?? undefined
+export async function nextDueIn(db: Db, queue: Queue): Promise<number | undefined> {
+  return (await selectNextDue(db, queue))[0]?.due_at ?? undefined
 }
+
+const EMPTY = Buffer.alloc(0)
 
 const insertAttempt = hot<{ id: number }>(db =>
   db
@@ -114,13 +122,13 @@ const insertAttempt = hot<{ id: number }>(db =>
       at: column('at'),
       outcome: 'interrupted' satisfies Outcome,
       durationMs: sql`0`,
-      salt: sql`x''`,
-      sealed: sql`x''`,
+      salt: EMPTY,
+      sealed: EMPTY,
     })
     .returning({ id: webhookAttempts.id }),
 )
 
-/** Before anything is sent: should nobody see how it ends, the log still has it. */
+/** Logs an attempt before anything is sent. */
 export async function beginAttempt(
   tx: Db,
   attempt: Pick<AttemptRow, 'deliveryId' | 'tenantId' | 'attempt' | 'at'>,
@@ -168,7 +176,7 @@ const updateDelivery = hot<{ id: string }>(db =>
     .returning({ id: webhookDeliveries.id }),
 )
 
-/** Ends the lease. Nothing happens when the delivery was erased, or replayed, in the meantime. */
+/** Ends the lease; does nothing when the delivery was erased meanwhile. */
 export async function settleDelivery(
   tx: Db,
   settled: Pick<DeliveryRow, 'id' | 'tenantId' | 'status' | 'attempts' | 'dueAt'>,
@@ -190,7 +198,7 @@ export async function countInterruptions(tx: Db, deliveryId: string, attempt: nu
   return row?.n ?? 0
 }
 
-/** What was under way when the process ended. */
+/** Deliveries that an earlier process had under way. */
 export async function listLeased(db: Db): Promise<DeliveryRow[]> {
   return await db
     .select()
@@ -323,7 +331,7 @@ export async function listPlacedDeliveries(
 /** The words of the index: SQLite uses it only for these. */
 const isFailing = sql`${webhookDeliveries.attempts} > 0 AND ${webhookDeliveries.status} IN ('pending', 'failed')`
 
-export type FailingDelivery = Pick<DeliveryRow, 'id' | 'tenantId' | 'verificationId' | 'lane' | 'status' | 'createdAt'>
+export type FailingDelivery = Queue & Pick<DeliveryRow, 'id' | 'verificationId' | 'status' | 'createdAt'>
 
 /** What failed at or after a time, or has not succeeded so far, among the latest of the tenant; the latest first. */
 export async function listFailing(
@@ -333,7 +341,7 @@ export async function listFailing(
 ): Promise<FailingDelivery[]> {
   const { id, verificationId, lane, status, createdAt, dueAt } = webhookDeliveries
   const failing = db
-    .select({ id, tenantId: webhookDeliveries.tenantId, verificationId, lane, status, createdAt, dueAt })
+    .select({ id, tenantId: webhookDeliveries.tenantId, verificationId, receiver: lane, status, createdAt, dueAt })
     .from(webhookDeliveries)
     .where(and(isFailing, eq(webhookDeliveries.tenantId, tenantId), sql`${dueAt} >= ${since}`))
     .orderBy(desc(dueAt))
@@ -345,7 +353,7 @@ export async function listFailing(
       id: failing.id,
       tenantId: failing.tenantId,
       verificationId: failing.verificationId,
-      lane: failing.lane,
+      receiver: failing.receiver,
       status: failing.status,
       createdAt: failing.createdAt,
     })

@@ -1,24 +1,129 @@
-// The thread that speaks with receivers. It has neither keys nor database, and is told which address to call: whatever a receiver
-// answers, and whatever that does to this thread, reaches nothing but the answer itself.
-import { callAt, type EgressAnswer, type EgressCall } from '../egress/client.ts'
+// The worker: claim due deliveries, attempt them, record how each attempt ended. An attempt is logged before it is
+// sent, and a lease marks its delivery while it is under way. The next start finds what an ended process left behind.
+// So each message arrives at least once.
+import type { EgressCall } from '../egress/client.ts'
+import { describeFailure } from '../log.ts'
+import { within } from '../time.ts'
+import { attemptDelivery, LIMITS, type Render } from './attempt.ts'
+import type { Deps } from './deps.ts'
+import { type AttemptAnswer, createPoster, startPosterThread } from './poster.ts'
+import { type ClaimedAttempt, claimAttempts, createQueues, readDuePayload } from './queue.ts'
+import { recordAttempt, recoverInterrupted } from './record.ts'
+import { listDueQueues } from './store.ts'
 
-declare const self: Worker
+/** How often the clock is checked. New deliveries are announced by `owed` and do not wait for it. */
+const LOOK_EVERY_MS = 200
+/** When the database could not be written. */
+const AFTER_FAILURE_MS = 1000
+/** A stop waits this long for attempts under way. */
+const DRAIN_MS = 2000
 
-export type Order =
-  | { kind: 'send'; id: string; address: string; call: EgressCall }
-  | { kind: 'cancel'; id: string }
-  | { kind: 'ping' }
-export type Report = { kind: 'answer'; id: string; answer: EgressAnswer } | { kind: 'pong' }
+type WorkerDeps = Pick<
+  Deps,
+  'db' | 'write' | 'now' | 'random' | 'sealer' | 'egress' | 'resolve' | 'config' | 'log' | 'metrics' | 'subscribe' | 'attempts'
+>
 
-const underWay = new Map<string, AbortController>()
+export type WebhookWorker = { stop(): Promise<void> }
 
-self.onmessage = async ({ data: order }: MessageEvent<Order>) => {
-  if (order.kind === 'ping') return self.postMessage({ kind: 'pong' } satisfies Report)
-  if (order.kind === 'cancel') return underWay.get(order.id)?.abort()
-  const { id, address, call } = order
-  const controller = new AbortController()
-  underWay.set(id, controller)
-  const answer = await callAt(address, call, controller.signal)
-  underWay.delete(id)
-  self.postMessage({ kind: 'answer', id, answer } satisfies Report)
+/** Tests bring their own thread, and their own limits of time and bytes for a receiver. */
+export type WorkerOptions = { startThread?: () => Worker; limits?: EgressCall['limits'] }
+
+export async function startWorker(
+  deps: WorkerDeps,
+  render: Render,
+  { startThread = startPosterThread, limits = LIMITS }: WorkerOptions = {},
+): Promise<WebhookWorker> {
+  const poster = createPoster(deps.log, startThread)
+  const queues = createQueues()
+  let isStopped = false
+  let serving: Promise<void> | undefined
+  let isCalledAgain = false
+  let isListed = false
+
+  await recoverInterrupted(deps)
+  const unsubscribes = [
+    deps.subscribe('owed', payload => {
+      // Another process wrote; which deliveries are due is unknown.
+      if (payload === '') isListed = false
+      else queues.add(readDuePayload(payload))
+      serve()
+    }),
+    deps.subscribe('cancel', ids => deps.attempts.abort(ids.split(' '))),
+  ]
+  const timer = setInterval(serve, LOOK_EVERY_MS)
+  serve()
+
+  /** One round at a time; a call during a round makes another one follow. */
+  function serve(): void {
+    if (isStopped) return
+    if (serving) {
+      isCalledAgain = true
+      return
+    }
+    serving = round()
+      .catch(error => deps.log.error('webhooks.round_failed', { failure: describeFailure(error) }))
+      .finally(() => {
+        serving = undefined
+        if (!isCalledAgain) return
+        isCalledAgain = false
+        serve()
+      })
+  }
+
+  async function round(): Promise<void> {
+    if (!isListed) await listDue()
+    if (!poster.isReady()) return
+    const { claimed, hasFreed } = await claimAttempts(deps, queues)
+    for (const attempt of claimed) deps.attempts.run(attempt.verificationId, signal => run(attempt, signal))
+    if (hasFreed) serve()
+  }
+
+  async function listDue(): Promise<void> {
+    isListed = true
+    try {
+      for (const due of await listDueQueues(deps.db)) queues.add(due)
+    } catch (error) {
+      isListed = false
+      throw error
+    }
+  }
+
+  async function run(attempt: ClaimedAttempt, signal: AbortSignal): Promise<void> {
+    const startedAt = performance.now()
+    const answer = await attemptDelivery(deps, { poster, render, limits }, attempt, signal).catch((error): AttemptAnswer => {
+      deps.log.error('webhooks.attempt_failed', { ...idsOf(attempt), failure: describeFailure(error) })
+      return { ok: false, failure: 'interrupted', detail: 'The message could not be made.' }
+    })
+    const ms = performance.now() - startedAt
+    // Released before the record is written: the next claim shares its commit.
+    queues.release(attempt)
+    serve()
+    while (!(await isRecorded(attempt, answer, ms)) && !isStopped) await Bun.sleep(AFTER_FAILURE_MS)
+  }
+
+  async function isRecorded(attempt: ClaimedAttempt, answer: AttemptAnswer, ms: number): Promise<boolean> {
+    try {
+      const dueAt = await recordAttempt(deps, attempt, answer, ms)
+      if (dueAt !== undefined) queues.add({ receiver: attempt.receiver, tenantId: attempt.tenantId, dueAt })
+      if (dueAt !== undefined && dueAt <= deps.now()) serve()
+      return true
+    } catch (error) {
+      deps.log.error('webhooks.record_failed', { ...idsOf(attempt), failure: describeFailure(error) })
+      return false
+    }
+  }
+
+  return {
+    async stop() {
+      isStopped = true
+      clearInterval(timer)
+      await serving
+      await within(DRAIN_MS, deps.attempts.allEnded(), () => {})
+      poster.stop()
+      await deps.attempts.allEnded()
+      for (const unsubscribe of unsubscribes) unsubscribe()
+    },
+  }
 }
+
+const idsOf = ({ requestId, tenantId }: ClaimedAttempt) => ({ request_id: requestId ?? undefined, tenant: tenantId })

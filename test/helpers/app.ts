@@ -10,7 +10,7 @@ import type { World } from '../../src/ground.ts'
 import { start } from '../../src/service/start.ts'
 import { createTenant } from '../../src/tenants/settings.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
-import type { Sending } from '../../src/webhooks/dispatch.ts'
+import type { WorkerOptions } from '../../src/webhooks/worker.ts'
 
 /** A Wednesday at noon: far from midnight, so that a test that crosses it says so. */
 export const NOON = Date.parse('2026-03-04T12:00:00.000Z')
@@ -29,8 +29,8 @@ type Options = {
   /** An existing directory, to start again on it. */
   dir?: string
   now?: number
-  /** Who sends webhooks, and for how long a receiver is waited for. */
-  sending?: Sending
+  /** The thread that posts webhooks, and the limits of a call. */
+  sending?: WorkerOptions
 }
 
 const open = new Set<() => Promise<void>>()

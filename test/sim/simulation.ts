@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { sweepUnredeemed } from '../../src/verifications/unredeemed.ts'
+import { duePayload } from '../../src/webhooks/queue.ts'
 import type { Answer, Call } from '../helpers/app.ts'
 import { Disagreement, same } from './expect.ts'
 import { type Caller, type Environment, type Model, passTime, type Receiver, type Session, secretOf } from './model.ts'
@@ -70,7 +71,7 @@ async function failLate({ world, model }: Simulation): Promise<void> {
 function poke({ world, tenantId }: Simulation, session: Session): void {
   const row = rowOf(world, session)
   session.delivery!.id ||= row.id
-  world.app.deps.outbox.owed({ lane: row.lane, tenantId, dueAt: row.due_at })
+  world.app.deps.publish('owed', duePayload({ receiver: row.lane, tenantId, dueAt: row.due_at }))
 }
 
 async function expectAttempt(simulation: Simulation, session: Session): Promise<void> {

@@ -108,8 +108,8 @@ const app = await startApp({
     return [PUBLIC]
   },
   sending: {
-    hire: () => {
-      const worker = new Worker(new URL('../webhooks/bad-worker.ts', import.meta.url).href)
+    startThread: () => {
+      const worker = new Worker(new URL('../webhooks/breakable-thread.ts', import.meta.url).href)
       threads.push(worker)
       return worker
     },

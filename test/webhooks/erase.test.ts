@@ -28,7 +28,7 @@ afterAll(async () => {
 const DAY_MS = 86_400_000
 
 /** A thread that takes its time to end a call, or does not end it at all. */
-const hire = () => new Worker(new URL('./bad-worker.ts', import.meta.url).href)
+const startThread = () => new Worker(new URL('./breakable-thread.ts', import.meta.url).href)
 
 type Options = Parameters<typeof startAppFor>[1]
 
@@ -67,7 +67,7 @@ const cancelledIn = async ({ app }: { app: TestApp }) =>
 
 test('a call that a receiver holds is ended by the erasure, which answers when the connection is closed', async () => {
   const receiver = await receiveRaw()
-  const shop = await startShop([receiver], { sending: { hire } })
+  const shop = await startShop([receiver], { sending: { startThread } })
   const id = await declined(shop, receiver.url('/late'))
   await until(async () => receiver.open().length === 1)
   const { status } = await shop.erase(id)
@@ -86,7 +86,7 @@ test('a call that a receiver holds is ended by the erasure, which answers when t
 test('an erasure waits for a call that will not be ended', async () => {
   const receiver = await receiveRaw()
   const limits = { resolveMs: 300, connectMs: 300, totalMs: 1000, answerBytes: 4096 }
-  const shop = await startShop([receiver], { sending: { hire, limits } })
+  const shop = await startShop([receiver], { sending: { startThread, limits } })
   const id = await declined(shop, receiver.url('/deaf'))
   await until(async () => receiver.open().length === 1)
   await shop.erase(id)
@@ -119,7 +119,7 @@ test('what is erased while its address is looked up is not sent', async () => {
 
 test('retention erases in the same way', async () => {
   const receiver = await receiveRaw()
-  const shop = await startShop([receiver], { sending: { hire } })
+  const shop = await startShop([receiver], { sending: { startThread } })
   await changeTenant(shop.app.deps, shop.id, { retentionDays: 1 }, 'test')
   await declined(shop, receiver.url('/late'))
   await until(async () => receiver.open().length === 1)

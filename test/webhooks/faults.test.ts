@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { decline } from '../../src/sandbox/wallet.ts'
 import { readDeliveries } from '../../src/webhooks/log.ts'
-import { OUTCOMES, type Outcome } from '../../src/webhooks/outcome.ts'
+import { OUTCOMES, type Outcome } from '../../src/webhooks/schema.ts'
 import { cleanUp, NOON, type TestApp, until } from '../helpers/app.ts'
 import { openSession, postTo } from '../helpers/exchange.ts'
 import { filesContaining } from '../helpers/files.ts'
@@ -238,8 +238,8 @@ test('every outcome there is can be reached, and is counted under its name', asy
     if (host === 'nowhere.example') throw new Error('ENOTFOUND')
     return [host === 'inside.example' ? insideIs : '127.0.0.1']
   }
-  const hire = () => new Worker(new URL('./bad-worker.ts', import.meta.url).href)
-  const sending = { hire, limits: { ...IMPATIENT, connectMs: 2000, totalMs: 2000 } }
+  const startThread = () => new Worker(new URL('./breakable-thread.ts', import.meta.url).href)
+  const sending = { startThread, limits: { ...IMPATIENT, connectMs: 2000, totalMs: 2000 } }
   const shop = await startShop([receiver, dropping, secure], { resolve, sending })
   const urls: Record<Outcome, string> = {
     delivered: receiver.url('/200'),

@@ -20,7 +20,7 @@ afterAll(async () => {
   await cleanUp()
 })
 
-const BAD_WORKER = new URL('./bad-worker.ts', import.meta.url).href
+const BREAKABLE_THREAD = new URL('./breakable-thread.ts', import.meta.url).href
 /** A call that has no end after its time and three seconds more is taken for one that its thread forgot. */
 const IMPATIENT = { limits: { resolveMs: 1000, connectMs: 1000, totalMs: 1000, answerBytes: 4096 } }
 
@@ -32,15 +32,15 @@ type Options = Parameters<typeof startAppFor>[1]
 /** A service whose sending thread can be broken, and a shop in it. */
 async function startBreakable(receivers: Parameters<typeof startAppFor>[0], options: Options = {}) {
   const threads: { worker: Worker; isClosed: boolean }[] = []
-  const hire = () => {
-    const thread = { worker: new Worker(BAD_WORKER), isClosed: false }
+  const startThread = () => {
+    const thread = { worker: new Worker(BREAKABLE_THREAD), isClosed: false }
     thread.worker.addEventListener('close', () => {
       thread.isClosed = true
     })
     threads.push(thread)
     return thread.worker
   }
-  const app = await startAppFor(receivers, { ...options, sending: { hire, ...options.sending } })
+  const app = await startAppFor(receivers, { ...options, sending: { startThread, ...options.sending } })
   return { app, threads, ...(await app.tenant()) }
 }
 

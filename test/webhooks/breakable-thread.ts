@@ -1,6 +1,6 @@
 // The thread that sends, as it really is, but some paths break it.
-import '../../src/webhooks/worker.ts'
-import type { Order } from '../../src/webhooks/worker.ts'
+import '../../src/webhooks/poster-thread.ts'
+import type { Order } from '../../src/webhooks/poster-thread.ts'
 
 declare const self: Worker
 
@@ -12,10 +12,10 @@ const late = new Set<string>()
 
 self.onmessage = (event: MessageEvent<Order>) => {
   const order = event.data
-  if (order.kind === 'send') breakOn(order.call)
-  if (order.kind === 'send' && order.call.url.endsWith('/forgotten')) return
-  if (order.kind === 'send' && order.call.url.endsWith('/deaf')) deaf.add(order.id)
-  if (order.kind === 'send' && order.call.url.endsWith('/late')) late.add(order.id)
+  if (order.kind === 'post') breakOn(order.call)
+  if (order.kind === 'post' && order.call.url.endsWith('/forgotten')) return
+  if (order.kind === 'post' && order.call.url.endsWith('/deaf')) deaf.add(order.id)
+  if (order.kind === 'post' && order.call.url.endsWith('/late')) late.add(order.id)
   if (order.kind === 'cancel' && deaf.has(order.id)) return
   if (order.kind === 'cancel' && late.has(order.id)) return void setTimeout(() => obey?.call(self, event), LATE_MS)
   return obey?.call(self, event)

@@ -1,0 +1,57 @@
+import { type EgressCall, locate } from '../egress/client.ts'
+import type { Deps } from './deps.ts'
+import { signedMessage } from './message.ts'
+import type { AttemptAnswer, Poster } from './poster.ts'
+import type { ClaimedAttempt } from './queue.ts'
+import type { Outcome } from './schema.ts'
+import type { ClaimedDelivery, Owner } from './store.ts'
+
+export const LIMITS: EgressCall['limits'] = { resolveMs: 2000, connectMs: 5000, totalMs: 15_000, answerBytes: 4096 }
+
+/** The verification as its merchant reads it, and its receiver, if it still has one; nothing when it was erased. */
+export type Render = (
+  delivery: Pick<ClaimedDelivery, 'tenantId' | 'verificationId'>,
+) => Promise<{ url: string | undefined; environment: Owner['environment']; verification: object } | undefined>
+
+type Tools = { poster: Poster; render: Render; limits: EgressCall['limits'] }
+
+/** One attempt: render, resolve, refuse, sign, post to the address that was checked. `signal` aborts when the verification is erased. */
+export async function attemptDelivery(
+  deps: Pick<Deps, 'db' | 'sealer' | 'egress' | 'resolve'>,
+  { poster, render, limits }: Tools,
+  attempt: ClaimedAttempt,
+  signal: AbortSignal,
+): Promise<AttemptAnswer> {
+  const rendered = await render(attempt)
+  if (!rendered) return ERASED
+  if (rendered.url === undefined) return NO_RECEIVER
+  const { environment, verification } = rendered
+  const resolve = (host: string) => deps.resolve(host, attempt.tenantId)
+  const found = await locate(deps.egress, resolve, rendered.url, { resolveMs: limits.resolveMs, webhookOf: environment })
+  if (!found.ok) return found
+  const message = await signedMessage(deps, { ...attempt, environment }, verification)
+  // Checked last: nothing is awaited between here and the thread.
+  if (signal.aborted) return ERASED
+  // Another address each time: one that cannot be reached must not fail every attempt.
+  const address = found.addresses[attempt.attempts % found.addresses.length] ?? ''
+  const call: EgressCall = {
+    ...message,
+    url: found.url,
+    method: 'POST',
+    limits,
+    onLargeAnswer: 'cut',
+    extraCa: deps.egress.extraCa,
+  }
+  return await poster.post(attempt.id, address, call, signal)
+}
+
+const ERASED: AttemptAnswer = { ok: false, failure: 'cancelled', detail: 'The verification was erased.' }
+const NO_RECEIVER: AttemptAnswer = { ok: false, failure: 'cancelled', detail: 'The endpoint was removed.' }
+
+export function outcomeOf(answer: AttemptAnswer): Outcome {
+  if (!answer.ok) return answer.failure === 'too_large' ? 'connection_failed' : answer.failure
+  const { status } = answer
+  if (status >= 200 && status < 300) return 'delivered'
+  if (status >= 300 && status < 400) return 'redirect'
+  return status === 410 ? 'gone' : 'http_status'
+}

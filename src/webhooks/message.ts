@@ -1,0 +1,54 @@
+import { version } from '../../package.json' with { type: 'json' }
+import { signStandardWebhook, signWebhook } from '../sdk/webhook.ts'
+import { areSignersKept } from '../tenants/secret-history.ts'
+import { signingSecrets } from '../tenants/webhook-secret.ts'
+import { isoUtc } from '../time.ts'
+import type { Deps } from './deps.ts'
+import type { AttemptRow, ClaimedDelivery, DeliveryRow, Owner } from './store.ts'
+
+export type SignedMessage = { headers: Record<string, string>; body: string }
+
+type Stamped = Owner & Pick<ClaimedDelivery, 'id' | 'type' | 'attempts'> & { at: number }
+
+/** The exact bytes and headers of an attempt. */
+export async function signedMessage(
+  deps: Pick<Deps, 'db' | 'sealer'>,
+  { id, tenantId, environment, type, attempts, at }: Stamped,
+  verification: object,
+): Promise<SignedMessage> {
+  const payload = JSON.stringify({ type, verification, sent_at: isoUtc(at) })
+  const secrets = await signingSecrets(deps, { tenantId, environment }, at)
+  const signing = { payload, secrets, timestamp: Math.floor(at / 1000) }
+  return {
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': `Vidimus/${version}`,
+      'x-service-signature': await signWebhook(signing),
+      'x-service-attempt': String(attempts + 1),
+      ...(await signStandardWebhook({ ...signing, id })),
+    },
+    body: payload,
+  }
+}
+
+const SIGNATURES = ['x-service-signature', 'webhook-signature']
+
+/**
+ * The message of an earlier attempt, made again: its time is the time of its signatures. Without signatures when a
+ * secret of that time is deleted, or a part of the signed text (`isCut`).
+ */
+export async function sentMessage(
+  deps: Pick<Deps, 'db' | 'sealer'>,
+  owner: Owner,
+  { id, type }: DeliveryRow,
+  { attempt, at }: AttemptRow,
+  verification: object,
+  isCut: boolean,
+): Promise<SignedMessage & { isSecretGone: boolean }> {
+  const { headers, body } = await signedMessage(deps, { ...owner, id, type, attempts: attempt - 1, at }, verification)
+  // Checked after signing: a secret that is still kept now was kept then.
+  const isSecretGone = !(await areSignersKept(deps.db, owner, at))
+  // The user agent names a version, which may have changed since.
+  const hidden = ['user-agent', ...(isSecretGone || isCut ? SIGNATURES : [])]
+  return { headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !hidden.includes(name))), body, isSecretGone }
+}

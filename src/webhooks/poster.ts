@@ -1,0 +1,124 @@
+import type { EgressAnswer, EgressCall } from '../egress/client.ts'
+import type { Log } from '../log.ts'
+import { hireThread } from '../threads.ts'
+import type { Order, Report } from './poster-thread.ts'
+
+/** How often the thread is pinged while a call is under way. */
+const PING_EVERY_MS = 100
+/** Pings without any message from the thread, after which it counts as stuck. */
+const UNANSWERED_MAX = 7
+/** Before its first message it may still be loading on a busy machine. */
+const UNANSWERED_AT_START_MAX = 100
+/** For a thread that answers pings but forgot a call: extra time beyond the call's own limit. */
+const OVERDUE_AFTER_MS = 3000
+/** A thread that ends sooner than this after its start is not replaced sooner than this. */
+const PAUSE_MS = 500
+
+export type AttemptAnswer = EgressAnswer | Interrupted
+/** Whether the receiver got the message is unknown. */
+type Interrupted = { ok: false; failure: 'interrupted'; detail: string }
+
+/** Posts in a thread of its own. */
+export type Poster = {
+  post(id: string, address: string, call: EgressCall, signal: AbortSignal): Promise<AttemptAnswer>
+  /** False for a moment after the thread was lost. */
+  isReady(): boolean
+  stop(): void
+}
+
+type Thread = { worker: Worker; startedAt: number; hasReported: boolean; unanswered: number; pingedAt: number }
+type Call = { settle: (answer: AttemptAnswer) => void; watchdog: ReturnType<typeof setTimeout> }
+
+const LOST: Interrupted = { ok: false, failure: 'interrupted', detail: 'The sending thread was lost.' }
+
+/** Starts the thread with the first call, and another one when it is lost or stuck. */
+export function createPoster(log: Log, startThread: () => Worker): Poster {
+  const calls = new Map<string, Call>()
+  let thread: Thread | undefined
+  let pinging: ReturnType<typeof setInterval> | undefined
+  let isPausing = false
+  let isStopped = false
+
+  function currentWorker(): Worker {
+    if (thread) return thread.worker
+    const worker = startThread()
+    const started: Thread = { worker, startedAt: performance.now(), hasReported: false, unanswered: 0, pingedAt: 0 }
+    worker.addEventListener('message', ({ data }: MessageEvent<Report>) => {
+      started.hasReported = true
+      started.unanswered = 0
+      if (data.kind === 'answer') settle(data.id, data.answer)
+    })
+    // Unless handled, an error in the thread is an error of this process.
+    worker.addEventListener('error', event => {
+      event.preventDefault()
+      drop(worker)
+    })
+    worker.addEventListener('close', () => drop(worker))
+    // Answered before the first call: from then on the shorter limit of unanswered pings holds.
+    worker.postMessage({ kind: 'ping' } satisfies Order)
+    thread = started
+    return worker
+  }
+
+  /** A thread in an endless loop answers no ping. Nor does one without processor time, so a ping counts only while this thread is on time itself. */
+  function ping(): void {
+    if (!thread || calls.size === 0) {
+      clearInterval(pinging)
+      pinging = undefined
+      return
+    }
+    const at = performance.now()
+    const isOnTime = at - thread.pingedAt < 1.5 * PING_EVERY_MS
+    thread.pingedAt = at
+    // Earlier counts stay: a service that is late now and then would never notice a stuck thread.
+    if (isOnTime) thread.unanswered++
+    if (thread.unanswered > (thread.hasReported ? UNANSWERED_MAX : UNANSWERED_AT_START_MAX)) drop(thread.worker)
+    else thread.worker.postMessage({ kind: 'ping' } satisfies Order)
+  }
+
+  function settle(id: string, answer: AttemptAnswer): void {
+    const call = calls.get(id)
+    if (!call) return
+    calls.delete(id)
+    clearTimeout(call.watchdog)
+    call.settle(answer)
+  }
+
+  function drop(worker: Worker): void {
+    if (thread?.worker !== worker) return
+    const isYoung = performance.now() - thread.startedAt < PAUSE_MS
+    thread = undefined
+    if (!isStopped) log.error('webhooks.thread_lost', { count: calls.size })
+    if (isYoung) {
+      isPausing = true
+      setTimeout(() => {
+        isPausing = false
+      }, PAUSE_MS).unref()
+    }
+    for (const id of [...calls.keys()]) settle(id, LOST)
+    worker.terminate()
+  }
+
+  return {
+    post(id, address, call, signal) {
+      return new Promise(resolve => {
+        if (isStopped) return resolve(LOST)
+        const worker = currentWorker()
+        const watchdog = setTimeout(() => drop(worker), call.limits.totalMs + OVERDUE_AFTER_MS)
+        calls.set(id, { settle: resolve, watchdog })
+        pinging ??= setInterval(ping, PING_EVERY_MS)
+        worker.postMessage({ kind: 'post', id, address, call } satisfies Order)
+        signal.addEventListener('abort', () => {
+          if (calls.has(id)) thread?.worker.postMessage({ kind: 'cancel', id } satisfies Order)
+        })
+      })
+    },
+    isReady: () => !isPausing,
+    stop() {
+      isStopped = true
+      if (thread) drop(thread.worker)
+    },
+  }
+}
+
+export const startPosterThread = (): Worker => hireThread('webhooks/poster-thread')
