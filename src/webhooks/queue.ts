@@ -17,7 +17,7 @@ import {
   insertDelivery,
   nextDueIn,
   type Owner,
-  PER_TENANT_MAX,
+  PER_RECEIVER_MAX,
   type Queue,
 } from './store.ts'
 
@@ -71,7 +71,7 @@ export type Queues = {
 
 /** A tenant gets one more slot only while this many times its own slots are free. */
 const FREE_FOR_OTHERS = 3
-const SLOTS = { atOnce: 32, perReceiver: 4, perTenant: PER_TENANT_MAX }
+const SLOTS = { atOnce: 32, perReceiver: PER_RECEIVER_MAX, perTenant: 8 }
 
 export function createQueues({ atOnce, perReceiver, perTenant } = SLOTS): Queues {
   const waiting = new Map<string, DueQueue>()
@@ -136,6 +136,7 @@ export type ClaimedAttempt = ClaimedDelivery & { attemptId: number; at: number }
 export async function claimAttempts(
   { write, now }: Pick<Deps, 'write' | 'now'>,
   queues: Queues,
+  leasedBy: string,
 ): Promise<{ claimed: ClaimedAttempt[]; hasFreed: boolean }> {
   const at = now()
   const slots = queues.take(at)
@@ -146,7 +147,7 @@ export async function claimAttempts(
       const served: { queue: Queue; unused: number; dueAt: number | undefined; claimed: ClaimedAttempt[] }[] = []
       for (const { queue, limit } of perQueue) {
         const claimed: ClaimedAttempt[] = []
-        for (const delivery of await claimDue(tx, queue, { now: at, leaseUntil: at + LEASE_MS, limit })) {
+        for (const delivery of await claimDue(tx, queue, { now: at, leaseUntil: at + LEASE_MS, leasedBy, limit })) {
           const { id: deliveryId, tenantId, attempts } = delivery
           const attemptId = await beginAttempt(tx, { deliveryId, tenantId, attempt: attempts + 1, at })
           claimed.push({ ...delivery, attemptId, at })

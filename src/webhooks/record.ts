@@ -5,7 +5,7 @@ import type { Deps } from './deps.ts'
 import type { AttemptAnswer } from './poster.ts'
 import type { ClaimedAttempt } from './queue.ts'
 import type { Outcome } from './schema.ts'
-import { countInterruptions, type DeliveryRow, endAttempt, listLeased, settleDelivery } from './store.ts'
+import { countInterruptions, type DeliveryRow, endAttempt, listLeasedByOthers, settleDelivery } from './store.ts'
 
 /** An interrupted attempt is repeated without being counted, but not for ever: it may be the cause of the interruption. */
 const INTERRUPTIONS_MAX = 3
@@ -29,7 +29,7 @@ export async function recordAttempt(
     await endAttempt(tx, { id, tenantId, outcome, httpStatus, durationMs: Math.round(ms), salt, sealed })
     const interruptions = outcome === 'interrupted' ? await countInterruptions(tx, attempt.id, attempt.attempts + 1) : 0
     const settled = next(deps, attempt.attempts, answer, interruptions)
-    await settleDelivery(tx, { id: attempt.id, tenantId, ...settled })
+    await settleDelivery(tx, { ...attempt, ...settled })
     return settled
   })
   deps.metrics.count('vidimus_webhook_attempts_total', { outcome })
@@ -83,16 +83,20 @@ function finalStatus(outcome: Outcome): 'delivered' | 'failed' | 'cancelled' | u
   return outcome === 'gone' ? 'failed' : undefined
 }
 
-/** Frees what was under way when an earlier process ended. Its attempts are in the log as interrupted. */
-export async function recoverInterrupted(deps: RecordDeps): Promise<void> {
-  const lost = await listLeased(deps.db)
+/**
+ * Frees what was under way when an earlier process ended; its attempts are in the log as interrupted. One server
+ * holds the data directory, so every lease that is not this worker's is of a process that ended. With several nodes
+ * a lease counts as lost only when its time is up or its node is dead.
+ */
+export async function recoverInterrupted(deps: RecordDeps, workerId: string): Promise<void> {
+  const lost = await listLeasedByOthers(deps.db, workerId)
   if (lost.length === 0) return
   deps.log.warn('webhooks.recovered', { count: lost.length })
   await deps.write(async tx => {
     for (const delivery of lost) {
       const interruptions = await countInterruptions(tx, delivery.id, delivery.attempts + 1)
       const settled = next(deps, delivery.attempts, { ok: false, failure: 'interrupted', detail: '' }, interruptions)
-      await settleDelivery(tx, { id: delivery.id, tenantId: delivery.tenantId, ...settled })
+      await settleDelivery(tx, { ...delivery, ...settled })
     }
   })
 }

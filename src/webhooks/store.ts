@@ -1,7 +1,7 @@
 import { and, asc, count, desc, eq, inArray, isNotNull, isNull, lt, lte, min, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { verificationSessions, webhookAttempts, webhookDeliveries } from '../db/schema.ts'
-import { hot } from '../db/statements.ts'
+import { hot, locked } from '../db/statements.ts'
 import type { Outcome } from './schema.ts'
 
 export type DeliveryRow = typeof webhookDeliveries.$inferSelect
@@ -10,8 +10,8 @@ export type AttemptRow = typeof webhookAttempts.$inferSelect
 /** The deliveries of a tenant for one receiver, an HMAC of its origin; the column is named `lane`. */
 export type Queue = { receiver: string; tenantId: string }
 export type DueQueue = Queue & { dueAt: number }
-/** Attempts under way for one tenant. */
-export const PER_TENANT_MAX = 8
+/** Attempts under way to one receiver, and the most that one claim takes from a queue. */
+export const PER_RECEIVER_MAX = 4
 
 const column = <Name extends string>(name: Name) => sql.placeholder(name)
 
@@ -37,14 +37,16 @@ export async function insertDelivery(tx: Db, row: NewRow): Promise<void> {
   await insert(tx, row)
 }
 
-/** Deletes the deliveries of a verification with their attempts; counts the deliveries. */
+/** Deletes the deliveries of a verification with their attempts; counts the deliveries. Their lock keeps new attempts out. */
 export async function deleteDeliveries(tx: Db, tenantId: string, verificationId: string): Promise<number> {
+  const { id } = webhookDeliveries
   const own = and(eq(webhookDeliveries.tenantId, tenantId), eq(webhookDeliveries.verificationId, verificationId))
-  await tx
-    .delete(webhookAttempts)
-    .where(inArray(webhookAttempts.deliveryId, tx.select({ id: webhookDeliveries.id }).from(webhookDeliveries).where(own)))
-  const gone = await tx.delete(webhookDeliveries).where(own).returning({ id: webhookDeliveries.id })
-  return gone.length
+  const rows = await locked(tx.select({ id }).from(webhookDeliveries).where(own), 'update')
+  if (rows.length === 0) return 0
+  const ids = rows.map(row => row.id)
+  await tx.delete(webhookAttempts).where(and(eq(webhookAttempts.tenantId, tenantId), inArray(webhookAttempts.deliveryId, ids)))
+  await tx.delete(webhookDeliveries).where(own)
+  return ids.length
 }
 
 /** The earliest due time of each queue, without what is under way. */
@@ -62,40 +64,45 @@ const inQueue = () =>
   and(isPending, eq(webhookDeliveries.lane, column('receiver')), eq(webhookDeliveries.tenantId, column('tenantId')))
 const isFree = isNull(webhookDeliveries.leaseUntil)
 
-export type ClaimedDelivery = Queue & Pick<DeliveryRow, 'id' | 'verificationId' | 'type' | 'attempts' | 'requestId'>
+export type ClaimedDelivery = Queue &
+  Pick<DeliveryRow, 'id' | 'verificationId' | 'type' | 'attempts' | 'requestId'> & { leasedBy: string }
 
-const selectDue = hot<Record<string, string | number | null>>(db =>
-  db
-    .select()
-    .from(webhookDeliveries)
-    .where(and(inQueue(), lte(webhookDeliveries.dueAt, column('now')), isFree))
-    .orderBy(asc(webhookDeliveries.dueAt))
-    .limit(PER_TENANT_MAX),
+type DueRow = Pick<DeliveryRow, 'id' | 'type' | 'attempts'> & { verification_id: string; request_id: string | null }
+
+/** One statement, so that two connections never claim the same row. Limits are constants of the text (see `hot`). */
+const claims = Array.from({ length: PER_RECEIVER_MAX }, (_, i) =>
+  hot<DueRow>(db => {
+    const { id, tenantId, verificationId, type, attempts, requestId, dueAt } = webhookDeliveries
+    const oldest = db
+      .select({ id: sql<string>`${id}`.as('due_id') })
+      .from(webhookDeliveries)
+      .where(and(inQueue(), lte(dueAt, column('now')), isFree))
+      .orderBy(asc(dueAt))
+      .limit(i + 1)
+    const due = locked(oldest, 'update skip locked').as('due')
+    return db
+      .update(webhookDeliveries)
+      .set({ leaseUntil: sql`${column('leaseUntil')}`, leasedBy: sql`${column('leasedBy')}` })
+      .from(due)
+      .where(and(eq(id, due.id), eq(tenantId, column('tenantId'))))
+      .returning({ id, verificationId, type, attempts, requestId })
+  }),
 )
 
-const lease = hot(db =>
-  db
-    .update(webhookDeliveries)
-    .set({ leaseUntil: sql`${column('leaseUntil')}` })
-    .where(and(eq(webhookDeliveries.id, column('id')), eq(webhookDeliveries.tenantId, column('tenantId')))),
-)
-
-/** Leases the oldest due deliveries of a queue. */
+/** Leases the oldest due deliveries of a queue, at most `limit`. */
 export async function claimDue(
   tx: Db,
   { receiver, tenantId }: Queue,
-  { now, leaseUntil, limit }: { now: number; leaseUntil: number; limit: number },
+  { limit, leasedBy, ...lease }: { now: number; leaseUntil: number; leasedBy: string; limit: number },
 ): Promise<ClaimedDelivery[]> {
-  const due = (await selectDue(tx, { receiver, tenantId, now })).slice(0, limit)
-  for (const { id } of due) await lease(tx, { id, tenantId, leaseUntil })
-  return due.map(row => ({
-    id: String(row.id),
-    tenantId,
-    verificationId: String(row.verification_id),
-    type: row.type as DeliveryRow['type'],
-    attempts: Number(row.attempts),
+  const claimed = await claims[limit - 1]!(tx, { receiver, tenantId, leasedBy, ...lease })
+  return claimed.map(({ verification_id: verificationId, request_id: requestId, ...row }) => ({
+    ...row,
+    verificationId,
+    requestId,
     receiver,
-    requestId: row.request_id === null ? null : String(row.request_id),
+    tenantId,
+    leasedBy,
   }))
 }
 
@@ -157,7 +164,7 @@ export async function endAttempt(
   await updateAttempt(tx, end)
 }
 
-const updateDelivery = hot<{ id: string }>(db =>
+const updateDelivery = hot(db =>
   db
     .update(webhookDeliveries)
     .set({
@@ -165,23 +172,24 @@ const updateDelivery = hot<{ id: string }>(db =>
       attempts: sql`${column('attempts')}`,
       dueAt: sql`${column('dueAt')}`,
       leaseUntil: null,
+      leasedBy: null,
     })
     .where(
       and(
         eq(webhookDeliveries.id, column('id')),
         eq(webhookDeliveries.tenantId, column('tenantId')),
         isNotNull(webhookDeliveries.leaseUntil),
+        sql`coalesce(${webhookDeliveries.leasedBy}, '') = ${column('leasedBy')}`,
       ),
-    )
-    .returning({ id: webhookDeliveries.id }),
+    ),
 )
 
-/** Ends the lease; does nothing when the delivery was erased meanwhile. */
+/** Ends the lease of `leasedBy` (null: of a version without that column); does nothing when it is not held any more. */
 export async function settleDelivery(
   tx: Db,
-  settled: Pick<DeliveryRow, 'id' | 'tenantId' | 'status' | 'attempts' | 'dueAt'>,
+  { leasedBy, ...settled }: Pick<DeliveryRow, 'id' | 'tenantId' | 'leasedBy' | 'status' | 'attempts' | 'dueAt'>,
 ): Promise<void> {
-  await updateDelivery(tx, settled)
+  await updateDelivery(tx, { leasedBy: leasedBy ?? '', ...settled })
 }
 
 export async function countInterruptions(tx: Db, deliveryId: string, attempt: number): Promise<number> {
@@ -198,12 +206,14 @@ export async function countInterruptions(tx: Db, deliveryId: string, attempt: nu
   return row?.n ?? 0
 }
 
-/** Deliveries that an earlier process had under way. */
-export async function listLeased(db: Db): Promise<DeliveryRow[]> {
+/** Deliveries whose lease is another worker's. */
+export async function listLeasedByOthers(db: Db, leasedBy: string): Promise<DeliveryRow[]> {
   return await db
     .select()
     .from(webhookDeliveries)
-    .where(and(isPending, isNotNull(webhookDeliveries.leaseUntil)))
+    .where(
+      and(isPending, isNotNull(webhookDeliveries.leaseUntil), sql`coalesce(${webhookDeliveries.leasedBy}, '') <> ${leasedBy}`),
+    )
 }
 
 /** Newest first. */

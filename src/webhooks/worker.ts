@@ -2,6 +2,7 @@
 // sent, and a lease marks its delivery while it is under way. The next start finds what an ended process left behind.
 // So each message arrives at least once.
 import type { EgressCall } from '../egress/client.ts'
+import { base62 } from '../ids.ts'
 import { describeFailure } from '../log.ts'
 import { within } from '../time.ts'
 import { attemptDelivery, LIMITS, type Render } from './attempt.ts'
@@ -33,6 +34,7 @@ export async function startWorker(
   render: Render,
   { startThread = startPosterThread, limits = LIMITS }: WorkerOptions = {},
 ): Promise<WebhookWorker> {
+  const workerId = base62(deps.random, 16)
   const poster = createPoster(deps.log, startThread)
   const queues = createQueues()
   let isStopped = false
@@ -40,7 +42,7 @@ export async function startWorker(
   let isCalledAgain = false
   let isListed = false
 
-  await recoverInterrupted(deps)
+  await recoverInterrupted(deps, workerId)
   const unsubscribes = [
     deps.subscribe('owed', payload => {
       // Another process wrote; which deliveries are due is unknown.
@@ -73,7 +75,7 @@ export async function startWorker(
   async function round(): Promise<void> {
     if (!isListed) await listDue()
     if (!poster.isReady()) return
-    const { claimed, hasFreed } = await claimAttempts(deps, queues)
+    const { claimed, hasFreed } = await claimAttempts(deps, queues, workerId)
     for (const attempt of claimed) deps.attempts.run(attempt.verificationId, signal => run(attempt, signal))
     if (hasFreed) serve()
   }
