@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, gt, inArray, lt, lte, max, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray, lt, lte, max, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { auditCheckpoints, auditRecords } from '../db/schema.ts'
 import { hot } from '../db/statements.ts'
@@ -72,8 +72,7 @@ export async function findLatestOf(db: Db, wanted: AuditAction): Promise<{ at: n
 }
 
 export async function countOf(db: Db, action: AuditAction): Promise<number> {
-  const [row] = await db.select({ count: count() }).from(auditRecords).where(eq(auditRecords.action, action))
-  return row?.count ?? 0
+  return await db.$count(auditRecords, eq(auditRecords.action, action))
 }
 
 type Page = { before: number; limit: number; tenantId?: string; lookedAtMax: number }

@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs'
+import { readHead, readLatestAt } from '../audit/browse.ts'
 import { listBackups } from '../db/sqlite/backup-list.ts'
 import { backupsFolder, keyFileOf, sizeOf } from '../db/sqlite/files.ts'
 import { isServerRunning } from '../db/sqlite/locks.ts'
@@ -7,7 +8,6 @@ import { goodBackups, lastFailure } from '../upkeep/backup-files.ts'
 import { type Found, ok, problem, secondOf, warning } from './check.ts'
 import { OPEN_FILES_MIN, openFilesLimit } from './open-files.ts'
 import type { Scene } from './scene.ts'
-import { findLastStep, findNewestRecordAt } from './store.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -30,7 +30,7 @@ export async function checkServer({ deps, isServer }: Scene): Promise<Found> {
 /** Against what this installation has seen, and against whoever answers at the public address: a proxy may be on another machine. */
 export async function checkClock({ deps, visit }: Scene): Promise<Found> {
   const at = deps.now()
-  const newest = await findNewestRecordAt(deps.db)
+  const newest = (await readHead(deps.db))?.at
   if (newest !== undefined && newest - at > CLOCK_BEHIND_MAX_MS)
     return problem(`The clock says ${secondOf(at)}, but the newest record is of ${secondOf(newest)}.`, SYNCHRONISE)
   const { date } = (await visit).answer ?? {}
@@ -38,7 +38,7 @@ export async function checkClock({ deps, visit }: Scene): Promise<Found> {
     const apart = Math.round(Math.abs(date - at) / 1000)
     return warning(`The clock differs by ${apart} seconds from the one at the public address.`, SYNCHRONISE)
   }
-  const step = await findLastStep(deps.db)
+  const step = await readLatestAt(deps.db, 'clock.stepped')
   if (step !== undefined && at - step < STEP_TOLD_MS)
     return warning(`The clock was set, or the machine slept, about ${secondOf(step)}.`, SYNCHRONISE)
   return ok(`The clock says ${secondOf(at)}, and nothing speaks against it.`)

@@ -6,10 +6,10 @@ import { readTemplates } from '../templates/read.ts'
 import { isoUtc } from '../time.ts'
 import { presentAnchor, readAnchors } from '../trust/settings.ts'
 import { isLocalList } from '../trust/status.ts'
+import { readTemplatesInUse } from '../verifications/figures.ts'
 import { type Found, ok, problem, someOf, warning } from './check.ts'
 import { whyUnreachable } from './reach.ts'
 import type { Scene } from './scene.ts'
-import { listTemplatesInUse } from './store.ts'
 
 const HOSTS_MAX = 5
 
@@ -86,7 +86,7 @@ type Anchors = { trusted_for: string | null }[]
 
 /** Of a tenant's own templates, and of the built-in ones that it used lately: nobody needs issuers for all of those. */
 async function uncoveredOf(deps: Scene['deps'], tenantId: string, anchors: Anchors): Promise<{ key: string; type: string }[]> {
-  const inUse = new Set(await listTemplatesInUse(deps.db, tenantId))
+  const inUse = new Set(await readTemplatesInUse(deps.db, tenantId))
   const templates = (await readTemplates(deps, tenantId)).filter(({ key, isBuiltin }) => !isBuiltin || inUse.has(key))
   return templates.flatMap(({ key, query }) => {
     const types = askedBy(query).flatMap(asked => asked.types)

@@ -2,13 +2,13 @@ import type { X509Certificate } from 'node:crypto'
 import { authoritiesIn } from '../egress/extra-ca.ts'
 import { EXPIRY_WARNING_DAYS } from '../signing/certificate.ts'
 import { announce } from '../verifications/announce.ts'
-import { readFailing } from '../webhooks/browse.ts'
+import { readFailing, readLatest } from '../webhooks/browse.ts'
 import { type Found, ok, problem, someOf, warning } from './check.ts'
 import { whyUnreachable } from './reach.ts'
 import type { Scene } from './scene.ts'
-import { listLatestDeliveries } from './store.ts'
 
 const DAY_MS = 86_400_000
+const DELIVERIES_MAX = 5
 const RECEIVERS_MAX = 5
 const ENVIRONMENTS = ['test', 'live'] as const
 
@@ -16,7 +16,7 @@ type Delivery = { tenantId: string; verificationId: string }
 
 /** Receivers are connected to, and sent nothing: a message that nobody is owed would be taken for a real one. */
 export async function checkWebhooks({ deps, tenants }: Scene): Promise<Found> {
-  const latest = await Promise.all((await tenants).map(({ id }) => listLatestDeliveries(deps.db, id)))
+  const latest = await Promise.all((await tenants).map(({ id }) => readLatest(deps, id, DELIVERIES_MAX)))
   const origins = (await originsOf(deps, latest.flat())).slice(0, RECEIVERS_MAX)
   if (origins.length === 0) return ok('No webhook was sent yet.')
   const reached = await Promise.all(origins.map(async origin => ({ origin, why: await whyUnreachable(deps, origin) })))

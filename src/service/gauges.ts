@@ -1,7 +1,7 @@
 // What an operator reads off /metrics beside the counters: each is looked up when the page is asked for, never in between.
 import { readdirSync } from 'node:fs'
 import { version } from '../../package.json' with { type: 'json' }
-import { findHead } from '../audit/store.ts'
+import { readHead } from '../audit/browse.ts'
 import { databaseFile, sizeOf } from '../db/sqlite/files.ts'
 import type { Deps } from '../deps.ts'
 import { openFilesLimit } from '../doctor/open-files.ts'
@@ -27,7 +27,7 @@ export function addGauges(deps: Deps): void {
   metrics.gauge(
     'vidimus_audit_records',
     'Length of the audit chain; it never shrinks.',
-    async () => (await findHead(db))?.seq ?? 0,
+    async () => (await readHead(db))?.seq ?? 0,
   )
   metrics.gauge('vidimus_write_queue', 'Writes that wait for their commit.', deps.waitingWrites)
   metrics.gauge('vidimus_database_bytes', 'Size of the database file.', () => sizeOf(file))

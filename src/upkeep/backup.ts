@@ -2,6 +2,8 @@
 // without which nobody can read what is sealed in it.
 import { rmSync } from 'node:fs'
 import { createAudit } from '../audit/append.ts'
+import { countRecords, isOnChain, readHead } from '../audit/browse.ts'
+import type { Head } from '../audit/chain.ts'
 import { verifyAudit } from '../audit/verify.ts'
 import { databaseFile, keyFileOf, publish, sizeOf } from '../db/sqlite/files.ts'
 import { countApplied } from '../db/sqlite/migrate.ts'
@@ -11,7 +13,7 @@ import { isSound, takenAtOf, withReader, writeSnapshot } from '../db/sqlite/snap
 import { drizzleOn, openReader } from '../db/sqlite/storage.ts'
 import type { Random } from '../ids.ts'
 import { createSealer, type Sealer } from '../seal.ts'
-import { countRecords, countVerifications, findHash, findHead, type Head } from './store.ts'
+import { countAll } from '../verifications/figures.ts'
 
 /** Nothing is sealed where it is only read. */
 const NO_RANDOM: Random = () => {
@@ -55,7 +57,7 @@ export async function checkBackup(file: string, keyFile: string): Promise<Backup
     const db = drizzleOn(reader)
     const { problem, count, head } = await verifyAudit({ db, sealer, audit: createAudit(sealer, NO_RANDOM) })
     if (problem) throw damagedBackup(file, new Error(`record ${problem.seq}: ${problem.problem}`))
-    const verifications = await countVerifications(db)
+    const verifications = await countAll(db)
     const created = await countRecords(db, 'verification.created')
     const erased = await countRecords(db, 'verification.erased')
     if (created - erased !== verifications)
@@ -83,7 +85,7 @@ export function rootKeyOf(file: string, keyFile: string): Buffer {
 export async function headOf(file: string): Promise<Head | undefined> {
   const reader = openReader(file)
   try {
-    return await findHead(drizzleOn(reader))
+    return await readHead(drizzleOn(reader))
   } finally {
     reader.close()
   }
@@ -94,7 +96,7 @@ async function refuseOlder(part: string, before: Head | undefined): Promise<void
   if (!before) return
   const reader = openReader(part)
   try {
-    if ((await findHash(drizzleOn(reader), before.seq)) !== before.hash) throw damagedBackup(part)
+    if (!(await isOnChain(drizzleOn(reader), before))) throw damagedBackup(part)
   } finally {
     reader.close()
   }

@@ -8,12 +8,19 @@ import { holdDirectory } from '../db/sqlite/locks.ts'
 import { countApplied } from '../db/sqlite/migrate.ts'
 import { damaged, refusalFrom } from '../db/sqlite/refusal.ts'
 import { finishReplacing } from '../db/sqlite/replace.ts'
-import { adoptNewKey, findRootKey, findWrapper, openRootKey, wrapRootKey, writeNewKey } from '../db/sqlite/root-key.ts'
+import {
+  adoptNewKey,
+  findRootKey,
+  findWrapper,
+  openRootKey,
+  replaceRootKey,
+  wrapRootKey,
+  writeNewKey,
+} from '../db/sqlite/root-key.ts'
 import { isOurs } from '../db/sqlite/snapshot.ts'
 import { createStorage, openReader, openWriter } from '../db/sqlite/storage.ts'
 import type { Random } from '../ids.ts'
 import { createSealer } from '../seal.ts'
-import { replaceRootKey } from './store.ts'
 
 type Wanted = { dir: string; now: number; random: Random; actor: string }
 

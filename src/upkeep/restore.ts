@@ -9,7 +9,7 @@ import { holdDirectory } from '../db/sqlite/locks.ts'
 import { countApplied, MigrationError, migrate } from '../db/sqlite/migrate.ts'
 import { damagedBackup, refusalFrom, StartRefusal } from '../db/sqlite/refusal.ts'
 import { discardPrepared, finishReplacing, preparedFile, replaceDatabase } from '../db/sqlite/replace.ts'
-import { isSound, takenAtOf, withReader, writeSnapshot } from '../db/sqlite/snapshot.ts'
+import { forgetSnapshotTime, isSound, takenAtOf, withReader, writeSnapshot } from '../db/sqlite/snapshot.ts'
 import { createStorage, drizzleOn, openReader, openWriter } from '../db/sqlite/storage.ts'
 import type { Random } from '../ids.ts'
 import { createSealer } from '../seal.ts'
@@ -17,7 +17,6 @@ import { isoUtc } from '../time.ts'
 import { eraseAgain } from '../verifications/erase-again.ts'
 import { type ErasureLog, erasureLogIn, readErasureLog, writeErasureLog } from '../verifications/erasures.ts'
 import { type BackupReport, checkBackup, headOf, rootKeyOf } from './backup.ts'
-import { forgetSnapshotTime } from './store.ts'
 
 export type Restoration = BackupReport & {
   erasedAgain: number

@@ -321,3 +321,21 @@ export async function deleteVerification(tx: Db, { id, tenantId }: SessionKey): 
     auditSeqs: [session, ...results, ...events].flatMap(each => each.auditSeq ?? []),
   }
 }
+
+/** Templates of the latest 500 live sessions. */
+export async function listTemplatesInUse(db: Db, tenantId: string): Promise<string[]> {
+  const { template, environment, createdAt } = verificationSessions
+  const latest = db
+    .select({ template })
+    .from(verificationSessions)
+    .where(and(eq(verificationSessions.tenantId, tenantId), eq(environment, 'live')))
+    .orderBy(desc(createdAt))
+    .limit(500)
+    .as('latest')
+  const rows = await db.selectDistinct({ template: latest.template }).from(latest)
+  return rows.flatMap(row => row.template ?? [])
+}
+
+export async function countVerifications(db: Db): Promise<number> {
+  return await db.$count(verificationSessions)
+}

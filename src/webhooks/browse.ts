@@ -8,6 +8,7 @@ import {
   type LogPlace,
   listAttempts,
   listFailing,
+  listLatest,
   listPlacedDeliveries,
   type Owner,
 } from './store.ts'
@@ -55,4 +56,9 @@ export async function readDelivery({ db }: Pick<Deps, 'db'>, owner: Owner, id: s
 export async function readFailing({ db, now }: Pick<Deps, 'db' | 'now'>, owner: Owner): Promise<FailingDelivery[][]> {
   const failing = await listFailing(db, owner, { since: now() - LATELY_MS, latest: LOOKED_AT_MAX })
   return [...Map.groupBy(failing, ({ receiver }) => receiver).values()]
+}
+
+/** A tenant's latest deliveries, newest first. */
+export async function readLatest({ db }: Pick<Deps, 'db'>, tenantId: string, limit: number) {
+  return await listLatest(db, tenantId, limit)
 }

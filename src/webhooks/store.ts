@@ -393,3 +393,17 @@ export async function restartFailed(
     .where(and(eq(webhookDeliveries.tenantId, owner.tenantId), inArray(webhookDeliveries.id, failed)))
     .returning()
 }
+
+export async function listLatest(
+  db: Db,
+  tenantId: string,
+  limit: number,
+): Promise<Pick<DeliveryRow, 'tenantId' | 'verificationId'>[]> {
+  const { verificationId, createdAt } = webhookDeliveries
+  return await db
+    .select({ tenantId: webhookDeliveries.tenantId, verificationId })
+    .from(webhookDeliveries)
+    .where(eq(webhookDeliveries.tenantId, tenantId))
+    .orderBy(desc(createdAt))
+    .limit(limit)
+}

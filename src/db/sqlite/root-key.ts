@@ -3,8 +3,11 @@
 import type { Database } from 'bun:sqlite'
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { eq } from 'drizzle-orm'
 import type { Random } from '../../ids.ts'
 import { createSealer, type Place, type Sealer } from '../../seal.ts'
+import type { Db } from '../engine.ts'
+import { installation } from '../schema.ts'
 import { giveToOwner, syncDirectory } from './files.ts'
 import { StartRefusal } from './refusal.ts'
 
@@ -97,6 +100,10 @@ export function ensureRootKey(writer: Database, wrapper: Sealer, random: Random)
 
 export const wrapRootKey = (wrapper: Sealer, rootKey: Uint8Array): Buffer =>
   wrapper.seal(ROOT_KEY, Buffer.from(rootKey).toString('base64'))
+
+export async function replaceRootKey(tx: Db, wrapped: Buffer): Promise<void> {
+  await tx.update(installation).set({ value: wrapped }).where(eq(installation.name, 'root_key'))
+}
 
 export const findRootKey = (sqlite: Database): Uint8Array | undefined =>
   sqlite.query<{ value: Uint8Array }, []>("SELECT value FROM installation WHERE name = 'root_key'").get()?.value

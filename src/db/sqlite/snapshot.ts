@@ -2,6 +2,9 @@
 import { Database } from 'bun:sqlite'
 import { closeSync, openSync, readSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { eq } from 'drizzle-orm'
+import type { Db } from '../engine.ts'
+import { installation } from '../schema.ts'
 import { databaseFile, makeBackupsFolder, publish, sizeOf } from './files.ts'
 import { countApplied, MIGRATIONS } from './migrate.ts'
 import { damaged } from './refusal.ts'
@@ -43,6 +46,11 @@ function stamp(part: string, takenAt: number): void {
 export function takenAtOf(reader: Database): number | undefined {
   const row = reader.query<{ value: Uint8Array }, []>("SELECT value FROM installation WHERE name = 'snapshot_taken_at'").get()
   return row ? Number(Buffer.from(row.value).toString()) : undefined
+}
+
+/** A restored copy is a database of its own. */
+export async function forgetSnapshotTime(tx: Db): Promise<void> {
+  await tx.delete(installation).where(eq(installation.name, 'snapshot_taken_at'))
 }
 
 /** No migration without a way back: the program before it opens this file. */
