@@ -69,13 +69,13 @@ export const realWorld = (): World => ({
 export function createGround(config: Config, world: World, role: Role): Ground {
   const { random, resolve } = world
   const extraCa = readExtraCa(config.extraCaFile)
-  const opened = openEngine({ dataDir: config.dataDir, now: world.now(), random, role })
+  const opened = openEngine({ config, now: world.now(), random, role })
   const { sealer, isNew, shownAt, upgraded } = opened
   const now = world.now() < shownAt ? steadyClock(world.now, world.monotonic ?? (() => 0), shownAt) : world.now
   const log = createLog({ level: config.log, now, write: world.writeLog, pretty: world.prettyLog })
   const metrics = createMetrics()
   if (upgraded.length && role === 'server') log.info('database.upgraded', { detail: upgraded.join(', ') })
-  const { engine, space } = opened.open(log, metrics)
+  const { engine, space } = opened.open({ log, metrics, now })
   const load = watchLoad(
     () => performance.now(),
     lagMs => metrics.observe('vidimus_event_loop_lag_seconds', NO_LABELS, lagMs / 1000),

@@ -6,7 +6,7 @@ export const ENTRY_POINTS = [
   'src/main.ts',
   'src/webhooks/poster-thread.ts',
   'src/upkeep/backup-worker.ts',
-  'src/doctor/integrity-worker.ts',
+  'src/db/sqlite/integrity-worker.ts',
 ]
 
 /** The whole program as one file, for this machine or for another. */

@@ -1,4 +1,5 @@
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
+import type { EngineCheck } from './check.ts'
 import type * as schema from './schema.ts'
 
 /** Without `transaction`: on bun:sqlite an async one commits at its first await. */
@@ -44,6 +45,8 @@ export type Engine = {
   forgetDeleted(): Promise<boolean>
   /** Number of writes that wait for their commit. */
   waitingWrites(): number
+  /** For doctor: everything that only this kind of database has to be asked. */
+  checks(): Promise<EngineCheck[]>
   describe(): { name: string; version: string }
   close(): Promise<void>
 }

@@ -2,8 +2,12 @@ import type { Random } from '../ids.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Sealer } from '../seal.ts'
+import type { Clock } from '../time.ts'
 import type { Engine } from './engine.ts'
+import type { BackupPlan } from './sqlite/backup-list.ts'
+import { runChecks } from './sqlite/checks.ts'
 import { openDataDir, type Role } from './sqlite/data-dir.ts'
+import { databaseFile, sizeOf } from './sqlite/files.ts'
 import { type Space, watchSpace } from './sqlite/space.ts'
 import { createStorage } from './sqlite/storage.ts'
 
@@ -24,23 +28,26 @@ export type Opened = {
   upgraded: readonly string[]
 }
 
-type Opening = { dataDir: string; now: number; random: Random; role: Role }
+type Settings = { dataDir: string; backups: BackupPlan | undefined }
+type Opening = { config: Settings; now: number; random: Random; role: Role }
+type Instruments = { log: Log; metrics: Metrics; now: Clock }
 
 /** The only place that knows which database is used. */
 export function openEngine({
-  dataDir,
-  now,
+  config,
+  now: startedAt,
   random,
   role,
-}: Opening): Omit<Opened, 'engine' | 'space'> & { open(log: Log, metrics: Metrics): Pick<Opened, 'engine' | 'space'> } {
-  const { writer, reader, sealer, unlock, isNew, shownAt, upgraded } = openDataDir({ dir: dataDir, now, random, role })
+}: Opening): Omit<Opened, 'engine' | 'space'> & { open(instruments: Instruments): Pick<Opened, 'engine' | 'space'> } {
+  const dir = config.dataDir
+  const { writer, reader, sealer, unlock, isNew, shownAt, upgraded } = openDataDir({ dir, now: startedAt, random, role })
   return {
     sealer,
     isNew,
     shownAt,
     upgraded,
-    open(log, metrics) {
-      const space = watchSpace({ dir: dataDir, random, log })
+    open({ log, metrics, now }) {
+      const space = watchSpace({ dir, random, log })
       const storage = createStorage(
         writer,
         reader,
@@ -50,11 +57,22 @@ export function openEngine({
         },
         () => space.makeRoom(),
       )
+      addGauges(metrics, databaseFile(dir), space)
+      const checks = () => runChecks({ dir, role, space, now, backups: config.backups })
       const close = async () => {
         await storage.close()
         unlock()
       }
-      return { engine: { ...storage, close }, space }
+      return { engine: { ...storage, checks, close }, space }
     },
   }
+}
+
+function addGauges(metrics: Metrics, file: string, space: Space): void {
+  metrics.gauge('vidimus_database_bytes', 'Size of the database file.', () => sizeOf(file))
+  metrics.gauge('vidimus_wal_bytes', 'Size of the write-ahead log.', () => sizeOf(`${file}-wal`))
+  metrics.gauge('vidimus_disk_free_bytes', 'Free space on the disk of the data directory.', () => space.free())
+  metrics.gauge('vidimus_ballast_held', '1 while space is held back for erasing on a full disk, 0 when it was released.', () =>
+    Number(space.hasBallast()),
+  )
 }

@@ -1,21 +1,18 @@
-// Tells what would stop a real wallet or webhook, and what endangers the data. Every check is bounded in time, they run beside each other, and one
-// that fails itself is a problem with a name, never the end of the others. Nothing is changed, and nobody is sent a message.
-
-import { describeFailure } from '../log.ts'
-import { within } from '../time.ts'
-import { CHECKS, type Check, type CheckName, type Found, problem } from './check.ts'
+// Finds what would stop a real wallet or webhook, and what endangers the data. The checks run in parallel, each with
+// a time limit; one that fails is a problem with a name and does not end the others. Nothing is changed, and no
+// message is sent.
+import { type Found, runCheck } from '../db/check.ts'
+import { CHECKS, type Check, type CheckName } from './check.ts'
+import { checkDatabase } from './database-check.ts'
 import type { Deps } from './deps.ts'
-import { checkDatabase } from './integrity.ts'
-import { checkBackups, checkClock, checkDisk, checkMasterKey, checkOpenFiles, checkServer } from './machine-checks.ts'
+import { checkClock, checkOpenFiles } from './machine-checks.ts'
 import { checkPublicUrl, checkTls } from './public-checks.ts'
-import { type Scene, sceneOf } from './scene.ts'
+import { checkOfEngine, type Scene, sceneOf } from './scene.ts'
 import { checkAnchors, checkClientId, checkSigning, checkStatusLists } from './wallet-checks.ts'
 import { checkExtraCa, checkWebhooks } from './webhook-checks.ts'
 
-const CHECK_MS_MAX = 5000
-
 const HOW: Record<CheckName, (scene: Scene) => Promise<Found>> = {
-  server: checkServer,
+  server: scene => checkOfEngine(scene, 'server'),
   public_url: checkPublicUrl,
   tls: checkTls,
   client_id: checkClientId,
@@ -26,24 +23,14 @@ const HOW: Record<CheckName, (scene: Scene) => Promise<Found>> = {
   extra_ca: checkExtraCa,
   clock: checkClock,
   database: checkDatabase,
-  master_key: checkMasterKey,
-  disk: checkDisk,
-  backups: checkBackups,
+  master_key: scene => checkOfEngine(scene, 'master_key'),
+  disk: scene => checkOfEngine(scene, 'disk'),
+  backups: scene => checkOfEngine(scene, 'backups'),
   open_files: checkOpenFiles,
 }
 
-/** `isServer` when the service itself asks, and not a command beside it. */
+/** `isServer` is true in the service itself, and false in a command beside it. */
 export async function examine(deps: Deps, isServer: boolean): Promise<Check[]> {
   const scene = sceneOf(deps, isServer)
-  return await Promise.all(CHECKS.map(async name => ({ name, ...(await run(() => HOW[name](scene))) })))
-}
-
-async function run(check: () => Promise<Found>): Promise<Found> {
-  const tooLate = () =>
-    problem(`This took longer than ${CHECK_MS_MAX / 1000} seconds.`, 'Look again when the machine is less busy.')
-  try {
-    return await within(CHECK_MS_MAX, check(), tooLate)
-  } catch (error) {
-    return problem(`The check itself failed (${describeFailure(error)}).`, 'Look again; if it stays, report this line.')
-  }
+  return await Promise.all(CHECKS.map(async name => ({ name, ...(await runCheck(() => HOW[name](scene))) })))
 }

@@ -1,27 +1,39 @@
 import { isExpired, readKeys } from '../access/keys.ts'
+import type { EngineCheck, Found } from '../db/check.ts'
 import { readTenants, type TenantRow } from '../tenants/settings.ts'
 import type { Deps } from './deps.ts'
 import { type Visit, visitPublicUrl } from './visit.ts'
 
 const TENANTS_MAX = 20
 
-/** What several checks look at; each is found out once. */
+/** Facts that several checks need; each is found out once. */
 export type Scene = {
   deps: Deps
   isServer: boolean
-  /** Those that come first; with more, the first tell enough. */
+  /** The first few; with more, these are enough. */
   tenants: Promise<TenantRow[]>
-  /** Those of them that have a live key: for the others everything is still a rehearsal. */
+  /** Those of them with a live key: without one, missing trust or https is only a warning. */
   liveTenants: Promise<TenantRow[]>
   visit: Promise<Visit>
+  engineChecks: Promise<EngineCheck[]>
 }
 
 export function sceneOf(deps: Deps, isServer: boolean): Scene {
   const tenants = readTenants(deps.db).then(all => all.slice(0, TENANTS_MAX))
-  const scene = { deps, isServer, tenants, liveTenants: liveAmong(deps, tenants), visit: visitPublicUrl(deps) }
-  // Whoever awaits them meets their failure; nobody else should.
-  for (const found of [scene.tenants, scene.liveTenants, scene.visit]) found.catch(() => {})
-  return scene
+  const found = {
+    tenants,
+    liveTenants: liveAmong(deps, tenants),
+    visit: visitPublicUrl(deps),
+    engineChecks: deps.checks(),
+  }
+  // The checks that await them report the failure; without this, one that nobody awaits would end the process.
+  for (const each of Object.values(found)) each.catch(() => {})
+  return { deps, isServer, ...found }
+}
+
+export async function checkOfEngine({ engineChecks }: Scene, wanted: EngineCheck['name']): Promise<Found> {
+  const { name: _, ...found } = (await engineChecks).find(({ name }) => name === wanted)!
+  return found
 }
 
 async function liveAmong(deps: Deps, tenants: Promise<TenantRow[]>): Promise<TenantRow[]> {

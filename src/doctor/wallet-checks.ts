@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto'
+import { type Found, ok, problem, someOf, warning } from '../db/check.ts'
 import { EXPIRY_WARNING_DAYS, SigningProblem, type SigningState, signingState } from '../signing/certificate.ts'
 import { hostOf } from '../signing/keys.ts'
 import { askedBy } from '../templates/minimise.ts'
@@ -7,7 +8,6 @@ import { isoUtc } from '../time.ts'
 import { presentAnchor, readAnchors } from '../trust/settings.ts'
 import { isLocalList } from '../trust/status.ts'
 import { readTemplatesInUse } from '../verifications/figures.ts'
-import { type Found, ok, problem, someOf, warning } from './check.ts'
 import { whyUnreachable } from './reach.ts'
 import type { Scene } from './scene.ts'
 

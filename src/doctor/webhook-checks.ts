@@ -1,9 +1,9 @@
 import type { X509Certificate } from 'node:crypto'
+import { type Found, ok, problem, someOf, warning } from '../db/check.ts'
 import { authoritiesIn } from '../egress/extra-ca.ts'
 import { EXPIRY_WARNING_DAYS } from '../signing/certificate.ts'
 import { announce } from '../verifications/announce.ts'
 import { readFailing, readLatest } from '../webhooks/browse.ts'
-import { type Found, ok, problem, someOf, warning } from './check.ts'
 import { whyUnreachable } from './reach.ts'
 import type { Scene } from './scene.ts'
 

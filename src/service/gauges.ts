@@ -2,7 +2,6 @@
 import { readdirSync } from 'node:fs'
 import { version } from '../../package.json' with { type: 'json' }
 import { readHead } from '../audit/browse.ts'
-import { databaseFile, sizeOf } from '../db/sqlite/files.ts'
 import type { Deps } from '../deps.ts'
 import { openFilesLimit } from '../doctor/open-files.ts'
 import { signingState } from '../signing/certificate.ts'
@@ -11,8 +10,7 @@ import { countPendingDeliveries, findOldestDue } from '../webhooks/store.ts'
 import type { Listener } from './listener.ts'
 
 export function addGauges(deps: Deps): void {
-  const { metrics, db, now, space, config } = deps
-  const file = databaseFile(config.dataDir)
+  const { metrics, db, now } = deps
   const startedAt = now()
   metrics.gauge('vidimus_build_info', 'Always 1; its labels say what runs.', () => 1, { version, bun: Bun.version })
   metrics.gauge('vidimus_verifications_pending', 'Sessions that are pending.', () => countPending(db))
@@ -30,12 +28,6 @@ export function addGauges(deps: Deps): void {
     async () => (await readHead(db))?.seq ?? 0,
   )
   metrics.gauge('vidimus_write_queue', 'Writes that wait for their commit.', deps.waitingWrites)
-  metrics.gauge('vidimus_database_bytes', 'Size of the database file.', () => sizeOf(file))
-  metrics.gauge('vidimus_wal_bytes', 'Size of its write-ahead log.', () => sizeOf(`${file}-wal`))
-  metrics.gauge('vidimus_disk_free_bytes', 'Room where the data directory is.', () => space.free())
-  metrics.gauge('vidimus_ballast_held', '1 while room is held back for a full disk, 0 when it was given up.', () =>
-    Number(space.hasBallast()),
-  )
   addProcess(deps, startedAt)
 }
 

@@ -1,9 +1,9 @@
 import { copyFileSync, existsSync, linkSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { listBackups } from '../db/sqlite/backup-list.ts'
+import { forgetFailure, goodBackups, keepFailure, listBackups } from '../db/sqlite/backup-list.ts'
 import { backupsFolder, databaseFile, makeBackupsFolder, sizeOf } from '../db/sqlite/files.ts'
 import { hireThread } from '../threads.ts'
-import { dailyName, forgetFailure, goodBackups, hourlyName, isDue, keepFailure, surplusBackups } from './backup-files.ts'
+import { dailyName, hourlyName, isDue, surplusBackups } from './backup-files.ts'
 import type { Order, Outcome } from './backup-worker.ts'
 import type { Deps } from './deps.ts'
 

@@ -2,11 +2,10 @@ import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Engine } from '../../src/db/engine.ts'
-import { createStorage, openReader, openWriter } from '../../src/db/sqlite/storage.ts'
+import { createStorage, openReader, openWriter, type Storage } from '../../src/db/sqlite/storage.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'vidimus-engine-'))
-const opened: Engine[] = []
+const opened: Storage[] = []
 let files = 0
 
 afterAll(async () => {
@@ -16,7 +15,7 @@ afterAll(async () => {
 
 const newFile = () => join(dir, `${++files}.db`)
 
-function openEngine(file = newFile()): Engine {
+function openEngine(file = newFile()): Storage {
   const writer = openWriter(file)
   writer.run('CREATE TABLE IF NOT EXISTS notes (n INTEGER PRIMARY KEY)')
   const engine = createStorage(writer, openReader(file))

@@ -4,9 +4,9 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync, truncateSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
-import type { Db, Engine } from '../../src/db/engine.ts'
+import type { Db } from '../../src/db/engine.ts'
 import { groupOf } from '../../src/db/group.ts'
-import { createStorage, openReader, openWriter } from '../../src/db/sqlite/storage.ts'
+import { createStorage, openReader, openWriter, type Storage } from '../../src/db/sqlite/storage.ts'
 import { countSyncs } from '../helpers/count-syncs.ts'
 import { canTrace } from '../helpers/kill-at.ts'
 import { seeded } from '../helpers/seeded.ts'
@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const newFile = () => join(dir, `${++fileCount}.db`)
 
-type Fixture = Engine & {
+type Fixture = Storage & {
   file: string
   writer: Database
   /** A second connection, as another process would have. */

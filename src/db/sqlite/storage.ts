@@ -68,13 +68,16 @@ type Job = {
   settle(job: Job): void
 }
 
+/** The engine without `checks`, which need the directory and not only its database. */
+export type Storage = Omit<Engine, 'checks'>
+
 /** `makeRoom` is asked when the disk is full; true means that trying once more may help. */
 export function createStorage(
   writer: Database,
   reader: Database,
   onGroup: (size: number, ms: number) => void = () => {},
   makeRoom: () => boolean = () => false,
-): Engine {
+): Storage {
   const tx = drizzleOn(writer)
   const statement = (sql: string) => writer.prepare(sql)
   const begin = statement('BEGIN IMMEDIATE')

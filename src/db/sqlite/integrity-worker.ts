@@ -1,4 +1,4 @@
-import { openReader } from '../db/sqlite/storage.ts'
+import { openReader } from './storage.ts'
 
 declare const self: Worker
 

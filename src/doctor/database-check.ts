@@ -1,0 +1,26 @@
+import { type Found, ok, problem, someOf } from '../db/check.ts'
+import { findUnreadable } from '../verifications/unreadable.ts'
+import { checkOfEngine, type Scene } from './scene.ts'
+
+const READING_MS_MAX = 4000
+
+/** The engine reads every page; here every sealed verification is opened. */
+export async function checkDatabase(scene: Scene): Promise<Found> {
+  const { deps, tenants } = scene
+  const signal = AbortSignal.timeout(READING_MS_MAX)
+  const ids = tenants.then(all => all.map(({ id }) => id))
+  const reading = ids.then(all => findUnreadable(deps, all, signal))
+  // It fails on a damaged database, which the engine reports.
+  reading.catch(() => {})
+  const found = await checkOfEngine(scene, 'database')
+  if (found.status === 'problem') return found
+  const { unreadable, looked, isComplete } = await reading
+  if (unreadable.length > 0)
+    return problem(
+      `These verifications cannot be decrypted any more, and lists that contain them fail: ${someOf(unreadable)}.`,
+      'Erase them; or stop the service, and replace the database with "vidimus restore".',
+    )
+  if (found.status === 'warning') return found
+  const opened = isComplete ? 'Every verification' : `Within the time of this check, each of ${looked} verifications`
+  return ok(`${found.detail} ${opened} can be read.`)
+}
