@@ -2,7 +2,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { publish } from '../db/sqlite/files.ts'
+import { publish } from '../db/files.ts'
 import type { Random } from '../ids.ts'
 import { type IssuedCertificate, issueAuthority, issueLeaf } from '../signing/authority.ts'
 

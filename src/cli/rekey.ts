@@ -1,6 +1,7 @@
 import { lstatSync, realpathSync } from 'node:fs'
 import { loadConfig } from '../config.ts'
-import { backupsFolder, keyFileOf } from '../db/sqlite/files.ts'
+import { backupsFolder } from '../db/files.ts'
+import { keyFileOf } from '../db/sqlite/files.ts'
 import { realWorld } from '../ground.ts'
 import { rekey } from '../upkeep/rekey.ts'
 import { defineCommand } from './command.ts'

@@ -6,7 +6,7 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Audit } from '../audit/append.ts'
 import { readErasures } from '../audit/erasures.ts'
-import { backupsFolder, giveToOwner, makeBackupsFolder, publish } from '../db/sqlite/files.ts'
+import { backupsFolder, giveToOwner, makeBackupsFolder, publish } from '../db/files.ts'
 import type { Ground } from '../ground.ts'
 
 export type Erasures = {

@@ -3,7 +3,7 @@
 import { Database } from 'bun:sqlite'
 import { chmodSync, closeSync, openSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { giveToOwner } from './files.ts'
+import { giveToOwner } from '../files.ts'
 import { networkFileSystemOf } from './network-files.ts'
 import { StartRefusal, unusable } from './refusal.ts'
 import { BUSY_TIMEOUT_MS } from './storage.ts'

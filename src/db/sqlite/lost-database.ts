@@ -1,6 +1,7 @@
 import { join } from 'node:path'
+import { backupsFolder } from '../files.ts'
 import { listBackups } from './backup-list.ts'
-import { backupsFolder, databaseFile } from './files.ts'
+import { databaseFile } from './files.ts'
 import { StartRefusal } from './refusal.ts'
 
 /**

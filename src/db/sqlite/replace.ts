@@ -3,7 +3,8 @@
 // alone.
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { databaseFile, giveToOwner, makeBackupsFolder, publish, sizeOf, stampOf, syncDirectory } from './files.ts'
+import { giveToOwner, makeBackupsFolder, publish, syncDirectory } from '../files.ts'
+import { databaseFile, sizeOf, stampOf } from './files.ts'
 
 /** Where the new one is prepared. */
 export const preparedFile = (dir: string): string => `${databaseFile(dir)}.restoring`
