@@ -1,6 +1,6 @@
 import { loadConfig } from '../config.ts'
 import type { Found } from '../db/check.ts'
-import { StartRefusal } from '../db/sqlite/refusal.ts'
+import { StartRefusal } from '../db/refusal.ts'
 import { defineCommand } from './command.ts'
 import { CommandError, type Shell } from './output.ts'
 import { requireDatabase } from './require-database.ts'

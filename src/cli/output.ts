@@ -2,7 +2,7 @@
 // to standard error: one line that says what was wrong and what to do.
 import { parseArgs } from 'node:util'
 import { type Config, ConfigError } from '../config.ts'
-import { OlderDatabase, StartRefusal } from '../db/sqlite/refusal.ts'
+import { OlderDatabase, StartRefusal } from '../db/refusal.ts'
 import { describeFailure } from '../log.ts'
 import { nearest } from './nearest.ts'
 

@@ -1,5 +1,5 @@
 // The thread that makes a backup: copying and checking a database takes every page of it, and the service must not wait for that.
-import { StartRefusal } from '../db/sqlite/refusal.ts'
+import { StartRefusal } from '../db/refusal.ts'
 import { describeFailure } from '../log.ts'
 import { type BackupReport, makeBackup } from './backup.ts'
 

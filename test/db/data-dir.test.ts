@@ -14,8 +14,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { REFUSALS, StartRefusal } from '../../src/db/refusal.ts'
 import { type DataDir, openDataDir } from '../../src/db/sqlite/data-dir.ts'
-import { REFUSALS, StartRefusal } from '../../src/db/sqlite/refusal.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { call, createVerification, NOON, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
 import { type Served, serve, vidimus } from '../helpers/cli.ts'

@@ -2,7 +2,7 @@
 import { Database } from 'bun:sqlite'
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { REFUSALS } from '../../src/db/sqlite/refusal.ts'
+import { REFUSALS } from '../../src/db/refusal.ts'
 import { temporaryDir } from './app.ts'
 import { copyOf } from './directories.ts'
 import { PROGRAM } from './program.ts'

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { chownSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { REFUSALS } from '../../src/db/sqlite/refusal.ts'
+import { REFUSALS } from '../../src/db/refusal.ts'
 import { createVerification, startApp, temporaryDir } from '../helpers/app.ts'
 import { serve, stopServing, vidimus, vidimusJson } from '../helpers/cli.ts'
 import { copyOf } from '../helpers/directories.ts'

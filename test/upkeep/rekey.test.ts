@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, lstatSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { REFUSALS } from '../../src/db/sqlite/refusal.ts'
+import { REFUSALS } from '../../src/db/refusal.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { call, createVerification, startApp, temporaryDir } from '../helpers/app.ts'
 import { serve, stopServing, vidimus, vidimusJson } from '../helpers/cli.ts'

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { backupsFolder } from '../files.ts'
+import { StartRefusal } from '../refusal.ts'
 import { listBackups } from './backup-list.ts'
 import { databaseFile } from './files.ts'
-import { StartRefusal } from './refusal.ts'
 
 /**
  * What to say when there is no database: its backups prove that there was one. A service that began anew beside them would answer as if nobody had

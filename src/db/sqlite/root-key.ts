@@ -8,8 +8,8 @@ import type { Random } from '../../ids.ts'
 import { createSealer, type Place, type Sealer } from '../../seal.ts'
 import type { Db } from '../engine.ts'
 import { giveToOwner, syncDirectory } from '../files.ts'
+import { StartRefusal } from '../refusal.ts'
 import { installation } from '../schema.ts'
-import { StartRefusal } from './refusal.ts'
 
 const KEY_BYTES = 32
 

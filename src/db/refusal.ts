@@ -1,0 +1,34 @@
+// Why a start or a command refuses its data directory or database.
+
+/** Each refusal has an exit code of its own, for scripts that start the service. */
+export const REFUSALS = {
+  sqlite_too_old: 10,
+  directory_in_use: 11,
+  database_damaged: 12,
+  key_missing: 13,
+  key_readable_by_others: 14,
+  key_wrong: 15,
+  schema_newer: 16,
+  clock_behind: 17,
+  directory_unusable: 18,
+  network_file_system: 19,
+} as const
+
+export class StartRefusal extends Error {
+  readonly exitCode: number
+  constructor(
+    readonly reason: keyof typeof REFUSALS,
+    message: string,
+    cause?: unknown,
+  ) {
+    super(message, { cause })
+    this.exitCode = REFUSALS[reason]
+  }
+}
+
+/** A command does not upgrade a database: a server of the earlier version may run on it, and there is no way back. */
+export class OlderDatabase extends Error {
+  constructor() {
+    super('the database is of an earlier version than this program; stop the service and run "vidimus upgrade"')
+  }
+}
