@@ -1,6 +1,7 @@
 import { sweepGuesses } from '../access/guessing.ts'
 import { sweepNetworks } from '../access/networks.ts'
 import { SIGN_EVERY_MS, signHead } from '../audit/sign-head.ts'
+import type { Job } from '../db/engine.ts'
 import { recordHeartbeat } from '../db/heartbeat.ts'
 import type { Deps } from '../deps.ts'
 import { sweepTokens } from '../devices/expire.ts'
@@ -14,11 +15,11 @@ import { sweepExpired } from '../verifications/expire.ts'
 import { sweepRetention } from '../verifications/retain.ts'
 import { sweepUnredeemed } from '../verifications/unredeemed.ts'
 
-const JOBS = [
+/** Jobs on shared rows: one node of an installation runs each. */
+const SHARED_JOBS: Job<Deps>[] = [
   { name: 'sweep', everyMs: 30_000, run: sweepExpired },
   { name: 'unredeemed', everyMs: 30_000, run: sweepUnredeemed },
   { name: 'retention', everyMs: 600_000, run: sweepRetention },
-  { name: 'portraits', everyMs: 60_000, run: async (deps: Deps) => deps.portraits.sweep() },
   { name: 'tokens', everyMs: 3_600_000, run: sweepTokens },
   { name: 'guesses', everyMs: 3_600_000, run: sweepGuesses },
   { name: 'log-ins', everyMs: 3_600_000, run: sweepFailures },
@@ -26,13 +27,18 @@ const JOBS = [
   { name: 'networks', everyMs: 86_400_000, run: sweepNetworks },
   { name: 'checkpoint', everyMs: SIGN_EVERY_MS, run: signHead },
   { name: 'certificate', everyMs: 86_400_000, run: warnOfExpiry },
-  { name: 'heartbeat', everyMs: 60_000, run: (deps: Deps) => recordHeartbeat(deps, deps.now()) },
-] as const
+]
 
-/** What the service does by itself. */
-export const startPeriodic = (deps: Deps): (() => void) => startJobs(deps, JOBS)
+/** Jobs on the memory, the clock or the disk of this process. */
+const NODE_JOBS: Job<Deps>[] = [
+  { name: 'portraits', everyMs: 60_000, run: async ({ portraits }) => portraits.sweep() },
+  { name: 'heartbeat', everyMs: 60_000, run: deps => recordHeartbeat(deps, deps.now()) },
+]
 
-/** What it does for whoever operates it: room on the disk, backups, an eye on the clock. */
+export const startPeriodic = (deps: Deps): (() => void) =>
+  startJobs(deps, [...SHARED_JOBS.map(job => deps.whenLeader(job)), ...NODE_JOBS])
+
+/** Room on the disk, backups and clock steps: for the operator, not for callers. */
 export function startUpkeep(deps: Deps): () => Promise<void> {
   const backups = createBackups(deps)
   const stopJobs = startJobs(deps, [
@@ -46,10 +52,8 @@ export function startUpkeep(deps: Deps): () => Promise<void> {
   }
 }
 
-type Job = { name: string; everyMs: number; run: (deps: Deps) => Promise<void> }
-
-/** A job that fails is logged and tried again at its next time; no job overlaps itself. */
-function startJobs(deps: Deps, jobs: readonly Job[]): () => void {
+/** A job that fails is logged and runs again at its next time; no job overlaps itself. */
+function startJobs(deps: Deps, jobs: readonly Job<Deps>[]): () => void {
   const timers = jobs.map(({ name, everyMs, run }) => {
     let running = false
     return setInterval(async () => {
