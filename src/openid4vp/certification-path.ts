@@ -11,16 +11,16 @@ export type LinkedChain = { ok: true; certificates: [Certificate, ...Certificate
 
 const RSA_BITS_MIN = 2048
 
-// ECDSA, RSA and RSA-PSS with SHA-2, and Ed25519: nothing with SHA-1 or older.
-const SIGNATURE_ALGORITHMS = new Set([
-  '1.2.840.10045.4.3.2',
-  '1.2.840.10045.4.3.3',
-  '1.2.840.10045.4.3.4',
-  '1.2.840.113549.1.1.10',
-  '1.2.840.113549.1.1.11',
-  '1.2.840.113549.1.1.12',
-  '1.2.840.113549.1.1.13',
-  '1.3.101.112',
+/** ECDSA, RSA and RSA-PSS with SHA-2, and Ed25519, with their hash: nothing with SHA-1 or older. RSA-PSS names its hash elsewhere. */
+export const SIGNATURE_HASHES: ReadonlyMap<string, string | null> = new Map([
+  ['1.2.840.10045.4.3.2', 'sha256'],
+  ['1.2.840.10045.4.3.3', 'sha384'],
+  ['1.2.840.10045.4.3.4', 'sha512'],
+  ['1.2.840.113549.1.1.10', null],
+  ['1.2.840.113549.1.1.11', 'sha256'],
+  ['1.2.840.113549.1.1.12', 'sha384'],
+  ['1.2.840.113549.1.1.13', 'sha512'],
+  ['1.3.101.112', null],
 ])
 
 const SIGNING: readonly KeyUsage[] = ['digitalSignature', 'contentCommitment']
@@ -76,7 +76,7 @@ export function isIssuedBy(certificate: Certificate, issuer: Certificate): boole
   return (
     isSameName(certificate.issuer, issuer.subject) &&
     (!wanted || !offered || isSame(wanted, offered)) &&
-    SIGNATURE_ALGORITHMS.has(certificate.signatureAlgorithm) &&
+    SIGNATURE_HASHES.has(certificate.signatureAlgorithm) &&
     isSignedBy(certificate, issuer)
   )
 }

@@ -2,7 +2,7 @@
 // indirect lists and lists for some reasons only are refused, and so is every critical extension that is not known here.
 
 import { constants, verify, X509Certificate } from 'node:crypto'
-import { isSame } from './certification-path.ts'
+import { isSame, SIGNATURE_HASHES } from './certification-path.ts'
 import { CLOCK_SKEW_MS } from './credential.ts'
 import {
   context,
@@ -45,16 +45,6 @@ const OID = {
 const KNOWN_OF_LIST = new Set([OID.crlNumber, OID.issuingDistributionPoint, OID.authorityKeyIdentifier])
 const KNOWN_OF_ENTRY = new Set([OID.reasonCode, OID.invalidityDate])
 
-// The same algorithms as for certificates (certification-path.ts); RSA-PSS names its hash in its parameters.
-const HASHES: Record<string, string | null> = {
-  '1.2.840.10045.4.3.2': 'sha256',
-  '1.2.840.10045.4.3.3': 'sha384',
-  '1.2.840.10045.4.3.4': 'sha512',
-  '1.2.840.113549.1.1.11': 'sha256',
-  '1.2.840.113549.1.1.12': 'sha384',
-  '1.2.840.113549.1.1.13': 'sha512',
-  '1.3.101.112': null,
-}
 const RSA_PSS = '1.2.840.113549.1.1.10'
 const PSS_HASHES: Record<string, string> = {
   '2.16.840.1.101.3.4.2.1': 'sha256',
@@ -109,7 +99,7 @@ function read(der: Uint8Array, authority: Certificate, uri: string, now: number)
 function isSigned(signed: Uint8Array, algorithm: DerElement, signature: Uint8Array, authority: Certificate): boolean {
   const reader = new DerReader(algorithm.content)
   const oid = readOid(reader.next(TAG.oid).content)
-  const digest = oid === RSA_PSS ? pssHash(reader) : HASHES[oid]
+  const digest = oid === RSA_PSS ? pssHash(reader) : SIGNATURE_HASHES.get(oid)
   if (digest === undefined) throw new CrlFault('its signature is of a kind that is not accepted')
   const key = new X509Certificate(authority.der).publicKey
   const isPss = oid === RSA_PSS

@@ -2,7 +2,7 @@
 import type { ReadCredential } from './credential.ts'
 import type { ClaimPath, ClaimsQuery, CredentialQuery, DcqlQuery } from './dcql.ts'
 import type { Findings } from './finding.ts'
-import { setMember } from './set-member.ts'
+import { isObject, setMember } from './members.ts'
 import type { Certificate } from './x509.ts'
 
 type Claims = Record<string, unknown>
@@ -95,8 +95,6 @@ function take(value: Claims & unknown[], step: ClaimPath[number], index: 'exact'
   } else if (step === null || index === 'any') for (const element of value) taken.push(element)
   else if (step < value.length) taken.push(value[step])
 }
-
-const isObject = (value: unknown): value is Claims => value !== null && typeof value === 'object' && !Array.isArray(value)
 
 /**
  * The path as the credential can answer it: an age that was asked for and is not there is answered by the nearest higher one that is true

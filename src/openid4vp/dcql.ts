@@ -1,6 +1,7 @@
 // DCQL 1.0 (OpenID4VP 1.0 § 6 and § 7): the shapes, and the strict check of a query before it is signed and sent.
 // Wallets skip members they do not know (§ 6), so foreign members pass. A known member that is misspelt does not: a skipped
 // `claim` or `value` would quietly ask for less than its author meant.
+import { isObject, type Members } from './members.ts'
 
 export const CREDENTIALS_MAX = 20
 export const CLAIMS_MAX = 100
@@ -80,7 +81,6 @@ export type CredentialSet = {
 export type DcqlProblem = { path: string; reason: string }
 
 type Found = DcqlProblem | undefined
-type Members = Record<string, unknown>
 
 /** The first thing wrong with a query, or undefined when wallets can be asked with it. Takes any JSON value and never throws. */
 export function findDcqlProblem(query: unknown): DcqlProblem | undefined {
@@ -388,10 +388,6 @@ function idsOf(items: unknown): ReadonlySet<unknown> {
 
 function membersOf(items: unknown, member: string): unknown[] {
   return Array.isArray(items) ? items.map(item => (isObject(item) ? item[member] : undefined)) : []
-}
-
-function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isText(value: unknown): value is string {

@@ -3,7 +3,8 @@
 import { equalConstantTime } from '../hash.ts'
 import { CLOCK_SKEW_MS, type Expected } from './credential.ts'
 import { importPublicJwk, isSignedBy } from './jws.ts'
-import { type DecodedSdJwt, isObject, type Members, type Token } from './sd-jwt-form.ts'
+import { isObject, type Members } from './members.ts'
+import type { DecodedSdJwt, Token } from './sd-jwt-form.ts'
 
 const AGE_MS_MAX = 5 * 60_000
 

@@ -8,7 +8,7 @@ import type { CborNames } from './cbor-names.ts'
 import { fitsKey, parseSign1, type Sign1, verifySign1 } from './cose.ts'
 import { CLOCK_SKEW_MS, type ReadCredential } from './credential.ts'
 import type { Findings } from './finding.ts'
-import { setMember } from './set-member.ts'
+import { setMember } from './members.ts'
 import type { SignerCertificate } from './signer-certificate.ts'
 
 /** ISO/IEC 18013-5 § 9.1.2.5. */

@@ -3,7 +3,7 @@
 import type { ReadCredential } from './credential.ts'
 import type { ClaimPath } from './dcql.ts'
 import { ageOf } from './dcql-match.ts'
-import { setMember } from './set-member.ts'
+import { isObject, setMember } from './members.ts'
 
 type Claims = Record<string, unknown>
 
@@ -84,8 +84,6 @@ function place(target: Claims, [name = '', ...rest]: readonly string[], value: u
     setMember(target, name, inner)
   } else if (!Object.hasOwn(target, name)) setMember(target, name, isObject(value) ? structuredClone(value) : value)
 }
-
-const isObject = (value: unknown): value is Claims => value !== null && typeof value === 'object' && !Array.isArray(value)
 
 /** An mdoc's nationality is one country; a photo id's birth date is a map around the date (ISO/IEC 23220-2). */
 function plainValue(name: string, value: unknown): unknown {

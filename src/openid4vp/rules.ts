@@ -1,4 +1,5 @@
 import { ageOf } from './dcql-match.ts'
+import { isObject } from './members.ts'
 import { decideAge, fullYearsSince } from './merge-claims.ts'
 
 /** A condition that the merged claims of a sound presentation must meet. A `claim` with dots leads inside objects. */
@@ -61,5 +62,3 @@ function claimAt(claims: unknown, name: string): unknown {
   }
   return undefined
 }
-
-const isObject = (value: unknown): value is Claims => value !== null && typeof value === 'object' && !Array.isArray(value)

@@ -1,7 +1,7 @@
 // The claims of a credential, with its disclosures put in place (RFC 9901 § 7.1, steps 3 to 5). Unreferenced and doubled disclosures,
 // reserved and colliding names and the wrong arity are refused on the way.
-import { type Disclosure, isObject, JSON_DEPTH_MAX, Malformed, type Members } from './sd-jwt-form.ts'
-import { setMember } from './set-member.ts'
+import { isObject, type Members, setMember } from './members.ts'
+import { type Disclosure, JSON_DEPTH_MAX, Malformed } from './sd-jwt-form.ts'
 
 const ROOT_DEPTH = 1
 const DISCLOSURE_NESTING_MAX = 10

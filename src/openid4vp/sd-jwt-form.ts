@@ -6,12 +6,12 @@ import { hash } from 'node:crypto'
 import { parseJson } from '../json.ts'
 import { Lru } from '../lru.ts'
 import { decodeBase64urlInto } from './base64url.ts'
+import { isObject, type Members } from './members.ts'
 
 const PRESENTATION_CHARS_MAX = 256 * 1024
 const DISCLOSURES_MAX = 500
 export const JSON_DEPTH_MAX = 32
 
-export type Members = Record<string, unknown>
 /** Of two tokens with the same header both may hold the same object. */
 export type Token = { text: string; header: Readonly<Members>; payload: Members }
 
@@ -131,5 +131,3 @@ function readDisclosure(text: string, parts: unknown[], algorithm: string): Disc
   if (parts.length !== 2 && parts.length !== 3) throw new Malformed('format', 'It cannot be read as an SD-JWT credential.')
   return { digest: hash(algorithm, text, 'base64url'), salt, name, value }
 }
-
-export const isObject = (value: unknown): value is Members => typeof value === 'object' && value !== null && !Array.isArray(value)

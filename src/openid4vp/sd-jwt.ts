@@ -12,8 +12,9 @@ import {
 import type { Findings } from './finding.ts'
 import { isSignedBy, jwtKeyOf } from './jws.ts'
 import { findKeyBindingProblem } from './key-binding.ts'
+import { isObject, type Members } from './members.ts'
 import { discloseClaims } from './sd-jwt-disclosures.ts'
-import { isObject, Malformed, type Members, SdJwtDecoder, type Token } from './sd-jwt-form.ts'
+import { Malformed, SdJwtDecoder, type Token } from './sd-jwt-form.ts'
 import { SignerCertificates } from './signer-certificate.ts'
 
 type Issuer = { chain: readonly Uint8Array[]; key: CryptoKey | undefined }

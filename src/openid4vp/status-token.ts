@@ -8,6 +8,7 @@ import { parseSign1, verifySign1 } from './cose.ts'
 import type { Curve } from './cose-key.ts'
 import { CERTIFICATE_BYTES_MAX, CERTIFICATES_MAX } from './credential.ts'
 import { isSignedBy, jwtKeyOf } from './jws.ts'
+import { isObject } from './members.ts'
 import { readSignerCertificate } from './signer-certificate.ts'
 import { decodeStatusList, type StatusList } from './status-bits.ts'
 
@@ -69,10 +70,6 @@ function readJsonPart(part: string): unknown {
     // Whatever is wrong with it, it is no object.
     return undefined
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function readX5c(x5c: unknown): Uint8Array[] {

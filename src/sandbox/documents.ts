@@ -104,27 +104,19 @@ export function pidClaims({ person, today, issueDate, expiryDate }: Document): R
 }
 
 export function pidElements(document: Document): Element[] {
-  const { person, issueDate, expiryDate } = document
+  const { person, issueDate } = document
   return within('eu.europa.ec.eudi.pid.1', {
-    family_name: person.familyName,
-    given_name: person.givenName,
-    birth_date: fullDate(person.birthDate),
-    place_of_birth: cborMap(person.birthPlace),
-    nationality: person.nationalities,
-    resident_address: oneLine(person),
-    ...resident(person),
+    ...commonElements(document),
+    ...residence(person),
     resident_street: person.address.street,
     resident_house_number: person.address.houseNumber,
-    portrait: fromBase64(person.portrait),
+    place_of_birth: cborMap(person.birthPlace),
+    nationality: person.nationalities,
     family_name_birth: person.birthFamilyName,
     sex: person.sex,
     email_address: person.email,
     mobile_phone_number: person.phone,
-    document_number: person.documentNumber,
     issuance_date: fullDate(issueDate),
-    expiry_date: fullDate(expiryDate),
-    issuing_authority: AUTHORITY,
-    issuing_country: COUNTRY,
     ...ageElements(document),
   })
 }
@@ -132,15 +124,9 @@ export function pidElements(document: Document): Element[] {
 export function mdlElements(document: Document): Element[] {
   const { person, issueDate, expiryDate } = document
   return within('org.iso.18013.5.1', {
-    family_name: person.familyName,
-    given_name: person.givenName,
-    birth_date: fullDate(person.birthDate),
+    ...commonElements(document),
+    ...residence(person),
     issue_date: fullDate(issueDate),
-    expiry_date: fullDate(expiryDate),
-    issuing_country: COUNTRY,
-    issuing_authority: AUTHORITY,
-    document_number: person.documentNumber,
-    portrait: fromBase64(person.portrait),
     driving_privileges: person.drivingCategories.map(category =>
       cborMap({ vehicle_category_code: category, issue_date: fullDate(issueDate), expiry_date: fullDate(expiryDate) }),
     ),
@@ -148,8 +134,6 @@ export function mdlElements(document: Document): Element[] {
     sex: person.sex,
     birth_place: person.birthPlace.locality,
     nationality: person.nationalities[0]!,
-    resident_address: oneLine(person),
-    ...resident(person),
     age_in_years: ageOn(document.today, person),
     age_birth_year: yearOf(person.birthDate),
     ...ageElements(document),
@@ -159,22 +143,25 @@ export function mdlElements(document: Document): Element[] {
 /** Nothing but ages: that is the point of it. */
 export const proofOfAgeElements = (document: Document): Element[] => within('eu.europa.ec.av.1', ageElements(document))
 
-export function photoIdElements(document: Document): Element[] {
-  const { person, issueDate, expiryDate } = document
-  return within('org.iso.23220.1', {
-    family_name: person.familyName,
-    given_name: person.givenName,
-    // ISO/IEC 23220-2 leaves room for an unknown day or month, so the date stands in a map.
-    birth_date: cborMap({ birth_date: fullDate(person.birthDate) }),
-    portrait: fromBase64(person.portrait),
-    issue_date: fullDate(issueDate),
-    expiry_date: fullDate(expiryDate),
-    issuing_authority: AUTHORITY,
-    issuing_country: COUNTRY,
-    document_number: person.documentNumber,
+export const photoIdElements = (document: Document): Element[] =>
+  within('org.iso.23220.1', {
+    ...commonElements(document),
+    // A map around the date: ISO/IEC 23220-2 leaves room for an unknown day or month.
+    birth_date: cborMap({ birth_date: fullDate(document.person.birthDate) }),
+    issue_date: fullDate(document.issueDate),
     ...ageElements(document),
   })
-}
+
+const commonElements = ({ person, expiryDate }: Document): Record<string, Cbor> => ({
+  family_name: person.familyName,
+  given_name: person.givenName,
+  birth_date: fullDate(person.birthDate),
+  portrait: fromBase64(person.portrait),
+  document_number: person.documentNumber,
+  expiry_date: fullDate(expiryDate),
+  issuing_authority: AUTHORITY,
+  issuing_country: COUNTRY,
+})
 
 const within = (namespace: string, elements: Readonly<Record<string, Cbor>>): Element[] =>
   Object.entries(elements).map(([element, value]) => [namespace, element, value])
@@ -182,14 +169,13 @@ const within = (namespace: string, elements: Readonly<Record<string, Cbor>>): El
 const ageElements = ({ person, today }: Document): Record<string, Cbor> =>
   Object.fromEntries(AGES.map(age => [`age_over_${age}`, ageOn(today, person) >= age]))
 
-const resident = ({ address }: Person): Record<string, Cbor> => ({
+const residence = ({ address }: Person): Record<string, Cbor> => ({
+  resident_address: `${address.street} ${address.houseNumber}, ${address.postalCode} ${address.city}`,
   resident_postal_code: address.postalCode,
   resident_city: address.city,
   resident_state: address.state,
   resident_country: address.country,
 })
-
-const oneLine = ({ address }: Person): string => `${address.street} ${address.houseNumber}, ${address.postalCode} ${address.city}`
 
 /** RFC 8943. */
 const fullDate = (date: string): Tag => new Tag(date, 1004)
