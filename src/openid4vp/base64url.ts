@@ -1,8 +1,9 @@
-// Base64url as JOSE and OpenID4VP write it (RFC 7515 § 2): without padding or white space; and without stray bits at the end, or one
-// signature could be written in four ways. The decoder of the runtime refuses foreign characters and forgives the rest, which is refused
-// here: to encode again and compare would cost several times as much.
+// Base64url as JOSE and OpenID4VP write it (RFC 7515 § 2): no padding, no white space, and no stray
+// bits at the end, or one signature could be written in four ways. The decoder of the runtime
+// refuses foreign characters only, so the rest is checked here. Encoding again to compare would
+// cost several times as much.
 
-/** Undefined for anything but the one text that the bytes are encoded to. */
+/** Undefined unless the text is the one canonical encoding of the bytes. */
 export function decodeBase64url(text: string): Uint8Array<ArrayBuffer> | undefined {
   if (!mayBeCanonical(text)) return undefined
   try {
@@ -13,7 +14,7 @@ export function decodeBase64url(text: string): Uint8Array<ArrayBuffer> | undefin
   }
 }
 
-/** The same into bytes that are there already, which must suffice; gives how many it took. */
+/** Decodes into `target`, which must be large enough. Returns the number of bytes written. */
 export function decodeBase64urlInto(target: Uint8Array, text: string): number | undefined {
   if (!mayBeCanonical(text)) return undefined
   try {
@@ -26,7 +27,9 @@ export function decodeBase64urlInto(target: Uint8Array, text: string): number | 
 
 const OPTIONS = { alphabet: 'base64url' } as const
 
-/** What the last character may be when 16 or 8 of the last 24 bits are missing: one whose bits beyond the last byte are zero. */
+/**
+ * Allowed last characters when 16 or 8 of the last 24 bits are missing: their unused bits are zero.
+ */
 const LAST_OF_TWO = 'AQgw'
 const LAST_OF_THREE = 'AEIMQUYcgkosw048'
 
@@ -36,5 +39,5 @@ function mayBeCanonical(text: string): boolean {
   return rest !== 1 && (rest === 2 ? LAST_OF_TWO : LAST_OF_THREE).includes(text.charAt(text.length - 1))
 }
 
-/** Skipped characters, and padding, make fewer bytes. */
+/** The decoder skips white space and padding, and then writes fewer bytes. */
 const lengthOf = (text: string): number => Math.floor((text.length * 3) / 4)

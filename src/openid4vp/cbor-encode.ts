@@ -1,9 +1,10 @@
-// Deterministic CBOR for the few structures that we build ourselves: definite and shortest lengths (RFC 8949 § 4.2.1). Not the encoder of
-// cbor-x, which writes a map of three with a 16-bit length. All of a structure is measured first and then written into one place.
+// Deterministic CBOR for the few structures that the verifier builds: definite, shortest lengths
+// (RFC 8949 § 4.2.1). The size is measured first, so that a structure is written into one buffer.
+// Not cbor-x, which cannot splice in the bytes of a received item.
 
 export type Cbor = null | string | Uint8Array | readonly Cbor[] | Received | Embedded
 
-/** An item that is passed on as its own bytes. */
+/** A received item, written byte for byte. */
 export class Received {
   constructor(readonly bytes: Uint8Array) {}
 }
@@ -47,7 +48,7 @@ const EMBEDDED_CBOR = 24
 const EMBEDDED_HEAD_BYTES = 2
 const NULL = 0xf6
 
-/** Gives where the item ends. */
+/** Returns the position after the item. */
 function write(target: Buffer, item: Cbor, at: number): number {
   if (item === null) return writeByte(target, NULL, at)
   if (typeof item === 'string') {

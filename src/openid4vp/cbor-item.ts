@@ -1,10 +1,10 @@
-// An item of CBOR as it was received: a place in the bytes, cut out or decoded only when asked for. What is hashed or signed is never encoded
-// again (ISO/IEC 18013-5 § 9.1.2.5). cbor-x decodes values, and only parts without tags: its handlers for tags are global, drop the number,
-// and one of them builds a RegExp.
+// A CBOR item as received: a range of bytes, cut out or decoded on request. Hashed or signed bytes
+// are never encoded again (ISO/IEC 18013-5 § 9.1.2.5). cbor-x decodes values, and only parts
+// without tags: its tag handlers are global, drop the number, and one of them builds a RegExp.
 import { Decoder } from 'cbor-x/decode'
 import type { SmallMap } from './small-map.ts'
 
-/** The input is not what it has to be. Messages are fixed sentences: nothing of the input is in them. */
+/** The input is malformed. Messages are fixed sentences and contain nothing of the input. */
 export class CborError extends Error {}
 
 export class CborTag {
@@ -33,9 +33,9 @@ export const LONG = 27
 export type CborKey = string | number
 export type CborMap = SmallMap<CborKey, CborItem>
 
-/** What all items of one input share. */
+/** Shared by all items of one input. */
 export type Origin = {
-  /** The received bytes, twice: a Uint8Array to cut bytes out of, a Buffer to read text from. */
+  /** The received bytes, twice: a Uint8Array for byte ranges, a Buffer for text. */
   readonly bytes: Uint8Array
   readonly text: Buffer
   /** Parses exactly one item between these places. */
@@ -55,7 +55,7 @@ export class CborItem {
     readonly hasTag: boolean,
   ) {}
 
-  /** As received, with its head: what is hashed and signed. */
+  /** As received, with its head: the bytes that are hashed and signed. */
   get bytes(): Uint8Array {
     return this.origin.bytes.subarray(this.start, this.end)
   }
@@ -80,7 +80,7 @@ export class CborItem {
     return this.major === MAP
   }
 
-  /** The number of a tag, undefined for anything else. */
+  /** The tag number; undefined for other items. */
   get tag(): number | undefined {
     return this.major === TAG ? this.argument : undefined
   }
@@ -124,7 +124,7 @@ export class CborItem {
     return this.children[0]!
   }
 
-  /** What a byte string holds as CBOR of its own; it counts towards the same limit of items. */
+  /** Parses the content of a byte string as CBOR. It counts towards the same limit of items. */
   embedded(): CborItem {
     this.expect(BYTES, 'a byte string')
     return this.origin.embedded(this.contentStart, this.end)
@@ -141,7 +141,7 @@ export class CborItem {
     return this.argument === 2 ? magnitude : -1n - magnitude
   }
 
-  /** What the scan knows already needs no decoder. */
+  /** Most values need no decoder: the scan has already read their head. */
   private decodeUntagged(): unknown {
     const additional = this.origin.bytes[this.start]! & 0x1f
     if (this.major === TEXT) return this.asText()

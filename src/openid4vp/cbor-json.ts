@@ -4,7 +4,10 @@ import { setMember } from './members.ts'
 const DATE_TIME = 0
 const FULL_DATE = 1004
 
-/** A decoded value as JSON: dates as text, byte strings as base64url, integers beyond 2^53 as text, other tags with their number. */
+/**
+ * A decoded value as JSON: dates as text, byte strings as base64url, integers beyond 2^53 as text,
+ * other tags with their number.
+ */
 export function cborToJson(value: unknown): unknown {
   if (value === undefined) return null
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)

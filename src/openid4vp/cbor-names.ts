@@ -1,13 +1,13 @@
-// The names in maps are few, and the same in every mdoc: one that came before is found again instead of being built from its bytes.
+// Map keys are few, and the same in every mdoc: a known key is looked up instead of being decoded.
 
 const SLOTS = 512
 const BYTES_MAX = 32
 
 export class CborNames {
-  /** By a hash of their bytes, the latest name in each slot. */
+  /** One name per slot, by a hash of its bytes. The latest one stays. */
   private readonly slots = new Array<string>(SLOTS).fill('')
 
-  /** The text between these places, which is known to be UTF-8. */
+  /** The text between two positions, which is known to be UTF-8. */
   at(bytes: Buffer, start: number, end: number): string {
     if (end - start > BYTES_MAX) return bytes.toString('utf8', start, end)
     let hash = 0
@@ -16,7 +16,7 @@ export class CborNames {
     const known = this.slots[slot]!
     if (isSame(known, bytes, start, end)) return known
     const name = bytes.toString('utf8', start, end)
-    // Only ASCII is kept, where a character is a byte: of anything else the bytes could be those of another name.
+    // Only ASCII is kept: a character is a byte there, so equal lengths and codes mean equal bytes.
     if (name.length === end - start) this.slots[slot] = name
     return name
   }

@@ -1,5 +1,5 @@
-// The strict layer over cbor-x. One pass over the bytes refuses whatever is not well-formed, ambiguous or outsized, and remembers where each
-// item lies.
+// The strict layer over cbor-x. One pass refuses malformed, ambiguous and outsized input, and
+// records the range of each item.
 import { isUtf8 } from 'node:buffer'
 import {
   ARRAY,
@@ -35,13 +35,13 @@ const NO_CHILDREN: readonly CborItem[] = []
 const NO_MEMBERS: CborMap = new SmallMap()
 const DIGIT_NINE = 0x39
 
-/** In what follows, `depth` counts the arrays and maps around an item, `tags` the tags. */
+/** `depth` counts the arrays and maps around an item, `tags` the tags. */
 class Scan implements Origin {
   readonly bytes: Uint8Array
   readonly text: Buffer
   private at = 0
   private end = 0
-  /** How many items may still come, embedded ones included. */
+  /** Items that may still follow, embedded ones included. */
   private itemsLeft = ITEMS_MAX
   private tagsSeen = 0
 
@@ -85,11 +85,12 @@ class Scan implements Origin {
     return this.bytes[this.advance(1)]!
   }
 
-  /** Beyond 2^53 not exact, which no length and no tag may be. */
+  /** Not exact beyond 2^53. Lengths and tags that large are refused. */
   private argument(additional: number): number {
     if (additional < 24) return additional
     if (additional > LONG) {
-      // 28 to 30 are reserved. ISO/IEC 18013-5 asks for definite lengths; refusing the others everywhere leaves one form of each item.
+      // 28 to 30 are reserved. ISO/IEC 18013-5 asks for definite lengths; refusing indefinite ones
+      // everywhere leaves a single form of each item.
       throw new CborError(additional === 31 ? 'an indefinite length' : 'a reserved length')
     }
     const start = this.advance(1 << (additional - 24))
@@ -98,7 +99,7 @@ class Scan implements Origin {
     return argument
   }
 
-  /** Past so many bytes; gives where they begin. */
+  /** Moves forward by `count` bytes and returns the old position. */
   private advance(count: number): number {
     const start = this.at
     this.reserve(count)
@@ -115,11 +116,11 @@ class Scan implements Origin {
     if (this.isAscii(start)) return
     const content = this.bytes.subarray(start, this.at)
     if (!isUtf8(content)) throw new CborError('a text that is not UTF-8')
-    // Whether cbor-x keeps it depends on the length of the text and on the platform: two keys could become one.
+    // cbor-x keeps or drops it depending on length and platform, so two keys could become one.
     if (content[0] === 0xef && content[1] === 0xbb && content[2] === 0xbf) throw new CborError('a text with a byte order mark')
   }
 
-  /** Nearly all texts are, and short: then nothing has to be cut out to look at them. */
+  /** Nearly all texts are short ASCII. They are checked without cutting them out. */
   private isAscii(start: number): boolean {
     for (let at = start; at < this.at; at++) if (this.bytes[at]! >= 0x80) return false
     return true
@@ -144,18 +145,18 @@ class Scan implements Origin {
     return members
   }
 
-  /** Before any of them is read: each has at least one byte. */
+  /** Checked before any item is read: each has at least one byte. */
   private reserveItems(count: number): void {
     this.reserve(count)
     if (count > this.itemsLeft) throw new CborError('too many items')
   }
 
-  /** Everything we read, and all of COSE, has texts and integers as keys (RFC 9052 § 1.4). */
+  /** All keys in mdocs and COSE are texts or integers (RFC 9052 § 1.4). */
   private key(depth: number, tags: number): CborKey {
     const major = this.bytes[this.at]! >> 5
-    // Every fault of its own comes first, then that it is no key.
+    // Parsed first, so that a malformed item is reported as such.
     if (major !== TEXT && major > NEGATIVE) return this.item(depth, tags).asInt()
-    // One item of two is a key, so none is made of it.
+    // Every second item is a key, so no CborItem is made for it.
     const argument = this.argument(this.initial() & 0x1f)
     if (major === TEXT) return this.name(argument)
     if (!Number.isSafeInteger(argument)) throw new CborError('an integer is too large')
@@ -177,7 +178,7 @@ class Scan implements Origin {
     return content
   }
 
-  /** false, true, null, undefined and numbers that JSON has; nothing else has a meaning here. */
+  /** Accepts false, true, null, undefined and finite numbers. */
   private simple(additional: number, argument: number, start: number): void {
     if (additional >= 25) {
       if (!Number.isFinite(decoder.decode(this.bytes.subarray(start, this.at))))
@@ -191,7 +192,7 @@ function nested(depth: number): number {
   return depth + 1
 }
 
-/** Keys are compared by name, as in JSON: 1 and "1" are the same, and so is 1 however it is encoded. */
+/** Keys are compared by name, as in JSON: 1 and "1" are the same key, in any encoding. */
 function namesake(key: CborKey): CborKey {
   if (typeof key === 'number') return String(key)
   const canBeNumber = key.charCodeAt(0) <= DIGIT_NINE

@@ -1,5 +1,6 @@
-// RFC 5280 § 6.1, for a chain that was sent in order (RFC 7515 § 4.1.6, RFC 9360 § 2): leaf first, each certificate issued by the next. No
-// search: a chain in another order, or with a stranger in it, is refused. Dates are the caller's; revocation lists are not read.
+// RFC 5280 § 6.1, for a chain in order (RFC 7515 § 4.1.6, RFC 9360 § 2): leaf first, each
+// certificate issued by the next. There is no path search: an unordered chain or an unrelated
+// certificate is refused. The caller checks dates and revocation lists.
 
 import { X509Certificate } from 'node:crypto'
 import { CERTIFICATE_BYTES_MAX, CERTIFICATES_MAX } from './credential.ts'
@@ -11,7 +12,10 @@ export type LinkedChain = { ok: true; certificates: [Certificate, ...Certificate
 
 const RSA_BITS_MIN = 2048
 
-/** ECDSA, RSA and RSA-PSS with SHA-2, and Ed25519, with their hash: nothing with SHA-1 or older. RSA-PSS names its hash elsewhere. */
+/**
+ * ECDSA, RSA and RSA-PSS with SHA-2, and Ed25519, with their hash; nothing with SHA-1 or older.
+ * RSA-PSS names its hash in its parameters.
+ */
 export const SIGNATURE_HASHES: ReadonlyMap<string, string | null> = new Map([
   ['1.2.840.10045.4.3.2', 'sha256'],
   ['1.2.840.10045.4.3.3', 'sha384'],
@@ -25,14 +29,16 @@ export const SIGNATURE_HASHES: ReadonlyMap<string, string | null> = new Map([
 
 const SIGNING: readonly KeyUsage[] = ['digitalSignature', 'contentCommitment']
 
-/** The chain as sent, if every certificate in it is sound and issued by the one that follows. Whom it leads to is not looked at. */
+/**
+ * The chain as sent, if every certificate is sound and issued by the next one. Trust is not judged.
+ */
 export function linkChain(chain: readonly Uint8Array[]): LinkedChain {
   if (chain.length === 0) return refuse('The credential came without the certificate of its issuer.')
   if (chain.length > CERTIFICATES_MAX) {
     return refuse(`The issuer sent more than ${CERTIFICATES_MAX} certificates, which is more than any issuer needs.`)
   }
   if (chain.some(der => der.length > CERTIFICATE_BYTES_MAX)) return refuse('A certificate of the issuer is too large.')
-  // Copies, since a path is remembered and must not hold on to the whole presentation.
+  // Copies: a remembered path must not keep the whole presentation in memory.
   const [leaf, ...others] = chain.flatMap(der => describeCertificate(new Uint8Array(der)) ?? [])
   if (!leaf || others.length + 1 !== chain.length) return refuse('A certificate of the issuer cannot be read.')
 
@@ -69,7 +75,7 @@ export function hasStrongKey({ key }: Certificate): boolean {
   }
 }
 
-/** Compares the names, the key identifiers where both have one, and the signature. */
+/** Compares the names, the signature, and the key identifiers if both certificates have one. */
 export function isIssuedBy(certificate: Certificate, issuer: Certificate): boolean {
   const { authorityKeyIdentifier: wanted } = certificate
   const { subjectKeyIdentifier: offered } = issuer
@@ -89,12 +95,15 @@ function isSignedBy(certificate: Certificate, issuer: Certificate): boolean {
   try {
     return new X509Certificate(certificate.der).verify(new X509Certificate(issuer.der).publicKey)
   } catch {
-    // What the library cannot read or compute is not signed.
+    // A certificate that the library cannot read or verify counts as not signed.
     return false
   }
 }
 
-/** From the leaf up to the anchor, with both; undefined when the chain does not lead there. The anchor may be a part of the chain. */
+/**
+ * The certificates from leaf to anchor, both included; undefined when the chain does not lead
+ * there. The anchor may be part of the chain.
+ */
 export function pathTo(certificates: readonly Certificate[], anchor: Certificate): Certificate[] | undefined {
   for (const [index, certificate] of certificates.entries()) {
     const below = certificates.slice(0, index + 1)
@@ -104,7 +113,10 @@ export function pathTo(certificates: readonly Certificate[], anchor: Certificate
   return undefined
 }
 
-/** Why a path does not hold, whatever the time. A leaf that is its own anchor was chosen as it is: nothing in it is second-guessed. */
+/**
+ * The reason why a path is invalid at any time. A leaf that is its own anchor was chosen by the
+ * operator and is accepted as it is.
+ */
 export function findPathProblem(path: readonly Certificate[], use: TrustUse): string | undefined {
   const [leaf, ...authorities] = path
   if (!leaf || authorities.length === 0) return undefined
@@ -117,7 +129,7 @@ export function findPathProblem(path: readonly Certificate[], use: TrustUse): st
   if (authorities.some(({ basicConstraints }) => !basicConstraints?.ca)) {
     return "The issuer's certificate is issued by one that is not a certificate authority."
   }
-  // RFC 5280 § 6.1.4 (n): only where there is a key usage at all.
+  // RFC 5280 § 6.1.4 (n): applies only if there is a key usage.
   if (authorities.some(({ keyUsage }) => keyUsage && !keyUsage.usages.includes('keyCertSign'))) {
     return "The issuer's certificate is issued by one that may not issue certificates."
   }
@@ -130,7 +142,7 @@ export function findPathProblem(path: readonly Certificate[], use: TrustUse): st
   return findKeyPurposeProblem(path, use)
 }
 
-// § 6.1.4 (l), (m): one that carries its own issuer's name does not count.
+// § 6.1.4 (l), (m): self-issued certificates do not count.
 function isPathTooLong({ basicConstraints }: Certificate, below: readonly Certificate[]): boolean {
   const length = below.filter(({ subject, issuer }) => !isSameName(subject, issuer)).length
   return length > (basicConstraints?.pathLength ?? CERTIFICATES_MAX)

@@ -1,4 +1,5 @@
-// Public keys for COSE signatures, from a COSE_Key (RFC 9053 § 7). A key that cannot be used is undefined.
+// Public keys for COSE signatures, from a COSE_Key (RFC 9053 § 7). A key that cannot be used is
+// undefined.
 import type { CborItem } from './cbor-item.ts'
 
 export type Curve = 'P-256' | 'P-384' | 'P-521' | 'Ed25519'
@@ -19,7 +20,7 @@ const EC2_CURVES = new Map<unknown, { curve: Curve; size: number }>([
 ])
 const CRV_ED25519 = 6
 
-/** Never throws. A private key where a public one belongs is refused: whoever published it has lost it. */
+/** Never throws. A private key in place of a public one is refused: it is no longer secret. */
 export async function readCoseKey(item: CborItem): Promise<VerificationKey | undefined> {
   if (!item.isMap) return undefined
   const members = item.asMap()
@@ -33,7 +34,10 @@ export async function readCoseKey(item: CborItem): Promise<VerificationKey | und
   return point && importRaw(form.curve, point)
 }
 
-/** SEC 1 § 2.3.3; y is the coordinate, or its sign bit as a boolean. WebCrypto refuses a point that is not on the curve. */
+/**
+ * SEC 1 § 2.3.3; y is the coordinate, or its sign bit as a boolean. WebCrypto refuses a point that
+ * is not on the curve.
+ */
 function encodePoint(x: Uint8Array, y: unknown): Uint8Array<ArrayBuffer> | undefined {
   if (typeof y === 'boolean') return Buffer.concat([Uint8Array.of(y ? 3 : 2), x])
   if (!(y instanceof Uint8Array) || y.length !== x.length) return undefined

@@ -1,5 +1,6 @@
-// COSE_Sign1 (RFC 9052 § 4.2) as mdocs and CWT status lists use it: asymmetric algorithms of a fixed list, each bound to its curve, and the
-// signed bytes as they were received. WebCrypto verifies on other threads, so the event loop stays free.
+// COSE_Sign1 (RFC 9052 § 4.2) as mdocs and CWT status lists use it: asymmetric algorithms of a
+// fixed list, each bound to its curve, verified over the bytes as received. WebCrypto verifies on
+// other threads, so the event loop stays free.
 
 import { parseCbor } from './cbor.ts'
 import { encodeCbor } from './cbor-encode.ts'
@@ -9,14 +10,14 @@ import { CERTIFICATE_BYTES_MAX, CERTIFICATES_MAX } from './credential.ts'
 import { SmallMap } from './small-map.ts'
 
 export type Sign1 = {
-  /** The content of the byte string, as received: what is signed. */
+  /** The content of the byte string, as received: these bytes are signed. */
   protectedBytes: Uint8Array
   protected: CborMap
   unprotected: CborMap
   /** Null when detached. */
   payload: Uint8Array | null
   signature: Uint8Array
-  /** DER, leaf first; empty when there is none, or none that keeps the limits. */
+  /** DER, leaf first; empty when there is none, or when it exceeds the limits. */
   x5chain: Uint8Array[]
 }
 
@@ -31,7 +32,10 @@ const P384 = { curve: 'P-384', hash: 'SHA-384', signatureBytes: 96 } as const
 const P521 = { curve: 'P-521', hash: 'SHA-512', signatureBytes: 132 } as const
 const ED25519 = { curve: 'Ed25519', hash: '', signatureBytes: 64 } as const
 
-/** RFC 9053 § 2 and the fully specified ones of RFC 9864. The old ones name no curve; we bind them as ISO/IEC 18013-5 § 9.1.2.4 does. */
+/**
+ * RFC 9053 § 2, and the fully specified ones of RFC 9864. The older ones name no curve and are
+ * bound as in ISO/IEC 18013-5 § 9.1.2.4.
+ */
 const ALGORITHMS = new Map<unknown, Algorithm>([
   [-7, P256],
   [-9, P256],
@@ -43,7 +47,7 @@ const ALGORITHMS = new Map<unknown, Algorithm>([
   [-19, ED25519],
 ])
 
-/** Tagged or not; throws CborError for anything that is not a COSE_Sign1. */
+/** Accepts tagged and untagged input. Throws CborError for anything else than a COSE_Sign1. */
 export function parseSign1(input: Uint8Array | CborItem): Sign1 {
   const item = input instanceof CborItem ? input : parseCbor(input)
   const parts = (item.tag === undefined ? item : item.asTagged(SIGN1_TAG)).asArray()
@@ -59,7 +63,7 @@ export function parseSign1(input: Uint8Array | CborItem): Sign1 {
     unprotected: unprotectedHeaders,
     payload: payload.isNull ? null : payload.asBytes(),
     signature: signature.asBytes(),
-    // RFC 9360 has it in either; ISO/IEC 18013-5 § 9.1.2.4 in the unprotected ones.
+    // RFC 9360 allows either header; ISO/IEC 18013-5 § 9.1.2.4 uses the unprotected one.
     x5chain: readX5chain(unprotectedHeaders.get(X5CHAIN) ?? protectedHeaders.get(X5CHAIN)),
   }
 }
@@ -74,12 +78,14 @@ function readX5chain(item: CborItem | undefined): Uint8Array[] {
   return certificates.every(({ length }) => length > 0 && length <= CERTIFICATE_BYTES_MAX) ? certificates : []
 }
 
-/** The signature's algorithm is one we take, and the one of this key. */
+/** The algorithm is accepted, and is the one of this key. */
 export const fitsKey = (sign1: Sign1, key: VerificationKey): boolean => algorithmOf(sign1)?.curve === key.curve
 
 const algorithmOf = (sign1: Sign1): Algorithm | undefined => ALGORITHMS.get(sign1.protected.get(ALG)?.decode())
 
-/** Whether the signature holds; never throws. A detached payload must not be inside as well. */
+/**
+ * True if the signature is valid; never throws. A detached payload must not be embedded as well.
+ */
 export async function verifySign1(
   input: Uint8Array | Sign1,
   key: VerificationKey,
@@ -90,7 +96,7 @@ export async function verifySign1(
     const algorithm = algorithmOf(sign1)
     const payload = detachedPayload ?? sign1.payload
     if (!algorithm || !payload || (detachedPayload && sign1.payload)) return false
-    // We know no critical header, and one we do not know forbids to go on (RFC 9052 § 3.1).
+    // No critical header is known here, and an unknown one must be refused (RFC 9052 § 3.1).
     if (!fitsKey(sign1, key) || sign1.protected.has(CRIT) || sign1.unprotected.has(CRIT)) return false
     if (sign1.signature.length !== algorithm.signatureBytes) return false
     const parameters = algorithm.curve === 'Ed25519' ? 'Ed25519' : { name: 'ECDSA', hash: algorithm.hash }
@@ -101,7 +107,7 @@ export async function verifySign1(
       sigStructure(sign1.protectedBytes, payload),
     )
   } catch {
-    // Whatever WebCrypto or the parser does not like is no valid signature.
+    // An error of WebCrypto or the parser means that the signature is not valid.
     return false
   }
 }

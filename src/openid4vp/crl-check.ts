@@ -1,5 +1,6 @@
-// Has an authority revoked a certificate between the issuer and the trusted anchor? Lists are kept until they end or are a day old; one
-// that cannot be refreshed is used until its own end.
+// Checks whether an authority revoked a certificate between the issuer and the trusted anchor.
+// Lists are kept until they expire or are a day old. If a refresh fails, the old list is used until
+// it expires.
 
 import { Lru } from '../lru.ts'
 import { CertificateDigests } from './certificate-digest.ts'
@@ -7,27 +8,35 @@ import { CRL_BYTES_MAX, type Crl, CrlFault, readCrl } from './crl.ts'
 import type { Findings } from './finding.ts'
 import type { Certificate } from './x509.ts'
 
-/** The caller guards the destination and bounds time and size (CRL_BYTES_MAX). `reason` is a clause for the merchant. */
+/**
+ * The caller guards the destination and limits time and size (CRL_BYTES_MAX). `reason` is a clause
+ * for the merchant.
+ */
 export type FetchCrl = (uri: string) => Promise<{ ok: true; body: Uint8Array } | { ok: false; reason: string }>
 
 /** The effect of an unreadable list: no list is read at all, a warning, or no trust. */
 export type CrlPolicy = 'off' | 'warn' | 'require'
 
 export type CrlChecker = {
-  /** `path` is leaf first, anchor last: the anchor itself was chosen, and nobody can revoke that but the operator. */
+  /**
+   * `path` is leaf first, anchor last. The anchor is not checked: only the operator can remove it.
+   */
   check(findings: Findings, path: readonly Certificate[], policy: CrlPolicy): Promise<void>
-  /** The lists that were asked for lately, by their addresses. */
+  /** Addresses of the lists that were used lately. */
   known(): string[]
 }
 
 const LISTS_MAX = 100
 const LISTS_BYTES_MAX = 32 * 1024 * 1024
-/** An entry of the set, as the process holds it. */
+/** Approximate memory of one entry. */
 const ENTRY_BYTES = 100
 const KEPT_MS_MAX = 24 * 3600 * 1000
-/** A dead host is not asked again for each credential. */
+/** An unreachable host is not asked again for each credential. */
 const FAULT_KEPT_MS = 10_000
-/** So long an answer waits for lists, however many are missing: its wallet's connection ends after 15 seconds, and status lists take time too. */
+/**
+ * Limit for all lists of one answer: the wallet closes its connection after 15 seconds, and status
+ * lists take time too.
+ */
 const WAIT_MS = 6000
 
 type Kept = { crl: Crl; refreshAt: number }
@@ -51,7 +60,7 @@ export function createCrlChecker(fetchCrl: FetchCrl, now: () => number, waitMs =
       if (failed && now() < failed.until) throw failed.fault
       const refreshed = underWay.get(key) ?? refresh(key, uri, authority, known?.crl)
       underWay.set(key, refreshed)
-      // A list that comes too late for this answer serves the next one.
+      // A list that arrives too late for this answer is kept for the next one.
       return await Promise.race([refreshed, timeUp])
     } catch (error) {
       if (known && now() < known.crl.nextUpdate) return known.crl
@@ -62,7 +71,7 @@ export function createCrlChecker(fetchCrl: FetchCrl, now: () => number, waitMs =
   async function refresh(key: string, uri: string, authority: Certificate, known: Crl | undefined): Promise<Crl> {
     try {
       const fetched = await fetchList(uri, authority)
-      // An older list that still counts may be a replay that hides a revocation.
+      // An older list that is still valid may be a replay that hides a revocation.
       const crl = known && known.nextUpdate > now() && known.thisUpdate > fetched.thisUpdate ? known : fetched
       kept.set(key, { crl, refreshAt: Math.min(crl.nextUpdate, now() + KEPT_MS_MAX) })
       return crl
@@ -82,7 +91,7 @@ export function createCrlChecker(fetchCrl: FetchCrl, now: () => number, waitMs =
     return readCrl(answer.body, authority, uri, now())
   }
 
-  /** The first address that gives a list which covers the certificate decides. */
+  /** The first address with a list that covers the certificate decides. */
   async function isRevoked(certificate: Certificate, authority: Certificate, timeUp: Promise<never>): Promise<boolean> {
     let fault = new CrlFault('it is not at an http or https address')
     for (const uri of certificate.crlUris ?? []) {
@@ -125,7 +134,7 @@ export function createCrlChecker(fetchCrl: FetchCrl, now: () => number, waitMs =
     async check(findings, path, policy) {
       if (policy === 'off') return
       const { promise: timeUp, reject } = Promise.withResolvers<never>()
-      // When every list is kept nobody waits for it.
+      // Nobody awaits this promise if every list is cached.
       timeUp.catch(() => {})
       const timer = setTimeout(() => reject(new CrlFault('it took too long to answer')), waitMs)
       await checkPath(findings, path, policy, timeUp).finally(() => clearTimeout(timer))

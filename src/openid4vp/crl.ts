@@ -1,5 +1,6 @@
-// Certificate revocation lists (RFC 5280 § 5 and § 6.3). Only complete lists that the certificate's own issuer signed count: delta lists,
-// indirect lists and lists for some reasons only are refused, and so is every critical extension that is not known here.
+// Certificate revocation lists (RFC 5280 § 5 and § 6.3). Only complete lists signed by the
+// certificate's own issuer are accepted: delta lists, indirect lists, lists for some reasons only
+// and unknown critical extensions are refused.
 
 import { constants, verify, X509Certificate } from 'node:crypto'
 import { isSame, SIGNATURE_HASHES } from './certification-path.ts'
@@ -52,7 +53,7 @@ const PSS_HASHES: Record<string, string> = {
   '2.16.840.1.101.3.4.2.3': 'sha512',
 }
 
-/** Throws a `CrlFault`. `uri` is where the list was found. */
+/** Throws a `CrlFault`. `uri` is the address of the list. */
 export function readCrl(der: Uint8Array, authority: Certificate, uri: string, now: number): Crl {
   if (der.length > CRL_BYTES_MAX) throw new CrlFault('it is too large')
   try {
@@ -73,7 +74,7 @@ function read(der: Uint8Array, authority: Certificate, uri: string, now: number)
 
   const list = new DerReader(signed.content)
   list.optional(TAG.integer)
-  // RFC 5280 § 5.1.1.2: both name the same algorithm.
+  // RFC 5280 § 5.1.1.2: both must name the same algorithm.
   if (!isSame(list.next(TAG.sequence).raw, algorithm.raw)) throw new CrlFault('it names two signature algorithms')
   if (!isSameName(new Name(list.next(TAG.sequence).raw), authority.subject)) throw new CrlFault('another authority issued it')
   if (authority.keyUsage && !authority.keyUsage.usages.includes('cRLSign'))
@@ -82,7 +83,7 @@ function read(der: Uint8Array, authority: Certificate, uri: string, now: number)
 
   const thisUpdate = readTime(list.next())
   const nextUpdate = list.optional(TAG.utcTime) ?? list.optional(TAG.generalizedTime)
-  // § 5.1.2.5: a list must say when the next one comes.
+  // § 5.1.2.5: the date of the next list is mandatory.
   if (!nextUpdate) throw new CrlFault('it does not say until when it counts')
   if (thisUpdate > now + CLOCK_SKEW_MS) throw new CrlFault('it is dated in the future; check the clock of this server')
   const until = readTime(nextUpdate)
@@ -123,7 +124,7 @@ function readRevoked(element: DerElement | undefined): Set<string> {
     readTime(entry.next())
     const extensions = entry.isDone ? [] : readExtensionList(entry.next(TAG.sequence))
     entry.end()
-    // § 5.3: a critical extension that is not known forbids to rely on the list at all.
+    // § 5.3: the whole list is unusable with an unknown critical extension.
     if (extensions.some(({ oid, critical }) => critical && !KNOWN_OF_ENTRY.has(oid)))
       throw new CrlFault('an entry of it is limited in a way that is not known here')
     revoked.add(serial)
@@ -133,7 +134,10 @@ function readRevoked(element: DerElement | undefined): Set<string> {
 
 const readExtensionList = ({ raw }: DerElement) => readExtensions({ tag: 0, content: raw, raw })
 
-/** § 5.2.5. A list that names other addresses is a part for other certificates, put at this one's address. */
+/**
+ * § 5.2.5. A list that names only other addresses is a part for other certificates, served at the
+ * wrong address.
+ */
 function readScope(value: Uint8Array, uri: string): Crl['covers'] {
   const reader = new DerReader(readDer(value, TAG.sequence).content)
   const name = reader.optional(context(0, { constructed: true }))
@@ -143,7 +147,7 @@ function readScope(value: Uint8Array, uri: string): Crl['covers'] {
   }
   const others = isSet(1)
   const authorities = isSet(2)
-  // Some reasons only, indirect, or attribute certificates.
+  // For some reasons only, indirect, or for attribute certificates.
   if (!reader.isDone) throw new CrlFault('it is limited in a way that is not known here')
   if (name) {
     const [full] = readAll(name.content)

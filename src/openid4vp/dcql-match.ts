@@ -1,4 +1,5 @@
-// DCQL on the verifier's side: does what came answer what was asked? The wallet's own matching is never relied on (OpenID4VP 1.0 § 14.9).
+// DCQL on the verifier's side: does the answer match the query? The wallet's own matching is never
+// relied on (OpenID4VP 1.0 § 14.9).
 import type { ReadCredential } from './credential.ts'
 import type { ClaimPath, ClaimsQuery, CredentialQuery, DcqlQuery } from './dcql.ts'
 import type { Findings } from './finding.ts'
@@ -8,8 +9,9 @@ import type { Certificate } from './x509.ts'
 type Claims = Record<string, unknown>
 
 /**
- * Leaves one finding on `query`: the type that was asked for, one of its authorities, and every claim of it or of one of its claim sets. The
- * `path` is the validated one: of the certificates that were sent beside it, anybody could have made some.
+ * Records one finding on `query`: the type, the authority, and every claim of the query or of one
+ * of its claim sets. `path` is the validated path: other certificates in the presentation could be
+ * made by anybody.
  */
 export function checkAgainstQuery(
   findings: Findings,
@@ -24,19 +26,19 @@ export function checkAgainstQuery(
 
 function findMismatch(query: CredentialQuery, { format, type, claims }: ReadCredential): string | undefined {
   if (format !== query.format) return `A credential of format ${query.format} was asked for, another format came.`
-  // Exact match: a wallet may answer with a subtype, which only network type metadata could prove (§ B.3.5).
+  // Exact match: a subtype could be proven with type metadata from the network only (§ B.3.5).
   const wanted = query.format === 'mso_mdoc' ? [query.meta.doctype_value] : query.meta.vct_values
   if (!wanted.includes(type)) return 'The credential is of another type than was asked for.'
   const { claims: asked = [], claim_sets: sets } = query
   if (!sets) return firstUnmet(asked, claims)
-  // The wallet should take the first set it can, but any complete one is an answer (§ 6.4.1).
+  // The wallet should take the first set it can answer, but any complete one is accepted (§ 6.4.1).
   const byId = (ids: readonly string[]) => asked.filter(({ id }) => id !== undefined && ids.includes(id))
   return sets.some(ids => firstUnmet(byId(ids), claims) === undefined)
     ? undefined
     : 'No set of the claims that were asked for is complete.'
 }
 
-/** § 6.1.1: one value of one entry is enough. A type that is not known here matches nothing. */
+/** § 6.1.1: one value of one entry is enough. An unknown type matches nothing. */
 function findAuthorityMismatch(
   { trusted_authorities: authorities }: CredentialQuery,
   path: readonly Pick<Certificate, 'authorityKeyIdentifier'>[],
@@ -71,8 +73,9 @@ function selected(path: ClaimPath, claims: Claims): unknown[] | undefined {
 }
 
 /**
- * The values a claims path points to (§ 7.1.1), or nothing when it does not fit. With `any`, a number stands for any element that the rest
- * of the path fits: elements that were not disclosed are removed, so the one asked for may arrive at a lower index (RFC 9901 § 7.1).
+ * The values that a claims path selects (§ 7.1.1), or undefined. With `any`, a number selects every
+ * element that the rest of the path matches: undisclosed elements are removed, so the requested one
+ * may have a lower index (RFC 9901 § 7.1).
  */
 export function selectPath(claims: unknown, path: ClaimPath, index: 'exact' | 'any'): unknown[] | undefined {
   let values = [claims]
@@ -97,8 +100,8 @@ function take(value: Claims & unknown[], step: ClaimPath[number], index: 'exact'
 }
 
 /**
- * The path as the credential can answer it: an age that was asked for and is not there is answered by the nearest higher one that is true
- * (ISO/IEC 18013-5 § 7.2.5).
+ * The path that answers the query. If the requested age is missing, the nearest higher one that is
+ * true answers it (ISO/IEC 18013-5 § 7.2.5).
  */
 export function presentedPath(path: ClaimPath, claims: Claims): ClaimPath {
   const asked = ageOf(path)
@@ -120,13 +123,13 @@ export function ageOf(path: ClaimPath): number | undefined {
   return /^\d{1,3}$/.test(digits) ? Number(digits) : undefined
 }
 
-/** What was asked for and nothing else: claims the wallet sent beyond it are not handed on and not stored. */
+/** The requested claims only. Further claims of the wallet are neither passed on nor stored. */
 export function requestedClaims(query: CredentialQuery, claims: Claims): Claims {
   const paths = (query.claims ?? []).map(({ path }) => presentedPath(path, claims))
   return paths.length > 0 ? (subset(claims, paths, 0) as Claims) : {}
 }
 
-/** `depth`: how many steps of the paths led to the value. */
+/** `depth`: number of path steps that lead to the value. */
 function subset(value: unknown, paths: ClaimPath[], depth: number): unknown {
   if (paths.some(path => path.length === depth)) return value
   if (Array.isArray(value)) {
@@ -146,8 +149,9 @@ function subset(value: unknown, paths: ClaimPath[], depth: number): unknown {
 }
 
 /**
- * The ids of those credentials that answer the query (§ 6.4.2): of each set the first option that is complete. Undefined when they are not
- * enough. What came beyond them may be somebody else's: nothing is taken from it.
+ * The ids of the credentials that answer the query (§ 6.4.2): the first complete option of each
+ * set. Undefined when something is missing. Further credentials may belong to another person, so
+ * nothing is taken from them.
  */
 export function answeringIds(
   { credentials, credential_sets: sets }: DcqlQuery,
@@ -160,11 +164,14 @@ export function answeringIds(
     if (!chosen && required) return undefined
     for (const id of chosen ?? []) answering.add(id)
   }
-  // A query whose sets are all optional can be answered by nothing at all, but nothing is not a verification.
+  // If all sets are optional, an empty answer would match, but it is not a verification.
   return answering.size > 0 ? answering : undefined
 }
 
-/** The query without what a wallet cannot present. Unchanged when nothing would be left to ask: then the wallet's own refusal is the answer. */
+/**
+ * The query without formats that the wallet cannot present. Unchanged if nothing would be left:
+ * then the wallet's own refusal is the answer.
+ */
 export function withoutFormats(query: DcqlQuery, supported: ReadonlySet<string>): DcqlQuery {
   const credentials = query.credentials.filter(({ format }) => supported.has(format))
   const kept = new Set(credentials.map(({ id }) => id))

@@ -1,5 +1,5 @@
-// The rules of dcql.ts as JSON Schema, for the API's document. JSON Schema has no words for ids that must differ or refer to each other,
-// nor for misspelt members: dcql.ts decides.
+// The rules of dcql.ts as JSON Schema, for the API document. JSON Schema cannot express unique ids,
+// references or misspelt members: dcql.ts checks those.
 import {
   AUTHORITIES_MAX,
   AUTHORITY_VALUES_MAX,
@@ -57,7 +57,7 @@ const claim = (path: object) =>
     ['path'],
   )
 
-/** The other types of DCQL are refused until they can be enforced. */
+/** The other types of DCQL are refused because they cannot be enforced yet. */
 const AKI = object(
   {
     type: { type: 'string', const: 'aki' },

@@ -1,6 +1,6 @@
-// DCQL 1.0 (OpenID4VP 1.0 § 6 and § 7): the shapes, and the strict check of a query before it is signed and sent.
-// Wallets skip members they do not know (§ 6), so foreign members pass. A known member that is misspelt does not: a skipped
-// `claim` or `value` would quietly ask for less than its author meant.
+// DCQL 1.0 (OpenID4VP 1.0 § 6 and § 7): the types, and the strict check of a query before it is
+// signed and sent. Wallets ignore unknown members (§ 6), so they are accepted. A misspelt member is
+// not: an ignored `claim` or `value` would ask for less than its author meant.
 import { isObject, type Members } from './members.ts'
 
 export const CREDENTIALS_MAX = 20
@@ -19,7 +19,7 @@ export const PURPOSE_CHARS_MAX = 300
 const ECHO_CHARS_MAX = 64
 
 const FORMATS = ['dc+sd-jwt', 'mso_mdoc']
-/** Base64url without padding, and with no stray bits in its last character. */
+/** Base64url without padding and without stray bits in the last character. */
 export const KEY_IDENTIFIER = /^(?:[\w-]{4})*(?:[\w-][AQgw]|[\w-]{2}[AEIMQUYcgkosw048])?$/
 
 const AUTHORITY_TYPES = ['aki', 'etsi_tl', 'openid_federation']
@@ -77,12 +77,15 @@ export type CredentialSet = {
   readonly purpose?: string
 }
 
-/** `path` is relative to the query, and empty for the query itself. */
+/** `path` is relative to the query; empty for the query itself. */
 export type DcqlProblem = { path: string; reason: string }
 
 type Found = DcqlProblem | undefined
 
-/** The first thing wrong with a query, or undefined when wallets can be asked with it. Takes any JSON value and never throws. */
+/**
+ * The first problem of a query; undefined if wallets accept it. Takes any JSON value and never
+ * throws.
+ */
 export function findDcqlProblem(query: unknown): DcqlProblem | undefined {
   if (!isObject(query)) return { path: '', reason: 'The query must be an object with a `credentials` array.' }
   return (
@@ -92,12 +95,18 @@ export function findDcqlProblem(query: unknown): DcqlProblem | undefined {
   )
 }
 
-/** The same, and what this service does not do although the standard has it: no answer would ever complete. */
+/**
+ * Also finds parts of the standard that this service does not support: no answer could complete
+ * them.
+ */
 export function findQueryProblem(query: unknown): DcqlProblem | undefined {
   return findDcqlProblem(query) ?? findUnprovenProblem(query as DcqlQuery) ?? findUnenforcedProblem(query as DcqlQuery)
 }
 
-/** The first of `trusted_authorities` that no answer could be held to; for templates that were saved when it was only a hint. */
+/**
+ * The first entry of `trusted_authorities` that cannot be enforced; for templates saved when it was
+ * only a hint.
+ */
 export function findUnenforcedProblem({ credentials }: DcqlQuery): DcqlProblem | undefined {
   for (const [index, { trusted_authorities = [] }] of credentials.entries()) {
     const unenforced = trusted_authorities.findIndex(({ type }) => type !== 'aki')
@@ -168,7 +177,8 @@ function findFormatProblem(format: unknown, path: string): Found {
   return { path, reason: `The format must be "dc+sd-jwt" or "mso_mdoc", the only two supported${given}.` }
 }
 
-// § 6.1 lets an empty `meta` mean "any type", but § B.2.3 and § B.3.5 require the member, and without it any document passes.
+// § 6.1 lets an empty `meta` mean "any type", but § B.2.3 and § B.3.5 require the member, and
+// without it any document passes.
 function findMdocMetaProblem(meta: unknown, path: string): Found {
   if (!isObject(meta)) return { path, reason: 'The `meta` of an mso_mdoc query must be an object with `doctype_value`.' }
   return (
@@ -275,7 +285,8 @@ function findPathElementProblem(element: unknown, path: string): Found {
   }
 }
 
-// The root of an SD-JWT VC is an object, and null or a number selects nothing in an object (§ 7.1.1).
+// The root of an SD-JWT VC is an object, and null or a number selects nothing in an object (§
+// 7.1.1).
 function findPathRootProblem(claimPath: unknown, path: string): Found {
   if (Array.isArray(claimPath) && typeof claimPath[0] === 'string') return undefined
   return { path: `${path}[0]`, reason: 'A path must begin with the name of a claim, or no credential can match it.' }
@@ -298,7 +309,8 @@ function findRepeatedClaim(claims: unknown, path: string): Found {
   return { path: `${path}[${repeated}].path`, reason: 'An earlier claim has the same path; ask for each claim once.' }
 }
 
-// An empty inner set is refused as the OpenID conformance suite does; § 6.4.1 is silent, and leaving `claims` out says the same.
+// An empty inner set is refused as the OpenID conformance suite does; § 6.4.1 is silent, and
+// leaving `claims` out says the same.
 function findClaimSetsProblem(claimSets: unknown, path: string, claims: unknown): Found {
   if (claimSets === undefined) return undefined
   if (claims === undefined) return { path, reason: '`claim_sets` choose among `claims`; add `claims` or leave `claim_sets` out.' }
@@ -376,7 +388,7 @@ function findRepeatedId(items: unknown, path: string): Found {
   }
 }
 
-/** Where a value comes for the second time; an absent one (an optional id) repeats nothing. */
+/** The index of the first repeated value. An absent one (an optional id) repeats nothing. */
 function repeatedIndex(values: readonly unknown[]): number | undefined {
   const index = values.findIndex((value, at) => value !== undefined && values.indexOf(value) < at)
   return index === -1 ? undefined : index

@@ -1,12 +1,12 @@
-// DER (X.690) as far as certificates need it: definite, shortest lengths, one-byte tags, nothing after the last element.
-// A violation throws `DerError`; whoever opens a reader catches it once.
+// DER (X.690) as far as certificates need it: definite, shortest lengths, one-byte tags, nothing
+// after the last element. A violation throws `DerError`.
 
 export class DerError extends Error {}
 
 export type DerElement = {
   tag: number
   content: Uint8Array
-  /** With its tag and length, as it stands in the input. */
+  /** With its tag and length, as in the input. */
   raw: Uint8Array
 }
 
@@ -81,7 +81,7 @@ export class DerReader {
   }
 }
 
-/** The one element that fills the input. */
+/** The only element of the input. */
 export function readDer(bytes: Uint8Array, tag: number): DerElement {
   const reader = new DerReader(bytes)
   const element = reader.next(tag)

@@ -1,15 +1,19 @@
-// Names of certificates, compared as RFC 5280 § 7.1 asks: the string types that people type are prepared as RFC 4518 says and then
-// compared, whichever of them was used. Any other type (TeletexString, BMPString, UniversalString …) is compared by its bytes.
+// Names of certificates, compared as in RFC 5280 § 7.1: common string types are prepared as in RFC
+// 4518 and then compared with each other. Any other type (TeletexString, BMPString, UniversalString
+// …) is compared by its bytes.
 
 import { DerError, DerReader, readAll, readOid, readText, TAG } from './der.ts'
 
 const NAME_BYTES_MAX = 4096
 const ATTRIBUTES_MAX = 64
 
-/** IA5String by RFC 5280 § 7.2, and compared without case all the same. */
+/** An IA5String by RFC 5280 § 7.2, compared without case. */
 const DOMAIN_COMPONENT = '0.9.2342.19200300.100.1.25'
 
-/** A Name as DER. Its prepared form is made at most once: one name may be compared with those of hundreds of anchors. */
+/**
+ * A Name as DER. Its prepared form is made at most once: one name may be compared with those of
+ * hundreds of anchors.
+ */
 export class Name {
   private preparedForm: string | undefined
 
@@ -29,11 +33,11 @@ function describeName(name: Uint8Array): string {
   } catch (error) {
     if (!(error instanceof DerError)) throw error
   }
-  // No other name can be equal: what is unreadable or too long is compared by its bytes alone.
+  // An unreadable or very long name is compared by its bytes only.
   return Buffer.from(name).toString('hex')
 }
 
-/** The attributes of one relative name are a set; the relative names themselves have an order. */
+/** The attributes of one relative name are a set; the relative names are a list. */
 function readRelativeNames(name: Uint8Array): string[][] {
   const sets = readAll(new DerReader(name).next(TAG.sequence).content, TAG.set)
   const named = sets.map(set =>
@@ -58,7 +62,7 @@ function readAttribute(content: Uint8Array): string {
   return text === undefined ? `${type}#${Buffer.from(value.raw).toString('hex')}` : `${type}=${text}`
 }
 
-// RFC 4518 § 2.2: what is mapped to nothing, and what to a space.
+// RFC 4518 § 2.2: characters that are dropped, and those that become a space.
 const INVISIBLE = /\p{Cf}|\p{Variation_Selector}|\u034f|[\u1806\ufffc]/gu
 const SPACES = /[\s\u0085]+/gu
 const CONTROLS = /\p{Cc}/gu
@@ -72,7 +76,10 @@ function prepareText(text: string): string | undefined {
   return foldCase(visible.normalize('NFKC')).normalize('NFKC').replace(SPACES, ' ').trim()
 }
 
-/** Goes through both cases, so that ß meets SS and each sigma the others; the dotless ı has no other case in RFC 3454 B.2. */
+/**
+ * Converts through both cases, so that ß equals SS and all sigmas are equal. The dotless ı has no
+ * other case in RFC 3454 B.2.
+ */
 const foldCase = (text: string): string =>
   text
     .split('ı')

@@ -1,7 +1,8 @@
-// A credential that does not verify is a result, not an exception: every check leaves a finding, named by what must hold, in the order of
-// the checks. What the caller is told (trusted, signature_valid, holder_binding_valid, the error code) is derived from them.
+// A credential that does not verify is a result, not an exception: every check records a finding,
+// named by the condition that must hold, in the order of the checks. The fields of the API
+// (trusted, signature_valid, holder_binding_valid, the error code) are derived from the findings.
 
-/** In the order in which a failed session names its reason: the first that applies (decisions, outcome of a wallet response). */
+/** In order of precedence: a failed session reports the first one that applies. */
 export const FAILURES = [
   'presentation_malformed',
   'signature_invalid',
@@ -32,7 +33,7 @@ export type Check =
 
 export type Finding = { check: Check; status: 'pass' | 'fail' | 'warning' | 'skipped'; detail?: string }
 
-/** A finding with when it was made and, for a failed one, what it means for the session. */
+/** A finding with its time and, if it failed, the reason for the session. */
 export type RecordedFinding = Finding & { at: number; failure?: Failure }
 
 export class Findings {
@@ -44,7 +45,9 @@ export class Findings {
     this.all.push({ check, status: 'pass', at: this.now() })
   }
 
-  /** `detail` is for the merchant: what is wrong, without any claim value or anything else the wallet sent. */
+  /**
+   * `detail` tells the merchant what is wrong, without claim values or other data of the wallet.
+   */
   fail(check: Check, failure: Failure, detail: string): void {
     this.all.push({ check, status: 'fail', detail, at: this.now(), failure })
   }
@@ -57,7 +60,7 @@ export class Findings {
     this.all.push({ check, status: 'skipped', detail, at: this.now() })
   }
 
-  /** It was checked, and never failed. */
+  /** True if the check passed and never failed. */
   holds(check: Check): boolean {
     let isPassed = false
     for (const finding of this.all) {

@@ -1,5 +1,6 @@
-// ISO/IEC 18013-5 Annex B: what the certificates of a mobile driving licence must look like. Every broken rule is named, since whoever meets
-// it can only tell the issuing authority, or trust that issuer without the profile.
+// ISO/IEC 18013-5 Annex B: the certificate profile of mobile driving licences. Every broken rule is
+// named, so that the operator can report it to the issuing authority, or trust that issuer without
+// the profile.
 
 import { isIssuedBy, isSame } from './certification-path.ts'
 import type { Certificate, KeyUsage } from './x509.ts'
@@ -39,7 +40,10 @@ const ROOT_RULES: Rule[] = [
   { name: 'it has no CRL distribution point', holds: ({ crlUris }) => crlUris !== undefined },
 ]
 
-/** The broken rules of a path from the document signer, with one of the purposes, to its root. A pinned signer comes alone: then the rules about its root do not apply. */
+/**
+ * The broken rules of a path from a document signer, with one of the purposes, to its root. The
+ * rules about the root do not apply to a pinned signer.
+ */
 export function isoViolations(path: readonly Certificate[], purposes: readonly string[]): string[] {
   const [signer, root] = path
   if (!signer) return []
@@ -49,7 +53,7 @@ export function isoViolations(path: readonly Certificate[], purposes: readonly s
   return [...own, ...rootViolations(root).map(rule => `of the root, ${rule}`), ...pairViolations(signer, root)]
 }
 
-/** `purposes`: one of them is its only extended key usage. */
+/** `purposes`: one of them must be its only extended key usage. */
 export function signerViolations(signer: Certificate, purposes: readonly string[]): string[] {
   const [purpose = '', ...others] = signer.extendedKeyUsage?.purposes ?? []
   const isSigner = signer.extendedKeyUsage?.critical === true && others.length === 0 && purposes.includes(purpose)
@@ -61,7 +65,7 @@ export function rootViolations(root: Certificate): string[] {
   return ROOT_RULES.filter(({ holds }) => !holds(root)).map(({ name }) => name)
 }
 
-// Equal names and key identifiers are what made it a path already.
+// Names and key identifiers are not compared again: the path already matched them.
 function pairViolations({ subjectAttributes: signer }: Certificate, { subjectAttributes: root }: Certificate): string[] {
   return [
     signer.country !== root.country && 'the document signer and the root have different countries',

@@ -1,5 +1,6 @@
-// Signatures on JWTs. The key decides the algorithm and the header has to agree (RFC 8725 § 3.1): nobody gets to choose `none`, an HMAC
-// keyed with something public, or a curve that does not fit. Key material in a header (`jwk`, `jku`, `x5u`, `kid`) is never looked at.
+// Signatures of JWTs. The key decides the algorithm and the header has to match (RFC 8725 § 3.1),
+// so nobody can choose `none`, an HMAC keyed with public data, or another curve. Key material in a
+// header (`jwk`, `jku`, `x5u`, `kid`) is ignored.
 import { importJWK } from 'jose'
 import type { SignerCertificate } from './signer-certificate.ts'
 
@@ -12,7 +13,7 @@ type Curve = keyof typeof ALGORITHMS
 
 type SignedText = { text: string; alg: unknown; key: CryptoKey }
 
-/** WebCrypto, not node:crypto: it is slower alone, but it verifies on other threads and leaves the event loop free. */
+/** WebCrypto instead of node:crypto: a single call is slower, but it runs on another thread. */
 export async function isSignedBy({ text, alg, key }: SignedText): Promise<boolean> {
   const algorithm = algorithmOf(key)
   if (!algorithm || alg !== algorithm.alg) return false
@@ -33,13 +34,16 @@ const isCurve = (curve: unknown): curve is Curve => typeof curve === 'string' &&
 /** The key of a certificate, if JWTs signed with its kind of key are accepted. */
 export const jwtKeyOf = ({ key }: SignerCertificate): CryptoKey | undefined => (key && isCurve(key.curve) ? key.key : undefined)
 
-/** Undefined for anything but a public key that we accept. `use`, `alg`, `kid` and the like are ignored: four members suffice. */
+/**
+ * Undefined unless it is a public key of an accepted kind. Other members (`use`, `alg`, `kid` …)
+ * are ignored.
+ */
 export async function importPublicJwk({ kty, crv, x, y, d }: Record<string, unknown>): Promise<CryptoKey | undefined> {
   if (d !== undefined || typeof x !== 'string' || !isCurve(crv)) return undefined
   const isEdwards = crv === 'Ed25519'
   if (kty !== (isEdwards ? 'OKP' : 'EC') || (!isEdwards && typeof y !== 'string')) return undefined
   const point = crv === 'P-256' ? pointOnP256(x, String(y)) : undefined
-  // Either import refuses what is no point on the curve.
+  // Both imports refuse a point that is not on the curve.
   if (point) return crypto.subtle.importKey('raw', point, P256, false, ['verify']).catch(() => undefined)
   const jwk = isEdwards ? { kty: 'OKP', crv, x } : { kty: 'EC', crv, x, y: String(y) }
   const key = await importJWK(jwk, ALGORITHMS[crv].alg).catch(() => undefined)
@@ -51,8 +55,8 @@ const COORDINATE = /^[\w-]{43}$/
 const UNCOMPRESSED = 4
 
 /**
- * Nearly every holder's key is written like this, and a point (SEC 1 § 2.3.3) is imported several times faster than a JWK. Undefined for
- * coordinates that are not of full length, which are for the JWK import to judge.
+ * The usual form of a holder's key: a point (SEC 1 § 2.3.3) is imported several times faster than a
+ * JWK. Undefined for coordinates of another length, which the JWK import judges.
  */
 function pointOnP256(x: string, y: string): Uint8Array<ArrayBuffer> | undefined {
   if (!COORDINATE.test(x) || !COORDINATE.test(y)) return undefined

@@ -1,5 +1,5 @@
-// Key binding (RFC 9901 § 4.3 and § 7.3, OpenID4VP 1.0 § B.3.6): whoever presents the credential holds its key, and signed this very
-// presentation, for this request, just now.
+// Key binding (RFC 9901 § 4.3 and § 7.3, OpenID4VP 1.0 § B.3.6): the wallet holds the key of the
+// credential and signed this presentation, for this request, just now.
 import { equalConstantTime } from '../hash.ts'
 import { CLOCK_SKEW_MS, type Expected } from './credential.ts'
 import { importPublicJwk, isSignedBy } from './jws.ts'
@@ -8,7 +8,7 @@ import type { DecodedSdJwt, Token } from './sd-jwt-form.ts'
 
 const AGE_MS_MAX = 5 * 60_000
 
-/** The first thing wrong, in words for the merchant. */
+/** The first problem, as a sentence for the merchant. */
 export async function findKeyBindingProblem(sdJwt: DecodedSdJwt, expected: Expected): Promise<string | undefined> {
   const { jwt, keyBinding, sdHash } = sdJwt
   if (!keyBinding) return 'The wallet did not prove that it holds the key of the credential.'
@@ -23,7 +23,7 @@ export async function findKeyBindingProblem(sdJwt: DecodedSdJwt, expected: Expec
   )
 }
 
-// HAIP 1.0 § 6.1: the key itself, in `cnf.jwk`; no other confirmation method.
+// HAIP 1.0 § 6.1: the key itself, in `cnf.jwk`. No other confirmation method is accepted.
 async function findSignatureProblem({ text, header }: Token, cnf: unknown): Promise<string | undefined> {
   const jwk = isObject(cnf) ? cnf.jwk : undefined
   if (!isObject(jwk)) return 'The credential names no key of its holder.'

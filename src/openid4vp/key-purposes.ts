@@ -1,12 +1,13 @@
-// Extended key usage (RFC 5280 § 4.2.1.12): for which purposes a certificate may be used, and what an authority's own says of those below it.
+// Extended key usage (RFC 5280 § 4.2.1.12): the purposes of a certificate, and the limits that an
+// authority sets for the certificates below it.
 
 import type { Certificate } from './x509.ts'
 
-/** ISO/IEC 18013-5 Annex B: who signs driving licences. */
+/** ISO/IEC 18013-5 Annex B: signer of driving licences. */
 export const MDL_SIGNER = '1.0.18013.5.1.2'
-/** ISO/IEC TS 23220-4: who signs any other mdoc. */
+/** ISO/IEC TS 23220-4: signer of other mdocs. */
 export const MDOC_SIGNER = '1.0.23220.4.1.2'
-/** The EU's reference issuers of PIDs. */
+/** Reference issuers of PIDs in the EU. */
 const PID_SIGNER = '1.3.130.2.0.0.1.2'
 /** RFC 9336. */
 const DOCUMENT_SIGNING = '1.3.6.1.5.5.7.3.36'
@@ -14,18 +15,21 @@ const ANY = '2.5.29.37.0'
 
 const MDOC_ISSUERS = new Set([MDL_SIGNER, MDOC_SIGNER, PID_SIGNER])
 const ISSUERS = new Set([...MDOC_ISSUERS, DOCUMENT_SIGNING, ANY])
-/** Purposes of an authority: any, and that of an issuing authority (ISO/IEC 18013-5, its link certificate, and the EU's for PIDs). */
+/**
+ * Purposes of an authority: any, and those of issuing authorities (ISO/IEC 18013-5, its link
+ * certificate, and the EU for PIDs).
+ */
 const AUTHORITIES = new Set([ANY, '1.0.18013.5.1.7', '1.0.18013.5.1.4', '1.3.130.2.0.0.1.7'])
 
 // Readers (of driving licences, mdocs and PIDs) and signers of trust lists never sign credentials.
 const FORBIDDEN = new Set(['1.0.18013.5.1.6', '1.0.23220.4.1.6', '1.3.130.2.0.0.1.6', '1.0.18013.5.1.8'])
-// TLS server and client, code, mail, time stamps, OCSP: not of an issuer when there is no other purpose beside.
+// TLS server and client, code, mail, time stamps, OCSP: an issuer needs another purpose besides.
 const FOREIGN = new Set([1, 2, 3, 4, 8, 9].map(purpose => `1.3.6.1.5.5.7.3.${purpose}`))
 
-/** `status`: the signer of a status list, who need not be an issuer. */
+/** `status`: the signer of a status list, who may be somebody else than the issuer. */
 export type TrustUse = 'mso_mdoc' | 'dc+sd-jwt' | 'status'
 
-/** Leaf first. Why the path may not be used for this, or undefined. */
+/** The reason why the path, leaf first, may not be used for this; undefined if it may. */
 export function findKeyPurposeProblem(path: readonly Certificate[], use: TrustUse): string | undefined {
   const [own, ...above] = path.map(({ extendedKeyUsage }) => extendedKeyUsage)
   if (own?.purposes.some(purpose => FORBIDDEN.has(purpose))) {

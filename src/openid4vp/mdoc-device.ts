@@ -1,5 +1,6 @@
-// The holder's part of an mdoc (ISO/IEC 18013-5 § 9.1.3): the device key that the issuer signed proves possession over the transcript of
-// our request. What the device itself states is only checked for permission and never becomes a claim.
+// The holder's part of an mdoc (ISO/IEC 18013-5 § 9.1.3): the device key, which the issuer signed,
+// proves possession over the transcript of our request. Elements that the device adds are checked
+// for permission only and never become claims.
 
 import { Embedded, encodeCbor, Received } from './cbor-encode.ts'
 import type { CborItem } from './cbor-item.ts'
@@ -8,7 +9,7 @@ import { readCoseKey } from './cose-key.ts'
 import { embeddedIn, type Mso, member } from './mdoc-issuer.ts'
 
 export type DeviceSigned = {
-  /** As received, with tag 24: a part of what is signed. */
+  /** As received, with tag 24: a part of the signed data. */
   nameSpacesBytes: Uint8Array
   elements: { nameSpace: string; identifier: string }[]
   signature: Sign1 | undefined
@@ -46,7 +47,7 @@ export async function findHolderBindingProblem(
   if (!deviceSigned || (!deviceSigned.signature && !deviceSigned.hasMac))
     return 'The proof that the holder owns the credential is missing.'
   const { signature, hasMac, nameSpacesBytes } = deviceSigned
-  // OpenID4VP does not say with which key of ours a MAC is made, and we do not announce to accept any (§ B.2.2).
+  // OpenID4VP does not define our key for a MAC, and the request does not announce any (§ B.2.2).
   if (!signature) return 'The wallet proved possession with a MAC (deviceMac), which is not supported: a signature is needed.'
   if (hasMac) return 'The wallet sent two proofs of possession.'
   const deviceKeyInfo = mso.deviceKeyInfo?.isMap ? mso.deviceKeyInfo.asMap() : undefined
@@ -61,7 +62,9 @@ export async function findHolderBindingProblem(
   return isValid ? undefined : 'The proof of possession is not valid for this request.'
 }
 
-/** Every element by its whole name space or by its own name (ISO/IEC 18013-5 § 9.1.2.4). */
+/**
+ * Every element must be allowed by its namespace or by its own name (ISO/IEC 18013-5 § 9.1.2.4).
+ */
 function isAuthorized({ elements }: DeviceSigned, keyAuthorizations: CborItem | undefined): boolean {
   if (elements.length === 0) return true
   if (!keyAuthorizations?.isMap) return false

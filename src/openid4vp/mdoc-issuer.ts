@@ -1,5 +1,6 @@
-// What the issuer signed of an mdoc (ISO/IEC 18013-5 § 9.1.2): the mobile security object (MSO) holds a digest for every data element, the
-// type, the dates and the key of the device. Digests are over the bytes as received, tag 24 included.
+// The issuer's part of an mdoc (ISO/IEC 18013-5 § 9.1.2): the mobile security object (MSO) holds a
+// digest for every data element, the type, the dates and the device key. Digests are over the bytes
+// as received, tag 24 included.
 import { hash } from 'node:crypto'
 import { parseCbor } from './cbor.ts'
 import { CborError, type CborItem, type CborMap } from './cbor-item.ts'
@@ -60,7 +61,7 @@ export function member(map: CborMap, name: string): CborItem {
   return item
 }
 
-/** What is inside 24(bstr). */
+/** The content of 24(bstr). */
 export const embeddedIn = (item: CborItem): CborItem => item.asTagged(EMBEDDED_CBOR).embedded()
 
 function parseMso({ payload }: Sign1, names: CborNames): Mso {
@@ -89,7 +90,10 @@ function parseValidity(info: CborMap): Validity {
   }
 }
 
-/** UTC by ISO/IEC 18013-5 § 9.1.2.4. It forbids fractions of a second, which issuers in the field send. */
+/**
+ * UTC (ISO/IEC 18013-5 § 9.1.2.4). Fractions of a second are forbidden there, but issuers send
+ * them.
+ */
 function parseDateTime(item: CborItem): number {
   const text = item.asTagged(DATE_TIME).asText()
   const time = DATE_TIME_FORM.test(text) ? Date.parse(text) : Number.NaN
@@ -125,7 +129,7 @@ export async function findIssuerSignatureProblem(
   return (await verifySign1(auth, certificate.key)) ? undefined : "The issuer's signature is not valid."
 }
 
-/** Gives the data elements that the issuer signed, by name space; those whose digest does not hold are left out. */
+/** The data elements by namespace, without those whose digest does not match. */
 export function checkDigests(findings: Findings, { mso, elements }: IssuerSigned): Record<string, unknown> {
   const algorithm = DIGEST_ALGORITHMS.get(mso.digestAlgorithm)
   if (!algorithm) {
@@ -155,7 +159,7 @@ export function checkDigests(findings: Findings, { mso, elements }: IssuerSigned
   return claims
 }
 
-/** Of one name space; the values are those whose digest holds. */
+/** Of one namespace; `values` are those whose digest matches. */
 type NamesSeen = { identifiers: Set<string>; digestIds: Set<number>; values: Record<string, unknown> }
 
 function firstOf(seen: Map<string, NamesSeen>, nameSpace: string): NamesSeen {
@@ -181,7 +185,8 @@ export function checkValidity(
 ): void {
   const isExpired = now - CLOCK_SKEW_MS > validUntil
   const isEarly = now + CLOCK_SKEW_MS < validFrom
-  // Both dates are the issuer's, so there is no skew. A signature from outside the certificate's time is nobody's we could trust.
+  // Both dates are the issuer's, so no skew is allowed. A signature made outside the certificate's
+  // validity cannot be trusted.
   const isOutside = certificate && (signed < certificate.notBefore || signed > certificate.notAfter)
   if (isExpired) findings.fail('validity', 'credential_expired', 'The credential is no longer valid.')
   if (isEarly) findings.fail('validity', 'credential_not_yet_valid', 'The credential is not valid yet.')
@@ -192,7 +197,10 @@ export function checkValidity(
     findings.warn('validity', 'The issuer meant to have updated the credential by now.')
 }
 
-/** Only status lists are known; a list of revoked identifiers, or a reference that cannot be read, is not the same as no status. */
+/**
+ * Only status lists are supported. A list of revoked identifiers, or an unreadable reference, is
+ * not the same as no status.
+ */
 export function readStatus(item: CborItem | undefined): ReadCredential['status'] {
   if (!item) return undefined
   const list = mapIn(mapIn(item)?.get('status_list'))

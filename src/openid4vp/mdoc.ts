@@ -1,5 +1,5 @@
-// One mdoc out of a DeviceResponse (ISO/IEC 18013-5 § 8.3.2.1.2.2), read and checked as far as it can be by itself: whether the issuer is
-// trusted, the credential revoked, and the query answered is looked at elsewhere.
+// Reads one mdoc from a DeviceResponse (ISO/IEC 18013-5 § 8.3.2.1.2.2) and checks it by itself.
+// Trust in the issuer, revocation and the query are checked elsewhere.
 import { decodeBase64url } from './base64url.ts'
 import { parseCbor } from './cbor.ts'
 import { CborError, type CborItem } from './cbor-item.ts'
@@ -17,7 +17,10 @@ const PRESENTATION_CHARS_MAX = Math.ceil((MDOC_BYTES_MAX * 4) / 3)
 /** `transcript`: the encoded SessionTranscript that the device must have signed. */
 export type MdocContext = { now: number; transcript: Uint8Array; holderBindingRequired: boolean }
 
-/** Neither method throws: what is wrong is in the findings, and the result is undefined when nothing could be read. */
+/**
+ * Neither method throws: problems are in the findings, and the result is undefined if nothing could
+ * be read.
+ */
 export class MdocReader {
   private readonly names = new CborNames()
 
@@ -42,7 +45,8 @@ export class MdocReader {
     try {
       return await this.readDocument(findings, parseOnlyDocument(bytes, this.names), context)
     } catch (error) {
-      // The one place that catches for this format. The sentences of a CborError are ours; any other error is not shown.
+      // The only catch for this format. The sentences of a CborError are ours; other errors are not
+      // shown.
       return malformed(
         findings,
         error instanceof CborError ? `The mdoc cannot be read: ${error.message}.` : 'The mdoc cannot be read.',
@@ -56,7 +60,7 @@ export class MdocReader {
     const issuerSigned = parseIssuerSigned(member(document, 'issuerSigned'), this.names)
     const { auth, mso } = issuerSigned
     const deviceSigned = parseDeviceSigned(document.get('deviceSigned'))
-    // Where none was asked for, a proof that came all the same must hold.
+    // A proof that was sent without being requested must be valid, too.
     const isProofChecked = context.holderBindingRequired || deviceSigned?.signature !== undefined
     findings.pass('format')
 
@@ -65,13 +69,13 @@ export class MdocReader {
       findIssuerSignatureProblem(auth, certificate),
       isProofChecked ? findHolderBindingProblem(deviceSigned, { mso, docType, transcript: context.transcript }) : undefined,
     ])
-    settle(findings, 'issuer_signature', 'signature_invalid', issuerProblem)
+    record(findings, 'issuer_signature', 'signature_invalid', issuerProblem)
     const claims = checkDigests(findings, issuerSigned)
     // ISO/IEC 18013-5 § 9.3.1.
     const docTypeProblem = docType === mso.docType ? undefined : 'The document is of another type than the issuer signed.'
-    settle(findings, 'doctype', 'presentation_malformed', docTypeProblem)
+    record(findings, 'doctype', 'presentation_malformed', docTypeProblem)
     checkValidity(findings, mso.validity, certificate, context.now)
-    if (isProofChecked) settle(findings, 'holder_binding', 'holder_binding_invalid', holderProblem)
+    if (isProofChecked) record(findings, 'holder_binding', 'holder_binding_invalid', holderProblem)
     else findings.skip('holder_binding', 'No proof of possession was asked for.')
 
     return { format: 'mso_mdoc', type: mso.docType, claims, chain: auth.x5chain, status: readStatus(mso.status) }
@@ -87,12 +91,12 @@ function parseOnlyDocument(bytes: Uint8Array, names: CborNames): CborItem {
   if (!/^1\.\d{1,3}$/.test(member(response, 'version').asText())) throw new CborError('its version is not supported')
   if (member(response, 'status').asUint() !== 0) throw new CborError('the wallet reports an error')
   const documents = response.get('documents')?.asArray() ?? []
-  // HAIP 1.0 § 5.3.1: each mdoc comes in a DeviceResponse of its own.
+  // HAIP 1.0 § 5.3.1: one mdoc per DeviceResponse.
   if (documents.length !== 1) throw new CborError('it must hold exactly one document')
   return documents[0]!
 }
 
-function settle(findings: Findings, check: Check, failure: Failure, problem: string | undefined): void {
+function record(findings: Findings, check: Check, failure: Failure, problem: string | undefined): void {
   if (problem === undefined) findings.pass(check)
   else findings.fail(check, failure, problem)
 }

@@ -1,5 +1,6 @@
-// One name set for both formats: a merchant reads `birthdate`, whether it came as an mdoc's `birth_date` or an SD-JWT's `birthdate`. The names
-// are those of the SD-JWT PID; ages are `age_over_NN`. The credential's own names stay on its own result.
+// One set of names for both formats: a merchant reads `birthdate`, whether it was `birth_date` in
+// an mdoc or `birthdate` in an SD-JWT. The names are those of the SD-JWT PID; ages are
+// `age_over_NN`. Each credential's own result keeps its own names.
 import type { ReadCredential } from './credential.ts'
 import type { ClaimPath } from './dcql.ts'
 import { ageOf } from './dcql-match.ts'
@@ -29,7 +30,9 @@ const NAMES: Record<string, readonly string[]> = {
 
 type Credential = Pick<ReadCredential, 'format' | 'claims'>
 
-/** A claim that two credentials hold is the earlier one's, whole. The credentials themselves are not changed. */
+/**
+ * A claim in two credentials is taken from the first, as a whole. The credentials are not changed.
+ */
 export function mergeClaims(credentials: readonly Credential[]): Claims {
   const merged: Claims = {}
   for (const credential of credentials)
@@ -38,7 +41,7 @@ export function mergeClaims(credentials: readonly Credential[]): Claims {
   return merged
 }
 
-/** For each credential the names of the merged claims that an earlier one holds already. */
+/** For each credential, the merged names that an earlier credential already has. */
 export function repeatedNames(credentials: readonly Credential[]): string[][] {
   const taken = new Set<string>()
   return credentials.map(credential => {
@@ -62,7 +65,7 @@ function renamed({ format, claims }: Credential): Claims {
   return own
 }
 
-/** Under which name, with dots between its parts, a claim that a query asks for will be among the merged ones. */
+/** The name of a requested claim among the merged ones, with dots between its parts. */
 export function mergedName(format: ReadCredential['format'], path: ClaimPath): string {
   if (format === 'mso_mdoc') {
     const element = String(path.at(-1))
@@ -73,7 +76,7 @@ export function mergedName(format: ReadCredential['format'], path: ClaimPath): s
   return path.filter(part => typeof part === 'string').join('.')
 }
 
-/** Elements are named by whoever asks and whoever presents: `constructor` is a name like any other. */
+/** Verifiers and wallets choose the names, so `constructor` is a name like any other. */
 const namesOf = (element: string): readonly string[] => (Object.hasOwn(NAMES, element) ? NAMES[element] : undefined) ?? [element]
 
 function place(target: Claims, [name = '', ...rest]: readonly string[], value: unknown): void {
@@ -85,7 +88,10 @@ function place(target: Claims, [name = '', ...rest]: readonly string[], value: u
   } else if (!Object.hasOwn(target, name)) setMember(target, name, isObject(value) ? structuredClone(value) : value)
 }
 
-/** An mdoc's nationality is one country; a photo id's birth date is a map around the date (ISO/IEC 23220-2). */
+/**
+ * The nationality of an mdoc is one country; the birth date of a photo ID is a map around the date
+ * (ISO/IEC 23220-2).
+ */
 function plainValue(name: string, value: unknown): unknown {
   if (name === 'nationality') return Array.isArray(value) ? value : [value]
   if (name === 'birth_date' && isObject(value) && typeof value.birth_date === 'string' && !isApproximate(value))
@@ -93,13 +99,18 @@ function plainValue(name: string, value: unknown): unknown {
   return value
 }
 
-/** Its 1 stands where a digit of the date is not known. Such a date stays as it came: it must not pass for an exact one. */
+/**
+ * A 1 marks an unknown digit. Such a date is kept as received: it must not pass for an exact one.
+ */
 const isApproximate = ({ approximate_mask: mask }: Claims): boolean => mask !== undefined && !/^0+$/.test(String(mask))
 
-/** A time behind it does no harm. */
+/** A time after the date is ignored. */
 const DATE = /^(\d{4})-(\d\d)-(\d\d)(T\S+)?$/
 
-/** Whether the claims prove an age: by a boolean for it, else a higher one that is true, else a birth date. Undefined when they do not tell. */
+/**
+ * True or false if the claims prove it: by a boolean for this age, else by a higher one that is
+ * true, else by the birth date. Undefined if they do not.
+ */
 export function decideAge(claims: Claims, years: number, now: number): boolean | undefined {
   const ages = Object.keys(claims).flatMap(name => {
     const age = ageOf([name])
@@ -116,7 +127,10 @@ export function decideAge(claims: Claims, years: number, now: number): boolean |
 
 type CalendarDay = { year: number; month: number; day: number }
 
-/** Zeros stand for a part that is not known (OpenID Connect Core § 5.1): such a date proves no age, nor does a day that never was. */
+/**
+ * Zeros mark unknown parts (OpenID Connect Core § 5.1). Such a date, or a day that does not exist,
+ * proves no age.
+ */
 function calendarDay(text: unknown): CalendarDay | undefined {
   const [, year, month, day] = (typeof text === 'string' && DATE.exec(text)?.map(Number)) || []
   if (!year || !month || !day || month > 12) return undefined
@@ -125,8 +139,8 @@ function calendarDay(text: unknown): CalendarDay | undefined {
 }
 
 /**
- * The age that a birth date proves, or undefined when it proves none. Birthdays are calendar days, here of UTC; a person born on 29 February is a
- * year older on 1 March of other years.
+ * The age that a birth date proves, or undefined. Birthdays are calendar days in UTC; a person born
+ * on 29 February turns older on 1 March in other years.
  */
 export function fullYearsSince(birthdate: unknown, now: number): number | undefined {
   const born = calendarDay(birthdate)

@@ -2,17 +2,21 @@ import { CompactSign, type CryptoKey, type JWTPayload } from 'jose'
 import type { DcqlQuery } from './dcql.ts'
 
 /**
- * How a request reaches the wallet. `haip`: signed and by reference, the answer encrypted. `plain`: the same with an unencrypted answer.
- * `eu-av`: by value and unsigned, as the EU age verification app asks for it.
+ * The form of a request. `haip`: signed and by reference, the answer encrypted. `plain`: the same
+ * with an unencrypted answer. `eu-av`: by value and unsigned, as the EU age verification app
+ * expects it.
  */
 export type Profile = 'haip' | 'plain' | 'eu-av'
 
 export const REQUEST_OBJECT_TYPE = 'application/oauth-authz-req+jwt'
 
-/** Wallets that were not discovered dynamically (OpenID4VP 1.0 § 5.8). */
+/** Audience for wallets that were not discovered dynamically (OpenID4VP 1.0 § 5.8). */
 const AUDIENCE = 'https://self-issued.me/v2'
 const SD_JWT_ALGORITHMS = ['ES256', 'ES384', 'EdDSA']
-/** COSE algorithms: wallets compare the numbers literally, so ECDSA with SHA-256 is named both ways (-7, and -9 with its curve). */
+/**
+ * COSE algorithms. Wallets compare the numbers literally, so ECDSA with SHA-256 is listed both ways
+ * (-7, and -9 with its curve).
+ */
 const MDOC_ALGORITHMS = [-7, -9]
 
 const FORMATS = {
@@ -20,13 +24,16 @@ const FORMATS = {
   mso_mdoc: { issuerauth_alg_values: MDOC_ALGORITHMS, deviceauth_alg_values: MDOC_ALGORITHMS },
 }
 
-/** `qr`: the QR code of the hosted page. Its answers return through that page, those of any other link through the wallet. */
+/**
+ * `qr`: the QR code of the hosted page. Its answers return through that page, those of any other
+ * link through the wallet.
+ */
 export type From = 'qr' | undefined
 
 export const requestUri = (publicUrl: string, id: string, from?: From): string =>
   `${publicUrl}/wallet/request/${id}${from ? `?from=${from}` : ''}`
 
-/** Kept verbatim: the session transcript of an mdoc is computed over this very string. */
+/** Must not be normalised: the session transcript of an mdoc is computed over this exact string. */
 export const responseUri = (publicUrl: string, id: string, from?: From): string =>
   `${publicUrl}/wallet/response/${id}${from ? `?from=${from}` : ''}`
 
@@ -36,7 +43,10 @@ export const byReferenceUri = (scheme: string, clientId: string, publicUrl: stri
 
 type ByValue = { publicUrl: string; id: string; nonce: string; state: string; query: DcqlQuery; from?: From }
 
-/** The client of a request by value: unsigned, so its answers go to the address that it names (§ 5.9.3). */
+/**
+ * Client id of a request by value: unsigned, so it is the address that the answer is sent to (§
+ * 5.9.3).
+ */
 export const byValueClientId = (publicUrl: string, id: string, from?: From): string =>
   `redirect_uri:${responseUri(publicUrl, id, from)}`
 
@@ -54,7 +64,7 @@ export function byValueUri({ publicUrl, id, nonce, state, query, from }: ByValue
   return `av://authorize?${new URLSearchParams(parameters)}`
 }
 
-/** Of a request that a QR code must hold: no more than it asks for. */
+/** Only the requested formats: the request must fit into a QR code. */
 const formatsOf = ({ credentials }: DcqlQuery) => Object.fromEntries(credentials.map(({ format }) => [format, FORMATS[format]]))
 
 export type EncryptionKey = { kty: 'EC'; crv: 'P-256'; x: string; y: string; kid: string }
@@ -70,7 +80,7 @@ export type RequestParameters = {
   expiresAt: number
   /** The key to encrypt the answer to; absent in the profile `plain`. */
   encryptionKey?: EncryptionKey
-  /** Reflected only in the signed claim (§ 5.10). */
+  /** Returned only in the signed claim (§ 5.10). */
   walletNonce?: string
   registrationCertificate?: string
 }
@@ -90,7 +100,7 @@ export function requestClaims(parameters: RequestParameters): JWTPayload {
       vp_formats_supported: FORMATS,
       ...(encryptionKey && {
         jwks: { keys: [{ ...encryptionKey, use: 'enc', alg: 'ECDH-ES' }] },
-        // Both, for HAIP § 5; absent when no encryption is asked, because some wallets refuse it there.
+        // Both, for HAIP § 5. Left out without encryption, because some wallets refuse it there.
         encrypted_response_enc_values_supported: ['A128GCM', 'A256GCM'],
       }),
     },
@@ -106,7 +116,10 @@ export function requestClaims(parameters: RequestParameters): JWTPayload {
 /** `chain` is base64 DER, leaf first, without the root (HAIP § 5). */
 export type RequestSigner = { privateKey: CryptoKey; chain: string[] }
 
-/** As bytes: the library's builder of claims would copy them all, which costs more than the signature. */
+/**
+ * Signed as bytes: the claims builder of the library would copy them all, which costs more than the
+ * signature.
+ */
 export async function signRequest(claims: JWTPayload, { privateKey, chain }: RequestSigner): Promise<string> {
   return await new CompactSign(Buffer.from(JSON.stringify(claims)))
     .setProtectedHeader({ alg: 'ES256', typ: 'oauth-authz-req+jwt', x5c: chain })

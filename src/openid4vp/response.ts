@@ -1,5 +1,6 @@
-// The wallet's answer, from form to presentations. What cannot be read as an answer to this very session is refused without touching it:
-// noise must not end a session. A correctly addressed error does end it, and its `state` is in the request object that the QR code leads to.
+// The wallet's answer, from form to presentations. An answer that does not belong to this session
+// is refused and leaves the session as it is: noise must not end it. A correctly addressed error
+// does end it; anybody who scans the QR code can read its `state`.
 import { type CryptoKey, compactDecrypt, decodeProtectedHeader, type KeyObject } from 'jose'
 import { equalConstantTime } from '../hash.ts'
 import { parseJson } from '../json.ts'
@@ -7,12 +8,15 @@ import type { CredentialQuery, DcqlQuery } from './dcql.ts'
 
 const JWE_CHARS_MAX = 1_000_000
 const JWE_HEADER_CHARS_MAX = 8192
-/** The largest query is answered by 400 presentations; a megabyte of names would take longer to parse than all the rest of an answer. */
+/**
+ * The largest query is answered by 400 presentations. A megabyte of names would take longer to
+ * parse than the rest of an answer.
+ */
 const JSON_LIMITS = { depthMax: 32, valuesMax: 10_000 }
 const PRESENTATIONS_MAX = 20
 const ERROR_CODE = /^[a-z_]{1,64}$/
 
-/** Not an answer to this session: 400, and the session stays as it is. */
+/** Not an answer to this session: status 400, and the session does not change. */
 export class UnreadableResponse extends Error {}
 
 export type ResponseKey = { kid: string; privateKey: CryptoKey | KeyObject }
@@ -44,7 +48,10 @@ export async function readResponse(form: ReadonlyMap<string, string>, { state, q
 
 type Parameters = { state?: unknown; vp_token?: unknown; error?: unknown }
 
-/** OpenID4VP 1.0 § 8.3. The library neither compares `kid` nor refuses `zip`, and inflates what it gets: so that is decided before. */
+/**
+ * OpenID4VP 1.0 § 8.3. The library neither compares `kid` nor refuses `zip`, and would inflate the
+ * data, so both are checked first.
+ */
 async function decrypt(jwe: string, { kid, privateKey }: ResponseKey): Promise<Parameters> {
   if (jwe.length > JWE_CHARS_MAX || jwe.indexOf('.') > JWE_HEADER_CHARS_MAX)
     throw new UnreadableResponse('the encrypted response is too large')
@@ -65,7 +72,10 @@ async function decrypt(jwe: string, { kid, privateKey }: ResponseKey): Promise<P
 
 const UTF_8 = new TextDecoder('utf-8', { fatal: true })
 
-/** A wallet that cannot encrypt may still say why it refuses (§ 8.3.1); a presentation must never come in clear when encryption was asked. */
+/**
+ * A wallet that cannot encrypt may send an error in the clear (§ 8.3.1), but no presentation if
+ * encryption was requested.
+ */
 function plainParameters(form: ReadonlyMap<string, string>, encryptionAsked: boolean): Parameters {
   const [state, error, vpToken] = [form.get('state'), form.get('error'), form.get('vp_token')]
   if (error !== undefined) return { state, error }
@@ -87,12 +97,15 @@ function asObject(value: unknown): Parameters {
   return value
 }
 
-/** A code of the wallet's own choosing is stored as it is only when it looks like one. */
+/** The wallet's own code is stored only if it has the form of one. */
 const errorCode = (error: unknown): string => (typeof error === 'string' && ERROR_CODE.test(error) ? error : 'unknown_error')
 
 type VpToken = { kind: 'malformed'; detail: string } | { kind: 'presentations'; presentations: Presented[] }
 
-/** § 8.1: credential query id → non-empty array of presentations, more than one only where the query allows it. */
+/**
+ * § 8.1: credential query id → non-empty array of presentations; more than one only if the query
+ * allows it.
+ */
 export function readVpToken(query: DcqlQuery, vpToken: unknown): VpToken {
   if (vpToken === null || typeof vpToken !== 'object' || Array.isArray(vpToken)) {
     return { kind: 'malformed', detail: 'The vp_token is not an object of presentations by credential id.' }

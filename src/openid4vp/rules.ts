@@ -2,7 +2,7 @@ import { ageOf } from './dcql-match.ts'
 import { isObject } from './members.ts'
 import { decideAge, fullYearsSince } from './merge-claims.ts'
 
-/** A condition that the merged claims of a sound presentation must meet. A `claim` with dots leads inside objects. */
+/** A condition on the merged claims of a valid presentation. Dots in `claim` lead into objects. */
 export type Rule =
   | { claim: string; is: boolean }
   | { claim: string; one_of: (string | number | boolean)[] }
@@ -11,8 +11,8 @@ export type Rule =
 type Claims = Record<string, unknown>
 
 /**
- * One sentence for each broken rule; it names the claim and never its value. A rule has to hold for the merged claims, and to be broken by none
- * of the presented credentials, which may be more than were merged.
+ * One sentence for each broken rule; it names the claim, never its value. A rule must hold for the
+ * merged claims, and no presented credential may break it: there may be more than were merged.
  */
 export function findBrokenRules(rules: readonly Rule[], merged: Claims, each: readonly Claims[], now: number): string[] {
   return rules.flatMap(rule => {
@@ -21,7 +21,7 @@ export function findBrokenRules(rules: readonly Rule[], merged: Claims, each: re
   })
 }
 
-/** Undefined when the claims say nothing about it. */
+/** Undefined if the claims do not decide it. */
 function meets(rule: Rule, claims: Claims, now: number): boolean | undefined {
   const value = claimAt(claims, rule.claim)
   if ('is' in rule) {
@@ -32,7 +32,7 @@ function meets(rule: Rule, claims: Claims, now: number): boolean | undefined {
   if (value === undefined) return undefined
   if ('is' in rule) return value === rule.is
   if ('age_at_least' in rule) return (fullYearsSince(value, now) ?? 0) >= rule.age_at_least
-  // A list has what one of its elements is: somebody with two nationalities has both.
+  // One matching element of a list is enough: a person may have two nationalities.
   return [value].flat().some(element => rule.one_of.some(allowed => allowed === element))
 }
 
@@ -50,7 +50,10 @@ function yearsOf(rule: Rule): number | undefined {
   return 'is' in rule && rule.is ? ageOf(rule.claim.split('.').slice(-1)) : undefined
 }
 
-/** The claim of a name. Claims may have dots in their own names (RFC 7519 § 4.2 suggests URIs), so the whole name is tried first. */
+/**
+ * Finds a claim by name. Claim names may contain dots themselves (RFC 7519 § 4.2 suggests URIs), so
+ * the whole name is tried first.
+ */
 function claimAt(claims: unknown, name: string): unknown {
   if (name === '') return claims
   if (!isObject(claims)) return undefined

@@ -1,18 +1,19 @@
-// The claims of a credential, with its disclosures put in place (RFC 9901 § 7.1, steps 3 to 5). Unreferenced and doubled disclosures,
-// reserved and colliding names and the wrong arity are refused on the way.
+// The claims of a credential, with its disclosures put in place (RFC 9901 § 7.1, steps 3 to 5).
+// Unreferenced and doubled disclosures, reserved and colliding names and the wrong arity are
+// refused on the way.
 import { isObject, type Members, setMember } from './members.ts'
 import { type Disclosure, JSON_DEPTH_MAX, Malformed } from './sd-jwt-form.ts'
 
 const ROOT_DEPTH = 1
 const DISCLOSURE_NESTING_MAX = 10
 
-// SD-JWT VC § 3.2.2.2: what decides over validity, type and holder has to be in the signed part itself.
+// SD-JWT VC § 3.2.2.2: claims about validity, type and holder must be in the signed part itself.
 const NEVER_DISCLOSED = new Set(['iss', 'nbf', 'exp', 'cnf', 'vct', 'vct#integrity', 'aka_vcts', 'status'])
 const RESERVED = new Set(['_sd', '...', '_sd_alg'])
 
 /**
- * The processed payload, and whether the issuer signed all that is disclosed: what it did not sign is left out. Throws `Malformed` when payload
- * and disclosures do not fit together.
+ * Returns the processed payload without unsigned disclosures, and whether all disclosures were
+ * signed. Throws `Malformed` when payload and disclosures do not fit together.
  */
 export function discloseClaims(payload: Members, disclosures: Disclosure[]): { claims: Members; isAllSigned: boolean } {
   const walk = new Walk(disclosures)
@@ -20,7 +21,7 @@ export function discloseClaims(payload: Members, disclosures: Disclosure[]): { c
   return { claims, isAllSigned: walk.isAllReferenced() }
 }
 
-/** `depth` is that in JSON, `nesting` that in disclosures that were found inside disclosures. */
+/** `depth` is the nesting in JSON, `nesting` that of disclosures inside disclosures. */
 class Walk {
   private readonly byDigest = new Map<string, Disclosure>()
   private readonly seen = new Set<string>()
@@ -54,7 +55,7 @@ class Walk {
     return Array.isArray(value) ? this.array(value, depth, nesting) : this.object(value as Members, depth, nesting)
   }
 
-  /** Nothing is left of an element that is not disclosed. */
+  /** An undisclosed element is removed. */
   private array(array: unknown[], depth: number, nesting: number): unknown[] {
     const elements: unknown[] = []
     for (const element of array) {
@@ -71,7 +72,7 @@ class Walk {
     return this.value(value, depth, nestedOnce(nesting))
   }
 
-  /** Undefined for a digest whose value the holder keeps, and for a decoy: nobody can tell them apart. */
+  /** Undefined for an undisclosed value and for a decoy: nobody can tell them apart. */
   private take(digest: string): Disclosure | undefined {
     const isNew = this.seen.size < this.seen.add(digest).size
     if (!isNew) throw new Malformed('digests', 'The same digest is used twice.')
@@ -100,7 +101,10 @@ function digestsOf(object: Members): readonly string[] {
   throw new Malformed('digests', 'The list of digests is not a list of texts.')
 }
 
-/** An object with one key, `...`, that refers to a string. Any other use of that key ends in `Walk.object`. */
+/**
+ * The digest in an object whose only key is `...`. Any other use of that key is refused in
+ * `Walk.object`.
+ */
 function elementDigest(element: unknown): string | undefined {
   if (!isObject(element) || Object.keys(element).length !== 1) return undefined
   const digest = Object.hasOwn(element, '...') ? element['...'] : undefined

@@ -1,7 +1,8 @@
-// The compact form of an SD-JWT (RFC 9901 § 4): `JWT~disclosure~…~disclosure~` and, last, the key binding JWT or nothing.
-// A reader of our own, here and in sd-jwt-disclosures.ts: @sd-jwt/core, which the sandbox uses, accepts lenient base64 and doubled or
-// unreferenced disclosures, and loses claims with odd names (test/openid4vp/sd-jwt.test.ts compares the two). Each part is decoded once;
-// only the text as received is ever hashed or verified.
+// The compact form of an SD-JWT (RFC 9901 § 4): `JWT~disclosure~…~disclosure~` and, last, the key
+// binding JWT or nothing. A reader of our own, here and in sd-jwt-disclosures.ts: @sd-jwt/core,
+// which the sandbox uses, accepts lenient base64 and doubled or unreferenced disclosures, and loses
+// claims with odd names (test/openid4vp/sd-jwt.test.ts compares the two). Each part is decoded
+// once; only the text as received is ever hashed or verified.
 import { hash } from 'node:crypto'
 import { parseJson } from '../json.ts'
 import { Lru } from '../lru.ts'
@@ -12,7 +13,7 @@ const PRESENTATION_CHARS_MAX = 256 * 1024
 const DISCLOSURES_MAX = 500
 export const JSON_DEPTH_MAX = 32
 
-/** Of two tokens with the same header both may hold the same object. */
+/** Tokens with the same header may share the object. */
 export type Token = { text: string; header: Readonly<Members>; payload: Members }
 
 export type Disclosure = {
@@ -27,11 +28,14 @@ export type DecodedSdJwt = {
   jwt: Token
   disclosures: Disclosure[]
   keyBinding: Token | undefined
-  /** What a key binding must name: the hash of everything up to and including the last `~` (RFC 9901 § 4.3.1). */
+  /**
+   * Expected in the key binding: the hash of everything up to and including the last `~` (RFC 9901
+   * § 4.3.1).
+   */
   sdHash: string
 }
 
-/** Ends the reading of a presentation. The message is for the merchant. */
+/** Stops the reading of a presentation. The message is for the merchant. */
 export class Malformed extends Error {
   constructor(
     readonly check: 'format' | 'digests',
@@ -45,9 +49,12 @@ const HEADERS_KEPT_MAX = 256
 const KEPT_HEADER_CHARS_MAX = 8192
 
 export class SdJwtDecoder {
-  /** By their text, and never changed: an issuer's credentials all begin alike, and so do the key bindings of one kind of wallet. */
+  /**
+   * By their text; never changed. Credentials of one issuer share a header, and so do the key
+   * bindings of one kind of wallet.
+   */
   private readonly headers = new Lru<Members>({ countMax: HEADERS_KEPT_MAX })
-  /** Each part is decoded into the same place: only its text is kept. */
+  /** Scratch space: each part is decoded here, and only its text is kept. */
   private readonly part = new Uint8Array(PRESENTATION_CHARS_MAX)
 
   /** Throws `Malformed`. */
@@ -93,7 +100,7 @@ export class SdJwtDecoder {
     try {
       return parseJson(UTF_8.decode(this.part.subarray(0, length)), LIMITS)
     } catch {
-      // The kind of fault does not matter to anybody.
+      // The exact fault does not matter to the caller.
       return undefined
     }
   }
@@ -110,10 +117,11 @@ function splitWithinLimits(presentation: string) {
 
 const LIMITS = { depthMax: JSON_DEPTH_MAX }
 
-// A byte order mark stays, and is no JSON.
+// A byte order mark is kept, and then refused as JSON.
 const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-// RFC 9901 § 4.1.1: names of the IANA registry, case-sensitive. The weak ones and SHA-3 are not supported.
+// RFC 9901 § 4.1.1: case-sensitive names of the IANA registry. Weak ones and SHA-3 are not
+// supported.
 const HASHES = new Map<unknown, string>([
   ['sha-256', 'sha256'],
   ['sha-384', 'sha384'],

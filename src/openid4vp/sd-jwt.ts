@@ -1,6 +1,6 @@
-// An SD-JWT VC as a wallet presents it: form, issuer signature, disclosures, dates, key binding, in this order. Whether the issuer is
-// trusted, the status is good and the query is answered is for others to say; so is whether to believe the claims returned here, which
-// come whatever the signature, the dates and the key binding turned out to be.
+// An SD-JWT VC as a wallet presents it: form, issuer signature, disclosures, dates, key binding, in
+// this order. Trust, status and query are checked elsewhere. Claims are returned even if signature,
+// dates or key binding fail: the caller decides whether to use them.
 import {
   CERTIFICATE_BYTES_MAX,
   CERTIFICATES_MAX,
@@ -21,14 +21,14 @@ type Issuer = { chain: readonly Uint8Array[]; key: CryptoKey | undefined }
 
 export class SdJwtReader {
   private readonly decoder = new SdJwtDecoder()
-  /** By the header object, which the decoder keeps for credentials that begin alike. */
+  /** By the header object, which the decoder shares between credentials of one issuer. */
   private readonly issuers = new WeakMap<Members, Issuer>()
 
   constructor(private readonly signers = new SignerCertificates()) {}
 
   /**
-   * Undefined after a finding on `format` or `digests` that leaves nothing to read. Never throws. With an `issuerKey` that is known
-   * beforehand, certificates are not looked at.
+   * Undefined after a finding on `format` or `digests` that leaves nothing to read. Never throws.
+   * With an `issuerKey`, the certificates are ignored.
    */
   async read(
     findings: Findings,
@@ -40,7 +40,7 @@ export class SdJwtReader {
     try {
       return await this.check(findings, presentation, expected, holderBindingRequired, issuerKey)
     } catch (error) {
-      // The one place that catches for this format, our errors and those of libraries.
+      // The only catch for this format, for our errors and those of libraries.
       const { check, message } = error instanceof Malformed ? error : new Malformed('format', UNREADABLE)
       findings.fail(check, 'presentation_malformed', message)
     }
@@ -58,7 +58,8 @@ export class SdJwtReader {
     assertHeader(header)
     const issuer = issuerKey ? { chain: [], key: issuerKey } : (this.issuers.get(header) ?? (await this.issuerOf(header)))
     const isProofChecked = holderBindingRequired || sdJwt.keyBinding !== undefined
-    // Both signatures are verified at the same time, on other threads; what they tell comes in the order of the checks.
+    // Both signatures are verified at the same time, on other threads. Findings keep the order of
+    // the checks.
     const [issuerProblem, holderProblem] = await Promise.all([
       findIssuerSignatureProblem(sdJwt.jwt, issuer.key),
       isProofChecked ? findKeyBindingProblem(sdJwt, expected) : undefined,
@@ -74,14 +75,16 @@ export class SdJwtReader {
     if (header.typ === 'vc+sd-jwt') findings.warn('format', 'The credential uses the former type name "vc+sd-jwt".')
 
     checkValidity(findings, claims, expected.now)
-    // Whether it is needed is said by the query, never by what came; what came is verified in any case (RFC 9901 § 7.3).
+    // The query decides whether a proof is required. A proof that was sent is verified in any case
+    // (RFC 9901 § 7.3).
     if (!isProofChecked) findings.skip('holder_binding', 'The query does not ask for a proof of possession.')
     else if (holderProblem === undefined) findings.pass('holder_binding')
     else findings.fail('holder_binding', 'holder_binding_invalid', holderProblem)
     return credential
   }
 
-  // HAIP 1.0 § 6.1.1. No other way to find the key, or an attacker could choose it (SD-JWT VC § 10.2).
+  // HAIP 1.0 § 6.1.1. No other source of the key is accepted, or an attacker could choose it
+  // (SD-JWT VC § 10.2).
   private async issuerOf(header: Members): Promise<Issuer> {
     const chain = readX5c(header)
     const signer = await this.signers.read(chain[0]!)
@@ -95,9 +98,9 @@ export class SdJwtReader {
 const UNREADABLE = 'It cannot be read as an SD-JWT credential.'
 
 function assertHeader({ typ, crit }: Members): void {
-  // SD-JWT VC § 3.2.1 recommends to take the name of earlier drafts, too, for a while.
+  // SD-JWT VC § 3.2.1 recommends accepting the name of earlier drafts for a while.
   if (typ !== 'dc+sd-jwt' && typ !== 'vc+sd-jwt') throw new Malformed('format', 'It is not an SD-JWT credential by its type.')
-  // RFC 7515 § 4.1.11: we implement no extension, so whatever is critical is unknown.
+  // RFC 7515 § 4.1.11: no extension is implemented, so every critical one is unknown.
   if (crit !== undefined) throw new Malformed('format', 'The credential asks for an extension that is not supported.')
 }
 
@@ -109,7 +112,7 @@ function readX5c({ x5c }: Members): Uint8Array[] {
   return x5c.map(certificateBytes)
 }
 
-/** Standard base64 here, unlike everything else in a JWT (RFC 7515 § 4.1.6). */
+/** Standard base64, unlike the rest of a JWT (RFC 7515 § 4.1.6). */
 function certificateBytes(text: unknown): Uint8Array {
   if (typeof text === 'string' && text.length <= (CERTIFICATE_BYTES_MAX / 3 + 1) * 4) {
     const bytes = Buffer.from(text, 'base64')
@@ -131,7 +134,7 @@ function describe(claims: Members, chain: readonly Uint8Array[]): ReadCredential
   return { format: 'dc+sd-jwt', type: vct, claims, chain, status: status === undefined ? undefined : statusReference(status) }
 }
 
-// A number like 1e999 is Infinity to JSON.parse, and would never expire.
+// JSON.parse turns 1e999 into Infinity, which would never expire.
 const isDate = (date: unknown): date is number | undefined => date === undefined || Number.isFinite(date)
 
 function statusReference(status: unknown): StatusReference | 'unsupported' {

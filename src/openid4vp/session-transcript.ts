@@ -1,9 +1,13 @@
-// What a device signature of an mdoc covers besides the document, so that an answer to another request is worth nothing here
-// (OpenID4VP 1.0 § B.2.6). The hash is over the encoded array itself, although the text calls it "InfoBytes".
+// The session transcript, which a device signature covers besides the document: it binds the answer
+// to the request (OpenID4VP 1.0 § B.2.6). The hash is over the encoded array itself, although the
+// text calls it "InfoBytes".
 import { hash } from 'node:crypto'
 import { type Cbor, encodeCbor } from './cbor-encode.ts'
 
-/** The strings exactly as in the request; the thumbprint (RFC 7638, SHA-256) of the key in use, null when the answer is unencrypted. */
+/**
+ * The strings exactly as in the request; the thumbprint (RFC 7638, SHA-256) of the encryption key,
+ * null for an unencrypted answer.
+ */
 type Redirect = { clientId: string; nonce: string; encryptionKeyThumbprint: Uint8Array | null; responseUri: string }
 
 export const redirectTranscript = ({ clientId, nonce, encryptionKeyThumbprint, responseUri }: Redirect): Uint8Array =>

@@ -1,5 +1,5 @@
-// A map that is filled once and asked a few times. Nearly all of them hold a handful of entries, which are found by looking at one after the
-// other: to hash them costs several times as much, in time and in memory. The few that a stranger made large are hashed.
+// A map that is filled once and read a few times. Most have a handful of entries and are searched
+// linearly: hashing them would cost several times as much time and memory. A large one is hashed.
 
 const LISTED_MAX = 8
 
@@ -21,7 +21,7 @@ export class SmallMap<Key, Value> {
     return place < 0 ? undefined : this.values[place]
   }
 
-  /** Only a key that is not there yet. */
+  /** The key must not exist yet. */
   add(key: Key, value: Value): void {
     if (this.size === LISTED_MAX) this.places = new Map(this.listed.map((listed, place) => [listed, place]))
     this.places?.set(key, this.size)

@@ -1,28 +1,32 @@
-// The list itself (Token Status List § 4): zlib data, and in it one status after the other, the first in the lowest bits of byte 0.
+// The list itself (Token Status List § 4): zlib data with one status after the other, the first in
+// the lowest bits of byte 0.
 
 import { promisify } from 'node:util'
 import { inflate } from 'node:zlib'
 
 export type StatusList = { bits: number; bytes: Uint8Array }
 
-/** 32 million statuses of one byte. Inflating stops there, whatever the data would have become. */
+/** 32 million statuses of one byte. Inflating stops at this size. */
 const INFLATED_BYTES_MAX = 32 * 1024 * 1024
 
-/** On another thread: the largest take a tenth of a second. */
+/** On another thread: the largest lists take a tenth of a second. */
 const inflated = promisify(inflate) as (data: Uint8Array, options: { maxOutputLength: number }) => Promise<Buffer>
 
-/** Undefined for another width than 1, 2, 4 or 8, for what is not zlib (RFC 1950), and for a list that inflates beyond the limit. */
+/**
+ * Undefined for a width other than 1, 2, 4 or 8, for data that is not zlib (RFC 1950), and for a
+ * list beyond the limit.
+ */
 export async function decodeStatusList({ bits, lst }: { bits: unknown; lst: Uint8Array }): Promise<StatusList | undefined> {
   if (bits !== 1 && bits !== 2 && bits !== 4 && bits !== 8) return undefined
   try {
     return { bits, bytes: await inflated(lst, { maxOutputLength: INFLATED_BYTES_MAX }) }
   } catch {
-    // Too large, cut short, or not zlib: for the caller there is no list.
+    // Too large, truncated, or not zlib: the caller gets no list.
     return undefined
   }
 }
 
-/** Undefined when the index lies outside of the list. */
+/** Undefined if the index is outside of the list. */
 export function statusAt({ bits, bytes }: StatusList, index: number): number | undefined {
   if (!Number.isSafeInteger(index) || index < 0) return undefined
   const perByte = 8 / bits

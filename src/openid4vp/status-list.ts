@@ -1,5 +1,6 @@
-// Has the issuer revoked or suspended the credential? Whole lists are fetched and kept, never one index asked for (Token Status List § 12).
-// Closed on failure: whatever keeps us from knowing is `status_unknown`, which is neither "valid" nor "revoked".
+// Checks whether the issuer revoked or suspended the credential. Whole lists are fetched and kept,
+// so that the issuer does not learn the index (Token Status List § 12). Fails closed: if the status
+// cannot be determined, it is `status_unknown`, which is neither "valid" nor "revoked".
 
 import { Lru } from '../lru.ts'
 import { CLOCK_SKEW_MS, type StatusReference } from './credential.ts'
@@ -9,8 +10,9 @@ import { readStatusCwt, readStatusJwt, StatusFault, type StatusToken } from './s
 import { IssuerTrust, type TrustAnchor } from './trust.ts'
 
 /**
- * The caller guards the destination, follows redirects, and bounds time and size (STATUS_BODY_BYTES_MAX).
- * `reason` is a clause for the merchant, such as "it did not answer within 5 seconds", `remedy` a sentence in place of "Try again later."
+ * The caller guards the destination, follows redirects, and limits time and size
+ * (STATUS_BODY_BYTES_MAX). `reason` is a clause for the merchant, such as "it did not answer within
+ * 5 seconds"; `remedy` is a sentence that replaces "Try again later."
  */
 export type FetchStatus = (
   uri: string,
@@ -22,21 +24,24 @@ export type StatusContext = {
   format: 'dc+sd-jwt' | 'mso_mdoc'
   anchors: readonly TrustAnchor[]
   environment: 'test' | 'live'
-  /** The one that the credential leads to. */
+  /** The anchor of the credential. */
   anchor: TrustAnchor | undefined
   type: string
 }
 
 export type StatusChecker = {
   check(findings: Findings, reference: StatusReference | 'unsupported' | undefined, context: StatusContext): Promise<void>
-  /** The lists that were asked for lately, by their addresses. */
+  /** Addresses of the lists that were used lately. */
   known(): string[]
 }
 
 export type StatusOptions = {
-  /** For the lists that the service publishes itself, which are on plain http in development. */
+  /** For the service's own lists, which use plain http in development. */
   allowHttp?: (uri: string) => boolean
-  /** True for a list on this machine that a developer's test wallet publishes: it is read, over http too, with a warning. */
+  /**
+   * True for a list of a developer's test wallet on this machine: it is read, over http too, with a
+   * warning.
+   */
   isLocal?: (uri: string, environment: StatusContext['environment']) => boolean
 }
 
@@ -47,14 +52,14 @@ const LISTS_BYTES_MAX = 64 * 1024 * 1024
 const SECOND_MS = 1000
 const KEPT_MS_MIN = 60 * SECOND_MS
 const KEPT_MS_MAX = 24 * 3600 * SECOND_MS
-/** When the issuer does not say: long enough to spare it, short enough to see a revocation. */
+/** Default: long enough to spare the issuer, short enough to notice a revocation. */
 const KEPT_MS_DEFAULT = 15 * 60 * SECOND_MS
-/** A dead host is not asked again for each credential. */
+/** An unreachable host is not asked again for each credential. */
 const FAULT_KEPT_MS = 10 * SECOND_MS
 
 const JWT_TYPE = 'application/statuslist+jwt'
 const CWT_TYPE = 'application/statuslist+cwt'
-// SD-JWT VC draft 13 § 3.2.2.2 has the JWT form only; for mdocs both are in use.
+// SD-JWT VC draft 13 § 3.2.2.2 allows the JWT form only; mdocs use both.
 const ACCEPT = { 'dc+sd-jwt': JWT_TYPE, mso_mdoc: `${CWT_TYPE}, ${JWT_TYPE};q=0.9` }
 
 const LIST = "its issuer's status list"
@@ -65,7 +70,7 @@ const VALID = 0
 const INVALID = 1
 const SUSPENDED = 2
 
-/** Local lists are kept apart: a live session must not be answered from one. */
+/** Local lists have keys of their own: a live session must not use one. */
 type Place = { uri: string; format: StatusContext['format']; isLocal: boolean }
 
 const keyOf = ({ uri, format, isLocal }: Place): string => `${format}${isLocal ? '+local' : ''} ${uri}`
@@ -83,7 +88,7 @@ export function createStatusChecker(fetchStatus: FetchStatus, now: () => number,
       if (reference === 'unsupported') {
         return unknown('The credential can be revoked in a way that cannot be checked here, so it may be revoked.')
       }
-      // Nobody but a trusted issuer makes us fetch anything.
+      // Only trusted issuers can make the service fetch an address.
       if (!context.anchor) return findings.skip('status', 'Not checked, because the issuer is not trusted.')
       const isLocal = options.isLocal?.(reference.uri, context.environment) === true
       if (!isLocal && !isFetchable(reference.uri, options)) {
@@ -94,7 +99,7 @@ export function createStatusChecker(fetchStatus: FetchStatus, now: () => number,
       const fetched = await lists.get(place)
       if ('fault' in fetched) return unknown(fetched.fault)
       if (!isTrusted(trust, fetched.token, context, context.anchor, now())) {
-        lists.forgetSoon(place)
+        lists.expireSoon(place)
         return unknown("The issuer's status list is signed by someone you do not trust, so the credential may be revoked.")
       }
       if (isLocal) findings.warn('status', LOCAL)
@@ -109,7 +114,7 @@ function isFetchable(uri: string, { allowHttp }: StatusOptions): boolean {
   return protocol === 'https:' || (protocol === 'http:' && allowHttp?.(uri) === true)
 }
 
-// The same anchor as the credential's, or another for the same type.
+// The credential's anchor, or another one for the same type.
 function isTrusted(
   trust: IssuerTrust,
   { chain }: StatusToken,
@@ -120,7 +125,7 @@ function isTrusted(
   return trust.judge({ chain, type, anchors: [anchor, ...anchors], environment, now }, 'status').ok
 }
 
-// Token Status List § 7.1: what is neither of these is reserved, or has a meaning that only the issuer knows.
+// Token Status List § 7.1: other values are reserved or specific to the issuer.
 function judgeStatus(findings: Findings, status: number | undefined): void {
   if (status === VALID) findings.pass('status')
   else if (status === INVALID) findings.fail('status', 'credential_revoked', 'The issuer has revoked this credential.')
@@ -157,8 +162,8 @@ class StatusLists {
     return this.kept.keys().map(key => key.slice(key.indexOf(' ') + 1))
   }
 
-  /** A wrongly signed list may be put right before its own time is over. */
-  forgetSoon(place: Place): void {
+  /** The issuer may replace a wrongly signed list before it expires. */
+  expireSoon(place: Place): void {
     const key = keyOf(place)
     const kept = this.kept.get(key)
     if (kept) this.kept.set(key, { ...kept, until: Math.min(kept.until, this.now() + FAULT_KEPT_MS) })
@@ -181,7 +186,7 @@ class StatusLists {
       const fault = findTokenFault(token, uri, now)
       return fault === undefined ? { until: keptUntil(token, now), token } : this.fault(fault)
     } catch (error) {
-      // The fetch itself failed in a way that its author did not foresee: still no list.
+      // An unexpected error of the fetch: still no list.
       return this.fault(error instanceof StatusFault ? error.message : unreachable('it could not be reached'))
     }
   }
@@ -213,7 +218,7 @@ export function findTokenFault(token: StatusToken, uri: string, now: number): st
   return undefined
 }
 
-/** Bounded on both sides, but never past its own end. */
+/** Limited on both sides, and never after the expiry of the list. */
 export function keptUntil({ ttlMs = KEPT_MS_DEFAULT, expiresAt = Number.POSITIVE_INFINITY }: StatusToken, now: number): number {
   return Math.min(expiresAt, now + Math.min(Math.max(ttlMs, KEPT_MS_MIN), KEPT_MS_MAX))
 }

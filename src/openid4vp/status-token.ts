@@ -1,5 +1,5 @@
-// Status List Tokens (Token Status List § 5): a signed list, as JWT or as CWT. Reading one proves its signature and its form, and nothing
-// about who signed it: the certificates come along for the caller to judge. Faults are thrown as `StatusFault`, which the caller catches once.
+// Status List Tokens (Token Status List § 5): a signed list, as JWT or as CWT. Reading one verifies
+// its form and signature. The caller judges the certificates. Throws `StatusFault`.
 
 import { parseJson } from '../json.ts'
 import { parseCbor } from './cbor.ts'
@@ -13,21 +13,21 @@ import { readSignerCertificate } from './signer-certificate.ts'
 import { decodeStatusList, type StatusList } from './status-bits.ts'
 
 export type StatusToken = {
-  /** Where it says it is published: its `sub`. */
+  /** Its `sub`: the address where it is published. */
   uri: string
   list: StatusList
   /** Milliseconds. */
   issuedAt: number
   expiresAt: number | undefined
   ttlMs: number | undefined
-  /** DER, leaf first; empty when none came along. */
+  /** DER, leaf first; empty if there is none. */
   chain: Uint8Array[]
 }
 
-/** Its message is for the merchant, and has nothing of the token in it. */
+/** The message is for the merchant and contains nothing of the token. */
 export class StatusFault extends Error {}
 
-/** The key to verify with: that of the leaf, unless a test has another. */
+/** Finds the key to verify with: that of the leaf, except in tests. */
 export type KeyOf = (chain: readonly Uint8Array[]) => Promise<CryptoKey | undefined>
 
 type Claims = { sub: unknown; iat: unknown; exp: unknown; ttl: unknown; bits: unknown; lst: Uint8Array }
@@ -50,12 +50,12 @@ export async function readStatusJwt(text: string, keyOf: KeyOf = leafKey): Promi
   if (!JWT.test(text)) throw new StatusFault(NO_TOKEN)
   const [header, payload] = text.split('.', 2).map(readJsonPart)
   if (!isObject(header) || !isObject(payload) || !isObject(payload.status_list)) throw new StatusFault(NO_TOKEN)
-  // We know no critical header (RFC 7515 § 4.1.11).
+  // No critical header is known here (RFC 7515 § 4.1.11).
   if (header.typ !== 'statuslist+jwt' || header.crit !== undefined) throw new StatusFault(NO_TOKEN)
 
   const chain = readX5c(header.x5c)
   const key = await keyFrom(keyOf, chain)
-  // It takes only asymmetric algorithms, and only the one of the key.
+  // Accepts asymmetric algorithms only, and only the one of the key.
   if (!(await isSignedBy({ text, alg: header.alg, key }))) throw new StatusFault(UNPROVEN)
   const { bits, lst } = payload.status_list
   if (typeof lst !== 'string' || !BASE64URL.test(lst)) throw new StatusFault(NO_LIST)
@@ -67,7 +67,7 @@ function readJsonPart(part: string): unknown {
   try {
     return parseJson(Buffer.from(part, 'base64url').toString('utf8'), { depthMax: JSON_DEPTH_MAX })
   } catch {
-    // Whatever is wrong with it, it is no object.
+    // A damaged part is refused like one that is not an object.
     return undefined
   }
 }

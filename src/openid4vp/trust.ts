@@ -1,7 +1,7 @@
-// Is the issuer one that the operator trusts for this type of credential? The certificates that came with the credential must lead to a
-// configured anchor: by RFC 5280 alone (`pkix`), or by the certificate profile of ISO/IEC 18013-5 as well (`iso`). An anchor without a mode of
-// its own (`auto`) leaves that to the type of the document.
-// Signatures are remembered, time is not: a path that was found once is checked against the clock each time.
+// Judges whether the operator trusts the issuer for this type of credential. The certificates of
+// the credential must lead to a configured anchor: by RFC 5280 alone (`pkix`), or by the
+// certificate profile of ISO/IEC 18013-5 as well (`iso`). With `auto` the type of the document
+// decides. Verified paths are remembered; their dates are checked each time.
 
 import { Lru } from '../lru.ts'
 import { CertificateDigests } from './certificate-digest.ts'
@@ -21,7 +21,7 @@ export type TrustAnchor = {
   mode: 'auto' | 'iso' | 'pkix'
   /** The effect of an unreadable revocation list; null leaves it to the mode. */
   crl: CrlPolicy | null
-  /** The one vct or doctype it is trusted for; null for all. */
+  /** The vct or doctype that it is trusted for; null for all. */
   trustedFor: string | null
   label: string
   isSandbox: boolean
@@ -34,7 +34,7 @@ export type ChainToTrust = {
   chain: readonly Uint8Array[]
   type: string
   anchors: readonly TrustAnchor[]
-  /** Whose anchors they are: for the words that say how to add one. */
+  /** The environment of the anchors: for the command that adds one. */
   environment: Environment
   /** Milliseconds. */
   now: number
@@ -46,20 +46,20 @@ export type TrustVerdict =
   | { ok: true; issuer: Issuer; anchor: TrustAnchor; path: readonly Certificate[]; warnings: readonly string[] }
   | { ok: false; issuer: Issuer; detail: string }
 
-// HAIP 1.0 § 6.1.1. It changes nothing, since only our own copy is trusted.
+// HAIP 1.0 § 6.1.1. It has no effect: only the operator's own copy is trusted.
 const ROOT_SENT = 'The issuer sent its root certificate along, which HAIP 1.0 does not allow.'
 const NAME_RESPELT = 'A certificate of the issuer names its root in other bytes, which ISO/IEC 18013-5 Annex B does not allow.'
 
 const WITHOUT_PROFILE = "If you accept this issuer all the same, remove its anchor and add it again with '--mode pkix'."
 
 const DRIVING_LICENCE = 'org.iso.18013.5.1.mDL'
-/** The name that ISO/IEC TS 23220-4 ended with, and those that wallets still have from its drafts. */
+/** The final name of ISO/IEC TS 23220-4, and those of its drafts that wallets still use. */
 const PHOTO_IDS = new Set(['org.iso.23220.photoID.1', 'org.iso.23220.photoid.1', 'org.iso.23220.2.photoid.1'])
 
 const PATHS_MAX = 1000
 const NAME_CHARS_MAX = 200
 
-/** `path` leads from the leaf to the anchor, with both; it is empty without an anchor. */
+/** `path` contains leaf and anchor; it is empty without an anchor. */
 export type Trust = { issuer: Issuer; anchor: TrustAnchor | undefined; path: readonly Certificate[] }
 
 /** Judges chains, and remembers the paths that it found. */
@@ -70,7 +70,7 @@ export class IssuerTrust {
     this.known = new KnownPaths(digests)
   }
 
-  /** `issuer` is what the certificate says of itself: proven only with an `anchor`. */
+  /** `issuer` is taken from the certificate: proven only with an `anchor`. */
   check(findings: Findings, input: ChainToTrust, format: ReadCredential['format']): Trust {
     const verdict = this.judge(input, format)
     if (!verdict.ok) {
@@ -100,11 +100,13 @@ export class IssuerTrust {
       if (problem) problems.push(problem)
       else if (path) return { ok: true, issuer: path.issuer, anchor, path: path.certificates, warnings: path.warnings }
     }
-    return untrusted(problems[0] ?? judged.brokenLink ?? explainStranger(judged, anchors, eligible, howToAdd(environment)))
+    return untrusted(problems[0] ?? judged.brokenLink ?? explainUntrusted(judged, anchors, eligible, howToAdd(environment)))
   }
 }
 
-/** A way from the issuer to an anchor, and everything about it that does not depend on the time. */
+/**
+ * A path from the issuer to an anchor, and everything about it that does not depend on the time.
+ */
 type KnownPath = {
   anchorCertificate: Uint8Array
   /** Leaf first, anchor last. */
@@ -112,7 +114,7 @@ type KnownPath = {
   issuer: Issuer
   warnings: readonly string[]
   problem: string | undefined
-  /** The intersection of all validities, and what of it the anchor's own validity is. */
+  /** The intersection of all validities, and the end of the anchor's own. */
   notBefore: number
   notAfter: number
   anchorNotAfter: number
@@ -139,7 +141,10 @@ class KnownPaths {
   }
 }
 
-/** One chain against many anchors; read at most once, and not at all when its path is remembered. */
+/**
+ * One chain against many anchors. It is parsed at most once, and not at all if its path is
+ * remembered.
+ */
 class JudgedChain {
   private readonly fingerprint: string
   private linked: LinkedChain | undefined
@@ -175,7 +180,7 @@ class JudgedChain {
     // The certificate behind an id may have been replaced.
     if (known && isSame(known.anchorCertificate, anchor.certificate)) return known
     const found = this.findPath(anchor, profile)
-    // Only what an anchor's key vouches for is worth a place: nobody else can fill the memory.
+    // Only paths to an anchor are remembered: nobody else can fill the memory.
     if (found) this.known.paths.set(key, found)
     return found
   }
@@ -221,12 +226,12 @@ function issuerOf(leaf: Certificate | undefined): Issuer {
   }
 }
 
-/** No control or formatting characters: a name must not be able to rearrange what it is shown in. */
+/** No control or formatting characters: a name must not rearrange the text around it. */
 function isPrintable(name: string): boolean {
   return name.length <= NAME_CHARS_MAX && !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name)
 }
 
-/** The rules that a path is held to; those for photo IDs let the signer have a purpose of ISO/IEC 23220-4. */
+/** The rules for a path. Those for photo IDs accept a purpose of ISO/IEC 23220-4 for the signer. */
 type Profile = 'pkix' | 'iso' | 'iso-photo-id'
 
 function profileOf({ mode }: TrustAnchor, type: string, use: TrustUse): Profile {
@@ -260,7 +265,7 @@ export const crlPolicyOf = ({ crl, mode }: TrustAnchor, type: string): CrlPolicy
 
 const howToAdd = (environment: Environment): string => `'vidimus trust add FILE.pem --env ${environment}'`
 
-function explainStranger(
+function explainUntrusted(
   judged: JudgedChain,
   anchors: readonly TrustAnchor[],
   eligible: readonly TrustAnchor[],

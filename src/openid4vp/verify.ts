@@ -1,5 +1,6 @@
-// Read this first: the whole judgement of a wallet's presentations, in the order of its checks. It never throws for what a wallet sent; every
-// check leaves a finding, and the outcome is derived from the findings alone.
+// Read this first: the judgement of a wallet's presentations, in the order of its checks. Invalid
+// input never throws: every check records a finding, and the outcome is derived from the findings
+// alone.
 import { CertificateDigests } from './certificate-digest.ts'
 import type { Expected, ReadCredential } from './credential.ts'
 import type { CrlChecker } from './crl-check.ts'
@@ -26,16 +27,19 @@ export type Judgement = {
   now: () => number
   /** Conditions on the merged claims. */
   rules: readonly Rule[]
-  /** Years that a built-in age template hands on as its only answer, once its rules hold. */
+  /** Age in years that a built-in template returns as its only answer, once its rules hold. */
   ageOver?: number
 }
 
 export type JudgedCredential = {
-  /** The id of the credential query it answers. */
+  /** The id of the credential query that it answers. */
   id: string
   format: 'dc+sd-jwt' | 'mso_mdoc'
   type: string
-  /** Only what was asked for, under the credential's own names; nothing unless signature, trust and holder binding hold. */
+  /**
+   * The requested claims only, under their own names; empty unless signature, trust and holder
+   * binding hold.
+   */
   claims: Record<string, unknown>
   issuer: { common_name?: string; country?: string }
   trusted: boolean
@@ -51,7 +55,10 @@ export type Verdict = { credentials: JudgedCredential[] } & (
 
 export type Verifier = { verify(judgement: Judgement): Promise<Verdict> }
 
-/** Owns everything that is remembered from one presentation to the next: certificates, headers and paths of issuers. */
+/**
+ * Owns everything that is remembered from one presentation to the next: certificates, headers and
+ * paths of issuers.
+ */
 export function createVerifier(): Verifier {
   const digests = new CertificateDigests()
   const signers = new SignerCertificates(digests)
@@ -65,39 +72,39 @@ type Remembered = { readers: { 'dc+sd-jwt': SdJwtReader; mso_mdoc: MdocReader };
 async function verifyPresentations(remembered: Remembered, judgement: Judgement): Promise<Verdict> {
   const { query, presentations, rules, ageOver } = judgement
   const credentials = await Promise.all(presentations.map(presented => judgeCredential(remembered, judgement, presented)))
-  // A birth date that was asked for only to tell the age is not handed on, whatever the outcome.
-  const handedOn = (all: JudgedCredential[]) => (ageOver === undefined ? all : all.map(dropBirthdate))
+  // A birth date that was requested only to prove the age is not passed on, whatever the outcome.
+  const withoutProofOfAge = (all: JudgedCredential[]) => (ageOver === undefined ? all : all.map(dropBirthdate))
 
-  // Every presented credential has to be good, also those that are not needed.
+  // Every presented credential has to be valid, also those that are not needed.
   const failure = firstFailure(credentials)
   const answering = answeringIds(query, new Set(credentials.map(({ id }) => id)))
   if (failure || !answering)
-    return { status: 'failed', failure: failure ?? 'query_not_satisfied', credentials: handedOn(credentials) }
-  const merged = inOrderOf(
+    return { status: 'failed', failure: failure ?? 'query_not_satisfied', credentials: withoutProofOfAge(credentials) }
+  const merged = inQueryOrder(
     query,
     credentials.filter(({ id }) => answering.has(id)),
   )
   const claims = mergeClaims(merged)
-  const kept = handedOn(withRepeatedClaims(credentials, merged, judgement.now()))
-  // One credential alone is the merged claims already.
+  const kept = withoutProofOfAge(withRepeatedClaims(credentials, merged, judgement.now()))
+  // A single credential equals the merged claims.
   const each = credentials.length > 1 ? credentials.map(credential => mergeClaims([credential])) : []
   const broken = findBrokenRules(rules, claims, each, judgement.expected.now)
   if (broken.length > 0)
-    return { status: 'failed', failure: 'claim_not_satisfied', credentials: kept.map(withBroken(broken, judgement.now())) }
+    return { status: 'failed', failure: 'claim_not_satisfied', credentials: kept.map(withBrokenRules(broken, judgement.now())) }
   if (ageOver === undefined) return { status: 'completed', claims, credentials: kept }
   const { birthdate: _, ...rest } = claims
   return { status: 'completed', claims: { ...rest, [`age_over_${ageOver}`]: true }, credentials: kept }
 }
 
 /**
- * The query decides whose claims count first, never the order in which a wallet answers. From a query that may be answered by several
- * credentials (`multiple`) none is taken: they may be of several people.
+ * Claims take precedence in the order of the query, not of the answer. Nothing is taken from a
+ * query with `multiple`: its credentials may belong to several people.
  */
-function inOrderOf({ credentials: asked }: DcqlQuery, credentials: readonly JudgedCredential[]): JudgedCredential[] {
+function inQueryOrder({ credentials: asked }: DcqlQuery, credentials: readonly JudgedCredential[]): JudgedCredential[] {
   return asked.flatMap(({ id, multiple }) => (multiple ? [] : credentials.filter(credential => credential.id === id)))
 }
 
-/** With a warning on each credential of which a claim was not taken, because an earlier one has it. */
+/** Adds a warning to each credential with a claim that was taken from an earlier one. */
 function withRepeatedClaims(
   credentials: JudgedCredential[],
   merged: readonly JudgedCredential[],
@@ -121,7 +128,8 @@ async function judgeCredential(
   const findings = new Findings(now)
   const holderBindingRequired = query.require_cryptographic_holder_binding ?? true
 
-  // Form, issuer's signature, digests, validity, and the holder's proof of possession for this very session.
+  // Form, issuer signature, digests, validity, and the holder's proof of possession for this
+  // session.
   const credential = await readers[query.format].read(findings, presentation, expected, holderBindingRequired)
   if (!credential) return judged(query.id, query.format, findings)
 
@@ -130,7 +138,8 @@ async function judgeCredential(
 
   checkIssuingPlace(findings, credential, issuer.country, path[0]?.subjectAttributes.state)
 
-  // Only a credential that is otherwise good is looked up: lists are fetched from addresses that its issuer chose (TSL § 8.3).
+  // Status is checked for otherwise valid credentials only: the issuer chose the addresses that are
+  // fetched (TSL § 8.3).
   if (anchor && findings.failures.length === 0) await crls.check(findings, path, crlPolicyOf(anchor, credential.type))
   if (findings.failures.length === 0) {
     await status.check(findings, credential.status, { format, anchors, environment, anchor, type })
@@ -142,7 +151,10 @@ async function judgeCredential(
 
 const MDL = { type: 'org.iso.18013.5.1.mDL', namespace: 'org.iso.18013.5.1' }
 
-/** A driving licence is of the country, and of the state, whose authority signed it (ISO/IEC 18013-5 § 9.3.1). Others have no such rule. */
+/**
+ * A driving licence must name the country and the state of its signer (ISO/IEC 18013-5 § 9.3.1).
+ * Other types have no such rule.
+ */
 function checkIssuingPlace(
   findings: Findings,
   { type, claims }: ReadCredential,
@@ -154,7 +166,7 @@ function checkIssuingPlace(
   const differ = (stated: unknown, certified: string | undefined) => stated !== undefined && stated !== certified
   if (differ(issuing_country, country))
     findings.fail('issuer_chain', 'issuer_untrusted', 'The licence names another country than the certificate of its issuer.')
-  // Not every certificate names one.
+  // The state is optional in certificates.
   if (state !== undefined && differ(issuing_jurisdiction, state))
     findings.fail('issuer_chain', 'issuer_untrusted', 'The licence names another state than the certificate of its issuer.')
 }
@@ -168,7 +180,7 @@ function judged(
 ): JudgedCredential {
   const signatureValid = findings.holds('issuer_signature') && findings.holds('digests')
   const holderBindingValid = findings.holds('holder_binding')
-  // A chain that anybody may copy says nothing of what is not signed with its key.
+  // Anybody can copy a chain: it proves nothing without a valid signature.
   const trusted = signatureValid && findings.holds('issuer_chain')
   const isProven = trusted && holderBindingValid
   return {
@@ -184,7 +196,10 @@ function judged(
   }
 }
 
-/** The first reason that applies to any of the credentials, in the order of FAILURES; a check that was never made is a reason too. */
+/**
+ * The first reason of any credential, in the order of FAILURES. A check that was never made is a
+ * reason too.
+ */
 function firstFailure(credentials: readonly JudgedCredential[]): Failure | undefined {
   const failures = new Set<Failure>()
   for (const { findings, signatureValid, holderBindingValid, trusted } of credentials) {
@@ -196,7 +211,7 @@ function firstFailure(credentials: readonly JudgedCredential[]): Failure | undef
   return FAILURES.find(failure => failures.has(failure))
 }
 
-const withBroken =
+const withBrokenRules =
   (details: readonly string[], at: number) =>
   (credential: JudgedCredential): JudgedCredential => {
     const failed = { check: 'rule', status: 'fail', at, failure: 'claim_not_satisfied' } as const

@@ -1,5 +1,6 @@
-// What node's X509Certificate does not show, read straight from the DER: RFC 5280 § 4.1 and § 4.2. Nothing is judged here, and no
-// signature is checked. A JavaScript X.509 library on this path would be many times slower.
+// The parts of a certificate that node's X509Certificate does not show, read from the DER: RFC 5280
+// § 4.1 and § 4.2. Nothing is judged here, and no signature is verified. A JavaScript X.509 library
+// would be many times slower.
 
 import { hash } from 'node:crypto'
 import {
@@ -22,19 +23,19 @@ import { Name } from './distinguished-name.ts'
 export type Certificate = {
   der: Uint8Array
   version: number
-  /** The content of the integer, in hex. */
+  /** The bytes of the integer, in hex. */
   serialNumber: string
   subject: Name
   issuer: Name
   subjectAttributes: NameAttributes
-  /** Milliseconds; both instants are inside the validity. */
+  /** Milliseconds; both are within the validity. */
   notBefore: number
   notAfter: number
   signatureAlgorithm: string
   key: PublicKeyDescription
-  /** Object identifiers of critical extensions that nothing here understands. */
+  /** Object identifiers of unknown critical extensions. */
   unknownCritical: string[]
-  /** Limits to the names or policies below it, critical or not, by their names. */
+  /** Names of limits for the certificates below it, critical or not. */
   unchecked: string[]
 } & Extensions
 
@@ -42,9 +43,9 @@ export type NameAttributes = { commonName?: string; country?: string; state?: st
 
 export type PublicKeyDescription = {
   algorithm: 'ec' | 'rsa' | 'rsa-pss' | 'ed25519' | 'other'
-  /** Of a named EC curve; undefined for any other, explicit parameters among them. */
+  /** Of a named EC curve; undefined for any other, and for explicit parameters. */
   curve?: 'P-256' | 'P-384' | 'P-521'
-  /** Of an RSA modulus. */
+  /** Size of an RSA modulus. */
   bits?: number
   sha1: Uint8Array
 }
@@ -58,7 +59,10 @@ type Extensions = {
   subjectKeyIdentifier?: Uint8Array
   authorityKeyIdentifier?: Uint8Array
   hasIssuerAltName: boolean
-  /** Addresses of complete lists by the issuer itself, at most three; undefined without the extension, empty when it names no such address. */
+  /**
+   * Addresses of complete lists by the issuer itself, at most three; undefined without the
+   * extension, empty if it names no such address.
+   */
   crlUris?: string[]
   dnsNames: string[]
 }
@@ -105,7 +109,8 @@ const OID = {
   issuerAltName: '2.5.29.18',
   basicConstraints: '2.5.29.19',
   crlDistributionPoints: '2.5.29.31',
-  // Restricts nothing by itself: no policy is asked for (RFC 5280 § 6.1.1 (c)), nor do policy mappings.
+  // Restricts nothing by itself: no policy is required (RFC 5280 § 6.1.1 (c)). The same goes for
+  // policy mappings.
   certificatePolicies: '2.5.29.32',
   authorityKeyIdentifier: '2.5.29.35',
   extendedKeyUsage: '2.5.29.37',
@@ -141,7 +146,7 @@ function readCertificate(der: Uint8Array): Certificate {
   const version = readVersion(body.optional(context(0, { constructed: true })))
   const serialNumber = serialOf(body.next(TAG.integer))
   const algorithm = body.next(TAG.sequence)
-  // RFC 5280 § 4.1.1.2: what is signed names the same algorithm as what surrounds it.
+  // RFC 5280 § 4.1.1.2: the signed and the outer algorithm must be the same.
   if (!Buffer.from(algorithm.raw).equals(outerAlgorithm.raw)) throw new DerError('two signature algorithms')
   const issuer = body.next(TAG.sequence)
   const [notBefore, notAfter] = readValidity(body.next(TAG.sequence).content)
@@ -206,7 +211,7 @@ function modulusBits(rsaPublicKey: Uint8Array): number {
   return start === -1 ? 0 : (modulus.length - start) * 8 - (Math.clz32(modulus[start] ?? 0) - 24)
 }
 
-// The first of each kind counts.
+// The first attribute of each kind counts.
 function readAttributes(name: Uint8Array): NameAttributes {
   const attributes: NameAttributes = {}
   for (const set of readAll(name, TAG.set)) {
@@ -230,7 +235,7 @@ export function readExtensions(element: DerElement | undefined): Extension[] {
     reader.end()
     return { oid, critical: critical !== undefined && readBoolean(critical.content), value }
   })
-  // RFC 5280 § 4.2: not more than one of a kind.
+  // RFC 5280 § 4.2: each extension at most once.
   if (new Set(extensions.map(({ oid }) => oid)).size !== extensions.length) throw new DerError('an extension twice')
   return extensions
 }

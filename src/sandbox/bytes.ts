@@ -1,4 +1,4 @@
-// Runs in a browser as it does here: no node:*, no Buffer.
+// Runs in browsers, too: no node:*, no Buffer.
 
 export const utf8 = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text)
 
@@ -34,7 +34,7 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(binary, char => char.charCodeAt(0))
 }
 
-/** A copy whose last bit is the other one: the end of a signature, of a text or of a boolean. */
+/** A copy with its last bit flipped: the end of a signature, of a text or of a boolean. */
 export function flipLastBit(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const flipped = Uint8Array.from(bytes)
   flipped[flipped.length - 1]! ^= 1

@@ -1,5 +1,5 @@
-// CBOR by cbor-x, in its build without eval: the page's content security policy forbids that. Only a `Map` gets the shortest head; the
-// members of a plain object would be counted in 16 bits.
+// CBOR by cbor-x, in its build without eval: the page's content security policy forbids that. Only
+// a `Map` gets the shortest head; the members of a plain object would be counted in 16 bits.
 import { Encoder, Tag } from 'cbor-x/index-no-eval'
 
 export { Tag }
@@ -14,7 +14,10 @@ export const encodeCbor = (value: Cbor): Uint8Array<ArrayBuffer> => Uint8Array.f
 
 export const decodeCbor = (bytes: Uint8Array): Cbor => codec.decode(bytes)
 
-/** `24(<<value>>)`: a data item inside a byte string. Its bytes survive decoding and encoding, so a digest over them still holds. */
+/**
+ * `24(<<value>>)`: a data item inside a byte string. Its bytes survive decoding and encoding, so a
+ * digest over them still holds.
+ */
 export const embedded = (value: Cbor): Tag => new Tag(encodeCbor(value), 24)
 
 /** A map from an object, in the order of its members; an undefined member is left out. */

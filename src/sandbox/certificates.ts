@@ -1,4 +1,5 @@
-// A country's root and the signers under it, as ISO/IEC 18013-5 Annex B wants them; a second such world is the one nobody trusts.
+// The root certificate of a country and its signers, as ISO/IEC 18013-5 Annex B asks for. A second
+// set is the issuer that nobody trusts.
 import { createECDH } from 'node:crypto'
 import type { Random } from '../ids.ts'
 import { COUNTRY } from './documents.ts'
@@ -6,7 +7,10 @@ import type { PrivateJwk } from './es256.ts'
 
 const DAY_MS = 86_400_000
 const AUTHORITY_DAYS = 3650
-/** Annex B allows 457 days. It begins in the past, so that documents can be issued that have expired since. */
+/**
+ * Annex B allows 457 days. The validity begins in the past, so that expired documents can be
+ * issued.
+ */
 const SIGNER_DAYS_BACK = 90
 const SIGNER_DAYS_AHEAD = 365
 const MDOC_SIGNER = '1.0.18013.5.1.2'
@@ -49,7 +53,10 @@ export const newMdocSigner = (authority: Party, making: Making): Promise<Party> 
     new x509.CRLDistributionPointsExtension([crlUri(making.publicUrl)]),
   ])
 
-/** Not self-signed, its root not sent along (HAIP 6.1.1). The alternative name is the `iss` of its credentials. */
+/**
+ * Not self-signed, and sent without its root (HAIP 6.1.1). The alternative name is the `iss` of its
+ * credentials.
+ */
 export const newSdJwtSigner = (authority: Party, making: Making): Promise<Party> =>
   newSigner(authority, making, 'Sandbox SD-JWT Signer', x509 => [
     new x509.BasicConstraintsExtension(false, undefined, true),
@@ -60,7 +67,7 @@ const CRL_MS = 7 * DAY_MS
 
 export const crlUri = (publicUrl: string): string => `${publicUrl}/sandbox/crl`
 
-/** An empty list: no signer of the sandbox was ever revoked. DER. */
+/** An empty list, DER: no signer of the sandbox is ever revoked. */
 export async function newCrl({ key, certificate, keyId }: Party, now: number): Promise<Uint8Array<ArrayBuffer>> {
   const x509 = await loadX509()
   const { privateKey } = await importPair(key)
@@ -75,7 +82,7 @@ export async function newCrl({ key, certificate, keyId }: Party, now: number): P
   return new Uint8Array(crl.rawData)
 }
 
-/** What a query may name under `trusted_authorities` (OpenID4VP 1.0 § 6.1.1.1). */
+/** Values for `trusted_authorities` in a query (OpenID4VP 1.0 § 6.1.1.1). */
 export const authorityKeyIds = ({ keyId }: Party): string[] => [Buffer.from(keyId, 'hex').toString('base64url')]
 
 type X509 = typeof import('@peculiar/x509')
@@ -108,13 +115,13 @@ async function newSigner(authority: Party, making: Making, name: string, further
   return { key, certificate: certificate.toString('base64'), keyId: subjectKeyId.keyId, notAfter }
 }
 
-/** Loaded only when certificates are made: that is rare, and the library is large. */
+/** Loaded on demand: certificates are rarely made, and the library is large. */
 async function loadX509(): Promise<X509> {
   await import('reflect-metadata')
   return import('@peculiar/x509')
 }
 
-/** The same key for the same randomness. */
+/** The same randomness gives the same key. */
 export function privateJwkFrom(random: Random): PrivateJwk {
   const ecdh = createECDH('prime256v1')
   for (;;) {

@@ -16,7 +16,7 @@ export type Sign1 = readonly [
 type Signing = {
   key: PrivateJwk
   payload: Uint8Array
-  /** Signed, but not carried along (RFC 9052 § 4.1). */
+  /** The payload is signed but not included (RFC 9052 § 4.1). */
   isDetached?: boolean
   protectedHeader?: ReadonlyMap<number, Cbor>
   unprotectedHeader?: ReadonlyMap<number, Cbor>
@@ -31,7 +31,7 @@ export async function coseSign1({ key, payload, isDetached, protectedHeader, unp
 
 export const coseTagged = (sign1: Sign1): Uint8Array<ArrayBuffer> => encodeCbor(new Tag(sign1, 18))
 
-/** The last bit of the signature is the other one. */
+/** With the last bit of the signature flipped. */
 export const withFlippedSignature = ([header, unprotected, payload, signature]: Sign1): Sign1 => [
   header,
   unprotected,

@@ -1,4 +1,4 @@
-// What a wallet holds, as JSON: the service issues it, the page in the browser keeps it.
+// The content of a wallet, as JSON: the service issues it, the page in the browser keeps it.
 import type { PrivateJwk } from './es256.ts'
 import type { PersonaId } from './personas.ts'
 
@@ -18,9 +18,9 @@ export type Credential = SdJwtCredential | MdocCredential
 type Issued = {
   /** The vct or doctype. */
   readonly type: string
-  /** Everything in it, with nothing withheld; of an mdoc by namespace and element. */
+  /** All claims, including undisclosed ones; of an mdoc by namespace and element. */
   readonly claims: { readonly [name: string]: Json }
-  /** Base64url, what a query may name under `trusted_authorities` as `aki`. */
+  /** Base64url. A query may name them under `trusted_authorities` as `aki`. */
   readonly authorityKeyIds: readonly string[]
 }
 
@@ -28,7 +28,7 @@ export type SdJwtCredential = Issued & {
   readonly format: 'dc+sd-jwt'
   /** As issued: the JWT with all its disclosures, ending in a tilde. */
   readonly sdJwt: string
-  /** Disclosures that go into every presentation, unread by the wallet. Only forged credentials have any. */
+  /** Disclosures of forged credentials, added to every presentation without being parsed. */
   readonly alsoShown?: readonly string[]
 }
 
@@ -39,5 +39,5 @@ export type MdocCredential = Issued & {
   readonly items: readonly MdocItem[]
 }
 
-/** `encoded` is the base64url of `24(<<IssuerSignedItem>>)`, the bytes that were hashed. */
+/** `encoded` is the base64url of `24(<<IssuerSignedItem>>)`: the bytes of the digest. */
 export type MdocItem = { readonly at: readonly [namespace: string, element: string]; readonly encoded: string }

@@ -1,4 +1,4 @@
-// Just enough X.509 for a wallet in a browser: who issued a certificate to whom, and for which host names.
+// A minimal X.509 reader for a wallet in a browser: issuer, subject and host names.
 import { fromBase64, toBase64Url } from './bytes.ts'
 
 const CONTEXT_0 = 0xa0

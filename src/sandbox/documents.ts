@@ -1,10 +1,13 @@
-// What stands in the sandbox documents. Names per format as the EU PID rulebook and ISO 18013-5 give them.
+// The content of the sandbox documents. Names follow the EU PID rulebook and ISO 18013-5.
 import { fromBase64 } from './bytes.ts'
 import { type Cbor, cborMap, Tag } from './cbor.ts'
 import type { Json } from './credential.ts'
 import { PORTRAITS } from './portraits.ts'
 
-/** A code no country has; the document signer's certificate carries the same, as ISO 18013-5 Annex B wants. */
+/**
+ * No country has this code. The certificate of the document signer contains it too, as ISO 18013-5
+ * Annex B asks for.
+ */
 export const COUNTRY = 'UT'
 const AUTHORITY = 'Utopia Sandbox Authority'
 const AGES = [16, 18, 21, 65]
@@ -13,7 +16,7 @@ export type Person = {
   familyName: string
   givenName: string
   birthFamilyName: string
-  /** As are all dates here: YYYY-MM-DD. */
+  /** YYYY-MM-DD, as all dates here. */
   birthDate: string
   /** ISO/IEC 5218. */
   sex: number
@@ -27,7 +30,7 @@ export type Person = {
   documentNumber: string
 }
 
-/** `today` is the day the ages are counted on. */
+/** Ages are counted on the day `today`. */
 export type Document = { person: Person; today: string; issueDate: string; expiryDate: string }
 
 export type Element = readonly [namespace: string, element: string, value: Cbor]
@@ -57,7 +60,7 @@ export function personOf(id: 'adult' | 'minor', today: string): Person {
     familyName: 'Mustermann',
     givenName: 'Leon',
     birthFamilyName: 'Mustermann',
-    // Fifteen the whole year round, whichever year it is.
+    // Fifteen years old on every day of the year.
     birthDate: `${yearOf(today) - 15}-01-01`,
     sex: 1,
     nationalities: ['DE'],
@@ -140,13 +143,13 @@ export function mdlElements(document: Document): Element[] {
   })
 }
 
-/** Nothing but ages: that is the point of it. */
+/** Ages only: that is the purpose of the document. */
 export const proofOfAgeElements = (document: Document): Element[] => within('eu.europa.ec.av.1', ageElements(document))
 
 export const photoIdElements = (document: Document): Element[] =>
   within('org.iso.23220.1', {
     ...commonElements(document),
-    // A map around the date: ISO/IEC 23220-2 leaves room for an unknown day or month.
+    // A map, because ISO/IEC 23220-2 allows an unknown day or month.
     birth_date: cborMap({ birth_date: fullDate(document.person.birthDate) }),
     issue_date: fullDate(document.issueDate),
     ...ageElements(document),

@@ -9,20 +9,20 @@ const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' }
 
 export const publicJwk = ({ kty, crv, x, y }: PublicJwk): PublicJwk => ({ kty, crv, x, y })
 
-/** A key of the platform's own randomness: it never needs to be the same again. */
+/** From the platform's randomness: tests do not need to repeat it. */
 export async function newPrivateJwk(): Promise<PrivateJwk> {
   const { privateKey } = await crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])
   const { x, y, d } = await crypto.subtle.exportKey('jwk', privateKey)
   return { kty: 'EC', crv: 'P-256', x: x!, y: y!, d: d! }
 }
 
-/** The 64 bytes r and s, as JOSE and COSE want them. */
+/** r and s, 64 bytes, as in JOSE and COSE. */
 export async function signEs256(key: PrivateJwk, bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
   const imported = await crypto.subtle.importKey('jwk', { ...key }, ALGORITHM, false, ['sign'])
   return new Uint8Array(await crypto.subtle.sign({ name: 'ECDSA', hash: 'SHA-256' }, imported, Uint8Array.from(bytes)))
 }
 
-/** Gives the signature of a JWT, as @sd-jwt/core asks for it. */
+/** Signs JWTs in the way that @sd-jwt/core asks for. */
 export const jwtSigner =
   (key: PrivateJwk) =>
   async (text: string): Promise<string> =>

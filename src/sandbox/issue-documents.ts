@@ -1,7 +1,9 @@
 import type { Deps } from './deps.ts'
 import type { IssueDocuments, IssuedDocuments } from './schema.ts'
 
-/** The documents of a persona for whoever asks: nothing but test sessions believes them. Nothing is kept of it. */
+/**
+ * Issues the documents of a persona to anybody: only test sessions trust them. Nothing is stored.
+ */
 export async function issueDocuments(
   deps: Pick<Deps, 'config' | 'now' | 'random' | 'sandbox'>,
   { persona, holder_key }: IssueDocuments,

@@ -8,7 +8,7 @@ import type { Element } from './documents.ts'
 import type { PublicJwk } from './es256.ts'
 import type { Issuance } from './issuance.ts'
 
-/** ISO/IEC 18013-5 § 9.1.2.5 wants at least 16. */
+/** ISO/IEC 18013-5 § 9.1.2.5 asks for at least 16. */
 const SALT_BYTES = 32
 
 type Mdoc = { doctype: string; elements: readonly Element[]; holderKey: PublicJwk; issuance: Issuance }
@@ -18,7 +18,7 @@ export async function issueMdoc(
   { doctype, elements, holderKey, issuance }: Mdoc,
 ): Promise<MdocCredential> {
   const { random, validity, status } = issuance
-  // The value stands last: a wallet that cheats only has to change the end.
+  // The value is the last member, so that a cheating wallet can change the last byte.
   const items = elements.map(([namespace, element, value], digestID) => ({
     at: [namespace, element] as const,
     digestID,

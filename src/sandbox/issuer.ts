@@ -1,5 +1,5 @@
-// The sandbox issuer: one authority a test session trusts, and one it does not. Its state is JSON with private keys, for the
-// service to seal.
+// The sandbox issuer: one authority that test sessions trust, and one that they do not. Its state
+// is JSON with private keys, which the service seals.
 import type { Random } from '../ids.ts'
 import {
   crlUri,
@@ -22,7 +22,7 @@ import { type DocumentState, PERSONAS, type PersonaId } from './personas.ts'
 import { newStatusReference, statusListCwt, statusListJwt, statusListUri } from './status-list.ts'
 
 const DAY_MS = 86_400_000
-/** Before its end, so that no document outlives the certificate it was signed under. */
+/** Renewed early, so that no document outlives the certificate of its signer. */
 const RENEW_DAYS_BEFORE = 90
 
 export type IssuerState = { version: 1; publicUrl: string; trusted: World; untrusted: World }
@@ -46,13 +46,16 @@ export type Issuer = {
 export type IssueRequest = { persona: PersonaId; holderKey: PublicJwk; now: number; random: Random }
 
 export async function createIssuer(making: Making): Promise<IssuerState> {
-  // One after the other, here and below: the same randomness gives the same keys.
+  // Sequential, here and below: the same randomness gives the same keys.
   const trusted = await newAuthority('Vidimus Sandbox Root', making)
   const untrusted = await newAuthority('Unknown Sandbox Root', making)
   return withSigners({ trusted, untrusted }, making)
 }
 
-/** The roots stay, so that whoever trusts them goes on; the signers live for about a year. Also for a new public URL. */
+/**
+ * Keeps the roots, so that trust in them continues; signers are valid for about a year. Also used
+ * for a new public URL.
+ */
 export const renewSigners = ({ trusted, untrusted }: IssuerState, making: Making): Promise<IssuerState> =>
   withSigners({ trusted: trusted.authority, untrusted: untrusted.authority }, making)
 
@@ -73,7 +76,8 @@ export function loadIssuer({ publicUrl, trusted, untrusted }: IssuerState): Issu
       const world = state === 'untrusted' ? untrusted : trusted
       const validity = validityOf(state, now)
       const document = documentOf(person, { state, now, until: validity.until })
-      // Each document has an index of its own, or two of them could be linked. Nobody would ask an unknown issuer's list.
+      // Each document has its own index, or two of them could be linked. Nobody asks for the list
+      // of an unknown issuer.
       const issuance = (): Issuance => ({
         random,
         issuer: `${publicUrl}/sandbox`,
@@ -98,7 +102,7 @@ export function loadIssuer({ publicUrl, trusted, untrusted }: IssuerState): Issu
   }
 }
 
-/** A wallet with fresh keys and everything the persona has. */
+/** A wallet with new keys and all documents of the persona. */
 export async function makeHolder(issuer: Issuer, persona: PersonaId, now: number, random: Random): Promise<Holder> {
   const deviceKey = privateJwkFrom(random)
   return { persona, deviceKey, credentials: await issuer.issue({ persona, holderKey: deviceKey, now, random }) }

@@ -1,5 +1,6 @@
-// What a wallet may do wrong on purpose, one by one: a persona cheats through these, and a test makes each negative case of them.
-// A mutation changes one thing and signs the rest properly, so that exactly one check has a reason to fail.
+// Errors that a wallet makes on purpose, one by one: personas cheat with them, and tests use them
+// for negative cases. A mutation changes one thing and signs the rest properly, so that only one
+// check should fail.
 import type { Cbor } from './cbor.ts'
 
 /** Credential query id → presentations. */
@@ -7,19 +8,21 @@ export type VpToken = Readonly<Record<string, readonly string[]>>
 
 export type Mutations = {
   // Both formats.
-  /** The first presented claim (a boolean, if there is one) is another than the issuer signed. */
+  /** The first presented claim (a boolean, if there is one) differs from the signed one. */
   readonly tamperClaim?: boolean
-  /** The proof of possession is signed with a key the credential does not name. */
+  /** The proof of possession is signed with another key. */
   readonly otherKey?: boolean
   /** The last bit of the issuer's signature is wrong. */
   readonly issuerSignatureFlip?: boolean
   /** The last bit of the holder's signature is wrong. */
   readonly holderSignatureFlip?: boolean
-  /** One claim more than asked for; a string is appended to an SD-JWT as a disclosure of its own. */
+  /**
+   * One claim more than asked for; a string is appended to an SD-JWT as a disclosure of its own.
+   */
   readonly extraDisclosure?: boolean | string
   /** The first requested claim is withheld. */
   readonly dropDisclosure?: boolean
-  /** The first presented disclosure or item comes twice. */
+  /** The first presented disclosure or item is sent twice. */
   readonly repeatDisclosure?: boolean
 
   // Key binding of an SD-JWT.
@@ -31,16 +34,18 @@ export type Mutations = {
   readonly sdHash?: string
   readonly kbTyp?: string
   readonly kbAlg?: string
-  /** Further claims; an undefined one removes what would stand there. */
+  /** Further claims; an undefined one removes the default. */
   readonly kbClaims?: Readonly<Record<string, unknown>>
 
   // Device authentication of an mdoc.
   readonly transcriptNonce?: string
   readonly transcriptClientId?: string
   readonly transcriptResponseUri?: string
-  /** The thumbprint that goes into the handover. */
+  /** The thumbprint in the handover. */
   readonly thumbprint?: Uint8Array | null
-  /** `absent`: no deviceSigned; `empty`: deviceAuth without a member; `mac`: a MAC nobody announced. */
+  /**
+   * `absent`: no deviceSigned; `empty`: deviceAuth without a member; `mac`: a MAC nobody announced.
+   */
   readonly deviceAuth?: 'absent' | 'empty' | 'mac'
   /** Namespace → element → value, signed by the device. */
   readonly deviceClaims?: Readonly<Record<string, Readonly<Record<string, Cbor>>>>
@@ -51,17 +56,17 @@ export type Mutations = {
   readonly deviceResponseStatus?: number
 
   // The token and its envelope.
-  /** Each presentation, as it is about to be sent. */
+  /** Changes each presentation before it is sent. */
   readonly presentation?: (text: string, credentialId: string) => string
-  /** This token instead of an own one: what another session was shown. */
+  /** Sends this token, recorded in another session. */
   readonly replay?: VpToken
-  /** `bare_string` and `array` are shapes from before 1.0. */
+  /** `bare_string` and `array` are shapes of drafts before 1.0. */
   readonly vpTokenShape?: 'bare_string' | 'array' | 'empty_array' | 'json_text' | 'unknown_id' | 'absent'
   /** null: none is sent. */
   readonly state?: string | null
   /** Further members beside `vp_token` and `state`. */
   readonly responseClaims?: Readonly<Record<string, unknown>>
-  /** Unencrypted although encryption was asked for. */
+  /** Unencrypted although encryption was requested. */
   readonly plain?: boolean
   readonly alg?: string
   readonly enc?: string

@@ -1,4 +1,5 @@
-// Who a sandbox wallet can be. Person and document say what is issued, `declines` and `cheat` what the wallet does with it.
+// The personas of the sandbox wallet. `person` and `document` define the documents, `declines` and
+// `cheat` the behaviour of the wallet.
 import type { Failure } from '../openid4vp/finding.ts'
 import type { Mutations } from './mutations.ts'
 
@@ -22,7 +23,7 @@ export type Persona = {
   readonly id: PersonaId
   readonly title: Localized
   readonly explanation: Localized
-  /** How a check for 18 or over ends. */
+  /** The outcome of a check for 18 or over. */
   readonly expects: 'completed' | 'wallet_declined' | Failure
   readonly person: 'adult' | 'minor'
   readonly document: DocumentState
@@ -30,7 +31,7 @@ export type Persona = {
   readonly cheat?: Mutations
 }
 
-/** Seen by the verifier once, in a session that is not this one. */
+/** The nonce of another session. */
 const CAPTURED_NONCE = 'bm9uY2Ugb2YgYW5vdGhlciBzZXNzaW9uLCBjYXB0dXI'
 
 export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {

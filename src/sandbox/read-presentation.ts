@@ -1,4 +1,4 @@
-// What a presentation tells whoever opens it: for the page, which shows what was really sent and not what was meant to be.
+// Reads a presentation for the page, which shows the data that was really sent.
 import { SDJwt } from '@sd-jwt/core'
 import { fromBase64, sha256, sha256Hasher, toBase64Url } from './bytes.ts'
 import { type Cbor, decodeCbor, encodeCbor, Tag } from './cbor.ts'
@@ -9,16 +9,16 @@ type Members = Record<string, Json>
 export type Shown = {
   /** Disclosed, and covered by the issuer's signature; of an mdoc by namespace. */
   claims: Members
-  /** Sent along, but not what the issuer signed. */
+  /** Sent, but different from the signed data. */
   altered: Members
-  /** What the holder signed, where it can be read. */
+  /** The holder's signed data, if it is readable. */
   proof: Members | undefined
 }
 
 export const readPresentation = (format: Credential['format'], text: string): Promise<Shown> =>
   format === 'mso_mdoc' ? readMdoc(text) : readSdJwt(text)
 
-/** Neither asked for nor chosen: they come with every SD-JWT. */
+/** Part of every SD-JWT, without being requested. */
 const ENVELOPE = ['iss', 'iat', 'nbf', 'exp', 'vct', 'cnf', 'status', '_sd_alg']
 
 async function readSdJwt(text: string): Promise<Shown> {
@@ -54,7 +54,7 @@ async function readMdoc(text: string): Promise<Shown> {
 const member = (map: Cbor | undefined, key: string | number): Cbor | undefined =>
   (map as ReadonlyMap<string | number, Cbor>).get(key)
 
-/** Of `24(<<value>>)`. */
+/** The content of `24(<<value>>)`. */
 const inside = (value: Cbor): Cbor => decodeCbor((value as Tag).value as Uint8Array)
 
 function plain(value: Cbor): Json {

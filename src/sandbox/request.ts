@@ -1,4 +1,4 @@
-// What a careful wallet does with a request before it shows it to anybody. A request that fails here gets no answer.
+// The checks of a careful wallet before it shows a request. A request that fails gets no answer.
 import { compactVerify, decodeProtectedHeader, importX509, type JWK } from 'jose'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import { sha256, toBase64Url } from './bytes.ts'
@@ -21,18 +21,18 @@ export type PresentationRequest = {
   nonce: string
   state: string | undefined
   query: DcqlQuery
-  /** Set when the answer is to be encrypted. */
+  /** Set if the answer has to be encrypted. */
   encryption: { key: JWK; encs: string[] } | undefined
-  /** Everything the verifier said, as it came. */
+  /** All parameters as received. */
   parameters: Members
 }
 
 export type FetchOptions = {
   /** In milliseconds. */
   now: number
-  /** Without it, what the verifier offers. */
+  /** By default the method that the verifier offers. */
   method?: 'get' | 'post'
-  /** With POST one is made up when none is given. */
+  /** With POST, a random one by default. */
   walletNonce?: string
   walletMetadata?: object
 }
@@ -59,7 +59,7 @@ export function parseWalletUri(uri: string): WalletUri {
   return { kind: 'reference', clientId, requestUri, method: method ?? 'get' }
 }
 
-/** The request behind a wallet link, checked. */
+/** Fetches and checks the request of a wallet link. */
 export async function fetchRequest(uri: string, fetch: Fetch, options: FetchOptions): Promise<PresentationRequest> {
   const link = parseWalletUri(uri)
   if (link.kind === 'value') return readUnsigned(link.clientId, link.parameters)
@@ -76,7 +76,8 @@ export async function fetchRequest(uri: string, fetch: Fetch, options: FetchOpti
   return request
 }
 
-// The EU age verification app is asked by value; such a request cannot be signed (OpenID4VP 1.0 § 5.9.3).
+// Requests to the EU age verification app are sent by value and cannot be signed (OpenID4VP 1.0 §
+// 5.9.3).
 function readUnsigned(clientId: string, parameters: Members): PresentationRequest {
   const request = readParameters(parameters)
   demand(clientId === `redirect_uri:${request.responseUri}`, 'an unsigned request needs the response URI as its client_id')
@@ -155,7 +156,7 @@ function readParameters(parameters: Members): PresentationRequest {
   }
 }
 
-// As the EU reference wallet does: each format that is asked for must be announced.
+// Every requested format must be announced, as in the EU reference wallet.
 function checkFormats({ credentials }: DcqlQuery, { vp_formats_supported: formats }: Members): void {
   demand(isObject(formats), 'vp_formats_supported is missing')
   for (const { format } of credentials) demand(Object.hasOwn(formats, format), `vp_formats_supported lacks ${format}`)
@@ -197,7 +198,7 @@ function parseObject(text: string): Members {
     const value: unknown = JSON.parse(text)
     if (isObject(value)) return value
   } catch {
-    // Told below, like any other value that is no object.
+    // Refused below, like any other value that is not an object.
   }
   throw new RequestRefused('the request is not a JSON object where it should be one')
 }

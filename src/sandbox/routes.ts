@@ -6,7 +6,10 @@ import type { Deps } from './deps.ts'
 import { issueDocuments } from './issue-documents.ts'
 import { IssueDocuments, IssuedDocuments } from './schema.ts'
 
-/** What the sandbox issuer publishes (its credentials name the list, and any verifier may ask for it), and what it issues to the wallet's page. */
+/**
+ * The status list and revocation list of the sandbox issuer, which any verifier may fetch, and the
+ * documents for the wallet's page.
+ */
 export const sandboxRoutes = (deps: Deps) =>
   new Elysia({ prefix: '/sandbox', tags: ['Sandbox'] })
     .use(accessPlugin(deps))

@@ -5,7 +5,7 @@ import { PERSONAS, type PersonaId } from './personas.ts'
 
 const Coordinate = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$', maxLength: 43 })
 
-/** The private half stays in the wallet that asks. */
+/** The private key stays in the wallet. */
 export const IssueDocuments = Type.Object(
   {
     persona: Type.Unsafe<PersonaId>(Type.Union(Object.keys(PERSONAS).map(id => Type.Literal(id)))),

@@ -1,16 +1,17 @@
-// DCQL from the wallet's side (OpenID4VP 1.0 § 6.4): which credentials answer a query, and which of their claims are shown.
+// DCQL on the wallet's side (OpenID4VP 1.0 § 6.4): the credentials that answer a query, and the
+// claims to show.
 import type { ClaimPath, ClaimsQuery, CredentialQuery, DcqlQuery } from '../openid4vp/dcql.ts'
 import type { Credential, Json, Place } from './credential.ts'
 
 export type Selection = {
-  /** Of the credential query. */
+  /** The id of the credential query. */
   id: string
   credential: Credential
   /** The claims to show; names and positions, no wildcards. */
   places: Place[]
 }
 
-/** Undefined when the query cannot be answered with these. */
+/** Undefined if these credentials cannot answer the query. */
 export function selectCredentials(query: DcqlQuery, credentials: readonly Credential[]): Selection[] | undefined {
   const answers = new Map(query.credentials.flatMap(one => answerTo(one, credentials) ?? []).map(answer => [answer.id, answer]))
   const ids = query.credential_sets ? idsFromSets(query.credential_sets, answers) : query.credentials.map(({ id }) => id)
@@ -26,7 +27,7 @@ function answerTo(query: CredentialQuery, credentials: readonly Credential[]): S
   }
 }
 
-/** The first option that works, for each set; a set that is not required may stay open. */
+/** The first complete option of each set; an optional set may stay open. */
 function idsFromSets(
   sets: NonNullable<DcqlQuery['credential_sets']>,
   answers: ReadonlyMap<string, Selection>,
@@ -64,7 +65,7 @@ function placesOf({ path, values }: ClaimsQuery, { claims }: Credential): Place[
     .map(({ at }) => at)
 }
 
-/** OpenID4VP 1.0 § 7.1.1; an mdoc's two steps (§ 7.2) go the same way. */
+/** OpenID4VP 1.0 § 7.1.1. The two steps of an mdoc path (§ 7.2) work the same way. */
 function follow(value: Json, [step, ...rest]: ClaimPath, at: Place): { at: Place; value: Json }[] {
   if (step === undefined) return [{ at, value }]
   if (Array.isArray(value)) {

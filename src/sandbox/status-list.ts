@@ -1,5 +1,6 @@
-// Token Status List. Nothing is stored: an odd index is revoked, an even one is not, and a document gets one or the other when it
-// is issued. Read with the bits in the wrong order, every answer turns around.
+// Token Status List. Nothing is stored: odd indexes are revoked, even ones are not, and a document
+// gets one of them when it is issued. A verifier that reads the bits in the wrong order gets every
+// answer wrong.
 import { deflateSync } from 'node:zlib'
 import type { Random } from '../ids.ts'
 import { type Cbor, cborMap, encodeCbor } from './cbor.ts'

@@ -40,7 +40,7 @@ async function sessionTranscript(request: PresentationRequest, mutations: Mutati
   return [null, null, ['OpenID4VPHandover', await sha256(encodeCbor(info))]]
 }
 
-/** Of the key the answer is encrypted to; null when it is not encrypted. */
+/** Of the key that the answer is encrypted to; null without encryption. */
 async function thumbprintOf({ encryption }: PresentationRequest, { plain }: Mutations): Promise<Uint8Array | null> {
   return encryption && !plain ? fromBase64(await calculateJwkThumbprint(encryption.key, 'sha256')) : null
 }
@@ -57,7 +57,7 @@ async function deviceSigned(docType: string, { request, key, mutations }: Signin
 async function deviceAuth(authentication: Tag, { key, mutations }: Pick<Signing, 'key' | 'mutations'>): Promise<Cbor> {
   if (mutations.deviceAuth === 'empty') return new Map()
   if (mutations.deviceAuth === 'mac') {
-    // HMAC 256/256 with an invented tag: the point is that nobody announced it.
+    // HMAC 256/256 with an invented tag: the request did not announce it.
     return cborMap({ deviceMac: [encodeCbor(new Map([[1, 5]])), new Map(), null, new Uint8Array(32)] })
   }
   const signature = await coseSign1({ key, payload: encodeCbor(authentication), isDetached: true })
@@ -77,7 +77,10 @@ function cheatedItems({ items, claims }: MdocCredential, places: readonly Place[
   return presented
 }
 
-/** The value stands last in an item: its last bit makes another boolean, letter or digit of it, and CBOR it remains. */
+/**
+ * The value is at the end of an item: flipping its last bit changes the boolean, letter or digit,
+ * and leaves valid CBOR.
+ */
 const tampered = (item: MdocItem): MdocItem => ({ ...item, encoded: toBase64Url(flipLastBit(fromBase64(item.encoded))) })
 
 function nameSpacesOf(items: readonly MdocItem[]): Cbor | undefined {

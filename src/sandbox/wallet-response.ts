@@ -3,10 +3,13 @@ import { fromBase64, utf8 } from './bytes.ts'
 import type { Mutations } from './mutations.ts'
 import type { PresentationRequest } from './request.ts'
 
-/** What is posted to `responseUri`. */
+/** Posted to `responseUri`. */
 export type WalletResponse = { form: URLSearchParams; responseUri: string }
 
-/** `parameters`: a `vp_token`, or an `error`. Encrypted when the request asks for it (OpenID4VP 1.0 § 8.3.1). */
+/**
+ * `parameters`: a `vp_token` or an `error`. Encrypted if the request asks for it (OpenID4VP 1.0 §
+ * 8.3.1).
+ */
 export async function buildResponse(
   request: PresentationRequest,
   parameters: Readonly<Record<string, unknown>>,

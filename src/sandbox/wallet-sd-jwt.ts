@@ -14,7 +14,10 @@ type Presenting = {
   mutations: Mutations
 }
 
-/** `JWT~disclosure~…~KB-JWT` (RFC 9901 § 4). The library would sign its own choice of disclosures only, so cheats join the parts. */
+/**
+ * `JWT~disclosure~…~KB-JWT` (RFC 9901 § 4). The parts are joined here, because cheats change them
+ * and sign the result; the library would sign only what it selected.
+ */
 export async function presentSdJwt(
   credential: SdJwtCredential,
   { places, request, key, now, mutations }: Presenting,
@@ -61,7 +64,7 @@ async function cheatedDisclosures(
 
 type Frame = { [name: string]: Frame | boolean }
 
-/** A nested claim needs its containers disclosed, and a requested container everything in it. */
+/** A nested claim needs its containers, and a requested container everything in it. */
 function presentationFrame(value: Json, places: readonly Place[]): Frame {
   const isWhole = places.some(({ length }) => length === 0)
   const entries = Object.entries(value as object).flatMap(([name, member]: [string, Json]) => {

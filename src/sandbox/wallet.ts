@@ -1,5 +1,6 @@
-// A wallet that speaks OpenID4VP 1.0 from the other side, for tests, benchmarks and the page in the browser. It shares no code with the
-// verifier but the types of a query, and reads and writes credentials with libraries, so that an error of one is not an error of both.
+// A wallet that speaks OpenID4VP 1.0 from the other side, for tests, benchmarks and the page in the
+// browser. It shares only the types of a query with the verifier, and reads and writes credentials
+// with libraries, so that an error of one is not an error of both.
 import type { Credential, Holder } from './credential.ts'
 import { newPrivateJwk } from './es256.ts'
 import type { Mutations, VpToken } from './mutations.ts'
@@ -21,15 +22,15 @@ export type { WalletResponse } from './wallet-response.ts'
 export type AnswerOptions = {
   /** In milliseconds. */
   now: number
-  /** Without it A256GCM, if the verifier takes it. */
+  /** By default A256GCM, if the verifier accepts it. */
   enc?: 'A128GCM' | 'A256GCM'
-  /** Which credentials come into question; without it all. */
+  /** Selects the credentials that may be presented; by default all. */
   accept?: (credential: Credential) => boolean
-  /** Beside what the persona cheats with. */
+  /** In addition to those of the persona. */
   mutations?: Mutations
 }
 
-/** `body` is what the verifier said: JSON, or text where it is none. */
+/** `body` is the response of the verifier: JSON, or text. */
 export type Exchange = {
   request: PresentationRequest
   response: WalletResponse
@@ -38,7 +39,7 @@ export type Exchange = {
   redirectUri: string | undefined
 }
 
-/** Nothing the holder has answers the query. */
+/** No credential of the holder answers the query. */
 export class NothingFits extends Error {
   override name = 'NothingFits'
 }
@@ -56,14 +57,17 @@ export async function present(
   return { request, response, ...(await post(response, fetch)) }
 }
 
-/** The presentation of a holder, ready to be posted. */
+/** The holder's answer, ready to be posted. */
 export async function answer(request: PresentationRequest, holder: Holder, options: AnswerOptions): Promise<WalletResponse> {
   const mutations = mutationsOf(holder, options)
   const token = mutations.replay ?? (await vpToken(request, holder, { ...options, mutations }))
   return buildResponse(request, shaped(token, mutations.vpTokenShape), mutations)
 }
 
-/** Refused, or nothing to show: the verifier cannot tell which (OpenID4VP 1.0 § 8.5). */
+/**
+ * For a refusal and for a missing document: the verifier cannot tell them apart (OpenID4VP 1.0 §
+ * 8.5).
+ */
 export const decline = (request: PresentationRequest, mutations: Mutations = {}): Promise<WalletResponse> =>
   buildResponse(request, { error: 'access_denied', error_description: 'The holder declined.' }, mutations)
 
@@ -112,7 +116,7 @@ function shaped(token: VpToken, shape: Mutations['vpTokenShape']): { vp_token?: 
 
 export type Answered = Pick<Exchange, 'status' | 'body' | 'redirectUri'>
 
-/** Hands the answer to the verifier. */
+/** Posts the answer to the verifier. */
 export async function post({ form, responseUri }: WalletResponse, fetch: Fetch): Promise<Answered> {
   const answered = await fetch(responseUri, {
     method: 'POST',

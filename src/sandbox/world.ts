@@ -2,14 +2,17 @@ import type { Ground } from '../ground.ts'
 import { createIssuer, type IssuerState, loadIssuer, renewalDueAt, renewSigners } from './issuer.ts'
 import { findSandbox, saveSandbox } from './store.ts'
 
-/** `anchor` is what test sessions trust, as the verifier takes it. */
+/** `anchor` is the trust anchor of test sessions, in the form of the verifier. */
 export type Sandbox = ReturnType<typeof sandboxOf>
 
 type WorldDeps = Pick<Ground, 'db' | 'write' | 'now' | 'random' | 'sealer' | 'config'>
 
 const PLACE = { tenant: '', table: 'installation', column: 'value', row: 'sandbox_issuer', salt: Buffer.from('sandbox_issuer') }
 
-/** The sandbox issuer of this installation, made at the first use and kept sealed; its signers are renewed before they end. */
+/**
+ * The sandbox issuer of this installation. It is made on first use and stored sealed; its signers
+ * are renewed before they expire.
+ */
 export function createSandbox(deps: WorldDeps): () => Promise<Sandbox> {
   let current: { sandbox: Promise<Sandbox>; until: number } | undefined
   return () => {
@@ -22,7 +25,7 @@ export function createSandbox(deps: WorldDeps): () => Promise<Sandbox> {
           loading.until = renewalDueAt(loaded)
         },
         () => {
-          // A failure is not kept: the next call tries again.
+          // A failure is not cached: the next call tries again.
           if (current === loading) current = undefined
         },
       )
