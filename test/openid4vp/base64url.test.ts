@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { decodeBase64url, decodeBase64urlInto } from '../../src/openid4vp/base64url.ts'
 
-/** What a text stands for, if it is the one that its bytes are encoded to. */
+/** The bytes as hex, from both functions; undefined for text that is not canonical. */
 function canonical(text: string): string | undefined {
   const bytes = Buffer.from(text, 'base64url')
   return bytes.toString('base64url') === text ? bytes.toString('hex') : undefined
@@ -16,8 +16,8 @@ function decoded(text: string): string | undefined {
   return bytes && Buffer.from(bytes).toString('hex')
 }
 
-describe('read', () => {
-  test('what bytes are encoded to, whatever their number', () => {
+describe('canonical base64url', () => {
+  test('canonical base64url of any length is decoded', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), bytes => {
         expect(decoded(Buffer.from(bytes).toString('base64url'))).toBe(Buffer.from(bytes).toString('hex'))
@@ -25,10 +25,10 @@ describe('read', () => {
     )
   })
 
-  test('the empty text as no bytes', () => expect(decoded('')).toBe(''))
+  test('the empty text is decoded to no bytes', () => expect(decoded('')).toBe(''))
 })
 
-describe('refused', () => {
+describe('other base64', () => {
   const cases: [string, string][] = [
     ['padding', 'QQ=='],
     ['padding of one', 'QUE='],
@@ -45,12 +45,13 @@ describe('refused', () => {
     ['a character beyond Latin-1', 'QUF\u0141'],
     ['a NUL', 'QUF\0'],
   ]
-  test.each(cases)('%s', (_, text) => expect(decoded(text)).toBeUndefined())
+  test.each(cases)('base64url with %s is refused', (_, text) => expect(decoded(text)).toBeUndefined())
 
-  test('bytes that do not fit', () => expect(decodeBase64urlInto(new Uint8Array(2), 'QUFB')).toBeUndefined())
+  test('base64url that is longer than its target is refused', () =>
+    expect(decodeBase64urlInto(new Uint8Array(2), 'QUFB')).toBeUndefined())
 })
 
-test('any text is read or refused as if it were encoded again and compared', () => {
+test('any text is accepted only if encoding its bytes gives the same text', () => {
   const characters = fc.constantFrom(...'AQgwEz09-_+/= \n\t\0é\u0141')
   fc.assert(
     fc.property(fc.string({ unit: characters, maxLength: 12 }), text => {

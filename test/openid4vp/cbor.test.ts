@@ -12,7 +12,7 @@ const decode = (text: string): unknown => parseCbor(hex(text)).decode()
 const json = (text: string): unknown => cborToJson(decode(text))
 const nest = (opening: string, count: number): Buffer => hex(`${opening.repeat(count)}00`)
 
-describe('refused', () => {
+describe('malformed or ambiguous CBOR', () => {
   const cases: [string, string, string][] = [
     ['an empty input', '', 'a length beyond the input'],
     ['a byte behind the item', '00 00', 'bytes follow the item'],
@@ -67,10 +67,10 @@ describe('refused', () => {
     ['a tag without content', 'c0', 'a length beyond the input'],
     ['a tag beyond 2^53', 'db 0020000000000000 00', 'a tag number is too large'],
   ]
-  test.each(cases)('%s', (_, input, reason) => expect(parse(hex(input))).toThrow(reason))
+  test.each(cases)('%s is refused', (_, input, reason) => expect(parse(hex(input))).toThrow(reason))
 })
 
-test('a name is the same whether it came before or not, and whatever else came in between', () => {
+test('a name is decoded correctly, seen before or not, in any order of names', () => {
   const name = fc.oneof(
     fc.string({ unit: 'grapheme', maxLength: 40 }),
     fc.string({ maxLength: 3 }),
@@ -92,7 +92,7 @@ test('a name is the same whether it came before or not, and whatever else came i
   )
 })
 
-test('a name whose UTF-8 bytes spell another name in Latin-1 is never taken for it', () => {
+test('a name is not confused with one whose UTF-8 bytes are its Latin-1 characters', () => {
   const keyOf = (text: string) =>
     [
       ...parseCbor(cbor(new Map([[text, 0]])))
@@ -132,21 +132,21 @@ describe('limits, on both sides', () => {
     expect(parse(array(20_000))).toThrow('too many items')
   })
 
-  test('what byte strings hold counts towards the same 20,000', () => {
+  test('items inside byte strings count towards the same 20,000', () => {
     const inner = cbor(Array.from({ length: 10_000 }, () => 0))
     const [first, second] = parseCbor(cbor([inner, inner])).asArray()
     first!.embedded()
     expect(() => second!.embedded()).toThrow('too many items')
   })
 
-  test('bignums of 64 bytes are read, of 65 are not', () => {
+  test('bignums of 64 bytes are read, those of 65 are not', () => {
     expect(parse(cbor(new Tagged(2, Buffer.alloc(64, 1))))).not.toThrow()
     expect(parse(cbor(new Tagged(2, Buffer.alloc(65, 1))))).toThrow('an integer is too large')
     expect(parse(cbor(new Tagged(3, Buffer.alloc(65, 1))))).toThrow('an integer is too large')
   })
 })
 
-describe('bombs are refused within 20 ms', () => {
+describe('hostile input', () => {
   const cases: [string, Buffer][] = [
     ['a length of 2^63', hex('5b 8000000000000000')],
     ['100,000 nested tags', nest('c1', 100_000)],
@@ -157,14 +157,14 @@ describe('bombs are refused within 20 ms', () => {
     ['21,000 items in 300 arrays', cbor(Array.from({ length: 300 }, () => Array.from({ length: 69 }, () => 'a')))],
     ['a map with 400,000 keys', Buffer.concat([head(5, 400_000), Buffer.alloc(1_000_000, hex('1a00000000 00'))])],
   ]
-  test.each(cases)('%s', async (_, input) => {
+  test.each(cases)('%s: refused within 20 ms', async (_, input) => {
     expect(await fastestMs(() => expect(parse(input)).toThrow())).toBeLessThan(20)
   })
 })
 
-describe('read', () => {
-  test('an item keeps the very bytes it came in, however they were encoded', () => {
-    // A map with a 16-bit length, as wallets in the field write it; a text with a longer head; tag 24.
+describe('items', () => {
+  test('an item keeps its bytes as received, in any encoding', () => {
+    // A map with a 16-bit length, as some wallets write it; a text with a longer head; tag 24.
     const input = hex('b90002 6161 780162 6162 d818 43820102')
     const map = parseCbor(input).asMap()
     expect(Buffer.from(map.get('a')!.bytes).toString('hex')).toBe('780162')
@@ -172,13 +172,13 @@ describe('read', () => {
     expect(map.get('b')!.asTagged(24).embedded().decode()).toEqual([1, 2])
   })
 
-  test('keys are texts and integers of either sign, whatever the length of their heads', () => {
+  test('map keys are texts and integers of either sign, with heads of any length', () => {
     const map = parseCbor(hex('a6 00f5 20f5 1818f5 3901f3f5 6161f5 7802c3a9f5')).asMap()
     expect(map.keys()).toEqual([0, -1, 24, -500, 'a', 'é'])
     expect(map.get(-500)?.decode()).toBe(true)
   })
 
-  test('bytes of an item are right inside a larger buffer', () => {
+  test('the bytes of an item are correct if the input is part of a larger buffer', () => {
     const input = Buffer.concat([hex('ffff'), hex('82 6161 4101'), hex('ffff')]).subarray(2, -2)
     const items = parseCbor(input).asArray()
     expect(items.map(item => Buffer.from(item.bytes).toString('hex'))).toEqual(['6161', '4101'])
@@ -194,9 +194,9 @@ describe('read', () => {
     ['tag', item => item.asTagged(24)],
     ['integer', item => item.asInt()],
   ]
-  test.each(wrong)('asking true for a %s throws', (_, ask) => expect(() => ask(parseCbor(hex('f5')))).toThrow('was expected'))
+  test.each(wrong)('reading true as a %s throws', (_, ask) => expect(() => ask(parseCbor(hex('f5')))).toThrow('was expected'))
 
-  test('null and undefined differ', () => {
+  test('isNull is true for null and false for undefined', () => {
     expect(parseCbor(hex('f6')).isNull).toBe(true)
     expect(parseCbor(hex('f7')).isNull).toBe(false)
   })
@@ -213,7 +213,7 @@ describe('read', () => {
   })
 })
 
-describe('as JSON', () => {
+describe('CBOR as JSON', () => {
   const cases: [string, string, unknown][] = [
     ['a date and time', 'c0 74 323032302d30312d30315430303a30303a30305a', '2020-01-01T00:00:00Z'],
     ['a full date', 'd903ec 6a 323032302d30312d3031', '2020-01-01'],
@@ -237,9 +237,9 @@ describe('as JSON', () => {
     ['a map with integer keys', 'a2 01 6161 20 6162', { '1': 'a', '-1': 'b' }],
     ['maps and arrays inside', 'a1 6161 82 01 a1 6162 d903ec 6163', { a: [1, { b: 'c' }] }],
   ]
-  test.each(cases)('%s', (_, input, expected) => expect(json(input)).toEqual(expected))
+  test.each(cases)('%s becomes JSON', (_, input, expected) => expect(json(input)).toEqual(expected))
 
-  test('__proto__ is a name like any other', () => {
+  test('__proto__ in a CBOR map is an ordinary member of the JSON', () => {
     const value = cborToJson(parseCbor(cbor(new Map([['__proto__', { isAdmin: true }]]))).decode())
     expect(JSON.stringify(value)).toBe('{"__proto__":{"isAdmin":true}}')
     expect(({} as Record<string, unknown>).isAdmin).toBeUndefined()
@@ -263,7 +263,7 @@ describe('properties', () => {
     ),
   })).value
 
-  test('what was encoded is decoded, and the bytes of every part are its encoding', () => {
+  test('encoded values are decoded again, and the bytes of every part are its encoding', () => {
     fc.assert(
       fc.property(fc.array(value, { maxLength: 4 }), parts => {
         const item = parseCbor(cbor(parts))
@@ -274,7 +274,7 @@ describe('properties', () => {
     )
   }, 60_000)
 
-  test('random bytes are refused with a CborError or read, never anything else', () => {
+  test('random bytes are read or refused with a CborError', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), bytes => {
         try {
@@ -287,7 +287,7 @@ describe('properties', () => {
     )
   }, 60_000)
 
-  test('our own encoder writes what another one does', () => {
+  test('the encoder of the verifier writes the same bytes as another one', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 400, unit: 'binary' }), fc.uint8Array({ maxLength: 400 }), (text, bytes) => {
         const ours = encodeCbor([text, bytes, null, [new Embedded([text, bytes])], new Received(cbor(text))])
@@ -296,7 +296,7 @@ describe('properties', () => {
     )
   })
 
-  test('on both sides of every limit of a length', () => {
+  test('the encoder writes the shortest length, on both sides of every limit', () => {
     for (const length of [0, 23, 24, 255, 256, 65_535, 65_536]) {
       const [text, bytes, items] = ['é'.repeat(length), Buffer.alloc(length, 7), Array.from({ length }, () => null)]
       expect(Buffer.from(encodeCbor([text, bytes, items]))).toEqual(cbor([text, bytes, items]))

@@ -39,23 +39,23 @@ describe('algorithms', () => {
     [-8, 'Ed25519'],
     [-19, 'Ed25519'],
   ]
-  test.each(accepted)('%i is accepted with a key on %s and with no other', async (alg, curve) => {
+  test.each(accepted)('algorithm %i is accepted with a key on %s and with no other', async (alg, curve) => {
     const signed = cbor(await sign1(keys[curve], PAYLOAD, { alg }))
     for (const other of CURVES) expect(await verifySign1(signed, await keyOf(other))).toBe(other === curve)
   })
 
-  test.each([-257, -37, -47, 5, -65_537, -10, 0])('%i is refused', async alg => {
+  test.each([-257, -37, -47, 5, -65_537, -10, 0])('algorithm %i is refused', async alg => {
     for (const curve of CURVES) {
       expect(await verifySign1(cbor(await sign1(keys[curve], PAYLOAD, { alg })), await keyOf(curve))).toBe(false)
     }
   })
 
-  test('an algorithm only in the unprotected header does not count', async () => {
+  test('an algorithm in the unprotected header is ignored', async () => {
     const signed = await sign1(keys['P-256'], PAYLOAD, { protected: new Map(), unprotected: new Map([[1, -7]]) })
     expect(await verifySign1(cbor(signed), await keyOf('P-256'))).toBe(false)
   })
 
-  test('a critical header is refused, whatever it names', async () => {
+  test('any critical header is refused', async () => {
     const headers = new Map<unknown, unknown>([
       [1, -7],
       [2, [1]],
@@ -64,8 +64,8 @@ describe('algorithms', () => {
   })
 })
 
-describe('what is signed', () => {
-  test('every part of the signature counts', async () => {
+describe('signed data', () => {
+  test('changing any part of the signed data breaks the signature', async () => {
     const [headers, unprotected, payload, signature] = (await sign1(keys['P-256'], PAYLOAD)) as [
       Buffer,
       Map<1, 2>,
@@ -77,19 +77,19 @@ describe('what is signed', () => {
     expect(await isValid(headers, unprotected, payload, signature)).toBe(true)
     expect(await isValid(headers, unprotected, Buffer.from('the payloae'), signature)).toBe(false)
     expect(await isValid(hex('a10128'), unprotected, payload, signature)).toBe(false)
-    // The same header in another encoding: it is verified over the bytes as they came.
+    // The same header in another encoding: the signature is over the bytes as received.
     expect(await isValid(hex('b8010126'), unprotected, payload, signature)).toBe(false)
     expect(await isValid(headers, unprotected, payload, signature.subarray(0, 63))).toBe(false)
     expect(await isValid(headers, unprotected, payload, Buffer.concat([signature, hex('00')]))).toBe(false)
     expect(await isValid(headers, unprotected, payload, Buffer.alloc(64))).toBe(false)
   })
 
-  test('a protected header in any encoding is taken as it came', async () => {
+  test('a protected header is verified as received, in any encoding', async () => {
     const signed = await sign1(keys['P-256'], PAYLOAD, { protected: new Raw(hex('b8010126')) as never })
     expect(await verifySign1(cbor(signed), await keyOf('P-256'))).toBe(true)
   })
 
-  test('a detached payload is given, and is not inside as well', async () => {
+  test('a detached payload is refused if it is embedded as well', async () => {
     const key = await keyOf('P-256')
     const detached = cbor(await sign1(keys['P-256'], PAYLOAD, { isDetached: true }))
     const attached = cbor(await sign1(keys['P-256'], PAYLOAD))
@@ -113,7 +113,7 @@ describe('what is signed', () => {
 })
 
 describe('form', () => {
-  test('tagged 18 or not', async () => {
+  test('a COSE_Sign1 is read with and without tag 18', async () => {
     const signed = await sign1(keys['P-256'], PAYLOAD)
     expect(await verifySign1(cbor(new Tagged(18, signed)), await keyOf('P-256'))).toBe(true)
     expect(() => parseSign1(cbor(new Tagged(17, signed)))).toThrow('a tag was expected')
@@ -133,9 +133,9 @@ describe('form', () => {
     ['undefined as payload', [PROTECTED, new Map(), new Raw(hex('f7')), SIGNATURE]],
     ['a signature that is no byte string', [PROTECTED, new Map(), PAYLOAD, null]],
   ]
-  test.each(broken)('%s is refused', (_, value) => expect(() => parseSign1(cbor(value))).toThrow())
+  test.each(broken)('a COSE_Sign1 is refused: %s', (_, value) => expect(() => parseSign1(cbor(value))).toThrow())
 
-  test('empty protected headers are an empty byte string', () => {
+  test('an empty byte string means no protected headers', () => {
     expect(parseSign1(cbor([Buffer.alloc(0), new Map(), PAYLOAD, SIGNATURE])).protected.size).toBe(0)
   })
 
@@ -158,7 +158,7 @@ describe('form', () => {
 })
 
 describe('keys', () => {
-  test('y may be its sign bit alone', async () => {
+  test('a key is read if y is only its sign bit', async () => {
     for (const curve of ['P-256', 'P-384', 'P-521'] as const) {
       const key = await coseKey(keys[curve])
       const sign = ((key.get(-3) as Buffer).at(-1)! & 1) === 1
@@ -184,14 +184,14 @@ describe('keys', () => {
     ['a short Ed25519 key', 'Ed25519', key => key.set(-2, Buffer.alloc(31))],
     ['X25519', 'Ed25519', key => key.set(-1, 4)],
   ]
-  test.each(spoiled)('%s is refused', async (_, curve, spoil) => {
+  test.each(spoiled)('a key is refused: %s', async (_, curve, spoil) => {
     const key = await coseKey(keys[curve])
     expect(await read(key)).toEqual({ curve, key: expect.anything() })
     spoil(key)
     expect(await read(key)).toBeUndefined()
   })
 
-  test('a key that is no map is refused', async () => expect(await readCoseKey(parseCbor(hex('80')))).toBeUndefined())
+  test('a key that is not a map is refused', async () => expect(await readCoseKey(parseCbor(hex('80')))).toBeUndefined())
 
   test.each(CURVES)('a certificate on %s gives its key and dates', async curve => {
     const der = await makeCertificate(keys[curve], '2026-01-02T03:04:05Z', '2027-01-02T03:04:05Z')
@@ -202,7 +202,7 @@ describe('keys', () => {
     expect(await verifySign1(cbor(await sign1(keys[curve], PAYLOAD)), certificate!.key!)).toBe(true)
   })
 
-  test('PEM, bytes behind the certificate, and anything else are no certificate', async () => {
+  test('PEM, a certificate followed by bytes, and other data are not read as a certificate', async () => {
     const der = await makeCertificate(keys['P-256'], '2026-01-02T03:04:05Z', '2027-01-02T03:04:05Z')
     const pem = `-----BEGIN CERTIFICATE-----\n${Buffer.from(der).toString('base64')}\n-----END CERTIFICATE-----\n`
     for (const bytes of [

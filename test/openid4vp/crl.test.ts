@@ -48,7 +48,7 @@ describe('a revocation list', () => {
       { name: 'RSA-PSS', modulusLength: 2048, publicExponent: Uint8Array.of(1, 0, 1), hash: 'SHA-256', saltLength: 32 },
     ],
     ['Ed25519', { name: 'Ed25519' }],
-  ] as [string, EcKeyGenParams][])('signed with %s is read with its serial numbers and dates', async (_, algorithm) => {
+  ] as [string, EcKeyGenParams][])('a list signed with %s is read with its serial numbers and dates', async (_, algorithm) => {
     const root = await issueAuthority({ keys: await makeKeys(algorithm) })
     const der = await makeCrl(root, { revoked: ['0a', '00ff01'] })
     expect(readCrl(der, read(root), URI, NOW)).toEqual({
@@ -76,33 +76,33 @@ describe('a revocation list', () => {
     ['for some reasons only', { extensions: [scope(SOME_REASONS)] }, 'not known here'],
     ['for other issuers (indirect)', { extensions: [scope(INDIRECT)] }, 'not known here'],
     ['made for another address', { extensions: [scope(named(OTHER_URI))] }, 'another address'],
-  ])('%s is refused', async (_, wanted, why) => {
+  ])('a list is refused: %s', async (_, wanted, why) => {
     const root = await issueAuthority()
     const der = await makeCrl(root, wanted)
     expect(() => readCrl(der, read(root), URI, NOW)).toThrow(why)
     expect(() => readCrl(der, read(root), URI, NOW)).toThrow(CrlFault)
   })
 
-  test('that names its own address is read', async () => {
+  test('a list that names its own address is read', async () => {
     const root = await issueAuthority()
     const der = await makeCrl(root, { extensions: [scope(named(URI), ONLY_USERS)] })
     expect(readCrl(der, read(root), URI, NOW).covers).toBe('others')
   })
 
-  test('signed with another key of the same name is refused', async () => {
+  test('a list signed with another key under the same name is refused', async () => {
     const root = await issueAuthority()
     const impostor = await issueAuthority()
     const der = await makeCrl(impostor)
     expect(() => readCrl(der, read(root), URI, NOW)).toThrow('its signature does not hold')
   })
 
-  test('of an authority that may not sign such lists is refused', async () => {
+  test('a list of an authority without cRLSign is refused', async () => {
     const root = await issueAuthority({ extensions: [isAuthority(), usages(Usage.keyCertSign)] })
     const der = await makeCrl(root)
     expect(() => readCrl(der, read(root), URI, NOW)).toThrow('may not sign such lists')
   })
 
-  test('with any single byte changed, or cut at any length, is refused', async () => {
+  test('a list with any byte changed, or truncated anywhere, is refused', async () => {
     const root = await issueAuthority()
     const authority = read(root)
     const der = await makeCrl(root, { revoked: ['0a'] })
@@ -114,13 +114,13 @@ describe('a revocation list', () => {
     }
   })
 
-  test('larger than the limit is refused before it is parsed', async () => {
+  test('a list larger than the limit is refused before it is parsed', async () => {
     const root = await issueAuthority()
     expect(() => readCrl(new Uint8Array(CRL_BYTES_MAX + 1), read(root), URI, NOW)).toThrow('it is too large')
   })
 })
 
-/** A signer under a root, a clock, and a server whose answers the test chooses. */
+/** A signer under a root, a clock, and a server with responses chosen by the test. */
 async function makeWorld(uris = [URI]) {
   const root = await issueAuthority()
   const leaf = await issue({ issuer: root, extensions: [crlPoint(...uris)] })
@@ -158,7 +158,7 @@ const GOOD = { holds: true, status: undefined, detail: undefined }
 const REVOKED = { holds: false, status: 'fail' as const, detail: 'The authority of the issuer has revoked its certificate.' }
 
 describe('the check of a path', () => {
-  test('passes while the list does not name the certificate, and fails once it does', async () => {
+  test('a path fails once the list contains its certificate', async () => {
     const world = await makeWorld()
     await world.publish({ revoked: ['77'] })
     expect(await world.check()).toEqual(GOOD)
@@ -171,7 +171,7 @@ describe('the check of a path', () => {
     for (const policy of ['require', 'warn'] as const) expect(await world.check(policy)).toEqual(REVOKED)
   })
 
-  test('asks for nothing when the certificate names no list, or the operator switched lists off', async () => {
+  test('no list is fetched if the certificate names none, or if the policy is off', async () => {
     const world = await makeWorld()
     expect(await world.check('off')).toEqual(GOOD)
     const plain = read(await issue({ issuer: world.root }))
@@ -179,13 +179,13 @@ describe('the check of a path', () => {
     expect(world.fetches).toEqual([])
   })
 
-  test('never asks about the anchor itself', async () => {
+  test('the anchor itself is not checked', async () => {
     const world = await makeWorld()
     expect(await world.check('require', [world.path[0]!])).toEqual(GOOD)
     expect(world.fetches).toEqual([])
   })
 
-  test('refuses an unreadable list where one is required, and warns where it is not', async () => {
+  test('an unreadable list refuses the path if required, and otherwise warns', async () => {
     const world = await makeWorld()
     const detail = "The revocation list for the issuer's certificate could not be used: it did not answer."
     expect(await world.check('warn')).toEqual({ holds: true, status: 'warning', detail })
@@ -196,7 +196,7 @@ describe('the check of a path', () => {
     })
   })
 
-  test('asks a dead host again only after ten seconds', async () => {
+  test('an unreachable host is asked again after ten seconds', async () => {
     const world = await makeWorld()
     await world.check()
     world.clock.now += 9_999
@@ -208,7 +208,7 @@ describe('the check of a path', () => {
     expect(world.fetches).toHaveLength(2)
   })
 
-  test('asks once for checks at the same moment, and keeps the list for a day or until it ends', async () => {
+  test('simultaneous checks share one fetch, and the list is kept for a day or until it expires', async () => {
     const world = await makeWorld()
     await world.publish({ nextUpdate: NOW + 10 * DAY_MS })
     await Promise.all([world.check(), world.check(), world.check()])
@@ -220,7 +220,7 @@ describe('the check of a path', () => {
     expect(world.fetches).toHaveLength(2)
   })
 
-  test('uses a kept list that cannot be refreshed until its own end, and not beyond', async () => {
+  test('a list that cannot be refreshed is used until it expires', async () => {
     const world = await makeWorld()
     await world.publish({ nextUpdate: NOW + 3 * DAY_MS })
     await world.check()
@@ -231,7 +231,7 @@ describe('the check of a path', () => {
     expect((await world.check()).status).toBe('fail')
   })
 
-  test('keeps a newer list when an older one that still counts is replayed', async () => {
+  test('a newer list is kept if an older one that is still valid is replayed', async () => {
     const world = await makeWorld()
     await world.publish({ revoked: [world.path[0]!.serialNumber], nextUpdate: NOW + 10 * DAY_MS })
     expect(await world.check()).toEqual(REVOKED)
@@ -240,20 +240,20 @@ describe('the check of a path', () => {
     expect(await world.check()).toEqual(REVOKED)
   })
 
-  test('goes on to the next address when the first gives no usable list', async () => {
+  test('the next address is tried if the first has no usable list', async () => {
     const world = await makeWorld([URI, OTHER_URI])
     await world.publish({ revoked: [world.path[0]!.serialNumber] }, OTHER_URI)
     expect(await world.check()).toEqual(REVOKED)
     expect(world.fetches).toEqual([URI, OTHER_URI])
   })
 
-  test('takes a list of authorities for no answer about a signer', async () => {
+  test('a list of authorities is not used for a signer', async () => {
     const world = await makeWorld()
     await world.publish({ extensions: [scope(ONLY_AUTHORITIES)] })
     expect((await world.check()).detail).toContain('it does not cover this certificate')
   })
 
-  test('covers the authority between signer and root', async () => {
+  test('an authority between signer and root is checked, too', async () => {
     const root = await issueAuthority()
     const middle = await issueAuthority({ name: 'C=NL, CN=Middle', issuer: root, extensions: [isAuthority(), crlPoint()] })
     const leaf = await issue({ issuer: middle })
@@ -267,7 +267,7 @@ describe('the check of a path', () => {
     expect(findings.failures).toEqual(['issuer_untrusted'])
   })
 
-  test('waits once for all lists whose servers never answer', async () => {
+  test('lists that never arrive share one time limit', async () => {
     const root = await issueAuthority()
     const uris = [URI, OTHER_URI]
     const middle = await issueAuthority({ name: 'C=NL, CN=Middle', issuer: root, extensions: [isAuthority(), crlPoint(...uris)] })
@@ -285,7 +285,7 @@ describe('the check of a path', () => {
     ])
   })
 
-  test('takes a kept list although the server of another one never answers', async () => {
+  test('a kept list is used although the server of another one never answers', async () => {
     const root = await issueAuthority()
     const middle = await issueAuthority({ name: 'C=NL, CN=Middle', issuer: root, extensions: [isAuthority(), crlPoint()] })
     const leaf = await issue({ issuer: middle, extensions: [crlPoint(OTHER_URI)] })
@@ -302,7 +302,7 @@ describe('the check of a path', () => {
     expect(findings.failures).toEqual(['issuer_untrusted'])
   })
 
-  test('counts an address that is neither http nor https as unreadable', async () => {
+  test('an address that is neither http nor https counts as unreadable', async () => {
     const world = await makeWorld(['ldap://issuer.example/cn=crl'])
     expect((await world.check()).detail).toContain('it is not at an http or https address')
     expect(world.fetches).toEqual([])

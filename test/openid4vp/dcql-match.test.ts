@@ -29,7 +29,7 @@ describe('vectors: dcql-response.json', () => {
         expect(isSatisfied(input.dcql_query, input.vp_token)).toBe(expected.outcome === 'accept')
       })
     } else {
-      // Over-disclosure is not refused: what was not asked for is dropped instead.
+      // Over-disclosure is not refused: unrequested claims are dropped.
       test(`${id}: ${title}`, () => {
         const credential = read(input.processed_payload, String(input.processed_payload.vct))
         expect(answers(input.credential_query, credential)).toBe(expected.outcome !== 'reject')
@@ -78,10 +78,10 @@ const mdl = (elements: string[]): CredentialQuery => ({
   claims: elements.map(element => ({ path: ['org.iso.18013.5.1', element] })),
 })
 
-describe('an age that was asked for', () => {
+describe('a requested age', () => {
   const licence = (ages: Record<string, unknown>) => read({ 'org.iso.18013.5.1': ages }, 'org.iso.18013.5.1.mDL', 'mso_mdoc')
 
-  test('is answered by a higher one that is true, and only by such', () => {
+  test('a requested age is answered by a higher one only if that is true', () => {
     expect(answers(mdl(['age_over_18']), licence({ age_over_21: true }))).toBe(true)
     expect(answers(mdl(['age_over_18']), licence({ age_over_16: true }))).toBe(false)
     expect(answers(mdl(['age_over_18']), licence({ age_over_21: false }))).toBe(false)
@@ -91,19 +91,19 @@ describe('an age that was asked for', () => {
     expect(answers(pid([['age_equal_or_over', '18']]), read({ age_equal_or_over: {} }, 'urn:eudi:pid:1'))).toBe(false)
   })
 
-  test('keeps the name it came under, the nearest one', () => {
+  test('the nearest higher age is returned under its own name', () => {
     const claims = { 'org.iso.18013.5.1': { age_over_65: true, age_over_21: true, family_name: 'x' } }
     expect(requestedClaims(mdl(['age_over_18']), claims)).toEqual({ 'org.iso.18013.5.1': { age_over_21: true } })
   })
 })
 
-test('a credential of another type or format does not answer', () => {
+test('a credential of another type or format does not answer the query', () => {
   expect(answers(pid([]), read({}, 'urn:eudi:pid:2'))).toBe(false)
   expect(answers(pid([]), read({}, 'urn:eudi:pid:1', 'mso_mdoc'))).toBe(false)
   expect(answers(pid([]), read({}, 'urn:eudi:pid:1'))).toBe(true)
 })
 
-test('only what was asked for is handed on', () => {
+test('only requested claims are returned', () => {
   const claims = {
     family_name: 'Doe',
     address: { locality: 'Köln', street_address: 'x', country: 'DE' },
@@ -131,7 +131,7 @@ test('only what was asked for is handed on', () => {
   expect(requestedClaims({ ...pid([]), claims: undefined }, claims)).toEqual({})
 })
 
-test('a number in a path is any element that the rest of it fits, because undisclosed elements are removed', () => {
+test('a number in a path matches any element that fits, because undisclosed elements are removed', () => {
   const claims = { list: ['plain', { b: 'yes' }, { c: 1 }], none: ['plain'] }
   expect(selectPath(claims, ['list', 0, 'b'], 'any')).toEqual(['yes'])
   expect(selectPath(claims, ['none', 0, 'b'], 'any')).toBeUndefined()
@@ -141,20 +141,20 @@ test('a number in a path is any element that the rest of it fits, because undisc
   expect(requestedClaims(pid([['list', 0, 'b']]), claims)).toEqual({ list: [{ b: 'yes' }, {}] })
 })
 
-test('a value must match in type and value', () => {
+test('a requested value must match in type and value', () => {
   const query: CredentialQuery = { ...pid([]), claims: [{ path: ['n'], values: [1, 'x', true] }] }
   const given = (n: unknown) => answers(query, read({ n }, 'urn:eudi:pid:1'))
   expect([1, 'x', true].map(given)).toEqual([true, true, true])
   expect(['1', 'X', 'true', 0, null, { 0: 1 }].map(given)).toEqual([false, false, false, false, false, false])
 })
 
-describe('a query pruned to what a wallet supports', () => {
+describe('a query without unsupported formats', () => {
   const both: DcqlQuery = {
     credentials: [pid([]), mdl([])],
     credential_sets: [{ options: [['pid'], ['mdl']] }, { required: false, options: [['pid']] }],
   }
 
-  test('loses the options in other formats, and sets that are left without any', () => {
+  test('a query loses options in unsupported formats, and sets without options', () => {
     expect(withoutFormats(both, new Set(['mso_mdoc']))).toEqual({
       credentials: [mdl([])],
       credential_sets: [{ options: [['mdl']] }],
@@ -162,7 +162,7 @@ describe('a query pruned to what a wallet supports', () => {
     expect(withoutFormats(both, new Set(['mso_mdoc', 'dc+sd-jwt']))).toEqual(both)
   })
 
-  test('stays whole when nothing could be asked any more', () => {
+  test('a query is unchanged if nothing would be left', () => {
     const optional = { ...both, credential_sets: [{ required: false, options: [['pid']] }] }
     expect(withoutFormats(optional, new Set(['mso_mdoc']))).toBe(optional)
     expect(withoutFormats(both, new Set(['ldp_vc']))).toBe(both)

@@ -3,17 +3,18 @@ import fc from 'fast-check'
 import { findDcqlProblem, findQueryProblem } from '../../src/openid4vp/dcql.ts'
 import { vectors } from '../helpers/vectors.ts'
 
-// The drawn values take long on a busy machine.
+// The random values take long on a busy machine.
 setDefaultTimeout(60_000)
 
-// The specification leaves these open; we decide as the OpenID conformance suite does.
+// Open in the specification; decided as in the OpenID conformance suite.
 const POLICY: Record<string, 'accept' | 'reject'> = {
   'bad-id-unicode': 'reject',
   'bad-claim-sets-empty-inner': 'reject',
 }
 
-// The vector says accept, for a parser's test file in which an mso_mdoc query has `vct_values` and no `doctype_value`.
-// OpenID4VP 1.0 § B.2.3 requires `doctype_value` (vector bad-doctype-missing), and without it any document would pass.
+// The vector expects acceptance: a parser's test file with an mso_mdoc query that has `vct_values`
+// and no `doctype_value`. OpenID4VP 1.0 § B.2.3 requires `doctype_value` (vector
+// bad-doctype-missing), and without it any document would match.
 const DISPUTED: Record<string, string> = {
   'eudi-complex_example': 'credentials[1].meta.doctype_value',
 }
@@ -63,7 +64,7 @@ describe('accepted', () => {
       "claims":[{"path":["__proto__"]}]}]}`),
     ],
   ]
-  test.each(cases)('%s', (_, query) => expect(findDcqlProblem(query)).toBeUndefined())
+  test.each(cases)('a query is accepted: %s', (_, query) => expect(findDcqlProblem(query)).toBeUndefined())
 })
 
 describe('refused, with the place', () => {
@@ -203,7 +204,7 @@ describe('refused, with the place', () => {
     ['Type for type', withAuthorities([{ Type: 'aki', values: ['x'] }]), 'credentials[0].trusted_authorities[0]'],
     ['option for options', withSets([{ option: [['pid']] }]), 'credential_sets[0]'],
   ]
-  test.each(cases)('%s', (_, query, path) => {
+  test.each(cases)('a query is refused at the right place: %s', (_, query, path) => {
     const problem = findDcqlProblem(query)
     expect(problem?.path).toBe(path)
     expect(problem?.reason).toMatch(/^[A-Z`].{10,200}\.$/)
@@ -309,34 +310,34 @@ describe('limits', () => {
       'credential_sets[0].purpose',
     ],
   ]
-  test.each(cases)('%s: %d pass and one more does not', (_, max, build, path) => {
+  test.each(cases)('%s: %d are accepted, one more is refused', (_, max, build, path) => {
     expect(findDcqlProblem(build(max))).toBeUndefined()
     expect(findDcqlProblem(build(max + 1))?.path).toBe(path)
   })
 })
 
 describe('reasons', () => {
-  test('name the two formats, and the new name of the draft one', () => {
+  test('a reason names the two formats, and the new name of a draft format', () => {
     expect(findDcqlProblem(one({ ...SD_JWT, format: 'ldp_vc' }))?.reason).toBe(
       'The format must be "dc+sd-jwt" or "mso_mdoc", the only two supported, not "ldp_vc".',
     )
     expect(findDcqlProblem(one({ ...SD_JWT, format: 'vc+sd-jwt' }))?.reason).toContain('write "dc+sd-jwt"')
   })
 
-  test('name the member that was meant', () => {
+  test('a reason suggests the misspelt member', () => {
     expect(findDcqlProblem(one({ ...SD_JWT, claim: [] }))?.reason).toContain(
       '"claim" is unknown and wallets would skip it; write `claims`',
     )
   })
 
-  test('say how many there are and may be', () => {
+  test('a reason states the number of items and the limit', () => {
     expect(findDcqlProblem({ credentials: times(21, () => SD_JWT) })?.reason).toContain(
       '1 to 20 credential queries, and it has 21',
     )
   })
 
   test.each(['x'.repeat(60_000), '\u0000'.repeat(1000), '😀'.repeat(1000), `a${'😀'.repeat(1000)}`])(
-    'cut what they echo to 64 characters (%#)',
+    'a reason quotes at most 64 characters (%#)',
     text => {
       const echoing = [
         one({ ...SD_JWT, format: text }),
@@ -351,8 +352,8 @@ describe('reasons', () => {
   )
 })
 
-describe('trusted authorities that no answer could be held to', () => {
-  test.each(['etsi_tl', 'openid_federation'])('%s is DCQL, and refused with what to use instead', type => {
+describe('trusted authorities', () => {
+  test.each(['etsi_tl', 'openid_federation'])('the type %s is valid DCQL, but refused with an alternative', type => {
     const query = withAuthorities([
       { type: 'aki', values: ['AQ'] },
       { type, values: ['https://list.example'] },
@@ -364,7 +365,7 @@ describe('trusted authorities that no answer could be held to', () => {
     })
   })
 
-  test('aki is taken', () => {
+  test('the type aki is accepted', () => {
     expect(findQueryProblem(withAuthorities([{ type: 'aki', values: ['AQ', 's9tIpPmhxdiuNkHMEWNpYim8S8Y'] }]))).toBeUndefined()
   })
 })
@@ -392,7 +393,7 @@ describe('any JSON value', () => {
     { requiredKeys: ['credentials'] },
   )
 
-  test('is answered without a throw, by a short problem or none, and left unchanged', () => {
+  test('any JSON value gives a short problem or none, without a throw or a change', () => {
     fc.assert(
       fc.property(fc.oneof(json, query), value => {
         const before = JSON.stringify(value)

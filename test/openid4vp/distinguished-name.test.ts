@@ -24,7 +24,7 @@ const others = (kind: 'bmpString' | 'universalString' | 'ia5String', text: strin
 
 type Pair = [title: string, a: Named, b: Named]
 
-/** Equal by RFC 5280 § 7.1, and to OpenSSL as well. */
+/** Equal by RFC 5280 § 7.1 and for OpenSSL. */
 const SAME: Pair[] = [
   ['PrintableString and UTF8String', printable('Test Root'), utf8('Test Root')],
   ['upper and lower case', utf8('TEST root'), printable('test ROOT')],
@@ -42,7 +42,7 @@ const SAME: Pair[] = [
   ],
 ]
 
-/** RFC 4518 prepares more than OpenSSL does. */
+/** Equal by RFC 4518, but not for OpenSSL. */
 const SAME_BY_RFC: Pair[] = [
   ['case beyond ASCII', utf8('STRASSE ÄÖÜ ΣΑΣ'), utf8('straße äöü σας')],
   ['composed and decomposed letters', utf8('Autorit\u00e9'), utf8('Autorite\u0301')],
@@ -73,43 +73,43 @@ const DIFFERENT_BY_TYPE: Pair[] = [
   ['a text with a code point that is assigned to nothing', utf8('Root\u0378'), utf8('root\u0378')],
 ]
 
-describe('two names are the same by RFC 5280 § 7.1', () => {
-  test.each([...SAME, ...SAME_BY_RFC])('with %s', async (_, a, b) => {
+describe('equal names (RFC 5280 § 7.1)', () => {
+  test.each([...SAME, ...SAME_BY_RFC])('names are equal with %s', async (_, a, b) => {
     expect(await areSame(a, b)).toBe(true)
   })
 })
 
-describe('two names differ', () => {
-  test.each([...DIFFERENT, ...DIFFERENT_BY_TYPE])('with %s', async (_, a, b) => {
+describe('different names', () => {
+  test.each([...DIFFERENT, ...DIFFERENT_BY_TYPE])('names differ with %s', async (_, a, b) => {
     expect(await areSame(a, b)).toBe(false)
   })
 
-  test('with TeletexString', async () => {
+  test('names differ with TeletexString', async () => {
     const name = await subjectOf(utf8('Root'))
     const teletex = Uint8Array.from(name.der)
     teletex[teletex.lastIndexOf(0x0c)] = 0x14
     expect(isSameName(new Name(teletex), name)).toBe(false)
   })
 
-  test('by their bytes when they are longer than 4 KiB', async () => {
+  test('names longer than 4 KiB are compared by their bytes', async () => {
     const long = 'x'.repeat(4096)
     expect(await areSame(utf8(long), printable(long))).toBe(false)
     expect(await areSame(utf8(long), utf8(long))).toBe(true)
   })
 
-  test('by their bytes when they have more than 64 attributes', async () => {
+  test('names with more than 64 attributes are compared by their bytes', async () => {
     const many = (text: string, length: number) => nameOf(Array.from({ length }, () => ({ CN: [{ utf8String: text }] })))
     expect(await areSame(many('a', 65), many('A', 65))).toBe(false)
     expect(await areSame(many('a', 64), many('A', 64))).toBe(true)
   })
 
-  test('when one of them is no name at all', () => {
+  test('a malformed name differs from any other', () => {
     expect(isSameName(new Name(Uint8Array.of(0x30, 0x02, 0x31)), new Name(Uint8Array.of(0x30, 0x00)))).toBe(false)
   })
 })
 
-describe('a leaf that spells the name of its root in another way', () => {
-  test('is trusted in mode pkix, without a word', async () => {
+describe('respelt names', () => {
+  test('a leaf that spells the name of its root differently is trusted in mode pkix without a warning', async () => {
     const { leaf, root } = await pairOf(printable('Test Root'), utf8('Test Root'))
     expect(judge(leaf, root)).toEqual({ isTrusted: true, warnings: [] })
   })
@@ -120,9 +120,9 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
 const openssl = Bun.which('openssl')
 
-describe.skipIf(openssl === null)('OpenSSL agrees (skipped where there is none)', () => {
+describe.skipIf(openssl === null)('comparison with OpenSSL (skipped if it is not installed)', () => {
   test.each([...SAME.map(pair => [...pair, true] as const), ...DIFFERENT.map(pair => [...pair, false] as const)])(
-    'on %s',
+    'OpenSSL agrees on %s',
     async (_, a, b, same) => {
       const { leaf, root } = await pairOf(a, b)
       expect(judge(leaf, root).isTrusted).toBe(same)
@@ -156,7 +156,7 @@ async function subjectOf(name: Named): Promise<Name> {
   return describeCertificate(der)!.subject
 }
 
-/** The leaf says `issuer` where its root calls itself `subject`. */
+/** The leaf's issuer is `issuer`, the root's own name `subject`. */
 async function pairOf(issuer: Named, subject: Named): Promise<{ leaf: Issued; root: Issued }> {
   const root = await issueAuthority({ name: subject, extensions: [isAuthority(0), signsCertificates()] })
   const leaf = await issue({ name: 'C=NL, CN=Signer', issuer: { keys: root.keys, name: issuer } })

@@ -1,4 +1,4 @@
-// Presentations that others made: public vectors, and an implementation that is not ours.
+// Presentations made by others: public vectors, and another implementation.
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import {
@@ -40,13 +40,16 @@ const ours = [
 
 const mdocs = new MdocReader()
 
-/** What is refused elsewhere: by the check of trust, and by the look-up of the status. Here these pass. */
+/** Refused by other checks (trust, status); accepted here. */
 const ELSEWHERE: Record<string, string> = {
   'neg-untrusted-root': 'the chain is checked by trust.ts',
   'neg-status-list-unresolved': 'the status list is fetched elsewhere; its reference is given',
 }
 
-/** One failed check for each reason; an error in the first of several documents never shows, because there must be one only. */
+/**
+ * The failed check for each reason. Errors in several documents do not show, because only one is
+ * allowed.
+ */
 const CHECK_OF_REASON: Record<string, Check> = {
   'mdoc.device_auth': 'holder_binding',
   'mdoc.device_auth_missing': 'holder_binding',
@@ -57,7 +60,7 @@ const CHECK_OF_REASON: Record<string, Check> = {
   'mdoc.expired': 'validity',
   'mdoc.signed_outside_cert': 'validity',
   'mdoc.issuer_signature': 'issuer_signature',
-  // Untrusted, and moreover signed after its certificate had expired.
+  // Untrusted, and also signed after its certificate expired.
   'x509.untrusted': 'validity',
 }
 
@@ -148,7 +151,7 @@ function readVector(findings: Findings, vector: Vector<Input>, transcript?: Uint
   return mdocs.readDeviceResponse(findings, responseOf(vector), { now, transcript: transcript ?? dcApi, holderBindingRequired })
 }
 
-/** Credentials without a presentation are wrapped in one, without a proof of possession. */
+/** Wraps a credential without a presentation, without a proof of possession. */
 function responseOf({ kind, input, expect: expected }: Vector<Input>): Uint8Array {
   if (input.device_response_hex) return hex(input.device_response_hex)
   if (input.device_response_b64u) return Buffer.from(input.device_response_b64u, 'base64url')
@@ -158,7 +161,7 @@ function responseOf({ kind, input, expect: expected }: Vector<Input>): Uint8Arra
   return cbor({ version: '1.0', documents: [document], status: 0 })
 }
 
-/** Whether its proof of possession can be checked here, or there is none and none is asked for. */
+/** True if its proof of possession can be checked here, or if none is required. */
 function isBound(vector: Vector<Input>): boolean {
   const { device_auth } = documentOf(vector)
   if (vector.kind !== 'mdoc.device_response') return true
@@ -170,7 +173,7 @@ function documentOf({ expect: expected }: Vector<Input>): Document {
   return document!
 }
 
-/** Ours with byte strings as the vector writes them, where the vector has one. */
+/** Our value, with byte strings written as in the vector. */
 function inVectorNotation(value: unknown, like: unknown): unknown {
   if (Array.isArray(value))
     return value.map((entry, index) => inVectorNotation(entry, Array.isArray(like) ? like[index] : undefined))
@@ -178,7 +181,7 @@ function inVectorNotation(value: unknown, like: unknown): unknown {
     const bytes = Buffer.from(value, 'base64url')
     return { $bytes: bytes.length, $sha256: createHash('sha256').update(bytes).digest('hex') }
   }
-  // Vectors write fractions of a second with six digits, however many there were.
+  // Vectors always write six digits of a fraction of a second.
   if (isDateTime(value) && isDateTime(like) && Date.parse(value) === Date.parse(like)) return like
   if (!isObject(value)) return value
   if (isObject(like) && '$tag' in like) return { $tag: value.tag, $value: inVectorNotation(value.value, like.$value) }
@@ -210,16 +213,19 @@ describe('presentations made by @owf/mdoc', () => {
   test.each([
     ['P-256', SignatureAlgorithm.ES256],
     ['Ed25519', SignatureAlgorithm.EdDSA],
-  ] as [CurveName, SignatureAlgorithm][])('are accepted on %s, with the claims of the issuer', async (curve, algorithm) => {
-    const { credential, failures } = await readText(await present(curve, algorithm))
-    expect(failures).toEqual([])
-    expect(credential?.type).toBe(NAME_SPACE)
-    expect(credential?.claims).toEqual({
-      [NAME_SPACE]: { family_name: 'Möbius', birth_date: '1984-01-26', portrait: '-_8A', nationalities: ['DE', 'AT'], age: 42 },
-    })
-  })
+  ] as [CurveName, SignatureAlgorithm][])(
+    'a presentation made by @owf/mdoc on %s is accepted, with the claims of the issuer',
+    async (curve, algorithm) => {
+      const { credential, failures } = await readText(await present(curve, algorithm))
+      expect(failures).toEqual([])
+      expect(credential?.type).toBe(NAME_SPACE)
+      expect(credential?.claims).toEqual({
+        [NAME_SPACE]: { family_name: 'Möbius', birth_date: '1984-01-26', portrait: '-_8A', nationalities: ['DE', 'AT'], age: 42 },
+      })
+    },
+  )
 
-  test('are refused for any other request', async () => {
+  test('a presentation made by @owf/mdoc is refused for any other request', async () => {
     const text = await present('P-256', SignatureAlgorithm.ES256)
     for (const change of [
       { nonce: 'x' },
@@ -231,7 +237,7 @@ describe('presentations made by @owf/mdoc', () => {
     }
   })
 
-  test('may state data of the device where the issuer allows it, which is no claim', async () => {
+  test('authorised data of the device is accepted and does not become a claim', async () => {
     const text = await present('P-256', SignatureAlgorithm.ES256, { states: true })
     const { credential, failures } = await readText(text)
     expect(failures).toEqual([])

@@ -48,7 +48,7 @@ const UNBOUND = failure('holder_binding', 'holder_binding_invalid')
 const detailOf = (findings: Findings, check: Check): string | undefined =>
   findings.all.find(finding => finding.check === check && finding.status !== 'pass')?.detail
 
-test('a good presentation passes every check, in their order, and gives what the issuer signed', async () => {
+test('a valid presentation passes every check in order and returns the signed claims', async () => {
   const { findings, credential } = await read()
   expect(findings.all.map(({ check, status }) => `${check} ${status}`)).toEqual([
     'format pass',
@@ -67,7 +67,7 @@ test('a good presentation passes every check, in their order, and gives what the
   })
 })
 
-describe('as a string of a vp_token', () => {
+describe('the text of a vp_token', () => {
   const expected: Expected = {
     now: NOW,
     createdAt: NOW,
@@ -81,8 +81,8 @@ describe('as a string of a vp_token', () => {
     return { credential: await mdocs.read(findings, text, expected, true), failed: failedIn(findings) }
   }
 
-  test('only base64url without padding is read', async () => {
-    // 0xfb 0xff would be "+/" in the other alphabet, and the last character has bits to spare.
+  test('an mdoc is read only from base64url without padding', async () => {
+    // 0xfb 0xff would be "+/" in the other alphabet, and the last character has unused bits.
     const response = await makeResponse({ nameSpaces: { [NAME_SPACE]: [item(0, 'portrait', Buffer.alloc(31, 0xff))] } })
     const text = response.toString('base64url')
     expect((await readText(text)).failed).toEqual(UNBOUND)
@@ -100,7 +100,7 @@ describe('as a string of a vp_token', () => {
     for (const other of spoiled) expect(await readText(other)).toEqual({ credential: undefined, failed: MALFORMED })
   })
 
-  test('spare bits in the last character must be zero', async () => {
+  test('an mdoc with stray bits in its last character is refused', async () => {
     const [clean, dirty] = [hex('a0').toString('base64url'), 'oB']
     expect(clean).toBe('oA')
     const findings = new Findings(() => NOW)
@@ -108,7 +108,7 @@ describe('as a string of a vp_token', () => {
     expect(detailOf(findings, 'format')).toStartWith('The mdoc is not base64url')
   })
 
-  test('1 MiB is decoded, one byte more is not', async () => {
+  test('an mdoc of 1 MiB is decoded, a larger one is not', async () => {
     const detail = async (length: number) => {
       const findings = new Findings(() => NOW)
       await mdocs.read(findings, Buffer.alloc(length).toString('base64url'), expected, true)
@@ -147,17 +147,17 @@ describe('refused as malformed', () => {
     ],
     ['deviceSigned that is no map', { document: document => Object.assign(document, { deviceSigned: null }) }],
   ]
-  test.each(cases)('%s', async (_, change) => {
+  test.each(cases)('a presentation is refused as malformed: %s', async (_, change) => {
     const { failed, credential } = await read(change)
     expect(failed).toEqual(MALFORMED)
     expect(credential).toBeUndefined()
   })
 
-  test('another 1.x version is accepted', async () => {
+  test('a DeviceResponse of another 1.x version is accepted', async () => {
     expect((await read({ response: response => Object.assign(response, { version: '1.1' }) })).failed).toEqual([])
   })
 
-  test('an error for an element that was not sent is no fault of the document', async () => {
+  test('a document with errors for missing elements is accepted', async () => {
     const errors = { [NAME_SPACE]: { portrait: 0 } }
     const change: Change = {
       document: document => Object.assign(document, { errors }),
@@ -173,7 +173,7 @@ describe('refused as malformed', () => {
     ['that does not exist', date('2026-13-01T00:00:00Z')],
     ['as seconds', new Tagged(1, 1_780_000_000)],
   ]
-  test.each(dates)('a date %s', async (_, validFrom) => {
+  test.each(dates)('a malformed date is refused: %s', async (_, validFrom) => {
     expect((await read({ mso: mso => Object.assign(mso.validityInfo as Members, { validFrom }) })).failed).toEqual(MALFORMED)
   })
 
@@ -197,7 +197,7 @@ describe('issuer signature', () => {
     expect((await read({ issuer, certificates })).failed).toEqual([])
   })
 
-  test('a changed MSO, another signer, and a missing or unreadable certificate are findings, and the rest is still checked', async () => {
+  test('a wrong issuer signature or certificate is a finding, and the other checks still run', async () => {
     const changes: Change[] = [
       { issuer: await makeKeys('P-256') },
       { issuerAuth: { alg: -35 } },
@@ -222,7 +222,7 @@ describe('issuer signature', () => {
     mso.write('2026-07-02T', mso.indexOf('2026-07-01T'))
   }
 
-  test('the certificates are handed on, leaf first', async () => {
+  test('the certificates are returned leaf first', async () => {
     const issuer = await makeKeys('P-256')
     const leaf = await makeCertificate(issuer, '2026-01-01T00:00:00Z', '2027-01-01T00:00:00Z')
     const above = Buffer.alloc(50, 1)
@@ -239,7 +239,7 @@ describe('digests', () => {
     expect((await read({ digestAlgorithm })).failed).toEqual([])
   })
 
-  test('another algorithm is refused, also when no element was sent', async () => {
+  test('another digest algorithm is refused, even without elements', async () => {
     expect((await read({ digestAlgorithm: 'SHA-1' })).failed).toEqual(UNSIGNED)
     expect((await read({ digestAlgorithm: 'SHA-1', nameSpaces: {} })).failed).toEqual(UNSIGNED)
   })
@@ -260,7 +260,7 @@ describe('digests', () => {
     expect(credential?.claims[NAME_SPACE] ?? {}).toEqual(claims)
   })
 
-  test('the same value in another encoding is refused: the bytes count', async () => {
+  test('an element in another encoding is refused: the digest is over its bytes', async () => {
     const reordered = { ...item(0, 'family_name', 'Doe') }
     const { digestID, ...rest } = reordered
     const returned = (items: Record<string, unknown[]>) => items[NAME_SPACE]!.splice(0, 1, embedded({ ...rest, digestID }))
@@ -269,7 +269,7 @@ describe('digests', () => {
     expect((await read({ returned: items => items[NAME_SPACE]!.splice(0, 1, new Raw(longer)) })).failed).toEqual(UNSIGNED)
   })
 
-  test('two elements with one digest id are refused as such', async () => {
+  test('two elements with the same digest id are refused', async () => {
     const nameSpaces = { [NAME_SPACE]: [item(3, 'family_name', 'Doe')] }
     const returned = (items: Record<string, unknown[]>) => items[NAME_SPACE]!.push(embedded(item(3, 'given_name', 'Jane')))
     const { findings, failed } = await read({ nameSpaces, returned })
@@ -277,32 +277,32 @@ describe('digests', () => {
     expect(detailOf(findings, 'digests')).toBe('A data element was sent twice.')
   })
 
-  test('an element under two ids is refused, though both are signed', async () => {
+  test('an element under two signed ids is refused', async () => {
     const { failed, credential } = await read({ nameSpaces: { [NAME_SPACE]: [item(0, 'age', 17), item(1, 'age', 18)] } })
     expect(failed).toEqual(UNSIGNED)
     expect(credential?.claims).toEqual({ [NAME_SPACE]: { age: 17 } })
   })
 
-  test('the same id and name in two name spaces is fine', async () => {
+  test('the same id and name in two namespaces are accepted', async () => {
     const nameSpaces = { a: [item(0, 'name', 1)], b: [item(0, 'name', 2)] }
     const { failed, credential } = await read({ nameSpaces })
     expect(failed).toEqual([])
     expect(credential?.claims).toEqual({ a: { name: 1 }, b: { name: 2 } })
   })
 
-  test('elements in a name space without digests are refused and left out', async () => {
+  test('elements of a namespace without digests are refused and left out', async () => {
     const returned = (items: Record<string, unknown[]>) => Object.assign(items, { other: items[NAME_SPACE] })
     const { failed, credential } = await read({ returned })
     expect(failed).toEqual(UNSIGNED)
     expect(credential?.claims).toEqual(CLAIMS)
   })
 
-  test('a digest that is no byte string is refused', async () => {
+  test('a digest that is not a byte string is refused', async () => {
     const mso = (mso: Members) => Object.assign(mso, { valueDigests: { [NAME_SPACE]: new Map([[0, 'x']]) } })
     expect((await read({ mso })).failed).toEqual(UNSIGNED)
   })
 
-  test('15 random bytes are a warning, 16 are not', async () => {
+  test('fewer than 16 random bytes are a warning', async () => {
     const withRandom = (length: number) =>
       read({ nameSpaces: { [NAME_SPACE]: [{ ...item(0, 'a', 1), random: Buffer.alloc(length) }] } })
     const [short, long] = [await withRandom(15), await withRandom(16)]
@@ -311,13 +311,13 @@ describe('digests', () => {
     expect(detailOf(long.findings, 'digests')).toBeUndefined()
   })
 
-  test('no element at all is a document without claims', async () => {
+  test('a document without elements has no claims', async () => {
     const { failed, credential } = await read({ issuerSigned: issuerSigned => delete issuerSigned.nameSpaces })
     expect(failed).toEqual([])
     expect(credential?.claims).toEqual({})
   })
 
-  test('values become JSON, and a name space called __proto__ is just a name', async () => {
+  test('values become JSON, and __proto__ is an ordinary namespace', async () => {
     const nameSpaces = Object.fromEntries([
       [
         '__proto__',
@@ -331,7 +331,7 @@ describe('digests', () => {
   })
 })
 
-test('a document of another type than the MSO is refused, and the type given is the signed one', async () => {
+test('a document type other than that of the MSO is refused, and the signed one is returned', async () => {
   const { failed, credential } = await read({ mso: mso => Object.assign(mso, { docType: 'org.example.other' }) })
   expect(failed).toEqual(failure('doctype', 'presentation_malformed'))
   expect(credential?.type).toBe('org.example.other')
@@ -346,7 +346,7 @@ describe('validity', () => {
     ['a minute after validUntil is accepted', until + CLOCK_SKEW_MS, []],
     ['later is expired', until + CLOCK_SKEW_MS + 1, failure('validity', 'credential_expired')],
   ]
-  test.each(edges)('%s', async (_, now, expected) => expect((await read({}, { now })).failed).toEqual(expected))
+  test.each(edges)('validity: %s', async (_, now, expected) => expect((await read({}, { now })).failed).toEqual(expected))
 
   const signings: [string, string, string[]][] = [
     ['at the first moment of the certificate is accepted', '2026-01-01T00:00:00Z', []],
@@ -359,7 +359,7 @@ describe('validity', () => {
     expect((await read({ mso })).failed).toEqual(expected)
   })
 
-  test('an update that is due is a warning', async () => {
+  test('an overdue update is a warning', async () => {
     const withUpdate = (expectedUpdate: Tagged) =>
       read({ mso: mso => Object.assign(mso.validityInfo as Members, { expectedUpdate }) })
     const [due, ahead] = [await withUpdate(date('2026-06-15T11:59:59Z')), await withUpdate(date('2026-06-15T12:00:01Z'))]
@@ -374,7 +374,7 @@ describe('holder binding', () => {
     expect((await read({ device: await makeKeys(curve) })).failed).toEqual([])
   })
 
-  test('a device key whose y is a sign bit is accepted', async () => {
+  test('a device key with a sign bit for y is accepted', async () => {
     const device = await makeKeys('P-256')
     const key = await coseKey(device)
     const deviceKey = key.set(-3, ((key.get(-3) as Buffer).at(-1)! & 1) === 1)
@@ -409,7 +409,7 @@ describe('holder binding', () => {
     expect(credential?.claims).toEqual(CLAIMS)
   })
 
-  test('a signature for another request is refused', async () => {
+  test('a device signature for another request is refused', async () => {
     const { failed } = await read({}, { transcript: cbor([null, null, ['OpenID4VPHandover', Buffer.alloc(32, 8)]]) })
     expect(failed).toEqual(UNBOUND)
   })
@@ -422,7 +422,7 @@ describe('holder binding', () => {
     expect((await read({ deviceAuth: { unprotected } })).failed).toEqual([])
   })
 
-  test('where none was asked for, none is needed, but one that came must hold', async () => {
+  test('without a required proof none is needed, but an invalid one is refused', async () => {
     const context = { holderBindingRequired: false }
     for (const document of [(members: Members) => delete members.deviceSigned, auth({ deviceMac: mac }), auth({})]) {
       const { findings, failed } = await read({ document }, context)
@@ -434,7 +434,7 @@ describe('holder binding', () => {
     expect((await read({}, { ...context, transcript: hex('f6') })).failed).toEqual(UNBOUND)
   })
 
-  describe('what the device states itself', () => {
+  describe('data of the device', () => {
     const stated = { [NAME_SPACE]: { family_name: 'Mallory' }, other: { nickname: 'M' } }
     const authorize = (keyAuthorizations: unknown) => (mso: Members) =>
       Object.assign(mso.deviceKeyInfo as Members, { keyAuthorizations })
@@ -448,11 +448,11 @@ describe('holder binding', () => {
       ['the element in another name space', { nameSpaces: ['other'], dataElements: { other: ['family_name'] } }, false],
       ['something unreadable', 'everything', false],
     ]
-    test.each(cases)('with %s authorised', async (_, authorizations, isAccepted) => {
+    test.each(cases)('data of the device with %s authorised', async (_, authorizations, isAccepted) => {
       const mso = authorizations === undefined ? undefined : authorize(authorizations)
       const { failed, credential } = await read({ deviceNameSpaces: stated, mso })
       expect(failed).toEqual(isAccepted ? [] : UNBOUND)
-      // Never a claim, not even in a name space of the issuer's.
+      // Never a claim, even in a namespace of the issuer.
       expect(credential?.claims).toEqual(CLAIMS)
     })
   })
@@ -484,14 +484,14 @@ describe('status', () => {
     ['an index as text', { status_list: { idx: '1', uri } }, 'unsupported'],
     ['a status list that is null', { status_list: null }, 'unsupported'],
   ]
-  test.each(cases)('%s', async (_, status, expected) => {
+  test.each(cases)('status reference: %s', async (_, status, expected) => {
     const { failed, credential } = await read({ mso: mso => Object.assign(mso, { status }) })
     expect(failed).toEqual([])
     expect(credential?.status).toEqual(expected as never)
   })
 })
 
-test('everything that is wrong is told at once, and no sentence repeats what the wallet sent', async () => {
+test('all problems are reported at once, and no sentence quotes the wallet', async () => {
   const marker = 'MARKER'
   const { findings, failed } = await read(
     {
@@ -514,14 +514,14 @@ test('everything that is wrong is told at once, and no sentence repeats what the
 
 const MANY_ITEMS = await elementsOf(300, 3000)
 
-describe('bombs are refused within 20 ms', () => {
+describe('hostile input', () => {
   const cases: [string, Buffer][] = [
     ['100,000 nested tags', hex('d818'.repeat(100_000))],
     ['100,000 nested arrays', hex('81'.repeat(100_000))],
     ['a length of 2^63', hex('a1 67 76657273696f6e 7b 8000000000000000')],
     ['300 elements of 3,000 numbers each', MANY_ITEMS],
   ]
-  test.each(cases)('%s', async (_, bytes) => {
+  test.each(cases)('hostile input is refused within 20 ms: %s', async (_, bytes) => {
     expect((await readBytes(bytes)).failed).toEqual(MALFORMED)
     expect(await fastestMs(() => readBytes(bytes))).toBeLessThan(20)
   })
@@ -533,14 +533,14 @@ async function elementsOf(count: number, size: number): Promise<Buffer> {
 }
 
 describe('properties', () => {
-  test('with any one byte changed, a presentation never passes with other claims', async () => {
+  test('a presentation with any byte changed never passes with other claims', async () => {
     const response = await makeResponse()
     const chain = (await readBytes(response)).credential!.chain[0]!
     // The minor version is not signed, and any is accepted (ISO/IEC 18013-5 § 8.3.2.1.2.2).
     const version = response.indexOf('1.0') + 2
     const certificate = response.indexOf(chain)
     const isCertificate = (index: number) => index >= certificate && index < certificate + chain.length
-    // Without the name of this optional member no element was sent, which the query check refuses.
+    // Without this optional member no element is presented, which the query check refuses.
     const nameSpaces = response.indexOf('nameSpaces') - 1
     const isNameSpaces = (index: number) => index >= nameSpaces && index < nameSpaces + 'xnameSpaces'.length
 
@@ -551,7 +551,7 @@ describe('properties', () => {
         const { failed, credential } = await readBytes(changed)
         if (failed.length > 0) return
         if (index === version) return
-        // The chain of a changed certificate leads nowhere: the check of trust is not made here.
+        // A changed certificate is refused by the trust check, which does not run here.
         if (isCertificate(index)) return expect(Buffer.from(credential!.chain[0]!).equals(chain)).toBe(false)
         expect(isNameSpaces(index)).toBe(true)
         expect(credential!.claims).toEqual({})
@@ -560,7 +560,7 @@ describe('properties', () => {
     )
   }, 60_000)
 
-  test('random and cut input never throws, and never passes', async () => {
+  test('random and truncated input never throws and never passes', async () => {
     const response = await makeResponse()
     await fc.assert(
       fc.asyncProperty(
@@ -591,7 +591,7 @@ describe('properties', () => {
   }, 60_000)
 })
 
-test('thousands of elements that the device states, each authorised by name, are looked up without delay', async () => {
+test('thousands of authorised elements of the device are checked without delay', async () => {
   const names = Array.from({ length: 6000 }, (_, index) => `element_${index}`)
   const response = await makeResponse({
     deviceNameSpaces: { other: Object.fromEntries(names.map(name => [name, 0])) },

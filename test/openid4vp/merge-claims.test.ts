@@ -3,35 +3,35 @@ import { decideAge, mergeClaims, mergedName } from '../../src/openid4vp/merge-cl
 
 const NAMESPACE = 'org.iso.18013.5.1'
 
-/** Found by the fuzz of the routes: each of them was looked up among what every object has. */
+/** Found by fuzzing the routes: names that every object inherits. */
 const INHERITED = ['constructor', 'toString', 'valueOf', 'hasOwnProperty', '__proto__', '__defineGetter__']
 
 describe.each(INHERITED)('an mdoc element called %s', element => {
-  test('keeps its name in what a query asks for', () => {
+  test('a query finds the element under its own name', () => {
     expect(mergedName('mso_mdoc', [NAMESPACE, element])).toBe(element)
   })
 
-  test('is merged like any other', () => {
+  test('the element is merged like any other', () => {
     const elements = Object.fromEntries([[element, 'x']])
     const merged = mergeClaims([{ format: 'mso_mdoc', claims: { [NAMESPACE]: elements } }])
     expect(Object.entries(merged)).toEqual([[element, 'x']])
   })
 })
 
-test('an element that has another name among the merged ones gets it', () => {
+test('elements are merged under the names of the SD-JWT PID', () => {
   expect(mergedName('mso_mdoc', [NAMESPACE, 'resident_city'])).toBe('address.locality')
   const claims = { [NAMESPACE]: { birth_date: '2000-01-01', resident_city: 'Bonn' } }
   expect(mergeClaims([{ format: 'mso_mdoc', claims }])).toEqual({ birthdate: '2000-01-01', address: { locality: 'Bonn' } })
 })
 
-test('merging leaves the claims of a credential as they were', () => {
+test('merging does not change the claims of a credential', () => {
   const claims = { [NAMESPACE]: { address: { formatted: 'Bonn, Germany' }, resident_city: 'Bonn' } }
   const merged = mergeClaims([{ format: 'mso_mdoc', claims }])
   expect(merged).toEqual({ address: { formatted: 'Bonn, Germany', locality: 'Bonn' } })
   expect(claims[NAMESPACE]).toEqual({ address: { formatted: 'Bonn, Germany' }, resident_city: 'Bonn' })
 })
 
-describe('a birth date proves an age', () => {
+describe('the age from a birth date', () => {
   const NOW = Date.parse('2026-11-15T12:00:00Z')
 
   test.each([
@@ -39,18 +39,18 @@ describe('a birth date proves an age', () => {
     ['2008-11-16', false],
     ['2008-11-15T00:00:00Z', true],
     ['1926-02-28', true],
-  ])('from the birthday on: %s', (birthdate, over) => {
+  ])('a birth date proves an age from the birthday on: %s', (birthdate, over) => {
     expect(decideAge({ birthdate }, 18, NOW)).toBe(over)
   })
 
   test.each(['0000-05-05', '2008-00-00', '2000-05-00', '2000-13-01', '2001-02-29', '1990-08-12x', '1990-08', '1990', ''])(
-    'only when it is a whole date that was: %p tells nothing',
+    'an incomplete or impossible birth date proves no age: %p',
     birthdate => {
       expect(decideAge({ birthdate }, 18, NOW)).toBeUndefined()
     },
   )
 
-  test('only when it is an exact one: a photo ID tells which digits are not known', () => {
+  test('a birth date of a photo ID with unknown digits proves no age', () => {
     const photoId = (birth_date: object) => mergeClaims([{ format: 'mso_mdoc', claims: { [NAMESPACE]: { birth_date } } }])
     expect(photoId({ birth_date: '1990-08-12' })).toEqual({ birthdate: '1990-08-12' })
     expect(photoId({ birth_date: '1990-08-12', approximate_mask: '00000000' })).toEqual({ birthdate: '1990-08-12' })

@@ -1,10 +1,10 @@
-// A core that remembers between calls does so in an object that its caller makes (createVerifier, createSandbox).
+// State between calls belongs to an object that the caller makes (createVerifier, createSandbox).
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 
 const SRC = join(import.meta.dir, '../../src')
 
-/** A variable, or a collection that is made empty and therefore waits to be filled. */
+/** A variable, or an empty collection that can only be meant to be filled. */
 const STATE = [
   /^(?:export )?(?:let|var) .*/gm,
   /^(?:export )?const .*= new (?:Map|Set|WeakMap|WeakSet|Lru|Array)\b(?:<.*>)?\((?!\[|Object|\.).*/gm,

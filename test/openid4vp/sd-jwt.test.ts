@@ -60,14 +60,14 @@ describe('public vectors: SD-JWT VC presentations with one defect each, through 
   each('sdjwt-negative.json', async vector => {
     const { findings, credential } = await readVector(vector, true)
     if (vector.expect.reason === 'sdjwt.vct') {
-      // Which types are asked for is the query's business: the reader only has to tell the type.
+      // The query check compares the types; the reader only returns the type.
       expect(failedChecks(findings)).toEqual([])
       expect(credential?.type).not.toBe(vector.context?.vct)
       return
     }
     if (vector.expect.outcome === 'reject') return expect(failedChecks(findings)[0]).toBe(checkFor(vector))
     expectAccepted(vector, findings, credential)
-    // The one that the documents leave open: accepted for now, and said so.
+    // Left open by the specification: accepted with a warning.
     if (vector.expect.outcome === 'policy') expect(vector.id).toBe('pos-typ-legacy')
     expect(warnings(findings)).toEqual(vector.id === 'pos-typ-legacy' ? ['format'] : [])
   })
@@ -84,7 +84,7 @@ describe('public vectors: credentials of real issuers, with the key of their cer
   })
 })
 
-describe('public vectors: read with a foreign key, day numbers count as dates and an unknown status is told', () => {
+describe('public vectors: read with another key, day numbers count as dates and an unknown status is reported', () => {
   const isMeant = ({ id }: Vector) => id === 'eudi-pid-malformed-times'
   each('sdjwt-credentials.json', readWithForeignKey, isMeant)
 
@@ -101,7 +101,7 @@ describe('public vectors: SD-JWT VC of the IETF documents, through the whole rea
   each('sdjwt-ietf.json', async vector => {
     const isCredential = vector.expect.header?.typ === 'dc+sd-jwt'
     const { findings, credential } = await readVector(vector, vector.expect.kb_payload !== undefined)
-    // The others are plain SD-JWTs: their layer is compared below.
+    // The others are plain SD-JWTs, compared below.
     if (isCredential) expectAccepted(vector, findings, credential)
     else expect(failedChecks(findings)).toEqual(['format'])
   })
@@ -138,8 +138,8 @@ describe('public vectors: @sd-jwt/core reads the same', () => {
   })
 })
 
-/** The reason for a reader of our own. A library that refuses all of these could take its place. */
-describe('@sd-jwt/core accepts what is refused here', () => {
+/** The reason for our own reader. A library that refuses all of these could replace it. */
+describe('leniency of @sd-jwt/core', () => {
   const good = ['salt', 'family_name', 'M']
   const padded = `${encode(['salt-2', 'given_name', 'E'])}==`
   const spaced = encode(['salt', 'given_name', 'E']).replace(/^../, '$& ')
@@ -150,7 +150,7 @@ describe('@sd-jwt/core accepts what is refused here', () => {
     ['a disclosure that no digest refers to', { loose: [encode(['salt', 'given_name', 'E'])] }],
     ['a digest twice', { payload: { _sd: [digestOf(encode(good))] } }],
   ]
-  test.each(lenient)('%s', async (_, making) => {
+  test.each(lenient)('@sd-jwt/core accepts %s, which is refused here', async (_, making) => {
     const text = await present({ disclosures: [good], ...making })
     const theirs = await SDJwt.fromEncode(text, hasher)
     expect(await theirs.getClaims<Json>(hasher)).toMatchObject({ family_name: 'M' })
@@ -194,9 +194,9 @@ describe('credentials made by @sd-jwt/sd-jwt-vc', () => {
     })
   })
 
-  test('whatever its claims are and whichever are disclosable, all of them come back', async () => {
+  test('random claims, disclosable or not, are all returned', async () => {
     const library = libraryFor('ES256')
-    // Ordinary names only: when it issues, the library loses an empty one and stumbles over `toString`.
+    // Ordinary names only: the library loses an empty one and fails on `toString`.
     const name = fc.string({ minLength: 1, unit: fc.constantFrom(...'abcdeé') }).map(text => `c${text}`)
     const { claims } = fc.letrec<{ value: unknown; claims: Json }>(tie => ({
       value: fc.oneof(
@@ -263,14 +263,14 @@ describe('accepted', () => {
     ['names like those of protected claims, further inside', () => present({ disclosures: [['s', 'a', { exp: 1, vct: 2 }]] })],
     ['an empty name, an empty salt, an empty object', () => present({ disclosures: [['', '', {}]] })],
   ]
-  test.each(cases)('%s', async (_, make) => {
+  test.each(cases)('a presentation is accepted: %s', async (_, make) => {
     const { findings, credential } = await read(await make())
     expect(findings.all.filter(({ status }) => status !== 'pass')).toEqual([])
     expect(passedChecks(findings)).toEqual(['digests', 'format', 'holder_binding', 'issuer_signature', 'validity'])
     expect(credential?.type).toBe('urn:eudi:pid:1')
   })
 
-  test('the findings come in the order of the checks', async () => {
+  test('findings have the order of the checks', async () => {
     const { findings } = await read(await present())
     expect(findings.all.map(({ check }) => check)).toEqual([
       'issuer_signature',
@@ -281,7 +281,7 @@ describe('accepted', () => {
     ])
   })
 
-  test('__proto__ as a claim is a claim like any other, signed or disclosed', async () => {
+  test('__proto__ is an ordinary claim, signed or disclosed', async () => {
     const nested = JSON.parse('{"__proto__":{"admin":true}}')
     const presentation = await present({ payload: { a: nested }, disclosures: [['s', '__proto__', { admin: true }]] })
     const { findings, credential } = await read(presentation)
@@ -293,7 +293,7 @@ describe('accepted', () => {
     expect(({} as Json).admin).toBeUndefined()
   })
 
-  test('an empty object stays, an undisclosed array element does not, and _sd and _sd_alg are gone', async () => {
+  test('empty objects are kept; undisclosed array elements, _sd and _sd_alg are removed', async () => {
     const payload = { only: { _sd: ['x'] }, list: [1, { '...': 'x2' }, [{ '...': 'x3' }]], _sd: ['x4'] }
     const { credential } = await read(await present({ payload, sdAlg: 'sha-256' }))
     expect(credential?.claims).toMatchObject({ only: {}, list: [1, []] })
@@ -301,7 +301,7 @@ describe('accepted', () => {
   })
 })
 
-describe('refused, by the check that fits', () => {
+describe('refused by the matching check', () => {
   const es256 = () => ({ disclosures: [['s', 'a', 1]] as unknown[][] })
   const cases: [string, string, () => Promise<string>][] = [
     ['format', 'nothing', async () => ''],
@@ -459,7 +459,7 @@ describe('refused, by the check that fits', () => {
     ['holder_binding', 'no sd_hash', () => present({ binding: { sd_hash: undefined } })],
     ['holder_binding', 'sd_hash by another algorithm', () => present({ sdAlg: 'sha-512', sdHashAlg: 'sha256' })],
   ]
-  test.each(cases)('%s: %s', async (check, _, make) => {
+  test.each(cases)('%s fails: %s', async (check, _, make) => {
     const { findings, credential } = await read(await make())
     expect(failedChecks(findings)).toContain(check)
     const failure = {
@@ -468,12 +468,13 @@ describe('refused, by the check that fits', () => {
       issuer_signature: 'signature_invalid',
     }[check]
     expect(findings.failures).toContain((failure ?? 'holder_binding_invalid') as never)
-    // After a fault of form nothing is left to read; after any other the merchant learns what else is wrong.
+    // After a malformed part nothing is left to read. After any other problem the rest is reported,
+    // too.
     expect(credential === undefined).toBe(check === 'format' || check === 'digests')
     if (credential) expect(findings.all.map(finding => finding.check)).toContain('holder_binding')
   })
 
-  test('every fault at once is told at once', async () => {
+  test('several problems are reported at once', async () => {
     const signer = holders.ES256.keys.privateKey
     const presentation = await present({ signer, payload: { exp: NOW_S - 1000, nbf: NOW_S + 1000 }, binding: { nonce: 'other' } })
     const { findings, credential } = await read(presentation)
@@ -486,7 +487,7 @@ describe('refused, by the check that fits', () => {
     expect(credential?.type).toBe('urn:eudi:pid:1')
   })
 
-  test('no detail quotes what came', async () => {
+  test('no detail quotes the presentation', async () => {
     const marker = 'zzattackerzz'
     const presentations = await Promise.all([
       present({ header: { typ: marker, crit: [marker] } }),
@@ -506,19 +507,19 @@ describe('refused, by the check that fits', () => {
   })
 })
 
-describe('holder binding is asked for by the query', () => {
-  test('not asked for and absent: skipped', async () => {
+describe('holder binding that the query does not require', () => {
+  test('an absent key binding is skipped', async () => {
     const { findings } = await read(await present({ binding: false }), { required: false })
     expect(findings.all.at(-1)).toMatchObject({ check: 'holder_binding', status: 'skipped' })
     expect(failedChecks(findings)).toEqual([])
   })
 
-  test('not asked for and good: passed', async () => {
+  test('a valid key binding passes', async () => {
     const { findings } = await read(await present(), { required: false })
     expect(findings.holds('holder_binding')).toBe(true)
   })
 
-  test('not asked for and bad: failed', async () => {
+  test('an invalid key binding fails', async () => {
     const { findings } = await read(await present({ binding: { nonce: 'other' } }), { required: false })
     expect(failedChecks(findings)).toEqual(['holder_binding'])
   })
@@ -591,14 +592,14 @@ describe('limits, on both sides', () => {
     ],
     ['256 KiB in all', () => presentWhole(256 * 1024), () => presentWhole(256 * 1024 + 1)],
   ]
-  test.each(cases)('%s, and no more', async (_, makeGood, makeBad) => {
+  test.each(cases)('%s are accepted, and no more', async (_, makeGood, makeBad) => {
     const good = await read(await makeGood())
     expect(good.findings.all.filter(({ status }) => status === 'fail')).toEqual([])
     const bad = await read(await makeBad())
     expect(bad.findings.failures).toEqual(['presentation_malformed'])
   })
 
-  /** Disclosures are padded with undisclosable bulk in the header, which is not limited by itself. */
+  /** Filled up in the header, which has no limit of its own. */
   async function presentWhole(chars: number) {
     let kid = chars - (await present({ header: { kid: '' } })).length
     for (let at = 0; at < 6; at++) {
@@ -621,7 +622,7 @@ describe('limits, on both sides', () => {
     return present({ payload: value as Json, loose: texts })
   }
 
-  test('what is hostile at full size is answered within a second', async () => {
+  test('hostile presentations of full size are judged within a second', async () => {
     const tilde = '~'.repeat(256 * 1024)
     const bulk = Array.from({ length: 180 }, (_, index) => ['s', `c${index}`, Array(300).fill({})])
     const digests = Array.from({ length: 3000 }, (_, index) => digestOf(`${index}`))
@@ -655,16 +656,16 @@ describe('status', () => {
     ['a text as index', { status_list: { idx: '7', uri: 'u' } }, 'unsupported'],
     ['no uri', { status_list: { idx: 7 } }, 'unsupported'],
   ]
-  test.each(cases)('%s', async (_, status, found) => {
+  test.each(cases)('status reference: %s', async (_, status, found) => {
     const { credential } = await read(await present({ payload: { status } }))
     expect(credential?.status as unknown).toEqual(found)
   })
 })
 
-describe('whatever comes', () => {
+describe('any input', () => {
   const character = fc.constantFrom(...'ABCXYZabcxyz0189-_.~=+/ "{}\n\u0000é')
 
-  test.each([true, false])('no byte of a good presentation can be changed unnoticed (with key binding: %p)', async bound => {
+  test.each([true, false])('a presentation with any byte changed is refused (with key binding: %p)', async bound => {
     const presentation = await present({
       disclosures: [
         ['s', 'a', 'b'],
@@ -683,7 +684,7 @@ describe('whatever comes', () => {
     }
   })
 
-  test('cut, doubled, swapped or extended presentations never pass and never throw', async () => {
+  test('truncated, doubled, swapped or extended presentations never pass and never throw', async () => {
     const presentation = await present({
       disclosures: [
         ['s', 'a', 'b'],
@@ -707,7 +708,7 @@ describe('whatever comes', () => {
     )
   })
 
-  test('any JSON in header, payload, disclosures and key binding is answered with findings and without a throw', async () => {
+  test('any JSON in header, payload, disclosures and key binding gives findings and never throws', async () => {
     const json = fc.jsonValue()
     const member = fc.oneof(
       json,
@@ -728,7 +729,7 @@ describe('whatever comes', () => {
     )
   })
 
-  test('a text of any kind is a finding', async () => {
+  test('any text gives a finding', async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.string({ unit: character })), async text => {
         const { findings, credential } = await read(text)
@@ -740,7 +741,7 @@ describe('whatever comes', () => {
   })
 })
 
-test('the 256 signer certificates used last are kept, by their owner alone', async () => {
+test('the 256 signer certificates used last are kept, and not shared between instances', async () => {
   const [first, ...others] = await Promise.all(
     Array.from({ length: 257 }, (_, index) => certificateOf(issuers.ES256.keys, index + 1)),
   )
@@ -766,7 +767,10 @@ function each(file: string, check: (vector: Vector) => Promise<unknown>, isMeant
   })
 }
 
-/** Dates are judged at the time of the key binding where there is one: it is long past the time that the vector gives. */
+/**
+ * Dates are judged at the time of the key binding, if there is one: it is long after the time of
+ * the vector.
+ */
 function expectedOf({ context, expect: { kb_payload } }: Vector): Expected {
   const now = kb_payload ? kb_payload.iat * 1000 : Date.parse(context?.now ?? '')
   return { ...EXPECTED, now, createdAt: now - 30_000, nonce: context?.nonce ?? '', clientId: context?.aud ?? '' }
@@ -781,7 +785,7 @@ async function readVector(vector: Vector, required: boolean) {
 }
 
 function checkFor({ id, expect: { reason = '' } }: Vector): string {
-  // No certificate: it does not come as far as its dates.
+  // Has no certificate, so its dates are never checked.
   if (id === 'eudi-pid-malformed-times') return 'format'
   if (/^kb\.|cnf_missing/.test(reason)) return 'holder_binding'
   if (/^sdjwt\.(alg|signature)/.test(reason)) return 'issuer_signature'
@@ -833,7 +837,7 @@ type Making = {
   bindingSigner?: CryptoKey
 }
 
-/** A good presentation, but for what the options say. A member that is undefined is left out. */
+/** A valid presentation, except for the given options. Undefined members are left out. */
 async function present(making: Making = {}): Promise<string> {
   const { issuer = 'ES256', holder = 'ES256', sdAlg, loose = [], binding = {} } = making
   const texts = [...(making.disclosures ?? []).map(encode), ...(making.rawDisclosures ?? []).map(encodeText)]
@@ -892,7 +896,7 @@ const digestOf = (text: string, alg = 'sha256') => hash(alg, text, 'buffer').toS
 const nest = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}0${']'.repeat(levels)}`)
 const withTrailing = (x5c: string) => Buffer.concat([Buffer.from(x5c, 'base64'), Buffer.from([0])]).toString('base64')
 
-/** 64 bytes end in a character of which four bits mean nothing. */
+/** The last character of 64 bytes has four unused bits. */
 function withStrayBits(presentation: string): string {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   return presentation.replace(/(.)~/, (_, last: string) => `${alphabet[alphabet.indexOf(last) + 1]}~`)
@@ -944,7 +948,7 @@ function libraryFor(alg: Alg) {
   })
 }
 
-/** Which claims the issuer makes disclosable, by the toss of a coin; those inside an object, too. */
+/** Chooses disclosable claims at random, also inside objects. */
 function frameFor(claims: Json, toss: () => boolean): Json {
   const picked = (object: object) => Object.keys(object).filter(toss)
   const inner = Object.entries(claims).flatMap(([name, value]) =>

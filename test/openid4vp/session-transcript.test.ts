@@ -28,7 +28,7 @@ describe('public vectors', () => {
   )
 })
 
-describe('every part of the request is bound', () => {
+describe('binding to the request', () => {
   const changed: [string, Partial<typeof REQUEST> | { encryptionKeyThumbprint: null }][] = [
     ['the client id', { clientId: 'shop.example' }],
     ['the nonce', { nonce: 'n-0S6_WzA2Mk' }],
@@ -36,15 +36,16 @@ describe('every part of the request is bound', () => {
     ['an unencrypted answer', { encryptionKeyThumbprint: null }],
     ['the response address, to the letter', { responseUri: 'https://shop.example/wallet/response/1?a=b+c' }],
   ]
-  test.each(changed)('%s', (_, change) => {
+  test.each(changed)('the transcript changes with %s', (_, change) => {
     const transcript = Buffer.from(redirectTranscript(REQUEST))
     expect(transcript.equals(redirectTranscript(REQUEST))).toBe(true)
     expect(transcript.equals(redirectTranscript({ ...REQUEST, ...change }))).toBe(false)
   })
 })
 
-test('lengths are the shortest ones on both sides of their limits', () => {
-  // A text of 23, 24, 255, 256 and 65,536 bytes has a head of 1, 2, 2, 3 and 5 bytes; the hash shows only whether it is the right one.
+test('lengths are encoded in the shortest form, on both sides of every limit', () => {
+  // A text of 23, 24, 255, 256 and 65,536 bytes has a head of 1, 2, 2, 3 and 5 bytes. The hash only
+  // shows whether it is right.
   for (const [length, head] of [
     [23, '77'],
     [24, '7818'],

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { SmallMap } from '../../src/openid4vp/small-map.ts'
 
-test('it answers as a Map does, however many entries it holds', () => {
+test('SmallMap behaves like Map for any number of entries', () => {
   const key = fc.oneof(fc.integer({ min: -3, max: 30 }), fc.integer({ min: -3, max: 30 }).map(String))
   fc.assert(
     fc.property(fc.uniqueArray(key, { maxLength: 20 }), fc.array(key), (keys, asked) => {
@@ -27,7 +27,7 @@ test('it answers as a Map does, however many entries it holds', () => {
   )
 })
 
-test('a hundred thousand entries are found without looking at each', () => {
+test('SmallMap with a hundred thousand entries is searched without delay', () => {
   const map = new SmallMap<number, number>()
   let found = 0
   for (let key = 0; key < 100_000; key++) if (!map.has(key)) map.add(key, key)

@@ -75,7 +75,7 @@ describe('status-list.json', () => {
       })
     }
 
-    // No credential of ours has this form; what is ours in it is the reading of COSE and CBOR.
+    // Credentials never have this form; the test covers our COSE and CBOR reader.
     if (kind === 'status.referenced_cwt') {
       test(`${id}: ${title}`, async () => {
         const sign1 = parseSign1(Buffer.from(input.token_hex, 'hex'))
@@ -119,8 +119,8 @@ describe('status-list.json', () => {
   }
 })
 
-describe('a list', () => {
-  test('is zlib and nothing else', async () => {
+describe('a status list', () => {
+  test('a status list is read from zlib data only', async () => {
     const bytes = Buffer.from([0b10])
     expect(await decodeStatusList({ bits: 1, lst: deflateSync(bytes) })).toBeDefined()
     for (const lst of [deflateRawSync(bytes), gzipSync(bytes), deflateSync(bytes).subarray(0, -1), Buffer.alloc(0)]) {
@@ -128,14 +128,14 @@ describe('a list', () => {
     }
   })
 
-  test('has 1, 2, 4 or 8 bits', async () => {
+  test('a status list has 1, 2, 4 or 8 bits per status', async () => {
     const bitsOf = async (bits: unknown) => (await decodeStatusList({ bits, lst: deflateSync(Buffer.from([0])) }))?.bits
     expect(await Promise.all([1, 2, 4, 8].map(bitsOf))).toEqual([1, 2, 4, 8])
     const others = await Promise.all([0, 3, 16, -1, '1', 1.5, undefined, null].map(bitsOf))
     expect(others.filter(bits => bits !== undefined)).toEqual([])
   })
 
-  test('inflates to 32 MiB and not a byte more; a bomb of 256 MiB is not inflated', async () => {
+  test('a status list inflates to at most 32 MiB; a bomb of 256 MiB is not inflated', async () => {
     const limit = 32 * 1024 * 1024
     const inflatedOf = (bytes: number) => decodeStatusList({ bits: 8, lst: deflateSync(Buffer.alloc(bytes)) })
     expect((await inflatedOf(limit))?.bytes.length).toBe(limit)
@@ -146,15 +146,15 @@ describe('a list', () => {
     expect(stopped).toBeLessThan(whole / 4)
   })
 
-  test('has no status at an index that is negative, broken or beyond it', () => {
+  test('a negative, fractional or too large index has no status', () => {
     const list = { bits: 2, bytes: Uint8Array.of(0b11100100) }
     expect([0, 1, 2, 3].map(index => statusAt(list, index))).toEqual([0, 1, 2, 3])
     for (const index of [-1, 4, 0.5, Number.NaN, 2 ** 53]) expect(statusAt(list, index)).toBeUndefined()
   })
 })
 
-describe('what the status means', () => {
-  test('0 is valid, 1 revoked, 2 suspended, all others unknown, as is an index beyond the list', async () => {
+describe('the meaning of a status', () => {
+  test('status 0 is valid, 1 revoked, 2 suspended; others, and an index beyond the list, are unknown', async () => {
     const world = await makeWorld()
     world.serve(await world.jwt({ bits: 4, statuses: Uint8Array.of(0x10, 0x32, 0xfc) }))
     expect(await world.check(0)).toBe('pass')
@@ -165,14 +165,14 @@ describe('what the status means', () => {
     expect(await world.check(6)).toStartWith('status_unknown: The credential is not on')
   })
 
-  test('no reference is a pass, an unknown mechanism is unknown, and neither fetches anything', async () => {
+  test('no reference passes, an unknown mechanism is unknown, and neither fetches a list', async () => {
     const world = await makeWorld()
     expect(await world.check(undefined)).toBe('pass')
     expect(await world.check('unsupported')).toStartWith('status_unknown: ')
     expect(world.fetches).toEqual([])
   })
 
-  test('nothing is fetched for an issuer that is not trusted', async () => {
+  test('no list is fetched for an untrusted issuer', async () => {
     const world = await makeWorld()
     world.serve(await world.jwt({}))
     expect(await world.check(0, { anchor: undefined })).toStartWith('skipped: ')
@@ -221,7 +221,7 @@ describe('the token', () => {
     ['has JSON without a name twice', { payload: `{"sub":"x","sub":"${URI}"}` }, 'is not one'],
     ['is not too large', { body: 'x'.repeat(2 * 1024 * 1024 + 1) }, 'too large'],
   ]
-  test.each(cases)('%s', async (_, sent, fault) => {
+  test.each(cases)('a token %s', async (_, sent, fault) => {
     const world = await makeWorld()
     world.serve(await world.jwt(sent), sent.contentType)
     const outcome = await world.check(0)
@@ -230,7 +230,7 @@ describe('the token', () => {
     expect(outcome).toContain(fault)
   })
 
-  test('is not believed without a signature, with an HMAC, or with a changed payload', async () => {
+  test('a token without a signature, with an HMAC, or with a changed payload is refused', async () => {
     const world = await makeWorld()
     const [header = '', payload = '', signature = ''] = (await world.jwt({})).split('.')
     const other = (await world.jwt({ statuses: Uint8Array.of(1) })).split('.')[1]
@@ -250,7 +250,7 @@ describe('the token', () => {
     }
   })
 
-  test('may be signed with ES384 or EdDSA, not with ES512', async () => {
+  test('a token may be signed with ES384 or EdDSA, not with ES512', async () => {
     for (const [algorithm, alg, outcome] of [
       [{ name: 'ECDSA', namedCurve: 'P-384' }, 'ES384', 'pass'],
       [{ name: 'Ed25519', namedCurve: '' }, 'EdDSA', 'pass'],
@@ -264,8 +264,8 @@ describe('the token', () => {
   })
 })
 
-describe('who signs a status list', () => {
-  test('may be another certificate below the anchor of the credential, or below one for the same type', async () => {
+describe('the signer of a status list', () => {
+  test('the signer may have another certificate below an anchor for the same type', async () => {
     const world = await makeWorld()
     const other = await issueAuthority({ name: 'CN=Other Root' })
     const [byRoot, byOther] = [await issue({ name: 'CN=Lists', issuer: world.root }), await issue({ issuer: other })]
@@ -285,7 +285,7 @@ describe('who signs a status list', () => {
     }
   })
 
-  test('is not a stranger with a self-signed certificate, nor a reader below the right anchor', async () => {
+  test('a self-signed certificate, or that of a reader below the right anchor, is refused', async () => {
     const world = await makeWorld()
     for (const signer of [await issue({}), await issue({ issuer: world.root, extensions: [purposes(['1.0.18013.5.1.6'])] })]) {
       const fresh = await makeWorld(world)
@@ -294,7 +294,7 @@ describe('who signs a status list', () => {
     }
   })
 
-  test('may have certificates between itself and the anchor', async () => {
+  test('the signer may have intermediate certificates', async () => {
     const world = await makeWorld()
     const middle = await issueAuthority({ name: 'CN=Middle', issuer: world.root })
     const signer = await issue({ issuer: middle })
@@ -304,7 +304,7 @@ describe('who signs a status list', () => {
     expect(await world.check(0)).toBe('pass')
   })
 
-  test('is trusted again soon after the list was put right', async () => {
+  test('a corrected list is trusted soon after', async () => {
     const world = await makeWorld()
     world.serve(await world.jwt({ signer: await issue({}), claims: { ttl: 86_400 } }))
     expect(await world.check(0)).toContain('you do not trust')
@@ -328,11 +328,11 @@ describe('CWT', () => {
     ['is made for the address it was fetched from', { claims: [[2, `${URI}2`]] }, 'another address'],
     ['is over at its exp', { claims: [[4, NOW / SECOND]] }, 'has expired'],
     ['has an iat', { claims: [[6, undefined]] }, 'is not one'],
-    ['has its signature', { isForged: true }, 'signature of the issuer'],
-    ['ends where it ends', { suffix: Uint8Array.of(0) }, 'is not one'],
+    ['has a valid signature', { isForged: true }, 'signature of the issuer'],
+    ['has nothing after its end', { suffix: Uint8Array.of(0) }, 'is not one'],
     ['has a certificate', { hasChain: false }, 'without a usable certificate'],
   ]
-  test.each(cases)('%s', async (_, sent, fault) => {
+  test.each(cases)('a CWT %s', async (_, sent, fault) => {
     const world = await makeWorld()
     world.serve(await world.cwt(sent), CWT)
     const outcome = await world.check(0, { format: 'mso_mdoc' })
@@ -341,7 +341,7 @@ describe('CWT', () => {
     expect(outcome).toContain(fault)
   })
 
-  test('is refused for an SD-JWT VC, which asks for the JWT form alone; an mdoc takes either', async () => {
+  test('a CWT is refused for an SD-JWT VC; an mdoc accepts both forms', async () => {
     const world = await makeWorld()
     world.serve(await world.cwt({}), CWT)
     expect(await world.check(0)).toContain('is not one')
@@ -352,7 +352,7 @@ describe('CWT', () => {
     expect(await other.check(0, { format: 'mso_mdoc' })).toBe('pass')
   })
 
-  test('says revoked when it is', async () => {
+  test('a CWT reports a revoked credential', async () => {
     const world = await makeWorld()
     world.serve(await world.cwt({ statuses: Uint8Array.of(0b10) }), CWT)
     expect(await world.check(1, { format: 'mso_mdoc' })).toStartWith('credential_revoked')
@@ -360,7 +360,7 @@ describe('CWT', () => {
 })
 
 describe('fetching', () => {
-  test('https only, unless the caller allows that very http address; nothing else is fetched', async () => {
+  test('only https is fetched, unless the caller allows the http address', async () => {
     const world = await makeWorld(undefined, uri => uri.startsWith('http://localhost:3000/'))
     for (const uri of ['http://issuer.example/1', 'file:///etc/passwd', 'data:,x', 'issuer.example/1', '']) {
       expect(await world.check({ uri, index: 0 })).toContain('not at an https address')
@@ -371,7 +371,7 @@ describe('fetching', () => {
     expect(await world.check({ uri: own, index: 0 })).toBe('pass')
   })
 
-  test('a list that cannot be fetched is unknown, whether the caller says so or throws, and the reason is told', async () => {
+  test('a failed or throwing fetch is unknown, with its reason', async () => {
     const world = await makeWorld()
     expect(await world.check(0)).toBe(
       "status_unknown: The issuer's status list could not be fetched: it did not answer. Try again later.",
@@ -386,7 +386,7 @@ describe('fetching', () => {
     expect(JSON.stringify(findings.all)).not.toContain('secret')
   })
 
-  test('checks at the same time share one fetch, later ones the list', async () => {
+  test('simultaneous checks share one fetch, later ones the list', async () => {
     const world = await makeWorld()
     world.serve(await world.jwt({}))
     expect(await Promise.all(Array.from({ length: 20 }, (_, index) => world.check(index % 8)))).toEqual(Array(20).fill('pass'))
@@ -394,7 +394,7 @@ describe('fetching', () => {
     expect(world.fetches).toHaveLength(1)
   })
 
-  test('a failure is kept for 10 seconds, so that a dead host is not hammered', async () => {
+  test('a failure is kept for 10 seconds, to spare an unreachable host', async () => {
     const world = await makeWorld()
     await Promise.all([world.check(0), world.check(1)])
     world.advance(10 * SECOND - 1)
@@ -424,7 +424,7 @@ describe('fetching', () => {
     expect(world.fetches).toHaveLength(2)
   })
 
-  test('a list that was good and can no longer be fetched is unknown', async () => {
+  test('an expired list that cannot be fetched again is unknown', async () => {
     const world = await makeWorld()
     world.serve(await world.jwt({ claims: { ttl: 60 } }))
     expect(await world.check(0)).toBe('pass')
@@ -455,7 +455,7 @@ describe('fetching', () => {
     expect(world.fetches).toHaveLength(202)
   })
 
-  test('the lists kept hold at most 64 MiB', async () => {
+  test('kept lists use at most 64 MiB', async () => {
     const world = await makeWorld()
     const uris = Array.from({ length: 17 }, (_, index) => `https://issuer.example/${index}`)
     for (const uri of uris) {
@@ -468,7 +468,7 @@ describe('fetching', () => {
     expect(world.fetches).toHaveLength(18)
   })
 
-  test('how long a list is kept is bounded on both sides', () => {
+  test('the time that a list is kept has a minimum and a maximum', () => {
     const token = { ttlMs: 1, expiresAt: undefined } as StatusToken
     expect(keptUntil(token, 0)).toBe(60 * SECOND)
     expect(keptUntil({ ...token, ttlMs: Number.MAX_VALUE }, 0)).toBe(24 * HOUR)
@@ -476,7 +476,7 @@ describe('fetching', () => {
   })
 })
 
-test('what is forgotten is what was not used for longest', () => {
+test('the least recently used list is dropped', () => {
   const lru = new Lru<number>({ countMax: 2 })
   lru.set('a', 1)
   lru.set('b', 2)
@@ -514,7 +514,7 @@ function anchorOf({ der }: Issued, over: Partial<TrustAnchor> = {}): TrustAnchor
   return { id: 'anchor', certificate: der, mode: 'pkix', crl: null, trustedFor: null, label: 'Test', isSandbox: false, ...over }
 }
 
-/** An issuer with its root, a clock, and a server that answers nothing until it is told to. */
+/** An issuer with its root, a clock, and a server without a response until the test sets one. */
 async function makeWorld(like?: Record<'root' | 'signer', Issued>, allowHttp?: (uri: string) => boolean) {
   const root = like?.root ?? (await issueAuthority())
   const signer = like?.signer ?? (await issue({ issuer: root }))
@@ -567,7 +567,7 @@ async function makeJwt(usual: Issued, { signer = usual, header, claims, bits = 1
   const text = payload ?? JSON.stringify({ ...usualClaims, ...claims })
   const protectedHeader = { alg: 'ES256', typ: 'statuslist+jwt', x5c: [Buffer.from(signer.der).toString('base64')], ...header }
   const { crit, ...rest } = protectedHeader as typeof protectedHeader & { crit?: string[] }
-  // The library does not write a critical header that it does not know, other than this one.
+  // The library writes no other unknown critical header.
   const signed = new CompactSign(Buffer.from(text)).setProtectedHeader(crit ? { ...rest, crit, b64: true } : rest)
   return `${await signed.sign(signer.keys.privateKey)}${suffix ?? ''}`
 }

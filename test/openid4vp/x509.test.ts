@@ -39,7 +39,7 @@ const snake = (name: string): string =>
     .replace(/^_/, '')
 const b64u = (bytes: Uint8Array | undefined): string | null => (bytes ? Buffer.from(bytes).toString('base64url') : null)
 
-// The set's words for a broken rule, and ours.
+// Names of broken rules: in the vectors, and ours.
 const NOTES: Record<string, string> = {
   'EKU is not exactly 1.0.18013.5.1.2': 'its extended key usage is not exactly 1.0.18013.5.1.2, critical',
   'keyUsage is not digitalSignature only': 'its key usage is not exactly digitalSignature, critical',
@@ -111,8 +111,8 @@ function profileOf(certificate: Certificate): Omit<Profile, 'cert'> {
 const isSelfIssued = ({ subject, issuer }: Certificate): boolean => Buffer.from(subject.der).equals(issuer.der)
 const iso = (time: number): string => new Date(time).toISOString().replace('.000Z', 'Z')
 
-describe('a certificate of our own making', () => {
-  test('shows its names, its key, its key identifiers and its unknown critical extension', async () => {
+describe('a generated certificate', () => {
+  test('names, key, key identifiers and unknown critical extensions are described', async () => {
     const root = await issueAuthority()
     const keys = await makeKeys({ name: 'ECDSA', namedCurve: 'P-521' })
     const extensions = [await keyIdentifier(keys), await authorityKey(root.keys), unknownCritical()]
@@ -132,28 +132,28 @@ describe('a certificate of our own making', () => {
     expect(certificate.version).toBe(3)
   })
 
-  test('has the first of two common names, and does not mind an unknown extension that is not critical', async () => {
+  test('the first of two common names counts, and an unknown extension that is not critical is ignored', async () => {
     const { der } = await issue({ name: 'CN=First, CN=Second', extensions: [unknownCritical()] })
-    // Explicitly not critical: DER would leave it out, real certificates do not.
+    // Explicitly not critical: invalid DER, but real certificates do it.
     const changed = replaced(der, '0101ff', '010100')
     expect(described(der)).toMatchObject({ subjectAttributes: { commonName: 'First' }, unknownCritical: ['1.3.6.1.4.1.99999.1'] })
     expect(described(changed).unknownCritical).toEqual([])
   })
 
-  test('on a curve that we do not take has no curve', async () => {
+  test('a key on an unsupported curve has no curve', async () => {
     const { der } = await issue({})
-    // The same length: an object identifier that nobody registered.
+    // The same length, with an unregistered object identifier.
     const changed = replaced(der, '06082a8648ce3d030107', '06082a8648ce3d030177')
     expect(described(changed).key).toEqual({ algorithm: 'ec', sha1: expect.anything() })
   })
 
-  test('has an RSA key of as many bits as node says', async () => {
+  test('an RSA key has the same size as node reports', async () => {
     for (const modulusLength of [1024, 2048]) {
       const rsa = { name: 'RSASSA-PKCS1-v1_5', modulusLength, publicExponent: Uint8Array.of(1, 0, 1), hash: 'SHA-256' }
       const { der } = await issue({ keys: await makeKeys(rsa) })
       expect(described(der).key).toMatchObject({ algorithm: 'rsa', bits: modulusLength })
       expect(new X509Certificate(der).publicKey.asymmetricKeyDetails?.modulusLength).toBe(modulusLength)
-      // Its first byte is 1 then, of which seven bits are no longer its own.
+      // Its first byte is then 1, with seven unused bits.
       const modulus = Buffer.from(der).indexOf(Buffer.from(modulusLength === 2048 ? '0282010100' : '02818100', 'hex'))
       const first = modulus + (modulusLength === 2048 ? 5 : 4)
       expect(described(Buffer.from(der).fill(1, first, first + 1)).key.bits).toBe(modulusLength - 7)
@@ -161,8 +161,8 @@ describe('a certificate of our own making', () => {
   })
 })
 
-describe('what is not exactly one certificate is not read', () => {
-  test('nothing, PEM, a byte behind it, a byte less, an extension twice, a second algorithm', async () => {
+describe('malformed certificates', () => {
+  test('empty, PEM, extended, truncated and contradictory certificates are not read', async () => {
     const { der } = await issue({})
     const bytes = Buffer.from(der)
     const ecdsaSha256 = Buffer.from('2a8648ce3d040302', 'hex')
@@ -181,7 +181,7 @@ describe('what is not exactly one certificate is not read', () => {
     expect(describeCertificate(bytes)).toBeDefined()
   })
 
-  test('an indefinite length and one that is not the shortest', async () => {
+  test('an indefinite length, or one that is not the shortest, is not read', async () => {
     const { der } = await issue({})
     // 30 82 LL LL → 30 83 00 LL LL, and → 30 80 … 00 00.
     const long = Buffer.concat([Uint8Array.of(0x30, 0x83, 0), der.subarray(2)])
@@ -190,7 +190,7 @@ describe('what is not exactly one certificate is not read', () => {
     expect(describeCertificate(indefinite)).toBeUndefined()
   })
 
-  test('something more inside of it, and extensions in a certificate of version 2', async () => {
+  test('additional fields, and extensions in version 2, are not read', async () => {
     const { der } = await issue({ extensions: [unknownCritical()] })
     const outer = readDer(der, TAG.sequence).content
     const body = new DerReader(outer).next(TAG.sequence)
@@ -202,7 +202,7 @@ describe('what is not exactly one certificate is not read', () => {
     expect(describeCertificate(replaced(der, 'a003020102', 'a003020101'))).toBeUndefined()
   })
 
-  test('any bytes, and any change of one byte, are read or refused, never thrown', async () => {
+  test('random bytes and changed certificates never throw', async () => {
     const { der } = await issue({ extensions: [unknownCritical()] })
     fc.assert(fc.property(fc.uint8Array({ maxLength: 400 }), bytes => describeCertificate(bytes) === undefined))
     fc.assert(

@@ -1,4 +1,4 @@
-// The route by which the wallet's page gets its documents.
+// The route that issues documents to the wallet's page.
 import { beforeAll, expect, test } from 'bun:test'
 import { PERSONAS } from '../../src/sandbox/personas.ts'
 import type { IssuedDocuments } from '../../src/sandbox/schema.ts'
@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 const issue = (body: unknown) => app.call<IssuedDocuments>('POST', '/sandbox/documents', { body })
 
-test('documents are bound to the key that was sent, and the session believes them', async () => {
+test('issued documents are bound to the given key, and a test session accepts them', async () => {
   const { key } = await app.tenant()
   const deviceKey = await newPrivateJwk()
   const { status, body } = await issue({ persona: 'adult', holder_key: publicJwk(deviceKey) })
@@ -27,7 +27,7 @@ test('documents are bound to the key that was sent, and the session believes the
   expect((await app.call<Verification>('GET', `/v1/verifications/${id}`, { key })).body.status).toBe('completed')
 })
 
-test('every persona has five documents, and no answer carries a private key', async () => {
+test('every persona gets five documents, and no response contains a private key', async () => {
   const holder_key = publicJwk(await newPrivateJwk())
   for (const persona of Object.keys(PERSONAS)) {
     const { status, text, body } = await issue({ persona, holder_key })
@@ -36,14 +36,14 @@ test('every persona has five documents, and no answer carries a private key', as
   }
 })
 
-test('only pages of this service may read the answer', async () => {
+test('only pages of this service may read the documents', async () => {
   const holder_key = publicJwk(await newPrivateJwk())
   const { headers } = await issue({ persona: 'adult', holder_key })
   expect(headers.get('access-control-allow-origin')).toBeNull()
   expect(headers.get('cache-control')).toBe('no-store')
 })
 
-test('anything but a persona and the public half of a P-256 key is refused', async () => {
+test('a body other than a persona and a public P-256 key is refused', async () => {
   const holder_key = publicJwk(await newPrivateJwk())
   const bodies = [
     {},
@@ -61,7 +61,7 @@ test('anything but a persona and the public half of a P-256 key is refused', asy
   }
 })
 
-test('an address has its budget for it', async () => {
+test('documents are rate limited by address', async () => {
   const limited = await startApp({ rateLimitScale: 1 })
   const body = { persona: 'adult', holder_key: publicJwk(await newPrivateJwk()) }
   const answers = await Promise.all(Array.from({ length: 230 }, () => limited.call('POST', '/sandbox/documents', { body })))

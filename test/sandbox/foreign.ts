@@ -1,4 +1,4 @@
-// Verification by implementations that are not ours.
+// Verification by other implementations.
 import 'reflect-metadata'
 import { createHash, createPublicKey, type KeyObject, verify, X509Certificate } from 'node:crypto'
 import { CoseKey, DeviceResponse, type MdocContext, SessionTranscript, Verifier } from '@owf/mdoc'
@@ -60,7 +60,7 @@ const context: Pick<MdocContext, 'cose' | 'crypto' | 'x509'> = {
   },
 }
 
-/** The document, once issuer, digests and device have been verified by @owf/mdoc; throws otherwise. */
+/** The document, verified by @owf/mdoc (issuer, digests and device); throws otherwise. */
 export async function verifyMdoc(presentation: string, session: SessionOf, { isEncrypted = true } = {}) {
   const { client_id: clientId, nonce, response_uri: responseUri } = session.parameters
   const jwkThumbprint = isEncrypted ? { jwkThumbprint: session.thumbprint } : {}
@@ -73,7 +73,9 @@ export async function verifyMdoc(presentation: string, session: SessionOf, { isE
   return DeviceResponse.decode(deviceResponse).documents![0]!
 }
 
-/** The processed payload, once issuer and key binding have been verified by @sd-jwt/sd-jwt-vc; throws otherwise. */
+/**
+ * The processed payload, verified by @sd-jwt/sd-jwt-vc (issuer and key binding); throws otherwise.
+ */
 export async function verifySdJwt(presentation: string, session: SessionOf): Promise<Record<string, unknown>> {
   const [header = ''] = presentation.split('.')
   const { x5c } = JSON.parse(Buffer.from(header, 'base64url').toString()) as { x5c: string[] }

@@ -6,7 +6,7 @@ import { holderOf, issuer, mdlQuery, newSession, presentTo, sdJwtQuery } from '.
 
 const ALWAYS_OPEN = ['iss', 'vct', 'iat', 'nbf', 'exp', 'cnf', 'status', 'address']
 
-test('an SD-JWT presentation verifies with @sd-jwt/sd-jwt-vc and shows only what was asked for', async () => {
+test('an SD-JWT presentation verifies with @sd-jwt/sd-jwt-vc and shows only the requested claims', async () => {
   const session = await newSession({
     query: sdJwtQuery(['age_equal_or_over', '18'], ['nationalities', null], ['address', 'locality'], ['family_name']),
   })
@@ -28,7 +28,7 @@ test('an SD-JWT presentation verifies with @sd-jwt/sd-jwt-vc and shows only what
   expect(exchange).toMatchObject({ status: 200, redirectUri: 'https://verifier.example/done#response_code=1' })
 })
 
-test('a requested object comes with everything in it, an array element alone', async () => {
+test('a requested object is shown with all members, an array element alone', async () => {
   const session = await newSession({ query: sdJwtQuery(['place_of_birth'], ['nationalities', 1]) })
   const { token } = await presentTo(session, await holderOf('adult'))
   const payload = await verifySdJwt(token.pid![0]!, session)
@@ -36,7 +36,7 @@ test('a requested object comes with everything in it, an array element alone', a
   expect(payload.nationalities).toEqual(['AT'])
 })
 
-test('an SD-JWT query without claims gets no disclosure at all', async () => {
+test('an SD-JWT query without claims gets no disclosure', async () => {
   const query: DcqlQuery = { credentials: [{ id: 'pid', format: 'dc+sd-jwt', meta: { vct_values: ['urn:eudi:pid:1'] } }] }
   const session = await newSession({ query })
   const { token } = await presentTo(session, await holderOf('adult'))
@@ -44,7 +44,7 @@ test('an SD-JWT query without claims gets no disclosure at all', async () => {
   expect(Object.keys(await verifySdJwt(token.pid![0]!, session)).sort()).toEqual([...ALWAYS_OPEN].sort())
 })
 
-test('a credential carries decoys: more digests than disclosures', async () => {
+test('a credential has decoys: more digests than disclosures, sorted', async () => {
   const pid = (await holderOf('adult')).credentials.find(({ format }) => format === 'dc+sd-jwt')
   if (pid?.format !== 'dc+sd-jwt') throw new Error('the persona has a PID')
   const { _sd } = JSON.parse(Buffer.from(pid.sdJwt.split('.')[1]!, 'base64url').toString())
@@ -53,7 +53,7 @@ test('a credential carries decoys: more digests than disclosures', async () => {
   expect(_sd).toEqual([..._sd].sort())
 })
 
-test('an mdoc presentation verifies with @owf/mdoc and shows only what was asked for', async () => {
+test('an mdoc presentation verifies with @owf/mdoc and shows only the requested claims', async () => {
   const session = await newSession({ query: mdlQuery('age_over_18', 'birth_date', 'driving_privileges', 'portrait') })
   const { token } = await presentTo(session, await holderOf('adult'))
   const document = await verifyMdoc(token.mdl![0]!, session)
@@ -66,7 +66,7 @@ test('an mdoc presentation verifies with @owf/mdoc and shows only what was asked
   expect(claims.driving_privileges).toHaveLength(3)
 })
 
-test('without encryption both formats still verify, the mdoc with no thumbprint in its handover', async () => {
+test('unencrypted answers verify in both formats, the mdoc without a thumbprint in its handover', async () => {
   const query = { credentials: [...sdJwtQuery(['birthdate']).credentials, ...mdlQuery('birth_date').credentials] }
   const session = await newSession({ query, mode: 'direct_post' })
   const { token, members } = await presentTo(session, await holderOf('adult'))
@@ -77,7 +77,7 @@ test('without encryption both formats still verify, the mdoc with no thumbprint 
 })
 
 test.each(['A128GCM', 'A256GCM'] as const)(
-  'the answer is encrypted with %s to the key of the request, and named by its kid',
+  'the answer is encrypted with %s to the key of the request, and names its kid',
   async enc => {
     const session = await newSession({ query: mdlQuery('age_over_18') })
     const { members, header } = await presentTo(session, await holderOf('adult'), { enc })
@@ -87,7 +87,7 @@ test.each(['A128GCM', 'A256GCM'] as const)(
   },
 )
 
-test('a credential of the asked authority is chosen by its key identifier, and no other', async () => {
+test('only a credential of the requested authority is selected, by its key identifier', async () => {
   const [aki = ''] = (await holderOf('adult')).credentials[0]!.authorityKeyIds
   const asked = (value: string): DcqlQuery => ({
     credentials: mdlQuery('age_over_18').credentials.map(one => ({
@@ -101,7 +101,7 @@ test('a credential of the asked authority is chosen by its key identifier, and n
   expect(issuer.anchor.byteLength).toBeGreaterThan(300)
 })
 
-test('values and claim sets are looked at: the first set that the holder has', async () => {
+test('the first claim set whose values the holder has is selected', async () => {
   const [{ id, format, meta }] = mdlQuery().credentials as [DcqlQuery['credentials'][number] & { format: 'mso_mdoc' }]
   const claims = [
     { id: 'a', path: ['org.iso.18013.5.1', 'age_over_65'], values: [true] },

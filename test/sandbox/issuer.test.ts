@@ -69,14 +69,14 @@ test('the SD-JWT signer is a leaf under the same root, and the root is not sent'
   expect(pid.authorityKeyIds).toEqual([Buffer.from(keyIdOf(parsed(authority.certificate)), 'hex').toString('base64url')])
 })
 
-test('the untrusted world is complete and chains to another root', () => {
+test('the untrusted issuer has its own signers and root', () => {
   const root = new X509Certificate(issuer.anchor)
   for (const { certificate } of Object.values(state.untrusted)) {
     expect(new X509Certificate(Buffer.from(certificate, 'base64')).verify(root.publicKey)).toBe(false)
   }
 })
 
-test('the state survives JSON, and the same randomness gives the same keys and digests', async () => {
+test('the state can be stored as JSON, and the same randomness gives the same keys and digests', async () => {
   const again = loadIssuer(JSON.parse(JSON.stringify(state)))
   expect(again.anchorPem).toBe(issuer.anchorPem)
   const [one, two] = await Promise.all([
@@ -95,7 +95,7 @@ test('the state survives JSON, and the same randomness gives the same keys and d
   expect(new Set([...keys[0]!, ...keys[2]!]).size).toBe(12)
 })
 
-test('signers are renewed under the root that is already trusted, before a document could outlive them', async () => {
+test('signers are renewed under the same root, before a document could outlive them', async () => {
   const due = renewalDueAt(state)
   expect(due).toBeGreaterThan(NOW + 200 * DAY_MS)
   expect(due + 60 * DAY_MS).toBeLessThan(parsed(mdocSigner.certificate).notAfter.getTime())
@@ -121,7 +121,7 @@ test('the status list is a signed JWT in which only the revoked persona has its 
   }
 })
 
-test('the status list is a CWT as well, with the same list in it', async () => {
+test('the CWT contains the same status list', async () => {
   const cwt = await issuer.statusListCwt(NOW)
   expect(cwt[0]).toBe(0xc0 | 18)
   const { protectedHeaders, payload } = Sign1.decode(cwt.subarray(1))
@@ -135,7 +135,7 @@ test('the status list is a CWT as well, with the same list in it', async () => {
   for (const index of await indexesOf('revoked')) expect(bitAt(list, index)).toBe(1)
 })
 
-test('each document of a holder has a status of its own, and an untrusted one has none', async () => {
+test('each document has its own status, and an untrusted one has none', async () => {
   expect(new Set(await indexesOf('adult')).size).toBe(5)
   expect(await indexesOf('untrusted_issuer')).toEqual([])
 })

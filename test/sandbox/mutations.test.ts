@@ -1,4 +1,4 @@
-// Each mutation does what its name says and nothing else: a test that uses one knows which check has a reason to fail.
+// Each mutation changes one thing only, so that a test knows which check should fail.
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { DeviceResponse } from '@owf/mdoc'
@@ -25,14 +25,14 @@ async function presentedMdoc(mutations: Mutations) {
   return { session, text, response, items, check: () => verifyMdoc(text, session) }
 }
 
-test('without a mutation both verify', async () => {
+test('both formats verify without a mutation', async () => {
   const sdJwt = await presentedSdJwt({})
   expect(await sdJwt.check()).toMatchObject({ birthdate: '1990-08-12' })
   const mdoc = await presentedMdoc({})
   expect((await mdoc.check()).docType).toBe('org.iso.18013.5.1.mDL')
 })
 
-describe('of a key binding', () => {
+describe('mutations of a key binding', () => {
   const CLAIMS: [Mutations, Record<string, unknown>][] = [
     [{ kbNonce: 'another' }, { nonce: 'another' }],
     [{ kbAud: ['a', 'b'] }, { aud: ['a', 'b'] }],
@@ -40,7 +40,7 @@ describe('of a key binding', () => {
     [{ sdHash: 'AAAA' }, { sd_hash: 'AAAA' }],
     [{ kbClaims: { exp: 5 } }, { exp: 5 }],
   ]
-  test.each(CLAIMS)('%j', async (mutations, expected) => {
+  test.each(CLAIMS)('%j changes this claim only', async (mutations, expected) => {
     const { keyBinding, session, text } = await presentedSdJwt(mutations)
     const sdHash = createHash('sha256').update(text.slice(0, -keyBinding.length)).digest('base64url')
     expect(decodeJwt(keyBinding)).toEqual({
@@ -53,24 +53,24 @@ describe('of a key binding', () => {
     expect(decodeProtectedHeader(keyBinding)).toEqual({ alg: 'ES256', typ: 'kb+jwt' })
   })
 
-  test('kbTyp and kbAlg', async () => {
+  test('kbTyp and kbAlg change the header', async () => {
     const { keyBinding } = await presentedSdJwt({ kbTyp: 'jwt', kbAlg: 'none' })
     expect(decodeProtectedHeader(keyBinding)).toEqual({ alg: 'none', typ: 'jwt' })
   })
 
-  test('an undefined claim is left out', async () => {
+  test('an undefined claim in kbClaims is left out', async () => {
     const { keyBinding } = await presentedSdJwt({ kbClaims: { iat: undefined } })
     expect(decodeJwt(keyBinding)).not.toHaveProperty('iat')
   })
 
-  test('dropKb leaves the SD-JWT with its last tilde', async () => {
+  test('dropKb leaves the SD-JWT ending in a tilde', async () => {
     const { text, check } = await presentedSdJwt({ dropKb: true })
     expect(text).toEndWith('~')
     await expect(check()).rejects.toThrow()
   })
 
   test.each<Mutations>([{ otherKey: true }, { holderSignatureFlip: true }, { issuerSignatureFlip: true }])(
-    '%j is refused, with an sd_hash that fits',
+    '%j is refused for a signature, with the right sd_hash',
     async mutations => {
       const { check, keyBinding, text } = await presentedSdJwt(mutations)
       await expect(check()).rejects.toThrow(/signature/i)
@@ -80,7 +80,7 @@ describe('of a key binding', () => {
   )
 })
 
-describe('of disclosures', () => {
+describe('mutations of disclosures', () => {
   test('extraDisclosure shows one claim more, dropDisclosure one less, repeatDisclosure one twice', async () => {
     const plain = await presentedSdJwt({})
     expect(plain.disclosures).toHaveLength(3)
@@ -93,7 +93,7 @@ describe('of disclosures', () => {
     expect(disclosures.at(-1)).toBe(disclosures[0]!)
   })
 
-  test('the same of items', async () => {
+  test('extraDisclosure, dropDisclosure and repeatDisclosure change the items of an mdoc', async () => {
     expect((await presentedMdoc({})).items()).toHaveLength(2)
     const extra = await presentedMdoc({ extraDisclosure: true })
     await extra.check()
@@ -102,7 +102,7 @@ describe('of disclosures', () => {
     expect((await presentedMdoc({ repeatDisclosure: true })).items().map(item => item.digestId)).toHaveLength(3)
   })
 
-  test('tamperClaim turns a boolean around, or else changes a text', async () => {
+  test('tamperClaim inverts a boolean, or else changes a text', async () => {
     const items = (await presentedMdoc({ tamperClaim: true })).items()
     expect(items.find(item => item.elementIdentifier === 'age_over_18')?.elementValue).toBe(false)
     const { disclosures } = await presentedSdJwt({ tamperClaim: true })
@@ -115,7 +115,7 @@ describe('of disclosures', () => {
   })
 })
 
-describe('of device authentication', () => {
+describe('mutations of device authentication', () => {
   test.each<Mutations>([
     { transcriptNonce: 'another' },
     { transcriptClientId: 'x509_hash:another' },
@@ -125,11 +125,11 @@ describe('of device authentication', () => {
     { otherKey: true },
     { holderSignatureFlip: true },
     { issuerSignatureFlip: true },
-  ])('%j makes a signature wrong', async mutations => {
+  ])('%j invalidates a signature', async mutations => {
     await expect((await presentedMdoc(mutations)).check()).rejects.toThrow(/signature/i)
   })
 
-  test.each(['absent', 'empty', 'mac'] as const)('deviceAuth %s', async deviceAuth => {
+  test.each(['absent', 'empty', 'mac'] as const)('deviceAuth %s is refused', async deviceAuth => {
     await expect((await presentedMdoc({ deviceAuth })).check()).rejects.toThrow()
   })
 
@@ -140,7 +140,7 @@ describe('of device authentication', () => {
     await check()
   })
 
-  test('the envelope: document type, number of documents, version, status', async () => {
+  test('document type, number of documents, version and status can be changed', async () => {
     const { response } = await presentedMdoc({
       docType: 'other',
       documentCount: 2,
@@ -152,13 +152,13 @@ describe('of device authentication', () => {
   })
 })
 
-describe('of the response', () => {
+describe('mutations of the response', () => {
   const sent = async (mutations: Mutations, mode?: 'direct_post') => {
     const session = await newSession({ query: mdlQuery('age_over_18'), ...(mode && { mode }) })
     return { session, ...(await presentTo(session, await holderOf('adult'), { mutations })) }
   }
 
-  test('vpTokenShape', async () => {
+  test('vpTokenShape changes the shape of the vp_token', async () => {
     const shapeOf = async (vpTokenShape: Mutations['vpTokenShape']) => (await sent({ vpTokenShape })).members.vp_token
     const text = expect.stringMatching(/^[\w-]+$/)
     expect(await shapeOf(undefined)).toEqual({ mdl: [text] })
@@ -170,21 +170,21 @@ describe('of the response', () => {
     expect(await shapeOf('absent')).toBeUndefined()
   })
 
-  test('state, further members, and a presentation changed at the last moment', async () => {
+  test('state, responseClaims and presentation change their part of the response', async () => {
     expect((await sent({ state: 'other' })).members.state).toBe('other')
     expect((await sent({ state: null })).members).not.toHaveProperty('state')
     expect((await sent({ responseClaims: { iss: 'x' } })).members.iss).toBe('x')
     expect((await sent({ presentation: (text, id) => `${id}.${text.length}` })).token.mdl![0]).toMatch(/^mdl\.\d+$/)
   })
 
-  test('replay sends a token of another session as it was', async () => {
+  test('replay sends the unchanged token of another session', async () => {
     const { token } = await sent({})
     const again = await sent({ replay: token })
     expect(again.token).toEqual(token)
     await expect(verifyMdoc(again.token.mdl![0]!, again.session)).rejects.toThrow(/signature/i)
   })
 
-  test('alg, enc, kid, zip, apu and apv go into the protected header', async () => {
+  test('alg, enc, kid, zip, apu and apv change the protected header', async () => {
     expect((await sent({ enc: 'A192GCM' })).header.enc).toBe('A192GCM')
     expect((await sent({ alg: 'ECDH-ES+A128KW' })).header.alg).toBe('ECDH-ES+A128KW')
     expect((await sent({ kid: 'other' })).header.kid).toBe('other')
@@ -193,7 +193,7 @@ describe('of the response', () => {
     expect((await sent({ apu: 'YWJj', apv: 'eHl6' })).header).toMatchObject({ apu: 'YWJj', apv: 'eHl6' })
   })
 
-  test('plain sends an unencrypted token where encryption was asked for, bound to no key', async () => {
+  test('plain sends an unencrypted token, bound to no key, although encryption was requested', async () => {
     const { session, token } = await sent({ plain: true })
     expect([...session.forms[0]!.keys()]).toEqual(['vp_token', 'state'])
     await verifyMdoc(token.mdl![0]!, session, { isEncrypted: false })

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createVerification, type ErrorBody, startApp } from '../helpers/app.ts'
 
-test('VIDIMUS_SANDBOX=off closes the wallet, its documents and the status list with 404, and takes them out of the API document', async () => {
+test('VIDIMUS_SANDBOX=off answers 404 for wallet, documents and status list, and removes them from the API document', async () => {
   const app = await startApp({ config: { hasSandbox: false } })
   for (const [method, path] of [
     ['GET', '/sandbox'],
@@ -15,7 +15,7 @@ test('VIDIMUS_SANDBOX=off closes the wallet, its documents and the status list w
   expect(Object.keys(body.paths).filter(path => path.includes('sandbox'))).toEqual([])
 })
 
-test('pages are marked with VIDIMUS_SANDBOX=off, so that they do not offer the wallet', async () => {
+test('pages do not offer the wallet with VIDIMUS_SANDBOX=off', async () => {
   for (const hasSandbox of [true, false]) {
     const app = await startApp({ config: { hasSandbox } })
     const { id } = await createVerification(app, (await app.tenant()).key)

@@ -1,4 +1,4 @@
-// What each persona does, told by verifiers that are not ours.
+// The behaviour of each persona, judged by other verifiers.
 import { describe, expect, test } from 'bun:test'
 import { makeHolder } from '../../src/sandbox/issuer.ts'
 import { PERSONAS, type PersonaId } from '../../src/sandbox/personas.ts'
@@ -7,7 +7,7 @@ import { holderOf, issuer, mdlQuery, newSession, presentTo, random, sdJwtQuery }
 
 const FORMATS = ['dc+sd-jwt', 'mso_mdoc'] as const
 
-/** What the foreign verifier finds wrong; undefined when it finds nothing. */
+/** The error of the other verifier; undefined if it accepts. */
 async function complaint(persona: PersonaId, format: (typeof FORMATS)[number]): Promise<string | undefined> {
   const isMdoc = format === 'mso_mdoc'
   const session = await newSession({ query: isMdoc ? mdlQuery('age_over_18') : sdJwtQuery(['age_equal_or_over', '18']) })
@@ -16,7 +16,7 @@ async function complaint(persona: PersonaId, format: (typeof FORMATS)[number]): 
     if (isMdoc) await verifyMdoc(token.mdl![0]!, session)
     else {
       const { age_equal_or_over: ages } = await verifySdJwt(token.pid![0]!, session)
-      // This verifier takes a disclosure that nothing refers to for none.
+      // This verifier ignores an unreferenced disclosure.
       if (Object.keys(ages as object).length === 0) return 'no digest for the disclosure'
     }
   } catch (error) {
@@ -24,7 +24,7 @@ async function complaint(persona: PersonaId, format: (typeof FORMATS)[number]): 
   }
 }
 
-test('every persona is told in two languages, each in one sentence', () => {
+test('every persona has a title and one sentence of explanation in two languages', () => {
   for (const [id, persona] of Object.entries(PERSONAS)) {
     expect(persona.id).toBe(id as PersonaId)
     for (const text of Object.values(persona.explanation)) expect(text).toMatch(/^[A-ZÄÖÜ][^.]*\.$/)
@@ -33,7 +33,7 @@ test('every persona is told in two languages, each in one sentence', () => {
 })
 
 describe.each(FORMATS)('%s', format => {
-  test.each(['adult', 'minor'] as const)('%s: nothing is wrong with it', async persona => {
+  test.each(['adult', 'minor'] as const)('the presentation of the persona %s verifies', async persona => {
     expect(await complaint(persona, format)).toBeUndefined()
   })
 
@@ -45,17 +45,17 @@ describe.each(FORMATS)('%s', format => {
     ['wrong_device_key', { 'dc+sd-jwt': /key binding|signature/i, mso_mdoc: /signature/i }],
     ['replay', { 'dc+sd-jwt': /nonce/i, mso_mdoc: /signature/i }],
   ]
-  test.each(WRONG)('%s is refused for what it does', async (persona, reasons) => {
+  test.each(WRONG)('the persona %s is refused for its own defect', async (persona, reasons) => {
     expect(await complaint(persona, format)).toMatch(reasons[format])
   })
 })
 
-test('revoked: nothing is wrong but its status', async () => {
+test('the persona revoked has a wrong status only', async () => {
   expect(await complaint('revoked', 'dc+sd-jwt')).toMatch(/status/i)
   expect(await complaint('revoked', 'mso_mdoc')).toBeUndefined()
 })
 
-test('the adult is of age and the minor is not, today and in ten years', async () => {
+test('the adult is 18 or over and the minor is not, today and in ten years', async () => {
   for (const year of [2026, 2036]) {
     expect(await agesIn(year, 'adult')).toEqual({ 16: true, 18: true, 21: true, 65: false })
     expect(await agesIn(year, 'minor')).toEqual({ 16: false, 18: false, 21: false, 65: false })

@@ -16,7 +16,7 @@ const mdoc = async (mutations?: Mutations) => {
   return await readPresentation('mso_mdoc', token.mdl![0]!)
 }
 
-test('of an SD-JWT it tells what was disclosed, in its place, and what the holder signed', async () => {
+test('an SD-JWT is shown with its disclosed claims and the data that the holder signed', async () => {
   const { claims, altered, proof } = await sdJwt()
   expect(claims).toEqual({
     family_name: 'Mustermann',
@@ -32,18 +32,18 @@ test('of an SD-JWT it tells what was disclosed, in its place, and what the holde
   })
 })
 
-test('a disclosure that the issuer did not sign stands apart', async () => {
+test('an unsigned disclosure is shown as altered', async () => {
   const { claims, altered } = await sdJwt('minor', { tamperClaim: true })
   expect(altered).toEqual({ 18: true })
   expect(claims).toMatchObject({ family_name: 'Mustermann' })
   expect(claims).not.toHaveProperty('age_equal_or_over')
 })
 
-test('an SD-JWT without key binding has no proof', async () => {
+test('an SD-JWT without key binding is shown without a proof', async () => {
   expect((await sdJwt('adult', { dropKb: true })).proof).toBeUndefined()
 })
 
-test('of an mdoc it tells the elements by namespace, pictures by their size', async () => {
+test('an mdoc is shown with its elements by namespace, and pictures by their size', async () => {
   const { claims, altered } = await mdoc()
   expect(claims).toEqual({
     'org.iso.18013.5.1': {
@@ -56,7 +56,7 @@ test('of an mdoc it tells the elements by namespace, pictures by their size', as
   expect(altered).toEqual({})
 })
 
-test('an element that the issuer did not sign stands apart', async () => {
+test('an unsigned element is shown as altered', async () => {
   const { claims, altered } = await mdoc({ tamperClaim: true })
   expect(altered).toEqual({ 'org.iso.18013.5.1': { age_over_18: false } })
   expect(Object.keys(claims['org.iso.18013.5.1'] as object)).toEqual(['birth_date', 'portrait', 'driving_privileges'])

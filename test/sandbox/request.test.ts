@@ -7,7 +7,7 @@ import { holderOf, mdlQuery, NOW, newSession, newVerifier, PUBLIC_URL, presentTo
 const query = mdlQuery('age_over_18')
 const fetched = ({ walletUri, fetch }: SessionOf, options = {}) => fetchRequest(walletUri, fetch, { now: NOW, ...options })
 
-test('a signed request by reference is read as it was signed', async () => {
+test('a signed request by reference is read with all its parameters', async () => {
   const session = await newSession({ query })
   const { parameters } = session
   expect(await fetched(session)).toEqual({
@@ -23,7 +23,7 @@ test('a signed request by reference is read as it was signed', async () => {
   expect(session.fetched[0]).toMatchObject({ headers: { accept: 'application/oauth-authz-req+jwt' }, redirect: 'manual' })
 })
 
-test('with POST the wallet sends a nonce and its metadata, and demands the nonce back', async () => {
+test('with POST the wallet sends a nonce and its metadata, and requires the nonce in the request', async () => {
   const session = await newSession({ query })
   const walletMetadata = { vp_formats_supported: { mso_mdoc: {} } }
   const { parameters } = await fetched(session, { method: 'post', walletNonce: 'n'.repeat(22), walletMetadata })
@@ -44,7 +44,7 @@ test('a link that offers POST is fetched by POST, any other by GET', async () =>
   expect(session.fetched.map(({ method }) => method ?? 'GET')).toEqual(['POST', 'GET'])
 })
 
-test('the EU age app is asked by value', async () => {
+test('an unsigned request by value is read', async () => {
   const { query: asked } = BUILTIN_TEMPLATES.get('eu_av_age_18')!
   const uri = byValueUri({ publicUrl: PUBLIC_URL, id: 'vs_1', nonce: 'n'.repeat(43), state: 's'.repeat(43), query: asked })
   const request = await fetchRequest(uri, () => Promise.reject(new Error('nothing to fetch')), { now: NOW })
@@ -57,7 +57,7 @@ test('the EU age app is asked by value', async () => {
   })
 })
 
-test('a certificate may be named by its host as well, if the answer goes there', async () => {
+test('client_id may name the host of the certificate if the answer is sent there', async () => {
   const by = { ...verifier, clientId: 'x509_san_dns:verifier.example' }
   expect(await fetched(await newSession({ query, by }))).toMatchObject({ clientId: 'x509_san_dns:verifier.example' })
   const foreign = { ...verifier, clientId: 'x509_san_dns:other.example' }
@@ -66,7 +66,7 @@ test('a certificate may be named by its host as well, if the answer goes there',
   await expect(fetched(await elsewhere)).rejects.toThrow('another host')
 })
 
-describe('a wallet refuses', () => {
+describe('refused requests', () => {
   const claims: [string, Record<string, unknown>][] = [
     ['another client_id than the link', { client_id: 'x509_hash:AAAA' }],
     ['another audience', { aud: 'https://verifier.example' }],
@@ -87,30 +87,30 @@ describe('a wallet refuses', () => {
     ['a request from the future', { iat: Math.floor(NOW / 1000) + 61 }],
     ['a wallet_nonce it never sent', { wallet_nonce: 'n'.repeat(22) }],
   ]
-  test.each(claims)('%s', async (_, changed) => {
+  test.each(claims)('the wallet refuses %s', async (_, changed) => {
     await expect(fetched(await newSession({ query, claims: changed }))).rejects.toBeInstanceOf(RequestRefused)
   })
 
-  test('another type of JWT', async () => {
+  test('the wallet refuses another type of JWT', async () => {
     await expect(fetched(await newSession({ query, header: { typ: 'JWT' } }))).rejects.toThrow('typ')
   })
 
-  test('a self-signed leaf', async () => {
+  test('the wallet refuses a self-signed leaf', async () => {
     const by = await newVerifier({ isSelfSigned: true })
     await expect(fetched(await newSession({ query, by }))).rejects.toThrow('self-signed')
   })
 
-  test('a signature by another key than that of the leaf', async () => {
+  test('the wallet refuses a signature by another key than that of the leaf', async () => {
     const by = { ...verifier, key: (await newVerifier()).key }
     await expect(fetched(await newSession({ query, by }))).rejects.toThrow('signature')
   })
 
-  test('a client_id that is not the hash of the leaf', async () => {
+  test('the wallet refuses a client_id that is not the hash of the leaf', async () => {
     const by = { ...(await newVerifier()), clientId: verifier.clientId }
     await expect(fetched(await newSession({ query, by }))).rejects.toThrow('hash of the leaf')
   })
 
-  test('an answer that is not 200 or not a request object', async () => {
+  test('the wallet refuses a response that is not 200 or not a request object', async () => {
     const { walletUri } = await newSession({ query })
     const answers = [
       new Response('', { status: 302, headers: { location: '/' } }),
@@ -128,12 +128,12 @@ describe('a wallet refuses', () => {
     'openid4vp://authorize?client_id=x509_hash%3AAAAA&request_uri=https%3A%2F%2Fverifier.example%23x',
     'openid4vp://authorize?client_id=x509_hash%3AAAAA&request_uri=https%3A%2F%2Fverifier.example&request_uri_method=POST',
     'av://authorize?client_id=redirect_uri%3Ahttps%3A%2F%2Fverifier.example&request_uri_method=post',
-  ])('the link %s', uri => {
+  ])('the wallet refuses the link %s', uri => {
     expect(() => parseWalletUri(uri)).toThrow(RequestRefused)
   })
 })
 
-test('a holder who declines says so encrypted, with the state', async () => {
+test('a declining holder sends an encrypted error with the state', async () => {
   const session = await newSession({ query })
   const { members, exchange } = await presentTo(session, await holderOf('declines'))
   expect([...session.forms[0]!.keys()]).toEqual(['response'])
@@ -142,7 +142,7 @@ test('a holder who declines says so encrypted, with the state', async () => {
   expect(exchange.status).toBe(200)
 })
 
-test('a holder who has nothing that fits says the same, in the clear where nothing else was asked for', async () => {
+test('a holder without a matching document sends the same error, unencrypted if the request is plain', async () => {
   const session = await newSession({ query: mdlQuery('weight'), mode: 'direct_post' })
   const { members } = await presentTo(session, await holderOf('adult'))
   expect(members).toMatchObject({ error: 'access_denied', state: session.parameters.state })

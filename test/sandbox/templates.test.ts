@@ -1,4 +1,5 @@
-// Each built-in template, answered by the wallet and judged by the `dcql` library on what the foreign verifiers have read.
+// Each built-in template, answered by the wallet, and judged by the `dcql` library on the data that
+// the other verifiers read.
 import { describe, expect, test } from 'bun:test'
 import { DcqlPresentationResult, DcqlQuery } from 'dcql'
 import { PERSONAS } from '../../src/sandbox/personas.ts'
@@ -15,7 +16,7 @@ describe.each(['adult', 'minor'] as const)('%s', persona => {
   })
 })
 
-describe.each(['dc+sd-jwt', 'mso_mdoc'] as const)('with nothing but %s', format => {
+describe.each(['dc+sd-jwt', 'mso_mdoc'] as const)('with documents of the format %s only', format => {
   const templates = [...BUILTIN_TEMPLATES.values()].filter(({ query }) => query.credentials.some(one => one.format === format))
   test.each(templates)('the answer to $key satisfies the query', async ({ query }) => {
     const session = await newSession({ query })
@@ -24,12 +25,12 @@ describe.each(['dc+sd-jwt', 'mso_mdoc'] as const)('with nothing but %s', format 
   })
 })
 
-test('the least data is shown: an age question is answered by the proof of age', async () => {
+test('an age query is answered by the proof of age, which contains the least data', async () => {
   const session = await newSession({ query: BUILTIN_TEMPLATES.get('age_over_18')!.query })
   expect(Object.keys((await presentTo(session, await holderOf('adult'))).token)).toEqual(['av'])
 })
 
-test('a persona withholds nothing it could not have: all have the same documents', async () => {
+test('all personas have the same documents', async () => {
   const types = async (persona: keyof typeof PERSONAS) => (await holderOf(persona)).credentials.map(({ type }) => type)
   for (const persona of Object.keys(PERSONAS)) {
     expect(await types(persona as keyof typeof PERSONAS)).toEqual(await types('adult'))

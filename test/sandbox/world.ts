@@ -1,5 +1,5 @@
-// What the sandbox tests share: an issuer, and a verifier built here with jose alone, so that the two sides of the protocol are
-// foreign to each other.
+// Shared by the sandbox tests: an issuer, and a verifier built with jose alone, so that both sides
+// of the protocol are independent.
 import 'reflect-metadata'
 import * as x509 from '@peculiar/x509'
 import { CompactSign, calculateJwkThumbprint, compactDecrypt, exportJWK, generateKeyPair, type JWK } from 'jose'
@@ -19,7 +19,7 @@ export const holderOf = (persona: PersonaId): Promise<Holder> => makeHolder(issu
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
 
-/** A verifier's leaf under an authority of its own; with `isSelfSigned` the leaf alone. */
+/** A verifier certificate under its own authority, or self-signed. */
 export async function newVerifier({ isSelfSigned = false } = {}) {
   const [above, own] = await Promise.all([newKeys(), newKeys()])
   const leaf = await x509.X509CertificateGenerator.create({
@@ -51,7 +51,7 @@ type Session = {
   by?: Verifier
 }
 
-/** One session of that verifier: its link, its side of the network, and what came in. */
+/** A session of that verifier: its link, its network, and the answers it received. */
 export async function newSession({ query, mode = 'direct_post.jwt', claims, header, by = verifier }: Session) {
   const encryption = await generateKeyPair('ECDH-ES', { crv: 'P-256', extractable: true })
   const jwk: JWK = { ...(await exportJWK(encryption.publicKey)), kid: 'session-key', alg: 'ECDH-ES', use: 'enc' }
@@ -104,7 +104,7 @@ export async function newSession({ query, mode = 'direct_post.jwt', claims, head
     parameters,
     responseUri,
     thumbprint: new Uint8Array(Buffer.from(await calculateJwkThumbprint(jwk), 'base64url')),
-    /** The members of the answer, whichever way it came. */
+    /** The members of the answer, encrypted or not. */
     async open(form: URLSearchParams): Promise<{ members: Record<string, unknown>; header: Record<string, unknown> }> {
       const response = form.get('response')
       if (response === null) return { members: plainMembers(form), header: {} }
@@ -123,7 +123,7 @@ export type SessionOf = Awaited<ReturnType<typeof newSession>>
 
 type Options = Omit<Parameters<typeof present>[2], 'fetch' | 'now'>
 
-/** The exchange of a holder with a session, and the token that arrived. */
+/** Presents to a session; returns the exchange and the received token. */
 export async function presentTo(
   session: SessionOf,
   holder: Holder,
