@@ -23,10 +23,10 @@ export const command = defineCommand(
       },
     },
     about: `Verifies the audit chain of the database, or of an export: every record's hash, the signed
-checkpoints and the details that were not erased. An export ends with the current head, signed; keep
-it elsewhere, and nothing before it can be rewritten unnoticed. Note its public key, too: somebody who
-rewrites everything can sign it only with another one. A file that exists stays, unless you say
---force.`,
+checkpoints and the details that were not erased. An export ends with the current head, signed;
+keep it elsewhere, and nothing before it can be rewritten unnoticed. Note its public key, too:
+somebody who rewrites everything can sign it only with another one. A file that exists stays,
+unless you say --force.`,
     example: 'vidimus audit export audit.jsonl && vidimus audit verify --file audit.jsonl',
   },
   {
@@ -59,7 +59,7 @@ async function* linesOf(file: string): AsyncGenerator<string> {
   if (rest) yield rest
 }
 
-/** Written beside it and renamed: a file that is written over keeps its mode, and its readers would see both. */
+/** Renamed into place: a file that is overwritten keeps its mode, and its readers see both. */
 async function replaceWithExport(deps: Deps, file: string): Promise<void> {
   const existing = statSync(file, { throwIfNoEntry: false })
   if (existing && !existing.isFile()) throw unwritable(file)

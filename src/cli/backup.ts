@@ -19,11 +19,12 @@ export const command = defineCommand(
     argument: argument('path', 'FILE', 'the file to write'),
     flags: { force: toggle('replace a file that exists') },
     about: `Copies the database as it is at one moment, while the service runs on, and checks the copy: every
-page, every reference, the audit chain. Only its owner can read FILE, which appears once it is known
-to be good. A file that exists stays, unless you say --force.
+page, every reference, the audit chain. Only its owner can read FILE, which appears once it is
+known to be good. A file that exists stays, unless you say --force.
 
 The backup holds everything except the master key, without which nobody can read what is sealed in
-it: keep a copy of master.key somewhere else. The server makes backups of its own (VIDIMUS_BACKUPS).`,
+it: keep a copy of master.key somewhere else. The server makes backups of its own
+(VIDIMUS_BACKUPS).`,
     example: 'vidimus backup /mnt/safe/vidimus.db',
   },
   async ({ path, force }, { env }) => {

@@ -1,5 +1,5 @@
-// A verb is one table and one handler for each of its acts. Parsing, --help, suggestions and refusals all read the table, and a
-// handler gets exactly the flags that its act declares, with their types.
+// A verb is one table and one handler for each of its acts. Parsing, --help, suggestions and
+// refusals read the table. A handler gets the flags that its act declares, with their types.
 import { nearest } from './nearest.ts'
 import { parseCall, printable, type Shell, table, UsageError } from './output.ts'
 
@@ -10,20 +10,21 @@ export type Flag<T> = {
   form?: string
   isRequired?: true
   isMultiple?: true
+  /** White space in it does not matter. */
   help?: string
   read: (given: Raw, flag: string) => T
 }
 
 type Argument = { name: string; form: string; meaning: string }
 
-/** The name of an act may end in a flag, as in "replay --failed": the act is chosen when that flag is given. */
+/** The name of an act may end in a flag that chooses it, as in "replay --failed". */
 type Act = { argument?: Argument; flags?: Record<string, Flag<unknown>> }
 
 /** `summary` is the line in "vidimus --help". */
 type Texts = { summary: string; about?: string; example: string }
 type Table = Texts & (Act | { acts: Record<string, Act> })
 
-/** `text` is for people, `json` is what --json prints. `note` goes to standard error, for people only. */
+/** `text` is for people, `json` for --json. `note` goes to standard error, without --json. */
 export type Answer = { json: object; text: string; note?: string; exitCode?: number }
 
 type CamelCase<Name extends string> = Name extends `${infer First}-${infer Rest}`
@@ -131,7 +132,7 @@ export function helpOf(verb: string, { acts, about, example }: Command): string 
   const explained = [...flags].filter(([, { help }]) => help !== undefined)
   const width = Math.max(...explained.map(([name]) => name.length))
   const flagLines = explained.map(([name, { help = '' }]) =>
-    wrapped(`  --${name.padEnd(width)} `, help.split(' '), ' '.repeat(width + 6)),
+    wrapped(`  --${name.padEnd(width)} `, help.split(/\s+/), ' '.repeat(width + 6)),
   )
   return [usages.join('\n'), about, flagLines.join('\n'), `example: ${example}`].filter(Boolean).join('\n\n')
 }
@@ -144,7 +145,7 @@ function usageOf(call: string, { argument, flags = {} }: Act): string {
   return wrapped(call, [...(argument ? [argument.form] : []), ...forms, '[--json]'], ' '.repeat(call.length + 1))
 }
 
-/** The pieces after the start, on lines that end at 100 columns where they can; every line but the first is indented. */
+/** Lines of up to 100 columns; all but the first are indented. */
 function wrapped(start: string, pieces: string[], indent: string): string {
   const lines: string[] = [start]
   for (const piece of pieces) {

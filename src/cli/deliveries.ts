@@ -19,10 +19,10 @@ export const command = defineCommand(
       replay: { argument: argument('id', 'ID', 'the delivery id') },
       'replay --failed': { flags: { tenant: TENANT } },
     },
-    about: `The log of a tenant's webhooks: the newest 100, each with all of its attempts: time, address, status,
-and the beginning of the receiver's answer (all of it with --json). A replay starts from the first
-attempt again, under the same webhook-id; a running server sends it at once. "replay --failed"
-replays everything that failed.`,
+    about: `The log of a tenant's webhooks: the newest 100, each with all of its attempts: time, address,
+status, and the beginning of the receiver's answer (all of it with --json). A replay starts from
+the first attempt again, under the same webhook-id; a running server sends it at once. "replay
+--failed" replays everything that failed.`,
     example: 'vidimus deliveries list --tenant ten_… --status failed',
   },
   {

@@ -16,7 +16,7 @@ import { numberFrom, optional, toggle } from './flags.ts'
 import type { Shell } from './output.ts'
 import { stopSignal } from './serve.ts'
 
-/** Not serve's: pages of one origin share the browser's storage, and the demo must not take a real till's pairing. */
+/** Not serve's port: pages of one origin share the browser's storage, and so a till's pairing. */
 const PORT_DEFAULT = 3030
 
 export const command = defineCommand(
@@ -26,9 +26,10 @@ export const command = defineCommand(
       port: optional(numberFrom(0, 65_535), `by default PORT, ${PORT_DEFAULT}, or one that is free`),
       'no-open': toggle('do not open the browser'),
     },
-    about: `Shows everything on one page: a till, a phone and the back office. It runs on a directory of its own,
-which is deleted afterwards, and needs no internet. Prints the address, a QR code of it, and the
-commands that do the same. Stop it with Ctrl-C. HOST=0.0.0.0 lets other devices of your network in.`,
+    about: `Shows everything on one page: a till, a phone and the back office. It runs on a directory of its
+own, which is deleted afterwards, and needs no internet. Prints the address, a QR code of it, and
+the commands that do the same. Stop it with Ctrl-C. HOST=0.0.0.0 lets other devices of your network
+in.`,
     example: 'vidimus demo --no-open',
   },
   async ({ port, noOpen, json }, { env, print }) => {
@@ -52,7 +53,7 @@ commands that do the same. Stop it with Ctrl-C. HOST=0.0.0.0 lets other devices 
 
 type Wanted = { port: number | undefined; dataDir: string; env: Shell['env'] }
 
-/** `local_url`: over plain http only pages from localhost may use the browser's cryptography, which wallets need. */
+/** `local_url`: over http, only pages from localhost have the cryptography that wallets need. */
 type Shown = { url: string; local_url: string; key: string; commands: string[]; setup_url: string | null }
 
 async function startDemo(wanted: Wanted): Promise<Shown & { stop: () => Promise<void> }> {

@@ -48,9 +48,9 @@ export const command = defineCommand(
       list: { flags: { tenant: TENANT, env: optional(oneOf(ENVIRONMENTS)) } },
       revoke: { argument: argument('id', 'ID', 'the device id') },
     },
-    about: `A device is a till or tablet with tokens of its own: it may create verifications with these templates
-only, and sees only its own. The pairing code is printed once, with a QR code that opens the till's
-page. Revoking stops everything the device holds, at once.`,
+    about: `A device is a till or tablet with tokens of its own: it may create verifications with these
+templates only, and sees only its own. The pairing code is printed once, with a QR code that opens
+the till's page. Revoking stops everything the device holds, at once.`,
     example: 'vidimus device register --tenant ten_… --env live --name "Till 1" --templates age_over_18',
   },
   {

@@ -12,9 +12,9 @@ type NamedCheck = { name: string } & Found
 export const command = defineCommand(
   {
     summary: 'find what would stop a real wallet or webhook',
-    about: `Lists what would stop a real wallet or webhook, and what endangers the data, each with what to do. It
-changes nothing, sends nobody a message, and works with and without a running service. Give it the
-same variables as the service, or it examines another one. The exit code is 1 when there is a
+    about: `Lists what would stop a real wallet or webhook, and what endangers the data, each with what to do.
+It changes nothing, sends nobody a message, and works with and without a running service. Give it
+the same variables as the service, or it examines another one. The exit code is 1 when there is a
 problem, and 0 otherwise; warnings are no problems. The dashboard shows the same under Settings,
 Health.`,
     example: 'VIDIMUS_DATA_DIR=/var/lib/vidimus VIDIMUS_PUBLIC_URL=https://verify.shop.example vidimus doctor',
@@ -31,7 +31,7 @@ Health.`,
   },
 )
 
-/** A directory that cannot be opened is the finding. One that does not exist must not be created by the question. */
+/** A directory that cannot be opened is a finding. One that does not exist is not created. */
 async function examineHere(shell: Shell): Promise<NamedCheck[]> {
   const { dataDir } = loadConfig(shell.env)
   try {

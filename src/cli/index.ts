@@ -2,7 +2,7 @@ import { type Command, runCommand } from './command.ts'
 import { nearest } from './nearest.ts'
 import { complain, print, reportFailure, type Shell, UsageError } from './output.ts'
 
-// Each is loaded when it is called: a short command need not wait for all that a server consists of.
+// Each is loaded when it is called: a short command does not wait for the server's modules.
 const VERBS = new Map<string, () => Promise<{ command: Command }>>(
   Object.entries({
     serve: () => import('./serve.ts'),

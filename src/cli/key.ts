@@ -86,7 +86,9 @@ function showOnce({ row, key }: MintedKey): Answer {
   const { id, scopes, expires_at } = presentKey(row)
   return {
     json: { ...presentKey(row), key },
-    text: `${key}\n\nThis is the only time the key ${id} is shown. Scopes: ${scopes.join(', ')}. Expires: ${expires_at ?? 'never'}.`,
+    text: `${key}
+
+This is the only time the key ${id} is shown. Scopes: ${scopes.join(', ')}. Expires: ${expires_at ?? 'never'}.`,
   }
 }
 

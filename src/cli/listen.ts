@@ -29,11 +29,11 @@ export const command = defineCommand(
       forward: required(httpUrl),
       tenant: optional(text('ID'), 'needed when there are several'),
     },
-    about: `For development: forwards every result of a tenant, from now on, to a server on your machine that has
-no public address, signed like the real webhook. It needs no webhook_url in the request. Each result
-is sent once: one that your server does not accept is not tried again. Stop it with Ctrl-C. With
---json each event is one JSON line. Portraits are missing: they exist only in the memory of the
-service.`,
+    about: `For development: forwards every result of a tenant, from now on, to a server on your machine that
+has no public address, signed like the real webhook. It needs no webhook_url in the request. Each
+result is sent once: one that your server does not accept is not tried again. Stop it with Ctrl-C.
+With --json each event is one JSON line. Portraits are missing: they exist only in the memory of
+the service.`,
     example: 'vidimus listen --forward http://localhost:4000/hook',
   },
   async ({ forward: address, tenant, json }, shell) => {
@@ -43,9 +43,8 @@ service.`,
     return await withDeps(shell, async deps => {
       const tenantId = await chooseTenant(deps, tenant)
       if (!json)
-        shell.print(
-          `Forwarding results of ${tenantId} to ${url}. "vidimus webhook-secret show --tenant ${tenantId}" prints the secret that signs them (live results with --env live).`,
-        )
+        shell.print(`Forwarding results of ${tenantId} to ${url}.
+"vidimus webhook-secret show --tenant ${tenantId}" prints the secret that signs them (live results with --env live).`)
       await eachResult(deps, tenantId, stopping.signal, async (verification, owner, endedAt) => {
         const message = await messageOf(deps, owner, verification)
         const event = { verification, at: isoUtc(endedAt), answer: await forward(deps, url, message) }
@@ -105,7 +104,7 @@ async function messageOf(deps: Deps, { tenantId, environment }: Owner, verificat
   return await signedMessage(deps, { id, tenantId, environment, type, attempts: 0, at: deps.now() }, verification)
 }
 
-/** No egress policy: the address is that of the operator's own server. It may listen on only one of localhost's addresses. */
+/** No egress policy: the operator gave the address. A server may use one of localhost's only. */
 async function forward(deps: Deps, url: string, message: SignedMessage): Promise<EgressAnswer> {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
   let answer: EgressAnswer = { ok: false, failure: 'dns_failed', detail: `${host} was not found.` }

@@ -1,4 +1,5 @@
-// A certificate for https where no public authority gives one: an authority of this machine, installed on tills once, and leaves under it.
+// Certificates for https on a network without public names: an authority of this machine, which is
+// installed on tills once, and certificates under it.
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,12 +7,12 @@ import { publish } from '../db/files.ts'
 import type { Random } from '../ids.ts'
 import { type IssuedCertificate, issueAuthority, issueLeaf } from '../signing/authority.ts'
 
-/** The longest that browsers and phones accept of any authority. */
+/** The longest lifetime that browsers and phones accept. */
 const LEAF_DAYS = 397
-/** In the common name (RFC 5280, upper bounds); the names that count are elsewhere. */
+/** Of the common name (RFC 5280, upper bounds). Clients read the alternative names. */
 const NAME_CHARS_MAX = 64
 
-/** Why there can be no certificate here: one sentence with the remedy. */
+/** The message is one sentence with the remedy. */
 export class LocalTlsProblem extends Error {}
 
 export type LocalTls = {
@@ -33,7 +34,7 @@ type Wanted = {
 
 type Authority = Pick<IssuedCertificate, 'chain' | 'privateKey'>
 
-/** An authority that is there stays, whatever happens: tills have it installed. */
+/** Never replaces an authority: tills have it installed. */
 export async function makeLocalTls({ folder, hosts, hostsDefault, at, random }: Wanted): Promise<LocalTls> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const files = { certFile: join(folder, 'cert.pem'), keyFile: join(folder, 'key.pem'), caFile: join(folder, 'ca.pem') }
@@ -65,7 +66,7 @@ function findAuthority(caFile: string, caKeyFile: string, at: number): Authority
   }
 }
 
-/** The names of the certificate that is to be renewed. One that came from elsewhere is not ours to replace. */
+/** The names of the certificate to renew. One of another authority is not replaced. */
 function findLeaf({ certFile, keyFile }: Pick<LocalTls, 'certFile' | 'keyFile'>, authority: Authority | undefined) {
   if (!existsSync(certFile) && !existsSync(keyFile)) return undefined
   const foreign = `${certFile} or ${keyFile} is there and not from this authority; choose another directory with --out`
@@ -82,7 +83,7 @@ function findLeaf({ certFile, keyFile }: Pick<LocalTls, 'certFile' | 'keyFile'>,
 const hostsOf = ({ subjectAltName = '' }: X509Certificate): string[] =>
   [...subjectAltName.matchAll(/(?:DNS|IP Address):([^,\s]+)/g)].map(([, host]) => host ?? '')
 
-/** The key first: killed in between, there is no certificate yet that a till could have installed. */
+/** The key first: after a kill in between, no till can have installed the certificate. */
 async function writeAuthority(caFile: string, caKeyFile: string, making: { at: number; random: Random }): Promise<Authority> {
   const suffix = Buffer.from(making.random(4)).toString('hex')
   const authority = await issueAuthority({ ...making, name: `Vidimus local authority ${suffix}` })
@@ -94,7 +95,7 @@ async function writeAuthority(caFile: string, caKeyFile: string, making: { at: n
 const pemOf = (key: KeyObject): string => key.export({ format: 'pem', type: 'pkcs8' }).toString().trim()
 
 function writeWhole(file: string, text: string, mode: number): void {
-  // One that was left behind would keep its mode.
+  // A file that was left behind would keep its mode.
   rmSync(`${file}.part`, { force: true })
   writeFileSync(`${file}.part`, `${text}\n`, { mode })
   publish(`${file}.part`, file)

@@ -1,16 +1,16 @@
 const TYPOS_MAX = 2
 
-/** The name that was probably meant: few slips away, and nearer than writing something else altogether. */
+/** The name with the fewest typos: at most two, and fewer than half of its letters. */
 export function nearest(typed: string, names: readonly string[]): string | undefined {
   const ranked = names
-    .map(name => ({ name, slips: slipsBetween(typed.slice(0, 40), name) }))
-    .filter(({ name, slips }) => slips <= TYPOS_MAX && slips * 2 < name.length)
-    .toSorted((a, b) => a.slips - b.slips)
+    .map(name => ({ name, typos: typosBetween(typed.slice(0, 40), name) }))
+    .filter(({ name, typos }) => typos <= TYPOS_MAX && typos * 2 < name.length)
+    .toSorted((a, b) => a.typos - b.typos)
   return ranked[0]?.name
 }
 
-/** Letters left out, added, changed, or exchanged with the one beside (optimal string alignment). */
-function slipsBetween(one: string, other: string): number {
+/** Letters missing, added, changed or swapped with a neighbour (optimal string alignment). */
+function typosBetween(one: string, other: string): number {
   const rows = [Array.from({ length: other.length + 1 }, (_, j) => j)]
   for (let i = 1; i <= one.length; i++) {
     const row = [i]

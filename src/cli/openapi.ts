@@ -21,7 +21,7 @@ It needs no data directory.`,
   },
 )
 
-/** Enough to put the routes together. None of them is called, so there is no database and no file. */
+/** Enough to list the routes. None of them is called, so there is no database and no file. */
 function depsToListRoutes(config: Config): Deps {
   const { random, now, resolve } = realWorld()
   const deps: Partial<Deps> = { config, random, now, resolve, sealer: createSealer(random(32), random) }

@@ -1,5 +1,5 @@
-// Standard output carries the answer: for people, or with --json exactly one JSON object. Everything else, failures included, goes
-// to standard error: one line that says what was wrong and what to do.
+// Standard output carries the answer: for people, or with --json exactly one JSON object. Failures
+// and notes go to standard error. A failure is one line that says what was wrong and what to do.
 import { parseArgs } from 'node:util'
 import { type Config, ConfigError } from '../config.ts'
 import { OlderDatabase, StartRefusal } from '../db/refusal.ts'
@@ -27,10 +27,10 @@ export function print(text: string): number {
 
 export const complain = (text: string): void => void process.stderr.write(`${text}\n`)
 
-/** Names and answers may come from the API or from other servers: no control character in them reaches the terminal. */
+/** Keeps control characters of names and of other servers' answers from the terminal. */
 export const printable = (text: string): string => text.replace(/[^\P{C}\n\u200d]/gu, '?')
 
-/** For calls that print a link: a service that was started with other settings is at another address. */
+/** For calls that print a link: a service with other settings is at another address. */
 export function noteAssumedAddress({ env, complain }: Shell, { publicUrl }: Pick<Config, 'publicUrl'>): void {
   if (env.VIDIMUS_PUBLIC_URL?.trim() || env.PORT?.trim()) return
   complain(`note: the link assumes that the service is at ${publicUrl}; set VIDIMUS_PUBLIC_URL or PORT here as for the service`)
@@ -38,7 +38,7 @@ export function noteAssumedAddress({ env, complain }: Shell, { publicUrl }: Pick
 
 /** Prints why a call failed, and returns its exit code. */
 export function reportFailure(error: unknown, complain: Shell['complain']): number {
-  // Messages quote what was typed: a line break or an escape sequence in it must not reach the terminal.
+  // Messages quote the call, which may contain line breaks and escape sequences.
   const report = (message: string, exitCode: number) => {
     complain(`vidimus: ${message.replace(/\p{Cc}+/gu, ' ')}`)
     return exitCode
@@ -49,7 +49,7 @@ export function reportFailure(error: unknown, complain: Shell['complain']): numb
   if (error instanceof CommandError || error instanceof ConfigError || error instanceof OlderDatabase)
     return report(error.message, 1)
   if (isDiskFull(error)) return report('the disk is full; make room, then call this again', 1)
-  // Neither message nor trace: they quote values, and nobody can act on them. The place is what a report needs.
+  // Without message and trace, which quote values. A report needs only the place.
   return report(`unexpected error: ${describeFailure(error)}; if it happens again, report this line`, 1)
 }
 
@@ -75,7 +75,7 @@ export function parseCall<F extends Flags>(
   }
 }
 
-/** In "--daily-quota -1" the parser takes -1 for another option. Read as a value, it is refused as too small. */
+/** The parser takes the -1 of "--daily-quota -1" for an option. As a value, it is too small. */
 function withNegatives(args: string[], flags: Flags): string[] {
   const takesText = (arg: string | undefined) => flags[arg?.replace(/^--/, '') ?? '']?.type === 'string'
   return args.flatMap((arg, i) => {

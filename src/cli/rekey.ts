@@ -11,8 +11,8 @@ import { requireDatabase } from './require-database.ts'
 export const command = defineCommand(
   {
     summary: 'make a new master key',
-    about: `Makes a new master.key; the server must be stopped. No row is written anew: only the root key, which
-the master key wraps, is wrapped by the new one. A master.key that is a link is refused.
+    about: `Makes a new master.key; the server must be stopped. No row is written anew: only the root key,
+which the master key wraps, is wrapped by the new one. A master.key that is a link is refused.
 
 The old key is gone afterwards. Backups that were made before can be read only with the old key, so
 keep a copy of it for as long as you keep them, and make a new backup. Anybody who holds an old
@@ -36,11 +36,12 @@ backup and the old key can read that backup for ever.`,
   },
 )
 
-/** A new key in the place of the link would leave the old one at its target, and be lost when somebody makes the link again. */
+/** A new key in place of the link leaves the old one, and is lost when the link is made again. */
 function refuseLink(keyFile: string): void {
   if (!lstatSync(keyFile, { throwIfNoEntry: false })?.isSymbolicLink()) return
   throw new CommandError(
-    `${keyFile} is a link${targetOf(keyFile)}; put the key itself in its place, run this again, and then move the new key to where the link led`,
+    `${keyFile} is a link${targetOf(keyFile)}; put the key itself in its place, run this again, and then ` +
+      'move the new key to where the link led',
   )
 }
 

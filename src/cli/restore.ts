@@ -18,13 +18,13 @@ export const command = defineCommand(
     flags: { 'without-erasures': toggle('restore although nobody knows all erasures since the backup was made') },
     about: `Puts a backup in the place of the database; the server must be stopped. The backup is checked first
 and brought up to date. Everybody who was erased since it was made is erased again, by
-backups/erasures.log, the erasures.log beside FILE, and the audit chain that is replaced. When none of
-these knows all erasures since then, nothing is done, unless you say --without-erasures. The replaced
-database is kept in backups/ for 14 days.
+backups/erasures.log, the erasures.log beside FILE, and the audit chain that is replaced. When none
+of these knows all erasures since then, nothing is done, unless you say --without-erasures. The
+replaced database is kept in backups/ for 14 days.
 
 The data directory must have the master.key that was in use when the backup was made. On a new
-machine, put it there first. Keys, tills, templates and trusted issuers are as they were at the time
-of the backup: revoke again what was revoked since.`,
+machine, put it there first. Keys, tills, templates and trusted issuers are as they were at the
+time of the backup: revoke again what was revoked since.`,
     example: 'vidimus restore data/backups/daily-20260304.db',
   },
   async ({ backup, withoutErasures }, { env }) => {
@@ -36,8 +36,10 @@ of the backup: revoke again what was revoked since.`,
       return show(dir, file, await restoreBackup({ dir, file, now: now(), random, withoutErasures, actor: ACTOR }))
     } catch (error) {
       if (!(error instanceof ErasuresUnknown)) throw error
+      const log = erasureLogIn(backupsFolder(dir))
       throw new CommandError(
-        `nobody knows who was erased since ${file} was made; put its erasures.log beside it or at ${erasureLogIn(backupsFolder(dir))}, or say --without-erasures`,
+        `nobody knows who was erased since ${file} was made; put its erasures.log beside it or at ${log}, ` +
+          'or say --without-erasures',
       )
     }
   },
@@ -55,7 +57,7 @@ function show(dir: string, file: string, restoration: Restoration): Answer {
   const { takenAt, verifications, auditRecords, erasedAgain, upgraded, replaced = null } = restoration
   const figures = { taken_at: isoUtc(takenAt), verifications, audit_records: auditRecords, erased_again: erasedAgain }
   const lines = [
-    `${databaseFile(dir)} is the backup of ${isoUtc(takenAt)} now: ${verifications} verifications, ${auditRecords} audit records.`,
+    `${databaseFile(dir)} is the backup of ${figures.taken_at} now: ${verifications} verifications, ${auditRecords} audit records.`,
     `Erased since then, and so erased again: ${erasedAgain}.`,
     ...(upgraded.length ? [`Brought up to date: ${upgraded.join(', ')}.`] : []),
     ...(replaced ? [`The database that was there is ${replaced}.`] : []),

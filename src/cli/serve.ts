@@ -20,17 +20,18 @@ export const command = defineCommand(
     summary: 'start the service (the default)',
     flags: {
       dev: toggle(
-        'also make a tenant with a test key, and print the key; test sessions then read status lists from this machine, over http too',
+        `also make a tenant with a test key, and print the key; test sessions then read status lists
+         from this machine, over http too`,
       ),
     },
-    about: `Starts the service. The first start makes the data directory with database, master key, and a signing
-key with its certificate. While nobody has set up the dashboard, each start prints a link that does
-it, once and within the hour. With --json the first line of standard output is
+    about: `Starts the service. The first start makes the data directory with database, master key, and a
+signing key with its certificate. While nobody has set up the dashboard, each start prints a link
+that does it, once and within the hour. With --json the first line of standard output is
 {"listening":…,"setup_url":…}.
 
 SIGTERM and SIGINT stop it: open requests are answered first. SIGHUP reads VIDIMUS_TLS_CERT and
-VIDIMUS_TLS_KEY again, for new connections; a pair that cannot be used is refused with a line in the
-log, and the old one stays.
+VIDIMUS_TLS_KEY again, for new connections; a pair that cannot be used is refused with a line in
+the log, and the old one stays.
 
 ${table(['VARIABLE', 'DEFAULT', 'MEANING'], VARIABLE_ROWS)}`,
     example: 'PORT=8080 VIDIMUS_DATA_DIR=/var/lib/vidimus vidimus serve',

@@ -27,10 +27,10 @@ export const command = defineCommand(
         },
       },
     },
-    about: `The certificate that wallets see, and the key that signs requests. The first start makes both, under
-an authority of their own: wallets that should trust it need that authority, which "signing show"
-prints. For a certificate from another authority, have "signing csr" signed, or bring your own key.
-A new certificate counts for new sessions at once; open ones keep theirs.`,
+    about: `The certificate that wallets see, and the key that signs requests. The first start makes both,
+under an authority of their own: wallets that should trust it need that authority, which "signing
+show" prints. For a certificate from another authority, have "signing csr" signed, or bring your
+own key. A new certificate counts for new sessions at once; open ones keep theirs.`,
     example: 'vidimus signing csr > request.pem && vidimus signing import --chain signed.pem',
   },
   {

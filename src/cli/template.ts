@@ -34,7 +34,10 @@ export const command = defineCommand(
           file: required(text('dcql.json')),
           rules: optional(
             text('rules.json'),
-            'a JSON array of conditions on the merged claims, such as [{"claim":"nationalities","one_of":["DE","FR"]}]; a document that breaks one fails. By default every age that is asked for must be reached. [] has no rules: the session completes whatever the document says',
+            `a JSON array of conditions on the merged claims, such as
+             [{"claim":"nationalities","one_of":["DE","FR"]}]; a document that breaks one fails. By
+             default every age that is asked for must be reached. [] has no rules: the session
+             completes whatever the document says`,
           ),
           purpose: optional(words(PURPOSE_CHARS_MAX), 'shown to the holder when a creation gives no purpose'),
           title: optional(words(TITLE_CHARS_MAX)),
@@ -46,8 +49,7 @@ export const command = defineCommand(
     },
     about: `A template is a DCQL query under a name. Every tenant has the built-in ones, which cannot be
 replaced.`,
-    example:
-      'vidimus template put --tenant ten_… --key membership --file membership.json --title "Member of the club" --purpose "To let you in"',
+    example: 'vidimus template put --tenant ten_… --key membership --file membership.json --purpose "To let you in"',
   },
   {
     async put({ tenant: tenantId, key, title = key, purpose, profile, file, rules: rulesFile }, shell) {
@@ -97,7 +99,7 @@ function refuseProblem(place: string, problem: DcqlProblem | undefined): void {
   if (problem) throw new CommandError(`${place}: ${problem.path ? `${problem.path}: ` : ''}${problem.reason}`)
 }
 
-/** The limits of a body that the API takes: every session with the template reads the query again. */
+/** The limits of the API's bodies: every session with the template reads the query again. */
 function parseFile<Value>(file: string, parse: (bytes: Uint8Array, name: string) => Value, wanted: string): Value {
   const bytes = readFile(file)
   if (bytes.length > JSON_BYTES_MAX) throw new CommandError(`${file} is larger than ${JSON_BYTES_MAX / 1024} KiB; shorten it`)

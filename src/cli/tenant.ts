@@ -60,11 +60,14 @@ export const command = defineCommand(
           ...SETTINGS,
           'app-scheme': optional(
             orNull(appSchemes, 'none'),
-            'a redirect_url may lead into an app by a scheme of this list, or by one with a dot, such as com.example.shop',
+            `a redirect_url may lead into an app by a scheme of this list, or by one with a dot,
+             such as com.example.shop`,
           ),
           'webhook-url': optional(
             orNull(text('URL'), 'none'),
-            'with --env: the endpoint that gets the results of all sessions of that environment that were created without a webhook_url, those of tills included; commands show only its origin again, since the rest may hold a token',
+            `with --env: the endpoint that gets the results of all sessions of that environment that
+             were created without a webhook_url, those of tills included; commands show only its
+             origin again, since the rest may hold a token`,
           ),
           env: optional(oneOf(ENVIRONMENTS)),
         },
@@ -101,7 +104,8 @@ export const command = defineCommand(
       const endpoint = endpointOf(webhookUrl, env)
       if (!hasChanges && !endpoint)
         throw new UsageError(
-          'nothing to change: give --name, --plan, --daily-quota, --retention-days, --app-scheme or --webhook-url',
+          `nothing to change: give --name, --plan, --daily-quota, --retention-days, --app-scheme or
+           --webhook-url`,
         )
       const tenant = await withTenant(shell, id, async deps => {
         if (endpoint) await changeEndpoint(deps, id, endpoint)

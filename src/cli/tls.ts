@@ -23,7 +23,8 @@ export const command = defineCommand(
         flags: {
           host: repeated(
             host,
-            "may be given several times; by default the host of VIDIMUS_PUBLIC_URL, this machine's addresses and localhost; when there is a certificate already, its names",
+            `may be given several times; by default the host of VIDIMUS_PUBLIC_URL, this machine's
+             addresses and localhost; when there is a certificate already, its names`,
           ),
           out: optional(text('DIR'), 'where the files are written; by default tls in the data directory'),
         },
@@ -32,7 +33,8 @@ export const command = defineCommand(
     about: `Makes what https needs on a network of your own: an authority (ca.pem, ten years) and under it a
 certificate (cert.pem, 397 days), each with its key, which only you can read.
 
-Called again, it keeps the authority and makes a new certificate; a SIGHUP makes the service read it.
+Called again, it keeps the authority and makes a new certificate; a SIGHUP makes the service read
+it.
 
 Tills and computers trust the certificate once ca.pem is installed on them. Customers' phones will
 not trust it, and wallets refuse it: wallets need a public name with a certificate from a public
@@ -64,7 +66,7 @@ function asCommandError(error: unknown, folder: string): never {
   throw error
 }
 
-/** Without link-local addresses: they are written with the name of an interface, which no certificate has. */
+/** Without link-local addresses: they need the name of an interface, which no certificate has. */
 function ownHosts(publicUrl: string): string[] {
   const addresses = Object.values(networkInterfaces()).flatMap(each => each ?? [])
   const lan = addresses.filter(({ internal, address }) => !internal && !/^fe80:/i.test(address)).map(({ address }) => address)

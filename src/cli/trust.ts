@@ -17,18 +17,22 @@ export const command = defineCommand(
         flags: {
           env: ENV,
           label: optional(shortText('TEXT', LABEL_CHARS_MAX)),
-          // Repeated only to be refused: of a flag that is given twice the parser would silently keep the last.
+          // Repeated only to be refused: otherwise the parser would silently keep the last.
           for: repeated(
             shortText('VCT-OR-DOCTYPE', TYPE_CHARS_MAX),
             'trust it for this type of document only; call it once for each type',
           ),
           mode: optional(
             oneOf(['iso', 'pkix']),
-            'iso asks the chain for the profile of ISO/IEC 18013-5, pkix for a sound chain; by default the type of the document decides: iso for driving licences and photo IDs, pkix for everything else',
+            `iso asks the chain for the profile of ISO/IEC 18013-5, pkix for a sound chain; by
+             default the type of the document decides: iso for driving licences and photo IDs, pkix
+             for everything else`,
           ),
           crl: optional(
             oneOf(['off', 'warn', 'require']),
-            "when a revocation list that the issuer's certificates name cannot be read: require refuses the document (the default in mode iso), warn adds a warning (the default in mode pkix); off reads none",
+            `when a revocation list that the issuer's certificates name cannot be read: require
+             refuses the document (the default in mode iso), warn adds a warning (the default in
+             mode pkix); off reads none`,
           ),
         },
       },

@@ -22,8 +22,8 @@ export const command = defineCommand(
 All other commands refuse an older database.
 
 Before that, the database is copied to backups/before-MIGRATION.db, which the program that was used
-so far can restore. That copy is the only way back. An upgrade that was killed in the middle goes on
-at the next start.`,
+so far can restore. That copy is the only way back. An upgrade that was killed in the middle goes
+on at the next start.`,
     example: 'vidimus upgrade --dry-run',
   },
   async ({ dryRun }, { env }) => {

@@ -11,7 +11,7 @@ export async function withDeps<T>(shell: Shell, act: (deps: Deps) => Promise<T>)
   return await withNewDeps(shell, act)
 }
 
-/** Like withDeps, for an act that may be the first one: it creates the database where there is none. */
+/** Like withDeps, for an act that may be the first one: it creates a missing database. */
 export async function withNewDeps<T>(shell: Shell, act: (deps: Deps) => Promise<T>): Promise<T> {
   const config = loadConfig(shell.env)
   // Loaded only now: help, wrong calls and the check of an export need none of it.

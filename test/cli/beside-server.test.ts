@@ -1,4 +1,4 @@
-// Commands beside a running server: same database, no restart, and the very next request sees the change.
+// Commands beside a running server: the very next request sees the change, without a restart.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, statSync } from 'node:fs'
@@ -88,7 +88,7 @@ describe('the very next request after a command', () => {
 })
 
 describe('commands under load', () => {
-  /** Acts while this many creations are always under way; each of them must be answered 201. */
+  /** Acts during this many concurrent creations; each of them must be answered 201. */
   async function whileCreating<T>(key: string, atOnce: number, act: () => Promise<T>): Promise<T> {
     const busy = { on: true }
     const creating = Array.from({ length: atOnce }, async () => {
@@ -134,7 +134,7 @@ describe('stopping a server', () => {
     const { url, first, process: child } = await serve(own, ['--dev'])
     const body = JSON.stringify(AGE)
     const request = await openSocket(url)
-    // The connection is accepted, and the server waits for the rest of a body, before the signal comes.
+    // Before the signal, the server has accepted the connection and waits for the rest of a body.
     await request.exchange('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n', /"ok"/)
     const head =
       `POST /v1/verifications HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${first.test_key}\r\n` +
@@ -147,7 +147,7 @@ describe('stopping a server', () => {
     await refusesConnections(url)
     await request.exchange(body.slice(5), /HTTP\/1\.1 201 .*"id":"vs_.*\}/s)
     expect(await child.exited).toBe(0)
-    // Ten seconds are what a request may take to its end, not what every stop takes.
+    // Ten seconds is the limit for open requests, not the duration of every stop.
     expect(performance.now() - signalled).toBeLessThan(9000)
 
     const log = join(own, 'vidimus.db-wal')
@@ -214,7 +214,7 @@ async function openSocket(url: string) {
   const socket = await new Promise<Socket>((resolve, reject) => {
     const made: Socket = connect(Number(new URL(url).port), '127.0.0.1', () => resolve(made)).once('error', reject)
   })
-  /** Sends, and resolves with what came back once it looks as wanted. */
+  /** Sends text, and resolves with the answer once it matches. */
   const exchange = (text: string, wanted: RegExp) =>
     new Promise<string>((resolve, reject) => {
       let got = ''

@@ -74,7 +74,7 @@ describe('--help', () => {
     return stdout
   }
 
-  test('without a verb lists all verbs; each of them prints its usage in 100 columns and an example, and touches nothing', async () => {
+  test('without a verb lists all verbs; each prints its usage in 100 columns with an example, and touches nothing', async () => {
     const list = await helpOf('--help')
     expect([await helpOf('-h'), await helpOf('help')]).toEqual([list, list])
     expect(list).toMatch(/^usage: vidimus \[VERB\]/m)
@@ -643,7 +643,7 @@ describe('secrets', () => {
   })
 })
 
-/** A call as it is typed, with the fixtures' names filled in. A value may be empty or contain a line break, but no space. */
+/** A call as it is typed, with the fixtures' names filled in. No value contains a space. */
 const filled = (call: string): string[] =>
   call.split(' ').map(word =>
     word

@@ -15,7 +15,7 @@ const PRIVATE = 'webhooks.private_destinations'
 
 type Line = { level: string; event: string; address?: string; count?: number; detail?: string }
 
-/** The warnings, and the line about private destinations, up to the line that the service has started. */
+/** The warnings, and the line about private destinations, until the service has started. */
 async function openingsOf(flags: string[], env: Record<string, string>): Promise<Line[]> {
   const { PATH = '', HOME = '' } = process.env
   const child = Bun.spawn([PROGRAM, 'serve', ...flags], {

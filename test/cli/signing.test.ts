@@ -30,10 +30,10 @@ beforeAll(() => {
 })
 
 /** The authority's certificate for a request. */
-const sign = (request: string, certificate: string, days: number) =>
-  openssl(
-    `x509 -req -in ${file(request)} -CA ${file('ca.pem')} -CAkey ${file('ca.key')} -days ${days} -set_serial ${days} -out ${file(certificate)}`,
-  )
+function sign(request: string, certificate: string, days: number): void {
+  const authority = `-CA ${file('ca.pem')} -CAkey ${file('ca.key')} -set_serial ${days}`
+  openssl(`x509 -req -in ${file(request)} ${authority} -days ${days} -out ${file(certificate)}`)
+}
 
 test('signing import beside a running server: new sessions use the new certificate at once, open ones keep theirs', async () => {
   const own = temporaryDir()
@@ -68,7 +68,7 @@ test('signing import beside a running server: new sessions use the new certifica
   expect(after.client_id).not.toBe(before.client_id)
   const fresh = await create()
   expect(clientId(fresh)).toBe(after.client_id)
-  // The root is not sent (HAIP § 5), and the open session goes on under the certificate it began with.
+  // The root is not sent (HAIP § 5), and the open session keeps the certificate it began with.
   expect(await x5c(fresh)).toHaveLength(1)
   expect(await x5c(open)).toEqual([openLeaf ?? ''])
   const { text } = await call(url, 'GET', '/metrics')

@@ -74,7 +74,7 @@ function logOf({ process }: Served): LogLine[] {
 const about = (log: LogLine[]) => log.filter(({ event }) => event.startsWith('tls.'))
 
 describe('vidimus tls init', () => {
-  test('makes an authority of ten years and a certificate of 397 days for the given names, with keys only for their owner', async () => {
+  test('makes an authority of ten years and a certificate of 397 days, with keys that only their owner can read', async () => {
     const dir = temporaryDir()
     const made = await vidimusJson<Made>(dir, 'tls', 'init', '--host', 'till-server.lan', '--host', '192.168.10.2')
     expect(made).toMatchObject({ hosts: ['till-server.lan', '192.168.10.2'], new_ca: true, cert: join(dir, 'tls', 'cert.pem') })
@@ -213,7 +213,7 @@ const NOT_AEAD = 'ALL:!AESGCM:!CHACHA20:!AESCCM:!ARIAGCM:@SECLEVEL=0'
 
 describe('handshakes', () => {
   for (const kind of ['ec', 'rsa']) {
-    test(`with an ${kind} key the service agrees to TLS 1.2 and 1.3 with AEAD and forward secrecy only, before and after SIGHUP`, async () => {
+    test(`with an ${kind} key use only TLS 1.2 and 1.3 with AEAD and forward secrecy, before and after SIGHUP`, async () => {
       const [cert, key] = ['c.pem', 'k.pem'].map(name => join(temporaryDir(), name)) as [string, string]
       const keyType = kind === 'ec' ? ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'] : ['rsa:2048']
       const made = ['req', '-x509', '-newkey', ...keyType, '-nodes', '-subj', '/CN=localhost', '-keyout', key, '-out', cert]

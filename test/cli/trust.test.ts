@@ -49,7 +49,7 @@ test('a certificate is trusted once for an environment and a type: a second time
   const { data } = await trust('root.pem', '--env', 'live', '--for', PID)
   for (const name of ['root.pem', 'both.pem']) {
     const { exitCode, stderr } = await vidimus(own, add(name, '--env', 'live', '--for', PID))
-    const message = `Test Root is trusted in live sessions for ${PID} already (${data[0]?.id}); "vidimus trust remove" removes it\n`
+    const message = `sessions for ${PID} already (${data[0]?.id}); "vidimus trust remove" removes it\n`
     expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining(message) })
   }
   await trust('root.pem', '--env', 'live', '--for', MDL)

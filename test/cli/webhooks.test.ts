@@ -1,4 +1,4 @@
-// The webhook commands beside a running server, with real results from the sandbox wallet and a real receiver.
+// The webhook commands beside a running server, with results from the sandbox wallet.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'

@@ -1,6 +1,6 @@
-// Commands inside the test's own process, with settings and output of their own: many times faster than a process. Not for calls at
-// the same time on one directory: one would block the thread while the other holds the write lock. Signals, pipes and the exit code
-// of a process need helpers/cli.ts.
+// Commands inside the test's own process, with settings and output of their own: many times faster
+// than a process. One after the other on one directory: at the same time, one would block the thread
+// while the other holds the write lock. Signals, pipes and exit codes need helpers/cli.ts.
 import { expect } from 'bun:test'
 import { run } from '../../src/cli/index.ts'
 import type { Run } from './cli.ts'
@@ -20,7 +20,7 @@ export async function vidimus(dir: string, args: string[], env: Record<string, s
   return { exitCode, ...output }
 }
 
-/** A call with --json that must succeed: exactly one JSON object on standard output, and nothing on standard error. */
+/** A call with --json that must succeed: exactly one JSON object, and nothing on standard error. */
 export async function vidimusJson<Answer>(dir: string, ...args: string[]): Promise<Answer> {
   const { exitCode, stdout, stderr } = await vidimus(dir, [...args, '--json'], { VIDIMUS_PUBLIC_URL: 'http://localhost:3000' })
   expect({ args, exitCode, stderr }).toEqual({ args, exitCode: 0, stderr: '' })
