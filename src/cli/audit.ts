@@ -1,6 +1,7 @@
 import { createReadStream, realpathSync, rmSync, statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { exportAudit, verifyExport } from '../audit/export.ts'
+import { presentVerdict } from '../audit/present.ts'
 import { type AuditVerdict, verifyAudit } from '../audit/verify.ts'
 import { publish } from '../db/files.ts'
 import type { Deps } from '../deps.ts'
@@ -96,14 +97,14 @@ async function openToWrite(file: string): Promise<FileHandle> {
 
 const unwritable = (file: string) => new CommandError(`cannot write ${file}; give a path in a directory that exists and is yours`)
 
-function show({ count, head, signedTo, publicKey, problem }: AuditVerdict, file?: string): Answer {
-  const place = problem && { broken_at: problem.seq, problem: problem.problem }
-  const verdict = problem
+function show(verdict: AuditVerdict, file?: string): Answer {
+  const { count, head, signedTo, publicKey, problem } = verdict
+  const result = problem
     ? `The chain is broken at record ${problem.seq}: ${problem.problem}.`
     : `The chain is whole: ${count} records, head ${head}.\nSigned up to record ${signedTo}, public key ${publicKey}`
   return {
-    json: { ok: !problem, count, head, signed_to: signedTo, public_key: publicKey, ...(file && { file }), ...place },
-    text: file ? `${count} records written to ${file}.\n${verdict}` : verdict,
+    json: { ...presentVerdict(verdict), ...(file && { file }) },
+    text: file ? `${count} records written to ${file}.\n${result}` : result,
     exitCode: problem ? 1 : 0,
   }
 }

@@ -1,5 +1,4 @@
 import {
-  type ApiKeyRow,
   createKey,
   EXPIRY_DAYS,
   type MintedKey,
@@ -9,9 +8,9 @@ import {
   revokeKey,
   rollKey,
 } from '../access/keys.ts'
+import { presentKey } from '../access/present.ts'
 import { DEFAULT_SCOPES, SCOPES } from '../access/scopes.ts'
 import { findKey } from '../access/store.ts'
-import { isoUtc } from '../time.ts'
 import { type Answer, argument, defineCommand, listing } from './command.ts'
 import { ENV, listOf, oneOf, optional, shortText, TENANT } from './flags.ts'
 import { ACTOR, CommandError } from './output.ts'
@@ -94,14 +93,3 @@ This is the only time the key ${id} is shown. Scopes: ${scopes.join(', ')}. Expi
 
 const unknownKey = (id: string) =>
   new CommandError(`there is no valid key ${id}; "vidimus key list --tenant ID" shows a tenant's keys`)
-
-const presentKey = (row: ApiKeyRow) => ({
-  id: row.id,
-  prefix: row.prefix,
-  environment: row.environment,
-  scopes: row.scopes,
-  label: row.label,
-  created_at: isoUtc(row.createdAt),
-  expires_at: row.expiresAt === null ? null : isoUtc(row.expiresAt),
-  revoked_at: row.revokedAt === null ? null : isoUtc(row.revokedAt),
-})

@@ -2,11 +2,11 @@ import { ENVIRONMENTS, type Environment } from '../access/scopes.ts'
 import type { Deps } from '../deps.ts'
 import { ApiError } from '../http/errors.ts'
 import { readAppSchemes } from '../tenants/app-schemes.ts'
+import { presentTenant } from '../tenants/present.ts'
 import {
   changeTenant,
   createTenant,
   DAILY_QUOTA_MAX,
-  dailyQuotaOf,
   PLANS,
   type Plan,
   RETENTION_DAYS_MAX,
@@ -146,15 +146,6 @@ const describe = ({ id, name, daily_quota }: Tenant): string => `Tenant ${id} ($
 
 const describeRetention = ({ retention_days }: Tenant): string =>
   retention_days === null ? 'for ever' : `${retention_days} days`
-
-const presentTenant = (tenant: TenantRow) => ({
-  id: tenant.id,
-  name: tenant.name,
-  plan: tenant.plan,
-  daily_quota: dailyQuotaOf(tenant),
-  retention_days: tenant.retentionDays,
-  app_schemes: tenant.appSchemes ?? [],
-})
 
 const presentWithEndpoints = async (deps: Deps, tenant: TenantRow) => ({
   ...presentTenant(tenant),

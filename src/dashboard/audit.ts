@@ -1,6 +1,7 @@
 import { type BrowsedRecord, browseAudit } from '../audit/browse.ts'
 import { exportAudit } from '../audit/export.ts'
-import { type AuditVerdict, verifyAudit } from '../audit/verify.ts'
+import { presentVerdict } from '../audit/present.ts'
+import { verifyAudit } from '../audit/verify.ts'
 import { describeFailure } from '../log.ts'
 import { isoUtc, within } from '../time.ts'
 import type { Deps } from './deps.ts'
@@ -67,15 +68,6 @@ export function createWalk(deps: Deps): Walk {
     state: () => state,
   }
 }
-
-const presentVerdict = ({ count, head, signedTo, publicKey, problem }: AuditVerdict) => ({
-  ok: problem === undefined,
-  count,
-  head,
-  signed_to: signedTo,
-  public_key: publicKey,
-  ...(problem && { broken_at: problem.seq, problem: problem.problem }),
-})
 
 /** The lines of an export, as they are read. One that takes too long is cut, which its verification tells. */
 export async function streamExport(deps: Deps, actor: string): Promise<ReadableStream<Uint8Array>> {

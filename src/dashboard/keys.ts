@@ -9,9 +9,8 @@ import {
   revokeKey,
   rollKey,
 } from '../access/keys.ts'
-import type { Scope } from '../access/scopes.ts'
+import { presentKey } from '../access/present.ts'
 import { apiError } from '../http/errors.ts'
-import { isoUtc } from '../time.ts'
 import type { Deps } from './deps.ts'
 import type { ApiKey, CreateKey } from './settings-schema.ts'
 
@@ -52,13 +51,6 @@ export async function revokeTenantKey(deps: Deps, { tenantId, id }: Which, actor
 const minted = ({ now }: Pick<Deps, 'now'>, { key, row }: MintedKey): Minted => ({ key, api_key: present(row, now()) })
 
 const present = (row: ApiKeyRow, at: number): ApiKey => ({
-  id: row.id,
-  prefix: row.prefix,
-  environment: row.environment,
-  label: row.label,
-  scopes: row.scopes as Scope[],
+  ...presentKey(row),
   status: row.revokedAt !== null ? 'revoked' : isExpired(row, at) ? 'expired' : 'active',
-  created_at: isoUtc(row.createdAt),
-  expires_at: row.expiresAt === null ? null : isoUtc(row.expiresAt),
-  revoked_at: row.revokedAt === null ? null : isoUtc(row.revokedAt),
 })

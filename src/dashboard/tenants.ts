@@ -1,7 +1,8 @@
 import { apiError } from '../http/errors.ts'
 import { actorOf, requireFresh, type Visit } from '../people/session.ts'
 import { readAppSchemes } from '../tenants/app-schemes.ts'
-import { changeTenant, createTenant, dailyQuotaOf, readTenants, type TenantRow } from '../tenants/settings.ts'
+import { presentTenant } from '../tenants/present.ts'
+import { changeTenant, createTenant, readTenants, type TenantRow } from '../tenants/settings.ts'
 import { isoUtc } from '../time.ts'
 import type { Deps } from './deps.ts'
 import type { ChangeTenant, Tenant } from './schema.ts'
@@ -54,12 +55,7 @@ function plainName(name: string): string {
 }
 
 const present = (row: TenantRow): Tenant => ({
-  id: row.id,
-  name: row.name,
-  plan: row.plan,
-  daily_quota: dailyQuotaOf(row),
+  ...presentTenant(row),
   quota_override: row.dailyQuota,
-  retention_days: row.retentionDays,
-  app_schemes: row.appSchemes ?? [],
   created_at: isoUtc(row.createdAt),
 })
