@@ -41,14 +41,19 @@ type Handler<A> = (given: Given<A>, shell: Shell) => Promise<Answer | number>
 type Handlers<T> = T extends { acts: infer Acts } ? { [Name in keyof Acts]: Handler<Acts[Name]> } : Handler<T>
 
 type AnyHandler = (given: Record<string, unknown> & { json: boolean }, shell: Shell) => Promise<Answer | number>
-export type Command = Texts & { acts: Map<string, Act & { handler: AnyHandler }> }
+
+/** The one act of a verb without acts has no word. `chosenBy` is the flag at the end of its name. */
+type BoundAct = Act & { word: string; chosenBy?: string; handler: AnyHandler }
+export type Command = Texts & { acts: BoundAct[] }
 
 export function defineCommand<const T extends Table>(table: T, handlers: Handlers<T>): Command {
-  const { summary, about, example } = table
   const acts: Record<string, Act> = 'acts' in table ? table.acts : { '': table }
-  const handlerOf = (name: string) => ('acts' in table ? (handlers as Record<string, AnyHandler>)[name] : handlers) as AnyHandler
-  const entries = Object.entries(acts).map(([name, act]) => [name, { ...act, handler: handlerOf(name) }] as const)
-  return { summary, about, example, acts: new Map(entries) }
+  const handlerOf = ('acts' in table ? handlers : { '': handlers }) as Record<string, AnyHandler>
+  const bind = ([name, act]: [string, Act]): BoundAct => {
+    const [word = '', chosenBy] = name.split(' --')
+    return { ...act, word, chosenBy, handler: handlerOf[name]! }
+  }
+  return { ...table, acts: Object.entries(acts).map(bind) }
 }
 
 export const argument = <Name extends string>(name: Name, form: string, meaning: string) => ({ name, form, meaning })
@@ -65,71 +70,60 @@ export async function runCommand(verb: string, command: Command, args: string[],
     shell.print(helpOf(verb, command))
     return 0
   }
-  const { act, rest } = findAct(verb, command, words, values)
-  const given = { ...readCall(act, rest, values), json: values.json === true }
-  const answer = await act.handler(given, shell)
+  const act = findAct(verb, command, words[0], values)
+  const [call, rest] = act.word ? [`${verb} ${act.word}`, words.slice(1)] : [verb, words]
+  const json = values.json === true
+  const answer = await act.handler({ ...read(call, act, rest, values), json }, shell)
   if (typeof answer === 'number') return answer
-  shell.print(given.json ? JSON.stringify(answer.json) : printable(answer.text))
-  if (answer.note && !given.json) shell.complain(answer.note)
+  shell.print(json ? JSON.stringify(answer.json) : printable(answer.text))
+  if (answer.note && !json) shell.complain(answer.note)
   return answer.exitCode ?? 0
 }
 
+/** The flags of all acts: one that the chosen act does not take is refused with a better message. */
 function optionsOf({ acts }: Command) {
-  const flags = [...acts.values()].flatMap(act => Object.entries(act.flags ?? {}))
-  const switches = [...acts.keys()].flatMap(name => switchOf(name) ?? []).map(flag => [flag, { type: 'boolean' as const }])
-  const options = flags.map(([name, { form, isMultiple }]) => [
-    name,
-    { type: form === undefined ? ('boolean' as const) : ('string' as const), ...(isMultiple && { multiple: true as const }) },
-  ])
+  const switches = acts.flatMap(({ chosenBy }) => (chosenBy ? [[chosenBy, { type: 'boolean' }]] : []))
+  const options = acts.flatMap(({ flags = {} }) =>
+    Object.entries(flags).map(([name, { form, isMultiple }]) => [
+      name,
+      { type: form === undefined ? 'boolean' : 'string', multiple: isMultiple ?? false },
+    ]),
+  )
   return Object.fromEntries([...switches, ...options])
 }
 
-const switchOf = (act: string): string | undefined => /--(.*)$/.exec(act)?.[1]
-const wordOf = (act: string): string => act.replace(/ --.*$/, '')
-
 type Values = Record<string, Raw>
-type Found = Act & { handler: AnyHandler; call: string; switch: string | undefined }
 
-function findAct(verb: string, { acts }: Command, words: string[], values: Values): { act: Found; rest: string[] } {
-  const alone = acts.get('')
-  if (alone) return { act: { ...alone, call: verb, switch: undefined }, rest: words }
-  const [first, ...rest] = words
-  const candidates = [...acts].filter(([name]) => wordOf(name) === first)
-  const chosen =
-    candidates.find(([name]) => values[switchOf(name) ?? ''] === true) ?? candidates.find(([name]) => !switchOf(name))
-  if (!chosen) throw new UsageError(unknownAct(verb, first, [...new Set([...acts.keys()].map(wordOf))]))
-  const [name, act] = chosen
-  return { act: { ...act, call: `${verb} ${wordOf(name)}`, switch: switchOf(name) }, rest }
-}
-
-function unknownAct(verb: string, given: string | undefined, names: string[]): string {
+function findAct(verb: string, { acts }: Command, word: string | undefined, values: Values): BoundAct {
+  const candidates = acts.filter(act => act.word === '' || act.word === word)
+  const chosen = candidates.find(({ chosenBy }) => chosenBy && values[chosenBy]) ?? candidates.find(({ chosenBy }) => !chosenBy)
+  if (chosen) return chosen
+  const names = [...new Set(acts.map(act => act.word))]
   const all = names.map(name => `${verb} ${name}`).join(', ')
-  if (given === undefined) return `${verb} needs to know what to do: ${all}`
-  const meant = nearest(given, names)
-  return `there is no "${verb} ${given}"; ${meant ? `did you mean ${verb} ${meant}?` : `choose one of ${all}`}`
+  if (word === undefined) throw new UsageError(`${verb} needs to know what to do: ${all}`)
+  const meant = nearest(word, names)
+  throw new UsageError(`there is no "${verb} ${word}"; ${meant ? `did you mean ${verb} ${meant}?` : `choose one of ${all}`}`)
 }
 
 /** A flag or word that the act would ignore is a wrong call: its writer meant something by it. */
-function readCall({ argument, flags = {}, call, switch: own }: Found, words: string[], values: Values): Record<string, unknown> {
-  const surplusFlag = Object.keys(values).find(name => name !== 'json' && name !== own && !(name in flags))
+function read(call: string, { argument, flags = {}, chosenBy }: BoundAct, words: string[], values: Values) {
+  const surplusFlag = Object.keys(values).find(name => name !== 'json' && name !== chosenBy && !(name in flags))
   if (surplusFlag) throw new UsageError(`${call} takes no --${surplusFlag}`)
   const surplusWord = words[argument ? 1 : 0]
   if (surplusWord !== undefined) throw new UsageError(`${call} takes no "${surplusWord}"`)
   if (argument && !words[0]) throw new UsageError(`${argument.meaning} is missing`)
-  const read = Object.entries(flags).map(([name, flag]) => [camelCase(name), flag.read(values[name], `--${name}`)])
-  return Object.fromEntries(argument ? [[argument.name, words[0]], ...read] : read)
+  const given = Object.entries(flags).map(([name, flag]) => [camelCase(name), flag.read(values[name], `--${name}`)])
+  return Object.fromEntries(argument ? [[argument.name, words[0]], ...given] : given)
 }
 
 const camelCase = (name: string): string => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
 
 const COLUMNS = 100
 
-export function helpOf(verb: string, { acts, about, example }: Command): string {
-  const usages = [...acts].map(([name, act], i) =>
-    usageOf(`${i === 0 ? 'usage:' : '      '} vidimus ${verb} ${name}`.trimEnd(), act),
-  )
-  const flags = new Map([...acts.values()].flatMap(act => Object.entries(act.flags ?? {})))
-  const explained = [...flags].filter(([, { help }]) => help !== undefined)
+function helpOf(verb: string, { acts, about, example }: Command): string {
+  const usages = acts.map((act, i) => usageOf(`${i === 0 ? 'usage:' : '      '} vidimus ${verb}`, act))
+  const flags = Object.entries(Object.assign({}, ...acts.map(act => act.flags)) as NonNullable<Act['flags']>)
+  const explained = flags.filter(([, { help }]) => help !== undefined)
   const width = Math.max(...explained.map(([name]) => name.length))
   const flagLines = explained.map(([name, { help = '' }]) =>
     wrapped(`  --${name.padEnd(width)} `, help.split(/\s+/), ' '.repeat(width + 6)),
@@ -137,7 +131,8 @@ export function helpOf(verb: string, { acts, about, example }: Command): string 
   return [usages.join('\n'), about, flagLines.join('\n'), `example: ${example}`].filter(Boolean).join('\n\n')
 }
 
-function usageOf(call: string, { argument, flags = {} }: Act): string {
+function usageOf(beginning: string, { word, chosenBy, argument, flags = {} }: BoundAct): string {
+  const call = [beginning, word, chosenBy && `--${chosenBy}`].filter(Boolean).join(' ')
   const forms = Object.entries(flags).map(([name, { form, isRequired }]) => {
     const written = form === undefined ? `--${name}` : `--${name} ${form}`
     return isRequired ? written : `[${written}]`
