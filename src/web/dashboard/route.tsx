@@ -1,8 +1,9 @@
 // Where the reader is: a view and at most one thing in it below /dashboard, with environment and tenant beside, so that an address says all.
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
 import { BASE } from '../shared/base.ts'
 import { LinkButton } from '../shared/button.tsx'
+import { useFollowed } from '../shared/followed.ts'
 
 export const ENVIRONMENTS = ['test', 'live'] as const
 export type Environment = (typeof ENVIRONMENTS)[number]
@@ -15,17 +16,8 @@ const MOVED = new EventTarget()
 const KEPT = ['environment', 'tenant']
 
 export function useRoute(): Route {
-  const [route, setRoute] = useState(currentRoute)
-  useEffect(() => {
-    const follow = () => setRoute(currentRoute())
-    MOVED.addEventListener('moved', follow)
-    addEventListener('popstate', follow)
-    return () => {
-      MOVED.removeEventListener('moved', follow)
-      removeEventListener('popstate', follow)
-    }
-  }, [])
-  return route
+  const address = useFollowed(() => location.pathname + location.search, [MOVED, 'moved'], [window, 'popstate'])
+  return useMemo(currentRoute, [address])
 }
 
 function currentRoute(): Route {

@@ -1,14 +1,12 @@
 import { Icon } from '../shared/icons.tsx'
-import { useWords } from '../shared/language.tsx'
 import { useOutcome } from '../shared/outcome.ts'
 import { Seal } from '../shared/seal.tsx'
-import * as de from '../shared/strings/de.ts'
-import * as en from '../shared/strings/en.ts'
 import { CHEATS, type Cheat, type Story } from './story.ts'
+import { useDemoWords } from './words.ts'
 
 /** Six ways to get a yes that is not deserved, and why each of them fails. */
 export function Cheats({ story }: { story: Story }) {
-  const words = useWords({ en: en.demo, de: de.demo })
+  const words = useDemoWords()
   const { step } = story
   return (
     <section class="cheats" aria-label={words.cheat}>
@@ -25,7 +23,7 @@ export function Cheats({ story }: { story: Story }) {
 }
 
 function Attempt({ cheat, story: { step, caught, cheating, cheat: attempt } }: { cheat: Cheat; story: Story }) {
-  const words = useWords({ en: en.demo, de: de.demo })
+  const words = useDemoWords()
   const code = caught[cheat]
   const isBusy = cheating === cheat
   return (

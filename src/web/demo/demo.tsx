@@ -3,14 +3,13 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { PersonaId } from '../../sandbox/personas.ts'
 import { serviceUrl } from '../shared/base.ts'
 import { Button } from '../shared/button.tsx'
-import { LanguageSwitch, useCommon, useLanguage, useWords } from '../shared/language.tsx'
+import { LanguageSwitch, useCommon, useLanguage } from '../shared/language.tsx'
 import { Notice } from '../shared/notice.tsx'
 import { Wordmark } from '../shared/seal.tsx'
-import * as de from '../shared/strings/de.ts'
-import * as en from '../shared/strings/en.ts'
 import { Cheats } from './cheats.tsx'
 import { Office } from './office.tsx'
 import { type Step, type Story, useStory } from './story.ts'
+import { useDemoWords } from './words.ts'
 
 const PANES = ['till', 'phone', 'office'] as const
 type Pane = (typeof PANES)[number]
@@ -30,7 +29,7 @@ const PANE_OF: Readonly<Record<Step, Pane>> = {
 
 /** The till and the phone are the real pages; what joins them here is the hand that would hold the phone to the code. */
 export function DemoPage() {
-  const words = useWords({ en: en.demo, de: de.demo })
+  const words = useDemoWords()
   const common = useCommon()
   const language = useLanguage()
   const phone = useRef<HTMLIFrameElement>(null)
@@ -85,7 +84,7 @@ function handOver(phone: HTMLIFrameElement | null, walletUri: string, persona: P
 
 /** The one thing to do now. */
 function Next({ story: { step, ask, scan, erase } }: { story: Story }) {
-  const words = useWords({ en: en.demo, de: de.demo })
+  const words = useDemoWords()
   const { say, press } = words.steps[step]
   const act = { ask, scan, erase }[step as 'ask' | 'scan' | 'erase']
   return (
@@ -103,7 +102,7 @@ function Next({ story: { step, ask, scan, erase } }: { story: Story }) {
 }
 
 function PaneOf({ pane, step, children }: { pane: Pane; step: Step; children: ComponentChildren }) {
-  const words = useWords({ en: en.demo, de: de.demo })
+  const words = useDemoWords()
   const { title, more } = words[pane]
   const isGlowing = step === 'share' && pane === 'phone'
   return (

@@ -3,18 +3,15 @@ import { Badge, StatusBadge } from '../shared/badge.tsx'
 import { Button } from '../shared/button.tsx'
 import { Copy } from '../shared/copy.tsx'
 import { Icon, type IconName } from '../shared/icons.tsx'
-import { useCommon, useRegion, useWords } from '../shared/language.tsx'
+import { useCommon, useRegion } from '../shared/language.tsx'
 import { Notice } from '../shared/notice.tsx'
 import { useCheck, useOutcome } from '../shared/outcome.ts'
-import * as de from '../shared/strings/de.ts'
-import * as en from '../shared/strings/en.ts'
 import type { Erased, Story } from './story.ts'
-
-const useDemo = () => useWords({ en: en.demo, de: de.demo })
+import { useDemoWords } from './words.ts'
 
 /** What the merchant sees: the session with its checks, the webhook, and the end of both. */
 export function Office({ story: { session, erased, erase, data } }: { story: Story }) {
-  const words = useDemo()
+  const words = useDemoWords()
   return (
     <div class="office-view stack">
       {session && <Session session={session} onErase={erase} />}
@@ -26,7 +23,7 @@ export function Office({ story: { session, erased, erase, data } }: { story: Sto
 }
 
 function Session({ session, onErase }: { session: DemoSession; onErase: () => void }) {
-  const words = useDemo()
+  const words = useDemoWords()
   const { verification, moments, checks, webhook } = session
   const { id, status, error } = verification
   return (
@@ -67,7 +64,7 @@ function Reason({ code }: { code: string }) {
 const CLOCK = { hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3, hourCycle: 'h23' } as const
 
 function Moments({ moments }: { moments: readonly DemoMoment[] }) {
-  const words = useDemo()
+  const words = useDemoWords()
   const clock = new Intl.DateTimeFormat(useRegion(), CLOCK)
   return (
     <ol class="moments" aria-label={words.timeline}>
@@ -87,7 +84,7 @@ const MARKS: Readonly<Record<string, IconName>> = { pass: 'tick', fail: 'cross',
 
 function Checked({ check, status, detail }: DemoSession['checks'][number]) {
   const sentence = useCheck(check)
-  const words = useDemo()
+  const words = useDemoWords()
   return (
     <li class={status}>
       <Icon name={MARKS[status] ?? 'dash'} size={18} />
@@ -100,7 +97,7 @@ function Checked({ check, status, detail }: DemoSession['checks'][number]) {
 }
 
 function Webhook({ webhook: { headers, body } }: { webhook: NonNullable<DemoSession['webhook']> }) {
-  const words = useDemo()
+  const words = useDemoWords()
   return (
     <section class="webhook stack tight" aria-label={words.webhook}>
       <h3>{words.webhook}</h3>
@@ -121,7 +118,7 @@ function Webhook({ webhook: { headers, body } }: { webhook: NonNullable<DemoSess
 }
 
 function WasErased({ erased: { id, deleted, audit } }: { erased: Erased }) {
-  const words = useDemo()
+  const words = useDemoWords()
   const { verification_sessions, verification_results, webhook_deliveries } = deleted
   return (
     <>
@@ -136,7 +133,7 @@ function WasErased({ erased: { id, deleted, audit } }: { erased: Erased }) {
 }
 
 function Commands({ commands }: { commands: readonly string[] }) {
-  const words = useDemo()
+  const words = useDemoWords()
   const common = useCommon()
   return (
     <details class="commands">

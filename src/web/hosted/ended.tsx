@@ -2,15 +2,13 @@ import type { ComponentChildren } from 'preact'
 import type { HostedVerification } from '../../verifications/schema.ts'
 import { Button, LinkButton } from '../shared/button.tsx'
 import { Icon } from '../shared/icons.tsx'
-import { useWords } from '../shared/language.tsx'
 import { Seal, type SealState } from '../shared/seal.tsx'
-import * as de from '../shared/strings/de.ts'
-import * as en from '../shared/strings/en.ts'
 import type { WayBack } from './return.ts'
+import { useHostedWords } from './words.ts'
 
 /** The end, honest and quiet, and the way back. */
 export function Ended({ ended, way }: { ended: HostedVerification; way: WayBack }) {
-  const words = useWords({ en: en.hosted, de: de.hosted })
+  const words = useHostedWords()
   const { status, asked_by } = ended
   const back = <Back way={way} to={asked_by} />
   switch (status) {
@@ -43,7 +41,7 @@ export function Ended({ ended, way }: { ended: HostedVerification; way: WayBack 
 }
 
 function Back({ way: { href, isLeaving, stay }, to }: { way: WayBack; to: string }) {
-  const words = useWords({ en: en.hosted, de: de.hosted })
+  const words = useHostedWords()
   return (
     <>
       {isLeaving && <p class="secondary">{words.returning(to)}</p>}
@@ -64,7 +62,7 @@ function Back({ way: { href, isLeaving, stay }, to }: { way: WayBack; to: string
 
 /** No such session, or no more. */
 export function Gone() {
-  const words = useWords({ en: en.hosted, de: de.hosted })
+  const words = useHostedWords()
   return (
     <End seal="open" title={words.gone}>
       <p class="secondary">{words.goneMore}</p>

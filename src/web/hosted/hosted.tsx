@@ -3,20 +3,19 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { HostedVerification } from '../../verifications/schema.ts'
 import { HAS_SANDBOX, sandboxUrl } from '../shared/base.ts'
 import { useKeptFocus } from '../shared/kept-focus.ts'
-import { LanguageSwitch, useCommon, useWords } from '../shared/language.tsx'
+import { LanguageSwitch, useCommon } from '../shared/language.tsx'
 import { Notice } from '../shared/notice.tsx'
 import { Seal, Wordmark } from '../shared/seal.tsx'
-import * as de from '../shared/strings/de.ts'
-import * as en from '../shared/strings/en.ts'
 import { TestBand } from '../shared/test-band.tsx'
 import { Ended, Gone } from './ended.tsx'
 import { Request } from './request.tsx'
 import { useWayBack, type WayBack } from './return.ts'
 import { type Session, useSession } from './session.ts'
+import { type HostedWords, useHostedWords } from './words.ts'
 
 /** What a shopper sees from the merchant's link to the end, which is told here too: the wallet may be on another device. */
 export function Hosted({ id }: { id: string }) {
-  const words = useWords({ en: en.hosted, de: de.hosted })
+  const words = useHostedWords()
   const common = useCommon()
   const session = useSession(id, { owns: true })
   const main = useRef<HTMLElement>(null)
@@ -71,12 +70,12 @@ function View({ session, way }: { session: Session; way: WayBack }): ComponentCh
   )
 }
 
-function headlineOf(words: typeof en.hosted, known: Session['known']): string {
+function headlineOf(words: HostedWords, known: Session['known']): string {
   if (known === 'unknown') return ''
   if (known === 'gone') return words.gone
   if (known.status !== 'pending') return words[known.status]
   return known.answered ? words.answered : pendingHeadline(words, known)
 }
 
-const pendingHeadline = (words: typeof en.hosted, { fetched, asked_by }: HostedVerification): string =>
+const pendingHeadline = (words: HostedWords, { fetched, asked_by }: HostedVerification): string =>
   fetched ? words.scanned : words.title(asked_by)

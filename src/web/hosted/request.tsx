@@ -3,21 +3,18 @@ import type { HostedVerification, Share } from '../../verifications/schema.ts'
 import { Button, LinkButton } from '../shared/button.tsx'
 import { useClaimWords } from '../shared/claims.ts'
 import { Icon } from '../shared/icons.tsx'
-import { useLanguage, useWords } from '../shared/language.tsx'
+import { inLanguage, useLanguage } from '../shared/language.tsx'
 import { LeadsHere } from '../shared/leads-here.tsx'
 import { QrCode } from '../shared/qr.tsx'
 import { Seal } from '../shared/seal.tsx'
-import * as de from '../shared/strings/de.ts'
-import * as en from '../shared/strings/en.ts'
-import { useNow } from '../shared/time.tsx'
+import { minutes, useLeftMs } from '../shared/time.tsx'
+import { useHostedWords } from './words.ts'
 
 const PHONE = '(pointer: coarse) and (max-width: 820px), (pointer: coarse) and (max-height: 500px)'
 
-const useHosted = () => useWords({ en: en.hosted, de: de.hosted })
-
 /** Who asks, why, for what; and how to answer. */
 export function Request({ asked, aheadMs }: { asked: HostedVerification; aheadMs: number }) {
-  const words = useHosted()
+  const words = useHostedWords()
   const language = useLanguage()
   const { asked_by, purpose, shares } = asked
   return (
@@ -27,7 +24,7 @@ export function Request({ asked, aheadMs }: { asked: HostedVerification; aheadMs
           <h1>
             <span class="who">{asked_by}</span> {words.asks}
           </h1>
-          {purpose && <p class="purpose">{typeof purpose === 'string' ? purpose : purpose[language]}</p>}
+          {purpose && <p class="purpose">{inLanguage(purpose, language)}</p>}
         </header>
         <section class="stack tight">
           <h2>{words.shares}</h2>
@@ -44,7 +41,7 @@ export function Request({ asked, aheadMs }: { asked: HostedVerification; aheadMs
 }
 
 function Shared({ share: { required, alternatives } }: { share: Share }) {
-  const words = useHosted()
+  const words = useHostedWords()
   return (
     <>
       {!required && <p class="secondary">{words.optional}</p>}
@@ -76,7 +73,7 @@ function Alternative({ claims, documents }: Share['alternatives'][number]) {
 
 /** The code, or the wallet on this phone; once a wallet has the request, neither, so that nobody scans it a second time by mistake. */
 function Way({ asked, aheadMs }: { asked: HostedVerification; aheadMs: number }) {
-  const words = useHosted()
+  const words = useHostedWords()
   const [isShownAgain, setIsShownAgain] = useState(false)
   if (asked.fetched && !isShownAgain) {
     return (
@@ -96,7 +93,7 @@ function Way({ asked, aheadMs }: { asked: HostedVerification; aheadMs: number })
 }
 
 function Choices({ asked, aheadMs }: { asked: HostedVerification; aheadMs: number }) {
-  const words = useHosted()
+  const words = useHostedWords()
   // Once: turning the phone must not take the button away.
   const [isPhone] = useState(() => matchMedia(PHONE).matches)
   const code = (
@@ -136,14 +133,14 @@ function Choices({ asked, aheadMs }: { asked: HostedVerification; aheadMs: numbe
 }
 
 function GiveUp({ asked: { return_url, asked_by } }: { asked: HostedVerification }) {
-  const words = useHosted()
+  const words = useHostedWords()
   return return_url === undefined ? null : <a href={return_url}>{words.giveUp(asked_by)}</a>
 }
 
 /** Time that is left, as the ring and in words. Not read out by itself: a clock that speaks is a nuisance. */
 function Remaining({ asked: { created_at, expires_at }, aheadMs }: { asked: HostedVerification; aheadMs: number }) {
-  const words = useHosted()
-  const leftMs = Math.max(0, Date.parse(expires_at) - (useNow(1000) + aheadMs))
+  const words = useHostedWords()
+  const leftMs = useLeftMs({ expires_at }, aheadMs)
   const wholeMs = Date.parse(expires_at) - Date.parse(created_at)
   return (
     <p class="remaining">
@@ -153,13 +150,8 @@ function Remaining({ asked: { created_at, expires_at }, aheadMs }: { asked: Host
   )
 }
 
-const minutes = (ms: number): string => {
-  const seconds = Math.ceil(ms / 1000)
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
-}
-
 function Help({ shares }: { shares: readonly Share[] }) {
-  const words = useHosted()
+  const words = useHostedWords()
   const { document } = useClaimWords()
   const documents = new Set(shares.flatMap(({ alternatives }) => alternatives.flatMap(each => each.documents.map(document))))
   return (

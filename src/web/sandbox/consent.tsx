@@ -5,19 +5,18 @@ import { type Selection, selectCredentials } from '../../sandbox/wallet.ts'
 import { Button } from '../shared/button.tsx'
 import { useClaimWords } from '../shared/claims.ts'
 import { Icon } from '../shared/icons.tsx'
-import { useLanguage, useWords } from '../shared/language.tsx'
+import { inLanguage, useLanguage } from '../shared/language.tsx'
 import { Notice } from '../shared/notice.tsx'
-import * as de from '../shared/strings/de.ts'
-import * as en from '../shared/strings/en.ts'
 import { FORMATS } from './documents.tsx'
 import type { Asked } from './open-request.ts'
 import type { Wallet } from './wallet.ts'
+import { useSandboxWords } from './words.ts'
 
 type Props = { asked: Asked; isSending: boolean; wallet: Wallet }
 
 /** Who asks, why, for what; and the holder's choice. */
 export function Consent({ asked, isSending, wallet: { holder, share, decline } }: Props) {
-  const words = useWords({ en: en.sandbox, de: de.sandbox })
+  const words = useSandboxWords()
   const language = useLanguage()
   const { asked_by, purpose } = asked.session
   const selected = holder && selectCredentials(asked.request.query, holder.credentials)
@@ -27,7 +26,7 @@ export function Consent({ asked, isSending, wallet: { holder, share, decline } }
       <SheetTitle>
         <span class="who">{asked_by}</span> {words.asks}
       </SheetTitle>
-      {purpose && <p>{typeof purpose === 'string' ? purpose : purpose[language]}</p>}
+      {purpose && <p>{inLanguage(purpose, language)}</p>}
       {selected && <h3>{words.shares}</h3>}
       {selected?.map(selection => (
         <Shared key={selection.id} selection={selection} />

@@ -1,10 +1,8 @@
 import { type DocumentState, PERSONAS } from '../../sandbox/personas.ts'
 import type { Credential, Holder } from '../../sandbox/wallet.ts'
 import { useClaimWords } from '../shared/claims.ts'
-import { useWords } from '../shared/language.tsx'
 import { Seal, type SealState } from '../shared/seal.tsx'
-import * as de from '../shared/strings/de.ts'
-import * as en from '../shared/strings/en.ts'
+import { useSandboxWords } from './words.ts'
 
 const SEALS: Readonly<Record<DocumentState, SealState>> = {
   valid: 'verified',
@@ -16,7 +14,7 @@ const SEALS: Readonly<Record<DocumentState, SealState>> = {
 
 /** Who the holder is, and a card for each document. */
 export function Documents({ holder }: { holder: Holder | undefined }) {
-  const words = useWords({ en: en.sandbox, de: de.sandbox })
+  const words = useSandboxWords()
   if (!holder) {
     return (
       <div class="issuing" role="status">

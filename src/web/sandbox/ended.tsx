@@ -1,16 +1,14 @@
 import { Button, LinkButton } from '../shared/button.tsx'
 import { Icon } from '../shared/icons.tsx'
-import { useWords } from '../shared/language.tsx'
 import { Seal, type SealState } from '../shared/seal.tsx'
-import * as de from '../shared/strings/de.ts'
-import * as en from '../shared/strings/en.ts'
 import { SheetTitle } from './consent.tsx'
 import type { Problem } from './open-request.ts'
 import type { Sent } from './send-answer.ts'
+import { type SandboxWords, useSandboxWords } from './words.ts'
 
 /** What the service made of the answer, as far as whoever holds the link may know. */
 export function Done({ sent: { answered, session }, onClose }: { sent: Sent; onClose: () => void }) {
-  const words = useWords({ en: en.sandbox, de: de.sandbox })
+  const words = useSandboxWords()
   const end = endOf(session)
   return (
     <div class="ended stack">
@@ -30,7 +28,7 @@ export function Done({ sent: { answered, session }, onClose }: { sent: Sent; onC
   )
 }
 
-type End = keyof typeof en.sandbox.ends
+type End = keyof SandboxWords['ends']
 
 const SEALS: Partial<Record<End, SealState>> = { completed: 'verified', held: 'busy', untaken: 'expired' }
 
@@ -44,7 +42,7 @@ type StoppedProps = { problem: Problem; hasDocuments: boolean; onClose: () => vo
 
 /** Nothing was sent: why, and what to do. */
 export function Stopped({ problem: { kind, detail }, hasDocuments, onClose }: StoppedProps) {
-  const words = useWords({ en: en.sandbox, de: de.sandbox })
+  const words = useSandboxWords()
   const { title, more } = words.problems[kind]
   return (
     <div class="ended stack" role="alert">

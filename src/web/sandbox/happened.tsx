@@ -2,19 +2,16 @@ import type { ComponentChildren } from 'preact'
 import { Badge, StatusBadge } from '../shared/badge.tsx'
 import { useClaimWords } from '../shared/claims.ts'
 import { Icon } from '../shared/icons.tsx'
-import { useLanguage, useWords } from '../shared/language.tsx'
-import * as de from '../shared/strings/de.ts'
-import * as en from '../shared/strings/en.ts'
+import { inLanguage, useLanguage } from '../shared/language.tsx'
 import { FORMATS } from './documents.tsx'
 import type { Asked } from './open-request.ts'
 import type { Sent, SentDocument } from './send-answer.ts'
 import type { Wallet } from './wallet.ts'
-
-const useSandbox = () => useWords({ en: en.sandbox, de: de.sandbox })
+import { useSandboxWords } from './words.ts'
 
 /** The protocol, for those who want to see it: the last request, what went out, and what came back. */
 export function Happened({ happened }: { happened: Wallet['happened'] }) {
-  const words = useSandbox()
+  const words = useSandboxWords()
   return (
     <section class="happened stack" aria-label={words.happened}>
       <h2>{words.happened}</h2>
@@ -41,7 +38,7 @@ function Step({ title, children }: { title: ComponentChildren; children: Compone
 }
 
 function Requested({ asked: { request, session } }: { asked: Asked }) {
-  const words = useSandbox()
+  const words = useSandboxWords()
   const language = useLanguage()
   const { purpose } = session
   return (
@@ -50,7 +47,7 @@ function Requested({ asked: { request, session } }: { asked: Asked }) {
         <Row name={words.clientId} value={request.clientId} />
         <Row name={words.nonce} value={request.nonce} />
         <Row name={words.responseMode} value={request.responseMode} />
-        {purpose && <Row name={words.purpose} value={typeof purpose === 'string' ? purpose : purpose[language]} isText />}
+        {purpose && <Row name={words.purpose} value={inLanguage(purpose, language)} isText />}
       </dl>
       <p class="secondary">{request.clientId.startsWith('redirect_uri:') ? words.unsigned : words.signed}</p>
       <Json title={words.query} value={request.query} />
@@ -60,7 +57,7 @@ function Requested({ asked: { request, session } }: { asked: Asked }) {
 }
 
 function WasSent({ sent: { documents, isEncrypted, length } }: { sent: Sent }) {
-  const words = useSandbox()
+  const words = useSandboxWords()
   return (
     <Step title={documents.length > 0 ? words.sent : words.declined}>
       {documents.map(document => (
@@ -72,7 +69,7 @@ function WasSent({ sent: { documents, isEncrypted, length } }: { sent: Sent }) {
 }
 
 function Document({ document: { format, type, claims, altered, proof } }: { document: SentDocument }) {
-  const words = useSandbox()
+  const words = useSandboxWords()
   const { document } = useClaimWords()
   return (
     <div class="sent-document stack tight">
@@ -94,7 +91,7 @@ function Document({ document: { format, type, claims, altered, proof } }: { docu
 }
 
 function WasAnswered({ sent: { answered, session } }: { sent: Sent }) {
-  const words = useSandbox()
+  const words = useSandboxWords()
   return (
     <Step title={words.answered}>
       <p class="row">

@@ -1,14 +1,13 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { PERSONAS, type Persona, type PersonaId } from '../../sandbox/personas.ts'
-import { useLanguage, useWords } from '../shared/language.tsx'
-import * as de from '../shared/strings/de.ts'
-import * as en from '../shared/strings/en.ts'
+import { useLanguage } from '../shared/language.tsx'
+import { useSandboxWords } from './words.ts'
 
 type Props = { chosen: PersonaId; onChoose: (persona: PersonaId) => void }
 
 /** Outside the phone: no real wallet lets its holder choose who to be. */
 export function Personas({ chosen, onChoose }: Props) {
-  const words = useWords({ en: en.sandbox, de: de.sandbox })
+  const words = useSandboxWords()
   return (
     <fieldset class="personas">
       <legend>
@@ -60,7 +59,7 @@ function Choice({ persona, isChosen, onChoose }: ChoiceProps) {
 }
 
 function Explained({ persona: { explanation, expects } }: { persona: Persona }) {
-  const words = useWords({ en: en.sandbox, de: de.sandbox })
+  const words = useSandboxWords()
   return (
     <>
       {explanation[useLanguage()]} <span class="expects">{words.expects(expects)}</span>

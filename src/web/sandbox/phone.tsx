@@ -1,19 +1,17 @@
 import { useState } from 'preact/hooks'
 import { Button } from '../shared/button.tsx'
 import { Field } from '../shared/field.tsx'
-import { useWords } from '../shared/language.tsx'
 import { Scanner } from '../shared/scan.tsx'
 import { Seal } from '../shared/seal.tsx'
-import * as de from '../shared/strings/de.ts'
-import * as en from '../shared/strings/en.ts'
 import { Consent } from './consent.tsx'
 import { Documents } from './documents.tsx'
 import { Done, Stopped } from './ended.tsx'
 import type { Wallet } from './wallet.ts'
+import { useSandboxWords } from './words.ts'
 
 /** The wallet itself: documents, and a sheet from below whenever something is asked or has ended. */
 export function Phone({ wallet }: { wallet: Wallet }) {
-  const words = useWords({ en: en.sandbox, de: de.sandbox })
+  const words = useSandboxWords()
   const { stage, holder, open } = wallet
   const hasSheet = stage.name !== 'home'
   return (
@@ -37,7 +35,7 @@ export function Phone({ wallet }: { wallet: Wallet }) {
 }
 
 function Sheet({ wallet }: { wallet: Wallet }) {
-  const words = useWords({ en: en.sandbox, de: de.sandbox })
+  const words = useSandboxWords()
   const { stage, holder, goHome } = wallet
   switch (stage.name) {
     case 'home':
@@ -60,7 +58,7 @@ function Sheet({ wallet }: { wallet: Wallet }) {
 
 /** Where a request comes from when no page hands one over. */
 function Ask({ onOpen }: { onOpen: (walletUri: string) => void }) {
-  const words = useWords({ en: en.sandbox, de: de.sandbox })
+  const words = useSandboxWords()
   const [text, setText] = useState('')
   return (
     <form

@@ -1,20 +1,19 @@
 import { useEffect, useState } from 'preact/hooks'
 import { PERSONAS, type PersonaId } from '../../sandbox/personas.ts'
-import { LanguageSwitch, useWords } from '../shared/language.tsx'
+import { LanguageSwitch } from '../shared/language.tsx'
 import { Notice } from '../shared/notice.tsx'
 import { Wordmark } from '../shared/seal.tsx'
-import * as de from '../shared/strings/de.ts'
-import * as en from '../shared/strings/en.ts'
 import { Happened } from './happened.tsx'
 import { Personas } from './personas.tsx'
 import { Phone } from './phone.tsx'
 import { useWallet, type Wallet } from './wallet.ts'
+import { useSandboxWords } from './words.ts'
 
 const HURRIED_MS = 900
 
 /** A wallet in the page, with all that a real one would not show standing around it. */
 export function Sandbox() {
-  const words = useWords({ en: en.sandbox, de: de.sandbox })
+  const words = useSandboxWords()
   useEffect(() => {
     document.title = words.title
   }, [words])

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useFollowed } from './followed.ts'
 import { Icon } from './icons.tsx'
 import * as de from './strings/de.ts'
 import * as en from './strings/en.ts'
@@ -36,15 +36,11 @@ export function chooseLanguage(language: Language): void {
   CHANGED.dispatchEvent(new Event('change'))
 }
 
-export function useLanguage(): Language {
-  const [language, setLanguage] = useState(current)
-  useEffect(() => {
-    const follow = () => setLanguage(current)
-    CHANGED.addEventListener('change', follow)
-    return () => CHANGED.removeEventListener('change', follow)
-  }, [])
-  return language
-}
+export const useLanguage = (): Language => useFollowed(() => current, [CHANGED, 'change'])
+
+/** A text of the service, which may come in both languages. */
+export const inLanguage = (text: string | Readonly<Record<Language, string>>, language: Language): string =>
+  typeof text === 'string' ? text : text[language]
 
 const REGIONS: Readonly<Record<Language, string>> = { en: 'en-GB', de: 'de-DE' }
 

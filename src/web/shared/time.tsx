@@ -19,6 +19,16 @@ export function useNow(everyMs = TICK_MS): number {
   return now
 }
 
+/** Minutes and seconds, as on a clock. */
+export function minutes(ms: number): string {
+  const seconds = Math.ceil(ms / 1000)
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+}
+
+/** The remaining time of a session, by the server's clock. */
+export const useLeftMs = ({ expires_at }: { expires_at: string }, aheadMs: number): number =>
+  Math.max(0, Date.parse(expires_at) - (useNow(1000) + aheadMs))
+
 /** A time as people say it, with the exact UTC time on hover. `exact` for where the second matters. */
 export function Time({ at, exact = false }: { at: string; exact?: boolean }) {
   const region = useRegion()

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { HostedVerification } from '../../verifications/schema.ts'
 import { HAS_SANDBOX, sandboxUrl } from '../shared/base.ts'
 import { Button } from '../shared/button.tsx'
-import { useLanguage } from '../shared/language.tsx'
+import { inLanguage, useLanguage } from '../shared/language.tsx'
 import { LeadsHere } from '../shared/leads-here.tsx'
 import { QrCode } from '../shared/qr.tsx'
 import { Heading } from './heading.tsx'
@@ -16,6 +16,7 @@ type Props = { check: Check; title: string; asked: HostedVerification; leftMs: n
 /** The code for the customer; once a wallet has the request, none, so that nobody scans it a second time by mistake. */
 export function Asking({ check, title, asked, leftMs }: Props) {
   const words = useTillWords()
+  const language = useLanguage()
   const [isShownAgain, setIsShownAgain] = useState(false)
   const isScanned = asked.fetched === true && !isShownAgain
   const wholeMs = Date.parse(asked.expires_at) - Date.parse(asked.created_at)
@@ -42,7 +43,7 @@ export function Asking({ check, title, asked, leftMs }: Props) {
       <div class="beside">
         <div class="stack tight">
           <Heading text={words.scan} />
-          <Purpose asked={asked} title={title} />
+          <p class="purpose">{asked.purpose === undefined ? title : inLanguage(asked.purpose, language)}</p>
           <LeadsHere link={asked.wallet_uri ?? ''} />
         </div>
         <div class="row">
@@ -57,10 +58,4 @@ export function Asking({ check, title, asked, leftMs }: Props) {
       </div>
     </main>
   )
-}
-
-function Purpose({ asked: { purpose }, title }: { asked: HostedVerification; title: string }) {
-  const language = useLanguage()
-  if (purpose === undefined) return <p class="purpose">{title}</p>
-  return <p class="purpose">{typeof purpose === 'string' ? purpose : purpose[language]}</p>
 }

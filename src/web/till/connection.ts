@@ -1,5 +1,5 @@
-import { useEffect, useState } from 'preact/hooks'
 import { ApiFailure, Unreachable } from '../shared/api.ts'
+import { useFollowed } from '../shared/followed.ts'
 
 const FIRST_WAIT_MS = 1000
 const WAIT_MS_MAX = 15_000
@@ -16,21 +16,7 @@ export function report(hasAnswered: boolean): void {
   CHANGED.dispatchEvent(new Event('change'))
 }
 
-export function useConnection(): Connection {
-  const [connection, setConnection] = useState(current)
-  useEffect(() => {
-    const follow = () => setConnection(current())
-    CHANGED.addEventListener('change', follow)
-    addEventListener('online', follow)
-    addEventListener('offline', follow)
-    return () => {
-      CHANGED.removeEventListener('change', follow)
-      removeEventListener('online', follow)
-      removeEventListener('offline', follow)
-    }
-  }, [])
-  return connection
-}
+export const useConnection = (): Connection => useFollowed(current, [CHANGED, 'change'], [window, 'online'], [window, 'offline'])
 
 /** A till may reach its server on this very machine without any network: what answers counts. */
 const current = (): Connection => (isReached ? 'reached' : navigator.onLine ? 'unreachable' : 'no_network')

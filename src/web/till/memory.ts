@@ -1,9 +1,10 @@
 // What a till must not lose. It is kept in localStorage, because it has to outlast a reload, a crash and a night, and because all tabs of a till
 // share it. That goes for the tokens too: a cookie could neither be rotated by this page nor be repeated after a lost answer, and what could
 // read them here, a foreign script, the page's policy keeps out. Claims are never kept.
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
 import type { Till } from '../../devices/schema.ts'
 import { BASE } from '../shared/base.ts'
+import { useFollowed } from '../shared/followed.ts'
 
 export type Tokens = {
   device: string
@@ -65,17 +66,7 @@ export function keep<Name extends keyof Kept>(name: Name, value: Kept[Name] | un
 
 /** What is kept under a name, whichever tab changes it. */
 export function useKept<Name extends keyof Kept>(name: Name): Kept[Name] | undefined {
-  const [text, setText] = useState(() => textOf(name))
-  useEffect(() => {
-    const follow = () => setText(textOf(name))
-    follow()
-    CHANGED.addEventListener(name, follow)
-    addEventListener('storage', follow)
-    return () => {
-      CHANGED.removeEventListener(name, follow)
-      removeEventListener('storage', follow)
-    }
-  }, [name])
+  const text = useFollowed(() => textOf(name), [CHANGED, name], [window, 'storage'])
   return useMemo(() => parsed<Kept[Name]>(text), [text])
 }
 

@@ -1,7 +1,8 @@
 import type { Moment } from '../../../dashboard/verification-schema.ts'
 import type { Check } from '../../../openid4vp/finding.ts'
 import { Icon, type IconName } from '../../shared/icons.tsx'
-import { type OutcomeCode, useCheck, useOutcome } from '../../shared/outcome.ts'
+import { useCheck, useOutcome } from '../../shared/outcome.ts'
+import type { OutcomeCode } from '../../shared/outcome-code.ts'
 import { useDashboardWords } from '../words.ts'
 
 type Checked = Extract<Moment, { event: 'response_posted' }>['credentials'][number]

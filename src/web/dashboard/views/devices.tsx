@@ -79,7 +79,10 @@ function DeviceList({ devices, onRevoke }: { devices: readonly Device[]; onRevok
   const words = useDashboardWords().devices
   const { keys, never } = useDashboardWords()
   const title = useTemplateTitle(useTemplates())
-  const { rows, toggle } = useEnded(devices, ({ status }) => status === 'revoked', words)
+  const { rows, toggle } = useEnded(devices, ({ status }) => status === 'revoked', {
+    show: words.ended,
+    hide: words.hideEnded,
+  })
   return (
     <>
       <Table

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { Button } from '../../shared/button.tsx'
 
-type Words = { ended: (count: number) => string; hideEnded: string }
+type Words = { show: (count: number) => string; hide: string }
 
 /** The rows still in use, and a button that shows the others as well. */
 export function useEnded<Row>(all: readonly Row[], isEnded: (row: Row) => boolean, words: Words) {
@@ -12,7 +12,7 @@ export function useEnded<Row>(all: readonly Row[], isEnded: (row: Row) => boolea
     toggle: count > 0 && (
       <div>
         <Button kind="quiet" onClick={() => setIsShown(!isShown)}>
-          {isShown ? words.hideEnded : words.ended(count)}
+          {isShown ? words.hide : words.show(count)}
         </Button>
       </div>
     ),

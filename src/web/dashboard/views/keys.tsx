@@ -82,7 +82,10 @@ export function Keys() {
 function KeyList({ keys, onOpen }: { keys: readonly ApiKey[]; onOpen: (open: Open) => void }) {
   const words = useDashboardWords().keys
   const { never } = useDashboardWords()
-  const { rows, toggle } = useEnded(keys, ({ status }) => status !== 'active', words)
+  const { rows, toggle } = useEnded(keys, ({ status }) => status !== 'active', {
+    show: words.ended,
+    hide: words.hideEnded,
+  })
   return (
     <>
       <Table

@@ -1,7 +1,7 @@
 // All English words of the pages, a section for each; de.ts has the same shape. Plain, short, in the reader's trade: what happened, then what to do.
 import type { Check } from '../../../openid4vp/finding.ts'
 import type { Status } from '../../../verifications/schema.ts'
-import type { OutcomeCode, OutcomeWords } from '../outcome.ts'
+import type { OutcomeCode, OutcomeWords } from '../outcome-code.ts'
 
 const statuses: Record<Status, string> = { pending: 'Waiting', completed: 'Verified', failed: 'Refused', expired: 'Expired' }
 
@@ -10,7 +10,6 @@ export const common = {
   cancel: 'Cancel',
   back: 'Back',
   reload: 'Reload',
-  again: 'Try again',
   copy: (what: string) => `Copy ${what}`,
   copied: 'Copied',
   marked: 'Marked: copy it with your keyboard',
@@ -179,7 +178,6 @@ export const documents: Record<string, string> = {
 export const hosted = {
   title: (who: string) => `${who} asks for a proof`,
   asks: 'asks for a proof',
-  why: 'Why',
   shares: 'You share',
   oneOf: 'One of these, whichever your wallet offers',
   optional: 'Only if you want to',
@@ -586,7 +584,6 @@ export const dashboard = {
       remedy: 'See the other cross first.',
     },
     about: 'About this verification',
-    id: 'Id',
     template: 'Template',
     purpose: 'Purpose',
     validUntil: 'Open until',
@@ -681,7 +678,6 @@ export const dashboard = {
     title: 'Templates',
     intro: 'What you can ask for. Each one asks for as little as it can.',
     create: 'New template',
-    caption: 'Templates',
     builtin: 'Built-in',
     own: 'Your own',
     mdocOnly: 'Only for ISO mdoc documents',
