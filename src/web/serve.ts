@@ -1,6 +1,6 @@
-// The pages and their assets. An HTML import is a list of finished files in the binary; from source it is only a path, and is built here when
-// it is first asked for, and again when a file of src/web is newer. Either way it is served by us, with our headers: served by the
-// runtime it would go past every hook of the app, and have none.
+// The pages and their assets. In the binary an HTML import is a list of built files; from source it
+// is a path, built at the first request and again when a file of src/web is newer. We serve both
+// ourselves: Bun's own serving would bypass our hooks and headers.
 import { statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { HTMLBundle } from 'bun'
@@ -18,12 +18,11 @@ import { tillShell } from './till/shell.ts'
 
 type Page = {
   bundle: HTMLBundle
-  /** Below a path that ends in `*` the page routes by itself. */
   paths: readonly string[]
-  /** What its policy says otherwise than all others. */
+  /** Differences from POLICY. */
   policy?: Record<string, string>
   usesCamera?: true
-  /** Served by the demo alone, or put into a frame by it. */
+  /** Served only in the demo, or framed by it. */
   inDemo?: 'only' | 'framed'
 }
 
@@ -48,7 +47,7 @@ export function webPages(deps: Pick<Ground, 'config' | 'limits'>, isDemo: boolea
   const app = new Elysia()
     .onBeforeHandle(takesFrom(deps, 'page'))
     .get('/assets/:name', ({ params }) => serveAsset(params.name), HIDDEN)
-    // Relative, as below. Where a person goes who types nothing but the address.
+    // Relative, as below.
     .get('/', ({ redirect }) => redirect(isDemo ? 'demo' : 'dashboard', 302), HIDDEN)
   app.use(tillShell(async () => ({ ...(await builtOf(till)), assets: (await builtOf(till)).assets.keys() })))
   const isServed = ({ bundle, inDemo }: Page) => (isDemo || inDemo !== 'only') && (hasSandbox || bundle !== sandbox)
@@ -67,11 +66,11 @@ async function servePage({ bundle }: Page, url: string, { headers, hasSandbox }:
   const html = hasSandbox ? built : built.replace('<html', '<html data-sandbox="off"')
   const up = '../'.repeat(depthOf(url))
   const names = [...assets.keys()].join('|').replaceAll('.', '\\.')
-  // Relative, so that the page works under whatever path the service is published at.
+  // Relative: the service may be published under a path.
   return new Response(html.replace(new RegExp(`"\\.?/(${names})"`, 'g'), `"${up}assets/$1"`), { headers })
 }
 
-/** How many folders above the page the service begins. */
+/** How many folders the page is below the root of the service. */
 const depthOf = (url: string): number =>
   (url
     .replace(/^[a-z]+:\/\/[^/]*/, '')
@@ -79,7 +78,7 @@ const depthOf = (url: string): number =>
     ?.split('/').length ?? 2) - 2
 
 async function serveAsset(name: string): Promise<Response> {
-  // Those that are built first: whoever asks for an asset has its page already.
+  // Pages that are built already come first: an asset is requested after its page.
   for (const { bundle } of PAGES.toSorted((a, b) => Number(known.has(b.bundle)) - Number(known.has(a.bundle)))) {
     const asset = (await builtOf(bundle)).assets.get(name)
     if (asset) return new Response(asset.content, { headers: { ...ASSET_HEADERS, 'content-type': asset.type } })
@@ -115,7 +114,7 @@ const headersOf = ({ policy, usesCamera }: Page, isFramed: boolean): Record<stri
 type Asset = { content: Blob; type: string }
 type Built = { html: string; assets: ReadonlyMap<string, Asset> }
 
-/** For the whole process: what a page is built from is the same for every app in it. */
+/** For the whole process: the sources are the same for every app in it. */
 const known = new Map<HTMLBundle, { at: number; built: Promise<Built> }>()
 
 function builtOf(bundle: HTMLBundle): Promise<Built> {
@@ -145,7 +144,7 @@ async function build(index: string): Promise<Built> {
   const { outputs } = await Bun.build({
     entrypoints: [index],
     minify: true,
-    // As in the binary: without it Preact's development helpers come along.
+    // As in the binary: leaves out Preact's development helpers.
     define: { 'process.env.NODE_ENV': '"production"' },
   })
   const page = outputs.find(({ path }) => path.endsWith('.html'))

@@ -3,14 +3,14 @@ import { Cancelled } from './client.ts'
 
 export type Action<Arguments extends unknown[]> = {
   run: (...args: Arguments) => void
-  /** For a form whose action takes nothing. */
+  /** For a form whose action takes no arguments. */
   submit: (event: Event) => void
   isBusy: boolean
   problem: unknown
   clear: () => void
 }
 
-/** Something that a click starts: one at a time, with what went wrong. */
+/** A call started by a click: one at a time, with its error. */
 export function useAction<Arguments extends unknown[]>(act: (...args: Arguments) => Promise<unknown>): Action<Arguments> {
   const [isBusy, setIsBusy] = useState(false)
   const [problem, setProblem] = useState<unknown>()

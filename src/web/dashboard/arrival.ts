@@ -1,9 +1,9 @@
 import { useEffect } from 'preact/hooks'
 
-/** The first view after loading leaves the focus to the browser; every further one says where one is now. */
+/** After loading, the first view leaves the focus to the browser. */
 let isFirst = true
 
-/** The focus goes to what a view names, when one comes to it. */
+/** Focuses a view's element when the view opens. */
 export function useArrival(place: () => HTMLElement | null): void {
   useEffect(() => {
     if (!isFirst) place()?.focus()

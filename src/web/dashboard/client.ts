@@ -1,5 +1,4 @@
-// Calls the dashboard's routes, and deals with what stands between a click and its effect: a session that ended, a password that is asked for
-// again, a token that is out of date.
+// Calls the dashboard's routes; handles ended sessions, password prompts and outdated CSRF tokens.
 import type { Session } from '../../dashboard/schema.ts'
 import { ApiFailure, callApi, Unreachable } from '../shared/api.ts'
 import { serviceUrl } from '../shared/base.ts'
@@ -9,22 +8,21 @@ const EXPORT_MS_MAX = 10 * 60_000
 
 export type Ask = { method?: 'GET' | 'POST' | 'PUT' | 'DELETE'; body?: object; signal?: AbortSignal }
 
-/** The reader thought better of it. Nothing happened, and nothing need be said. */
+/** The reader cancelled: nothing happened, and no error is shown. */
 export class Cancelled extends Error {}
 
 type Around = {
   csrfToken: () => string
   onSession: (session: Session) => void
-  /** There is no session any more. */
+  /** The session has ended. */
   onEnded: () => void
-  /** Done once the password was right; throws Cancelled. */
+  /** Resolves once the password was right; throws Cancelled. */
   askPassword: () => Promise<void>
   onAnswer: () => void
 }
 
 export type Client = {
   call: <Body>(path: string, ask?: Ask) => Promise<Body>
-  /** A file, as it comes. */
   download: (path: string) => Promise<Blob>
 }
 

@@ -14,7 +14,7 @@ import { LogIn } from './views/login.tsx'
 import { OneTimeLinkView } from './views/one-time-link.tsx'
 import { useDashboardWords } from './words.ts'
 
-/** Where one stands: at the door, with a link in hand, or inside. The wanted page stays in the address all the while. */
+/** Before, at or after the log-in. The wanted view stays in the address. */
 type Where =
   | { at: 'start' }
   | { at: 'unreachable'; problem: unknown }
@@ -29,7 +29,7 @@ export function Dashboard() {
   const [where, setWhere] = useState<Where>(firstPlace)
   const enter = (session: Session) => setWhere({ at: 'inside', session })
   const start = () => setWhere({ at: 'start' })
-  /** In the background: whoever reads why nothing comes is not interrupted every few seconds. */
+  /** In the background, so that the error message stays readable. */
   const lookAgain = async () => {
     const found = await findPlace()
     setWhere(now => (now.at === 'unreachable' ? found : now))
@@ -39,7 +39,7 @@ export function Dashboard() {
     if (where.at === 'start') void findPlace().then(setWhere)
   }, [where.at])
   useEffect(() => {
-    // A link that is pasted into an open dashboard loads nothing.
+    // Pasting a link into an open dashboard does not reload it.
     const follow = () => LINK.test(location.hash) && setWhere(firstPlace())
     addEventListener('hashchange', follow)
     return () => removeEventListener('hashchange', follow)
@@ -62,7 +62,7 @@ export function Dashboard() {
   }
 }
 
-/** The token of a link leaves the address bar, and with it the history, at once. */
+/** Removes the token of a link from the address bar and the history at once. */
 function firstPlace(): Where {
   const token = LINK.exec(location.hash)?.[1]
   if (!token) return { at: 'start' }

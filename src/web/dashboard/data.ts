@@ -7,7 +7,7 @@ const AGAIN_MS = 5000
 export type Data<Value> = {
   value: Value | undefined
   problem: unknown
-  /** What is shown is from before. */
+  /** The last reload failed: the value is old. */
   isStale: boolean
   reload: () => void
   set: (value: Value) => void
@@ -15,7 +15,7 @@ export type Data<Value> = {
 
 type Kept<Value> = { path: string | null; value?: Value; problem?: unknown }
 
-/** What a route tells, loaded again when its path changes; null loads nothing. While the service does not answer it is asked again. */
+/** The response of a route, retried while the service is unreachable; null loads nothing. */
 export function useData<Value>(path: string | null): Data<Value> {
   const { call } = useSession()
   const [kept, setKept] = useState<Kept<Value>>({ path })
@@ -47,13 +47,13 @@ export function useData<Value>(path: string | null): Data<Value> {
   }
 }
 
-/** Asking counts as being there; nobody is there at a page that is not seen. */
+/** A request extends the session, so a hidden page must not send any. */
 function whenVisible(act: () => void): void {
   if (document.visibilityState === 'visible') act()
   else document.addEventListener('visibilitychange', () => whenVisible(act), { once: true })
 }
 
-/** Calls again and again while `isOn` and the page is seen. */
+/** Calls at an interval while `isOn` and the page is visible. */
 export function useEvery(ms: number, isOn: boolean, act: () => void): void {
   const current = useRef(act)
   current.current = act

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 
-/** Names and values; what has no value is left out. */
+/** Names and values; empty values are left out. */
 export function Facts({ facts }: { facts: readonly (readonly [ComponentChildren, ComponentChildren])[] }) {
   const told = facts.filter(([, value]) => value !== undefined && value !== null && value !== false && value !== '')
   if (told.length === 0) return null

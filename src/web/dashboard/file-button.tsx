@@ -3,7 +3,7 @@ import { useDashboardWords } from './words.ts'
 
 const BYTES_MAX = 64 * 1024
 
-/** The text of a small file, instead of pasting it. */
+/** Reads the text of a small file. */
 export function FileButton({ accept, onText }: { accept: string; onText: (text: string) => void }) {
   const words = useDashboardWords()
   const id = useId()

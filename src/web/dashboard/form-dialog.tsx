@@ -14,12 +14,12 @@ type Props = {
   isReady?: boolean
   onSubmit: () => Promise<unknown>
   onClose: () => void
-  /** Replaces the form once there is one. It is shown only once, so that only its own button closes the dialog. */
+  /** Replaces the form. Shown only once: only its own button closes the dialog. */
   result?: ComponentChildren
   children?: ComponentChildren
 }
 
-/** A dialog with a form. The dialog remains, and keeps the focus, while its form makes room for the result. */
+/** A dialog with a form, which keeps the focus while the result replaces the form. */
 export function FormDialog({ title, intro, verb, kind = 'primary', isReady = true, result, children, ...on }: Props) {
   const common = useCommon()
   const action = useAction(on.onSubmit)

@@ -1,6 +1,6 @@
 import { useRegion } from '../shared/language.tsx'
 
-/** Numbers, dates and durations as the reader writes them. */
+/** Numbers, dates and durations in the reader's region. */
 export function useFormat() {
   const region = useRegion()
   const numbers = new Intl.NumberFormat(region)
@@ -8,7 +8,7 @@ export function useFormat() {
   return {
     number: (value: number): string => numbers.format(value),
     date: (at: string): string => new Intl.DateTimeFormat(region, { dateStyle: 'medium' }).format(Date.parse(at)),
-    /** A day of the calendar, which is the same everywhere. */
+    /** A calendar day, independent of the time zone. */
     day: (day: string): string =>
       new Intl.DateTimeFormat(region, { dateStyle: 'medium', timeZone: 'UTC' }).format(Date.parse(day)),
     time: (at: string): string =>

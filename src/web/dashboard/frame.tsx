@@ -25,10 +25,9 @@ const PLACES = {
 
 type PlaceName = keyof typeof PLACES
 
-/** Views that belong to a place of the menu without being it. */
+/** Views that belong to an entry of the menu. */
 const PARENTS: Record<string, PlaceName> = { 'template-editor': 'templates' }
 
-/** The rail, the bar above with the environment, and the view. */
 export function Frame() {
   const words = useDashboardWords()
   const route = useRoute()
@@ -44,7 +43,7 @@ export function Frame() {
       {environment === 'test' && <TestBand />}
       <Rail isOpen={isOpen} onClose={() => setIsOpen(false)} />
       <main id="content" class="content" tabIndex={-1}>
-        {/* Nothing of one tenant or environment may be shown as another's. */}
+        {/* Remounted, so that no data of one tenant is shown as another's. */}
         <View key={`${tenant.id} ${environment}`} />
       </main>
     </div>

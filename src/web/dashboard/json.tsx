@@ -1,4 +1,4 @@
-/** Something word for word, folded away. */
+/** JSON, folded away. */
 export function Json({ title, value }: { title: string; value: unknown }) {
   return (
     <details class="folded">

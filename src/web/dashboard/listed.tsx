@@ -29,7 +29,6 @@ export function Listed<Row>({ pages: { rows, hasMore, isBusy, more, problem, rel
   )
 }
 
-/** Nothing fits the filters of a view. */
 export function NoMatch({ view }: { view: string }) {
   const words = useDashboardWords().verifications
   return (

@@ -7,7 +7,7 @@ import type { Data } from './data.ts'
 import { Problem } from './problem.tsx'
 import { useDashboardWords } from './words.ts'
 
-/** Waits, says what went wrong, or shows what came; what came before stays, marked as such. */
+/** Shows a spinner, the error or the value; an old value stays, marked as such. */
 export function Loaded<Value>({ data, children }: { data: Data<Value>; children: (value: Value) => ComponentChildren }) {
   const words = useDashboardWords()
   if (data.value !== undefined) {

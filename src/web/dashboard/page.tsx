@@ -5,7 +5,7 @@ import { useArrival } from './arrival.ts'
 
 type Props = { title: string; intro?: ComponentChildren; actions?: ComponentChildren; children: ComponentChildren }
 
-/** A view: its heading, what can be done here, and the rest. */
+/** A view with its heading and its main actions. */
 export function Page({ title, intro, actions, children }: Props) {
   const page = useRef<HTMLDivElement>(null)
   const heading = useRef<HTMLHeadingElement>(null)

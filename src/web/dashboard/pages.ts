@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useSession } from './session.tsx'
 
-/** A filter may leave pages empty; so many are looked through for one click. */
+/** A filter may leave pages empty: at most so many are fetched per click. */
 const EMPTY_PAGES_MAX = 10
 
 type Page<Row> = { data: Row[]; next_before: string | number | null }

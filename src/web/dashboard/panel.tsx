@@ -5,7 +5,7 @@ import { useCommon } from '../shared/language.tsx'
 import { goTo } from './route.tsx'
 import { useDashboardWords } from './words.ts'
 
-/** A list and, beside it, what was chosen of it; where there is no room for both, only the latter. */
+/** A list with the chosen row's panel beside it, or only the panel on a narrow screen. */
 export function Split({ list, panel }: { list: ComponentChildren; panel?: ComponentChildren }) {
   return (
     <div class={panel ? 'split open' : 'split'}>
@@ -17,7 +17,7 @@ export function Split({ list, panel }: { list: ComponentChildren; panel?: Compon
 
 type Props = { title: ComponentChildren; backTo: string; children: ComponentChildren }
 
-/** Takes the focus when it opens, and gives it back to the row it was opened from. */
+/** Takes the focus when it opens, and returns it to its row when it closes. */
 export function Panel({ title, backTo, children }: Props) {
   const words = useDashboardWords()
   const common = useCommon()
@@ -26,7 +26,7 @@ export function Panel({ title, backTo, children }: Props) {
   useEffect(() => {
     const opened = location.pathname
     heading.current?.focus()
-    // Once the list is seen again, and unless another panel took this one's place.
+    // Once the list is visible again, unless another panel opened.
     return () => void requestAnimationFrame(() => !document.querySelector('.panel') && rowOf(opened)?.focus())
   }, [])
   const close = () => goTo(backTo)

@@ -4,11 +4,11 @@ import { useCommon } from '../shared/language.tsx'
 import { Notice } from '../shared/notice.tsx'
 import { useDashboardWords } from './words.ts'
 
-/** What went wrong, in a sentence, with the code behind it for whoever is asked for help. */
+/** An error as a sentence, with its code for support. */
 export function Problem({ of: problem }: { of: unknown }) {
   const sentence = useSentence(problem)
   useEffect(() => {
-    // A mistake of ours belongs to the boundary, and to the console.
+    // Errors of our own also go to the console.
     if (problem !== undefined && !(problem instanceof ApiFailure) && !(problem instanceof Unreachable)) reportError(problem)
   }, [problem])
   if (problem === undefined) return null
@@ -19,7 +19,7 @@ export function Problem({ of: problem }: { of: unknown }) {
   )
 }
 
-/** The names of fields on the wire are not those on the page. */
+/** Field names of the API differ from the labels on the page. */
 const withoutField = (message: string): string => message.replace(/^[a-z_]+: (.)/, (_, first: string) => first.toUpperCase())
 
 function useSentence(problem: unknown): string {

@@ -1,4 +1,4 @@
-// Where the reader is: a view and at most one thing in it below /dashboard, with environment and tenant beside, so that an address says all.
+// The address holds everything: a view below /dashboard, an id, the environment and the tenant.
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { BASE } from '../shared/base.ts'
@@ -12,7 +12,7 @@ export type Route = { view: string; id: string; search: URLSearchParams }
 
 const ROOT = `${BASE.pathname}dashboard`
 const MOVED = new EventTarget()
-/** What a change of place keeps. */
+/** Kept on every link. */
 const KEPT = ['environment', 'tenant']
 
 export function useRoute(): Route {
@@ -29,7 +29,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    // Typed by hand: the id of nothing.
+    // Typed by hand; no such id.
     return text
   }
 }
@@ -37,7 +37,7 @@ function decoded(text: string): string {
 export const environmentOf = ({ search }: Pick<Route, 'search'>): Environment =>
   search.get('environment') === 'live' ? 'live' : 'test'
 
-/** An address in the dashboard: `hrefTo('verifications/vs_…', { status: 'failed' })`. What is null is left out. */
+/** `hrefTo('verifications/vs_…', { status: 'failed' })`; null leaves a parameter out. */
 export function hrefTo(place: string, search: Record<string, string | null> = {}): string {
   const here = new URLSearchParams(location.search)
   const kept = KEPT.flatMap(name => (here.has(name) ? [[name, here.get(name)] as const] : []))
@@ -61,7 +61,7 @@ type LinkProps = {
   children: ComponentChildren
 }
 
-/** A link inside the dashboard; with a modifier key the browser opens it as any other. */
+/** A link inside the dashboard; with a modifier key the browser handles it. */
 export function Link({ href, children, ...rest }: LinkProps) {
   return (
     <a {...rest} href={href} onClick={event => follow(event, href)}>

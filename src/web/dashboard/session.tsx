@@ -5,13 +5,13 @@ import { Cancelled, type Client, createClient } from './client.ts'
 import { PasswordDialog } from './password-dialog.tsx'
 import { type Environment, environmentOf, useRoute } from './route.tsx'
 
-/** As long as the server's own. */
+/** The same as the server's. */
 const IDLE_MS = 30 * 60_000
 const IDLE_CHECK_MS = 10_000
 
 type Around = Client & {
   session: Session
-  /** After something that changes what the session says: a password, the tenants. */
+  /** After a change of the session's data: a password, the tenants. */
   renew: (session?: Session) => Promise<void>
   leave: () => void
 }
@@ -24,7 +24,7 @@ export function useSession(): Around {
   return around
 }
 
-/** The tenant and the environment that the address names, and where their routes are. */
+/** The tenant and the environment in the address, and the tenant's routes. */
 export function usePlace(): { tenant: Session['tenants'][number]; environment: Environment; inTenant: (path: string) => string } {
   const { session } = useSession()
   const route = useRoute()
@@ -45,7 +45,7 @@ type Props = {
 
 type Waiting = { resolve: () => void; reject: (reason: Cancelled) => void }
 
-/** Everything inside is for one who is logged in, and goes when the session goes. */
+/** Everything inside needs a session, and is removed with it. */
 export function LoggedIn({ first, onEnded, children }: Props) {
   const [session, setSession] = useState(first)
   const [waiting, setWaiting] = useState<Waiting>()
@@ -69,7 +69,7 @@ export function LoggedIn({ first, onEnded, children }: Props) {
     [],
   )
   useEffect(() => {
-    // What a customer showed must not stay on the screen of somebody who went away.
+    // Claims must not stay on an unattended screen.
     const timer = setInterval(() => performance.now() - heardAt.current > IDLE_MS && onEnded('away'), IDLE_CHECK_MS)
     return () => clearInterval(timer)
   }, [])

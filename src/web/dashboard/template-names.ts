@@ -11,7 +11,7 @@ export function useTemplates(): TemplatesData {
   return useData<{ data: Template[] }>(inTenant('templates'))
 }
 
-/** The title of a template by its key; the key itself where the template is gone. */
+/** The title of a template by its key; the key itself if the template is gone. */
 export function useTemplateTitle({ value }: TemplatesData): (key: string | undefined) => string {
   const words = useDashboardWords()
   const language = useLanguage()

@@ -1,2 +1,2 @@
-/** Views in which one thing can be named too: `/dashboard/verifications/vs_…`. */
+/** Views with an id in the address: `/dashboard/verifications/vs_…`. */
 export const VIEWS_WITH_PARTS = ['verifications', 'templates', 'template-editor', 'webhooks', 'settings'] as const

@@ -13,7 +13,6 @@ import { Verifications } from './views/verifications.tsx'
 import { Webhooks } from './views/webhooks.tsx'
 import { useDashboardWords } from './words.ts'
 
-/** The view that the address names. */
 export function View() {
   const { view, id } = useRoute()
   switch (view) {

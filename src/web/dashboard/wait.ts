@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ApiFailure } from '../shared/api.ts'
 
-/** Seconds until the service takes the next try, counted down. */
+/** Seconds until the next try is allowed, counted down. */
 export function useWait(problem: unknown): number {
   const [left, setLeft] = useState(0)
   useEffect(() => {

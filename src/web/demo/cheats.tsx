@@ -4,7 +4,7 @@ import { Seal } from '../shared/seal.tsx'
 import { CHEATS, type Cheat, type Story } from './story.ts'
 import { useDemoWords } from './words.ts'
 
-/** Six ways to get a yes that is not deserved, and why each of them fails. */
+/** Six attempts to cheat, and why each fails. */
 export function Cheats({ story }: { story: Story }) {
   const words = useDemoWords()
   const { step } = story

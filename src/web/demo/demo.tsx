@@ -14,7 +14,7 @@ import { useDemoWords } from './words.ts'
 const PANES = ['till', 'phone', 'office'] as const
 type Pane = (typeof PANES)[number]
 
-/** Where the next thing happens, for screens that show one pane at a time. */
+/** The pane of each step, for screens that show one pane at a time. */
 const PANE_OF: Readonly<Record<Step, Pane>> = {
   begin: 'till',
   ask: 'till',
@@ -27,7 +27,7 @@ const PANE_OF: Readonly<Record<Step, Pane>> = {
   done: 'till',
 }
 
-/** The till and the phone are the real pages; what joins them here is the hand that would hold the phone to the code. */
+/** The till and the phone are the real pages; the demo hands the request over. */
 export function DemoPage() {
   const words = useDemoWords()
   const common = useCommon()
@@ -61,7 +61,7 @@ export function DemoPage() {
       </nav>
       <main class="panes" data-shown={shown}>
         <PaneOf pane="till" step={story.step}>
-          {/* Each keeps its own language: a new one is taken up by loading it again. */}
+          {/* Reloaded when the language changes. */}
           <iframe key={language} title={words.till.title} src={serviceUrl('till')} allow="camera" />
         </PaneOf>
         <PaneOf pane="phone" step={story.step}>
@@ -82,7 +82,6 @@ function handOver(phone: HTMLIFrameElement | null, walletUri: string, persona: P
   if (page) page.location.hash = fragment.toString()
 }
 
-/** The one thing to do now. */
 function Next({ story: { step, ask, scan, erase } }: { story: Story }) {
   const words = useDemoWords()
   const { say, press } = words.steps[step]

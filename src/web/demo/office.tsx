@@ -9,7 +9,7 @@ import { useCheck, useOutcome } from '../shared/outcome.ts'
 import type { Erased, Story } from './story.ts'
 import { useDemoWords } from './words.ts'
 
-/** What the merchant sees: the session with its checks, the webhook, and the end of both. */
+/** The merchant's view: the session with its checks, the webhook, and the erasure. */
 export function Office({ story: { session, erased, erase, data } }: { story: Story }) {
   const words = useDemoWords()
   return (

@@ -5,10 +5,10 @@ import { newKey } from '../till/new-key.ts'
 
 const KEPT_AS = 'vidimus-demo'
 
-/** The till of this very demo: an earlier one's left its tokens in the browser, and they are worth nothing. */
+/** The till of this demo: an earlier demo may have left invalid tokens in the browser. */
 type Own = { key: string; device: string }
 
-/** Gives the till in the frame a code of its own, unless it is paired already; the rest it does by itself. */
+/** Stores a pairing code for the till in the frame, unless it is paired already. */
 export async function pairTill({ key }: DemoData): Promise<void> {
   if (isOwn(key)) return
   const { device, pairing_code } = await callApi<DemoTill>('demo/tills', { method: 'POST', body: {} })

@@ -4,7 +4,7 @@ import { ApiFailure, callApi } from '../shared/api.ts'
 
 const LOOK_MS = 400
 
-/** A session as the back office sees it, looked at again until it has ended and its webhook is there. */
+/** The back office's view of a session, polled until it has ended and its webhook has arrived. */
 export function useSession(id: string | undefined): DemoSession | undefined {
   const [session, setSession] = useState<DemoSession>()
   useEffect(() => {
@@ -18,7 +18,7 @@ export function useSession(id: string | undefined): DemoSession | undefined {
         setSession(found)
         if (!hasEnded(found)) timer = setTimeout(look, LOOK_MS)
       } catch (error) {
-        // Erased in the meantime, or no answer: only the latter may change.
+        // Stop after 404: the session was erased.
         if (!isOver && !(error instanceof ApiFailure && error.status === 404)) timer = setTimeout(look, LOOK_MS)
       }
     }

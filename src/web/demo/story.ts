@@ -1,4 +1,4 @@
-// How the story stands, told by the real parts alone: what the till keeps, what the service says of the session, and what came to the receiver.
+// The state of the story, from real parts: the till's memory, the session, the received webhook.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { DemoAudit, DemoData, DemoSession } from '../../demo/schema.ts'
 import type { PersonaId } from '../../sandbox/personas.ts'
@@ -25,7 +25,6 @@ export type Story = {
   /** How each attempt ended. */
   caught: Partial<Record<Cheat, string>>
   cheating: Cheat | undefined
-  /** Something that the service refused, or no answer at all. */
   problem: unknown
   ask: () => void
   scan: () => void
@@ -33,7 +32,7 @@ export type Story = {
   cheat: (cheat: Cheat) => void
 }
 
-/** `hand` gives a request to the phone; hurried, it answers by itself. */
+/** `hand` gives a request to the phone; if hurried, the phone answers by itself. */
 export function useStory(hand: (walletUri: string, persona: PersonaId, isHurried: boolean) => void): Story {
   const [data, setData] = useState<DemoData>()
   const [problem, setProblem] = useState<unknown>()
@@ -92,7 +91,7 @@ async function begin(): Promise<DemoData> {
   return data
 }
 
-/** The till forgets a check when its verdict was seen; the back office does not. */
+/** The till forgets a check once its verdict was dismissed; the back office keeps it. */
 function useLast(check: Check | undefined): Check | undefined {
   const last = useRef<Check>(undefined)
   if (check?.id !== undefined) last.current = check

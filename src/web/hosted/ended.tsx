@@ -6,7 +6,7 @@ import { Seal, type SealState } from '../shared/seal.tsx'
 import type { WayBack } from './return.ts'
 import { useHostedWords } from './words.ts'
 
-/** The end, honest and quiet, and the way back. */
+/** The result, and the way back. */
 export function Ended({ ended, way }: { ended: HostedVerification; way: WayBack }) {
   const words = useHostedWords()
   const { status, asked_by } = ended
@@ -60,7 +60,6 @@ function Back({ way: { href, isLeaving, stay }, to }: { way: WayBack; to: string
   )
 }
 
-/** No such session, or no more. */
 export function Gone() {
   const words = useHostedWords()
   return (

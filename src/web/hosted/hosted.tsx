@@ -13,7 +13,7 @@ import { useWayBack, type WayBack } from './return.ts'
 import { type Session, useSession } from './session.ts'
 import { type HostedWords, useHostedWords } from './words.ts'
 
-/** What a shopper sees from the merchant's link to the end, which is told here too: the wallet may be on another device. */
+/** The shopper's page, from the merchant's link to the result. */
 export function Hosted({ id }: { id: string }) {
   const words = useHostedWords()
   const common = useCommon()
@@ -32,7 +32,7 @@ export function Hosted({ id }: { id: string }) {
       {shown?.environment === 'test' && (
         <TestBand>{HAS_SANDBOX && shown.wallet_uri && <a href={sandboxUrl(shown.wallet_uri)}>{words.trySandbox}</a>}</TestBand>
       )}
-      {/* Says each change to those who do not see it. */}
+      {/* Announces each change to screen readers. */}
       <p class="only-heard" role="status">
         {headline}
         {shown && way.isLeaving && ` ${words.returning(shown.asked_by)}`}

@@ -12,7 +12,6 @@ import { useHostedWords } from './words.ts'
 
 const PHONE = '(pointer: coarse) and (max-width: 820px), (pointer: coarse) and (max-height: 500px)'
 
-/** Who asks, why, for what; and how to answer. */
 export function Request({ asked, aheadMs }: { asked: HostedVerification; aheadMs: number }) {
   const words = useHostedWords()
   const language = useLanguage()
@@ -58,7 +57,7 @@ function Shared({ share: { required, alternatives } }: { share: Share }) {
   )
 }
 
-/** Claims in words; without any, it is the document itself that is shown. */
+/** The claims in words, or the documents if no claims are named. */
 function Alternative({ claims, documents }: Share['alternatives'][number]) {
   const { claim, document } = useClaimWords()
   const names = [...new Set(claims.length > 0 ? claims.map(claim) : documents.map(document))]
@@ -71,7 +70,7 @@ function Alternative({ claims, documents }: Share['alternatives'][number]) {
   )
 }
 
-/** The code, or the wallet on this phone; once a wallet has the request, neither, so that nobody scans it a second time by mistake. */
+/** The code or button, hidden once a wallet has the request so that it is not used twice. */
 function Way({ asked, aheadMs }: { asked: HostedVerification; aheadMs: number }) {
   const words = useHostedWords()
   const [isShownAgain, setIsShownAgain] = useState(false)
@@ -94,7 +93,7 @@ function Way({ asked, aheadMs }: { asked: HostedVerification; aheadMs: number })
 
 function Choices({ asked, aheadMs }: { asked: HostedVerification; aheadMs: number }) {
   const words = useHostedWords()
-  // Once: turning the phone must not take the button away.
+  // Only once: turning the phone must not remove the button.
   const [isPhone] = useState(() => matchMedia(PHONE).matches)
   const code = (
     <figure class="code stack tight">
@@ -137,7 +136,7 @@ function GiveUp({ asked: { return_url, asked_by } }: { asked: HostedVerification
   return return_url === undefined ? null : <a href={return_url}>{words.giveUp(asked_by)}</a>
 }
 
-/** Time that is left, as the ring and in words. Not read out by itself: a clock that speaks is a nuisance. */
+/** The remaining time. Not announced by itself: a speaking clock is a nuisance. */
 function Remaining({ asked: { created_at, expires_at }, aheadMs }: { asked: HostedVerification; aheadMs: number }) {
   const words = useHostedWords()
   const leftMs = useLeftMs({ expires_at }, aheadMs)

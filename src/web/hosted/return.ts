@@ -8,8 +8,9 @@ const RETRY_MS = 2000
 export type WayBack = { href: string | undefined; isLeaving: boolean; stay: () => void }
 
 /**
- * The way back to the shop. Where the page returns the response code it asks for one and leaves by itself. A page that nobody looks at waits: of
- * two tabs with the same page only the one in front may ask, because the second code makes the first worthless.
+ * The way back to the shop. Where the page returns the response code, it asks for one and leaves by
+ * itself. A hidden page waits: of two tabs only the visible one may ask, because a second code
+ * invalidates the first.
  */
 export function useWayBack(known: HostedVerification | undefined): WayBack {
   const { id = '', return_url, returns } = known ?? {}
@@ -19,7 +20,7 @@ export function useWayBack(known: HostedVerification | undefined): WayBack {
   useEffect(() => (returns ? whenSeen(() => askForCode(id, setCoded)) : undefined), [id, returns])
   useEffect(() => {
     if (!isLeaving) return
-    // In place of this page: "back" in the shop must not lead here, and from here to the shop again.
+    // Replaces this page: "back" in the shop must not lead here and from here to the shop again.
     const timer = setTimeout(() => location.replace(coded), LEAVE_MS)
     return () => clearTimeout(timer)
   }, [isLeaving, coded])

@@ -4,19 +4,19 @@ import { callApi } from '../shared/api.ts'
 import { watchStatus } from '../shared/live.ts'
 
 export type Session = {
-  /** Nothing yet, nothing there, or what is known. */
+  /** Not loaded, not found, or the session. */
   known: 'unknown' | 'gone' | HostedVerification
   isConnected: boolean
-  /** By how much the server's clock is ahead of this one. */
+  /** The server's clock minus this one. */
   aheadMs: number
 }
 
 type Options = {
-  /** Claims the hosted page for this browser before anything is shown that a wallet can answer. */
+  /** Claims the hosted page for this browser before a code is shown. */
   owns?: boolean
 }
 
-/** What the page shows, kept up to date until the session ends. As long as there is no id, nothing is known. */
+/** The session, updated until it ends; `unknown` without an id. */
 export function useSession(id: string | undefined, { owns = false }: Options = {}): Session {
   const [session, setSession] = useState<Session>({ known: 'unknown', isConnected: true, aheadMs: 0 })
   useEffect(() => {
@@ -32,11 +32,11 @@ export function useSession(id: string | undefined, { owns = false }: Options = {
     return watchStatus({
       id,
       read: async () => {
-        // A page that is prerendered, or waits in the background, shows its code to nobody yet.
+        // Not while prerendered or in the background: nobody sees the code yet.
         if (owns && document.visibilityState === 'visible') await claimOnce()
         const known = await callApi<HostedVerification>(`v/${encodeURIComponent(id)}/data`)
         const aheadMs = Date.parse(known.now) - Date.now()
-        // Of two answers under way the older may come last.
+        // The older of two responses may arrive last.
         setSession(before => (hasEnded(before) ? before : { ...before, known, aheadMs }))
         return known.status
       },

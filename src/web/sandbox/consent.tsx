@@ -14,7 +14,6 @@ import { useSandboxWords } from './words.ts'
 
 type Props = { asked: Asked; isSending: boolean; wallet: Wallet }
 
-/** Who asks, why, for what; and the holder's choice. */
 export function Consent({ asked, isSending, wallet: { holder, share, decline } }: Props) {
   const words = useSandboxWords()
   const language = useLanguage()
@@ -47,7 +46,7 @@ export function Consent({ asked, isSending, wallet: { holder, share, decline } }
   )
 }
 
-/** Takes the focus when the sheet comes up, so that it is read out and the keyboard is where the choice is. */
+/** Takes the focus when the sheet opens, so that it is read out and Tab continues there. */
 export function SheetTitle({ children }: { children: preact.ComponentChildren }) {
   const title = useRef<HTMLHeadingElement>(null)
   useEffect(() => title.current?.focus({ preventScroll: true }), [])

@@ -12,7 +12,6 @@ const SEALS: Readonly<Record<DocumentState, SealState>> = {
   untrusted: 'refused',
 }
 
-/** Who the holder is, and a card for each document. */
 export function Documents({ holder }: { holder: Holder | undefined }) {
   const words = useSandboxWords()
   if (!holder) {
@@ -57,7 +56,7 @@ function Document({ credential, seal }: { credential: Credential; seal: SealStat
 
 export const FORMATS: Readonly<Record<Credential['format'], string>> = { 'dc+sd-jwt': 'SD-JWT VC', mso_mdoc: 'ISO mdoc' }
 
-/** As the personal ID has it. */
+/** From the personal ID. */
 function personOf({ credentials }: Holder): { name: string; picture: string } {
   const claims = credentials.find(({ format }) => format === 'dc+sd-jwt')?.claims ?? {}
   return { name: `${claims.given_name} ${claims.family_name}`, picture: String(claims.picture) }

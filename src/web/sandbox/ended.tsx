@@ -6,7 +6,7 @@ import type { Problem } from './open-request.ts'
 import type { Sent } from './send-answer.ts'
 import { type SandboxWords, useSandboxWords } from './words.ts'
 
-/** What the service made of the answer, as far as whoever holds the link may know. */
+/** The result, as far as the public state of the session tells it. */
 export function Done({ sent: { answered, session }, onClose }: { sent: Sent; onClose: () => void }) {
   const words = useSandboxWords()
   const end = endOf(session)
@@ -40,7 +40,7 @@ function endOf(session: Sent['session']): End {
 
 type StoppedProps = { problem: Problem; hasDocuments: boolean; onClose: () => void }
 
-/** Nothing was sent: why, and what to do. */
+/** Nothing was sent; the reason and the remedy. */
 export function Stopped({ problem: { kind, detail }, hasDocuments, onClose }: StoppedProps) {
   const words = useSandboxWords()
   const { title, more } = words.problems[kind]

@@ -9,7 +9,7 @@ import type { Sent, SentDocument } from './send-answer.ts'
 import type { Wallet } from './wallet.ts'
 import { useSandboxWords } from './words.ts'
 
-/** The protocol, for those who want to see it: the last request, what went out, and what came back. */
+/** The protocol: the last request, the answer, and the response to it. */
 export function Happened({ happened }: { happened: Wallet['happened'] }) {
   const words = useSandboxWords()
   return (
@@ -134,7 +134,7 @@ function Json({ title, value }: { title: string; value: unknown }) {
 
 const TEXT_CHARS_MAX = 200
 
-/** Scrolls by keyboard too. Pictures and keys would fill the page. */
+/** Long texts, such as pictures and keys, are cut. */
 function Code({ value }: { value: unknown }) {
   const shorten = (_: string, each: unknown) =>
     typeof each === 'string' && each.length > TEXT_CHARS_MAX ? `${each.slice(0, 60)}… (${each.length})` : each

@@ -1,4 +1,4 @@
-// From a wallet link to a request that can be answered: only one of this service, of a test session, that still waits.
+// From a wallet link to a request: only of this service, of a test session that is still pending.
 import { fetchRequest, type PresentationRequest, parseWalletUri, RequestRefused } from '../../sandbox/wallet.ts'
 import type { HostedVerification } from '../../verifications/schema.ts'
 import { ApiFailure, callApi } from '../shared/api.ts'
@@ -17,7 +17,7 @@ const PROBLEMS = [
   'unreachable',
 ] as const
 
-/** `detail` is the wallet's own reason, in the protocol's words. */
+/** `detail` is the wallet's own reason. */
 export type Problem = { kind: (typeof PROBLEMS)[number]; detail?: string }
 
 export class CannotOpen extends Error {
@@ -26,7 +26,7 @@ export class CannotOpen extends Error {
   }
 }
 
-/** The service as it calls itself, which need not be where this page was loaded from, and its clock. */
+/** The service's public URL, which may differ from this page's origin, and its clock. */
 export type Service = { publicUrl: string; aheadMs: number }
 
 export type Asked = { session: HostedVerification; request: PresentationRequest }
@@ -61,7 +61,7 @@ export function problemOf(error: unknown): Problem['kind'] {
   return error.status === 404 ? 'gone' : 'busy'
 }
 
-/** The same service under the name by which the page knows it: only its own origin may be called from here. */
+/** The same service at this page's origin, the only one that the policy allows to call. */
 export const fetchHere =
   ({ publicUrl }: Service) =>
   (url: string, init?: RequestInit): Promise<Response> =>
@@ -75,7 +75,7 @@ function sessionIdOf(walletUri: string, { publicUrl }: Service): string {
   return id
 }
 
-/** Where the request is to be had, or where its answer goes. */
+/** The path of the request, or of its answer. */
 function addressOf(walletUri: string): string {
   try {
     const link = parseWalletUri(walletUri)

@@ -5,7 +5,7 @@ import { useSandboxWords } from './words.ts'
 
 type Props = { chosen: PersonaId; onChoose: (persona: PersonaId) => void }
 
-/** Outside the phone: no real wallet lets its holder choose who to be. */
+/** Outside the phone: no real wallet has such a choice. */
 export function Personas({ chosen, onChoose }: Props) {
   const words = useSandboxWords()
   return (
@@ -33,7 +33,7 @@ function Choice({ persona, isChosen, onChoose }: ChoiceProps) {
   const id = `persona-${persona.id}`
   const label = useRef<HTMLLabelElement>(null)
   useEffect(() => {
-    // On a phone they stand in a row that scrolls.
+    // On a phone they form a row that scrolls.
     if (isChosen) label.current?.scrollIntoView({ block: 'nearest', inline: 'center' })
   }, [isChosen])
   return (

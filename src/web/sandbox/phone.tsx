@@ -9,7 +9,7 @@ import { Done, Stopped } from './ended.tsx'
 import type { Wallet } from './wallet.ts'
 import { useSandboxWords } from './words.ts'
 
-/** The wallet itself: documents, and a sheet from below whenever something is asked or has ended. */
+/** The wallet: its documents, and a sheet over them for each request and result. */
 export function Phone({ wallet }: { wallet: Wallet }) {
   const words = useSandboxWords()
   const { stage, holder, open } = wallet
@@ -56,7 +56,7 @@ function Sheet({ wallet }: { wallet: Wallet }) {
   }
 }
 
-/** Where a request comes from when no page hands one over. */
+/** A request that is pasted or scanned. */
 function Ask({ onOpen }: { onOpen: (walletUri: string) => void }) {
   const words = useSandboxWords()
   const [text, setText] = useState('')

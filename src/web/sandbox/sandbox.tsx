@@ -11,14 +11,14 @@ import { useSandboxWords } from './words.ts'
 
 const HURRIED_MS = 900
 
-/** A wallet in the page, with all that a real one would not show standing around it. */
+/** A wallet on a page, surrounded by what a real one would not show. */
 export function Sandbox() {
   const words = useSandboxWords()
   useEffect(() => {
     document.title = words.title
   }, [words])
   return (
-    // In a frame it is the phone and nothing else.
+    // In a frame only the phone is shown.
     <div class={`sandbox${window.parent === window ? '' : ' framed'}`}>
       <aside class="sandbox-band" aria-label={words.bandLabel}>
         <strong>SANDBOX</strong> <span>{words.band}</span>
@@ -42,7 +42,7 @@ function Parts() {
   useFragment(wallet, setIsHurried)
   useEffect(() => {
     if (!isHurried || stage.name !== 'asked' || !holder) return
-    // Long enough to be seen.
+    // Long enough to be noticed.
     const timer = setTimeout(share, HURRIED_MS)
     return () => clearTimeout(timer)
   }, [isHurried, stage.name, holder])
@@ -57,7 +57,7 @@ function Parts() {
 
 type Fragment = { walletUri?: string; persona?: PersonaId; isHurried: boolean }
 
-/** `#wallet_uri=…&persona=…&share=now`, from a page of this service: whose consent it is, is clear. */
+/** `#wallet_uri=…&persona=…&share=now`, set by a page of this service. */
 function readFragment(): Fragment {
   const fragment = new URLSearchParams(location.hash.slice(1))
   const persona = fragment.get('persona') ?? ''
@@ -68,7 +68,7 @@ function readFragment(): Fragment {
   }
 }
 
-/** Opens what the address hands over, now and whenever it changes; it is taken out of there, so that the same can be handed over again. */
+/** Opens each request in the address, and removes it so that the same can be set again. */
 function useFragment({ open, choose }: Wallet, onHurry: (isHurried: boolean) => void): void {
   useEffect(() => {
     const follow = () => {

@@ -21,7 +21,7 @@ export type Sent = {
   /** Characters of the form that went out. */
   length: number
   answered: Answered
-  /** How the session ended, as anybody may ask who has its link; unless the service did not take the answer. */
+  /** The public state of the session; none if the service refused the answer. */
   session: HostedVerification | undefined
 }
 
@@ -53,7 +53,7 @@ export async function sendAnswer(asked: Asked, { holder, service, isShared }: Se
     isEncrypted: request.encryption !== undefined,
     length: response.form.toString().length,
     answered,
-    // It may have been erased in the meantime; what was sent is still worth showing.
+    // Perhaps erased since; the answer is shown all the same.
     session: answered.status === 200 ? await readSession(asked.session.id).catch(() => undefined) : undefined,
   }
 }

@@ -15,10 +15,10 @@ export type Stage =
 
 export type Wallet = {
   persona: PersonaId
-  /** While the documents are being issued there is none. */
+  /** Undefined while the documents are being issued. */
   holder: Holder | undefined
   stage: Stage
-  /** The last request that was opened, and what became of it. */
+  /** The last opened request, and its result. */
   happened: { asked: Asked; sent?: Sent } | undefined
   choose: (persona: PersonaId) => void
   open: (walletUri: string) => void
@@ -29,7 +29,7 @@ export type Wallet = {
 
 type Issued = { holder: Holder; service: Service }
 
-/** The wallet of the page: its documents, and the one request it is busy with. */
+/** The wallet of the page: its documents and its current request. */
 export function useWallet(first: PersonaId): Wallet {
   const [persona, setPersona] = useState(first)
   const [holder, setHolder] = useState<Holder>()
@@ -37,7 +37,7 @@ export function useWallet(first: PersonaId): Wallet {
   const [happened, setHappened] = useState<Wallet['happened']>()
   const issued = useRef(new Map<PersonaId, Promise<Issued>>())
   const chosen = useRef(first)
-  // What a newer request has overtaken says nothing any more.
+  // Ignored once a newer request is open.
   const turn = useRef(0)
 
   const documentsOf = (id: PersonaId): Promise<Issued> => {

@@ -2,7 +2,7 @@ import { serviceUrl } from './base.ts'
 
 const TIMEOUT_MS = 15_000
 
-/** The service refused: its code, and its message for people. */
+/** An error response of the service: its code, and its message for people. */
 export class ApiFailure extends Error {
   constructor(
     readonly status: number,
@@ -14,7 +14,7 @@ export class ApiFailure extends Error {
   }
 }
 
-/** No answer, or none that this service would give. */
+/** No response, or one that is not from this service. */
 export class Unreachable extends Error {}
 
 type Call = {
@@ -24,7 +24,7 @@ type Call = {
   signal?: AbortSignal
 }
 
-/** Calls a route of this service, by its path without a leading slash. Throws ApiFailure or Unreachable; the signal's own reason when aborted. */
+/** Calls a route (no leading slash). Throws ApiFailure, Unreachable or the signal's reason. */
 export async function callApi<Body>(path: string, { method = 'GET', body, headers, signal }: Call = {}): Promise<Body> {
   const timeout = AbortSignal.timeout(TIMEOUT_MS)
   try {
@@ -50,7 +50,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // A proxy's page, not ours.
+    // An error page of a proxy.
     return undefined
   }
 }

@@ -21,7 +21,7 @@ const LOOK = {
   expired: { tone: 'neutral', icon: 'dash' },
 } as const
 
-/** A verification's status: colour, shape and word say the same. */
+/** A verification's status by colour, shape and word. */
 export function StatusBadge({ status }: { status: Status }) {
   return <Badge {...LOOK[status]}>{useCommon().statuses[status]}</Badge>
 }

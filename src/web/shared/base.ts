@@ -1,13 +1,13 @@
-/** Where the service begins, which may be under a path: the folder above the one that this page's script came from. */
+/** The root of the service, which may be under a path: one folder above this page's script. */
 export const BASE = new URL('..', scriptUrl())
 
-/** The address of a route of this service, from its path without a leading slash: `v1/verifications`. */
+/** The address of a route, from its path without a leading slash: `v1/verifications`. */
 export const serviceUrl = (path: string): string => new URL(path, BASE).href
 
 /** False where VIDIMUS_SANDBOX=off. */
 export const HAS_SANDBOX = document.documentElement.dataset.sandbox !== 'off'
 
-/** The sandbox wallet, opened with a request. */
+/** The sandbox wallet with a request. */
 export const sandboxUrl = (walletUri: string): string => serviceUrl(`sandbox#wallet_uri=${encodeURIComponent(walletUri)}`)
 
 function scriptUrl(): string {

@@ -7,7 +7,7 @@ const classOf = ({ kind = 'plain', large, wide }: Look): string => `button ${kin
 
 type ButtonProps = Look & { busy?: boolean } & Omit<JSX.IntrinsicElements['button'], keyof Look | 'class' | 'className'>
 
-/** Says a verb. While busy it takes no second click and keeps its width and its focus. */
+/** While busy it ignores clicks but keeps its width and its focus. */
 export function Button({ kind, large, wide, busy = false, children, type = 'button', onClick, ...rest }: ButtonProps) {
   return (
     <button
@@ -29,7 +29,7 @@ type LinkProps = Look & { href: string } & Omit<
     keyof Look | 'class' | 'className' | 'href' | 'role'
   >
 
-/** Goes somewhere, and looks like a button. */
+/** A link that looks like a button. */
 export function LinkButton({ kind, large, wide, children, ...rest }: LinkProps) {
   return (
     <a {...rest} class={classOf({ kind, large, wide, children })}>

@@ -7,7 +7,7 @@ const WORDS = {
   de: { claims: de.claims, ageOver: de.ageOver, documents: de.documents },
 }
 
-/** Names of claims (merged, as the API's `claims` has them, paths joined by dots) and of documents, as people say them. */
+/** Readable names of claims (as in the API, nested paths joined by dots) and documents. */
 export function useClaimWords(): { claim: (name: string) => string; document: (type: string) => string } {
   const words = useWords(WORDS)
   return {

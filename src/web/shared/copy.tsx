@@ -4,7 +4,7 @@ import { useCommon } from './language.tsx'
 
 const THANKS_MS = 2000
 
-/** A line of text with a button that copies it. Where the page may not copy (plain http on a LAN), the text is marked for copying by hand. */
+/** Text with a copy button; over plain http, which forbids that, it selects the text. */
 export function Copy({ text, label, wraps = false }: { text: string; label: string; wraps?: boolean }) {
   const words = useCommon()
   const code = useRef<HTMLElement>(null)
@@ -26,7 +26,7 @@ export function Copy({ text, label, wraps = false }: { text: string; label: stri
   }
   return (
     <div class={`copyable${wraps ? ' wraps' : ''}`}>
-      {/* What scrolls must be reachable by keyboard. */}
+      {/* A scrolling element must be reachable by keyboard. */}
       <code ref={code} tabIndex={wraps ? undefined : 0}>
         {text}
       </code>

@@ -6,13 +6,13 @@ import { useCommon } from './language.tsx'
 
 type Props = {
   title: ComponentChildren
-  /** It shows what is shown once: only a button among its children closes it. */
+  /** For content that is shown only once: only a button among its children closes the dialog. */
   holds?: boolean
   onClose: () => void
   children: ComponentChildren
 }
 
-/** Rendered while it is open. The browser keeps the focus inside, closes on Escape, and gives the focus back. A form may make room for its result. */
+/** Rendered while it is open. The opener gets the focus back when it closes. */
 export function Dialog({ title, holds = false, onClose, children }: Props) {
   const words = useCommon()
   const id = useId()
@@ -38,7 +38,7 @@ export function Dialog({ title, holds = false, onClose, children }: Props) {
         if (!holds) onClose()
       }}
       onClose={() => {
-        // A browser asks once: a second Escape in a row closes without `cancel`.
+        // Browsers fire `cancel` once: a second Escape in a row closes without it.
         if (holds) dialog.current?.showModal()
         else if (dialog.current) onClose()
       }}

@@ -5,7 +5,7 @@ import { Seal } from './seal.tsx'
 
 type Props = { title: ComponentChildren; children: ComponentChildren; action?: ComponentChildren; curl?: string }
 
-/** Nothing here yet: what this is, the one button that starts it, and the line that does the same. */
+/** An empty list: its purpose, the button that creates the first entry, and the command. */
 export function Empty({ title, children, action, curl }: Props) {
   const words = useCommon()
   return (

@@ -1,4 +1,4 @@
-/** Drawn on a grid of 24, in the colour of the text around. */
+/** On a grid of 24, in the colour of the surrounding text. */
 const PATHS = {
   tick: 'm5 12.5 4.5 4.5L19 7.5',
   cross: 'M6 6l12 12M18 6 6 18',
@@ -38,7 +38,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS
 
-/** Decoration beside a word; a lone one needs a label on its button. */
+/** Hidden from screen readers: an icon without a word needs a label on its button. */
 export function Icon({ name, size = 20 }: { name: IconName; size?: number }) {
   return (
     <svg

@@ -20,7 +20,7 @@ function kept(): Language | undefined {
   try {
     return LANGUAGES.find(language => language === localStorage.getItem(KEPT_AS))
   } catch {
-    // A browser may forbid storage; then the choice lasts as long as the page.
+    // Storage may be forbidden; then the choice lasts as long as the page.
     return undefined
   }
 }
@@ -38,26 +38,26 @@ export function chooseLanguage(language: Language): void {
 
 export const useLanguage = (): Language => useFollowed(() => current, [CHANGED, 'change'])
 
-/** A text of the service, which may come in both languages. */
+/** A text from the service, which may have both languages. */
 export const inLanguage = (text: string | Readonly<Record<Language, string>>, language: Language): string =>
   typeof text === 'string' ? text : text[language]
 
 const REGIONS: Readonly<Record<Language, string>> = { en: 'en-GB', de: 'de-DE' }
 
-/** How the reader writes dates and numbers: as in the region the browser names for this language, else as most of its readers here do. */
+/** For dates and numbers: the browser's region for this language, else the most common one. */
 export function useRegion(): string {
   const language = useLanguage()
   const regional = new RegExp(`^${language}-([A-Z][a-z]{3}-)?([A-Z]{2}|\\d{3})$`)
   return navigator.languages.find(tag => regional.test(tag)) ?? REGIONS[language]
 }
 
-/** The words of a part in the reader's language: `useWords({ en: en.hosted, de: de.hosted })`. */
+/** The words of a page in the reader's language: `useWords({ en: en.hosted, de: de.hosted })`. */
 export const useWords = <Words,>(words: Readonly<Record<Language, Words>>): Words => words[useLanguage()]
 
 /** The words that all pages share. */
 export const useCommon = () => useWords({ en: en.common, de: de.common })
 
-/** Offers the other language, named as its readers call it. */
+/** Switches to the other language, named in that language. */
 export function LanguageSwitch() {
   const other = useLanguage() === 'en' ? 'de' : 'en'
   const name = { en: 'English', de: 'Deutsch' }[other]

@@ -1,6 +1,6 @@
 import { useCommon } from './language.tsx'
 
-/** Beside a code that leads to the machine it is shown on: no phone reaches that, and none can say why. */
+/** A warning beside a code for localhost, which no phone can reach. */
 export function LeadsHere({ link }: { link: string }) {
   const words = useCommon()
   return LOOPBACK.test(decodeURIComponent(link)) ? <p class="hint">{words.leadsHere}</p> : null

@@ -1,4 +1,4 @@
-// Follows a session until it ends: by server-sent events, and where those do not come through (some proxies hold them back) by polling.
+// Follows a session to its end by server-sent events or, if a proxy holds them back, polling.
 import type { Status } from '../../verifications/schema.ts'
 import { ApiFailure, callApi } from './api.ts'
 import { serviceUrl } from './base.ts'
@@ -9,16 +9,16 @@ const POLL_MS_MAX = 15_000
 
 type Watch = {
   id: string
-  /** Asks for more than the status: in place of the poll, and whenever an event says that something happened. */
+  /** Reads more than the status: in place of the poll, and after each event. */
   read?: () => Promise<Status>
-  /** Called for every event too, which need not be a new status: the wallet may have fetched the request. */
+  /** Called for every event, even without a new status: the wallet may have fetched the request. */
   onStatus?: (status: Status) => void
   onConnection?: (isConnected: boolean) => void
-  /** There is no such session, or no more. */
+  /** The session does not exist (any more). */
   onGone?: () => void
 }
 
-/** Ends by itself with the session; the returned function ends it before. */
+/** Stops when the session ends; the returned function stops it before. */
 export function watchStatus({ id, read, onStatus, onConnection, onGone }: Watch): () => void {
   let isOver = false
   let hasHeard = false
@@ -57,7 +57,7 @@ export function watchStatus({ id, read, onStatus, onConnection, onGone }: Watch)
     poll(POLL_MS)
   }
 
-  // A phone that was in the wallet comes back to a page that was asleep.
+  // On a phone the page sleeps while the wallet is in front.
   const wake = () => {
     if (document.visibilityState === 'visible' && source.readyState !== EventSource.CLOSED) ask().catch(pollInstead)
   }
@@ -79,7 +79,7 @@ export function watchStatus({ id, read, onStatus, onConnection, onGone }: Watch)
     else heard((JSON.parse(event.data) as { status: Status }).status)
   })
   source.addEventListener('error', () => {
-    // The browser tries again by itself. A second failure in a row, a refusal, or silence ends that.
+    // The browser reconnects by itself; poll after a second failure, a refusal or silence.
     if (!hasHeard || source.readyState === EventSource.CLOSED) return pollInstead()
     hasHeard = false
     clearTimeout(timer)

@@ -10,7 +10,7 @@ export function mount(page: ComponentChildren): void {
   render(<Boundary>{page}</Boundary>, place)
 }
 
-/** A mistake of ours: says so, and offers the one remedy. */
+/** Catches errors of our own and offers to reload. */
 class Boundary extends Component<{ children: ComponentChildren }, { hasFailed: boolean }> {
   override state = { hasFailed: false }
 
@@ -18,7 +18,7 @@ class Boundary extends Component<{ children: ComponentChildren }, { hasFailed: b
     return { hasFailed: true }
   }
 
-  /** As if nobody had caught it: the console has it. */
+  /** The error still reaches the console. */
   override componentDidCatch(error: unknown) {
     reportError(error)
   }

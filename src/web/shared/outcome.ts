@@ -4,11 +4,10 @@ import type { OutcomeCode, OutcomeWords } from './outcome-code.ts'
 import * as de from './strings/de.ts'
 import * as en from './strings/en.ts'
 
-/** The words of an outcome. A code that this page does not know stands for itself. */
+/** The words of an outcome; for an unknown code the code itself. */
 export function useOutcome(code: string): OutcomeWords {
   const words = useWords({ en: en.outcomes, de: de.outcomes })
   return words[code as OutcomeCode] ?? { sentence: code, meaning: '', remedy: '' }
 }
 
-/** The sentence of a check, by its name. */
 export const useCheck = (check: string): string => useWords({ en: en.checks, de: de.checks })[check as Check] ?? check

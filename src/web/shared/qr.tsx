@@ -1,10 +1,10 @@
 import { useMemo } from 'preact/hooks'
 import encodeQR from 'qr'
 
-/** What ISO/IEC 18004 asks for around a code. */
+/** The quiet zone, ISO/IEC 18004. */
 const QUIET_MODULES = 4
 
-/** A QR code as wide as its place, black on white whatever the theme. */
+/** As wide as its container, black on white in every theme. */
 export function QrCode({ text, label }: { text: string; label: string }) {
   const { size, path } = useMemo(() => drawn(text), [text])
   return (
@@ -15,7 +15,7 @@ export function QrCode({ text, label }: { text: string; label: string }) {
 }
 
 function drawn(text: string): { size: number; path: string } {
-  // A screen loses nothing, so as little correction as there is: larger modules are easier to scan.
+  // The lowest error correction: a screen loses nothing, and larger modules are easier to scan.
   const rows = encodeQR(text, 'raw', { ecc: 'low', border: QUIET_MODULES })
   const path = rows.map((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : '')).join('')).join('')
   return { size: rows.length, path }

@@ -8,7 +8,7 @@ import { Notice } from './notice.tsx'
 const FRAME_MS = 150
 const SIDE_MAX = 720
 
-/** Reads a QR code by camera, and hands on its text. Nothing is shown where there is no camera, or the page may not use it (plain http). */
+/** Reads a QR code by camera. Shows nothing without a camera, or over plain http. */
 export function Scanner({ onText }: { onText: (text: string) => void }) {
   const words = useCommon()
   const [hasCamera, setHasCamera] = useState(false)

@@ -1,17 +1,17 @@
-// The motif of the product: a ring that is drawn while waiting, closes when verified, and breaks when refused.
+// The motif of the product: a ring, drawn while waiting, closed when verified, broken when refused.
 
 const RADIUS = 42
 const LENGTH = 2 * Math.PI * RADIUS
 
-/** `open`: nothing there, or nothing yet. */
+/** `open`: nothing there yet. */
 export type SealState = 'waiting' | 'busy' | 'verified' | 'refused' | 'expired' | 'open'
 
 type Props = {
   state: SealState
   size?: number
-  /** While waiting: how much of the time is left, from 1 to 0. */
+  /** While waiting: the remaining part of the time, from 1 to 0. */
   left?: number
-  /** Where nothing else says it. */
+  /** For screen readers, where no text beside it says the same. */
   label?: string
 }
 

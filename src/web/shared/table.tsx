@@ -8,7 +8,7 @@ export type Column<Row> = {
   kind?: 'number' | 'grows' | 'wraps'
   /** The widest table in which the column is folded away. */
   folds?: 'tablet' | 'phone'
-  /** The folded cell in the lead cell: as it is, after its title, or after all others. None: not shown. */
+  /** In the lead cell: as it is, after its title, or after all others; else not shown. */
   below?: 'plain' | 'titled' | 'last'
   /** Shown in place of the cell when folded. */
   long?: (row: Row) => ComponentChildren
@@ -28,8 +28,8 @@ type Props<Row> = {
 }
 
 /**
- * One line per row. Columns fold away on narrow screens (parts.css) instead of being cut or scrolled. An `<a class="row-button">`
- * in a cell makes the whole row clickable.
+ * One line per row. On narrow screens columns fold away (parts.css) instead of being cut. An
+ * `<a class="row-button">` in a cell makes the whole row clickable.
  */
 export function Table<Row>({ caption, columns, rows, keyOf, isChosen, actions }: Props<Row>) {
   const classes = columns.map((column, i) => classOf(column, i === 0 && columns.some(givesRoom)))

@@ -11,12 +11,12 @@ type Props<Key extends string> = {
   children: ComponentChildren
 }
 
-/** Arrow keys go from tab to tab; the panel shows what was chosen. */
+/** Arrow keys move between the tabs. */
 export function Tabs<Key extends string>({ label, tabs, chosen, onChoose, children }: Props<Key>) {
   const id = useId()
   const list = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    // On a phone they do not all fit.
+    // The tabs may not all fit on a phone.
     list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
   }, [chosen])
   const move = (event: KeyboardEvent) => {

@@ -9,7 +9,7 @@ const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
 ]
 const RELATIVE_MS_MAX = 7 * 86_400_000
 
-/** The moment, again and again, for what shows time passing. */
+/** The current time, updated at an interval. */
 export function useNow(everyMs = TICK_MS): number {
   const [now, setNow] = useState(Date.now())
   useEffect(() => {
@@ -29,7 +29,7 @@ export function minutes(ms: number): string {
 export const useLeftMs = ({ expires_at }: { expires_at: string }, aheadMs: number): number =>
   Math.max(0, Date.parse(expires_at) - (useNow(1000) + aheadMs))
 
-/** A time as people say it, with the exact UTC time on hover. `exact` for where the second matters. */
+/** A relative time, with the exact UTC time on hover; with `exact`, to the second. */
 export function Time({ at, exact = false }: { at: string; exact?: boolean }) {
   const region = useRegion()
   const now = useNow()

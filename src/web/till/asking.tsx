@@ -13,7 +13,7 @@ import { useTillWords } from './words.ts'
 
 type Props = { check: Check; title: string; asked: HostedVerification; leftMs: number }
 
-/** The code for the customer; once a wallet has the request, none, so that nobody scans it a second time by mistake. */
+/** The code, hidden once a wallet has the request so that it is not scanned twice. */
 export function Asking({ check, title, asked, leftMs }: Props) {
   const words = useTillWords()
   const language = useLanguage()

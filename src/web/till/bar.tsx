@@ -1,7 +1,7 @@
 import { useConnection } from './connection.ts'
 import { useTillWords } from './words.ts'
 
-/** The thin bar that tells whether the server is there. */
+/** The state of the connection. */
 export function Bar() {
   const words = useTillWords()
   const connection = useConnection()

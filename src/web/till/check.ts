@@ -6,7 +6,7 @@ import { type Check, keep, read } from './memory.ts'
 import { newKey } from './new-key.ts'
 import { callTill } from './tokens.ts'
 
-/** Kept before anything is sent: whatever happens to this page, the same check goes on. */
+/** Stored before anything is sent, so that a reload continues the same check. */
 export const startCheck = (template: string): void => keep('check', { key: newKey(), template })
 
 export const changeCheck = ({ key }: Check, change: Partial<Check>): void => {
@@ -18,7 +18,7 @@ export const endCheck = ({ key }: Check): void => {
   if (read('check')?.key === key) keep('check', undefined)
 }
 
-/** Opens the session of a check that has none yet; a lost answer is asked for again with the same key, and brings the same session. */
+/** Creates the session of a check. After a lost response the same key returns the same session. */
 export function useOpening(check: Check | undefined, onRefused: (refusal: ApiFailure) => void): void {
   useEffect(() => {
     if (!check || check.id !== undefined) return
@@ -26,7 +26,7 @@ export function useOpening(check: Check | undefined, onRefused: (refusal: ApiFai
     open(check, ended.signal).catch((error: unknown) => {
       if (ended.signal.aborted) return
       endCheck(check)
-      // What is wrong with the token shows by itself: the till is not paired any more.
+      // A refused token shows as a till that is not paired any more.
       if (error instanceof ApiFailure && error.status !== 401) onRefused(error)
     })
     return () => ended.abort()

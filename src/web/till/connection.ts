@@ -9,7 +9,7 @@ export type Connection = 'reached' | 'unreachable' | 'no_network'
 const CHANGED = new EventTarget()
 let isReached = true
 
-/** Whoever called the service says how it went. */
+/** Called after each call to the service. */
 export function report(hasAnswered: boolean): void {
   if (isReached === hasAnswered) return
   isReached = hasAnswered
@@ -18,10 +18,10 @@ export function report(hasAnswered: boolean): void {
 
 export const useConnection = (): Connection => useFollowed(current, [CHANGED, 'change'], [window, 'online'], [window, 'offline'])
 
-/** A till may reach its server on this very machine without any network: what answers counts. */
+/** The server may be on this machine, so a response counts more than `onLine`. */
 const current = (): Connection => (isReached ? 'reached' : navigator.onLine ? 'unreachable' : 'no_network')
 
-/** Tries until there is an answer that another try would not change. Rejects with the signal's reason when that ends it. */
+/** Retries until the response is final. Rejects with the signal's reason when aborted. */
 export async function persist<Result>(
   act: () => Promise<Result>,
   signal: AbortSignal,
@@ -44,11 +44,11 @@ export async function persist<Result>(
   }
 }
 
-/** A quota that is spent stays so until midnight: that is said, not waited for. */
+/** Not a spent quota, which lasts until midnight. */
 const passesByItself = ({ status, code }: ApiFailure): boolean =>
   status >= 500 || code === 'rate_limit_exceeded' || code === 'idempotency_key_in_flight'
 
-/** Shorter when the network or the reader comes back. */
+/** Ends early when the network is back or the page becomes visible. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise(resolve => {
     const end = () => {

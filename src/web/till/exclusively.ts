@@ -2,18 +2,18 @@ import { keep, read } from './memory.ts'
 import { newKey } from './new-key.ts'
 
 const LOCK = 'vidimus-till'
-/** Longer than any call takes, so that it ends only for a tab that is gone. */
+/** Longer than any call, so that it runs out only for a closed tab. */
 const LEASE_MS = 20_000
-/** Until a tab that wrote at the same moment has written. */
+/** For another tab that writes at the same moment. */
 const SETTLE_MS = 60
 
-/** One tab of this till at a time. */
+/** In one tab of this till at a time. */
 export async function exclusively<Result>(act: () => Promise<Result>): Promise<Result> {
   const locks: LockManager | undefined = navigator.locks
   return locks ? await locks.request(LOCK, act) : await withLease(act)
 }
 
-/** Without https there are no locks: whoever wrote last, and is still there after a moment, has it. */
+/** Without https there are no locks: the last tab that wrote the lease has it. */
 async function withLease<Result>(act: () => Promise<Result>): Promise<Result> {
   const owner = newKey()
   do {

@@ -4,7 +4,7 @@ import { type TillWords, useTillWords } from './words.ts'
 
 const COUNTRIES = ['nationalities', 'issuing_country', 'address.country', 'place_of_birth.country']
 
-/** What the customer shared, as a cashier reads it. */
+/** The claims of the customer, for a cashier. */
 export function Facts({ claims }: { claims: readonly [string, unknown][] }) {
   const words = useTillWords()
   const region = useRegion()
@@ -35,7 +35,7 @@ type Privilege = { vehicle_category_code: string; expiry_date?: string }
 const isPrivilege = (value: unknown): value is Privilege =>
   value !== null && typeof value === 'object' && 'vehicle_category_code' in value
 
-/** Classes that end on the same day are named together. */
+/** Classes with the same end date are grouped. */
 function readablePrivileges(words: TillWords, region: string, privileges: readonly Privilege[]): string {
   const byEnd = Map.groupBy(privileges, ({ expiry_date }) => expiry_date ?? '')
   return [...byEnd]

@@ -3,10 +3,10 @@ import { useContext, useEffect } from 'preact/hooks'
 
 export type Told = { text: string; isAloud: boolean }
 
-/** Takes what the screen says in one line. */
+/** Receives the headline of the current screen. */
 export const Headline = createContext<(told: Told) => void>(() => {})
 
-/** Says what this view is about, where its heading alone would not: aloud, and in the title. */
+/** Sets the page title and announces the text, where the heading alone would not be read out. */
 export function useHeadline(text: string): void {
   const tell = useContext(Headline)
   useEffect(() => tell({ text, isAloud: true }), [text])

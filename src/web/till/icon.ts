@@ -1,4 +1,4 @@
-// The seal as a PNG, drawn here: a browser that installs the till wants pictures of fixed sizes, and one drawing serves all of them.
+// The seal as a PNG: an installed page needs icons of fixed sizes, and one drawing serves all.
 import { crc32, deflateSync } from 'node:zlib'
 
 type Point = readonly [x: number, y: number]
@@ -7,7 +7,7 @@ type Color = readonly [red: number, green: number, blue: number]
 const PAPER: Color = [0x12, 0x14, 0x1a]
 const ACCENT: Color = [0x7a, 0xa2, 0xff]
 
-// On a square of side 1. Within the middle four fifths, which no mask cuts away.
+// On a square of side 1, within the middle 80 % that no mask cuts away.
 const CENTER = 0.5
 const RADIUS = 0.26
 const HALF_STROKE = 0.034
@@ -16,10 +16,10 @@ const TICK: readonly [Point, Point, Point] = [
   [0.47, 0.59],
   [0.62, 0.415],
 ]
-/** Beyond this it has no part. */
+/** The tick is within this distance of the centre. */
 const TICK_WITHIN = 0.2
 
-/** A square of so many pixels. A quarter of a million of them are drawn while others wait: so no objects, and little for those that are empty. */
+/** `size` pixels wide and high. Runs while requests wait, so it creates no objects per pixel. */
 export function drawIcon(size: number): Uint8Array {
   const stride = 1 + size * 3
   const rows = new Uint8Array(size * stride)
@@ -32,7 +32,7 @@ export function drawIcon(size: number): Uint8Array {
   return png(size, rows)
 }
 
-/** How much of the stroke covers a pixel: one pixel of transition makes the edge smooth. */
+/** The part of a pixel that the stroke covers, with one pixel of transition for a smooth edge. */
 function inkAt(x: number, y: number, size: number): number {
   const fromCenter = Math.sqrt((x - CENTER) ** 2 + (y - CENTER) ** 2)
   const ring = Math.abs(fromCenter - RADIUS)

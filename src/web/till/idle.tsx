@@ -15,12 +15,12 @@ import { useTillWords } from './words.ts'
 
 type Props = {
   till: Till | undefined
-  /** Whose verdict was put away. */
+  /** The last check, if its verdict can be shown again. */
   last: Check | undefined
   refusal: ApiFailure | undefined
 }
 
-/** One large button for each template; digits press them. */
+/** One large button per template, with digits as shortcuts. */
 export function Idle({ till, last, refusal }: Props) {
   const words = useTillWords()
   const common = useCommon()
@@ -76,7 +76,7 @@ export function Idle({ till, last, refusal }: Props) {
 const digitOf = (index: number): string => (index < 9 ? String(index + 1) : '')
 
 function start(template: string): void {
-  // Two taps in a hurry, or one in each of two tabs: the first counts.
+  // The first of two quick taps counts, in two tabs as well.
   const kept = read('check')
   if (kept && !kept.isPutAway) return
   if (read('hasSound')) wakeSound()

@@ -3,16 +3,16 @@ import { read } from './memory.ts'
 
 const UPDATE_MS = 3_600_000
 
-/** Makes the page one that can be installed, and that opens when the server is away. */
+/** Makes the page installable, and lets it open without the server. */
 export function install(): void {
   link('manifest', 'till/manifest.webmanifest')
   link('apple-touch-icon', 'till/icon-180.png')
-  // Without https, except on this very machine, there is none.
+  // Undefined without https, except on localhost.
   const workers: ServiceWorkerContainer | undefined = navigator.serviceWorker
   if (workers) keepShell(workers).catch(() => {})
 }
 
-/** Here and not in the document, whose addresses the bundler would make its own. */
+/** Not in index.html: the bundler would rewrite the address. */
 function link(rel: string, path: string): void {
   const element = document.createElement('link')
   element.rel = rel
@@ -23,7 +23,7 @@ function link(rel: string, path: string): void {
 async function keepShell(workers: ServiceWorkerContainer): Promise<void> {
   const isFirst = workers.controller === null
   const registration = await workers.register(trusted(serviceUrl('till/service-worker.js')), { scope: serviceUrl('till') })
-  // A till stays open for weeks: it looks for a new version by itself, and takes it when nobody is being served.
+  // A till stays open for weeks: it looks for a new version by itself and loads it when idle.
   setInterval(() => registration.update().catch(() => {}), UPDATE_MS)
   workers.addEventListener('controllerchange', () => {
     if (!isFirst) reloadWhenIdle()
@@ -38,7 +38,7 @@ function reloadWhenIdle(): void {
 type Policies = { createPolicy(name: string, rules: { createScriptURL: (url: string) => string }): Policy }
 type Policy = { createScriptURL(url: string): string }
 
-/** The policy of the page takes an address of a script only from here. */
+/** Trusted types: the page's policy accepts script addresses only from here. */
 function trusted(url: string): string {
   const policies = (globalThis as { trustedTypes?: Policies }).trustedTypes
   return policies ? policies.createPolicy('till', { createScriptURL: same => same }).createScriptURL(url) : url

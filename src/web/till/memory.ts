@@ -1,6 +1,6 @@
-// What a till must not lose. It is kept in localStorage, because it has to outlast a reload, a crash and a night, and because all tabs of a till
-// share it. That goes for the tokens too: a cookie could neither be rotated by this page nor be repeated after a lost answer, and what could
-// read them here, a foreign script, the page's policy keeps out. Claims are never kept.
+// The state of a till, in localStorage: it survives a reload and a crash, and all tabs share it.
+// The tokens too: this page could not rotate a cookie or repeat it after a lost response, and its
+// policy keeps foreign scripts out. Never claims.
 import { useMemo } from 'preact/hooks'
 import type { Till } from '../../devices/schema.ts'
 import { BASE } from '../shared/base.ts'
@@ -10,26 +10,25 @@ export type Tokens = {
   device: string
   access: string
   refresh: string
-  /** By this clock. */
+  /** By this device's clock. */
   refreshAt: number
-  /** Chosen with the pair, so that it is kept before it is sent, and is the same for every tab that sends this refresh token. */
+  /** The Idempotency-Key of the next refresh, stored so that every tab sends the same. */
   refreshKey: string
 }
 
-/** A code that was sent, or is about to be. */
 export type Pairing = { code: string; key: string }
 
 export type Check = {
   /** The Idempotency-Key of its creation. */
   key: string
   template: string
-  /** Once the service has said it. */
+  /** Undefined until the service has created the session. */
   id?: string
-  /** The verdict was shown long enough, and nobody has said that it was seen. */
+  /** The verdict was shown long enough, but not dismissed. */
   isPutAway?: true
-  /** The service is being asked to cancel it. */
+  /** A cancellation is under way. */
   isStopping?: true
-  /** The answer was faster than that. */
+  /** The wallet answered before the cancellation. */
   isAnsweredFirst?: true
 }
 
@@ -37,9 +36,9 @@ export type Kept = {
   tokens: Tokens
   pairing: Pairing
   check: Check
-  /** As the service described it last: the page opens without it too. */
+  /** The last known description: the page opens without the service too. */
   till: Till
-  /** It was paired once, and is not any more. */
+  /** It was paired before, and is not any more. */
   isUnpaired: true
   hasSound: true
   theme: 'light'
@@ -48,7 +47,7 @@ export type Kept = {
 
 const PREFIX = `vidimus-till ${BASE.pathname} `
 const CHANGED = new EventTarget()
-/** Where a browser forbids storage: then the till lasts as long as its page. */
+/** Used where the browser forbids storage; lost with the page. */
 const instead = new Map<string, string>()
 
 export const read = <Name extends keyof Kept>(name: Name): Kept[Name] | undefined => parsed(textOf(name))
@@ -64,7 +63,7 @@ export function keep<Name extends keyof Kept>(name: Name, value: Kept[Name] | un
   CHANGED.dispatchEvent(new Event(name))
 }
 
-/** What is kept under a name, whichever tab changes it. */
+/** A stored value, updated when any tab changes it. */
 export function useKept<Name extends keyof Kept>(name: Name): Kept[Name] | undefined {
   const text = useFollowed(() => textOf(name), [CHANGED, name], [window, 'storage'])
   return useMemo(() => parsed<Kept[Name]>(text), [text])
@@ -83,7 +82,7 @@ function parsed<Value>(text: string | null): Value | undefined {
   try {
     return JSON.parse(text)
   } catch {
-    // Somebody else's, or cut off: as good as nothing.
+    // Not ours, or cut off.
     return undefined
   }
 }

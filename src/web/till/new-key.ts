@@ -1,4 +1,4 @@
 const BYTES = 18
 
-/** An Idempotency-Key. Not `randomUUID`: on a LAN without https there is none. */
+/** An Idempotency-Key. `randomUUID` is missing on a LAN without https. */
 export const newKey = (): string => btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(BYTES))))

@@ -15,7 +15,7 @@ import { useTillWords } from './words.ts'
 
 type Props = { check: Check; title: string; template: TillTemplate | undefined }
 
-/** A check: the waiting for its session, the code, and how it ended. */
+/** A check from its start to its verdict. */
 export function Ongoing({ check, title, template }: Props): ComponentChildren {
   const words = useTillWords()
   const { known, isConnected, aheadMs } = useSession(check.id)
@@ -23,7 +23,7 @@ export function Ongoing({ check, title, template }: Props): ComponentChildren {
     if (check.id !== undefined) report(isConnected)
   }, [check.id, isConnected])
   useEffect(() => {
-    // Erased by the merchant: there is nothing more to learn.
+    // Erased by the merchant.
     if (known === 'gone') endCheck(check)
   }, [known])
   if (check.isStopping) return <Stopping check={check} title={title} />
@@ -41,7 +41,7 @@ export function Ongoing({ check, title, template }: Props): ComponentChildren {
 
 type PendingProps = { check: Check; title: string; asked: HostedVerification; aheadMs: number }
 
-/** When the time is over and the server has not said so yet, the code is of no use to anybody. */
+/** Hides the code once the time is up, even before the server says so. */
 function Pending({ check, title, asked, aheadMs }: PendingProps) {
   const words = useTillWords()
   const leftMs = useLeftMs(asked, aheadMs)

@@ -17,12 +17,12 @@ import { type TillWords, useTillWords } from './words.ts'
 type Props = {
   /** From the link that opened the page. */
   code: string | undefined
-  /** What the till is paired as already. */
+  /** The name under which the till is paired already. */
   name: string | undefined
   onDone: () => void
 }
 
-/** By a code that is typed, scanned, or came with the link. */
+/** Pairing by a code that is typed, scanned, or part of the link. */
 export function Pair({ code = '', name, onDone }: Props) {
   const words = useTillWords()
   const [typed, setTyped] = useState(code)
@@ -31,7 +31,7 @@ export function Pair({ code = '', name, onDone }: Props) {
   const isUnpaired = useKept('isUnpaired')
   const submit = useRef<HTMLFormElement>(null)
   usePairing(pairing, failure => setProblem(problemOf(words, failure)), onDone)
-  // Before the heading looks whether anything has the focus.
+  // Before the heading checks whether anything has the focus.
   useLayoutEffect(() => {
     if (code) submit.current?.querySelector<HTMLElement>('button[type=submit]')?.focus()
   }, [code])
@@ -94,13 +94,13 @@ export function Pair({ code = '', name, onDone }: Props) {
   )
 }
 
-/** Kept before it is sent. The same code again is the same attempt: its answer may only have been lost. */
+/** Stored before it is sent. The same code again is the same attempt. */
 function begin(code: string): void {
   const before = read('pairing')
   if (before?.code !== code) keep('pairing', { code, key: newKey() })
 }
 
-/** Goes on with an attempt until it is answered, after a reload too. */
+/** Retries an attempt until it is answered, after a reload too. */
 function usePairing(pairing: Pairing | undefined, onRefused: (failure: unknown) => void, onDone: () => void): void {
   useEffect(() => {
     if (!pairing) return
@@ -114,7 +114,7 @@ function usePairing(pairing: Pairing | undefined, onRefused: (failure: unknown) 
   }, [pairing?.key])
 }
 
-/** Too many wrong codes may take a quarter of an hour: that is said, not waited for. */
+/** Not 429: after too many wrong codes the wait may be 15 minutes. */
 const isPassing = ({ status }: ApiFailure): boolean => status >= 500
 
 function problemOf(words: TillWords, failure: unknown): string {

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 
 const SYMBOLS = 8
 
-/** The code of the link that opened this page, taken out of the address: a bookmark or a reload must not bring it back. */
+/** The pairing code in the address, removed from it so that no bookmark or reload repeats it. */
 export function usePairingCode(): [code: string | undefined, forget: () => void] {
   const [code, setCode] = useState(takeCode)
   useEffect(() => {
@@ -19,16 +19,15 @@ function takeCode(): string | undefined {
   return code
 }
 
-/** The code in a pairing link. */
 const codeIn = (link: string): string | undefined => /#pair=([\w%-]{1,64})/.exec(link)?.[1]
 
-/** The code in what a camera read: the dashboard's link, or the code alone. */
+/** The code in a scanned text: the dashboard's link, or the code alone. */
 export function scannedCode(text: string): string | undefined {
   const code = codeIn(text) ?? text
   return isWhole(code) ? code : undefined
 }
 
-/** Whether it can be a code at all: wrong ones cost tries, of which there are few. Which letters stand for which the server knows. */
+/** Whether it may be a code: the server allows few wrong tries. It maps similar letters itself. */
 export function isWhole(typed: string): boolean {
   const packed = typed.toUpperCase().replace(/[\s\p{Pd}]/gu, '')
   return (

@@ -2,7 +2,7 @@ import { Seal } from '../shared/seal.tsx'
 import { minutes } from '../shared/time.tsx'
 import { useTillWords } from './words.ts'
 
-/** A ring that closes, with the time inside. Not read out by itself: a clock that speaks is a nuisance. */
+/** The remaining time in a ring. Not announced by itself: a speaking clock is a nuisance. */
 export function Remaining({ leftMs, wholeMs, size }: { leftMs: number; wholeMs: number; size: number }) {
   const words = useTillWords()
   const time = minutes(leftMs)

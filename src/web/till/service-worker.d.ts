@@ -1,3 +1,3 @@
-/** Its text, for the server to hand out. */
+/** Its text, served by shell.ts. */
 declare const text: string
 export default text

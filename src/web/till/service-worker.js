@@ -1,9 +1,10 @@
-// Keeps the shell of the till, the page and what it is made of, so that it opens when the server is away and says so itself. Nothing else is
-// ever kept: what the service answers goes past this file. SHELL is written in front of it by the server, which makes each version another file.
+// Caches the till's page and assets, so that it opens when the server is away. Nothing else:
+// responses of the service bypass this file. The server writes SHELL in front of it, so that each
+// version is a different file.
 /* global SHELL */
 
 const PAGE = new URL('../till', self.location.href).href
-/** One origin may have several services, each under its path. */
+/** One origin may have several services under different paths. */
 const OURS = `vidimus-till ${PAGE} `
 const KEPT_AS = OURS + SHELL.version
 const ASSETS = SHELL.assets.map(name => new URL(`../assets/${name}`, self.location.href).href)
@@ -25,7 +26,7 @@ self.addEventListener('fetch', event => {
 
 async function keepShell() {
   const cache = await caches.open(KEPT_AS)
-  // Past the browser's own cache, which may still have the page of the version before.
+  // Bypasses the browser's cache, which may hold the previous version.
   await cache.addAll([PAGE, ...ASSETS].map(url => new Request(url, { cache: 'reload' })))
   await self.skipWaiting()
 }
@@ -37,13 +38,13 @@ async function takeOver() {
   await self.clients.claim()
 }
 
-/** The server's, when it has one to give in time; a proxy's regrets are none. */
+/** The server's page if it answers in time; an error page of a proxy does not count. */
 async function page(request) {
   try {
     const answer = await fetch(request, { signal: AbortSignal.timeout(ANSWER_MS) })
     if (answer.ok) return answer
   } catch {
-    // Away: the kept one says so.
+    // The cached page says that the server is away.
   }
   return (await caches.match(PAGE)) ?? Response.error()
 }

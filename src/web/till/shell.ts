@@ -1,11 +1,11 @@
-// What makes the till a page that can be installed. Of fixed addresses, unlike the assets, and served with the rest of the pages.
+// Makes the till installable. Unlike the assets, these files have fixed addresses.
 import { Elysia } from 'elysia'
 import { drawIcon } from './icon.ts'
 import worker from './service-worker.js' with { type: 'text' }
 
 const ICON_SIZES = [180, 192, 512]
 
-/** All addresses are relative, to wherever the service is published. */
+/** All addresses are relative: the service may be under a path. */
 const MANIFEST = {
   name: 'Vidimus till',
   short_name: 'Till',
@@ -24,7 +24,7 @@ const MANIFEST = {
 
 const HIDDEN = { detail: { hide: true } }
 
-/** `shell` is the page as it is now, with the names of its assets. */
+/** `shell` is the current page with the names of its assets. */
 export function tillShell(shell: () => Promise<{ html: string; assets: Iterable<string> }>) {
   const app = new Elysia({ prefix: '/till' })
     .get('/manifest.webmanifest', () => new Response(JSON.stringify(MANIFEST), { headers: MANIFEST_HEADERS }), HIDDEN)
@@ -48,12 +48,12 @@ const ICON_HEADERS = { 'content-type': 'image/png', 'cache-control': 'public, ma
 const WORKER_HEADERS = {
   'content-type': 'text/javascript; charset=utf-8',
   'cache-control': 'no-cache',
-  // The page has no slash at its end, and lies outside of the worker's own folder.
+  // /till has no slash at its end, so it is outside the worker's folder.
   'service-worker-allowed': '../till',
   'content-security-policy': "default-src 'none'; connect-src 'self'",
 }
 
-/** Another page is another file: that is how a browser knows of a new version. */
+/** The file changes with the page: that is how browsers notice a new version. */
 function workerFor({ html, assets }: { html: string; assets: Iterable<string> }): string {
   const version = new Bun.CryptoHasher('sha256').update(html).digest('hex').slice(0, 16)
   return `const SHELL = ${JSON.stringify({ version, assets: [...assets] })}\n${worker}`

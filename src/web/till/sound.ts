@@ -5,7 +5,7 @@ const TONES = { yes: [660, 880], no: [330, 220] } as const
 
 let context: AudioContext | undefined
 
-/** Browsers let a page be heard only after somebody has touched it: called where that happens. */
+/** Browsers allow sound only after a user gesture: called in one. */
 export function wakeSound(): void {
   context ??= new AudioContext()
   void context.resume()

@@ -6,7 +6,7 @@ import type { Check } from './memory.ts'
 import { useKeys } from './use-keys.ts'
 import { useTillWords } from './words.ts'
 
-/** Stops a check. Once somebody was asked, never by one tap: the customer may be answering right now. */
+/** Once a customer was asked, stopping needs a second tap: an answer may be under way. */
 export function Stop({ check, isAsked }: { check: Check; isAsked: boolean }) {
   const words = useTillWords()
   const [isOpen, setIsOpen] = useState(false)

@@ -9,7 +9,7 @@ import type { Check } from './memory.ts'
 import { callTill } from './tokens.ts'
 import { useTillWords } from './words.ts'
 
-/** Asks the service to cancel the session until it has answered: even a reload in between goes on with it. */
+/** Cancels the session, with retries that continue after a reload. */
 export function Stopping({ check, title }: { check: Check; title: string }) {
   const words = useTillWords()
   useEffect(() => {
@@ -17,7 +17,7 @@ export function Stopping({ check, title }: { check: Check; title: string }) {
     cancel(check, ended.signal).catch((error: unknown) => {
       if (ended.signal.aborted) return
       const status = error instanceof ApiFailure ? error.status : undefined
-      // An answer or the deadline was first: the page shows that instead.
+      // An answer or the deadline was first; the page shows that instead.
       if (status === 409) changeCheck(check, { isStopping: undefined, isAnsweredFirst: true })
       else if (status === 410) changeCheck(check, { isStopping: undefined })
       else endCheck(check)

@@ -16,7 +16,7 @@ import { useTill } from './use-till.ts'
 import { useWakeLock } from './use-wake-lock.ts'
 import { useTillWords } from './words.ts'
 
-/** A cashier's page, from the pairing on. Where it stands is kept in memory.ts alone: a reload at any moment leads to the same view. */
+/** The cashier's page. All its state is in memory.ts, so that a reload shows the same view. */
 export function TillPage() {
   const words = useTillWords()
   const till = useTill()
@@ -29,7 +29,7 @@ export function TillPage() {
     <Headline.Provider value={setHeadline}>
       <div class="till">
         <Top till={till} />
-        {/* Says to those who do not see it what the focus does not. */}
+        {/* For screen readers, where no focus change says it. */}
         <p class="only-heard" role="status" aria-live="assertive">
           {headline.isAloud && headline.text}
         </p>

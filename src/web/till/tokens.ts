@@ -4,18 +4,18 @@ import { exclusively } from './exclusively.ts'
 import { keep, type Pairing, read, type Tokens } from './memory.ts'
 import { newKey } from './new-key.ts'
 
-/** So long before the end that a few lost answers do no harm. */
+/** Early enough for several retries. */
 const REFRESH_EARLY_MS = 5 * 60_000
 
 type Call = NonNullable<Parameters<typeof callApi>[1]>
 
-/** Nobody has paired this till, or nobody has again. */
+/** The till was never paired, or is not paired any more. */
 export class NotPaired extends Error {}
 
-/** Exchanges a code for tokens. The same code and key may be sent again: whoever got no answer gets the same pair. */
+/** Exchanges a code for tokens. The same code and key return the same pair again. */
 export async function pair({ code, key }: Pairing): Promise<void> {
   await exclusively(async () => {
-    // Another tab was faster, with the same code.
+    // Another tab used the same code first.
     if (read('pairing')?.key !== key) return
     const got = await callApi<TokenPair>('v1/devices/enroll', {
       method: 'POST',
@@ -29,7 +29,7 @@ export async function pair({ code, key }: Pairing): Promise<void> {
   })
 }
 
-/** Calls the service as this till, with a token that is refreshed when its time has come. */
+/** Calls the service as this till and refreshes the token when needed. */
 export async function callTill<Body>(path: string, call: Call = {}): Promise<Body> {
   const kept = currentTokens()
   const tokens = Date.now() < kept.refreshAt ? kept : await refresh(kept)
@@ -48,7 +48,7 @@ const withToken = (call: Call, { access }: Tokens): Call => ({
   headers: { ...call.headers, authorization: `Bearer ${access}` },
 })
 
-/** A second use of a refresh token revokes the till: so by one tab at a time, and not when another has just done it. */
+/** In one tab at a time: a second use of a refresh token revokes the till. */
 const refresh = (stale: Tokens): Promise<Tokens> =>
   exclusively(async () => {
     const kept = currentTokens()
@@ -84,7 +84,7 @@ function keepPair({ device, access_token, refresh_token, expires_in }: TokenPair
   return tokens
 }
 
-/** Not when it was paired anew in the meantime. */
+/** Unless it was paired anew in the meantime. */
 function unpair({ access }: Tokens): void {
   if (read('tokens')?.access !== access) return
   forgetAll()

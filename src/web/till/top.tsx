@@ -8,7 +8,7 @@ import { keep, useKept } from './memory.ts'
 import { play } from './sound.ts'
 import { useTillWords } from './words.ts'
 
-/** Whose till this is, and what staff may choose. */
+/** The name of the till, and the settings of the staff. */
 export function Top({ till }: { till: Till | undefined }) {
   const words = useTillWords()
   const hasSound = useKept('hasSound') ?? false
@@ -48,7 +48,7 @@ type SwitchProps = {
   icon: IconName
   label: string
   isOn: boolean
-  /** While it is off. */
+  /** Crossed out while it is off. */
   isCrossed?: true
   onChange: (isOn: boolean) => void
 }

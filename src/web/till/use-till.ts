@@ -6,7 +6,7 @@ import { callTill } from './tokens.ts'
 
 const BEAT_MS = 30_000
 
-/** What the till is and may ask; asked again and again, which also keeps the tokens fresh and tells when the server is gone, or the pairing. */
+/** The till's name and templates, polled, which also refreshes the tokens. */
 export function useTill(): Till | undefined {
   const device = useKept('tokens')?.device
   useEffect(() => {
@@ -23,7 +23,7 @@ async function follow(signal: AbortSignal): Promise<void> {
     try {
       keep('till', await persist(() => callTill<Till>('till/data', { signal }), signal))
     } catch {
-      // Ended from outside, or unpaired: then the tokens are gone, and this ends too.
+      // Aborted, or unpaired: then the tokens are gone and the loop ends.
     }
     await pause(BEAT_MS, signal)
   }

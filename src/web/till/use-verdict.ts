@@ -7,21 +7,20 @@ import { persist } from './connection.ts'
 import type { Check } from './memory.ts'
 import { callTill } from './tokens.ts'
 
-/** What a cashier needs of a verification, and no more. It lives as long as it is on the screen. */
+/** The part of a verification that a cashier needs. Never stored. */
 export type Verdict = {
   isYes: boolean
-  /** Why not. */
   code?: string
   at?: string
   issuer?: { name?: string; country?: string }
-  /** As the address of an image. */
+  /** As an image URL. */
   picture?: string
   claims: [name: string, value: unknown][]
 }
 
 export type TillTemplate = Till['templates'][number]
 
-/** The verdict, as soon as the service answers. Where it decided an age, the yes says it all: beside it only the photo is shown. */
+/** The verdict, once the service answers. For an age template it has no claims beside the photo. */
 export function useVerdict(check: Check, template: TillTemplate | undefined): Verdict | undefined {
   const { id = '' } = check
   const [verification, setVerification] = useState<Verification>()
@@ -31,7 +30,7 @@ export function useVerdict(check: Check, template: TillTemplate | undefined): Ve
     persist(() => callTill<Verification>(`v1/verifications/${encodeURIComponent(id)}`, { signal }), signal).then(
       setVerification,
       (error: unknown) => {
-        // Deleted since, or no longer ours to read.
+        // Deleted since, or no longer readable for this till.
         if (!signal.aborted && error instanceof ApiFailure && error.status === 404) endCheck(check)
       },
     )
@@ -59,18 +58,18 @@ function reduced(
   }
 }
 
-/** An age on which the template has no rule, as with `rules: []`, may be denied by a completed session: that is nothing to sell on. */
+/** Without a rule on the age (`rules: []`) a completed session may deny it: that is still a no. */
 const deniesAge = (claims: Record<string, unknown>, ruled: readonly string[] = []): boolean =>
   Object.entries(claims).some(([name, value]) => /^age_over_\d+$/.test(name) && value !== true && !ruled.includes(name))
 
-/** An mdoc's photo comes as bytes, an SD-JWT's as an address that holds them; nothing else is an image here. */
+/** The photo of an mdoc is base64url, that of an SD-JWT a data URL. */
 function imageUrl(picture: string): string | undefined {
   if (/^data:image\/(jpeg|png|webp);base64,[A-Za-z0-9+/=]+$/.test(picture)) return picture
   if (!/^[\w-]+$/.test(picture)) return undefined
   return `data:image/jpeg;base64,${picture.replaceAll('-', '+').replaceAll('_', '/')}`
 }
 
-/** Nested claims under the names that their words have: `address.locality`. */
+/** Nested claims under the names of the dictionary: `address.locality`. */
 const flat = (claims: Record<string, unknown>, above = ''): [string, unknown][] =>
   Object.entries(claims).flatMap(([name, value]) =>
     value !== null && typeof value === 'object' && !Array.isArray(value)

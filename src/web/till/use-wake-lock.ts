@@ -1,11 +1,11 @@
 import { useEffect } from 'preact/hooks'
 
-/** Keeps the screen on while the page is seen, where the browser can. */
+/** Keeps the screen on while the page is visible, where the browser supports it. */
 export function useWakeLock(): void {
   useEffect(() => {
     const wakeLock: WakeLock | undefined = navigator.wakeLock
     if (!wakeLock) return
-    // Given back by the browser whenever the page is hidden; refused on an empty battery, which is nobody's fault.
+    // The browser releases it when the page is hidden, and refuses it on a low battery.
     const ask = () => {
       if (document.visibilityState === 'visible') wakeLock.request('screen').catch(() => {})
     }

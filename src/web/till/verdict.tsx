@@ -19,7 +19,7 @@ const CLOCK = { timeStyle: 'short', hourCycle: 'h23' } as const
 
 type Props = { check: Check; title: string; template: TillTemplate | undefined }
 
-/** Green or red, as soon as the whole answer is here. */
+/** Green or red, once the whole result is loaded. */
 export function VerdictOf({ check, title, template }: Props) {
   const words = useTillWords()
   const verdict = useVerdict(check, template)
@@ -60,7 +60,7 @@ function Yes({ check, verdict, sentence }: { check: Check; verdict: Verdict; sen
   )
 }
 
-/** When it was checked, and who stands behind it. */
+/** The time of the check and the issuer. */
 function Origin({ verdict: { at, issuer } }: { verdict: Verdict }) {
   const words = useTillWords()
   const region = useRegion()
@@ -116,7 +116,7 @@ type EndProps = {
   children?: ComponentChildren
 }
 
-/** The whole screen, until somebody says that it was seen; after a while it makes room, but can be shown again. */
+/** Fills the screen until dismissed; hidden after a while, but can be shown again. */
 function End({ check, tone, seal, word, sentence, sound, mayRepeat, more, children }: EndProps) {
   const words = useTillWords()
   const next = useRef<HTMLButtonElement>(null)
@@ -164,7 +164,7 @@ function End({ check, tone, seal, word, sentence, sound, mayRepeat, more, childr
   )
 }
 
-/** Counts down while somebody can see it. */
+/** Counts down while the page is visible. */
 function useSecondsSeen(): number {
   const [left, setLeft] = useState(SHOWN_SECONDS)
   useEffect(() => {

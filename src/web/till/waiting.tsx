@@ -3,7 +3,7 @@ import { Heading } from './heading.tsx'
 import type { Check } from './memory.ts'
 import { Stop } from './stop.tsx'
 
-/** The server has a check in hand, and there is nothing to show but that. */
+/** Waiting for the server. */
 export function Waiting({ check, title, line }: { check: Check; title: string; line: string }) {
   return (
     <main class="hold">

@@ -8,7 +8,7 @@ import { useDashboardWords } from '../words.ts'
 
 type Told = { sentence: string; action: string; href: string }
 
-/** What would stop a customer, now or soon, each with the way to its remedy. */
+/** Problems that stop customers now or soon, each with a link to its remedy. */
 export function AttentionList({ attention }: { attention: readonly Attention[] }) {
   const words = useDashboardWords().overview
   const tell = useTelling()
@@ -44,7 +44,7 @@ function useTelling(): (attention: Attention) => Told {
   const { session } = useSession()
   const { number, date } = useFormat()
   const language = useLanguage()
-  // Members see why; only owners can do something about the installation.
+  // Only owners may change the installation.
   const installation = hrefTo(session.user.is_owner ? 'settings/installation' : 'settings')
   const when = (at: string) => (language === 'de' ? `am ${date(at)}` : `on ${date(at)}`)
   return attention => {

@@ -16,7 +16,7 @@ import { useDashboardWords } from '../words.ts'
 const LOOK_MS = 2000
 const FILE = 'vidimus-audit.jsonl'
 
-/** Whether anybody changed what is written, and a copy for keeping. */
+/** Verifies the audit chain, and exports it. */
 export function AuditChain() {
   const words = useDashboardWords().audit
   const { call, download } = useSession()

@@ -10,7 +10,7 @@ type Finding = Checked['checks'][number]
 
 const ICONS: Record<Finding['status'], IconName> = { pass: 'tick', fail: 'cross', warning: 'warning', skipped: 'dash' }
 
-/** Which ways of failing belong to a check; the first unless the session names another. */
+/** The outcomes of each check; the first unless the session names another. */
 const FAILURES: Record<Check, readonly OutcomeCode[]> = {
   format: ['presentation_malformed'],
   issuer_signature: ['signature_invalid', 'presentation_malformed'],
@@ -28,10 +28,10 @@ const FAILURES: Record<Check, readonly OutcomeCode[]> = {
 
 const SOUND: readonly string[] = ['format', 'issuer_signature', 'digests']
 const GOOD: readonly string[] = [...SOUND, 'doctype', 'holder_binding', 'validity', 'issuer_chain', 'status', 'environment']
-/** Checks whose words begin with how good the document is: not beside a cross at one of these. */
+/** Checks whose words call the document good: not used if one of these checks failed. */
 const PRESUMED: Readonly<Record<string, readonly string[]>> = { issuer_chain: SOUND, query: GOOD, rule: GOOD }
 
-/** Every check of one document: a tick, a cross or a dash, and a sentence. A cross opens to what it means and what to do. */
+/** The checks of one document. A failed one opens to its meaning and remedy. */
 export function CheckList({ checked, error }: { checked: Checked; error: string | undefined }) {
   const words = useDashboardWords().verification
   const crossed = checked.checks.filter(({ status }) => status === 'fail').map(({ check }) => check)

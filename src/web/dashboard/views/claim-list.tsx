@@ -8,7 +8,7 @@ import { useDashboardWords } from '../words.ts'
 const DAY = /^\d{4}-\d\d-\d\d$/
 const PICTURES = ['picture', 'portrait']
 
-/** What was proven, in the words of people; the portrait as a picture. */
+/** The claims with readable names; the portrait as a picture. */
 export function ClaimList({ verification: { status, claims } }: { verification: Verification }) {
   const words = useDashboardWords().verification
   const name = useClaimName()
@@ -33,7 +33,7 @@ export function ClaimList({ verification: { status, claims } }: { verification: 
   )
 }
 
-/** The shared words speak to the holder; here somebody else reads them. */
+/** The shared words address the holder; the dashboard has its own. */
 export function useClaimName(): (name: string) => string {
   const words = useDashboardWords().verification
   const { claim } = useClaimWords()
@@ -44,7 +44,7 @@ export function useClaimName(): (name: string) => string {
   }
 }
 
-/** Parts of an address and the like become lines of their own, their names joined by dots. */
+/** Nested claims become lines of their own, their names joined by dots. */
 function flatClaims(claims: Record<string, unknown>, prefix = ''): [string, unknown][] {
   return Object.entries(claims).flatMap(([name, value]) =>
     isObject(value) ? flatClaims(value, `${prefix}${name}.`) : [[`${prefix}${name}`, value] as [string, unknown]],
@@ -78,12 +78,12 @@ function useValue(): (value: unknown) => ComponentChildren {
       : say(value)
 }
 
-/** ISO/IEC 18013-5 § 7.2.4; the rest is as the issuer wrote it. */
+/** ISO/IEC 18013-5 § 7.2.4. */
 type Privilege = Record<string, unknown> & { vehicle_category_code: string }
 
 const isPrivilege = (value: unknown): value is Privilege => isObject(value) && typeof value.vehicle_category_code === 'string'
 
-/** A data URL as an SD-JWT has it, or the bytes of an mdoc in base64url; formats that no browser shows stay text. */
+/** From a data URL (SD-JWT) or base64url (mdoc); undefined if browsers cannot show it. */
 function pictureUrl(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined
   if (/^data:image\/(jpeg|png|webp);base64,/.test(value)) return value

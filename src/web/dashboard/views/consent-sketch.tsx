@@ -6,7 +6,7 @@ import { useDashboardWords } from '../words.ts'
 
 type Props = { asks: Template['asks']; query: Record<string, unknown>; purpose: string; title: string }
 
-/** A sketch of the sheet by which a wallet asks its holder: who, why, and what would leave the phone. */
+/** A sketch of a wallet's consent sheet. */
 export function ConsentSketch({ asks, query, purpose, title }: Props) {
   const words = useDashboardWords().templates
   const { tenant } = usePlace()
@@ -49,7 +49,7 @@ export function ConsentSketch({ asks, query, purpose, title }: Props) {
 
 type Sets = { options: string[][]; required?: boolean }[]
 
-/** What a wallet that has everything would be asked for: the first option of each required set, or all where there are no sets. */
+/** The request to a wallet that has everything: the first option of each required set. */
 function firstChoice(asks: Template['asks'], { credential_sets }: Record<string, unknown>): Template['asks'] {
   const sets = credential_sets as Sets | undefined
   if (!sets) return asks

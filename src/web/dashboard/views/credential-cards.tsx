@@ -5,7 +5,7 @@ import { Icon } from '../../shared/icons.tsx'
 import { useDashboardWords } from '../words.ts'
 import { issuerName } from './verdict.tsx'
 
-/** Each document that was shown: who issued it, and the three things that make it count. */
+/** Each presented document with its issuer and its three main checks. */
 export function CredentialCards({ credentials }: { credentials: readonly CredentialResult[] }) {
   const words = useDashboardWords().verification
   if (credentials.length === 0) return null

@@ -21,7 +21,7 @@ import { DeliveryBadge } from './delivery-table.tsx'
 const LOOK_MS = 3000
 const NEAR_MS = 60_000
 
-/** Where an event went, each attempt, and the very bytes. */
+/** A delivery with its attempts and the exact bytes sent. */
 export function DeliveryDetailPanel({ id, onSeen }: { id: string; onSeen: (delivery: DeliverySummary) => void }) {
   const words = useDashboardWords().webhooks
   const { call } = useSession()
@@ -71,7 +71,7 @@ export function DeliveryDetailPanel({ id, onSeen }: { id: string; onSeen: (deliv
   )
 }
 
-/** Those who look want to see the next attempt; but one that is hours away must not keep a session open that nobody uses. */
+/** Only shortly before the next attempt: polling for hours would extend an unused session. */
 function useIsNear(delivery: DeliverySummary | undefined): boolean {
   const now = useNow()
   return delivery?.next_attempt_at !== undefined && Date.parse(delivery.next_attempt_at) - now < NEAR_MS
@@ -143,7 +143,7 @@ export function outcomeTone(outcome: DeliveryAttempt['outcome']): 'ok' | 'no' | 
   return outcome === 'under_way' || outcome === 'interrupted' ? 'wait' : 'no'
 }
 
-/** What was signed, byte for byte, and what carried the signatures. */
+/** The signed body, byte for byte, and the headers with the signatures. */
 function Message({ message: { body, headers, secret_gone, portrait_gone } }: { message: SentMessage }) {
   const words = useDashboardWords().webhooks
   const lines = Object.entries(headers).map(header => header.join(': '))

@@ -13,7 +13,7 @@ const LOOK = {
   cancelled: { tone: 'neutral', icon: 'dash' },
 } as const
 
-/** Enough to know one by. */
+/** Enough to recognise an id. */
 const SHORT_CHARS = 11
 
 export function DeliveryTable({ rows, chosen }: { rows: readonly ListedDelivery[]; chosen?: string }) {

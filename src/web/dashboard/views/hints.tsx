@@ -2,7 +2,7 @@ import type { Hint } from '../../../dashboard/settings-schema.ts'
 import { Notice } from '../../shared/notice.tsx'
 import { useDashboardWords } from '../words.ts'
 
-/** Where less would do: each thing once, however many documents it is asked of. */
+/** Advice to ask for less, each code once. */
 export function Hints({ hints }: { hints: readonly Hint[] }) {
   const words = useDashboardWords().templates
   const codes = [...new Set(hints.map(({ code }) => code))]

@@ -56,7 +56,7 @@ function DeadLink({ problem, onLogIn }: { problem: unknown; onLogIn: () => void 
           {words.linkDeadSetup}
         </Notice>
       )}
-      {/* A token of the wrong form is no better than one that is used. */}
+      {/* A malformed token is shown like a used one. */}
       {needsSetup === false && <Problem of={problem instanceof ApiFailure && problem.status === 400 ? DEAD : problem} />}
       <Button kind="primary" onClick={onLogIn}>
         {words.toLogin}

@@ -18,7 +18,7 @@ const LOOK_MS = 2000
 
 type Props = { registered: typeof PairableDevice.static; onClose: () => void }
 
-/** The code, as large as it is important, until the device has it. */
+/** The pairing code until the device has used it. */
 export function PairDevice({ registered: { device, pairing_code, pairing_url }, onClose }: Props) {
   const words = useDashboardWords().devices
   const { done } = useDashboardWords()
@@ -85,7 +85,7 @@ function Remaining({ leftMs }: { leftMs: number }) {
   )
 }
 
-/** Counted from when the answer came: this clock need not agree with the server's. */
+/** Counted from the arrival of the response: this clock may differ from the server's. */
 function useLeft({ created_at, pairing_expires_at }: Device): number {
   const [cameAt] = useState(Date.now)
   const wholeMs = Date.parse(pairing_expires_at ?? created_at) - Date.parse(created_at)

@@ -14,7 +14,7 @@ export type QueryCheck = { problem?: unknown } & (
     >)
 )
 
-/** Whether wallets could answer what stands in the editor, and its rules be met, asked in the pauses of typing. */
+/** Validates the query and the rules in the editor after each pause in typing. */
 export function useQueryCheck(text: string, rulesText: string): QueryCheck {
   const words = useDashboardWords().editor
   const { call } = useSession()
@@ -25,7 +25,7 @@ export function useQueryCheck(text: string, rulesText: string): QueryCheck {
     const ask = async () => {
       const read = parsed(text)
       if ('reason' in read) return setCheck({ state: 'bad', reason: words.notJson(read.reason) })
-      // Nothing is the default, not an empty list.
+      // An empty text means the default rules, not an empty list.
       const readRules = parsed(rulesText.trim() || 'null')
       if ('reason' in readRules) return setCheck({ state: 'bad', rulesReason: words.notJson(readRules.reason) })
       setCheck(before => (before.state === 'good' ? before : { state: 'checking' }))

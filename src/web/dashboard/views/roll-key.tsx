@@ -56,7 +56,7 @@ export function RollKeyDialog({ old, onClose }: { old: ApiKey; onClose: () => vo
   )
 }
 
-/** When the old key ends, as the service says. */
+/** The end of the old key, read from the service. */
 function OldKey({ id, isOver }: { id: string; isOver: boolean }) {
   const words = useDashboardWords().keys
   const { time } = useFormat()

@@ -4,7 +4,7 @@ import { useDashboardWords } from '../words.ts'
 
 type Rules = Template['effective_rules']
 
-/** The conditions that decide between completed and failed, and the ages that are asked for and decide nothing. */
+/** The rules of a template, and a warning about requested ages without a rule. */
 export function RuleList({ rules, asks }: { rules: Rules; asks: Template['asks'] }) {
   const words = useDashboardWords().templates
   const condition = (rule: Rules[number]): string => {

@@ -20,7 +20,7 @@ const LOOK = {
 
 const WORST_FIRST = Object.keys(LOOK) as (keyof typeof LOOK)[]
 
-/** What would stop a real wallet or webhook: looked at when somebody comes, and when they ask. */
+/** The checks of `vidimus doctor`, run when the view opens and on request. */
 export function HealthSettings() {
   const words = useDashboardWords().settings.health
   const { call } = useSession()
@@ -74,7 +74,7 @@ function Checks({ checks }: { checks: readonly Check[] }) {
           <Badge {...LOOK[status]}>{words.statuses[status]}</Badge>
           <div class="stack tight">
             <h3>{words.names[name]}</h3>
-            {/* As the command says it, for whoever looks it up or asks for help. */}
+            {/* In English, as `vidimus doctor` prints it. */}
             <p lang="en">{detail}</p>
             {remedy && (
               <p lang="en" class="remedy">

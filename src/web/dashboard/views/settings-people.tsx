@@ -151,7 +151,7 @@ function InviteDialog({ onClose, onInvited }: { onClose: () => void; onInvited: 
   )
 }
 
-/** The link exists only now. */
+/** The link is shown only here. */
 function LinkDialog({ linked: { user, url, expires_at }, onClose }: { linked: Linked; onClose: () => void }) {
   const words = useDashboardWords().settings
   const { time } = useFormat()

@@ -11,11 +11,11 @@ type Told = { sentence: ComponentChildren; tone: 'ok' | 'no' | 'wait' | 'neutral
 
 type Props = { moments: readonly Moment[]; deliveries: readonly LoggedDelivery[] }
 
-/** A vertical line of moments, with the exact time of each and what passed between; the webhook's attempts among them. */
+/** The events of a session and its webhook attempts, with exact times and intervals. */
 export function Timeline({ moments, deliveries }: Props) {
   const words = useDashboardWords().verification
   const attempts = deliveries.flatMap(({ id, log }) => log.map(each => ({ ...each, event: 'webhook' as const, delivery: id })))
-  // Stable: what happened at once stays in the order it was told.
+  // A stable sort keeps the order of simultaneous events.
   const all = [...moments, ...attempts].toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))
   return (
     <section class="stack tight">
@@ -87,7 +87,7 @@ function useTold(moment: Moment | Attempt): Told {
   }
 }
 
-/** `dashboard:alex` is alex; keys and devices are called by their own names. */
+/** `dashboard:alex` is alex; keys and devices keep their names. */
 export function useActorName(): (actor: string) => string {
   const { actors } = useDashboardWords().audit
   return actor => actors[actor] ?? actor.replace(/^dashboard:/, '')

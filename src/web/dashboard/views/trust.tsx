@@ -19,7 +19,7 @@ import { AddTrustDialog } from './add-trust.tsx'
 
 const SOON_MS = 30 * 86_400_000
 
-/** Whose documents count in this environment. */
+/** The trusted issuers of this environment. */
 export function Trust() {
   const words = useDashboardWords()
   const { session, call } = useSession()

@@ -10,7 +10,7 @@ const HEIGHT = 140
 
 type Day = { day: string; count: number }
 
-/** Bars for eyes, a table for everybody else. */
+/** A bar chart, and the same as a table. */
 export function UsageChart({ usage }: { usage: Usage }) {
   const words = useDashboardWords().overview
   const { number, day: sayDay } = useFormat()
@@ -36,7 +36,7 @@ export function UsageChart({ usage }: { usage: Usage }) {
   )
 }
 
-/** Days without any are not told; they are zero. */
+/** The service leaves out days without verifications. */
 function lastDays({ day, recent }: Usage): Day[] {
   const counts = new Map(recent.map(each => [each.day, each.verifications_created]))
   return Array.from({ length: DAYS }, (_, i) => {
@@ -51,7 +51,7 @@ function Bars({ days, most, label }: { days: readonly Day[]; most: number; label
   const [first, last] = [days[0], days.at(-1)]
   return (
     <div class="chart">
-      {/* Words stand outside of the picture, which is stretched to its place. */}
+      {/* The text is outside of the picture, which is stretched. */}
       <p aria-hidden="true">{number(most)}</p>
       <svg viewBox={`0 0 ${width} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={label}>
         {days.map(({ day, count }, i) => {
@@ -59,7 +59,7 @@ function Bars({ days, most, label }: { days: readonly Day[]; most: number; label
           return (
             <g key={day} class={i === DAYS - 1 ? 'last' : undefined}>
               <title>{`${sayDay(day)}: ${number(count)}`}</title>
-              {/* The whole column can be pointed at, however low the bar. */}
+              {/* The whole column shows the title on hover. */}
               <rect class="column" x={i * BAR.step} y="0" width={BAR.step} height={HEIGHT} />
               <rect
                 class="bar"

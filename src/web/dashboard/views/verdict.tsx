@@ -13,7 +13,7 @@ const SEALS: Record<VerificationDetail['verification']['status'], SealState> = {
   expired: 'expired',
 }
 
-/** The one loud thing: what came of it, and in a failure what to do. */
+/** The result and, for a failure, the remedy. */
 export function Verdict({ detail, templates }: { detail: VerificationDetail; templates: TemplatesData }) {
   const words = useDashboardWords()
   const { verification, timeline } = detail

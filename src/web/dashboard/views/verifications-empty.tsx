@@ -7,7 +7,6 @@ import { usePlace } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 import { TryIt } from './try-it.tsx'
 
-/** What a verification is, the button that makes one, and the line that does the same. */
 export function VerificationsEmpty({ title, children }: { title: string; children: ComponentChildren }) {
   const words = useDashboardWords().verifications
   const { environment } = usePlace()

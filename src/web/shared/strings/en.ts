@@ -1,4 +1,4 @@
-// All English words of the pages, a section for each; de.ts has the same shape. Plain, short, in the reader's trade: what happened, then what to do.
+// All English words of the pages, one section per page; de.ts has the same shape.
 import type { Check } from '../../../openid4vp/finding.ts'
 import type { Status } from '../../../verifications/schema.ts'
 import type { OutcomeCode, OutcomeWords } from '../outcome-code.ts'
@@ -111,7 +111,7 @@ export const outcomes: Record<OutcomeCode, OutcomeWords> = {
   },
 }
 
-/** What must hold, as a sentence beside its tick, cross or dash. */
+/** The condition of each check, as a sentence. */
 export const checks: Record<Check, string> = {
   format: 'The answer is a well-formed document.',
   issuer_signature: 'The issuer signed this document.',
@@ -127,7 +127,7 @@ export const checks: Record<Check, string> = {
   environment: 'Test and live documents are kept apart.',
 }
 
-/** What is shared, in the merged names of the API. Names that are not here are shown as they are. */
+/** Claims by their merged names in the API. Others are shown as they are. */
 export const claims: Record<string, string> = {
   family_name: 'Family name',
   given_name: 'Given names',
@@ -293,7 +293,7 @@ export const till = {
   seconds: (seconds: number) => `Closes in ${seconds} s. The result can be shown again.`,
   mayDrive: 'May drive',
   until: (date: string) => `until ${date}`,
-  /** What to say or do next, beside the sentence of the outcome. */
+  /** The next step, beside the sentence of the outcome. */
   advice: {
     wallet_declined: 'Ask whether to try again, or look at another document.',
     wallet_error: 'Start again, or look at another document.',
@@ -313,8 +313,7 @@ export const till = {
   } satisfies Record<OutcomeCode, string> as Record<string, string>,
 }
 
-/** Filled by the pages themselves. */
-/** The merchant's side: read by shopkeepers, their developers, and whoever runs the service. */
+/** The merchant's side: read by shopkeepers, their developers and operators. */
 export const dashboard = {
   title: 'Dashboard',
   skip: 'Skip to the content',
@@ -1150,7 +1149,7 @@ export const sandbox = {
     busy: { title: 'Too much at once.', more: 'The service asks for a moment of patience. Try again.' },
     unreachable: { title: 'The service does not answer.', more: 'Check that it runs, and try again.' },
   },
-  /** Why a link is none, by the wallet's own reason. */
+  /** Why a link cannot be read, by the wallet's own reason. */
   unreadable: {} as Record<string, string>,
   happened: 'What happened',
   nothingYet: 'Nothing yet. Open a request, and the protocol unfolds here.',
