@@ -8,6 +8,7 @@ import { openSetup } from '../../src/people/setup.ts'
 import { inviteUser } from '../../src/people/users.ts'
 import { startApp, type TestApp } from '../helpers/app.ts'
 import { openBrowser, outcome, PASSWORD, setUpOwner, tokenOf } from '../helpers/dashboard.ts'
+import { useRealPasswords } from '../helpers/passwords.ts'
 
 setDefaultTimeout(60_000)
 
@@ -22,6 +23,8 @@ const tryFrom = (app: TestApp, from: string, name = 'olivia', password = WRONG) 
   openBrowser(app, { from }).logIn(name, password)
 
 describe('a log-in', () => {
+  useRealPasswords()
+
   test('gives a cookie that no script, no other site and no plain connection gets', async () => {
     const app = await startApp()
     await setUpOwner(app)

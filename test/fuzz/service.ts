@@ -1,7 +1,6 @@
 // The real service with everybody in it who may call.
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
-import './cheap-passwords.ts'
 import { createKey, revokeKey } from '../../src/access/keys.ts'
 import { SCOPES } from '../../src/access/scopes.ts'
 import { verifyAudit } from '../../src/audit/verify.ts'
