@@ -73,7 +73,7 @@ export default [
     "eq(verificationSessions.status, 'pending'), isNull(verificationSessions.respondedAt), gt(",
     "eq(verificationSessions.status, 'pending'),\n    gt(",
     'api/release-on-redeem',
-    'flows/answer-races',
+    'flows/races',
   ],
   [
     'a held answer is shown',

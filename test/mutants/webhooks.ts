@@ -35,7 +35,7 @@ export default [
     'enqueueDelivery',
     'if (receiver === undefined) return undefined',
     'return undefined',
-    'flows/answer-races',
+    'flows/races',
   ],
   [
     'one secret signs for both environments',
