@@ -1,10 +1,9 @@
-import type { Db } from '../db/engine.ts'
 import { sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
 import { newKeyId, newSecret } from '../ids.ts'
 import type { Deps } from './deps.ts'
 import type { Environment, Scope } from './scopes.ts'
-import { type ApiKeyRow, findKey, insertKey, listKeys, markKeyRevoked, setKeyExpiry } from './store.ts'
+import { type ApiKeyRow, findKey, insertKey, listKeys, lockKey, markKeyRevoked, markKeyRolled } from './store.ts'
 
 export type { ApiKeyRow } from './store.ts'
 
@@ -14,9 +13,7 @@ const DISPLAY_PREFIX_LENGTH = 12
 export const EXPIRY_DAYS = [30, 90, 365] as const
 export type ExpiryDays = (typeof EXPIRY_DAYS)[number]
 
-const LIFETIMES_MS: readonly number[] = EXPIRY_DAYS.map(days => days * DAY_MS)
-
-/** How long a rolled key goes on working beside its successor. */
+/** How long a rolled key keeps working beside its successor. */
 export const ROLL_GRACE_MS = { now: 0, '1h': 3_600_000, '24h': DAY_MS, '7d': 7 * DAY_MS } as const
 export type RollGrace = keyof typeof ROLL_GRACE_MS
 
@@ -29,7 +26,7 @@ export type NewKey = {
   actor: string
 }
 
-/** The only moment the key itself exists: what is kept is its hash and its first characters. */
+/** `key` is shown once: only its hash and first characters are stored. */
 export type MintedKey = { row: ApiKeyRow; key: string }
 
 type KeyDeps = Pick<Deps, 'writeSettings' | 'now' | 'random' | 'audit'>
@@ -59,7 +56,7 @@ export async function readKey({ db }: Pick<Deps, 'db'>, tenantId: string, id: st
   return row?.tenantId === tenantId ? row : undefined
 }
 
-/** False when there is no such key, or it was revoked before: revoking twice is no second act. */
+/** False when there is no such key, or it was revoked before: a repeat leaves no audit record. */
 export async function revokeKey(deps: KeyDeps, id: string, actor: string): Promise<boolean> {
   const at = deps.now()
   return await deps.writeSettings(async tx => {
@@ -70,34 +67,24 @@ export async function revokeKey(deps: KeyDeps, id: string, actor: string): Promi
   })
 }
 
-/**
- * A successor with the same rights and the same lifetime; the old key ends after the grace, or at its own deadline if that is sooner. Only once: the
- * deadline of a key that was rolled is the end of its grace, which no key is made with, and says nothing of how long a successor should live.
- */
+/** A successor with the same rights and lifetime. The old key ends after the grace, or at its own deadline if that is sooner. */
 export async function rollKey(deps: KeyDeps, id: string, grace: RollGrace, actor: string): Promise<MintedKey | undefined> {
   const at = deps.now()
   return await deps.writeSettings(async tx => {
-    const old = await findKey(tx, id)
+    const old = await lockKey(tx, id)
     if (!old || old.revokedAt !== null || isExpired(old, at)) return undefined
+    // Only once: the deadline of a rolled key is the end of its grace, not the lifetime of a successor.
+    if (old.successorId !== null)
+      throw apiError('key_rolled', { message: `${id} was rolled already; roll its successor ${old.successorId}.` })
     const lifetime = old.expiresAt === null ? null : old.expiresAt - old.createdAt
-    if (lifetime !== null && !LIFETIMES_MS.includes(lifetime)) throw apiError('key_rolled', { message: await whatNow(tx, old) })
     const minted = mint(deps, at, { ...old, scopes: old.scopes as Scope[], expiresAt: lifetime === null ? null : at + lifetime })
     const oldExpiresAt = Math.min(old.expiresAt ?? Number.POSITIVE_INFINITY, at + ROLL_GRACE_MS[grace])
     await insertKey(tx, minted.row)
-    await setKeyExpiry(tx, id, oldExpiresAt)
+    await markKeyRolled(tx, id, { expiresAt: oldExpiresAt, successorId: minted.row.id })
     const details = { ...describe(minted.row), successor: minted.row.id, old_expires_at: oldExpiresAt }
     await deps.audit.append(tx, { at, tenantId: old.tenantId, actor, action: 'key.rolled', subjectId: id, details })
     return minted
   })
-}
-
-/** The successor is found by the time that a roll leaves on both. */
-async function whatNow(tx: Db, { id, tenantId, environment, label, expiresAt }: ApiKeyRow): Promise<string> {
-  const madeAt = Object.values(ROLL_GRACE_MS).map(graceMs => Number(expiresAt) - graceMs)
-  const successor = (await listKeys(tx, tenantId)).find(
-    key => key.id !== id && key.environment === environment && key.label === label && madeAt.includes(key.createdAt),
-  )
-  return `${id} was rolled already; roll its successor${successor ? ` ${successor.id}` : ''}.`
 }
 
 export const isExpired = (row: ApiKeyRow, at: number): boolean => row.expiresAt !== null && row.expiresAt <= at

@@ -1,12 +1,12 @@
 import { and, desc, eq, isNull, lte, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { apiKeys, knownNetworks, pairingGuesses, tenants } from '../db/schema.ts'
-import { hot } from '../db/statements.ts'
+import { hot, locked } from '../db/statements.ts'
 import type { Plan } from '../tenants/settings.ts'
 
 export type ApiKeyRow = typeof apiKeys.$inferSelect
 
-/** What a request needs to know of its key, and of the tenant behind it. */
+/** A key with its tenant's plan and app schemes: all that a request needs. */
 export type KeyCredentials = {
   id: string
   tenant_id: string
@@ -53,6 +53,11 @@ export async function findKey(db: Db, id: string): Promise<ApiKeyRow | undefined
   return row
 }
 
+export async function lockKey(tx: Db, id: string): Promise<ApiKeyRow | undefined> {
+  const [row] = await locked(tx.select().from(apiKeys).where(eq(apiKeys.id, id)), 'no key update')
+  return row
+}
+
 export async function listKeys(db: Db, tenantId: string): Promise<ApiKeyRow[]> {
   return await db.select().from(apiKeys).where(eq(apiKeys.tenantId, tenantId)).orderBy(desc(apiKeys.createdAt), desc(apiKeys.id))
 }
@@ -71,8 +76,8 @@ export async function markKeyRevoked(tx: Db, id: string, at: number): Promise<Ap
   return row
 }
 
-export async function setKeyExpiry(tx: Db, id: string, expiresAt: number): Promise<void> {
-  await tx.update(apiKeys).set({ expiresAt }).where(eq(apiKeys.id, id))
+export async function markKeyRolled(tx: Db, id: string, rolled: Pick<ApiKeyRow, 'expiresAt' | 'successorId'>): Promise<void> {
+  await tx.update(apiKeys).set(rolled).where(eq(apiKeys.id, id))
 }
 
 export type GuessesRow = typeof pairingGuesses.$inferSelect

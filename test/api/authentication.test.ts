@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { revokeKey, rollKey } from '../../src/access/keys.ts'
+import { createKey, revokeKey, rollKey } from '../../src/access/keys.ts'
 import { SCOPES, type Scope } from '../../src/access/scopes.ts'
 import { listKeys } from '../../src/access/store.ts'
 import { changeTenant } from '../../src/tenants/settings.ts'
@@ -220,6 +220,18 @@ test.each([
   expect((await own.call('GET', '/v1/usage', { key })).status).toBe(200)
   const second = await rollKey(own.deps, first?.row.id ?? '', '24h', 'test')
   expect(second?.row.expiresAt).toBe(end)
+})
+
+test('a key whose own deadline comes before the end of the grace is rolled once, too', async () => {
+  const own = await startApp()
+  const { id } = await own.tenant()
+  const { row } = await createKey(own.deps, { tenantId: id, environment: 'test', scopes: SCOPES, expiresDays: 30, actor: 'test' })
+  own.clock.advance(30 * DAY_MS - 3_600_000)
+  const successor = await rollKey(own.deps, row.id, '24h', 'test')
+  await expect(rollKey(own.deps, row.id, '24h', 'test')).rejects.toMatchObject({
+    code: 'key_rolled',
+    message: `${row.id} was rolled already; roll its successor ${successor?.row.id}.`,
+  })
 })
 
 test('only a SHA-256 hash and the first 12 characters of a key are kept', async () => {

@@ -51,6 +51,7 @@ export type Key = {
   createdAt: number
   expiresAt: number | null
   isRevoked: boolean
+  isRolled?: true
 }
 
 export type Delivery = {

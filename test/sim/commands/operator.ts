@@ -50,15 +50,15 @@ export const rollAKey = command<{ key: number; grace: keyof typeof GRACES }>({
   async run({ world, model }, { key: place, grace }) {
     const key = model.keys[place]!
     const isDead = key.isRevoked || (key.expiresAt !== null && key.expiresAt <= model.now)
-    const isRolled = key.expiresAt !== null && key.expiresAt - key.createdAt !== 30 * DAY
     const minted = await rollKey(world.app.deps, key.id, grace, ACTOR).catch(({ code }) => code)
     same(minted === undefined, isDead, 'a dead key is not rolled')
     if (isDead) return
-    same(minted === 'key_rolled', isRolled, 'a key is rolled once')
-    if (isRolled) return
+    same(minted === 'key_rolled', key.isRolled === true, 'a key is rolled once')
+    if (key.isRolled) return
     const expiresAt = key.expiresAt === null ? null : model.now + (key.expiresAt - key.createdAt)
     model.keys.push({ ...key, id: minted.row.id, secret: minted.key, createdAt: model.now, expiresAt })
     key.expiresAt = Math.min(key.expiresAt ?? Number.POSITIVE_INFINITY, model.now + GRACES[grace])
+    key.isRolled = true
     model.audited++
   },
 })
