@@ -1,10 +1,11 @@
-// A pairing code has 40 bits, so guessing it is kept slow: 5 wrong codes a minute from one network, 20 in an hour lock it out for a
-// quarter of one, and 60 a minute are all that the whole installation looks at. Letting right guesses through beyond that would make the
-// limit void; only networks that authenticated lately are still heard. Lockouts, and what leads to them, outlive a restart.
+// A pairing code has 40 bits, so guesses are limited: 5 wrong codes a minute from one network, 20 in an hour
+// lock it out for 15 minutes, and the whole installation checks 60 a minute. Beyond that right codes are
+// refused too, or the limit would be void, except from networks that authenticated lately. Lockouts and the
+// counts behind them survive a restart.
 import type { Db } from '../db/engine.ts'
 import { apiError } from '../http/errors.ts'
 import type { Deps } from './deps.ts'
-import { deleteGuessesBefore, findGuesses, keepGuesses } from './store.ts'
+import { deleteGuessesBefore, findGuesses, lockGuesses, updateGuesses } from './store.ts'
 
 const HOUR_MS = 3_600_000
 const LOCK_MS = 15 * 60_000
@@ -44,17 +45,17 @@ export async function recordWrongGuess(
 ): Promise<void> {
   if (config.rateLimitScale === 0) return
   const at = now()
-  const network = networks.nameOf(client)
-  const before = await findGuesses(tx, network)
-  // The scale shortens the hour instead of raising the number: what is kept stays short.
-  const lately = (before?.failedAt ?? []).filter(failedAt => failedAt > at - HOUR_MS / config.rateLimitScale)
-  const failedAt = [...lately, at]
+  // The scale shortens the hour instead of raising the number, so the list of times stays short.
+  const hourMs = HOUR_MS / config.rateLimitScale
+  const forgetAt = at + Math.max(LOCK_MS, hourMs)
+  const before = await lockGuesses(tx, { network: networks.nameOf(client), failedAt: [], lockedUntil: 0, forgetAt })
+  const failedAt = [...before.failedAt.filter(each => each > at - hourMs), at]
   const isLockedOut = failedAt.length >= FAILURES_MAX
-  await keepGuesses(tx, {
-    network,
+  await updateGuesses(tx, {
+    network: before.network,
     failedAt: isLockedOut ? [] : failedAt,
-    lockedUntil: isLockedOut ? at + LOCK_MS : (before?.lockedUntil ?? 0),
-    forgetAt: at + Math.max(LOCK_MS, HOUR_MS / config.rateLimitScale),
+    lockedUntil: isLockedOut ? at + LOCK_MS : before.lockedUntil,
+    forgetAt,
   })
 }
 

@@ -87,11 +87,19 @@ export async function findGuesses(db: Db, network: string): Promise<GuessesRow |
   return row
 }
 
-export async function keepGuesses(tx: Db, { network, ...guesses }: GuessesRow): Promise<void> {
-  await tx
+/** The row of a network, made if there is none, and locked: one statement, so that no wrong guess is lost. */
+export async function lockGuesses(tx: Db, empty: GuessesRow): Promise<GuessesRow> {
+  const { network } = empty
+  const [row] = await tx
     .insert(pairingGuesses)
-    .values({ network, ...guesses })
-    .onConflictDoUpdate({ target: pairingGuesses.network, set: guesses })
+    .values(empty)
+    .onConflictDoUpdate({ target: pairingGuesses.network, set: { network } })
+    .returning()
+  return row!
+}
+
+export async function updateGuesses(tx: Db, { network, ...guesses }: GuessesRow): Promise<void> {
+  await tx.update(pairingGuesses).set(guesses).where(eq(pairingGuesses.network, network))
 }
 
 export async function deleteGuessesBefore(tx: Db, now: number): Promise<void> {
