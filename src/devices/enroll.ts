@@ -4,7 +4,7 @@ import { apiError } from '../http/errors.ts'
 import type { Deps } from './deps.ts'
 import { readPairingCode } from './pairing-code.ts'
 import { findReplay, keepReplay, type Presented } from './replay.ts'
-import { markEnrolled, spendToken } from './store.ts'
+import { findToken, lockDevice, markEnrolled, spendToken } from './store.ts'
 import { type Exchange, FAMILY_MS, issuePair } from './tokens.ts'
 
 type Claim = {
@@ -15,7 +15,7 @@ type Claim = {
   idempotencyKey: string | undefined
 }
 
-/** Of any number of claims one wins, by one statement. Wrong, spent, lapsed and lost codes get one answer (interface 3.2). */
+/** One of any number of simultaneous claims wins. Wrong, spent, lapsed and lost codes get one answer (interface 3.2). */
 export async function enrollDevice(deps: Deps, { client, code, idempotencyKey }: Claim): Promise<Exchange> {
   const giveBack = await admitGuess(deps, client)
   const read = readPairingCode(deps, code)
@@ -31,6 +31,9 @@ export async function enrollDevice(deps: Deps, { client, code, idempotencyKey }:
 }
 
 async function claim(deps: Deps, tx: Db, presented: Presented): Promise<Exchange | undefined> {
+  const known = await findToken(tx, presented)
+  if (!known) return undefined
+  await lockDevice(tx, known)
   const at = deps.now()
   const spent = await spendToken(tx, presented, at)
   if (!spent) {

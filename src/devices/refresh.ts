@@ -6,7 +6,16 @@ import { SEEN_EVERY_MS } from './access-token.ts'
 import type { Deps } from './deps.ts'
 import { findReplay, keepReplay, type Presented } from './replay.ts'
 import { revokeIn } from './revoke.ts'
-import { type DeviceRow, findToken, forgetSealedPair, markTokenUsed, seeDevice, spendToken, type TokenRow } from './store.ts'
+import {
+  type DeviceRow,
+  findToken,
+  forgetSealedPair,
+  lockDevice,
+  markTokenUsed,
+  seeDevice,
+  spendToken,
+  type TokenRow,
+} from './store.ts'
 import { type Exchange, issuePair, REFRESH_PREFIX } from './tokens.ts'
 
 type Refresh = { client: string; token: string; idempotencyKey: string | undefined }
@@ -14,17 +23,17 @@ type Refresh = { client: string; token: string; idempotencyKey: string | undefin
 /** The device that was revoked for it. */
 type Reuse = { reusedOf: DeviceRow }
 
-/** Each refresh token works once, by one statement. Whoever comes second with it may be a thief: then the device is revoked outright. */
+/** Each refresh token works once. A second use may be a thief's, or the owner's after a thief's: it revokes the device. */
 export async function refreshDevice(deps: Deps, { client, token, idempotencyKey }: Refresh): Promise<Exchange> {
   if (!isWellFormedSecret(token, REFRESH_PREFIX)) throw refused()
   const presented = { kind: 'refresh' as const, secret: token, hash: sha256Hex(token), idempotencyKey }
   const known = await findToken(deps.db, presented)
   if (!known) throw refused()
-  // A spent one ends its device, and must do so at once; but not one whose answer was lost, nor when it is ended already.
+  // A reuse must revoke the device at once, so no budget may refuse it first.
   const mayBeRepeat = idempotencyKey !== undefined && known.replaySealed !== null
   const isReused = known.spentAt !== null && known.revokedAt === null && !mayBeRepeat
   if (!isReused) deps.limits.take('refresh-device', known.deviceId)
-  const exchange = await deps.write(tx => rotate(deps, tx, presented))
+  const exchange = await deps.write(tx => rotate(deps, tx, known, presented))
   // Only now: a refusal thrown inside the transaction would undo the revocation.
   if (!exchange) throw refused()
   if ('reusedOf' in exchange) {
@@ -35,10 +44,11 @@ export async function refreshDevice(deps: Deps, { client, token, idempotencyKey 
   return exchange
 }
 
-/** Unknown, expired, spent and revoked ones get one answer. */
+/** The same for unknown, expired, spent and revoked tokens. */
 const refused = () => apiError('invalid_refresh_token')
 
-async function rotate(deps: Deps, tx: Db, presented: Presented): Promise<Exchange | Reuse | undefined> {
+async function rotate(deps: Deps, tx: Db, known: TokenRow, presented: Presented): Promise<Exchange | Reuse | undefined> {
+  await lockDevice(tx, known)
   const at = deps.now()
   const spent = await spendToken(tx, presented, at)
   if (!spent) return await repeatOrRevoke(deps, tx, presented, at)

@@ -2,6 +2,7 @@ import type { Environment } from '../access/scopes.ts'
 import type { Db } from '../db/engine.ts'
 import { apiError } from '../http/errors.ts'
 import { newDeviceId, newPairingCode } from '../ids.ts'
+import { lockTenant } from '../tenants/settings.ts'
 import type { Deps } from './deps.ts'
 import { findNameProblem } from './name-problem.ts'
 import { readPairingCode } from './pairing-code.ts'
@@ -10,9 +11,10 @@ import { type DeviceRow, findNewestCreation, insertDevice, insertToken, liveCode
 
 /** Every live code makes a guess likelier to hit (reliability 2.4). */
 const LIVE_CODES_PER_TENANT_MAX = 50
+/** Not exact with several writers: tenants that register at one moment may each add one more. */
 const LIVE_CODES_MAX = 1000
 
-/** The only moment the code itself exists. */
+/** The code is shown once: only its HMAC is stored. */
 export type Registration = { device: DeviceRow; pairingCode: string }
 
 type Owner = { tenantId: string; environment: Environment }
@@ -28,24 +30,30 @@ export async function registerDevice(
   const pairingCode = newPairingCode(deps.random)
   const { hash } = readPairingCode(deps, pairingCode)!
   const device = await deps.write(async tx => {
+    // Held to the commit: registrations of one tenant count its codes, and take their time, one after another.
+    await lockTenant(tx, tenantId)
     await refuseTooManyCodes(tx, tenantId, deps.now())
-    // Strictly later than the one before, so that the list has one order.
+    // Strictly later than the previous one, so that the list has one order.
     const at = Math.max(deps.now(), (await findNewestCreation(tx, { tenantId, environment })) + 1)
-    const row = draft({
+    const expiresAt = at + pairing_ttl_seconds * 1000
+    const row: DeviceRow = {
       id: newDeviceId(deps.random, at),
       tenantId,
       environment,
       name,
+      status: 'pending',
       allowedTemplates: allowed_templates,
+      pairingExpiresAt: expiresAt,
       createdAt: at,
-    })
-    const expiresAt = at + pairing_ttl_seconds * 1000
-    const registered = { ...row, pairingExpiresAt: expiresAt }
-    await insertDevice(tx, registered)
+      enrolledAt: null,
+      lastSeenAt: null,
+      revokedAt: null,
+    }
+    await insertDevice(tx, row)
     await insertToken(tx, { hash, deviceId: row.id, tenantId, kind: 'pairing', generation: 0, expiresAt, familyExpiresAt: null })
     const details = { name, environment, allowed_templates }
     await deps.audit.append(tx, { at, tenantId, actor, action: 'device.registered', subjectId: row.id, details })
-    return registered
+    return row
   })
   return { device, pairingCode }
 }
@@ -60,13 +68,3 @@ async function refuseTooManyCodes(tx: Db, tenantId: string, now: number): Promis
     retryAfter: Math.max(1, Math.ceil((full.firstExpiresAt - now) / 1000)),
   })
 }
-
-type Draft = Pick<DeviceRow, 'id' | 'tenantId' | 'environment' | 'name' | 'allowedTemplates' | 'createdAt'>
-
-const draft = (known: Draft) => ({
-  ...known,
-  status: 'pending' as const,
-  enrolledAt: null,
-  lastSeenAt: null,
-  revokedAt: null,
-})

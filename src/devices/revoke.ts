@@ -2,22 +2,22 @@ import type { Environment } from '../access/scopes.ts'
 import type { Db } from '../db/engine.ts'
 import { apiError } from '../http/errors.ts'
 import type { Deps } from './deps.ts'
-import { type DeviceRow, findDevice, markDeviceRevoked, revokeTokens } from './store.ts'
+import { type DeviceRow, lockDevice, markDeviceRevoked, revokeTokens } from './store.ts'
 
 type RevokeDeps = Pick<Deps, 'write' | 'now' | 'audit'>
 
-/** From the next request on nothing the device holds works, a refresh that waits to be written included. Twice is no second act. */
+/** Nothing the device holds works from the next request on, a refresh that waits for its turn included. A repeat changes nothing. */
 export async function revokeDevice(
   deps: RevokeDeps,
-  owner: { tenantId: string; environment: Environment },
+  { tenantId, environment }: { tenantId: string; environment: Environment },
   id: string,
   actor: string,
 ): Promise<DeviceRow> {
   const device = await deps.write(async tx => {
-    const known = await findDevice(tx, owner, id.toLowerCase())
-    if (!known) return undefined
-    const { id: deviceId, tenantId } = known
-    return (await revokeIn(deps, tx, { deviceId, tenantId }, { at: deps.now(), actor, reason: 'requested' })) ?? known
+    const key = { deviceId: id.toLowerCase(), tenantId }
+    const known = await lockDevice(tx, key)
+    if (known?.environment !== environment) return undefined
+    return (await revokeIn(deps, tx, key, { at: deps.now(), actor, reason: 'requested' })) ?? known
   })
   if (!device) throw apiError('device_not_found')
   return device
@@ -25,7 +25,7 @@ export async function revokeDevice(
 
 type Revocation = { at: number; actor: string; reason: 'requested' | 'refresh_reuse' }
 
-/** The device as it is now, when this call revoked it. */
+/** With the device's row locked. Returns the device when this call revoked it. */
 export async function revokeIn(
   { audit }: Pick<Deps, 'audit'>,
   tx: Db,

@@ -1,7 +1,7 @@
 import { and, asc, count, desc, eq, exists, gt, inArray, isNotNull, isNull, lte, min, ne, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { devices, deviceTokens, tenants } from '../db/schema.ts'
-import { prepared } from '../db/statements.ts'
+import { locked, prepared } from '../db/statements.ts'
 
 export type DeviceRow = typeof devices.$inferSelect
 export type TokenRow = typeof deviceTokens.$inferSelect
@@ -26,12 +26,19 @@ export async function findNewestCreation(tx: Db, { tenantId, environment }: Owne
   return row?.createdAt ?? 0
 }
 
-export async function findDevice(db: Db, { tenantId, environment }: Owner, id: string): Promise<DeviceRow | undefined> {
-  const [row] = await db
-    .select()
-    .from(devices)
-    .where(and(eq(devices.id, id), eq(devices.tenantId, tenantId), eq(devices.environment, environment)))
-    .limit(1)
+const selectLocked = prepared(db =>
+  locked(
+    db
+      .select()
+      .from(devices)
+      .where(and(eq(devices.id, column('deviceId')), eq(devices.tenantId, column('tenantId')))),
+    'no key update',
+  ).prepare(),
+)
+
+/** Taken before any change of a device or its tokens. One order, device then tokens, cannot deadlock. */
+export async function lockDevice(tx: Db, { deviceId, tenantId }: DeviceKey): Promise<DeviceRow | undefined> {
+  const [row] = await selectLocked(tx).execute({ deviceId, tenantId })
   return row
 }
 

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, isNotNull, isNull, notInArray, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { installation, tenants, webhookEndpoints, webhookSecrets } from '../db/schema.ts'
-import { prepared } from '../db/statements.ts'
+import { locked, prepared } from '../db/statements.ts'
 
 export type TenantRow = typeof tenants.$inferSelect
 export type WebhookSecretRow = typeof webhookSecrets.$inferSelect
@@ -25,6 +25,11 @@ const selectTenant = prepared(db =>
 export async function findTenant(db: Db, id: string): Promise<TenantRow | undefined> {
   const [row] = await selectTenant(db).execute({ id })
   return row
+}
+
+/** Writes of one tenant that must not overlap wait for each other here. Rows that only refer to the tenant do not. */
+export async function lockTenant(tx: Db, id: string): Promise<void> {
+  await locked(tx.select({ id: tenants.id }).from(tenants).where(eq(tenants.id, id)), 'no key update')
 }
 
 export async function listTenants(db: Db): Promise<TenantRow[]> {
@@ -127,6 +132,9 @@ export async function deleteEndpoint(tx: Db, { tenantId, environment }: Owner): 
   return gone.length > 0
 }
 
-export async function insertEndpoint(tx: Db, row: WebhookEndpointRow): Promise<void> {
-  await tx.insert(webhookEndpoints).values(row)
+export async function upsertEndpoint(tx: Db, { tenantId, environment, ...endpoint }: WebhookEndpointRow): Promise<void> {
+  await tx
+    .insert(webhookEndpoints)
+    .values({ tenantId, environment, ...endpoint })
+    .onConflictDoUpdate({ target: [webhookEndpoints.tenantId, webhookEndpoints.environment], set: endpoint })
 }

@@ -1,7 +1,7 @@
 import type { Db } from '../db/engine.ts'
 import { SALT_BYTES } from '../seal.ts'
 import type { Deps } from './deps.ts'
-import { deleteEndpoint, findEndpoint, insertEndpoint, type Owner } from './store.ts'
+import { deleteEndpoint, findEndpoint, type Owner, upsertEndpoint } from './store.ts'
 
 /** The receiver of results whose sessions were created without a `webhook_url`. */
 export async function readEndpoint({ sealer }: Pick<Deps, 'sealer'>, db: Db, owner: Owner): Promise<string | undefined> {
@@ -9,7 +9,7 @@ export async function readEndpoint({ sealer }: Pick<Deps, 'sealer'>, db: Db, own
   return row && sealer.open(placeOf(owner, row.salt), row.sealed)
 }
 
-/** Keeps a URL that may be called, or, with null, none. On record is that there is another one: the URL may hold a token. */
+/** Null removes it. The audit record does not contain the URL, which may hold a token. */
 export async function keepEndpoint(
   deps: Pick<Deps, 'writeSettings' | 'now' | 'random' | 'sealer' | 'audit'>,
   owner: Owner,
@@ -21,9 +21,8 @@ export async function keepEndpoint(
   const salt = Buffer.from(deps.random(SALT_BYTES))
   const sealed = url === null ? undefined : deps.sealer.seal(placeOf(owner, salt), url)
   await deps.writeSettings(async tx => {
-    const had = await deleteEndpoint(tx, owner)
-    if (sealed) await insertEndpoint(tx, { ...owner, salt, sealed, createdAt: at })
-    else if (!had) return
+    if (sealed) await upsertEndpoint(tx, { ...owner, salt, sealed, createdAt: at })
+    else if (!(await deleteEndpoint(tx, owner))) return
     const action = sealed ? 'endpoint.set' : 'endpoint.removed'
     await deps.audit.append(tx, { at, tenantId, actor, action, subjectId: tenantId, details: { environment } })
   })

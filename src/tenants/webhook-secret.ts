@@ -7,6 +7,7 @@ import {
   keepSplitAt,
   listWebhookSecrets,
   listWithoutTestSecret,
+  lockTenant,
   type Owner,
   retireWebhookSecret,
   type WebhookSecretRow,
@@ -50,6 +51,7 @@ export async function rotateWebhookSecret(
   const row = sealSecret(deps, owner, webhookSecret, at)
   const previousValidUntil = at + OVERLAP_MS
   await deps.writeSettings(async tx => {
+    await lockTenant(tx, tenantId)
     await deleteRetiredSecrets(tx, owner)
     await retireWebhookSecret(tx, owner, previousValidUntil)
     await insertWebhookSecret(tx, row)
