@@ -7,8 +7,8 @@ import { actorOf, draftSession, keepSession, tenantIdOf, type Visit } from './se
 import {
   deleteLinksOf,
   deleteSessionsOf,
-  findUser,
   findUserByName,
+  lockUser,
   markAuthenticated,
   markLoggedIn,
   setPassword,
@@ -111,7 +111,7 @@ export async function beginSession(
   const visit = draftSession(deps, user, agent)
   const at = deps.now()
   const isBegun = await deps.write(async tx => {
-    const current = await findUser(tx, user.id)
+    const current = await lockUser(tx, user.id)
     if (!current || current.password !== user.password || !(await also(tx))) return false
     await keepSession(tx, visit)
     await markLoggedIn(tx, user.id, at)

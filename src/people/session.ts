@@ -75,7 +75,7 @@ export function draftSession({ now, random }: Pick<Deps, 'now' | 'random'>, user
 /** Of too many the oldest go. */
 export async function keepSession(tx: Db, { session }: Visit): Promise<void> {
   await insertSession(tx, session)
-  await deleteOldestSessions(tx, session.userId, SESSIONS_PER_USER_MAX)
+  await deleteOldestSessions(tx, session, SESSIONS_PER_USER_MAX)
 }
 
 export async function presentSession(deps: Pick<Deps, 'db' | 'sealer'>, visit: Visit): Promise<Session> {

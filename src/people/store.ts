@@ -1,7 +1,7 @@
-import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lte, ne, or, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, isNotNull, isNull, lte, ne, notInArray, or, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { dashboardLinks, dashboardNetworks, dashboardSessions, dashboardUsers, loginFailures } from '../db/schema.ts'
-import { prepared } from '../db/statements.ts'
+import { locked, prepared } from '../db/statements.ts'
 
 export type UserRow = typeof dashboardUsers.$inferSelect
 export type SessionRow = typeof dashboardSessions.$inferSelect
@@ -34,6 +34,12 @@ export async function findUser(db: Db, id: string): Promise<UserRow | undefined>
   return row
 }
 
+/** Taken before a user's password, sessions, networks or links change, so that no session survives a new password or its user. */
+export async function lockUser(tx: Db, id: string): Promise<UserRow | undefined> {
+  const [row] = await locked(tx.select().from(dashboardUsers).where(eq(dashboardUsers.id, id)), 'update')
+  return row
+}
+
 export async function findUserByName(db: Db, name: string): Promise<UserRow | undefined> {
   const [row] = await db.select().from(dashboardUsers).where(eq(dashboardUsers.name, name)).limit(1)
   return row
@@ -53,7 +59,7 @@ export async function setPassword(tx: Db, userId: string, password: string): Pro
   await tx.update(dashboardUsers).set({ password }).where(eq(dashboardUsers.id, userId))
 }
 
-/** The user with everything that opens a door for them. */
+/** With the user's row locked: the user, and everything they could log in with. */
 export async function deleteUser(tx: Db, userId: string): Promise<void> {
   await deleteLinksOf(tx, userId)
   await deleteSessionsOf(tx, userId)
@@ -92,17 +98,16 @@ export async function insertSession(tx: Db, row: SessionRow): Promise<void> {
   await tx.insert(dashboardSessions).values(row)
 }
 
-/** All but the newest. */
-export async function deleteOldestSessions(tx: Db, userId: string, keep: number): Promise<void> {
+/** With the user's row locked: of too many sessions the oldest go, never the given one. */
+export async function deleteOldestSessions(tx: Db, { userId, hash }: SessionRow, keep: number): Promise<void> {
+  const others = and(eq(dashboardSessions.userId, userId), ne(dashboardSessions.hash, hash))
   const newest = tx
     .select({ hash: dashboardSessions.hash })
     .from(dashboardSessions)
-    .where(eq(dashboardSessions.userId, userId))
-    .orderBy(desc(dashboardSessions.createdAt), desc(sql`rowid`))
-    .limit(keep)
-  await tx
-    .delete(dashboardSessions)
-    .where(and(eq(dashboardSessions.userId, userId), sql`${dashboardSessions.hash} NOT IN ${newest}`))
+    .where(others)
+    .orderBy(desc(dashboardSessions.createdAt), desc(dashboardSessions.hash))
+    .limit(keep - 1)
+  await tx.delete(dashboardSessions).where(and(others, notInArray(dashboardSessions.hash, newest)))
 }
 
 const selectSession = prepared(db =>
@@ -127,7 +132,7 @@ export async function listSessions(db: Db, userId: string, { now, seenAfter }: A
     .select()
     .from(dashboardSessions)
     .where(and(eq(dashboardSessions.userId, userId), gt(expiresAt, now), gt(seenAt, seenAfter)))
-    .orderBy(desc(createdAt), desc(sql`rowid`))
+    .orderBy(desc(createdAt), desc(dashboardSessions.hash))
 }
 
 export async function markSeen(tx: Db, hash: string, at: number): Promise<void> {
@@ -169,31 +174,34 @@ export async function findNetwork(db: Db, { userId, network }: Network): Promise
   return row?.seenAt
 }
 
-/** And lets go of those where the user was longest ago. */
+/** With the user's row locked: adds the network, and drops those seen longest ago. */
 export async function keepNetwork(tx: Db, { userId, network }: Network, at: number, keep: number): Promise<void> {
   const { userId: user, network: name, seenAt } = dashboardNetworks
   await tx
     .insert(dashboardNetworks)
     .values({ userId, network, seenAt: at })
     .onConflictDoUpdate({ target: [user, name], set: { seenAt: at } })
-  const latest = tx.select({ name }).from(dashboardNetworks).where(eq(user, userId)).orderBy(desc(seenAt)).limit(keep)
-  await tx.delete(dashboardNetworks).where(and(eq(user, userId), ne(name, network), sql`${name} NOT IN ${latest}`))
+  const latest = tx.select({ name }).from(dashboardNetworks).where(eq(user, userId)).orderBy(desc(seenAt), desc(name)).limit(keep)
+  await tx.delete(dashboardNetworks).where(and(eq(user, userId), ne(name, network), notInArray(name, latest)))
 }
 
 type Lane = Pick<FailuresRow, 'account' | 'network'>
 
 const ofLane = ({ account, network }: Lane) => and(eq(loginFailures.account, account), eq(loginFailures.network, network))
 
-export async function findFailures(db: Db, lane: Lane): Promise<FailuresRow | undefined> {
-  const [row] = await db.select().from(loginFailures).where(ofLane(lane)).limit(1)
-  return row
+/** The row of a lane, made if there is none, and locked: one statement, so that no try goes uncounted. */
+export async function lockFailures(tx: Db, empty: FailuresRow): Promise<FailuresRow> {
+  const { account, network } = empty
+  const [row] = await tx
+    .insert(loginFailures)
+    .values(empty)
+    .onConflictDoUpdate({ target: [loginFailures.account, loginFailures.network], set: { account, network } })
+    .returning()
+  return row!
 }
 
-export async function keepFailures(tx: Db, { account, network, ...counted }: FailuresRow): Promise<void> {
-  await tx
-    .insert(loginFailures)
-    .values({ account, network, ...counted })
-    .onConflictDoUpdate({ target: [loginFailures.account, loginFailures.network], set: counted })
+export async function updateFailures(tx: Db, { account, network, ...counted }: FailuresRow): Promise<void> {
+  await tx.update(loginFailures).set(counted).where(ofLane({ account, network }))
 }
 
 export async function deleteFailures(tx: Db, lane: Lane): Promise<void> {
@@ -202,6 +210,5 @@ export async function deleteFailures(tx: Db, lane: Lane): Promise<void> {
 
 export async function deleteForgotten(tx: Db, now: number): Promise<void> {
   await tx.delete(loginFailures).where(lte(loginFailures.forgetAt, now))
-  const late = tx.select({ hash: dashboardLinks.hash }).from(dashboardLinks).where(lte(dashboardLinks.expiresAt, now))
-  await tx.delete(dashboardLinks).where(inArray(dashboardLinks.hash, late))
+  await tx.delete(dashboardLinks).where(lte(dashboardLinks.expiresAt, now))
 }

@@ -5,7 +5,7 @@ import type { Db } from '../db/engine.ts'
 import { hmacSha256With } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
 import type { Deps } from './deps.ts'
-import { deleteFailures, deleteForgotten, findFailures, findNetwork, keepFailures, keepNetwork, type UserRow } from './store.ts'
+import { deleteFailures, deleteForgotten, findNetwork, keepNetwork, lockFailures, type UserRow, updateFailures } from './store.ts'
 
 const FREE_FAILURES = 3
 const WAIT_MAX_SECONDS = 300
@@ -57,12 +57,13 @@ async function isKnownNetwork({ db, now }: ThrottleDeps, { id: userId }: UserRow
 async function countAttempt({ write, now, config }: ThrottleDeps, lane: { account: string; network: string }): Promise<void> {
   if (config.rateLimitScale === 0) return
   const at = now()
+  const forgetAt = at + FORGET_MS
   const waitMs = await write(async tx => {
-    const known = await findFailures(tx, lane)
-    const before = known && known.forgetAt > at ? known : { failures: 0, notBefore: 0 }
+    const known = await lockFailures(tx, { ...lane, failures: 0, notBefore: 0, forgetAt })
+    const before = known.forgetAt > at ? known : { failures: 0, notBefore: 0 }
     if (before.notBefore > at) return before.notBefore - at
     const failures = before.failures + 1
-    await keepFailures(tx, { ...lane, failures, notBefore: at + waitSecondsAfter(failures) * 1000, forgetAt: at + FORGET_MS })
+    await updateFailures(tx, { ...lane, failures, notBefore: at + waitSecondsAfter(failures) * 1000, forgetAt })
     return 0
   })
   if (waitMs === 0) return

@@ -6,7 +6,7 @@ import type { Deps } from './deps.ts'
 import { draftLink, INVITATION_MS, keepLink, type OneTimeLink, passwordUrl, RESET_MS } from './links.ts'
 import { tenantIdOf, type Visit } from './session.ts'
 import { draftUser } from './setup.ts'
-import { deleteUser, findUser, findUserByName, insertUser, listUsers, type UserRow } from './store.ts'
+import { deleteUser, findUser, findUserByName, insertUser, listUsers, lockUser, type UserRow } from './store.ts'
 
 type UserDeps = Pick<Deps, 'db' | 'writeSettings' | 'now' | 'random' | 'audit' | 'config'>
 
@@ -45,7 +45,7 @@ export async function resetUser(deps: UserDeps, id: string, actor: string): Prom
   const names = new Map((await readTenants(deps.db)).map(tenant => [tenant.id, tenant.name]))
   const link = draftLink(deps, user.id, user.password === null ? INVITATION_MS : RESET_MS)
   const isThere = await deps.writeSettings(async tx => {
-    if (!(await findUser(tx, id))) return false
+    if (!(await lockUser(tx, id))) return false
     await keepLink(tx, link)
     await deps.audit.append(tx, { ...entryAbout(user, deps.now(), actor), action: 'user.reset' })
     return true
@@ -61,7 +61,7 @@ export const findUserId = async ({ db }: Pick<Deps, 'db'>, name: string): Promis
 export async function removeUser(deps: UserDeps, { user: own }: Visit, id: string, actor: string): Promise<void> {
   if (id === own.id) throw apiError('own_user')
   const removed = await deps.writeSettings(async tx => {
-    const user = await findUser(tx, id)
+    const user = await lockUser(tx, id)
     if (!user) return false
     await deleteUser(tx, id)
     await deps.audit.append(tx, { ...entryAbout(user, deps.now(), actor), action: 'user.removed' })
