@@ -1,4 +1,4 @@
-import { USER_NAME } from '../dashboard/schema.ts'
+import { USER_NAME } from '../people/schema.ts'
 import { findUserId, inviteUser, readUsers, resetUser, type UserWithLink } from '../people/users.ts'
 import { type Answer, argument, defineCommand, listing } from './command.ts'
 import { checked, optional, required, text } from './flags.ts'

@@ -1,8 +1,8 @@
 import { Elysia } from 'elysia'
 import { errorResponses } from '../http/schema.ts'
+import { ItemPath, Nothing } from '../http/wire.ts'
 import { guard } from '../people/guard.ts'
 import { actorOf } from '../people/session.ts'
-import { inviteUser, readUsers, removeUser, resetUser } from '../people/users.ts'
 import { createWalk, readAuditPage, streamExport } from './audit.ts'
 import type { Deps } from './deps.ts'
 import { createExamination } from './health.ts'
@@ -15,7 +15,7 @@ import {
   readTrust,
   removeTrust,
 } from './installation.ts'
-import { CreateTenant, InviteUser, ItemPath, Nothing, Tenant, TenantList, UserLink, UserList } from './schema.ts'
+import { CreateTenant, Tenant, TenantList } from './schema.ts'
 import {
   AddTrust,
   AuditFilter,
@@ -33,7 +33,7 @@ import { addTenant, readOwnTenants } from './tenants.ts'
 const READ = errorResponses(401, 403, 429, 500)
 const CHANGED = errorResponses(400, 401, 403, 404, 409, 413, 429, 500)
 
-/** What is not of one tenant. */
+/** Settings of the whole installation, and the list of tenants. */
 export const installationRoutes = (deps: Deps) => {
   const walk = createWalk(deps)
   const look = createExamination(deps)
@@ -48,30 +48,6 @@ export const installationRoutes = (deps: Deps) => {
       body: CreateTenant,
       response: { 201: Tenant, ...CHANGED },
     })
-    .get('/users', async () => ({ data: await readUsers(deps) }), {
-      user: { who: 'owner' },
-      response: { 200: UserList, ...READ },
-    })
-    .post(
-      '/users',
-      async ({ visit, body, status }) =>
-        status(201, await inviteUser(deps, { name: body.name, memberOf: body.tenant }, actorOf(visit.user))),
-      { user: { who: 'owner', fresh: true }, body: InviteUser, response: { 201: UserLink, ...CHANGED } },
-    )
-    .post('/users/:id/reset', ({ visit, params }) => resetUser(deps, params.id, actorOf(visit.user)), {
-      user: { who: 'owner', fresh: true },
-      params: ItemPath,
-      body: Nothing,
-      response: { 200: UserLink, ...CHANGED },
-    })
-    .delete(
-      '/users/:id',
-      async ({ visit, params }) => {
-        await removeUser(deps, visit, params.id, actorOf(visit.user))
-        return {}
-      },
-      { user: { who: 'owner', fresh: true }, params: ItemPath, body: Nothing, response: { 200: Nothing, ...CHANGED } },
-    )
     .get('/installation', () => readInstallation(deps), { user: { who: 'owner' }, response: { 200: Installation, ...READ } })
     .post('/health', () => look(), { user: { who: 'owner' }, body: Nothing, response: { 200: Health, ...CHANGED } })
     .get('/trust', () => readTrust(deps), { user: { who: 'anyone' }, response: { 200: TrustAnchorList, ...READ } })

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { entranceRoutes } from '../people/routes.ts'
+import { peopleRoutes } from '../people/routes.ts'
 import type { Creations } from '../verifications/create.ts'
 import type { Deps } from './deps.ts'
 import { installationRoutes } from './installation-routes.ts'
@@ -9,7 +9,7 @@ import { webhookRoutes } from './webhook-routes.ts'
 /** For the dashboard's own pages, so not in the public document. */
 export const dashboardRoutes = (deps: Deps, creations: Creations) =>
   new Elysia({ prefix: '/dashboard/api', detail: { hide: true } })
-    .use(entranceRoutes(deps))
+    .use(peopleRoutes(deps))
     .use(installationRoutes(deps))
     .use(tenantRoutes(deps, creations))
     .use(webhookRoutes(deps))

@@ -1,77 +1,11 @@
-// The wire of the dashboard's JSON routes. Times are ISO 8601 in UTC with milliseconds, as everywhere.
+// The wire of a tenant's settings, and the paths that the dashboard's routes share.
 import { Type } from '@sinclair/typebox'
 import { Text, Timestamp } from '../http/schema.ts'
 import { Exactly, ListOf, Nullable, OneOf } from '../http/wire.ts'
 
-export const PASSWORD_CHARS = { minLength: 15, maxLength: 128 }
 export const LABEL_CHARS_MAX = 100
 
-/** Lower case: names are typed on telephones, too. */
-export const USER_NAME = '^[a-z0-9][a-z0-9._@+-]{1,63}$'
-const UserName = Type.String({ pattern: USER_NAME, examples: ['alex', 'alex@shop.example'] })
-const OneTimeToken = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' })
-/** Any length that is no attack: what a password must be is told by the verb, in words. */
-const Password = Text({ minLength: 1, maxLength: 1024 })
-
-export const Nothing = Exactly({})
-
-// Coming in.
-
-export const Entrance = Exactly({
-  /** `true` while there is no user: the program printed a link at its start. */
-  needs_setup: Type.Boolean(),
-  /** `false` for a client to whom plain http is no safe way to send a password. */
-  accepts_passwords: Type.Boolean(),
-})
-
-export const OneTimeLink = Exactly({ token: OneTimeToken })
-export const OneTimeLinkState = Exactly({
-  kind: OneOf('setup', 'invitation', 'reset'),
-  /** Of the user who will choose a password; absent for the set-up, where the name is chosen too. */
-  name: Type.Optional(Type.String()),
-  expires_at: Timestamp,
-})
-
-export const SetUp = Exactly({ token: OneTimeToken, name: UserName, password: Password })
-export const ChoosePassword = Exactly({ token: OneTimeToken, password: Password })
-export const LogIn = Exactly({ name: Text({ minLength: 1, maxLength: 128 }), password: Password })
-export const Reauthenticate = Exactly({ password: Password })
-export const ChangePassword = Exactly({ password: Password, new_password: Password })
-
-const TenantName = Text({ minLength: 1, maxLength: LABEL_CHARS_MAX })
-
-const TenantSummary = Exactly({ id: Type.String(), name: Type.String() })
-
-export const Session = Exactly({
-  user: Exactly({ id: Type.String(), name: Type.String(), is_owner: Type.Boolean() }),
-  /** All tenants for an owner; one for everybody else. */
-  tenants: Type.Array(TenantSummary),
-  /** Goes into `X-CSRF-Token` of every request that changes something. */
-  csrf_token: Type.String(),
-  /** Whatever happens, it ends then; and earlier when it is not used for half an hour. */
-  expires_at: Timestamp,
-  idle_expires_at: Timestamp,
-  /** Until then nothing asks for the password again. */
-  fresh_until: Timestamp,
-})
-export type Session = typeof Session.static
-
-export const OpenSessions = ListOf(
-  Exactly({
-    id: Type.String(),
-    is_current: Type.Boolean(),
-    /** What the browser calls itself, shortened. */
-    agent: Type.String(),
-    created_at: Timestamp,
-    last_seen_at: Timestamp,
-    expires_at: Timestamp,
-  }),
-)
-
-// Tenants, users and the installation.
-
 export const TenantPath = Type.Object({ tenant: Type.String({ minLength: 1, maxLength: 64 }) })
-export const ItemPath = Type.Object({ id: Type.String({ minLength: 1, maxLength: 64 }) })
 export const TenantItemPath = Type.Object({
   tenant: Type.String({ minLength: 1, maxLength: 64 }),
   id: Type.String({ minLength: 1, maxLength: 64 }),
@@ -92,6 +26,7 @@ export const Tenant = Exactly({
 export type Tenant = typeof Tenant.static
 export const TenantList = ListOf(Tenant)
 
+const TenantName = Text({ minLength: 1, maxLength: LABEL_CHARS_MAX })
 const RetentionDays = Nullable(Type.Integer({ minimum: 0, maximum: 3650 }))
 export const CreateTenant = Exactly({ name: TenantName })
 /** What is absent stays. Plan and quota_override: owners only. */
@@ -104,18 +39,3 @@ export const ChangeTenant = Exactly({
   app_schemes: Type.Optional(Type.Array(Text({ minLength: 1, maxLength: 40 }), { maxItems: 10 })),
 })
 export type ChangeTenant = typeof ChangeTenant.static
-
-export const User = Exactly({
-  id: Type.String(),
-  name: Type.String(),
-  /** Null for an owner, who sees all. */
-  tenant: Nullable(TenantSummary),
-  status: OneOf('invited', 'active'),
-  created_at: Timestamp,
-  last_login_at: Type.Optional(Timestamp),
-})
-export type User = typeof User.static
-export const UserList = ListOf(User)
-export const InviteUser = Exactly({ name: UserName, tenant: Type.String({ minLength: 1, maxLength: 64 }) })
-/** The only moment the link exists: hand it to its user on a safe way. */
-export const UserLink = Exactly({ user: User, url: Type.String(), expires_at: Timestamp })

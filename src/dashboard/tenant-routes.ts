@@ -7,7 +7,7 @@ import { revokeDevice } from '../devices/revoke.ts'
 import { Device, DeviceList, RegisterDevice } from '../devices/schema.ts'
 import { traceOf } from '../http/plugin.ts'
 import { errorResponses } from '../http/schema.ts'
-import { Environmental } from '../http/wire.ts'
+import { Environmental, Nothing } from '../http/wire.ts'
 import { guard } from '../people/guard.ts'
 import { actorOf } from '../people/session.ts'
 import { cancelVerification } from '../verifications/cancel.ts'
@@ -18,7 +18,7 @@ import { readAuditPage } from './audit.ts'
 import type { Deps } from './deps.ts'
 import { createTenantKey, readTenantKeys, revokeTenantKey, rollTenantKey } from './keys.ts'
 import { readOverview } from './overview.ts'
-import { ChangeTenant, Nothing, Tenant, TenantItemPath, TenantPath } from './schema.ts'
+import { ChangeTenant, Tenant, TenantItemPath, TenantPath } from './schema.ts'
 import {
   ApiKey,
   ApiKeyList,

@@ -1,4 +1,4 @@
-// Spellings that the dashboard's schemas share.
+// TypeBox spellings that the schemas of people/ and dashboard/ share.
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { QueryInteger } from './schema.ts'
 
@@ -10,6 +10,11 @@ export const OneOf = <const Words extends readonly string[]>(...words: Words) =>
   Type.Unsafe<Words[number]>(Type.Union(words.map(word => Type.Literal(word))))
 
 export const ListOf = <Schema extends TSchema>(schema: Schema) => Exactly({ data: Type.Array(schema) })
+
+/** The body of a request or response that says nothing. */
+export const Nothing = Exactly({})
+
+export const ItemPath = Type.Object({ id: Type.String({ minLength: 1, maxLength: 64 }) })
 
 export const Environment = OneOf('test', 'live')
 

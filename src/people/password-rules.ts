@@ -1,9 +1,9 @@
 // A password must be long, and its length must not come from what everybody takes: repeats, runs along the alphabet or the keyboard, the words
 // people make passwords of, years, and the name of its owner or of this service. Such a piece counts as one character.
 
-import { PASSWORD_CHARS } from '../dashboard/schema.ts'
 import { apiError } from '../http/errors.ts'
 import { COMMON_WORDS } from './common-words.ts'
+import { PASSWORD_CHARS } from './schema.ts'
 
 const { minLength: CHARS_MIN, maxLength: CHARS_MAX } = PASSWORD_CHARS
 /** Pieces that are left when each common one counts as one. */

@@ -1,20 +1,7 @@
 import { Elysia } from 'elysia'
-import {
-  ChangePassword,
-  ChoosePassword,
-  Entrance,
-  ItemPath,
-  LogIn,
-  Nothing,
-  OneTimeLink,
-  OneTimeLinkState,
-  OpenSessions,
-  Reauthenticate,
-  Session,
-  SetUp,
-} from '../dashboard/schema.ts'
 import { traceOf } from '../http/plugin.ts'
 import { errorResponses } from '../http/schema.ts'
+import { ItemPath, Nothing } from '../http/wire.ts'
 import { clearedCookie, cookieFor } from './cookie.ts'
 import type { Deps } from './deps.ts'
 import { guard } from './guard.ts'
@@ -22,13 +9,32 @@ import { choosePassword, readLink } from './links.ts'
 import { type Browser, changePassword, logIn, reauthenticate } from './login.ts'
 import { acceptsPasswords } from './origin.ts'
 import { createPasswords } from './passwords.ts'
-import { endAllSessions, endSession, presentSession, readSessions, type Visit } from './session.ts'
+import {
+  ChangePassword,
+  ChoosePassword,
+  Entrance,
+  InviteUser,
+  LogIn,
+  OneTimeLink,
+  OneTimeLinkState,
+  OpenSessions,
+  Reauthenticate,
+  Session,
+  SetUp,
+  UserLink,
+  UserList,
+} from './schema.ts'
+import { actorOf, endAllSessions, endSession, presentSession, readSessions, type Visit } from './session.ts'
 import { needsSetup, setUp } from './setup.ts'
+import { inviteUser, readUsers, removeUser, resetUser } from './users.ts'
+
+const READ = errorResponses(401, 403, 429, 500)
+const CHANGED = errorResponses(400, 401, 403, 404, 409, 413, 429, 500)
 
 type Answer = { headers: Record<string, string | number> }
 
-/** Coming in, and the session one has then. */
-export const entranceRoutes = (deps: Deps) => {
+/** Log-in, the caller's own sessions, and the users of the installation. */
+export const peopleRoutes = (deps: Deps) => {
   const { config } = deps
   const passwords = createPasswords()
 
@@ -37,12 +43,12 @@ export const entranceRoutes = (deps: Deps) => {
     agent: request.headers.get('user-agent'),
   })
 
-  async function welcome(visit: Visit, set: Answer): Promise<Session> {
+  async function startSession(visit: Visit, set: Answer): Promise<Session> {
     set.headers['set-cookie'] = cookieFor(config, visit.cookie)
     return await presentSession(deps, visit)
   }
 
-  function goodbye(set: Answer): Record<never, never> {
+  function clearCookie(set: Answer): Record<never, never> {
     set.headers['set-cookie'] = clearedCookie(config)
     return {}
   }
@@ -55,43 +61,43 @@ export const entranceRoutes = (deps: Deps) => {
         needs_setup: await needsSetup(deps),
         accepts_passwords: acceptsPasswords(config, request),
       }),
-      { stranger: true, response: { 200: Entrance, ...errorResponses(403, 429, 500) } },
+      { stranger: true, response: { 200: Entrance, ...READ } },
     )
     .post('/link', ({ body }) => readLink(deps, body.token), {
       stranger: true,
       body: OneTimeLink,
-      response: { 200: OneTimeLinkState, ...errorResponses(400, 403, 404, 413, 429, 500) },
+      response: { 200: OneTimeLinkState, ...CHANGED },
     })
     .post(
       '/setup',
       async ({ request, body, set, status }) =>
-        status(201, await welcome(await setUp(deps, passwords, body, browserOf(request)), set)),
-      { stranger: true, body: SetUp, response: { 201: Session, ...errorResponses(400, 403, 404, 409, 413, 429, 500) } },
+        status(201, await startSession(await setUp(deps, passwords, body, browserOf(request)), set)),
+      { stranger: true, body: SetUp, response: { 201: Session, ...CHANGED } },
     )
     .post(
       '/choose-password',
-      async ({ request, body, set }) => welcome(await choosePassword(deps, passwords, body, browserOf(request)), set),
-      { stranger: true, body: ChoosePassword, response: { 200: Session, ...errorResponses(400, 403, 404, 413, 429, 500) } },
+      async ({ request, body, set }) => startSession(await choosePassword(deps, passwords, body, browserOf(request)), set),
+      { stranger: true, body: ChoosePassword, response: { 200: Session, ...CHANGED } },
     )
-    .post('/login', async ({ request, body, set }) => welcome(await logIn(deps, passwords, body, browserOf(request)), set), {
+    .post('/login', async ({ request, body, set }) => startSession(await logIn(deps, passwords, body, browserOf(request)), set), {
       stranger: true,
       body: LogIn,
-      response: { 200: Session, ...errorResponses(400, 401, 403, 413, 429, 500) },
+      response: { 200: Session, ...CHANGED },
     })
     .get('/session', ({ visit }) => presentSession(deps, visit), {
       user: { who: 'anyone' },
-      response: { 200: Session, ...errorResponses(401, 403, 429, 500) },
+      response: { 200: Session, ...READ },
     })
     .post(
       '/logout',
       async ({ visit, set }) => {
         await endSession(deps, visit, visit.session.id)
-        return goodbye(set)
+        return clearCookie(set)
       },
       {
         user: { who: 'anyone' },
         body: Nothing,
-        response: { 200: Nothing, ...errorResponses(400, 401, 403, 404, 413, 429, 500) },
+        response: { 200: Nothing, ...CHANGED },
       },
     )
     .post(
@@ -101,22 +107,22 @@ export const entranceRoutes = (deps: Deps) => {
       {
         user: { who: 'anyone' },
         body: Reauthenticate,
-        response: { 200: Session, ...errorResponses(400, 401, 403, 413, 429, 500) },
+        response: { 200: Session, ...CHANGED },
       },
     )
     .post(
       '/password',
       async ({ request, visit, body, set }) =>
-        welcome(await changePassword(deps, passwords, visit, body, browserOf(request)), set),
+        startSession(await changePassword(deps, passwords, visit, body, browserOf(request)), set),
       {
         user: { who: 'anyone' },
         body: ChangePassword,
-        response: { 200: Session, ...errorResponses(400, 401, 403, 413, 429, 500) },
+        response: { 200: Session, ...CHANGED },
       },
     )
     .get('/sessions', ({ visit }) => readSessions(deps, visit), {
       user: { who: 'anyone' },
-      response: { 200: OpenSessions, ...errorResponses(401, 403, 429, 500) },
+      response: { 200: OpenSessions, ...READ },
     })
     .delete(
       '/sessions/:id',
@@ -128,15 +134,39 @@ export const entranceRoutes = (deps: Deps) => {
         user: { who: 'anyone' },
         params: ItemPath,
         body: Nothing,
-        response: { 200: Nothing, ...errorResponses(400, 401, 403, 404, 413, 429, 500) },
+        response: { 200: Nothing, ...CHANGED },
       },
     )
     .delete(
       '/sessions',
       async ({ visit, set }) => {
         await endAllSessions(deps, visit)
-        return goodbye(set)
+        return clearCookie(set)
       },
-      { user: { who: 'anyone' }, body: Nothing, response: { 200: Nothing, ...errorResponses(400, 401, 403, 413, 429, 500) } },
+      { user: { who: 'anyone' }, body: Nothing, response: { 200: Nothing, ...CHANGED } },
+    )
+    .get('/users', async () => ({ data: await readUsers(deps) }), {
+      user: { who: 'owner' },
+      response: { 200: UserList, ...READ },
+    })
+    .post(
+      '/users',
+      async ({ visit, body, status }) =>
+        status(201, await inviteUser(deps, { name: body.name, memberOf: body.tenant }, actorOf(visit.user))),
+      { user: { who: 'owner', fresh: true }, body: InviteUser, response: { 201: UserLink, ...CHANGED } },
+    )
+    .post('/users/:id/reset', ({ visit, params }) => resetUser(deps, params.id, actorOf(visit.user)), {
+      user: { who: 'owner', fresh: true },
+      params: ItemPath,
+      body: Nothing,
+      response: { 200: UserLink, ...CHANGED },
+    })
+    .delete(
+      '/users/:id',
+      async ({ visit, params }) => {
+        await removeUser(deps, visit, params.id, actorOf(visit.user))
+        return {}
+      },
+      { user: { who: 'owner', fresh: true }, params: ItemPath, body: Nothing, response: { 200: Nothing, ...CHANGED } },
     )
 }

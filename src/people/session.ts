@@ -1,7 +1,6 @@
 // A session is a random cookie, of which the database knows the hash. It ends twelve hours after the log-in, half an hour after its last use,
 // and at once when its user logs out, signs out everywhere, changes the password or is removed.
 
-import type { Session } from '../dashboard/schema.ts'
 import type { Db } from '../db/engine.ts'
 import { hmacSha256With, sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
@@ -9,6 +8,7 @@ import { base62, newNonce } from '../ids.ts'
 import { readTenants } from '../tenants/settings.ts'
 import { isoUtc } from '../time.ts'
 import type { Deps } from './deps.ts'
+import type { Session } from './schema.ts'
 import {
   deleteEndedSessions,
   deleteOldestSessions,

@@ -1,9 +1,10 @@
-import type { User } from '../dashboard/schema.ts'
 import { apiError } from '../http/errors.ts'
 import { readTenants } from '../tenants/settings.ts'
 import { isoUtc } from '../time.ts'
 import type { Deps } from './deps.ts'
 import { draftLink, INVITATION_MS, keepLink, type OneTimeLink, passwordUrl, RESET_MS } from './links.ts'
+import { presentUser } from './present.ts'
+import type { User } from './schema.ts'
 import { tenantIdOf, type Visit } from './session.ts'
 import { draftUser } from './setup.ts'
 import { deleteUser, findUser, findUserByName, insertUser, listUsers, lockUser, type UserRow } from './store.ts'
@@ -15,7 +16,7 @@ export type UserWithLink = { user: User; url: string; expires_at: string }
 
 export async function readUsers({ db }: Pick<Deps, 'db'>): Promise<User[]> {
   const names = new Map((await readTenants(db)).map(({ id, name }) => [id, name]))
-  return (await listUsers(db)).map(row => present(row, names))
+  return (await listUsers(db)).map(row => presentUser(row, names))
 }
 
 /** A user who sees one tenant and nothing else; without a tenant, a further owner. They choose their password by the link. */
@@ -35,7 +36,7 @@ export async function inviteUser(
     return true
   })
   if (!isNew) throw apiError('name_taken')
-  return withLink(deps, present(user, names), link)
+  return withLink(deps, presentUser(user, names), link)
 }
 
 /** A link by which the user chooses a new password; until then the old one goes on working. */
@@ -51,7 +52,7 @@ export async function resetUser(deps: UserDeps, id: string, actor: string): Prom
     return true
   })
   if (!isThere) throw apiError('user_not_found')
-  return withLink(deps, present(user, names), link)
+  return withLink(deps, presentUser(user, names), link)
 }
 
 export const findUserId = async ({ db }: Pick<Deps, 'db'>, name: string): Promise<string | undefined> =>
@@ -82,13 +83,4 @@ const withLink = ({ config }: Pick<Deps, 'config'>, user: User, link: OneTimeLin
   user,
   url: passwordUrl(config.publicUrl, link),
   expires_at: isoUtc(link.row.expiresAt),
-})
-
-const present = ({ id, name, memberOf, password, createdAt, lastLoginAt }: UserRow, names: Map<string, string>): User => ({
-  id,
-  name,
-  tenant: memberOf === null ? null : { id: memberOf, name: names.get(memberOf) ?? '' },
-  status: password === null ? 'invited' : 'active',
-  created_at: isoUtc(createdAt),
-  ...(lastLoginAt !== null && { last_login_at: isoUtc(lastLoginAt) }),
 })

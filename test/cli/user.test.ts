@@ -1,7 +1,7 @@
 // The set-up link of the first start, and users of the dashboard.
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
-import type { User } from '../../src/dashboard/schema.ts'
+import type { User } from '../../src/people/schema.ts'
 import { call, temporaryDir } from '../helpers/app.ts'
 import { type Served, serve, stopServing } from '../helpers/cli.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'

@@ -1,5 +1,5 @@
 import type { BrowserContextOptions } from 'playwright-core'
-import type { Session } from '../../src/dashboard/schema.ts'
+import type { Session } from '../../src/people/schema.ts'
 import { openSetup } from '../../src/people/setup.ts'
 import { startApp, type TestApp } from './app.ts'
 import type { OpenPage, WatchedPage } from './browser.ts'

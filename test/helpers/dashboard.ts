@@ -1,4 +1,4 @@
-import type { Session } from '../../src/dashboard/schema.ts'
+import type { Session } from '../../src/people/schema.ts'
 import { openSetup } from '../../src/people/setup.ts'
 import { inviteUser } from '../../src/people/users.ts'
 import type { Answer, ErrorBody, TestApp } from './app.ts'

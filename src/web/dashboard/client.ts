@@ -1,5 +1,5 @@
 // Calls the dashboard's routes; handles ended sessions, password prompts and outdated CSRF tokens.
-import type { Session } from '../../dashboard/schema.ts'
+import type { Session } from '../../people/schema.ts'
 import { ApiFailure, callApi, Unreachable } from '../shared/api.ts'
 import { serviceUrl } from '../shared/base.ts'
 

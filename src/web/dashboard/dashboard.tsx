@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Session } from '../../dashboard/schema.ts'
+import type { Session } from '../../people/schema.ts'
 import { ApiFailure } from '../shared/api.ts'
 import { Button } from '../shared/button.tsx'
 import { useCommon } from '../shared/language.tsx'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Session } from '../../dashboard/schema.ts'
+import type { Session } from '../../people/schema.ts'
 import { Field } from '../shared/field.tsx'
 import type { Client } from './client.ts'
 import { FormDialog } from './form-dialog.tsx'

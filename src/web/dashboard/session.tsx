@@ -1,6 +1,6 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { Session } from '../../dashboard/schema.ts'
+import type { Session } from '../../people/schema.ts'
 import { Cancelled, type Client, createClient } from './client.ts'
 import { PasswordDialog } from './password-dialog.tsx'
 import { type Environment, environmentOf, useRoute } from './route.tsx'

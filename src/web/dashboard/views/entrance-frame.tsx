@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import type { Entrance as EntranceWire } from '../../../dashboard/schema.ts'
+import type { Entrance as EntranceWire } from '../../../people/schema.ts'
 import { Button } from '../../shared/button.tsx'
 import { LanguageSwitch } from '../../shared/language.tsx'
 import { Wordmark } from '../../shared/seal.tsx'

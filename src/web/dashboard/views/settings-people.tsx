@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { User, UserLink } from '../../../dashboard/schema.ts'
+import type { User, UserLink } from '../../../people/schema.ts'
 import { Badge } from '../../shared/badge.tsx'
 import { Button } from '../../shared/button.tsx'
 import { Dialog } from '../../shared/dialog.tsx'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { OpenSessions, Session } from '../../../dashboard/schema.ts'
+import type { OpenSessions, Session } from '../../../people/schema.ts'
 import { Badge } from '../../shared/badge.tsx'
 import { Button } from '../../shared/button.tsx'
 import { Card } from '../../shared/card.tsx'

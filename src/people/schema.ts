@@ -1,0 +1,77 @@
+// The wire of log-in, sessions and users.
+import { Type } from '@sinclair/typebox'
+import { Text, Timestamp } from '../http/schema.ts'
+import { Exactly, ListOf, Nullable, OneOf } from '../http/wire.ts'
+
+export const PASSWORD_CHARS = { minLength: 15, maxLength: 128 }
+
+/** Lower case: names are typed on telephones, too. */
+export const USER_NAME = '^[a-z0-9][a-z0-9._@+-]{1,63}$'
+const UserName = Type.String({ pattern: USER_NAME, examples: ['alex', 'alex@shop.example'] })
+const OneTimeToken = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' })
+/** Any length that is no attack: what a password must be is told by the verb, in words. */
+const Password = Text({ minLength: 1, maxLength: 1024 })
+
+export const Entrance = Exactly({
+  /** `true` while there is no user: the program printed a link at its start. */
+  needs_setup: Type.Boolean(),
+  /** `false` for a client to whom plain http is no safe way to send a password. */
+  accepts_passwords: Type.Boolean(),
+})
+
+export const OneTimeLink = Exactly({ token: OneTimeToken })
+export const OneTimeLinkState = Exactly({
+  kind: OneOf('setup', 'invitation', 'reset'),
+  /** Of the user who will choose a password; absent for the set-up, where the name is chosen too. */
+  name: Type.Optional(Type.String()),
+  expires_at: Timestamp,
+})
+
+export const SetUp = Exactly({ token: OneTimeToken, name: UserName, password: Password })
+export const ChoosePassword = Exactly({ token: OneTimeToken, password: Password })
+export const LogIn = Exactly({ name: Text({ minLength: 1, maxLength: 128 }), password: Password })
+export const Reauthenticate = Exactly({ password: Password })
+export const ChangePassword = Exactly({ password: Password, new_password: Password })
+
+const TenantSummary = Exactly({ id: Type.String(), name: Type.String() })
+
+export const Session = Exactly({
+  user: Exactly({ id: Type.String(), name: Type.String(), is_owner: Type.Boolean() }),
+  /** All tenants for an owner; one for everybody else. */
+  tenants: Type.Array(TenantSummary),
+  /** Goes into `X-CSRF-Token` of every request that changes something. */
+  csrf_token: Type.String(),
+  /** Whatever happens, it ends then; and earlier when it is not used for half an hour. */
+  expires_at: Timestamp,
+  idle_expires_at: Timestamp,
+  /** Until then nothing asks for the password again. */
+  fresh_until: Timestamp,
+})
+export type Session = typeof Session.static
+
+export const OpenSessions = ListOf(
+  Exactly({
+    id: Type.String(),
+    is_current: Type.Boolean(),
+    /** What the browser calls itself, shortened. */
+    agent: Type.String(),
+    created_at: Timestamp,
+    last_seen_at: Timestamp,
+    expires_at: Timestamp,
+  }),
+)
+
+export const User = Exactly({
+  id: Type.String(),
+  name: Type.String(),
+  /** Null for an owner, who sees all. */
+  tenant: Nullable(TenantSummary),
+  status: OneOf('invited', 'active'),
+  created_at: Timestamp,
+  last_login_at: Type.Optional(Timestamp),
+})
+export type User = typeof User.static
+export const UserList = ListOf(User)
+export const InviteUser = Exactly({ name: UserName, tenant: Type.String({ minLength: 1, maxLength: 64 }) })
+/** The only moment the link exists: hand it to its user on a safe way. */
+export const UserLink = Exactly({ user: User, url: Type.String(), expires_at: Timestamp })
