@@ -1,15 +1,18 @@
 import { isoUtc } from '../time.ts'
+import { type ApiKeyRow, isExpired } from './keys.ts'
 import type { Scope } from './scopes.ts'
-import type { ApiKeyRow } from './store.ts'
 
-/** Never the key itself, nor its hash. */
-export const presentKey = (row: ApiKeyRow) => ({
+export const presentKey = (row: ApiKeyRow, now: number) => ({
   id: row.id,
   prefix: row.prefix,
   environment: row.environment,
-  scopes: row.scopes as Scope[],
   label: row.label,
+  scopes: row.scopes as Scope[],
+  status: statusOf(row, now),
   created_at: isoUtc(row.createdAt),
   expires_at: row.expiresAt === null ? null : isoUtc(row.expiresAt),
   revoked_at: row.revokedAt === null ? null : isoUtc(row.revokedAt),
 })
+
+const statusOf = (row: ApiKeyRow, now: number) =>
+  row.revokedAt !== null ? ('revoked' as const) : isExpired(row, now) ? ('expired' as const) : ('active' as const)

@@ -50,12 +50,14 @@ the old key keeps working for a while.`,
   {
     async create({ tenant: tenantId, env: environment, scopes = DEFAULT_SCOPES, expiresDays, label = '' }, shell) {
       const wanted = { tenantId, environment, scopes, expiresDays, label, actor: ACTOR }
-      return showOnce(await withTenant(shell, tenantId, deps => createKey(deps, wanted)))
+      return withTenant(shell, tenantId, async deps => showOnce(await createKey(deps, wanted), deps.now()))
     },
 
     async list({ tenant }, shell) {
-      const keys = await withTenant(shell, tenant, deps => readKeys(deps, tenant))
-      return listing(keys.map(presentKey), {
+      const keys = await withTenant(shell, tenant, async deps =>
+        (await readKeys(deps, tenant)).map(row => presentKey(row, deps.now())),
+      )
+      return listing(keys, {
         ID: key => key.id,
         PREFIX: key => `${key.prefix}…`,
         LABEL: key => key.label,
@@ -65,26 +67,30 @@ the old key keeps working for a while.`,
     },
 
     async revoke({ id }, shell) {
-      const row = await withDeps(shell, async deps => {
+      const key = await withDeps(shell, async deps => {
         await revokeKey(deps, id, ACTOR)
-        return await findKey(deps.db, id)
+        const row = await findKey(deps.db, id)
+        return row && presentKey(row, deps.now())
       })
-      if (!row) throw unknownKey(id)
-      return { json: presentKey(row), text: `Key ${id} (${row.prefix}…) is revoked.` }
+      if (!key) throw unknownKey(id)
+      return { json: key, text: `Key ${id} (${key.prefix}…) is revoked.` }
     },
 
     async roll({ id, oldExpires = '24h' }, shell) {
-      const minted = await withDeps(shell, deps => rollKey(deps, id, oldExpires, ACTOR))
-      if (!minted) throw unknownKey(id)
-      return showOnce(minted)
+      return withDeps(shell, async deps => {
+        const minted = await rollKey(deps, id, oldExpires, ACTOR)
+        if (!minted) throw unknownKey(id)
+        return showOnce(minted, deps.now())
+      })
     },
   },
 )
 
-function showOnce({ row, key }: MintedKey): Answer {
-  const { id, scopes, expires_at } = presentKey(row)
+function showOnce({ row, key }: MintedKey, now: number): Answer {
+  const presented = presentKey(row, now)
+  const { id, scopes, expires_at } = presented
   return {
-    json: { ...presentKey(row), key },
+    json: { ...presented, key },
     text: `${key}
 
 This is the only time the key ${id} is shown. Scopes: ${scopes.join(', ')}. Expires: ${expires_at ?? 'never'}.`,

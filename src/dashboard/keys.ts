@@ -1,14 +1,4 @@
-import {
-  type ApiKeyRow,
-  createKey,
-  isExpired,
-  type MintedKey,
-  type RollGrace,
-  readKey,
-  readKeys,
-  revokeKey,
-  rollKey,
-} from '../access/keys.ts'
+import { createKey, type MintedKey, type RollGrace, readKey, readKeys, revokeKey, rollKey } from '../access/keys.ts'
 import { presentKey } from '../access/present.ts'
 import { apiError } from '../http/errors.ts'
 import type { Deps } from './deps.ts'
@@ -16,10 +6,10 @@ import type { ApiKey, CreateKey } from './settings-schema.ts'
 
 export async function readTenantKeys(deps: Deps, tenantId: string): Promise<{ data: ApiKey[] }> {
   const at = deps.now()
-  return { data: (await readKeys(deps, tenantId)).map(row => present(row, at)) }
+  return { data: (await readKeys(deps, tenantId)).map(row => presentKey(row, at)) }
 }
 
-/** The key itself is in this answer and nowhere else. */
+/** The only response with the key itself. */
 type Minted = { key: string; api_key: ApiKey }
 
 export async function createTenantKey(
@@ -45,12 +35,7 @@ export async function revokeTenantKey(deps: Deps, { tenantId, id }: Which, actor
   await revokeKey(deps, id, actor)
   const row = await readKey(deps, tenantId, id)
   if (!row) throw new Error('a key stays after its revocation')
-  return present(row, deps.now())
+  return presentKey(row, deps.now())
 }
 
-const minted = ({ now }: Pick<Deps, 'now'>, { key, row }: MintedKey): Minted => ({ key, api_key: present(row, now()) })
-
-const present = (row: ApiKeyRow, at: number): ApiKey => ({
-  ...presentKey(row),
-  status: row.revokedAt !== null ? 'revoked' : isExpired(row, at) ? 'expired' : 'active',
-})
+const minted = ({ now }: Pick<Deps, 'now'>, { key, row }: MintedKey): Minted => ({ key, api_key: presentKey(row, now()) })

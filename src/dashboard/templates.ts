@@ -3,15 +3,15 @@ import { type DcqlQuery, findQueryProblem } from '../openid4vp/dcql.ts'
 import type { Rule } from '../openid4vp/rules.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import { askedBy, hintsFor } from '../templates/minimise.ts'
-import { type KnownTemplate, readTemplates } from '../templates/read.ts'
+import { presentSavedTemplate } from '../templates/present.ts'
+import { readTemplates } from '../templates/read.ts'
 import { effectiveRules, findRulesProblem } from '../templates/rules.ts'
 import { removeTemplate, saveTemplate } from '../templates/save.ts'
-import { isoUtc } from '../time.ts'
 import type { Deps } from './deps.ts'
 import type { CheckTemplate, SaveTemplate, Template, TemplateCheck } from './settings-schema.ts'
 
 export async function readTenantTemplates(deps: Deps, tenantId: string): Promise<{ data: Template[] }> {
-  return { data: (await readTemplates(deps, tenantId)).map(present) }
+  return { data: (await readTemplates(deps, tenantId)).map(presentSavedTemplate) }
 }
 
 /** While somebody types: whether wallets could be asked with it, and where less would do. */
@@ -55,25 +55,10 @@ export async function saveTenantTemplate(
   await saveTemplate(deps, draft, actor)
   const saved = (await readTemplates(deps, tenantId)).find(each => each.key === key)
   if (!saved) throw apiError('template_not_found')
-  return present(saved)
+  return presentSavedTemplate(saved)
 }
 
 export async function removeTenantTemplate(deps: Deps, { tenantId, key }: Which, actor: string): Promise<void> {
   if (BUILTIN_TEMPLATES.has(key)) throw apiError('builtin_template')
   if (!(await removeTemplate(deps, tenantId, key, actor))) throw apiError('template_not_found')
 }
-
-const present = ({ key, isBuiltin, title, purpose, profile, query, rules, ageOver, updatedAt }: KnownTemplate): Template => ({
-  key,
-  is_builtin: isBuiltin,
-  title,
-  purpose,
-  profile,
-  query: { ...query },
-  rules: rules && [...rules],
-  effective_rules: [...effectiveRules(query, rules)],
-  asks: askedBy(query),
-  hints: hintsFor(query),
-  age_over: ageOver,
-  updated_at: updatedAt === null ? null : isoUtc(updatedAt),
-})

@@ -2,21 +2,20 @@ import { apiError } from '../http/errors.ts'
 import { actorOf, requireFresh, type Visit } from '../people/session.ts'
 import { readAppSchemes } from '../tenants/app-schemes.ts'
 import { presentTenant } from '../tenants/present.ts'
-import { changeTenant, createTenant, readTenants, type TenantRow } from '../tenants/settings.ts'
-import { isoUtc } from '../time.ts'
+import { changeTenant, createTenant, readTenants } from '../tenants/settings.ts'
 import type { Deps } from './deps.ts'
 import type { ChangeTenant, Tenant } from './schema.ts'
 
 export async function readOwnTenants(deps: Deps, { user }: Visit): Promise<{ data: Tenant[] }> {
   const own = (await readTenants(deps.db)).filter(({ id }) => user.memberOf === null || user.memberOf === id)
-  return { data: own.map(present) }
+  return { data: own.map(presentTenant) }
 }
 
 export async function addTenant(deps: Deps, { user }: Visit, name: string): Promise<Tenant> {
-  return present((await createTenant(deps, { name: plainName(name) }, actorOf(user))).tenant)
+  return presentTenant((await createTenant(deps, { name: checkedName(name) }, actorOf(user))).tenant)
 }
 
-/** Plan and quota are the installation's to set. Retention and app schemes are the tenant's own, with a fresh password. */
+/** Only an owner sets plan and quota. Retention and app schemes need a fresh password. */
 export async function changeOwnTenant(
   deps: Deps,
   visit: Visit,
@@ -26,19 +25,19 @@ export async function changeOwnTenant(
   if ((plan !== undefined || quota_override !== undefined) && visit.user.memberOf !== null) throw apiError('owner_required')
   if (retention_days !== undefined || app_schemes !== undefined) requireFresh(visit, deps.now())
   const changes = {
-    ...(name !== undefined && { name: plainName(name) }),
+    ...(name !== undefined && { name: checkedName(name) }),
     ...(plan !== undefined && { plan }),
     ...(quota_override !== undefined && { dailyQuota: quota_override }),
     ...(retention_days !== undefined && { retentionDays: retention_days }),
-    ...(app_schemes !== undefined && { appSchemes: app_schemes.length > 0 ? listable(app_schemes) : null }),
+    ...(app_schemes !== undefined && { appSchemes: app_schemes.length > 0 ? checkedSchemes(app_schemes) : null }),
   }
   if (Object.keys(changes).length === 0) throw apiError('invalid_request', { message: 'body: nothing to change' })
   const tenant = await changeTenant(deps, tenantId, changes, actorOf(visit.user))
   if (!tenant) throw apiError('tenant_not_found')
-  return present(tenant)
+  return presentTenant(tenant)
 }
 
-function listable(names: readonly string[]): string[] {
+function checkedSchemes(names: readonly string[]): string[] {
   try {
     return readAppSchemes(names)
   } catch (error) {
@@ -46,16 +45,10 @@ function listable(names: readonly string[]): string[] {
   }
 }
 
-function plainName(name: string): string {
+function checkedName(name: string): string {
   const plain = name.trim()
   if (plain === '' || /\p{Cc}/u.test(plain)) {
-    throw apiError('invalid_request', { message: 'name: something to read, without control characters' })
+    throw apiError('invalid_request', { message: 'name: expected at least one visible character and no control characters' })
   }
   return plain
 }
-
-const present = (row: TenantRow): Tenant => ({
-  ...presentTenant(row),
-  quota_override: row.dailyQuota,
-  created_at: isoUtc(row.createdAt),
-})
