@@ -1,6 +1,6 @@
-import type { Environment } from '../access/scopes.ts'
 import { apiError } from '../http/errors.ts'
 import type { Visit } from '../people/session.ts'
+import type { Owner } from '../tenants/settings.ts'
 import { isoUtc } from '../time.ts'
 import { announce, readReceiver } from '../verifications/announce.ts'
 import type { Verification } from '../verifications/schema.ts'
@@ -25,8 +25,6 @@ const LIMIT_DEFAULT = 20
 /** Of one verification, which sends one event. */
 const PER_VERIFICATION_MAX = 10
 
-type Place = { tenantId: string; environment: Environment }
-
 export async function readDeliveryPage(
   deps: Deps,
   tenantId: string,
@@ -43,23 +41,23 @@ async function listed(deps: Deps, browsed: BrowsedDelivery): Promise<ListedDeliv
   return { ...summaryOf(browsed), ...(url !== undefined && { receiver: new URL(url).host }) }
 }
 
-export async function readLoggedDeliveries(deps: Deps, place: Place, verificationId: string): Promise<LoggedDelivery[]> {
-  const { deliveries } = await browseDeliveries(deps, place, { verificationId, limit: PER_VERIFICATION_MAX })
+export async function readLoggedDeliveries(deps: Deps, owner: Owner, verificationId: string): Promise<LoggedDelivery[]> {
+  const { deliveries } = await browseDeliveries(deps, owner, { verificationId, limit: PER_VERIFICATION_MAX })
   return deliveries.map(each => ({ ...summaryOf(each), log: attemptsOf(each) }))
 }
 
 /** With every attempt and with what was sent: the message holds what the holder presented, so that it is on record who looks at it. */
-export async function readDeliveryDetail(deps: Deps, visit: Visit, place: Place, id: string): Promise<DeliveryDetail> {
-  const found = await readDelivery(deps, place, id)
+export async function readDeliveryDetail(deps: Deps, visit: Visit, owner: Owner, id: string): Promise<DeliveryDetail> {
+  const found = await readDelivery(deps, owner, id)
   const announced = found && (await announce(deps, found.delivery))
   if (!announced) throw apiError('delivery_not_found')
-  await recordLook(deps, visit, place, announced.verification)
+  await recordLook(deps, visit, owner, announced.verification)
   const attempts = wholeAttemptsOf(deps, found)
   return {
     delivery: summaryOf(found),
     url: announced.url ?? null,
     attempts,
-    message: await messageOf(deps, place, found, attempts, announced.verification),
+    message: await messageOf(deps, owner, found, attempts, announced.verification),
   }
 }
 
@@ -74,7 +72,7 @@ function wholeAttemptsOf(deps: Deps, found: BrowsedDelivery): DeliveryAttempt[] 
 /** Of the latest attempt that called the receiver: before it knows an address, nothing is signed. */
 async function messageOf(
   deps: Deps,
-  place: Place,
+  owner: Owner,
   { delivery, attempts: rows }: BrowsedDelivery,
   attempts: readonly DeliveryAttempt[],
   verification: Verification,
@@ -82,20 +80,20 @@ async function messageOf(
   const row = rows[attempts.findLastIndex(({ address }) => address !== null)]
   if (!row) return null
   const portrait_gone = deps.portraits.isGone(verification)
-  const { headers, body, isSecretGone } = await sentMessage(deps, place, delivery, row, verification, portrait_gone)
+  const { headers, body, isSecretGone } = await sentMessage(deps, owner, delivery, row, verification, portrait_gone)
   return { attempt: row.attempt, at: isoUtc(row.at), body, headers, secret_gone: isSecretGone, portrait_gone }
 }
 
-export async function replayDelivery(deps: Deps, asking: Asking, place: Place, id: string): Promise<DeliverySummary> {
-  const found = await readDelivery(deps, place, id)
+export async function replayDelivery(deps: Deps, asking: Asking, owner: Owner, id: string): Promise<DeliverySummary> {
+  const found = await readDelivery(deps, owner, id)
   if (!found) throw apiError('delivery_not_found')
-  const [restarted] = await replayDeliveries(deps, place.tenantId, { id }, asking)
+  const [restarted] = await replayDeliveries(deps, owner.tenantId, { id }, asking)
   if (!restarted) throw apiError('delivery_under_way')
   return summaryOf({ ...found, delivery: restarted })
 }
 
-export async function replayFailedDeliveries(deps: Deps, asking: Asking, place: Place): Promise<ReplayedDeliveries> {
-  const { replayed, hasMore } = await replayFailed(deps, place, asking)
+export async function replayFailedDeliveries(deps: Deps, asking: Asking, owner: Owner): Promise<ReplayedDeliveries> {
+  const { replayed, hasMore } = await replayFailed(deps, owner, asking)
   return { replayed, has_more: hasMore }
 }
 

@@ -5,9 +5,9 @@ import { guard } from '../people/guard.ts'
 import { actorOf } from '../people/session.ts'
 import { createWalk, readAuditPage, streamExport } from './audit.ts'
 import type { Deps } from './deps.ts'
-import { createExamination } from './health.ts'
 import {
   addTrust,
+  createExamination,
   importSigning,
   readInstallation,
   readSigning,

@@ -1,4 +1,5 @@
 import { version } from '../../package.json' with { type: 'json' }
+import { examine } from '../doctor/examine.ts'
 import { apiError } from '../http/errors.ts'
 import {
   certificateRequest,
@@ -12,9 +13,12 @@ import { hostOf } from '../signing/keys.ts'
 import { isoUtc } from '../time.ts'
 import { AnchorExists, addAnchors, presentAnchor, readAnchors, removeAnchor, TrustProblem } from '../trust/settings.ts'
 import type { Deps } from './deps.ts'
-import type { AddTrust, Installation, Signing, TrustAnchor } from './settings-schema.ts'
+import type { AddTrust, Health, Installation, Signing, TrustAnchor } from './settings-schema.ts'
 
-/** What the operator set in the environment of the service; here it is only shown. */
+/** An examination calls other hosts and reads the whole database, so it runs no more often than this. */
+const AGAIN_MS = 10_000
+
+/** Settings from the environment of the service; the dashboard cannot change them. */
 export const readInstallation = ({ config, registrationCertificate }: Deps): Installation => ({
   version,
   public_url: config.publicUrl,
@@ -25,6 +29,22 @@ export const readInstallation = ({ config, registrationCertificate }: Deps): Ins
   egress_allow: config.egressAllow.map(({ address, prefix, port }) => `${address}/${prefix}:${port}`),
   webhook_delays_ms: config.webhookDelaysMs,
 })
+
+/** One examination at a time, shared by all callers; a call too soon gets the last one again. */
+export function createExamination(deps: Deps): () => Promise<Health> {
+  let last: { at: number; health: Promise<Health> } | undefined
+
+  async function look(at: number): Promise<Health> {
+    const checks = await examine(deps, true)
+    return { checked_at: isoUtc(at), checks: checks.map(({ remedy = null, ...check }) => ({ ...check, remedy })) }
+  }
+
+  return () => {
+    const at = deps.now()
+    if (!last || at - last.at >= AGAIN_MS) last = { at, health: look(at) }
+    return last.health
+  }
+}
 
 export async function readTrust(deps: Deps): Promise<{ data: TrustAnchor[] }> {
   return { data: (await readAnchors(deps)).map(presentAnchor) }

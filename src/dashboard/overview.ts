@@ -1,15 +1,124 @@
+import { isExpired, readKeys } from '../access/keys.ts'
 import type { Environment } from '../access/scopes.ts'
-import { dailyQuotaOf, type TenantRow } from '../tenants/settings.ts'
+import { readDevices, readReused } from '../devices/read.ts'
+import { isLoopback } from '../egress/addresses.ts'
+import { EXPIRY_WARNING_DAYS, signingState } from '../signing/certificate.ts'
+import { readSplit } from '../tenants/secret-history.ts'
+import { dailyQuotaOf, type Owner, type TenantRow } from '../tenants/settings.ts'
+import { isoUtc, parseUtcInstant } from '../time.ts'
+import { presentAnchor, readAnchors } from '../trust/settings.ts'
 import { readUsage } from '../usage/read.ts'
-import { readAttention } from './attention.ts'
+import type { Usage } from '../usage/schema.ts'
+import { announce } from '../verifications/announce.ts'
+import { readFailing } from '../webhooks/browse.ts'
 import type { Deps } from './deps.ts'
-import type { Overview } from './verification-schema.ts'
+import type { Attention, Overview } from './verification-schema.ts'
 import { readSummaries } from './verifications.ts'
 
 const RECENT_MAX = 10
+
+const WARNING_MS = EXPIRY_WARNING_DAYS * 86_400_000
+const QUOTA_SHARE = 0.8
+const DEVICES_MAX = 10
+const RECEIVERS_MAX = 5
+const REUSE_SHOWN_MS = 7 * 86_400_000
+const SPLIT_SHOWN_MS = 30 * 86_400_000
 
 export async function readOverview(deps: Deps, tenant: TenantRow, environment: Environment): Promise<Overview> {
   const usage = await readUsage(deps, tenant.id, dailyQuotaOf(tenant))
   const { data } = await readSummaries(deps, tenant.id, { environment, limit: RECENT_MAX })
   return { usage, recent: data, attention: await readAttention(deps, { tenantId: tenant.id, environment, usage }) }
+}
+
+type Shown = Owner & { usage: Usage }
+
+/** Problems that stop a customer now or soon, as codes: the page has the sentences. */
+export async function readAttention(deps: Deps, { tenantId, environment, usage }: Shown): Promise<Attention[]> {
+  const isLive = environment === 'live' || (await hasLiveKeys(deps, tenantId))
+  return [
+    ...(await ofTrust(deps, isLive)),
+    ...(await ofCertificate(deps, isLive)),
+    ...(isLive ? ofPublicUrl(deps.config.publicUrl) : []),
+    ...ofQuota(usage),
+    ...(await ofCopiedTokens(deps, { tenantId, environment })),
+    ...(await ofDevices(deps, { tenantId, environment })),
+    ...(await ofSplitSecrets(deps, tenantId)),
+    ...(await ofWebhooks(deps, { tenantId, environment })),
+  ]
+}
+
+async function hasLiveKeys(deps: Deps, tenantId: string): Promise<boolean> {
+  const keys = await readKeys(deps, tenantId)
+  return keys.some(key => key.environment === 'live' && key.revokedAt === null && !isExpired(key, deps.now()))
+}
+
+async function ofTrust(deps: Deps, isLive: boolean): Promise<Attention[]> {
+  const anchors = (await readAnchors(deps)).map(presentAnchor)
+  const isMissing = isLive && !anchors.some(({ environment }) => environment === 'live')
+  const soon = isoUtc(deps.now() + WARNING_MS)
+  return [
+    ...(isMissing ? [{ code: 'no_trust_anchors' as const }] : []),
+    ...anchors
+      .filter(({ not_after }) => not_after < soon)
+      .map(({ id, label, not_after }) => ({ code: 'trust_anchor_expires' as const, id, label, not_after })),
+  ]
+}
+
+async function ofCertificate(deps: Deps, isLive: boolean): Promise<Attention[]> {
+  const { authority, notAfter, daysLeft } = await signingState(deps)
+  return [
+    ...(isLive && authority !== null ? [{ code: 'certificate_self_made' as const }] : []),
+    ...(daysLeft < EXPIRY_WARNING_DAYS
+      ? [{ code: 'certificate_expires' as const, not_after: isoUtc(notAfter), days_left: daysLeft }]
+      : []),
+  ]
+}
+
+/** A phone reaches neither a name of this machine nor, in most wallets, plain http. */
+function ofPublicUrl(publicUrl: string): Attention[] {
+  const { protocol, hostname } = new URL(publicUrl)
+  if (hostname === 'localhost' || isLoopback(hostname.replace(/^\[|\]$/g, '')))
+    return [{ code: 'public_url_local', public_url: publicUrl }]
+  return protocol === 'https:' ? [] : [{ code: 'public_url_not_https', public_url: publicUrl }]
+}
+
+function ofQuota({ verifications_created: used, daily_quota }: Usage): Attention[] {
+  return used >= daily_quota * QUOTA_SHARE ? [{ code: 'quota_nearly_used', used, daily_quota }] : []
+}
+
+async function ofCopiedTokens(deps: Deps, owner: Owner): Promise<Attention[]> {
+  const reused = await readReused(deps, owner, { since: deps.now() - REUSE_SHOWN_MS, limit: DEVICES_MAX })
+  return reused.map(({ id, name, revoked_at = '' }) => ({ code: 'token_copied' as const, device_id: id, name, revoked_at }))
+}
+
+async function ofDevices(deps: Deps, owner: Owner): Promise<Attention[]> {
+  const at = deps.now()
+  return (await readDevices(deps, owner))
+    .filter(({ status, pairing_expires_at = '' }) => status === 'pending' && (parseUtcInstant(pairing_expires_at) ?? at) <= at)
+    .slice(0, DEVICES_MAX)
+    .map(({ id, name, pairing_expires_at = '' }) => ({
+      code: 'pairing_lapsed' as const,
+      device_id: id,
+      name,
+      lapsed_at: pairing_expires_at,
+    }))
+}
+
+async function ofSplitSecrets(deps: Deps, tenantId: string): Promise<Attention[]> {
+  const at = await readSplit(deps.db, tenantId)
+  return at !== undefined && deps.now() - at < SPLIT_SHOWN_MS ? [{ code: 'webhook_secret_split', at: isoUtc(at) }] : []
+}
+
+async function ofWebhooks(deps: Deps, owner: Owner): Promise<Attention[]> {
+  const receivers = (await readFailing(deps, owner)).slice(0, RECEIVERS_MAX)
+  const found = await Promise.all(
+    receivers.map(async failing => {
+      const newest = failing.reduce((one, other) => (other.createdAt > one.createdAt ? other : one))
+      // An unreadable one is in the log and in the doctor's report; here it must not hide the others.
+      const url = (await announce(deps, newest).catch(() => undefined))?.url
+      const waiting = failing.filter(({ status }) => status === 'pending').length
+      return url && { origin: new URL(url).origin, failed: failing.length - waiting, waiting, newest_id: newest.id }
+    }),
+  )
+  return found.flatMap(each => (each ? [{ code: 'webhook_failing' as const, ...each }] : []))
 }

@@ -1,6 +1,6 @@
-import type { Environment } from '../access/scopes.ts'
 import { apiError } from '../http/errors.ts'
 import { actorOf, type Visit } from '../people/session.ts'
+import type { Owner } from '../tenants/settings.ts'
 import type { Verification } from '../verifications/schema.ts'
 import { type RecordedEvent, readEvents, recordReading } from '../verifications/timeline.ts'
 import type { Deps } from './deps.ts'
@@ -8,13 +8,11 @@ import type { Deps } from './deps.ts'
 /** Who looks again within this time is not written down again. */
 const READING_EVERY_MS = 10 * 60_000
 
-type Place = { tenantId: string; environment: Environment }
-
 /** Before a verification is shown: if it holds what a holder presented, it is on record first who looks at it. Gives its moments. */
 export async function recordLook(
   deps: Deps,
   { user }: Visit,
-  { tenantId, environment }: Place,
+  { tenantId, environment }: Owner,
   verification: Verification,
 ): Promise<RecordedEvent[]> {
   const { id } = verification

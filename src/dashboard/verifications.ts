@@ -1,7 +1,7 @@
 import { SCOPES } from '../access/scopes.ts'
 import { readActor } from '../audit/browse.ts'
 import { actorOf, type Visit } from '../people/session.ts'
-import { dailyQuotaOf, type TenantRow } from '../tenants/settings.ts'
+import { dailyQuotaOf, type Owner, type TenantRow } from '../tenants/settings.ts'
 import { isoUtc, parseUtcInstant } from '../time.ts'
 import { browseVerifications, readWhole, showsAnswer, type WholeVerification } from '../verifications/browse.ts'
 import { type Creations, createVerification } from '../verifications/create.ts'
@@ -38,17 +38,15 @@ export async function readSummaries(
 const summary = ({ claims, credentials, wallet_uri, request_uri, redirect_url, ...rest }: Verification): VerificationSummary =>
   rest
 
-type Place = { tenantId: string; environment: 'test' | 'live' }
-
 /** The whole verification with its moments. What a holder presented is shown only once it is on record who looks at it. */
-export async function readDetail(deps: Deps, visit: Visit, place: Place, id: string): Promise<VerificationDetail> {
-  const whole = await readWhole(deps, place, id)
+export async function readDetail(deps: Deps, visit: Visit, owner: Owner, id: string): Promise<VerificationDetail> {
+  const whole = await readWhole(deps, owner, id)
   const { verification, query } = whole
-  const events = await recordLook(deps, visit, place, verification)
+  const events = await recordLook(deps, visit, owner, verification)
   const canceller = whole.cancelled && (await readActor(deps.db, whole.cancelled.auditSeq))
   const timeline = momentsOf(whole, { creator: await readActor(deps.db, whole.auditSeq), canceller }, events)
-  const deliveries = await readLoggedDeliveries(deps, place, id)
-  return { verification, environment: place.environment, query: { ...query }, timeline, deliveries }
+  const deliveries = await readLoggedDeliveries(deps, owner, id)
+  return { verification, environment: owner.environment, query: { ...query }, timeline, deliveries }
 }
 
 type Actors = { creator: string; canceller: string | null }

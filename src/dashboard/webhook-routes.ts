@@ -9,7 +9,6 @@ import { readDeliveryDetail, readDeliveryPage, replayDelivery, replayFailedDeliv
 import type { Deps } from './deps.ts'
 import { TenantItemPath, TenantPath } from './schema.ts'
 import { DeliverySummary } from './verification-schema.ts'
-import { changeWebhookEndpoint, readWebhookEndpoint } from './webhook-endpoint.ts'
 import {
   DeliveryDetail,
   DeliveryFilter,
@@ -20,7 +19,14 @@ import {
   WebhookSecret,
   WebhookSecretState,
 } from './webhook-schema.ts'
-import { dropPreviousTenantSecret, readWebhookSecretState, revealWebhookSecret, rotateTenantSecret } from './webhook-secret.ts'
+import {
+  changeWebhookEndpoint,
+  dropPreviousTenantSecret,
+  readWebhookEndpoint,
+  readWebhookSecretState,
+  revealWebhookSecret,
+  rotateTenantSecret,
+} from './webhooks.ts'
 
 const READ = errorResponses(400, 401, 403, 404, 429, 500)
 const CHANGED = errorResponses(400, 401, 403, 404, 409, 413, 429, 500)

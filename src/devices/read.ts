@@ -1,21 +1,18 @@
-import type { Environment } from '../access/scopes.ts'
+import type { Owner } from '../tenants/settings.ts'
 import type { Deps } from './deps.ts'
 import { presentDevice } from './present.ts'
 import type { Device } from './schema.ts'
 import { listDevices, listReused } from './store.ts'
 
 /** Newest first. */
-export async function readDevices(
-  { db }: Pick<Deps, 'db'>,
-  owner: { tenantId: string; environment: Environment },
-): Promise<Device[]> {
+export async function readDevices({ db }: Pick<Deps, 'db'>, owner: Owner): Promise<Device[]> {
   return (await listDevices(db, owner)).map(presentDevice)
 }
 
-/** Revoked after `since` because a spent refresh token of theirs was presented again: somebody has a copy. The latest first. */
+/** Revoked after `since` because a spent refresh token was presented again, so somebody has a copy. The latest first. */
 export async function readReused(
   { db }: Pick<Deps, 'db'>,
-  owner: { tenantId: string; environment: Environment },
+  owner: Owner,
   { since, limit }: { since: number; limit: number },
 ): Promise<Device[]> {
   return (await listReused(db, owner, since, limit)).map(presentDevice)

@@ -1,8 +1,7 @@
-import type { Environment } from '../access/scopes.ts'
 import type { Db } from '../db/engine.ts'
 import { apiError } from '../http/errors.ts'
 import { newDeviceId, newPairingCode } from '../ids.ts'
-import { lockTenant } from '../tenants/settings.ts'
+import { lockTenant, type Owner } from '../tenants/settings.ts'
 import type { Deps } from './deps.ts'
 import { findNameProblem } from './name-problem.ts'
 import { readPairingCode } from './pairing-code.ts'
@@ -16,8 +15,6 @@ const LIVE_CODES_MAX = 1000
 
 /** The code is shown once: only its HMAC is stored. */
 export type Registration = { device: DeviceRow; pairingCode: string }
-
-type Owner = { tenantId: string; environment: Environment }
 
 export async function registerDevice(
   deps: Pick<Deps, 'write' | 'now' | 'random' | 'sealer' | 'audit'>,

@@ -1,6 +1,6 @@
-import type { Environment } from '../access/scopes.ts'
 import type { Db } from '../db/engine.ts'
 import { apiError } from '../http/errors.ts'
+import type { Owner } from '../tenants/settings.ts'
 import type { Deps } from './deps.ts'
 import { type DeviceRow, lockDevice, markDeviceRevoked, revokeTokens } from './store.ts'
 
@@ -9,7 +9,7 @@ type RevokeDeps = Pick<Deps, 'write' | 'now' | 'audit'>
 /** Nothing the device holds works from the next request on, a refresh that waits for its turn included. A repeat changes nothing. */
 export async function revokeDevice(
   deps: RevokeDeps,
-  { tenantId, environment }: { tenantId: string; environment: Environment },
+  { tenantId, environment }: Owner,
   id: string,
   actor: string,
 ): Promise<DeviceRow> {

@@ -2,11 +2,11 @@ import { and, asc, count, desc, eq, exists, gt, inArray, isNotNull, isNull, lte,
 import type { Db } from '../db/engine.ts'
 import { devices, deviceTokens, tenants } from '../db/schema.ts'
 import { locked, prepared } from '../db/statements.ts'
+import type { Owner } from '../tenants/settings.ts'
 
 export type DeviceRow = typeof devices.$inferSelect
 export type TokenRow = typeof deviceTokens.$inferSelect
 
-type Owner = { tenantId: string; environment: 'test' | 'live' }
 type DeviceKey = { deviceId: string; tenantId: string }
 
 const column = <Name extends string>(name: Name) => sql.placeholder(name)

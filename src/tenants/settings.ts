@@ -4,7 +4,7 @@ import type { Deps } from './deps.ts'
 import { findTenant, insertTenant, insertWebhookSecret, listTenants, type TenantRow, updateTenant } from './store.ts'
 import { sealSecret } from './webhook-secret.ts'
 
-export { lockTenant, type TenantRow } from './store.ts'
+export { lockTenant, type Owner, type TenantRow } from './store.ts'
 
 /** Creations a day. */
 export const PLANS = { trial: 100, standard: 10_000, large: 100_000 } as const

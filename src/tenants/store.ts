@@ -7,7 +7,7 @@ export type TenantRow = typeof tenants.$inferSelect
 export type WebhookSecretRow = typeof webhookSecrets.$inferSelect
 export type WebhookEndpointRow = typeof webhookEndpoints.$inferSelect
 
-/** Webhooks of one environment know nothing of the other's. */
+/** Test and live have their own keys, devices, sessions and webhooks. */
 export type Owner = { tenantId: string; environment: WebhookSecretRow['environment'] }
 
 export async function insertTenant(tx: Db, row: TenantRow): Promise<void> {

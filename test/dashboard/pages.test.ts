@@ -1,6 +1,6 @@
 // What the pages show and manage, through their routes.
 import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { readAttention } from '../../src/dashboard/attention.ts'
+import { readAttention } from '../../src/dashboard/overview.ts'
 import type { ApiKey, Template, TemplateCheck, TrustAnchor } from '../../src/dashboard/settings-schema.ts'
 import type { Overview, VerificationDetail, VerificationPage } from '../../src/dashboard/verification-schema.ts'
 import { addAnchors } from '../../src/trust/settings.ts'
