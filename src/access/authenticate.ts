@@ -11,7 +11,7 @@ const ACCESS_TOKEN_PREFIX = 'vd_'
 
 const CHALLENGE = { 'www-authenticate': 'Bearer error="invalid_token"' }
 
-/** Missing, malformed, revoked and unknown keys and tokens get one and the same answer: a guess learns nothing (interface 5.3). */
+/** One error for missing, malformed, revoked and unknown ones (interface 5.3). */
 const unknownKey = () => apiError('invalid_api_key', { headers: CHALLENGE })
 
 type AuthenticateDeps = Pick<Deps, 'keys' | 'warm' | 'write' | 'now' | 'log'>
@@ -43,7 +43,7 @@ const NO_SCHEMES: readonly string[] = []
 
 const knownScopes = new Map<string, readonly Scope[]>()
 
-/** There are sixteen sets at most, in few spellings: each is read once. */
+/** Parsed once each: there are sixteen sets of scopes. */
 function scopesOf(json: string): readonly Scope[] {
   const known = knownScopes.get(json)
   if (known) return known

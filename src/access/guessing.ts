@@ -1,7 +1,7 @@
-// A pairing code has 40 bits, so guesses are limited: 5 wrong codes a minute from one network, 20 in an hour
-// lock it out for 15 minutes, and the whole installation checks 60 a minute. Beyond that right codes are
-// refused too, or the limit would be void, except from networks that authenticated lately. Lockouts and the
-// counts behind them survive a restart.
+// A pairing code has 40 bits, so guesses are limited: 5 wrong codes a minute from one network, 20
+// in an hour lock it out for 15 minutes, and the whole installation checks 60 a minute. Beyond that
+// right codes are refused too, or the limit would be void, except from networks that authenticated
+// lately. Lockouts and the counts behind them survive a restart.
 import type { Db } from '../db/engine.ts'
 import { apiError } from '../http/errors.ts'
 import type { Deps } from './deps.ts'
@@ -13,7 +13,7 @@ const FAILURES_MAX = 20
 
 type GuessDeps = Pick<Deps, 'db' | 'now' | 'limits' | 'networks' | 'config'>
 
-/** Throws 429, or reserves one guess; the returned function gives it back, for a code that was right. */
+/** Throws 429, or reserves one guess; call the returned function for a right code. */
 export async function admitGuess(deps: GuessDeps, client: string): Promise<() => void> {
   const { limits } = deps
   await refuseLockedOut(deps, client)

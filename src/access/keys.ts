@@ -67,13 +67,17 @@ export async function revokeKey(deps: KeyDeps, id: string, actor: string): Promi
   })
 }
 
-/** A successor with the same rights and lifetime. The old key ends after the grace, or at its own deadline if that is sooner. */
+/**
+ * Makes a successor with the same rights and lifetime. The old key ends after the grace, or at its
+ * own deadline if that is sooner.
+ */
 export async function rollKey(deps: KeyDeps, id: string, grace: RollGrace, actor: string): Promise<MintedKey | undefined> {
   const at = deps.now()
   return await deps.writeSettings(async tx => {
     const old = await lockKey(tx, id)
     if (!old || old.revokedAt !== null || isExpired(old, at)) return undefined
-    // Only once: the deadline of a rolled key is the end of its grace, not the lifetime of a successor.
+    // Only once: the deadline of a rolled key is the end of its grace, not the lifetime of a
+    // successor.
     if (old.successorId !== null)
       throw apiError('key_rolled', { message: `${id} was rolled already; roll its successor ${old.successorId}.` })
     const lifetime = old.expiresAt === null ? null : old.expiresAt - old.createdAt

@@ -6,7 +6,7 @@ const KEYS_MAX = 1000
 
 export type KnownKeys = { find(hash: string): Promise<KeyCredentials | undefined> }
 
-/** Keys that were asked for, as long as no setting changes: a revocation holds from the next request on. Guesses are not kept. */
+/** Caches keys until a setting changes: a revocation applies from the next request on. */
 export function rememberKeys({ warm, settingsVersion }: Pick<Engine, 'warm' | 'settingsVersion'>): KnownKeys {
   let known = new Map<string, KeyCredentials>()
   let version: number | undefined
@@ -15,7 +15,7 @@ export function rememberKeys({ warm, settingsVersion }: Pick<Engine, 'warm' | 's
       const asked = await settingsVersion()
       if (version !== asked) known = new Map()
       version = asked
-      // What is found belongs to the version it was read under.
+      // The result belongs to the version it was read under.
       const current = known
       const kept = current.get(hash)
       if (kept) return kept

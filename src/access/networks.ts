@@ -1,5 +1,5 @@
-// Networks from which somebody authenticated lately. While strangers use up the guesses of pairing codes, a shop that is known here can
-// still pair its till. Kept as an HMAC, to the day.
+// Networks from which somebody authenticated lately. When strangers use up all guesses of pairing
+// codes, these can still pair a till. Stored as an HMAC, with the day.
 
 import type { Ground } from '../ground.ts'
 import { hmacSha256With } from '../hash.ts'
@@ -11,9 +11,9 @@ const KNOWN_MS = 30 * DAY_MS
 const REMEMBERED_MAX = 10_000
 
 export type Networks = {
-  /** How a client's network is called in the database. */
+  /** The HMAC that stands for the client's network in the database. */
   nameOf(client: string): string
-  /** Somebody there has authenticated. */
+  /** Records a successful authentication. */
   note(client: string): void
   isKnown(client: string): Promise<boolean>
 }
@@ -36,7 +36,7 @@ export function createNetworks({
       if (at - (notedAt.get(client) ?? Number.NEGATIVE_INFINITY) < DAY_MS) return
       if (notedAt.size >= REMEMBERED_MAX) notedAt.clear()
       notedAt.set(client, at)
-      // Nobody waits for it: it is of use some other day.
+      // Not awaited: it matters on a later day.
       write(tx => keepNetwork(tx, nameOf(client), { at, seenBy: at - DAY_MS })).catch(error => {
         notedAt.delete(client)
         log.warn('network.not_recorded', { failure: describeFailure(error) })

@@ -1,5 +1,6 @@
-// The order of checks for every route: key, scope, budgets, and only then the body (interface 5.6); then a place among those in work. A hook that ran later
-// would have read the body of a stranger; see `need` below for where each step sits in the life of a request.
+// The order of checks for every route: key, scope, budgets, and only then the body (interface 5.6);
+// then a place among the requests in work. Hooks that run later would read a stranger's body first;
+// see `need` below for where each step runs.
 import { Elysia } from 'elysia'
 import { readJson, readOptionalJson } from '../http/body.ts'
 import { ApiError, apiError } from '../http/errors.ts'
@@ -17,16 +18,16 @@ export type Need = {
   budget?: 'create'
   /** Takes an Idempotency-Key. */
   idempotent?: true
-  /** `optional` reads no body as an empty object. */
+  /** `optional`: no body counts as an empty object. */
   body?: keyof typeof BODIES
 }
 
-/** A route without a key: limited by address and, where the id in the path is the capability, by session and address. */
+/** A route without a key, limited by address and, with `perSession`, by session. */
 export type Open = {
   perSession?: 'status' | 'wallet-get' | 'wallet-post'
-  /** For pages of this service; those of other origins may not read it. */
+  /** No CORS headers: only pages of this service read it. */
   ownPages?: true
-  /** What is exchanged for tokens here is a secret in the body: also limited by address, as that secret needs it. */
+  /** A secret in the body is exchanged for tokens: a budget per address limits guesses. */
   exchange?: 'enroll' | 'refresh'
   /** Takes an Idempotency-Key. */
   idempotent?: true
@@ -34,7 +35,7 @@ export type Open = {
 }
 
 type Params = { id?: string; sessionId?: string }
-/** No session has a longer one; a budget of it is remembered. */
+/** Longer ids do not exist, and budgets are stored by id. */
 const ID_CHARS_MAX = 64
 type Context = { request: Request; set: { headers: Record<string, string | number> } }
 
@@ -61,19 +62,19 @@ export function accessPlugin(deps: Deps) {
 
   function admitAnyone({ request, set, params }: Context & { params: Params }, open: Open): void {
     if (admitted.has(request)) return
-    // Before any refusal: a page of another origin has to be able to read it.
+    // Before any refusal, so that pages of other origins can read it.
     if (!open.exchange && !open.ownPages) Object.assign(set.headers, OPEN_TO_ALL_ORIGINS)
-    // A poll comes again by itself; a wallet's answer and a till's token may not.
+    // Polls are repeated anyway; a wallet's response and a till's refresh may not be.
     if (open.perSession === 'status' && deps.isOverloaded()) throw apiError('rate_limit_exceeded', { retryAfter: 1 })
     const { client } = traceOf(request)
     const allowances = [deps.limits.take('ip', client)]
-    // Of each client by itself: whoever saw the QR code must not be able to use up what the wallet needs.
+    // Per client: somebody who saw the QR code must not use up the wallet's budget.
     if (open.perSession)
       allowances.push(
         deps.limits.take(open.perSession, [(params.id ?? params.sessionId)?.slice(0, ID_CHARS_MAX), client].join(' ')),
       )
     if (open.exchange === 'refresh') allowances.push(deps.limits.take('refresh', client))
-    // Only wrong codes are taken from it (guessing.ts).
+    // Only checked: guessing.ts takes from it for wrong codes.
     if (open.exchange === 'enroll') deps.limits.check('enroll', client)
     Object.assign(set.headers, rateLimitHeaders(allowances))
     if (open.idempotent) refuseMalformedKey(request)
@@ -88,11 +89,11 @@ export function accessPlugin(deps: Deps) {
         await admit({ request, set }, need)
         return need.body ? await BODIES[need.body](request) : null
       },
-      // Runs for every method, before validation. Only what is named here is prepared: a hook that takes the whole context makes the
-      // framework parse cookies, query and headers for every request.
+      // Runs for every method, before validation. Destructured: a hook that takes the whole context
+      // makes the framework parse cookies, query and headers for every request.
       async transform({ request, set }: Context) {
         await admit({ request, set }, need)
-        // Not before the body is there: who sends it slowly would hold a place that others could work in.
+        // After the body has arrived, so that a slow sender does not hold a place.
         enter(request)
       },
       resolve: ({ request }: Context) => ({ caller: callers.get(request)! }),
@@ -105,7 +106,7 @@ export function accessPlugin(deps: Deps) {
           return await readJson(request)
         },
       }),
-      // Takes the context apart: handed on whole, the framework would believe that the body is wanted, and read it.
+      // Destructured: if it were passed on whole, the framework would read the body.
       transform: ({ request, set, params }: Context & { params: Params }) => admitAnyone({ request, set, params }, open),
     }),
   })
@@ -114,7 +115,7 @@ export function accessPlugin(deps: Deps) {
 /** Pages and wallets of any origin may call; no credentials are involved. */
 const OPEN_TO_ALL_ORIGINS = {
   'access-control-allow-origin': '*',
-  // Without it a page may read none but the body: not when to come again, nor what to report.
+  // Else pages of other origins can read neither Retry-After nor the request id.
   'access-control-expose-headers': 'retry-after, ratelimit, ratelimit-policy, x-request-id',
   'cross-origin-resource-policy': 'cross-origin',
 }
@@ -134,13 +135,13 @@ async function identify(deps: Deps, request: Request): Promise<Caller> {
     deps.networks.note(trace.client)
     return caller
   } catch (error) {
-    // Only those who fail are slowed down: the good keys behind the same address have done nothing.
+    // Only failures count: valid keys behind the same address are not slowed down.
     if (error instanceof ApiError && error.status === 401) deps.limits.take('badauth', trace.client)
     throw error
   }
 }
 
-/** Before the body is read. A repeated header arrives joined by comma and space, so it fails here too. */
+/** A repeated header arrives joined by comma and space, so it is refused too. */
 function refuseMalformedKey(request: Request): void {
   const key = request.headers.get('idempotency-key')
   if (key !== null && !/^[\x21-\x7e]{1,255}$/.test(key)) throw apiError('invalid_idempotency_key')

@@ -66,7 +66,7 @@ export async function insertKey(tx: Db, row: ApiKeyRow): Promise<void> {
   await tx.insert(apiKeys).values(row)
 }
 
-/** The row when this call revoked it; nothing when it is unknown or was revoked before. */
+/** Undefined when it is unknown or was revoked before. */
 export async function markKeyRevoked(tx: Db, id: string, at: number): Promise<ApiKeyRow | undefined> {
   const [row] = await tx
     .update(apiKeys)
@@ -87,7 +87,7 @@ export async function findGuesses(db: Db, network: string): Promise<GuessesRow |
   return row
 }
 
-/** The row of a network, made if there is none, and locked: one statement, so that no wrong guess is lost. */
+/** Creates or locks the row in one statement, so that no wrong guess goes uncounted. */
 export async function lockGuesses(tx: Db, empty: GuessesRow): Promise<GuessesRow> {
   const { network } = empty
   const [row] = await tx
@@ -111,7 +111,7 @@ export async function findNetwork(db: Db, network: string): Promise<number | und
   return row?.seenAt
 }
 
-/** Only when it was last seen at `seenBy` or before. */
+/** Writes only when the network was last seen at `seenBy` or before. */
 export async function keepNetwork(tx: Db, network: string, { at, seenBy }: { at: number; seenBy: number }): Promise<void> {
   await tx
     .insert(knownNetworks)

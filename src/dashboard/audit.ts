@@ -9,13 +9,13 @@ import type { AuditRecord, AuditVerification } from './settings-schema.ts'
 
 const LIMIT_DEFAULT = 20
 const WAIT_MS = 2000
-/** As long as an erasure tries to empty the log, which an export under way prevents. */
+/** An erasure waits this long for the log to be emptied, which a running export prevents. */
 const EXPORT_MS_MAX = 50_000
 const CHUNK_CHARS = 64 * 1024
 
 type Page = { before?: number; limit?: number }
 
-/** Of one tenant, or of the whole installation. */
+/** The whole installation without `tenantId`. */
 export async function readAuditPage(
   deps: Deps,
   { before, limit = LIMIT_DEFAULT }: Page,
@@ -36,12 +36,12 @@ const present = ({ seq, at, tenantId, actor, action, details, hash }: BrowsedRec
 })
 
 export type Walk = {
-  /** Starts a walk of the whole chain, or joins the one under way, and waits for it a little. */
+  /** Starts verifying the chain, or joins the run under way, and waits for it briefly. */
   start(): Promise<AuditVerification>
   state(): AuditVerification
 }
 
-/** One walk at a time, for all who ask: a chain of years takes its while. */
+/** One run at a time, shared by all callers: a chain of years takes a while. */
 export function createWalk(deps: Deps): Walk {
   let state: AuditVerification = { state: 'never' }
   let walking: Promise<void> | undefined
@@ -69,7 +69,7 @@ export function createWalk(deps: Deps): Walk {
   }
 }
 
-/** The lines of an export, as they are read. One that takes too long is cut, which its verification tells. */
+/** An export that takes too long is cut off, which its verification reports. */
 export async function streamExport(deps: Deps, actor: string): Promise<ReadableStream<Uint8Array>> {
   await deps.write(tx =>
     deps.audit.append(tx, { at: deps.now(), tenantId: '', actor, action: 'audit.exported', subjectId: 'audit' }),

@@ -22,7 +22,7 @@ import type {
 } from './webhook-schema.ts'
 
 const LIMIT_DEFAULT = 20
-/** Of one verification, which sends one event. */
+/** A verification sends one event; replays add none. */
 const PER_VERIFICATION_MAX = 10
 
 export async function readDeliveryPage(
@@ -36,7 +36,7 @@ export async function readDeliveryPage(
 }
 
 async function listed(deps: Deps, browsed: BrowsedDelivery): Promise<ListedDelivery> {
-  // One that cannot be read must not hide the others; whoever asks for it hears of it.
+  // An unreadable one must not hide the others; its own page reports the error.
   const url = await readReceiver(deps, browsed.delivery).catch(() => undefined)
   return { ...summaryOf(browsed), ...(url !== undefined && { receiver: new URL(url).host }) }
 }
@@ -46,7 +46,7 @@ export async function readLoggedDeliveries(deps: Deps, owner: Owner, verificatio
   return deliveries.map(each => ({ ...summaryOf(each), log: attemptsOf(each) }))
 }
 
-/** With every attempt and with what was sent: the message holds what the holder presented, so that it is on record who looks at it. */
+/** The message contains what the holder presented: reading it leaves an audit record. */
 export async function readDeliveryDetail(deps: Deps, visit: Visit, owner: Owner, id: string): Promise<DeliveryDetail> {
   const found = await readDelivery(deps, owner, id)
   const announced = found && (await announce(deps, found.delivery))
@@ -69,7 +69,7 @@ function wholeAttemptsOf(deps: Deps, found: BrowsedDelivery): DeliveryAttempt[] 
   })
 }
 
-/** Of the latest attempt that called the receiver: before it knows an address, nothing is signed. */
+/** From the latest attempt that knew an address: nothing is signed before. */
 async function messageOf(
   deps: Deps,
   owner: Owner,
@@ -114,7 +114,7 @@ function summaryOf(browsed: BrowsedDelivery): DeliverySummary {
   }
 }
 
-/** Until its end is seen, an attempt stands in the log as interrupted. */
+/** An attempt is stored as interrupted until it ends. */
 function attemptsOf({ delivery, attempts }: BrowsedDelivery): AttemptSummary[] {
   return attempts.map(({ attempt, at, outcome, httpStatus }, i) => ({
     attempt,

@@ -15,7 +15,7 @@ import { AnchorExists, addAnchors, presentAnchor, readAnchors, removeAnchor, Tru
 import type { Deps } from './deps.ts'
 import type { AddTrust, Health, Installation, Signing, TrustAnchor } from './settings-schema.ts'
 
-/** An examination calls other hosts and reads the whole database, so it runs no more often than this. */
+/** An examination reads the whole database, so it runs no more often than this. */
 const AGAIN_MS = 10_000
 
 /** Settings from the environment of the service; the dashboard cannot change them. */

@@ -34,7 +34,7 @@ export async function revokeTenantKey(deps: Deps, { tenantId, id }: Which, actor
   if (!(await readKey(deps, tenantId, id))) throw apiError('key_not_found')
   await revokeKey(deps, id, actor)
   const row = await readKey(deps, tenantId, id)
-  if (!row) throw new Error('a key stays after its revocation')
+  if (!row) throw new Error('a revoked key is missing')
   return presentKey(row, deps.now())
 }
 

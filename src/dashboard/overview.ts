@@ -74,7 +74,7 @@ async function ofCertificate(deps: Deps, isLive: boolean): Promise<Attention[]> 
   ]
 }
 
-/** A phone reaches neither a name of this machine nor, in most wallets, plain http. */
+/** Phones cannot reach this machine's local names, and most wallets refuse plain http. */
 function ofPublicUrl(publicUrl: string): Attention[] {
   const { protocol, hostname } = new URL(publicUrl)
   if (hostname === 'localhost' || isLoopback(hostname.replace(/^\[|\]$/g, '')))
@@ -114,7 +114,7 @@ async function ofWebhooks(deps: Deps, owner: Owner): Promise<Attention[]> {
   const found = await Promise.all(
     receivers.map(async failing => {
       const newest = failing.reduce((one, other) => (other.createdAt > one.createdAt ? other : one))
-      // An unreadable one is in the log and in the doctor's report; here it must not hide the others.
+      // An unreadable one must not hide the others; the log and the doctor report it.
       const url = (await announce(deps, newest).catch(() => undefined))?.url
       const waiting = failing.filter(({ status }) => status === 'pending').length
       return url && { origin: new URL(url).origin, failed: failing.length - waiting, waiting, newest_id: newest.id }

@@ -5,10 +5,13 @@ import type { Verification } from '../verifications/schema.ts'
 import { type RecordedEvent, readEvents, recordReading } from '../verifications/timeline.ts'
 import type { Deps } from './deps.ts'
 
-/** Who looks again within this time is not written down again. */
+/** A second look within this time leaves no second record. */
 const READING_EVERY_MS = 10 * 60_000
 
-/** Before a verification is shown: if it holds what a holder presented, it is on record first who looks at it. Gives its moments. */
+/**
+ * Called before a verification is shown: one that contains what a holder presented gets an audit
+ * record of who reads it. Returns its events.
+ */
 export async function recordLook(
   deps: Deps,
   { user }: Visit,

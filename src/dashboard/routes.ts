@@ -6,7 +6,7 @@ import { installationRoutes } from './installation-routes.ts'
 import { tenantRoutes } from './tenant-routes.ts'
 import { webhookRoutes } from './webhook-routes.ts'
 
-/** For the dashboard's own pages, so not in the public document. */
+/** For the dashboard's own pages, so not in the public API document. */
 export const dashboardRoutes = (deps: Deps, creations: Creations) =>
   new Elysia({ prefix: '/dashboard/api', detail: { hide: true } })
     .use(peopleRoutes(deps))

@@ -1,4 +1,4 @@
-// The wire of a tenant's settings, and the paths that the dashboard's routes share.
+// A tenant's settings, and the paths that routes share.
 import { Type } from '@sinclair/typebox'
 import { Text, Timestamp } from '../http/schema.ts'
 import { Exactly, ListOf, Nullable, OneOf } from '../http/wire.ts'
@@ -15,10 +15,10 @@ export const Tenant = Exactly({
   id: Type.String(),
   name: Type.String(),
   plan: OneOf('trial', 'standard', 'large'),
-  /** What counts today: the plan's, or the override. */
+  /** The override, or else the plan's. */
   daily_quota: Type.Integer({ minimum: 0 }),
   quota_override: Nullable(Type.Integer({ minimum: 0 })),
-  /** Null keeps sessions until they are erased by hand. */
+  /** Null keeps sessions until somebody erases them. */
   retention_days: Nullable(Type.Integer({ minimum: 0 })),
   app_schemes: Type.Array(Type.String()),
   created_at: Timestamp,
@@ -29,7 +29,7 @@ export const TenantList = ListOf(Tenant)
 const TenantName = Text({ minLength: 1, maxLength: LABEL_CHARS_MAX })
 const RetentionDays = Nullable(Type.Integer({ minimum: 0, maximum: 3650 }))
 export const CreateTenant = Exactly({ name: TenantName })
-/** What is absent stays. Plan and quota_override: owners only. */
+/** Absent members stay as they are. Only owners set plan and quota_override. */
 export const ChangeTenant = Exactly({
   name: Type.Optional(TenantName),
   plan: Type.Optional(OneOf('trial', 'standard', 'large')),

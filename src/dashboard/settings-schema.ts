@@ -1,4 +1,4 @@
-// Keys, devices, templates, trust, the signing certificate and the audit chain, as the dashboard manages them.
+// Keys, devices, templates, trust, the signing certificate and the audit chain.
 import { Type } from '@sinclair/typebox'
 import { EXPIRY_DAYS } from '../access/keys.ts'
 import { Device } from '../devices/schema.ts'
@@ -38,7 +38,7 @@ export const CreateKey = Exactly({
 })
 export type CreateKey = typeof CreateKey.static
 export const RollKey = Exactly({ old_expires: OneOf('now', '1h', '24h', '7d') })
-/** The only moment the key itself is shown. */
+/** The only response with the key itself. */
 export const MintedKey = Exactly({ key: Type.String(), api_key: ApiKey })
 
 export const PairableDevice = Exactly({
@@ -48,16 +48,16 @@ export const PairableDevice = Exactly({
   pairing_url: Type.String(),
 })
 
-/** What one credential of a query asks for, in the names of merged claims. */
+/** What one credential of a query asks for, by the names of merged claims. */
 const Asked = Exactly({
   credential: Type.String(),
   format: OneOf('mso_mdoc', 'dc+sd-jwt'),
   types: Type.Array(Type.String()),
-  /** Empty when the query names none: then the holder is asked for everything that cannot be withheld. */
+  /** Empty when the query names none: then the wallet sends everything that it cannot withhold. */
   claims: Type.Array(Type.String()),
 })
 
-/** Where less would do. `claim` is the merged name. */
+/** A place where the query could ask for less. `claim` is the merged name. */
 export const Hint = Exactly({
   code: OneOf('age_instead_of_birthdate', 'portrait', 'identifier', 'many_claims', 'whole_document', 'retained'),
   credential: Type.String(),
@@ -73,17 +73,17 @@ export const Template = Exactly({
   key: Type.String(),
   is_builtin: Type.Boolean(),
   title: Localized,
-  /** Shown to the holder when a creation gives none. */
+  /** Shown to the holder when a verification gives none. */
   purpose: Nullable(Localized),
-  /** Null leaves it to the operator. */
+  /** Null for the operator's default. */
   profile: Nullable(Profile),
   query: Query,
-  /** As they were saved; null for the default. */
+  /** As saved; null for the default. */
   rules: Nullable(Type.Array(Rule)),
   effective_rules: Type.Array(Rule),
   asks: Type.Array(Asked),
   hints: Type.Array(Hint),
-  /** The age in years that a built-in one decides on. */
+  /** The age in years that a built-in template proves. */
   age_over: Nullable(Type.Integer()),
   updated_at: Nullable(Timestamp),
 })
@@ -94,7 +94,7 @@ export const TemplatePath = Type.Object({
   tenant: Type.String({ minLength: 1, maxLength: 64 }),
   key: TemplateKey,
 })
-/** One of a key that could be saved once can still be deleted. */
+/** Older versions allowed more characters: such templates can still be deleted. */
 export const OldTemplatePath = Type.Object({
   tenant: Type.String({ minLength: 1, maxLength: 64 }),
   key: Text({ minLength: 1, maxLength: 64 }),
@@ -102,7 +102,7 @@ export const OldTemplatePath = Type.Object({
 export const SaveTemplate = Exactly({
   title: TemplateTitle,
   query: Query,
-  /** Checked by the verb, which can say what is wrong with one; null or nothing for the default. */
+  /** Checked by templates/rules.ts, which gives the reason; null or absent for the default. */
   rules: Type.Optional(Type.Unknown()),
   purpose: Type.Optional(Nullable(TemplatePurpose)),
   profile: Type.Optional(Nullable(Profile)),
@@ -111,7 +111,7 @@ export type SaveTemplate = typeof SaveTemplate.static
 export const CheckTemplate = Exactly({ query: Type.Unknown(), rules: Type.Optional(Type.Unknown()) })
 export type CheckTemplate = typeof CheckTemplate.static
 const TemplateProblem = Exactly({ path: Type.String(), reason: Type.String() })
-/** A problem names the first thing that is wrong; its path is relative to the query, or to the rules. */
+/** Each problem is the first one found; its path is relative to the query or the rules. */
 export const TemplateCheck = Exactly({
   problem: Nullable(TemplateProblem),
   rules_problem: Nullable(TemplateProblem),
@@ -126,9 +126,9 @@ export const TrustAnchor = Exactly({
   environment: Environment,
   label: Type.String(),
   mode: OneOf('auto', 'iso', 'pkix'),
-  /** The effect of an unreadable revocation list; null leaves it to the mode. */
+  /** The effect of an unreadable revocation list; null for the mode's default. */
   crl: Type.Union([OneOf('off', 'warn', 'require'), Type.Null()]),
-  /** The one type of document it counts for; null for all. */
+  /** The one document type it is trusted for; null for all. */
   trusted_for: Nullable(Type.String()),
   subject: Type.String(),
   issuer: Type.String(),
@@ -140,7 +140,7 @@ export const TrustAnchor = Exactly({
 export type TrustAnchor = typeof TrustAnchor.static
 export const TrustAnchorList = ListOf(TrustAnchor)
 
-/** Every certificate of the text becomes an anchor. */
+/** Every certificate in `pem` becomes an anchor. */
 export const AddTrust = Exactly({
   environment: Environment,
   pem: Pem,
@@ -168,7 +168,7 @@ export type Signing = typeof Signing.static
 export const SigningRequest = Exactly({ csr: Type.String() })
 export const ImportSigning = Exactly({ chain: Pem, key: Type.Optional(Pem) })
 
-/** What the operator has set; the dashboard only shows it. */
+/** Settings from the environment of the service. */
 export const Installation = Exactly({
   version: Type.String(),
   public_url: Type.String(),
@@ -181,7 +181,7 @@ export const Installation = Exactly({
 })
 export type Installation = typeof Installation.static
 
-/** What `vidimus doctor` tells. */
+/** The report of `vidimus doctor`. */
 export const Health = Exactly({
   checked_at: Timestamp,
   checks: Type.Array(
@@ -216,7 +216,9 @@ export type AuditRecord = typeof AuditRecord.static
 
 export const AuditPage = Exactly({
   data: Type.Array(AuditRecord),
-  /** For `before` of the next page, which may be short or empty; null when there is nothing older. */
+  /**
+   * For `before` of the next page, which may be short or empty; null when there is nothing older.
+   */
   next_before: Nullable(Type.Integer()),
 })
 

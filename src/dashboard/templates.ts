@@ -14,7 +14,7 @@ export async function readTenantTemplates(deps: Deps, tenantId: string): Promise
   return { data: (await readTemplates(deps, tenantId)).map(presentSavedTemplate) }
 }
 
-/** While somebody types: whether wallets could be asked with it, and where less would do. */
+/** Checked while it is typed: whether it is valid, and where it could ask for less. */
 export function checkTemplate({ query, rules }: CheckTemplate): TemplateCheck {
   const problem = findQueryProblem(query)
   if (problem) return { problem, rules_problem: null, effective_rules: [], asks: [], hints: [] }

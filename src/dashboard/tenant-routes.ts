@@ -44,7 +44,7 @@ import { readDetail, readSummaries, tryVerification } from './verifications.ts'
 const READ = errorResponses(400, 401, 403, 404, 429, 500)
 const CHANGED = errorResponses(400, 401, 403, 404, 409, 413, 422, 429, 500)
 
-/** What is of one tenant, for its members and for owners. */
+/** One tenant's settings and sessions, for its members and for owners. */
 export const tenantRoutes = (deps: Deps, creations: Creations) =>
   new Elysia({ prefix: '/tenants/:tenant' })
     .use(guard(deps))

@@ -1,4 +1,4 @@
-// The overview, and verifications as the dashboard shows them.
+// The overview, and verifications.
 import { Type } from '@sinclair/typebox'
 import { Text, Timestamp } from '../http/schema.ts'
 import { Environment, Exactly, Limit, Nullable, OneOf } from '../http/wire.ts'
@@ -6,7 +6,7 @@ import { Usage } from '../usage/schema.ts'
 import { CreateVerification, Finding, Status, Verification } from '../verifications/schema.ts'
 import { DELIVERY_STATUSES, OUTCOMES } from '../webhooks/schema.ts'
 
-/** What needs attention: a code for the page to put into words, and what the words need. */
+/** A notice: a code that the page has a sentence for, with the sentence's values. */
 export const Attention = Type.Union([
   Exactly({ code: Type.Literal('no_trust_anchors') }),
   Exactly({ code: Type.Literal('trust_anchor_expires'), id: Type.String(), label: Type.String(), not_after: Timestamp }),
@@ -19,7 +19,9 @@ export const Attention = Type.Union([
   Exactly({ code: Type.Literal('pairing_lapsed'), device_id: Type.String(), name: Type.String(), lapsed_at: Timestamp }),
   /** For 30 days after the upgrade that gave test sessions a secret of their own. */
   Exactly({ code: Type.Literal('webhook_secret_split'), at: Timestamp }),
-  /** One for each receiver: what failed lately for good, and what waits for its next attempt. */
+  /**
+   * One per receiver: deliveries that failed lately, and those that wait for their next attempt.
+   */
   Exactly({
     code: Type.Literal('webhook_failing'),
     origin: Type.String(),
@@ -30,7 +32,7 @@ export const Attention = Type.Union([
 ])
 export type Attention = typeof Attention.static
 
-/** A verification without what the holder presented: that is read one at a time, and on the record. */
+/** Without what the holder presented: reading that leaves an audit record. */
 export const VerificationSummary = Type.Omit(Verification, ['claims', 'credentials', 'wallet_uri', 'request_uri', 'redirect_url'])
 export type VerificationSummary = typeof VerificationSummary.static
 
@@ -52,7 +54,7 @@ export type VerificationFilter = typeof VerificationFilter.static
 
 export const VerificationPage = Exactly({
   data: Type.Array(VerificationSummary),
-  /** For `before` of the next page, which a filter may leave short or empty; null when there is nothing older. */
+  /** `before` of the next page; null at the end. A filter may leave a page short or empty. */
   next_before: Nullable(Timestamp),
 })
 export type VerificationPage = typeof VerificationPage.static
@@ -64,7 +66,7 @@ const CheckedCredential = Exactly({
   checks: Type.Array(Type.Composite([Finding, Type.Object({ at: Timestamp })], { additionalProperties: false })),
 })
 
-/** The moments of a session, oldest first. */
+/** The events of a session, oldest first. */
 export const Moment = Type.Union([
   /** `actor`: a key's prefix, a device's name, a dashboard user. */
   Exactly({ at: Timestamp, event: Type.Literal('created'), actor: Type.String() }),
@@ -78,7 +80,7 @@ export const Moment = Type.Union([
     error: Type.Optional(Type.String()),
     credentials: Type.Array(CheckedCredential),
   }),
-  /** A good answer came, and is shown to nobody before its response code is redeemed. */
+  /** A good response is held, and not shown before its response code is redeemed. */
   Exactly({ at: Timestamp, event: Type.Literal('response_held') }),
   Exactly({ at: Timestamp, event: Type.Literal('redirect_not_followed') }),
   Exactly({ at: Timestamp, event: Type.Literal('expired') }),
@@ -106,13 +108,13 @@ export const DeliverySummary = Exactly({
   verification_id: Type.String(),
   type: OneOf('verification.completed', 'verification.failed'),
   status: DeliveryStatus,
-  /** How many were begun, replays included. */
+  /** Attempts begun, replays included. */
   attempts: Type.Integer({ minimum: 0 }),
   last_attempt: Type.Optional(AttemptSummary),
   created_at: Timestamp,
   /** While it is pending. */
   next_attempt_at: Type.Optional(Timestamp),
-  /** The HTTP request that made it due, as in the log: the wallet's answer, or a replay after it. */
+  /** The HTTP request that made it due, as in the log: the wallet's response, or a replay. */
   request_id: Type.Optional(Type.String()),
 })
 export type DeliverySummary = typeof DeliverySummary.static
@@ -124,18 +126,18 @@ export const VerificationDetail = Exactly({
   /** As GET /v1/verifications/{id} returns it. */
   verification: Verification,
   environment: Environment,
-  /** The DCQL query that was asked. */
+  /** The DCQL query that the wallet got. */
   query: Type.Record(Type.String(), Type.Unknown()),
   timeline: Type.Array(Moment),
   deliveries: Type.Array(LoggedDelivery),
 })
 export type VerificationDetail = typeof VerificationDetail.static
 
-/** A test session to try things out with; a live one takes an API key. */
+/** Creates a test session. Live ones need an API key. */
 export const TryVerification = Exactly({
   template: Text({ minLength: 1, maxLength: 64 }),
   purpose: CreateVerification.properties.purpose,
-  /** For a genuine message to try a receiver with. */
+  /** Gets a real message, to try a receiver with. */
   webhook_url: CreateVerification.properties.webhook_url,
 })
 export type TryVerification = typeof TryVerification.static

@@ -38,7 +38,7 @@ export async function readSummaries(
 const summary = ({ claims, credentials, wallet_uri, request_uri, redirect_url, ...rest }: Verification): VerificationSummary =>
   rest
 
-/** The whole verification with its moments. What a holder presented is shown only once it is on record who looks at it. */
+/** Showing what a holder presented leaves an audit record first. */
 export async function readDetail(deps: Deps, visit: Visit, owner: Owner, id: string): Promise<VerificationDetail> {
   const whole = await readWhole(deps, owner, id)
   const { verification, query } = whole
@@ -52,7 +52,7 @@ export async function readDetail(deps: Deps, visit: Visit, owner: Owner, id: str
 type Actors = { creator: string; canceller: string | null }
 
 function momentsOf(whole: WholeVerification, { creator, canceller }: Actors, events: readonly RecordedEvent[]): Moment[] {
-  // Judged by what was read before the moments: an answer may have come since, and be held.
+  // By the status that was read before the events: a response may have arrived since, and be held.
   const isShown = ({ event }: RecordedEvent) => event !== 'response_posted' || showsAnswer(whole.verification)
   const moments: { at: number; moment: Moment }[] = [
     { at: whole.createdAt, moment: { at: isoUtc(whole.createdAt), event: 'created', actor: creator } },
@@ -70,7 +70,7 @@ function momentsOf(whole: WholeVerification, { creator, canceller }: Actors, eve
   if (redeemedAt !== null) moments.push({ at: redeemedAt, moment: { at: isoUtc(redeemedAt), event: 'redeemed' } })
   if (whole.verification.status === 'expired')
     moments.push({ at: expiresAt, moment: { at: isoUtc(expiresAt), event: 'expired' } })
-  // Stable: what happened at once stays in the order it was written.
+  // Stable: events of one millisecond stay in the order they were written.
   return moments.toSorted((a, b) => a.at - b.at).map(({ moment }) => moment)
 }
 
@@ -100,7 +100,7 @@ function momentOf(recorded: RecordedEvent): Moment {
   }
 }
 
-/** A test session, made as a test key would. */
+/** A test session, as a test key would create it. */
 export async function tryVerification(
   deps: Deps,
   creations: Creations,

@@ -31,7 +31,7 @@ import {
 const READ = errorResponses(400, 401, 403, 404, 429, 500)
 const CHANGED = errorResponses(400, 401, 403, 404, 409, 413, 429, 500)
 
-/** A tenant's webhooks: the secret that signs them, where they go, and what became of each. */
+/** A tenant's webhooks: secret, endpoint and delivery log. */
 export const webhookRoutes = (deps: Deps) =>
   new Elysia({ prefix: '/tenants/:tenant' })
     .use(guard(deps))

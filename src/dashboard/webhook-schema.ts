@@ -1,13 +1,13 @@
-// Webhooks: the secret that signs them, where they go, and the log of what was sent.
+// Webhooks: secret, endpoint and delivery log.
 import { Type } from '@sinclair/typebox'
 import { Text, Timestamp } from '../http/schema.ts'
 import { Environment, Exactly, Limit, Nullable } from '../http/wire.ts'
 import { AttemptSummary, DeliveryStatus, DeliverySummary } from './verification-schema.ts'
 
-/** Without the secret itself: that takes a fresh password. */
+/** Without the secret itself, which needs a fresh password. */
 export const WebhookSecretState = Exactly({
   created_at: Timestamp,
-  /** While both sign after a rotation; null outside of one. */
+  /** Null unless two secrets sign after a rotation. */
   previous_valid_until: Nullable(Timestamp),
 })
 export type WebhookSecretState = typeof WebhookSecretState.static
@@ -36,14 +36,14 @@ export type DeliveryFilter = typeof DeliveryFilter.static
 
 export const ListedDelivery = Exactly({
   ...DeliverySummary.properties,
-  /** Whose host; the path may hold what only the receiver should know. */
+  /** Host only: the path may contain a secret of the receiver. */
   receiver: Type.Optional(Type.String()),
 })
 export type ListedDelivery = typeof ListedDelivery.static
 
 export const DeliveryPage = Exactly({
   data: Type.Array(ListedDelivery),
-  /** For `before` of the next page, which a filter may leave short or empty; null when there is nothing older. */
+  /** `before` of the next page; null at the end. A filter may leave a page short or empty. */
   next_before: Nullable(Type.String()),
 })
 export type DeliveryPage = typeof DeliveryPage.static
@@ -55,7 +55,7 @@ export const DeliveryAttempt = Exactly({
   address: Nullable(Type.String()),
   /** The first 4 KiB. */
   answer: Nullable(Type.String()),
-  /** Why there was no answer. */
+  /** Why there was no response. */
   detail: Nullable(Type.String()),
 })
 export type DeliveryAttempt = typeof DeliveryAttempt.static
@@ -66,20 +66,20 @@ export const SentMessage = Exactly({
   /** The exact bytes that were signed, as text. */
   body: Type.String(),
   headers: Type.Record(Type.String(), Type.String()),
-  /** A secret that signed then, or may have, was dropped since: the headers are without the signatures. */
+  /** A secret of that time may have been dropped since, so the headers lack the signatures. */
   secret_gone: Type.Boolean(),
-  /** It may have been sent with a portrait, which is shown for a while and never stored. */
+  /** The message may have contained a portrait, which is never stored. */
   portrait_gone: Type.Boolean(),
 })
 export type SentMessage = typeof SentMessage.static
 
 export const DeliveryDetail = Exactly({
   delivery: DeliverySummary,
-  /** Null when it was sent to an endpoint that was removed since. */
+  /** Null when it went to an endpoint that was removed since. */
   url: Nullable(Type.String()),
   /** Oldest first. */
   attempts: Type.Array(DeliveryAttempt),
-  /** Of the latest attempt that called the receiver; null before any did. */
+  /** From the latest attempt that called the receiver; null before any did. */
   message: Nullable(SentMessage),
 })
 export type DeliveryDetail = typeof DeliveryDetail.static

@@ -22,7 +22,7 @@ export async function revealWebhookSecret(deps: Deps, owner: Owner, actor: strin
   const looked = { at, tenantId, actor, action: 'secret.revealed' as const, subjectId: tenantId, details: { environment } }
   await deps.write(tx => deps.audit.append(tx, looked))
   const secrets = await readWebhookSecrets(deps, owner)
-  if (!secrets) throw new Error('a tenant has a webhook secret from its creation on')
+  if (!secrets) throw new Error('the tenant has no webhook secret')
   return { webhook_secret: secrets.current, ...(await readWebhookSecretState(deps, owner)) }
 }
 

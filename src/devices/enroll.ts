@@ -8,14 +8,14 @@ import { findToken, lockDevice, markEnrolled, spendToken } from './store.ts'
 import { type Exchange, FAMILY_MS, issuePair } from './tokens.ts'
 
 type Claim = {
-  /** The network it comes from. */
+  /** The network, as budgets count it. */
   client: string
   /** As typed. */
   code: string
   idempotencyKey: string | undefined
 }
 
-/** One of any number of simultaneous claims wins. Wrong, spent, lapsed and lost codes get one answer (interface 3.2). */
+/** Wrong, spent, lapsed and lost codes get the same response (interface 3.2). */
 export async function enrollDevice(deps: Deps, { client, code, idempotencyKey }: Claim): Promise<Exchange> {
   const giveBack = await admitGuess(deps, client)
   const read = readPairingCode(deps, code)

@@ -1,7 +1,7 @@
 import type { Deps } from './deps.ts'
 import { deleteTokensExpiredBy } from './store.ts'
 
-/** Until then a spent token is known as spent, and an expired one as expired, which tells a till what to do. */
+/** Until then a reuse is detected, and a till learns that its token expired. */
 const KEPT_AFTER_EXPIRY_MS = 90 * 86_400_000
 const SWEEP_ROWS_MAX = 500
 

@@ -1,4 +1,7 @@
-/** A name stands in lists, in the audit trail and on the till: it must not break their lines, turn their text round, or look like none. */
+/**
+ * Names appear in lists, in audit records and on the till: a name must be visible, on one line, and
+ * must not change the direction of the text around it.
+ */
 export function findNameProblem(name: string): string | undefined {
   if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(name)) return 'without line breaks or control characters, please'
   if (/\p{Bidi_Control}/u.test(name)) return 'without characters that change the direction of text, please'
@@ -9,8 +12,8 @@ export function findNameProblem(name: string): string | undefined {
 const REFUSED = '\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069'
 const UNSEEN =
   '\\u0020\\u00a0\\u00ad\\u034f\\u115f\\u1160\\u1680\\u17b4\\u17b5\\u180b-\\u180f\\u2000-\\u200f\\u202f\\u205f-\\u206f\\u3000\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufff8' +
-  // Written out: languages differ in how they escape these.
+  // Literal characters: regular expressions differ in how they escape these.
   '\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}'
 
-/** The same three rules for the API's document, spelt so that the patterns of every language read it alike. */
+/** The same rules for the API document, in syntax that all regular expressions share. */
 export const NAME_PATTERN = `^[^${REFUSED}]*[^${REFUSED}${UNSEEN}][^${REFUSED}]*$`

@@ -2,14 +2,13 @@ import { isoUtc } from '../time.ts'
 import type { Device } from './schema.ts'
 import type { DeviceRow } from './store.ts'
 
-/** The one place where a row becomes JSON. */
 export const presentDevice = (row: DeviceRow): Device => ({
   id: row.id,
   name: row.name,
   status: row.status,
   allowed_templates: row.allowedTemplates,
   created_at: isoUtc(row.createdAt),
-  // Of an unclaimed code only; one that has lapsed stays in sight, so that somebody sees why a till does not pair.
+  // Also when the code has lapsed, so that somebody sees why a till does not pair.
   ...(row.status === 'pending' && { pairing_expires_at: isoUtc(row.pairingExpiresAt) }),
   ...(row.enrolledAt !== null && { enrolled_at: isoUtc(row.enrolledAt) }),
   ...(row.lastSeenAt !== null && { last_seen_at: isoUtc(row.lastSeenAt) }),

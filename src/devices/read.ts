@@ -9,7 +9,7 @@ export async function readDevices({ db }: Pick<Deps, 'db'>, owner: Owner): Promi
   return (await listDevices(db, owner)).map(presentDevice)
 }
 
-/** Revoked after `since` because a spent refresh token was presented again, so somebody has a copy. The latest first. */
+/** Revoked after `since` for reuse of a refresh token, the latest first. */
 export async function readReused(
   { db }: Pick<Deps, 'db'>,
   owner: Owner,

@@ -20,10 +20,10 @@ import { type Exchange, issuePair, REFRESH_PREFIX } from './tokens.ts'
 
 type Refresh = { client: string; token: string; idempotencyKey: string | undefined }
 
-/** The device that was revoked for it. */
+/** The device that was revoked for the reuse. */
 type Reuse = { reusedOf: DeviceRow }
 
-/** Each refresh token works once. A second use may be a thief's, or the owner's after a thief's: it revokes the device. */
+/** Each refresh token works once. A second use reveals a copy, and revokes the device. */
 export async function refreshDevice(deps: Deps, { client, token, idempotencyKey }: Refresh): Promise<Exchange> {
   if (!isWellFormedSecret(token, REFRESH_PREFIX)) throw refused()
   const presented = { kind: 'refresh' as const, secret: token, hash: sha256Hex(token), idempotencyKey }
@@ -34,7 +34,7 @@ export async function refreshDevice(deps: Deps, { client, token, idempotencyKey 
   const isReused = known.spentAt !== null && known.revokedAt === null && !mayBeRepeat
   if (!isReused) deps.limits.take('refresh-device', known.deviceId)
   const exchange = await deps.write(tx => rotate(deps, tx, known, presented))
-  // Only now: a refusal thrown inside the transaction would undo the revocation.
+  // Outside the transaction, where throwing would undo the revocation.
   if (!exchange) throw refused()
   if ('reusedOf' in exchange) {
     deps.log.warn('device.token_reused', { tenant: exchange.reusedOf.tenantId, device: exchange.reusedOf.id })
@@ -71,6 +71,6 @@ async function repeatOrRevoke(deps: Deps, tx: Db, presented: Presented, at: numb
 }
 
 function familyEnd({ familyExpiresAt }: TokenRow): number {
-  if (familyExpiresAt === null) throw new Error('a refresh token has a family')
+  if (familyExpiresAt === null) throw new Error('a refresh token has no family_expires_at')
   return familyExpiresAt
 }

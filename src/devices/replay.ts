@@ -1,6 +1,7 @@
-// A lost answer must not strand a till. Whoever sent an Idempotency-Key may present the same secret with the same key again, and gets the same
-// pair: for 24 hours, and until either token of that pair is used, which deletes the copy. The copy is sealed under the presented secret and the
-// key, and a key of ours: neither the database, nor the database with the master key, can open it.
+// A lost response must not strand a till. The same secret with the same Idempotency-Key gets the
+// same pair again, for 24 hours and until either token of the pair is used, which deletes the copy.
+// The copy is sealed with the presented secret, the Idempotency-Key and a key of ours: the database
+// cannot open it, not even together with the master key.
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
 import type { Db } from '../db/engine.ts'
 import type { Deps } from './deps.ts'
@@ -11,7 +12,7 @@ const REPLAY_MS = 24 * 3_600_000
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** A secret as it came in. */
+/** A secret as the caller presented it. */
 export type Presented = { kind: 'pairing' | 'refresh'; secret: string; hash: string; idempotencyKey?: string }
 
 type ReplayDeps = Pick<Deps, 'sealer' | 'random'>
@@ -25,7 +26,7 @@ export async function keepReplay(deps: ReplayDeps, tx: Db, presented: Presented,
   await keepSealedPair(tx, presented.hash, Buffer.concat([nonce, ...sealed]))
 }
 
-/** The pair that this secret was spent for, when it may be given again. */
+/** The pair that this secret was exchanged for, while it may be repeated. */
 export async function findReplay(deps: ReplayDeps, tx: Db, presented: Presented, at: number): Promise<TokenPair | undefined> {
   const key = sealingKey(deps, presented)
   if (!key) return undefined
@@ -46,7 +47,7 @@ function openPair(key: Buffer, sealed: Buffer): TokenPair | undefined {
   try {
     return JSON.parse(Buffer.concat([text, decipher.final()]).toString('utf8'))
   } catch {
-    // It does not open with this Idempotency-Key: then this is no repeat.
+    // Another Idempotency-Key, so not a repeat.
     return undefined
   }
 }

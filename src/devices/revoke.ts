@@ -6,7 +6,10 @@ import { type DeviceRow, lockDevice, markDeviceRevoked, revokeTokens } from './s
 
 type RevokeDeps = Pick<Deps, 'write' | 'now' | 'audit'>
 
-/** Nothing the device holds works from the next request on, a refresh that waits for its turn included. A repeat changes nothing. */
+/**
+ * Nothing the device holds works from the next request on, a refresh that waits for its turn
+ * included. A repeat changes nothing.
+ */
 export async function revokeDevice(
   deps: RevokeDeps,
   { tenantId, environment }: Owner,

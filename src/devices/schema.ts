@@ -68,7 +68,7 @@ export const RegisteredDevice = Type.Object(
 
 export const DeviceList = Type.Object({ data: Type.Array(Device) }, { additionalProperties: false, $id: 'DeviceList' })
 
-/** A format in the document only: an id that is no UUID is 404, like that of any other device that does not exist. */
+/** The format is only documented: an id that is not a UUID is 404, like any unknown id. */
 export const DeviceId = Type.Object({ id: Type.String({ minLength: 1, documented: { format: 'uuid' } }) })
 
 export const EnrollDevice = Type.Object(
@@ -101,7 +101,7 @@ export const TokenPair = Type.Object(
 )
 export type TokenPair = typeof TokenPair.static
 
-/** What the till's page is told of itself. */
+/** The till's own settings, for its page. */
 export const Till = Type.Object(
   {
     name: Type.String(),

@@ -15,7 +15,7 @@ export async function insertDevice(tx: Db, row: DeviceRow): Promise<void> {
   await tx.insert(devices).values(row)
 }
 
-/** When the owner's newest device was registered; 0 when there is none. */
+/** Creation time of the newest device; 0 when there is none. */
 export async function findNewestCreation(tx: Db, { tenantId, environment }: Owner): Promise<number> {
   const [row] = await tx
     .select({ createdAt: devices.createdAt })
@@ -36,13 +36,13 @@ const selectLocked = prepared(db =>
   ).prepare(),
 )
 
-/** Taken before any change of a device or its tokens. One order, device then tokens, cannot deadlock. */
+/** Taken before a device or its tokens change. Device before tokens: no deadlock. */
 export async function lockDevice(tx: Db, { deviceId, tenantId }: DeviceKey): Promise<DeviceRow | undefined> {
   const [row] = await selectLocked(tx).execute({ deviceId, tenantId })
   return row
 }
 
-/** Without a tenant: for whoever sits at the machine itself. */
+/** Across tenants, for the command line. */
 export async function findDeviceOfAnyone(db: Db, id: string): Promise<DeviceRow | undefined> {
   const [row] = await db.select().from(devices).where(eq(devices.id, id)).limit(1)
   return row
@@ -56,7 +56,7 @@ export async function listDevices(db: Db, { tenantId, environment }: Owner): Pro
     .orderBy(desc(devices.createdAt))
 }
 
-/** Unclaimed codes that still work, and when the first of them lapses; of one tenant or of all. */
+/** Unclaimed codes that still work, and when the first lapses; of one tenant or of all. */
 export async function liveCodes(tx: Db, now: number, tenantId?: string): Promise<{ count: number; firstExpiresAt: number }> {
   const [row] = await tx
     .select({ count: count(), firstExpiresAt: min(deviceTokens.expiresAt) })
@@ -84,7 +84,7 @@ const enroll = prepared(db =>
 
 export async function markEnrolled(tx: Db, { deviceId, tenantId }: DeviceKey, at: number): Promise<DeviceRow> {
   const [row] = await enroll(tx).execute({ deviceId, tenantId, at })
-  if (!row) throw new Error('a pairing code belongs to a device')
+  if (!row) throw new Error('the device of a pairing code is missing')
   return row
 }
 
@@ -99,18 +99,18 @@ const see = prepared(db =>
     .prepare(),
 )
 
-/** The device, seen now; the time is written only when the last one is from `seenBy` or before. */
+/** Keeps the previous time when that is later than `seenBy`. */
 export async function seeDevice(
   tx: Db,
   { deviceId, tenantId }: DeviceKey,
   { at, seenBy }: { at: number; seenBy: number },
 ): Promise<DeviceRow> {
   const [row] = await see(tx).execute({ deviceId, tenantId, at, seenBy })
-  if (!row) throw new Error('a token belongs to a device')
+  if (!row) throw new Error('the device of a token is missing')
   return row
 }
 
-/** The row when this call revoked it; nothing when it is unknown or was revoked before. */
+/** Undefined when it is unknown or was revoked before. */
 export async function markDeviceRevoked(tx: Db, { deviceId, tenantId }: DeviceKey, at: number): Promise<DeviceRow | undefined> {
   const [row] = await tx
     .update(devices)
@@ -120,7 +120,7 @@ export async function markDeviceRevoked(tx: Db, { deviceId, tenantId }: DeviceKe
   return row
 }
 
-/** Everything the device holds, the unclaimed pairing code included. */
+/** All tokens, and the unclaimed pairing code. */
 export async function revokeTokens(tx: Db, { deviceId, tenantId }: DeviceKey, at: number): Promise<void> {
   await tx
     .update(deviceTokens)
@@ -191,7 +191,7 @@ const spend = prepared(db =>
     .prepare(),
 )
 
-/** The row for the one who spends it: unspent, unrevoked and in time. */
+/** Of many simultaneous calls one gets the row; undefined when it is not valid. */
 export async function spendToken(tx: Db, { hash, kind }: Spendable, at: number): Promise<TokenRow | undefined> {
   const [row] = await spend(tx).execute({ hash, kind, at })
   return row
@@ -228,7 +228,7 @@ export async function findAccessToken(db: Db, hash: string): Promise<AccessToken
   return row
 }
 
-/** The first use of an access token, or the second of a refresh token. False when it was recorded before. */
+/** First use of an access token, second of a refresh token. False when recorded before. */
 export async function markTokenUsed(tx: Db, { hash }: TokenRow, at: number): Promise<boolean> {
   const used = await tx
     .update(deviceTokens)
@@ -238,7 +238,7 @@ export async function markTokenUsed(tx: Db, { hash }: TokenRow, at: number): Pro
   return used.length > 0
 }
 
-/** The one replay a device has at a time: that of the pair it got last. */
+/** A device has one sealed pair at a time, the latest. */
 export async function keepSealedPair(tx: Db, hash: string, replaySealed: Buffer): Promise<void> {
   await tx.update(deviceTokens).set({ replaySealed }).where(eq(deviceTokens.hash, hash))
 }
@@ -257,7 +257,7 @@ const forgetPair = prepared(db =>
     .prepare(),
 )
 
-/** Of what a pair was issued for, by the generation of that pair. */
+/** Deletes the sealed copy of the pair that this token belongs to. */
 export async function forgetSealedPair(tx: Db, { deviceId, tenantId, generation }: TokenRow): Promise<void> {
   await forgetPair(tx).execute({ deviceId, tenantId, generation: generation - 1 })
 }

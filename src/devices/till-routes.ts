@@ -5,7 +5,7 @@ import type { Deps } from './deps.ts'
 import { Till } from './schema.ts'
 import { readTill } from './till.ts'
 
-/** What the till's page asks for; the page itself is served by web/. */
+/** The data of the till's page; web/ serves the page itself. */
 export const tillRoutes = (deps: Deps) =>
   new Elysia().use(accessPlugin(deps)).get('/till/data', ({ caller }) => readTill(deps, caller), {
     need: { scope: 'verifications:read' },

@@ -7,9 +7,10 @@ import { isoUtc } from '../time.ts'
 import type { Deps } from './deps.ts'
 import type { Till } from './schema.ts'
 
-/** What a till's page needs to know of itself: whose it is, and what its buttons are called. */
+/** The till's name, merchant and templates, for its page. */
 export async function readTill({ db, now }: Pick<Deps, 'db' | 'now'>, caller: Caller): Promise<Till> {
-  if (caller.kind !== 'device') throw apiError('insufficient_scope', { message: 'This is for devices; an API key is no till.' })
+  if (caller.kind !== 'device')
+    throw apiError('insufficient_scope', { message: 'Only devices may call this; use a device token instead of an API key.' })
   const { name, environment, tenantId, allowedTemplates } = caller
   const tenant = await readTenant(db, tenantId)
   const templates = new Map((await readTemplates({ db }, tenantId)).map(template => [template.key, template]))

@@ -8,15 +8,15 @@ import { type DeviceRow, insertToken } from './store.ts'
 
 const DAY_MS = 86_400_000
 const ACCESS_MS = 3_600_000
-/** From each refresh to the next; a till may be switched off for a holiday. */
+/** Counted from each refresh; long enough for a till that is off during a holiday. */
 const REFRESH_MS = 30 * DAY_MS
-/** From the enrolment: then it is paired again, whoever holds it by then. */
+/** Counted from the enrolment; after that the till must be paired again. */
 export const FAMILY_MS = 365 * DAY_MS
 
 export const ACCESS_PREFIX = 'vd_'
 export const REFRESH_PREFIX = 'vdr_'
 
-/** What an exchange gives: a new pair, or the one that was given before. */
+/** `replayed`: the pair was issued before, and is repeated. */
 export type Exchange = { pair: TokenPair; replayed: boolean }
 
 type Issue = { generation: number; familyExpiresAt: number; at: number }
@@ -44,5 +44,5 @@ export async function issuePair(
   }
 }
 
-/** The last second before the end still counts as one. */
+/** A started second counts. */
 const secondsUp = (ms: number): number => Math.ceil(ms / 1000)

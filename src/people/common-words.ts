@@ -1,4 +1,4 @@
-/** What people make passwords of when they are asked for a long one: each of these counts as one character. */
+/** Words that people build long passwords from. Each counts as one character. */
 export const COMMON_WORDS: readonly string[] = `
   access admin administrator alpha amazon angel apple april asdf august autumn baby bailey banana baseball basketball batman berlin
   blink butterfly changeme charlie cheese chocolate christmas company computer cookie dallas dashboard december default dolphin dragon

@@ -1,5 +1,5 @@
-// Who may come in, in this order: address, session, the three defences against forged requests, budgets, tenant, ownership, fresh password; and
-// only then the body. Everything that changes something is a POST, PUT or DELETE with a JSON object.
+// The order of checks: address, session, forged requests, budgets, tenant, ownership, fresh
+// password, and only then the body. Every change is a POST, PUT or DELETE with a JSON object.
 import { Elysia } from 'elysia'
 import { equalConstantTime } from '../hash.ts'
 import { readJson } from '../http/body.ts'
@@ -12,7 +12,7 @@ import type { Deps } from './deps.ts'
 import { refuseForeign, refuseForeignLook, refusePlainHttp } from './origin.ts'
 import { csrfTokenOf, findVisit, requireFresh, type Visit } from './session.ts'
 
-/** What a route asks of a user. Owners are let in everywhere; `fresh` asks for a password that was just given. */
+/** `who` may call a route; owners may call all. `fresh`: the password was given just now. */
 export type Demand = { who: 'anyone' | 'owner'; fresh?: true }
 
 type Context = { request: Request; set: { headers: Record<string, string | number> } }
@@ -49,7 +49,7 @@ export function guard(deps: Deps) {
     await admitUser({ request, set }, { who: 'anyone' })
     const visit = visits.get(request)!
     const tenant = await readTenant(deps.db, params.tenant ?? '')
-    // Somebody else's and none at all look alike.
+    // A tenant of others and one that does not exist get the same response.
     if (!tenant || (visit.user.memberOf ?? tenant.id) !== tenant.id) throw apiError('tenant_not_found')
     requireAll(visit, demand, deps.now())
     traceOf(request).tenantId = tenant.id
@@ -57,7 +57,8 @@ export function guard(deps: Deps) {
   }
 
   return new Elysia({ name: 'dashboard guard' }).macro({
-    // Contexts are taken apart: handed on whole, the framework would believe that the body is wanted, and read it before anything is checked.
+    // The context is destructured: if it were passed on whole, the framework would read the body
+    // before any check.
     stranger: (_: true) => ({
       async parse({ request, set }: Context) {
         admitStranger({ request, set })
@@ -91,7 +92,7 @@ async function identify(deps: Deps, request: Request): Promise<Visit> {
     if (cookie === undefined) throw apiError('not_logged_in')
     return await findVisit(deps, cookie)
   } catch (error) {
-    // Strangers have the budget of strangers.
+    // A request without a session counts against its address.
     deps.limits.take('ip', traceOf(request).client)
     throw error
   }

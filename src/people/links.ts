@@ -1,4 +1,5 @@
-// One-time links. The token stands behind the #, so that it reaches no server and no log; the database knows its hash.
+// One-time links. The token is in the URL's fragment, so it reaches no server and no log; the
+// database has its hash.
 import type { Db } from '../db/engine.ts'
 import { sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
@@ -31,7 +32,7 @@ export function draftLink({ now, random }: Pick<Deps, 'now' | 'random'>, userId:
   return { token, row: { hash: sha256Hex(token), userId, expiresAt: now() + lifeMs } }
 }
 
-/** Earlier ones of the same user, or for the set-up, are void. */
+/** Replaces earlier links of the same user, or for the set-up. */
 export async function keepLink(tx: Db, { row }: OneTimeLink): Promise<void> {
   await deleteLinksOf(tx, row.userId)
   await insertLink(tx, row)
@@ -39,7 +40,7 @@ export async function keepLink(tx: Db, { row }: OneTimeLink): Promise<void> {
 
 export const passwordUrl = (publicUrl: string, { token }: OneTimeLink): string => `${publicUrl}/dashboard#password=${token}`
 
-/** What a link is for. Looking uses nothing up. */
+/** Does not use the link up. */
 export async function readLink({ db, now }: Pick<Deps, 'db' | 'now'>, token: string) {
   const link = await findLink(db, sha256Hex(token), now())
   if (!link) throw apiError('link_unavailable')
@@ -49,7 +50,7 @@ export async function readLink({ db, now }: Pick<Deps, 'db' | 'now'>, token: str
   return { kind: user.password === null ? ('invitation' as const) : ('reset' as const), name: user.name, expires_at }
 }
 
-/** Chooses a password by a link, once: everything else that opened a door for this user ends with it. */
+/** A link works once. All sessions of the user end, and so do all other links. */
 export async function choosePassword(
   deps: Deps,
   passwords: Passwords,
@@ -82,6 +83,6 @@ export async function choosePassword(
 
 async function userOf(db: Db, { userId }: LinkRow): Promise<UserRow> {
   const user = await findUser(db, userId ?? '')
-  if (!user) throw new Error('a link goes with its user')
+  if (!user) throw new Error('the user of a link is missing')
   return user
 }

@@ -16,10 +16,10 @@ import {
 } from './store.ts'
 import { admitAttempt, rememberNetwork } from './throttle.ts'
 
-/** Whence a request comes: the network as budgets count it, and what the browser calls itself. */
+/** `client`: the network, as budgets count it. `agent`: the User-Agent header. */
 export type Browser = { client: string; agent: string | null }
 
-/** An unknown name, a wrong password and one not yet chosen get one answer, after the same work. */
+/** Unknown name, wrong password, none chosen yet: the same work and the same response. */
 export async function logIn(
   deps: Deps,
   passwords: Passwords,
@@ -36,7 +36,7 @@ function refuse(): never {
   throw apiError('login_failed')
 }
 
-/** Who is logged in gives the password again. */
+/** Proves the password again within a session, for changes that need a fresh one. */
 export async function reauthenticate(
   deps: Deps,
   passwords: Passwords,
@@ -53,7 +53,7 @@ export async function reauthenticate(
 
 type Change = { password: string; new_password: string }
 
-/** All sessions of the user end; the one who changed it gets a new one. */
+/** All sessions of the user end; this browser gets a new one. */
 export async function changePassword(
   deps: Deps,
   passwords: Passwords,
@@ -67,7 +67,7 @@ export async function changePassword(
   const visit = await beginSession(deps, user, browser, async tx => {
     await setPassword(tx, user.id, kept)
     await deleteSessionsOf(tx, user.id)
-    // A link that somebody may still hold must not undo it.
+    // A link sent earlier must not undo the change.
     await deleteLinksOf(tx, user.id)
     await deps.audit.append(tx, {
       at: deps.now(),
@@ -99,8 +99,8 @@ async function provePassword(deps: Deps, passwords: Passwords, { password, user,
 }
 
 /**
- * The session of a user who has just shown who they are. What `also` does belongs into its transaction; false there, and a user who was removed
- * or got another password meanwhile, give none.
+ * Starts the session of a user who proved their identity. `also` runs in the same transaction. No
+ * session when it returns false, or when the user was removed or got another password meanwhile.
  */
 export async function beginSession(
   deps: Deps,

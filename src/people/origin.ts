@@ -1,27 +1,28 @@
-// Who may change something: a page of this very origin. The browser says so itself, in `Origin` and `Sec-Fetch-Site`; the third proof, the
-// session's token, is asked for in guard.ts. And over plain http only somebody at this machine: a password must not cross a network in clear.
+// Only pages of this origin may change anything: browsers send `Origin` and `Sec-Fetch-Site`, and
+// guard.ts checks the session's token. Over plain http only this machine is served, because a
+// password must not cross a network in clear text.
 
 import type { Config } from '../config.ts'
 import { isLoopback } from '../egress/addresses.ts'
 import { apiError } from '../http/errors.ts'
 import { traceOf } from '../http/plugin.ts'
 
-/** For requests that change something, the log-in included. */
+/** For requests that change something, log-in included. */
 export function refuseForeign(config: Config, { headers }: Request): void {
   const site = headers.get('sec-fetch-site')
   if (site !== null && site !== 'same-origin') throw apiError('csrf_refused')
   const origin = headers.get('origin') ?? ''
   const own = new URL(config.publicUrl).origin
   if (own.startsWith('https:') ? origin !== own : !isOwnPlain(origin, own, headers.get('host'))) throw apiError('csrf_refused')
-  // A name other than this machine's own: some other program stands between the browser and us, and the password went through the network.
+  // A host name other than this machine's: a program between the browser and us saw the password.
   if (!origin.startsWith('https:') && !isLoopbackName(new URL(origin).hostname)) throw apiError('https_required')
 }
 
-/** In development the port, or the spelling of this machine's name, may differ from the public address. */
+/** In development the port or the host name may differ from the public address. */
 const isOwnPlain = (origin: string, own: string, host: string | null): boolean =>
   origin === own || (origin === `http://${host}` && URL.canParse(origin))
 
-/** For requests that only look: a page of another origin has no business here either. */
+/** For requests that change nothing. Pages of other origins may not read either. */
 export function refuseForeignLook({ headers }: Request): void {
   const site = headers.get('sec-fetch-site')
   if (site !== null && site !== 'same-origin' && site !== 'none') throw apiError('csrf_refused')
@@ -33,7 +34,7 @@ export function refusePlainHttp(config: Config, request: Request): void {
 
 export function acceptsPasswords(config: Config, request: Request): boolean {
   if (config.publicUrl.startsWith('https:')) return true
-  // A proxy that nobody told us of would make every client look like this machine.
+  // Behind a proxy that is not configured, every client has this machine's address.
   const isForwarded = ['x-forwarded-for', 'forwarded', 'x-real-ip'].some(name => request.headers.has(name))
   if (isForwarded && config.trustedProxies.length === 0) return false
   return isLoopback(traceOf(request).address)

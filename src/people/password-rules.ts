@@ -1,12 +1,13 @@
-// A password must be long, and its length must not come from what everybody takes: repeats, runs along the alphabet or the keyboard, the words
-// people make passwords of, years, and the name of its owner or of this service. Such a piece counts as one character.
+// A password must be long, and not by repeats, runs along the alphabet or the keyboard, common
+// words, years, or the name of its user or of this service. Each such piece counts as one
+// character.
 
 import { apiError } from '../http/errors.ts'
 import { COMMON_WORDS } from './common-words.ts'
 import { PASSWORD_CHARS } from './schema.ts'
 
 const { minLength: CHARS_MIN, maxLength: CHARS_MAX } = PASSWORD_CHARS
-/** Pieces that are left when each common one counts as one. */
+/** Fewest pieces, where a common one counts as one. */
 const PIECES_MIN = 8
 const DISTINCT_MIN = 6
 const RUN_MIN = 3
@@ -16,7 +17,7 @@ const SERVICE = 'vidimus'
 const RUNS = ['abcdefghijklmnopqrstuvwxyz', '01234567890', 'qwertyuiop', 'qwertzuiop', 'asdfghjkl', 'yxcvbnm', 'zxcvbnm']
 const ROWS = [...RUNS, ...RUNS.map(run => [...run].reverse().join(''))]
 
-/** Throws `password_refused` with the reason in words. */
+/** Throws `password_refused` with the reason. */
 export function refuseWeakPassword(password: string, userName: string): void {
   const weakness = weaknessOf(password, userName)
   if (weakness) throw apiError('password_refused', { message: weakness })
@@ -37,7 +38,7 @@ export function weaknessOf(password: string, userName: string): string | undefin
   return undefined
 }
 
-/** Spaces and dots hide nothing, and neither does a 0 for an o. */
+/** Spaces, dots and look-alike characters do not make a word uncommon. */
 const LOOKALIKES: Record<string, string> = {
   '0': 'o',
   '1': 'i',
@@ -51,11 +52,11 @@ const LOOKALIKES: Record<string, string> = {
 }
 
 function lettersOf(text: string): string {
-  // Between digits a digit is a digit: years and runs are looked for among them.
+  // A digit between digits stays one: years and runs are searched among them.
   return text.replace(/(?<!\d)[013457@$!](?!\d)/g, char => LOOKALIKES[char] ?? char).replace(/[^\p{L}\p{N}\p{So}]/gu, '')
 }
 
-/** One block, again and again. */
+/** True for one block repeated to the end. */
 function isRepeated(text: string): boolean {
   for (let period = 1; period <= text.length / 2; period++) {
     if (text.startsWith(text.slice(period))) return true
@@ -69,7 +70,7 @@ function piecesOf(text: string): number {
   return pieces
 }
 
-/** How many characters from here on are one common piece; 1 for any other character. */
+/** Length of the common piece at this place; 1 for any other character. */
 function commonPieceAt(text: string, at: number): number {
   const rest = text.slice(at)
   const word = COMMON_WORDS.reduce((longest, each) => (rest.startsWith(each) ? Math.max(longest, each.length) : longest), 1)

@@ -1,4 +1,5 @@
-// Argon2id takes 64 MiB and a quarter of a second, so few run at once and few wait: a rush of log-ins must not take the machine's memory.
+// Argon2id takes 64 MiB and a quarter of a second, so few run at once and few wait: many log-ins at
+// one moment must not use up the memory.
 import { apiError } from '../http/errors.ts'
 
 const AT_ONCE_MAX = 2
@@ -7,13 +8,13 @@ const BUSY_RETRY_SECONDS = 5
 
 const ARGON2ID = { algorithm: 'argon2id', memoryCost: 65_536, timeCost: 2 } as const
 
-/** Nobody's: a name without a password costs the same work as one with it. */
+/** Compared for names without a password, so that they cost the same work. */
 export const NOBODYS_PASSWORD =
   '$argon2id$v=19$m=65536,t=2,p=1$sCYVSf8qKcWmDXuMhnjSzVgtyk2lRTlwHQBqlRKxIo4$0JR3ZWa0XYy0mMFfVvJm5bLzVh8u3mJcGkmzHnS0sWA'
 
 export type Passwords = {
   hash(password: string): Promise<string>
-  /** `before` has its turn first: what is decided there is decided before anything is compared. */
+  /** `before` runs in this password's turn, ahead of the comparison. */
   verify(password: string, kept: string | null, before: () => Promise<void>): Promise<boolean>
 }
 
@@ -27,7 +28,7 @@ export function createPasswords(): Passwords {
     try {
       return await work()
     } finally {
-      // The place is handed on, or given up.
+      // The next in line takes the place, if there is one.
       const next = waiting.shift()
       if (next) next()
       else running--
@@ -50,5 +51,5 @@ export function createPasswords(): Passwords {
   }
 }
 
-/** One keyboard sends an accented letter as one character, another as two. */
+/** An accented letter arrives as one character or as two, by keyboard. */
 const composed = (password: string): string => password.normalize('NFC')

@@ -1,28 +1,28 @@
-// The wire of log-in, sessions and users.
+// Requests and responses of log-in, sessions and users.
 import { Type } from '@sinclair/typebox'
 import { Text, Timestamp } from '../http/schema.ts'
 import { Exactly, ListOf, Nullable, OneOf } from '../http/wire.ts'
 
 export const PASSWORD_CHARS = { minLength: 15, maxLength: 128 }
 
-/** Lower case: names are typed on telephones, too. */
+/** Lower case, because phone keyboards capitalise the first letter. */
 export const USER_NAME = '^[a-z0-9][a-z0-9._@+-]{1,63}$'
 const UserName = Type.String({ pattern: USER_NAME, examples: ['alex', 'alex@shop.example'] })
 const OneTimeToken = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' })
-/** Any length that is no attack: what a password must be is told by the verb, in words. */
+/** Only bounded here: password-rules.ts checks it and gives the reason. */
 const Password = Text({ minLength: 1, maxLength: 1024 })
 
 export const Entrance = Exactly({
-  /** `true` while there is no user: the program printed a link at its start. */
+  /** `true` while nobody can log in: the service printed a set-up link when it started. */
   needs_setup: Type.Boolean(),
-  /** `false` for a client to whom plain http is no safe way to send a password. */
+  /** `false` when this client's plain http connection is not safe for a password. */
   accepts_passwords: Type.Boolean(),
 })
 
 export const OneTimeLink = Exactly({ token: OneTimeToken })
 export const OneTimeLinkState = Exactly({
   kind: OneOf('setup', 'invitation', 'reset'),
-  /** Of the user who will choose a password; absent for the set-up, where the name is chosen too. */
+  /** The user who chooses a password; absent for the set-up, where the name is chosen too. */
   name: Type.Optional(Type.String()),
   expires_at: Timestamp,
 })
@@ -39,12 +39,12 @@ export const Session = Exactly({
   user: Exactly({ id: Type.String(), name: Type.String(), is_owner: Type.Boolean() }),
   /** All tenants for an owner; one for everybody else. */
   tenants: Type.Array(TenantSummary),
-  /** Goes into `X-CSRF-Token` of every request that changes something. */
+  /** Sent as `X-CSRF-Token` with every request that changes something. */
   csrf_token: Type.String(),
-  /** Whatever happens, it ends then; and earlier when it is not used for half an hour. */
+  /** The latest end. Half an hour without use ends it earlier. */
   expires_at: Timestamp,
   idle_expires_at: Timestamp,
-  /** Until then nothing asks for the password again. */
+  /** The password is not asked for again before. */
   fresh_until: Timestamp,
 })
 export type Session = typeof Session.static
@@ -53,7 +53,7 @@ export const OpenSessions = ListOf(
   Exactly({
     id: Type.String(),
     is_current: Type.Boolean(),
-    /** What the browser calls itself, shortened. */
+    /** The User-Agent header, shortened. */
     agent: Type.String(),
     created_at: Timestamp,
     last_seen_at: Timestamp,
@@ -64,7 +64,7 @@ export const OpenSessions = ListOf(
 export const User = Exactly({
   id: Type.String(),
   name: Type.String(),
-  /** Null for an owner, who sees all. */
+  /** Null for an owner, who sees all tenants. */
   tenant: Nullable(TenantSummary),
   status: OneOf('invited', 'active'),
   created_at: Timestamp,
@@ -73,5 +73,5 @@ export const User = Exactly({
 export type User = typeof User.static
 export const UserList = ListOf(User)
 export const InviteUser = Exactly({ name: UserName, tenant: Type.String({ minLength: 1, maxLength: 64 }) })
-/** The only moment the link exists: hand it to its user on a safe way. */
+/** The link is shown once, and must reach its user by a safe way. */
 export const UserLink = Exactly({ user: User, url: Type.String(), expires_at: Timestamp })

@@ -1,5 +1,6 @@
-// A session is a random cookie, of which the database knows the hash. It ends twelve hours after the log-in, half an hour after its last use,
-// and at once when its user logs out, signs out everywhere, changes the password or is removed.
+// A session is a random cookie; the database has its hash. It ends twelve hours after log-in, half
+// an hour after its last use, and at once when its user logs out, signs out everywhere, changes the
+// password or is removed.
 
 import type { Db } from '../db/engine.ts'
 import { hmacSha256With, sha256Hex } from '../hash.ts'
@@ -24,20 +25,20 @@ import {
 
 export const IDLE_MS = 30 * 60_000
 export const ABSOLUTE_MS = 12 * 3_600_000
-/** How long a password counts as just given. */
+/** A password given within this time counts as fresh. */
 export const FRESH_MS = 5 * 60_000
-/** `seen_at` is no finer than this: a page that looks often must not cost a write each time. */
+/** `seen_at` is no finer than this: a page that polls must not cost a write each time. */
 const SEEN_EVERY_MS = 60_000
 export const SESSIONS_PER_USER_MAX = 10
 const AGENT_CHARS_MAX = 160
 
-/** Who is at the other end, and by which session. */
+/** The logged-in user behind a request. */
 export type Visit = { user: UserRow; session: SessionRow; cookie: string }
 
-/** How the audit trail names them. */
+/** The user's name in audit records. */
 export const actorOf = ({ name }: Pick<UserRow, 'name'>): string => `dashboard:${name}`
 
-/** Where an act of this user, or upon it, is written down. */
+/** The tenant of audit records by or about this user; empty for an owner. */
 export const tenantIdOf = ({ memberOf }: Pick<UserRow, 'memberOf'>): string => memberOf ?? ''
 
 export async function findVisit({ warm, write, now }: Pick<Deps, 'warm' | 'write' | 'now'>, cookie: string): Promise<Visit> {
@@ -50,12 +51,12 @@ export async function findVisit({ warm, write, now }: Pick<Deps, 'warm' | 'write
   return { user: found.user, session: { ...found.session, seenAt: at }, cookie }
 }
 
-/** The password was given at most five minutes ago. */
+/** Throws unless the password was given at most five minutes ago. */
 export function requireFresh({ session }: Visit, now: number): void {
   if (now - session.authenticatedAt > FRESH_MS) throw apiError('reauthentication_required')
 }
 
-/** A new session, to be kept by `keepSession` inside the transaction of the log-in. */
+/** Not stored yet: `keepSession` does that inside the transaction of the log-in. */
 export function draftSession({ now, random }: Pick<Deps, 'now' | 'random'>, user: UserRow, agent: string | null): Visit {
   const at = now()
   const cookie = newNonce(random)
@@ -72,7 +73,7 @@ export function draftSession({ now, random }: Pick<Deps, 'now' | 'random'>, user
   return { user, session, cookie }
 }
 
-/** Of too many the oldest go. */
+/** With the user's row locked. Deletes the oldest sessions above the limit. */
 export async function keepSession(tx: Db, { session }: Visit): Promise<void> {
   await insertSession(tx, session)
   await deleteOldestSessions(tx, session, SESSIONS_PER_USER_MAX)
@@ -91,7 +92,7 @@ export async function presentSession(deps: Pick<Deps, 'db' | 'sealer'>, visit: V
   }
 }
 
-/** Made of the cookie: it need not be kept, and it ends with the session. */
+/** Derived from the cookie, so it is not stored and ends with the session. */
 export const csrfTokenOf = ({ sealer }: Pick<Deps, 'sealer'>, { cookie }: Visit): string =>
   hmacSha256With(sealer.key('dashboard csrf'))(cookie).toString('base64url')
 
@@ -111,7 +112,7 @@ export async function readSessions({ db, now }: Pick<Deps, 'db' | 'now'>, { user
 
 type EndDeps = Pick<Deps, 'write' | 'now' | 'audit'>
 
-/** One session of this user: the current one, or another of the list. */
+/** The current session, or another one of this user. */
 export async function endSession(deps: EndDeps, { user }: Visit, id: string): Promise<void> {
   const at = deps.now()
   const ended = await deps.write(async tx => {

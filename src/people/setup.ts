@@ -1,5 +1,5 @@
-// The first run: there is no default account. While nobody owns the installation, each start of the service prints a link that makes an owner; users
-// of a tenant, who may be invited before that, do not end it.
+// The first run. There is no default account: until an owner exists, each start of the service
+// prints a link that creates one. Users of a tenant may exist before that.
 
 import { sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
@@ -14,10 +14,10 @@ import { canAnyoneLogIn, findLink, findUserByName, hasOwner, insertUser, takeLin
 
 const SETUP_MS = 3_600_000
 
-/** What a visitor without a session is told: whoever has a password already is asked for it. */
+/** False as soon as anybody can log in, so that they see the log-in form. */
 export const needsSetup = async ({ db }: Pick<Deps, 'db'>): Promise<boolean> => !(await canAnyoneLogIn(db))
 
-/** A fresh link, which voids the one before; null once there is an owner. */
+/** A new link, which replaces the previous one; null once there is an owner. */
 export async function openSetup(deps: Pick<Deps, 'db' | 'writeSettings' | 'now' | 'random' | 'config'>): Promise<string | null> {
   const link = draftLink(deps, null, SETUP_MS)
   const isOpen = await deps.writeSettings(async tx => {
@@ -30,7 +30,7 @@ export async function openSetup(deps: Pick<Deps, 'db' | 'writeSettings' | 'now' 
 
 type FirstUser = { token: string; name: string; password: string }
 
-/** The first owner. Of many at once one wins: the link is taken, and the user made, in one transaction. */
+/** One of many simultaneous calls wins: link and user change in one transaction. */
 export async function setUp(
   deps: Deps,
   passwords: Passwords,
@@ -44,7 +44,7 @@ export async function setUp(
   const user = draftUser(deps, { name, memberOf: null, password: await passwords.hash(password) })
   const refusal = await deps.writeSettings(async tx => {
     if (await hasOwner(tx)) return 'setup_unavailable'
-    // The link stays good for another name.
+    // The link stays valid, for a try with another name.
     if (await findUserByName(tx, name)) return 'name_taken'
     if (!(await takeLink(tx, hash, deps.now()))) return 'setup_unavailable'
     await insertUser(tx, user)

@@ -8,7 +8,7 @@ export type SessionRow = typeof dashboardSessions.$inferSelect
 export type LinkRow = typeof dashboardLinks.$inferSelect
 export type FailuresRow = typeof loginFailures.$inferSelect
 
-/** One who has a password: an owner who is only invited may never come. */
+/** An owner with a password: an invited one may never choose any. */
 export async function hasOwner(db: Db): Promise<boolean> {
   const { id, memberOf, password } = dashboardUsers
   const [row] = await db
@@ -34,7 +34,7 @@ export async function findUser(db: Db, id: string): Promise<UserRow | undefined>
   return row
 }
 
-/** Taken before a user's password, sessions, networks or links change, so that no session survives a new password or its user. */
+/** Taken before a user's password, sessions, networks or links change. */
 export async function lockUser(tx: Db, id: string): Promise<UserRow | undefined> {
   const [row] = await locked(tx.select().from(dashboardUsers).where(eq(dashboardUsers.id, id)), 'update')
   return row
@@ -59,7 +59,7 @@ export async function setPassword(tx: Db, userId: string, password: string): Pro
   await tx.update(dashboardUsers).set({ password }).where(eq(dashboardUsers.id, userId))
 }
 
-/** With the user's row locked: the user, and everything they could log in with. */
+/** With the user's row locked. Also deletes the user's links, sessions and networks. */
 export async function deleteUser(tx: Db, userId: string): Promise<void> {
   await deleteLinksOf(tx, userId)
   await deleteSessionsOf(tx, userId)
@@ -80,7 +80,7 @@ export async function findLink(db: Db, hash: string, now: number): Promise<LinkR
   return row
 }
 
-/** The row for the one who uses it: there, and in time. */
+/** Undefined when it is gone or has expired. */
 export async function takeLink(tx: Db, hash: string, now: number): Promise<LinkRow | undefined> {
   const [row] = await tx
     .delete(dashboardLinks)
@@ -89,7 +89,7 @@ export async function takeLink(tx: Db, hash: string, now: number): Promise<LinkR
   return row
 }
 
-/** Those of a user; without one, those for the set-up. */
+/** Null for the links of the set-up. */
 export async function deleteLinksOf(tx: Db, userId: string | null): Promise<void> {
   await tx.delete(dashboardLinks).where(userId === null ? isNull(dashboardLinks.userId) : eq(dashboardLinks.userId, userId))
 }
@@ -98,7 +98,7 @@ export async function insertSession(tx: Db, row: SessionRow): Promise<void> {
   await tx.insert(dashboardSessions).values(row)
 }
 
-/** With the user's row locked: of too many sessions the oldest go, never the given one. */
+/** With the user's row locked. Deletes the oldest sessions above `keep`, never the given one. */
 export async function deleteOldestSessions(tx: Db, { userId, hash }: SessionRow, keep: number): Promise<void> {
   const others = and(eq(dashboardSessions.userId, userId), ne(dashboardSessions.hash, hash))
   const newest = tx
@@ -174,7 +174,7 @@ export async function findNetwork(db: Db, { userId, network }: Network): Promise
   return row?.seenAt
 }
 
-/** With the user's row locked: adds the network, and drops those seen longest ago. */
+/** With the user's row locked. Adds the network, and deletes those seen longest ago. */
 export async function keepNetwork(tx: Db, { userId, network }: Network, at: number, keep: number): Promise<void> {
   const { userId: user, network: name, seenAt } = dashboardNetworks
   await tx
@@ -189,7 +189,7 @@ type Lane = Pick<FailuresRow, 'account' | 'network'>
 
 const ofLane = ({ account, network }: Lane) => and(eq(loginFailures.account, account), eq(loginFailures.network, network))
 
-/** The row of a lane, made if there is none, and locked: one statement, so that no try goes uncounted. */
+/** Creates or locks the row in one statement, so that no attempt goes uncounted. */
 export async function lockFailures(tx: Db, empty: FailuresRow): Promise<FailuresRow> {
   const { account, network } = empty
   const [row] = await tx

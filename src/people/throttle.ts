@@ -1,6 +1,7 @@
-// Wrong passwords slow down further tries: 20 an hour from one address, 120 a minute of everybody together, and for each account a wait that
-// doubles up to five minutes. It is never a lock, and where a user has logged in before, strangers' tries elsewhere do not count: there they
-// have a wait of their own. Names that do not exist are treated alike.
+// Wrong passwords slow down further attempts: 20 an hour from one address, 120 a minute for
+// everybody together, and per account a wait that doubles up to five minutes. Accounts are never
+// locked. A network where the user logged in before has a wait of its own, so strangers cannot
+// delay the user there. Names that do not exist are treated alike.
 import type { Db } from '../db/engine.ts'
 import { hmacSha256With } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
@@ -20,15 +21,15 @@ type ThrottleDeps = Pick<Deps, 'db' | 'write' | 'now' | 'limits' | 'networks' | 
 export type Attempt = { account: string; user: UserRow | undefined; client: string }
 
 export type Admission = {
-  /** Counts the try before anything is compared, or throws 429: a hundred at once must not all pass. */
+  /** Counts the attempt before the comparison, or throws 429: of a hundred at once few may pass. */
   count(): Promise<void>
-  /** For a password that was right, and for a try that came to nothing. */
+  /** After a right password, or an attempt that was not compared. */
   giveBack(): void
-  /** For a password that was right. */
+  /** After a right password: resets the account's wait. */
   forget(): Promise<void>
 }
 
-/** Throws 429, or takes the try from its budgets. */
+/** Throws 429, or takes the attempt from its budgets. */
 export async function admitAttempt(deps: ThrottleDeps, { account, user, client }: Attempt): Promise<Admission> {
   const { limits } = deps
   const network = deps.networks.nameOf(client)
@@ -71,7 +72,7 @@ async function countAttempt({ write, now, config }: ThrottleDeps, lane: { accoun
   throw apiError('rate_limit_exceeded', { message, retryAfter: Math.ceil(waitMs / 1000) })
 }
 
-/** 0, 0, then 1, 2, 4 … seconds after the third and each further one. */
+/** 0, 0, then 1, 2, 4 … seconds from the third wrong password on. */
 const waitSecondsAfter = (failures: number): number =>
   failures < FREE_FAILURES ? 0 : Math.min(WAIT_MAX_SECONDS, 2 ** (failures - FREE_FAILURES))
 

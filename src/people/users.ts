@@ -11,7 +11,7 @@ import { deleteUser, findUser, findUserByName, insertUser, listUsers, lockUser, 
 
 type UserDeps = Pick<Deps, 'db' | 'writeSettings' | 'now' | 'random' | 'audit' | 'config'>
 
-/** The only moment the link exists. */
+/** The link is shown once: only its hash is stored. */
 export type UserWithLink = { user: User; url: string; expires_at: string }
 
 export async function readUsers({ db }: Pick<Deps, 'db'>): Promise<User[]> {
@@ -19,7 +19,7 @@ export async function readUsers({ db }: Pick<Deps, 'db'>): Promise<User[]> {
   return (await listUsers(db)).map(row => presentUser(row, names))
 }
 
-/** A user who sees one tenant and nothing else; without a tenant, a further owner. They choose their password by the link. */
+/** A member of one tenant, or an owner when `memberOf` is null. */
 export async function inviteUser(
   deps: UserDeps,
   { name, memberOf }: Pick<UserRow, 'name' | 'memberOf'>,
@@ -39,7 +39,7 @@ export async function inviteUser(
   return withLink(deps, presentUser(user, names), link)
 }
 
-/** A link by which the user chooses a new password; until then the old one goes on working. */
+/** A link to choose a new password; until it is used the old one keeps working. */
 export async function resetUser(deps: UserDeps, id: string, actor: string): Promise<UserWithLink> {
   const user = await findUser(deps.db, id)
   if (!user) throw apiError('user_not_found')
@@ -58,7 +58,7 @@ export async function resetUser(deps: UserDeps, id: string, actor: string): Prom
 export const findUserId = async ({ db }: Pick<Deps, 'db'>, name: string): Promise<string | undefined> =>
   (await findUserByName(db, name))?.id
 
-/** Nobody removes themselves, so there is always an owner left. */
+/** Users cannot remove themselves, so one owner always remains. */
 export async function removeUser(deps: UserDeps, { user: own }: Visit, id: string, actor: string): Promise<void> {
   if (id === own.id) throw apiError('own_user')
   const removed = await deps.writeSettings(async tx => {

@@ -1,10 +1,11 @@
-// Schemes of a tenant's own apps. A scheme with a dot belongs to the owner of that domain (RFC 8252 § 7.1); one without belongs to nobody,
-// so a tenant lists it, and none that browsers or systems give another meaning can be listed.
+// Schemes of a tenant's own apps. A scheme with a dot belongs to the owner of that domain (RFC 8252
+// § 7.1). One without belongs to nobody, so a tenant lists it; schemes that browsers or systems use
+// cannot be listed.
 
 export const APP_SCHEMES_MAX = 10
 const SCHEME = /^[a-z][a-z0-9+.-]{1,31}$/
 
-/** Meant for web pages, files, mail, calls, other machines, settings or wallets: they open something else than the tenant's app. */
+/** Browsers, systems and wallets use these: they do not open the tenant's app. */
 const TAKEN = new Set(
   `http https ws wss ftp ftps sftp gopher javascript vbscript livescript mocha data blob file filesystem about view-source jar resource res
    feed feeds rss mhtml mk hcp help shell cid mid urn content intent android-app market itms itms-apps itms-appss itms-services prefs
@@ -18,7 +19,7 @@ const TAKEN_PREFIX =
 
 export const isTaken = (scheme: string): boolean => TAKEN.has(scheme) || TAKEN_PREFIX.test(scheme)
 
-/** Lower case, each once; throws what is wrong with the first that cannot be listed. */
+/** Lower case, without repeats; throws for the first that cannot be listed. */
 export function readAppSchemes(names: readonly string[]): string[] {
   const schemes = [...new Set(names.map(name => name.trim().replace(/:$/, '').toLowerCase()))]
   if (schemes.length > APP_SCHEMES_MAX) throw new Error(`at most ${APP_SCHEMES_MAX} schemes can be listed`)

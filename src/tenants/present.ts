@@ -5,7 +5,7 @@ export const presentTenant = (row: TenantRow) => ({
   id: row.id,
   name: row.name,
   plan: row.plan,
-  /** The plan's, or the override. */
+  /** The override, or else the plan's. */
   daily_quota: dailyQuotaOf(row),
   quota_override: row.dailyQuota,
   retention_days: row.retentionDays,

@@ -5,17 +5,17 @@ import { OVERLAP_MS } from './webhook-secret.ts'
 
 export type SecretState = { createdAt: number; previousValidUntil: number | null }
 
-/** Since when the current secret signs, and until when the one before it does. */
+/** When the current secret was made, and until when the previous one signs. */
 export async function readSecretState({ db, now }: Pick<Deps, 'db' | 'now'>, owner: Owner): Promise<SecretState> {
   const [current, previous] = await listWebhookSecrets(db, owner)
-  if (!current) throw new Error('a tenant has a webhook secret from its creation on')
+  if (!current) throw new Error('the tenant has no webhook secret')
   const until = previous?.validUntil ?? 0
   return { createdAt: current.createdAt, previousValidUntil: until > now() ? until : null }
 }
 
 /**
- * Whether every secret that signed at a time is still there. Of a dropped one nothing is kept, not even when it was dropped: then it may have
- * signed during the whole of its overlap.
+ * True when every secret that signed at this time is still stored. Nothing is kept of a dropped
+ * one, not even when it was dropped, so it may have signed during its whole overlap.
  */
 export async function areSignersKept(db: Db, owner: Owner, at: number): Promise<boolean> {
   const rows = await listWebhookSecrets(db, owner)
@@ -27,7 +27,7 @@ export async function areSignersKept(db: Db, owner: Owner, at: number): Promise<
   return isAlone || i + 1 < rows.length
 }
 
-/** When an upgrade gave the tenant its test secret, while that one is still the current. */
+/** When an upgrade gave the tenant its test secret; undefined once that was rotated. */
 export async function readSplit(db: Db, tenantId: string): Promise<number | undefined> {
   const at = await findSplitAt(db)
   const [current] = at === undefined ? [] : await listWebhookSecrets(db, { tenantId, environment: 'test' })

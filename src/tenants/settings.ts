@@ -6,7 +6,7 @@ import { sealSecret } from './webhook-secret.ts'
 
 export { lockTenant, type Owner, type TenantRow } from './store.ts'
 
-/** Creations a day. */
+/** Verifications a day. */
 export const PLANS = { trial: 100, standard: 10_000, large: 100_000 } as const
 export type Plan = keyof typeof PLANS
 
@@ -19,7 +19,7 @@ export const readTenant = async (db: Db, id: string): Promise<TenantRow | undefi
 
 export const readTenants = async (db: Db): Promise<TenantRow[]> => await listTenants(db)
 
-/** The tenants that keep ended sessions for a while only. */
+/** Tenants whose ended sessions are erased after some days. */
 export async function retentions(db: Db): Promise<{ tenantId: string; days: number }[]> {
   const tenants = await listTenants(db)
   return tenants.flatMap(({ id, retentionDays }) => (retentionDays === null ? [] : [{ tenantId: id, days: retentionDays }]))

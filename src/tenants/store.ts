@@ -27,7 +27,7 @@ export async function findTenant(db: Db, id: string): Promise<TenantRow | undefi
   return row
 }
 
-/** Writes of one tenant that must not overlap wait for each other here. Rows that only refer to the tenant do not. */
+/** Taken by writes that must not overlap. Rows that refer to the tenant do not wait. */
 export async function lockTenant(tx: Db, id: string): Promise<void> {
   await locked(tx.select({ id: tenants.id }).from(tenants).where(eq(tenants.id, id)), 'no key update')
 }
@@ -63,7 +63,7 @@ const selectSecrets = prepared(db =>
     .prepare(),
 )
 
-/** The current one first, then the one before it: there are never more. */
+/** The current one first, then the previous one: there are never more. */
 export async function listWebhookSecrets(db: Db, { tenantId, environment }: Owner): Promise<WebhookSecretRow[]> {
   return await selectSecrets(db).execute({ tenantId, environment })
 }
@@ -86,7 +86,7 @@ export async function deleteRetiredSecrets(tx: Db, owner: Owner): Promise<number
   return gone.length
 }
 
-/** Those of before there were two secrets. */
+/** Tenants from the version that had one secret for test and live. */
 export async function listWithoutTestSecret(db: Db): Promise<string[]> {
   const having = db.select({ id: webhookSecrets.tenantId }).from(webhookSecrets).where(eq(webhookSecrets.environment, 'test'))
   const rows = await db.select({ id: tenants.id }).from(tenants).where(notInArray(tenants.id, having)).orderBy(asc(tenants.id))
@@ -95,7 +95,7 @@ export async function listWithoutTestSecret(db: Db): Promise<string[]> {
 
 const SPLIT = 'webhook_secrets_split'
 
-/** When tenants of before got their test secrets. */
+/** When the upgrade gave such tenants their test secrets. */
 export async function findSplitAt(db: Db): Promise<number | undefined> {
   const [row] = await db.select().from(installation).where(eq(installation.name, SPLIT))
   return row && Number(Buffer.from(row.value).toString())

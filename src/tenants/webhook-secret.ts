@@ -15,7 +15,7 @@ import {
 
 export const OVERLAP_MS = 86_400_000
 
-/** `previous` signs beside the current one until its time is up. */
+/** `previous` also signs, until `validUntil`. */
 export type WebhookSecrets = { current: string; previous?: { secret: string; validUntil: number } }
 
 export async function readWebhookSecrets(
@@ -31,15 +31,15 @@ export async function readWebhookSecrets(
   }
 }
 
-/** What signed, or signs, at a time: the newest first. Asked of the clock at each use: no sweep decides when an old one is over. */
+/** Newest first. Decided by the clock at each use, not by a sweep. */
 export async function signingSecrets({ db, sealer }: Pick<Deps, 'db' | 'sealer'>, owner: Owner, at: number): Promise<string[]> {
   const rows = await listWebhookSecrets(db, owner)
   const signing = rows.filter(row => row.createdAt <= at && (row.validUntil === null || row.validUntil > at))
-  // Rotated, and the old one dropped, in the moment since: then the new one signs.
+  // Rotated and the old one dropped since: the new one signs.
   return (signing.length > 0 ? signing : rows.slice(0, 1)).map(row => open({ sealer }, row))
 }
 
-/** A new secret; the one before signs beside it for 24 hours. At most two at a time: an older one is gone at once. */
+/** The previous secret signs for 24 more hours; an older one is deleted at once. */
 export async function rotateWebhookSecret(
   deps: Pick<Deps, 'writeSettings' | 'now' | 'random' | 'sealer' | 'audit'>,
   owner: Owner,
@@ -76,7 +76,7 @@ export async function dropPreviousSecret(
   })
 }
 
-/** After an upgrade from the version that had one secret for both: that one is the live one now, and every tenant gets another for test. */
+/** The single secret of older versions became the live one; each tenant gets one for test. */
 export async function ensureTestSecrets(
   deps: Pick<Deps, 'db' | 'writeSettings' | 'now' | 'random' | 'sealer' | 'audit'>,
 ): Promise<void> {
@@ -105,7 +105,7 @@ export function sealSecret(
 const open = ({ sealer }: Pick<Deps, 'sealer'>, { salt, sealed, ...owner }: WebhookSecretRow): string =>
   sealer.open(placeOf(owner, salt), sealed)
 
-/** Secrets of before there were two are live ones, and were sealed under the tenant's id alone: so a live one's place has no environment in it. */
+/** Live secrets are sealed without an environment, as the single one was. */
 const placeOf = ({ tenantId, environment }: Owner, salt: Uint8Array) => ({
   tenant: tenantId,
   table: 'webhook_secrets',
