@@ -10,7 +10,7 @@ import { findVerification, type Owner } from './store.ts'
 
 type Redemption = { code: string; actor: string; requestId: string }
 
-/** Once, by one statement. Wrong, spent, late and foreign codes get one answer: a guess learns nothing (interface 7). */
+/** One statement redeems a code once. Wrong, spent, late and foreign codes get one answer: a guess learns nothing (interface 7). */
 export async function redeemResponseCode(deps: Deps, owner: Owner, id: string, redemption: Redemption): Promise<Verification> {
   const codeHash = sha256Hex(redemption.code)
   await countMiss(deps, owner, id, codeHash)
@@ -39,20 +39,16 @@ export async function redeemResponseCode(deps: Deps, owner: Owner, id: string, r
   return await readOne(deps, owner, id)
 }
 
-/**
- * Looks before it counts: a right code costs nothing. Nothing waits in between, so wrong ones sent at once are counted one by one, and a right one
- * behind too many of them is not looked up.
- */
+/** Only wrong codes count. Each is counted before it is looked up, or those sent at once would all be looked up. */
 async function countMiss(
   { limits, db, now }: Pick<Deps, 'limits' | 'db' | 'now'>,
   owner: Owner,
   id: string,
   codeHash: string,
 ): Promise<void> {
-  // By owner: whoever else knows the id has guesses of their own, and cannot use up these.
+  // By owner: others who know the id have guesses of their own, and cannot use up these.
   const guesses = `${owner.tenantId} ${owner.environment} ${id}`
-  limits.check('redeem', guesses)
-  if (await isRedeemable(db, owner, id, codeHash, now())) return
   limits.take('redeem', guesses)
-  throw apiError('invalid_response_code')
+  if (!(await isRedeemable(db, owner, id, codeHash, now()))) throw apiError('invalid_response_code')
+  limits.giveBack('redeem', guesses)
 }

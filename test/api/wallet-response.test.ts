@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { CompactEncrypt, importJWK, type JWK } from 'jose'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import { answer, decline, fetchRequest, type Holder, type Mutations, type PresentationRequest } from '../../src/sandbox/wallet.ts'
+import { redeemResponseCode } from '../../src/verifications/redeem.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { createVerification, type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'
 import { answerWith, fetchOf, holderOf } from '../helpers/wallet.ts'
@@ -375,29 +376,49 @@ describe('the redirect and its code', () => {
     expect(statuses).toEqual([404, 404, 404, 404, 404, 429])
   })
 
-  test('the guesses of another tenant, or of its other environment, use up nothing of what the owner may', async () => {
+  /** With rate limits on; `code` is right. */
+  async function answeredWithLimits() {
     const own = await startApp({ rateLimitScale: 1 })
-    const [tenant, other] = [await own.tenant(), await own.tenant()]
+    const tenant = await own.tenant()
     const session = await open({ redirect_url: 'https://shop.example/done' }, own, tenant.key)
     const { form } = await answer(session.request, await holderOf(own), { now: own.clock.now() })
     const code = codeOf((await post(session.created.id, form, {}, own)).body.redirect_uri)
-    for (const foreign of [other.key, tenant.liveKey])
-      for (let i = 0; i < 6; i++) await redeem(session.created.id, 'x'.repeat(43), own, foreign)
-    expect((await redeem(session.created.id, code, own, tenant.key)).status).toBe(200)
+    return { own, tenant, id: session.created.id, code }
+  }
+
+  test('the guesses of another tenant, or of its other environment, use up nothing of what the owner may', async () => {
+    const { own, tenant, id, code } = await answeredWithLimits()
+    const other = await own.tenant()
+    for (const foreign of [other.key, tenant.liveKey]) for (let i = 0; i < 6; i++) await redeem(id, 'x'.repeat(43), own, foreign)
+    expect((await redeem(id, code, own, tenant.key)).status).toBe(200)
   })
 
   test('of 30 wrong codes at once five are looked up, and the right one behind them is 429', async () => {
-    const own = await startApp({ rateLimitScale: 1 })
-    const { key: ownKey } = await own.tenant()
-    const session = await open({ redirect_url: 'https://shop.example/done' }, own, ownKey)
-    const { form } = await answer(session.request, await holderOf(own), { now: own.clock.now() })
-    const code = codeOf((await post(session.created.id, form, {}, own)).body.redirect_uri)
-    const { id } = session.created
+    const { own, tenant, id, code } = await answeredWithLimits()
+    const { key: ownKey } = tenant
     const wrong = await Promise.all(Array.from({ length: 30 }, () => redeem(id, 'x'.repeat(43), own, ownKey)))
     expect([404, 429].map(status => wrong.filter(each => each.status === status).length)).toEqual([5, 25])
     expect((await redeem(id, code, own, ownKey)).status).toBe(429)
     own.clock.advance(60_000)
     expect((await redeem(id, code, own, ownKey)).status).toBe(200)
+  })
+
+  test('a right code sent in one turn with too many wrong ones is not looked up', async () => {
+    const { own, tenant, id, code } = await answeredWithLimits()
+    const owner = { tenantId: tenant.id, environment: 'test' as const }
+    const codes = [...Array.from({ length: 5 }, (_, i) => `${i}`.repeat(43)), code]
+    const answers = await Promise.allSettled(
+      codes.map(each => redeemResponseCode(own.deps, owner, id, { code: each, actor: 'test', requestId: 'r' })),
+    )
+    expect(answers.map(each => (each.status === 'rejected' ? each.reason.status : 200))).toEqual([404, 404, 404, 404, 404, 429])
+  })
+
+  test('a right code costs no guess', async () => {
+    const { own, tenant, id, code } = await answeredWithLimits()
+    const statuses: number[] = []
+    for (const each of ['x', 'x', 'x', 'x', code, 'x', 'x'])
+      statuses.push((await redeem(id, each.padEnd(43, 'x'), own, tenant.key)).status)
+    expect(statuses).toEqual([404, 404, 404, 404, 200, 404, 429])
   })
 })
 
