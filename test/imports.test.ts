@@ -106,8 +106,6 @@ test('only routes.ts reaches for the access plugin, and a store.ts is private to
   const foreign = (await allImports()).filter(({ from, to }) => {
     const feature = roomOf(to)
     if (to === 'access/plugin.ts') return !from.endsWith('routes.ts')
-    // The one exception: wallet/ finishes the session it was given.
-    if (from.startsWith('wallet/') && isStore(to) && feature === 'verifications') return false
     return isStore(to) && roomOf(from) !== feature && !ENTRANCES.includes(roomOf(from))
   })
   expect(foreign.map(({ from, to }) => `${from} -> ${to}`)).toEqual([])

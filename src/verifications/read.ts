@@ -3,7 +3,7 @@ import { parseUtcInstant } from '../time.ts'
 import type { Deps } from './deps.ts'
 import { statusAt } from './expire.ts'
 import type { Status, Verification } from './schema.ts'
-import { findStatus, findVerification, listVerifications, type Owner } from './store.ts'
+import { findSession, findStatus, findVerification, listVerifications, type Owner, type VerificationRow } from './store.ts'
 import { presentOrTell } from './unreadable.ts'
 
 const LIMIT_DEFAULT = 20
@@ -32,3 +32,24 @@ export async function readStatus({ db, now }: Pick<Deps, 'db' | 'now'>, id: stri
   if (!found) throw apiError('session_not_found')
   return { id, status: statusAt(found, now()) }
 }
+
+/** A session that a wallet can still answer. */
+export type OpenSession = VerificationRow
+
+/** For a wallet. The id is the capability: no tenant is asked for. */
+export async function readOpenSession({ db, now }: Pick<Deps, 'db' | 'now'>, id: string): Promise<OpenSession> {
+  const session = await findSession(db, id)
+  refuseClosed(session, now())
+  return session
+}
+
+/** Throws for a session that can no longer be answered. Answered comes before expired: a second answer learns of the first. */
+export function refuseClosed(session: VerificationRow | undefined, now: number): asserts session is OpenSession {
+  if (!session) throw apiError('session_not_found')
+  if (session.respondedAt !== null) throw apiError('session_already_responded')
+  if (isCancelled(session)) throw apiError('session_expired', { message: 'This session was cancelled; start a new one.' })
+  if (session.status !== 'pending' || session.expiresAt <= now) throw apiError('session_expired')
+}
+
+/** A failure without an answer. */
+export const isCancelled = ({ status, respondedAt }: VerificationRow): boolean => status === 'failed' && respondedAt === null

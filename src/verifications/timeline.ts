@@ -4,15 +4,7 @@ import type { RecordedFinding } from '../openid4vp/finding.ts'
 import { SALT_BYTES } from '../seal.ts'
 import type { Deps } from './deps.ts'
 import { countEvents, hasHappened, insertEvent, listEvents } from './event-store.ts'
-import type { Verification } from './schema.ts'
 import { lockSession, type SessionKey, type VerificationRow } from './store.ts'
-
-export type Outcome = {
-  status: 'completed' | 'failed'
-  result: Pick<Verification, 'claims' | 'credentials' | 'error'>
-  /** Every check of every credential, for the timeline. */
-  findings: { credential: string; checks: readonly RecordedFinding[] }[]
-}
 
 /** The moments of a session after its creation, with what is told of each. */
 export type SessionEvents = {
@@ -20,7 +12,12 @@ export type SessionEvents = {
   qr_shown: Record<never, never>
   request_fetched: Record<never, never>
   response_unreadable: { reason: string }
-  response_posted: { status: Outcome['status']; error?: string; findings: Outcome['findings'] }
+  response_posted: {
+    status: 'completed' | 'failed'
+    error?: string
+    /** Every check of every credential. */
+    findings: { credential: string; checks: readonly RecordedFinding[] }[]
+  }
   /** Somebody looked at what the holder presented. */
   claims_read: { actor: string }
 }

@@ -1,7 +1,7 @@
 import type { Failure } from '../openid4vp/finding.ts'
 import type { JudgedCredential, Verdict } from '../openid4vp/verify.ts'
+import type { Outcome } from '../verifications/answer.ts'
 import type { CredentialResult } from '../verifications/schema.ts'
-import type { Outcome } from '../verifications/timeline.ts'
 
 const MESSAGES: Record<Failure | 'wallet_declined' | 'wallet_error', string> = {
   wallet_declined: 'The holder chose not to share, or the wallet has no matching document.',

@@ -1,14 +1,12 @@
 import { apiError } from '../http/errors.ts'
 import { parseJson } from '../json.ts'
 import { withoutFormats } from '../openid4vp/dcql-match.ts'
-import { type EncryptionKey, type From, requestClaims, responseUri, signRequest } from '../openid4vp/request-object.ts'
+import { type From, requestClaims, responseUri, signRequest } from '../openid4vp/request-object.ts'
 import { requestSigner } from '../signing/keys.ts'
-import { keepResponseKey } from '../verifications/answer-store.ts'
-import type { VerificationRow } from '../verifications/store.ts'
-import { recordEvent } from '../verifications/timeline.ts'
+import { readOpenSession } from '../verifications/read.ts'
+import { recordRequestFetched } from '../verifications/response-key.ts'
+import { askedOf } from './asked.ts'
 import type { Deps } from './deps.ts'
-import { newResponseKey, publicPartOf, sealResponseKey } from './response-key.ts'
-import { askedOf, openSession } from './session.ts'
 
 export const WALLET_NONCE_CHARS_MAX = 512
 export const WALLET_METADATA_CHARS_MAX = 16_384
@@ -18,7 +16,7 @@ export type WalletSays = { nonce?: string; formats?: string[] }
 
 /** The signed request object of a pending session. It can be fetched again: nonce and key stay the same for one session. */
 export async function requestObject(deps: Deps, id: string, from: From, wallet: WalletSays = {}): Promise<string> {
-  const session = await openSession(deps, id)
+  const session = await readOpenSession(deps, id)
   // By value there is nothing to fetch.
   if (session.profile === 'eu-av') throw apiError('session_not_found')
   const encryptionKey = await recordRequestFetched(deps, session)
@@ -36,21 +34,6 @@ export async function requestObject(deps: Deps, id: string, from: From, wallet: 
     registrationCertificate: deps.registrationCertificate,
   })
   return await signRequest(claims, await requestSigner(deps, session.signingKeyId))
-}
-
-/** One key per session, whoever fetches first: of two at once, the one that is stored serves both. */
-async function recordRequestFetched(deps: Deps, session: VerificationRow): Promise<EncryptionKey | undefined> {
-  const encrypts = session.profile === 'haip'
-  const fresh = encrypts && session.sealedResponseKey === null ? sealResponseKey(deps, session, newResponseKey(deps)) : null
-  const sealed = await deps.write(async tx => {
-    await recordEvent(deps, tx, session, 'request_fetched', {})
-    return fresh ? await keepResponseKey(tx, session, fresh) : session.sealedResponseKey
-  })
-  deps.publish('session', session.id)
-  if (!encrypts) return undefined
-  // The sweep ended the session, and with it its key, while this request was under way.
-  if (!sealed) throw apiError('session_expired')
-  return publicPartOf(deps, session, sealed)
 }
 
 /** Unknown members are ignored, and nothing that a wallet says of itself lowers what is asked of it. */

@@ -4,7 +4,7 @@ import type { DcqlQuery } from '../../../src/openid4vp/dcql.ts'
 import { responseUri } from '../../../src/openid4vp/request-object.ts'
 import { type Holder, vpToken } from '../../../src/sandbox/wallet.ts'
 import { findSession } from '../../../src/verifications/store.ts'
-import { openResponseKey } from '../../../src/wallet/response-key.ts'
+import { openResponseKey } from '../../../src/verifications/response-key.ts'
 import { startApp } from '../../helpers/app.ts'
 import { CHANGE_KINDS, type Change, withChangedPart } from '../../helpers/byte-changes.ts'
 import { FORM, formOf, openSession, type Party, postTo, readOf, type Session } from '../../helpers/exchange.ts'
@@ -79,7 +79,7 @@ async function judgeOf({ app, created }: Session, format: FormatChoice) {
     nonce: row.nonce,
     clientId: row.clientId,
     responseUri: responseUri(deps.config.publicUrl, row.id),
-    encryptionKeyThumbprint: (await openResponseKey(deps, row, row.sealedResponseKey!)).thumbprint,
+    encryptionKeyThumbprint: (await openResponseKey(deps, row))!.thumbprint,
   }
   const anchors = await deps.anchors('test')
   return async (presentation: string) => {

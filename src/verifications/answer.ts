@@ -1,0 +1,71 @@
+import type { Db } from '../db/engine.ts'
+import type { From } from '../openid4vp/request-object.ts'
+import { announceEnd, oweResult } from './announce.ts'
+import { closeSession, insertResult } from './answer-store.ts'
+import type { Deps } from './deps.ts'
+import { type Result, storable } from './portraits.ts'
+import { type SessionSecrets, sealResult } from './present.ts'
+import { type OpenSession, refuseClosed } from './read.ts'
+import { withResponseCode } from './redirect-url.ts'
+import { newResponseCode, storedResponseCode } from './response-code.ts'
+import { findSession } from './store.ts'
+import { recordEvent, type SessionEvents } from './timeline.ts'
+
+/** The verdict on an answer. */
+export type Outcome = {
+  status: 'completed' | 'failed'
+  result: Result
+  /** Every check of every credential, for the timeline. */
+  findings: SessionEvents['response_posted']['findings']
+}
+
+type Answered = { secrets: SessionSecrets; outcome: Outcome; from: From; requestId: string }
+
+/**
+ * Records the one answer of a session, and gives the address that the wallet sends its user to. One statement decides which answer
+ * was first; the result, the message owed to the merchant and the audit record are in its transaction.
+ */
+export async function recordAnswer(
+  deps: Deps,
+  session: OpenSession,
+  { secrets, outcome, from, requestId }: Answered,
+): Promise<string | undefined> {
+  // Through the QR code the wallet is on another device than the shop: the hosted page gets the code (page-owner.ts).
+  // A held answer is released by the holder's own browser: the page that showed the QR code may be an attacker's.
+  const isPageReturn = from === 'qr' && session.release === null
+  const code = secrets.redirect_url === undefined || isPageReturn ? undefined : newResponseCode(deps.random)
+  // A burst of creations runs ahead of the clock by a few milliseconds; an answer never precedes its session.
+  const at = Math.max(deps.now(), session.createdAt)
+  const { id, tenantId } = session
+  const { status, result, findings } = outcome
+  const isHeld = session.release === 'on_redeem' && status === 'completed'
+  const stored = storable(session.template, result)
+  const owed = await deps.write(async tx => {
+    const closing = { id, tenantId, at, status: isHeld ? 'pending' : status, answeredFrom: isPageReturn ? 'qr' : null } as const
+    if (!(await closeSession(tx, { ...closing, ...(code && storedResponseCode(code, at)) }))) return await refuseLate(tx, id, at)
+    // Until it is redeemed, the record of its creation stands for it.
+    const auditSeq = isHeld
+      ? session.auditSeq
+      : await deps.audit.append(tx, {
+          at,
+          tenantId,
+          actor: 'wallet',
+          action: `verification.${status}`,
+          subjectId: id,
+          details: { environment: session.environment, error: result.error?.code },
+        })
+    await insertResult(tx, { ...sealResult(deps, session, stored, at), auditSeq })
+    await recordEvent(deps, tx, session, 'response_posted', { status, error: result.error?.code, findings })
+    return isHeld ? undefined : await oweResult(deps, tx, session, secrets, { status, at, requestId })
+  })
+  if (stored !== result) deps.portraits.keep(id, result)
+  if (isHeld) deps.publish('session', id)
+  else announceEnd(deps, session, { status, error: result.error }, owed)
+  return code === undefined ? undefined : withResponseCode(secrets.redirect_url ?? '', code)
+}
+
+/** Another answer, a cancellation, the deadline or an erasure was first. */
+async function refuseLate(tx: Db, id: string, now: number): Promise<never> {
+  refuseClosed(await findSession(tx, id), now)
+  throw new Error('a session that cannot be closed is closed')
+}

@@ -1,0 +1,72 @@
+import { createHash, generateKeyPairSync } from 'node:crypto'
+import { apiError } from '../http/errors.ts'
+import type { EncryptionKey } from '../openid4vp/request-object.ts'
+import { keepResponseKey } from './answer-store.ts'
+import type { Deps } from './deps.ts'
+import type { OpenSession } from './read.ts'
+import { recordEvent } from './timeline.ts'
+
+const KID_BYTES = 12
+
+/** The key that a session's answer is encrypted to: fresh for each, forgotten when the session ends (HAIP § 5). */
+export type ResponseKeyPair = { publicKey: EncryptionKey; privateKey: CryptoKey; thumbprint: Uint8Array }
+
+type PrivateJwk = EncryptionKey & { d: string }
+
+/** Records that a wallet fetched the request, and gives the public key for its answer; undefined where nothing is encrypted. */
+export async function recordRequestFetched(deps: Deps, session: OpenSession): Promise<EncryptionKey | undefined> {
+  const encrypts = session.profile === 'haip'
+  const fresh = encrypts && session.sealedResponseKey === null ? sealed(deps, session, newResponseKey(deps)) : null
+  const kept = await deps.write(async tx => {
+    await recordEvent(deps, tx, session, 'request_fetched', {})
+    // Of two wallets that fetch at once, the key that is stored first serves both.
+    return fresh ? await keepResponseKey(tx, session, fresh) : session.sealedResponseKey
+  })
+  deps.publish('session', session.id)
+  if (!encrypts) return undefined
+  // The sweep ended the session, and with it its key, while this request was under way.
+  if (!kept) throw apiError('session_expired')
+  const { d: _, ...publicKey } = opened(deps, session, kept)
+  return publicKey
+}
+
+/** Undefined while no wallet has fetched the request. */
+export async function openResponseKey(deps: Pick<Deps, 'sealer'>, session: OpenSession): Promise<ResponseKeyPair | undefined> {
+  if (session.sealedResponseKey === null) return undefined
+  const { d, ...publicKey } = opened(deps, session, session.sealedResponseKey)
+  const { kty, crv, x, y } = publicKey
+  return {
+    publicKey,
+    // As WebCrypto has it: from any other form the library would make this one, by way of a text.
+    privateKey: await crypto.subtle.importKey('jwk', { kty, crv, x, y, d }, ECDH, false, ['deriveBits']),
+    thumbprint: thumbprintOf(publicKey),
+  }
+}
+
+const ECDH = { name: 'ECDH', namedCurve: 'P-256' }
+
+function newResponseKey({ random }: Pick<Deps, 'random'>): PrivateJwk {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  return {
+    ...(privateKey.export({ format: 'jwk' }) as Omit<PrivateJwk, 'kid'>),
+    kid: Buffer.from(random(KID_BYTES)).toString('base64url'),
+  }
+}
+
+const placeOf = ({ id, tenantId, salt }: OpenSession) => ({
+  tenant: tenantId,
+  table: 'verification_sessions',
+  column: 'sealed_response_key',
+  row: id,
+  salt,
+})
+
+const sealed = ({ sealer }: Pick<Deps, 'sealer'>, session: OpenSession, jwk: PrivateJwk): Buffer =>
+  sealer.seal(placeOf(session), JSON.stringify(jwk))
+
+const opened = ({ sealer }: Pick<Deps, 'sealer'>, session: OpenSession, key: Uint8Array): PrivateJwk =>
+  JSON.parse(sealer.open(placeOf(session), key))
+
+/** RFC 7638. */
+const thumbprintOf = ({ crv, kty, x, y }: EncryptionKey): Uint8Array =>
+  createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest()

@@ -1,0 +1,19 @@
+import type { DcqlQuery } from '../openid4vp/dcql.ts'
+import type { Rule } from '../openid4vp/rules.ts'
+import { withPurpose } from '../templates/resolve.ts'
+import { effectiveRules } from '../templates/rules.ts'
+import { openSecrets, questionOf, type SessionSecrets } from '../verifications/present.ts'
+import type { OpenSession } from '../verifications/read.ts'
+import type { Deps } from './deps.ts'
+
+export type Asked = { query: DcqlQuery; rules: readonly Rule[]; secrets: SessionSecrets }
+
+/**
+ * The query of a session, as fixed at its creation, with the purpose. A request leaves out the formats that its wallet lacks; an answer may
+ * have any, because the last to fetch may be another wallet, or somebody who saw the QR code.
+ */
+export async function askedOf(deps: Pick<Deps, 'db' | 'sealer'>, session: OpenSession): Promise<Asked> {
+  const secrets = openSecrets(deps, session)
+  const { query, rules } = await questionOf(deps.db, session, secrets)
+  return { query: withPurpose(query, secrets.purpose), rules: effectiveRules(query, rules), secrets }
+}
