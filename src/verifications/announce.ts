@@ -5,7 +5,7 @@ import type { Deps } from './deps.ts'
 import { openSecrets, type SessionSecrets } from './present.ts'
 import type { Verification } from './schema.ts'
 import { findOfTenant, type VerificationRow } from './store.ts'
-import { presentOrTell } from './unreadable.ts'
+import { presentOrLog } from './unreadable.ts'
 
 type Announced = { tenantId: string; verificationId: string }
 
@@ -16,7 +16,7 @@ export async function announce(
 ): Promise<{ url: string | undefined; environment: VerificationRow['environment']; verification: Verification } | undefined> {
   const found = await findOfTenant(deps.db, tenantId, verificationId)
   if (!found) return undefined
-  const verification = await presentOrTell(deps, found)
+  const verification = await presentOrLog(deps, found)
   return { url: await receiverOf(deps, found.verification), environment: found.verification.environment, verification }
 }
 

@@ -8,7 +8,7 @@ import { CANCELLED, NOT_FOLLOWED } from './failures.ts'
 import { openSecrets, queryOf } from './present.ts'
 import type { Status, Verification } from './schema.ts'
 import { findVerification, listOutlines, type Owner } from './store.ts'
-import { presentOrTell } from './unreadable.ts'
+import { presentOrLog } from './unreadable.ts'
 
 /** What a filter looks at for one page: it is no index, and everybody waits while it runs. */
 const LOOKED_AT_MAX = 1000
@@ -32,7 +32,7 @@ export async function browseVerifications(
   const last = matching.length > limit ? shown.at(-1) : outlines.length === lookedAtMax ? outlines.at(-1) : undefined
   const found = await Promise.all(shown.map(({ id }) => findVerification(deps.db, owner, id)))
   return {
-    verifications: await Promise.all(found.filter(each => each !== undefined).map(each => presentOrTell(deps, each))),
+    verifications: await Promise.all(found.filter(each => each !== undefined).map(each => presentOrLog(deps, each))),
     nextBefore: last?.createdAt ?? null,
   }
 }
@@ -58,7 +58,7 @@ export async function readWhole(deps: Deps, owner: Owner, id: string): Promise<W
   const found = await findVerification(deps.db, owner, id)
   if (!found) throw apiError('session_not_found')
   const { auditSeq, createdAt, expiresAt, redeemedAt } = found.verification
-  const verification = await presentOrTell(deps, found)
+  const verification = await presentOrLog(deps, found)
   const query = await queryOf(deps.db, found.verification, openSecrets(deps, found.verification))
   const cancelled =
     found.result && verification.error?.code === CANCELLED.code

@@ -1,4 +1,4 @@
-import { and, desc, eq, sql } from 'drizzle-orm'
+import { and, count, desc, eq, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { verificationEvents } from '../db/schema.ts'
 import { hot } from '../db/statements.ts'
@@ -57,15 +57,15 @@ export async function deleteEvents(tx: Db, { id, tenantId }: SessionKey, event: 
     )
 }
 
-const count = hot<{ count: number }>(db =>
+const selectCount = hot<{ events: number }>(db =>
   db
-    .select({ count: sql<number>`count(*)`.as('count') })
+    .select({ events: count().as('events') })
     .from(verificationEvents)
     .where(and(eq(verificationEvents.verificationId, column('id')), eq(verificationEvents.tenantId, column('tenantId')))),
 )
 
 export async function countEvents(db: Db, { id, tenantId }: SessionKey): Promise<number> {
-  return (await count(db, { id, tenantId }))[0]?.count ?? 0
+  return (await selectCount(db, { id, tenantId }))[0]?.events ?? 0
 }
 
 const selectFirst = hot(db =>

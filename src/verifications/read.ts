@@ -4,7 +4,7 @@ import type { Deps } from './deps.ts'
 import { statusAt } from './expire.ts'
 import type { Status, Verification } from './schema.ts'
 import { findSession, findStatus, findVerification, listVerifications, type Owner, type VerificationRow } from './store.ts'
-import { presentOrTell } from './unreadable.ts'
+import { presentOrLog } from './unreadable.ts'
 
 const LIMIT_DEFAULT = 20
 
@@ -12,7 +12,7 @@ export async function readOne(deps: Deps, owner: Owner, id: string): Promise<Ver
   const found = await findVerification(deps.db, owner, id)
   // Another tenant's id, another environment's or device's and an erased one look alike: nobody learns that they exist.
   if (!found) throw apiError('session_not_found')
-  return await presentOrTell(deps, found)
+  return await presentOrLog(deps, found)
 }
 
 type Page = { limit?: number; before?: string }
@@ -24,7 +24,7 @@ export async function readList(
 ): Promise<{ data: Verification[] }> {
   const bound = before === undefined ? Number.MAX_SAFE_INTEGER : (parseUtcInstant(before) ?? 0)
   const rows = await listVerifications(deps.db, owner, { before: bound, limit })
-  return { data: await Promise.all(rows.map(row => presentOrTell(deps, row))) }
+  return { data: await Promise.all(rows.map(row => presentOrLog(deps, row))) }
 }
 
 export async function readStatus({ db, now }: Pick<Deps, 'db' | 'now'>, id: string): Promise<{ id: string; status: Status }> {

@@ -12,7 +12,7 @@ const NAME_DIGITS = 8
 
 type TellDeps = Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'portraits' | 'audit' | 'log'>
 
-export async function presentOrTell(deps: TellDeps, found: VerificationWithResult): Promise<Verification> {
+export async function presentOrLog(deps: TellDeps, found: VerificationWithResult): Promise<Verification> {
   try {
     return await present(deps, found)
   } catch (error) {
