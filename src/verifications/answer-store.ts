@@ -1,4 +1,4 @@
-// What the exchange with a wallet changes about a session: the key that opens the answer, the one answer, its result, the one redemption.
+// The answer of a session: the key that opens it, its result, its response code and the one redemption. Sessions are in store.ts.
 import { and, eq, gt, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { verificationResults, verificationSessions } from '../db/schema.ts'
@@ -8,36 +8,29 @@ import type { Owner, ResultRow, SessionKey } from './store.ts'
 
 const column = <Name extends string>(name: Name) => sql.placeholder(name)
 
+const isSession = () => and(eq(verificationSessions.id, column('id')), eq(verificationSessions.tenantId, column('tenantId')))
+
+const isUnanswered = () => and(isSession(), eq(verificationSessions.status, 'pending'), isNull(verificationSessions.respondedAt))
+
+/** Answers, cancellations and the deadline race for an open session. */
+const isOpen = () => and(isUnanswered(), gt(verificationSessions.expiresAt, column('at')))
+
+const isResultOf = ({ id, tenantId }: SessionKey) =>
+  and(eq(verificationResults.verificationId, id), eq(verificationResults.tenantId, tenantId))
+
 const keep = hot<{ sealed_response_key: Uint8Array }>(db =>
   db
     .update(verificationSessions)
     .set({ sealedResponseKey: sql`coalesce(${verificationSessions.sealedResponseKey}, ${column('sealed')})` })
-    .where(
-      and(
-        eq(verificationSessions.id, column('id')),
-        eq(verificationSessions.tenantId, column('tenantId')),
-        eq(verificationSessions.status, 'pending'),
-        isNull(verificationSessions.respondedAt),
-      ),
-    )
+    .where(isUnanswered())
     .returning({ sealed: verificationSessions.sealedResponseKey }),
 )
 
-/** Keeps the key if none is kept yet, and gives the one that is; nothing when the session was answered or has ended. */
+/** Stores the key if there is none yet, and gives the stored one; null when the session was answered or has ended. */
 export async function keepResponseKey(tx: Db, { id, tenantId }: SessionKey, sealed: Uint8Array): Promise<Uint8Array | null> {
   const [row] = await keep(tx, { id, tenantId, sealed })
   return row?.sealed_response_key ?? null
 }
-
-/** An open session: answers, cancellations and the deadline race for it. */
-const isOpen = () =>
-  and(
-    eq(verificationSessions.id, column('id')),
-    eq(verificationSessions.tenantId, column('tenantId')),
-    eq(verificationSessions.status, 'pending'),
-    isNull(verificationSessions.respondedAt),
-    gt(verificationSessions.expiresAt, column('at')),
-  )
 
 type Closing = SessionKey & {
   at: number
@@ -63,7 +56,7 @@ const close = hot(db =>
     .returning({ id: verificationSessions.id }),
 )
 
-/** True for the one answer that a session takes: it is pending, has none, and is not yet past its deadline. */
+/** True for the first answer of a session before its deadline. */
 export async function closeSession(tx: Db, { responseCodeHash, responseCodeExpiresAt, ...closing }: Closing): Promise<boolean> {
   const code = { responseCodeHash: responseCodeHash ?? null, responseCodeExpiresAt: responseCodeExpiresAt ?? null }
   const rows = await close(tx, { ...closing, ...code })
@@ -78,7 +71,7 @@ const cancel = hot(db =>
     .returning({ id: verificationSessions.id }),
 )
 
-/** True for the one cancellation of a session that is pending and within its time. `responded_at` stays empty: no wallet has answered. */
+/** True for the one cancellation of an open session. `responded_at` stays empty: no wallet has answered. */
 export async function cancelSession(tx: Db, { id, tenantId }: SessionKey, at: number): Promise<boolean> {
   return (await cancel(tx, { id, tenantId, at })).length > 0
 }
@@ -98,29 +91,19 @@ export async function insertResult(tx: Db, row: ResultRow): Promise<void> {
   await insert(tx, row)
 }
 
-/** Deletes what was presented: for a held answer that nobody redeemed. */
-export async function deleteResult(tx: Db, { id, tenantId }: SessionKey): Promise<void> {
-  await tx
-    .delete(verificationResults)
-    .where(and(eq(verificationResults.verificationId, id), eq(verificationResults.tenantId, tenantId)))
+/** For a held answer that nobody redeemed. */
+export async function deleteResult(tx: Db, session: SessionKey): Promise<void> {
+  await tx.delete(verificationResults).where(isResultOf(session))
 }
 
 /** Dates a held result anew: its session ends with the redemption. */
-export async function dateResult(
-  tx: Db,
-  { id, tenantId }: SessionKey,
-  end: { createdAt: number; auditSeq: number },
-): Promise<void> {
-  await tx
-    .update(verificationResults)
-    .set(end)
-    .where(and(eq(verificationResults.verificationId, id), eq(verificationResults.tenantId, tenantId)))
+export async function dateResult(tx: Db, session: SessionKey, end: { createdAt: number; auditSeq: number }): Promise<void> {
+  await tx.update(verificationResults).set(end).where(isResultOf(session))
 }
 
 const isRedeemableBy = (...owned: SQL[]) =>
   and(
-    eq(verificationSessions.id, column('id')),
-    eq(verificationSessions.tenantId, column('tenantId')),
+    isSession(),
     eq(verificationSessions.environment, column('environment')),
     ...owned,
     eq(verificationSessions.responseCodeHash, column('codeHash')),
@@ -164,7 +147,7 @@ const redeemWhere = (...owned: SQL[]) =>
 const redeem = redeemWhere()
 const redeemOfDevice = redeemWhere(byDevice)
 
-/** For the one redemption of a code that is right and in time: whether it completed the session, whose answer was held. */
+/** The one redemption of a right code in time; `wasHeld` if it completed the session. Undefined for any other. */
 export async function markRedeemed(
   tx: Db,
   owner: Owner,
@@ -182,22 +165,13 @@ const claim = hot(db =>
   db
     .update(verificationSessions)
     .set({ pageOwnerHash: sql`${column('ownerHash')}` })
-    .where(
-      and(
-        eq(verificationSessions.id, column('id')),
-        eq(verificationSessions.tenantId, column('tenantId')),
-        gt(verificationSessions.expiresAt, column('now')),
-        eq(verificationSessions.status, 'pending'),
-        isNull(verificationSessions.respondedAt),
-        isNull(verificationSessions.pageOwnerHash),
-      ),
-    )
+    .where(and(isOpen(), isNull(verificationSessions.pageOwnerHash)))
     .returning({ id: verificationSessions.id }),
 )
 
 /** True for the one browser that opens the hosted page first, before there is an answer. */
-export async function claimPage(tx: Db, { id, tenantId }: SessionKey, ownerHash: string, now: number): Promise<boolean> {
-  return (await claim(tx, { id, tenantId, ownerHash, now })).length > 0
+export async function claimPage(tx: Db, { id, tenantId }: SessionKey, ownerHash: string, at: number): Promise<boolean> {
+  return (await claim(tx, { id, tenantId, ownerHash, at })).length > 0
 }
 
 const replaceCode = hot(db =>
@@ -209,8 +183,7 @@ const replaceCode = hot(db =>
     })
     .where(
       and(
-        eq(verificationSessions.id, column('id')),
-        eq(verificationSessions.tenantId, column('tenantId')),
+        isSession(),
         eq(verificationSessions.pageOwnerHash, column('ownerHash')),
         eq(verificationSessions.answeredFrom, 'qr'),
         isNull(verificationSessions.redeemedAt),
@@ -219,7 +192,7 @@ const replaceCode = hot(db =>
     .returning({ id: verificationSessions.id }),
 )
 
-/** A new code in place of the one before it; false once one was redeemed. */
+/** Replaces the response code; false once one was redeemed. */
 export async function replaceResponseCode(
   tx: Db,
   { id, tenantId }: SessionKey,

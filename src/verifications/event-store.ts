@@ -1,3 +1,4 @@
+// The moments of a session, for its timeline.
 import { and, count, desc, eq, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { verificationEvents } from '../db/schema.ts'

@@ -1,3 +1,4 @@
+// The first answer under an Idempotency-Key, for repeats.
 import { and, eq, lt, lte, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { idempotencyKeys } from '../db/schema.ts'
@@ -50,8 +51,8 @@ export async function keepReplay(tx: Db, row: Omit<ReplayRow, 'claimedBy' | 'cla
 }
 
 /**
- * Leaves a tombstone: the key stays taken, what it made cannot be read. Only of what is kept until before a time: after its day a key may
- * have made another session, whose answer is kept for longer.
+ * Leaves a tombstone: the key stays taken, its answer is gone. Only of an answer that ends before a time: after its day a key may have
+ * made another session, whose answer is kept for longer.
  */
 export async function forgetReplay(tx: Db, hash: string, keptUntilBefore: number): Promise<void> {
   await tx

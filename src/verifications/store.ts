@@ -1,3 +1,4 @@
+// Sessions: created, found, listed, ended by time, deleted. Their answers, moments and replays have stores of their own.
 import { and, count, desc, eq, gt, gte, inArray, isNull, lt, lte, ne, or, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { verificationEvents, verificationResults, verificationSessions } from '../db/schema.ts'
