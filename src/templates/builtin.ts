@@ -1,5 +1,6 @@
-// The built-in templates. Options stand least data first; no `values`, because matching by value may reveal the answer and is
-// only best effort: ages are decided on the server, by the default rules. No `claim_sets`: wallets' support for them is patchy.
+// The built-in templates. Options are ordered, least data first; no `values`, because matching by
+// value may reveal the answer and is only best effort: ages are decided on the server, by the
+// default rules. No `claim_sets`: wallets' support for them is patchy.
 import type { ClaimPath, CredentialQuery, DcqlQuery } from '../openid4vp/dcql.ts'
 import type { Profile } from '../openid4vp/request-object.ts'
 
@@ -8,12 +9,13 @@ const PID = { doctype: 'eu.europa.ec.eudi.pid.1', namespace: 'eu.europa.ec.eudi.
 const GERMAN_PID = { doctype: 'eu.europa.ec.eudi.pid.1', namespace: 'eu.europa.ec.eudi.pid.de.1' }
 const PROOF_OF_AGE = { doctype: 'eu.europa.ec.av.1', namespace: 'eu.europa.ec.av.1' }
 const GOOGLE_ID_PASS = { doctype: 'com.google.wallet.idcard.1', namespace: 'org.iso.18013.5.1' }
-// Both spellings are in the field.
+// Both spellings are in use.
 const PHOTO_ID = { doctype: 'org.iso.23220.photoID.1', namespace: 'org.iso.23220.1' }
 const PHOTO_ID_LOWER_CASE = { doctype: 'org.iso.23220.photoid.1', namespace: 'org.iso.23220.1' }
 const PHOTO_ID_ELEMENTS = ['family_name', 'given_name', 'birth_date', 'portrait', 'expiry_date', 'issuing_country']
 
-// Wallets may answer the base type with a national one (OpenID4VP 1.0 § B.3.5) but need not, so each is named.
+// Wallets may answer the base type with a national one (OpenID4VP 1.0 § B.3.5) but need not, so
+// each is named.
 const PID_VCTS = ['urn:eudi:pid:1', 'urn:eudi:pid:de:1', 'urn:eudi:pid:it:1', 'urn:eudi:pid:nl:1']
 const PID_VCTS_WITH_AGE = ['urn:eudi:pid:1', 'urn:eudi:pid:de:1']
 const PID_VCTS_WITH_ADDRESS = ['urn:eudi:pid:1', 'urn:eudi:pid:de:1', 'urn:eudi:pid:nl:1']
@@ -21,8 +23,8 @@ const PID_VCTS_WITH_ADDRESS = ['urn:eudi:pid:1', 'urn:eudi:pid:de:1', 'urn:eudi:
 export type Localized = Readonly<Record<'en' | 'de', string>>
 
 /**
- * What is worth keeping once the check is done: only that it passed, the claims, or the claims without the portrait, which
- * is there to be compared with a face and not to be stored.
+ * The part of a result to keep after the check: only that it passed, the claims, or the claims
+ * without the portrait, which is compared with a face and not stored.
  */
 export type Retention = 'outcome' | 'claims' | 'claims_without_portrait'
 
@@ -32,7 +34,10 @@ export type Template = {
   readonly purpose: Localized
   readonly profile: Profile
   readonly query: DcqlQuery
-  /** The age in years that is the only answer: a birth date is not handed on. Templates with it ask for no other age. */
+  /**
+   * The age in years that is the only claim of a result: a birth date is not passed on. Such
+   * templates ask for no other age.
+   */
   readonly ageOver?: number
   readonly retention: Retention
   /** Raised whenever the query or the rule changes. */
@@ -277,7 +282,7 @@ function isMixed({ credentials }: DcqlQuery): boolean {
   return new Set(credentials.map(({ format }) => format)).size > 1
 }
 
-/** The same template for wallets that refuse a query because one of its formats is foreign to them. */
+/** The same template for wallets that refuse a query with a format that they do not support. */
 function mdocTwin(template: Template): Template {
   return {
     ...template,

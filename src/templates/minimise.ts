@@ -1,4 +1,4 @@
-// What a query asks of the holder, in words of merged claims, and where less would do (GDPR Art. 5(1)(c)).
+// The merged claims that a query asks for, and hints where fewer would do (GDPR Art. 5(1)(c)).
 import type { CredentialQuery, DcqlQuery } from '../openid4vp/dcql.ts'
 import { mergedName } from '../openid4vp/merge-claims.ts'
 
@@ -33,7 +33,7 @@ export function hintsFor({ credentials }: DcqlQuery): Hint[] {
     const kept = query.claims?.find(({ intent_to_retain }) => intent_to_retain)
     return [
       ...(claims.length === 0 ? [hint('whole_document')] : []),
-      // With a name it tells who somebody is; alone it only tells an age.
+      // With a name it identifies a person; alone it only shows an age.
       ...(claims.includes('birthdate') && !NAMES.some(name => claims.includes(name))
         ? [hint('age_instead_of_birthdate', 'birthdate')]
         : []),

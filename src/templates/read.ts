@@ -5,13 +5,13 @@ import { BUILTIN_TEMPLATES, type Localized } from './builtin.ts'
 import type { Deps } from './deps.ts'
 import { listTemplates, type TemplateRow } from './store.ts'
 
-/** A built-in template or one of a tenant's own, alike. */
+/** A built-in template, or one of the tenant's own. */
 export type KnownTemplate = {
   key: string
   isBuiltin: boolean
   title: Localized
   purpose: Localized | null
-  /** Null leaves it to the operator. */
+  /** Null: the operator's choice. */
   profile: Profile | null
   query: DcqlQuery
   /** As they were saved; null for the default. */
@@ -20,7 +20,7 @@ export type KnownTemplate = {
   updatedAt: number | null
 }
 
-/** Built-in ones first. */
+/** Built-in templates first. */
 export async function readTemplates({ db }: Pick<Deps, 'db'>, tenantId: string): Promise<KnownTemplate[]> {
   return [...BUILTIN, ...(await listTemplates(db, tenantId)).map(own)]
 }

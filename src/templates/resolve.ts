@@ -9,22 +9,23 @@ import { findTemplate, findVersion, keepVersion } from './store.ts'
 /** A query and the rules of its answer; null rules are the default. */
 export type Question = { query: DcqlQuery; rules: readonly Rule[] | null }
 
-/** What a template asks for at this moment, and the name of that version. */
+/** The current version of a template, and its name. */
 export type ResolvedTemplate = Question & {
-  /** Absent where the operator's choice holds. */
+  /** Undefined: the operator's choice. */
   profile?: Profile
-  /** For creations that give none. */
+  /** For creations without a purpose of their own. */
   purpose?: string
   version: string
 }
 
-/** Versions from before there were rules keep their names, and mean the default. */
+/** Versions without rules are named by the query alone, as before rules existed. */
 const versionOf = ({ query, rules }: Question): string => sha256Hex(canonicalJson(rules === null ? query : { query, rules }))
 
 const BUILTIN: ReadonlyMap<string, ResolvedTemplate> = new Map(
   [...BUILTIN_TEMPLATES.values()].map(({ key, query, profile }) => [
     key,
-    // The catalogue's `haip` is the default, which an operator may change; only another profile is part of the template.
+    // `haip` is the default, which an operator may change; only another profile is part of the
+    // template.
     { query, rules: null, ...(profile !== 'haip' && { profile }), version: versionOf({ query, rules: null }) },
   ]),
 )
@@ -38,7 +39,7 @@ export async function resolveTemplate(db: Db, tenantId: string, key: string): Pr
   return { query, rules, profile: own.profile ?? undefined, purpose: own.purpose ?? undefined, version: versionOf(own) }
 }
 
-/** Fixes what a session asks for and is judged by: the template may change, the session's question must not. */
+/** Stores a version: the template may change, the query and rules of a session must not. */
 export async function fixVersion(tx: Db, hash: string, { query, rules }: Question): Promise<void> {
   await keepVersion(tx, { hash, query, rules: rules && [...rules] })
 }
@@ -47,18 +48,20 @@ const BUILTIN_VERSIONS: ReadonlyMap<string, Question> = new Map(
   [...BUILTIN.values()].map(({ version, query, rules }) => [version, { query, rules }]),
 )
 
-/** A version is named by what it asks for, so that one we know ourselves need not be looked up. */
+/** A version is named by its content, so that built-in ones need no look-up. */
 export async function questionOfVersion(db: Db, version: string): Promise<Question | undefined> {
   return BUILTIN_VERSIONS.get(version) ?? (await findVersion(db, version))
 }
 
 /**
- * The query with the purpose where wallets look for it. DCQL 1.0 has no such member and lets wallets skip it; those that
- * still read draft 22's `credential_sets[].purpose` show it to the holder.
+ * The query with the purpose where wallets look for it. DCQL 1.0 has no such member and lets
+ * wallets skip it; those that still read draft 22's `credential_sets[].purpose` show it to the
+ * holder.
  */
 export function withPurpose(query: DcqlQuery, purpose: string | undefined): DcqlQuery {
   if (purpose === undefined) return query
-  // One option with everything means what no sets mean: every credential is required (OpenID4VP 1.0 § 6.4.2).
+  // One option with everything means what no sets mean: every credential is required (OpenID4VP 1.0
+  // § 6.4.2).
   const sets = query.credential_sets ?? [{ options: [query.credentials.map(({ id }) => id)] }]
   return { ...query, credential_sets: sets.map(set => ({ ...set, purpose })) }
 }

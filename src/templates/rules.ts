@@ -1,4 +1,5 @@
-// The rules of a template: the default where it names none, and the check of rules before they are saved.
+// The rules of a template: the default if it has none, and the check of rules before they are
+// saved.
 import { Value } from '@sinclair/typebox/value'
 import { describeProblem } from '../http/schema.ts'
 import type { CredentialQuery, DcqlProblem, DcqlQuery } from '../openid4vp/dcql.ts'
@@ -15,7 +16,10 @@ const KINDS = {
 const EXAMPLES = Object.values(KINDS).map(({ example }) => example)
 const NAMES_TOLD_MAX = 10
 
-/** The rules that a presentation is judged by. Null is the default: every age that is asked for must be reached. */
+/**
+ * The rules that a presentation is judged by. Null is the default: every age that is asked for must
+ * be reached.
+ */
 export const effectiveRules = (query: DcqlQuery, rules: readonly Rule[] | null): readonly Rule[] => rules ?? defaultRules(query)
 
 function defaultRules({ credentials }: DcqlQuery): Rule[] {
@@ -25,7 +29,10 @@ function defaultRules({ credentials }: DcqlQuery): Rule[] {
   return [...new Set(ages)].map(claim => ({ claim, is: true }))
 }
 
-/** The first thing wrong with the rules of a valid query, or undefined. Takes any JSON value; null and undefined stand for the default. */
+/**
+ * The first problem of the rules of a valid query, or undefined. Takes any JSON value; null and
+ * undefined mean the default.
+ */
 export function findRulesProblem(rules: unknown, query: DcqlQuery): DcqlProblem | undefined {
   const given = rules ?? null
   if (given !== null && !Array.isArray(given))
@@ -52,7 +59,7 @@ function findShapeProblem(rule: unknown): string | undefined {
   return error && `Write it like ${example}; ${describeProblem(error)}.`
 }
 
-/** Whether a merged claim of this name, or one inside it, can come of a credential. */
+/** Whether a credential can have a merged claim of this name, or one inside it. */
 function delivers({ format, claims = [], multiple }: CredentialQuery, claim: string): boolean {
   // Several credentials of one query are never merged.
   if (multiple) return false
@@ -60,7 +67,7 @@ function delivers({ format, claims = [], multiple }: CredentialQuery, claim: str
     const name = mergedName(format, path)
     if (format === 'dc+sd-jwt' && name === 'age_equal_or_over') return ageOf([claim]) !== undefined
     const list = path.findIndex(step => typeof step !== 'string')
-    // A rule can be on a list, but not on what is inside its elements.
+    // A rule can be on a list, but not inside its elements.
     if (list >= 0) return list === path.length - 1 && claim === name
     return claim === name || claim.startsWith(`${name}.`)
   })

@@ -12,7 +12,7 @@ export type TemplateDraft = {
   title: string
   query: DcqlQuery
   profile?: Profile
-  /** The default holds when they are left out. */
+  /** Undefined: the default. */
   rules?: Rule[]
   purpose?: string
 }

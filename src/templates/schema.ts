@@ -3,7 +3,7 @@ import { PlainText, Text } from '../http/schema.ts'
 
 const KEY_PATTERN = '^[a-z0-9_]{1,64}$'
 
-/** The name of a template of one's own: it goes into requests, paths and commands as it is. */
+/** The name of a tenant's own template; part of requests, paths and commands. */
 export const TemplateKey = Type.String({ pattern: KEY_PATTERN })
 
 export const isTemplateKey = (text: string): boolean => new RegExp(KEY_PATTERN).test(text)

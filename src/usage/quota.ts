@@ -6,15 +6,16 @@ import { addToDay, chargeDay, type DayCount, findNewestCreation } from './store.
 
 const DAY_MS = 86_400_000
 
-/** Midnight would not help. */
+/** Without `UTC midnight`: waiting does not help. */
 const NO_QUOTA = 'The daily quota of this tenant is 0; whoever operates the service can change it.'
 
 /** One creation: its time, and the day's budget after it. */
 export type Charge = { at: number; quota: number; created: number; secondsToReset: number }
 
 /**
- * Counts one creation against the tenant's day, inside the transaction of the creation itself, and gives its time: later than every
- * other creation of the tenant, so that paging by time neither skips nor repeats.
+ * Counts one creation against the tenant's day, inside the transaction of the creation itself, and
+ * gives its time: later than every other creation of the tenant, so that paging by time neither
+ * skips nor repeats.
  */
 export async function chargeOne(tx: Db, tenantId: string, quota: number, now: number): Promise<Charge> {
   if (quota <= 0) throw apiError('quota_exceeded', { message: NO_QUOTA, retryAfter: secondsToUtcMidnight(now) })
@@ -22,12 +23,18 @@ export async function chargeOne(tx: Db, tenantId: string, quota: number, now: nu
   return { at, quota, created, secondsToReset: secondsToUtcMidnight(at) }
 }
 
-/** The row of a day as the creations of one commit see it; `unwritten` of them are not in the table yet. */
+/**
+ * The row of a day as the creations of one commit see it; `unwritten` of them are not in the table
+ * yet.
+ */
 type Tally = DayCount & { endsAt: number; unwritten: number }
 
 const TALLIES = {}
 
-/** Creations of one commit share the row that counts them: the first writes it, and the commit ends with a write for the others. */
+/**
+ * Creations of one commit share the row that counts them: the first writes it, and the commit ends
+ * with a write for the others.
+ */
 async function countOne(tx: Db, tenantId: string, quota: number, now: number): Promise<Omit<DayCount, 'day'>> {
   const group = groupOf(tx)
   if (!group) return await chargeRow(tx, tenantId, quota, now)
@@ -41,7 +48,7 @@ async function countOne(tx: Db, tenantId: string, quota: number, now: number): P
     tally.unwritten++
     return { created: ++tally.created, newestAt: at }
   }
-  // The next day's row is looked at after this one's is complete.
+  // Before the next day's row is charged, so that its look-up finds this one complete.
   if (tally) await write(tx, tenantId, tally)
   const row = await chargeRow(tx, tenantId, quota, at)
   const begun = { ...row, endsAt: endOfDay(row.newestAt), unwritten: 0 }
@@ -59,7 +66,8 @@ async function write(tx: Db, tenantId: string, tally: Tally): Promise<void> {
 async function chargeRow(tx: Db, tenantId: string, quota: number, now: number): Promise<DayCount> {
   const charged = await chargeOn(tx, tenantId, quota, now)
   if (charged) return charged
-  // A burst runs ahead of the clock, and so does a clock that was put back: over midnight it takes the next day's budget.
+  // A burst runs ahead of the clock, and so does a clock that was put back: over midnight it takes
+  // the next day's budget.
   const at = Math.max(now, (await findNewestCreation(tx, tenantId)) + 1)
   const next = utcDay(at) === utcDay(now) ? undefined : await chargeOn(tx, tenantId, quota, at)
   if (!next) throw quotaExceeded(at)

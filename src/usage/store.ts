@@ -11,7 +11,10 @@ export type DayCount = { day: string; created: number; newestAt: number }
 const column = <Name extends string>(name: Name) => sql.placeholder(name)
 const { tenantId: ofTenant, day: ofDay, verificationsCreated, newestAt } = usageDays
 
-/** The latest day with a creation, if that is later: a clock that was put back over midnight opens no second quota. */
+/**
+ * The latest day with a creation, if that is later: a clock that was put back over midnight opens
+ * no second quota.
+ */
 const laterDay = sql`select max(${ofDay}) from ${usageDays} where ${ofTenant} = ${column('tenantId')} and ${ofDay} > ${column('day')}`
 
 const charge = hot<{ day: string; verifications_created: number; newest_at: number }>(db =>
@@ -37,8 +40,9 @@ const charge = hot<{ day: string; verifications_created: number; newest_at: numb
 type ToCharge = { day: string; at: number; lastMs: number; quota: number }
 
 /**
- * Counts one creation and gives its time in a single statement; nothing comes back when the quota is spent, or when no millisecond of
- * the day up to `lastMs` is left. A quota of 0 must be refused before.
+ * Counts one creation and gives its time in a single statement; nothing comes back when the quota
+ * is spent, or when no millisecond of the day up to `lastMs` is left. A quota of 0 must be refused
+ * before.
  */
 export async function chargeDay(tx: Db, tenantId: string, { day, at, lastMs, quota }: ToCharge): Promise<DayCount | undefined> {
   const [row] = await charge(tx, { tenantId, day, at, lastMs, quota })

@@ -9,7 +9,10 @@ import { presentOrLog } from './unreadable.ts'
 
 type Announced = { tenantId: string; verificationId: string }
 
-/** The body of a webhook, exactly as a GET answers it, and its destination; no URL when its endpoint was removed since, nothing when it was erased. */
+/**
+ * The body of a webhook, as a GET returns it, and its destination. No URL if the endpoint was
+ * removed; undefined if the session was erased.
+ */
 export async function announce(
   deps: Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'portraits' | 'audit' | 'log'>,
   { tenantId, verificationId }: Announced,
@@ -20,7 +23,7 @@ export async function announce(
   return { url: await receiverOf(deps, found.verification), environment: found.verification.environment, verification }
 }
 
-/** Where it is sent alone: nothing that the holder presented is opened for it. */
+/** The destination alone, without opening anything that the holder presented. */
 export async function readReceiver(
   deps: Pick<Deps, 'db' | 'sealer'>,
   { tenantId, verificationId }: Announced,
@@ -29,7 +32,10 @@ export async function readReceiver(
   return found && (await receiverOf(deps, found.verification))
 }
 
-/** The endpoint is looked up for each attempt: one that was mended gets what the wrong one missed. */
+/**
+ * Looked up for each attempt: an endpoint that was corrected gets the messages that the wrong one
+ * missed.
+ */
 const receiverOf = async (deps: Pick<Deps, 'db' | 'sealer'>, row: VerificationRow): Promise<string | undefined> =>
   openSecrets(deps, row).webhook_url ?? (await readEndpoint(deps, deps.db, row))
 

@@ -1,4 +1,5 @@
-// The answer of a session: the key that opens it, its result, its response code and the one redemption. Sessions are in store.ts.
+// The answer of a session: the key that opens it, its result, its response code and the one
+// redemption. Sessions are in store.ts.
 import { and, eq, gt, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { verificationResults, verificationSessions } from '../db/schema.ts'
@@ -26,7 +27,10 @@ const keep = hot<{ sealed_response_key: Uint8Array }>(db =>
     .returning({ sealed: verificationSessions.sealedResponseKey }),
 )
 
-/** Stores the key if there is none yet, and gives the stored one; null when the session was answered or has ended. */
+/**
+ * Stores the key if there is none yet, and gives the stored one; null when the session was answered
+ * or has ended.
+ */
 export async function keepResponseKey(tx: Db, { id, tenantId }: SessionKey, sealed: Uint8Array): Promise<Uint8Array | null> {
   const [row] = await keep(tx, { id, tenantId, sealed })
   return row?.sealed_response_key ?? null
@@ -71,7 +75,10 @@ const cancel = hot(db =>
     .returning({ id: verificationSessions.id }),
 )
 
-/** True for the one cancellation of an open session. `responded_at` stays empty: no wallet has answered. */
+/**
+ * True for the one cancellation of an open session. `responded_at` stays empty: no wallet has
+ * answered.
+ */
 export async function cancelSession(tx: Db, { id, tenantId }: SessionKey, at: number): Promise<boolean> {
   return (await cancel(tx, { id, tenantId, at })).length > 0
 }
@@ -147,7 +154,10 @@ const redeemWhere = (...owned: SQL[]) =>
 const redeem = redeemWhere()
 const redeemOfDevice = redeemWhere(byDevice)
 
-/** The one redemption of a right code in time; `wasHeld` if it completed the session. Undefined for any other. */
+/**
+ * The one redemption of a right code in time; `wasHeld` if it completed the session. Undefined for
+ * any other.
+ */
 export async function markRedeemed(
   tx: Db,
   owner: Owner,

@@ -22,19 +22,22 @@ export type Outcome = {
 type Answered = { secrets: SessionSecrets; outcome: Outcome; from: From; requestId: string }
 
 /**
- * Records the one answer of a session, and gives the address that the wallet sends its user to. One statement decides which answer
- * was first; the result, the message owed to the merchant and the audit record are in its transaction.
+ * Records the one answer of a session, and gives the address that the wallet sends its user to. One
+ * statement decides which answer was first; the result, the message owed to the merchant and the
+ * audit record are in its transaction.
  */
 export async function recordAnswer(
   deps: Deps,
   session: OpenSession,
   { secrets, outcome, from, requestId }: Answered,
 ): Promise<string | undefined> {
-  // Through the QR code the wallet is on another device than the shop: the hosted page gets the code (page-owner.ts).
-  // A held answer is released by the holder's own browser: the page that showed the QR code may be an attacker's.
+  // Through the QR code the wallet is on another device than the shop: the hosted page gets the
+  // code (page-owner.ts). A held answer is released by the holder's own browser: the page that
+  // showed the QR code may be an attacker's.
   const isPageReturn = from === 'qr' && session.release === null
   const code = secrets.redirect_url === undefined || isPageReturn ? undefined : newResponseCode(deps.random)
-  // A burst of creations runs ahead of the clock by a few milliseconds; an answer never precedes its session.
+  // A burst of creations runs ahead of the clock by a few milliseconds; an answer never precedes
+  // its session.
   const at = Math.max(deps.now(), session.createdAt)
   const { id, tenantId } = session
   const { status, result, findings } = outcome
@@ -43,7 +46,7 @@ export async function recordAnswer(
   const owed = await deps.write(async tx => {
     const closing = { id, tenantId, at, status: isHeld ? 'pending' : status, answeredFrom: isPageReturn ? 'qr' : null } as const
     if (!(await closeSession(tx, { ...closing, ...(code && storedResponseCode(code, at)) }))) return await refuseLate(tx, id, at)
-    // Until it is redeemed, the record of its creation stands for it.
+    // A held answer has no record of its own until it is redeemed.
     const auditSeq = isHeld
       ? session.auditSeq
       : await deps.audit.append(tx, {

@@ -1,5 +1,4 @@
-// Verifications for whoever looks through them: by status and template, and one whole with what was asked.
-
+// Verifications as the dashboard shows them: pages by status and template, and one with its query.
 import { apiError } from '../http/errors.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import type { Deps } from './deps.ts'
@@ -10,12 +9,16 @@ import type { Status, Verification } from './schema.ts'
 import { findVerification, listOutlines, type Owner } from './store.ts'
 import { presentOrLog } from './unreadable.ts'
 
-/** What a filter looks at for one page: it is no index, and everybody waits while it runs. */
+/**
+ * Rows that a filter reads for one page. It has no index, and blocks the event loop while it runs.
+ */
 const LOOKED_AT_MAX = 1000
 
 export type Wanted = { before?: number; limit: number; status?: Status; template?: string }
 
-/** Newest first; `nextBefore` is null when there is nothing older. A page may be short, or empty, and yet not the last. */
+/**
+ * Newest first; `nextBefore` is null on the last page. Other pages may be short or empty as well.
+ */
 export async function browseVerifications(
   deps: Deps,
   owner: Owner,
@@ -45,13 +48,15 @@ export type WholeVerification = {
   createdAt: number
   expiresAt: number
   redeemedAt: number | null
-  /** When the wallet answered, while that answer is held or after nobody redeemed it. */
+  /** Time of an answer that is held, or that nobody redeemed. */
   unreleasedSince: number | null
-  /** When it was cancelled, and its record of that on the audit chain. */
+  /** Time of the cancellation, and its record on the audit chain. */
   cancelled: { at: number; auditSeq: number } | null
 }
 
-/** Whether the checks of an answer may be shown: nobody sees them while it is held, or when nobody redeemed it. */
+/**
+ * Whether the checks of an answer may be shown: not while it is held, nor when nobody redeemed it.
+ */
 export const showsAnswer = ({ status, error }: Verification): boolean => status !== 'pending' && error?.code !== NOT_FOLLOWED.code
 
 export async function readWhole(deps: Deps, owner: Owner, id: string): Promise<WholeVerification> {

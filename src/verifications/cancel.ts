@@ -10,7 +10,7 @@ import { findVerification, type Owner } from './store.ts'
 
 type By = { actor: string; requestId: string }
 
-/** Ends a session that nobody has answered. A repeat finds it cancelled and changes nothing, so a lost answer can be asked for again. */
+/** Ends a session that nobody has answered. A repeat changes nothing and gets the same response. */
 export async function cancelVerification(deps: Deps, owner: Owner, id: string, { actor, requestId }: By): Promise<Verification> {
   const found = await findVerification(deps.db, owner, id)
   if (!found) throw apiError('session_not_found')

@@ -1,16 +1,22 @@
 import type { Engine } from '../db/engine.ts'
 import { apiError } from '../http/errors.ts'
 
-/** Whoever shows a session follows it once; a few more for the curious, and for pages that were left open. */
+/** One page shows a session; the others are pages left open, and onlookers. */
 const FOLLOWERS_PER_SESSION_MAX = 8
 const FOLLOWERS_MAX = 1000
 const RETRY_SECONDS = 10
 
 type Follower = { wake: () => void; end: () => void }
 
-/** Wakes the followers of a session when it changes on any node. Changes by another process on SQLite are found by polling (watch.ts). */
+/**
+ * Wakes the SSE subscribers of a session when it changes on any node. Changes by another process on
+ * SQLite are found by polling (watch.ts).
+ */
 export type Changes = {
-  /** Throws 429 beyond the limits; the returned function ends it. `end` is called when the service stops. */
+  /**
+   * Throws 429 beyond the limits. The returned function unsubscribes. `end` is called when the
+   * service stops.
+   */
   follow(id: string, follower: Follower): () => void
   close(): void
 }

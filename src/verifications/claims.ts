@@ -1,4 +1,5 @@
-// Requests that work on an Idempotency-Key. In memory, because one process serves a SQLite file: a claim ends with its process.
+// Requests that work on an Idempotency-Key. In memory, because one process serves a SQLite file: a
+// claim ends with its process.
 import type { Db } from '../db/engine.ts'
 import { apiError } from '../http/errors.ts'
 import type { Deps } from './deps.ts'
@@ -9,14 +10,20 @@ const LEASE_MS = 30_000
 export type ClaimedKey = Pick<ReplayRow, 'hash' | 'tenantId' | 'fingerprint'>
 
 export type KeyClaim = {
-  /** Stores the first answer in the transaction of its creation. False when another request has taken the key over. */
+  /**
+   * Stores the first answer in the transaction of its creation. False when another request has
+   * taken the key over.
+   */
   keep(tx: Db, answer: Pick<ReplayRow, 'salt' | 'sealed' | 'expiresAt'>): Promise<boolean>
   /** Must be called however the request ends. */
   release(): void
 }
 
 export type Claims = {
-  /** The first answer under the key, or a claim to make one. Throws 409 while another request makes it, 422 if that has another body. */
+  /**
+   * The first answer under the key, or a claim to make one. Throws 409 while another request makes
+   * it, 422 if that has another body.
+   */
   begin(key: ClaimedKey): Promise<{ stored: ReplayRow } | { claim: KeyClaim }>
 }
 
@@ -37,7 +44,8 @@ export function createClaims({ warm, now }: Pick<Deps, 'warm' | 'now'>): Claims 
       }
       const keep: KeyClaim['keep'] = async (tx, answer) => isOurs() && (await keepReplay(tx, { ...key, ...answer }, now()))
       try {
-        // While the first request's write is not durable, its key is held above: a row found here is durable.
+        // While the first request's write is not durable, its key is held above: a row found here
+        // is durable.
         const stored = await findReplay(warm(), hash, now())
         if (!stored) return { claim: { keep, release } }
         release()

@@ -19,7 +19,7 @@ export type Creation =
   | { verification: Verification; replayed: true }
   | { verification: Verification; replayed: false; charge: Charge }
 
-/** What the creations of one process share. */
+/** State that the creations of one process share. */
 export type Creations = {
   idempotency: Idempotency
   /** Versions of templates that are known to be stored. */
@@ -64,16 +64,16 @@ function refuseInvalid(caller: Caller, { template, query, redirect_url, release,
       message: 'redirect_url: give one with release: its response code is what releases the answer',
     })
   }
-  // A device may give none at all (below).
+  // Devices may not give any (below).
   if (redirect_url === undefined || caller.kind !== 'key') return
   const wrong = redirectProblem(redirect_url, caller.appSchemes)
   if (wrong) throw apiError('invalid_request', { message: `redirect_url: ${wrong}` })
 }
 
-/** For a shop's server alone: a stolen till must not send results, or customers, elsewhere. */
+/** Members for API keys only: a stolen till must not send results, or customers, elsewhere. */
 const NOT_FOR_DEVICES = ['webhook_url', 'redirect_url', 'release'] as const
 
-/** Whether the template exists makes no difference: a stolen till must not be able to find out. */
+/** The same refusal whether the template exists or not: a stolen till must not find out. */
 function refuseBeyondRights(caller: Caller, body: CreateVerification): void {
   if (caller.kind === 'key') return
   const given = NOT_FOR_DEVICES.find(name => body[name] !== undefined)
@@ -103,7 +103,7 @@ async function create(
   const { tenantId } = caller
 
   const created = await deps.write(async tx => {
-    // Asked here, because a full disk may show only now: then this runs once more.
+    // Checked inside the write: a disk may turn out to be full here, and then the write runs again.
     if (deps.space.isShort()) throw apiError('internal_error')
     const charge = await chargeOne(tx, tenantId, caller.dailyQuota, deps.now())
     const { at } = charge
@@ -114,7 +114,7 @@ async function create(
       actor: caller.name,
       action: 'verification.created',
       subjectId: row.id,
-      // A name is what somebody called it, and might be another's: the id tells who it was.
+      // The device's id, not its name: names can change and repeat.
       details: {
         environment: caller.environment,
         template: row.template,
@@ -156,7 +156,7 @@ function draft(deps: Deps, caller: Caller, body: CreateVerification, asked: Aske
   const { random, sealer, config } = deps
   const { webhook_url, redirect_url, metadata, purpose } = body
   const query = asked.version === null ? asked.query : undefined
-  // As they will be read again: without what is undefined.
+  // In the form that is read later: without undefined members.
   const sealable = JSON.stringify({ webhook_url, redirect_url, metadata, purpose, query })
   const hasSecrets = sealable !== '{}'
   const id = newVerificationId(random)

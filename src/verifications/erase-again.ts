@@ -6,7 +6,10 @@ const BATCH = 500
 
 type Again = { subjects: ReadonlyMap<string, unknown>; actor: string; at: number }
 
-/** For a database from before an erasure: whoever was erased since is erased again, and the chain says so. Subjects as the audit chain calls them. */
+/**
+ * After a restore: repeats the erasures made since the backup, with their audit records. Subjects
+ * are named as on the audit chain.
+ */
 export async function eraseAgain(deps: Pick<Deps, 'db' | 'write' | 'audit'>, { subjects, actor, at }: Again): Promise<number> {
   let erased = 0
   for (let after = ''; ; ) {

@@ -17,7 +17,10 @@ type EraseDeps = Pick<
   'write' | 'now' | 'audit' | 'forgetDeleted' | 'publish' | 'portraits' | 'metrics' | 'log' | 'attempts'
 >
 
-/** Everything derived from a verification, for good: afterwards its text is in no file. The quota it used is not given back. */
+/**
+ * Deletes everything derived from a verification: afterwards its text is in no file. The quota it
+ * used is not given back.
+ */
 export async function eraseVerification(
   deps: EraseDeps & Pick<Deps, 'db' | 'erasures'>,
   owner: Owner,
@@ -25,7 +28,7 @@ export async function eraseVerification(
   id: string,
 ): Promise<ErasureResult> {
   const at = deps.now()
-  // Looked up beforehand, because the note cannot be taken back: nobody may have others' sessions noted.
+  // Looked up before the note, which cannot be taken back: nobody may note sessions of others.
   if (!(await findVerification(deps.db, owner, id))) throw apiError('session_not_found')
   await deps.erasures.note([id], at)
   const deleted = await deps.write(tx => eraseIn(deps, tx, { owner, actor, id, at }))
@@ -40,7 +43,10 @@ export async function eraseVerification(
 
 type Erasure = { owner: Owner; actor: string; id: string; at: number }
 
-/** One erasure inside a transaction. Nothing when the owner has no such session: of several erasures at once, one deletes the row. */
+/**
+ * One erasure inside a transaction. Undefined when the owner has no such session, or another
+ * erasure at the same time deleted it.
+ */
 export async function eraseIn(
   { audit }: Pick<Deps, 'audit'>,
   tx: Db,
@@ -58,11 +64,14 @@ export async function eraseIn(
   return { verification_sessions: 1, verification_results: results, webhook_deliveries: deliveries }
 }
 
-/** Deleted rows are overwritten in the file (secure_delete); their old pages still stand in the log until it is emptied. */
+/**
+ * Deleted rows are overwritten in the file (secure_delete), but stay in the write-ahead log until
+ * it is emptied.
+ */
 export async function shred({ forgetDeleted, log }: Pick<EraseDeps, 'forgetDeleted' | 'log'>, attempt = 1): Promise<void> {
   if (await forgetDeleted()) return
   if (attempt >= SHRED_ATTEMPTS_MAX) return log.warn('erasure.log_not_emptied', { count: attempt })
-  // A stopping service need not wait for it: closing empties the log.
+  // Does not keep a stopping service alive: closing empties the log.
   setTimeout(() => {
     shred({ forgetDeleted, log }, attempt + 1).catch(error =>
       log.error('erasure.log_not_emptied', { failure: describeFailure(error) }),

@@ -1,6 +1,7 @@
-// The log of erasures, beside the backups: a backup from before an erasure still has what was erased, so that whoever restores it must know what to
-// erase again. A line is in it, durably, before the erasure is done: killed in between, somebody who was asked to be forgotten is forgotten at a
-// restore, never the other way round. It names nobody: a line is an HMAC of a session's id, as on the audit chain, and a time.
+// The log of erasures, beside the backups. A backup from before an erasure still has the erased
+// session, and a restore must erase it again. The line is durable before the erasure: after a kill
+// in between, a restore erases too much, never too little. It names nobody: a line is an HMAC of a
+// session's id, as on the audit chain, and a time.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,16 +13,16 @@ import type { Ground } from '../ground.ts'
 export type Erasures = {
   /** Settles when the lines are durable. */
   note(ids: readonly string[], at: number): Promise<void>
-  /** There is a log from now on, complete as far as the audit chain is. */
+  /** Makes the log if there is none, from the audit chain. */
   ensure(): Promise<void>
-  /** Forgets what no backup is old enough to bring back. */
+  /** Drops erasures from before the oldest backup. */
   prune(before: number): Promise<void>
 }
 
 export type ErasureLog = {
-  /** Everything erased at or after this time is in it. */
+  /** The log has every erasure at or after this time. */
   since: number
-  /** Subjects, as the audit chain calls them, with their time. */
+  /** Subjects, named as on the audit chain, with their time. */
   subjects: Map<string, number>
 }
 
@@ -51,7 +52,7 @@ export function createErasures({ config, db, audit, space }: ErasuresDeps): Eras
     await ensure()
     const handle = await open(file, 'a', 0o600)
     try {
-      // The line before may have been cut off by a kill or a full disk.
+      // A kill or a full disk may have cut off the line before.
       await handle.write(`\n${lines.join('\n')}\n`)
       await handle.sync()
     } finally {
@@ -87,7 +88,7 @@ export function createErasures({ config, db, audit, space }: ErasuresDeps): Eras
   }
 }
 
-/** Lines that were cut off are not taken for others; without its heading nobody knows what a log lacks. */
+/** Lines that were cut off are ignored. Without its heading a log counts as incomplete. */
 export function readErasureLog(file: string): ErasureLog | undefined {
   if (!existsSync(file)) return undefined
   const [heading = '', ...lines] = readFileSync(file, 'utf8').split('\n')

@@ -21,7 +21,8 @@ const insert = hot(db =>
       sealed: column('sealed'),
       auditSeq: column('auditSeq'),
     })
-    // Changes nothing. For SQLite, drizzle writes the condition of `onConflictDoNothing` in the wrong place.
+    // Changes nothing. For SQLite, drizzle writes the condition of `onConflictDoNothing` in the
+    // wrong place.
     .onConflictDoUpdate({
       target: verificationEvents.verificationId,
       targetWhere: sql`event = 'qr_shown'`,
@@ -45,7 +46,7 @@ export async function listEvents(db: Db, { id, tenantId }: SessionKey, limit: nu
   return latest.reverse()
 }
 
-/** Forgets that something happened to a session, with what was written of it. */
+/** Deletes one kind of moment of a session. */
 export async function deleteEvents(tx: Db, { id, tenantId }: SessionKey, event: string): Promise<void> {
   await tx
     .delete(verificationEvents)
@@ -83,7 +84,6 @@ const selectFirst = hot(db =>
     .limit(1),
 )
 
-/** Whether it has happened to a session at all: that a page showed it, that a wallet fetched its request. */
 export async function hasHappened(db: Db, { id, tenantId }: SessionKey, event: 'qr_shown' | 'request_fetched'): Promise<boolean> {
   return (await selectFirst(db, { id, tenantId, event })).length > 0
 }

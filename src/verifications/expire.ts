@@ -8,20 +8,26 @@ const SWEEP_ROWS_MAX = 500
 
 export type Timed = Pick<VerificationRow, 'status' | 'expiresAt' | 'respondedAt'>
 
-/** A good answer waits for its response code to be redeemed; until then nobody sees it. */
+/**
+ * True while a good answer waits for the redemption of its response code; nobody sees it until
+ * then.
+ */
 export const isHeld = ({ status, respondedAt }: Timed): boolean => status === 'pending' && respondedAt !== null
 
-/** A pending session ends by itself then. One that is held outlasts its `expires_at`. */
+/** The time at which a pending session ends by itself. A held one outlasts its `expires_at`. */
 export const endsAt = ({ expiresAt, respondedAt }: Timed): number =>
   respondedAt === null ? expiresAt : redeemableUntil(respondedAt)
 
-/** Reads never wait for the sweep: a pending session has ended from its deadline on, that instant included. */
+/** Reads do not wait for the sweep: a pending session has ended from its deadline on, inclusive. */
 export function statusAt(session: Timed, now: number): Status {
   if (session.status !== 'pending' || endsAt(session) > now) return session.status
   return isHeld(session) ? 'failed' : 'expired'
 }
 
-/** Stores what time has decided. Short transactions, so that nobody waits behind a large sweep. */
+/**
+ * Stores `expired` on sessions past their deadline. Short transactions, so that other writes need
+ * not wait for a large sweep.
+ */
 export async function sweepExpired({
   write,
   now,

@@ -8,7 +8,10 @@ import type { VerificationRow } from './store.ts'
 
 type Failing = { error: Failure; actor: string; at: number; requestId: string | null }
 
-/** Inside the transaction that has just failed the session: its audit record, its result and the message owed for it. */
+/**
+ * Writes the audit record, the result and the webhook of a failure, inside the transaction that
+ * failed the session.
+ */
 export async function recordFailure(
   deps: Pick<Deps, 'audit' | 'random' | 'sealer' | 'config'>,
   tx: Db,

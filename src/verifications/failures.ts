@@ -1,4 +1,4 @@
-// Failures that no wallet decided.
+// Failures without a wallet's answer, or after an answer that was not redeemed.
 export type Failure = { code: string; message: string }
 
 export const CANCELLED: Failure = { code: 'cancelled', message: 'The session was cancelled before a wallet answered.' }

@@ -1,6 +1,5 @@
-// What the hosted page shows a shopper. Whoever saw the QR code may read it, so of the answer it tells no more than it must: no claims, no
-// credentials, no findings, and of the reasons only those that say nothing about the person.
-
+// The data of the hosted page. Anybody who saw the QR code may read it, so it has no claims, no
+// credentials, no findings, and only those reasons of a failure that say nothing about the person.
 import { apiError } from '../http/errors.ts'
 import type { CredentialQuery, DcqlQuery } from '../openid4vp/dcql.ts'
 import { mergedName } from '../openid4vp/merge-claims.ts'
@@ -25,7 +24,7 @@ export async function hostedVerification(deps: HostedDeps, id: string, request: 
   const at = deps.now()
   const status = statusAt(session, at)
   const isOpen = isOpenAt(session, at)
-  // The page does not wait for it, and is shown when it fails.
+  // Not awaited: the page is shown without it.
   if (isOpen) void recordShown(deps, session)
   const tenant = await readTenant(deps.db, session.tenantId)
   const query = await queryOf(deps.db, session, secrets)
@@ -45,7 +44,7 @@ export async function hostedVerification(deps: HostedDeps, id: string, request: 
       fetched: await hasHappened(deps.db, session, 'request_fetched'),
     }),
     ...(status === 'failed' && { reason: await reasonOf(deps, session) }),
-    // Before the answer for the owner only: the address may name the order.
+    // Before the answer only for the owner: the URL may name the order.
     ...((owns || status !== 'pending') && secrets.redirect_url !== undefined && { return_url: secrets.redirect_url }),
     ...(owns && secrets.redirect_url !== undefined && returnsCode(session, at) && { returns: true as const }),
     created_at: isoUtc(session.createdAt),
@@ -54,7 +53,7 @@ export async function hostedVerification(deps: HostedDeps, id: string, request: 
   }
 }
 
-/** What each part of a query would make the holder share: one of its alternatives. */
+/** The parts of a query; the holder shares one alternative of each. */
 function sharesOf({ credentials, credential_sets }: DcqlQuery): Share[] {
   const sets = credential_sets ?? credentials.map(({ id }) => ({ options: [[id]], required: true }))
   return sets.map(({ options, required = true }) => ({
@@ -69,7 +68,10 @@ function sharesOf({ credentials, credential_sets }: DcqlQuery): Share[] {
   }))
 }
 
-/** The sets of claims that one option may take. Where several credentials each leave a choice, all that may be asked is named at once. */
+/**
+ * The sets of claims that one option may take. Where several credentials leave a choice, one set
+ * names all their claims.
+ */
 function claimChoices(asked: readonly CredentialQuery[]): string[][] {
   const [only, ...others] = asked
   if (only?.claim_sets && others.length === 0) {
@@ -90,7 +92,7 @@ const namesOf = (format: CredentialQuery['format'], claims: CredentialQuery['cla
 const typesOf = (query: CredentialQuery): readonly string[] =>
   query.format === 'mso_mdoc' ? [query.meta.doctype_value] : query.meta.vct_values
 
-/** Alternatives that share the same are one, with the documents of all. */
+/** Merges alternatives with the same claims, and their documents. */
 function distinct(alternatives: Share['alternatives']): Share['alternatives'] {
   const byClaims = new Map<string, { claims: string[]; documents: Set<string> }>()
   for (const { claims, documents } of alternatives) {
@@ -110,7 +112,10 @@ const REASONS: Readonly<Record<string, HostedVerification['reason']>> = {
   redirect_not_followed: 'not_followed',
 }
 
-/** That a document is revoked or an age not reached is for the merchant to say, not for whoever has the link. */
+/**
+ * A revoked document, or an age not reached, is for the merchant to say, not for everybody with the
+ * link.
+ */
 async function reasonOf(deps: HostedDeps, { id, tenantId, environment }: VerificationRow): Promise<HostedVerification['reason']> {
   const found = await findVerification(deps.db, { tenantId, environment }, id)
   const error = found && (await present(deps, found)).error

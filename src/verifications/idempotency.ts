@@ -1,5 +1,5 @@
-// One creation per Idempotency-Key for 24 hours. Its 201 is kept in the transaction of the session. Refusals are not kept: a repeat
-// runs anew.
+// One creation per Idempotency-Key for 24 hours. Its 201 is stored in the transaction of the
+// session. Refusals are not stored: a repeat is a new request.
 import type { Caller } from '../access/scopes.ts'
 import type { Db } from '../db/engine.ts'
 import { canonicalJson, hmacSha256With } from '../hash.ts'
@@ -13,8 +13,9 @@ import type { CreateVerification, Verification } from './schema.ts'
 const REPLAY_MS = 24 * 3_600_000
 
 /**
- * The answer of a session created then is kept until before this, and that of the next one under its key until after it: the two
- * ends are a day apart, give or take the milliseconds by which a burst of creations runs ahead of the clock.
+ * Between the end of the answer of a session created then, and that of the next session under its
+ * key. The two ends are a day apart, give or take the milliseconds by which a burst of creations
+ * runs ahead of the clock.
  */
 export const ownAnswerEndsBefore = (createdAt: number): number => createdAt + 1.5 * REPLAY_MS
 
@@ -50,7 +51,10 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
   }
 }
 
-/** Of the tenant and environment, not of the key: rolling an API key in the middle of a retry is safe. No device sees another's. */
+/**
+ * By tenant and environment, not by API key: rolling a key in the middle of a retry is safe. Each
+ * device has its own.
+ */
 const namespaceOf = (caller: Caller): string[] =>
   caller.kind === 'key' ? ['namespace', caller.tenantId, caller.environment] : ['device', caller.deviceId]
 

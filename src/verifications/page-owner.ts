@@ -1,5 +1,6 @@
-// The first browser that opens the hosted page owns it: it alone gets the response code of an answer that came through the page's QR code.
-// The page's script claims it, once the page is visible, by a POST: link previews, prefetches, prerenders and HEAD requests run no script.
+// The first browser that opens the hosted page owns it, and alone gets the response code of an
+// answer through the page's QR code. The page's script claims it with a POST once the page is
+// visible: link previews, prefetches, prerenders and HEAD requests run no script.
 import type { Config } from '../config.ts'
 import { equalConstantTime, sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
@@ -15,7 +16,10 @@ import { findSession, type VerificationRow } from './store.ts'
 
 type PageDeps = Pick<Deps, 'config' | 'db' | 'now' | 'random' | 'sealer' | 'write'>
 
-/** One statement decides between two browsers. Nobody can claim a page after the answer: its QR code was shown by somebody else. */
+/**
+ * One statement decides between two browsers. A page cannot be claimed after the answer: another
+ * browser showed its QR code.
+ */
 export async function ownPage(deps: PageDeps, id: string, request: Request): Promise<{ owner: PageOwner; cookie?: string }> {
   refuseForeign(deps.config, request)
   const session = await requireSession(deps, id)
@@ -27,7 +31,10 @@ export async function ownPage(deps: PageDeps, id: string, request: Request): Pro
   return { owner: { owner }, ...(owner && { cookie: cookieFor(deps.config, session, secret, at) }) }
 }
 
-/** The way back, for the owner with a fresh response code; the one before it is worth nothing then. */
+/**
+ * The URL that leads back to the shop; for the owner with a new response code, which replaces the
+ * one before.
+ */
 export async function returnFromPage(deps: PageDeps, id: string, request: Request): Promise<PageReturn> {
   refuseForeign(deps.config, request)
   const session = await requireSession(deps, id)
@@ -35,7 +42,7 @@ export async function returnFromPage(deps: PageDeps, id: string, request: Reques
   const at = deps.now()
   const { pageOwnerHash, respondedAt } = session
   const owns = isOwner(deps.config, session, request)
-  // A held session is pending for others: the address may name the order.
+  // For others a held session is pending: the URL may name the order.
   const isWaiting = statusAt(session, at) === 'pending' && (respondedAt === null || !owns)
   if (redirect_url === undefined || isWaiting) return {}
   if (respondedAt !== null && pageOwnerHash !== null && owns && returnsCode(session, at)) {
@@ -64,10 +71,12 @@ async function requireSession({ db }: PageDeps, id: string): Promise<Verificatio
 
 const isHttps = ({ publicUrl }: Config): boolean => publicUrl.startsWith('https:')
 
-/** Browsers let no page over plain http set or replace a cookie with the prefix. */
+/** Over plain http a browser refuses cookies with the prefix `__Secure-`. */
 const nameOf = (config: Config): string => (isHttps(config) ? '__Secure-page' : 'vidimus-page')
 
-/** Kept as long as it can be of use, so that a restarted browser still owns its page. */
+/**
+ * Lasts until no response code can be redeemed, so that a restarted browser still owns its page.
+ */
 function cookieFor(config: Config, { id, expiresAt }: VerificationRow, secret: string, at: number): string {
   const seconds = Math.ceil((redeemableUntil(expiresAt) - at) / 1000)
   const path = `${new URL(config.publicUrl).pathname.replace(/\/$/, '')}/v/${id}`
@@ -75,7 +84,7 @@ function cookieFor(config: Config, { id, expiresAt }: VerificationRow, secret: s
   return `${nameOf(config)}=${secret}; ${attributes}`
 }
 
-/** Browsers say where a request comes from; over plain http to another machine they give the origin only. */
+/** Browsers send Sec-Fetch-Site; over plain http to another machine only Origin. */
 function refuseForeign({ publicUrl }: Config, { headers }: Request): void {
   const site = headers.get('sec-fetch-site')
   const own = [new URL(publicUrl).origin, `http://${headers.get('host')}`]

@@ -1,5 +1,6 @@
-// A portrait is there to be compared with a face, not to be kept: what a built-in template asks for with that hint never gets onto the disk. For as
-// long as somebody stands at the till it is in memory, and gone with the process.
+// A portrait is compared with a face, not stored: that of a built-in template whose hint says so is
+// never written to the disk. It is in memory for 15 minutes, while its holder is at the till, and
+// ends with the process.
 import { Lru } from '../lru.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import type { Clock } from '../time.ts'
@@ -13,14 +14,14 @@ const KEPT_CHARS_MAX = 64 * 1024 * 1024
 export type Result = Pick<Verification, 'claims' | 'credentials' | 'error'>
 
 export type Portraits = {
-  /** After the commit of what `storable` gave. */
+  /** Called after the commit of the result that `storable` returned. */
   keep(id: string, result: Result): void
-  /** The result with its portraits, while they are there. */
+  /** The result with its portraits, while they are in memory. */
   show(id: string, stored: Result): Result
-  /** Whether it may have been told with a portrait that nobody has any more: something was presented, and it is told without one now. */
+  /** True for a result that may have had a portrait, which is no longer in memory. */
   isGone(verification: Pick<Verification, 'id' | 'template' | 'credentials'>): boolean
   forget(id: string): void
-  /** Forgets those whose time is over. */
+  /** Forgets portraits after their time. */
   sweep(): void
 }
 
@@ -51,7 +52,10 @@ export function createPortraits(now: Clock): Portraits {
   }
 }
 
-/** What is written of a result. Own queries and templates say for themselves what they ask for, and keep it. */
+/**
+ * The part of a result that is written to the disk. Results of own queries and templates are
+ * written whole.
+ */
 export function storable(template: string | null, result: Result): Result {
   if (!isUnkept(template ?? undefined) || !hasPortrait(result)) return result
   const { claims, credentials } = result
@@ -64,7 +68,7 @@ export function storable(template: string | null, result: Result): Result {
 
 const PORTRAITS = ['portrait', 'picture']
 
-/** A template that asks for a portrait, to be looked at only. */
+/** True for a template that asks for a portrait, to be looked at only. */
 function isUnkept(template: string | undefined): boolean {
   const { query, retention } = BUILTIN_TEMPLATES.get(template ?? '') ?? {}
   const asked = query?.credentials.flatMap(({ claims = [] }) => claims.map(({ path }) => path.at(-1))) ?? []
@@ -74,7 +78,7 @@ function isUnkept(template: string | undefined): boolean {
 const hasPortrait = ({ claims = {}, credentials = [] }: Result): boolean =>
   [claims, ...credentials.map(each => each.claims)].some(each => withoutPortrait(each) !== each)
 
-/** On the top level, where an SD-JWT has it, and in a name space of an mdoc. */
+/** An SD-JWT has it on the top level, an mdoc in a name space. */
 function withoutPortrait(claims: Record<string, unknown>): Record<string, unknown> {
   const kept = Object.entries(claims)
     .filter(([name]) => !PORTRAITS.includes(name))

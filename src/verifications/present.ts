@@ -11,7 +11,7 @@ import type { Result } from './portraits.ts'
 import type { CreateVerification, Verification } from './schema.ts'
 import type { ResultRow, VerificationRow, VerificationWithResult } from './store.ts'
 
-/** What a session holds sealed. */
+/** The sealed members of a session. */
 export type SessionSecrets = Pick<CreateVerification, 'webhook_url' | 'redirect_url' | 'metadata' | 'purpose'> & {
   query?: DcqlQuery
 }
@@ -20,7 +20,7 @@ type PresentDeps = Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'portraits'>
 
 /** The one place where a row becomes JSON, for every route and for webhooks. */
 export async function present(deps: PresentDeps, { verification, result }: VerificationWithResult): Promise<Verification> {
-  // Only damage makes it so: a verdict without its claims, or its reason, would be taken for one that has none.
+  // Damage. Without its claims, or its reason, the verdict would be read as one that has none.
   if (!result && isAnswered(verification)) throw new Error('a session that was answered has a result')
   const shown = result && !isHeld(verification) ? deps.portraits.show(verification.id, openResult(deps, result)) : {}
   return await presentOpened(deps, deps.db, verification, openSecrets(deps, verification), shown)

@@ -10,7 +10,8 @@ const LIMIT_DEFAULT = 20
 
 export async function readOne(deps: Deps, owner: Owner, id: string): Promise<Verification> {
   const found = await findVerification(deps.db, owner, id)
-  // Another tenant's id, another environment's or device's and an erased one look alike: nobody learns that they exist.
+  // The same for an erased session and for one of another tenant, environment or device: nobody
+  // learns that it exists.
   if (!found) throw apiError('session_not_found')
   return await presentOrLog(deps, found)
 }
@@ -43,7 +44,10 @@ export async function readOpenSession({ db, now }: Pick<Deps, 'db' | 'now'>, id:
   return session
 }
 
-/** Throws for a session that can no longer be answered. Answered comes before expired: a second answer learns of the first. */
+/**
+ * Throws for a session that can no longer be answered. Answered comes before expired: a second
+ * answer learns of the first.
+ */
 export function refuseClosed(session: VerificationRow | undefined, now: number): asserts session is OpenSession {
   if (!session) throw apiError('session_not_found')
   if (session.respondedAt !== null) throw apiError('session_already_responded')

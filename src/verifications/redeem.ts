@@ -10,7 +10,10 @@ import { findVerification, type Owner } from './store.ts'
 
 type Redemption = { code: string; actor: string; requestId: string }
 
-/** One statement redeems a code once. Wrong, spent, late and foreign codes get one answer: a guess learns nothing (interface 7). */
+/**
+ * One statement redeems a code once. Wrong, spent, late and foreign codes get one answer: a guess
+ * learns nothing (interface 7).
+ */
 export async function redeemResponseCode(deps: Deps, owner: Owner, id: string, redemption: Redemption): Promise<Verification> {
   const codeHash = sha256Hex(redemption.code)
   await countMiss(deps, owner, id, codeHash)
@@ -39,7 +42,10 @@ export async function redeemResponseCode(deps: Deps, owner: Owner, id: string, r
   return await readOne(deps, owner, id)
 }
 
-/** Only wrong codes count. Each is counted before it is looked up, or those sent at once would all be looked up. */
+/**
+ * Only wrong codes count. Each is counted before it is looked up, or those sent at once would all
+ * be looked up.
+ */
 async function countMiss(
   { limits, db, now }: Pick<Deps, 'limits' | 'db' | 'now'>,
   owner: Owner,

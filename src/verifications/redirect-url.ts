@@ -1,7 +1,10 @@
 import { isPrivateAddress, isSpecialUseName } from '../egress/addresses.ts'
 import { isTaken } from '../tenants/app-schemes.ts'
 
-/** The problem of a redirect_url: it leads to a web page, or to an app of the tenant, and carries no user information. */
+/**
+ * The reason to refuse a redirect_url. It must lead to a web page or to an app of the tenant,
+ * without a user name.
+ */
 export function redirectProblem(text: string, appSchemes: readonly string[]): string | undefined {
   const url = new URL(text)
   const scheme = url.protocol.slice(0, -1)
@@ -17,8 +20,11 @@ export function redirectProblem(text: string, appSchemes: readonly string[]): st
   )
 }
 
-/** Names that only a local network resolves (.local, .internal, .home.arpa) stand for private addresses; a single label may be public. */
+/**
+ * Private addresses, and names that only a local network resolves (.local, .internal, .home.arpa).
+ * A single label may be public.
+ */
 const isLocal = (host: string): boolean => isSpecialUseName(host) || isPrivateAddress(host.replace(/^\[|\]$/g, ''))
 
-/** An existing fragment is replaced. The URL is the merchant's own text otherwise, to the letter. */
+/** Replaces the fragment. The rest of the URL stays as the merchant wrote it. */
 export const withResponseCode = (url: string, code: string): string => `${url.split('#', 1)[0]}#response_code=${code}`

@@ -51,8 +51,8 @@ export async function keepReplay(tx: Db, row: Omit<ReplayRow, 'claimedBy' | 'cla
 }
 
 /**
- * Leaves a tombstone: the key stays taken, its answer is gone. Only of an answer that ends before a time: after its day a key may have
- * made another session, whose answer is kept for longer.
+ * Leaves a tombstone: the key stays taken, its answer is gone. Only of an answer that ends before a
+ * time: after its day a key may have made another session, whose answer is kept for longer.
  */
 export async function forgetReplay(tx: Db, hash: string, keptUntilBefore: number): Promise<void> {
   await tx

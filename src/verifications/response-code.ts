@@ -3,16 +3,15 @@ import { newNonce, type Random } from '../ids.ts'
 
 const RESPONSE_CODE_MS = 600_000
 
-/** From this time on, inclusive, no response code of an answer is taken, whenever that code was made. */
+/** The end, exclusive, of the response codes of an answer, including those made later. */
 export const redeemableUntil = (respondedAt: number): number => respondedAt + RESPONSE_CODE_MS
 
-/** Answers of that time or earlier can no longer be redeemed. */
+/** Answers at this time or earlier can no longer be redeemed. */
 export const unredeemableSince = (now: number): number => now - RESPONSE_CODE_MS
 
-/** A fresh code for the redirect. */
 export const newResponseCode = (random: Random): string => newNonce(random)
 
-/** The columns of a session that hold its code: the hash alone, and its end. */
+/** Columns of the session: the hash of the code, and its end. */
 export const storedResponseCode = (code: string, respondedAt: number) => ({
   responseCodeHash: sha256Hex(code),
   responseCodeExpiresAt: redeemableUntil(respondedAt),

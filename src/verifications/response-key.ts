@@ -8,12 +8,18 @@ import { recordEvent } from './timeline.ts'
 
 const KID_BYTES = 12
 
-/** The key that a session's answer is encrypted to: fresh for each, forgotten when the session ends (HAIP § 5). */
+/**
+ * The key that a session's answer is encrypted to: one per session, deleted when the session ends
+ * (HAIP § 5).
+ */
 export type ResponseKeyPair = { publicKey: EncryptionKey; privateKey: CryptoKey; thumbprint: Uint8Array }
 
 type PrivateJwk = EncryptionKey & { d: string }
 
-/** Records that a wallet fetched the request, and gives the public key for its answer; undefined where nothing is encrypted. */
+/**
+ * Records that a wallet fetched the request, and gives the public key for its answer; undefined
+ * where nothing is encrypted.
+ */
 export async function recordRequestFetched(deps: Deps, session: OpenSession): Promise<EncryptionKey | undefined> {
   const encrypts = session.profile === 'haip'
   const fresh = encrypts && session.sealedResponseKey === null ? sealed(deps, session, newResponseKey(deps)) : null
@@ -24,7 +30,7 @@ export async function recordRequestFetched(deps: Deps, session: OpenSession): Pr
   })
   deps.publish('session', session.id)
   if (!encrypts) return undefined
-  // The sweep ended the session, and with it its key, while this request was under way.
+  // The session ended during this request, and its key with it.
   if (!kept) throw apiError('session_expired')
   const { d: _, ...publicKey } = opened(deps, session, kept)
   return publicKey
@@ -37,7 +43,7 @@ export async function openResponseKey(deps: Pick<Deps, 'sealer'>, session: OpenS
   const { kty, crv, x, y } = publicKey
   return {
     publicKey,
-    // As WebCrypto has it: from any other form the library would make this one, by way of a text.
+    // A CryptoKey, because jose would export any other form as JWK and import it again.
     privateKey: await crypto.subtle.importKey('jwk', { kty, crv, x, y, d }, ECDH, false, ['deriveBits']),
     thumbprint: thumbprintOf(publicKey),
   }

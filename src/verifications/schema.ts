@@ -46,7 +46,7 @@ const PURPOSE = {
   maxLength: 300,
   description: 'Why the data is requested; the wallet shows it to the holder.',
 }
-/** Keys are checked by the verb: a schema can only bound them by a pattern. */
+/** Checked in create.ts: a schema can bound the length of keys only by a pattern. */
 export const METADATA_KEY_CHARS_MAX = 64
 const METADATA_KEYS_MAX = 50
 const Metadata = (description: string) =>
@@ -78,7 +78,7 @@ export const Verification = Type.Object(
 )
 export type Verification = typeof Verification.static
 
-/** What a webhook says. */
+/** The body of a webhook. */
 export const WebhookEvent = Type.Object(
   {
     type: Type.Union([Type.Literal('verification.completed'), Type.Literal('verification.failed')]),
@@ -89,7 +89,7 @@ export const WebhookEvent = Type.Object(
 )
 
 export const TTL_SECONDS = { minimum: 60, maximum: 3600 }
-/** Not a `default` of the schema: that would be filled in before the body is compared with an earlier one. */
+/** Not a `default` of the schema: the body is compared with an earlier one as it was sent. */
 export const TTL_SECONDS_DEFAULT = 300
 
 const AnyObject = Type.Record(Type.String(), Type.Unknown())
@@ -135,7 +135,7 @@ export const CreateVerification = Type.Object(
   {
     additionalProperties: false,
     $id: 'CreateVerification',
-    // For the document; the verb says it in words.
+    // For the OpenAPI document; create.ts refuses with a sentence.
     oneOf: [{ required: ['template'] }, { required: ['query'] }],
     examples: [{ template: 'age_over_18', purpose: 'To sell you wine' }],
   },
@@ -166,7 +166,7 @@ export const VerificationStatus = Type.Object(
   { additionalProperties: false, $id: 'VerificationStatus' },
 )
 
-/** For the document: each event of the stream, as OpenAPI 3.2 § 4.14.4 puts it into an object. */
+/** For the OpenAPI document: one event of the stream as an object (OpenAPI 3.2 § 4.14.4). */
 export const StatusEvent = Type.Object(
   {
     event: Type.Literal('status'),
@@ -195,7 +195,7 @@ const Share = Type.Object(
 )
 export type Share = typeof Share.static
 
-/** What the hosted page is told. */
+/** The data of the hosted page. */
 export const HostedVerification = Type.Object(
   {
     id: Type.String(),

@@ -1,4 +1,5 @@
-// Sessions: created, found, listed, ended by time, deleted. Their answers, moments and replays have stores of their own.
+// Sessions: created, found, listed, ended by time, deleted. Their answers, moments and replays have
+// stores of their own.
 import { and, count, desc, eq, gt, gte, inArray, isNull, lt, lte, ne, or, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { verificationEvents, verificationResults, verificationSessions } from '../db/schema.ts'
@@ -9,10 +10,13 @@ export type VerificationRow = typeof verificationSessions.$inferSelect
 export type ResultRow = typeof verificationResults.$inferSelect
 export type VerificationWithResult = { verification: VerificationRow; result: ResultRow | null }
 
-/** Whose sessions: a tenant sees those of one environment only, a device those it created. */
+/** A tenant sees the sessions of one environment, a device those that it created. */
 export type Owner = { tenantId: string; environment: 'test' | 'live'; deviceId?: string }
 
-/** No session ends later than this after its creation: the longest life, the time to redeem, and some for the sweep. */
+/**
+ * The longest time from creation to end: the longest lifetime, the time to redeem, and a margin for
+ * the sweep.
+ */
 const LIFETIME_MAX_MS = TTL_SECONDS.maximum * 1000 + 1_200_000
 
 const column = <Name extends string>(name: Name) => sql.placeholder(name)
@@ -90,7 +94,7 @@ const selectOneOfTenant = prepared(db =>
     .prepare(),
 )
 
-/** Of either environment. */
+/** In either environment. */
 export async function findOfTenant(db: Db, tenantId: string, id: string): Promise<VerificationWithResult | undefined> {
   const [row] = await selectOneOfTenant(db).execute({ tenantId, id })
   return row
@@ -106,7 +110,10 @@ const selectPageWhere = (...owned: (SQL | undefined)[]) =>
   )
 
 const selectPage = selectPageWhere(...ownedBy())
-/** Of columns that are never null, so that no index is used for them: SQLite would prefer the tenant's, and read all of its sessions. */
+/**
+ * A condition that no index serves: SQLite would prefer the tenant's index, and read all sessions
+ * of the tenant.
+ */
 const unindexed = (name: 'tenantId' | 'environment') => sql`coalesce(${verificationSessions[name]}, '') = ${column(name)}`
 const selectPageOfDevice = selectPageWhere(byDevice(), unindexed('tenantId'), unindexed('environment'))
 
@@ -121,7 +128,7 @@ export async function listVerifications(
 
 export type Outline = Pick<VerificationRow, 'id' | 'createdAt' | 'expiresAt' | 'respondedAt' | 'status' | 'template'>
 
-/** What a filter needs of them, newest first. */
+/** The columns that a filter needs, newest first. */
 export async function listOutlines(
   db: Db,
   { tenantId, environment }: Owner,
@@ -149,7 +156,7 @@ const selectStatus = hot<{ status: VerificationRow['status']; expires_at: number
     .where(eq(verificationSessions.id, column('id'))),
 )
 
-/** Without a tenant: the id itself is the capability (interface 5.9). */
+/** Without a tenant: the id is the capability (interface 5.9). */
 export async function findStatus(
   db: Db,
   id: string,
@@ -158,7 +165,6 @@ export async function findStatus(
   return row && { status: row.status, expiresAt: row.expires_at, respondedAt: row.responded_at }
 }
 
-/** The whole session by its id alone, for the wallet: there the id is the capability. */
 const selectSession = prepared(db =>
   db
     .select()
@@ -167,6 +173,7 @@ const selectSession = prepared(db =>
     .prepare(),
 )
 
+/** Without a tenant: for wallets and the hosted page the id is the capability. */
 export async function findSession(db: Db, id: string): Promise<VerificationRow | undefined> {
   const [row] = await selectSession(db).execute({ id })
   return row
@@ -180,8 +187,9 @@ export async function countPending(db: Db): Promise<number> {
 }
 
 /**
- * Stores `expired` on sessions past their deadline, forgets the keys that would open their answers, and names them. The update asks
- * for the status once more: PostgreSQL does not repeat the inner select after it waited for a row.
+ * Stores `expired` on sessions past their deadline, deletes their response keys, and returns them.
+ * The update repeats the status: PostgreSQL does not repeat the inner select after it waited for a
+ * row.
  */
 export async function markExpired(tx: Db, now: number, limit: number): Promise<Pick<VerificationRow, 'id' | 'environment'>[]> {
   const due = tx
@@ -202,12 +210,12 @@ export async function markExpired(tx: Db, now: number, limit: number): Promise<P
     .returning({ id: verificationSessions.id, environment: verificationSessions.environment })
 }
 
-/** Fails sessions that were answered at or before a time and are held still, and gives them. */
+/** Fails sessions that were answered at or before a time and are still held, and returns them. */
 export async function markUnredeemed(tx: Db, answeredBy: number, limit: number): Promise<VerificationRow[]> {
   const due = tx
     .select({ id: verificationSessions.id })
     .from(verificationSessions)
-    // As text: a bound value would keep the partial index out of it.
+    // As text: with a bound value SQLite would not use the partial index.
     .where(and(sql`${verificationSessions.status} = 'pending'`, lte(verificationSessions.respondedAt, answeredBy)))
     .limit(limit)
   return await tx
@@ -217,7 +225,10 @@ export async function markUnredeemed(tx: Db, answeredBy: number, limit: number):
     .returning()
 }
 
-/** Sessions of a tenant that ended at or before a time, oldest first; not those that are held, whose failure is still to be told. */
+/**
+ * Sessions of a tenant that ended at or before a time, oldest first. Without held ones: the webhook
+ * of their failure is still to be sent.
+ */
 export async function listEnded(db: Db, tenantId: string, endedBy: number, limit: number): Promise<VerificationRow[]> {
   const { createdAt, respondedAt, expiresAt, status } = verificationSessions
   return await db
@@ -236,7 +247,7 @@ export async function listEnded(db: Db, tenantId: string, endedBy: number, limit
     .limit(limit)
 }
 
-/** Every session there is, in the order of ids. */
+/** All sessions, by id. */
 export async function listKeys(
   db: Db,
   afterId: string,
@@ -270,8 +281,8 @@ export async function listEndedSince(
 }
 
 /**
- * Locks a session until the commit, before rows that belong to it are written or deleted: answers, cancellations and erasures of it
- * wait. Gives its status.
+ * Locks a session until the commit, before rows that belong to it are written or deleted: its
+ * answers, cancellations and erasures wait. Returns its status.
  */
 export async function lockSession(
   tx: Db,
@@ -298,7 +309,10 @@ type Deleted = Pick<VerificationRow, 'createdAt' | 'idempotencyHash'> & {
   auditSeqs: number[]
 }
 
-/** Deletes a locked session with its result and its timeline; its deliveries must be gone before. Nothing when another did. */
+/**
+ * Deletes a locked session with its result and its timeline; its deliveries must be deleted before.
+ * Undefined when it was gone.
+ */
 export async function deleteVerification(tx: Db, { id, tenantId }: SessionKey): Promise<Deleted | undefined> {
   const events = await tx
     .delete(verificationEvents)

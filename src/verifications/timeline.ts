@@ -6,9 +6,9 @@ import type { Deps } from './deps.ts'
 import { countEvents, hasHappened, insertEvent, listEvents } from './event-store.ts'
 import { lockSession, type SessionKey, type VerificationRow } from './store.ts'
 
-/** The moments of a session after its creation, with what is told of each. */
+/** The moments of a session after its creation, with their details. */
 export type SessionEvents = {
-  /** A page showed its QR code, or its button, for the first time. */
+  /** The first time that a page showed its QR code or its button. */
   qr_shown: Record<never, never>
   request_fetched: Record<never, never>
   response_unreadable: { reason: string }
@@ -18,17 +18,20 @@ export type SessionEvents = {
     /** Every check of every credential. */
     findings: { credential: string; checks: readonly RecordedFinding[] }[]
   }
-  /** Somebody looked at what the holder presented. */
+  /** Somebody read what the holder presented. */
   claims_read: { actor: string }
 }
 export type SessionEvent = keyof SessionEvents
 
 const EVENTS_MAX = 500
-/** What anybody who saw the QR code can make happen, as often as they like, is written down so often and no more. */
+/** Anybody who saw the QR code can cause these, any number of times. */
 const REPEATED_EVENTS: readonly SessionEvent[] = ['request_fetched', 'response_unreadable']
 const REPEATED_EVENTS_MAX = 100
 
-/** Kept with the session and erased with it; details hold no claims. `auditSeq` is its record on the audit chain, if it has one. */
+/**
+ * Stored with the session and erased with it; details have no claims. `auditSeq` is its record on
+ * the audit chain, if it has one.
+ */
 export async function recordEvent<Event extends SessionEvent>(
   { now, random, sealer }: Pick<Deps, 'now' | 'random' | 'sealer'>,
   tx: Db,
@@ -43,7 +46,6 @@ export async function recordEvent<Event extends SessionEvent>(
   await insertEvent(tx, { verificationId: id, tenantId, at: now(), event, salt, sealed, auditSeq })
 }
 
-/** A moment with its time. */
 export type RecordedEvent = { [Event in SessionEvent]: { at: number; event: Event; details: SessionEvents[Event] } }[SessionEvent]
 
 /** Oldest first. */
@@ -55,7 +57,7 @@ export async function readEvents({ db, sealer }: Pick<Deps, 'db' | 'sealer'>, se
   )
 }
 
-/** Once, and only where there is room: what is held back on a full disk is for erasing and for what is under way. */
+/** Not on a full disk: its reserve is for erasures and for exchanges under way. */
 export async function recordShown(
   deps: Pick<Deps, 'db' | 'write' | 'space' | 'now' | 'random' | 'sealer' | 'log'>,
   session: Pick<VerificationRow, 'id' | 'tenantId' | 'environment'>,
@@ -74,7 +76,10 @@ export async function recordShown(
 
 type Reading = { actor: string; environment: VerificationRow['environment'] }
 
-/** Writes down, on the audit chain and with the session, that somebody looked at what was presented. False when it is gone. */
+/**
+ * Records, on the audit chain and with the session, that somebody read what was presented. False
+ * when the session is gone.
+ */
 export async function recordReading(
   deps: Pick<Deps, 'write' | 'now' | 'random' | 'sealer' | 'audit'>,
   { id, tenantId }: SessionKey,

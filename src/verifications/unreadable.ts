@@ -1,6 +1,6 @@
-// Only damage makes a session that cannot be read. Whoever asks for it, alone or in a list, is answered with 500: a list without it would hide it,
-// and its line without claims or with a status of our own making would be a verdict that nobody gave. Which one it is, is for the operator.
-
+// Sessions that cannot be opened, because the database is damaged. A read of one, alone or in a
+// list, gets 500: a list without it would hide it, and without its claims it would show a verdict
+// that nobody gave. The log names it for the operator.
 import { describeFailure } from '../log.ts'
 import type { Deps } from './deps.ts'
 import { present } from './present.ts'
@@ -25,7 +25,10 @@ export async function presentOrLog(deps: TellDeps, found: VerificationWithResult
 
 export type Reading = { looked: number; unreadable: string[]; isComplete: boolean }
 
-/** Opens sessions, newest first, until all were seen or the time is up. Between batches everybody else has their turn. */
+/**
+ * Opens sessions, newest first, until all are read or the time is up. Other requests run between
+ * batches.
+ */
 export async function findUnreadable(
   deps: Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'portraits'>,
   tenantIds: readonly string[],

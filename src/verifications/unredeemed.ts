@@ -11,7 +11,10 @@ import { markUnredeemed, type VerificationRow } from './store.ts'
 
 const SWEEP_ROWS_MAX = 100
 
-/** Fails held sessions whose response code nobody redeemed in time, and deletes what was presented, the findings included. */
+/**
+ * Fails held sessions whose response code nobody redeemed in time, and deletes what was presented,
+ * with the findings.
+ */
 export async function sweepUnredeemed(deps: Deps): Promise<void> {
   let failed: Failed[]
   do {
@@ -27,7 +30,7 @@ async function failUnredeemed(deps: Deps, tx: Db): Promise<Failed[]> {
   const at = deps.now()
   const failed: Failed[] = []
   for (const session of await markUnredeemed(tx, unredeemableSince(at), SWEEP_ROWS_MAX)) {
-    // Before the commit: from then on a portrait that is still kept would be shown with the failure.
+    // Before the commit: after it, a portrait in memory would be shown with the failure.
     deps.portraits.forget(session.id)
     await deleteResult(tx, session)
     await deleteEvents(tx, session, 'response_posted')

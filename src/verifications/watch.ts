@@ -3,14 +3,17 @@ import { endsAt, statusAt } from './expire.ts'
 import { readStatus } from './read.ts'
 import { findStatus } from './store.ts'
 
-/** Below the server's idle timeout, so that the connection stays; and how late a change made by another process is seen. */
+/**
+ * Below the server's idle timeout, so that the connection stays open. Also the delay of a change by
+ * another process.
+ */
 const KEEP_ALIVE_MS = 10_000
-/** When a browser whose stream broke tries again. */
+/** The time after which a browser reconnects. */
 const RETRY_MS = 1000
 
 /**
- * The status as server-sent events: at once, whenever something happens to the session, and for the last time when it is final. An event need not
- * be news: when a wallet fetches the request the status is still `pending`.
+ * The status as server-sent events: at once, after every moment of the session, and when it is
+ * final. An event may repeat the status: it is still `pending` after a wallet fetched the request.
  */
 export async function watchVerification(deps: Pick<Deps, 'db' | 'now' | 'changes'>, id: string): Promise<Response> {
   await readStatus(deps, id)
@@ -42,7 +45,7 @@ function follow(
   const look = async (isNews: boolean) => {
     const found = await findStatus(db, id)
     if (isOver) return
-    // Erased: whoever asks again is told.
+    // Erased: the next request gets 404.
     if (!found) return finish()
     const status = statusAt(found, now())
     send(isNews || status !== told ? event({ id, status }) : KEEP_ALIVE)
@@ -52,7 +55,7 @@ function follow(
     timer = setTimeout(lookAgain, Math.min(KEEP_ALIVE_MS, Math.max(endsAt(found) - now(), 0)), false)
   }
 
-  // What cannot be read ends the stream: whoever asks again is told.
+  // An error ends the stream; the next request reports it.
   const lookAgain = (isNews: boolean) => void look(isNews).catch(finish)
   const leave = changes.follow(id, { wake: () => lookAgain(true), end: () => finish() })
   const stop = () => {

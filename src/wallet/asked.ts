@@ -9,8 +9,9 @@ import type { Deps } from './deps.ts'
 export type Asked = { query: DcqlQuery; rules: readonly Rule[]; secrets: SessionSecrets }
 
 /**
- * The query of a session, as fixed at its creation, with the purpose. A request leaves out the formats that its wallet lacks; an answer may
- * have any, because the last to fetch may be another wallet, or somebody who saw the QR code.
+ * The query of a session, as fixed at its creation, with the purpose. A request leaves out the
+ * formats that its wallet lacks; an answer may have any, because the last to fetch may be another
+ * wallet, or somebody who saw the QR code.
  */
 export async function askedOf(deps: Pick<Deps, 'db' | 'sealer'>, session: OpenSession): Promise<Asked> {
   const secrets = openSecrets(deps, session)

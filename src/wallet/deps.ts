@@ -9,6 +9,6 @@ export type Deps = VerificationDeps & {
   verifier: Verifier
   status: StatusChecker
   crls: CrlChecker
-  /** A JWT that wallets are shown; undefined without VIDIMUS_REGISTRATION_CERT. */
+  /** A JWT for wallets; undefined without VIDIMUS_REGISTRATION_CERT. */
   registrationCertificate: string | undefined
 }

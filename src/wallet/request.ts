@@ -11,13 +11,16 @@ import type { Deps } from './deps.ts'
 export const WALLET_NONCE_CHARS_MAX = 512
 export const WALLET_METADATA_CHARS_MAX = 16_384
 
-/** What a wallet tells of itself when it posts for the request (OpenID4VP 1.0 § 5.10). */
+/** Parameters of a wallet that fetches the request with a POST (OpenID4VP 1.0 § 5.10). */
 export type WalletSays = { nonce?: string; formats?: string[] }
 
-/** The signed request object of a pending session. It can be fetched again: nonce and key stay the same for one session. */
+/**
+ * The signed request object of a pending session. It can be fetched again: nonce and key stay the
+ * same for one session.
+ */
 export async function requestObject(deps: Deps, id: string, from: From, wallet: WalletSays = {}): Promise<string> {
   const session = await readOpenSession(deps, id)
-  // By value there is nothing to fetch.
+  // The request is in the link itself.
   if (session.profile === 'eu-av') throw apiError('session_not_found')
   const encryptionKey = await recordRequestFetched(deps, session)
   const { query } = await askedOf(deps, session)
@@ -36,7 +39,9 @@ export async function requestObject(deps: Deps, id: string, from: From, wallet: 
   return await signRequest(claims, await requestSigner(deps, session.signingKeyId))
 }
 
-/** Unknown members are ignored, and nothing that a wallet says of itself lowers what is asked of it. */
+/**
+ * Unknown members are ignored. Nothing that a wallet says of itself lowers what it must present.
+ */
 export function readWalletSays(form: ReadonlyMap<string, string>): WalletSays {
   const nonce = form.get('wallet_nonce')
   if (nonce !== undefined && (nonce === '' || nonce.length > WALLET_NONCE_CHARS_MAX)) {

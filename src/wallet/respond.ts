@@ -26,7 +26,10 @@ export async function respond(deps: Deps, id: string, request: Request, from: Fr
   return redirectUri === undefined ? {} : { redirect_uri: redirectUri }
 }
 
-/** What is not an answer to this session leaves a moment on its timeline and nothing else. */
+/**
+ * A form that is no answer to this session leaves a moment on its timeline and changes nothing
+ * else.
+ */
 async function readOrRefuse(
   deps: Deps,
   session: OpenSession,
@@ -49,7 +52,10 @@ async function readOrRefuse(
   }
 }
 
-/** The wallet is told what is wrong with its form, and no more: why that is no answer to this session is for the timeline. */
+/**
+ * The wallet learns what is wrong with its form; why it is no answer to this session is only on the
+ * timeline.
+ */
 function unreadable(error: unknown): { reason: string; told: ApiError } {
   if (error instanceof UnreadableResponse)
     return { reason: `response: ${error.message}`, told: apiError('invalid_wallet_response', { cause: error }) }
@@ -68,7 +74,8 @@ async function judge(
   if (response.kind === 'malformed')
     return outcomeOf({ status: 'failed', failure: 'presentation_malformed', credentials: [] }, response.detail)
   const { publicUrl } = deps.config
-  // A wallet's clock is held against the machine's, which was put back if the session is from later.
+  // A wallet's clock is compared with the machine's, which was put back if the session was created
+  // later.
   const now = deps.wall()
   const verdict = await deps.verifier.verify({
     query,
@@ -78,7 +85,8 @@ async function judge(
       createdAt: Math.min(now, session.createdAt),
       nonce: session.nonce,
       clientId: session.profile === 'eu-av' ? byValueClientId(publicUrl, session.id, from) : session.clientId,
-      // The one that the answer was posted to: a wallet posts to the address of the request that it signed for.
+      // The address that the answer was posted to: a wallet posts to that of the request which it
+      // signed for.
       responseUri: responseUri(publicUrl, session.id, from),
       encryptionKeyThumbprint: response.encrypted && key ? key.thumbprint : null,
     },
