@@ -42,7 +42,7 @@ const receiverOf = async (deps: Pick<Deps, 'db' | 'sealer'>, row: VerificationRo
 export type Ended = { status: 'completed' | 'failed'; error?: Verification['error'] }
 
 /** Queues the webhook inside the transaction that ends a session; returns what to publish as `owed` after the commit. */
-export async function oweResult(
+export async function queueResult(
   deps: Pick<Deps, 'random' | 'sealer' | 'config'>,
   tx: Db,
   { id: verificationId, tenantId, environment }: Pick<VerificationRow, 'id' | 'tenantId' | 'environment'>,

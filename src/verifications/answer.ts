@@ -1,6 +1,6 @@
 import type { Db } from '../db/engine.ts'
 import type { From } from '../openid4vp/request-object.ts'
-import { announceEnd, oweResult } from './announce.ts'
+import { announceEnd, queueResult } from './announce.ts'
 import { closeSession, insertResult } from './answer-store.ts'
 import type { Deps } from './deps.ts'
 import { type Result, storable } from './portraits.ts'
@@ -59,7 +59,7 @@ export async function recordAnswer(
         })
     await insertResult(tx, { ...sealResult(deps, session, stored, at), auditSeq })
     await recordEvent(deps, tx, session, 'response_posted', { status, error: result.error?.code, findings })
-    return isHeld ? undefined : await oweResult(deps, tx, session, secrets, { status, at, requestId })
+    return isHeld ? undefined : await queueResult(deps, tx, session, secrets, { status, at, requestId })
   })
   if (stored !== result) deps.portraits.keep(id, result)
   if (isHeld) deps.publish('session', id)

@@ -95,7 +95,7 @@ async function create(
   given: CreateVerification,
   claim?: Claim,
 ): Promise<Creation> {
-  const asked = await whatToAsk(deps, caller, given)
+  const asked = await resolveQuestion(deps, caller, given)
   const body = { ...given, purpose: given.purpose ?? asked.purpose }
   if (body.webhook_url !== undefined) await refuseForbidden(deps, caller, body.webhook_url)
   const { row, secrets } = draft(deps, caller, body, asked, await deps.identity())
@@ -141,7 +141,11 @@ async function create(
 
 type Asked = Question & Pick<ResolvedTemplate, 'profile' | 'purpose'> & { version: string | null }
 
-async function whatToAsk(deps: Pick<Deps, 'warm'>, caller: Caller, { template, query }: CreateVerification): Promise<Asked> {
+async function resolveQuestion(
+  deps: Pick<Deps, 'warm'>,
+  caller: Caller,
+  { template, query }: CreateVerification,
+): Promise<Asked> {
   if (template === undefined) return { query: query as unknown as DcqlQuery, rules: [], version: null }
   const resolved = await resolveTemplate(deps.warm(), caller.tenantId, template)
   if (!resolved) throw apiError('unknown_template')

@@ -1,5 +1,5 @@
 import type { Db } from '../db/engine.ts'
-import { oweResult } from './announce.ts'
+import { queueResult } from './announce.ts'
 import { insertResult } from './answer-store.ts'
 import type { Deps } from './deps.ts'
 import type { Failure } from './failures.ts'
@@ -28,5 +28,5 @@ export async function recordFailure(
     details: { environment, error: error.code },
   })
   await insertResult(tx, { ...sealResult(deps, session, { error }, at), auditSeq })
-  return await oweResult(deps, tx, session, openSecrets(deps, session), { status: 'failed', at, requestId })
+  return await queueResult(deps, tx, session, openSecrets(deps, session), { status: 'failed', at, requestId })
 }

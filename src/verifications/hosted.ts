@@ -1,6 +1,5 @@
 // The data of the hosted page. Anybody who saw the QR code may read it, so it has no claims, no
 // credentials, no findings, and only those reasons of a failure that say nothing about the person.
-import { apiError } from '../http/errors.ts'
 import type { CredentialQuery, DcqlQuery } from '../openid4vp/dcql.ts'
 import { mergedName } from '../openid4vp/merge-claims.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
@@ -11,15 +10,15 @@ import { hasHappened } from './event-store.ts'
 import { statusAt } from './expire.ts'
 import { isOwner, returnsCode } from './page-owner.ts'
 import { isOpenAt, openSecrets, present, queryOf, walletLinks } from './present.ts'
+import { requireSession } from './read.ts'
 import type { HostedVerification, Share } from './schema.ts'
-import { findSession, findVerification, type VerificationRow } from './store.ts'
+import { findVerification, type VerificationRow } from './store.ts'
 import { recordShown } from './timeline.ts'
 
 type HostedDeps = Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'portraits' | 'write' | 'space' | 'random' | 'log'>
 
 export async function hostedVerification(deps: HostedDeps, id: string, request: Request): Promise<HostedVerification> {
-  const session = await findSession(deps.db, id)
-  if (!session) throw apiError('session_not_found')
+  const session = await requireSession(deps, id)
   const secrets = openSecrets(deps, session)
   const at = deps.now()
   const status = statusAt(session, at)

@@ -9,10 +9,11 @@ import { claimPage, replaceResponseCode } from './answer-store.ts'
 import type { Deps } from './deps.ts'
 import { statusAt } from './expire.ts'
 import { openSecrets } from './present.ts'
+import { requireSession } from './read.ts'
 import { withResponseCode } from './redirect-url.ts'
 import { newResponseCode, redeemableUntil, storedResponseCode } from './response-code.ts'
 import type { PageOwner, PageReturn } from './schema.ts'
-import { findSession, type VerificationRow } from './store.ts'
+import type { VerificationRow } from './store.ts'
 
 type PageDeps = Pick<Deps, 'config' | 'db' | 'now' | 'random' | 'sealer' | 'write'>
 
@@ -61,12 +62,6 @@ export const returnsCode = ({ answeredFrom, respondedAt, redeemedAt }: Verificat
 export function isOwner(config: Config, { pageOwnerHash }: VerificationRow, { headers }: Request): boolean {
   const secret = new RegExp(`(?:^|; *)${nameOf(config)}=([A-Za-z0-9_-]{43})(?:;|$)`).exec(headers.get('cookie') ?? '')?.[1]
   return secret !== undefined && pageOwnerHash !== null && equalConstantTime(sha256Hex(secret), pageOwnerHash)
-}
-
-async function requireSession({ db }: PageDeps, id: string): Promise<VerificationRow> {
-  const session = await findSession(db, id)
-  if (!session) throw apiError('session_not_found')
-  return session
 }
 
 const isHttps = ({ publicUrl }: Config): boolean => publicUrl.startsWith('https:')

@@ -1,6 +1,6 @@
 import { sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
-import { announceEnd, oweResult } from './announce.ts'
+import { announceEnd, queueResult } from './announce.ts'
 import { dateResult, isRedeemable, markRedeemed } from './answer-store.ts'
 import type { Deps } from './deps.ts'
 import { openSecrets } from './present.ts'
@@ -16,7 +16,7 @@ type Redemption = { code: string; actor: string; requestId: string }
  */
 export async function redeemResponseCode(deps: Deps, owner: Owner, id: string, redemption: Redemption): Promise<Verification> {
   const codeHash = sha256Hex(redemption.code)
-  await countMiss(deps, owner, id, codeHash)
+  await chargeGuess(deps, owner, id, codeHash)
   const at = deps.now()
   const redeemed = await deps.write(async tx => {
     const marked = await markRedeemed(tx, owner, id, codeHash, at)
@@ -35,7 +35,7 @@ export async function redeemResponseCode(deps: Deps, owner: Owner, id: string, r
     const { requestId } = redemption
     return {
       session,
-      owed: await oweResult(deps, tx, session, openSecrets(deps, session), { status: 'completed', at, requestId }),
+      owed: await queueResult(deps, tx, session, openSecrets(deps, session), { status: 'completed', at, requestId }),
     }
   })
   if (redeemed) announceEnd(deps, redeemed.session, { status: 'completed' }, redeemed.owed)
@@ -46,7 +46,7 @@ export async function redeemResponseCode(deps: Deps, owner: Owner, id: string, r
  * Only wrong codes count. Each is counted before it is looked up, or those sent at once would all
  * be looked up.
  */
-async function countMiss(
+async function chargeGuess(
   { limits, db, now }: Pick<Deps, 'limits' | 'db' | 'now'>,
   owner: Owner,
   id: string,

@@ -10,9 +10,9 @@ import { listVerifications, type VerificationWithResult } from './store.ts'
 const BATCH = 100
 const NAME_DIGITS = 8
 
-type TellDeps = Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'portraits' | 'audit' | 'log'>
+type LogDeps = Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'portraits' | 'audit' | 'log'>
 
-export async function presentOrLog(deps: TellDeps, found: VerificationWithResult): Promise<Verification> {
+export async function presentOrLog(deps: LogDeps, found: VerificationWithResult): Promise<Verification> {
   try {
     return await present(deps, found)
   } catch (error) {

@@ -39,7 +39,7 @@ function follow(
   close: () => void,
 ): () => void {
   let isOver = false
-  let told: string | undefined
+  let lastSent: string | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
 
   const look = async (isNews: boolean) => {
@@ -48,8 +48,8 @@ function follow(
     // Erased: the next request gets 404.
     if (!found) return finish()
     const status = statusAt(found, now())
-    send(isNews || status !== told ? event({ id, status }) : KEEP_ALIVE)
-    told = status
+    send(isNews || status !== lastSent ? event({ id, status }) : KEEP_ALIVE)
+    lastSent = status
     if (status !== 'pending') return finish()
     clearTimeout(timer)
     timer = setTimeout(lookAgain, Math.min(KEEP_ALIVE_MS, Math.max(endsAt(found) - now(), 0)), false)

@@ -12,13 +12,13 @@ export const WALLET_NONCE_CHARS_MAX = 512
 export const WALLET_METADATA_CHARS_MAX = 16_384
 
 /** Parameters of a wallet that fetches the request with a POST (OpenID4VP 1.0 § 5.10). */
-export type WalletSays = { nonce?: string; formats?: string[] }
+export type WalletParameters = { nonce?: string; formats?: string[] }
 
 /**
  * The signed request object of a pending session. It can be fetched again: nonce and key stay the
  * same for one session.
  */
-export async function requestObject(deps: Deps, id: string, from: From, wallet: WalletSays = {}): Promise<string> {
+export async function requestObject(deps: Deps, id: string, from: From, wallet: WalletParameters = {}): Promise<string> {
   const session = await readOpenSession(deps, id)
   // The request is in the link itself.
   if (session.profile === 'eu-av') throw apiError('session_not_found')
@@ -42,7 +42,7 @@ export async function requestObject(deps: Deps, id: string, from: From, wallet: 
 /**
  * Unknown members are ignored. Nothing that a wallet says of itself lowers what it must present.
  */
-export function readWalletSays(form: ReadonlyMap<string, string>): WalletSays {
+export function readWalletParameters(form: ReadonlyMap<string, string>): WalletParameters {
   const nonce = form.get('wallet_nonce')
   if (nonce !== undefined && (nonce === '' || nonce.length > WALLET_NONCE_CHARS_MAX)) {
     throw apiError('invalid_request', { message: `wallet_nonce: expected 1 to ${WALLET_NONCE_CHARS_MAX} characters` })

@@ -46,9 +46,9 @@ async function readOrRefuse(
       key: key && { kid: key.publicKey.kid, privateKey: key.privateKey },
     })
   } catch (error) {
-    const { reason, told } = unreadable(error)
+    const { reason, refusal } = unreadable(error)
     await deps.write(tx => recordEvent(deps, tx, session, 'response_unreadable', { reason }))
-    throw told
+    throw refusal
   }
 }
 
@@ -56,11 +56,11 @@ async function readOrRefuse(
  * The wallet learns what is wrong with its form; why it is no answer to this session is only on the
  * timeline.
  */
-function unreadable(error: unknown): { reason: string; told: ApiError } {
+function unreadable(error: unknown): { reason: string; refusal: ApiError } {
   if (error instanceof UnreadableResponse)
-    return { reason: `response: ${error.message}`, told: apiError('invalid_wallet_response', { cause: error }) }
+    return { reason: `response: ${error.message}`, refusal: apiError('invalid_wallet_response', { cause: error }) }
   if (error instanceof ApiError && error.status === 400)
-    return { reason: error.message, told: apiError('invalid_wallet_response', { message: error.message, cause: error }) }
+    return { reason: error.message, refusal: apiError('invalid_wallet_response', { message: error.message, cause: error }) }
   throw error
 }
 

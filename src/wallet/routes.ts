@@ -5,10 +5,10 @@ import { FORM_FIELDS_MAX, readForm } from '../http/body.ts'
 import { errorResponses } from '../http/schema.ts'
 import { REQUEST_OBJECT_TYPE } from '../openid4vp/request-object.ts'
 import type { Deps } from './deps.ts'
-import { readWalletSays, requestObject, WALLET_METADATA_CHARS_MAX, WALLET_NONCE_CHARS_MAX } from './request.ts'
+import { readWalletParameters, requestObject, WALLET_METADATA_CHARS_MAX, WALLET_NONCE_CHARS_MAX } from './request.ts'
 import { respond } from './respond.ts'
 
-const SAYS_BYTES_MAX = 32 * 1024
+const PARAMETERS_BYTES_MAX = 32 * 1024
 
 const SessionId = Type.Object({ sessionId: Type.String({ minLength: 1 }) })
 const From = Type.Object(
@@ -47,7 +47,7 @@ const form = (fields: Record<string, TSchema>) => ({
     },
   },
 })
-const WalletSaysForm = form({
+const WalletParametersForm = form({
   wallet_nonce: Field('Comes back in the request object.', { minLength: 1, maxLength: WALLET_NONCE_CHARS_MAX }),
   wallet_metadata: JsonField(`What the wallet can do, as JSON of at most ${WALLET_METADATA_CHARS_MAX} characters.`),
 })
@@ -80,9 +80,9 @@ export const walletRoutes = (deps: Deps) =>
     .post(
       '/request/:sessionId',
       async ({ params, query, request, set }) => {
-        const says = readWalletSays(await readForm(request, SAYS_BYTES_MAX))
+        const wallet = readWalletParameters(await readForm(request, PARAMETERS_BYTES_MAX))
         set.headers['content-type'] = REQUEST_OBJECT_TYPE
-        return await requestObject(deps, params.sessionId, fromOf(query), says)
+        return await requestObject(deps, params.sessionId, fromOf(query), wallet)
       },
       {
         open: { perSession: 'wallet-get' },
@@ -92,7 +92,7 @@ export const walletRoutes = (deps: Deps) =>
         detail: {
           operationId: 'postRequestObject',
           summary: 'The same for a wallet that sends wallet_nonce and wallet_metadata',
-          requestBody: WalletSaysForm,
+          requestBody: WalletParametersForm,
         },
       },
     )
