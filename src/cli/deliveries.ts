@@ -1,5 +1,5 @@
 import { isoUtc } from '../time.ts'
-import { readDeliveries } from '../webhooks/log.ts'
+import { readDeliveries } from '../webhooks/browse.ts'
 import { replayDeliveries, replayFailed } from '../webhooks/replay.ts'
 import { DELIVERY_STATUSES, type DeliveryAttempt } from '../webhooks/schema.ts'
 import { findDeliveryOfAnyone } from '../webhooks/store.ts'

@@ -1,44 +1,44 @@
-// The delivery log for whoever looks through it: by environment, status and verification, one whole, and what fails.
 import type { Deps } from './deps.ts'
+import { presentDelivery } from './present.ts'
+import type { Delivery } from './schema.ts'
 import {
   type AttemptRow,
   type DeliveryRow,
   type FailingDelivery,
   findDelivery,
+  findLogPlace,
   type LogPlace,
   listAttempts,
+  listDeliveries,
   listFailing,
   listLatest,
-  listPlacedDeliveries,
   type Owner,
 } from './store.ts'
 
-/** What is looked at for one answer: everybody waits while it is. */
+/** Rows that one call looks at: the service answers nobody meanwhile. */
 const LOOKED_AT_MAX = 1000
+const LISTED_MAX = 100
 const LATELY_MS = 86_400_000
 
 export type BrowsedDelivery = { delivery: DeliveryRow; attempts: AttemptRow[] }
 
 type Wanted = { status?: DeliveryRow['status']; verificationId?: string; before?: string; limit: number }
 
-/** Newest first; `nextBefore` is null when there is nothing older. A page may be short, or empty, and yet not the last. */
+/** Newest first; `nextBefore` is null when nothing is older. With a status a page may be short, or empty, and not the last. */
 export async function browseDeliveries(
   { db }: Pick<Deps, 'db'>,
-  { tenantId, environment }: Owner,
-  { status, verificationId, before, limit }: Wanted,
+  owner: Owner,
+  { status, verificationId, before: from, limit }: Wanted,
 ): Promise<{ deliveries: BrowsedDelivery[]; nextBefore: string | null }> {
-  const place = before === undefined ? undefined : placeOf(before)
-  const looked = await listPlacedDeliveries(db, tenantId, { verificationId, before: place, limit: LOOKED_AT_MAX })
-  const matching = looked.filter(
-    each => each.environment === environment && (status ?? each.delivery.status) === each.delivery.status,
-  )
-  const shown = matching.slice(0, limit)
-  const last = matching.length > limit ? shown.at(-1) : looked.length === LOOKED_AT_MAX ? looked.at(-1) : undefined
-  const ids = shown.map(({ delivery }) => delivery.id)
-  const attempts = Map.groupBy(await listAttempts(db, tenantId, ids), ({ deliveryId }) => deliveryId)
+  const before = from === undefined ? undefined : placeOf(from)
+  const place = { verificationId, before, nth: LOOKED_AT_MAX }
+  const downTo = status === undefined ? undefined : await findLogPlace(db, owner, place)
+  const rows = await listDeliveries(db, owner, { status, verificationId, before, downTo, limit: limit + 1 })
+  const shown = rows.slice(0, limit)
+  const last = rows.length > limit ? shown.at(-1) : downTo
   return {
-    deliveries: shown.map(({ delivery }) => ({ delivery, attempts: attempts.get(delivery.id) ?? [] })),
-    nextBefore: last ? `${last.delivery.createdAt}.${last.delivery.id}` : null,
+    deliveries: await withAttempts({ db }, owner.tenantId, shown),
+    nextBefore: last ? `${last.createdAt}.${last.id}` : null,
   }
 }
 
@@ -47,12 +47,32 @@ function placeOf(text: string): LogPlace {
   return { createdAt: Number(createdAt), id }
 }
 
+async function withAttempts({ db }: Pick<Deps, 'db'>, tenantId: string, rows: DeliveryRow[]): Promise<BrowsedDelivery[]> {
+  const ids = rows.map(({ id }) => id)
+  const attempts = Map.groupBy(await listAttempts(db, tenantId, ids), ({ deliveryId }) => deliveryId)
+  return rows.map(delivery => ({ delivery, attempts: attempts.get(delivery.id) ?? [] }))
+}
+
+/** For the command line: the newest 100 of both environments. */
+export async function readDeliveries(
+  { db, sealer }: Pick<Deps, 'db' | 'sealer'>,
+  tenantId: string,
+  filter: { status?: DeliveryRow['status'] } = {},
+): Promise<Delivery[]> {
+  const listOf = (environment: Owner['environment']) =>
+    listDeliveries(db, { tenantId, environment }, { ...filter, limit: LISTED_MAX })
+  const rows = [...(await listOf('test')), ...(await listOf('live'))]
+  const newest = rows.sort((one, other) => other.createdAt - one.createdAt).slice(0, LISTED_MAX)
+  const deliveries = await withAttempts({ db }, tenantId, newest)
+  return deliveries.map(({ delivery, attempts }) => presentDelivery({ sealer }, delivery, attempts))
+}
+
 export async function readDelivery({ db }: Pick<Deps, 'db'>, owner: Owner, id: string): Promise<BrowsedDelivery | undefined> {
   const delivery = await findDelivery(db, owner, id)
   return delivery && { delivery, attempts: await listAttempts(db, owner.tenantId, [id]) }
 }
 
-/** What failed within the last 24 hours, or is failing now, by receiver; the latest first. */
+/** By receiver, the latest first: deliveries that failed within the last 24 hours, or are failing now. */
 export async function readFailing({ db, now }: Pick<Deps, 'db' | 'now'>, owner: Owner): Promise<FailingDelivery[][]> {
   const failing = await listFailing(db, owner, { since: now() - LATELY_MS, latest: LOOKED_AT_MAX })
   return [...Map.groupBy(failing, ({ receiver }) => receiver).values()]

@@ -1,6 +1,6 @@
-import { and, asc, count, desc, eq, inArray, isNotNull, isNull, lt, lte, min, type SQL, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gte, inArray, isNotNull, isNull, lte, min, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { verificationSessions, webhookAttempts, webhookDeliveries } from '../db/schema.ts'
+import { webhookAttempts, webhookDeliveries } from '../db/schema.ts'
 import { hot, locked } from '../db/statements.ts'
 import type { Outcome } from './schema.ts'
 
@@ -216,34 +216,65 @@ export async function listLeasedByOthers(db: Db, leasedBy: string): Promise<Deli
     )
 }
 
+export type Owner = { tenantId: string; environment: 'test' | 'live' }
+/** Of both environments, unless one is named. */
+export type OwnerOfAny = Pick<Owner, 'tenantId'> & Partial<Owner>
+
+const ownedBy = ({ tenantId, environment }: OwnerOfAny) =>
+  and(eq(webhookDeliveries.tenantId, tenantId), environment && eq(webhookDeliveries.environment, environment))
+
+/** Several deliveries may be of one millisecond, so a place in the log is a time and an id. */
+export type LogPlace = { createdAt: number; id: string }
+
+type LogRange = { verificationId?: string; before?: LogPlace; downTo?: LogPlace }
+
+function inLog(owner: Owner, { verificationId, before, downTo }: LogRange): SQL | undefined {
+  const { id, createdAt } = webhookDeliveries
+  return and(
+    verificationId === undefined ? ownedBy(owner) : ofVerification(owner, verificationId),
+    before && sql`(${createdAt}, ${id}) < (${before.createdAt}, ${before.id})`,
+    downTo && sql`(${createdAt}, ${id}) >= (${downTo.createdAt}, ${downTo.id})`,
+  )
+}
+
+/** The tenant is compared as an expression: by its column SQLite would walk through the whole log to find one verification. */
+const ofVerification = ({ tenantId, environment }: Owner, verificationId: string) =>
+  and(
+    eq(webhookDeliveries.verificationId, verificationId),
+    eq(sql`coalesce(${webhookDeliveries.tenantId}, '')`, tenantId),
+    eq(webhookDeliveries.environment, environment),
+  )
+
 /** Newest first. */
 export async function listDeliveries(
   db: Db,
-  tenantId: string,
-  { status, verificationId, before, limit }: DeliveryFilter & { limit: number },
+  owner: Owner,
+  { status, limit, ...range }: LogRange & { status?: DeliveryRow['status']; limit: number },
 ): Promise<DeliveryRow[]> {
   return await db
     .select()
     .from(webhookDeliveries)
-    .where(
-      and(
-        ofTenantOrItsVerification(tenantId, verificationId),
-        status && eq(webhookDeliveries.status, status),
-        before === undefined ? undefined : lt(webhookDeliveries.createdAt, before),
-      ),
-    )
-    .orderBy(desc(webhookDeliveries.createdAt))
+    .where(and(inLog(owner, range), status && eq(webhookDeliveries.status, status)))
+    .orderBy(desc(webhookDeliveries.createdAt), desc(webhookDeliveries.id))
     .limit(limit)
 }
 
-/** The plus keeps the tenant's index out of it: SQLite would walk through the whole tenant's log to find one verification's. */
-function ofTenantOrItsVerification(tenantId: string, verificationId: string | undefined): SQL | undefined {
-  const ofTenant = eq(webhookDeliveries.tenantId, tenantId)
-  if (verificationId === undefined) return ofTenant
-  return and(eq(webhookDeliveries.verificationId, verificationId), sql`+(${ofTenant})`)
+/** The place of the nth newest delivery; nothing when there are fewer. */
+export async function findLogPlace(
+  db: Db,
+  owner: Owner,
+  { nth, ...range }: LogRange & { nth: number },
+): Promise<LogPlace | undefined> {
+  const { createdAt, id } = webhookDeliveries
+  const [place] = await db
+    .select({ createdAt, id })
+    .from(webhookDeliveries)
+    .where(inLog(owner, range))
+    .orderBy(desc(createdAt), desc(id))
+    .limit(1)
+    .offset(nth - 1)
+  return place
 }
-
-export type DeliveryFilter = { status?: DeliveryRow['status']; verificationId?: string; before?: number }
 
 export async function listAttempts(db: Db, tenantId: string, deliveryIds: string[]): Promise<AttemptRow[]> {
   return await db
@@ -281,116 +312,68 @@ export async function countPendingDeliveries(db: Db): Promise<number> {
   return row?.n ?? 0
 }
 
-/** Since when the message has been due that waits longest; nothing when none is. */
+/** The due time of the delivery that waits longest; nothing when none waits. */
 export async function findOldestDue(db: Db, now: number): Promise<number | undefined> {
   const { dueAt } = webhookDeliveries
   const [row] = await db
-    .select({ dueAt: sql<number | null>`min(${dueAt})` })
+    .select({ dueAt: min(dueAt) })
     .from(webhookDeliveries)
     .where(and(isPending, lte(dueAt, now)))
   return row?.dueAt ?? undefined
 }
 
-export type Owner = { tenantId: string; environment: 'test' | 'live' }
-/** Of both environments, unless one is named. */
-export type OwnerOfAny = Pick<Owner, 'tenantId'> & Partial<Owner>
-
-/** A delivery is of the environment of its verification. */
-const ofItsSession = and(
-  eq(verificationSessions.id, webhookDeliveries.verificationId),
-  eq(verificationSessions.tenantId, webhookDeliveries.tenantId),
-)
-const ownedBy = ({ tenantId, environment }: OwnerOfAny) =>
-  and(eq(webhookDeliveries.tenantId, tenantId), environment && eq(verificationSessions.environment, environment))
-
 export async function findDelivery(db: Db, owner: Owner, id: string): Promise<DeliveryRow | undefined> {
   const [row] = await db
-    .select({ delivery: webhookDeliveries })
+    .select()
     .from(webhookDeliveries)
-    .innerJoin(verificationSessions, ofItsSession)
     .where(and(eq(webhookDeliveries.id, id), ownedBy(owner)))
-  return row?.delivery
+  return row
 }
 
-/** Several may be of one millisecond: a place in the log is a time and an id. */
-export type LogPlace = { createdAt: number; id: string }
-
-export type PlacedDelivery = { delivery: DeliveryRow; environment: Owner['environment'] }
-
-/** Newest first, of both environments. */
-export async function listPlacedDeliveries(
-  db: Db,
-  tenantId: string,
-  { verificationId, before, limit }: { verificationId?: string; before?: LogPlace; limit: number },
-): Promise<PlacedDelivery[]> {
-  const { createdAt, id } = webhookDeliveries
-  return await db
-    .select({ delivery: webhookDeliveries, environment: verificationSessions.environment })
-    .from(webhookDeliveries)
-    .innerJoin(verificationSessions, ofItsSession)
-    .where(
-      and(
-        ofTenantOrItsVerification(tenantId, verificationId),
-        before && sql`(${createdAt}, ${id}) < (${before.createdAt}, ${before.id})`,
-      ),
-    )
-    .orderBy(desc(createdAt), desc(id))
-    .limit(limit)
-}
-
-/** The words of the index: SQLite uses it only for these. */
+/** Exactly the condition of the partial index, or SQLite does not use it. */
 const isFailing = sql`${webhookDeliveries.attempts} > 0 AND ${webhookDeliveries.status} IN ('pending', 'failed')`
 
 export type FailingDelivery = Queue & Pick<DeliveryRow, 'id' | 'verificationId' | 'status' | 'createdAt'>
 
-/** What failed at or after a time, or has not succeeded so far, among the latest of the tenant; the latest first. */
+/** Deliveries that failed at or after a time, or have not succeeded so far, among the `latest` of the owner; the latest first. */
 export async function listFailing(
   db: Db,
-  { tenantId, environment }: Owner,
+  owner: Owner,
   { since, latest }: { since: number; latest: number },
 ): Promise<FailingDelivery[]> {
-  const { id, verificationId, lane, status, createdAt, dueAt } = webhookDeliveries
-  const failing = db
-    .select({ id, tenantId: webhookDeliveries.tenantId, verificationId, receiver: lane, status, createdAt, dueAt })
+  const { id, tenantId, verificationId, lane, status, createdAt, dueAt } = webhookDeliveries
+  return await db
+    .select({ id, tenantId, verificationId, receiver: lane, status, createdAt })
     .from(webhookDeliveries)
-    .where(and(isFailing, eq(webhookDeliveries.tenantId, tenantId), sql`${dueAt} >= ${since}`))
+    .where(and(isFailing, ownedBy(owner), gte(dueAt, since)))
     .orderBy(desc(dueAt))
     .limit(latest)
-    .as('failing')
-  const ofIts = and(eq(verificationSessions.id, failing.verificationId), eq(verificationSessions.tenantId, failing.tenantId))
-  return await db
-    .select({
-      id: failing.id,
-      tenantId: failing.tenantId,
-      verificationId: failing.verificationId,
-      receiver: failing.receiver,
-      status: failing.status,
-      createdAt: failing.createdAt,
-    })
-    .from(failing)
-    .innerJoin(verificationSessions, ofIts)
-    .where(eq(verificationSessions.environment, environment))
-    .orderBy(desc(failing.dueAt))
 }
 
-/** Makes the failed ones due again, the oldest first. */
+/** Makes failed deliveries due again, the oldest first. */
 export async function restartFailed(
   tx: Db,
   owner: OwnerOfAny,
   { dueAt, requestId }: Restart,
   limit: number,
 ): Promise<DeliveryRow[]> {
-  const failed = tx
+  const isFailed = eq(webhookDeliveries.status, 'failed')
+  const oldest = tx
     .select({ id: webhookDeliveries.id })
     .from(webhookDeliveries)
-    .innerJoin(verificationSessions, ofItsSession)
-    .where(and(isFailing, ownedBy(owner), eq(webhookDeliveries.status, 'failed')))
+    .where(and(isFailing, isFailed, ownedBy(owner)))
     .orderBy(asc(webhookDeliveries.dueAt))
     .limit(limit)
   return await tx
     .update(webhookDeliveries)
     .set({ status: 'pending', attempts: 0, dueAt, requestId })
-    .where(and(eq(webhookDeliveries.tenantId, owner.tenantId), inArray(webhookDeliveries.id, failed)))
+    .where(
+      and(
+        eq(webhookDeliveries.tenantId, owner.tenantId),
+        isFailed,
+        inArray(webhookDeliveries.id, locked(oldest, 'update skip locked')),
+      ),
+    )
     .returning()
 }
 

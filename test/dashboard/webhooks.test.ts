@@ -55,9 +55,9 @@ const recordsOf = async ({ boss, at }: Place, action: string) =>
 async function insertMany({ app, shop }: Place, verificationId: string, { status, count }: { status: string; count: number }) {
   const now = app.clock.now()
   await app.deps.write(async tx => {
-    await tx.run(`INSERT INTO webhook_deliveries (id, tenant_id, verification_id, type, status, attempts, due_at, created_at)
+    await tx.run(`INSERT INTO webhook_deliveries (id, tenant_id, verification_id, type, status, attempts, due_at, created_at, environment)
       SELECT 'whd_' || printf('%022d', value), '${shop.id}', '${verificationId}', 'verification.completed', '${status}', 1, ${now},
-      ${now} + 1 + value / 3 FROM json_each('[${Array.from({ length: count }, (_, i) => i)}]')`)
+      ${now} + 1 + value / 3, 'test' FROM json_each('[${Array.from({ length: count }, (_, i) => i)}]')`)
   })
 }
 

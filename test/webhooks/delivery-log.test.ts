@@ -1,12 +1,12 @@
-import type { Database } from 'bun:sqlite'
+import { Database } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
-import { browseDeliveries } from '../../src/webhooks/browse.ts'
-import { readDeliveries } from '../../src/webhooks/log.ts'
-import { cleanUp, startApp, type TestApp } from '../helpers/app.ts'
+import { join } from 'node:path'
+import { browseDeliveries, readDeliveries, readFailing } from '../../src/webhooks/browse.ts'
+import { cleanUp, NOON, startApp, type TestApp } from '../helpers/app.ts'
 
 afterAll(cleanUp)
 
-/** How SQLite goes about each select of the delivery log that a call makes. */
+/** The query plan of each select from the delivery log that a call makes. */
 async function plansOf({ deps }: TestApp, call: () => Promise<unknown>): Promise<string[]> {
   const { $client: sqlite } = deps.db as unknown as { $client: Database }
   const asked: string[] = []
@@ -21,24 +21,60 @@ async function plansOf({ deps }: TestApp, call: () => Promise<unknown>): Promise
     .filter(text => text.includes('from "webhook_deliveries"'))
     .map(text => {
       const steps = prepare.call(sqlite, `EXPLAIN QUERY PLAN ${text}`).all() as { detail: string }[]
-      return steps.map(({ detail }) => detail).find(detail => detail.includes('webhook_deliveries')) ?? ''
+      const indexes = steps.map(({ detail }) => / INDEX (\w+ \(.*\))/.exec(detail)?.[1])
+      return indexes.filter(each => each !== undefined).join(', ')
     })
 }
 
-test('the log of one verification is found by its own index, not by a walk through the log of the tenant', async () => {
+test('the log of one verification is found by the index of verifications, that of an owner by its own', async () => {
   const app = await startApp()
   const { id: tenantId } = await app.tenant()
   const owner = { tenantId, environment: 'test' } as const
   const filter = { verificationId: 'vs_1', limit: 10 }
   const plans = [
-    ...(await plansOf(app, () => readDeliveries(app.deps, tenantId, filter))),
-    ...(await plansOf(app, () => readDeliveries(app.deps, tenantId, { ...filter, status: 'failed', before: 5 }))),
     ...(await plansOf(app, () => browseDeliveries(app.deps, owner, filter))),
     ...(await plansOf(app, () => browseDeliveries(app.deps, owner, { ...filter, before: '5.whd_1' }))),
+    ...(await plansOf(app, () => browseDeliveries(app.deps, owner, { ...filter, status: 'failed' }))),
   ]
-  expect(plans).toHaveLength(4)
-  for (const plan of plans)
-    expect(plan).toBe('SEARCH webhook_deliveries USING INDEX webhook_deliveries_session (verification_id=?)')
-  const [whole] = await plansOf(app, () => readDeliveries(app.deps, tenantId))
-  expect(whole).toBe('SEARCH webhook_deliveries USING INDEX webhook_deliveries_newest (tenant_id=?)')
+  const ofVerification = 'webhook_deliveries_session (verification_id=?)'
+  expect(plans).toEqual([ofVerification, ofVerification, ofVerification, ofVerification])
+  const ofOwner = 'webhook_deliveries_newest (tenant_id=? AND environment=?)'
+  expect(await plansOf(app, () => browseDeliveries(app.deps, owner, { limit: 10 }))).toEqual([ofOwner])
+  expect(await plansOf(app, () => readDeliveries(app.deps, tenantId))).toEqual([ofOwner, ofOwner])
+  const ofFailing = 'webhook_deliveries_failing (tenant_id=? AND due_at>?)'
+  expect(await plansOf(app, () => readFailing(app.deps, owner))).toEqual([ofFailing])
+})
+
+type Row = { id: string; environment: 'test' | 'live'; status: string; at: number }
+
+/** Deliveries without their sessions, which the log does not read. */
+function insertDeliveries({ dir }: TestApp, tenantId: string, rows: Row[]): void {
+  const sqlite = new Database(join(dir, 'vidimus.db'))
+  const insert = sqlite.prepare(
+    `INSERT INTO webhook_deliveries (id, tenant_id, verification_id, type, status, attempts, due_at, created_at, environment)
+     VALUES (?, ?, 'vs_1', 'verification.completed', ?, 1, ?, ?, ?)`,
+  )
+  sqlite.transaction(() => {
+    for (const { id, status, at, environment } of rows) insert.run(id, tenantId, status, at, at, environment)
+  })()
+  sqlite.close()
+}
+
+const idsOf = ({ deliveries }: Awaited<ReturnType<typeof browseDeliveries>>) => deliveries.map(({ delivery }) => delivery.id)
+
+test('deliveries of one environment are found behind any number of the other', async () => {
+  const app = await startApp()
+  const { id: tenantId } = await app.tenant()
+  const ofTest = Array.from({ length: 1500 }, (_, i) => `whd_${i}`)
+  insertDeliveries(app, tenantId, [
+    ...ofTest.map(id => ({ id, environment: 'test', status: 'failed', at: NOON }) as const),
+    { id: 'whd_live', environment: 'live', status: 'failed', at: NOON - 1 },
+  ])
+  const owner = { tenantId, environment: 'live' } as const
+  for (const filter of [{}, { status: 'failed' as const }]) {
+    const page = await browseDeliveries(app.deps, owner, { ...filter, limit: 10 })
+    expect([idsOf(page), page.nextBefore]).toEqual([['whd_live'], null])
+  }
+  expect((await readFailing(app.deps, owner)).flat().map(({ id }) => id)).toEqual(['whd_live'])
+  expect(await readDeliveries(app.deps, tenantId)).toHaveLength(100)
 })

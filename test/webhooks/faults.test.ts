@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { decline } from '../../src/sandbox/wallet.ts'
-import { readDeliveries } from '../../src/webhooks/log.ts'
+import { readDeliveries } from '../../src/webhooks/browse.ts'
 import { OUTCOMES, type Outcome } from '../../src/webhooks/schema.ts'
 import { cleanUp, NOON, type TestApp, until } from '../helpers/app.ts'
 import { openSession, postTo } from '../helpers/exchange.ts'
