@@ -11,7 +11,7 @@ import { createStatusChecker, type StatusChecker } from './openid4vp/status-list
 import { createVerifier, type Verifier } from './openid4vp/verify.ts'
 import { statusListUri } from './sandbox/status-list.ts'
 import { createSandbox, type Sandbox } from './sandbox/world.ts'
-import { type RequestIdentity, rememberIdentity } from './signing/keys.ts'
+import { type RequestIdentity, type RequestSigners, rememberIdentity, rememberSigners } from './signing/keys.ts'
 import { readRegistrationCertificate } from './signing/registration.ts'
 import { type Anchors, rememberAnchors } from './trust/anchors.ts'
 import { crlFetcher } from './trust/crl.ts'
@@ -30,6 +30,7 @@ export type Deps = Ground & {
   erasures: Erasures
   attempts: Attempts
   identity: () => Promise<RequestIdentity>
+  requestSigner: RequestSigners
   /** A JWT that wallets are shown; undefined without VIDIMUS_REGISTRATION_CERT. */
   registrationCertificate: string | undefined
   anchors: Anchors
@@ -57,6 +58,7 @@ export function createDeps(config: Config, world: World, role: Role): Deps {
     erasures: createErasures({ ...ground, audit }),
     attempts: createAttempts(ground),
     identity: rememberIdentity(ground),
+    requestSigner: rememberSigners(ground),
     registrationCertificate,
     anchors: rememberAnchors({ ...ground, sandbox }),
     verifier: createVerifier(),

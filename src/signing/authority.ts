@@ -1,5 +1,5 @@
-// Certificates of our own making: a leaf under a small authority, because wallets refuse a self-signed leaf (HAIP § 5), and people should
-// install one authority once rather than each leaf. The authority is never sent; an operator hands it to whoever should trust this service.
+// The small local authority. A leaf of its own is not enough: wallets refuse a self-signed leaf (HAIP § 5), and people
+// should install one authority once rather than each leaf. The authority is never sent; the operator hands it out.
 import { KeyObject } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { Random } from '../ids.ts'
@@ -7,13 +7,13 @@ import type { Random } from '../ids.ts'
 const DAY_MS = 86_400_000
 const AUTHORITY_DAYS = 3650
 const LEAF_DAYS = 730
-const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
+export const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
 
 export type IssuedCertificate = { chain: string; der: Uint8Array; privateKey: KeyObject; notAfter: number }
 
 type Making = { at: number; random: Random }
 
-/** What wallets see after the first start. */
+/** The certificates of the first start. */
 export async function issueOwnCertificates({
   host,
   at,
@@ -24,7 +24,7 @@ export async function issueOwnCertificates({
   return { authority, leaf }
 }
 
-/** Of ten years, for leaves only. */
+/** Valid for ten years; it signs leaves only. */
 export async function issueAuthority({ name, at, random }: Making & { name: string }): Promise<IssuedCertificate> {
   const x509 = await library()
   const keys = await newKeyPair()
@@ -50,7 +50,7 @@ type Leaf = Making & {
   /** Names and addresses it is valid for. */
   hosts: string[]
   days: number
-  /** For https; browsers ask that it is said (RFC 5280 § 4.2.1.12). */
+  /** Adds serverAuth, which browsers require for https (RFC 5280 § 4.2.1.12). */
   forServers?: boolean
 }
 
@@ -81,8 +81,8 @@ export async function issueLeaf({ authority, name, hosts, days, forServers, at, 
   return issued(certificate, keys)
 }
 
-/** Loaded only here: building certificates is rare, and the library is large. */
-async function library(): Promise<typeof import('@peculiar/x509')> {
+/** Loaded on use: issuing is rare, and the library is large. */
+export async function library(): Promise<typeof import('@peculiar/x509')> {
   await import('reflect-metadata')
   return await import('@peculiar/x509')
 }

@@ -1,11 +1,18 @@
-// The certificate wallets see, as an operator manages it.
 import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { ALGORITHM, library } from './authority.ts'
 import type { Deps } from './deps.ts'
 import { certificatesOf, openPrivateKey, sealSigningKey, thumbprintClientId } from './keys.ts'
-import { findAuthority, findCurrentSigningKey, insertSigningKey, retireLeaves, type SigningKeyRow } from './store.ts'
+import {
+  findAuthority,
+  findCurrentLeaf,
+  findCurrentSigningKey,
+  insertSigningKey,
+  retireLeaves,
+  type SigningKeyRow,
+} from './store.ts'
 
 const DAY_MS = 86_400_000
-/** From when on the log, /metrics and `signing show` warn. */
+/** The log, /metrics and `signing show` warn from here on. */
 export const EXPIRY_WARNING_DAYS = 30
 
 /** Why a key and chain cannot be used: one sentence with the remedy. */
@@ -48,23 +55,20 @@ const leafOf = (pem: string): X509Certificate => new X509Certificate(Buffer.from
 
 const oneLine = (name: string): string => name.split('\n').join(', ')
 
-/** A request for a certificate over the current key: a certificate authority signs it, and `import` takes what comes back. */
+/** A certificate signing request for the current key; `import` takes the certificate that an authority issues for it. */
 export async function certificateRequest(deps: Pick<Deps, 'db' | 'sealer'>, host: string): Promise<string> {
   const leaf = await currentLeaf(deps)
-  await import('reflect-metadata')
-  const x509 = await import('@peculiar/x509')
-  const privateKey = openPrivateKey(deps, leaf)
-  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
-  const jwk = privateKey.export({ format: 'jwk' })
+  const x509 = await library()
+  const jwk = openPrivateKey(deps, leaf).export({ format: 'jwk' })
   const { d: _, ...publicJwk } = jwk
   const keys = {
-    privateKey: await crypto.subtle.importKey('jwk', jwk, algorithm, true, ['sign']),
-    publicKey: await crypto.subtle.importKey('jwk', publicJwk, algorithm, true, ['verify']),
+    privateKey: await crypto.subtle.importKey('jwk', jwk, ALGORITHM, true, ['sign']),
+    publicKey: await crypto.subtle.importKey('jwk', publicJwk, ALGORITHM, true, ['verify']),
   }
   const request = await x509.Pkcs10CertificateRequestGenerator.create({
     name: `CN=${host}`,
     keys,
-    signingAlgorithm: algorithm,
+    signingAlgorithm: ALGORITHM,
     extensions: [new x509.SubjectAlternativeNameExtension([{ type: 'dns', value: host }])],
   })
   return `${request.toString('pem')}\n`
@@ -79,7 +83,8 @@ export async function importSigningKey(
   actor: string,
 ): Promise<SigningState> {
   const chain = parseChain(chainPem)
-  const privateKey = keyPem === undefined ? openPrivateKey(deps, await currentLeaf(deps)) : parseKey(keyPem)
+  const current = keyPem === undefined ? await currentLeaf(deps) : undefined
+  const privateKey = current ? openPrivateKey(deps, current) : parseKey(keyPem ?? '')
   const at = deps.now()
   const leaf = checkedLeaf(chain, privateKey, at)
   const row = sealSigningKey(deps, {
@@ -94,6 +99,10 @@ export async function importSigningKey(
     notAfter: leaf.validToDate.getTime(),
   })
   await deps.writeSettings(async tx => {
+    if (current && (await findCurrentLeaf(tx))?.id !== current.id)
+      throw new SigningProblem(
+        'the signing key was replaced meanwhile; see "signing show", and bring the key of this certificate',
+      )
     await retireLeaves(tx, at)
     await insertSigningKey(tx, row)
     const details = { client_id: row.clientId, subject: oneLine(leaf.subject) }
@@ -107,7 +116,7 @@ function parseChain(pem: string): X509Certificate[] {
     const chain = certificatesOf(pem).map(base64 => new X509Certificate(Buffer.from(base64, 'base64')))
     if (chain.length > 0) return chain
   } catch {
-    // Told below, the same as for a file without any certificate.
+    // The error below is the same as for a file without any certificate.
   }
   throw new SigningProblem('the chain file holds no readable certificate; it must be PEM, the leaf first')
 }
@@ -144,7 +153,7 @@ function checkedLeaf([leaf, ...others]: X509Certificate[], privateKey: KeyObject
 const isSelfSigned = (certificate: X509Certificate): boolean =>
   certificate.checkIssued(certificate) && certificate.verify(certificate.publicKey)
 
-/** For the log, once a day and at the start. */
+/** Once a day and at the start. */
 export async function warnOfExpiry(deps: Pick<Deps, 'db' | 'now' | 'log'>): Promise<void> {
   const { daysLeft } = await signingState(deps)
   if (daysLeft < EXPIRY_WARNING_DAYS) {

@@ -6,10 +6,10 @@ import { issueOwnCertificates } from './authority.ts'
 import type { Deps } from './deps.ts'
 import { findCurrentLeaf, findSigningKey, insertSigningKey, type SigningKeyRow } from './store.ts'
 
-/** The name under which wallets know this service, and the key that proves it. */
+/** The client_id of this service in requests, and the key that proves it. */
 export type RequestIdentity = { clientId: string; signingKeyId: string }
 
-/** An imported certificate counts at once. */
+/** Read again after every change of settings: an imported certificate counts at once. */
 export function rememberIdentity(deps: Pick<Deps, 'db' | 'config' | 'settingsVersion'>): () => Promise<RequestIdentity> {
   let known: { identity: RequestIdentity; at: number } | undefined
   return async () => {
@@ -29,19 +29,25 @@ async function currentIdentity({ db, config }: Pick<Deps, 'db' | 'config'>): Pro
 
 export const hostOf = (publicUrl: string): string => new URL(publicUrl || 'http://localhost').hostname.replace(/^\[|\]$/g, '')
 
-const signers = new Map<string, RequestSigner>()
+/** The key and chain that a session was created under. */
+export type RequestSigners = (signingKeyId: string) => Promise<RequestSigner>
 
-/** The key pair a session was created under, ready to sign; kept in memory, since rows of signing keys never change. */
-export async function requestSigner(deps: Pick<Deps, 'db' | 'sealer'>, id: string): Promise<RequestSigner> {
-  const known = signers.get(id)
-  if (known) return known
+/** Kept in memory: rows of signing keys never change. */
+export function rememberSigners(deps: Pick<Deps, 'db' | 'sealer'>): RequestSigners {
+  const known = new Map<string, RequestSigner>()
+  return async id => {
+    const signer = known.get(id) ?? (await readSigner(deps, id))
+    known.set(id, signer)
+    return signer
+  }
+}
+
+async function readSigner(deps: Pick<Deps, 'db' | 'sealer'>, id: string): Promise<RequestSigner> {
   const row = await findSigningKey(deps.db, id)
   if (!row) throw new Error('a session names a signing key that exists')
   const pkcs8 = openPrivateKey(deps, row).export({ format: 'der', type: 'pkcs8' })
   const privateKey = await crypto.subtle.importKey('pkcs8', pkcs8, { name: 'ECDSA', namedCurve: 'P-256' }, false, ['sign'])
-  const signer = { privateKey, chain: certificatesOf(row.chain) }
-  signers.set(id, signer)
-  return signer
+  return { privateKey, chain: certificatesOf(row.chain) }
 }
 
 /** Base64 DER of each certificate in a PEM text, in its order. */
@@ -52,7 +58,7 @@ export const certificatesOf = (pem: string): string[] =>
 
 export const thumbprintClientId = (der: Uint8Array): string => `x509_hash:${createHash('sha256').update(der).digest('base64url')}`
 
-/** Makes authority and leaf on the first start. */
+/** Makes authority and leaf on the first start. Of several first starts at once, one inserts its own. */
 export async function ensureSigningKey(
   deps: Pick<Deps, 'db' | 'writeSettings' | 'now' | 'random' | 'sealer' | 'config'>,
 ): Promise<void> {

@@ -5,11 +5,13 @@ import { prepared } from '../db/statements.ts'
 
 export type SigningKeyRow = typeof signingKeys.$inferSelect
 
+const isCurrentLeaf = and(eq(signingKeys.role, 'leaf'), isNull(signingKeys.retiredAt))
+
 const selectCurrentLeaf = prepared(db =>
   db
     .select({ id: signingKeys.id, clientId: signingKeys.clientId })
     .from(signingKeys)
-    .where(and(eq(signingKeys.role, 'leaf'), isNull(signingKeys.retiredAt)))
+    .where(isCurrentLeaf)
     .orderBy(desc(signingKeys.createdAt))
     .limit(1)
     .prepare(),
@@ -26,8 +28,8 @@ export async function findSigningKey(db: Db, id: string): Promise<SigningKeyRow 
 }
 
 export async function findCurrentSigningKey(db: Db): Promise<SigningKeyRow | undefined> {
-  const leaf = await findCurrentLeaf(db)
-  return leaf && (await findSigningKey(db, leaf.id))
+  const [row] = await db.select().from(signingKeys).where(isCurrentLeaf).orderBy(desc(signingKeys.createdAt)).limit(1)
+  return row
 }
 
 export async function findAuthority(db: Db): Promise<SigningKeyRow | undefined> {
@@ -36,10 +38,7 @@ export async function findAuthority(db: Db): Promise<SigningKeyRow | undefined> 
 }
 
 export async function retireLeaves(tx: Db, at: number): Promise<void> {
-  await tx
-    .update(signingKeys)
-    .set({ retiredAt: at })
-    .where(and(eq(signingKeys.role, 'leaf'), isNull(signingKeys.retiredAt)))
+  await tx.update(signingKeys).set({ retiredAt: at }).where(isCurrentLeaf)
 }
 
 export async function insertSigningKey(tx: Db, row: SigningKeyRow): Promise<void> {

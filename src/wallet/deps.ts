@@ -1,10 +1,12 @@
 import type { CrlChecker } from '../openid4vp/crl-check.ts'
 import type { StatusChecker } from '../openid4vp/status-list.ts'
 import type { Verifier } from '../openid4vp/verify.ts'
+import type { RequestSigners } from '../signing/keys.ts'
 import type { Anchors } from '../trust/anchors.ts'
 import type { Deps as VerificationDeps } from '../verifications/deps.ts'
 
 export type Deps = VerificationDeps & {
+  requestSigner: RequestSigners
   anchors: Anchors
   verifier: Verifier
   status: StatusChecker

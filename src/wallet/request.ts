@@ -2,7 +2,6 @@ import { apiError } from '../http/errors.ts'
 import { parseJson } from '../json.ts'
 import { withoutFormats } from '../openid4vp/dcql-match.ts'
 import { type From, requestClaims, responseUri, signRequest } from '../openid4vp/request-object.ts'
-import { requestSigner } from '../signing/keys.ts'
 import { readOpenSession } from '../verifications/read.ts'
 import { recordRequestFetched } from '../verifications/response-key.ts'
 import { askedOf } from './asked.ts'
@@ -36,7 +35,7 @@ export async function requestObject(deps: Deps, id: string, from: From, wallet: 
     walletNonce: wallet.nonce,
     registrationCertificate: deps.registrationCertificate,
   })
-  return await signRequest(claims, await requestSigner(deps, session.signingKeyId))
+  return await signRequest(claims, await deps.requestSigner(session.signingKeyId))
 }
 
 /**
