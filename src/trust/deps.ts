@@ -4,7 +4,7 @@ import type { TrustAnchor } from '../openid4vp/trust.ts'
 
 export type Deps = Ground & { audit: Audit; sandbox: () => Promise<TestIssuer> }
 
-/** The issuer that test sessions trust. Its lists are read without a network. */
+/** The sandbox issuer, which test sessions trust. Its lists are read without a network. */
 export type TestIssuer = {
   anchor: TrustAnchor
   issuer: {

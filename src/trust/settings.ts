@@ -4,10 +4,9 @@ import { isoUtc } from '../time.ts'
 import type { Deps } from './deps.ts'
 import { type AnchorRow, deleteAnchor, insertAnchor, listAllAnchors } from './store.ts'
 
-/** Why a certificate cannot be an anchor: one sentence with the remedy. */
+/** A certificate that cannot be an anchor. The message is one sentence with the remedy. */
 export class TrustProblem extends Error {}
 
-/** The certificate is an anchor already, in the same environment and for the same type. */
 export class AnchorExists extends TrustProblem {}
 
 /** An anchor without a `mode` judges by the type of the document. */
@@ -22,7 +21,7 @@ export type NewAnchor = {
 
 type TrustDeps = Pick<Deps, 'writeSettings' | 'now' | 'random' | 'audit'>
 
-/** Every certificate of the file becomes an anchor. */
+/** Adds every certificate of the file. */
 export async function addAnchors(
   deps: TrustDeps,
   { pem, environment, label, trustedFor, mode, crl }: NewAnchor,
@@ -55,7 +54,7 @@ export async function addAnchors(
   return rows
 }
 
-/** Refuses a second anchor that says the same: the removal of one would leave the issuer trusted. */
+/** Refuses duplicates: after the removal of one the issuer would still be trusted. */
 function refuseKnown(
   certificates: readonly X509Certificate[],
   known: readonly AnchorRow[],
@@ -76,7 +75,6 @@ function refuseKnown(
 
 export const readAnchors = async ({ db }: Pick<Deps, 'db'>): Promise<AnchorRow[]> => await listAllAnchors(db)
 
-/** An anchor as people judge it: whose certificate it is, until when, and what for. */
 export function presentAnchor({ id, environment, label, mode, crl, trustedFor, certificate, createdAt }: AnchorRow) {
   const parsed = new X509Certificate(certificate)
   return {
@@ -117,12 +115,11 @@ function parseCertificates(pem: string): X509Certificate[] {
     const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []
     if (blocks.length > 0) return blocks.map(block => new X509Certificate(block))
   } catch {
-    // Told below, the same as for a file without any certificate.
+    // The error below is the same as for a file without any certificate.
   }
   throw new TrustProblem('the file holds no readable certificate; it must be PEM')
 }
 
-/** The name people know an issuer by. */
 export function nameOf(certificate: X509Certificate): string {
   const subject = Object.fromEntries(certificate.subject.split('\n').map(line => line.split('=', 2) as [string, string]))
   return subject.CN ?? subject.O ?? certificate.fingerprint256.slice(0, 23)

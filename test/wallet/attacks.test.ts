@@ -10,8 +10,9 @@ import { createStatusChecker } from '../../src/openid4vp/status-list.ts'
 import { newPrivateJwk, signJwt } from '../../src/sandbox/es256.ts'
 import { type Credential, type Holder, type Mutations, type VpToken, vpToken } from '../../src/sandbox/wallet.ts'
 import { importSigningKey, SigningProblem } from '../../src/signing/certificate.ts'
+import { followRedirects } from '../../src/trust/fetch-list.ts'
 import { TrustProblem } from '../../src/trust/settings.ts'
-import { following, statusFetcher } from '../../src/trust/status.ts'
+import { statusFetcher } from '../../src/trust/status.ts'
 import { createVerification, NOON, startApp, type TestApp } from '../helpers/app.ts'
 import {
   authorityKey,
@@ -1104,7 +1105,7 @@ describe('33: status lists', () => {
     const found = { status: 200, headers: {} }
     const follow = async (answers: Record<string, { status: number; headers: Record<string, string> }>) => {
       const asked: string[] = []
-      const answer = await following('https://a.example/1', async url => {
+      const answer = await followRedirects('https://a.example/1', 3, async url => {
         asked.push(url)
         return { ok: true, address: '192.0.2.1', body: new Uint8Array(), ...(answers[url] ?? found) }
       })

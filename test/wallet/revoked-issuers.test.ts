@@ -128,7 +128,7 @@ describe('a document whose signer names a revocation list', () => {
     await trust(app, strict.signer, { mode: 'iso' })
     const refused = await presentMdl(strict)
     expect([refused.status, refused.error?.code]).toEqual(['failed', 'issuer_untrusted'])
-    expect(refused.credentials?.[0]?.findings[0]?.detail).toContain('its address answered 503. The certificate may be revoked')
+    expect(refused.credentials?.[0]?.findings[0]?.detail).toContain('its server answered 503. The certificate may be revoked')
 
     const lenient = await makeIssuer()
     await trust(app, lenient.signer, { mode: 'pkix' })
@@ -138,7 +138,7 @@ describe('a document whose signer names a revocation list', () => {
       {
         check: 'issuer_chain',
         status: 'warning',
-        detail: "The revocation list for the issuer's certificate could not be used: its address answered 503.",
+        detail: "The revocation list for the issuer's certificate could not be used: its server answered 503.",
       },
     ])
   })
