@@ -1,6 +1,7 @@
-// Addresses are judged as bytes, never as text: one address has many spellings and only its bytes are compared.
-// IPv4 is public unless a list below refuses it; IPv6 is refused unless it is global unicast and no list refuses it.
-// An operator can open single private destinations, but never link-local, multicast, unspecified or the cloud agent.
+// Addresses are judged as bytes, never as text: one address has many spellings and only its bytes
+// are compared. IPv4 is public unless a list below refuses it; IPv6 is refused unless it is global
+// unicast and no list refuses it. An operator can open single private destinations, but never
+// link-local, multicast, unspecified or the cloud agent.
 
 import { isIP } from 'node:net'
 
@@ -11,17 +12,20 @@ const ALLOWED_DESTINATIONS_MAX = 32
 const ALLOWED_IPV4_PREFIX_MIN = 24
 const ALLOWED_IPV6_PREFIX_MIN = 64
 
-// IANA IPv4 Special-Purpose Address Registry (RFC 6890), multicast, and 168.63.129.16: a cloud agent on a public address.
+// IANA IPv4 Special-Purpose Address Registry (RFC 6890), multicast, and 168.63.129.16: a cloud
+// agent on a public address.
 const REFUSED_IPV4 = parseNetworks(
   `0.0.0.0/8, 10.0.0.0/8, 100.64.0.0/10, 127.0.0.0/8, 168.63.129.16/32, 169.254.0.0/16, 172.16.0.0/12, 192.0.0.0/24,
    192.0.2.0/24, 192.31.196.0/24, 192.52.193.0/24, 192.88.99.0/24, 192.168.0.0/16, 192.175.48.0/24, 198.18.0.0/15,
    198.51.100.0/24, 203.0.113.0/24, 224.0.0.0/4, 240.0.0.0/4`,
 )
 
-// RFC 4291 § 2.4. What lies outside is loopback, mapped, NAT64, discard, unique-local, link-local or multicast.
+// RFC 4291 § 2.4. What lies outside is loopback, mapped, NAT64, discard, unique-local, link-local
+// or multicast.
 const GLOBAL_UNICAST_IPV6 = parseNetworks('2000::/3')
 
-// IANA IPv6 Special-Purpose Address Registry: protocol assignments with Teredo, documentation, 6to4 and AS112.
+// IANA IPv6 Special-Purpose Address Registry: protocol assignments with Teredo, documentation, 6to4
+// and AS112.
 const REFUSED_IPV6 = parseNetworks('2001::/23, 2001:db8::/32, 2002::/16, 2620:4f:8000::/48, 3fff::/20')
 
 const LOOPBACK = parseNetworks('127.0.0.0/8, ::1')
@@ -29,7 +33,7 @@ const PRIVATE = parseNetworks('10.0.0.0/8, 127.0.0.0/8, 172.16.0.0/12, 192.168.0
 const UNIQUE_LOCAL_IPV6 = parseNetworks('fc00::/7')
 const NEVER_ALLOWED_IPV4 = parseNetworks('0.0.0.0/8, 168.63.129.16, 169.254.0.0/16, 224.0.0.0/4, 255.255.255.255')
 
-/** Reads `ADDRESS-OR-CIDR:PORT, …`; an IPv6 address or CIDR stands in brackets. Throws on the first entry it cannot honour. */
+/** Reads `ADDRESS-OR-CIDR:PORT, …`, with IPv6 in brackets. Throws on the first invalid entry. */
 export function parseAllowList(text: string): AllowedDestination[] {
   const entries = listEntries(text)
   if (entries.length > ALLOWED_DESTINATIONS_MAX) {
@@ -38,7 +42,7 @@ export function parseAllowList(text: string): AllowedDestination[] {
   return entries.map(parseAllowedDestination)
 }
 
-/** An entry that the rules forbid matches nothing, however it came into the list. */
+/** A forbidden entry matches nothing, even if it is in the list. */
 export function isAllowed(allow: readonly AllowedDestination[], address: string, port: number): boolean {
   return allow.some(entry => {
     const network = parseCidr(`${entry.address}/${entry.prefix}`)
@@ -51,15 +55,17 @@ export function isPublicAddress(address: string): boolean {
   return bytes !== undefined && isPublic(bytes)
 }
 
-/** RFC 6761, RFC 6762, RFC 7686, RFC 8375, and the private-use top-level domain that ICANN reserved. */
+/**
+ * RFC 6761, RFC 6762, RFC 7686, RFC 8375, and the private-use top-level domain that ICANN reserved.
+ */
 const SPECIAL_USE_NAMES = ['localhost', 'local', 'internal', 'home.arpa', 'onion']
 
-/** A name that means something else on every machine or network. */
+/** A name with another meaning on every machine or network. */
 export function isSpecialUseName(host: string): boolean {
   return SPECIAL_USE_NAMES.some(name => host === name || host.endsWith(`.${name}`))
 }
 
-/** A name that everybody resolves alike; addresses and names of one label are none. */
+/** A name that resolves alike everywhere: no address, and more than one label. */
 export function isPublicName(host: string): boolean {
   return isIP(host) === 0 && !host.startsWith('[') && host.includes('.') && !isSpecialUseName(host)
 }
@@ -87,7 +93,7 @@ export function parseNetworks(text: string): Network[] {
   })
 }
 
-/** A dual-stack socket names an IPv4 peer `::ffff:10.0.0.1`; such a peer is looked for among the IPv4 networks. */
+/** An IPv4 peer that a dual-stack socket names `::ffff:10.0.0.1` is compared with IPv4 networks. */
 export function contains(networks: readonly Network[], address: string): boolean {
   const bytes = parseAddress(address)
   return bytes !== undefined && isInAny(unmapped(bytes), networks)
@@ -107,7 +113,10 @@ export function inCidr(address: string, cidr: Network): boolean {
   return bytes !== undefined && isWithin(bytes, cidr)
 }
 
-/** Four or sixteen bytes. An address with a zone (`fe80::1%eth0`) is none: its meaning depends on the machine. */
+/**
+ * Four or sixteen bytes. An address with a zone (`fe80::1%eth0`) is none: its meaning depends on
+ * the machine.
+ */
 function parseAddress(text: string): Uint8Array | undefined {
   if (isIP(text) === 4) return Uint8Array.from(ipv4Bytes(text))
   if (isIP(text) === 6 && !text.includes('%')) return Uint8Array.from(ipv6Bytes(text))
@@ -147,7 +156,8 @@ function ipv4AllowanceFault(network: Network): string | undefined {
   return undefined
 }
 
-// A closed list instead of exceptions, because mapped, NAT64 and 6to4 addresses could carry a link-local IPv4 one inside.
+// A closed list instead of exceptions, because mapped, NAT64 and 6to4 addresses could carry a
+// link-local IPv4 one inside.
 function ipv6AllowanceFault({ bytes, prefix }: Network): string | undefined {
   if (prefix < ALLOWED_IPV6_PREFIX_MIN) return `an IPv6 network must be /${ALLOWED_IPV6_PREFIX_MIN} or smaller`
   if (isInAny(bytes, LOOPBACK) && prefix === 128) return undefined

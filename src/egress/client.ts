@@ -1,7 +1,8 @@
-// The one client for everything this service calls by itself: webhooks, status lists, metadata. An address is resolved once, checked, and then
-// connected to: what was checked is what is called. It follows no redirect, proxies of the environment are not used, nothing is unpacked,
-// certificates are checked whatever the environment says, and time and bytes are bounded. Built on node:http, because `fetch` obeys
-// HTTP_PROXY whatever it is told.
+// The one client for outgoing calls: webhooks, status lists, revocation lists. A name is resolved
+// once, its addresses are checked, and a checked address is connected to. No redirect is followed,
+// no proxy of the environment is used, nothing is unpacked, certificates are always checked, and
+// time and bytes are bounded. Built on node:http, because `fetch` cannot be kept from using
+// HTTP_PROXY.
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest, type RequestOptions } from 'node:https'
 import { isIPv6, type Socket } from 'node:net'
@@ -15,9 +16,9 @@ export type EgressCall = {
   headers: Record<string, string>
   body?: string | Uint8Array
   limits: { resolveMs: number; connectMs: number; totalMs: number; answerBytes: number }
-  /** What to do when the answer is larger: keep its beginning, or call it a failure. */
+  /** A larger answer is cut at `answerBytes`, or is a failure. */
   onLargeAnswer: 'cut' | 'fail'
-  /** The policy's: a thread that only calls has no policy. */
+  /** That of the policy, for the thread that has no policy. */
   extraCa?: string
 }
 
@@ -30,21 +31,24 @@ export type EgressFailure =
   | 'too_large'
   | 'cancelled'
 
-/** A failure has a status when it came after the headers: the receiver had decided, but its answer did not end. */
+/** A failure after the headers has a status. */
 export type EgressAnswer =
   | { ok: true; address: string; status: number; headers: Record<string, string>; body: Uint8Array }
   | { ok: false; address?: string; status?: number; failure: EgressFailure; reason?: RefusalReason; detail: string }
 
-/** What an answer may have around its body: status line, headers, sizes of chunks. */
+/** Status line, headers and chunk sizes. */
 const FRAMING_BYTES_MAX = 128 * 1024
-/** Answers with a 1xx status that may come before the one that counts. */
+/** Answers with a 1xx status before the final one. */
 const INTERIM_ANSWERS_MAX = 16
 
 const ADDRESSES_TRIED_MAX = 3
 
 const CANCELLED = { failure: 'cancelled', detail: 'It was cancelled.' } as const
 
-/** For what may arrive twice, such as a GET: when an address cannot be connected to, the next one is called. */
+/**
+ * For calls that may arrive twice, such as a GET: after a failed connection the next address is
+ * called.
+ */
 export async function callOut(policy: EgressPolicy, resolve: Resolve, call: EgressCall): Promise<EgressAnswer> {
   const found = await locate(policy, resolve, call.url, { resolveMs: call.limits.resolveMs })
   if (!found.ok) return found
@@ -57,7 +61,10 @@ export async function callOut(policy: EgressPolicy, resolve: Resolve, call: Egre
   return answer!
 }
 
-/** The addresses of a URL, each of which may be called. `webhookOf` is the environment of the session whose result is sent there. */
+/**
+ * The addresses of a URL, when all of them may be called. `webhookOf` is the environment of the
+ * session whose result is sent.
+ */
 export async function locate(
   policy: EgressPolicy,
   resolve: Resolve,
@@ -120,7 +127,7 @@ function exchange(
   })
   request.on('upgrade', () => fail('connection_failed', 'The answer changes to a protocol that was not asked for.'))
   request.on('error', error => {
-    // What comes behind a whole answer, a body under 204 for example, does not undo it: its end is about to be told.
+    // Bytes behind a whole answer, such as a body under 204, are ignored: its `end` event follows.
     if (!response?.complete) fail(...classify(error))
   })
   request.on('response', answer => {
@@ -161,7 +168,9 @@ function optionsFor(url: URL, address: string, { method, headers, body, extraCa 
 
 let trusted: { extraCa: string; context: SecureContext } | undefined
 
-/** The authorities of the system and those of the operator, read once: there are more than a hundred. */
+/**
+ * The authorities of the system and of the operator, parsed once: there are more than a hundred.
+ */
 export function trusting(extraCa: string): SecureContext {
   if (trusted?.extraCa !== extraCa) {
     trusted = { extraCa, context: createSecureContext({ ca: [...getCACertificates('default'), extraCa] }) }
@@ -169,11 +178,15 @@ export function trusting(extraCa: string): SecureContext {
   return trusted.context
 }
 
-/** Also for what never becomes an answer: line ends before it and digits of a chunk's size can go on for ever. */
+/**
+ * Bounds bytes outside the body too: leading line ends and the digits of a chunk size can be
+ * endless.
+ */
 function boundBytes(socket: Socket, bytesMax: number, stop: () => void): void {
   let received = 0
   socket.on('data', (chunk: Buffer) => {
-    // By what came before this chunk: one alone may be larger than the bound, and hold the beginning that is kept.
+    // Compared before this chunk is added: one chunk may exceed the bound and hold the beginning
+    // that is kept.
     if (received > bytesMax) stop()
     received += chunk.length
   })

@@ -2,10 +2,13 @@ import { statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { readBeginning } from './read-beginning.ts'
 
-/** Lists of blocked names can be larger; what lies behind is not read. */
+/** Block lists can be larger; the rest is not read. */
 const BYTES_MAX = 1024 * 1024
 
-/** Looks names up in a hosts file (hosts(5)), which is read again when it has changed; one that cannot be read has none. */
+/**
+ * Looks names up in a hosts file (hosts(5)), which is read again when it has changed. An unreadable
+ * file has no names.
+ */
 export function readHosts(file: string): (name: string) => string[] | undefined {
   let version = ''
   let names = new Map<string, string[]>()
@@ -42,7 +45,7 @@ function parseHosts(lines: string[]): Map<string, string[]> {
   const names = new Map<string, string[]>()
   for (const line of lines) {
     const [address = '', ...aliases] = line.replace(/#.*/, '').trim().split(/\s+/)
-    // An address with a zone means something on this machine only.
+    // An address with a zone is valid on this machine only.
     if (isIP(address) === 0 || address.includes('%')) continue
     for (const alias of aliases) {
       const name = alias.toLowerCase().replace(/\.$/, '')

@@ -1,20 +1,24 @@
-// A call of ours may only leave for an http(s) URL whose every resolved address is public or opened by the operator.
-// The URL is judged as parsed, and its host by all of its addresses: one refused address refuses the whole destination.
-// Our own listener is never a destination. The caller must connect to one of the returned addresses, not resolve again.
+// A call may only go to an http(s) URL whose every resolved address is public or opened by the
+// operator. The URL is judged as parsed, and its host by all of its addresses: one refused address
+// refuses the whole destination. Our own listener is never a destination. The caller must connect
+// to one of the returned addresses, not resolve again.
 
 import { isIP } from 'node:net'
 import { type AllowedDestination, isAllowed, isLoopback, isPublicAddress, isSameAddress, isSpecialUseName } from './addresses.ts'
 
-/** All A and AAAA answers of a name; rejects when it has none. The caller bounds its time. Each tenant has its own share of look-ups. */
+/**
+ * All A and AAAA records of a name; rejects when there are none. The caller bounds its time.
+ * Look-ups are limited per tenant.
+ */
 export type Resolve = (host: string, tenantId?: string) => Promise<string[]>
 
 /** `listener.addresses` are those of every interface when the service listens on all of them. */
 export type EgressPolicy = {
   allow: readonly AllowedDestination[]
   listener: { addresses: readonly string[]; port: number }
-  /** Opens this machine, but never our own listener: for a developer's own lists. */
+  /** Opens this machine except our own listener, for lists of a developer's own issuer. */
   loopback?: boolean
-  /** PEM certificates of authorities that count beside the system's (VIDIMUS_EXTRA_CA). */
+  /** PEM certificates of authorities that are trusted beside the system's (VIDIMUS_EXTRA_CA). */
   extraCa?: string
 }
 
@@ -41,7 +45,8 @@ const OTHERWISE =
 const PLAIN_HTTP =
   'Results of live sessions are sent over https only: begin the URL with https://. For a receiver inside your own network, the operator of this service can allow its address and port.'
 
-// Labels of letters, digits, hyphens and underscores, none of them empty (RFC 1035 § 2.3.4: 63 each).
+// Labels of letters, digits, hyphens and underscores, none of them empty (RFC 1035 § 2.3.4: 63
+// each).
 const NAME = /^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/
 
 // Those of the Fetch standard's bad ports that lie above 1023.
@@ -74,7 +79,10 @@ export async function checkDestination(
   return refused ?? { ok: true, destination: { url: withoutFinalDot(url), addresses } }
 }
 
-/** `checkDestination` for a webhook: a result of a live session travels encrypted, unless the operator opened its receiver. */
+/**
+ * `checkDestination` for a webhook: results of live sessions need https, unless the operator opened
+ * the receiver.
+ */
 export async function checkWebhookUrl(
   policy: EgressPolicy,
   resolve: Resolve,
@@ -120,7 +128,7 @@ function urlRefusal(url: URL): Refusal | undefined {
 function hostRefusal(policy: EgressPolicy, host: string, port: number): Refusal | undefined {
   if (isAddress(host)) return undefined
   const isName = host.length <= HOST_CHARS_MAX && NAME.test(host)
-  // Its addresses decide, where any may be open.
+  // Decided by its addresses: some may be open.
   if (isName && isInsideName(host) && (policy.loopback || isPortOpened(policy, port))) return undefined
   if (isSpecialUseName(host)) return insideName(host)
   if (!isName || !host.includes('.')) {
@@ -149,24 +157,26 @@ async function addressesOf(resolve: Resolve, host: string): Promise<string[]> {
   try {
     return await resolve(host)
   } catch {
-    // Whatever the resolver met, for the caller the name has no address now; delivery asks again.
+    // Every error of the resolver counts as no address for now; each delivery resolves again.
     return []
   }
 }
 
 function addressRefusal(policy: EgressPolicy, to: { host: string; address: string; port: number }): Refusal | undefined {
-  // One text, without the address, for every case: it must not tell what a private name resolves to, or where we listen.
+  // One text without the address for every case: it must reveal neither a private name's address
+  // nor our own.
   const closed = refuse('address', `${quoted(to.host)} does not lead to the public internet: use a public server, ${OTHERWISE}.`)
   if (isOwnListener(policy, to.address, to.port)) return closed
   if (isAllowed(policy.allow, to.address, to.port)) return undefined
   if (!isUsualPort(to.port)) return unusualPort(to.port)
   if (policy.loopback && isLoopback(to.address)) return undefined
-  // A name that every network has for itself: a public address may be the wrong one.
+  // Every network has its own meaning of such a name: a public address may be the wrong one.
   if (isInsideName(to.host)) return insideName(to.host)
   return isPublicAddress(to.address) ? undefined : closed
 }
 
-// A listener on all interfaces answers on all of 127.0.0.0/8, so loopback with our port is taken to be us.
+// A listener on all interfaces answers on all of 127.0.0.0/8, so loopback with our port is taken to
+// be us.
 function isOwnListener({ listener }: EgressPolicy, address: string, port: number): boolean {
   return port === listener.port && (isLoopback(address) || listener.addresses.some(own => isSameAddress(own, address)))
 }

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 
-/** At most so many bytes of a file, whatever its size is by now. Throws when it cannot be read. */
+/** At most `bytesMax` bytes of a file, which may grow meanwhile. Throws when it cannot be read. */
 export function readBeginning(file: string, bytesMax: number): string {
   const descriptor = openSync(file, 'r')
   try {

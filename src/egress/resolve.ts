@@ -1,6 +1,7 @@
-// Names are looked up by c-ares, on the event loop. The system's own getaddrinfo blocks a thread of the pool that signatures need as well: a few
-// names in zones that never answer would stop every exchange. /etc/hosts still counts, as it does for getaddrinfo. Search domains of resolv.conf
-// do not: a URL must mean the same on every machine of an installation. Nothing found is kept: an address is checked anew for every call.
+// Names are looked up by c-ares, on the event loop. getaddrinfo blocks a thread of the pool that
+// signatures need too: a few names in zones that never answer would stop every exchange. /etc/hosts
+// is read, as getaddrinfo does. Search domains of resolv.conf are not: a URL must mean the same on
+// every machine. Found addresses are not cached.
 import { Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
@@ -8,7 +9,7 @@ import { Lru } from '../lru.ts'
 import { readHosts } from './hosts-file.ts'
 import type { Resolve } from './policy.ts'
 
-/** Bun looks at c-ares' own timers once a second, so the second try leaves after one second. */
+/** Bun checks the timers of c-ares once a second, so the second try is sent after one second. */
 const TRY = { timeout: 700, tries: 2 }
 /** All three together are less than the two seconds that callers give a look-up. */
 const LIMITS = {
@@ -23,7 +24,9 @@ const FAILURES_MAX = 1000
 const ADDRESSES_MAX = 64
 
 export type ResolverOptions = {
-  /** Name servers as ADDRESS:PORT; without them those of /etc/resolv.conf, read for each look-up. */
+  /**
+   * Name servers as ADDRESS:PORT; without them those of /etc/resolv.conf, read for each look-up.
+   */
   servers?: string[]
   hostsFile?: string
   now?: () => number
@@ -51,7 +54,7 @@ export function createResolver({
     throw new Error(found.length > 0 ? 'the name has too many addresses' : 'the name was not found')
   }
 
-  /** One look-up of a name at a time, whoever asks for it. */
+  /** Simultaneous callers share one look-up of a name. */
   function shareLookUp(name: string): Promise<string[]> {
     const shared = lookUp(name).finally(() => underWay.delete(name))
     underWay.set(name, shared)
@@ -135,7 +138,7 @@ function createPlaces(perOwner: number, waitMs: number): Places {
     },
     leave(owner) {
       const [next] = waiting.get(owner) ?? []
-      // Its place goes to the one that waited longest.
+      // The place goes to the one that waited longest.
       if (next) return next()
       const left = (taken.get(owner) ?? 0) - 1
       if (left > 0) taken.set(owner, left)

@@ -1,5 +1,6 @@
-// The small local authority. A leaf of its own is not enough: wallets refuse a self-signed leaf (HAIP § 5), and people
-// should install one authority once rather than each leaf. The authority is never sent; the operator hands it out.
+// The small local authority. A leaf of its own is not enough: wallets refuse a self-signed leaf
+// (HAIP § 5), and people should install one authority once rather than each leaf. The authority is
+// never sent; the operator hands it out.
 import { KeyObject } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { Random } from '../ids.ts'

@@ -55,7 +55,10 @@ const leafOf = (pem: string): X509Certificate => new X509Certificate(Buffer.from
 
 const oneLine = (name: string): string => name.split('\n').join(', ')
 
-/** A certificate signing request for the current key; `import` takes the certificate that an authority issues for it. */
+/**
+ * A certificate signing request for the current key; `import` takes the certificate that an
+ * authority issues for it.
+ */
 export async function certificateRequest(deps: Pick<Deps, 'db' | 'sealer'>, host: string): Promise<string> {
   const leaf = await currentLeaf(deps)
   const x509 = await library()
@@ -76,7 +79,10 @@ export async function certificateRequest(deps: Pick<Deps, 'db' | 'sealer'>, host
 
 type Import = { chainPem: string; keyPem?: string }
 
-/** Without a key the chain must be for the current one, as after `signing csr`. Sessions that are open keep the certificate they began with. */
+/**
+ * Without a key the chain must be for the current one, as after `signing csr`. Sessions that are
+ * open keep the certificate they began with.
+ */
 export async function importSigningKey(
   deps: Pick<Deps, 'db' | 'writeSettings' | 'now' | 'random' | 'sealer' | 'audit'>,
   { chainPem, keyPem }: Import,

@@ -22,7 +22,8 @@ export function rememberIdentity(deps: Pick<Deps, 'db' | 'config' | 'settingsVer
 async function currentIdentity({ db, config }: Pick<Deps, 'db' | 'config'>): Promise<RequestIdentity> {
   const leaf = await findCurrentLeaf(db)
   if (!leaf) throw new Error('the first start makes a signing key')
-  // `x509_hash:` and the SHA-256 of the leaf, or the host that the leaf names (OpenID4VP 1.0 § 5.9.3).
+  // `x509_hash:` and the SHA-256 of the leaf, or the host that the leaf names (OpenID4VP 1.0 §
+  // 5.9.3).
   const clientId = config.wallet.clientIdPrefix === 'x509_san_dns' ? `x509_san_dns:${hostOf(config.publicUrl)}` : leaf.clientId
   return { clientId, signingKeyId: leaf.id }
 }
@@ -58,7 +59,10 @@ export const certificatesOf = (pem: string): string[] =>
 
 export const thumbprintClientId = (der: Uint8Array): string => `x509_hash:${createHash('sha256').update(der).digest('base64url')}`
 
-/** Makes authority and leaf on the first start. Of several first starts at once, one inserts its own. */
+/**
+ * Makes authority and leaf on the first start. Of several first starts at once, one inserts its
+ * own.
+ */
 export async function ensureSigningKey(
   deps: Pick<Deps, 'db' | 'writeSettings' | 'now' | 'random' | 'sealer' | 'config'>,
 ): Promise<void> {

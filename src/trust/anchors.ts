@@ -5,8 +5,8 @@ import { type AnchorRow, listAnchors } from './store.ts'
 export type Anchors = (environment: 'test' | 'live') => Promise<readonly TrustAnchor[]>
 
 /**
- * The operator's anchors of an environment and, in test sessions, the sandbox issuer's. Kept in memory, because every
- * wallet response needs them, and read again after every change of settings.
+ * The operator's anchors of an environment and, in test sessions, the sandbox issuer's. Kept in
+ * memory, because every wallet response needs them, and read again after every change of settings.
  */
 export function rememberAnchors({ db, settingsVersion, sandbox }: Pick<Deps, 'db' | 'settingsVersion' | 'sandbox'>): Anchors {
   const known = new Map<string, { at: number; own: TrustAnchor[] }>()

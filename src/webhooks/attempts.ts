@@ -5,8 +5,8 @@ export type Attempts = {
   /** Runs `work` with a signal that aborts when the verification is erased. */
   run(verificationId: string, work: (signal: AbortSignal) => Promise<void>): void
   /**
-   * Settles when no attempt for these verifications is under way any more. Every node is notified; with
-   * several of them, this is where their acknowledgements are awaited.
+   * Settles when no attempt for these verifications is under way any more. Every node is notified;
+   * with several of them, this is where their acknowledgements are awaited.
    */
   cancel(verificationIds: readonly string[]): Promise<void>
   /** The worker's answer to a `cancel` notice. */

@@ -2,7 +2,7 @@ import type { Random } from '../ids.ts'
 
 const JITTER = 0.2
 
-/** How long to wait before the next attempt, given how many have ended; nothing when those were all. */
+/** Milliseconds before the next attempt, by the number of ended ones; nothing after the last. */
 export function waitBefore(
   delaysMs: readonly number[],
   attemptsEnded: number,
@@ -11,7 +11,7 @@ export function waitBefore(
 ): number | undefined {
   const delay = delaysMs[attemptsEnded]
   if (delay === undefined) return undefined
-  // What the receiver asks for counts within bounds: it may not hasten us, and not put us off for ever.
+  // A Retry-After counts between the delay and twice the delay.
   if (retryAfterMs !== undefined) return Math.min(Math.max(retryAfterMs, delay), 2 * delay)
   return Math.round(delay * (1 - JITTER + 2 * JITTER * fraction(random)))
 }

@@ -24,7 +24,10 @@ export type BrowsedDelivery = { delivery: DeliveryRow; attempts: AttemptRow[] }
 
 type Wanted = { status?: DeliveryRow['status']; verificationId?: string; before?: string; limit: number }
 
-/** Newest first; `nextBefore` is null when nothing is older. With a status a page may be short, or empty, and not the last. */
+/**
+ * Newest first; `nextBefore` is null when nothing is older. With a status a page may be short, or
+ * empty, and not the last.
+ */
 export async function browseDeliveries(
   { db }: Pick<Deps, 'db'>,
   owner: Owner,
@@ -72,7 +75,10 @@ export async function readDelivery({ db }: Pick<Deps, 'db'>, owner: Owner, id: s
   return delivery && { delivery, attempts: await listAttempts(db, owner.tenantId, [id]) }
 }
 
-/** By receiver, the latest first: deliveries that failed within the last 24 hours, or are failing now. */
+/**
+ * By receiver, the latest first: deliveries that failed within the last 24 hours, or are failing
+ * now.
+ */
 export async function readFailing({ db, now }: Pick<Deps, 'db' | 'now'>, owner: Owner): Promise<FailingDelivery[][]> {
   const failing = await listFailing(db, owner, { since: now() - LATELY_MS, latest: LOOKED_AT_MAX })
   return [...Map.groupBy(failing, ({ receiver }) => receiver).values()]

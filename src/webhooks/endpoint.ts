@@ -4,13 +4,16 @@ import { keepEndpoint } from '../tenants/webhook-endpoint.ts'
 import type { Deps } from './deps.ts'
 import type { Owner } from './store.ts'
 
-/** One receiver for all results of an environment that no session sends elsewhere; null for none. It is held to what a `webhook_url` is held to. */
+/**
+ * The receiver of an environment's results, for sessions without a `webhook_url`; the same rules
+ * hold for its URL. Null removes it.
+ */
 export async function setEndpoint(deps: Deps, owner: Owner, url: string | null, actor: string): Promise<void> {
   if (url !== null) await refuseForbidden(deps, owner, url)
   await keepEndpoint(deps, owner, url, actor)
 }
 
-/** A name that does not resolve now may resolve later: delivery decides it again. */
+/** A name that does not resolve now is accepted: each delivery checks again. */
 export async function refuseForbidden(
   { egress, resolve }: Pick<Deps, 'egress' | 'resolve'>,
   { tenantId, environment }: Owner,

@@ -1,5 +1,5 @@
-// The thread that posts. It has neither keys nor database and gets the address to call: a receiver that breaks this
-// thread reaches nothing but its own answer.
+// The thread that posts. It has neither keys nor database and gets the address to call: a receiver
+// that breaks this thread reaches nothing but its own answer.
 import { callAt, type EgressAnswer, type EgressCall } from '../egress/client.ts'
 
 declare const self: Worker

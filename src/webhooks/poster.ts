@@ -60,7 +60,10 @@ export function createPoster(log: Log, startThread: () => Worker): Poster {
     return worker
   }
 
-  /** A thread in an endless loop answers no ping. Nor does one without processor time, so a ping counts only while this thread is on time itself. */
+  /**
+   * A thread in an endless loop answers no ping. Nor does one without processor time, so a ping
+   * counts only while this thread is on time itself.
+   */
   function ping(): void {
     if (!thread || calls.size === 0) {
       clearInterval(pinging)

@@ -1,7 +1,8 @@
-// A message to a merchant is a row of webhook_deliveries, written in the transaction of its result. The rows of one
-// tenant for one receiver form a queue. Queues are served in turn, and neither a receiver nor a tenant can take all
-// slots: one that never answers delays only itself. The fewer slots are free, the fewer a tenant gets, so a handful
-// of tenants with such receivers cannot take all of them either.
+// A message to a merchant is a row of webhook_deliveries, written in the transaction of its result.
+// The rows of one tenant for one receiver form a queue. Queues are served in turn, and neither a
+// receiver nor a tenant can take all slots: one that never answers delays only itself. The fewer
+// slots are free, the fewer a tenant gets, so a handful of tenants with such receivers cannot take
+// all of them either.
 import type { Db } from '../db/engine.ts'
 import { hmacSha256With } from '../hash.ts'
 import { base62 } from '../ids.ts'
@@ -32,8 +33,8 @@ export type NewDelivery = Owner & {
 }
 
 /**
- * Inside the transaction of the result: neither is committed without the other. Returns the payload to publish as
- * `owed` after the commit; nothing when there is no receiver.
+ * Inside the transaction of the result: neither is committed without the other. Returns the payload
+ * to publish as `owed` after the commit; nothing when there is no receiver.
  */
 export async function enqueueDelivery(
   { random, sealer, config }: Pick<Deps, 'random' | 'sealer' | 'config'>,
@@ -60,10 +61,16 @@ export async function forgetDeliveries(tx: Db, tenantId: string, verificationId:
   return await deleteDeliveries(tx, tenantId, verificationId)
 }
 
-/** The queues that wait, and the slots for attempts. The rows stay in the database; a queue is known by its earliest due time. */
+/**
+ * The queues that wait, and the slots for attempts. The rows stay in the database; a queue is known
+ * by its earliest due time.
+ */
 export type Queues = {
   add(due: DueQueue): void
-  /** The queues to serve now, once for each slot they get. A returned queue is forgotten until it is added again. */
+  /**
+   * The queues to serve now, once for each slot they get. A returned queue is forgotten until it is
+   * added again.
+   */
   take(now: number): Queue[]
   /** Frees one slot. */
   release(queue: Queue): void
@@ -126,12 +133,15 @@ const LEASE_MS = 60_000
 /** When the database could not be written. */
 const AFTER_FAILURE_MS = 1000
 
-/** A delivery that is leased, and the row of its attempt. `at` is the time in the log, in `sent_at` and in both signatures. */
+/**
+ * A delivery that is leased, and the row of its attempt. `at` is the time in the log, in `sent_at`
+ * and in both signatures.
+ */
 export type ClaimedAttempt = ClaimedDelivery & { attemptId: number; at: number }
 
 /**
- * Leases one due delivery for each slot and logs the attempts, before anything is sent, in one write. Slots without
- * a delivery are released; `hasFreed` tells that another queue may use them.
+ * Leases one due delivery for each slot and logs the attempts, before anything is sent, in one
+ * write. Slots without a delivery are released; `hasFreed` tells that another queue may use them.
  */
 export async function claimAttempts(
   { write, now }: Pick<Deps, 'write' | 'now'>,

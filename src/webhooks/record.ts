@@ -7,13 +7,18 @@ import type { ClaimedAttempt } from './queue.ts'
 import type { Outcome } from './schema.ts'
 import { countInterruptions, type DeliveryRow, endAttempt, listLeasedByOthers, settleDelivery } from './store.ts'
 
-/** An interrupted attempt is repeated without being counted, but not for ever: it may be the cause of the interruption. */
+/**
+ * An interrupted attempt is repeated without being counted, but not for ever: it may be the cause
+ * of the interruption.
+ */
 const INTERRUPTIONS_MAX = 3
 const AFTER_INTERRUPTION_MS = 1000
 
 type RecordDeps = Pick<Deps, 'db' | 'write' | 'now' | 'random' | 'sealer' | 'config' | 'log' | 'metrics'>
 
-/** Records the end of an attempt and returns when its delivery is due again; nothing when it is not. */
+/**
+ * Records the end of an attempt and returns when its delivery is due again; nothing when it is not.
+ */
 export async function recordAttempt(
   deps: RecordDeps,
   attempt: ClaimedAttempt,
@@ -84,9 +89,10 @@ function finalStatus(outcome: Outcome): 'delivered' | 'failed' | 'cancelled' | u
 }
 
 /**
- * Frees what was under way when an earlier process ended; its attempts are in the log as interrupted. One server
- * holds the data directory, so every lease that is not this worker's is of a process that ended. With several nodes
- * a lease counts as lost only when its time is up or its node is dead.
+ * Frees what was under way when an earlier process ended; its attempts are in the log as
+ * interrupted. One server holds the data directory, so every lease that is not this worker's is of
+ * a process that ended. With several nodes a lease counts as lost only when its time is up or its
+ * node is dead.
  */
 export async function recoverInterrupted(deps: RecordDeps, workerId: string): Promise<void> {
   const lost = await listLeasedByOthers(deps.db, workerId)

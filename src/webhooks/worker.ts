@@ -1,6 +1,6 @@
-// The worker: claim due deliveries, attempt them, record how each attempt ended. An attempt is logged before it is
-// sent, and a lease marks its delivery while it is under way. The next start finds what an ended process left behind.
-// So each message arrives at least once.
+// The worker: claim due deliveries, attempt them, record how each attempt ended. An attempt is
+// logged before it is sent, and a lease marks its delivery while it is under way. The next start
+// finds what an ended process left behind. So each message arrives at least once.
 import type { EgressCall } from '../egress/client.ts'
 import { base62 } from '../ids.ts'
 import { describeFailure } from '../log.ts'
@@ -12,7 +12,9 @@ import { type ClaimedAttempt, claimAttempts, createQueues, readDuePayload } from
 import { recordAttempt, recoverInterrupted } from './record.ts'
 import { listDueQueues } from './store.ts'
 
-/** How often the clock is checked. New deliveries are announced by `owed` and do not wait for it. */
+/**
+ * How often the clock is checked. New deliveries are announced by `owed` and do not wait for it.
+ */
 const LOOK_EVERY_MS = 200
 /** When the database could not be written. */
 const AFTER_FAILURE_MS = 1000

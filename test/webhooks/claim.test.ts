@@ -15,7 +15,10 @@ afterAll(async () => {
 const HOUR_MS = 3_600_000
 const LATER = NOON + 2 * HOUR_MS
 
-/** Deliveries of one queue that no server sends, and two connections that are not inside a transaction. */
+/**
+ * Deliveries of one queue that no server sends, and two connections that are not inside a
+ * transaction.
+ */
 async function leaveDeliveries(count: number) {
   const receiver = receive()
   const app = await startAppFor([receiver], { config: { webhookDelaysMs: [HOUR_MS] } })

@@ -137,7 +137,7 @@ test('an erased verification is never sent', async () => {
   expect(logOf(app, verification.id).attempts).toEqual([])
 })
 
-test('a pending session owes nothing', async () => {
+test('a pending session has no delivery', async () => {
   const receiver = receive()
   const app = await startAppFor([receiver])
   const { key } = await shop(app)

@@ -1,4 +1,5 @@
-// Where a message may go is asked again at each attempt: names that lead elsewhere by then, and the operator's own exceptions.
+// Where a message may go is asked again at each attempt: names that lead elsewhere by then, and the
+// operator's own exceptions.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { createResolver } from '../../src/egress/resolve.ts'
 import { decline } from '../../src/sandbox/wallet.ts'
@@ -52,7 +53,7 @@ test('a name that cannot be found is looked up again at the next attempt', async
   expect(logOf(shop.app, session.created.id).delivery?.status).toBe('delivered')
 })
 
-test('a name that nobody answers for counts as not found', async () => {
+test('a name that no name server answers for counts as not found', async () => {
   let isSilent = false
   const shop = await startShop([], () => (isSilent ? new Promise<string[]>(() => {}) : Promise.resolve([PUBLIC])))
   const session = await open(shop, 'https://shop.example/')
@@ -106,7 +107,7 @@ test('a name that was public at creation and is forbidden at delivery is never c
   expect(inside.lines).toEqual([])
 })
 
-test('what the operator opened is called; its neighbour and its other port are not', async () => {
+test('a destination that the operator opened is called; its neighbour and its other port are not', async () => {
   const opened = receive()
   const closed = receive()
   let answers = ['127.0.0.1']

@@ -46,7 +46,7 @@ async function ended(app: TestApp, key: string): Promise<string> {
 const deliveriesOf = (app: TestApp, id: string) =>
   app.deps.db.select().from(webhookDeliveries).where(eq(webhookDeliveries.verificationId, id))
 
-test('a session without a webhook_url is told to the endpoint of its environment, signed with its secret, and to no other', async () => {
+test('the result of a session without a webhook_url goes to the endpoint of its environment only, signed with its secret', async () => {
   const { app, endpoint, other, keys, secrets, set } = await startShop()
   await set('test', endpoint.url('/test'))
   await set('live', other.url('/live'))
@@ -59,7 +59,7 @@ test('a session without a webhook_url is told to the endpoint of its environment
   expect((await verified(two, secrets.live, app.clock.now())).verification.id).toBe(ofLive)
 })
 
-test("a till's session, which can name no receiver, is told to the endpoint", async () => {
+test("the result of a till's session goes to the endpoint", async () => {
   const { app, endpoint, keys, set } = await startShop()
   await set('test', endpoint.url())
   const till = await pair(app, keys.test)
@@ -69,7 +69,7 @@ test("a till's session, which can name no receiver, is told to the endpoint", as
   expect(endpoint.received).toHaveLength(1)
 })
 
-test('a webhook_url of its own wins, and neither is the endpoint told as well nor is the endpoint shown to the merchant', async () => {
+test('a webhook_url of the session replaces the endpoint, which is not shown to the merchant', async () => {
   const { app, endpoint, other, keys, set } = await startShop()
   await set('test', endpoint.url('/endpoint-path'))
   const id = await declined({ app, key: keys.test }, other.url())
@@ -80,7 +80,7 @@ test('a webhook_url of its own wins, and neither is the endpoint told as well no
   expect(text).not.toContain('endpoint-path')
 })
 
-test('without an endpoint nothing is owed, and one that is set later is not told what ended before', async () => {
+test('without an endpoint nothing is queued, and one that is set later gets no earlier results', async () => {
   const { app, endpoint, keys, set } = await startShop()
   const before = await ended(app, keys.test)
   await set('live', endpoint.url())
@@ -101,8 +101,8 @@ test('an endpoint that is set while a session is open gets its result', async ()
   expect(endpoint.received).toHaveLength(1)
 })
 
-describe('what is still owed', () => {
-  test('goes to the endpoint as it is now: one that was mended gets what the wrong one missed', async () => {
+describe('a pending delivery', () => {
+  test('goes to the current endpoint, so a corrected one gets what the wrong one missed', async () => {
     const { app, endpoint, other, keys, set } = await startShop()
     endpoint.answer(() => new Response(null, { status: 500 }))
     await set('test', endpoint.url())

@@ -1,4 +1,5 @@
-// Erasure while a message is due, on its way, or held by its receiver: after the 200 nothing is sent any more.
+// Erasure while a message is due, on its way, or held by its receiver: after the 200 nothing is
+// sent any more.
 import { Database } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -45,7 +46,7 @@ async function startShop(receivers: Parameters<typeof startAppFor>[0], options: 
 
 const answered = ({ socket }: Line) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
 
-/** What came to this thread before now is told within a few turns of its loop; what is still under way is not. */
+/** A closed connection is noticed within a few turns of the event loop. */
 async function hasClosed({ lines }: RawReceiver): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise(resolve => setImmediate(resolve))
   expect(lines.map(({ closedAt }) => closedAt !== undefined)).toEqual([true])
@@ -83,7 +84,7 @@ test('a call that a receiver holds is ended by the erasure, which answers when t
   expect(logOf(shop.app, id)).toEqual({ delivery: undefined, deliveries: [], attempts: [] })
 })
 
-test('an erasure waits for a call that will not be ended', async () => {
+test('an erasure waits for a call that the thread does not end', async () => {
   const receiver = await receiveRaw()
   const limits = { resolveMs: 300, connectMs: 300, totalMs: 1000, answerBytes: 4096 }
   const shop = await startShop([receiver], { sending: { startThread, limits } })
@@ -94,7 +95,7 @@ test('an erasure waits for a call that will not be ended', async () => {
   expect(rowsLeftIn(shop.app)).toBe(0)
 })
 
-test('what is erased while its address is looked up is not sent', async () => {
+test('a verification that is erased while its receiver is looked up is not sent', async () => {
   const receiver = await receiveRaw()
   let found = Promise.resolve(['127.0.0.1'])
   let asked = 0
@@ -117,7 +118,7 @@ test('what is erased while its address is looked up is not sent', async () => {
   expect(receiver.lines).toEqual([])
 })
 
-test('retention erases in the same way', async () => {
+test('an erasure by retention ends a call in the same way', async () => {
   const receiver = await receiveRaw()
   const shop = await startShop([receiver], { sending: { startThread } })
   await changeTenant(shop.app.deps, shop.id, { retentionDays: 1 }, 'test')
@@ -129,7 +130,7 @@ test('retention erases in the same way', async () => {
   expect(rowsLeftIn(shop.app)).toBe(0)
 })
 
-test('however an erasure meets a delivery or a replay: no message arrives after its 200, and nothing of it is left', async () => {
+test('an erasure at any moment of a delivery or a replay: no message arrives after its 200, and nothing is left', async () => {
   const arrivals = new Map<string, number[]>()
   const receiver = await receiveRaw(line => {
     const note = () => {
@@ -161,7 +162,7 @@ test('however an erasure meets a delivery or a replay: no message arrives after 
     expect([status, text]).toEqual([200, text])
     erased.set(id, at)
   }
-  // Whatever might still be due becomes so.
+  // Everything that may still be pending is due now.
   shop.app.clock.advance(30 * DAY_MS)
   const last = await declined(shop, receiver.url('/', 'shop0.example'))
   await untilAttempted(shop.app, last, 1)
@@ -172,7 +173,7 @@ test('however an erasure meets a delivery or a replay: no message arrives after 
   expect(reached).toBeLessThan(erased.size)
   await shop.erase(last)
   expect(rowsLeftIn(shop.app)).toBe(0)
-  // An erasure is no fault, at whichever step of an attempt it comes.
+  // An erasure causes no error, at any step of an attempt.
   expect(shop.app.logs.filter(line => line.includes('"level":"error"'))).toEqual([])
   expect((await verifyAudit(shop.app.deps)).problem).toBeUndefined()
 })

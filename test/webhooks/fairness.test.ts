@@ -1,4 +1,5 @@
-// Who waits for whom: receivers on loopback that hold every connection until the test lets go.
+// Slots of receivers and tenants, with receivers on loopback that hold every connection until the
+// test answers.
 import { afterAll, describe, expect, spyOn, test } from 'bun:test'
 import { cleanUp, NOON, type TestApp, until } from '../helpers/app.ts'
 import { declined, logOf, type RawReceiver, receive, receiveRaw, startAppFor, stopReceiving } from '../helpers/receiver.ts'
@@ -10,10 +11,10 @@ afterAll(async () => {
 
 const SECOND_MS = 1000
 const HOUR_MS = 3_600_000
-/** What is held stays held until the test lets go, however slow the machine is. */
+/** No call times out, however slow the machine is. */
 const PATIENT = { limits: { resolveMs: 60_000, connectMs: 60_000, totalMs: 600_000, answerBytes: 4096 } }
 
-/** A shop whose quota is no concern. */
+/** A shop with a large quota. */
 async function shop(app: TestApp) {
   const { id, key } = await app.tenant({ name: 'Shop', dailyQuota: 100_000 })
   return { id, key, app }
@@ -26,7 +27,10 @@ async function declineMany(party: { app: TestApp; key: string }, url: string, co
   return ids
 }
 
-/** Creations of one moment run ahead of a clock that stands still: a little later all of them are due. */
+/**
+ * Creations of one millisecond are dated ahead of the test's clock; a little later all of them are
+ * due.
+ */
 const letAllBeDue = (app: TestApp) => app.clock.advance(10_000)
 
 const isOpen = (receiver: RawReceiver, count: number) => until(async () => receiver.open().length === count)
@@ -36,7 +40,7 @@ const letOneGo = (receiver: RawReceiver) => receiver.open()[0]?.socket.end('HTTP
 
 const isDelivered = (app: TestApp, ids: string[]) => ids.every(id => logOf(app, id).delivery?.status === 'delivered')
 
-test('500 messages to a receiver that hangs hold up neither another tenant nor another receiver of the same tenant', async () => {
+test('500 messages to a receiver that hangs delay neither another tenant nor another receiver of the same tenant', async () => {
   const dead = await receiveRaw()
   const alive = receive()
   const app = await withoutIntervals(() => startAppFor([dead, alive], { sending: PATIENT }), SECOND_MS)
@@ -65,7 +69,7 @@ const commitsOf = async (app: TestApp) =>
   /^vidimus_commit_group_size_count (\d+)$/m.exec((await app.call('GET', '/metrics')).text)?.[1] ?? 'none'
 
 describe('at once', () => {
-  test('there are at most 8 calls for a tenant and 4 to an origin; five busy tenants have four each, and leave 12 places for others', async () => {
+  test('a tenant has at most 8 calls and an origin 4; five busy tenants have four each and leave 12 slots for others', async () => {
     const receiver = await receiveRaw()
     // Nothing is due before the clock moves, and then everything is: one look deals out the places.
     const app = await startAppFor([receiver], { sending: PATIENT, config: { webhookDelaysMs: [HOUR_MS] } })
@@ -73,7 +77,7 @@ describe('at once', () => {
     const origins = [0, 1, 2]
     const name = (tenant: number, origin: number) => `hook${origin}.shop${tenant}.example`
     const ids: string[] = []
-    // Turns are in the order in which the receivers were first heard of.
+    // Turns are in the order in which the queues were added.
     for (const origin of origins)
       for (const [tenant, party] of tenants.entries())
         ids.push(...(await declineMany(party, receiver.url(`/${tenant}`, name(tenant, origin)), 6)))
@@ -103,7 +107,7 @@ describe('at once', () => {
     expect(receiver.lines).toHaveLength(ids.length)
   })
 
-  test('two tenants with the same receiver share its four places, and both have some', async () => {
+  test('two tenants with the same receiver share its four slots, and both have some', async () => {
     const receiver = await receiveRaw()
     const app = await startAppFor([receiver], { sending: PATIENT })
     const [one, other] = [await shop(app), await shop(app)]
@@ -121,7 +125,7 @@ describe('at once', () => {
     expect(new Set(secondHalf)).toEqual(new Set(['/one', '/other']))
   })
 
-  test('an origin is scheme, host and port: another name of one server has places of its own', async () => {
+  test('another name of the same server is another origin with slots of its own', async () => {
     const receiver = await receiveRaw()
     const app = await startAppFor([receiver], { sending: PATIENT })
     const party = await shop(app)
@@ -133,8 +137,8 @@ describe('at once', () => {
   })
 })
 
-describe('without the look at the clock that comes five times a second', () => {
-  test('new work is sent at once, and the end of one call begins the next', async () => {
+describe('without the timer of the worker', () => {
+  test('a new delivery is sent at once, and the end of one call begins the next', async () => {
     const receiver = receive()
     const app = await withoutIntervals(() => startAppFor([receiver]))
     const party = await shop(app)
@@ -149,7 +153,7 @@ describe('without the look at the clock that comes five times a second', () => {
     expect(receiver.received).toHaveLength(32)
   })
 
-  test('an attempt that is due at once after a failure is made at once', async () => {
+  test('an attempt that is due right after a failure is made at once', async () => {
     const receiver = receive(({ headers }) => new Response(null, { status: headers['x-service-attempt'] === '3' ? 200 : 500 }))
     const app = await withoutIntervals(() => startAppFor([receiver], { config: { webhookDelaysMs: [0, 0, 0] } }))
     const id = await declined(await shop(app), receiver.url())
@@ -157,7 +161,7 @@ describe('without the look at the clock that comes five times a second', () => {
     expect(receiver.received).toHaveLength(3)
   })
 
-  test('what was left by the process before is begun at the start, and a place that one has no use for is given to another', async () => {
+  test('deliveries of the process before are sent at the start, and an unused slot goes to another queue', async () => {
     const receiver = await receiveRaw()
     const later = await startAppFor([receiver], { config: { webhookDelaysMs: [HOUR_MS] } })
     const party = await shop(later)
@@ -166,13 +170,13 @@ describe('without the look at the clock that comes five times a second', () => {
     expect(receiver.lines).toEqual([])
     await later.stop()
     await withoutIntervals(() => startAppFor([receiver], { dir: later.dir, now: NOON + 2 * HOUR_MS, sending: PATIENT }))
-    // Which of the six connections is heard first is up to the machine.
+    // The six connections open in any order.
     await isOpen(receiver, 6)
     expect(receiver.mostOpen('c.example')).toBe(4)
   })
 })
 
-/** A timer that repeats never fires in what is started here, unless it does so more often than that. */
+/** Intervals that `begin` starts never fire, except those shorter than `fromMs`. */
 async function withoutIntervals<T>(begin: () => Promise<T>, fromMs = 0): Promise<T> {
   const { setInterval } = globalThis
   const start = (run: () => void, everyMs: number) => (everyMs < fromMs ? setInterval(run, everyMs) : { unref() {} })

@@ -1,4 +1,5 @@
-// What receivers can do to us, over real connections. Nothing here waits for the product's own 15 seconds.
+// Receivers that fail, over real connections. The limits are shorter than the product's own 15
+// seconds.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { decline } from '../../src/sandbox/wallet.ts'
@@ -24,7 +25,7 @@ afterAll(async () => {
   await cleanUp()
 })
 
-/** Only for what is to run into them: a busy machine is slow, and no fault. */
+/** Only for tests that shall run into a limit: a busy machine is slow. */
 const IMPATIENT = { resolveMs: 300, connectMs: 300, totalMs: 400, answerBytes: 4096 }
 const SECOND = 1000
 
@@ -35,9 +36,10 @@ async function startShop(receivers: Parameters<typeof startAppFor>[0], options: 
   return { app, ...(await app.tenant()) }
 }
 
-/** One attempt at a message to this URL, and what the log says of it. */
+/** One attempt at a message to this URL, as the log has it. */
 async function attemptAt(shop: { app: TestApp; key: string }, url: string) {
-  // Before, so that it is due at once, and the clock stands still from its attempt to the look at it.
+  // Before, so that it is due at once, and the clock stands still from its attempt to the look at
+  // it.
   shop.app.clock.advance(10)
   const id = await declined(shop, url)
   await untilAttempted(shop.app, id, 1)
@@ -95,7 +97,7 @@ describe('a receiver that', () => {
     })
   }
 
-  test('redirects, to whatever place, is not followed: the place it names is never connected to', async () => {
+  test('redirects is not followed: the target is never connected to', async () => {
     const forbidden = await receiveRaw()
     const receiver = receive(({ path }) => {
       const location = `http://127.0.0.1:${forbidden.port}/inside`
@@ -171,7 +173,7 @@ describe('of an answer', () => {
     }
   })
 
-  test('what is kept is sealed: it is in no file', async () => {
+  test('the kept beginning is sealed: it is in no file in clear', async () => {
     const canary = 'the receiver said something it should not have'
     const receiver = receive(() => new Response(canary, { status: 500 }))
     const shop = await startShop([receiver])
@@ -182,7 +184,7 @@ describe('of an answer', () => {
     for (const text of [canary, 'the-path-of-a-shop', 'shop.example', id]) expect(shop.app.logs.join()).not.toContain(text)
   })
 
-  test('nothing is unpacked: a gzip bomb stays as small as it came', async () => {
+  test('a gzip bomb is not unpacked', async () => {
     const bomb = gzipSync(Buffer.alloc(200 * 1024 * 1024))
     const headers = { 'content-encoding': 'gzip', 'content-type': 'text/plain' }
     const receiver = receive(() => new Response(bomb, { headers }))
@@ -193,7 +195,7 @@ describe('of an answer', () => {
     expect(receiver.received[0]?.headers['accept-encoding']).toBe('identity')
   })
 
-  test('a gigabyte is cut off near its beginning, and so are headers and interim answers without end', async () => {
+  test('a gigabyte is cut near its beginning, and so are endless headers and interim answers', async () => {
     let written = 0
     const flood = (head: string, part: string) => (line: Line) => {
       line.socket.write(head)
@@ -227,7 +229,7 @@ describe('of an answer', () => {
   })
 })
 
-test('every outcome there is can be reached, and is counted under its name', async () => {
+test('every outcome can be reached and is counted under its name', async () => {
   const receiver = receive(({ path }) =>
     path === '/hold' ? new Promise<Response>(() => {}) : new Response(null, { status: Number(path.slice(1)) }),
   )

@@ -20,8 +20,9 @@ const TENANTS = 4
 const PER_RECEIVER = 25
 const HOUR_MS = 3_600_000
 
-test('200 messages under way, the process killed again and again: each arrives, and the log has every attempt', async () => {
-  // Two for each tenant. They take their time, so that a kill meets many, and refuse one in ten at first.
+test('when the process is killed again and again, each of 200 messages arrives and the log has every attempt', async () => {
+  // Two for each tenant. They take their time, so that a kill meets many, and refuse one in ten at
+  // first.
   const refused = new Set<string>()
   const receivers = Array.from({ length: 2 * TENANTS }, (_, i) =>
     receive(async ({ headers }) => {
@@ -61,7 +62,10 @@ test('200 messages under way, the process killed again and again: each arrives, 
   await checkFile(dir)
 })
 
-/** Results that owe a message since an hour ago; gives each verification with the secret that signs for it. */
+/**
+ * Results that owe a message since an hour ago; gives each verification with the secret that signs
+ * for it.
+ */
 async function prepare(dir: string, receivers: Receiver[]): Promise<Map<string, string>> {
   const app = await startAppFor(receivers, { dir, now: Date.now() - 2 * HOUR_MS, config: { webhookDelaysMs: [HOUR_MS / 2] } })
   const secrets = new Map<string, string>()
@@ -81,7 +85,7 @@ const idOf = ({ body }: Received): string => JSON.parse(body).verification.id
 const verifyNow = ({ body, headers }: Received, secret: string) =>
   verifyWebhook({ payload: body, header: headers['x-service-signature'], secret })
 
-/** What a receiver saw as one attempt, as often as it saw it, is as often in the log: no call was made that is not written down. */
+/** Every call that a receiver saw is in the log, as often as it was made. */
 function expectEveryOneLogged(dir: string, received: Received[]): void {
   const logged = rowsIn<{ name: string }>(dir, "SELECT delivery_id || ' ' || attempt AS name FROM webhook_attempts")
   const times = Map.groupBy(logged, ({ name }) => name)

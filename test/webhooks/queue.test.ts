@@ -96,7 +96,10 @@ const RECEIVERS = 5
 const TENANTS = 4
 const STEPS_MAX = 10_000
 
-/** Deliveries as the database has them, and attempts that end one at a time in an order that the dice decide. */
+/**
+ * Deliveries as the database has them, and attempts that end one at a time in an order that the
+ * dice decide.
+ */
 function simulate(waiting: Waiting[], dice: number[], onTake: (underWay: Queue[], left: Map<string, number>) => void): number {
   const queues = createQueues(SLOTS)
   const left = new Map<string, number>()

@@ -1,4 +1,4 @@
-// A directory as the version before left it: it recorded what it owed, and sent nothing.
+// A data directory of the version before, which queued messages and sent none.
 import { afterAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { createTenant } from '../../src/tenants/settings.ts'
@@ -15,7 +15,7 @@ afterAll(async () => {
 
 const HOUR_MS = 3_600_000
 
-test('what the version before owed is sent after the upgrade, each message once and signed with the secret that test sessions have now', async () => {
+test('pending messages of the version before are sent after the upgrade, each once and with the current secret of test sessions', async () => {
   const receivers = [receive(), receive()]
   const before = await startAppFor(receivers, { config: { webhookDelaysMs: [HOUR_MS] } })
   const shops = [

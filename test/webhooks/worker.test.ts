@@ -1,4 +1,5 @@
-// The thread that sends is lost, stuck or ended from outside; the file cannot be written; the clock jumps.
+// The thread that sends is lost, stuck or ended from outside; the file cannot be written; the clock
+// jumps.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { decline } from '../../src/sandbox/wallet.ts'
 import { replayDeliveries } from '../../src/webhooks/replay.ts'
@@ -21,10 +22,13 @@ afterAll(async () => {
 })
 
 const BREAKABLE_THREAD = new URL('./breakable-thread.ts', import.meta.url).href
-/** A call that has no end after its time and three seconds more is taken for one that its thread forgot. */
+/**
+ * A call that has no end after its time and three seconds more is taken for one that its thread
+ * forgot.
+ */
 const IMPATIENT = { limits: { resolveMs: 1000, connectMs: 1000, totalMs: 1000, answerBytes: 4096 } }
 
-/** So much time that only silence tells of a thread that is stuck. */
+/** Long enough that a stuck thread is noticed by its silence only. */
 const PATIENT = { limits: { ...IMPATIENT.limits, totalMs: 120_000 } }
 
 type Options = Parameters<typeof startAppFor>[1]
@@ -103,7 +107,7 @@ describe('a thread that breaks', () => {
     })
   }
 
-  test('(loop) is replaced by a service that is late now and then, long before its call has had its time', async () => {
+  test('(loop) is replaced, also by a service that is late now and then, long before its call has had its time', async () => {
     const receiver = receive()
     const { app, key } = await startBreakable([receiver], { sending: PATIENT })
     const id = await declined({ app, key }, receiver.url('/loop'))
@@ -115,7 +119,7 @@ describe('a thread that breaks', () => {
     expect(outcomesOf(app, id)).toEqual([[1, 'interrupted']])
   })
 
-  test('that gives signs of life and forgets its errand is replaced, once its call has had its time', async () => {
+  test('that answers pings but forgot a call is replaced once the call has had its time', async () => {
     const receiver = await receiveRaw()
     const { app, key, threads } = await startBreakable([receiver], { sending: IMPATIENT })
     const id = await declined({ app, key }, receiver.url('/forgotten'))
@@ -125,7 +129,7 @@ describe('a thread that breaks', () => {
     await until(async () => threads[0]!.isClosed)
   })
 
-  test('interrupts a number of attempt three times at most: then it counts, and the schedule goes on', async () => {
+  test('interrupts an attempt three times at most: then the attempt counts, and the schedule goes on', async () => {
     const receiver = receive(() => new Response(null, { status: 500 }))
     const { app, key } = await startBreakable([receiver], { config: { webhookDelaysMs: [0, 5000, 5000] } })
     const id = await declined({ app, key }, receiver.url('/throw-at-2'))
@@ -136,7 +140,7 @@ describe('a thread that breaks', () => {
 })
 
 describe('a thread is not taken to be stuck', () => {
-  test('while it works at something for a while', async () => {
+  test('while it is busy for a while', async () => {
     const receiver = receive()
     const { app, key, threads } = await startBreakable([receiver], { sending: PATIENT })
     const ids = [await declined({ app, key }, receiver.url('/busy')), await declined({ app, key }, receiver.url('/busy'))]
@@ -157,7 +161,7 @@ describe('a thread is not taken to be stuck', () => {
     expect([outcomesOf(app, id), lossesIn(app), threads.length]).toEqual([[[1, 'delivered']], 0, 1])
   })
 
-  test('when the one that asks is late itself: neither of them may be given time', async () => {
+  test('while the thread that pings is late itself: both may lack processor time', async () => {
     const receiver = receive()
     const { app, key, threads } = await startBreakable([receiver], { sending: PATIENT })
     const id = await declined({ app, key }, receiver.url('/starved'))
@@ -171,7 +175,7 @@ describe('a thread is not taken to be stuck', () => {
   })
 })
 
-test('a thread that is ended from outside while it sends: everything under way is made again, and six attempts stay six', async () => {
+test('after the thread is ended from outside, all attempts under way are repeated, and six attempts stay six', async () => {
   const holding = await receiveRaw()
   const receiver = receive(() => new Response('no', { status: 500 }))
   const { app, threads, key } = await startBreakable([holding, receiver])
@@ -184,7 +188,7 @@ test('a thread that is ended from outside while it sends: everything under way i
   // Not all in one moment, in which one of them might end the others again.
   expect(new Set(held.map(id => logOf(app, id).delivery?.due_at)).size).toBeGreaterThan(1)
   expect(app.logs.some(line => line.includes('"webhooks.thread_lost"') && line.includes('"count":4'))).toBe(true)
-  // What the ended thread had open is closed with it.
+  // The connections of the ended thread are closed with it.
   await until(async () => holding.open().length === 0)
 
   await untilLater(app, () => holding.open().length === held.length)
@@ -209,7 +213,7 @@ test('a thread that is ended from outside while it sends: everything under way i
   expect(receiver.received.map(({ headers }) => headers['x-service-attempt'])).toEqual(['1', '2', '3', '4', '5', '6'])
 })
 
-test('a replay begins anew: attempts of the same number that came to an end are no interruptions', async () => {
+test('ended attempts of the same number before a replay are not counted as interruptions', async () => {
   let answers = 3
   const receiver = await receiveRaw(line => {
     if (answers-- > 0) answered(line)
@@ -228,8 +232,8 @@ test('a replay begins anew: attempts of the same number that came to an end are 
   expect(logOf(app, id).delivery).toMatchObject({ status: 'pending', attempts: 0 })
 })
 
-describe('a fault of our own', () => {
-  test('a message that cannot be made is an interrupted attempt, three times each, and holds up nobody', async () => {
+describe('a failure of the service itself', () => {
+  test('a message that cannot be made is an interrupted attempt, three times each, and delays no other message', async () => {
     const receiver = receive()
     const app = await startAppFor([receiver], { config: { webhookDelaysMs: [0, 5000] } })
     const [damaged, whole] = [await app.tenant(), await app.tenant()]
@@ -242,7 +246,7 @@ describe('a fault of our own', () => {
     expect(receiver.received.map(({ body }) => JSON.parse(body).verification.id)).toEqual([other])
   })
 
-  test('when the end of an attempt cannot be written it is kept until it can be, and the message is not sent again', async () => {
+  test('the end of an attempt that cannot be written is kept until it can be, and the message is not sent again', async () => {
     const receiver = receive()
     const app = await startAppFor([receiver])
     const { key } = await app.tenant()
@@ -256,7 +260,7 @@ describe('a fault of our own', () => {
     expect(receiver.received).toHaveLength(1)
   })
 
-  test('when an attempt cannot be written down it is not made; later it is', async () => {
+  test('an attempt that cannot be logged is not made until it can be', async () => {
     const receiver = receive()
     const app = await startAppFor([receiver])
     const { key } = await app.tenant()
@@ -287,7 +291,7 @@ describe('a fault of our own', () => {
   })
 })
 
-test('a stop ends what is under way and begins nothing; the next start makes it again under the same number', async () => {
+test('a stop ends attempts under way and begins none; the next start repeats them under the same number', async () => {
   const holding = await receiveRaw()
   let found = Promise.resolve(['127.0.0.1'])
   const resolve = () => found
@@ -297,7 +301,8 @@ test('a stop ends what is under way and begins nothing; the next start makes it 
   await until(async () => holding.open().length === 1)
   const session = await openSession({ app, key }, { webhook_url: holding.url('/slow', 'slow.example') })
   app.clock.advance(1000)
-  // The service waits two seconds for what is under way: this name is looked up until the thread is gone.
+  // The service waits two seconds for what is under way: this name is looked up until the thread is
+  // gone.
   const lookUp = Promise.withResolvers<string[]>()
   found = lookUp.promise
   await postTo(session, (await decline(session.request)).form)
@@ -315,7 +320,7 @@ test('a stop ends what is under way and begins nothing; the next start makes it 
   expect(holding.open().map(attemptOf)).toEqual(['1', '1'])
 })
 
-/** By the service's own connection: what another one writes is noticed, and looked at again. */
+/** On the service's own connection: a write by another one would make the worker list again. */
 async function inDatabase({ deps }: TestApp, statement: string): Promise<void> {
   await deps.write(async tx => void (await tx.run(statement)))
 }

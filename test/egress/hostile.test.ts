@@ -1,4 +1,5 @@
-// Receivers that do harm: whatever they send, a call ends within its time, keeps little, closes the connection and needs little memory.
+// Hostile receivers: every call ends within its time, keeps little, closes its connection and needs
+// little memory.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -156,7 +157,7 @@ const ABUSES: [string, Behaviour, Expected][] = [
   ['two lengths', saying(`${OK}Content-Length: 2\r\nContent-Length: 3\r\n\r\nabc`), { said: 'connection_failed' }],
 ]
 
-describe('whatever a receiver does, the call ends, the connection is closed, and memory stays small', () => {
+describe('a call to a hostile receiver ends, its connection is closed, and memory stays small', () => {
   let quiet: Receiver
   beforeAll(async () => {
     quiet = await receiver(saying(`${OK}Content-Length: 0\r\n\r\n`, socket => socket.end()))
@@ -227,7 +228,7 @@ test('an answer may take longer than the connection may', async () => {
   expect(await to(slow.port, { limits: { ...limits, connectMs: 100 } })).toMatchObject({ ok: true, status: 200 })
 })
 
-test('a TLS handshake that does not come is a connection that took too long', async () => {
+test('a TLS handshake that never ends is a timeout of the connection', async () => {
   const mute = await receiver(saying(''))
   const url = `https://hooks.shop.example:${mute.port}/`
   expect(await to(mute.port, { url, limits: { ...limits, connectMs: 200 } })).toMatchObject({
@@ -252,7 +253,7 @@ test('a large answer is kept to the byte, in one piece or in many', async () => 
   }
 })
 
-test('a call that is cancelled closes its connection, and one cancelled before does not open any', async () => {
+test('a cancelled call closes its connection, and one cancelled before its start opens none', async () => {
   let connections = 0
   const mute = await receiver(socket => {
     connections += 1
@@ -276,7 +277,7 @@ test('a call that is cancelled closes its connection, and one cancelled before d
   expect(connections).toBe(2)
 })
 
-test('whatever path and query a URL has, the call is made or refused, and nothing is thrown', async () => {
+test('a URL with any path and query is called or refused, and nothing is thrown', async () => {
   const answering = await receiver(saying(`${OK}Content-Length: 0\r\n\r\n`, socket => socket.end()))
   const rest = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }), fc.webPath())
   let answered = 0

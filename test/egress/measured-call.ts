@@ -1,4 +1,5 @@
-// A call in a process of its own, so that its memory can be measured: prints the answer and by how many MB the process grew.
+// A call in a process of its own, so that its memory can be measured: prints the answer and by how
+// many MB the process grew.
 import { callOut } from '../../src/egress/client.ts'
 
 const [port = 0, quietPort = 0, totalMs = 0] = process.argv.slice(2).map(Number)
@@ -17,7 +18,7 @@ const call = (to: number) =>
     },
   )
 
-// What the first calls load is not what a hostile answer costs.
+// The first calls load code, which is no cost of a hostile answer.
 for (let i = 0; i < 3; i++) await call(quietPort)
 const before = process.resourceUsage().maxRSS
 const answer = await call(port)

@@ -165,7 +165,7 @@ describe('a failure', () => {
 })
 
 describe('look-ups of one tenant', () => {
-  /** Holds every answer for a name that begins with `slow` back, until it is told to go on. */
+  /** Holds back every answer for a name that begins with `slow` until `goOn` is called. */
   async function slowServer(limits = PATIENT) {
     const gate = Promise.withResolvers<void>()
     const answer = async (question: Question) => {

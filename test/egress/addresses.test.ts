@@ -11,7 +11,7 @@ import {
   parseAllowList,
   parseCidr,
   parseNetworks,
-} from '../src/egress/addresses.ts'
+} from '../../src/egress/addresses.ts'
 
 // Each refused range with its edges and, where they are public, the neighbours just outside.
 const REFUSED_RANGES: { cidr: string; first: string; last: string; outside: string[] }[] = [

@@ -94,7 +94,7 @@ describe('a webhook to a receiver with a certificate of an own authority', () =>
   })
 })
 
-test('the authorities of the system go on counting beside those of VIDIMUS_EXTRA_CA', async () => {
+test('the authorities of the system still count with VIDIMUS_EXTRA_CA', async () => {
   const client = join(import.meta.dir, '../../src/egress/client.ts')
   const limits = { resolveMs: 2000, connectMs: 5000, totalMs: 15_000, answerBytes: 4096 }
   const call = { url: `https://${HOST}:${receiver.port}/`, method: 'GET', headers: {}, limits, onLargeAnswer: 'cut' }
@@ -120,7 +120,7 @@ describe('the doctor', () => {
   })
 })
 
-describe('a file that cannot be used stops the start, and the message says what to do', () => {
+describe('an unusable VIDIMUS_EXTRA_CA stops the start with a hint', () => {
   const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
 
   test.each([

@@ -1,5 +1,5 @@
-// A name that was public when it was checked, and is not when it is called; and the list of what an operator opened. Real listeners stand on
-// the forbidden addresses and count: none of them may see a connection.
+// A name that is public when it is checked and private when it is called; and VIDIMUS_EGRESS_ALLOW.
+// Real listeners on the forbidden addresses count connections: none of them may see one.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createServer, type Server } from 'node:net'
 import fc from 'fast-check'
@@ -73,7 +73,7 @@ const call = (policy: EgressPolicy, resolve: Resolve, url = `http://hooks.shop.e
 
 const REFUSED = { ok: false, failure: 'refused_address' }
 
-test('the listeners count: what is opened is called, and seen', async () => {
+test('the listeners of this test count a call to an opened address', async () => {
   expect(await call(opened({}), answering(OPENED))).toMatchObject({ ok: true, status: 200, address: OPENED })
   const prefix = FORBIDDEN === '::1' ? 128 : 32
   expect(await call(opened({ address: FORBIDDEN, prefix }), answering(FORBIDDEN))).toMatchObject({ ok: true, address: FORBIDDEN })
@@ -104,7 +104,7 @@ describe('a name that is public at creation and leads elsewhere at delivery', ()
     expect(seen).toEqual({})
   })
 
-  test('that has no address any more is not called where it was', async () => {
+  test('that has no address any more is not called at its earlier one', async () => {
     expect(await call(opened({}), answering(OPENED))).toMatchObject({ ok: true })
     expect(await call(opened({}), answering())).toMatchObject({ ok: false, failure: 'dns_failed' })
     expect(seen).toEqual({ [`${OPENED}:${port}`]: 1 })
@@ -112,7 +112,7 @@ describe('a name that is public at creation and leads elsewhere at delivery', ()
 })
 
 describe('a name whose answer changes with every query', () => {
-  test('is asked once a call, so that what was checked is what is called', async () => {
+  test('is resolved once per call, so the checked address is the called one', async () => {
     const asked: string[] = []
     const resolve: Resolve = async host => (asked.push(host) === 1 ? [OPENED] : [FORBIDDEN])
     expect(await call(opened({}), resolve)).toMatchObject({ ok: true, address: OPENED })
@@ -120,7 +120,7 @@ describe('a name whose answer changes with every query', () => {
     expect(seen).toEqual({ [`${OPENED}:${port}`]: 1 })
   })
 
-  test('is called when it leads where it may, and else refused, turn by turn', async () => {
+  test('is called or refused each time by its current address', async () => {
     let asked = 0
     const resolve: Resolve = async () => [asked++ % 2 === 0 ? OPENED : FORBIDDEN]
     for (let turn = 0; turn < 10; turn++) {
@@ -141,13 +141,13 @@ describe('a name whose answer changes with every query', () => {
     expect(seen).toEqual({ [`${OPENED}:${port}`]: 1 })
   })
 
-  test('and a redirect to a forbidden address is an answer, not a way', async () => {
+  test('may redirect to a forbidden address: the redirect is returned and not followed', async () => {
     const answer = await call(opened({}), answering(OPENED), `http://hooks.shop.example:${port}/redirect`)
     expect(answer).toMatchObject({ ok: true, status: 302 })
     expect(seen).toEqual({ [`${OPENED}:${port}`]: 1 })
   })
 
-  test('never reaches a forbidden address, whatever the answers are', async () => {
+  test('never reaches a forbidden address, for any sequence of answers', async () => {
     const oneAddress = fc.constantFrom(OPENED, OPENED, FORBIDDEN, '::ffff:7f00:2', '0.0.0.0', '::', '169.254.169.254', 'x', '')
     const answers = fc.array(fc.array(oneAddress, { maxLength: 3 }), { minLength: 1, maxLength: 4 })
     let called = 0
@@ -167,7 +167,7 @@ describe('a name whose answer changes with every query', () => {
   })
 })
 
-describe('the list of what the operator opened', () => {
+describe('VIDIMUS_EGRESS_ALLOW', () => {
   const at = (address: string, to = port) => `http://${urlHost(address)}:${to}/`
   const cases: [string, () => Promise<EgressAnswer>, object, () => Record<string, number>][] = [
     [

@@ -171,7 +171,7 @@ describe('the allow list', () => {
     )
   })
 
-  test('a server on the own machine is refused with what forwards results to it', async () => {
+  test('a server on the own machine is refused, and the message names vidimus listen', async () => {
     for (const url of ['http://localhost:4000/hook', 'http://127.0.0.1:4000/hook', 'http://[::1]:4000/hook']) {
       const checked = await checkDestination(lanPolicy, answering('127.0.0.1'), url)
       expect(checked).toMatchObject({ ok: false, detail: expect.stringContaining('for development, "vidimus listen"') })
@@ -214,7 +214,7 @@ describe('the allow list', () => {
   })
 })
 
-describe('this machine, opened for the lists of a developer', () => {
+describe('a policy that opens this machine', () => {
   const devPolicy: EgressPolicy = { ...closedPolicy, loopback: true }
 
   test('is reached by name and by address, on every usual port but our own', async () => {
@@ -415,7 +415,7 @@ describe('for any input', () => {
     fc.nat({ max: 0xfffff }).map(low => 0xac100000 + low),
   )
 
-  test('an inner IPv4 address is refused in whichever notation it comes', async () => {
+  test('an inner IPv4 address is refused in every notation', async () => {
     let readAsAddress = 0
     const property = fc.asyncProperty(innerIpv4, notation, async (value, { parts, count, dot, end }) => {
       const bytes = [value >>> 24, (value >>> 16) & 255, (value >>> 8) & 255, value & 255]

@@ -52,7 +52,7 @@ const call = (url: string, changes: Partial<EgressCall> = {}): EgressCall => ({
 const out = (path: string, changes?: Partial<EgressCall>, resolve = here) =>
   callOut(policy(server.port ?? 0), resolve, call(`http://hooks.shop.example:${server.port}${path}`, changes))
 
-test('calls the resolved address with the Host of the URL, and gives status, headers and body', async () => {
+test('a call connects to the resolved address with the Host of the URL, and returns status, headers and body', async () => {
   const answer = await out('/in?a=b', { method: 'POST', body: '{"ä":1}', headers: { 'content-type': 'application/json' } })
   expect(answer).toMatchObject({ ok: true, address: '127.0.0.1', status: 202, headers: { 'x-answer': 'yes' } })
   expect(answer.ok && Buffer.from(answer.body).toString()).toBe('hello')
@@ -65,14 +65,14 @@ test('calls the resolved address with the Host of the URL, and gives status, hea
   })
 })
 
-test('resolves once, so that a second answer of the resolver is never asked for', async () => {
+test('a call resolves its name once', async () => {
   let asked = 0
   const answers = [['127.0.0.1'], ['169.254.169.254']]
   await out('/in', {}, async () => answers[asked++] ?? [])
   expect(asked).toBe(1)
 })
 
-test('calls the next address when nobody listens at one, and no further than three', async () => {
+test('a call tries the next address when none listens at one, and no more than three', async () => {
   const allow = ['127.0.0.1', '127.0.0.2', '127.0.0.3', '127.0.0.4'].map(address => ({
     address,
     prefix: 32,
@@ -84,7 +84,7 @@ test('calls the next address when nobody listens at one, and no further than thr
   expect(await to('127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.1')).toMatchObject({ ok: false, failure: 'connection_failed' })
 })
 
-test('a redirect is an answer, not a way', async () => {
+test('a redirect is returned and not followed', async () => {
   const before = seen.length
   expect(await out('/redirect')).toMatchObject({ ok: true, status: 302 })
   expect(seen.slice(before).map(({ path }) => path)).toEqual(['/redirect'])
@@ -108,18 +108,18 @@ test('a proxy in the environment is ignored', async () => {
   proxy.close()
 })
 
-test('a large answer is cut at its limit, or is a failure, as the caller wants', async () => {
+test('a large answer is cut at its limit or is a failure, as the caller chose', async () => {
   const cut = await out('/large')
   expect(cut.ok && cut.body.length).toBe(4096)
   expect(await out('/large', { onLargeAnswer: 'fail' })).toMatchObject({ ok: false, failure: 'too_large' })
 })
 
 describe('failures, each by its name', () => {
-  test('an answer that never comes', async () => {
+  test('an answer that never arrives is a timeout', async () => {
     expect(await out('/hang', { limits: { ...limits, totalMs: 200 } })).toMatchObject({ ok: false, failure: 'timeout' })
   })
 
-  test('a name that does not resolve, or not in time', async () => {
+  test('a name that does not resolve, or not in time, is dns_failed', async () => {
     expect(await out('/in', {}, () => Promise.reject(new Error('NXDOMAIN')))).toMatchObject({ ok: false, failure: 'dns_failed' })
     const never = () => new Promise<string[]>(() => {})
     expect(await out('/in', { limits: { ...limits, resolveMs: 50 } }, never)).toMatchObject({ ok: false, failure: 'dns_failed' })
@@ -138,7 +138,7 @@ describe('failures, each by its name', () => {
     expect(seen).toHaveLength(before)
   })
 
-  test('nobody listening, and a connection that is reset', async () => {
+  test('a closed port and a reset connection are connection_failed', async () => {
     const dropper = await listening(socket => socket.destroy())
     expect(await to(dropper)).toMatchObject({ ok: false, failure: 'connection_failed' })
     await new Promise(resolve => dropper.close(resolve))
@@ -156,7 +156,7 @@ describe('failures, each by its name', () => {
     trickler.close()
   })
 
-  test('a certificate nobody vouches for', async () => {
+  test('an untrusted certificate is tls_failed', async () => {
     const dir = temporaryDir()
     const [key, cert] = [join(dir, 'key.pem'), join(dir, 'cert.pem')]
     execFileSync(

@@ -1,4 +1,5 @@
-// Spellings of destinations, by what they try. Every name resolves to a public address here, so a refusal is that of the spelling.
+// Spellings of destinations by kind. Every name resolves to a public address here, so a refusal is
+// due to the spelling.
 import type { RefusalReason } from '../../src/egress/policy.ts'
 
 export type Spelling = [url: string, verdict: RefusalReason | 'accepted']
