@@ -28,7 +28,8 @@ export function createApp(deps: Deps, demo?: Demo) {
   const creations = shareCreations(deps)
   const app = new Elysia({
     normalize: false,
-    // Bodies are bounded route by route (http/body.ts): the runtime's own refusal has no envelope, so its limit is out of reach.
+    // Each route limits its body (http/body.ts). The runtime's own refusal has no error envelope,
+    // so its limit is set out of reach.
     serve: { maxRequestBodySize: BODY_BYTES_BACKSTOP, idleTimeout: IDLE_TIMEOUT_SECONDS },
   })
     .use(httpPlugin(deps, path => allowedMethods(path)))

@@ -6,26 +6,29 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 export type Config = {
   port: number
   host: string
-  /** `{base_url}`: what wallets and merchants see; without a trailing slash. Empty while the port is still to be chosen by the system. */
+  /**
+   * `{base_url}` without a trailing slash, as wallets and merchants see it. Empty until the system
+   * has chosen the port.
+   */
   publicUrl: string
   dataDir: string
   log: LogLevel
-  /** How many scheduled backups are kept; undefined makes none. */
+  /** The number of scheduled backups to keep; undefined makes none. */
   backups: { hourly: number; daily: number } | undefined
   /** Set by `serve --dev`, not by the environment. */
   isDev: boolean
   egressAllow: AllowedDestination[]
-  /** Empty without one. */
+  /** Empty for none. */
   extraCaFile: string
   trustedProxies: Network[]
   tls: { certFile: string; keyFile: string } | undefined
   rateLimitScale: number
-  /** Opens /metrics to clients that are not on this machine. */
+  /** Lets clients on other machines read /metrics. */
   metricsToken: string | undefined
-  /** The sandbox wallet's page, and what the sandbox issuer publishes. */
+  /** Serves the sandbox wallet and the sandbox issuer. */
   hasSandbox: boolean
   webhookDelaysMs: number[]
-  /** How requests reach wallets, unless a template says otherwise. */
+  /** For requests to wallets, unless a template says otherwise. */
   wallet: {
     profile: 'haip' | 'plain'
     scheme: string
@@ -34,7 +37,7 @@ export type Config = {
   }
 }
 
-/** A value of the environment that cannot be used: the message names the variable and says what to do. */
+/** The message names the variable and says what to do. */
 export class ConfigError extends Error {}
 
 type Environment = Record<string, string | undefined>
@@ -80,7 +83,7 @@ export const VARIABLES = {
 
 type Variable = keyof typeof VARIABLES
 
-/** Links of these would leave for a web page, a file or a script: no wallet listens to them. */
+/** Browsers or other apps open these; no wallet listens to them. */
 const BROWSER_SCHEMES = [
   'about',
   'blob',
@@ -171,12 +174,12 @@ function oneOf<T extends string>(name: Variable, text: string, allowed: readonly
 
 function backups(name: Variable, text: string): Config['backups'] {
   if (text === 'off') return undefined
-  const [, hourly, daily] = /^(\d{1,3})h,(\d{1,3})d$/.exec(text) ?? fail(name, `"${text}" is not like 24h,14d, and not off`)
-  if (Number(hourly) + Number(daily) === 0) fail(name, 'to keep none, say off')
+  const [, hourly, daily] = /^(\d{1,3})h,(\d{1,3})d$/.exec(text) ?? fail(name, `"${text}" must be like 24h,14d, or off`)
+  if (Number(hourly) + Number(daily) === 0) fail(name, 'use off to keep none')
   return { hourly: Number(hourly), daily: Number(daily) }
 }
 
-/** The refusal does not repeat it: it is a secret. */
+/** The message does not quote the token, which is a secret. */
 function metricsToken(name: Variable, text: string): string | undefined {
   if (text && !/^[!-~]{16,256}$/.test(text)) {
     fail(name, 'use 16 to 256 printable ASCII characters without spaces, for example from "openssl rand -hex 32"')
@@ -204,7 +207,7 @@ function publicUrl(text: string, scheme: string, port: number): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^https?:$/.test(url.protocol))
     return fail('VIDIMUS_PUBLIC_URL', `"${text}" is not an http(s) address like https://verify.shop.example`)
-  // In the text itself: a bare "?" or "#" leaves search and hash empty, and yet stays in the address.
+  // Checked in the text: a bare "?" or "#" leaves search and hash empty but stays in the address.
   if (/[?#]/.test(text) || url.username || url.password) {
     fail('VIDIMUS_PUBLIC_URL', 'give scheme, host, port and at most a path: no query, fragment, user or password')
   }
@@ -220,11 +223,12 @@ function tlsFiles(certFile: string, keyFile: string): Config['tls'] {
 
 function delays(name: Variable, text: string): number[] {
   const entries = text.split(',')
-  if (entries.length > WEBHOOK_ATTEMPTS_MAX) fail(name, `at most ${WEBHOOK_ATTEMPTS_MAX} attempts`)
+  if (entries.length > WEBHOOK_ATTEMPTS_MAX)
+    fail(name, `more than ${WEBHOOK_ATTEMPTS_MAX} attempts; list at most ${WEBHOOK_ATTEMPTS_MAX} waits`)
   return entries.map(entry => {
     const [, amount, unit] =
       /^\s*(\d{1,6})([smh])\s*$/.exec(entry) ?? fail(name, `"${entry}" is not a wait like 0s, 5s, 10m or 2h`)
     const ms = Number(amount) * UNITS_MS[unit as keyof typeof UNITS_MS]
-    return ms <= WEBHOOK_DELAY_MAX_MS ? ms : fail(name, `"${entry}" is longer than 72h`)
+    return ms <= WEBHOOK_DELAY_MAX_MS ? ms : fail(name, `"${entry}" is longer than 72h, the longest wait`)
   })
 }

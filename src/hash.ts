@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from 'node:crypto'
 
 export const sha256Hex = (data: string | Uint8Array): string => hash('sha256', data, 'hex')
 
-/** For one key: it is taken in once, and each code starts from a copy of that state. */
+/** Hashes the key once; each code starts from a copy of that state. */
 export function hmacSha256With(key: Uint8Array): (...parts: (string | Uint8Array)[]) => Buffer {
   const keyed = new Bun.CryptoHasher('sha256', key)
   return (...parts) => {
@@ -20,7 +20,10 @@ export function equalConstantTime(a: string, b: string): boolean {
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
-/** RFC 8785: keys sorted by UTF-16 code units, no white space, ECMAScript numbers and strings. The input is bounded in depth. */
+/**
+ * RFC 8785: keys sorted by UTF-16 code units, no white space, ECMAScript numbers and strings.
+ * Callers limit the depth.
+ */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   if (typeof value === 'string') return quoted(value)
@@ -33,5 +36,5 @@ export function canonicalJson(value: unknown): string {
   return `{${members}}`
 }
 
-/** Most texts are plain, and are found to be so sooner than they are escaped. */
+/** Most texts need no escape, and testing for that is faster than JSON.stringify. */
 const quoted = (text: string): string => (/^[\w .:/-]*$/.test(text) ? `"${text}"` : JSON.stringify(text))

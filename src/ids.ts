@@ -21,26 +21,32 @@ export function newDeviceId(random: Random, at: number): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
 }
 
-/** Crockford's base32: no I, L, O and U, so that nobody reads one letter for another. */
+/** Crockford's base32: without I, L, O and U, which are easily misread. */
 const BASE32 = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const PAIRING_CODE_LENGTH = 8 // 40 bits
 
-/** For people to read out and type in. */
+/** Read aloud and typed by people. */
 export function newPairingCode(random: Random): string {
   const symbols = [...random(PAIRING_CODE_LENGTH)].map(byte => BASE32[byte % 32]).join('')
   return `VD-${symbols.slice(0, 4)}-${symbols.slice(4)}`
 }
 
-/** The symbols of a pairing code as somebody typed it: any case, any dashes and spaces, O for 0, I or L for 1, with or without VD. */
+/**
+ * The symbols of a pairing code as typed: any case, dashes and spaces, O for 0, I or L for 1, with
+ * or without VD.
+ */
 export function normalizePairingCode(typed: string): string | undefined {
   const packed = typed.toUpperCase().replace(/[\s\p{Pd}]/gu, '')
-  // V and D may also begin the code itself.
+  // The code itself may also begin with V and D.
   const symbols = packed.length === PAIRING_CODE_LENGTH + 2 ? packed.replace(/^VD/, '') : packed
   const read = symbols.replaceAll('O', '0').replace(/[IL]/g, '1')
   return /^[0-9A-HJKMNP-TV-Z]{8}$/.test(read) ? read : undefined
 }
 
-/** A bearer secret: prefix, random part, and a checksum over both, so that a typo or an edited prefix is known without a look-up. */
+/**
+ * Prefix, random part, and a checksum over both: a typo or a changed prefix is found without a
+ * look-up.
+ */
 export function newSecret(random: Random, prefix: string): string {
   const body = prefix + base62(random, SECRET_LENGTH)
   return body + checksum(body)

@@ -1,32 +1,33 @@
-// JSON from strangers. JSON.parse keeps the last of two equal names, so two readers may see two different objects; it nests without a
-// limit, and lets through U+0000, which databases refuse or cut at, and halves of surrogate pairs, which have no UTF-8 form. All of that is
-// refused here. `__proto__` stays what it is in JSON: an own property like any other.
+// Strict JSON for untrusted text. JSON.parse keeps the last of two equal names, so two readers may
+// see different objects; it has no depth limit; it accepts U+0000, which databases refuse or cut
+// at, and lone surrogates, which have no UTF-8 form. All of these are refused here. `__proto__`
+// stays an own property like any other.
 
 export type JsonLimits = {
-  /** How many objects and arrays may be open at once. */
+  /** Objects and arrays open at once. */
   depthMax: number
-  /** How many values there may be in all; needed where the length of the text is no bound. */
+  /** Values in all; needed where the length of the text sets no limit. */
   valuesMax?: number
 }
 
 export class DoubledName extends SyntaxError {}
 
-/** The value, or a SyntaxError that names the fault and nothing of the text. */
+/** Throws a SyntaxError that names the fault and quotes nothing of the text. */
 export function parseJson(text: string, limits: JsonLimits): unknown {
   if (!text.isWellFormed()) throw new SyntaxError(HALF_CHARACTER)
   const names = countNames(text, limits)
   const value = parse(text)
   if (ESCAPED_SUSPECT.test(text)) refuseBadCharacters(value)
-  // A doubled name leaves fewer members than there were names.
+  // With a doubled name there are fewer members than names.
   if (names !== countMembers(value)) throw new DoubledName('a name twice in one object')
   return value
 }
 
-/** Only an escape can make U+0000 or half of a pair in a text that is well-formed. */
+/** In well-formed text only an escape can produce U+0000 or a lone surrogate. */
 const ESCAPED_SUSPECT = /\\u(?:0000|d[89a-f])/i
 const HALF_CHARACTER = 'half of a surrogate pair; send complete characters'
 
-/** The grammar is left to JSON.parse: in what it accepts, every colon outside the strings follows a name. */
+/** JSON.parse has checked the grammar, so every colon outside strings follows a name. */
 function countNames(text: string, { depthMax, valuesMax = Number.POSITIVE_INFINITY }: JsonLimits): number {
   const hasEscapes = text.includes('\\')
   let names = 0
@@ -81,7 +82,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Its own message quotes the text.
+    // The message of JSON.parse quotes the text.
     throw new SyntaxError(NOT_JSON)
   }
 }
@@ -107,7 +108,7 @@ function refuseBadCharacters(value: unknown): void {
   }
 }
 
-/** The name for the message about a DoubledName: it takes a second look at the text, and belongs to no log. */
+/** For the message about a DoubledName. It reads the text a second time; never log it. */
 export function findDoubledName(text: string): string | undefined {
   const open: Set<string>[] = []
   for (const [token, string, colon] of text.matchAll(/[{}]|("(?:[^"\\]+|\\.)*")\s*(:)?/g)) {

@@ -1,24 +1,28 @@
 import type { LogLevel } from './config.ts'
 
 /**
- * All that a log line may carry. Not here, and so never logged: bodies, headers, query strings, paths with ids in them, session ids,
- * API keys, tokens, pairing and response codes, secrets, claims, metadata, purposes, URLs of merchants.
+ * Every field that a log line may have. Deliberately absent: bodies, headers, query strings, paths
+ * with ids, session ids, API keys, tokens, pairing and response codes, secrets, claims, metadata,
+ * purposes, URLs of merchants.
  */
 export type LogFields = {
   request_id?: string
   method?: string
-  /** The route's template, `/v1/verifications/:id`: a real path would carry a session id, which is a capability. */
+  /**
+   * The route's template, `/v1/verifications/:id`: a real path contains a session id, which is a
+   * capability.
+   */
   route?: string
   status?: number
   ms?: number
   key_prefix?: string
-  /** Its id: its name is whatever somebody called it. */
+  /** The id: a name is free text. */
   device?: string
   tenant?: string
-  /** The first digits of what the audit chain calls it: its id is a capability. */
+  /** The first digits of its subject on the audit chain: its id is a capability. */
   session?: string
   error_code?: string
-  /** The class and code of a failure, never its message: libraries put offending values there. */
+  /** Class and code, never the message: libraries quote values there. */
   failure?: string
   count?: number
   address?: string
@@ -50,7 +54,10 @@ function prettyLine(time: string, level: LogLevel, event: string, fields: LogFie
   return `${time.slice(11, 23)} ${level.padEnd(5)} ${event} ${rest.join(' ')}`.trimEnd()
 }
 
-/** The second fence, should a secret ever slip into a field. No word boundary in front: an escaped line break ends in a letter. */
+/**
+ * A second defence, should a secret ever get into a field. No word boundary in front: an escaped
+ * line break ends in a letter.
+ */
 function withoutSecrets(line: string): string {
   return line.replace(
     /(vk_(?:test|live)_\w{4}|vs_|vdr?_|whsec_)[\w+/-]{12,}|VD-[0-9A-Z]{4}-[0-9A-Z]{4}/g,
@@ -58,19 +65,22 @@ function withoutSecrets(line: string): string {
   )
 }
 
-/** JSON leaves these as they are, but a terminal obeys the first and a viewer breaks lines at the last two. */
+/**
+ * JSON does not escape these, but a terminal obeys the first and viewers break lines at the last
+ * two.
+ */
 function printable(line: string): string {
   return line.replace(/[\x7f-\x9f\u2028\u2029]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** The kind of a failure and where it came from, without its message: messages quote the values that offended. */
+/** Class, code and place, without the message: messages quote values. */
 export function describeFailure(failure: unknown): string {
   if (!(failure instanceof Error)) return typeof failure
-  // What wraps a failure of the database or the network hides its code.
+  // An error that wraps one of the database or the network hides its code.
   const code = [failure, failure.cause]
     .map(each => (each as { code?: unknown } | undefined)?.code)
     .find(each => each !== undefined)
-  // The message stands at the head of the stack, and may itself look like a place.
+  // The stack begins with the message, which may look like a place itself.
   const frames = failure.stack?.replace(failure.message, '') ?? ''
   const origin = /^\s+at .*?\(?([^()\s]+:\d+):\d+\)?$/m.exec(frames)?.[1]?.replace(/^.*\/(src|node_modules)\//, '$1/')
   return [failure.constructor.name, typeof code === 'string' ? code : undefined, origin].filter(Boolean).join(' ')

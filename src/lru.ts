@@ -1,4 +1,6 @@
-/** A map that forgets what was not used for longest, once it holds too many entries or they weigh too much. */
+/**
+ * A map that drops the least recently used entries once there are too many or they weigh too much.
+ */
 export class Lru<V> {
   private readonly entries = new Map<string, V>()
   private weight = 0
@@ -9,7 +11,7 @@ export class Lru<V> {
     return this.entries.size
   }
 
-  /** The least used first. */
+  /** Least recently used first. */
   keys(): string[] {
     return [...this.entries.keys()]
   }

@@ -1,32 +1,32 @@
-// Prometheus text format 0.0.4. Labels are route templates, methods and statuses: a closed set, so that nobody can grow it from outside.
+// Prometheus text format 0.0.4. Labels are route templates, methods and statuses: a closed set, so
+// that clients cannot grow it.
 
 type Labels = Record<string, string>
 
 export type Metrics = {
   count(name: CounterName, labels?: Labels, by?: number): void
   observe(name: HistogramName, labels: Labels, value: number): void
-  /** A value read when the page is asked for; `labels` are fixed ones. A name in `_total` is of something that only grows. */
+  /** `read` runs when /metrics is requested. A name that ends in `_total` is a counter. */
   gauge(name: string, help: string, read: () => number | Promise<number>, labels?: Labels): void
   render(): Promise<string>
 }
 
 export const COUNTERS = {
-  vidimus_http_requests_total: 'Answers by method, route and status.',
-  vidimus_http_refusals_total: 'Answers that are not 2xx, by the code of the error.',
-  vidimus_verifications_total: 'Verifications by what happened to them since the start, and environment.',
+  vidimus_http_requests_total: 'Responses by method, route and status.',
+  vidimus_http_refusals_total: 'Responses other than 2xx, by error code.',
+  vidimus_verifications_total: 'Verifications since the start, by event and environment.',
   vidimus_verification_failures_total: 'Verifications that failed, by error code and environment.',
-  vidimus_status_list_fetches_total: 'Status lists asked for from issuers, by how that ended; those kept are not asked for.',
-  vidimus_crl_fetches_total:
-    "Revocation lists of issuers' certificates asked for, by how that ended; those kept are not asked for.",
-  vidimus_backups_total: 'Scheduled backups since the start, by how they ended.',
-  vidimus_rate_limited_total: 'Requests refused by a rate policy.',
-  vidimus_webhook_attempts_total: 'Attempts to deliver a webhook, by how they ended.',
-  vidimus_webhook_deliveries_total: 'Webhooks that came to their end, by which.',
+  vidimus_status_list_fetches_total: 'Status lists fetched from issuers, by outcome; cached lists are not fetched.',
+  vidimus_crl_fetches_total: "Revocation lists fetched for issuers' certificates, by outcome; cached lists are not fetched.",
+  vidimus_backups_total: 'Scheduled backups since the start, by outcome.',
+  vidimus_rate_limited_total: 'Requests refused by a rate limit, by policy.',
+  vidimus_webhook_attempts_total: 'Attempts to deliver a webhook, by outcome.',
+  vidimus_webhook_deliveries_total: 'Webhooks delivered or given up, by final status.',
 } as const
 
 export const HISTOGRAMS = {
   vidimus_http_request_seconds: {
-    help: 'Time from request to answer.',
+    help: 'Time from request to response.',
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   },
   vidimus_webhook_attempt_seconds: {
@@ -38,7 +38,7 @@ export const HISTOGRAMS = {
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
   },
   vidimus_event_loop_lag_seconds: {
-    help: 'How late a timer came that is due every tenth of a second: requests wait as long.',
+    help: 'Delay of a timer that is due every tenth of a second; requests wait as long.',
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
   },
   vidimus_commit_group_size: { help: 'Writes that shared one durable commit.', buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256] },
@@ -86,7 +86,7 @@ export function createMetrics(): Metrics {
         for (const each of series.values()) lines.push(...histogramLines(name as HistogramName, each))
       }
       for (const [name, { help, read, labels }] of gauges) {
-        // One that cannot be read is missing; the others are not.
+        // A gauge that fails is left out; the others are shown.
         const value = await Promise.try(read).catch(() => undefined)
         if (value === undefined) continue
         lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${name.endsWith('_total') ? 'counter' : 'gauge'}`)
@@ -107,7 +107,7 @@ function within<T>(map: Map<string, T>, key: string, make: () => T): T {
 
 const NONE: Labels = {}
 
-/** Made several times for each request, so it is no more than it must be. */
+/** Called several times per request, so kept small. */
 function seriesKey(labels: Labels): string {
   let key = ''
   for (const name in labels) key += `${name}=${labels[name]}\n`
@@ -119,7 +119,7 @@ const labelText = (labels: Labels): string =>
     .map(([name, value]) => `${name}="${value.replace(/[\\"\n]/g, '_')}"`)
     .join(',')
 
-/** The format knows no `Infinity`. */
+/** The format spells it `+Inf`. */
 const numberText = (value: number): string => (value === Number.POSITIVE_INFINITY ? '+Inf' : String(value))
 
 const braces = (labels: string): string => (labels ? `{${labels}}` : '')

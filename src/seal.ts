@@ -1,5 +1,6 @@
-// What is sealed can be read only with the master key, and only in its own place: the key is derived per tenant and row, and table, column
-// and row are authenticated. Deleting a row's salt shreds everything sealed under it.
+// Sealed text can be read only with the master key, and only in its own place: the key is derived
+// per tenant and row, and table, column and row are authenticated. Deleting the salt of a row makes
+// everything sealed under it unreadable.
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
 import { hmacSha256With } from './hash.ts'
 import type { Random } from './ids.ts'
@@ -13,7 +14,10 @@ export type Place = { tenant: string; table: string; column: string; row: string
 export type Sealer = {
   seal(place: Place, text: string): Buffer
   open(place: Place, sealed: Uint8Array): string
-  /** A key for one named purpose: look-up hashes, audit subjects, the checkpoint signature. They are few, and kept. */
+  /**
+   * A key for one named purpose: look-up hashes, audit subjects, the checkpoint signature. Cached,
+   * because there are few.
+   */
   key(purpose: string): Buffer
 }
 

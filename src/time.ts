@@ -4,18 +4,11 @@ const DAY_MS = 86_400_000
 
 export const isoUtc = (ms: number): string => new Date(ms).toISOString()
 
-let latest = { day: Number.NaN, text: '' }
-
-/** Asked for at every creation, and the same all day. */
-export function utcDay(ms: number): string {
-  const day = Math.floor(ms / DAY_MS)
-  if (day !== latest.day) latest = { day, text: isoUtc(ms).slice(0, 10) }
-  return latest.text
-}
+export const utcDay = (ms: number): string => isoUtc(ms).slice(0, 10)
 
 export const secondsToUtcMidnight = (ms: number): number => Math.ceil((DAY_MS - (ms % DAY_MS)) / 1000)
 
-/** As the API's document has it: `\\d` would let other digits pass in some languages. */
+/** The API document shows this pattern, so no `\\d`: some languages match other digits with it. */
 export const UTC_INSTANT =
   '^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,9})?Z$'
 const utcInstant = new RegExp(UTC_INSTANT)
@@ -23,23 +16,24 @@ const utcInstant = new RegExp(UTC_INSTANT)
 /** An RFC 3339 UTC instant with 0-9 fraction digits. */
 export function isUtcInstant(text: string): boolean {
   if (!utcInstant.test(text)) return false
-  // Every month has 28 days; only the others are worth a look at the calendar, and every answer has times in it.
+  // Every month has 28 days, and responses contain many times: only later days need the calendar.
   if (text.slice(8, 10) <= '28') return true
   const whole = text.slice(0, 19)
   const seconds = Date.parse(`${whole}Z`)
-  // Date.parse turns 30 February into 2 March: only what prints back unchanged is a real date.
+  // Date.parse turns 30 February into 2 March, so a real date must print back unchanged.
   return !Number.isNaN(seconds) && isoUtc(seconds).slice(0, 19) === whole
 }
 
-/** In whole milliseconds; a finer fraction rounds up, so that `< before` drops no row. */
+/** Whole milliseconds; a finer fraction rounds up, so that `< before` drops no row. */
 export function parseUtcInstant(text: string): number | undefined {
   if (!isUtcInstant(text)) return undefined
   return Date.parse(`${text.slice(0, 19)}Z`) + Math.ceil(Number(text.slice(20, -1).padEnd(9, '0')) / 1_000_000)
 }
 
 /**
- * A clock that follows the wall clock forwards and never steps back: while the wall is behind, time passes at half speed until the wall
- * has caught up. So a corrected clock revives no token, code or quota day; nor does a restart, when it is told which time was `shown` before.
+ * A clock that follows the wall clock and never steps back: while the wall clock is behind, time
+ * passes at half speed until it has caught up. So a corrected clock revives no token, code or quota
+ * day; nor does a restart that passes the time `shown` before.
  */
 export function steadyClock(wall: Clock, monotonic: Clock, shown = Number.NEGATIVE_INFINITY): Clock {
   let last = Math.max(wall(), shown)
@@ -52,7 +46,10 @@ export function steadyClock(wall: Clock, monotonic: Clock, shown = Number.NEGATI
   }
 }
 
-/** How far the wall clock moved, since this was last asked, beyond the time that passed: back when negative. A machine that slept counts as forward. */
+/**
+ * Milliseconds by which the wall clock moved beyond the time that passed since the last call;
+ * negative is back. A machine that slept counts as forward.
+ */
 export function watchSteps(wall: Clock, monotonic: Clock): () => number {
   let offset = wall() - monotonic()
   return () => {
@@ -62,7 +59,10 @@ export function watchSteps(wall: Clock, monotonic: Clock): () => number {
   }
 }
 
-/** What work gives, or what is said when it is late. The timer goes with it: one that is left over would keep the process alive. */
+/**
+ * The result of `work`, or of the fallback when it is late. The timer is cleared: otherwise it
+ * would keep the process alive.
+ */
 export async function within<T>(ms: number, work: Promise<T>, onLate: () => T): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<void>(resolve => {

@@ -1,4 +1,4 @@
-/** What the page does, as a merchant's server would: ask, look, read, erase. They follow each other in one shell. */
+/** The page's steps as a merchant's server would do them; made to run in one shell, in order. */
 export function demoCommands(publicUrl: string, key: string): string[] {
   const url = `${publicUrl}/v1/verifications`
   const auth = `-H "Authorization: Bearer ${key}"`

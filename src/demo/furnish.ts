@@ -9,7 +9,7 @@ import type { Receiver } from './receiver.ts'
 
 const ACTOR = 'demo'
 
-/** A template of the shop's own, beside the built-in ones; its title is in both languages, since a shop has but one. */
+/** A template of the shop's own. A template has one title, so it is in both languages. */
 const PARCEL = {
   key: 'parcel',
   title: 'Name (parcel / Paket)',
@@ -25,10 +25,9 @@ const PARCEL = {
   } satisfies DcqlQuery,
 }
 
-/** What the demo's till offers. */
+/** Templates of the till. */
 export const TEMPLATES = ['age_over_18', 'age_over_18_photo', 'identity_basic', 'driving_licence', PARCEL.key]
 
-/** The shop in which everything happens. */
 export type Demo = { tenantId: string; shop: string; key: string; receiver: Receiver }
 
 export async function furnishDemo(deps: Deps, receiver: Receiver): Promise<Demo> {

@@ -5,20 +5,20 @@ const BODY_BYTES_MAX = 2 * 1024 * 1024
 const KEPT_MAX = 50
 const SHOWN_HEADERS = ['x-service-signature', 'webhook-id', 'content-type', 'user-agent']
 
-/** A message that was verified, as it came. */
+/** A verified message, as received. */
 export type Received = { at: number; headers: Record<string, string>; body: string }
 
 export type Receiver = {
   url: string
   port: number
-  /** Until it knows the secret it believes nobody. */
+  /** Without a secret every message is refused. */
   trust(secret: string): void
-  /** What came for a verification, if anything has. */
+  /** The webhook of a verification, once received. */
   find(verificationId: string): Received | undefined
   stop(): Promise<void>
 }
 
-/** A merchant's server, as small as one can be: what `verifyWebhook` does not return, it does not believe. */
+/** A minimal merchant's server: it trusts only what `verifyWebhook` returns. */
 export function startReceiver(now: Clock): Receiver {
   const received = new Map<string, Received>()
   let secret = ''

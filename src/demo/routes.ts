@@ -10,7 +10,10 @@ import { type Demo, TEMPLATES } from './furnish.ts'
 import { DemoAudit, DemoData, DemoSession, DemoTill } from './schema.ts'
 import { readSession } from './session.ts'
 
-/** For the demo's page. They hand out the key of the demo's shop, which is as short-lived as the demo is: no other service has these routes. */
+/**
+ * Routes of the demo's page. They return the key of the demo's shop, which lives only as long as
+ * the demo; no other service has these routes.
+ */
 export const demoRoutes = (deps: Deps, demo: Demo) =>
   new Elysia({ prefix: '/demo', detail: { hide: true } })
     .use(accessPlugin(deps))

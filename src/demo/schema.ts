@@ -1,4 +1,4 @@
-// What the demo's page is told, beside what it reads with the key as any merchant would.
+// Data for the demo's page beyond what any merchant reads with a key.
 import { Type } from '@sinclair/typebox'
 import { Timestamp } from '../http/schema.ts'
 import { Finding, Verification } from '../verifications/schema.ts'

@@ -5,7 +5,7 @@ import type { Deps } from './deps.ts'
 import type { Demo } from './furnish.ts'
 import type { DemoMoment, DemoSession } from './schema.ts'
 
-/** A verification as the back office sees it: with its moments, its checks, and the webhook once it is there. */
+/** A verification for the back office: timeline, checks, and the webhook once received. */
 export async function readSession(deps: Deps, { tenantId, receiver }: Demo, id: string): Promise<DemoSession> {
   const { verification, createdAt } = await readWhole(deps, { tenantId, environment: 'test' }, id)
   const recorded = await readEvents(deps, { id, tenantId })

@@ -8,13 +8,13 @@ import type { Scene } from './scene.ts'
 import type { ServedCertificate, Visit } from './visit.ts'
 
 const DAY_MS = 86_400_000
-/** Public authorities renew a month before the end; with less, nobody does. */
+/** Automatic renewal happens a month before the end; with less time left it has failed. */
 const DAYS_LEFT_MIN = 14
 
-/** Whether a phone finds this installation where the codes it scans will lead it. */
+/** Checks that a phone reaches this installation at its public address. */
 export async function checkPublicUrl({ deps, visit, liveTenants }: Scene): Promise<Found> {
   const { publicUrl } = deps.config
-  if (!publicUrl) return warning('The public address is not known while the system chooses the port.', 'Set VIDIMUS_PUBLIC_URL.')
+  if (!publicUrl) return warning('The public address is unknown, because the system chooses the port.', 'Set VIDIMUS_PUBLIC_URL.')
   const seen = await visit
   const serious = (await liveTenants).length > 0 ? problem : warning
   const stranger = seen.answer && missedAt(publicUrl, seen)
@@ -33,11 +33,11 @@ export async function checkPublicUrl({ deps, visit, liveTenants }: Scene): Promi
     return serious(`${publicUrl} is plain http: most wallets refuse it.`, 'Put a TLS proxy in front, or set VIDIMUS_TLS_CERT.')
   if (!seen.addresses.some(isPublicAddress)) {
     return warning(
-      `${seen.host} leads to a private address: phones reach it only inside that network.`,
-      'If customers are elsewhere, let the name lead to a public address.',
+      `${seen.host} resolves to a private address: phones reach it only inside that network.`,
+      'If customers are elsewhere, give the name a public address.',
     )
   }
-  return ok(`${publicUrl} leads here, as seen from this machine.`)
+  return ok(`${publicUrl} reaches this service, as seen from this machine.`)
 }
 
 const isLocal = ({ host, addresses }: Visit): boolean =>
@@ -47,7 +47,7 @@ function missedAt(publicUrl: string, { answer }: Visit): Found | undefined {
   if (!answer) {
     return problem(
       `Nothing answers at ${publicUrl}.`,
-      'Start the service, and let the proxy, the router and the firewall lead this address to it.',
+      'Start the service, and route this address to it in proxy, router and firewall.',
     )
   }
   if (answer.isOurs) return undefined
@@ -55,15 +55,15 @@ function missedAt(publicUrl: string, { answer }: Visit): Found | undefined {
     ? problem(`Something else answers at ${publicUrl}, not this installation.`, 'Correct the proxy, or VIDIMUS_PUBLIC_URL.')
     : problem(
         `${publicUrl}/healthz answers ${answer.status} instead of this installation.`,
-        'Let the proxy pass every path below VIDIMUS_PUBLIC_URL on, with its headers.',
+        'Let the proxy forward every path below VIDIMUS_PUBLIC_URL, with its headers.',
       )
 }
 
 export async function checkTls({ deps, visit }: Scene): Promise<Found> {
   const { publicUrl, dataDir } = deps.config
-  if (!publicUrl.startsWith('https:')) return ok('The public address is not https, so there is no certificate to look at.')
+  if (!publicUrl.startsWith('https:')) return ok('The public address is not https, so there is no certificate to check.')
   const { host, certificate } = await visit
-  if (!certificate) return warning(`No certificate was seen: ${host} does not answer.`, 'See public_url.')
+  if (!certificate) return warning(`There is no certificate to check: ${host} does not answer.`, 'See public_url.')
   return judge(certificate, { host, dataDir, now: deps.now() })
 }
 
@@ -71,27 +71,27 @@ type Around = { host: string; dataDir: string; now: number }
 
 function judge({ leaf, isTrusted }: ServedCertificate, { host, dataDir, now }: Around): Found {
   const daysLeft = Math.floor((leaf.validToDate.getTime() - now) / DAY_MS)
-  const renew = 'Renew it; the service reads its own again on SIGHUP.'
+  const renew = 'Renew it; on SIGHUP the service loads its own certificate again.'
   if (daysLeft < 0) return problem(`The certificate of ${host} has expired.`, renew)
   if (!(isIP(host) ? leaf.checkIP(host) : leaf.checkHost(host)))
     return problem(`The certificate is not for ${host}.`, 'Get one for this name, or correct VIDIMUS_PUBLIC_URL.')
   if (!isTrusted && isLocallySigned(leaf, dataDir)) {
     return warning(
       `The certificate of ${host} is from the local authority: tills that have it installed trust it, phones do not.`,
-      'For wallets, get one from a public authority.',
+      'For wallets, use a certificate from a public authority.',
     )
   }
   if (!isTrusted) {
     return problem(
       `The certificate of ${host} leads to no authority that this machine trusts.`,
-      'Get one from a public authority, and serve its whole chain.',
+      'Use one from a public authority, and serve its whole chain.',
     )
   }
-  if (daysLeft < DAYS_LEFT_MIN) return warning(`The certificate of ${host} ends in ${daysLeft} days.`, renew)
-  return ok(`The certificate of ${host} is trusted, for ${daysLeft} more days.`)
+  if (daysLeft < DAYS_LEFT_MIN) return warning(`The certificate of ${host} expires in ${daysLeft} days.`, renew)
+  return ok(`The certificate of ${host} is trusted and valid for ${daysLeft} more days.`)
 }
 
-/** By what `tls init` made in its usual place. */
+/** True for a certificate of the authority that `tls init` made in its default place. */
 function isLocallySigned(leaf: X509Certificate, dataDir: string): boolean {
   const file = join(dataDir, 'tls', 'ca.pem')
   return existsSync(file) && leaf.verify(new X509Certificate(readFileSync(file)).publicKey)

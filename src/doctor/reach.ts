@@ -1,5 +1,5 @@
-// Whether a destination can be reached, under the rules for everything this service calls: resolved, judged, connected to with its certificate
-// checked, and left again without a word.
+// Connects to a destination under the rules for all outgoing calls: resolved, checked against the
+// egress policy, TLS certificate verified. Nothing is sent.
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { locate, trusting } from '../egress/client.ts'
@@ -8,7 +8,7 @@ import type { Deps } from './deps.ts'
 const RESOLVE_MS_MAX = 2000
 const CONNECT_MS_MAX = 2500
 
-/** Undefined when it was reached; otherwise why not, in a clause. */
+/** Undefined when it can be reached; otherwise the reason, as a clause. */
 export async function whyUnreachable({ egress, resolve }: Pick<Deps, 'egress' | 'resolve'>, origin: string) {
   const found = await locate(egress, resolve, origin, { resolveMs: RESOLVE_MS_MAX })
   if (!found.ok) return found.failure === 'dns_failed' ? 'its name was not found' : 'its address is not allowed'

@@ -1,5 +1,5 @@
-// One visit to the public address, as a phone would make it, but for the certificate: it is looked at rather than insisted on, because what is
-// wrong with it is the question, and nothing secret is sent.
+// One request to the public address, as a phone would make it. The certificate is recorded, not
+// enforced: its faults are what doctor reports, and nothing secret is sent.
 import type { X509Certificate } from 'node:crypto'
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest, type RequestOptions } from 'node:https'
@@ -13,13 +13,13 @@ const EXCHANGE_MS_MAX = 2500
 
 export type ServedCertificate = {
   leaf: X509Certificate
-  /** Led to an authority that this machine trusts, for this name and today. */
+  /** Issued by an authority that this machine trusts, for this name and today. */
   isTrusted: boolean
 }
 
 export type Visit = {
   host: string
-  /** None when the name was not found. */
+  /** Empty when the name was not found. */
   addresses: string[]
   certificate?: ServedCertificate
   answer?: { status: number; isOurs: boolean; date: number | undefined }
@@ -32,7 +32,6 @@ export async function visitPublicUrl({ config, resolve, random, sealer }: VisitD
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const addresses = isIP(host) ? [host] : await resolve(host).catch(() => [])
   const [address] = addresses
-  // Without a public URL or an address there is nobody to visit.
   if (!config.publicUrl || address === undefined) return { host, addresses }
   const number = Buffer.from(random(24)).toString('base64url')
   const seen = await exchange(url, address, number)

@@ -13,7 +13,7 @@ import type { Scene } from './scene.ts'
 
 const HOSTS_MAX = 5
 
-/** Whether the name that wallets are given for this service is in the certificate that proves it (OpenID4VP 1.0 § 5.9.3). */
+/** The client id that wallets see must be in the signing certificate (OpenID4VP 1.0 § 5.9.3). */
 export async function checkClientId({ deps }: Scene): Promise<Found> {
   const { clientIdPrefix, profile } = deps.config.wallet
   const state = await stateOf(deps)
@@ -37,7 +37,7 @@ async function stateOf(deps: Scene['deps']): Promise<SigningState | undefined> {
   }
 }
 
-const notYet = (): Found => problem('There is no signing key yet.', 'Start the service once: the first start makes it.')
+const notYet = (): Found => problem('There is no signing key yet.', 'Start the service once: the first start creates it.')
 
 export async function checkSigning({ deps, liveTenants }: Scene): Promise<Found> {
   const state = await stateOf(deps)
@@ -45,26 +45,26 @@ export async function checkSigning({ deps, liveTenants }: Scene): Promise<Found>
   const { daysLeft, authority } = state
   const renew = 'Renew it with "vidimus signing csr" and "vidimus signing import".'
   if (daysLeft < 0) return problem('The certificate that wallets see has expired: they refuse every request.', renew)
-  if (daysLeft < EXPIRY_WARNING_DAYS) return warning(`The certificate that wallets see ends in ${daysLeft} days.`, renew)
+  if (daysLeft < EXPIRY_WARNING_DAYS) return warning(`The certificate that wallets see expires in ${daysLeft} days.`, renew)
   if (authority && (await liveTenants).length > 0) {
     return warning(
-      'The certificate that wallets see was made here: only wallets that have its authority trust it.',
+      'The certificate that wallets see was issued by this service: only wallets that have its authority trust it.',
       'Have "vidimus signing csr" signed by an authority that your wallets trust.',
     )
   }
   return ok(`The certificate that wallets see is valid for ${daysLeft} more days.`)
 }
 
-/** For each template that is asked for in earnest, somebody must be trusted to answer it. */
+/** Each template used in live needs a trusted issuer. */
 export async function checkAnchors({ deps, liveTenants }: Scene): Promise<Found> {
   const tenants = await liveTenants
-  if (tenants.length === 0) return ok('There are no live keys yet, and test sessions trust the sandbox issuer.')
+  if (tenants.length === 0) return ok('There are no live keys yet; test sessions trust the sandbox issuer.')
   const at = deps.now()
   const anchors = (await readAnchors(deps)).map(presentAnchor).filter(({ environment }) => environment === 'live')
   const current = anchors.filter(({ not_after }) => not_after > isoUtc(at))
   if (current.length === 0)
     return problem(
-      'No issuer is trusted for live sessions: every one will fail.',
+      'No issuer is trusted for live sessions: every session will fail.',
       'Add one: vidimus trust add FILE.pem --env live',
     )
   const uncovered = (await Promise.all(tenants.map(tenant => uncoveredOf(deps, tenant.id, current)))).flat()
@@ -78,13 +78,17 @@ export async function checkAnchors({ deps, liveTenants }: Scene): Promise<Found>
   }
   const soon = isoUtc(at + EXPIRY_WARNING_DAYS * 86_400_000)
   const ending = anchors.filter(({ not_after }) => not_after < soon).map(({ label }) => label)
-  if (ending.length) return warning(`Trusted certificates end soon or have ended: ${someOf(ending)}.`, 'Get current ones.')
+  if (ending.length)
+    return warning(`Trusted certificates expire soon or have expired: ${someOf(ending)}.`, 'Import current ones.')
   return ok(`${current.length} issuer ${current.length === 1 ? 'certificate is' : 'certificates are'} trusted for live sessions.`)
 }
 
 type Anchors = { trusted_for: string | null }[]
 
-/** Of a tenant's own templates, and of the built-in ones that it used lately: nobody needs issuers for all of those. */
+/**
+ * A tenant's own templates, and the built-in ones it used lately: nobody needs issuers for all of
+ * those.
+ */
 async function uncoveredOf(deps: Scene['deps'], tenantId: string, anchors: Anchors): Promise<{ key: string; type: string }[]> {
   const inUse = new Set(await readTemplatesInUse(deps.db, tenantId))
   const templates = (await readTemplates(deps, tenantId)).filter(({ key, isBuiltin }) => !isBuiltin || inUse.has(key))
@@ -95,9 +99,9 @@ async function uncoveredOf(deps: Scene['deps'], tenantId: string, anchors: Ancho
   })
 }
 
-/** Only the service itself knows which lists it has read: they are kept in its memory. */
+/** The lists in use are in the memory of the service, so a command cannot check them. */
 export async function checkStatusLists({ deps, isServer }: Scene): Promise<Found> {
-  if (!isServer) return ok('Which status lists the service reads is seen in the dashboard, under Settings, Health.')
+  if (!isServer) return ok('Only the service can check the status lists it uses: see the dashboard under Settings, Health.')
   const isHere = (uri: string) => uri.startsWith(`${deps.config.publicUrl}/`)
   const isLocal = isLocalList(deps.config, isHere)
   const isOwn = (uri: string) => isHere(uri) || isLocal(uri, 'test')
@@ -109,7 +113,7 @@ export async function checkStatusLists({ deps, isServer }: Scene): Promise<Found
   if (missed.length) {
     return problem(
       `Status or revocation lists cannot be read from ${someOf(missed)}: documents that name them may be refused.`,
-      'Let this machine connect there: firewall, DNS, proxy; for an authority of your own, VIDIMUS_EXTRA_CA.',
+      'Let this machine connect there (firewall, DNS, proxy); for a private authority, set VIDIMUS_EXTRA_CA.',
     )
   }
   return ok(`The hosts of the status and revocation lists in use can be reached: ${someOf(origins)}.`)

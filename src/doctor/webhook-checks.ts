@@ -14,7 +14,7 @@ const ENVIRONMENTS = ['test', 'live'] as const
 
 type Delivery = { tenantId: string; verificationId: string }
 
-/** Receivers are connected to, and sent nothing: a message that nobody is owed would be taken for a real one. */
+/** Connects to receivers and sends nothing: a test message could be taken for a real one. */
 export async function checkWebhooks({ deps, tenants }: Scene): Promise<Found> {
   const latest = await Promise.all((await tenants).map(({ id }) => readLatest(deps, id, DELIVERIES_MAX)))
   const origins = (await originsOf(deps, latest.flat())).slice(0, RECEIVERS_MAX)
@@ -24,7 +24,7 @@ export async function checkWebhooks({ deps, tenants }: Scene): Promise<Found> {
   if (missed.length) {
     return problem(
       `Receivers of webhooks cannot be reached: ${someOf(missed)}.`,
-      'Mend the receiver; for one in your own network, open it with VIDIMUS_EGRESS_ALLOW, and name its authority with VIDIMUS_EXTRA_CA.',
+      'Repair the receiver; for one in your own network, set VIDIMUS_EGRESS_ALLOW, and VIDIMUS_EXTRA_CA for its authority.',
     )
   }
   const failing = await failingOrigins(
@@ -33,33 +33,33 @@ export async function checkWebhooks({ deps, tenants }: Scene): Promise<Found> {
   )
   if (failing.length) {
     return warning(
-      `Receivers can be reached, but messages of the last 24 hours failed at ${someOf(failing)}.`,
-      'See why under Webhooks in the dashboard, and send them again there.',
+      `Receivers can be reached, but webhooks of the last 24 hours failed at ${someOf(failing)}.`,
+      'See the reasons under Webhooks in the dashboard, and replay them there.',
     )
   }
-  return ok(`The latest receivers can be reached; nothing was sent to them now: ${someOf(origins)}.`)
+  return ok(`The latest receivers can be reached: ${someOf(origins)}. Nothing was sent to them.`)
 }
 
-/** A bad file stops the start; one that was good may end. */
+/** A bad file stops the start; a good one may expire later. */
 export async function checkExtraCa({ deps }: Scene): Promise<Found> {
   const { extraCa } = deps.egress
-  if (extraCa === undefined) return ok('Webhooks and status lists trust the authorities of the system, and no others.')
+  if (extraCa === undefined) return ok('Webhooks and status lists trust only the authorities of the system.')
   const authorities = authoritiesIn(extraCa)
   const soon = deps.now() + EXPIRY_WARNING_DAYS * DAY_MS
   const ending = authorities.filter(({ validToDate }) => validToDate.getTime() < soon)
   const named = (some: X509Certificate[]) => someOf(some.map(({ subject }) => subject.replaceAll('\n', ', ')))
   if (ending.length) {
     return warning(
-      `Authorities of VIDIMUS_EXTRA_CA end soon or have ended: ${named(ending)}.`,
-      'Put current ones into the file, and start the service again.',
+      `Authorities of VIDIMUS_EXTRA_CA expire soon or have expired: ${named(ending)}.`,
+      'Put current ones into the file, and restart the service.',
     )
   }
   return ok(`Webhooks and status lists also trust ${named(authorities)}.`)
 }
 
-/** Only the origin of an address: the rest of it may be a secret. */
+/** Only the origin: path and query may contain a secret. */
 async function originsOf(deps: Scene['deps'], deliveries: Delivery[]): Promise<string[]> {
-  // One that cannot be read is for the check of the database to tell.
+  // The database check reports sessions that cannot be read.
   const announced = await Promise.all(deliveries.map(delivery => announce(deps, delivery).catch(() => undefined)))
   return [...new Set(announced.flatMap(each => (each?.url === undefined ? [] : [new URL(each.url).origin])))]
 }

@@ -1,22 +1,26 @@
-// The port of the service. A new certificate takes it over without a restart: the runtime's own `reload` accepts one and ignores it, so the old
-// listener stops listening and a new one begins within the same turn. A shared port (`reusePort`) would leave no gap at all, but would let a
-// second service in.
+// The port of the service. A new certificate replaces the old one without a restart: the runtime's
+// `reload` accepts one and ignores it, so the old listener closes and a new one opens in the same
+// turn of the event loop. `reusePort` would leave no gap, but would let a second service use the
+// port.
 import type { createApp } from '../app.ts'
 import { CommandError } from '../cli/output.ts'
 import type { Config } from '../config.ts'
 import type { TlsPair } from './tls-pair.ts'
 
 const PRIVILEGED_BELOW = 1024
-/** As a unit of systemd gives it; without the second, the right would not count for the ports of the machine. */
+/**
+ * The second setting is needed too: with PrivateUsers the capability does not count for ports of
+ * the host.
+ */
 const RIGHT = 'for systemd: AmbientCapabilities=CAP_NET_BIND_SERVICE and PrivateUsers=no'
 
 type App = ReturnType<typeof createApp>
 
 export type Listener = {
   port: number
-  /** New connections get this certificate. What is under way is answered; connections that wait for their next request are closed. */
+  /** For new connections. Requests under way are answered; idle connections are closed. */
   renew(pair: TlsPair): void
-  /** When the certificate that new connections get ends; undefined without one. */
+  /** Undefined without https. */
   certificateEndsAt(): number | undefined
   stop(): Promise<void>
 }
@@ -35,7 +39,7 @@ export function listen(app: App, { port: wanted, host }: Pick<Config, 'port' | '
   return {
     port,
     renew(renewed) {
-      // A listener that is opened after the last one was closed would outlive the database.
+      // A listener opened after the stop would outlive the database.
       if (isStopped) return
       tryOut(renewed)
       open(app, { port, host, pair: renewed, makeWay: () => end(app) })
@@ -56,9 +60,10 @@ function open(app: App, { port, host, pair, makeWay }: Opening): void {
     app.listen({
       port,
       hostname: host,
-      // The framework would let a second service in: each would get some of the connections.
+      // The framework defaults to true: a second service would get some of the connections.
       reusePort: false,
-      // Asked for once all routes are compiled, right before the port is taken: until then the old listener goes on.
+      // Read once all routes are compiled, right before the port is opened: until then the old
+      // listener serves.
       get tls() {
         makeWay?.()
         return pair && tlsOf(pair)
@@ -73,11 +78,14 @@ export function listenRefusal(host: string, port: number, code = 'unknown'): str
   const place = `cannot listen on ${host}:${port} (${code})`
   if (code === 'EADDRINUSE') return `${place}, which another program uses; stop that one, or choose another PORT`
   if (code === 'EACCES' && port < PRIVILEGED_BELOW)
-    return `${place}: ports below ${PRIVILEGED_BELOW} need a right; give it (${RIGHT}), or choose another PORT`
+    return `${place}: ports below ${PRIVILEGED_BELOW} need a permission; grant it (${RIGHT}), or choose another PORT`
   return `${place}; choose another PORT or HOST`
 }
 
-/** TLS 1.2 with forward secrecy and AEAD; the runtime would also offer CBC and key exchange by RSA. The suites of TLS 1.3 are all AEAD. */
+/**
+ * TLS 1.2 with forward secrecy and AEAD; by default the runtime also offers CBC and RSA key
+ * exchange. All suites of TLS 1.3 are AEAD.
+ */
 const CIPHERS = [
   'ECDHE-ECDSA-AES128-GCM-SHA256',
   'ECDHE-RSA-AES128-GCM-SHA256',
@@ -89,7 +97,7 @@ const CIPHERS = [
 
 const tlsOf = ({ cert, key }: TlsPair) => ({ cert, key, ciphers: CIPHERS })
 
-/** What the runtime cannot use must fail here, while the old certificate is still being served. */
+/** A pair that the runtime cannot use must fail here, while the old certificate is still served. */
 function tryOut(pair: TlsPair): void {
   void Bun.serve({ port: 0, hostname: '127.0.0.1', tls: tlsOf(pair), fetch: () => new Response() }).stop(true)
 }

@@ -19,17 +19,19 @@ import { readTlsPair, warnOfExpiredPair } from './tls-pair.ts'
 import { reloadTls } from './tls-reload.ts'
 
 const DRAIN_MS = 10_000
-/** Above what clients send: the runtime's own refusal of large headers (431) has no envelope. */
+/**
+ * More than clients send: the runtime's own refusal of large headers (431) has no error envelope.
+ */
 const HEADER_BYTES_MAX = 16 * 1024
 
 export type Service = {
   url: string
-  /** Reads VIDIMUS_TLS_CERT and VIDIMUS_TLS_KEY again; false when nobody listens any more. */
+  /** Reads VIDIMUS_TLS_CERT and VIDIMUS_TLS_KEY again; false when the port was lost. */
   reloadTls: () => boolean
   stop: () => Promise<void>
 }
 
-/** Listens, and starts what the service does by itself. */
+/** Listens, then starts webhooks and periodic jobs. */
 export async function start(deps: Deps, { demo, sending }: { demo?: Demo; sending?: WorkerOptions } = {}): Promise<Service> {
   const { config } = deps
   ;(http as { maxHeaderSize: number }).maxHeaderSize = HEADER_BYTES_MAX
@@ -44,10 +46,10 @@ export async function start(deps: Deps, { demo, sending }: { demo?: Demo; sendin
   const url = `${pair ? 'https' : 'http'}://${shownHost(config.host)}:${listener.port}`
   deps.egress.listener.port = listener.port
   config.publicUrl ||= url.replace('127.0.0.1', 'localhost')
-  // Whoever waits for the first answer does not wait for the rest of the start.
+  // The first responses need not wait for the rest of the start.
   await new Promise<void>(resolve => setImmediate(resolve))
   const worker = await startSending(deps, sending).catch(async error => {
-    // A process that listens and does only half of its work would be taken for a good one.
+    // A process that listens but sends nothing would look healthy.
     deps.changes.close()
     await within(DRAIN_MS, listener.stop(), () => {})
     await deps.close()
@@ -60,13 +62,13 @@ export async function start(deps: Deps, { demo, sending }: { demo?: Demo; sendin
     reloadTls: () => reloadTls(deps, listener),
     async stop() {
       stopPeriodic()
-      // They would stay open for as long as their sessions last.
+      // Event streams would stay open as long as their sessions.
       deps.changes.close()
-      // New connections are refused at once; what is under way gets its answer, within reason.
+      // New connections are refused at once; requests under way have DRAIN_MS to finish.
       await within(DRAIN_MS, listener.stop(), () => {})
       await worker.stop()
       await signHead(deps).catch(error => warnUnsigned(deps, error))
-      // The next start goes on from here; without it from the last record.
+      // The next start continues from this time; without it, from the last record.
       await recordHeartbeat(deps, deps.now()).catch(error =>
         deps.log.warn('heartbeat.not_recorded', { failure: describeFailure(error) }),
       )
@@ -84,7 +86,9 @@ const warnUnsigned = ({ log }: Deps, error: unknown): void => log.warn('audit.no
 
 const shownHost = (host: string): string => (host.includes(':') ? `[${host}]` : host)
 
-/** Plain http beyond this machine, and private addresses that webhooks may call. */
+/**
+ * Warns of plain http beyond this machine, and logs the private addresses that webhooks may call.
+ */
 export function logOpenPorts({ config: { host, tls, egressAllow }, log }: Pick<Deps, 'config' | 'log'>): void {
   if (!tls && host !== '127.0.0.1' && host !== 'localhost' && host !== '::1') {
     const detail = 'plain http; put a TLS proxy in front, or set VIDIMUS_TLS_CERT and VIDIMUS_TLS_KEY'

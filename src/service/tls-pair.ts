@@ -4,10 +4,10 @@ import { type Config, ConfigError } from '../config.ts'
 import type { Log } from '../log.ts'
 import { isoUtc } from '../time.ts'
 
-/** As the runtime takes it. */
+/** PEM, in the form the runtime takes. */
 export type TlsPair = { cert: string; key: string; notAfter: number }
 
-/** Throws a ConfigError that says what is wrong with the pair; one that does not fit together would fail every handshake. */
+/** Throws a ConfigError. A key of another certificate would fail every handshake. */
 export function readTlsPair({ certFile, keyFile }: NonNullable<Config['tls']>): TlsPair {
   const cert = readPem('VIDIMUS_TLS_CERT', certFile)
   const key = readPem('VIDIMUS_TLS_KEY', keyFile)
@@ -25,14 +25,14 @@ function readPem(variable: string, file: string): string {
   }
 }
 
-/** Each of them, because a chain with a broken link fails only at the client. */
+/** Reads every certificate: a chain with a broken one fails only at the client. */
 function parseCertificate(pem: string, file: string): X509Certificate {
   try {
     const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []
     const [leaf] = blocks.map(block => new X509Certificate(block))
     if (leaf) return leaf
   } catch {
-    // Told below, the same as for a file without any certificate.
+    // Reported below, like a file without any certificate.
   }
   throw new ConfigError(`VIDIMUS_TLS_CERT: ${file} holds no readable certificate; it must be PEM, the leaf first`)
 }
@@ -45,7 +45,10 @@ function parseKey(pem: string, file: string): KeyObject {
   }
 }
 
-/** It is served all the same: a client may be told to go on, and a service that does not start helps nobody. */
+/**
+ * An expired certificate is served all the same: clients may accept it, and not starting helps
+ * nobody.
+ */
 export function warnOfExpiredPair({ notAfter }: TlsPair, now: number, log: Log): void {
   if (notAfter <= now) log.warn('tls.certificate_expired', { detail: `it was valid until ${isoUtc(notAfter)}; renew it` })
 }

@@ -8,7 +8,7 @@ import { readTlsPair, warnOfExpiredPair } from './tls-pair.ts'
 
 type ReloadDeps = Pick<Deps, 'config' | 'now' | 'log'>
 
-/** What SIGHUP asks for. A pair that cannot be used changes nothing; false when the port was lost in between. */
+/** Runs on SIGHUP. A pair that cannot be used changes nothing; false when the port was lost. */
 export function reloadTls({ config, now, log }: ReloadDeps, listener: Pick<Listener, 'renew'>): boolean {
   if (!config.tls) {
     log.warn('tls.nothing_to_reload', { detail: 'VIDIMUS_TLS_CERT and VIDIMUS_TLS_KEY are not set' })
@@ -26,7 +26,7 @@ export function reloadTls({ config, now, log }: ReloadDeps, listener: Pick<Liste
       return false
     }
     const detail = error instanceof ConfigError ? error.message : 'the runtime cannot use this pair'
-    log.error('tls.not_reloaded', { detail: `${detail}; the old certificate stays`, failure: describeFailure(error) })
+    log.error('tls.not_reloaded', { detail: `${detail}; the old certificate is still served`, failure: describeFailure(error) })
     return true
   }
 }

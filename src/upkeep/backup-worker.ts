@@ -1,4 +1,5 @@
-// The thread that makes a backup: copying and checking a database takes every page of it, and the service must not wait for that.
+// Makes a backup in a thread: copying and checking reads every page, and the service must not wait
+// for that.
 import { StartRefusal } from '../db/refusal.ts'
 import { describeFailure } from '../log.ts'
 import { type BackupReport, makeBackup } from './backup.ts'
@@ -16,7 +17,7 @@ async function attempt(make: () => Promise<BackupReport>): Promise<Outcome> {
   try {
     return { ok: true, report: await make() }
   } catch (error) {
-    // What was found in the copy says more than that it was refused; neither quotes anything of it.
+    // The cause says what is wrong with the copy. Neither message quotes data.
     const found = error instanceof StartRefusal && error.cause instanceof Error ? ` (${error.cause.message})` : ''
     return { ok: false, failure: `${describeFailure(error)}${found}` }
   }

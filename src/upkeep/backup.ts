@@ -1,5 +1,6 @@
-// A backup is a whole database in one file, taken while others write, and looked at before it counts. It holds everything but the master key,
-// without which nobody can read what is sealed in it.
+// A backup is a whole database in one file, copied while others write, and checked before it gets
+// its name. It contains everything but the master key, without which nothing sealed in it can be
+// read.
 import { rmSync } from 'node:fs'
 import { createAudit } from '../audit/append.ts'
 import { countRecords, isOnChain, readHead } from '../audit/browse.ts'
@@ -17,14 +18,14 @@ import type { Random } from '../ids.ts'
 import { createSealer, type Sealer } from '../seal.ts'
 import { countAll } from '../verifications/figures.ts'
 
-/** Nothing is sealed where it is only read. */
+/** A backup is only read here. */
 const NO_RANDOM: Random = () => {
   throw new Error('nothing is sealed here')
 }
 
 export type BackupReport = { takenAt: number; bytes: number; verifications: number; auditRecords: number; head: string }
 
-/** Writes beside the target, and gives it its name only when it is known to be good. */
+/** Writes a part file and renames it once it is checked. */
 export async function makeBackup(dir: string, target: string, takenAt: number): Promise<BackupReport> {
   const part = `${target}.part`
   try {
@@ -49,7 +50,10 @@ function unsound(dir: string, { cause }: StartRefusal): StartRefusal {
   )
 }
 
-/** Every page, index and reference; the whole audit chain with its signatures; and that the sessions are those the chain tells of. */
+/**
+ * Checks every page, index and reference, the whole audit chain with its signatures, and that the
+ * number of sessions is the one on the chain.
+ */
 export async function checkBackup(file: string, keyFile: string): Promise<BackupReport> {
   if (!isSound(file)) throw damagedBackup(file)
   withReader(file, countApplied)
@@ -93,7 +97,7 @@ export async function headOf(file: string): Promise<Head | undefined> {
   }
 }
 
-/** What was on the chain when the copy was begun must be on the chain of the copy. */
+/** The copy must contain the head that the chain had when the copy began. */
 async function refuseOlder(part: string, before: Head | undefined): Promise<void> {
   if (!before) return
   const reader = openReader(part)

@@ -2,7 +2,10 @@ import type { Deps } from './deps.ts'
 
 const STEP_MIN_MS = 600_000
 
-/** Time itself never steps here (time.ts); but that somebody set the clock, or that the machine slept, explains what the records show. */
+/**
+ * The clock of the service never steps (time.ts). A record of the wall clock being set, or of the
+ * machine sleeping, explains times in other records.
+ */
 export async function noticeClockStep(deps: Pick<Deps, 'write' | 'now' | 'audit' | 'log' | 'clockStep'>): Promise<void> {
   const byMs = deps.clockStep()
   if (Math.abs(byMs) <= STEP_MIN_MS) return

@@ -1,5 +1,6 @@
-// A new master key. Rows stay as they are: only the root key is wrapped anew. First the new key is written beside the old one, then the database takes
-// it, then it takes the old one's place; killed in between, the next opening goes on from there (db/root-key.ts).
+// A new master key. Rows stay as they are: only the root key is wrapped again. The new key is
+// written beside the old one, then the database takes it, then it replaces the old file. After a
+// kill in between, the next opening continues from there (db/sqlite/root-key.ts).
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createAudit } from '../audit/append.ts'
@@ -25,7 +26,7 @@ import { createSealer } from '../seal.ts'
 
 type Wanted = { dir: string; now: number; random: Random; actor: string }
 
-/** Gives the backups that only the old key opens. */
+/** Returns the backups that only the old key opens. */
 export async function rekey({ dir, now, random, actor }: Wanted): Promise<string[]> {
   const file = databaseFile(dir)
   const release = holdDirectory(dir, 'alone')
@@ -56,7 +57,7 @@ async function replaceKey({ dir, now, random, actor }: Wanted): Promise<void> {
       await replaceRootKey(tx, wrappedAnew)
       await audit.append(tx, { at: now, tenantId: '', actor, action: 'master_key.replaced', subjectId: 'master key' })
     })
-    // What the old key wrapped stands in the log until then.
+    // Until then the log still has the value wrapped with the old key.
     await storage.forgetDeleted()
     adoptNewKey(keyFile)
   } finally {

@@ -1,5 +1,6 @@
-// A backup takes the place of the database. Everything is done on a copy, which is checked once more; only then does it get the database's name. Whoever
-// was erased since the backup is erased again before that, so that no restore brings anybody back.
+// Replaces the database with a backup. All work is done on a copy, which is checked again before it
+// gets the name of the database. People erased since the backup are erased again first, so that no
+// restore brings anybody back.
 import { dirname } from 'node:path'
 import { createAudit } from '../audit/append.ts'
 import { readErasures } from '../audit/erasures.ts'
@@ -22,13 +23,13 @@ import { type BackupReport, checkBackup, headOf, rootKeyOf } from './backup.ts'
 
 export type Restoration = BackupReport & {
   erasedAgain: number
-  /** Migrations that brought it up to date. */
+  /** Migrations that were applied to the copy. */
   upgraded: string[]
-  /** Where the database is kept that was there before. */
+  /** Where the former database is kept. */
   replaced: string | undefined
 }
 
-/** Nobody can say who was erased since this backup was made. */
+/** It is unknown who was erased since this backup was made. */
 export class ErasuresUnknown extends Error {}
 
 type Wanted = { dir: string; file: string; now: number; random: Random; withoutErasures: boolean; actor: string }
@@ -64,7 +65,10 @@ async function replaceBy({ dir, file, now, random, withoutErasures, actor }: Wan
   return { ...report, takenAt, erasedAgain, upgraded, replaced: replaceDatabase(dir) }
 }
 
-/** From the log here, the log beside the backup, and the audit chain that is to be replaced: each may know what the others do not. */
+/**
+ * From the log here, the log beside the backup, and the audit chain that will be replaced: each may
+ * have erasures that the others lack.
+ */
 async function erasuresSince(dir: string, file: string, rootKey: Buffer): Promise<ErasureLog> {
   const known = [
     readErasureLog(erasureLogIn(backupsFolder(dir))),
@@ -77,7 +81,7 @@ async function erasuresSince(dir: string, file: string, rootKey: Buffer): Promis
   }
 }
 
-/** The chain knows every erasure, as long as it is of the same installation and can still be read. */
+/** The chain has every erasure, if it is of the same installation and can still be read. */
 async function erasuresOnChain(dir: string, rootKey: Buffer): Promise<ErasureLog | undefined> {
   if (sizeOf(databaseFile(dir)) === 0) return undefined
   try {
@@ -89,7 +93,7 @@ async function erasuresOnChain(dir: string, rootKey: Buffer): Promise<ErasureLog
       reader.close()
     }
   } catch {
-    // It is damaged, or of another key: perhaps that is why it is to be replaced.
+    // Damaged, or of another key: possibly the reason for this restore.
     return undefined
   }
 }

@@ -8,16 +8,16 @@ import { dailyName, hourlyName, isDue, surplusBackups } from './backup-files.ts'
 import type { Order, Outcome } from './backup-worker.ts'
 import type { Deps } from './deps.ts'
 
-/** A backup that failed is heavy work for nothing: not again at once. */
+/** A backup that failed is not repeated at once: it is heavy work. */
 const AFTER_FAILURE_MS = 600_000
-/** A name says when a copy was begun, to the second; a day is more than any copy takes. */
+/** A file name has the start of the copy, and no copy takes a day. */
 const MARGIN_MS = 86_400_000
-/** What a backup leaves of the disk. */
+/** Left free by a backup. */
 const ROOM_LEFT_BYTES = 256 * 1024 * 1024
 const NO_ROOM: Outcome = { ok: false, failure: 'too little room on the disk' }
 
 export type Backups = {
-  /** Makes a backup if it is time for one, and deletes what is too old. */
+  /** Makes a backup when one is due, and deletes surplus ones. */
   runWhenDue(): Promise<void>
   stop(): Promise<void>
 }
@@ -33,7 +33,7 @@ export function createBackups(deps: BackupDeps, hire: () => Worker = hireWorker)
   let working: { worker: Worker; give: (outcome: Outcome) => void } | undefined
 
   if (plan) {
-    metrics.gauge('vidimus_backup_age_seconds', 'Since the newest good backup; Inf without any.', async () => {
+    metrics.gauge('vidimus_backup_age_seconds', 'Age of the newest good backup; +Inf without any.', async () => {
       const newest = goodBackups(listBackups(folder), now()).at(-1)
       return newest ? Math.floor((now() - newest.at) / 1000) : Number.POSITIVE_INFINITY
     })
@@ -45,7 +45,7 @@ export function createBackups(deps: BackupDeps, hire: () => Worker = hireWorker)
     working = { worker, give: resolve }
     worker.addEventListener('message', ({ data }: MessageEvent<Outcome>) => resolve(data))
     worker.addEventListener('error', event => {
-      // Without it a failure in the thread would be one of ours.
+      // Otherwise the runtime would end this process too.
       event.preventDefault()
       resolve({ ok: false, failure: 'the thread failed' })
     })
@@ -78,7 +78,7 @@ export function createBackups(deps: BackupDeps, hire: () => Worker = hireWorker)
     await deleteSurplus()
   }
 
-  /** A backup must not be what fills the disk. */
+  /** A backup must not fill the disk. */
   function hasRoom(): boolean {
     const file = databaseFile(config.dataDir)
     return deps.space.free() - sizeOf(file) - sizeOf(`${file}-wal`) > ROOM_LEFT_BYTES
@@ -95,13 +95,13 @@ export function createBackups(deps: BackupDeps, hire: () => Worker = hireWorker)
   return {
     async runWhenDue() {
       const at = now()
-      // Without a schedule there are still the copies from before upgrades, and replaced databases.
+      // There are still copies made before upgrades, and replaced databases.
       if (!plan) return await deleteSurplus()
       if (at < notBefore || !isDue(listBackups(folder), plan, at)) return
       try {
         await makeOne(plan.hourly > 0, at)
       } catch (error) {
-        // What a stop cut off did not fail.
+        // A backup cut off by a stop has not failed.
         if (!isStopped) throw error
       }
     },
@@ -113,7 +113,7 @@ export function createBackups(deps: BackupDeps, hire: () => Worker = hireWorker)
   }
 }
 
-/** One file under two names, where the file system can do that. */
+/** A hard link where the file system supports it. */
 function keepAs(file: string, name: string): void {
   if (existsSync(name)) return
   try {

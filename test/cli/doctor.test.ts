@@ -72,7 +72,7 @@ describe('vidimus doctor', () => {
     expect(JSON.parse(trusting.stdout).checks).toContainEqual({
       name: 'tls',
       status: 'ok',
-      detail: expect.stringMatching(/^The certificate of localhost is trusted, for 39\d more days\.$/),
+      detail: expect.stringMatching(/^The certificate of localhost is trusted and valid for 39\d more days\.$/),
     })
     const other = temporaryDir()
     await serve(other)
