@@ -1,4 +1,5 @@
-// Bodies are bounded in bytes and depth before anything parses them. Unread bodies of refused requests are discarded by the runtime.
+// Size and depth of bodies are limited before anything parses them. The runtime discards unread
+// bodies of refused requests.
 import { DoubledName, findDoubledName, parseJson } from '../json.ts'
 import { ApiError, apiError } from './errors.ts'
 import { startReading } from './plugin.ts'
@@ -14,7 +15,7 @@ export async function readJson(request: Request): Promise<object> {
   return parseObject(await readBytes(request, JSON_BYTES_MAX), 'body')
 }
 
-/** An empty body counts as an object without members, whatever its type. */
+/** An empty body counts as an empty object, whatever its content type. */
 export async function readOptionalJson(request: Request): Promise<object> {
   const bytes = await readBytes(request, JSON_BYTES_MAX)
   if (bytes.length === 0) return {}
@@ -22,7 +23,7 @@ export async function readOptionalJson(request: Request): Promise<object> {
   return parseObject(bytes, 'body')
 }
 
-/** What every JSON text from outside must be, a body or a file: its next readers count on it. Its name begins each refusal. */
+/** Rules for every JSON text from outside, body or file. Messages begin with its name. */
 export function parseObject(bytes: Uint8Array, name: string): object {
   const value = parseValue(bytes, name)
   if (value === null || typeof value !== 'object' || Array.isArray(value)) throw invalid(`${name}: expected a JSON object`)
@@ -41,11 +42,11 @@ function parseValue(bytes: Uint8Array, name: string): unknown {
 
 export const FORM_FIELDS_MAX = 32
 
-/** Fields by name. A repeated one is refused: two readers could take different ones for true. */
+/** Fields by name. A repeated one is refused: two readers could use different ones. */
 export async function readForm(request: Request, bytesMax: number): Promise<Map<string, string>> {
   requireType(request, 'application/x-www-form-urlencoded')
   const text = decodeUtf8(await readBytes(request, bytesMax), 'body')
-  // Counted before anything is split: a form of a quarter of a million fields would take its time.
+  // Counted before splitting: a form of 250,000 fields would take long.
   let fields = 1
   for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1)) {
     if (++fields > FORM_FIELDS_MAX) throw invalid(`body: more than ${FORM_FIELDS_MAX} fields`)

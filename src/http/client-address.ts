@@ -4,10 +4,13 @@ import { contains, type Network, parseCidr } from '../egress/addresses.ts'
 const HOPS_MAX = 20
 const IPV4_MAPPED = '00000000000000000000ffff'
 
-/** Who is calling: the socket's peer, or behind trusted proxies the right-most address of X-Forwarded-For that is not one of them. */
+/**
+ * The socket's peer, or behind trusted proxies the right-most address of X-Forwarded-For that is
+ * not one of them.
+ */
 export function clientAddress(peer: string, forwardedFor: string | null, trustedProxies: readonly Network[]): string {
   if (!forwardedFor || !contains(trustedProxies, peer)) return peer
-  // From the right: what stands further left is whatever the client chose to write.
+  // From the right: the client can write anything further left.
   const hops = forwardedFor
     .split(',')
     .slice(-HOPS_MAX)
@@ -16,13 +19,15 @@ export function clientAddress(peer: string, forwardedFor: string | null, trusted
   return client && isIP(client) ? client : peer
 }
 
-/** Some proxies write the port of the client, too. A bare IPv6 address has no port: its last group would be taken for one. */
+/**
+ * Some proxies add the port. A bare IPv6 address has none: its last group would be taken for one.
+ */
 function withoutPort(hop: string): string {
   const [, bracketed, plain] = /^(?:\[([^\]]*)\](?::\d{1,5})?|([\d.]+):\d{1,5})$/.exec(hop) ?? []
   return bracketed !== undefined && isIP(bracketed) === 6 ? bracketed : (plain ?? hop)
 }
 
-/** What a budget counts as one client: an IPv4 address, or an IPv6 customer's whole /64. */
+/** One client for rate limits: an IPv4 address, or the /64 of an IPv6 customer. */
 export function addressBucket(address: string): string {
   if (!address.includes(':')) return address
   const hex = Buffer.from(parseCidr(address)?.bytes ?? []).toString('hex')

@@ -1,6 +1,7 @@
-// The API reference. @elysiajs/swagger makes the page at /docs. It does not make the OpenAPI document: openapi.ts does, because the
-// plugin's own document is not valid OpenAPI. For the same reason the plugin is only asked for its page: mounted, it would serve that
-// document too, and a page without our headers. The page loads our script (Swagger UI) where it would load Scalar from elsewhere.
+// The API reference page of @elysiajs/swagger, with our script in place of Scalar from a CDN:
+// Swagger UI and a few lines that start it. The plugin is called for its page and not mounted:
+// mounted, it also serves a document of its own, which is not valid OpenAPI, and its page cannot
+// get our headers. Our generator (openapi.ts) makes the document.
 import type { TSchema } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import styleFile from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
@@ -15,7 +16,7 @@ export function docsRoutes(deps: Pick<Deps, 'config' | 'limits'>, routes: () => 
   const { config } = deps
   const reference = referencePage(config.publicUrl)
   let document: string | undefined
-  // Not before it is asked for: until the service listens its public address may be unknown.
+  // Made on first request: the public address may be unknown until the service listens.
   const openApi = () => {
     document ??= JSON.stringify(describeRoutes(routes(), config.publicUrl, event))
     return document
@@ -33,7 +34,7 @@ function referencePage(publicUrl: string): () => Promise<string> {
   // The service may be published under a path.
   const base = publicUrl ? new URL(publicUrl).pathname.replace(/\/$/, '') : ''
   return async () => {
-    // Loaded when it is asked for: it brings a schema library of its own, and most starts never show the page.
+    // Imported on demand: it brings its own schema library, and most starts never show the page.
     const { swagger } = await import('@elysiajs/swagger')
     const plugin = swagger({
       path: '/docs',
@@ -45,7 +46,7 @@ function referencePage(publicUrl: string): () => Promise<string> {
   }
 }
 
-// The page's only inline script has no code: it carries the address of the document in its attributes.
+// The only inline script of the page has no code: its attributes hold the address of the document.
 const EMPTY_SCRIPT = new Bun.CryptoHasher('sha256').update('\n    ').digest('base64')
 
 const PAGE_HEADERS = {
@@ -87,7 +88,7 @@ SwaggerUIBundle({
 })
 `
 
-/** The document has no links, so no column for them; colours that could not be read; on a phone one thing below the other. */
+/** No column for links, which the document lacks; readable colours; one column on phones. */
 const STYLE = `
 .swagger-ui .info { margin: 32px 0 16px; max-width: 76ch; }
 .swagger-ui .scheme-container { padding: 16px 0; }

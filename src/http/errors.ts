@@ -1,4 +1,4 @@
-// Every refusal a caller can meet: code, status, and the message used when the verb gives none (interface part 7).
+// Every error a caller can get: code, status, and the default message (interface part 7).
 
 export const ERRORS = {
   invalid_request: [400, 'The request does not match the schema.'],
@@ -61,7 +61,9 @@ export const ERRORS = {
   not_ready: [503, 'The service cannot write at the moment.'],
 } as const satisfies Record<string, readonly [number, string]>
 
-/** Conditions the interface gives one code: what the caller reads is this, whatever the status. */
+/**
+ * Conditions that share a code in the interface; the caller reads this message whatever the status.
+ */
 const WIRE_CODE: Partial<Record<ErrorCode, string>> = { payload_too_large: 'invalid_request', uri_too_long: 'invalid_request' }
 
 export type ErrorCode = keyof typeof ERRORS

@@ -1,10 +1,12 @@
 const SAMPLE_MS = 100
-/** From here on a person would notice; status polls are refused first, because they come again by themselves. */
+/**
+ * A person notices this delay. Status polls are refused first, because they are repeated anyway.
+ */
 const LAG_MAX_MS = 250
 
 export type LoadWatch = { isOverloaded(): boolean; stop(): void }
 
-/** How late the event loop is: a timer that comes much too late means that requests wait as long. */
+/** Measures the lag of the event loop: requests wait as long as this timer is late. */
 export function watchLoad(monotonic: () => number, onSample: (lagMs: number) => void = () => {}): LoadWatch {
   let dueAt = monotonic() + SAMPLE_MS
   let lagMs = 0
@@ -16,7 +18,7 @@ export function watchLoad(monotonic: () => number, onSample: (lagMs: number) => 
   }, SAMPLE_MS)
   timer.unref()
   return {
-    // Also between two samples: a loop that stands still takes none.
+    // Between two samples too: a blocked loop takes none.
     isOverloaded: () => Math.max(lagMs, monotonic() - dueAt) > LAG_MAX_MS,
     stop: () => clearInterval(timer),
   }

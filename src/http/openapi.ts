@@ -1,14 +1,18 @@
-// The OpenAPI document, read off the route table: the schemas that check requests and answers are the ones it shows.
+// The OpenAPI document, made from the route table: it shows the same schemas that check requests
+// and responses.
 import { STATUS_CODES } from 'node:http'
 import { PatternStringExact, type TLiteral, type TObject, type TSchema, type TUnion } from '@sinclair/typebox'
 import type { DocumentDecoration } from 'elysia'
 import { apiError, ERRORS, type ErrorCode, envelope } from './errors.ts'
 import { errorResponses } from './schema.ts'
 
-/** Of the interface, not of the program. */
+/** The version of the interface, not of the program. */
 const API_VERSION = '0.1.0'
 
-/** What a route asks of its caller. Macros leave no trace in the route table: the access plugin puts it into the detail. */
+/**
+ * Requirements on the caller. Macros leave nothing in the route table, so the access plugin puts
+ * this into the detail.
+ */
 export type Access = { scope?: string; perSession?: string; exchange?: string; budget?: string; idempotent?: true; body?: string }
 
 declare module 'elysia/types' {
@@ -43,7 +47,7 @@ export type OpenApi = {
   components: { schemas: Schemas; headers: Record<string, object>; securitySchemes: Record<string, object> }
 }
 
-/** `event` is what webhooks carry. */
+/** `event` is the body of webhooks. */
 export function describeRoutes(routes: readonly Route[], publicUrl: string, event: TSchema): OpenApi {
   const schemas: Schemas = {}
   const paths: OpenApi['paths'] = {}
@@ -69,7 +73,7 @@ export function describeRoutes(routes: readonly Route[], publicUrl: string, even
   }
 }
 
-/** One for each type of the event. */
+/** One webhook for each type of event. */
 function describeWebhooks(event: TSchema, schemas: Schemas): OpenApi['webhooks'] {
   const [[mediaType, { schema }]] = Object.entries(contentOf(event, schemas)) as [[string, { schema: JsonSchema }]]
   const types = (event.properties.type as TUnion<TLiteral<string>[]>).anyOf.map(type => type.const)
@@ -160,7 +164,7 @@ const API_KEY = {
 
 const header = (description: string, schema: JsonSchema, required: boolean) => ({ description, required, schema })
 
-/** A header that is required here is on every answer that names it; the others come when they have something to tell. */
+/** Required headers are on every response that lists them; the others are optional. */
 const HEADERS = {
   'X-Request-Id': header('Names this request in the log.', { type: 'string', examples: ['req_x7Qm2Kd91c'] }, true),
   'RateLimit-Policy': header(
@@ -214,7 +218,7 @@ function describeOperation({ params, query, body, response, detail = {} }: Route
     ...parametersOf('query', query, schemas),
     ...(access?.idempotent ? [access.exchange ? EXCHANGE_KEY : IDEMPOTENCY_KEY] : []),
   ]
-  // Any address can be made too long.
+  // Any URL can be too long.
   const answers = Object.entries({ ...response, ...errorResponses(414) })
   return {
     operationId,
@@ -267,7 +271,7 @@ function describeAnswer(status: number, schema: TSchema, detail: DocumentDecorat
   }
 }
 
-/** Codes that come with the status itself, whatever the route. */
+/** Codes that every route may return with this status. */
 const COMMON: readonly ErrorCode[] = [
   'invalid_request',
   'invalid_api_key',
@@ -282,7 +286,7 @@ const COMMON: readonly ErrorCode[] = [
 const IDEMPOTENT: readonly ErrorCode[] = ['invalid_idempotency_key', 'idempotency_key_in_flight', 'idempotency_key_reused']
 const CHARGED: readonly ErrorCode[] = ['quota_exceeded']
 
-/** Codes of one operation's own; they stand in place of the common one of their status. */
+/** Codes of one operation; they replace the common code of their status. */
 const OWN: Readonly<Record<string, readonly ErrorCode[]>> = {
   createVerification: ['unknown_template', 'invalid_webhook_url'],
   getVerification: ['session_not_found'],
@@ -313,7 +317,7 @@ function codesOf(status: number, { operationId = '', access }: DocumentDecoratio
 const alternatives = (codes: string[]): string =>
   new Intl.ListFormat('en', { type: 'disjunction' }).format(codes.map(c => `\`${c}\``))
 
-/** Given before any budget is looked at. */
+/** Returned before any rate limit is checked. */
 const BEFORE_BUDGETS = [401, 403, 414]
 const WITH_RETRY_AFTER: ErrorCode[] = ['rate_limit_exceeded', 'quota_exceeded', 'idempotency_key_in_flight']
 
@@ -327,11 +331,15 @@ function headersOf(status: number, codes: ErrorCode[], access: Access | undefine
   return names
 }
 
-/** A TypeBox schema as plain JSON Schema; what has an `$id` goes to the components and is referred to. */
+/**
+ * A TypeBox schema as plain JSON Schema; schemas with an `$id` become components and are
+ * referenced.
+ */
 function toJsonSchema({ $id, documented, mediaType: _, ...schema }: TSchema, schemas: Schemas): JsonSchema {
-  // Entries are string keys only: TypeBox keeps its own notes under symbols.
+  // Object.entries skips symbols, under which TypeBox keeps its own notes.
   const keywords = Object.entries(schema).map(([keyword, value]) => [keyword, convertKeyword(keyword, value, schemas)])
-  // `documented` holds rules that a verb checks, with words of its own, and a `default` that must not be filled in before.
+  // `documented` has rules that a verb checks with its own message, and defaults that must not be
+  // filled in by validation.
   const plain = { ...simplify(Object.fromEntries(keywords)), ...documented }
   if ($id === undefined) return plain
   if (schemas[$id] && !Bun.deepEquals(schemas[$id], plain)) throw new Error(`two schemas are called ${$id}`)
@@ -358,7 +366,9 @@ function convertKeyword(keyword: string, value: unknown, schemas: Schemas): unkn
   }
 }
 
-/** TypeBox spells out unions of words and objects with any key; these are the spellings that readers and generators know. */
+/**
+ * TypeBox writes unions of words and open objects at length; generators know these shorter forms.
+ */
 function simplify({ anyOf, patternProperties, ...rest }: JsonSchema): JsonSchema {
   if (Array.isArray(anyOf) && anyOf.every(each => typeof each.const === 'string')) {
     return { type: 'string', enum: anyOf.map(each => each.const), ...rest }

@@ -9,23 +9,26 @@ import type { RateLimits } from './rate-limit.ts'
 import { describeProblem } from './schema.ts'
 
 const URL_LENGTH_MAX = 4096
-/** A UUID, a ULID, a trace id: what callers name their requests with. No key, token, code or session id of ours has this form, so none gets into a log. */
+/**
+ * Request ids of callers: UUID, ULID, trace id. No key, token, code or session id of ours has this
+ * form, so none gets into a log.
+ */
 const GIVEN_ID = /^[A-Za-z0-9-]{16,36}$/
 
-/** What is known of a request while it is in work: for its log line, its limits and its metrics. */
+/** State of a request in work, for its log line, rate limits and metrics. */
 export type Trace = {
   id: string
   startedAt: number
-  /** Who is calling, behind proxies that are trusted. */
+  /** The client's address, behind trusted proxies. */
   address: string
-  /** The client's network, as budgets count it. */
+  /** The client's network, as rate limits count it. */
   client: string
   keyPrefix?: string
   deviceId?: string
   tenantId?: string
   errorCode?: string
   limits: RateLimits
-  /** Ends the request's place among those in work. */
+  /** Gives back the request's place among those in work. */
   leave?: () => void
 }
 
@@ -37,13 +40,16 @@ export function traceOf(request: Request): Trace {
   return trace
 }
 
-/** Counts a body that is being read with its tenant or, where none is known, its network; throws 429 beyond their share. */
+/**
+ * Counts a body being read against its tenant or, when unknown, its network; throws 429 beyond
+ * their share.
+ */
 export function startReading(request: Request, bytes: number): () => void {
   const trace = traces.get(request)
   return trace ? trace.limits.read(trace.tenantId ?? trace.client, bytes) : () => {}
 }
 
-/** A hook that takes one from a budget of the client's network. */
+/** A hook that charges the client's network. */
 export const takesFrom =
   ({ limits }: Pick<Deps, 'limits'>, policy: 'page' | 'probe') =>
   ({ request }: { request: Request }): void =>
@@ -59,7 +65,10 @@ export const SECURITY_HEADERS = {
 
 const HSTS = { 'strict-transport-security': 'max-age=31536000' }
 
-/** Wraps every route of the app: request id, security headers, one log line, metrics, and the envelope on every answer that is not 2xx. */
+/**
+ * Wraps every route: request id, security headers, one log line, metrics, and the error envelope on
+ * every response that is not 2xx.
+ */
 export function httpPlugin(deps: Deps, allowedMethods: (path: string) => string[]) {
   const { config, random, log, metrics, limits } = deps
   const boot = Buffer.from(random(6)).toString('base64url')
@@ -76,7 +85,8 @@ export function httpPlugin(deps: Deps, allowedMethods: (path: string) => string[
       set.headers['x-request-id'] = id
       if (request.url.length > URL_LENGTH_MAX) throw apiError('uri_too_long')
       refuseUnknownPath(request, limits, allowedMethods)
-      // The router would take /v1/devices/enroll for the id of a device, and the caller would have to authenticate to learn that it is none.
+      // The router would take /v1/devices/enroll for a device id, and ask for authentication before
+      // saying that there is none.
       if (request.method === 'DELETE') refuseWrongMethod('DELETE', allowedMethods(pathOf(request.url)))
     })
     .onError({ as: 'global' }, ({ error, code, request, set }) => {
@@ -88,7 +98,7 @@ export function httpPlugin(deps: Deps, allowedMethods: (path: string) => string[
         log.error('request.failed', { request_id: trace?.id, failure: describeFailure(refusal.cause ?? refusal) })
       set.status = refusal.status
       Object.assign(set.headers, refusal.headers)
-      // A handler may have named the type of the answer it did not come to give.
+      // A handler may have set the content type before it failed.
       delete set.headers['content-type']
       return envelope(refusal.wireCode, refusal.message)
     })
@@ -113,18 +123,22 @@ export function httpPlugin(deps: Deps, allowedMethods: (path: string) => string[
     })
 }
 
-/** HSTS holds for every port of a host: on localhost, or a name of a network, it would close other programs' plain http for a year. */
+/**
+ * HSTS covers every port of a host: on localhost or a local name it would block plain http of other
+ * programs for a year.
+ */
 function isPublicHttps(publicUrl: string): boolean {
   const { protocol, hostname } = URL.parse(publicUrl) ?? {}
   return protocol === 'https:' && isPublicName(hostname ?? '')
 }
 
-/** Not the framework's own `path`: it is wrong for host names of one or two letters, as a LAN may have them. */
+/** Not the framework's `path`, which is wrong for host names of one or two letters, as on a LAN. */
 const pathOf = (url: string): string => url.replace(/^[a-z]+:\/\/[^/]*/, '').split('?', 1)[0] ?? ''
 
 /**
- * Only the runtime's router compares paths as they were sent, and it gives its requests `params`. The framework's router, which gets all
- * others, would also take `/a/../metrics`, `/metrics/` and, with a Host of one letter, `/aa/metrics`: past the rules of a proxy.
+ * Only the runtime's router compares paths as sent, and it sets `params`. The framework's router
+ * gets all other requests and would also accept `/a/../metrics`, `/metrics/` and, with a Host of
+ * one letter, `/aa/metrics`: past the rules of a proxy.
  */
 function refuseUnknownPath(request: Request, limits: RateLimits, allowedMethods: (path: string) => string[]): void {
   const { params } = request as Partial<BunRequest>
@@ -134,16 +148,20 @@ function refuseUnknownPath(request: Request, limits: RateLimits, allowedMethods:
   }
   limits.take('page', traceOf(request).client)
   const methods = allowedMethods(pathOf(request.url))
-  // A known path with a method it answers was spelled otherwise: the address is normalised by the time it is seen here.
+  // A known path with a right method was spelled differently: the address is normalised when it
+  // arrives here.
   if (methods.length === 0 || methods.includes(request.method)) throw apiError('not_found')
   throw methodNotAllowed(methods)
 }
 
-/** A segment that another reader of the path would take for something else: dots, slashes of both kinds, a fragment, U+0000. */
+/**
+ * A segment that another reader of the path would understand differently: dots, both slashes, a
+ * fragment, U+0000.
+ */
 const isInexact = (segment: string): boolean => segment === '.' || segment === '..' || /[/\\#\0]/.test(segment)
 
 function refusalFrom(error: unknown, code: unknown): ApiError {
-  // What a parse hook throws arrives wrapped.
+  // Errors of a parse hook arrive wrapped.
   const real = code === 'PARSE' ? ((error as Error).cause ?? error) : error
   if (real instanceof ApiError) return real
   if (code === 'VALIDATION') return invalidRequest(error as ValidationFailure)
@@ -167,6 +185,6 @@ function invalidRequest(failure: ValidationFailure): ApiError {
   return apiError('invalid_request', first && { message: describeProblem(first) })
 }
 
-/** Methods are labels of a metric: made-up ones must not grow it. */
+/** Methods are metric labels: invented ones must not add series. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 const knownMethod = (method: string): string => (METHODS.includes(method) ? method : 'OTHER')

@@ -1,5 +1,6 @@
-// How an installation recognises itself from outside: whoever asks sends a number, and the answer is a code over it that only this installation
-// can make. Nothing about the installation is told to anybody else, and an answer that was kept from earlier is of no use.
+// Lets an installation recognise itself from outside: the caller sends a number, and the response
+// has a code over it that only this installation can make. Others learn nothing about the
+// installation, and a recorded response is useless.
 import { hmacSha256With } from '../hash.ts'
 import type { Sealer } from '../seal.ts'
 

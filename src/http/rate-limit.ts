@@ -1,8 +1,9 @@
-// GCRA, in memory: one time per budget and caller. A budget of rate r and burst b lets b requests through at once and r per second after.
+// GCRA in memory: one timestamp per budget and caller. A budget of rate r and burst b allows b
+// requests at once and r per second after that.
 import type { Clock } from '../time.ts'
 import { apiError } from './errors.ts'
 
-/** `total` is all that a key ever gets: sessions live an hour at most. */
+/** `total` is the limit for the whole life of a key: sessions live an hour at most. */
 type Budget = { perSecond: number; burst: number; total?: number }
 
 export const POLICIES = {
@@ -12,13 +13,13 @@ export const POLICIES = {
   'create-test': { perSecond: 25, burst: 100 },
   tenant: { perSecond: 400, burst: 800 },
   device: { perSecond: 10, burst: 30 },
-  /** Unauthenticated routes; a shop's single address carries many phones. */
+  /** Unauthenticated routes; many phones share the address of a shop. */
   ip: { perSecond: 50, burst: 200 },
-  /** Pages, their assets, the API's document, and paths that do not exist; by address. */
+  /** Pages, their assets, the API document, and unknown paths; by address. */
   page: { perSecond: 100, burst: 1000 },
   /** /readyz and /metrics; by address. */
   probe: { perSecond: 10, burst: 100 },
-  /** 401 answers only. */
+  /** Counts 401 responses only. */
   badauth: { perSecond: 10 / 60, burst: 30 },
   status: { perSecond: 2, burst: 10 },
   'wallet-get': { perSecond: 1, burst: 10, total: 60 },
@@ -28,13 +29,13 @@ export const POLICIES = {
   /** By address, and by device. */
   refresh: { perSecond: 1, burst: 60 },
   'refresh-device': { perSecond: 6 / 60, burst: 6 },
-  /** Wrong codes only: by address, and of everybody together. */
+  /** Counts wrong codes only; by address, and in total. */
   enroll: { perSecond: 5 / 60, burst: 10 },
   'enroll-all': { perSecond: 1, burst: 120 },
-  /** Wrong passwords only: by address, and of everybody together. */
+  /** Counts wrong passwords only; by address, and in total. */
   login: { perSecond: 20 / 3600, burst: 20 },
   'login-all': { perSecond: 2, burst: 120 },
-  /** By user: everything, and what changes something. */
+  /** By user: all requests, and changes. */
   dashboard: { perSecond: 10, burst: 100 },
   'dashboard-change': { perSecond: 2, burst: 60 },
 } satisfies Record<string, Budget>
@@ -42,35 +43,44 @@ export const POLICIES = {
 export type Policy = keyof typeof POLICIES
 const NAMES = Object.keys(POLICIES) as Policy[]
 
-/** Buckets of each policy: a flood of one kind of key leaves the others alone. */
+/** Per policy, so that a flood of one kind of key does not affect the others. */
 const BUCKETS_MAX = 50_000
 const LOOKED_AT_PER_NEWCOMER = 2
 const TOTAL_SPENT_RETRY_SECONDS = 3600
-/** Longer than a session lives and its response code works. */
+/** Longer than the life of a session and its response code. */
 const TOTAL_KEPT_MS = 7_200_000
 const IN_WORK_MAX = 512
 const IN_WORK_PER_KEY_MAX = 64
 const READING_BYTES_MAX = 128 * 1024 * 1024
 
-/** What is left of a budget; `name` is the policy's name on the wire. */
+/** The rest of a budget; `name` is the name of the policy in headers. */
 export type Allowance = { name: string; quota: number; windowSeconds: number; remaining: number; resetSeconds: number }
 
 export type RateLimits = {
   /** Takes one from the budget, or throws 429. */
   take(policy: Policy, key: string): Allowance
-  /** Takes one from the budget if there is one. */
+  /** Takes one if the budget has one left. */
   takeIfAny(policy: Policy, key: string): boolean
-  /** Throws 429 when the budget is spent, and takes nothing. */
+  /** Throws 429 when the budget is spent; takes nothing. */
   check(policy: Policy, key: string): void
-  /** Returns one that was taken. Where only failures count it is taken before the outcome is known, or a thousand at once would all pass. */
+  /**
+   * Returns one. Where only failures count, one is taken before the outcome is known: otherwise a
+   * thousand parallel requests would all pass.
+   */
   giveBack(policy: Policy, key: string): void
-  /** Counts a request in work, its body read, or throws 429; the returned function ends it. */
+  /**
+   * Counts a request in work, after its body was read, or throws 429; the returned function ends
+   * it.
+   */
   enter(tenant: string, key: string): () => void
-  /** Counts a body that is being read, or throws 429; the returned function ends it. */
+  /** Counts a body being read, or throws 429; the returned function ends it. */
   read(reader: string, bytes: number): () => void
 }
 
-/** When the budget is full again, how much was taken in all, and when both may be forgotten. */
+/**
+ * `tat`: the time when the budget is full again. `taken`: in all. `forgetAt`: when both may be
+ * dropped.
+ */
 type Bucket = { tat: number; taken: number; forgetAt: number }
 
 export function createRateLimits(now: Clock, scale: number, onRefusal: (policy: string) => void): RateLimits {
@@ -86,8 +96,9 @@ export function createRateLimits(now: Clock, scale: number, onRefusal: (policy: 
   }
 
   /**
-   * The bucket that counts a key. One is forgotten only when its budget is full again. While all of a policy's are in use, keys without one share
-   * that of their last word, which is the network for all budgets of strangers: it costs them, and nobody's spent budget comes back early.
+   * The bucket of a key. A bucket is dropped only when its budget is full again. While all buckets
+   * of a policy are in use, new keys share one by the last word of the key, which is the network
+   * for all unauthenticated budgets: they pay for it, and no spent budget is renewed early.
    */
   const find = (policy: Policy, key: string, at: number) => {
     const own = bucketsOf[policy]
@@ -97,14 +108,14 @@ export function createRateLimits(now: Clock, scale: number, onRefusal: (policy: 
     return { buckets: overflow, name: policy }
   }
 
-  /** What is left after this request; `isRefused` when there was nothing left for it. */
+  /** The rest after this request; `isRefused` when the budget was spent. */
   const spend = (policy: Policy, key: string, cost: 0 | 1): Allowance & { isRefused?: true } => {
     const { perSecond, burst, total: ownTotal = Number.POSITIVE_INFINITY } = budgetOf(policy, scale)
     const intervalMs = exactInterval(perSecond)
     const at = now()
     const { buckets, name } = find(policy, key, at)
     const { tat: before, taken } = buckets.get(name) ?? { tat: 0, taken: 0 }
-    // A total is one session's; a shared bucket is not.
+    // A total belongs to one session; a shared bucket has none.
     const total = buckets === overflow ? Number.POSITIVE_INFINITY : ownTotal
     const tat = Math.max(before, at)
     const waitMs = tat - at - (burst - 1) * intervalMs
@@ -177,12 +188,15 @@ const CONCURRENCY: Allowance = {
   resetSeconds: 1,
 }
 
-/** Places that several share: each may hold a quarter of what is free. One alone gets a fifth of all, and leaves room. */
+/**
+ * Shared places: each user may hold a quarter of the free ones. One alone gets a fifth of all,
+ * which leaves room for others.
+ */
 function sharePlaces(count: number) {
   const taken = new Map<string, number>()
   let free = count
   return {
-    /** The returned function gives them back; undefined when the share is used up. */
+    /** The returned function releases the places; undefined when the share is used up. */
     take(sharer: string, places: number): (() => void) | undefined {
       const own = taken.get(sharer) ?? 0
       if ((own + places) * 4 > free) return undefined
@@ -200,7 +214,10 @@ function sharePlaces(count: number) {
 
 type Buckets = ReturnType<typeof createBuckets>
 
-/** Each newcomer looks at two others, whose turn it is, and forgets those that are full again: as many places come free as are needed. */
+/**
+ * Each new key checks two others in turn and drops those that are full again, so room grows as fast
+ * as it is needed.
+ */
 function createBuckets() {
   const buckets = new Map<string, Bucket>()
   let turn = buckets.entries()
@@ -214,7 +231,7 @@ function createBuckets() {
     set: (key: string, bucket: Bucket) => void buckets.set(key, bucket),
     has: (key: string) => buckets.has(key),
     hasRoom(at: number): boolean {
-      // While there is plenty of room nothing is forgotten, and totals are exact.
+      // While there is room nothing is dropped, and totals are exact.
       if (buckets.size < BUCKETS_MAX / 2) return true
       for (let i = 0; i < LOOKED_AT_PER_NEWCOMER; i++) lookAtNext(at)
       return buckets.size < BUCKETS_MAX
@@ -231,16 +248,19 @@ const budgetOf = (policy: Policy, scale: number): Budget => {
   }
 }
 
-/** In 1024ths of a millisecond: sums with today's time stay exact, and no rounding error costs a burst its last request. */
+/**
+ * In 1024ths of a millisecond, so that sums with the current time stay exact and rounding never
+ * costs the last request of a burst.
+ */
 const exactInterval = (perSecond: number): number => Math.max(1, Math.round(1_024_000 / perSecond)) / 1024
 
-/** Both environments have one name on the wire. */
+/** Both environments share a name in headers. */
 const WIRE_NAMES = Object.fromEntries(NAMES.map(policy => [policy, policy.replace(/-(live|test)$/, '')])) as Record<
   Policy,
   string
 >
 
-/** The fields of the RateLimit draft for the budget that is nearest to its end. */
+/** Headers of the RateLimit draft for the budget with the least left. */
 export function rateLimitHeaders(allowances: Allowance[]): Record<string, string> {
   const tightest = allowances.filter(each => each.quota > 0).sort((a, b) => a.remaining / a.quota - b.remaining / b.quota)[0]
   if (!tightest) return {}

@@ -1,8 +1,8 @@
 type Route = { method: string; path: string }
 
 /**
- * Which methods a path answers: the runtime's router only knows match or no match, and a wrong method deserves its 405. A path that is a
- * route itself has the methods of that route, not those of a neighbour with a parameter in its place.
+ * The methods of a path, for 405: the runtime's router only knows match or no match. A path that is
+ * a route itself has only its own methods, not those of a parameter route beside it.
  */
 export function allowedMethodsOf(routes: () => Route[]): (path: string) => string[] {
   let table: (Route & { pattern: RegExp })[] | undefined

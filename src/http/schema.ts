@@ -6,7 +6,7 @@ FormatRegistry.Set('date-time', isUtcInstant)
 FormatRegistry.Set('date', value => isUtcInstant(`${value}T00:00:00Z`))
 FormatRegistry.Set('uri', isUri)
 
-/** RFC 3986: what it has no place for, a space or a line break, must have been escaped. */
+/** RFC 3986: other characters, such as spaces and line breaks, must be escaped. */
 const URI = /^[a-z][a-z0-9+.-]*:(?:[\w.~:/?[\]@!$&'()*+,;=-]|%[0-9a-f]{2})+(?:#(?:[\w.~:/?@!$&'()*+,;=-]|%[0-9a-f]{2})*)?$/i
 const WEB = /^https?:/i
 
@@ -16,7 +16,7 @@ function isUri(value: string): boolean {
 
 type Bounds = { minLength?: number; maxLength?: number; pattern?: string }
 
-// JSON Schema counts code points, TypeBox counts UTF-16 units: a smiley must not count twice.
+// JSON Schema counts code points, TypeBox counts UTF-16 units: an emoji must count once.
 TypeRegistry.Set<Bounds>('Text', ({ minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern }, value) => {
   if (typeof value !== 'string' || value.length < minLength || value.length > maxLength * 2) return false
   if (pattern !== undefined && !new RegExp(pattern).test(value)) return false
@@ -25,14 +25,14 @@ TypeRegistry.Set<Bounds>('Text', ({ minLength = 0, maxLength = Number.POSITIVE_I
   return length >= minLength && length <= maxLength
 })
 
-/** A string whose limits are in characters as people count them. */
+/** Limits are in code points. */
 export const Text = (bounds: Bounds & { description?: string; examples?: string[]; documented?: object } = {}): TString =>
   Type.Unsafe<string>({ [Kind]: 'Text', type: 'string', ...bounds }) as unknown as TString
 
 /** Control characters, line separators and Bidi_Control, spelled out: a pattern in a JSON Schema has no flags. */
 const PLAIN = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]*$'
 
-/** One line that people read: it must not break lists, nor turn the text around it. */
+/** One line of text for people: it must not break lists or reverse the text around it. */
 export const PlainText = (bounds: Parameters<typeof Text>[0]): TString => Text({ ...bounds, pattern: PLAIN })
 
 type Range = { minimum: number; maximum: number }
@@ -70,11 +70,11 @@ export const ErrorEnvelope = Type.Object(
 
 type ErrorStatus = (typeof ERRORS)[keyof typeof ERRORS][0]
 
-/** The error answers of a route, by status. */
+/** Error responses of a route, by status. */
 export const errorResponses = <Status extends ErrorStatus>(...statuses: Status[]): Record<Status, typeof ErrorEnvelope> =>
   Object.fromEntries(statuses.map(status => [status, ErrorEnvelope])) as Record<Status, typeof ErrorEnvelope>
 
-/** What was wrong with a value, for a person: the place, then the rule. */
+/** For people: the place, then the rule. */
 export function describeProblem({ path, message, schema }: { path: string; message: string; schema: TSchema }): string {
   const place = path.split('/').slice(1).map(unescapePointer).join('.') || 'body'
   return `${place}: ${ruleOf(schema) ?? sentence(message)}`

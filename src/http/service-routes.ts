@@ -10,12 +10,15 @@ import { createProver, PROBE_HEADER, PROOF_HEADER } from './probe.ts'
 import { errorResponses } from './schema.ts'
 
 const READY_TIMEOUT_MS = 5000
-/** Asked more often, the last answer is given again: the check is a durable write, and the route is open to anyone. */
+/**
+ * More frequent requests get the last result: the check is a durable write, and the route is
+ * public.
+ */
 const READY_CACHE_MS = 1000
 
 const Health = Type.Object({ status: Type.Literal('ok') }, { additionalProperties: false, $id: 'Health' })
 
-/** For whoever operates the service: alive, able to write, and figures. */
+/** For operators: health, readiness, metrics. */
 export const serviceRoutes = (deps: Deps, beat: (at: number) => Promise<void>) => {
   let last: { at: number; ready: Promise<boolean> } | undefined
   const prove = createProver(deps.sealer)
@@ -69,7 +72,10 @@ export const serviceRoutes = (deps: Deps, beat: (at: number) => Promise<void>) =
     )
 }
 
-/** A proxy on this machine calls from loopback for everybody; each of these headers is the mark of one. */
+/**
+ * A proxy on this machine connects from loopback for all clients; each of these headers indicates
+ * one.
+ */
 const FORWARDING_HEADERS = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'forwarded', 'via']
 
 function requireMetricsAccess({ config: { metricsToken }, limits }: Deps, request: Request): void {

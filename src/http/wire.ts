@@ -1,4 +1,4 @@
-// TypeBox spellings that the schemas of people/ and dashboard/ share.
+// TypeBox helpers that the schemas of people/ and dashboard/ share.
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { QueryInteger } from './schema.ts'
 
@@ -18,7 +18,9 @@ export const ItemPath = Type.Object({ id: Type.String({ minLength: 1, maxLength:
 
 export const Environment = OneOf('test', 'live')
 
-/** Environments are named by every request that needs one: a test result must never be taken for a live one. */
+/** Requests name the environment, so that a test result is never taken for a live one. */
 export const Environmental = Exactly({ environment: Environment })
 
-export const Limit = Type.Optional(QueryInteger({ minimum: 1, maximum: 100, default: 20, description: 'How many at most.' }))
+export const Limit = Type.Optional(
+  QueryInteger({ minimum: 1, maximum: 100, default: 20, description: 'Maximum number of entries.' }),
+)

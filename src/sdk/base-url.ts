@@ -1,6 +1,7 @@
 /**
- * Where the service is, without a slash at the end. Over plain http a key could be read by everybody on the way: so http is for this machine, for
- * private addresses, and for names that the public internet does not have (one word, as in a compose file, or `.local`, `.internal` and their kin).
+ * The base URL without a trailing slash. Over plain http everybody on the way could read the key,
+ * so http is only for this machine, private addresses, and names that the public internet does not
+ * have (one word, as in a compose file, `.local`, `.internal` and the like).
  */
 export function checkedBaseUrl(text: string): string {
   if (!URL.canParse(text)) throw new TypeError('baseUrl: give the address of the service, as in https://verify.example')
@@ -13,7 +14,7 @@ export function checkedBaseUrl(text: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
 }
 
-// The parser has made every spelling of an IPv4 address the dotted one.
+// The URL parser has normalised every spelling of an IPv4 address.
 const PRIVATE_HOSTS = [
   /^(127|10|192\.168|172\.(1[6-9]|2\d|3[01]))\.[\d.]+$/,
   /^\[(::1|f[cd][0-9a-f:]+)\]$/,

@@ -1,6 +1,6 @@
 /**
- * Calls the service for a merchant, from a server: it holds the API key. Nothing but `fetch` and WebCrypto is asked for, so it runs in Bun, Node.js 20,
- * Deno and edge runtimes. Objects are as the API has them, field by field.
+ * The client for a merchant's server, which holds the API key. It needs only `fetch` and WebCrypto, so it runs in
+ * Bun, Node.js 20, Deno and edge runtimes. Objects have the fields of the API.
  *
  * @module
  */
@@ -20,10 +20,13 @@ export type ClientOptions = TransportOptions & {
 }
 
 export type Devices = {
-  /** The pairing code is in this answer only. An attempt whose answer was lost is not repeated: it would leave a device that nobody can pair. */
+  /**
+   * Only this response contains the pairing code. If it is lost, the call is not repeated: that
+   * would leave a device that nobody can pair.
+   */
   register(body: RegisterDevice, options?: CallOptions): Promise<RegisteredDevice>
   list(options?: CallOptions): Promise<{ data: Device[] }>
-  /** All that it holds stops working at once. A repeat answers the same. */
+  /** Its tokens stop working at once. Repeating it is harmless. */
   revoke(id: string, options?: CallOptions): Promise<Device>
 }
 
@@ -37,8 +40,9 @@ export type Client = {
 }
 
 /**
- * Every call throws a {@link VidimusError} when it gives no result, and the signal's reason when it is aborted. A call is tried up to four times within
- * `timeoutMs`, if it can be repeated without harm: when nothing answers, after a 5xx, and after a 429 as soon as `Retry-After` says, if that is in time.
+ * Every call throws a {@link VidimusError} when it fails, and the signal's reason when it is aborted. A call that is
+ * safe to repeat is tried up to four times within `timeoutMs`: without a response, after a 5xx, and after a 429 once
+ * `Retry-After` has passed.
  *
  * @example
  * ```ts
@@ -48,7 +52,8 @@ export type Client = {
  * ```
  */
 export function createClient({ apiKey, ...options }: ClientOptions): Client {
-  // Not told what it was: a message may be logged. And one that no header can carry would be told by fetch.
+  // The value is not quoted: messages may be logged. fetch would quote a value that no header can
+  // carry.
   if (typeof apiKey !== 'string' || !/^vk_(test|live)_[A-Za-z0-9]{1,200}$/.test(apiKey))
     throw new TypeError('apiKey: give the whole API key, vk_test_ or vk_live_ and what follows, without spaces or line ends')
   const transport = createTransport(options)

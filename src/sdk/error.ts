@@ -1,10 +1,10 @@
 import type { ErrorCode } from './wire.ts'
 
 /**
- * What the client says itself:
- * - `no_answer`: the service could not be reached, or not in time
- * - `unexpected_answer`: something answered, but not as this service does: a proxy's page, a redirect, too many bytes
- * - `still_pending`: the time of `wait` is over, and nobody has answered the session
+ * Codes of the client itself:
+ * - `no_answer`: the service did not respond in time
+ * - `unexpected_answer`: the response is not from this service: the page of a proxy, a redirect, too many bytes
+ * - `still_pending`: the timeout of `wait` passed before a wallet responded
  * - `not_paired`: this till has no tokens; enroll it
  */
 export type ClientErrorCode = 'no_answer' | 'unexpected_answer' | 'still_pending' | 'not_paired'
@@ -18,16 +18,19 @@ type Details = {
   cause?: unknown
 }
 
-/** A call that gave no result. Decide by `code`, which is stable; `message` is for people. Neither has a key or a token in it. */
+/**
+ * A failed call. Decide by `code`, which is stable; `message` is for people. Neither contains a key
+ * or a token.
+ */
 export class VidimusError extends Error {
-  /** The service's; a newer one may have codes that this list lacks. */
+  /** A newer service may return codes that are not in this list. */
   readonly code: ErrorCode | ClientErrorCode
-  /** Of HTTP, when there was an answer. */
+  /** The HTTP status, if there was a response. */
   readonly status: number | undefined
-  /** Tells the operator of the service which line of the log it is. */
+  /** Identifies the request in the log of the service. */
   readonly requestId: string | undefined
   readonly retryAfterMs: number | undefined
-  /** An attempt of this call got no answer, or a 5xx: the service may have done what was asked all the same. */
+  /** An attempt got no response, or a 5xx: the service may have done the work all the same. */
   readonly maybeDone: boolean
   constructor(code: VidimusError['code'], { message, status, requestId, retryAfterMs, maybeDone = false, cause }: Details) {
     super(message, { cause })

@@ -4,15 +4,17 @@ import { type TillVerifications, tillVerifications } from './verifications.ts'
 import type { Device, Template, TokenPair, Usage } from './wire.ts'
 
 /**
- * Where a till keeps what it must not lose: one text, which outlasts a restart and which nobody else can read. `write` resolves once the text is safe. A
- * till whose storage is lost, or put back to an earlier state, has to be paired again.
+ * Storage of one text that survives a restart and that nobody else can read. `write` resolves once
+ * the text is durable. A till whose storage is lost or restored from an earlier state has to be
+ * paired again.
  */
 export type TillStorage = {
   read(): string | null | undefined | Promise<string | null | undefined>
   write(text: string): void | Promise<void>
   /**
-   * Runs `work` while nobody else does. Needed when several processes or tabs share a storage: a refresh token that is used twice revokes the till. In a
-   * browser: `work => navigator.locks.request('till', work)`.
+   * Runs `work` exclusively. Needed when several processes or tabs share a storage: a refresh token
+   * that is used twice revokes the till. In a browser: `work => navigator.locks.request('till',
+   * work)`.
    */
   lock?<Result>(work: () => Promise<Result>): Promise<Result>
 }
@@ -20,14 +22,20 @@ export type TillStorage = {
 export type TillOptions = TransportOptions & { storage: TillStorage }
 
 export type Till = {
-  /** Pairs this till by the code of its registration. After a lost answer or a crash, call it again with the same code: it gets the same tokens. */
+  /**
+   * Pairs this till with the code of its registration. After a lost response or a crash, call it
+   * again with the same code: it returns the same tokens.
+   */
   enroll(pairingCode: string, options?: CallOptions): Promise<Device>
-  /** Whether it has tokens; the service may have revoked them. */
+  /** True when it has tokens; the service may have revoked them. */
   isPaired(): Promise<boolean>
-  /** Exchanges the tokens now. It happens by itself, at 70 to 90 % of the life of the access token. */
+  /**
+   * Refreshes the tokens now. It happens automatically at 70 to 90 % of the life of the access
+   * token.
+   */
   refresh(options?: Pick<CallOptions, 'signal'>): Promise<void>
   verifications: TillVerifications
-  /** Those of its `allowed_templates` that exist. */
+  /** Its `allowed_templates` that exist. */
   templates(options?: CallOptions): Promise<{ data: Template[] }>
   usage(options?: CallOptions): Promise<Usage>
 }
@@ -38,17 +46,17 @@ type Tokens = {
   /** By the clock of this machine. */
   refreshAt: number
   expiresAt: number
-  /** Chosen with the tokens, so that it is safe before it is sent. */
+  /** Chosen with the tokens, so that it is stored before it is sent. */
   refreshKey: string
 }
 
 type Kept = { tokens?: Tokens; pairing?: { code: string; key: string } }
 
-/** After a refresh that failed while the access token still works. */
+/** Wait after a failed refresh while the access token still works. */
 const REFRESH_AGAIN_MS = 60_000
 
 /**
- * A venue's device: it may ask what its `allowed_templates` allow, and read its own sessions.
+ * A device of a venue: it may use its `allowed_templates`, and read its own sessions.
  *
  * @example
  * ```ts
@@ -76,7 +84,7 @@ export function createTill({ storage, ...options }: TillOptions): Till {
 
   const exchange = async (stale: Tokens): Promise<Tokens> => {
     const { refresh, refreshKey, access } = await currentTokens()
-    // Somebody else was faster.
+    // Another process or tab has refreshed them.
     if (access !== stale.access) return await currentTokens()
     try {
       const pair = await transport.send<TokenPair>({
@@ -95,7 +103,8 @@ export function createTill({ storage, ...options }: TillOptions): Till {
     }
   }
 
-  // All who wait share one; whoever aborts leaves the others alone, and the tokens are kept all the same.
+  // All callers share one refresh. Aborting one call affects no other, and the tokens are stored
+  // all the same.
   const refresh = async (stale: Tokens, signal?: AbortSignal): Promise<Tokens> => {
     refreshing ??= alone(() => exchange(stale)).finally(() => {
       refreshing = undefined
@@ -121,7 +130,7 @@ export function createTill({ storage, ...options }: TillOptions): Till {
     try {
       return await transport.send<Body>({ ...call, token: tokens.access })
     } catch (error) {
-      // The clock of this machine is not the service's.
+      // This machine's clock may differ from the service's.
       if (!(error instanceof VidimusError) || error.code !== 'api_key_expired') throw error
       return await transport.send<Body>({ ...call, token: (await refresh(tokens, call.signal)).access })
     }
@@ -157,7 +166,7 @@ function parsed(text: string | null | undefined): Kept {
   try {
     return JSON.parse(text)
   } catch {
-    // Cut off, or somebody else's: as good as nothing.
+    // Truncated or foreign text counts as no tokens.
     return {}
   }
 }
@@ -173,7 +182,7 @@ function tokensOf({ access_token, refresh_token, expires_in }: TokenPair): Token
   }
 }
 
-/** The service is away, or busy. */
+/** No response, or a busy service. */
 const isPassing = (error: unknown): boolean =>
   error instanceof VidimusError && (error.code === 'no_answer' || error.status === 429 || (error.status ?? 0) >= 500)
 

@@ -4,18 +4,18 @@ import { VidimusError } from './error.ts'
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 export type TransportOptions = {
-  /** Of the service: https, or http in a private network. A path is kept, for a service behind a proxy. */
+  /** https, or http in a private network. A path is kept, for a service behind a proxy. */
   baseUrl: string
-  /** Instead of the platform's own. */
+  /** Replaces the platform's fetch. */
   fetch?: Fetch
-  /** For a call with all of its attempts; 30 seconds unless given. */
+  /** Limit for all attempts of a call together; 30 seconds by default. */
   timeoutMs?: number
 }
 
 export type CallOptions = {
-  /** Its reason is what the call throws when it is aborted. */
+  /** An aborted call throws the reason of the signal. */
   signal?: AbortSignal
-  /** For this call with all of its attempts. */
+  /** Limit for all attempts of this call together. */
   timeoutMs?: number
 }
 
@@ -25,15 +25,18 @@ export type Call = CallOptions & {
   token?: string
   body?: object
   idempotencyKey?: string
-  /** Whether a repeat does no harm when nobody knows what became of the attempt before. If not, only refusals are repeated. */
+  /**
+   * True when repeating is safe although the outcome of the last attempt is unknown. Otherwise only
+   * refusals are repeated.
+   */
   isRepeatable?: boolean
-  /** Adds to an answer what its headers have. */
+  /** Adds values of headers to the result. */
   complete?: (body: object, answer: { headers: Headers; base: string }) => object
 }
 
 export type Transport = {
   send<Body>(call: Call): Promise<Body>
-  /** An answer that is read as it comes. */
+  /** A response that is read as a stream. */
   open(path: string, signal: AbortSignal): Promise<Response>
 }
 
@@ -47,7 +50,7 @@ const MESSAGE_CHARS_MAX = 500
 
 export function createTransport({ baseUrl, fetch: own, timeoutMs: usualMs = TIMEOUT_MS }: TransportOptions): Transport {
   const base = checkedBaseUrl(baseUrl)
-  // Looked up at each call: whoever replaces the global one means it.
+  // Read at each call, so that a replaced global fetch is used.
   const request: Fetch = own ?? ((url, init) => fetch(url, init))
 
   return {
@@ -57,7 +60,7 @@ export function createTransport({ baseUrl, fetch: own, timeoutMs: usualMs = TIME
       const until = performance.now() + timeoutMs
       let maybeDone = false
       for (let tries = 1; ; tries++) {
-        // An attempt that hangs must leave time for another.
+        // An attempt that hangs must leave time for another one.
         const attemptMs = Math.min(timeoutMs / 2, until - performance.now())
         try {
           return await attempt<Body>(request, base, { ...call, text, attemptMs, maybeDone })
@@ -75,21 +78,21 @@ export function createTransport({ baseUrl, fetch: own, timeoutMs: usualMs = TIME
   }
 }
 
-// What is longer than timers can be would be over at once.
+// A timeout beyond the limit of timers would fire at once.
 export function checkMs(timeoutMs: number): void {
   if (!(timeoutMs > 0 && timeoutMs < 2 ** 31)) throw new TypeError('timeoutMs: give a number of milliseconds, at most 24 days')
 }
 
-/** Undefined when it must not, or need not, be repeated. */
+/** Undefined when the call must not be repeated. */
 function delayBeforeRepeat(
   { code, status = 0, retryAfterMs }: VidimusError,
   { isRepeatable }: Call,
   tries: number,
 ): number | undefined {
   const backoffMs = randomFraction() * BACKOFF_MS * BACKOFF_FACTOR ** (tries - 1)
-  // Refused before anything was done.
+  // Refused before any work was done.
   if (status === 429) return (retryAfterMs ?? RATE_LIMITED_MS) + backoffMs
-  // Retry-After is the end of the lease; the request that holds it is mostly done long before.
+  // Retry-After is the end of the lease; the request that holds it usually ends much earlier.
   if (code === 'idempotency_key_in_flight') return Math.min(backoffMs, retryAfterMs ?? backoffMs)
   if (!isRepeatable || (code !== 'no_answer' && status < 500)) return undefined
   return Math.max(backoffMs, retryAfterMs ?? 0)
@@ -117,9 +120,10 @@ async function attempt<Body>(
         ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
       },
       ...(text !== undefined && { body: text }),
-      // Whoever a redirect leads to would get the key.
+      // A redirect would send the key to another host.
       redirect: 'manual',
-      // Bun sends a DELETE again by itself when a kept connection breaks; then nobody here would know of the first.
+      // Bun repeats a DELETE by itself when a kept connection breaks; the first attempt would go
+      // unnoticed.
       ...(method === 'DELETE' && { keepalive: false }),
       signal: controller.signal,
     })
@@ -174,7 +178,7 @@ function resultOf(response: Response, text: string, { mayChange, maybeDone }: Pa
   const { code, message } = (body as { error?: { code?: unknown; message?: unknown } } | undefined)?.error ?? {}
   if (typeof code === 'string' && typeof message === 'string')
     throw new VidimusError(code as VidimusError['code'], { ...details, message: message.slice(0, MESSAGE_CHARS_MAX) })
-  // A browser hides where to, and even the status.
+  // A browser hides the target and the status.
   const isRedirect = response.type === 'opaqueredirect' || (status >= 300 && status < 400)
   throw new VidimusError('unexpected_answer', {
     ...details,
@@ -221,7 +225,7 @@ export const randomFraction = (): number => (crypto.getRandomValues(new Uint32Ar
 export const newKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16).padStart(2, '0')).join('')
 
-/** An id goes into a path: nothing else may come with it. */
+/** Ids go into paths: other characters are refused. */
 export function idPath(prefix: string, id: string, suffix = ''): string {
   if (typeof id !== 'string' || !/^[\w-]{1,255}$/.test(id)) throw new TypeError('id: give the id as the service gave it')
   return `${prefix}/${id}${suffix}`

@@ -2,20 +2,23 @@ import { type Call, type CallOptions, idPath, newKey, type Transport } from './t
 import { waitFor } from './wait.ts'
 import type { CreateVerification, ErasureResult, ListQuery, Verification } from './wire.ts'
 
-/** Sends a call in the name of whoever holds the client. */
+/** Sends a call with the credentials of the client. */
 export type Send = <Body>(call: Call) => Promise<Body>
 
 export type CreateOptions = CallOptions & {
-  /** Yours, to repeat a creation even after a crash: the same key and body within 24 hours give the same session. One is made if none is given. */
+  /**
+   * Your own key, to repeat a creation even after a crash: the same key and body within 24 hours
+   * return the same session. By default one is generated.
+   */
   idempotencyKey?: string
 }
 
-/** `pageUrl` is the page of the service to send the holder to. */
+/** `pageUrl` is the hosted page for the holder. */
 export type CreatedVerification = Verification & { pageUrl: string }
 
-/** What a till may do. */
+/** Calls of a till. */
 export type TillVerifications = {
-  /** Made exactly once, however often it had to be sent: all attempts carry one Idempotency-Key. */
+  /** Creates exactly one session: all attempts carry the same Idempotency-Key. */
   create(body: CreateVerification, options?: CreateOptions): Promise<CreatedVerification>
   get(id: string, options?: CallOptions): Promise<Verification>
   /** One page, newest first; `before` is the `created_at` of the last one seen. */
@@ -23,32 +26,35 @@ export type TillVerifications = {
   /** Every session, newest first, page by page: `for await (const verification of vidimus.verifications.all())`. */
   all(query?: ListQuery, options?: CallOptions): AsyncGenerator<Verification, void, undefined>
   /**
-   * The verification once it has ended. Look at its `status`: `completed`, `failed` and `expired` all resolve. It follows the events of the service
-   * and polls where those do not come through, and it outlasts a restart of the service.
+   * Resolves with the verification once it has ended. Check its `status`: `completed`, `failed` and `expired` all
+   * resolve. It follows the events of the service, polls where a proxy blocks them, and survives a restart of the
+   * service.
    *
-   * @throws {@link VidimusError} `still_pending` after `timeoutMs`, which is longer than any session lives unless given
+   * @throws {@link VidimusError} `still_pending` after `timeoutMs`; the default is longer than any session lives
    */
   wait(id: string, options?: CallOptions): Promise<Verification>
   /**
-   * Ends a session that no wallet has answered: it becomes `failed` with the error `cancelled`. A repeat gives the same answer, so it is repeated when
-   * an answer is lost.
+   * Ends a session that no wallet has answered: it becomes `failed` with the error `cancelled`. It is repeated when a
+   * response is lost, with the same result.
    *
-   * @throws {@link VidimusError} `session_already_responded` when an answer came first, `session_expired` when its time was over
+   * @throws {@link VidimusError} `session_already_responded` when a wallet was faster, `session_expired` when it has expired
    */
   cancel(id: string, options?: CallOptions): Promise<Verification>
   /**
-   * Exchanges the code of a redirect for the result, once. A code is spent by its first use, and a second gets the same `invalid_response_code` as a
-   * forged one. So an attempt whose answer was lost is never repeated: its repeat would make an honest shopper look like a forger. Then this throws with
-   * `maybeDone`, and nothing is proven: start a new session. Only a 429, which spends nothing, is tried again.
+   * Exchanges the code of a redirect for the result, once. A second use gets the same
+   * `invalid_response_code` as a forged code, so an attempt whose response was lost is never
+   * repeated: an honest shopper would look like a forger. Then this throws with `maybeDone`, and
+   * nothing is proven: start a new session. Only a 429, which does not use the code, is tried
+   * again.
    */
   redeem(id: string, responseCode: string, options?: CallOptions): Promise<Verification>
 }
 
 export type Verifications = TillVerifications & {
   /**
-   * Erases a session with all that is known of it, for good; needs the scope `verifications:delete`. It is repeated when an answer is lost. Then the
-   * repeat may find nothing: that throws `session_not_found` with `maybeDone`. Nothing is there any more, but nobody can tell you what was deleted,
-   * nor that there was anything.
+   * Erases a session permanently; needs the scope `verifications:delete`. It is repeated when a
+   * response is lost. The repeat may then find nothing and throw `session_not_found` with
+   * `maybeDone`: the session is gone, but it is unknown what was deleted, or whether it existed.
    */
   erase(id: string, options?: CallOptions): Promise<ErasureResult>
 }
@@ -99,7 +105,7 @@ export const verifications = (transport: Transport, send: Send): Verifications =
   erase: async (id, options = {}) => await send({ ...options, method: 'DELETE', path: idPath(PATH, id), isRepeatable: true }),
 })
 
-/** From the Link header: the service knows the name under which a browser reaches it. */
+/** From the Link header: the service knows its public address. */
 const pageIn = (headers: Headers): string | undefined => /<(https?:[^<>]+)>; rel="alternate"/.exec(headers.get('link') ?? '')?.[1]
 
 function queryString({ limit, before }: ListQuery): string {
@@ -109,7 +115,7 @@ function queryString({ limit, before }: ListQuery): string {
   return query.size ? `?${query}` : ''
 }
 
-// One that no header can carry would look like a service that is out of reach.
+// A key that no header can carry would look like an unreachable service.
 function checkedKey(idempotencyKey: string): string {
   if (/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) return idempotencyKey
   throw new TypeError('idempotencyKey: give 1 to 255 printable ASCII characters without spaces')

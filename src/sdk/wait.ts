@@ -2,14 +2,17 @@ import { VidimusError } from './error.ts'
 import { type CallOptions, checkMs, idPath, pause, randomFraction, type Transport } from './transport.ts'
 import type { Verification, VerificationStatus } from './wire.ts'
 
-/** Longer than any session lives. */
+/** Longer than the life of any session. */
 const TIMEOUT_MS = 75 * 60_000
-/** For one request in between. */
+/** Limit of one request. */
 const CALL_MS_MAX = 30_000
 const POLL_MS = 1000
 const POLL_MS_MAX = 5000
 const POLL_GROWTH = 1.5
-/** The first event comes at once, and then at least every ten seconds a sign of life; a proxy that holds them back is found out. */
+/**
+ * The first event arrives at once, then at least a sign of life every ten seconds; a longer silence
+ * means that a proxy holds them back.
+ */
 const FIRST_EVENT_MS = 5000
 const SILENCE_MS = 25_000
 const STREAM_FAILURES_MAX = 3
@@ -17,7 +20,7 @@ const EVENT_CHARS_MAX = 64 * 1024
 
 type Waiting = { transport: Transport; get: (id: string, options: CallOptions) => Promise<Verification> }
 
-/** The verification once its status is final, whatever it is. */
+/** The verification once its status is final. */
 export async function waitFor(
   { transport, get }: Waiting,
   id: string,
@@ -27,7 +30,8 @@ export async function waitFor(
   const until = performance.now() + timeoutMs
   const leftMs = () => Math.max(1, until - performance.now())
   const call = () => ({ signal, timeoutMs: Math.min(leftMs(), CALL_MS_MAX) })
-  // Asked with the key first: a wrong key, a missing scope or a foreign id is told at once.
+  // The first request uses the key, so that a wrong key, a missing scope or a foreign id fails at
+  // once.
   const found = await read(() => get(id, call()), { until, signal })
   if (found.status !== 'pending') return found
 
@@ -47,7 +51,10 @@ export async function waitFor(
 const slower = (pollMs: number): number => Math.min(pollMs * POLL_GROWTH, POLL_MS_MAX)
 const jittered = (pollMs: number): number => pollMs * (0.5 + randomFraction() / 2)
 
-/** With the key. While the service is away it is asked again; when the time is over, what became of the session is not known, and the failure says so. */
+/**
+ * Reads with the key, again and again while the service is unreachable. When the time is over, the
+ * outcome is unknown, and the error says so.
+ */
 async function read(
   get: () => Promise<Verification>,
   { until, signal }: { until: number; signal: AbortSignal | undefined },
@@ -73,7 +80,10 @@ async function poll({ send }: Transport, id: string, options: CallOptions): Prom
   }
 }
 
-/** A service that is away may come back: then it is asked again, though not before it wants to be. Any other failure is thrown. */
+/**
+ * Waits before the next try, at least as long as the service asked for. Throws errors that do not
+ * pass.
+ */
 function awayMsOf(error: unknown): number {
   if (!(error instanceof VidimusError)) throw error
   const { code, status = 0, retryAfterMs = 0 } = error
@@ -81,7 +91,10 @@ function awayMsOf(error: unknown): number {
   throw error
 }
 
-/** Until the stream says that the session has ended, breaks off or falls silent: whether it said anything. Who asks afterwards learns what became of it. */
+/**
+ * Reads the stream until the session has ended, or the stream breaks or falls silent; true if it
+ * sent anything. The caller reads the outcome afterwards.
+ */
 async function followEvents(
   { open }: Transport,
   id: string,
@@ -106,7 +119,8 @@ async function followEvents(
       if ((JSON.parse(data) as VerificationStatus).status !== 'pending') return seen
     }
   } catch {
-    // Broken off, fallen silent, or not what it should be. The poll that follows throws what is worth it.
+    // The stream broke, fell silent or was malformed. The next poll throws if there is a real
+    // problem.
   } finally {
     clearTimeout(deadline)
     clearTimeout(silence)
@@ -117,7 +131,7 @@ async function followEvents(
   return seen
 }
 
-/** The data of each event as it comes; undefined for a sign of life. */
+/** The data of each event; undefined for a sign of life. */
 async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string | undefined> {
   const reader = body.getReader()
   const decoder = new TextDecoder()

@@ -1,7 +1,7 @@
 /**
- * Signs and verifies webhooks: one formula for the service and for whoever receives from it.
- * This file imports nothing and asks for WebCrypto only: it runs in Bun, Node.js 20, Deno and edge runtimes, and may be copied.
- * Its behaviour is fixed by webhook-vectors.json, which other languages can be held to.
+ * Signs and verifies webhooks: the same code for the service and for receivers.
+ * This file imports nothing and needs only WebCrypto: it runs in Bun, Node.js 20, Deno and edge runtimes, and may be
+ * copied. webhook-vectors.json fixes its behaviour and can test implementations in other languages.
  *
  * @module
  */
@@ -10,7 +10,7 @@ export type WebhookEvent = {
   type: 'verification.completed' | 'verification.failed'
   /** As `GET /v1/verifications/{id}` returns it. */
   verification: WebhookVerification
-  /** RFC 3339; of this attempt, so a repeated delivery has a later one. */
+  /** RFC 3339; the time of this attempt, so a repeated delivery has a later one. */
   sent_at: string
 }
 
@@ -42,7 +42,10 @@ export type WebhookCredential = {
   findings: { check: string; status: 'pass' | 'fail' | 'warning' | 'skipped'; detail?: string }[]
 }
 
-/** In the order of the checks. The sender is not known before the last: only `invalid_payload` is said of a genuine message. */
+/**
+ * In the order of the checks. The signature is checked before the payload, so only
+ * `invalid_payload` concerns a genuine message.
+ */
 export type WebhookErrorCode =
   | 'missing_header'
   | 'malformed_header'
@@ -50,7 +53,10 @@ export type WebhookErrorCode =
   | 'no_match'
   | 'invalid_payload'
 
-/** A message that must not be trusted: answer it with 400. A wrong call, a secret that is none for example, is a `TypeError` instead. */
+/**
+ * The message must not be trusted: respond with 400. A wrong call, such as an invalid secret, is a
+ * `TypeError` instead.
+ */
 export class WebhookError extends Error {
   readonly code: WebhookErrorCode
   constructor(code: WebhookErrorCode, message: string) {
@@ -60,7 +66,10 @@ export class WebhookError extends Error {
   }
 }
 
-/** The exact bytes of the body, or the text they were read as. A parsed body cannot be verified: writing it again changes it. */
+/**
+ * The exact bytes of the body, or their text. A parsed body cannot be verified: writing it again
+ * changes it.
+ */
 export type RawBody = string | Uint8Array | ArrayBuffer
 
 type Bytes = Uint8Array<ArrayBuffer>
@@ -71,15 +80,15 @@ const CANDIDATES_MAX = 16
 const HMAC = { name: 'HMAC', hash: 'SHA-256' }
 
 /**
- * Verifies a webhook and returns its event, which is to be had in no other way: a check that is forgotten leaves nothing to work with.
+ * Verifies a webhook and returns its event. There is no other way to get the event, so the check cannot be forgotten.
  * Compare `verification.id` with the session you created: its `metadata` proves nothing.
  *
  * - `payload`: the raw body, before any parsing
  * - `header`: the value of `X-Service-Signature`
  * - `secret`: the whole `whsec_…` string, or several while you replace one
  *   Test and live results have different ones.
- * - `tolerance`: by how many seconds the message's time may differ from `now`, either way; 300 unless given
- * - `now`: whole unix seconds; the clock's unless given
+ * - `tolerance`: allowed difference in seconds between the message's time and `now`; 300 by default
+ * - `now`: whole unix seconds; the current time by default
  *
  * @throws {@link WebhookError} when the message must not be trusted
  *
@@ -125,11 +134,14 @@ export async function verifyWebhook({
   const signed = joined(utf8(`${time}.`), body)
   if (!(await someMatch(keys, candidates, signed)))
     throw new WebhookError('no_match', 'No signature matches: the body was changed, or the secret is another one.')
-  // From the copy that was verified: the caller's memory may hold something else by now.
+  // From the copy that was verified: the caller may have changed its own.
   return parseEvent(signed.subarray(time.length + 1))
 }
 
-/** `secrets` are whole `whsec_…` strings, while one replaces another both, the new one first; `timestamp` is in whole unix seconds. */
+/**
+ * `secrets` are whole `whsec_…` strings; during a rotation both, the new one first. `timestamp` is
+ * in whole unix seconds.
+ */
 export type Signing = { payload: RawBody; secrets: readonly string[]; timestamp: number }
 
 /**
@@ -150,8 +162,8 @@ export async function signWebhook({ payload, secrets, timestamp }: Signing): Pro
 }
 
 /**
- * The headers of the same message as Standard Webhooks signs it, for that specification's libraries: there the key is what the
- * secret encodes, and the signature covers `id`, which stays the same on every attempt.
+ * Headers of the same message in Standard Webhooks form, for libraries of that specification: the
+ * key is the decoded secret, and the signature covers `id`, which is the same on every attempt.
  */
 export async function signStandardWebhook({
   id,
@@ -168,7 +180,7 @@ export async function signStandardWebhook({
   }
 }
 
-// By tag and not by instanceof: test runners hand over arrays of another realm.
+// By tag, not instanceof: test runners pass arrays of another realm.
 function rawBytes(payload: RawBody): Uint8Array {
   if (typeof payload === 'string') return utf8(payload)
   const tag = Object.prototype.toString.call(payload)
@@ -177,7 +189,7 @@ function rawBytes(payload: RawBody): Uint8Array {
   throw new TypeError('payload: give the raw body, as text or bytes, before it is parsed. A parsed body cannot be verified.')
 }
 
-/** An empty or cut secret must stop here: anybody could sign with it. */
+/** An empty or truncated secret must fail here: anybody could sign with it. */
 function checkedSecrets(secrets: readonly string[]): readonly string[] {
   const isSecret = (secret: unknown) => typeof secret === 'string' && /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/.test(secret)
   if (Array.isArray(secrets) && secrets.length > 0 && secrets.every(isSecret)) return secrets
@@ -185,7 +197,7 @@ function checkedSecrets(secrets: readonly string[]): readonly string[] {
 }
 
 function checkedSeconds(name: string, value: number): number {
-  // Milliseconds by mistake are noticed: as seconds they would lie beyond the year 5000.
+  // Milliseconds by mistake are refused: as seconds they would be beyond the year 5000.
   if (Number.isSafeInteger(value) && value >= 0 && value < 1e11) return value
   throw new TypeError(`${name}: give whole unix seconds, as in Math.floor(Date.now() / 1000).`)
 }
@@ -205,7 +217,7 @@ function parseHeader(header: string | readonly string[] | null | undefined): { t
   return { time, candidates }
 }
 
-/** Every candidate is compared with every key, by the platform and in constant time, whatever the others gave. */
+/** Compares every candidate with every key in constant time, even after a match. */
 async function someMatch(keys: Bytes[], candidates: string[], signed: Bytes): Promise<boolean> {
   const macs = candidates.filter(candidate => /^[0-9a-f]{64}$/.test(candidate)).map(unhex)
   const matches = await Promise.all(

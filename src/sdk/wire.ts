@@ -1,5 +1,5 @@
-// What goes over the wire, by the schemas of the service itself: types alone, so that a client carries none of it. The published package has the
-// same types written out, by scripts/build/sdk.ts.
+// Types of the API, from the schemas of the service: types only, so the client carries no code of
+// it. scripts/build/sdk.ts writes them out for the published package.
 import type { Device, RegisterDevice, RegisteredDevice as RegisteredDeviceShape, TokenPair } from '../devices/schema.ts'
 import type { ErrorCode } from '../http/errors.ts'
 import type { Rule as RuleShape, Template } from '../templates/schema.ts'
