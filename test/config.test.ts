@@ -20,7 +20,7 @@ function expectRefused(name: string, value: string): void {
   expect(message.length).toBeGreaterThan(name.length + 10)
 }
 
-describe('with nothing set', () => {
+describe('without any variable', () => {
   test('every setting has the default that the table of variables names', () => {
     expect(loadConfig({})).toEqual({
       port: 3000,
@@ -55,12 +55,12 @@ describe('with nothing set', () => {
     }
   })
 
-  test('variables of other programs are not looked at', () => {
+  test('variables of other programs are ignored', () => {
     expect(loadConfig({ PATH: '/bin', HOSTNAME: 'x', PORTS: 'many', vidimus_log: 'loud' })).toEqual(loadConfig({}))
   })
 })
 
-test('an unknown VIDIMUS_ variable is refused by its name, with the known ones', () => {
+test('an unknown VIDIMUS_ variable is refused; the message names it and the known ones', () => {
   const message = refusalOf({ VIDIMUS_LOGS: 'debug' })
   expect(message).toStartWith('VIDIMUS_LOGS: ')
   for (const name of Object.keys(VARIABLES)) expect(message).toContain(name)
@@ -72,7 +72,7 @@ test('an unknown VIDIMUS_ variable is refused even when it is empty or undefined
 })
 
 describe('PORT', () => {
-  test('is a whole number from 0 to 65535', () => {
+  test('PORT accepts whole numbers from 0 to 65535', () => {
     for (const [text, port] of [
       ['0', 0],
       ['1', 1],
@@ -92,7 +92,7 @@ describe('PORT', () => {
 })
 
 describe('VIDIMUS_BACKUPS', () => {
-  test('says how many hourly and daily ones are kept, or off', () => {
+  test('VIDIMUS_BACKUPS accepts the numbers of hourly and daily backups, or off', () => {
     for (const [text, backups] of [
       ['24h,14d', { hourly: 24, daily: 14 }],
       ['0h,30d', { hourly: 0, daily: 30 }],
@@ -109,12 +109,12 @@ describe('VIDIMUS_BACKUPS', () => {
   })
 })
 
-test('HOST is taken as it is', () => {
+test('HOST is used unchanged', () => {
   for (const host of ['0.0.0.0', '::1', 'localhost']) expect(loadConfig({ HOST: ` ${host} ` }).host).toBe(host)
 })
 
 describe('VIDIMUS_PUBLIC_URL', () => {
-  test('keeps scheme, host, port and path, without a trailing slash', () => {
+  test('VIDIMUS_PUBLIC_URL keeps scheme, host, port and path, and drops a trailing slash', () => {
     for (const [text, url] of [
       ['https://verify.shop.example', 'https://verify.shop.example'],
       ['https://verify.shop.example/', 'https://verify.shop.example'],
@@ -128,17 +128,17 @@ describe('VIDIMUS_PUBLIC_URL', () => {
     }
   })
 
-  test('follows PORT when it is not set, and is left open while the system chooses the port', () => {
+  test('VIDIMUS_PUBLIC_URL defaults to PORT, and is empty while the system chooses the port', () => {
     expect(loadConfig({ PORT: '8080' }).publicUrl).toBe('http://localhost:8080')
     expect(loadConfig({ PORT: '0' }).publicUrl).toBe('')
   })
 
-  test('says https when the service does', () => {
+  test('VIDIMUS_PUBLIC_URL defaults to https when the service has a certificate', () => {
     const env = { PORT: '8443', VIDIMUS_TLS_CERT: 'cert.pem', VIDIMUS_TLS_KEY: 'key.pem' }
     expect(loadConfig(env).publicUrl).toBe('https://localhost:8443')
   })
 
-  test('what is no http(s) address is refused', () => {
+  test('VIDIMUS_PUBLIC_URL refuses anything but an http(s) address', () => {
     for (const text of [
       'verify.shop.example',
       'ftp://shop.example',
@@ -151,7 +151,7 @@ describe('VIDIMUS_PUBLIC_URL', () => {
     }
   })
 
-  test('a query, a fragment, a user or a password is refused, also an empty query or fragment', () => {
+  test('VIDIMUS_PUBLIC_URL refuses a query, a fragment, a user or a password, even when empty', () => {
     for (const text of [
       'https://shop.example/?a=1',
       'https://shop.example/?',
@@ -166,28 +166,28 @@ describe('VIDIMUS_PUBLIC_URL', () => {
     }
   })
 
-  test('a refused password is not repeated in the message', () => {
+  test('a password in VIDIMUS_PUBLIC_URL is not quoted in the message', () => {
     expect(refusalOf({ VIDIMUS_PUBLIC_URL: 'https://user:hunter2@shop.example' })).not.toContain('hunter2')
   })
 })
 
-test('VIDIMUS_DATA_DIR is taken as it is', () => {
+test('VIDIMUS_DATA_DIR is used unchanged', () => {
   expect(loadConfig({ VIDIMUS_DATA_DIR: ' /var/lib/vidimus ' }).dataDir).toBe('/var/lib/vidimus')
 })
 
 describe('VIDIMUS_LOG', () => {
-  test('is one of the levels', () => {
+  test('VIDIMUS_LOG accepts each level', () => {
     for (const level of LOG_LEVELS) expect(loadConfig({ VIDIMUS_LOG: level }).log).toBe(level)
   })
 
-  test('anything else is refused with the levels', () => {
+  test('VIDIMUS_LOG refuses an unknown level and names the known ones', () => {
     for (const text of ['INFO', 'trace', 'warning', '0', 'toString']) expectRefused('VIDIMUS_LOG', text)
     for (const level of LOG_LEVELS) expect(refusalOf({ VIDIMUS_LOG: 'loud' })).toContain(level)
   })
 })
 
 describe('VIDIMUS_EGRESS_ALLOW', () => {
-  test('is a list of destinations', () => {
+  test('VIDIMUS_EGRESS_ALLOW accepts a list of destinations', () => {
     expect(loadConfig({ VIDIMUS_EGRESS_ALLOW: '192.168.10.20:8443, 10.1.2.0/24:80,[fd00::1]:8443' }).egressAllow).toEqual([
       { address: '192.168.10.20', prefix: 32, port: 8443 },
       { address: '10.1.2.0', prefix: 24, port: 80 },
@@ -195,13 +195,13 @@ describe('VIDIMUS_EGRESS_ALLOW', () => {
     ])
   })
 
-  test('holds up to 32 destinations', () => {
+  test('VIDIMUS_EGRESS_ALLOW accepts up to 32 destinations', () => {
     const list = (count: number) => Array.from({ length: count }, (_, i) => `10.0.0.${i}:80`).join(',')
     expect(loadConfig({ VIDIMUS_EGRESS_ALLOW: list(32) }).egressAllow).toHaveLength(32)
     expectRefused('VIDIMUS_EGRESS_ALLOW', list(33))
   })
 
-  test('what may not be opened, or cannot be read, is refused', () => {
+  test('VIDIMUS_EGRESS_ALLOW refuses forbidden and malformed destinations', () => {
     for (const text of [
       '192.168.10.20',
       'shop.local:80',
@@ -215,7 +215,7 @@ describe('VIDIMUS_EGRESS_ALLOW', () => {
     }
   })
 
-  test('ports reach from 1 to 65535', () => {
+  test('VIDIMUS_EGRESS_ALLOW accepts ports from 1 to 65535', () => {
     for (const port of [1, 65_535]) {
       expect(loadConfig({ VIDIMUS_EGRESS_ALLOW: `10.0.0.1:${port}` }).egressAllow[0]?.port).toBe(port)
     }
@@ -223,14 +223,14 @@ describe('VIDIMUS_EGRESS_ALLOW', () => {
 })
 
 describe('VIDIMUS_TRUSTED_PROXIES', () => {
-  test('is a list of addresses and networks', () => {
+  test('VIDIMUS_TRUSTED_PROXIES accepts a list of addresses and networks', () => {
     expect(loadConfig({ VIDIMUS_TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8' }).trustedProxies).toEqual([
       { bytes: Uint8Array.of(127, 0, 0, 1), prefix: 32 },
       { bytes: Uint8Array.of(10, 0, 0, 0), prefix: 8 },
     ])
   })
 
-  test('what is neither is refused', () => {
+  test('VIDIMUS_TRUSTED_PROXIES refuses anything else', () => {
     for (const text of ['proxy.local', '10.0.0.0/33', '10.0.0', '10.0.0.1:80', 'loopback']) {
       expectRefused('VIDIMUS_TRUSTED_PROXIES', text)
     }
@@ -238,27 +238,27 @@ describe('VIDIMUS_TRUSTED_PROXIES', () => {
 })
 
 describe('VIDIMUS_TLS_CERT and VIDIMUS_TLS_KEY', () => {
-  test('name the two files', () => {
+  test('both together set the two files', () => {
     expect(loadConfig({ VIDIMUS_TLS_CERT: 'cert.pem', VIDIMUS_TLS_KEY: 'key.pem' }).tls).toEqual({
       certFile: 'cert.pem',
       keyFile: 'key.pem',
     })
   })
 
-  test('one without the other is refused by the name of the missing one', () => {
+  test('one without the other is refused; the message names the missing one', () => {
     expect(refusalOf({ VIDIMUS_TLS_CERT: 'cert.pem' })).toStartWith('VIDIMUS_TLS_KEY: ')
     expect(refusalOf({ VIDIMUS_TLS_KEY: 'key.pem' })).toStartWith('VIDIMUS_TLS_CERT: ')
   })
 })
 
 describe('VIDIMUS_METRICS_TOKEN', () => {
-  test('is taken from 16 to 256 printable ASCII characters', () => {
+  test('VIDIMUS_METRICS_TOKEN accepts 16 to 256 printable ASCII characters', () => {
     for (const token of ['0123456789abcdef', '!'.repeat(256)]) {
       expect(loadConfig({ VIDIMUS_METRICS_TOKEN: token }).metricsToken).toBe(token)
     }
   })
 
-  test('a short, long or spaced one is refused, and the refusal does not repeat it', () => {
+  test('VIDIMUS_METRICS_TOKEN refuses short, long and spaced tokens without quoting them', () => {
     for (const token of ['0123456789abcde', 'x'.repeat(257), '0123456789 abcdef', '0123456789abcdefé']) {
       expectRefused('VIDIMUS_METRICS_TOKEN', token)
       expect(refusalOf({ VIDIMUS_METRICS_TOKEN: token })).not.toContain(token)
@@ -267,14 +267,14 @@ describe('VIDIMUS_METRICS_TOKEN', () => {
 })
 
 describe('VIDIMUS_SANDBOX', () => {
-  test('is on or off', () => {
+  test('VIDIMUS_SANDBOX accepts on and off', () => {
     expect(loadConfig({ VIDIMUS_SANDBOX: 'off' }).hasSandbox).toBe(false)
     for (const text of ['no', 'OFF', 'false', '0']) expectRefused('VIDIMUS_SANDBOX', text)
   })
 })
 
 describe('VIDIMUS_RATE_LIMIT_SCALE', () => {
-  test('is a plain number from 0 to 1000', () => {
+  test('VIDIMUS_RATE_LIMIT_SCALE accepts plain numbers from 0 to 1000', () => {
     for (const [text, scale] of [
       ['0', 0],
       ['0.5', 0.5],
@@ -311,17 +311,17 @@ describe('VIDIMUS_RATE_LIMIT_SCALE', () => {
 describe('VIDIMUS_WEBHOOK_DELAYS', () => {
   const delays = (text: string) => loadConfig({ VIDIMUS_WEBHOOK_DELAYS: text }).webhookDelaysMs
 
-  test('is one wait per attempt', () => {
+  test('VIDIMUS_WEBHOOK_DELAYS has one wait per attempt', () => {
     expect(delays('0s')).toEqual([0])
     expect(delays('1s, 2m ,3h')).toEqual([1000, 120_000, 3 * HOUR_MS])
   })
 
-  test('holds up to twelve attempts', () => {
+  test('VIDIMUS_WEBHOOK_DELAYS accepts up to twelve attempts', () => {
     expect(delays(new Array(12).fill('1s').join(','))).toHaveLength(12)
     expectRefused('VIDIMUS_WEBHOOK_DELAYS', new Array(13).fill('1s').join(','))
   })
 
-  test('each wait lasts at most 72 hours', () => {
+  test('VIDIMUS_WEBHOOK_DELAYS refuses a wait longer than 72 hours', () => {
     for (const text of ['72h', '4320m', '259200s']) expect(delays(text)).toEqual([72 * HOUR_MS])
     for (const text of ['73h', '4321m', '259201s', '999999h']) expectRefused('VIDIMUS_WEBHOOK_DELAYS', text)
   })
@@ -333,7 +333,7 @@ describe('VIDIMUS_WEBHOOK_DELAYS', () => {
   })
 })
 
-describe('how wallets are reached', () => {
+describe('settings for wallets', () => {
   const wallet = (env: Record<string, string>) => loadConfig(env).wallet
 
   test('VIDIMUS_WALLET_PROFILE is haip or plain', () => {
@@ -352,7 +352,7 @@ describe('how wallets are reached', () => {
     }
   })
 
-  test('VIDIMUS_WALLET_SCHEME is none that a browser opens by itself', () => {
+  test('VIDIMUS_WALLET_SCHEME refuses schemes that browsers open', () => {
     for (const text of ['http', 'https', 'javascript', 'data', 'file', 'vbscript', 'blob', 'about', 'ftp', 'ws', 'wss', 'mailto'])
       expectRefused('VIDIMUS_WALLET_SCHEME', text)
   })
@@ -364,12 +364,12 @@ describe('how wallets are reached', () => {
     for (const text of ['x509_san_uri', 'redirect_uri', 'verify.example', 'X509_HASH']) expectRefused('VIDIMUS_CLIENT_ID', text)
   })
 
-  test('VIDIMUS_REGISTRATION_CERT is taken as it is', () => {
+  test('VIDIMUS_REGISTRATION_CERT is used unchanged', () => {
     expect(wallet({ VIDIMUS_REGISTRATION_CERT: ' wrprc.jwt ' }).registrationCertFile).toBe('wrprc.jwt')
   })
 })
 
-test('VIDIMUS_DATABASE_URL is refused in this version, and its value is not repeated', () => {
+test('VIDIMUS_DATABASE_URL is refused in this version without quoting its value', () => {
   const message = refusalOf({ VIDIMUS_DATABASE_URL: 'postgres://user:hunter2@db/vidimus' })
   expect(message).toStartWith('VIDIMUS_DATABASE_URL: ')
   expect(message).not.toContain('hunter2')

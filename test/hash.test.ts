@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { canonicalJson, equalConstantTime, hmacSha256With, sha256Hex } from '../src/hash.ts'
 
 describe('canonicalJson', () => {
-  test('gives the canonical form of the example in RFC 8785 § 3.2.2', () => {
+  test('canonicalJson gives the canonical form of the example in RFC 8785 § 3.2.2', () => {
     const input = `{
       "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
       "string": "\\u20ac$\\u000F\\u000aA'\\u0042\\u0022\\u005c\\\\\\"\\/",
@@ -17,7 +17,7 @@ describe('canonicalJson', () => {
     expect(Buffer.from(canonicalJson(JSON.parse(input))).toString('hex')).toBe(expected)
   })
 
-  test('sorts keys by UTF-16 code units, as in the example of RFC 8785 § 3.2.3', () => {
+  test('canonicalJson sorts keys by UTF-16 code units, as in the example of RFC 8785 § 3.2.3', () => {
     const input = {
       '\u20ac': 'Euro Sign',
       '\r': 'Carriage Return',
@@ -35,7 +35,7 @@ describe('canonicalJson', () => {
     expect(order).not.toContain(-1)
   })
 
-  test('prints numbers as in the samples of RFC 8785 appendix B', () => {
+  test('canonicalJson prints numbers as in RFC 8785 appendix B', () => {
     for (const [bits, text] of [
       ['0000000000000000', '0'],
       ['8000000000000000', '0'],
@@ -67,7 +67,7 @@ describe('canonicalJson', () => {
     }
   })
 
-  test('has no white space, keeps the order of arrays and drops undefined members', () => {
+  test('canonicalJson has no white space, keeps the order of arrays and drops undefined members', () => {
     expect(canonicalJson({ b: [3, 1, 2], a: { d: null, c: undefined } })).toBe('{"a":{"d":null},"b":[3,1,2]}')
     expect(canonicalJson([])).toBe('[]')
     expect(canonicalJson({})).toBe('{}')
@@ -82,7 +82,7 @@ describe('canonicalJson', () => {
     expect(canonicalJson(JSON.parse('{"b":1,"__proto__":{"a":2}}'))).toBe('{"__proto__":{"a":2},"b":1}')
   })
 
-  test('is JSON of the same value, and the same for every order of members', () => {
+  test('canonicalJson is JSON of the same value, and equal for every order of members', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), value => {
         const text = canonicalJson(value)

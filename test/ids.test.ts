@@ -20,7 +20,7 @@ import { seeded } from './helpers/seeded.ts'
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const random: Random = count => randomBytes(count)
 
-describe('the forms', () => {
+describe('ids and secrets', () => {
   test('each kind of id and secret has its prefix, alphabet and length', () => {
     for (let i = 0; i < 200; i++) {
       expect(newVerificationId(random)).toMatch(/^vs_[0-9A-Za-z]{22}$/)
@@ -33,20 +33,20 @@ describe('the forms', () => {
     }
   })
 
-  test('a nonce carries 256 bits and a webhook secret 240', () => {
+  test('a nonce has 256 random bits and a webhook secret 240', () => {
     const ones: Random = count => new Uint8Array(count).fill(0xff)
     expect(Buffer.from(newNonce(ones), 'base64url')).toEqual(Buffer.alloc(32, 0xff))
     expect(Buffer.from(newWebhookSecret(ones).slice('whsec_'.length), 'base64')).toEqual(Buffer.alloc(30, 0xff))
   })
 
-  test('no two are alike', () => {
+  test('ids and secrets are unique', () => {
     const made = Array.from({ length: 10_000 }, () => newVerificationId(random))
     expect(new Set(made).size).toBe(made.length)
   })
 })
 
 describe('base62', () => {
-  test('is exactly as long as asked, also when the generator gives mostly bytes that are thrown away', () => {
+  test('base62 has the requested length, even when most random bytes are rejected', () => {
     const sparse = seeded(1)
     const mostlyRejected: Random = count => Uint8Array.from({ length: count }, () => 240 + sparse.below(16))
     for (const length of [0, 1, 2, 22, 32, 100]) {
@@ -55,7 +55,7 @@ describe('base62', () => {
     }
   })
 
-  test('bytes from 248 on are thrown away, those below give each letter four times', () => {
+  test('base62 rejects bytes from 248; the bytes below give each letter four times', () => {
     const everyByte: Random = () => Uint8Array.from({ length: 256 }, (_, i) => i)
     const letters = base62(everyByte, 248)
     expect(letters).toBe(ALPHABET.repeat(4))
@@ -76,7 +76,7 @@ describe('base62', () => {
 })
 
 describe('the checksum of a secret', () => {
-  test('is the CRC-32 of all before it, in six base62 digits', () => {
+  test('the checksum is the CRC-32 of everything before it, in six base62 digits', () => {
     for (const prefix of ['vk_test_', 'vk_live_', 'vd_', 'vdr_']) {
       for (let i = 0; i < 50; i++) {
         const secret = newSecret(random, prefix)
@@ -90,7 +90,7 @@ describe('the checksum of a secret', () => {
     expect(crc32Bitwise('123456789')).toBe(0xcbf43926)
   })
 
-  test('a fresh secret is well formed, under its own prefix only', () => {
+  test('a new secret is well formed, under its own prefix only', () => {
     fc.assert(
       fc.property(fc.integer(), seed => {
         const secret = newSecret(seeded(seed).bytes, 'vk_live_')
@@ -101,7 +101,7 @@ describe('the checksum of a secret', () => {
     )
   })
 
-  test('every substitution of a single character is noticed', () => {
+  test('the checksum detects every substitution of one character', () => {
     const secret = newSecret(seeded(7).bytes, 'vk_test_')
     let tried = 0
     for (let i = 0; i < secret.length; i++) {
@@ -114,7 +114,7 @@ describe('the checksum of a secret', () => {
     expect(tried).toBeGreaterThan(2800)
   })
 
-  test('two neighbours that change places are noticed', () => {
+  test('the checksum detects swapped neighbours', () => {
     for (let seed = 0; seed < 50; seed++) {
       const secret = newSecret(seeded(seed).bytes, 'vk_test_')
       for (let i = 8; i < secret.length - 1; i++) {
@@ -143,13 +143,13 @@ describe('the checksum of a secret', () => {
 })
 
 describe('a device id', () => {
-  test('is the UUID of version 7 that RFC 9562 appendix A.6 shows', () => {
+  test('a device id is the UUID of version 7 of RFC 9562 appendix A.6', () => {
     // rand_a 0xCC3, rand_b 0x18C4DC0C0C07398F; the bits of time, version and variant are set whatever the generator gives there.
     const given: Random = () => Buffer.from('ffffffffffff0cc318c4dc0c0c07398f', 'hex')
     expect(newDeviceId(given, 0x017f22e279b0)).toBe('017f22e2-79b0-7cc3-98c4-dc0c0c07398f')
   })
 
-  test('sorts by time, and is unique within a millisecond', () => {
+  test('device ids sort by time, and are unique within a millisecond', () => {
     const at = Date.parse('2026-03-04T12:00:00.000Z')
     const ids = Array.from({ length: 1000 }, (_, i) => newDeviceId(random, at + i))
     expect(ids.toSorted()).toEqual(ids)
@@ -162,7 +162,7 @@ describe('a pairing code', () => {
   const SYMBOLS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
   const symbols = fc.array(fc.constantFrom(...SYMBOLS), { minLength: 8, maxLength: 8 }).map(each => each.join(''))
 
-  test('has the form VD-XXXX-XXXX, each symbol of the 32 as likely as the other', () => {
+  test('a pairing code has the form VD-XXXX-XXXX, with all 32 symbols equally likely', () => {
     const counts = new Map<string, number>()
     const { bytes } = seeded(20260304)
     for (let i = 0; i < 20_000; i++) {
@@ -176,7 +176,7 @@ describe('a pairing code', () => {
     expect(chiSquare).toBeLessThan(61.1)
   })
 
-  test('is read back from however somebody types it', () => {
+  test('a pairing code is read in any spelling people type', () => {
     const noise = fc.array(fc.constantFrom('', '', ' ', '-', '–', '—', '\u00a0', '\t'), { minLength: 11, maxLength: 11 })
     fc.assert(
       fc.property(symbols, noise, fc.boolean(), fc.boolean(), (code, gaps, isLower, hasPrefix) => {
@@ -189,7 +189,7 @@ describe('a pairing code', () => {
     )
   })
 
-  test('that begins with V and D keeps them', () => {
+  test('a pairing code that begins with V and D keeps them', () => {
     expect(normalizePairingCode('VD123456')).toBe('VD123456')
     expect(normalizePairingCode('VD-VD12-3456')).toBe('VD123456')
   })

@@ -5,7 +5,7 @@ import { fastestMs } from './helpers/fastest.ts'
 
 const LIMITS = { depthMax: 32 }
 
-describe('read as JSON.parse reads it', () => {
+describe('parseJson reads like JSON.parse', () => {
   const texts = [
     'null',
     ' {"a" : [1, -2.5e3, true, "x"] , "b":{}}\r\n\t',
@@ -27,7 +27,7 @@ describe('read as JSON.parse reads it', () => {
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
   })
 
-  test('whatever JSON there is', () => {
+  test('parseJson reads random JSON like JSON.parse', () => {
     fc.assert(
       fc.property(fc.json({ stringUnit: 'grapheme' }), text => {
         expect(parseJson(text, LIMITS)).toEqual(JSON.parse(text))
@@ -37,7 +37,7 @@ describe('read as JSON.parse reads it', () => {
   })
 })
 
-describe('more values than there may be', () => {
+describe('parseJson counts values', () => {
   const limits = { depthMax: 4, valuesMax: 8 }
   const texts: [values: number, text: string][] = [
     [8, '[1,2,3,4,5,6,7]'],
@@ -55,7 +55,7 @@ describe('more values than there may be', () => {
   })
 })
 
-describe('refused', () => {
+describe('parseJson refuses', () => {
   const cases: [string, string][] = [
     ['a name twice', '{"a":1,"a":1}'],
     ['a name twice, once escaped', '{"a":1,"\\u0061":2}'],
@@ -81,7 +81,7 @@ describe('refused', () => {
   ]
   test.each(cases)('%s', (_, text) => expect(() => parseJson(text, LIMITS)).toThrow(SyntaxError))
 
-  test('one level more than the limit, of arrays, objects or both', () => {
+  test('parseJson refuses one level more than the limit, of arrays, objects or both', () => {
     for (const [opening, closing] of [
       ['[', ']'],
       ['{"a":', '}'],
@@ -94,13 +94,13 @@ describe('refused', () => {
     }
   })
 
-  test('the error quotes nothing of the text', () => {
+  test('the error of parseJson quotes nothing of the text', () => {
     for (const text of ['{"secret":secret}', '["\\secret"]', '{"secret":1,"secret":2}', 'secret']) {
       expect(() => parseJson(text, LIMITS)).toThrow(expect.objectContaining({ message: expect.not.stringContaining('secret') }))
     }
   })
 
-  test('any object with one name doubled', () => {
+  test('parseJson refuses any object with a doubled name', () => {
     const name = fc.string().filter(text => !text.includes('\0'))
     const members = fc.uniqueArray(fc.tuple(name, fc.jsonValue()), { minLength: 1, selector: ([name]) => name })
     fc.assert(
@@ -116,11 +116,11 @@ describe('refused', () => {
   })
 })
 
-test('a backslash before u0000 makes it a text like any other', () => {
+test('parseJson accepts u0000 after an escaped backslash, which is plain text', () => {
   expect(parseJson('{"a\\\\u0000":"\\\\ud800"}', LIMITS)).toEqual({ 'a\\u0000': '\\ud800' })
 })
 
-test('the name that comes twice is found wherever it is', () => {
+test('the doubled name is found at any depth', () => {
   const texts: [text: string, name: string | undefined][] = [
     ['{"a":"a","b":["a","a"],"c":{"a":1,"b":2}}', undefined],
     ['{"a":{"b":1},"c":[{"b":1},{"b" : 2,"d":0,"b":3}]}', 'b'],
@@ -129,7 +129,7 @@ test('the name that comes twice is found wherever it is', () => {
   for (const [text, name] of texts) expect(findDoubledName(text)).toBe(name)
 })
 
-test('256 KiB of the worst is answered within a second', async () => {
+test('parseJson takes less than a second for the worst 256 KiB', async () => {
   const size = 256 * 1024
   const worst = [
     '['.repeat(size),

@@ -27,14 +27,14 @@ function watchTimers(ms: number) {
   return () => ({ set, left: left.size })
 }
 
-test('a readiness that was answered in time leaves no timer behind', async () => {
+test('/readyz that answers in time leaves no timer', async () => {
   const app = await startApp()
   const timers = watchTimers(5000)
   expect((await app.call('GET', '/readyz')).status).toBe(200)
   expect(timers()).toEqual({ set: 1, left: 0 })
 })
 
-test('a walk of the chain that ended in time leaves no timer behind', async () => {
+test('a verification of the audit chain that ends in time leaves no timer', async () => {
   const app = await startApp()
   const boss = await setUpOwner(app)
   const timers = watchTimers(2000)
@@ -42,7 +42,7 @@ test('a walk of the chain that ended in time leaves no timer behind', async () =
   expect(timers()).toEqual({ set: 1, left: 0 })
 })
 
-test('a name that was resolved in time leaves no timer behind', async () => {
+test('a name resolved in time leaves no timer', async () => {
   const { servers, stop } = await startNameServer(({ type }) => ({ records: type === 'A' ? [{ a: '93.184.215.14' }] : [] }))
   const timers = watchTimers(1400)
   expect(await createResolver({ servers })('shop.example')).toEqual(['93.184.215.14'])

@@ -23,7 +23,7 @@ function lineOf(fields: LogFields, pretty = false): string {
 describe('levels', () => {
   const EVENTS = ['debug', 'info', 'warn', 'error'] as const
 
-  test('each level shows itself and what is more serious, silent shows nothing', () => {
+  test('each level writes itself and more serious ones; silent writes nothing', () => {
     for (const level of LOG_LEVELS) {
       const { lines, log } = logging({ level })
       for (const each of EVENTS) log[each]('event')
@@ -34,7 +34,7 @@ describe('levels', () => {
 })
 
 describe('a JSON line', () => {
-  test('carries time, level, event and the fields that were given', () => {
+  test('a JSON line has time, level, event and the given fields', () => {
     expect(JSON.parse(lineOf({ request_id: 'req_1', status: 201, ms: 1.5, tenant: undefined }))).toEqual({
       time: '2026-03-04T12:30:15.123Z',
       level: 'info',
@@ -45,7 +45,7 @@ describe('a JSON line', () => {
     })
   })
 
-  test('is one line of valid JSON with the same text inside, whatever a field holds', () => {
+  test('a JSON line stays one line of valid JSON with the same text, whatever a field contains', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), detail => {
         const line = lineOf({ detail })
@@ -57,7 +57,7 @@ describe('a JSON line', () => {
 })
 
 describe('a pretty line', () => {
-  test('has time, level, event and fields for people', () => {
+  test('a pretty line has time, level, event and fields', () => {
     expect(lineOf({ status: 201, detail: 'as told' }, true)).toBe('12:30:15.123 info  request status=201 detail="as told"')
     expect(lineOf({}, true)).toBe('12:30:15.123 info  request')
     expect(lineOf({ status: 401, key_prefix: undefined, tenant: undefined }, true)).toBe('12:30:15.123 info  request status=401')
@@ -79,7 +79,7 @@ test('control characters are escaped, in JSON and in pretty lines', () => {
   }
 })
 
-describe('secrets that slip into a field', () => {
+describe('secrets in a field by mistake', () => {
   const secrets: [kind: string, secret: string, shown: string][] = [
     ['test key', newSecret(random, 'vk_test_'), 'vk_test_'],
     ['live key', newSecret(random, 'vk_live_'), 'vk_live_'],
@@ -111,7 +111,7 @@ describe('secrets that slip into a field', () => {
   ]
 
   for (const [kind, secret, shown] of secrets) {
-    test(`a ${kind} is blotted out wherever it stands`, () => {
+    test(`a ${kind} is masked anywhere in a line`, () => {
       for (const pretty of [false, true]) {
         for (const [before, after] of surroundings) {
           const line = lineOf({ detail: `${before}${secret}${after}` }, pretty)
@@ -123,19 +123,19 @@ describe('secrets that slip into a field', () => {
     })
   }
 
-  test('of an API key the first twelve characters stay, as people know it', () => {
+  test('an API key keeps its first twelve characters, which identify it', () => {
     const key = newSecret(random, 'vk_live_')
     expect(JSON.parse(lineOf({ detail: key })).detail).toBe(`${key.slice(0, 12)}***`)
   })
 
-  test('every secret of a line is blotted out', () => {
+  test('several secrets in a line are all masked', () => {
     const [one, other] = [newSecret(random, 'vk_live_'), newVerificationId(random)]
     const line = lineOf({ detail: `${one} ${other}`, address: one, failure: other })
     expect(line.match(/\*\*\*/g)).toHaveLength(4)
     for (const secret of [one, other]) expect(line).not.toContain(secret.slice(14))
   })
 
-  test('a line with a blotted secret is still valid JSON', () => {
+  test('a line with a masked secret is still valid JSON', () => {
     for (const [, secret] of secrets) {
       for (const [before, after] of surroundings) {
         expect(() => JSON.parse(lineOf({ detail: before + secret + after }))).not.toThrow()
@@ -143,7 +143,7 @@ describe('secrets that slip into a field', () => {
     }
   })
 
-  test('what only resembles a secret stays readable', () => {
+  test('text that only resembles a secret stays readable', () => {
     for (const detail of [
       'key_prefix vk_live_Ab3x',
       'vs_',
@@ -158,14 +158,14 @@ describe('secrets that slip into a field', () => {
 })
 
 describe('describeFailure', () => {
-  test('names class, code and place, and not the message', () => {
+  test('describeFailure names class, code and place, and not the message', () => {
     const failure = Object.assign(new TypeError('offending value 4711'), { code: 'ERR_BAD' })
     const text = describeFailure(failure)
     expect(text).toMatch(/^TypeError ERR_BAD \S+log\.test\.ts:\d+$/)
     expect(text).not.toContain('4711')
   })
 
-  test('of a failure that wraps another the code of the other is named', () => {
+  test('describeFailure names the code of a wrapped error', () => {
     const full = Object.assign(new Error('INSERT 4711'), { code: 'SQLITE_FULL' })
     const text = describeFailure(new Error('params: 4711', { cause: full }))
     expect(text).toMatch(/^Error SQLITE_FULL \S+log\.test\.ts:\d+$/)
@@ -186,7 +186,7 @@ describe('describeFailure', () => {
     }
   })
 
-  test('an error without a stack is its class, anything else its type', () => {
+  test('describeFailure names the class of an error without a stack, and the type of anything else', () => {
     const bare = new Error('secret-value:1:2')
     bare.stack = undefined
     expect(describeFailure(bare)).toBe('Error')
@@ -200,7 +200,7 @@ describe('describeFailure', () => {
     }
   })
 
-  test('a code that is no string is left out', () => {
+  test('describeFailure leaves out a code that is not a string', () => {
     expect(describeFailure(Object.assign(new Error('x'), { code: 5 }))).toMatch(/^Error \S+:\d+$/)
   })
 })

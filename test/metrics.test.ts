@@ -14,7 +14,7 @@ const sampleOf = ({ samples }: Family, name: string, labels: Record<string, stri
   samples.find(sample => sample.name === name && Bun.deepEquals(sample.labels, labels))?.value
 
 describe('counters', () => {
-  test('add up by their labels', async () => {
+  test('counters add up by their labels', async () => {
     const metrics = createMetrics()
     const labels = { method: 'GET', route: '/v1/verifications/:id', status: '200' }
     metrics.count('vidimus_http_requests_total', labels)
@@ -35,7 +35,7 @@ describe('counters', () => {
     expect(sampleOf(verifications!, 'vidimus_verifications_total', { event: 'expired' })).toBe(7)
   })
 
-  test('need no labels', async () => {
+  test('counters need no labels', async () => {
     const metrics = createMetrics()
     metrics.count('vidimus_rate_limited_total')
     expect(parsePrometheus(await metrics.render())[0]?.samples).toEqual([
@@ -75,7 +75,7 @@ describe('histograms', () => {
     expect(bucketsOf(family!, { route: '/b' }).map(([, count]) => count)).toEqual([...new Array(14).fill(0), 1])
   })
 
-  test('for any values the buckets equal a plain count, never decrease, and end in the total', async () => {
+  test('histogram buckets equal a plain count, never decrease, and end with the total, for any values', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.double({ min: 0, max: 100, noNaN: true }), { minLength: 1, maxLength: 50 }), async values => {
         const metrics = createMetrics()
@@ -90,13 +90,13 @@ describe('histograms', () => {
     )
   })
 
-  test('limits are in rising order, as the format demands', () => {
+  test('histogram limits are in rising order, as the format requires', () => {
     for (const { buckets } of Object.values(HISTOGRAMS)) expect([...buckets]).toEqual(buckets.toSorted((a, b) => a - b))
   })
 })
 
 describe('gauges', () => {
-  test('are read each time the page is asked for', async () => {
+  test('gauges are read at each request of the page', async () => {
     const metrics = createMetrics()
     let pending = 3
     metrics.gauge('vidimus_verifications_pending', 'Sessions waiting for a wallet.', async () => pending)
@@ -113,7 +113,7 @@ describe('gauges', () => {
     expect((await read())[0]?.samples[0]?.value).toBe(4)
   })
 
-  test('that cannot be read are missing, and the others are there', async () => {
+  test('a gauge that fails is left out, and the others are shown', async () => {
     const metrics = createMetrics()
     metrics.gauge('vidimus_write_queue', 'Writes that wait.', () => {
       throw new Error('no such file')
@@ -123,7 +123,7 @@ describe('gauges', () => {
   })
 })
 
-test('whatever a label holds, the page stays valid and no label can add a line or another label', async () => {
+test('no label value can add a line or another label', async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: 'binary' }), async route => {
       const metrics = createMetrics()

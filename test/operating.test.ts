@@ -44,7 +44,7 @@ const tableOf = (readme: string) =>
     .map(([, names = [], , labels = []]) => ({ names, labels })) ?? []
 
 describe('the metrics', () => {
-  test('are those of the table in the README, each with its help, and no others', async () => {
+  test('/metrics has exactly the metrics of the table in the README, each with its help', async () => {
     const app = await startApp()
     const found = await metricsOf(app)
     const documented = tableOf(await read('README.md')).flatMap(({ names }) => names)
@@ -53,7 +53,7 @@ describe('the metrics', () => {
     for (const [, name] of text.matchAll(/^# TYPE (\S+) /gm)) expect(text).toMatch(new RegExp(`^# HELP ${name} \\S.+\\.$`, 'm'))
   })
 
-  test('have the labels that the table says, whatever happened, and nothing of a tenant or a session', async () => {
+  test('metrics have only the labels of the table, and nothing of a tenant or a session', async () => {
     const app = await startApp()
     const shop = await app.tenant({ name: 'Corner shop' })
     const { id } = await createVerification(app, shop.key, { metadata: { order: 'canary-1001' } })
@@ -74,7 +74,7 @@ describe('the metrics', () => {
     for (const canary of [id, shop.id, shop.key, 'Corner', 'canary-1001', '127.0.0.1']) expect(text).not.toContain(canary)
   })
 
-  test('tell how long the oldest webhook has been due', async () => {
+  test('vidimus_webhook_oldest_due_seconds is the time since the oldest webhook was due', async () => {
     const receiver = await receiveRaw()
     const app = await startAppFor([receiver])
     const { key } = await app.tenant()
@@ -95,7 +95,7 @@ describe('the alerts and the dashboard', () => {
   const isKnown = (known: Map<string, Set<string>>) => (name: string) =>
     known.has(name.replace(/_(bucket|sum|count)$/, '')) || known.has(name)
 
-  test('name metrics that there are, and every alert says what it is and what to do', async () => {
+  test('alerts and dashboard use existing metrics, and every alert says what it means and what to do', async () => {
     type Rule = { alert: string; expr: string; annotations: { summary: string; action: string } }
     const { groups } = Bun.YAML.parse(await read('scripts/deploy/alerts.yml')) as { groups: { rules: Rule[] }[] }
     const rules = groups.flatMap(group => group.rules)
@@ -111,7 +111,7 @@ describe('the alerts and the dashboard', () => {
     }
   })
 
-  test('as one to import, the dashboard takes its data source from a variable', async () => {
+  test('the dashboard to import takes its data source from a variable', async () => {
     type Panel = { datasource: { uid: string }; targets: { expr: string }[] }
     const dashboard = JSON.parse(await read('scripts/deploy/grafana.json')) as {
       panels: Panel[]
@@ -134,7 +134,7 @@ async function verbsOfProgram(): Promise<string[]> {
 describe('the systemd unit and the Dockerfile', () => {
   const variablesIn = (text: string): string[] => text.match(/\b(?:VIDIMUS_[A-Z_]+|HOST|PORT)(?==)/g) ?? []
 
-  test('name only variables, verbs and files that there are', async () => {
+  test('unit and Dockerfile name only existing variables, verbs and files', async () => {
     const [unit, dockerfile] = [await read('scripts/deploy/vidimus.service'), await read('scripts/deploy/Dockerfile')]
     for (const text of [unit, dockerfile]) {
       expect(variablesIn(text).length).toBeGreaterThan(0)
@@ -149,7 +149,7 @@ describe('the systemd unit and the Dockerfile', () => {
     expect(dockerfile).toContain(`oven/bun:${(await read('.bun-version')).trim()}-slim`)
   })
 
-  test('agree with the program on the data directory, the port and the codes of a refusal', async () => {
+  test('unit and Dockerfile agree with the program on data directory, port and exit codes', async () => {
     const [unit, dockerfile] = [await read('scripts/deploy/vidimus.service'), await read('scripts/deploy/Dockerfile')]
     expect(unit).toContain('Environment=VIDIMUS_DATA_DIR=/var/lib/vidimus\n')
     expect(unit).toContain('StateDirectory=vidimus\n')

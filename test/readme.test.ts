@@ -196,12 +196,12 @@ step('the doctor looks, and a backup is made', async () => {
   expect(existsSync(join(checkout, 'before-the-storm.db'))).toBe(true)
 })
 
-test('every block of commands was typed', () => {
+test('every block of commands in the README was run', () => {
   if (canType) expect(BLOCKS.filter(block => !typed.has(block))).toEqual([])
   expect(BLOCKS.length).toBeGreaterThan(8)
 })
 
-test('whatever else a command of the README names is there: scripts, test files, npm scripts and verbs', async () => {
+test('scripts, test files, npm scripts and verbs that the README names exist', async () => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
   const inline = [...README.matchAll(/`(\.\/scripts\/bun [^`]+)`/g)].map(([, text = '']) => text.split(' ').slice(1))
   expect(inline.length).toBeGreaterThan(20)

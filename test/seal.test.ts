@@ -18,8 +18,8 @@ const PLACE: Place = {
 
 const TEXT = '{"given_name":"Erika","age_over_18":true}'
 
-describe('what was sealed', () => {
-  test('opens in its own place as it was', () => {
+describe('sealed text', () => {
+  test('sealed text opens unchanged in its own place', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'binary' }),
@@ -33,17 +33,17 @@ describe('what was sealed', () => {
     expect(sealer.open(PLACE, sealer.seal(PLACE, ''))).toBe('')
   })
 
-  test('opens for another sealer with the same root key', () => {
+  test('sealed text opens for another sealer with the same root key', () => {
     expect(createSealer(ROOT_KEY, random).open(PLACE, sealer.seal(PLACE, TEXT))).toBe(TEXT)
   })
 
-  test('does not open under another root key', () => {
+  test('sealed text does not open under another root key', () => {
     const almost = Buffer.from(ROOT_KEY)
     almost[31]! ^= 1
     expect(() => createSealer(almost, random).open(PLACE, sealer.seal(PLACE, TEXT))).toThrow()
   })
 
-  test('does not open for another tenant, table, column, row or salt', () => {
+  test('sealed text does not open for another tenant, table, column, row or salt', () => {
     const sealed = sealer.seal(PLACE, TEXT)
     const otherSalt = Buffer.from(PLACE.salt)
     otherSalt[0]! ^= 1
@@ -74,7 +74,7 @@ describe('what was sealed', () => {
     }
   })
 
-  test('does not open when it is shortened or lengthened', () => {
+  test('sealed text does not open when it is shortened or lengthened', () => {
     const sealed = sealer.seal(PLACE, TEXT)
     for (let length = 0; length < sealed.length; length++) {
       expect(() => sealer.open(PLACE, sealed.subarray(0, length))).toThrow()
@@ -83,7 +83,7 @@ describe('what was sealed', () => {
     expect(() => sealer.open(PLACE, Buffer.concat([sealed, Buffer.of(0)]))).toThrow()
   })
 
-  test('does not show its text', () => {
+  test('sealed text does not contain the plain text', () => {
     expect(sealer.seal(PLACE, TEXT).toString('latin1')).not.toContain('Erika')
   })
 
@@ -101,7 +101,7 @@ describe('what was sealed', () => {
 })
 
 describe('keys for a purpose', () => {
-  test('are 32 bytes, stable, and differ by purpose and root key', () => {
+  test('keys for a purpose are 32 bytes, stable, and differ by purpose and root key', () => {
     const key = sealer.key('idempotency key')
     expect(key).toHaveLength(32)
     expect(createSealer(ROOT_KEY, random).key('idempotency key')).toEqual(key)
@@ -109,7 +109,7 @@ describe('keys for a purpose', () => {
     expect(createSealer(randomBytes(32), random).key('idempotency key')).not.toEqual(key)
   })
 
-  test('are not the root key itself', () => {
+  test('keys for a purpose are not the root key itself', () => {
     expect(sealer.key('')).not.toEqual(ROOT_KEY)
   })
 })

@@ -5,7 +5,7 @@ import { ENTRY_POINTS } from '../scripts/build/compile.ts'
 
 const ROOT = resolve(import.meta.dir, '..')
 
-test('every thread is an entry point of the binary, and none is hired by another way', async () => {
+test('every thread is an entry point of the binary, and is started by hireThread', async () => {
   const files = await Array.fromAsync(new Bun.Glob('src/**/*.ts').scan(ROOT))
   const texts = await Promise.all(files.map(async file => ({ file, text: await Bun.file(join(ROOT, file)).text() })))
   const hired = texts.flatMap(({ text }) => [...text.matchAll(/hireThread\('([^']+)'\)/g)].map(([, path]) => `src/${path}.ts`))

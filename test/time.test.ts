@@ -6,7 +6,7 @@ import { isoUtc, parseUtcInstant, secondsToUtcMidnight, steadyClock, utcDay } fr
 const DAY_MS = 86_400_000
 
 describe('parseUtcInstant', () => {
-  test('reads 0 to 9 fraction digits', () => {
+  test('parseUtcInstant reads 0 to 9 fraction digits', () => {
     const second = Date.UTC(2026, 2, 4, 12, 30, 15)
     for (const [fraction, ms] of [
       ['', 0],
@@ -21,7 +21,7 @@ describe('parseUtcInstant', () => {
     }
   })
 
-  test('a finer fraction rounds up to the next millisecond, also over the second, the day and the year', () => {
+  test('a finer fraction rounds up to the next millisecond, even into the next second, day and year', () => {
     for (const [text, same] of [
       ['2026-03-04T12:30:15.123000001Z', '2026-03-04T12:30:15.124Z'],
       ['2026-03-04T12:30:15.1239Z', '2026-03-04T12:30:15.124Z'],
@@ -34,7 +34,7 @@ describe('parseUtcInstant', () => {
     }
   })
 
-  test('leap days exist in leap years only', () => {
+  test('parseUtcInstant accepts leap days in leap years only', () => {
     for (const [day, exists] of [
       ['2024-02-29', true],
       ['2000-02-29', true],
@@ -54,14 +54,14 @@ describe('parseUtcInstant', () => {
     }
   })
 
-  test('hours, minutes and seconds stay in their ranges', () => {
+  test('parseUtcInstant refuses hours, minutes and seconds out of range', () => {
     for (const time of ['24:00:00', '23:60:00', '23:59:60', '25:00:00', '99:99:99']) {
       expect(parseUtcInstant(`2026-03-04T${time}Z`)).toBeUndefined()
     }
     expect(parseUtcInstant('2026-03-04T23:59:59Z')).toBe(Date.UTC(2026, 2, 4, 23, 59, 59))
   })
 
-  test('only UTC written with Z is read', () => {
+  test('parseUtcInstant reads only UTC written with Z', () => {
     for (const text of [
       '',
       '2026-03-04',
@@ -106,11 +106,11 @@ describe('parseUtcInstant', () => {
 describe('secondsToUtcMidnight', () => {
   const midnight = Date.UTC(2024, 1, 29)
 
-  test('a whole day lies ahead at midnight itself', () => {
+  test('secondsToUtcMidnight at midnight is a whole day', () => {
     expect(secondsToUtcMidnight(midnight)).toBe(86_400)
   })
 
-  test('a begun second counts as a whole one, so that whoever waits so long is past midnight', () => {
+  test('secondsToUtcMidnight rounds up, so that waiting so long passes midnight', () => {
     for (const [msBefore, seconds] of [
       [1, 1],
       [999, 1],
@@ -122,7 +122,7 @@ describe('secondsToUtcMidnight', () => {
     }
   })
 
-  test('after so many seconds it is another day, a second earlier it is not', () => {
+  test('secondsToUtcMidnight reaches the next day, and a second less does not', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: Date.UTC(2099, 0, 1) }), now => {
         const seconds = secondsToUtcMidnight(now)
@@ -163,7 +163,7 @@ describe('steadyClock', () => {
     }
   }
 
-  test('goes on from a time that was shown before, at half speed until the wall has caught up', () => {
+  test('steadyClock continues from the time shown before, at half speed until the wall clock has caught up', () => {
     let [wall, monotonic] = [START, 0]
     const pass = (ms: number) => {
       wall += ms
@@ -183,7 +183,7 @@ describe('steadyClock', () => {
     expect(now()).toBe(START + 180_000)
   })
 
-  test('is the wall clock while nobody sets it', () => {
+  test('steadyClock equals the wall clock while that is not set', () => {
     const { now, pass, wall } = clocks()
     expect(now()).toBe(START)
     for (const ms of [0, 1, 999, 60_000, DAY_MS]) {
@@ -192,7 +192,7 @@ describe('steadyClock', () => {
     }
   })
 
-  test('a jump forward is followed at once', () => {
+  test('steadyClock follows a jump forward at once', () => {
     for (const jump of [3_600_000, DAY_MS]) {
       const { now, pass, step, wall } = clocks()
       step(jump)
@@ -202,7 +202,7 @@ describe('steadyClock', () => {
     }
   })
 
-  test('after a step back time goes on at half speed, and joins the wall clock once that has caught up', () => {
+  test('after a step back steadyClock runs at half speed until the wall clock has caught up', () => {
     for (const back of [1000, 300_000, 3_600_000, DAY_MS]) {
       const { now, pass, step, wall } = clocks()
       step(-back)
@@ -219,7 +219,7 @@ describe('steadyClock', () => {
     }
   })
 
-  test('a clock set back to 1970 does not move time back', () => {
+  test('a wall clock set back to 1970 does not move steadyClock back', () => {
     const { now, pass, step } = clocks()
     step(-START)
     expect(now()).toBe(START)
@@ -227,7 +227,7 @@ describe('steadyClock', () => {
     expect(now()).toBe(START + 5000)
   })
 
-  test('a UTC day that has begun is not begun a second time', () => {
+  test('no UTC day begins twice', () => {
     const { now, pass, step } = clocks()
     pass(DAY_MS / 2)
     expect(utcDay(now())).toBe('2026-03-05')
@@ -235,7 +235,7 @@ describe('steadyClock', () => {
     expect(utcDay(now())).toBe('2026-03-05')
   })
 
-  test('fractions of monotonic time are not lost between readings', () => {
+  test('steadyClock loses no fractions of monotonic time between readings', () => {
     const { now, pass, step } = clocks()
     step(-DAY_MS)
     for (let i = 0; i < 1000; i++) {
@@ -267,7 +267,7 @@ describe('steadyClock', () => {
     )
   })
 
-  test('however far it is ahead, it is the wall clock again after twice that time', () => {
+  test('steadyClock equals the wall clock again after twice the time it is ahead', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: DAY_MS }), fc.integer({ min: 1, max: 20 }), (back, readings) => {
         const { now, pass, step, wall } = clocks()
@@ -282,7 +282,7 @@ describe('steadyClock', () => {
   })
 })
 
-test('waiting within a time leaves no timer behind: the process ends with its work', async () => {
+test('within() leaves no timer: the process ends with its work', async () => {
   const script = `import { within } from ${JSON.stringify(resolve(import.meta.dir, '../src/time.ts'))}; await within(3_600_000, Promise.resolve(), () => {})`
   const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'ignore', stderr: 'inherit' })
   try {

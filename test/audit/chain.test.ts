@@ -66,7 +66,7 @@ const places = (): Row[] => {
   return disclosed.filter(({ seq }) => seqs.has(seq))
 }
 
-test('the fixture is a whole chain of all kinds of records, signed in the middle', async () => {
+test('the fixture is a valid chain of all kinds of records, signed in the middle', async () => {
   const verdict = await withCommand(dir, verifyAudit)
   expect(verdict).toEqual({
     count: last,
@@ -82,7 +82,7 @@ test('the fixture is a whole chain of all kinds of records, signed in the middle
   expect(places().length).toBeGreaterThanOrEqual(6)
 })
 
-describe('a field that is changed in the file is found at its record', () => {
+describe('a field changed in the file is found at its record', () => {
   test.each(Object.entries(CHANGES))('%s', async (_, change) => {
     for (const row of places()) {
       const changed = records.map(each => (each.seq === row.seq ? { ...each, ...change(row) } : each))
@@ -93,7 +93,7 @@ describe('a field that is changed in the file is found at its record', () => {
     }
   })
 
-  test('details and salt taken away together, where no erasure explains it', async () => {
+  test('details and salt removed together without a record of an erasure are found', async () => {
     for (const row of places()) {
       const problem = await problemAfter(sqlite =>
         sqlite.run('UPDATE audit_records SET salt = NULL, sealed = NULL WHERE seq = ?', [row.seq]),
@@ -102,7 +102,7 @@ describe('a field that is changed in the file is found at its record', () => {
     }
   })
 
-  test('details of another record put in their place, or given to an erased one, whole or in part', async () => {
+  test('details of another record, copied over others or to an erased one, are found', async () => {
     const [donor] = places()
     const { salt = null, sealed = null } = donor ?? {}
     const erased = records.find(row => !isDisclosed(row) && row.action === 'verification.created')
@@ -119,7 +119,7 @@ describe('a field that is changed in the file is found at its record', () => {
 })
 
 describe('records that are dropped, swapped or inserted are found where it happened', () => {
-  test('one is dropped', async () => {
+  test('a dropped record is found', async () => {
     for (const seq of [1, 2, signed - 1, signed, signed + 1, last - 1])
       expect(await problemAfter(sqlite => sqlite.run('DELETE FROM audit_records WHERE seq = ?', [seq]))).toEqual({
         seq,
@@ -127,14 +127,14 @@ describe('records that are dropped, swapped or inserted are found where it happe
       })
   })
 
-  test('one is dropped and the rest moved up', async () => {
+  test('a dropped record is found although the rest is renumbered', async () => {
     for (const seq of [1, 5, signed, signed + 1, last - 1]) {
       const without = records.filter(each => each.seq !== seq).map((each, i) => ({ ...each, seq: i + 1 }))
       expect(await problemAfter(sqlite => replaceAll(sqlite, without))).toEqual({ seq, problem: expect.any(String) })
     }
   })
 
-  test('two are swapped', async () => {
+  test('two swapped records are found', async () => {
     for (const [a, b] of [
       [1, 2],
       [3, signed],
@@ -146,7 +146,7 @@ describe('records that are dropped, swapped or inserted are found where it happe
     }
   })
 
-  test('one is replaced by another with a hash of its own that fits: the next does not follow it', async () => {
+  test('a replaced record with a matching hash is found at the next record', async () => {
     for (const seq of [1, 5, signed - 1, signed + 1, last - 1]) {
       const bare = { ...(records[seq - 1] as Row), actor: 'somebody else' }
       const forged = { ...bare, hash: hashOf(bare) }
@@ -157,7 +157,7 @@ describe('records that are dropped, swapped or inserted are found where it happe
     }
   })
 
-  test('one is inserted', async () => {
+  test('an inserted record is found', async () => {
     const forged = { ...records[3], action: 'key.created' } as Row
     expect(await problemAfter(sqlite => replaceAll(sqlite, [{ ...forged, seq: -7 }, ...records]))).toMatchObject({ seq: 1 })
     for (const seq of [1, 5, signed, signed + 1, last + 1]) {
@@ -166,7 +166,7 @@ describe('records that are dropped, swapped or inserted are found where it happe
     }
   })
 
-  test('one is inserted with a hash of its own that fits', async () => {
+  test('an inserted record with a matching hash is found', async () => {
     for (const seq of [1, 5, signed, last]) {
       const previous = records[seq - 2]?.hash ?? '0'.repeat(64)
       const bare = { ...(records[3] as Row), seq, previous, salt: null, sealed: null }
@@ -179,7 +179,7 @@ describe('records that are dropped, swapped or inserted are found where it happe
 })
 
 describe('a signed checkpoint fixes everything before it', () => {
-  test('the tail cut below it is found', async () => {
+  test('a tail cut below the checkpoint is found', async () => {
     for (const from of [signed, signed - 1, 2, 1])
       expect(await problemAfter(sqlite => sqlite.run('DELETE FROM audit_records WHERE seq >= ?', [from]))).toEqual({
         seq: signed,
@@ -187,7 +187,7 @@ describe('a signed checkpoint fixes everything before it', () => {
       })
   })
 
-  test('a record rewritten with all hashes after it made to fit is found at the checkpoint', async () => {
+  test('a rewritten record with all later hashes recomputed is found at the checkpoint', async () => {
     for (const seq of [1, 5, signed]) {
       const rewritten = relinked(records.map(each => (each.seq === seq ? { ...each, actor: 'somebody else' } : each)))
       expect(await problemAfter(sqlite => replaceAll(sqlite, rewritten))).toEqual({
@@ -197,7 +197,7 @@ describe('a signed checkpoint fixes everything before it', () => {
     }
   })
 
-  test('a checkpoint made to fit the rewritten chain fails its signature', async () => {
+  test('a checkpoint changed to fit a rewritten chain fails its signature', async () => {
     const rewritten = relinked(records.map(each => (each.seq === 5 ? { ...each, actor: 'somebody else' } : each)))
     const problem = await problemAfter(sqlite => {
       replaceAll(sqlite, rewritten)
@@ -206,7 +206,7 @@ describe('a signed checkpoint fixes everything before it', () => {
     expect(problem).toEqual({ seq: signed, problem: 'the signature of its checkpoint is not valid' })
   })
 
-  test('each field of the checkpoint is covered', async () => {
+  test('the signature covers each field of the checkpoint', async () => {
     for (const change of [
       'at = at + 1',
       'at = 9000000000000000',
@@ -219,7 +219,7 @@ describe('a signed checkpoint fixes everything before it', () => {
     expect(await moved(last + 1)).toMatchObject({ seq: last + 1 })
   })
 
-  test('records that the service itself adds after the tail was cut below a checkpoint do not hide it', async () => {
+  test('records added after the tail was cut below a checkpoint do not hide the cut', async () => {
     const verdict = await onCopyOf(dir, async copy => {
       withFile(copy, sqlite => sqlite.run('DELETE FROM audit_records WHERE seq >= ?', [signed - 1]))
       return await withCommand(copy, async deps => {
@@ -230,27 +230,27 @@ describe('a signed checkpoint fixes everything before it', () => {
     expect(verdict.problem).toEqual({ seq: signed, problem: 'it differs from the signed checkpoint' })
   })
 
-  test('the record of an erasure cut off the tail is found even above it: the details that went are not explained', async () => {
+  test('an erasure record cut off above the checkpoint is found: the missing details are unexplained', async () => {
     const erasure = records.findLast(({ action }) => action === 'verification.erased')
     const subject = records.find(each => each.subject === erasure?.subject)
     const problem = await problemAfter(sqlite => sqlite.run('DELETE FROM audit_records WHERE seq >= ?', [erasure?.seq ?? 0]))
     expect(problem).toEqual({ seq: subject?.seq ?? 0, problem: expect.stringMatching(/details are gone/) })
   })
 
-  test('the exact limit: cutting the tail above the last checkpoint is not detectable from the file alone', async () => {
+  test('limit: a tail cut above the last checkpoint cannot be detected from the file alone', async () => {
     for (const from of [signed + 1, last]) {
       const verdict = await verdictAfter(sqlite => sqlite.run('DELETE FROM audit_records WHERE seq >= ?', [from]))
       expect(verdict).toMatchObject({ count: from - 1, signedTo: signed, problem: undefined })
     }
   })
 
-  test('the exact limit: rewriting above the last checkpoint with all hashes made to fit is not detectable from the file alone', async () => {
+  test('limit: records rewritten above the last checkpoint cannot be detected from the file alone', async () => {
     const rewritten = relinked(records.map(each => (each.seq > signed ? { ...each, actor: 'somebody else' } : each)))
     const verdict = await verdictAfter(sqlite => replaceAll(sqlite, rewritten))
     expect(verdict).toMatchObject({ count: last, signedTo: signed, problem: undefined })
   })
 
-  test('the exact limit: a file cut back together with its checkpoints is an older whole one; an export kept elsewhere tells', async () => {
+  test('limit: a file cut back with its checkpoints is a valid older one; only an export kept elsewhere shows it', async () => {
     const kept = await exportedFrom(dir)
     const verdict = await verdictAfter(sqlite => {
       sqlite.run('DELETE FROM audit_records WHERE seq >= 10')
@@ -262,7 +262,7 @@ describe('a signed checkpoint fixes everything before it', () => {
 })
 
 describe('erasing a verification', () => {
-  test('leaves a whole chain, and its text, its id and their sealed form in no file', async () => {
+  test('an erased verification leaves a valid chain, and its text, id and sealed form in no file', async () => {
     const { app, shop } = await auditedApp()
     const before = withFile(app.dir, allRecords).length
     const purpose = 'To rent the yacht Canary III'
@@ -325,7 +325,7 @@ describe('an export', () => {
     publicKey = headingOf(lines).public_key
   })
 
-  test('verifies with nothing but the file, and ends with a signed record', async () => {
+  test('an export verifies with nothing but the file, and ends with a signed record', async () => {
     const file = join(temporaryDir(), 'audit.jsonl')
     await Bun.write(file, `${lines.join('\n')}\n`)
     const nowhere = join(temporaryDir(), 'never-made')
@@ -336,7 +336,7 @@ describe('an export', () => {
     expect(headingOf(lines).checkpoints.map(({ seq }) => seq)).toEqual([signed, last])
   })
 
-  test('a broken one is told by exit code 1 and the place', async () => {
+  test('verifying a broken export ends with exit code 1 and names the place', async () => {
     const file = join(temporaryDir(), 'audit.jsonl')
     await Bun.write(file, `${lines.toSpliced(7, 1).join('\n')}\n`)
     const run = await vidimus(temporaryDir(), ['audit', 'verify', '--file', file, '--json'])
@@ -346,7 +346,7 @@ describe('an export', () => {
     expect(told).toMatchObject({ exitCode: 1, stdout: 'The chain is broken at record 7: it is missing or out of order.\n' })
   })
 
-  test('holds salt and details of every record that was not erased, and of no other', () => {
+  test('an export has salt and details of every record that was not erased, and of no other', () => {
     for (const row of records) {
       const { details } = lineOf(lines, row.seq)
       expect(details !== undefined).toBe(isDisclosed(row))
@@ -360,7 +360,7 @@ describe('an export', () => {
     expect(changed.details).toEqual({ id: changed.tenantId, daily_quota: 50, retention_days: 30 })
   })
 
-  test('every member of every line is covered: changed, renamed, doubled, added or taken away it is found at its record', async () => {
+  test('a member changed, renamed, doubled, added or removed in any line is found at its record', async () => {
     for (let seq = 1; seq <= last; seq++) {
       const line = lineOf(lines, seq)
       for (const [name, value] of Object.entries(line)) {
@@ -380,7 +380,7 @@ describe('an export', () => {
     }
   })
 
-  test('details given to an erased record are found, with a salt and without', async () => {
+  test('details added to an erased record are found, with a salt and without', async () => {
     const { seq } = records.find(row => !isDisclosed(row)) ?? { seq: 0 }
     const donor = lineOf(lines, 1)
     for (const added of [{ details: donor.details }, { salt: donor.salt, details: donor.details }, { salt: donor.salt }]) {
@@ -389,7 +389,7 @@ describe('an export', () => {
     }
   })
 
-  test('details taken out of a line, with their salt, are found', async () => {
+  test('details removed from a line with their salt are found', async () => {
     for (const { seq } of places()) {
       const { salt, details, ...bare } = lineOf(lines, seq)
       const { problem } = await verifyLines(lines.with(seq, JSON.stringify(bare)))
@@ -452,7 +452,7 @@ describe('an export', () => {
     }
   })
 
-  test('of another installation under the key of this one fails at its first checkpoint', async () => {
+  test('an export of another installation under this key fails at its first checkpoint', async () => {
     const other = await otherExport()
     const swapped = other.with(0, JSON.stringify({ ...headingOf(other), public_key: publicKey }))
     expect((await verifyLines(swapped)).problem).toEqual({
@@ -461,13 +461,13 @@ describe('an export', () => {
     })
   })
 
-  test('the exact limit: one of another installation is whole under its own key; only the public key tells them apart', async () => {
+  test('limit: an export of another installation is valid under its own key; only the public key differs', async () => {
     const verdict = await verifyLines(await otherExport())
     expect(verdict.problem).toBeUndefined()
     expect(verdict.publicKey).not.toBe(publicKey)
   })
 
-  test('the exact limit: one rewritten from the start and signed anew is whole under the new key; only the public key tells', async () => {
+  test('limit: an export rewritten and signed with a new key is valid; only the public key differs', async () => {
     const { publicKey: own, privateKey } = generateKeyPairSync('ed25519')
     const rewritten = relinked(lines.slice(1).map(text => ({ ...(JSON.parse(text) as ExportLine), actor: 'somebody else' })))
     const head = { seq: last, at: 0, hash: rewritten.at(-1)?.hash ?? '', signature: '' }
@@ -479,7 +479,7 @@ describe('an export', () => {
     expect(verdict.publicKey).not.toBe(publicKey)
   })
 
-  test('the exact limit: one cut back to an earlier checkpoint is the whole older export it then is; only count and head tell', async () => {
+  test('limit: an export cut back to an earlier checkpoint is a valid older one; only count and head differ', async () => {
     const heading = headingOf(lines)
     const older = [JSON.stringify({ ...heading, checkpoints: heading.checkpoints.slice(0, 1) }), ...lines.slice(1, signed + 1)]
     const silent = records.some(({ seq, salt, action }) => seq <= signed && salt === null && action !== 'verification.erased')
@@ -492,7 +492,7 @@ describe('an export', () => {
     })
   })
 
-  test('ends with the record it signed, however much the service adds while it is being written', async () => {
+  test('an export ends with the record it signed while the service adds more', async () => {
     const { app, shop } = await auditedApp()
     const before = (await verifyAudit(app.deps)).count
     const exported = await withCommand(app.dir, async deps => {

@@ -37,7 +37,7 @@ beforeAll(async () => {
   lines = rest.map(line => JSON.parse(line))
 })
 
-describe('the means of the auditor', () => {
+describe('the independent implementation of these tests', () => {
   test('canonical JSON is that of RFC 8785: the example of its section 3.2.3, and nesting', () => {
     const example = {
       '\u20ac': 'Euro Sign',
@@ -64,7 +64,7 @@ describe('the means of the auditor', () => {
   })
 })
 
-test('every commitment is that of the salt and details beside it', () => {
+test('every commitment matches the salt and details beside it', () => {
   const disclosed = lines.filter(({ details }) => details)
   expect(disclosed.length).toBeGreaterThan(25)
   for (const { seq, salt = '', details, commitment } of disclosed)
@@ -79,7 +79,7 @@ test('salts are 32 bytes and never used twice, so equal details have unequal com
   expect(new Set(lines.map(({ commitment }) => commitment)).size).toBe(lines.length)
 })
 
-test('every hash is that of its record, and every record names the hash before it', () => {
+test('every hash matches its record, and every record has the hash before it', () => {
   let previous = '0'.repeat(64)
   for (const [i, line] of lines.entries()) {
     expect(line).toMatchObject({ seq: i + 1, previous, hash: hashOf(line) })
@@ -88,7 +88,7 @@ test('every hash is that of its record, and every record names the hash before i
   expect(previous).toBe(head)
 })
 
-test('times never run backwards', () => {
+test('times of records never decrease', () => {
   const times = lines.map(({ at }) => at)
   expect(times).toEqual(times.toSorted((a, b) => a - b))
 })
@@ -106,7 +106,7 @@ test('every checkpoint is signed with the key of the heading, over its number, t
   }
 })
 
-test('a subject is a keyed hash: the same for all records about one thing, and not to be guessed from its id', () => {
+test('a subject is a keyed hash: equal for all records of one thing, and not computable from its id', () => {
   const byId = Map.groupBy(
     lines.filter(({ details }) => details),
     ({ details }) => String(details?.id),

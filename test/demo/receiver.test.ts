@@ -24,7 +24,7 @@ async function send(body: string, secret?: string): Promise<string> {
   return [answer.status, await answer.text()].join(' ').trim()
 }
 
-test('what is signed with the secret is kept as it came', async () => {
+test('the demo receiver keeps a signed message as received', async () => {
   receiver.trust(SECRET)
   expect(await send(message('vs_1'), SECRET)).toBe('204')
   expect(receiver.find('vs_1')).toMatchObject({
@@ -33,7 +33,7 @@ test('what is signed with the secret is kept as it came', async () => {
   })
 })
 
-test('what is not, is refused and never shown', async () => {
+test('the demo receiver refuses an unsigned message and never shows it', async () => {
   expect(await send(message('vs_1'), SECRET)).toBe('400')
   receiver.trust(SECRET)
   expect(await send(message('vs_1'))).toBe('400 missing_header')
@@ -41,7 +41,7 @@ test('what is not, is refused and never shown', async () => {
   expect(receiver.find('vs_1')).toBeUndefined()
 })
 
-test('it keeps the newest fifty', async () => {
+test('the demo receiver keeps the newest fifty messages', async () => {
   receiver.trust(SECRET)
   for (let i = 0; i <= 50; i++) await send(message(`vs_${i}`), SECRET)
   expect([receiver.find('vs_0'), receiver.find('vs_1')?.body]).toEqual([undefined, message('vs_1')])

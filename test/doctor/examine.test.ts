@@ -48,8 +48,8 @@ async function pairFor(host: string, { days = 90, at = Date.now() } = {}) {
   return { tls, authority }
 }
 
-describe('a healthy service', () => {
-  test('has every check, in order, and no problem', async () => {
+describe('examine', () => {
+  test('a healthy service has every check in order, and no problem', async () => {
     const app = await startPublic()
     await createBackups(app.deps).runWhenDue()
     const checks = await examine(app.deps, true)
@@ -62,7 +62,7 @@ describe('a healthy service', () => {
     })
   })
 
-  test('that fails in one check still tells of the others', async () => {
+  test('a check that fails is reported as a problem, and the others still run', async () => {
     const app = await startPublic()
     app.deps.space.free = () => {
       throw new Error('secret value')
@@ -79,7 +79,7 @@ describe('a healthy service', () => {
 })
 
 describe('public_url', () => {
-  test('of this machine is a warning, and a problem once there is a live key', async () => {
+  test('an address of this machine is a warning, and a problem once there is a live key', async () => {
     const app = await startApp({ now: Date.now(), resolve: async () => ['127.0.0.1'] })
     app.deps.config.publicUrl = app.url.replace('127.0.0.1', 'localhost')
     expect(await found(app, 'public_url')).toMatchObject({
@@ -90,7 +90,7 @@ describe('public_url', () => {
     expect(await found(app, 'public_url')).toMatchObject({ status: 'problem' })
   })
 
-  test('whose name is not in the DNS is a problem', async () => {
+  test('a name that is not in the DNS is a problem', async () => {
     const app = await startPublic({ resolve: async () => Promise.reject(new Error('ENOTFOUND')) })
     expect(await found(app, 'public_url')).toMatchObject({
       status: 'problem',
@@ -98,7 +98,7 @@ describe('public_url', () => {
     })
   })
 
-  test('where nothing answers is a problem', async () => {
+  test('an address where nothing answers is a problem', async () => {
     const app = await startPublic()
     const closed = Bun.serve({ port: 0, fetch: () => new Response() })
     app.deps.config.publicUrl = `http://verify.example:${closed.port}`
@@ -109,7 +109,7 @@ describe('public_url', () => {
     })
   })
 
-  test('where another installation answers is a problem, though it is the same program', async () => {
+  test('another installation of the same program at the address is a problem', async () => {
     const [app, other] = [await startPublic(), await startPublic()]
     app.deps.config.publicUrl = other.deps.config.publicUrl
     expect(await found(app, 'public_url')).toMatchObject({
@@ -119,7 +119,7 @@ describe('public_url', () => {
     expect(await found(other, 'public_url')).toMatchObject({ status: 'warning' })
   })
 
-  test('whose answer is an old one of this installation is a problem', async () => {
+  test('a recorded response of this installation is a problem', async () => {
     const app = await startPublic()
     const kept = await fetch(`${app.url}/healthz`, { headers: { 'x-vidimus-probe': 'A'.repeat(32) } })
     const proof = kept.headers.get('x-vidimus-proof') ?? ''
@@ -130,7 +130,7 @@ describe('public_url', () => {
     await cache.stop(true)
   })
 
-  test('that leads to a private address only is a warning', async () => {
+  test('a name with private addresses only is a warning', async () => {
     const { tls } = await pairFor('verify.example')
     const app = await startPublic({ config: { tls }, resolve: async () => ['127.0.0.1', '192.168.1.5'] }, 'https')
     expect(await found(app, 'public_url')).toMatchObject({
@@ -139,7 +139,7 @@ describe('public_url', () => {
     })
   })
 
-  test('over https to a public address is ok', async () => {
+  test('https at a public address is ok', async () => {
     const { tls } = await pairFor('verify.example')
     const app = await startPublic({ config: { tls } }, 'https')
     expect(await found(app, 'public_url')).toMatchObject({ status: 'ok' })
@@ -147,7 +147,7 @@ describe('public_url', () => {
 })
 
 describe('GET /healthz', () => {
-  test('proves itself only to a well-formed number, and says nothing more otherwise', async () => {
+  test('a well-formed probe gets a proof; any other request gets only the status', async () => {
     const app = await startApp(NEARBY)
     for (const number of [undefined, 'short', 'a'.repeat(65), 'with space and more than 22']) {
       const headers = number === undefined ? undefined : { 'x-vidimus-probe': number }
@@ -167,14 +167,14 @@ describe('tls', () => {
   test.each([
     ['for another name', 'other.example', {}, /^The certificate is not for verify\.example/],
     ['that has expired', 'verify.example', { days: 1, at: Date.now() - 10 * DAY_MS }, /has expired/],
-    ['from nobody known', 'verify.example', {}, /leads to no authority/],
-  ] as const)('with a certificate %s is a problem', async (_, host, life, detail) => {
+    ['from an unknown authority', 'verify.example', {}, /leads to no authority/],
+  ] as const)('a certificate %s is a problem', async (_, host, life, detail) => {
     const { tls } = await pairFor(host, life)
     const app = await startPublic({ config: { tls } }, 'https')
     expect(await found(app, 'tls')).toMatchObject({ status: 'problem', detail: expect.stringMatching(detail) })
   })
 
-  test('from the local authority is a warning that phones will not trust it', async () => {
+  test('a certificate of the local authority is a warning that phones will not trust it', async () => {
     const { tls, authority } = await pairFor('verify.example')
     const app = await startPublic({ config: { tls } }, 'https')
     mkdirSync(join(app.dir, 'tls'))
@@ -183,7 +183,7 @@ describe('tls', () => {
   })
 })
 
-describe('what wallets see', () => {
+describe('checks of what wallets see', () => {
   test('x509_san_dns needs the public host in the signing certificate', async () => {
     const wallet = { profile: 'haip', scheme: 'openid4vp', clientIdPrefix: 'x509_san_dns', registrationCertFile: '' } as const
     const app = await startApp({ ...NEARBY, config: { wallet } })
@@ -225,7 +225,7 @@ describe('what wallets see', () => {
     expect(await found(app, 'trust_anchors')).toMatchObject({ status: 'ok' })
   })
 
-  test('status lists are told by the hosts that were asked for, under the rules for calls', async () => {
+  test('status_lists names hosts that cannot be reached under the egress rules', async () => {
     const app = await startApp({ resolve: async host => (host === 'gone.example' ? [] : ['10.0.0.1']) })
     const { key } = await app.tenant()
     await verifyWith(app, key, 'adult')
@@ -249,7 +249,7 @@ describe('what wallets see', () => {
 })
 
 describe('webhooks', () => {
-  test('receivers are connected to and sent nothing; neither path nor query of their address is told', async () => {
+  test('receivers get a connection but no message; path and query of their address are not shown', async () => {
     const receiver = receive()
     const app = await startAppFor([receiver])
     const { key } = await app.tenant()
@@ -275,8 +275,8 @@ describe('webhooks', () => {
   })
 })
 
-describe('the machine', () => {
-  test('a clock behind the newest record is a problem, one that was set lately a warning', async () => {
+describe('checks of the machine', () => {
+  test('a clock behind the newest record is a problem; a clock that was set lately is a warning', async () => {
     const app = await startPublic()
     await app.tenant()
     app.deps.clockStep = () => 3_600_000
@@ -305,7 +305,7 @@ describe('the machine', () => {
     expect(await found(app, 'master_key')).toMatchObject({ status: 'problem', detail: expect.stringMatching(/missing/) })
   })
 
-  test('a disk with little room is a warning while something is held back, and a problem when nothing is', async () => {
+  test('a nearly full disk is a warning while the reserve exists, and a problem without it', async () => {
     const app = await startApp(NEARBY)
     await app.deps.space.look()
     expect(await found(app, 'disk')).toMatchObject({ status: 'ok', detail: expect.stringMatching(/32 MiB are held back/) })
@@ -315,7 +315,7 @@ describe('the machine', () => {
     expect(await found(app, 'disk')).toMatchObject({ status: 'problem' })
   })
 
-  test('backups: none, fresh, old, failed, and off', async () => {
+  test('backups reports none, a fresh one, an old one, a failure, and that they are off', async () => {
     const app = await startApp(NEARBY)
     expect(await found(app, 'backups')).toMatchObject({ status: 'warning', detail: 'There is no backup yet.' })
     const backups = createBackups(app.deps)

@@ -16,13 +16,13 @@ describe('without a trusted proxy', () => {
     }
   })
 
-  test('nobody can choose the address under which he is counted', () => {
+  test('a client cannot choose the address it is counted under', () => {
     fc.assert(fc.property(fc.string(), header => from('203.0.113.9', header) === '203.0.113.9'))
   })
 })
 
 describe('behind trusted proxies', () => {
-  test('the right-most address that is no proxy is the client', () => {
+  test('the right-most address that is not a trusted proxy is the client', () => {
     for (const [header, client] of [
       ['198.51.100.7', '198.51.100.7'],
       ['192.0.2.66, 198.51.100.7', '198.51.100.7'],
@@ -38,12 +38,12 @@ describe('behind trusted proxies', () => {
     }
   })
 
-  test('a peer written as an IPv4-mapped address is known as the proxy it is', () => {
+  test('a proxy that connects with an IPv4-mapped address is recognised', () => {
     expect(from('::ffff:10.0.0.1', '198.51.100.7')).toBe('198.51.100.7')
     expect(from('fd00::1', '198.51.100.7')).toBe('198.51.100.7')
   })
 
-  test('what a client writes in front of its own address changes nothing', () => {
+  test('addresses that a client puts in front of its own are ignored', () => {
     fc.assert(fc.property(fc.string(), forged => from(PROXY, `${forged},198.51.100.7`) === '198.51.100.7'))
     expect(from(PROXY, `${'1.2.3.4,'.repeat(5000)}198.51.100.7`)).toBe('198.51.100.7')
   })
@@ -54,7 +54,7 @@ describe('behind trusted proxies', () => {
     }
   })
 
-  test('a client or a proxy that is written with its port is known by its address alone', () => {
+  test('the port of a client or proxy in X-Forwarded-For is ignored', () => {
     for (const [header, client] of [
       ['198.51.100.7:1234', '198.51.100.7'],
       ['192.0.2.66:1, 198.51.100.7:65535', '198.51.100.7'],
@@ -67,7 +67,7 @@ describe('behind trusted proxies', () => {
     }
   })
 
-  test('an entry that is a name, or an address with anything but a port, is not taken for an address', () => {
+  test('an entry that is a name, or an address with anything but a port, is not an address', () => {
     for (const entry of [
       '198.51.100.7:',
       '198.51.100.7:443:1',
@@ -87,7 +87,7 @@ describe('behind trusted proxies', () => {
     }
   })
 
-  test('a chain of proxies longer than twenty is not followed to its end', () => {
+  test('a chain of more than twenty proxies is not followed to its end', () => {
     const proxies = (count: number) => new Array(count).fill(', 10.0.0.2').join('')
     expect(from(PROXY, `198.51.100.7${proxies(19)}`)).toBe('198.51.100.7')
     expect(from(PROXY, `198.51.100.7${proxies(20)}`)).toBe(PROXY)

@@ -58,7 +58,7 @@ describe('the API reference at /docs', () => {
     expect(page.complaints).toEqual([expect.stringContaining('Content Security Policy')])
   })
 
-  test('comes with a policy of its own, and assets that may be kept for a day', async () => {
+  test('/docs has its own content security policy, and assets cacheable for a day', async () => {
     const app = await startApp()
     const page = await app.call('GET', '/docs')
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
@@ -76,14 +76,14 @@ describe('the API reference at /docs', () => {
     }
   })
 
-  test('names its assets under the path that the service is published at', async () => {
+  test('/docs links its assets below the public path of the service', async () => {
     const app = await startApp({ config: { publicUrl: 'https://shop.example/verify' } })
     const { text } = await app.call('GET', '/docs')
     expect(text).toContain('src="/verify/docs/reference.js"')
     expect(text).toContain('data-url="/verify/openapi.json"')
   })
 
-  test('has no second document beside /openapi.json', async () => {
+  test('there is no second document beside /openapi.json', async () => {
     const app = await startApp()
     expect((await app.call('GET', '/docs/json')).status).toBe(404)
     const { status, headers } = await app.call('GET', '/openapi.json')

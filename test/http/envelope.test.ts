@@ -63,14 +63,14 @@ describe('routes', () => {
     }
   })
 
-  test('a host name of one letter, as a LAN may have it, changes nothing', async () => {
+  test('a host name of one letter, as on a LAN, changes nothing', async () => {
     const from = (line: string) => rawExchange(`${line} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
     expect(await from('GET /healthz')).toMatch(/^HTTP\/1\.1 200 /)
     expect(await from('GET /v1/verifications/vs_x/status')).toContain('"code":"session_not_found"')
     expect(await from('GET /v1/verifications/vs_x')).toMatch(/^HTTP\/1\.1 401 /)
   })
 
-  test('an address longer than 4096 characters is 414, also far beyond', async () => {
+  test('a URL longer than 4096 characters is 414, even far beyond', async () => {
     for (const length of [5000, 15_000])
       await enveloped(app.call<ErrorBody>('GET', `/v1/verifications/${'a'.repeat(length)}`, { key }), 414, 'invalid_request')
     expect((await app.call('GET', `/v1/verifications/${'a'.repeat(3900)}`, { key })).status).toBe(404)
@@ -110,7 +110,7 @@ describe('bodies', () => {
     await enveloped(post({ raw }), 400, 'invalid_request')
   })
 
-  test('half a surrogate pair, in a value or a key, is 400', async () => {
+  test('a lone surrogate in a value or a key is 400', async () => {
     await enveloped(post({ raw: '{"template":"age_over_18","purpose":"\\ud800"}' }), 400, 'invalid_request')
     await enveloped(post({ raw: '{"template":"age_over_18","metadata":{"\\udc00":"x"}}' }), 400, 'invalid_request')
     expect((await post({ raw: '{"template":"age_over_18","purpose":"\\ud83c\\udf77"}' })).status).toBe(201)
@@ -123,7 +123,7 @@ describe('bodies', () => {
     },
   )
 
-  test('a content type with parameters and in capitals is taken', async () => {
+  test('a content type with parameters and in capitals is accepted', async () => {
     expect(
       (await post({ raw: '{"template":"age_over_18"}', headers: { 'content-type': 'Application/JSON; charset=utf-8' } })).status,
     ).toBe(201)
@@ -132,17 +132,17 @@ describe('bodies', () => {
   test.each([
     ['with its length stated', (text: string) => text],
     ['in chunks', chunked],
-  ])('64 KiB is taken and one byte more is 413, %s', async (_, send) => {
+  ])('64 KiB is accepted and one byte more is 413, %s', async (_, send) => {
     expect((await post({ raw: send(padded(64 * 1024)) })).status).toBe(201)
     await enveloped(post({ raw: send(padded(64 * 1024 + 1)) }), 413, 'invalid_request')
   })
 
-  test('5 MB is 413 in the envelope too', async () => {
+  test('5 MB is 413 with the error envelope too', async () => {
     await enveloped(post({ raw: padded(5_000_000) }), 413, 'invalid_request')
     await enveloped(post({ raw: chunked(padded(5_000_000)) }), 413, 'invalid_request')
   })
 
-  test('32 levels are parsed and 33 are refused before they are', async () => {
+  test('32 levels are parsed and 33 are refused before parsing', async () => {
     const nested = (depth: number) => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`
     expect((await post({ raw: nested(32) })).body.error.message).toMatch(/^a: /)
     expect((await post({ raw: nested(33) })).body.error.message).toMatch(/deeper than 32/)
@@ -150,7 +150,7 @@ describe('bodies', () => {
     await enveloped(post({ raw: `${'['.repeat(30_000)}${']'.repeat(30_000)}` }), 400, 'invalid_request')
   })
 
-  test('brackets inside strings are no levels', async () => {
+  test('brackets inside strings do not count as levels', async () => {
     expect(
       (await post({ raw: JSON.stringify({ template: 'age_over_18', purpose: `${'['.repeat(100)}"\\"${'{'.repeat(100)}` }) }))
         .status,
@@ -168,12 +168,12 @@ describe('bodies', () => {
     ['at the top', '{"template":"nope","template":"age_over_18"}', 'template'],
     ['in an inner object', '{"template":"age_over_18","metadata":{"order":"1","x":"2","order":"1"}}', 'order'],
     ['once escaped', '{"template":"age_over_18","templ\\u0061te":"age_over_18"}', 'template'],
-  ])('a body with a name twice in one object, %s, is 400 and the message has the name', async (_, raw, name) => {
+  ])('a body with a doubled name, %s, is 400 and the message has the name', async (_, raw, name) => {
     const { message } = (await enveloped(post({ raw }), 400, 'invalid_request')).error
     expect(message).toBe(`body: an object has the name "${name}" twice; send each name once`)
   })
 
-  test('the name of a doubled member is cut to 64 characters in the message', async () => {
+  test('a doubled name is cut to 64 characters in the message', async () => {
     const name = JSON.stringify('x'.repeat(1000))
     const { message } = (await enveloped(post({ raw: `{${name}:1,${name}:2}` }), 400, 'invalid_request')).error
     expect(message).toContain(`"${'x'.repeat(64)}"`)
@@ -189,7 +189,7 @@ describe('bodies', () => {
   })
 })
 
-describe('what the runtime refuses before the service can', () => {
+describe('requests that the runtime refuses before the service', () => {
   test.each([
     ['no Host header', 'GET /healthz HTTP/1.1\r\n\r\n'],
     ['a NUL in a header', 'GET /healthz HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n'],
@@ -203,7 +203,7 @@ describe('what the runtime refuses before the service can', () => {
   })
 })
 
-test('headers of 15 KiB are taken, and of 17 KiB refused with 431', async () => {
+test('headers of 15 KiB are accepted, and of 17 KiB refused with 431', async () => {
   const statusWith = async (kib: number) =>
     (await rawExchange(`GET /healthz HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(kib * 1024)}\r\nConnection: close\r\n\r\n`)).slice(
       9,
@@ -212,7 +212,7 @@ test('headers of 15 KiB are taken, and of 17 KiB refused with 431', async () => 
   expect([await statusWith(15), await statusWith(17)]).toEqual(['200', '431'])
 })
 
-test('security headers are on every answer', async () => {
+test('every response has the security headers', async () => {
   for (const path of ['/healthz', '/nope', '/v1/usage', '/metrics']) {
     const { headers } = await app.call('GET', path)
     expect(headers.get('x-content-type-options')).toBe('nosniff')
@@ -223,7 +223,7 @@ test('security headers are on every answer', async () => {
   }
 })
 
-test('only a public name asks browsers to stay with https: the header holds for every port of its host', async () => {
+test('HSTS is sent for public names only, because it covers every port of a host', async () => {
   const hosts = [
     'localhost:3000',
     'shop.localhost',
@@ -240,7 +240,7 @@ test('only a public name asks browsers to stay with https: the header holds for 
   }
 })
 
-test('an unforeseen failure is 500 internal_error without a trace of its cause, and the log knows where it came from', async () => {
+test('an unexpected error is 500 internal_error without its cause, and the log names its place', async () => {
   const own = await startApp({ resolve: () => Promise.reject(new Error('secret detail')) })
   const tenant = await own.tenant()
   own.deps.audit.append = async () => {
@@ -261,7 +261,7 @@ test('an unforeseen failure is 500 internal_error without a trace of its cause, 
   ).toBe(0)
 })
 
-test('the log carries routes, statuses and prefixes, and no key, id, purpose, metadata or address of a merchant', async () => {
+test('the log has routes, statuses and prefixes, and no key, id, purpose, metadata or merchant URL', async () => {
   const own = await startApp()
   const tenant = await own.tenant()
   const canaries = {
@@ -298,7 +298,7 @@ function rawExchange(request: string): Promise<string> {
   })
 }
 
-test('who types nothing but the address is led to the dashboard', async () => {
+test('GET / redirects to the dashboard', async () => {
   const response = await fetch(`${app.url}/`, { redirect: 'manual' })
   expect([response.status, response.headers.get('location')]).toEqual([302, 'dashboard'])
   expect(response.headers.get('x-content-type-options')).toBe('nosniff')

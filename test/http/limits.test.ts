@@ -10,7 +10,7 @@ const statuses = async (count: number, act: () => Promise<{ status: number }>) =
 }
 const times = (count: number, value: number) => Array.from({ length: count }, () => value)
 
-test('a test key may burst 100 requests, then 50 a second; 429 rate_limit_exceeded says when to come back', async () => {
+test('a test key may burst 100 requests, then 50 a second; 429 has Retry-After', async () => {
   const app = await startApp({ rateLimitScale: 1 })
   const { key } = await app.tenant()
   const read = () => app.call<ErrorBody>('GET', '/v1/usage', { key })
@@ -26,7 +26,7 @@ test('a test key may burst 100 requests, then 50 a second; 429 rate_limit_exceed
   expect(await statuses(51, read)).toEqual([...times(50, 200), 429])
 })
 
-test('another key of the tenant has a budget of its own, up to that of the tenant', async () => {
+test('each key of a tenant has its own budget, up to that of the tenant', async () => {
   const app = await startApp({ rateLimitScale: 0.02 }) // key 2 (live 8), tenant 16
   const { id } = await app.tenant()
   const keys = await Promise.all([1, 2, 3].map(() => app.key(id, { environment: 'live' })))
@@ -63,7 +63,7 @@ test('an address may poll 200 sessions at once and 50 a second, known or not', a
   expect(await statuses(201, () => app.call('GET', `/v1/verifications/vs_${n++}/status`))).toEqual([...times(200, 404), 429])
 })
 
-test('behind a trusted proxy each client has its own budget, and nobody can forge one past it', async () => {
+test('behind a trusted proxy each client has its own budget and cannot forge another', async () => {
   const app = await startApp({ rateLimitScale: 0.01, config: { trustedProxies: parseNetworks('127.0.0.1') } }) // ip: 2
   let n = 0
   const from = (address: string) =>
@@ -105,7 +105,7 @@ test('whoever saw a QR code uses up what they may ask of its session, and nothin
   expect((await acts.poll('203.0.114.99')).status).toBe(200)
 })
 
-test('pages of other origins can read that they ask too often, and when to come again', async () => {
+test('pages of other origins can read 429 and Retry-After', async () => {
   const app = await startApp({ rateLimitScale: 1 })
   const { key } = await app.tenant()
   const { id } = await createVerification(app, key)
@@ -120,14 +120,14 @@ test('pages of other origins can read that they ask too often, and when to come 
   }
 })
 
-test('a refusal for the rate comes before the body is looked at', async () => {
+test('429 is sent before the body is checked', async () => {
   const app = await startApp({ rateLimitScale: 0.01 })
   const { key } = await app.tenant()
   const call = { key, raw: '{', headers: { 'content-type': 'application/json', 'idempotency-key': 'a b' } }
   expect(await statuses(2, () => app.call('POST', '/v1/verifications', call))).toEqual([400, 429])
 })
 
-test('at most 64 requests of a key are in work at once, and places are given back, also by clients that went away', async () => {
+test('at most 64 requests of a key are in work at once; disconnected clients free their places', async () => {
   let answer = (_: string[]) => {}
   const gate = new Promise<string[]>(resolve => {
     answer = resolve
@@ -163,7 +163,7 @@ test('at most 64 requests of a key are in work at once, and places are given bac
   }
 })
 
-test('what anybody can make happen is on the timeline of a session a hundred times, not more', async () => {
+test('the timeline of a session has at most a hundred events that anybody can cause', async () => {
   const app = await startApp()
   const { key } = await app.tenant()
   const { id } = await createVerification(app, key)

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { watchLoad } from '../../src/http/load.ts'
 import { createVerification, type ErrorBody, startApp } from '../helpers/app.ts'
 
-test('an event loop that is more than 250 ms late is overloaded, and it is not again once it runs in time', async () => {
+test('the service is overloaded while the event loop lags more than 250 ms', async () => {
   let at = 0
   const watch = watchLoad(() => at)
   const samples = () => Bun.sleep(250)
@@ -17,7 +17,7 @@ test('an event loop that is more than 250 ms late is overloaded, and it is not a
   watch.stop()
 })
 
-test('when overloaded, status polls are refused with 429 and Retry-After, and nothing else is', async () => {
+test('an overloaded service refuses status polls with 429 and Retry-After, and nothing else', async () => {
   const app = await startApp()
   const { key } = await app.tenant()
   const { id } = await createVerification(app, key)

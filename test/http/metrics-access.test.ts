@@ -10,14 +10,14 @@ const OWN_ADDRESS = Object.values(networkInterfaces())
   .flat()
   .find(each => each?.family === 'IPv4' && !each.internal)?.address
 
-test('GET /metrics answers a client on loopback, with and without a token being set', async () => {
+test('GET /metrics answers a client on loopback, with and without a configured token', async () => {
   for (const metricsToken of [undefined, TOKEN]) {
     const app = await startApp({ config: { metricsToken } })
     expect((await app.call('GET', '/metrics')).text).toContain('vidimus_build_info')
   }
 })
 
-test('GET /metrics with any forwarding header is 401 with a hint, whoever the header names', async () => {
+test('GET /metrics with any forwarding header is 401 with a hint', async () => {
   for (const trustedProxies of [[], parseNetworks('127.0.0.1')]) {
     const app = await startApp({ config: { metricsToken: TOKEN, trustedProxies } })
     for (const name of ['X-Forwarded-For', 'X-Forwarded-Host', 'X-Forwarded-Proto', 'X-Real-IP', 'Forwarded', 'Via']) {
@@ -31,7 +31,7 @@ test('GET /metrics with any forwarding header is 401 with a hint, whoever the he
   }
 })
 
-test('GET /metrics through a proxy takes the token, and nothing near it', async () => {
+test('GET /metrics through a proxy accepts the token, and nothing similar', async () => {
   const app = await startApp({ config: { metricsToken: TOKEN } })
   const statusWith = async (headers: Record<string, string>) =>
     (await app.call('GET', '/metrics', { headers: { via: '1.1 proxy', ...headers } })).status
@@ -43,7 +43,7 @@ test('GET /metrics through a proxy takes the token, and nothing near it', async 
   expect(await statusWith({ authorization: `Basic ${btoa(`:${TOKEN}`)}` })).toBe(401)
 })
 
-test('GET /metrics through a proxy is 401 for every token while none is set', async () => {
+test('GET /metrics through a proxy is 401 for every token while none is configured', async () => {
   const app = await startApp()
   for (const token of ['undefined', 'null', TOKEN]) {
     expect((await app.call('GET', '/metrics', { headers: { via: '1.1 proxy', ...bearer(token) } })).status).toBe(401)
@@ -62,7 +62,7 @@ test.skipIf(!OWN_ADDRESS)(
   },
 )
 
-test('guessing the token is limited like guessing keys', async () => {
+test('guesses of the metrics token are limited like guesses of keys', async () => {
   const app = await startApp({ rateLimitScale: 1, config: { metricsToken: TOKEN } })
   const guess = async () => (await app.call('GET', '/metrics', { headers: { via: '1.1 proxy', ...bearer('wrong') } })).status
   for (let i = 0; i < 30; i++) expect(await guess()).toBe(401)

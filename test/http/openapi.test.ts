@@ -75,14 +75,14 @@ test('the document passes the recommended rules of redocly without an error or a
   expect({ problems, totals }).toEqual({ problems: [], totals: { errors: 0, warnings: 0, ignored: 0 } })
 })
 
-test('it is version 0.1.0 of the interface, at the public address', () => {
+test('the document has version 0.1.0 and the public address', () => {
   const { openapi, info, servers } = document
   expect(openapi).toBe('3.1.0')
   expect(info).toMatchObject({ title: 'Vidimus', version: '0.1.0', license: { identifier: 'Apache-2.0' } })
   expect(servers).toEqual([{ url: 'https://verify.example' }])
 })
 
-test('every route is in it, but for the document, the page that shows it, and what is hidden because it belongs to a page', () => {
+test('the document has every route except its own, its page, and the hidden routes of pages', () => {
   const table = createApp(app.deps).routes as unknown as { method: string; path: string; hooks: { detail?: { hide?: true } } }[]
   const pages = table.filter(({ hooks }) => hooks.detail?.hide)
   expect(pages.map(({ path }) => path).filter(path => /^\/(v1|wallet)\b/.test(path))).toEqual([])
@@ -94,7 +94,7 @@ test('every route is in it, but for the document, the page that shows it, and wh
   expect(documented.length).toBeGreaterThanOrEqual(9)
 })
 
-test('every operation has a name of its own, a summary, a description, and a tag that is explained', () => {
+test('every operation has a unique name, a summary, a description and an explained tag', () => {
   const tags = document.tags.map(({ name }) => name)
   for (const operation of operations) {
     expect(operation.operationId).toMatch(/^[a-z]+[A-Z]\w+$/)
@@ -106,7 +106,7 @@ test('every operation has a name of its own, a summary, a description, and a tag
   expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length)
 })
 
-test('it is plain JSON Schema: nothing of TypeBox is left, and no object is silent about further properties', () => {
+test('the document is plain JSON Schema without TypeBox fields, and every object defines further properties', () => {
   const { schemas } = document.components
   const text = JSON.stringify(document)
   expect(text).not.toMatch(/"\$id"|patternProperties|"documented"|"mediaType"|"anyOf":\[\{"const"/)
@@ -122,15 +122,15 @@ test('it is plain JSON Schema: nothing of TypeBox is left, and no object is sile
   expect(silent).toEqual([])
 })
 
-describe('what the routes really answer', () => {
-  test('is documented: status, code, body, content type and headers', () => {
+describe('real responses of the routes', () => {
+  test('every real response is documented: status, code, body, content type and headers', () => {
     const wrong = answers.flatMap(({ operation, way, answer }) =>
       problemsWith(operation, answer).map(problem => `${operation.operationId}, ${way}: ${answer.status} ${problem}`),
     )
     expect(wrong).toEqual([])
   })
 
-  test('covers every status and code of the document', () => {
+  test('real responses cover every status and code of the document', () => {
     const documented = operations.flatMap(({ operationId, responses }) =>
       Object.entries(responses).flatMap(([status, response]) =>
         codesOf(response).map(code => `${operationId} ${status} ${code}`),
@@ -142,7 +142,7 @@ describe('what the routes really answer', () => {
     expect(documented.filter(each => !given.includes(each))).toEqual(neverGiven)
   })
 
-  test('would not be taken for documented with one field more', () => {
+  test('a response with an extra field does not fit the document', () => {
     const objects = answers.filter(({ answer }) => answer.body !== undefined)
     expect(objects.length).toBeGreaterThan(50)
     for (const { operation, answer } of objects) {
@@ -151,7 +151,7 @@ describe('what the routes really answer', () => {
     }
   })
 
-  test('names the scope that the document asks for', () => {
+  test('a 403 names the scope of the document', () => {
     const refused = answers.filter(({ answer }) => answer.status === 403)
     expect(refused).toHaveLength(operations.filter(({ security }) => security.length).length)
     for (const { operation, answer } of refused) {
@@ -161,7 +161,7 @@ describe('what the routes really answer', () => {
     }
   })
 
-  test('a replay says so', () => {
+  test('a replay has the documented header', () => {
     const replays = answers.filter(({ answer }) => answer.headers.get('idempotent-replayed') === 'true')
     expect(replays.map(({ operation, way }) => `${operation.operationId}, ${way}`)).toEqual([
       'createVerification, a repeat',
@@ -222,7 +222,7 @@ describe('the document is as strict as the service', () => {
     expect(problemsOf(document, bodySchema('createVerification'), body).length > 0).toBe(status !== 201)
   })
 
-  test('the pattern of a device name refuses what the service refuses, for each character there is', () => {
+  test('the pattern of a device name agrees with the service on every character', () => {
     const { pattern } = (document.components.schemas.RegisterDevice!.properties as Record<string, { pattern: string }>).name!
     const inDocument = new RegExp(pattern, 'u')
     const differing: string[] = []
@@ -236,7 +236,7 @@ describe('the document is as strict as the service', () => {
     expect(differing).toEqual([])
   })
 
-  test('the pattern of before takes the times the service takes, and no other offset', async () => {
+  test('the pattern of before accepts the same times as the service, and no other offset', async () => {
     const { key } = await app.tenant()
     const parameters = operations.find(each => each.operationId === 'listVerifications')?.parameters ?? []
     const schema = parameters.find(({ name }) => name === 'before')!.schema
@@ -285,7 +285,7 @@ describe('the document is as strict as the service', () => {
   })
 })
 
-test('Allow of a 405 has the methods of that very path, not those of a neighbour with an id in its place', async () => {
+test('Allow of a 405 has the methods of the exact path, not of a parameter route beside it', async () => {
   for (const path of ['/v1/devices/enroll', '/v1/devices/token']) {
     for (const method of ['OPTIONS', 'GET', 'DELETE']) {
       const { status, headers } = await app.call(method, path)
@@ -295,7 +295,7 @@ test('Allow of a 405 has the methods of that very path, not those of a neighbour
   expect((await app.call('OPTIONS', '/v1/devices/x')).headers.get('allow')).toBe('DELETE')
 })
 
-test('webhooks fit their part of the document: body and every header, for both types', async () => {
+test('webhooks fit the document: body and every header, for both types', async () => {
   const receiver = receive()
   const sender = await startAppFor([receiver])
   const { key } = await sender.tenant()
@@ -321,7 +321,7 @@ test('webhooks fit their part of the document: body and every header, for both t
 })
 
 describe('vidimus openapi', () => {
-  test('prints the same document, and makes no data directory', async () => {
+  test('vidimus openapi prints the same document and creates no data directory', async () => {
     const dir = join(temporaryDir(), 'data')
     const env = { VIDIMUS_PUBLIC_URL: 'https://verify.example' }
     const runs = await Promise.all([['openapi'], ['openapi', '--json']].map(args => vidimus(dir, args, env)))

@@ -17,7 +17,7 @@ test.each([
   '/v/vs_x',
   '/assets/none.js',
   '/',
-])('GET %s takes from the budget of pages, and is 429 with Retry-After beyond it', async path => {
+])('GET %s counts against the page budget, and is 429 with Retry-After beyond it', async path => {
   const app = await startApp({ rateLimitScale: SCALE })
   const statuses: number[] = []
   for (let i = 0; i < 10; i++) statuses.push((await app.call('GET', path)).status)
@@ -28,13 +28,13 @@ test.each([
   expect((await app.call('GET', path)).status).not.toBe(429)
 })
 
-test('a wrong method takes from the budget of pages', async () => {
+test('a wrong method counts against the page budget', async () => {
   const app = await startApp({ rateLimitScale: SCALE })
   for (let i = 0; i < 10; i++) expect((await app.call('POST', '/healthz')).status).toBe(405)
   expect((await app.call('POST', '/healthz')).status).toBe(429)
 })
 
-test('/readyz and /metrics share a budget of their own; /healthz has none', async () => {
+test('/readyz and /metrics share a budget; /healthz has none', async () => {
   const app = await startApp({ rateLimitScale: SCALE })
   for (let i = 0; i < 11; i++) await app.call('GET', '/nowhere')
   expect((await app.call('GET', '/readyz')).status).toBe(200)

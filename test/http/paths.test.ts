@@ -42,7 +42,7 @@ const ROUTES = [
   '/v1/verifications',
 ]
 
-describe('a path is answered only as it is written', () => {
+describe('a path is matched only as written', () => {
   test.each(ROUTES)('GET %s is answered, and none of its other spellings', async route => {
     expect([route, (await ask(route)).status]).toEqual([route, 200])
     const [first = '', ...rest] = route.slice(1)
@@ -82,7 +82,7 @@ describe('a path is answered only as it is written', () => {
     }
   })
 
-  test('an id of dots, or with a slash, a backslash or U+0000 in it, is 404', async () => {
+  test('an id of dots, or with a slash, a backslash or U+0000, is 404', async () => {
     for (const id of ['.', '..', '%2e', '%2E%2E', 'a%2fb', 'a%5cb', 'a\\b', 'a%00', '%00']) {
       for (const path of [`/v/${id}`, `/v1/verifications/${id}`, `/v1/verifications/${id}/status`, `/wallet/request/${id}`]) {
         const { status, text } = await ask(path)
@@ -97,7 +97,7 @@ describe('a path is answered only as it is written', () => {
     expect((await ask('/metrics/', { method: 'HEAD' })).status).toBe(404)
   })
 
-  test('a wrong method is 405 on the exact path, and 404 with a slash behind it', async () => {
+  test('a wrong method is 405 on the exact path, and 404 with a trailing slash', async () => {
     expect((await ask('/metrics', { method: 'POST' })).status).toBe(405)
     expect((await ask('/metrics/', { method: 'POST' })).status).toBe(404)
   })

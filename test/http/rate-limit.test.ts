@@ -104,7 +104,7 @@ describe('a budget', () => {
     })
   }
 
-  test('gives its whole burst at once and not one more, at any scale', () => {
+  test('a budget allows its whole burst at once and not one more, at any scale', () => {
     for (const scale of [0.001, 0.03, 0.3, 1 / 3, 0.7, 1, 1.1, 2.7, 3, 7, 33.333333]) {
       for (const policy of NAMES) {
         expect([scale, policy, takeAll(limits(scale), policy, 'k')]).toEqual([scale, policy, scaled(policy, scale).burst])
@@ -112,7 +112,7 @@ describe('a budget', () => {
     }
   })
 
-  test('gives its rate in the long run, within a tenth of a percent at any scale', () => {
+  test('a budget allows its rate in the long run, within a tenth of a percent at any scale', () => {
     for (const scale of [0.3, 0.7, 1, 3]) {
       for (const policy of LASTING) {
         const { perSecond } = POLICIES[policy]
@@ -133,7 +133,7 @@ describe('a budget', () => {
     }
   })
 
-  test('of a session ends for good with its total, whatever the time', () => {
+  test('the total of a session is never renewed', () => {
     for (const [policy, total] of [
       ['wallet-get', 60],
       ['wallet-post', 20],
@@ -151,7 +151,7 @@ describe('a budget', () => {
     }
   })
 
-  test('is separate for each policy and each key', () => {
+  test('budgets are separate for each policy and key', () => {
     const made = limits()
     takeAll(made, 'status', 'a')
     expect(isAllowed(() => made.take('status', 'a'))).toBe(false)
@@ -161,7 +161,7 @@ describe('a budget', () => {
     expect(made.take('key-test', 'a').remaining).toBe(99)
   })
 
-  test('a refusal costs nothing: whoever knocks while refused does not wait longer', () => {
+  test('a refused request costs nothing: repeating it does not lengthen the wait', () => {
     const made = limits()
     takeAll(made, 'status', 'k')
     for (let i = 0; i < 1000; i++) expect(isAllowed(() => made.take('status', 'k'))).toBe(false)
@@ -179,7 +179,7 @@ describe('a budget', () => {
 })
 
 describe('a budget of failures', () => {
-  test('is taken from before the outcome is known, and given back when it was none', () => {
+  test('a failure budget is charged before the outcome and refunded on success', () => {
     const made = limits()
     for (let i = 0; i < 1000; i++) {
       made.take('enroll', 'k')
@@ -190,7 +190,7 @@ describe('a budget of failures', () => {
     expect(takeAll(made, 'enroll', 'k')).toBe(1)
   })
 
-  test('giving back long after, or to a budget nobody knows, makes it no larger than it was', () => {
+  test('a late refund, or one to an unknown key, does not enlarge a budget', () => {
     const made = limits()
     made.take('enroll', 'k')
     made.clock.ms += HOUR_MS
@@ -199,7 +199,7 @@ describe('a budget of failures', () => {
     expect([takeAll(made, 'enroll', 'k'), takeAll(made, 'enroll', 'stranger')]).toEqual([10, 10])
   })
 
-  test('takeIfAny takes like take, and says no instead of throwing; that is no refusal to report', () => {
+  test('takeIfAny charges like take, returns false instead of throwing, and reports no refusal', () => {
     const made = limits()
     let taken = 0
     while (made.takeIfAny('enroll-all', '')) taken++
@@ -210,7 +210,7 @@ describe('a budget of failures', () => {
 })
 
 describe('Retry-After', () => {
-  test('is enough, and a second less is not', () => {
+  test('Retry-After is enough, and a second less is not', () => {
     for (const scale of [1, 0.5, 0.3]) {
       for (const policy of LASTING) {
         const interval = 1000 / (POLICIES[policy].perSecond * scale)
@@ -234,7 +234,7 @@ describe('Retry-After', () => {
     }
   })
 
-  test('is the wait until the next request of the slowest budgets', () => {
+  test('Retry-After of the slowest budgets is the wait until the next request', () => {
     const made = limits(0.001)
     for (const [policy, seconds] of [
       ['status', 500],
@@ -246,7 +246,7 @@ describe('Retry-After', () => {
     }
   })
 
-  test('stands in a 429 rate_limit_exceeded with the spent budget, and the refusal is reported once', () => {
+  test('a 429 rate_limit_exceeded names the spent budget, and is reported once', () => {
     const made = limits()
     takeAll(made, 'create-live', 'k')
     made.refusals.length = 0
@@ -262,7 +262,7 @@ describe('Retry-After', () => {
 })
 
 describe('an allowance', () => {
-  test('names the policy without its environment, its burst and its window', () => {
+  test('an allowance names the policy without its environment, its burst and its window', () => {
     const made = limits()
     const shown = (policy: Policy) => {
       const { name, quota, windowSeconds } = made.take(policy, 'k')
@@ -281,7 +281,7 @@ describe('an allowance', () => {
     expect(shown('redeem')).toEqual(['redeem', 5, 60])
   })
 
-  test('remaining is how many more requests pass at once', () => {
+  test('remaining is the number of requests that still pass at once', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...NAMES),
@@ -301,7 +301,7 @@ describe('an allowance', () => {
     )
   })
 
-  test('remaining never promises more than is left of the total', () => {
+  test('remaining is never more than the rest of the total', () => {
     const made = limits()
     for (let taken = 1; taken <= 60; taken++) {
       made.clock.ms += 1000
@@ -309,7 +309,7 @@ describe('an allowance', () => {
     }
   })
 
-  test('after its reset seconds the whole burst is there again', () => {
+  test('after the reset seconds the whole burst is available again', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...LASTING),
@@ -326,7 +326,7 @@ describe('an allowance', () => {
     )
   })
 
-  test('headers show the budget that is nearest to its end', () => {
+  test('headers show the budget with the least left', () => {
     const allowance = (name: string, quota: number, remaining: number) => ({
       name,
       quota,
@@ -343,13 +343,13 @@ describe('an allowance', () => {
 })
 
 describe('scale', () => {
-  test('0 always has one to take, and nothing to give back to', () => {
+  test('scale 0: takeIfAny is always true, and refunds do nothing', () => {
     const made = limits(0)
     for (let i = 0; i < 1000; i++) expect(made.takeIfAny('enroll-all', '')).toBe(true)
     made.giveBack('enroll-all', '')
   })
 
-  test('0 lets everything through, shows no headers and counts no requests in work', () => {
+  test('scale 0 allows everything, sends no headers and does not count requests in work', () => {
     const made = limits(0)
     for (const policy of NAMES) {
       for (let i = 0; i < 2000; i++) {
@@ -361,7 +361,7 @@ describe('scale', () => {
     expect(made.refusals).toEqual([])
   })
 
-  test('0.5 halves burst and rate', () => {
+  test('scale 0.5 halves burst and rate', () => {
     const made = limits(0.5)
     expect(made.take('ip', 'k')).toEqual({ name: 'ip', quota: 100, windowSeconds: 4, remaining: 99, resetSeconds: 1 })
     expect(takeAll(made, 'ip', 'k')).toBe(99)
@@ -369,7 +369,7 @@ describe('scale', () => {
     expect(takeAll(made, 'ip', 'k')).toBe(25)
   })
 
-  test('a tiny one still leaves one request', () => {
+  test('a tiny scale still allows one request', () => {
     for (const policy of NAMES) expect(takeAll(limits(0.000001), policy, 'k')).toBe(1)
   })
 })
@@ -380,14 +380,14 @@ describe('the memory of budgets', () => {
     for (let i = 0; i < count; i++) made.takeIfAny(policy, keyOf(i))
   }
 
-  test('never frees a spent budget early, however many other keys somebody makes up', () => {
+  test('a flood of invented keys never renews a spent budget early', () => {
     const made = limits()
     expect(takeAll(made, 'status', 'vs_mine 192.0.2.1')).toBe(10)
     flood(made, 'status', 5 * KEYS_MAX, i => `vs_${i} 192.0.2.${i % 200}`)
     expect(isAllowed(() => made.take('status', 'vs_mine 192.0.2.1'))).toBe(false)
   })
 
-  test('a total stays spent under a flood for as long as a session and its code can live', () => {
+  test('under a flood a total stays spent as long as a session and its code live', () => {
     const made = limits()
     for (let i = 0; i < 20; i++) {
       made.take('wallet-post', 'vs_1 192.0.2.1')
@@ -400,7 +400,7 @@ describe('the memory of budgets', () => {
     }
   })
 
-  test('of a full policy counts newcomers by their network, and leaves other policies and networks alone', () => {
+  test('a full policy counts new keys by network, and does not affect other policies and networks', () => {
     const made = limits()
     flood(made, 'wallet-post', KEYS_MAX, i => `vs_${i} 192.0.2.9`)
     let taken = 0
@@ -411,7 +411,7 @@ describe('the memory of budgets', () => {
     expect(made.take('status', 'vs_new 192.0.2.9').remaining).toBe(9)
   })
 
-  test('of a full policy has no more keys for a flood of networks either: at last all share one budget', () => {
+  test('a full policy under a flood of networks makes them share one budget', () => {
     const made = limits()
     flood(made, 'login', 2 * KEYS_MAX, i => `net${i}`)
     let taken = 0
@@ -419,7 +419,7 @@ describe('the memory of budgets', () => {
     expect(taken).toBe(POLICIES.login.burst)
   })
 
-  test('has room again once the budgets of a flood are full again', () => {
+  test('memory is free again once the budgets of a flood are full again', () => {
     const made = limits()
     flood(made, 'status', KEYS_MAX, i => `vs_${i} 192.0.2.9`)
     made.clock.ms += 500
@@ -433,7 +433,7 @@ describe('the memory of budgets', () => {
 describe('bodies that are being read', () => {
   const MIB = 1024 * 1024
 
-  test('of one reader are at most a fifth of 128 MiB, and another reader has room', () => {
+  test('bodies of one reader take at most a fifth of 128 MiB, and another reader has room', () => {
     const made = limits()
     const done = Array.from({ length: 25 }, () => made.read('slow', MIB))
     const refused = refusal(() => made.read('slow', MIB))
@@ -445,7 +445,7 @@ describe('bodies that are being read', () => {
 })
 
 describe('requests in work', () => {
-  test('are at most 64 for one key, and a place is free again as soon as one leaves', () => {
+  test('a key has at most 64 requests in work, and a place is free as soon as one ends', () => {
     const made = limits()
     const leaves = Array.from({ length: 64 }, () => made.enter('tenant', 'a'))
     const refused = refusal(() => made.enter('tenant', 'a'))
@@ -458,7 +458,7 @@ describe('requests in work', () => {
     expect(isAllowed(() => made.enter('tenant', 'a'))).toBe(false)
   })
 
-  test('of one tenant are at most a fifth of the 512, whatever keys it uses, and another tenant has room', () => {
+  test('a tenant has at most a fifth of the 512 places with all its keys, and another tenant has room', () => {
     const made = limits()
     const leaves = Array.from({ length: 102 }, (_, i) => made.enter('greedy', `k${i}`))
     expect(isAllowed(() => made.enter('greedy', 'one more'))).toBe(false)
@@ -468,7 +468,7 @@ describe('requests in work', () => {
     expect(isAllowed(() => made.enter('greedy', 'one more'))).toBe(true)
   })
 
-  test('of twenty greedy tenants leave a place for the next one', () => {
+  test('twenty greedy tenants leave a place for the next one', () => {
     const made = limits()
     for (let tenant = 0; tenant < 20; tenant++) {
       for (let i = 0; isAllowed(() => made.enter(`t${tenant}`, `t${tenant} ${i}`)); i++);
@@ -494,7 +494,7 @@ describe('requests in work', () => {
     expect(isAllowed(() => made.enter('tenant', 'a'))).toBe(false)
   })
 
-  test('are counted right in any order of coming and going', () => {
+  test('requests in work are counted right in any order of start and end', () => {
     fc.assert(
       fc.property(
         fc.array(fc.record({ key: fc.constantFrom('a', 'b', 'c'), leaves: fc.boolean() }), { maxLength: 400 }),

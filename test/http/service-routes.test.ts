@@ -6,7 +6,7 @@ test('GET /healthz answers 200 without touching the database', async () => {
   expect((await app.call('GET', '/healthz')).text).toBe('{"status":"ok"}')
 })
 
-test('GET /readyz writes for real, at most once a second, and answers 503 in the envelope when it cannot', async () => {
+test('GET /readyz makes a real write, at most once a second, and is 503 with the error envelope when it fails', async () => {
   const app = await startApp()
   expect((await app.call('GET', '/readyz')).status).toBe(200)
   const { write } = app.deps
@@ -43,7 +43,7 @@ test('GET /metrics counts requests by route and status, creations and pending se
   expect(text).not.toContain(id)
 })
 
-test('made-up methods and paths do not grow the metrics', async () => {
+test('invented methods and paths add no metrics', async () => {
   const app = await startApp()
   for (let i = 0; i < 50; i++) await app.call('GET', `/made-up/${i}`)
   await until(async () => (await app.call('GET', '/metrics')).text.includes('{method="GET",route="none",status="404"} 50'))

@@ -63,7 +63,7 @@ test(`${4 * CONNECTIONS_OF_A_KIND} connections that are silent, trickle or are h
   expect(answered).toBeGreaterThan(5)
 })
 
-test('one tenant with 512 slow bodies and a pile of running requests refuses nothing to another tenant', async () => {
+test('512 slow bodies and many running requests of one tenant refuse nothing to another tenant', async () => {
   const lookedUp = Promise.withResolvers<string[]>()
   const app = await startApp({ rateLimitScale: 100, resolve: () => lookedUp.promise })
   const [greedy, modest] = [await app.tenant(), await app.tenant()]
@@ -105,7 +105,7 @@ test('one tenant with 512 slow bodies and a pile of running requests refuses not
   await until(async () => (await greedyStatus()) === 200)
 })
 
-test('500 pollers behind a proxy, with limits on: nothing but 200 and 429, while everything that is created is', async () => {
+test('500 pollers behind a proxy get only 200 and 429, and every creation succeeds', async () => {
   const app = await startApp({ rateLimitScale: 1, now: Date.now(), config: { trustedProxies: parseNetworks('127.0.0.1') } })
   const { key, liveKey } = await app.tenant()
   const ids: string[] = []
