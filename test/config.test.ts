@@ -3,7 +3,6 @@ import { ConfigError, LOG_LEVELS, loadConfig, VARIABLES } from '../src/config.ts
 
 const HOUR_MS = 3_600_000
 
-/** The one message of a refusal. */
 function refusalOf(env: Record<string, string>): string {
   try {
     loadConfig(env)

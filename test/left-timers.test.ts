@@ -9,7 +9,7 @@ type Timer = ReturnType<typeof setTimeout>
 let restore = () => {}
 afterEach(() => restore())
 
-/** Timers of that length which were set from now on and not cleared. */
+/** Counts timers of this length that were set and not cleared. */
 function watchTimers(ms: number) {
   const left = new Set<Timer>()
   let set = 0

@@ -153,7 +153,7 @@ test('names and help texts are valid in the format', () => {
   for (const name of Object.keys(COUNTERS)) expect(name).toEndWith('_total')
 })
 
-/** Reads the text format 0.0.4 as its grammar says, and refuses what a scraper would refuse. */
+/** Parses text format 0.0.4 by its grammar, and refuses what a scraper would refuse. */
 function parsePrometheus(page: string): Family[] {
   if (!page.endsWith('\n')) throw new Error('the page must end with a line feed')
   const families: Family[] = []

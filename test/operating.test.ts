@@ -1,4 +1,5 @@
-// What an operator takes from the repository names only what the program has: metrics, variables, verbs, exit codes, paths.
+// Files for operators name only metrics, variables, verbs, exit codes and paths that the program
+// has.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -18,10 +19,10 @@ afterAll(async () => {
 const ROOT = resolve(import.meta.dir, '..')
 const read = (path: string) => Bun.file(join(ROOT, path)).text()
 
-/** The last one is there only where the service speaks https. */
+/** The last one exists only with https. */
 const DECLARED = [...Object.keys(COUNTERS), ...Object.keys(HISTOGRAMS), 'vidimus_tls_certificate_seconds_left']
 
-/** Each metric with the names of its labels, as the page has them; those that are declared but not yet counted have none. */
+/** Each metric with its label names; metrics without values yet have none. */
 async function metricsOf(app: TestApp): Promise<Map<string, Set<string>>> {
   const stopUpkeep = startUpkeep(app.deps)
   const { text } = await app.call('GET', '/metrics')
@@ -88,7 +89,7 @@ describe('the metrics', () => {
   })
 })
 
-/** The metrics that an expression names. */
+/** Metric names in an expression. */
 const metricsIn = (text: string): string[] => [...text.matchAll(/\b(?:vidimus|process)_\w+/g)].map(([name]) => name)
 
 describe('the alerts and the dashboard', () => {
@@ -157,7 +158,7 @@ describe('the systemd unit and the Dockerfile', () => {
     expect(dockerfile).toMatch(/^USER \d+:\d+$/m)
     const refusals = Object.values(REFUSALS)
     const final = /^RestartPreventExitStatus=(.*)$/m.exec(unit)?.[1]?.split(' ').map(Number) ?? []
-    // Another process in the directory goes away by itself.
+    // Another process on the directory ends by itself.
     expect(refusals.filter(code => !final.includes(code))).toEqual([REFUSALS.directory_in_use])
   })
 })

@@ -1,5 +1,5 @@
-// Every command of README.md is typed as it stands there, in its order, by a reader with a shell and curl; only the port is another one. A block
-// that no step below takes up fails the last test.
+// Runs every command of README.md unchanged and in order, with a shell and curl; only the port
+// differs. A block that no step below runs fails the last test.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -15,7 +15,7 @@ const canType = Bun.which('curl') !== null
 const checkout = checkOut()
 const typed = new Set<string>()
 const background: Bun.Subprocess[] = []
-/** What a reader copies from one answer into the next command. */
+/** Values that a reader copies from one response into the next command. */
 const known: Record<string, string> = {}
 
 afterAll(async () => {
@@ -23,7 +23,7 @@ afterAll(async () => {
   await Promise.all(background.map(({ exited }) => exited))
 })
 
-/** A directory like a clone of this one, but with its own `data`. */
+/** A directory like a clone of the repository, with its own `data`. */
 function checkOut(): string {
   const dir = temporaryDir()
   for (const name of readdirSync(ROOT)) {
@@ -53,7 +53,7 @@ async function type(text: string): Promise<string> {
   return output
 }
 
-/** A command that goes on until it is stopped, and what it has printed so far. */
+/** A running command and its output so far. */
 function typeAndLeave(text: string): () => string {
   const options = { cwd: checkout, env: environment(), stdout: 'pipe', stderr: 'pipe', detached: true } as const
   const shell = Bun.spawn(['sh', '-ec', text], options)
@@ -112,7 +112,7 @@ step('a first verification is created, answered by the sandbox wallet, followed,
 })
 
 step('an issuer is trusted', async () => {
-  // Any authority will do: this one made the service's own certificate.
+  // Any authority works: this one issued the certificate of the service.
   writeFileSync(join(checkout, 'issuer-ca.pem'), JSON.parse(await vidimus('signing show')).authority)
   expect(await type(command('./scripts/bun src/main.ts trust add'))).toContain('urn:eudi:pid:1')
 })
@@ -150,7 +150,7 @@ step(
   async () => {
     const { data } = JSON.parse(await vidimus('tenant list')) as { data: { id: string }[] }
     known.TENANT = data[0]?.id ?? ''
-    // It has an address that nobody answers at, so there is a delivery to list and to send again.
+    // Nothing listens at its webhook address, so there is a delivery to list and to replay.
     const { wallet_uri } = await create({ template: 'age_over_18', webhook_url: 'https://shop.invalid.example/hook' })
     await type(`./scripts/bun scripts/sandbox-wallet.ts "${wallet_uri}" --persona declines`)
     const lines = linesOf(command('./scripts/bun src/main.ts webhook-secret show'))
@@ -190,7 +190,7 @@ step('a till is registered, enrolled and refreshed', async () => {
 
 step('the doctor looks, and a backup is made', async () => {
   const [doctor = '', backup = ''] = linesOf(command('./scripts/bun src/main.ts doctor'))
-  // Here a phone cannot reach the service: that is a problem, and the doctor's exit code says so.
+  // A phone cannot reach this service, which is a problem with exit code 1.
   expect(await type(`${doctor} || test $? = 1`)).toContain('database')
   await type(backup)
   expect(existsSync(join(checkout, 'before-the-storm.db'))).toBe(true)

@@ -143,7 +143,7 @@ test('utcDay changes at UTC midnight', () => {
 describe('steadyClock', () => {
   const START = Date.UTC(2026, 2, 4, 12)
 
-  /** A wall clock that can be set, and a monotonic one that cannot. */
+  /** A wall clock that can be set, and a monotonic clock that cannot. */
   function clocks() {
     let wall = START
     let monotonic = 1234.5

@@ -1,4 +1,5 @@
-// F34: whoever changes the file is found out, at the record that was changed; what the chain cannot show is stated in the titles.
+// F34: a change of the file is found at the changed record. Titles that begin with "limit" state
+// what the chain cannot show.
 import type { Database } from 'bun:sqlite'
 import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { generateKeyPairSync, sign as signText } from 'node:crypto'
@@ -14,16 +15,15 @@ import { vidimus } from '../helpers/cli.ts'
 import { filesContaining } from '../helpers/files.ts'
 import { allRecords, CHANGES, flippedHex, isDisclosed, type Row, replaceAll, withFile } from '../helpers/tampering.ts'
 
-// Said here because the runner forgets what was said for all files after the first one.
+// Set in this file: the runner applies a preloaded default to the first file only.
 setDefaultTimeout(60_000)
 
 const REPLAY_OF = `SELECT salt, sealed FROM idempotency_keys
   WHERE hash = (SELECT idempotency_hash FROM verification_sessions WHERE id = ?)`
 
-// A stopped installation; every test works on a copy of it.
 let dir: string
 let records: Row[]
-/** The only checkpoint is of this record; about as many come after it. */
+/** The only checkpoint covers this record; about as many records follow it. */
 let signed: number
 let last: number
 
@@ -32,13 +32,13 @@ beforeAll(async () => {
   await app.stop()
   dir = app.dir
   signed = checkpointAt
-  // As a kill leaves it: a stop in order signs the rest.
+  // As after a kill: a clean stop would sign the rest.
   withFile(dir, sqlite => sqlite.run('DELETE FROM audit_checkpoints WHERE seq > ?', [signed]))
   records = withFile(dir, allRecords)
   last = records.length
 })
 
-/** The verdict on a copy of the installation after somebody worked on its file. */
+/** The verdict on a copy of the installation after its file was changed. */
 async function verdictAfter(tamper: (sqlite: Database) => void): Promise<AuditVerdict> {
   return await onCopyOf(dir, async copy => {
     withFile(copy, tamper)
@@ -58,7 +58,7 @@ async function onCopyOf<T>(original: string, act: (copy: string) => Promise<T>):
 
 const problemAfter = async (tamper: (sqlite: Database) => void) => (await verdictAfter(tamper)).problem
 
-/** Records in both halves, with details: the first, the signed one, the last, and some between. */
+/** Records with details in both halves: the first, the signed one, the last, and some between. */
 const places = (): Row[] => {
   const disclosed = records.filter(isDisclosed)
   const wanted = [1, 2, Math.floor(signed / 2), signed, signed + 1, signed + 3, last]
@@ -87,7 +87,7 @@ describe('a field changed in the file is found at its record', () => {
     for (const row of places()) {
       const changed = records.map(each => (each.seq === row.seq ? { ...each, ...change(row) } : each))
       expect(changed).not.toEqual(records)
-      // A record moved to the front is the first thing that is wrong.
+      // A record moved to the front is the first fault.
       const at = change(row).seq === 0 ? 1 : row.seq
       expect(await problemAfter(sqlite => replaceAll(sqlite, changed))).toEqual({ seq: at, problem: expect.any(String) })
     }
@@ -271,7 +271,7 @@ describe('erasing a verification', () => {
     const body = { template: 'age_over_18', purpose, metadata }
     const created = await app.call<{ id: string }>('POST', '/v1/verifications', { key: shop.key, body, headers })
     const { id } = created.body
-    // The neighbour is there to stay: what is looked for can be found at all.
+    // The neighbour must be found, which proves that the search works.
     const neighbour = await createVerification(app, shop.key, body)
     const sealed = withFile(app.dir, sqlite => ({
       audit: sqlite.query<Row, [number]>('SELECT salt, sealed FROM audit_records WHERE seq = ?').get(before + 1),
@@ -410,7 +410,7 @@ describe('an export', () => {
 
   test('a flipped bit is found wherever it is', async () => {
     const bytes = Buffer.from(lines.join('\n'))
-    // A stride without a factor in common with the lengths in the lines, so that every member is met at many places.
+    // The stride is coprime to the line lengths, so that every member is hit at many places.
     for (let at = 0; at < bytes.length; at += 53) {
       for (const bit of [1, 0x20]) {
         const flipped = Buffer.from(bytes)

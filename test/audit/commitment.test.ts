@@ -1,5 +1,5 @@
-// What an auditor with the export alone would compute, from node:crypto and nothing else (test/helpers/chain.ts shares no code with the
-// service): every commitment, every link and hash, and every signature.
+// Recomputes an export as an auditor would, with node:crypto only (test/helpers/chain.ts shares no
+// code with the service): every commitment, link, hash and signature.
 import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ import {
 } from '../helpers/chain.ts'
 import { vidimusJson } from '../helpers/cli.ts'
 
-// Said here because the runner forgets what was said for all files after the first one.
+// Set in this file: the runner applies a preloaded default to the first file only.
 setDefaultTimeout(60_000)
 
 const AWKWARD = 'Älter als 18? "Ja"\\nein \u00a0\u{1f377} \uffff </script>'

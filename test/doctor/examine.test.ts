@@ -1,4 +1,4 @@
-// What the doctor says of a service: each check, met by a real one, good and bad.
+// Every check of doctor against a real service, good and bad.
 import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -23,10 +23,10 @@ const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 const random = (count: number) => crypto.getRandomValues(new Uint8Array(count))
 
-/** No test visits anybody else. */
+/** Every name resolves to this machine, so that no test leaves it. */
 const NEARBY = { resolve: async () => ['127.0.0.1'] }
 
-/** Its public name leads to it, and to a public address as well. */
+/** A service whose public name resolves to it, and to a public address as well. */
 async function startPublic(options: Parameters<typeof startApp>[0] = {}, scheme = 'http'): Promise<TestApp> {
   const app = await startApp({ now: Date.now(), resolve: async () => ['127.0.0.1', '93.184.215.14'], ...options })
   app.deps.config.publicUrl = `${scheme}://verify.example:${new URL(app.url).port}`
@@ -55,7 +55,7 @@ describe('examine', () => {
     const checks = await examine(app.deps, true)
     expect(checks.map(({ name }) => name)).toEqual([...CHECKS])
     expect(checks.filter(({ status, name }) => status !== 'ok' && name !== 'public_url')).toEqual([])
-    // Without live keys plain http is no more than a warning.
+    // Without live keys plain http is only a warning.
     expect(checks.find(({ name }) => name === 'public_url')).toMatchObject({
       status: 'warning',
       remedy: expect.stringMatching(/TLS/),
@@ -213,7 +213,7 @@ describe('checks of what wallets see', () => {
     })
     const { chain: pem } = await issueAuthority({ name: 'Issuer', at: Date.now(), random })
     await addAnchors(app.deps, { pem, environment: 'live', trustedFor: 'urn:example:other' }, 'test')
-    // Nobody has asked in earnest yet.
+    // No live session was created yet.
     expect(await found(app, 'trust_anchors')).toMatchObject({ status: 'ok' })
     await createVerification(app, liveKey, { template: 'eu_av_age_18' })
     expect(await found(app, 'trust_anchors')).toMatchObject({

@@ -74,7 +74,7 @@ const REFUSED_RANGES: { cidr: string; first: string; last: string; outside: stri
   { cidr: '8000::/1', first: '8000::', last: 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', outside: [] },
 ]
 
-// The ranges outside 2000::/3 that attackers reach for, at both edges.
+// Ranges outside 2000::/3 that attacks use, at both edges.
 const REFUSED_IPV6_ADDRESSES = [
   ...['::', '::1', '::2', '::127.0.0.1', '::255.255.255.255', '::8.8.8.8'],
   ...['::ffff:0.0.0.0', '::ffff:8.8.8.8', '::ffff:808:808', '::ffff:255.255.255.255', '0:0:0:0:0:FFFF:0808:0808'],

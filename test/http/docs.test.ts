@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { startApp } from '../helpers/app.ts'
 import { browserTest } from '../helpers/browser.ts'
 
-/** Under the address it tells to others, as a reader would open it. */
+/** At its public address, as a reader would open it. */
 const startDocs = async () => {
   const app = await startApp({ config: { publicUrl: '' } })
   return { ...app, origin: app.deps.config.publicUrl }

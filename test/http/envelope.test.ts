@@ -1,4 +1,4 @@
-// Every answer that is not 2xx is the error envelope, whatever a client sends that is still HTTP.
+// Every response that is not 2xx has the error envelope, for any request that is still HTTP.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { type Call, type ErrorBody, startApp, type TestApp, until } from '../helpers/app.ts'

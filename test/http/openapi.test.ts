@@ -1,5 +1,6 @@
-// The document against the service: every route is called for real in every way that this file knows, and whatever comes back
-// must be documented. In the other direction, everything that is documented must have come back.
+// Compares the document with the service: every route is called in every way this file knows, and
+// every response must be documented. In the other direction, everything documented must have been
+// received.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -137,7 +138,7 @@ describe('real responses of the routes', () => {
       ),
     )
     const given = answers.map(({ operation, answer }) => `${operation.operationId} ${answer.status} ${codeOf(answer)}`)
-    // There is nothing in it that could fail.
+    // The route has nothing that could fail.
     const neverGiven = ['getHealth 500 internal_error']
     expect(documented.filter(each => !given.includes(each))).toEqual(neverGiven)
   })
@@ -171,7 +172,6 @@ describe('real responses of the routes', () => {
   })
 })
 
-/** The schema of a request body, read off the document. */
 const bodySchema = (operationId: string): JsonSchema => {
   const [content] = Object.values(operations.find(each => each.operationId === operationId)?.requestBody?.content ?? {})
   return (content as { schema: JsonSchema }).schema
@@ -338,7 +338,7 @@ type Change = { key?: string; id?: string; query?: string; body?: object; header
 type Scene = { app: TestApp; tenantId: string; id: string; ask: (change?: Change) => Promise<Answer> }
 type Way = (scene: Scene) => Promise<Answer>
 
-/** One way to call a route, good or bad; those that mean nothing to a route are harmless there. */
+/** One way to call a route, good or bad; ways that do not apply to a route are harmless. */
 const WAYS: Record<string, { options?: Parameters<typeof startApp>[0]; use: Way }> = {
   'as meant': { use: ({ ask }) => ask() },
   'a repeat': { use: ({ ask }) => twice(() => ask({ headers: { 'idempotency-key': 'one' } })) },
@@ -411,7 +411,10 @@ const SESSION = {
 
 const RESPONSE_CODE = 'x'.repeat(43)
 
-/** Each way has a service of its own, each operation a tenant and a day of its own: nobody spends another's budgets. */
+/**
+ * Each way has its own service, each operation its own tenant and day, so that rate limits do not
+ * interfere.
+ */
 async function askAll(way: string, { options, use }: (typeof WAYS)[string]): Promise<typeof answers> {
   const app = await startApp({ rateLimitScale: 1, ...options })
   const asked: typeof answers = []
@@ -426,7 +429,7 @@ async function askAll(way: string, { options, use }: (typeof WAYS)[string]): Pro
   return asked
 }
 
-/** Brings a session or device to where the operation makes sense, and gives the body and id to call it with. */
+/** Prepares a session or device for the operation, and returns the body and id to call it with. */
 async function prepare(app: TestApp, operationId: string, { id, tenantId }: { id: string; tenantId: string }): Promise<Change> {
   switch (operationId) {
     case 'createVerification':
@@ -485,7 +488,10 @@ async function twice(ask: () => Promise<Answer>): Promise<Answer> {
 
 const slowName = { asked: Promise.withResolvers<void>(), answer: Promise.withResolvers<string[]>() }
 
-/** A webhook's name is looked up before the session is made: while that takes its time, the request is in work. */
+/**
+ * The name of a webhook is resolved before the session is created: meanwhile the request is in
+ * work.
+ */
 async function whileFirstRuns(ask: Scene['ask']): Promise<Answer> {
   const change = { headers: { 'idempotency-key': 'one' }, body: { ...SESSION, webhook_url: 'https://slow.example/hook' } }
   const first = ask(change)
@@ -523,13 +529,14 @@ function problemsWith({ responses }: Operation, answer: Answer): string[] {
   ]
 }
 
-/** The codes a response is documented to carry; one empty code for an answer that went well. */
+/** The documented codes of a response; one empty code for a success. */
 const codesOf = ({ content }: Response): string[] => Object.keys(content['application/json']?.examples ?? { '': {} })
 
 const codeOf = ({ status, body }: Answer): string => (status < 400 ? '' : (body as ErrorBody).error.code)
 
 function headerProblems(response: Response, { status, headers }: Answer): string[] {
-  // Limits are on in these services, so the budgets must be told; but what breaks may break before they are known.
+  // Limits are on in these services, so rate limit headers are required, except where a request
+  // fails before its budget is known.
   const isExpected = (name: string) => name.startsWith('RateLimit') && status !== 500
   return Object.entries(document.components.headers as Record<string, Header>).flatMap(([name, { required, schema }]) => {
     const value = headers.get(name)

@@ -1,4 +1,4 @@
-// Requests as bytes on a socket: a client library would tidy up the paths that these tests are about.
+// Requests as bytes on a socket: a client library would normalise the paths under test.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { startApp, type TestApp } from '../helpers/app.ts'

@@ -6,7 +6,7 @@ import { type Allowance, createRateLimits, POLICIES, type Policy, rateLimitHeade
 const START = Date.parse('2026-03-04T12:00:00.123Z')
 const HOUR_MS = 3_600_000
 const NAMES = Object.keys(POLICIES) as Policy[]
-/** Budgets that come back, however much of them was used. */
+/** Budgets without a total. */
 const LASTING = NAMES.filter(policy => !('total' in POLICIES[policy]))
 
 function limits(scale = 1) {
@@ -22,7 +22,7 @@ function limits(scale = 1) {
 
 type Limits = ReturnType<typeof limits>
 
-/** The refusal an act meets, or nothing. */
+/** The error of an act, if any. */
 function refusal(act: () => unknown): ApiError | undefined {
   try {
     act()
@@ -65,7 +65,7 @@ function scaled(policy: Policy, scale: number): Promised {
   }
 }
 
-/** Requests as they come: bursts within one millisecond, pauses of every length. */
+/** Bursts within one millisecond, and pauses of every length. */
 const pauses = (intervalMs: number) =>
   fc.array(
     fc.oneof(
@@ -85,7 +85,7 @@ describe('a budget', () => {
           fc.property(pauses(HOUR_MS / budget.perHour), fc.integer({ min: 0, max: 40 }), (gaps, spare) => {
             const made = limits(scale)
             const allowed: number[] = []
-            // Most of the burst is spent at once: the edge is where the mistakes are.
+            // Most of the burst is spent at once, because faults are at the edge.
             for (let i = 0; i < Math.min(budget.burst - spare, budget.total); i++) {
               made.take(policy, 'k')
               allowed.push(made.clock.ms)
@@ -116,7 +116,7 @@ describe('a budget', () => {
     for (const scale of [0.3, 0.7, 1, 3]) {
       for (const policy of LASTING) {
         const { perSecond } = POLICIES[policy]
-        // A burst of one saves nothing up: what passes then depends on how soon after its time one asks.
+        // A burst of one saves nothing: the result depends on how soon each request is made.
         if (scaled(policy, scale).burst === 1) continue
         const made = limits(scale)
         takeAll(made, policy, 'k')
@@ -424,7 +424,7 @@ describe('the memory of budgets', () => {
     flood(made, 'status', KEYS_MAX, i => `vs_${i} 192.0.2.9`)
     made.clock.ms += 500
     for (let i = 0; i < 1000; i++) {
-      // Ten of a key of its own: the shared one would be spent after the first ten.
+      // Ten requests of its own key: a shared budget would be spent after the first ten.
       expect(takeAll(made, 'status', `vs_new_${i} 192.0.2.9`)).toBe(10)
     }
   })

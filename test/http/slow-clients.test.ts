@@ -1,4 +1,5 @@
-// Clients that never finish what they began, and many that ask again and again: the others are served meanwhile, and it comes to an end.
+// Clients that never finish a request, and many that poll: the others are served meanwhile, and
+// slow ones are cut off.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { parseNetworks } from '../../src/egress/addresses.ts'
@@ -52,7 +53,7 @@ test(`${4 * CONNECTIONS_OF_A_KIND} connections that are silent, trickle or are h
   const left = () => slow.filter(({ isClosed }) => !isClosed)
   expect(left().length).toBeGreaterThan(100)
   let answered = 0
-  // Sixty seconds would do for a machine that is very busy; fifteen is what the service allows.
+  // The service allows fifteen seconds; sixty leave room for a busy machine.
   for (let i = 0; i < 240 && left().length > 0; i++) {
     const { id } = await createVerification(app, key)
     expect((await app.call('GET', `/v1/verifications/${id}/status`)).status).toBe(200)
@@ -76,7 +77,7 @@ test('512 slow bodies and many running requests of one tenant refuse nothing to 
     Array.from({ length: 64 }, () => {
       const socket = connect({ port: Number(new URL(app.url).port), host: '127.0.0.1' })
       const head = `POST /v1/verifications/vs_x/redeem HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n`
-      // The service answers to Expect once it wants the body.
+      // The service responds to Expect once it wants the body.
       socket.on('connect', () =>
         socket.write(`${head}Content-Type: application/json\r\nContent-Length: 40000\r\nExpect: 100-continue\r\n\r\n{`),
       )
@@ -87,7 +88,7 @@ test('512 slow bodies and many running requests of one tenant refuse nothing to 
   await until(async () => waiting >= slow.length)
   expect(await greedyStatus()).toBe(200)
 
-  // In work until the name is looked up, which is when the test says.
+  // In work until the test lets the name be resolved.
   const running = keys.flatMap(key =>
     Array.from({ length: 20 }, () => app.call('POST', '/v1/verifications', { key, body: webhook })),
   )
@@ -114,7 +115,7 @@ test('500 pollers behind a proxy get only 200 and 429, and every creation succee
   const created: number[] = []
   let isOver = false
   const poll = async (i: number) => {
-    // Some crowd around one session, from one address.
+    // Some poll one session from one address.
     const isOfCrowd = i % 10 === 0
     const headers = { 'x-forwarded-for': isOfCrowd ? '203.0.112.1' : `203.0.${113 + (i >> 8)}.${i & 255}` }
     const id = isOfCrowd ? ids[0] : ids[i % ids.length]
@@ -135,6 +136,6 @@ test('500 pollers behind a proxy get only 200 and 429, and every creation succee
   expect(new Set(created)).toEqual(new Set([201]))
   expect([...statuses.keys()].filter(status => status !== 200 && status !== 429)).toEqual([])
   expect(statuses.get(200)).toBeGreaterThan(500)
-  // Those that crowd around one session spend their budget of it, and nobody else's.
+  // Pollers of one session spend only its budget.
   expect(statuses.get(429)).toBeGreaterThan(0)
 })

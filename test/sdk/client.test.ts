@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { inspect } from 'node:util'
-import { type CallOptions, type Client, createClient, VidimusError } from '../../src/sdk/client.ts'
+import { type CallOptions, type Client, createClient } from '../../src/sdk/client.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { createVerification, startApp, type TestApp, until } from '../helpers/app.ts'
 import { deviceOf, register, rows } from '../helpers/devices.ts'
 import { type FaultyProxy, startFaultyProxy, stopProxies } from '../helpers/faulty-proxy.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
+import { failure } from './failure.ts'
 
 let app: TestApp
 let tenant: Awaited<ReturnType<TestApp['tenant']>>
@@ -17,7 +18,6 @@ beforeAll(async () => {
 })
 afterAll(stopProxies)
 
-/** A tenant, a network and a client of its own. */
 async function newParty(options: { timeoutMs?: number } = {}) {
   const tenant = await app.tenant()
   const proxy = await startFaultyProxy(app.url)
@@ -28,32 +28,23 @@ const begin = async () => {
   ;({ tenant, proxy, vidimus } = await newParty())
 }
 
-async function failure(call: Promise<unknown>): Promise<VidimusError> {
-  const error = await call.then(
-    () => new Error('it resolved'),
-    error => error,
-  )
-  if (error instanceof VidimusError) return error
-  throw error
-}
-
 const body = { template: 'age_over_18', purpose: 'To sell you wine' }
 const created = async () => (await vidimus.usage()).verifications_created
 const keysSent = (to = proxy) =>
   to.seen.filter(({ method }) => method === 'POST').map(({ headers }) => headers['idempotency-key'])
 
-describe('creating', () => {
+describe('verifications.create', () => {
   test.each([
     ['lost twice', ['lose', 'lose']],
     ['cut off', ['cut']],
     ['refused by the network', ['refuse']],
     ['answered by a proxy with 502, without the service', [{ status: 502, body: '<h1>Bad Gateway</h1>' }]],
     ['answered with 503', [{ status: 503, headers: { 'retry-after': '0' } }]],
-  ] as const)('an answer that is %s makes one session, charged once, by one key', async (_, faults) => {
+  ] as const)('a response that is %s leads to one session, charged once, with one idempotency key', async (_, faults) => {
     await begin()
     proxy.next(...faults)
     const { pageUrl, ...verification } = await vidimus.verifications.create(body)
-    // Under the name of the service, which is not the one that the client calls.
+    // With the public name of the service, which the client does not call.
     expect(pageUrl).toBe(`https://verify.example/v/${verification.id}`)
     expect(verification).toMatchObject({ status: 'pending', template: 'age_over_18' })
     expect(keysSent()).toHaveLength(faults.length + 1)
@@ -63,13 +54,13 @@ describe('creating', () => {
     expect((await vidimus.verifications.list()).data).toEqual([verification])
   })
 
-  test('without a Link header the page is where the client calls', async () => {
+  test('without a Link header pageUrl is below the base URL', async () => {
     await begin()
     proxy.next({ status: 201, body: '{"id":"vs_1"}' })
     expect((await vidimus.verifications.create(body)).pageUrl).toBe(`${proxy.url}/v/vs_1`)
   })
 
-  test('two calls make two sessions; a key of your own makes one', async () => {
+  test('two calls create two sessions; with an idempotency key of your own they create one', async () => {
     await begin()
     const [first, second] = [await vidimus.verifications.create(body), await vidimus.verifications.create(body)]
     expect(first.id).not.toBe(second.id)
@@ -84,7 +75,7 @@ describe('creating', () => {
     await expect(vidimus.verifications.create(body, { idempotencyKey: 'a b' })).rejects.toThrow(TypeError)
   })
 
-  test('a quota that is spent is told at once: midnight is beyond any timeout', async () => {
+  test('a spent quota throws at once: midnight is beyond any timeout', async () => {
     await begin()
     tenant = await app.tenant({ name: 'Small', dailyQuota: 1 })
     vidimus = createClient({ baseUrl: proxy.url, apiKey: tenant.key })
@@ -98,7 +89,7 @@ describe('creating', () => {
     expect(keysSent()).toHaveLength(2)
   })
 
-  test('what the service refuses is not repeated, and is told with its code and the id of the request', async () => {
+  test('a refusal is not repeated, and the error has its code and the request id', async () => {
     await begin()
     const error = await failure(vidimus.verifications.create({ template: 'no_such' }))
     expect(error).toMatchObject({ name: 'VidimusError', code: 'unknown_template', status: 422, maybeDone: false })
@@ -108,8 +99,8 @@ describe('creating', () => {
   })
 })
 
-describe('patience', () => {
-  test.concurrent('a creation is tried four times at most; then it says that it may have been done', async () => {
+describe('repeats', () => {
+  test.concurrent('a creation is tried four times at most; then the error says that it may have been done', async () => {
     const { proxy, vidimus } = await newParty()
     proxy.next('lose', 'lose', 'lose', 'lose')
     expect(await failure(vidimus.verifications.create(body))).toMatchObject({
@@ -121,7 +112,7 @@ describe('patience', () => {
     expect((await vidimus.usage()).verifications_created).toBe(1)
   })
 
-  test.concurrent('a 429 is waited for as long as Retry-After says', async () => {
+  test.concurrent('a 429 is repeated after Retry-After', async () => {
     const { proxy, vidimus } = await newParty()
     proxy.next({ status: 429, headers: { 'retry-after': '1' } })
     const startedAt = performance.now()
@@ -131,7 +122,7 @@ describe('patience', () => {
     expect((await vidimus.usage()).verifications_created).toBe(1)
   })
 
-  test.concurrent('a repeat that comes while the first is under way waits for it', async () => {
+  test.concurrent('a repeat while the first request is under way waits for it', async () => {
     const { proxy, vidimus } = await newParty()
     const inFlight = JSON.stringify({ error: { code: 'idempotency_key_in_flight', message: 'still running' } })
     proxy.next('lose', { status: 409, headers: { 'retry-after': '30' }, body: inFlight })
@@ -139,7 +130,7 @@ describe('patience', () => {
     expect((await vidimus.usage()).verifications_created).toBe(1)
   })
 
-  test.concurrent('a service that hangs leaves time for another attempt, and the whole ends with the timeout', async () => {
+  test.concurrent('a hanging service leaves time for another attempt, and the call ends with its timeout', async () => {
     const { proxy, vidimus } = await newParty({ timeoutMs: 3000 })
     proxy.next('hang')
     expect(await vidimus.usage()).toMatchObject({ verifications_created: 0 })
@@ -148,10 +139,10 @@ describe('patience', () => {
     await expect(vidimus.usage({ timeoutMs: Number.POSITIVE_INFINITY })).rejects.toThrow(TypeError)
   })
 
-  test.concurrent('waiting outlasts a service that is away for a while', async () => {
+  test.concurrent('wait survives a service that is unreachable for a while', async () => {
     const { tenant, vidimus } = await newParty()
     const session = await vidimus.verifications.create(body)
-    // The stream, and a poll with all of its repeats.
+    // The stream, and a poll with all its attempts.
     let away = 5
     const failing = (url: string, init: RequestInit) => {
       if (/\/(events|status)$/.test(url) && away-- > 0) throw new TypeError('nobody there')
@@ -165,7 +156,7 @@ describe('patience', () => {
   }, 20_000)
 })
 
-describe('abortion', () => {
+describe('signals', () => {
   test.each<[string, (options: CallOptions) => Promise<unknown>]>([
     ['create', options => vidimus.verifications.create(body, options)],
     ['get', options => vidimus.verifications.get('vs_1', options)],
@@ -180,7 +171,7 @@ describe('abortion', () => {
     ['devices.revoke', options => vidimus.devices.revoke('x', options)],
     ['templates', options => vidimus.templates(options)],
     ['usage', options => vidimus.usage(options)],
-  ])('%s ends with the reason of its signal, under way and before', async (_, call) => {
+  ])('%s throws the reason of its signal, aborted before or under way', async (_, call) => {
     await begin()
     proxy.always(/./, 'hang')
     const controller = new AbortController()
@@ -198,7 +189,8 @@ describe('abortion', () => {
     proxy.next({ status: 429, headers: { 'retry-after': '20' }, body: '' })
     const { setTimeout } = globalThis
     let pauses = 0
-    // The pause is what was asked for, and up to half a second more; by itself this one never ends.
+    // The pause is Retry-After and up to half a second more; without the signal it would last too
+    // long.
     const start = (run: () => void, ms = 0) => {
       const isPause = ms >= 20_000 && ms <= 20_500
       if (isPause) pauses++
@@ -213,8 +205,8 @@ describe('abortion', () => {
   })
 })
 
-describe('reading', () => {
-  test('all() goes through every page once, newest first, and list() gives one', async () => {
+describe('list and all', () => {
+  test('all() reads every page once, newest first, and list() returns one', async () => {
     await begin()
     const ids: string[] = []
     for (let i = 0; i < 5; i++) ids.unshift((await vidimus.verifications.create(body)).id)
@@ -222,28 +214,28 @@ describe('reading', () => {
       (await Array.fromAsync(vidimus.verifications.all(query))).map(({ id }) => id)
     expect(await read()).toEqual(ids)
     expect(await read({ limit: 2 })).toEqual(ids)
-    // A last page that is full is followed by an empty one.
+    // A full last page is followed by an empty one.
     expect(await read({ limit: 5 })).toEqual(ids)
     const { data } = await vidimus.verifications.list({ limit: 2 })
     expect(data.map(({ id }) => id)).toEqual(ids.slice(0, 2))
     expect(await read({ limit: 2, before: data[1]?.created_at })).toEqual(ids.slice(2))
   })
 
-  test('what is no id never becomes a path', async () => {
+  test('a value that is not an id never becomes a path', async () => {
     await begin()
     for (const id of ['', '..', '../usage', 'a/b', 'vs_1?x', 'vs_1#'])
       await expect(vidimus.verifications.get(id)).rejects.toThrow(TypeError)
     expect(proxy.seen).toEqual([])
   })
 
-  test('an answer without end is cut off', async () => {
+  test('an endless response is cut off', async () => {
     const endless = () =>
       new Response(new ReadableStream({ pull: controller => controller.enqueue(new Uint8Array(1024 * 1024).fill(32)) }))
     const client = createClient({ baseUrl: app.url, apiKey: tenant.key, fetch: async () => endless() })
     expect(await failure(client.usage())).toMatchObject({ code: 'unexpected_answer', status: 200 })
   })
 
-  test('a page of somebody else is no result', async () => {
+  test('a page of another server is not a result', async () => {
     await begin()
     proxy.next({ status: 200, body: '<h1>Log in to the hotel network</h1>' })
     expect(await failure(vidimus.usage())).toMatchObject({ code: 'unexpected_answer', status: 200, maybeDone: false })
@@ -252,7 +244,7 @@ describe('reading', () => {
   })
 })
 
-describe('waiting', () => {
+describe('verifications.wait', () => {
   const answered = async ({ wallet_uri = '' }: Verification, persona: 'adult' | 'minor' = 'adult') =>
     await answerWith(app, await holderOf(app, persona), wallet_uri)
   const paths = () => proxy.seen.map(({ path }) => path.replace(/vs_\w+/, ':id'))
@@ -260,7 +252,7 @@ describe('waiting', () => {
   test.each([
     ['adult', 'completed'],
     ['minor', 'failed'],
-  ] as const)('resolves with the whole verification once it is over: %s, %s', async (persona, status) => {
+  ] as const)('wait resolves with the whole verification once it has ended: %s, %s', async (persona, status) => {
     await begin()
     const session = await vidimus.verifications.create(body)
     const waiting = vidimus.verifications.wait(session.id)
@@ -271,7 +263,7 @@ describe('waiting', () => {
     expect(verification).toEqual(await vidimus.verifications.get(session.id))
   })
 
-  test('resolves with an expired one', async () => {
+  test('wait resolves with an expired verification', async () => {
     const own = await startApp()
     const { key } = await own.tenant()
     const session = await createVerification(own, key)
@@ -283,7 +275,7 @@ describe('waiting', () => {
     ['are not there', { status: 404, body: 'no' }],
     ['break off', 'refuse'],
     ['end at once', { status: 200, headers: { 'content-type': 'text/event-stream' }, body: 'retry: 1000\n\n' }],
-  ] as const)('polls where events %s, without the key', async (_, fault) => {
+  ] as const)('wait polls without the key where events %s', async (_, fault) => {
     await begin()
     proxy.always(/\/events$/, fault)
     const session = await vidimus.verifications.create(body)
@@ -296,7 +288,7 @@ describe('waiting', () => {
     expect(open.filter(({ headers }) => headers.authorization !== undefined)).toEqual([])
   })
 
-  test('throws still_pending when nobody answers in time', async () => {
+  test('wait throws still_pending when no wallet answers in time', async () => {
     await begin()
     const { id } = await vidimus.verifications.create(body)
     expect(await failure(vidimus.verifications.wait(id, { timeoutMs: 300 }))).toMatchObject({
@@ -307,7 +299,7 @@ describe('waiting', () => {
     expect((await failure(vidimus.verifications.wait(id, { timeoutMs: 300 }))).code).toBe('still_pending')
   })
 
-  test('tells at once of an id that is not there, and of an erasure meanwhile', async () => {
+  test('wait throws session_not_found for an unknown id, and when the session is erased meanwhile', async () => {
     await begin()
     expect((await failure(vidimus.verifications.wait('vs_none'))).code).toBe('session_not_found')
     const { id } = await vidimus.verifications.create(body)
@@ -318,7 +310,7 @@ describe('waiting', () => {
   })
 })
 
-describe('redeeming and erasing', () => {
+describe('redeem, cancel and erase', () => {
   async function redirected(): Promise<{ id: string; code: string }> {
     const { id, wallet_uri = '' } = await vidimus.verifications.create({ ...body, redirect_url: 'https://shop.example/done' })
     const exchange = await answerWith(app, await holderOf(app), wallet_uri)
@@ -326,7 +318,7 @@ describe('redeeming and erasing', () => {
     return { id, code: new URLSearchParams(new URL(redirect_uri).hash.slice(1)).get('response_code') ?? '' }
   }
 
-  test('a code gives the verification once; then it is as good as a wrong one', async () => {
+  test('a code returns the verification once; then it fails like a wrong code', async () => {
     await begin()
     const { id, code } = await redirected()
     proxy.next({ status: 429, headers: { 'retry-after': '0' }, body: '' })
@@ -349,7 +341,7 @@ describe('redeeming and erasing', () => {
     },
   )
 
-  test('a cancellation whose answer is lost is repeated, and gives the cancelled session', async () => {
+  test('a cancellation whose response is lost is repeated, and returns the cancelled session', async () => {
     await begin()
     const { id } = await vidimus.verifications.create(body)
     proxy.next('lose')
@@ -359,7 +351,7 @@ describe('redeeming and erasing', () => {
     expect(await failure(vidimus.verifications.cancel(answered.id))).toMatchObject({ code: 'session_already_responded' })
   })
 
-  test('erasing tells what was deleted; a repeat after a lost answer says that it may have been this call', async () => {
+  test('erase returns what was deleted; after a lost response the error says that it may have been this call', async () => {
     await begin()
     const [first, second] = [await redirected(), await redirected()]
     expect(await vidimus.verifications.erase(first.id)).toMatchObject({
@@ -375,7 +367,7 @@ describe('redeeming and erasing', () => {
 })
 
 describe('devices', () => {
-  test('are registered, listed and revoked', async () => {
+  test('devices are registered, listed and revoked', async () => {
     await begin()
     const { device, pairing_code } = await vidimus.devices.register({ name: 'Till 1', allowed_templates: ['age_over_18'] })
     expect(pairing_code).toMatch(/^VD-/)
@@ -385,7 +377,7 @@ describe('devices', () => {
     expect((await deviceOf(app, tenant.key, device.id)).status).toBe('revoked')
   })
 
-  test('a registration whose answer was lost is not repeated: its code is lost with it', async () => {
+  test('a registration whose response was lost is not repeated, because its code is lost', async () => {
     await begin()
     proxy.next('lose')
     const registering = vidimus.devices.register({ name: 'Till 1', allowed_templates: ['age_over_18'] })
@@ -395,10 +387,10 @@ describe('devices', () => {
   })
 })
 
-describe('the key', () => {
+describe('the API key', () => {
   const client = () => createClient({ baseUrl: proxy.url, apiKey: tenant.key })
 
-  test('is in no text that a client or an error turns into', async () => {
+  test('the API key is in no text of a client or an error', async () => {
     await begin()
     const failures = [await failure(vidimus.verifications.get('vs_none'))]
     proxy.always(/./, 'refuse')
@@ -416,7 +408,7 @@ describe('the key', () => {
     },
   )
 
-  test('does not follow a redirect', async () => {
+  test('the API key does not follow a redirect', async () => {
     await begin()
     const other = await startFaultyProxy(app.url)
     for (const status of [301, 302, 307, 308]) proxy.next({ status, headers: { location: `${other.url}/v1/usage` } })
@@ -439,7 +431,7 @@ describe('the key', () => {
     'https://verify.example/#a',
     'verify.example',
     '',
-  ])('does not go to %p', baseUrl => {
+  ])('the API key is not sent to %p', baseUrl => {
     expect(() => createClient({ baseUrl, apiKey: tenant.key })).toThrow(TypeError)
   })
 
@@ -453,7 +445,7 @@ describe('the key', () => {
     ['http://[fd00::5]', 'http://[fd00::5]/v1/usage'],
     ['http://vidimus:3000', 'http://vidimus:3000/v1/usage'],
     ['http://till.lan', 'http://till.lan/v1/usage'],
-  ])('goes from %p to %p', async (baseUrl, url) => {
+  ])('the base URL %p calls %p', async (baseUrl, url) => {
     const called: string[] = []
     const fetched = async (address: string) => {
       called.push(address)

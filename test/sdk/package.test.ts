@@ -1,4 +1,5 @@
-// The package as a merchant gets it: built, packed, installed without a network into a project of its own, and run by Node and by Bun.
+// The package as a merchant gets it: built, packed, installed without a network into its own
+// project, and run by Node.js and Bun.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -40,7 +41,7 @@ function npm(...args: string[]): string {
   return execFileSync('npm', [...args, ...quiet], { cwd: project, encoding: 'utf8' })
 }
 
-test('has its own code, declarations and vectors, licence and README: nothing of the service, and no dependency', () => {
+test('the package has code, declarations, vectors, licence and README, and no dependency', () => {
   const modules = ['base-url', 'client', 'error', 'till', 'transport', 'verifications', 'wait', 'webhook']
   expect(packed.toSorted()).toEqual(
     [
@@ -56,14 +57,14 @@ test('has its own code, declarations and vectors, licence and README: nothing of
   expect([manifest.name, manifest.version]).toEqual(['vidimus', version])
 })
 
-test('names no module but its own, in code or declarations', () => {
+test('the package imports only its own modules, in code and declarations', () => {
   const texts = packed.filter(name => /\.(js|d\.ts)$/.test(name)).map(name => readFileSync(join(built, name), 'utf8'))
   const named = texts.flatMap(text => [...text.matchAll(/(?:from|import\()\s*['"]([^'"]+)['"]/g)].map(([, name = '']) => name))
   expect(named.length).toBeGreaterThan(10)
   expect(named.filter(name => !/^\.\/[\w-]+\.js$/.test(name))).toEqual([])
 })
 
-test('inside the repository the same names lead to the source', () => {
+test('inside the repository the names of the package resolve to the source', () => {
   expect(createClient).toBe(ownCreateClient)
   expect(verifyWebhook).toBe(ownVerifyWebhook)
 })
@@ -172,7 +173,7 @@ export async function misuse(error: VidimusError) {
 }
 `
 
-test('a project that uses it is type-checked by its declarations alone, and a wrong field is an error', () => {
+test('a project is type-checked with the declarations of the package, and a wrong field is an error', () => {
   const dir = join(project, 'src')
   mkdirSync(dir)
   writeFileSync(join(dir, 'consumer.ts'), CONSUMER)
@@ -198,7 +199,7 @@ const WIRE = [
   'ErrorCode',
 ]
 
-test('its declarations are the types of the service, one by one', () => {
+test('the declarations of the package equal the types of the service', () => {
   const dir = join(project, 'agreement')
   mkdirSync(dir)
   const equalities = WIRE.map(name => `export const ${name}: Equal<Service.${name}, Package.${name}> = true`)

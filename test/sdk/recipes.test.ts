@@ -1,4 +1,5 @@
-// The recipes of README.md and scripts/recipes/verify-a-webhook.md are run as they stand there, against the vectors; a language that this machine lacks is skipped, and says so.
+// Runs the recipes of README.md and scripts/recipes/verify-a-webhook.md unchanged against the
+// vectors. Languages that this machine lacks are skipped with a message.
 import { expect, test } from 'bun:test'
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
@@ -9,7 +10,8 @@ import { bodyOf, type VerifyVector, verifyVectors } from './vectors.ts'
 
 const ROOT = resolve(import.meta.dir, '../..')
 
-// A recipe takes one secret, bounds nothing that a web server bounds already, and leaves the shape of an event to its reader.
+// A recipe has one secret, leaves limits to the web server, and does not check the fields of an
+// event.
 const CASES = verifyVectors.filter(
   ({ secrets, group, expect }) =>
     secrets.length === 1 && expect !== 'invalid_payload' && !(group === 'limit' && expect !== 'accept'),
@@ -159,7 +161,7 @@ func main() {
 }
 `
 
-// The shell reads a header as it is sent; what a receiver must think of odd ones is for servers.
+// The shell recipe only reads headers as the service sends them; odd ones are a matter for servers.
 const SHELL_CASES = CASES.filter(({ group }) => ['signature', 'secret', 'rotation', 'time'].includes(group))
 
 recipe('openssl', 'openssl', (code, dir) => {
@@ -208,7 +210,7 @@ function recipe(language: string, program: string, check: (code: string, dir: st
   })
 }
 
-/** The block whose first line carries the mark. */
+/** The code block whose first line has the mark. */
 function recipeOf(mark: string): string {
   const pages = ['README.md', 'scripts/recipes/verify-a-webhook.md'].map(name => readFileSync(join(ROOT, name), 'utf8'))
   const blocks = pages.join('\n').matchAll(/^```\w+\n([\s\S]*?)^```$/gm)

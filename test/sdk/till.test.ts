@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setSystemTime, test } from 'bun:test'
 import { inspect } from 'node:util'
-import { createTill, type Till, type TillStorage, VidimusError } from '../../src/sdk/client.ts'
+import { createTill, type Till, type TillStorage } from '../../src/sdk/client.ts'
 import { startApp, type TestApp } from '../helpers/app.ts'
 import { deviceOf, register, rows } from '../helpers/devices.ts'
 import { type FaultyProxy, startFaultyProxy, stopProxies } from '../helpers/faulty-proxy.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
+import { failure } from './failure.ts'
 
 const LIFE_MS = 3_600_000
 
@@ -52,16 +53,7 @@ async function paired(): Promise<string> {
   return (await till.enroll(pairing_code)).id
 }
 
-async function failure(call: Promise<unknown>): Promise<VidimusError> {
-  const error = await call.then(
-    () => new Error('it resolved'),
-    error => error,
-  )
-  if (error instanceof VidimusError) return error
-  throw error
-}
-
-test('a till asks, waits and reads; more than it may is refused', async () => {
+test('a till creates, waits and reads; other calls are refused', async () => {
   expect(await till.isPaired()).toBe(false)
   expect((await failure(till.usage())).code).toBe('not_paired')
   await paired()
@@ -75,7 +67,7 @@ test('a till asks, waits and reads; more than it may is refused', async () => {
   expect(exchanges()).toEqual([])
 })
 
-test('a lost answer to the pairing is repeated with the key that was stored before it was sent', async () => {
+test('a pairing whose response is lost is repeated with the stored idempotency key', async () => {
   const { pairing_code, device } = await register(app, key)
   proxy.next('lose', 'cut')
   expect(await till.enroll(pairing_code)).toMatchObject({ id: device.id, status: 'active' })
@@ -87,7 +79,7 @@ test('a lost answer to the pairing is repeated with the key that was stored befo
   await till.usage()
 })
 
-test('a till that dies after the pairing, before its tokens are stored, is paired by the same code again', async () => {
+test('a till that crashes before its tokens are stored is paired again with the same code', async () => {
   const { pairing_code, device } = await register(app, key)
   proxy.always(/enroll$/, 'lose')
   expect(await failure(till.enroll(pairing_code, { timeoutMs: 200 }))).toMatchObject({ code: 'no_answer', maybeDone: true })
@@ -96,7 +88,7 @@ test('a till that dies after the pairing, before its tokens are stored, is paire
   await restarted.usage()
 })
 
-test('tokens are exchanged between 70 and 90 % of their life, before they are used', async () => {
+test('tokens are refreshed between 70 and 90 % of their life, before they are used', async () => {
   await paired()
   later(LIFE_MS * 0.69)
   await till.usage()
@@ -108,7 +100,7 @@ test('tokens are exchanged between 70 and 90 % of their life, before they are us
   expect(exchanges()).toHaveLength(1)
 })
 
-test('a lost answer to a refresh leaves the till paired', async () => {
+test('a lost response to a refresh leaves the till paired', async () => {
   const id = await paired()
   const before = disk.text
   later(LIFE_MS)
@@ -119,13 +111,13 @@ test('a lost answer to a refresh leaves the till paired', async () => {
   expect(before).toContain(keys[0] as string)
   expect(disk.text).not.toContain(keys[0] as string)
   expect((await deviceOf(app, key, id)).status).toBe('active')
-  // And the next one, by a key of its own.
+  // The next refresh uses a new key.
   await till.refresh()
   expect(new Set(exchanges()).size).toBe(2)
   await till.usage()
 })
 
-test('a till that dies after a refresh, before its tokens are stored, goes on after its restart', async () => {
+test('a till that crashes during a refresh works after its restart', async () => {
   const id = await paired()
   later(LIFE_MS)
   disk.isFull = true
@@ -136,7 +128,7 @@ test('a till that dies after a refresh, before its tokens are stored, goes on af
   expect((await deviceOf(app, key, id)).status).toBe('active')
 })
 
-test('of many calls at once one exchanges the tokens', async () => {
+test('many parallel calls refresh the tokens once', async () => {
   const id = await paired()
   later(LIFE_MS)
   const sessions = await Promise.all(Array.from({ length: 10 }, () => till.verifications.create({ template: 'age_over_18' })))
@@ -145,7 +137,7 @@ test('of many calls at once one exchanges the tokens', async () => {
   expect((await deviceOf(app, key, id)).status).toBe('active')
 })
 
-test('of two tills that share a storage and its lock one exchanges the tokens', async () => {
+test('two tills that share a storage and its lock refresh the tokens once', async () => {
   const id = await paired()
   let last: Promise<unknown> = Promise.resolve()
   const lock = <Result>(work: () => Promise<Result>): Promise<Result> => {
@@ -160,7 +152,7 @@ test('of two tills that share a storage and its lock one exchanges the tokens', 
   expect((await deviceOf(app, key, id)).status).toBe('active')
 })
 
-test('tokens that the service holds for expired are exchanged, and the call is done once', async () => {
+test('tokens that the service considers expired are refreshed, and the call is done once', async () => {
   const own = await startApp()
   const tenant = await own.tenant()
   const { pairing_code } = await register(own, tenant.key)
@@ -171,19 +163,19 @@ test('tokens that the service holds for expired are exchanged, and the call is d
   expect(rows(own.dir, 'SELECT id FROM verification_sessions')).toHaveLength(1)
 })
 
-test('while the service cannot exchange them, tokens are used to their end', async () => {
+test('tokens are used until they expire while a refresh fails', async () => {
   await paired()
   proxy.always(/\/v1\/devices\/token$/, { status: 429, headers: { 'retry-after': '3600' }, body: '' })
   later(LIFE_MS * 0.95)
   await till.usage()
   await till.usage()
-  // It does not insist.
+  // No second refresh follows at once.
   expect(exchanges()).toHaveLength(1)
   later(LIFE_MS * 0.1)
   expect((await failure(till.usage())).status).toBe(429)
 })
 
-test('a revoked till learns it, forgets its tokens, and can be paired again', async () => {
+test('a revoked till deletes its tokens and can be paired again', async () => {
   const id = await paired()
   await app.call('DELETE', `/v1/devices/${id}`, { key })
   expect((await failure(till.usage())).code).toBe('invalid_api_key')
@@ -194,7 +186,7 @@ test('a revoked till learns it, forgets its tokens, and can be paired again', as
   await till.usage()
 })
 
-test('a call that is aborted during an exchange leaves it to the others', async () => {
+test('aborting a call during a refresh does not affect other calls', async () => {
   await paired()
   later(LIFE_MS)
   const controller = new AbortController()
@@ -206,7 +198,7 @@ test('a call that is aborted during an exchange leaves it to the others', async 
   expect(exchanges()).toHaveLength(1)
 })
 
-test('its tokens are in no text that a till or an error turns into', async () => {
+test('tokens are in no text of a till or an error', async () => {
   const id = await paired()
   const { access, refresh } = JSON.parse(disk.text ?? '').tokens
   await app.call('DELETE', `/v1/devices/${id}`, { key })

@@ -3,7 +3,7 @@ import { createClient, type VidimusError } from '../../src/sdk/client.ts'
 import { createVerification, startApp, type TestApp, until } from '../helpers/app.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
 
-/** One more than a read tries by itself. */
+/** One more than the attempts of a read. */
 const FAILURES = 5
 
 let app: TestApp
@@ -18,7 +18,7 @@ const nobodyThere = (): Response => {
   throw new TypeError('nobody there')
 }
 
-/** A client for whom the service is away while it reads the session with its key, as often as is said. */
+/** A client whose reads with the key fail as `fail` says. */
 function clientWith(fail: (nthRead: number) => Response | undefined) {
   const reads: string[] = []
   const others: string[] = []
@@ -33,7 +33,7 @@ function clientWith(fail: (nthRead: number) => Response | undefined) {
 test.concurrent.each([
   ['cannot be reached', nobodyThere],
   ['is a proxy that says 502', () => new Response('<h1>Bad Gateway</h1>', { status: 502 })],
-])('waiting outlasts a service that %s when it begins', async (_, failure) => {
+])('wait survives a service that %s at its beginning', async (_, failure) => {
   const { id, wallet_uri = '' } = await createVerification(app, key)
   await answerWith(app, await holderOf(app), wallet_uri)
   const { vidimus, reads } = clientWith(nth => (nth <= FAILURES ? failure() : undefined))
@@ -41,7 +41,7 @@ test.concurrent.each([
   expect(reads).toHaveLength(FAILURES + 1)
 })
 
-test.concurrent('waiting outlasts a service that is away once the session has ended', async () => {
+test.concurrent('wait survives a service that is unreachable after the session has ended', async () => {
   const { id, wallet_uri = '' } = await createVerification(app, key)
   const { vidimus, reads, others } = clientWith(nth => (nth > 1 && nth <= 1 + FAILURES ? nobodyThere() : undefined))
   const waiting = vidimus.verifications.wait(id)
@@ -51,14 +51,14 @@ test.concurrent('waiting outlasts a service that is away once the session has en
   expect(reads).toHaveLength(FAILURES + 2)
 })
 
-test.concurrent('a service that stays away until the time is over is told as no_answer: nobody knows what became of the session', async () => {
+test.concurrent('wait throws no_answer when the service stays unreachable: the outcome is unknown', async () => {
   const { id } = await createVerification(app, key)
   const { vidimus } = clientWith(nobodyThere)
   const error: VidimusError = await vidimus.verifications.wait(id, { timeoutMs: 300 }).catch(error => error)
   expect(error.code).toBe('no_answer')
 })
 
-test.concurrent('a refusal is no absence: it is told at the first read', async () => {
+test.concurrent('wait throws a refusal at the first read', async () => {
   const { vidimus, reads } = clientWith(() => undefined)
   const error: VidimusError = await vidimus.verifications.wait('vs_none').catch(error => error)
   expect([error.code, reads.length]).toEqual(['session_not_found', 1])

@@ -43,7 +43,7 @@ type Call = Partial<Parameters<typeof verifyWebhook>[0]>
 const verified = async (changes: Call = {}) =>
   await verifyWebhook({ payload, header: await signed(), secret, now: NOW, ...changes })
 
-/** `accept`, or the code of the refusal. Whatever else is thrown fails the test. */
+/** `accept`, or the code of the error. Other errors fail the test. */
 async function verdict(call: Promise<unknown>): Promise<string> {
   try {
     await call
@@ -57,7 +57,7 @@ const verdictOn = ({ header, secrets, tolerance, now }: VerifyVector, body: RawB
   verdict(verifyWebhook({ payload: body, header, secret: secrets, tolerance, now }))
 
 describe('the vectors', () => {
-  test('are at least forty, each with a name of its own', () => {
+  test('there are at least forty vectors with unique names', () => {
     expect(verifyVectors.length).toBeGreaterThanOrEqual(40)
     expect(new Set(verifyVectors.map(({ name }) => name)).size).toBe(verifyVectors.length)
   })
@@ -115,13 +115,13 @@ console.log(JSON.stringify({ verify, sign, standard: standard.map(headers => hea
 `
 
 describe('the file', () => {
-  test('imports nothing and names no runtime', () => {
+  test('sdk/webhook.ts imports nothing and names no runtime', () => {
     const { imports } = new Bun.Transpiler({ loader: 'ts' }).scan(readFileSync(SOURCE, 'utf8'))
     expect(imports).toEqual([])
     expect(readFileSync(SOURCE, 'utf8')).not.toMatch(/^import|\brequire\(|\bBuffer\b|\bprocess\.|\bBun\.|\bDeno\.|node:/m)
   })
 
-  test('carries examples that run', async () => {
+  test('the examples of sdk/webhook.ts run', async () => {
     const examples = [...readFileSync(SOURCE, 'utf8').matchAll(/^ \* ```ts\n([\s\S]*?)^ \* ```$/gm)].map(([, lines = '']) =>
       lines.replace(/^ \* ?/gm, ''),
     )
@@ -141,7 +141,7 @@ describe('the file', () => {
     expect(read.verification.id).toBe('vs_1')
   })
 
-  test('describes the verification that the service sends', () => {
+  test('the types of sdk/webhook.ts match the messages of the service', () => {
     type Sent = Omit<Verification, 'status' | 'wallet_uri' | 'request_uri'>
     type Described = Omit<WebhookVerification, 'status'>
     const toDescribed = (sent: Sent): Described => sent
@@ -156,11 +156,11 @@ describe('the file', () => {
 })
 
 describe('verifyWebhook', () => {
-  test('gives the event that was signed', async () => {
+  test('verifyWebhook returns the signed event', async () => {
     expect(await verified()).toEqual(event)
   })
 
-  test('takes the clock of the machine unless it is given a time', async () => {
+  test('verifyWebhook uses the clock of the machine by default', async () => {
     const now = Math.floor(Date.now() / 1000)
     expect(await verdict(verified({ now: undefined, header: await signed({ timestamp: now }) }))).toBe('accept')
     expect(await verdict(verified({ now: undefined, header: await signed({ timestamp: now - 400 }) }))).toBe(
@@ -168,7 +168,7 @@ describe('verifyWebhook', () => {
     )
   })
 
-  test('finds faults in one order: header, time, signature, payload', async () => {
+  test('verifyWebhook checks header, time, signature and payload in this order', async () => {
     const faults: [Call, string][] = [
       [{ payload: 'x', secret: otherSecret, now: NOW + 301, header: undefined }, 'missing_header'],
       [{ payload: 'x', secret: otherSecret, now: NOW + 301, header: 'v1=' }, 'malformed_header'],
@@ -180,7 +180,7 @@ describe('verifyWebhook', () => {
     for (const [call, expected] of faults) expect(await verdict(verified(call))).toBe(expected)
   })
 
-  test('compares every signature with every secret, wherever the right one stands', async () => {
+  test('verifyWebhook compares every signature with every secret, in any position', async () => {
     const wrong = Array.from({ length: 15 }, (_, index) => `v1=${createHmac('sha256', `${index}`).digest('hex')}`)
     const [t, right] = (await signed()).split(',')
     const verify = spyOn(crypto.subtle, 'verify')
@@ -196,14 +196,14 @@ describe('verifyWebhook', () => {
     }
   })
 
-  test('takes the header as Node.js types it, and refuses it twice', async () => {
+  test('verifyWebhook accepts the header types of Node.js, and refuses a doubled header', async () => {
     const header = await signed()
     expect(await verified({ header: [header] })).toEqual(event)
     expect(await verdict(verified({ header: [header, header] }))).toBe('malformed_header')
     expect(await verdict(verified({ header: [] }))).toBe('missing_header')
   })
 
-  test('takes bytes of another realm, and only the part of a buffer that a view shows', async () => {
+  test('verifyWebhook accepts bytes of another realm, and only the visible part of a buffer', async () => {
     const bytes: Uint8Array = runInNewContext('Uint8Array.from(bytes)', { bytes: [...Buffer.from(payload)] })
     expect(bytes).not.toBeInstanceOf(Uint8Array)
     expect(await verified({ payload: bytes })).toEqual(event)
@@ -211,14 +211,14 @@ describe('verifyWebhook', () => {
     expect(await verified({ payload: Buffer.from(`[[${payload}]]`).subarray(2, -2) })).toEqual(event)
   })
 
-  test('reads what was verified, whatever happens to the memory it came in', async () => {
+  test('verifyWebhook parses the verified copy, even if the buffer changes meanwhile', async () => {
     const memory = Buffer.from(payload)
     const pending = verifyWebhook({ payload: memory, header: await signed(), secret, now: NOW })
     memory.fill(' ')
     expect(await pending).toEqual(event)
   })
 
-  test('a refusal has a code, a sentence, and nothing of the message or the secret', async () => {
+  test('a WebhookError has a code, a sentence, and nothing of the message or the secret', async () => {
     const refusals = await Promise.all(
       [{ header: null }, { header: 'hunter2' }, { now: NOW + 999 }, { payload: 'hunter2' }].map(call =>
         verified(call).then(
@@ -264,7 +264,7 @@ describe('a wrong call is a TypeError that says what to give', () => {
     ['a secret with a line end', `${newWebhookSecret(seeded(3).bytes)}\n`],
     ['a secret in quotes', `"${newWebhookSecret(seeded(3).bytes)}"`],
     ['an API key', 'vk_test_7Jb2Vd0Qm4sKXr9aTzN1hY7Jb2Vd0Qm4sKXr9a'],
-  ])('a secret that is none: %s', async (_, wrong) => {
+  ])('an invalid secret: %s', async (_, wrong) => {
     await rejection(verifyWebhook({ payload, header: 't=1,v1=', secret: any<string>(wrong), now: NOW })).toThrow(TypeError)
     await rejection(signWebhook({ payload, secrets: any<string[]>(wrong), timestamp: NOW })).toThrow('whole webhook secret')
     await rejection(signStandardWebhook({ id: 'whd_1', payload, secrets: any<string[]>(wrong), timestamp: NOW })).toThrow(
@@ -296,7 +296,7 @@ describe('for any message', () => {
     })
     .map(({ type, metadata }): WebhookEvent => ({ ...event, type, verification: { ...event.verification, metadata } }))
 
-  test('what is signed is accepted, with each of the secrets that signed it', async () => {
+  test('a signed message is accepted with each of its secrets', async () => {
     await fc.assert(
       fc.asyncProperty(anyEvent, fc.array(anySecret, { minLength: 1, maxLength: 2 }), anyTime, async (sent, secrets, time) => {
         const body = JSON.stringify(sent)
@@ -333,7 +333,7 @@ describe('for any message', () => {
     }
   })
 
-  test('any text for a header is refused with a code, and nothing else is thrown', async () => {
+  test('any text as header is refused with a code, and nothing else is thrown', async () => {
     const headerLike = fc
       .array(fc.constantFrom('t=', 'v1=', `t=${NOW}`, 'v0=', ',', '=', ' ', '0'.repeat(64), 'é', '\0', '1'), { maxLength: 20 })
       .map(parts => parts.join(''))
@@ -372,7 +372,7 @@ function flipped(bytes: Uint8Array, bit: number): Uint8Array {
   return copy
 }
 
-/** With node:crypto, sharing nothing with the code under test. */
+/** Independent of the code under test. */
 function standardReceiver(headers: Record<string, string>, body: Uint8Array, one: string): boolean {
   const mac = createHmac('sha256', Buffer.from(one.replace('whsec_', ''), 'base64'))
   mac.update(`${headers['webhook-id']}.${headers['webhook-timestamp']}.`).update(body)
