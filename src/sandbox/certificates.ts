@@ -23,28 +23,11 @@ export type World = { authority: Party; mdocSigner: Party; sdJwtSigner: Party }
 
 export type Making = { publicUrl: string; now: number; random: Random }
 
-export async function newAuthority(name: string, { publicUrl, now, random }: Making): Promise<Party> {
-  const x509 = await loadX509()
-  const key = privateJwkFrom(random)
-  const keys = await importPair(key)
-  const notAfter = now + AUTHORITY_DAYS * DAY_MS
-  const subjectKeyId = await x509.SubjectKeyIdentifierExtension.create(keys.publicKey)
-  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
-    serialNumber: serialNumber(random),
-    name: `C=${COUNTRY}, CN=${name}`,
-    notBefore: new Date(now - SIGNER_DAYS_BACK * DAY_MS),
-    notAfter: new Date(notAfter),
-    signingAlgorithm: ALGORITHM,
-    keys,
-    extensions: [
-      new x509.BasicConstraintsExtension(true, 0, true),
-      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
-      subjectKeyId,
-      new x509.IssuerAlternativeNameExtension([{ type: 'url', value: `${publicUrl}/sandbox` }]),
-    ],
-  })
-  return { key, certificate: certificate.toString('base64'), keyId: subjectKeyId.keyId, notAfter }
-}
+export const newAuthority = (name: string, making: Making): Promise<Party> =>
+  newParty(undefined, making, { name, days: AUTHORITY_DAYS }, x509 => [
+    new x509.BasicConstraintsExtension(true, 0, true),
+    new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+  ])
 
 /** ISO/IEC 18013-5 Annex B.1.4: a document signer. */
 export const newMdocSigner = (authority: Party, making: Making): Promise<Party> =>
@@ -88,26 +71,38 @@ export const authorityKeyIds = ({ keyId }: Party): string[] => [Buffer.from(keyI
 type X509 = typeof import('@peculiar/x509')
 type Extensions = (x509: X509) => InstanceType<X509['Extension']>[]
 
-async function newSigner(authority: Party, making: Making, name: string, further: Extensions): Promise<Party> {
-  const { publicUrl, now, random } = making
+const newSigner = (authority: Party, making: Making, name: string, further: Extensions): Promise<Party> =>
+  newParty(authority, making, { name, days: SIGNER_DAYS_AHEAD }, x509 => [
+    new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+    ...further(x509),
+  ])
+
+/** Self-signed without an authority. */
+async function newParty(
+  authority: Party | undefined,
+  { publicUrl, now, random }: Making,
+  { name, days }: { name: string; days: number },
+  further: Extensions,
+): Promise<Party> {
   const x509 = await loadX509()
   const key = privateJwkFrom(random)
-  const [own, above] = await Promise.all([importPair(key), importPair(authority.key)])
-  const notAfter = now + SIGNER_DAYS_AHEAD * DAY_MS
+  const own = await importPair(key)
+  const above = authority ? await importPair(authority.key) : own
+  const subject = `C=${COUNTRY}, CN=${name}`
+  const notAfter = now + days * DAY_MS
   const subjectKeyId = await x509.SubjectKeyIdentifierExtension.create(own.publicKey)
   const certificate = await x509.X509CertificateGenerator.create({
     serialNumber: serialNumber(random),
-    subject: `C=${COUNTRY}, CN=${name}`,
-    issuer: new x509.X509Certificate(authority.certificate).subjectName,
+    subject,
+    issuer: authority ? new x509.X509Certificate(authority.certificate).subjectName : subject,
     notBefore: new Date(now - SIGNER_DAYS_BACK * DAY_MS),
     notAfter: new Date(notAfter),
     signingAlgorithm: ALGORITHM,
     publicKey: own.publicKey,
     signingKey: above.privateKey,
     extensions: [
-      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-      await x509.AuthorityKeyIdentifierExtension.create(above.publicKey),
       subjectKeyId,
+      ...(authority ? [await x509.AuthorityKeyIdentifierExtension.create(above.publicKey)] : []),
       new x509.IssuerAlternativeNameExtension([{ type: 'url', value: `${publicUrl}/sandbox` }]),
       ...further(x509),
     ],

@@ -1,8 +1,7 @@
 // The content of a wallet, as JSON: the service issues it, the page in the browser keeps it.
 import type { PrivateJwk } from './es256.ts'
+import type { Json } from './json.ts'
 import type { PersonaId } from './personas.ts'
-
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 
 /** The place of a claim: names and array positions, or namespace and element. */
 export type Place = readonly (string | number)[]

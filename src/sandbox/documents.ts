@@ -1,7 +1,7 @@
 // The content of the sandbox documents. Names follow the EU PID rulebook and ISO 18013-5.
 import { fromBase64 } from './bytes.ts'
 import { type Cbor, cborMap, Tag } from './cbor.ts'
-import type { Json } from './credential.ts'
+import type { Json } from './json.ts'
 import { PORTRAITS } from './portraits.ts'
 
 /**

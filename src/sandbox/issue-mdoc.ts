@@ -1,12 +1,13 @@
 import { hash } from 'node:crypto'
 import { toBase64Url } from './bytes.ts'
-import { type Cbor, cborMap, embedded, encodeCbor, Tag } from './cbor.ts'
+import { type Cbor, cborMap, cborToJson, embedded, encodeCbor, Tag } from './cbor.ts'
 import { authorityKeyIds, type World } from './certificates.ts'
 import { COSE_X5CHAIN, coseKey, coseSign1 } from './cose.ts'
-import type { Json, MdocCredential } from './credential.ts'
+import type { MdocCredential } from './credential.ts'
 import type { Element } from './documents.ts'
 import type { PublicJwk } from './es256.ts'
 import type { Issuance } from './issuance.ts'
+import type { Json } from './json.ts'
 
 /** ISO/IEC 18013-5 § 9.1.2.5 asks for at least 16. */
 const SALT_BYTES = 32
@@ -61,16 +62,9 @@ export async function issueMdoc(
 
 function claimsOf(elements: readonly Element[]): Record<string, Record<string, Json>> {
   const claims: Record<string, Record<string, Json>> = {}
-  for (const [namespace, element, value] of elements) claims[namespace] = { ...claims[namespace], [element]: toJson(value) }
+  for (const [namespace, element, value] of elements)
+    claims[namespace] = { ...claims[namespace], [element]: cborToJson(value, toBase64Url) }
   return claims
-}
-
-function toJson(value: Cbor): Json {
-  if (value instanceof Tag) return toJson(value.value)
-  if (value instanceof Uint8Array) return toBase64Url(value)
-  if (Array.isArray(value)) return value.map(toJson)
-  if (value instanceof Map) return Object.fromEntries([...value].map(([name, member]) => [name, toJson(member)]))
-  return value as Exclude<Json, object>
 }
 
 /** Whole seconds, UTC (ISO/IEC 18013-5 § 9.1.2.4). */

@@ -1,8 +1,9 @@
 // Reads a presentation for the page, which shows the data that was really sent.
 import { SDJwt } from '@sd-jwt/core'
 import { fromBase64, sha256, sha256Hasher, toBase64Url } from './bytes.ts'
-import { type Cbor, decodeCbor, encodeCbor, Tag } from './cbor.ts'
-import type { Credential, Json } from './credential.ts'
+import { type Cbor, cborToJson, decodeCbor, encodeCbor, type Tag } from './cbor.ts'
+import type { Credential } from './credential.ts'
+import type { Json } from './json.ts'
 
 type Members = Record<string, Json>
 
@@ -45,7 +46,7 @@ async function readMdoc(text: string): Promise<Shown> {
       const isSigned = toBase64Url(digest as Uint8Array) === toBase64Url(await sha256(encodeCbor(item)))
       const side = isSigned ? shown.claims : shown.altered
       const name = member(inside(item), 'elementIdentifier') as string
-      side[namespace] = { ...(side[namespace] as Members), [name]: plain(member(inside(item), 'elementValue')!) }
+      side[namespace] = { ...(side[namespace] as Members), [name]: cborToJson(member(inside(item), 'elementValue')!, sizeOf) }
     }
   }
   return shown
@@ -57,12 +58,7 @@ const member = (map: Cbor | undefined, key: string | number): Cbor | undefined =
 /** The content of `24(<<value>>)`. */
 const inside = (value: Cbor): Cbor => decodeCbor((value as Tag).value as Uint8Array)
 
-function plain(value: Cbor): Json {
-  if (value instanceof Tag) return plain(value.value)
-  if (value instanceof Uint8Array) return `(${value.length} bytes)`
-  if (value instanceof Map) return Object.fromEntries([...value].map(([key, each]) => [key, plain(each)]))
-  return Array.isArray(value) ? value.map(plain) : (value as Json)
-}
+const sizeOf = ({ length }: Uint8Array): string => `(${length} bytes)`
 
 /** An open container of which nothing is disclosed. */
 const isEmpty = (value: Json): boolean =>
