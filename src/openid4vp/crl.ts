@@ -70,7 +70,7 @@ function read(der: Uint8Array, authority: Certificate, uri: string, now: number)
   const algorithm = outer.next(TAG.sequence)
   const signature = readBitString(outer.next(TAG.bitString).content)
   outer.end()
-  if (signature.unusedBits !== 0) throw new DerError('a signature that is no row of bytes')
+  if (signature.unusedBits !== 0) throw new DerError('a signature with unused bits')
 
   const list = new DerReader(signed.content)
   list.optional(TAG.integer)

@@ -55,23 +55,20 @@ export type Verdict = { credentials: JudgedCredential[] } & (
 
 export type Verifier = { verify(judgement: Judgement): Promise<Verdict> }
 
-/**
- * Owns everything that is remembered from one presentation to the next: certificates, headers and
- * paths of issuers.
- */
+/** Owns the caches that outlive a presentation: certificates, headers and paths of issuers. */
 export function createVerifier(): Verifier {
   const digests = new CertificateDigests()
   const signers = new SignerCertificates(digests)
   const readers = { 'dc+sd-jwt': new SdJwtReader(signers), mso_mdoc: new MdocReader(signers) }
-  const remembered = { readers, trust: new IssuerTrust(digests) }
-  return { verify: judgement => verifyPresentations(remembered, judgement) }
+  const parts = { readers, trust: new IssuerTrust(digests) }
+  return { verify: judgement => verifyPresentations(parts, judgement) }
 }
 
-type Remembered = { readers: { 'dc+sd-jwt': SdJwtReader; mso_mdoc: MdocReader }; trust: IssuerTrust }
+type Parts = { readers: { 'dc+sd-jwt': SdJwtReader; mso_mdoc: MdocReader }; trust: IssuerTrust }
 
-async function verifyPresentations(remembered: Remembered, judgement: Judgement): Promise<Verdict> {
+async function verifyPresentations(parts: Parts, judgement: Judgement): Promise<Verdict> {
   const { query, presentations, rules, ageOver } = judgement
-  const credentials = await Promise.all(presentations.map(presented => judgeCredential(remembered, judgement, presented)))
+  const credentials = await Promise.all(presentations.map(presented => judgeCredential(parts, judgement, presented)))
   // A birth date that was requested only to prove the age is not passed on, whatever the outcome.
   const withoutProofOfAge = (all: JudgedCredential[]) => (ageOver === undefined ? all : all.map(dropBirthdate))
 
@@ -121,7 +118,7 @@ function withRepeatedClaims(
 }
 
 async function judgeCredential(
-  { readers, trust }: Remembered,
+  { readers, trust }: Parts,
   { expected, anchors, environment, status, crls, now }: Judgement,
   { query, presentation }: Presented,
 ): Promise<JudgedCredential> {

@@ -74,7 +74,7 @@ export const decline = (request: PresentationRequest, mutations: Mutations = {})
 /** One presentation for each credential query that is answered. */
 export async function vpToken(request: PresentationRequest, holder: Holder, options: AnswerOptions): Promise<VpToken> {
   const selections = choose(request, holder, options)
-  if (!selections) throw new NothingFits(`nothing the persona ${holder.persona} has answers the query`)
+  if (!selections) throw new NothingFits(`no document of the persona ${holder.persona} answers the query`)
   const mutations = mutationsOf(holder, options)
   const key = mutations.otherKey ? await newPrivateJwk() : holder.deviceKey
   const presentations = selections.map(async ({ id, credential, places }) => {
