@@ -14,10 +14,12 @@ export const command = defineCommand(
 It needs no data directory.`,
     example: 'vidimus openapi > openapi.json',
   },
-  async (_, { env }) => {
+  async ({ json }, { env, print }) => {
     const config = loadConfig(env)
     const document = describeRoutes(createApp(depsToListRoutes(config)).routes, config.publicUrl, WebhookEvent)
-    return { json: document, text: JSON.stringify(document, null, 2) }
+    // Printed as it is: its patterns contain characters that are not printable.
+    print(JSON.stringify(document, null, json ? 0 : 2))
+    return 0
   },
 )
 
