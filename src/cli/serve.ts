@@ -7,8 +7,7 @@ import { describeFailure } from '../log.ts'
 import { openSetup } from '../people/setup.ts'
 import { startUpkeep } from '../service/periodic.ts'
 import { logOpenPorts, type Service, start } from '../service/start.ts'
-import { createTenant } from '../tenants/settings.ts'
-import { listTenants } from '../tenants/store.ts'
+import { createTenant, readTenants } from '../tenants/settings.ts'
 import { defineCommand } from './command.ts'
 import { toggle } from './flags.ts'
 import { ACTOR, table } from './output.ts'
@@ -38,7 +37,7 @@ ${table(['VARIABLE', 'DEFAULT', 'MEANING'], VARIABLE_ROWS)}`,
   },
   async ({ dev, json }, { env, print }) => {
     const config = { ...loadConfig(env), isDev: dev }
-    // Before anything is open: a signal that comes early must not cut a start in half.
+    // First: an early signal must not interrupt the start.
     const stopped = stopSignal()
     const hangUps = hangUpSignals(config)
     const world = realWorld()
@@ -62,7 +61,7 @@ ${table(['VARIABLE', 'DEFAULT', 'MEANING'], VARIABLE_ROWS)}`,
   },
 )
 
-/** On a full disk there is no link, and everything else: whoever makes room finds a service that runs. */
+/** On a full disk the service starts without a link. */
 const openSetupIfPossible = (deps: Deps): Promise<string | null> =>
   openSetup(deps).catch(error => {
     deps.log.warn('setup.no_link', { failure: describeFailure(error) })
@@ -71,16 +70,10 @@ const openSetupIfPossible = (deps: Deps): Promise<string | null> =>
 
 /** So that a developer can call the API a second after the first start. */
 async function makeFirstKey(deps: Deps): Promise<string | undefined> {
-  if ((await listTenants(deps.db)).length > 0) return undefined
+  if ((await readTenants(deps.db)).length > 0) return undefined
   const { tenant } = await createTenant(deps, { name: 'Development' }, ACTOR)
-  const { key } = await createKey(deps, {
-    tenantId: tenant.id,
-    environment: 'test',
-    scopes: SCOPES,
-    label: 'first test key',
-    actor: ACTOR,
-  })
-  return key
+  const wanted = { tenantId: tenant.id, environment: 'test', scopes: SCOPES, label: 'first test key', actor: ACTOR } as const
+  return (await createKey(deps, wanted)).key
 }
 
 function welcome(url: string, { publicUrl, dataDir }: Config, setupUrl: string | null, firstKey: string | undefined): string {
@@ -106,8 +99,8 @@ function welcome(url: string, { publicUrl, dataDir }: Config, setupUrl: string |
 }
 
 /**
- * From the very start on: by default this signal ends a process. What comes before there is anything to reload has nothing to say. A service
- * without certificates in somebody's terminal ends with the terminal, as it should.
+ * Handled from the start on: by default SIGHUP ends a process. Signals before the service listens
+ * are ignored. Without certificates, a service in a terminal ends with the terminal.
  */
 function hangUpSignals({ tls }: Config): { each: () => void } {
   const hangUps = { each: () => {} }
@@ -115,7 +108,7 @@ function hangUpSignals({ tls }: Config): { each: () => void } {
   return hangUps
 }
 
-/** Once a reload could not have the port back: whoever supervises the service starts it again. */
+/** Resolves when a reload lost the port: the service exits, and its supervisor starts it again. */
 const portLost = (service: Service, hangUps: { each: () => void }) =>
   new Promise<void>(resolve => {
     hangUps.each = () => {

@@ -5,7 +5,8 @@ import { existsSync, statSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { type Answer, call, type ErrorBody, temporaryDir } from '../helpers/app.ts'
-import { type Served, serve, stopServing, vidimus, vidimusJson } from '../helpers/cli.ts'
+import { type Served, serve, vidimusJson as spawnVidimusJson, stopServing } from '../helpers/cli.ts'
+import { vidimus, vidimusJson } from '../helpers/command.ts'
 
 // Set in each file: the runner keeps a setting made for all files only for the first one.
 setDefaultTimeout(60_000)
@@ -33,7 +34,8 @@ async function newTenant(...settings: string[]): Promise<{ tenant: string; key: 
   return { tenant, key: await newKey(tenant) }
 }
 
-const newKey = (tenant: string): Promise<Made> => vidimusJson(dir, 'key', 'create', '--tenant', tenant, '--env', 'test')
+const newKey = (tenant: string, callJson = vidimusJson<Made>): Promise<Made> =>
+  callJson(dir, 'key', 'create', '--tenant', tenant, '--env', 'test')
 
 describe('the very next request after a command', () => {
   test('is accepted with a new key, and refused with a revoked one', async () => {
@@ -67,7 +69,7 @@ describe('the very next request after a command', () => {
   })
 
   test('uses a template that was put, changed or deleted, for its tenant only', async () => {
-    const [{ tenant, key }, stranger] = await Promise.all([newTenant(), newTenant()])
+    const [{ tenant, key }, stranger] = [await newTenant(), await newTenant()]
     const file = join(temporaryDir(), 'query.json')
     const put = async (claim: string) => {
       const meta = { vct_values: ['https://club.example/member'] }
@@ -106,7 +108,7 @@ describe('commands under load', () => {
     const { key } = await newTenant()
     const target = join(temporaryDir(), 'audit.jsonl')
     const [during, exported] = await whileCreating(key.key, 200, () =>
-      Promise.all([vidimusJson<Verdict>(dir, 'audit', 'verify'), vidimusJson<Verdict>(dir, 'audit', 'export', target)]),
+      Promise.all([spawnVidimusJson<Verdict>(dir, 'audit', 'verify'), spawnVidimusJson<Verdict>(dir, 'audit', 'export', target)]),
     )
     expect(during.ok).toBe(true)
     expect(exported).toMatchObject({ ok: true, signed_to: exported.count })
@@ -117,7 +119,9 @@ describe('commands under load', () => {
   test('20 commands at once create their keys while the server creates verifications, and the chain is whole', async () => {
     const { tenant, key } = await newTenant()
     const before = recordsInFile(dir)
-    const keys = await whileCreating(key.key, 8, () => Promise.all(Array.from({ length: 20 }, () => newKey(tenant))))
+    const keys = await whileCreating(key.key, 8, () =>
+      Promise.all(Array.from({ length: 20 }, () => newKey(tenant, spawnVidimusJson))),
+    )
     const usage = await call<{ verifications_created: number }>(server.url, 'GET', '/v1/usage', { key: key.key })
     const created = usage.body.verifications_created
     expect(created).toBeGreaterThanOrEqual(8)
