@@ -47,51 +47,31 @@ function useTelling(): (attention: Attention) => Told {
   // Only owners may change the installation.
   const installation = hrefTo(session.user.is_owner ? 'settings/installation' : 'settings')
   const when = (at: string) => (language === 'de' ? `am ${date(at)}` : `on ${date(at)}`)
-  return attention => {
-    const { action } = words[attention.code]
-    switch (attention.code) {
+  return each => {
+    const told = (sentence: string, href: string): Told => ({ sentence, action: words[each.code].action, href })
+    switch (each.code) {
       case 'no_trust_anchors':
-        return { sentence: words.no_trust_anchors.sentence, action, href: hrefTo('trust', { environment: 'live' }) }
+        return told(words.no_trust_anchors.sentence, hrefTo('trust', { environment: 'live' }))
       case 'trust_anchor_expires':
-        return {
-          sentence: words.trust_anchor_expires.sentence(attention.label, when(attention.not_after)),
-          action,
-          href: hrefTo('trust'),
-        }
+        return told(words.trust_anchor_expires.sentence(each.label, when(each.not_after)), hrefTo('trust'))
       case 'certificate_self_made':
-        return { sentence: words.certificate_self_made.sentence, action, href: installation }
+        return told(words.certificate_self_made.sentence, installation)
       case 'certificate_expires':
-        return { sentence: words.certificate_expires.sentence(when(attention.not_after)), action, href: installation }
+        return told(words.certificate_expires.sentence(when(each.not_after)), installation)
       case 'quota_nearly_used':
-        return {
-          sentence: words.quota_nearly_used.sentence(number(attention.used), number(attention.daily_quota)),
-          action,
-          href: hrefTo('settings'),
-        }
+        return told(words.quota_nearly_used.sentence(number(each.used), number(each.daily_quota)), hrefTo('settings'))
       case 'public_url_not_https':
-        return { sentence: words.public_url_not_https.sentence(attention.public_url), action, href: installation }
+        return told(words.public_url_not_https.sentence(each.public_url), installation)
       case 'public_url_local':
-        return { sentence: words.public_url_local.sentence(attention.public_url), action, href: installation }
+        return told(words.public_url_local.sentence(each.public_url), installation)
       case 'token_copied':
-        return {
-          sentence: words.token_copied.sentence(attention.name, when(attention.revoked_at)),
-          action,
-          href: hrefTo('devices'),
-        }
+        return told(words.token_copied.sentence(each.name, when(each.revoked_at)), hrefTo('devices'))
       case 'pairing_lapsed':
-        return { sentence: words.pairing_lapsed.sentence(attention.name), action, href: hrefTo('devices') }
+        return told(words.pairing_lapsed.sentence(each.name), hrefTo('devices'))
       case 'webhook_secret_split':
-        return {
-          sentence: words.webhook_secret_split.sentence(when(attention.at)),
-          action,
-          href: hrefTo('webhooks', { environment: 'test' }),
-        }
+        return told(words.webhook_secret_split.sentence(when(each.at)), hrefTo('webhooks', { environment: 'test' }))
       case 'webhook_failing':
-        return {
-          sentence: words.webhook_failing.sentence(attention.origin, attention),
-          action,
-          href: hrefTo(`webhooks/${attention.newest_id}`),
-        }
+        return told(words.webhook_failing.sentence(each.origin, each), hrefTo(`webhooks/${each.newest_id}`))
     }
   }
 }

@@ -2,8 +2,7 @@ import { useState } from 'preact/hooks'
 import { Check, Field } from '../../shared/field.tsx'
 import { useDashboardWords } from '../words.ts'
 
-/** The pattern of a user's name. */
-export const USER_NAME = '[a-z0-9][a-z0-9._@+\\-]{1,63}'
+const USER_NAME = '[a-z0-9][a-z0-9._@+\\-]{1,63}'
 
 const CHARS_MIN = 15
 const CHARS_MAX = 128
@@ -33,5 +32,27 @@ export function NewPassword({ label, value, onText, autofocus }: Props) {
       />
       <Check label={words.show} isChecked={isShown} onCheck={setIsShown} />
     </div>
+  )
+}
+
+type NameProps = { label: string; value: string; onText: (name: string) => void; autocomplete: 'username' | 'off' }
+
+/** The name of a new user, in lower case. */
+export function NewUserName({ label, value, onText, autocomplete }: NameProps) {
+  const words = useDashboardWords().entrance
+  return (
+    <Field
+      label={label}
+      hint={words.nameHint}
+      name="username"
+      autocomplete={autocomplete}
+      autocapitalize="none"
+      spellcheck={false}
+      required
+      autofocus
+      pattern={USER_NAME}
+      value={value}
+      onText={text => onText(text.toLowerCase())}
+    />
   )
 }

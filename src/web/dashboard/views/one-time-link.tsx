@@ -10,7 +10,7 @@ import { callOpen } from '../client.ts'
 import { Problem } from '../problem.tsx'
 import { useDashboardWords } from '../words.ts'
 import { type Entrance, EntranceForm, EntranceFrame } from './entrance-frame.tsx'
-import { NewPassword, USER_NAME } from './new-password.tsx'
+import { NewPassword, NewUserName } from './new-password.tsx'
 
 type LinkState = typeof OneTimeLinkState.static
 type Props = { token: string; onIn: (session: Session) => void; onLogIn: () => void }
@@ -75,19 +75,7 @@ function SetUp({ token, onIn }: Pick<Props, 'token' | 'onIn'>) {
   const setUp = async () => onIn(await callOpen<Session>('setup', { token, name, password }))
   return (
     <EntranceForm title={words.setup} intro={words.setupMore} verb={words.setupDo} onSubmit={setUp}>
-      <Field
-        label={words.name}
-        hint={words.nameHint}
-        name="username"
-        autocomplete="username"
-        autocapitalize="none"
-        spellcheck={false}
-        required
-        autofocus
-        pattern={USER_NAME}
-        value={name}
-        onText={text => setName(text.toLowerCase())}
-      />
+      <NewUserName label={words.name} autocomplete="username" value={name} onText={setName} />
       <NewPassword label={words.password} value={password} onText={setPassword} />
     </EntranceForm>
   )

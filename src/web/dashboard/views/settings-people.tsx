@@ -3,7 +3,7 @@ import type { User, UserLink } from '../../../people/schema.ts'
 import { Badge } from '../../shared/badge.tsx'
 import { Button } from '../../shared/button.tsx'
 import { Dialog } from '../../shared/dialog.tsx'
-import { Field, Select } from '../../shared/field.tsx'
+import { Select } from '../../shared/field.tsx'
 import { Icon } from '../../shared/icons.tsx'
 import { CopiedButton, Secret } from '../../shared/secret.tsx'
 import { Table } from '../../shared/table.tsx'
@@ -17,7 +17,7 @@ import { Loaded } from '../loaded.tsx'
 import { Problem } from '../problem.tsx'
 import { usePlace, useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
-import { USER_NAME } from './new-password.tsx'
+import { NewUserName } from './new-password.tsx'
 
 type Linked = typeof UserLink.static
 
@@ -117,32 +117,21 @@ function UserTable({ users, onLink, onRemove }: TableProps) {
 }
 
 function InviteDialog({ onClose, onInvited }: { onClose: () => void; onInvited: (linked: Linked) => void }) {
-  const words = useDashboardWords()
+  const words = useDashboardWords().settings
   const { session, call } = useSession()
   const place = usePlace()
   const [name, setName] = useState('')
   const [tenant, setTenant] = useState(place.tenant.id)
   return (
     <FormDialog
-      title={words.settings.inviteTitle}
-      verb={words.settings.inviteDo}
+      title={words.inviteTitle}
+      verb={words.inviteDo}
       onSubmit={async () => onInvited(await call<Linked>('users', { method: 'POST', body: { name, tenant } }))}
       onClose={onClose}
     >
-      <Field
-        label={words.settings.userName}
-        hint={words.entrance.nameHint}
-        autocomplete="off"
-        autocapitalize="none"
-        spellcheck={false}
-        required
-        autofocus
-        pattern={USER_NAME}
-        value={name}
-        onText={text => setName(text.toLowerCase())}
-      />
+      <NewUserName label={words.userName} autocomplete="off" value={name} onText={setName} />
       <Select
-        label={words.settings.shopOf}
+        label={words.shopOf}
         value={tenant}
         options={session.tenants.map(each => [each.id, each.name])}
         onChoose={setTenant}
