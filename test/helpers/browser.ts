@@ -4,30 +4,30 @@ import { source as axeSource } from 'axe-core'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import decodeQR from 'qr/decode.js'
 
-/** The first is the same engine without a desktop's worth of processes: it costs half. */
+/** The first is the same engine with fewer processes, at half the cost. */
 const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
 const EXECUTABLE = process.env.CHROMIUM ?? NAMES.map(name => Bun.which(name)).find(found => found !== null)
 const TIMEOUT_MS = 60_000
 
 let running: Promise<Browser> | undefined
 
-/** A page, and what went wrong on it: errors on its console, uncaught ones, and requests to anywhere but its own origin. */
+/** A page with its console errors, uncaught errors and requests to other origins. */
 export type WatchedPage = Page & { complaints: string[] }
 
 export type OpenPage = (origin: string, options?: BrowserContextOptions) => Promise<WatchedPage>
 
-/** A test in a real browser. Where there is none it is skipped, and says so; but not in CI, where nobody would read that. */
+/** A test in a real browser. Skipped without one, except in CI. */
 export function browserTest(title: string, act: (openPage: OpenPage) => Promise<void>): void {
   if (!EXECUTABLE && process.env.CI !== 'true') {
     test.skip(`NOT TESTED, NO CHROMIUM FOUND (install it, or set CHROMIUM to its path): ${title}`, () => {})
     return
   }
-  // Here and not once in this file, which is evaluated once for all test files.
+  // Not at module level: this file is evaluated once for all test files.
   afterAll(closeBrowser)
   test(title, () => act(openPage).finally(closePages), TIMEOUT_MS)
 }
 
-/** A page that is left open goes on drawing, and asking its server. */
+/** An open page would continue to draw and to poll. */
 async function closePages(): Promise<void> {
   const browser = await running
   await Promise.all(browser?.contexts().map(context => context.close()) ?? [])
@@ -58,7 +58,7 @@ async function launch(): Promise<Browser> {
 
 function watch(page: Page, origin: string): WatchedPage {
   const complaints: string[] = []
-  // A refusal by the Content-Security-Policy is an error on the console too.
+  // Violations of the Content-Security-Policy are console errors too.
   page.on('console', message => {
     if (message.type() === 'error') complaints.push(`console: ${message.text()}`)
   })
@@ -78,7 +78,7 @@ const SIZES = [
 ]
 const THEMES = ['light', 'dark'] as const
 
-/** Pictures of what is on the page now, for people to look at: three sizes, both themes. */
+/** Screenshots for people to look at: three sizes, both themes. */
 export async function shoot(page: Page, name: string): Promise<void> {
   const before = page.viewportSize()
   for (const size of SIZES) {
@@ -93,7 +93,7 @@ export async function shoot(page: Page, name: string): Promise<void> {
   if (before) await page.setViewportSize(before)
 }
 
-/** Reads the QR code off the screen, as a camera would. */
+/** Reads the QR code from a screenshot. */
 export async function readCode(page: Page): Promise<string> {
   const png = await page.getByRole('img', { name: /QR code/ }).screenshot()
   const pixels = await page.evaluate(async base64 => {
@@ -109,13 +109,13 @@ export async function readCode(page: Page): Promise<string> {
 
 type Violation = { id: string; help: string; nodes: { target: string[]; failureSummary: string }[] }
 
-/** No violation that axe can find, in either theme. */
+/** axe finds no violation in either theme. */
 export async function expectAccessible(page: Page): Promise<void> {
-  // Past the page's own policy: neither a script element nor eval would be let through.
+  // Through the debugger: the page's policy blocks script elements and eval.
   const debuggee = await page.context().newCDPSession(page)
   await debuggee.send('Runtime.evaluate', { expression: axeSource })
   for (const colorScheme of THEMES) {
-    // Colours in the middle of a transition are nobody's.
+    // Colours during a transition do not count.
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     const { result, exceptionDetails } = await debuggee.send('Runtime.evaluate', {
       expression: 'axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => JSON.stringify(violations))',

@@ -14,7 +14,7 @@ export async function isFocused(element: Locator): Promise<void> {
   throw new Error(`${element} has no focus, but: ${await page.evaluate(() => document.activeElement?.outerHTML.slice(0, 200))}`)
 }
 
-/** What only a script can give the focus shows none. */
+/** An element that only scripts can focus shows no ring. */
 export async function hasNoRing(page: Page): Promise<void> {
   expect(await page.evaluate(() => getComputedStyle(document.activeElement ?? document.body).outlineStyle)).toBe('none')
 }

@@ -1,4 +1,4 @@
-// Coming in: set-up, log-in, links, and how a session ends.
+// Set-up, log-in, one-time links, and the end of a session.
 import { afterAll, describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { openSetup } from '../../src/people/setup.ts'
@@ -6,10 +6,11 @@ import { inviteUser } from '../../src/people/users.ts'
 import { cleanUp, until } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
 import { openBrowser, PASSWORD } from '../helpers/dashboard.ts'
-import { enter, OWNER, startForBrowser } from '../helpers/dashboard-page.ts'
+import { enter, OWNER, shareService, startForBrowser } from '../helpers/dashboard-page.ts'
 import { hasNoRing, isFocused } from '../helpers/focus.ts'
 
 afterAll(cleanUp)
+shareService()
 
 const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { name, level: 1 })
 
@@ -20,8 +21,8 @@ async function logIn(page: Page, name: string, password: string): Promise<void> 
 }
 
 describe('the first start', () => {
-  browserTest('leads from the printed link to an account, a shop and the overview', async openPage => {
-    const app = await startForBrowser()
+  browserTest('the printed link leads to an account, a shop and the overview', async openPage => {
+    const app = await startForBrowser({})
     const link = (await openSetup(app.deps)) ?? ''
     const page = await openPage(app.deps.config.publicUrl)
     await page.goto(link)
@@ -52,8 +53,8 @@ describe('the first start', () => {
     await heading(page, 'Overview').waitFor()
   })
 
-  browserTest('is walked by keyboard: each step has the focus where it goes on', async openPage => {
-    const app = await startForBrowser()
+  browserTest('each step can be done by keyboard, with the focus on its first field', async openPage => {
+    const app = await startForBrowser({})
     const page = await openPage(app.deps.config.publicUrl)
     await page.goto((await openSetup(app.deps)) ?? '')
     await isFocused(page.getByLabel('Name', { exact: true }))
@@ -70,8 +71,8 @@ describe('the first start', () => {
     expect(await page.evaluate(() => document.activeElement?.closest('main')?.id)).toBe('content')
   })
 
-  browserTest('a link that is too old says where the next one comes from', async openPage => {
-    const app = await startForBrowser()
+  browserTest('an expired link says how to get a new one', async openPage => {
+    const app = await startForBrowser({})
     const link = (await openSetup(app.deps)) ?? ''
     app.clock.advance(3_600_001)
     const page = await openPage(app.deps.config.publicUrl)
@@ -82,8 +83,8 @@ describe('the first start', () => {
     await shoot(page, 'dashboard-link-too-old')
   })
 
-  browserTest('without the link says where it is to be found', async openPage => {
-    const app = await startForBrowser()
+  browserTest('without the link the page says where to find it', async openPage => {
+    const app = await startForBrowser({})
     const page = await openPage(app.deps.config.publicUrl)
     await page.goto('/dashboard/keys')
     await heading(page, 'Nobody has set up this dashboard yet.').waitFor()
@@ -93,7 +94,7 @@ describe('the first start', () => {
 })
 
 describe('the log-in', () => {
-  browserTest('refuses a wrong password, takes the right one, and goes to the page that was wanted', async openPage => {
+  browserTest('a wrong password is refused; the right one opens the requested view', async openPage => {
     const app = await startForBrowser()
     await app.tenant()
     await enter(app, openPage)
@@ -111,7 +112,7 @@ describe('the log-in', () => {
     expect(await page.content()).not.toContain(PASSWORD)
   })
 
-  browserTest('leads to the heading of the page that was wanted, and back to its own first field', async openPage => {
+  browserTest('the focus moves to the heading of the requested view, and after sign-out to the first field', async openPage => {
     const app = await startForBrowser()
     await app.tenant()
     await enter(app, openPage)
@@ -125,7 +126,7 @@ describe('the log-in', () => {
     await isFocused(page.getByLabel('Name', { exact: true }))
   })
 
-  browserTest('after too many wrong passwords says how long to wait, and counts it down', async openPage => {
+  browserTest('after too many wrong passwords the page counts down the wait', async openPage => {
     const app = await startForBrowser({ rateLimitScale: 1 })
     await app.tenant()
     const owner = openBrowser(app, { origin: app.deps.config.publicUrl })
@@ -144,7 +145,7 @@ describe('the log-in', () => {
     await heading(page, 'Overview').waitFor()
   })
 
-  browserTest('takes no password that came over the network in clear', async openPage => {
+  browserTest('over plain http on a network no password is accepted', async openPage => {
     const app = await startForBrowser()
     await app.tenant()
     await enter(app, openPage)
@@ -156,7 +157,7 @@ describe('the log-in', () => {
 })
 
 describe('a session', () => {
-  browserTest('that ended meanwhile leads to the log-in, and back to the same page', async openPage => {
+  browserTest('an expired session leads to the log-in and back to the same view', async openPage => {
     const app = await startForBrowser()
     await app.tenant()
     const { page } = await enter(app, openPage, '/dashboard/devices')
@@ -168,7 +169,7 @@ describe('a session', () => {
     await heading(page, 'Audit').waitFor()
   })
 
-  browserTest('that nobody uses is hidden after half an hour, with what was on the screen', async openPage => {
+  browserTest('an idle session is hidden after half an hour, with all its data', async openPage => {
     const app = await startForBrowser()
     await app.tenant({ name: 'Secret garden' })
     const { page } = await enter(app, openPage, '/dashboard/settings')
@@ -182,7 +183,7 @@ describe('a session', () => {
     expect(await page.content()).not.toContain('Secret garden')
   })
 
-  browserTest('with a token out of date fetches the new one and goes on', async openPage => {
+  browserTest('an outdated CSRF token is renewed and the call repeated', async openPage => {
     const app = await startForBrowser()
     await app.tenant()
     const { page } = await enter(app, openPage, '/dashboard/settings')
@@ -198,8 +199,8 @@ describe('a session', () => {
     expect(sent).toHaveLength(2)
   })
 
-  browserTest('ends everywhere at once', async openPage => {
-    const app = await startForBrowser()
+  browserTest('all sessions can be ended at once', async openPage => {
+    const app = await startForBrowser({})
     await app.tenant()
     const { page, browser } = await enter(app, openPage, '/dashboard/settings/profile')
     const other = await openPage(app.deps.config.publicUrl)
@@ -217,7 +218,7 @@ describe('a session', () => {
     await other.getByText(/You were away for a while/).waitFor()
   })
 
-  browserTest('ends with a click on sign out', async openPage => {
+  browserTest('signing out ends the session', async openPage => {
     const app = await startForBrowser()
     await app.tenant()
     const { page, browser } = await enter(app, openPage)
@@ -228,7 +229,7 @@ describe('a session', () => {
   })
 })
 
-browserTest('an invitation asks for a password and shows one shop and nothing else', async openPage => {
+browserTest('an invitation asks for a password and gives access to one shop only', async openPage => {
   const app = await startForBrowser()
   const { id } = await app.tenant({ name: 'Wine bar' })
   const foreign = await app.tenant({ name: 'Foreign shop' })

@@ -1,17 +1,20 @@
-// What would stop a real wallet, as an owner sees it.
+// The health view of the settings.
 import { afterAll, describe, expect } from 'bun:test'
 import { inviteUser } from '../../src/people/users.ts'
 import { cleanUp } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
 import { openBrowser, PASSWORD, tokenOf } from '../helpers/dashboard.ts'
-import { enter, startForBrowser, takeCookie } from '../helpers/dashboard-page.ts'
+import { enter, shareService, startForBrowser, takeCookie } from '../helpers/dashboard-page.ts'
 
 afterAll(cleanUp)
 
 const NEARBY = { resolve: async () => ['127.0.0.1'] }
 
+shareService(NEARBY)
+
 describe('the health of the installation', () => {
-  browserTest('is looked at on opening, tells the worst first in words, and is looked at again when asked', async openPage => {
+  browserTest('the checks run on opening and on request, the worst first', async openPage => {
+    // A service of its own: the test changes the free space of its disk.
     const app = await startForBrowser(NEARBY)
     await app.tenant()
     const { page } = await enter(app, openPage, '/dashboard/settings')
@@ -35,8 +38,8 @@ describe('the health of the installation', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('speaks German but for the details, and fits a phone', async openPage => {
-    const app = await startForBrowser(NEARBY)
+  browserTest('the view is in German except for details, and fits a phone', async openPage => {
+    const app = await startForBrowser()
     await app.tenant()
     const phone = { viewport: { width: 390, height: 844 }, locale: 'de-DE' }
     const { page } = await enter(app, openPage, '/dashboard/settings/health', phone)
@@ -44,15 +47,15 @@ describe('the health of the installation', () => {
     await page.getByRole('heading', { name: 'Vertraute Aussteller' }).waitFor()
     expect(await page.getByText(/No issuer is trusted/).getAttribute('lang')).toBe('en')
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
-    // The tabs do not all fit: the chosen one is brought into view.
+    // The tabs do not all fit: the chosen one is scrolled into view.
     const tab = await page.getByRole('tab', { name: 'Zustand' }).boundingBox()
     expect((tab?.x ?? 0) + (tab?.width ?? 999)).toBeLessThanOrEqual(390)
     await expectAccessible(page)
     await shoot(page, 'dashboard-health-de')
   })
 
-  browserTest('is no business of members', async openPage => {
-    const app = await startForBrowser(NEARBY)
+  browserTest('members do not see the view', async openPage => {
+    const app = await startForBrowser()
     const { id } = await app.tenant()
     const { page } = await enter(app, openPage, '/dashboard/settings/health')
     await page.getByText('2 problems, 2 warnings.').waitFor()

@@ -5,11 +5,12 @@ import type { Device } from '../../src/devices/schema.ts'
 import { cleanUp } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
 import { PASSWORD } from '../helpers/dashboard.ts'
-import { enter, startForBrowser } from '../helpers/dashboard-page.ts'
+import { enter, shareService, startForBrowser } from '../helpers/dashboard-page.ts'
 import { enroll, pair } from '../helpers/devices.ts'
 import { hasNoRing, isFocused } from '../helpers/focus.ts'
 
 afterAll(cleanUp)
+shareService()
 
 const KEY = /vk_(test|live)_[A-Za-z0-9]{38}/
 
@@ -21,7 +22,7 @@ const statusOf = async (app: Awaited<ReturnType<typeof startForBrowser>>, key: s
   (await app.call('GET', '/v1/usage', { key })).status
 
 describe('a key', () => {
-  browserTest('is created without the right to erase, shown once, and works', async openPage => {
+  browserTest('a new key may not erase by default, is shown once, and works', async openPage => {
     const app = await startForBrowser()
     await app.tenant()
     const { page } = await enter(app, openPage, '/dashboard/keys')
@@ -55,7 +56,7 @@ describe('a key', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('of the other environment is found where it is listed', async openPage => {
+  browserTest('creating a key of the other environment switches to that environment', async openPage => {
     const app = await startForBrowser()
     await app.tenant()
     const { page } = await enter(app, openPage, '/dashboard/keys')
@@ -68,7 +69,7 @@ describe('a key', () => {
     expect(await page.getByRole('radio', { name: 'Live' }).isChecked()).toBe(true)
   })
 
-  browserTest('is rolled: the new one works, the old one for as long as was said', async openPage => {
+  browserTest('after rolling, the new key works, and the old one until its chosen end', async openPage => {
     const app = await startForBrowser()
     const { key } = await app.tenant()
     const { page } = await enter(app, openPage, '/dashboard/keys')
@@ -85,7 +86,7 @@ describe('a key', () => {
     expect([await statusOf(app, rolled), await statusOf(app, key)]).toEqual([200, 401])
   })
 
-  browserTest('is revoked by its name, and stops at once', async openPage => {
+  browserTest('a revoked key, confirmed by its name, stops working at once', async openPage => {
     const app = await startForBrowser()
     const { key } = await app.tenant()
     const { page } = await enter(app, openPage, '/dashboard/keys')
@@ -101,7 +102,7 @@ describe('a key', () => {
     expect(await page.getByRole('button', { name: /^Roll/ }).count()).toBe(0)
   })
 
-  browserTest('is created by keyboard alone, with the password asked for again', async openPage => {
+  browserTest('a key can be created by keyboard alone, with a password prompt', async openPage => {
     const app = await startForBrowser()
     await app.tenant()
     const { page } = await enter(app, openPage, '/dashboard')
@@ -143,7 +144,7 @@ describe('a key', () => {
     await page.getByRole('dialog').last().getByLabel('Password').fill(PASSWORD)
     await press('Enter')
     await page.getByRole('heading', { name: 'Your new key' }).waitFor()
-    // It is never seen again, so that only saying so closes it: the browser itself would, at the second time.
+    // The key is shown once: Escape must not close it, though browsers close at the second one.
     for (let i = 0; i < 3; i++) await press('Escape')
     await page.mouse.click(5, 5)
     expect(await shownKey(page)).toMatch(KEY)
@@ -156,11 +157,11 @@ describe('a key', () => {
     await isFocused(page.getByRole('button', { name: 'Create key' }))
   })
 
-  browserTest('is not created when the password is not given', async openPage => {
+  browserTest('no key is created when the password prompt is cancelled', async openPage => {
     const app = await startForBrowser()
-    await app.tenant()
-    const { page, browser, session } = await enter(app, openPage, '/dashboard/keys')
-    const count = async () => (await browser.get<{ data: unknown[] }>(`/tenants/${session.tenants[0]?.id}/keys`)).body.data.length
+    const { id } = await app.tenant()
+    const { page, browser } = await enter(app, openPage, '/dashboard/keys')
+    const count = async () => (await browser.get<{ data: unknown[] }>(`/tenants/${id}/keys`)).body.data.length
     const before = await count()
     app.clock.advance(6 * 60_000)
     await page.getByRole('button', { name: 'Create key' }).click()
@@ -173,7 +174,7 @@ describe('a key', () => {
   })
 })
 
-/** Seen at each width, with nothing cut. */
+/** Visible at each width, with nothing cut. */
 async function expectTold(page: Page, name: string, told: readonly (string | RegExp)[]): Promise<void> {
   const row = page.getByRole('row').filter({ hasText: name })
   for (const width of [390, 820, 1000, 1440]) {
@@ -189,7 +190,7 @@ async function expectTold(page: Page, name: string, told: readonly (string | Reg
   }
 }
 
-browserTest('on a screen of any width a row tells its name in full, and everything else of a key or device', async openPage => {
+browserTest('on a screen of any width a row shows all data of a key or device', async openPage => {
   const app = await startForBrowser()
   const { id, key } = await app.tenant()
   const label = 'The web shop of the branch beside the old town hall, behind the fountain'
@@ -212,7 +213,7 @@ browserTest('on a screen of any width a row tells its name in full, and everythi
   await shoot(page, 'dashboard-devices-long')
 })
 
-browserTest('a dialog that shows its result keeps the focus at its heading, from where Tab goes on inside', async openPage => {
+browserTest('a dialog that shows its result focuses its heading, and Tab continues inside', async openPage => {
   const app = await startForBrowser()
   await app.tenant()
   const { page } = await enter(app, openPage, '/dashboard/keys')
@@ -241,7 +242,7 @@ browserTest('a dialog that shows its result keeps the focus at its heading, from
   await hasNoRing(page)
 })
 
-browserTest('a row that goes, or a list that comes, leaves the focus at the heading of the page', async openPage => {
+browserTest('after a row is removed or a first one added, the heading of the page has the focus', async openPage => {
   const app = await startForBrowser()
   const { key } = await app.tenant()
   const { page } = await enter(app, openPage, '/dashboard/keys')
@@ -265,7 +266,7 @@ browserTest('a row that goes, or a list that comes, leaves the focus at the head
 })
 
 describe('a device', () => {
-  browserTest('is registered with a large code and its QR, becomes active when paired, and is revoked', async openPage => {
+  browserTest('a device is registered with a code and QR code, becomes active when paired, and is revoked', async openPage => {
     const app = await startForBrowser()
     const { key } = await app.tenant()
     const { page } = await enter(app, openPage, '/dashboard/devices')

@@ -1,18 +1,19 @@
-// How it looks and behaves everywhere: small screens, large type, German, a path of its own, a service that does not answer.
+// All views: small screens, large type, German, a path prefix, an unreachable service.
 import { afterAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
 import { saveTemplate } from '../../src/templates/save.ts'
 import { cleanUp, type TestApp } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
-import { enter, startForBrowser } from '../helpers/dashboard-page.ts'
+import { enter, shareService, startForBrowser } from '../helpers/dashboard-page.ts'
 import { pair, register } from '../helpers/devices.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
 afterAll(cleanUp)
+shareService()
 
 const PHONE = { width: 390, height: 844 }
-/** What is left of 1440 x 900 at 200 %, and of the smallest laptop at 400 % (WCAG 1.4.10). */
+/** 1440 x 900 at 200 %, and the smallest laptop at 400 % (WCAG 1.4.10). */
 const ZOOMED = [
   { width: 720, height: 450 },
   { width: 320, height: 256 },
@@ -52,13 +53,13 @@ const viewsOf = ({ done, refused }: Awaited<ReturnType<typeof fill>>): string[] 
 const overflowOf = (page: Page) =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
 
-/** Until nothing turns any more. */
+/** Waits until nothing is loading. */
 async function settled(page: Page): Promise<void> {
   await page.locator('h1').first().waitFor({ state: 'attached' })
   await page.locator('.loading-place').first().waitFor({ state: 'detached' })
 }
 
-browserTest('no view is wider than a phone, nor than the screen at 200 and 400 %, in German with long names', async openPage => {
+browserTest('no view overflows on a phone or at 200 and 400 %, in German with long names', async openPage => {
   const app = await startForBrowser()
   const shop = await fill(app)
   const { page } = await enter(app, openPage, '/dashboard', { locale: 'de-DE', viewport: PHONE })
@@ -77,7 +78,7 @@ browserTest('no view is wider than a phone, nor than the screen at 200 and 400 %
   expect(page.complaints).toEqual([])
 })
 
-browserTest('on a phone in German no name touches its value, no word is broken, and all tabs are seen', async openPage => {
+browserTest('on a phone in German names and values do not touch, words are not broken, all tabs are visible', async openPage => {
   const app = await startForBrowser()
   const { key } = await app.tenant({ name: 'Weinhandlung' })
   const { verification } = await verifyWith(app, key, 'adult', { body: { template: 'driving_licence' } })
@@ -109,7 +110,7 @@ browserTest('on a phone in German no name touches its value, no word is broken, 
   await shoot(page, 'dashboard-de-settings')
 })
 
-browserTest('a German browser reads German, to the last word of the main views', async openPage => {
+browserTest('in a German browser the main views are completely in German', async openPage => {
   const app = await startForBrowser()
   const shop = await fill(app, 'Weinhandlung')
   const { page } = await enter(app, openPage, '/dashboard', { locale: 'de-DE' })
@@ -137,7 +138,7 @@ browserTest('a German browser reads German, to the last word of the main views',
   expect(page.complaints).toEqual([])
 })
 
-browserTest('on a phone the menu opens and closes, and a detail is a page of its own with a way back', async openPage => {
+browserTest('on a phone the menu opens and closes, and a detail is a page with a back button', async openPage => {
   const app = await startForBrowser()
   const { done } = await fill(app, 'Wine bar')
   const { page } = await enter(app, openPage, '/dashboard', { viewport: PHONE, hasTouch: true, isMobile: true })
@@ -164,7 +165,7 @@ browserTest('on a phone the menu opens and closes, and a detail is a page of its
   expect(page.complaints).toEqual([])
 })
 
-browserTest('it works under the path that the service is published at', async openPage => {
+browserTest('the page works under the path that the service is published at', async openPage => {
   const proxy = startProxy()
   const app = await startForBrowser({ config: { publicUrl: `${proxy.origin}/check` } })
   proxy.lead(app.url)
@@ -185,7 +186,7 @@ browserTest('it works under the path that the service is published at', async op
   proxy.stop()
 })
 
-browserTest('when the service does not answer it says so, and goes on by itself when it does', async openPage => {
+browserTest('when the service is unreachable the page says so, and recovers by itself', async openPage => {
   const app = await startForBrowser()
   await app.tenant()
   const { page } = await enter(app, openPage)
@@ -199,7 +200,7 @@ browserTest('when the service does not answer it says so, and goes on by itself 
   expect(await page.getByText('The service does not answer.').count()).toBe(0)
 })
 
-test('what is no page of the dashboard is no page, and its routes never answer with one', async () => {
+test('unknown paths get no page, and API routes of the dashboard never answer with one', async () => {
   const app = await startForBrowser()
   const unknown = await app.call('GET', '/dashboard/api/nosuch')
   expect([unknown.status, unknown.headers.get('content-type')]).toEqual([404, expect.stringContaining('application/json')])
@@ -210,7 +211,7 @@ test('what is no page of the dashboard is no page, and its routes never answer w
   expect(page.headers.get('content-security-policy')).not.toContain('unsafe')
 })
 
-/** In front of the service, at the path /check, as an operator's proxy might be. */
+/** A proxy in front of the service, at the path /check. */
 function startProxy() {
   const strayed: string[] = []
   let target = ''

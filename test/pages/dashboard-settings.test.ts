@@ -7,15 +7,16 @@ import { cleanUp, createVerification } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
 import { issueAuthority } from '../helpers/certificates.ts'
 import { PASSWORD } from '../helpers/dashboard.ts'
-import { enter, OWNER, startForBrowser } from '../helpers/dashboard-page.ts'
+import { enter, OWNER, shareService, startForBrowser } from '../helpers/dashboard-page.ts'
 
 afterAll(cleanUp)
+shareService()
 
 const pemOf = (der: Uint8Array): string =>
   `-----BEGIN CERTIFICATE-----\n${Buffer.from(der).toString('base64')}\n-----END CERTIFICATE-----\n`
 
 describe('trust', () => {
-  browserTest('takes a certificate, shows what it is trusted for, and gives it up by its label', async openPage => {
+  browserTest('an issuer is added by its certificate, shown with its scope, and removed by its label', async openPage => {
     const app = await startForBrowser()
     await app.tenant()
     const { page, browser } = await enter(app, openPage, '/dashboard/trust?environment=live')
@@ -61,7 +62,7 @@ describe('trust', () => {
 })
 
 describe('the audit trail', () => {
-  browserTest('is browsed, verified, and exported to a file that verifies', async openPage => {
+  browserTest('the audit log is listed, verified, and exported to a file that verifies', async openPage => {
     const app = await startForBrowser()
     const { key } = await app.tenant({ name: 'Wine bar' })
     const { id } = await createVerification(app, key, { purpose: 'To sell you wine' })
@@ -93,50 +94,47 @@ describe('the audit trail', () => {
 })
 
 describe('settings', () => {
-  browserTest(
-    'of the shop: retention asks for the password again, nonsense is not sent, quota is the owner’s',
-    async openPage => {
-      const app = await startForBrowser()
-      const { id } = await app.tenant({ name: 'Wine bar' })
-      const { page, browser } = await enter(app, openPage, '/dashboard/settings')
-      const tenant = async () =>
-        (
-          await browser.get<{
-            data: { id: string; retention_days: number | null; daily_quota: number; app_schemes: string[] }[]
-          }>('/tenants')
-        ).body.data.find(each => each.id === id)
-      const days = page.getByLabel('Days to keep')
-      await days.fill('many')
-      await page.getByText('A whole number from 0 to 3,650, or nothing.').waitFor()
-      expect(await page.getByRole('button', { name: 'Save' }).nth(2).isDisabled()).toBe(true)
-      app.clock.advance(6 * 60_000)
-      await days.fill('30')
-      await page.getByRole('button', { name: 'Save' }).nth(2).click()
-      await page.getByRole('heading', { name: 'Your password, please' }).waitFor()
-      expect((await tenant())?.retention_days).toBeNull()
-      await page.getByRole('dialog').getByLabel('Password').fill(PASSWORD)
-      await page.getByRole('dialog').getByRole('button', { name: 'Go on' }).click()
-      await page.getByText('Erased 30 days after they end.').waitFor()
-      expect((await tenant())?.retention_days).toBe(30)
-      await page.getByLabel('Own daily limit').fill('7')
-      await page.getByRole('button', { name: 'Save' }).nth(1).click()
-      await page.getByText('7 verifications a day.').waitFor()
-      expect((await tenant())?.daily_quota).toBe(7)
-      await page.getByLabel('Schemes of your apps').fill('shop-app, smb')
-      await page.getByRole('button', { name: 'Save' }).nth(3).click()
-      await page.getByText('"smb" has a meaning of its own in browsers or systems').waitFor()
-      await page.getByLabel('Schemes of your apps').fill('shop-app, wine')
-      const saved = page.waitForResponse(answer => answer.request().method() === 'PUT' && answer.ok())
-      await page.getByRole('button', { name: 'Save' }).nth(3).click()
-      await saved
-      expect((await tenant())?.app_schemes).toEqual(['shop-app', 'wine'])
-      await expectAccessible(page)
-      await shoot(page, 'dashboard-settings')
-    },
-  )
-
-  browserTest('of the profile: a new password ends the other sessions and is needed from then on', async openPage => {
+  browserTest('shop settings: retention needs the password, invalid input is not sent, owners set the quota', async openPage => {
     const app = await startForBrowser()
+    const { id } = await app.tenant({ name: 'Wine bar' })
+    const { page, browser } = await enter(app, openPage, '/dashboard/settings')
+    const tenant = async () =>
+      (
+        await browser.get<{
+          data: { id: string; retention_days: number | null; daily_quota: number; app_schemes: string[] }[]
+        }>('/tenants')
+      ).body.data.find(each => each.id === id)
+    const days = page.getByLabel('Days to keep')
+    await days.fill('many')
+    await page.getByText('A whole number from 0 to 3,650, or nothing.').waitFor()
+    expect(await page.getByRole('button', { name: 'Save' }).nth(2).isDisabled()).toBe(true)
+    app.clock.advance(6 * 60_000)
+    await days.fill('30')
+    await page.getByRole('button', { name: 'Save' }).nth(2).click()
+    await page.getByRole('heading', { name: 'Your password, please' }).waitFor()
+    expect((await tenant())?.retention_days).toBeNull()
+    await page.getByRole('dialog').getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('dialog').getByRole('button', { name: 'Go on' }).click()
+    await page.getByText('Erased 30 days after they end.').waitFor()
+    expect((await tenant())?.retention_days).toBe(30)
+    await page.getByLabel('Own daily limit').fill('7')
+    await page.getByRole('button', { name: 'Save' }).nth(1).click()
+    await page.getByText('7 verifications a day.').waitFor()
+    expect((await tenant())?.daily_quota).toBe(7)
+    await page.getByLabel('Schemes of your apps').fill('shop-app, smb')
+    await page.getByRole('button', { name: 'Save' }).nth(3).click()
+    await page.getByText('"smb" has a meaning of its own in browsers or systems').waitFor()
+    await page.getByLabel('Schemes of your apps').fill('shop-app, wine')
+    const saved = page.waitForResponse(answer => answer.request().method() === 'PUT' && answer.ok())
+    await page.getByRole('button', { name: 'Save' }).nth(3).click()
+    await saved
+    expect((await tenant())?.app_schemes).toEqual(['shop-app', 'wine'])
+    await expectAccessible(page)
+    await shoot(page, 'dashboard-settings')
+  })
+
+  browserTest('a new password ends the other sessions and replaces the old one', async openPage => {
+    const app = await startForBrowser({})
     await app.tenant()
     const { page, browser } = await enter(app, openPage, '/dashboard/settings/profile')
     const fresh = 'quiet harbour 9 violins'
@@ -154,8 +152,8 @@ describe('settings', () => {
     await shoot(page, 'dashboard-profile')
   })
 
-  browserTest('of people: somebody is invited to one shop by a link that is shown once, and removed', async openPage => {
-    const app = await startForBrowser()
+  browserTest('a user is invited to one shop by a link that is shown once, and removed', async openPage => {
+    const app = await startForBrowser({})
     const { id } = await app.tenant({ name: 'Wine bar' })
     await app.tenant({ name: 'Flower shop' })
     const { page, browser } = await enter(app, openPage, `/dashboard/settings/people?tenant=${id}`)
@@ -193,7 +191,7 @@ describe('settings', () => {
     await invited.getByRole('heading', { name: 'Log in' }).waitFor()
   })
 
-  browserTest('of the installation: the certificate wallets see, its request, and a refusal of what is none', async openPage => {
+  browserTest('installation settings: the signing certificate, its CSR, and a refused import', async openPage => {
     const app = await startForBrowser()
     await app.tenant()
     const { page } = await enter(app, openPage, '/dashboard/settings/installation')
@@ -210,7 +208,7 @@ describe('settings', () => {
     await expectAccessible(page)
   })
 
-  browserTest('switch between shops, which show nothing of each other', async openPage => {
+  browserTest('switching between shops shows no data of the other', async openPage => {
     const app = await startForBrowser()
     const wine = await app.tenant({ name: 'Wine bar' })
     await app.tenant({ name: 'Flower shop' })

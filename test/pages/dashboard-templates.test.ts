@@ -1,12 +1,13 @@
-// Templates: what they ask for, and the editor.
+// Templates and their editor.
 import { afterAll, describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { cleanUp } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
-import { enter, startForBrowser } from '../helpers/dashboard-page.ts'
+import { enter, shareService, startForBrowser } from '../helpers/dashboard-page.ts'
 
 afterAll(cleanUp)
+shareService()
 
 const QUERY = {
   credentials: [{ id: 'pid', format: 'dc+sd-jwt', meta: { vct_values: ['urn:eudi:pid:1'] }, claims: [{ path: ['birthdate'] }] }],
@@ -16,7 +17,7 @@ const question = (page: Page) => page.getByLabel('Question (DCQL, as JSON)')
 const result = (page: Page) => page.locator('.editor-result')
 
 describe('templates', () => {
-  browserTest('that are built in are explained, with a picture of what the holder will see', async openPage => {
+  browserTest('a built-in template is explained with a sketch of the wallet', async openPage => {
     const app = await startForBrowser()
     await app.tenant({ name: 'Wine bar' })
     const { page } = await enter(app, openPage, '/dashboard/templates')
@@ -32,7 +33,7 @@ describe('templates', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('of your own are checked while you type, hint at less, and are asked with at once', async openPage => {
+  browserTest('an own template is validated while typing, gets hints, and can be tried at once', async openPage => {
     const app = await startForBrowser()
     const { key } = await app.tenant()
     const { page } = await enter(app, openPage, '/dashboard/templates')
@@ -64,7 +65,7 @@ describe('templates', () => {
     await page.getByRole('link', { name: 'Edit' }).click()
     await page.getByRole('heading', { name: 'Edit “When born”' }).waitFor()
     expect(await page.getByLabel('Key', { exact: true }).getAttribute('readonly')).not.toBeNull()
-    // It looks like what it is.
+    // The style of a read-only field.
     const backgroundOf = (label: string) =>
       page.getByLabel(label, { exact: true }).evaluate(input => getComputedStyle(input).backgroundColor)
     expect(await backgroundOf('Key')).not.toBe(await backgroundOf('Title'))
@@ -84,7 +85,7 @@ describe('templates', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('of your own have rules and a purpose, explained and checked while you type', async openPage => {
+  browserTest('rules and purpose of an own template are explained and validated while typing', async openPage => {
     const app = await startForBrowser()
     const { key } = await app.tenant()
     const { page } = await enter(app, openPage, '/dashboard/templates')
@@ -134,7 +135,7 @@ describe('templates', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('that are built in serve as a start for your own', async openPage => {
+  browserTest('a built-in template can be the start of an own one', async openPage => {
     const app = await startForBrowser()
     await app.tenant()
     const { page } = await enter(app, openPage, '/dashboard/templates/identity_basic')

@@ -1,19 +1,20 @@
-// The overview, verifications and what happened in them.
+// The overview, the list of verifications, and their details.
 import { afterAll, describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { cleanUp, createVerification, type TestApp, until } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
-import { enter, startForBrowser } from '../helpers/dashboard-page.ts'
+import { enter, shareService, startForBrowser } from '../helpers/dashboard-page.ts'
 import { encryptedTo, openSession, postTo } from '../helpers/exchange.ts'
 import { hasNoRing, isFocused } from '../helpers/focus.ts'
 import { answerWith, holderOf, verifyWith } from '../helpers/wallet.ts'
 
 afterAll(cleanUp)
+shareService()
 
 const panel = (page: Page) => page.locator('.panel')
 
-/** With time between the steps, as there always is. */
+/** With time between the steps. */
 async function verify(app: TestApp, key: string, persona: Parameters<typeof holderOf>[1], body = {}): Promise<Verification> {
   const created = await createVerification(app, key, body)
   app.clock.advance(4200)
@@ -23,9 +24,9 @@ async function verify(app: TestApp, key: string, persona: Parameters<typeof hold
 }
 
 describe('the overview', () => {
-  browserTest('shows the day against the quota, 30 days, what needs attention and the latest', async openPage => {
+  browserTest("the overview shows today's quota, 30 days, problems, and the latest verifications", async openPage => {
     const app = await startForBrowser()
-    // What is made today takes some minutes of the test's clock: they must not reach into tomorrow.
+    // The test moves its clock by minutes, which must not cross midnight.
     const now = Math.min(Date.now(), new Date().setUTCHours(23, 50, 0, 0))
     const { key } = await app.tenant({ name: 'Wine bar', dailyQuota: 4 })
     for (const [daysAgo, count] of [
@@ -62,7 +63,7 @@ describe('the overview', () => {
 })
 
 describe('the list', () => {
-  browserTest('filters by status and template, goes on at its end, and keeps the environments apart', async openPage => {
+  browserTest('the list filters by status and template, loads more, and separates the environments', async openPage => {
     const app = await startForBrowser()
     const { key, liveKey } = await app.tenant()
     const ofLive = await createVerification(app, liveKey, { template: 'country' })
@@ -102,7 +103,7 @@ describe('the list', () => {
 })
 
 describe('the detail', () => {
-  browserTest('of a pending verification stops it, and says who did', async openPage => {
+  browserTest('a pending verification can be stopped, and the timeline names the user', async openPage => {
     const app = await startForBrowser()
     const { key } = await app.tenant({ name: 'Wine bar' })
     const { id } = await createVerification(app, key)
@@ -119,7 +120,7 @@ describe('the detail', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('of a held answer shows no claims and no checks, until it is redeemed', async openPage => {
+  browserTest('a held answer shows no claims and no checks until it is redeemed', async openPage => {
     const app = await startForBrowser()
     const { key } = await app.tenant({ name: 'Wine bar' })
     const created = await createVerification(app, key, { redirect_url: 'https://shop.example/done', release: 'on_redeem' })
@@ -129,7 +130,7 @@ describe('the detail', () => {
     await panel(page).getByText('Answered. Waiting for the customer to come back to your shop.').waitFor()
     expect(await panel(page).locator('.checks').count()).toBe(0)
     expect(await panel(page).getByRole('img', { name: /QR/ }).count()).toBe(0)
-    // That time has no meaning any more: the code can be redeemed for ten minutes.
+    // The deadline no longer counts: the code can be redeemed for ten minutes.
     expect(await panel(page).getByText('Open until').count()).toBe(0)
     const response_code = new URL(redirectUri ?? '').hash.slice('#response_code='.length)
     await app.call('POST', `/v1/verifications/${created.id}/redeem`, { key, body: { response_code } })
@@ -138,7 +139,7 @@ describe('the detail', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('tells what was proven, by whose document, and what happened, to the millisecond', async openPage => {
+  browserTest('the detail shows claims, issuer, and the timeline to the millisecond', async openPage => {
     const app = await startForBrowser()
     const { key } = await app.tenant()
     const { id } = await verify(app, key, 'adult', { template: 'photo_id', metadata: { order: '4711' } })
@@ -170,7 +171,7 @@ describe('the detail', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('of a refusal says why, and a crossed check opens to what it means and what to do', async openPage => {
+  browserTest('a refusal shows its reason, and a failed check opens to its meaning and remedy', async openPage => {
     const app = await startForBrowser()
     const { key } = await app.tenant()
     const { id } = await verify(app, key, 'untrusted_issuer')
@@ -190,7 +191,7 @@ describe('the detail', () => {
     await page.getByRole('heading', { name: 'Trust', level: 1 }).waitFor()
   })
 
-  browserTest('writes dates as the browser’s region does, and times with 24 hours', async openPage => {
+  browserTest("dates follow the browser's region, and times have 24 hours", async openPage => {
     const app = await startForBrowser()
     const { key } = await app.tenant()
     const { id } = await verify(app, key, 'adult', { template: 'driving_licence' })
@@ -203,15 +204,13 @@ describe('the detail', () => {
     expect(first).toMatch(/^AM, from \d{1,2} \p{L}+ \d{4} until \d{1,2} \p{L}+ \d{4}$/u)
     expect(others.length).toBeGreaterThan(0)
     await shoot(page, 'dashboard-driving-licence')
-    const american = await openPage(app.deps.config.publicUrl, { locale: 'en-US', timezoneId: 'UTC' })
-    await american.context().addCookies(await page.context().cookies())
-    await american.goto(`/dashboard/verifications/${id}`)
-    const there = panel(american).locator('.verdict .secondary')
+    const american = await enter(app, openPage, `/dashboard/verifications/${id}`, { locale: 'en-US', timezoneId: 'UTC' })
+    const there = panel(american.page).locator('.verdict .secondary')
     await there.waitFor()
     expect(await there.textContent()).toMatch(/^Checked \p{L}+ \d{1,2}, \d{4}, [0-2]\d:\d\d:\d\d · /u)
   })
 
-  browserTest('of a changed document calls it good nowhere, and what could not be read has a name', async openPage => {
+  browserTest('a tampered document is nowhere called good, and an unreadable one is named as such', async openPage => {
     const app = await startForBrowser()
     const { key } = await app.tenant()
     const { verification } = await verifyWith(app, key, 'tampered_claim')
@@ -232,7 +231,7 @@ describe('the detail', () => {
     await shoot(page, 'dashboard-unread')
   })
 
-  browserTest('is erased for good, and only after its end was typed', async openPage => {
+  browserTest('erasing needs the end of the id to be typed, and is final', async openPage => {
     const app = await startForBrowser()
     const { key } = await app.tenant()
     const { id } = await verify(app, key, 'adult')
@@ -252,7 +251,7 @@ describe('the detail', () => {
     await panel(page).getByText('There is no such verification here.').waitFor()
   })
 
-  browserTest('once erased leaves the focus at the heading of the list; one that is only closed, at its row', async openPage => {
+  browserTest('after erasing, the heading of the list has the focus; after closing, the row', async openPage => {
     const app = await startForBrowser()
     const { key } = await app.tenant()
     await verify(app, key, 'adult', { template: 'photo_id' })
@@ -281,7 +280,7 @@ describe('the detail', () => {
     }
   })
 
-  browserTest('of another environment or shop is not there', async openPage => {
+  browserTest('a verification of another environment or shop is not found', async openPage => {
     const app = await startForBrowser()
     const { key } = await app.tenant({ name: 'Mine' })
     const { id } = await verify(app, key, 'adult')
@@ -291,7 +290,7 @@ describe('the detail', () => {
   })
 })
 
-browserTest('trying it makes a test session, follows the wallet by itself, and shows the result', async openPage => {
+browserTest('Try it creates a test session, follows the wallet, and shows the result', async openPage => {
   const app = await startForBrowser()
   const { key } = await app.tenant()
   await verifyWith(app, key, 'adult')

@@ -1,13 +1,14 @@
-// Webhooks: the secret that signs them, and what became of each.
+// Webhooks: secret, endpoint, deliveries.
 import { afterAll, expect } from 'bun:test'
 import { verifyWebhook } from '../../src/sdk/webhook.ts'
 import { cleanUp, createVerification, until } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
 import { PASSWORD } from '../helpers/dashboard.ts'
-import { enter, startForBrowser } from '../helpers/dashboard-page.ts'
+import { enter, shareService, startForBrowser } from '../helpers/dashboard-page.ts'
 import { type Receiver, receive, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
 
+shareService()
 afterAll(async () => {
   await cleanUp()
   stopReceiving()
@@ -17,7 +18,7 @@ const startWith = (receiver: Receiver) =>
   startForBrowser({ resolve: async () => ['127.0.0.1'], config: { egressAllow: [receiver.allow] } })
 
 browserTest(
-  'the secret is shown on a fresh password, rotated with an overlap that can be ended, and hidden again',
+  'the webhook secret is revealed after a password prompt, rotated with an overlap, and hidden again',
   async openPage => {
     const app = await startForBrowser()
     await app.tenant()
@@ -50,33 +51,30 @@ browserTest(
   },
 )
 
-browserTest(
-  'the secret is that of the environment that is switched on, and one that was shown is hidden by the switch',
-  async openPage => {
-    const app = await startForBrowser()
-    const { id } = await app.tenant()
-    const { page, browser } = await enter(app, openPage, '/dashboard/webhooks')
-    const revealed = async (environment: string) =>
-      (await browser.post<{ webhook_secret: string }>(`/tenants/${id}/webhook-secret/reveal?environment=${environment}`)).body
-        .webhook_secret
-    const shown = page.locator('.card .copyable code')
-    for (const [environment, other] of [
-      ['test', 'live'],
-      ['live', 'test'],
-    ] as const) {
-      await page.goto(`/dashboard/webhooks?environment=${environment}`)
-      await page.getByText(`It signs ${environment} events only; ${other} events have another one.`).waitFor()
-      await page.getByRole('button', { name: 'Show the secret' }).click()
-      await shown.waitFor()
-      expect(await shown.textContent()).toBe(await revealed(environment))
-    }
-    await page.getByRole('radio', { name: 'Test' }).check()
-    await shown.waitFor({ state: 'detached' })
-    expect(page.complaints).toEqual([])
-  },
-)
+browserTest('each environment has its webhook secret, and switching hides a revealed one', async openPage => {
+  const app = await startForBrowser()
+  const { id } = await app.tenant()
+  const { page, browser } = await enter(app, openPage, '/dashboard/webhooks')
+  const revealed = async (environment: string) =>
+    (await browser.post<{ webhook_secret: string }>(`/tenants/${id}/webhook-secret/reveal?environment=${environment}`)).body
+      .webhook_secret
+  const shown = page.locator('.card .copyable code')
+  for (const [environment, other] of [
+    ['test', 'live'],
+    ['live', 'test'],
+  ] as const) {
+    await page.goto(`/dashboard/webhooks?environment=${environment}`)
+    await page.getByText(`It signs ${environment} events only; ${other} events have another one.`).waitFor()
+    await page.getByRole('button', { name: 'Show the secret' }).click()
+    await shown.waitFor()
+    expect(await shown.textContent()).toBe(await revealed(environment))
+  }
+  await page.getByRole('radio', { name: 'Test' }).check()
+  await shown.waitFor({ state: 'detached' })
+  expect(page.complaints).toEqual([])
+})
 
-browserTest('an endpoint that may not be called is refused on its page; one that may is set, and removed', async openPage => {
+browserTest('a forbidden webhook endpoint is refused; an allowed one is set and removed', async openPage => {
   const receiver = receive()
   const app = await startWith(receiver)
   const { id } = await app.tenant()
@@ -99,7 +97,7 @@ browserTest('an endpoint that may not be called is refused on its page; one that
   expect(page.complaints.filter(each => !each.includes('422'))).toEqual([])
 })
 
-browserTest('a delivery is shown with each attempt and the exact bytes that were signed, and sent again', async openPage => {
+browserTest('a delivery shows its attempts and the exact signed bytes, and can be sent again', async openPage => {
   const receiver = receive(() => new Response('out of order', { status: 500 }))
   const app = await startWith(receiver)
   const { id: tenantId, key } = await app.tenant()
@@ -135,7 +133,7 @@ browserTest('a delivery is shown with each attempt and the exact bytes that were
   expect(page.complaints).toEqual([])
 })
 
-browserTest('failed deliveries are told on the overview, filtered, and sent again together', async openPage => {
+browserTest('failed deliveries are shown on the overview, filtered, and sent again together', async openPage => {
   const receiver = receive(() => new Response(null, { status: 410 }))
   const app = await startWith(receiver)
   const { key } = await app.tenant()
@@ -168,7 +166,7 @@ browserTest('failed deliveries are told on the overview, filtered, and sent agai
   await until(async () => (await page.getByRole('table').getByRole('row').count()) === 3)
 })
 
-browserTest('a test event is a test session with the address of the receiver, which gets the genuine message', async openPage => {
+browserTest('a test event creates a test session whose receiver gets a genuine message', async openPage => {
   const receiver = receive()
   const app = await startWith(receiver)
   await app.tenant()

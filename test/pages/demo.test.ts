@@ -28,7 +28,7 @@ const office = (page: WatchedPage) => page.getByRole('region', { name: 'In the b
 const next = (page: WatchedPage) => page.getByRole('region', { name: 'Next step' })
 
 browserTest(
-  'the whole story: asked, scanned, shared, green, the webhook verified, erased, and the chain still verifies',
+  'the demo story runs from the request to the webhook and the erasure, and the audit chain verifies',
   async openPage => {
     const page = await openDemo(openPage)
     await next(page).getByRole('button', { name: 'Ask for 18 or over' }).click()
@@ -68,7 +68,7 @@ browserTest(
 )
 
 browserTest(
-  'six ways to cheat, each with a red of its own that is explained at the till, in the back office and beside the button',
+  'each of six cheats is refused, and explained at the till, in the back office and beside its button',
   async openPage => {
     const page = await openDemo(openPage)
     const tries = {
@@ -102,7 +102,7 @@ browserTest(
   },
 )
 
-browserTest('on a narrow screen one pane at a time, and the one where it goes on', async openPage => {
+browserTest('a narrow screen shows one pane at a time, that of the next step', async openPage => {
   const page = await openDemo(openPage, { viewport: { width: 390, height: 844 } })
   const isShown = (name: string) => page.getByRole('region', { name, exact: true }).isVisible()
   await next(page).getByRole('button', { name: 'Ask for 18 or over' }).click()
@@ -119,7 +119,7 @@ browserTest('on a narrow screen one pane at a time, and the one where it goes on
   expect(page.complaints).toEqual([])
 })
 
-browserTest('it speaks German, in all three panes', async openPage => {
+browserTest('all three panes of the demo are in German', async openPage => {
   const page = await openDemo(openPage, { locale: 'de-DE' })
   await page.getByRole('button', { name: 'Nach 18 Jahren fragen' }).click()
   await page.getByRole('button', { name: 'Mit dem Telefon scannen' }).click()
@@ -130,7 +130,7 @@ browserTest('it speaks German, in all three panes', async openPage => {
   expect(page.complaints).toEqual([])
 })
 
-browserTest('a reload goes on where it was, with the same till', async openPage => {
+browserTest('a reload continues the demo with the same till', async openPage => {
   const page = await openDemo(openPage)
   await next(page).getByRole('button', { name: 'Ask for 18 or over' }).click()
   await next(page).getByRole('button', { name: 'Scan with the phone' }).waitFor()
@@ -145,7 +145,7 @@ browserTest('a reload goes on where it was, with the same till', async openPage 
   expect(await tills()).toBe(before)
 })
 
-browserTest('without the demo there is no such page, and nothing may put till or wallet into a frame', async () => {
+browserTest('without the demo its page is missing, and till and wallet may not be framed', async () => {
   const app = await startApp()
   for (const path of ['/demo', '/demo/data', '/demo/audit', '/demo/sessions/vs_1']) {
     expect([path, (await app.call('GET', path)).status]).toEqual([path, 404])

@@ -1,12 +1,15 @@
-// The hosted page on a desktop, and the wallet on a phone: the desktop returns to the shop by itself.
+// The hosted page on a desktop with the wallet on a phone: the page returns to the shop.
 import { afterAll, beforeAll, describe, expect } from 'bun:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import type { PersonaId } from '../../src/sandbox/personas.ts'
 import { sweepExpired } from '../../src/verifications/expire.ts'
 import type { HostedVerification, Verification } from '../../src/verifications/schema.ts'
-import { createVerification, startApp } from '../helpers/app.ts'
+import { createVerification } from '../helpers/app.ts'
 import { browserTest, expectAccessible, type OpenPage, readCode, shoot, type WatchedPage } from '../helpers/browser.ts'
+import { shareService, startShop } from '../helpers/shop.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
+
+shareService()
 
 const DESKTOP = { viewport: { width: 1440, height: 900 } }
 const THANKS = /\/thanks\?order=17#response_code=([\w-]{43})$/
@@ -19,10 +22,9 @@ beforeAll(() => {
 })
 afterAll(() => shop.stop(true))
 
-/** A shop's session, and its page in one browser or several. */
+/** A session of a shop, and its page in one or more browsers. */
 async function openSession(openPage: OpenPage, options: BrowserContextOptions = DESKTOP) {
-  const app = await startApp({ config: { publicUrl: '' } })
-  const { key } = await app.tenant({ name: 'Wine & Co' })
+  const { app, key } = await startShop()
   const redirect_url = `http://localhost:${shop.port}/thanks?order=17`
   const session = await createVerification(app, key, { purpose: 'To sell you wine', redirect_url })
   const open = async ({ holdsTimers = false } = {}) => {
@@ -44,7 +46,7 @@ async function openSession(openPage: OpenPage, options: BrowserContextOptions = 
   return { app, session, redirect_url, open, answer, answerByQr, redeem }
 }
 
-/** Timers of two seconds fire when the test says so. */
+/** Timers of two seconds fire when the test calls them. */
 const HOLD_TIMERS = `
   const start = window.setTimeout
   const stop = window.clearTimeout
@@ -62,11 +64,11 @@ const letTwoSecondsPass = (page: Page) => page.evaluate('for (const act of windo
 
 const backLink = (page: Page) => page.getByRole('link', { name: 'Back to Wine & Co', exact: true })
 
-/** The shop itself is another origin, on purpose. */
+/** Requests to the shop, another origin, are expected. */
 const complaintsOf = ({ complaints }: WatchedPage) => complaints.filter(each => !each.startsWith('request to http://localhost'))
 
 describe('the hosted page on a desktop', () => {
-  browserTest('returns by itself with a code that can be redeemed, after a phone scanned it and answered', async openPage => {
+  browserTest('after an answer by phone the page returns by itself with a redeemable code', async openPage => {
     const { open, answer, redeem } = await openSession(openPage)
     const page = await open()
     const { redirectUri } = await answer(await readCode(page))
@@ -77,7 +79,7 @@ describe('the hosted page on a desktop', () => {
     expect(complaintsOf(page)).toEqual([])
   })
 
-  browserTest('says that it leaves, offers the same link at once, and goes after two seconds', async openPage => {
+  browserTest('the page announces its return, offers the link at once, and leaves after two seconds', async openPage => {
     const { open, answerByQr, redeem } = await openSession(openPage)
     const page = await open({ holdsTimers: true })
     await answerByQr()
@@ -92,11 +94,11 @@ describe('the hosted page on a desktop', () => {
     await page.waitForURL(THANKS)
     expect(page.url()).toBe(href ?? '')
     expect((await redeem(page.url())).status).toBe(200)
-    // In place of the page: "back" does not lead to one that leaves again.
+    // The shop replaced the page, so "back" does not lead to it.
     expect(await page.evaluate('history.length')).toBe(entries)
   })
 
-  browserTest('returns with a code after an answer that declined, in German too', async openPage => {
+  browserTest('the page returns with a code after a declined request, in German too', async openPage => {
     const { open, answerByQr, redeem } = await openSession(openPage, { ...DESKTOP, locale: 'de-DE' })
     const page = await open({ holdsTimers: true })
     await answerByQr('declines')
@@ -110,7 +112,7 @@ describe('the hosted page on a desktop', () => {
     expect(complaintsOf(page)).toEqual([])
   })
 
-  browserTest('gives a second browser the status and the way back, but never a code', async openPage => {
+  browserTest('a second browser gets the status and the way back, but no code', async openPage => {
     const { open, answer, redeem, redirect_url } = await openSession(openPage)
     const owner = await open()
     const second = await open()
@@ -118,7 +120,7 @@ describe('the hosted page on a desktop', () => {
     second.on('response', response => {
       if (/\/v\/\w+\/\w+$/.test(response.url())) answers.push(response.text())
     })
-    // Scanned from the second screen: the code is the first browser's all the same.
+    // Scanned from the second browser: the code still belongs to the first.
     await answer(await readCode(second))
     await second.getByRole('heading', { level: 1, name: 'Done. Thank you.' }).waitFor()
     expect(await backLink(second).getAttribute('href')).toBe(redirect_url)
@@ -132,7 +134,7 @@ describe('the hosted page on a desktop', () => {
     expect(complaintsOf(second)).toEqual([])
   })
 
-  browserTest('keeps its owner through reloads, before the answer and after it', async openPage => {
+  browserTest('the owning browser keeps its right through reloads', async openPage => {
     const { open, answerByQr, redeem } = await openSession(openPage)
     const page = await open({ holdsTimers: true })
     await page.reload()
@@ -148,7 +150,7 @@ describe('the hosted page on a desktop', () => {
     expect((await redeem(page.url())).status).toBe(200)
   })
 
-  browserTest('stays when the shopper wants that, and leads back by a link with the code', async openPage => {
+  browserTest('the shopper can stay on the page, which keeps a link with the code', async openPage => {
     const { open, answerByQr, redeem } = await openSession(openPage)
     const page = await open({ holdsTimers: true })
     await answerByQr()
@@ -161,7 +163,7 @@ describe('the hosted page on a desktop', () => {
     expect((await redeem(page.url())).status).toBe(200)
   })
 
-  browserTest('does not leave after an answer of a wallet on the same device, which has the redirect itself', async openPage => {
+  browserTest('the page does not leave after an answer on the same device: that wallet has the redirect', async openPage => {
     const { session, open, answer, redirect_url } = await openSession(openPage)
     const page = await open({ holdsTimers: true })
     const { redirectUri } = await answer(session.wallet_uri ?? '')
@@ -171,7 +173,7 @@ describe('the hosted page on a desktop', () => {
     expect([await page.getByText('in a moment').count(), await heldTimers(page)]).toEqual([0, 0])
   })
 
-  browserTest('waits in the background, where another tab of it may be in front', async openPage => {
+  browserTest('a page in the background waits, since another tab may be in front', async openPage => {
     const { open, answerByQr } = await openSession(openPage)
     const page = await open()
     let asked = 0
@@ -192,7 +194,7 @@ describe('the hosted page on a desktop', () => {
     expect(asked).toBe(1)
   })
 
-  browserTest('keeps the focus when the request makes way for the end', async openPage => {
+  browserTest('the focus stays on the page when the result replaces the request', async openPage => {
     const { open, answerByQr } = await openSession(openPage)
     const page = await open({ holdsTimers: true })
     await page.getByRole('link', { name: 'My wallet is on this device' }).focus()
@@ -203,7 +205,7 @@ describe('the hosted page on a desktop', () => {
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Back to Wine & Co')
   })
 
-  browserTest('leads back without a code when it is left, and when time is up', async openPage => {
+  browserTest('giving up or expiry leads back without a code', async openPage => {
     const { app, open, redirect_url } = await openSession(openPage)
     const page = await open()
     const leave = page.getByRole('link', { name: 'Back to Wine & Co without sharing' })

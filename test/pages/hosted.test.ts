@@ -4,25 +4,20 @@ import { sweepExpired } from '../../src/verifications/expire.ts'
 import type { HostedVerification } from '../../src/verifications/schema.ts'
 import { createVerification, type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'
 import { browserTest, expectAccessible, type OpenPage, readCode, shoot } from '../helpers/browser.ts'
+import { SHOP, shareService, startShop } from '../helpers/shop.ts'
 import { answerWith, fetchOf, holderOf } from '../helpers/wallet.ts'
+
+shareService()
 
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
 const DESKTOP = { viewport: { width: 1440, height: 900 } }
-const SHOP = 'Wine & Co'
 const BODY = { purpose: 'To sell you wine', redirect_url: 'https://wine.example/thanks?order=17' }
 
-/** A shop at the address that a browser opens. */
-async function startShop() {
-  const app = await startApp({ config: { publicUrl: '' } })
-  const { id: tenantId, key, liveKey } = await app.tenant({ name: SHOP })
-  return { app, origin: app.deps.config.publicUrl, tenantId, key, liveKey }
-}
-
-/** What a page was sent: whatever reached it, somebody can read. */
+/** Collects all responses to a page. */
 function listen(page: Page): { text: () => Promise<string> } {
   const bodies: Promise<string>[] = []
   page.on('response', response => {
-    // A stream has no end to wait for; what it says is checked where it is made.
+    // A stream does not end; other tests check its content.
     if (!response.url().endsWith('/events')) bodies.push(response.text().catch(() => ''))
   })
   return { text: async () => (await Promise.all(bodies)).join('\n') }
@@ -38,7 +33,7 @@ async function openSession(openPage: OpenPage, body: object = BODY, options: obj
 }
 
 describe('the hosted page', () => {
-  browserTest('says who asks, why and for what, with a code that holds the wallet link', async openPage => {
+  browserTest('the page shows who asks, why and for what, and a QR code with the wallet link', async openPage => {
     const { page, session } = await openSession(openPage)
     await page.getByRole('heading', { level: 1, name: 'Wine & Co asks for a proof' }).waitFor()
     expect(await page.title()).toBe('Wine & Co asks for a proof')
@@ -53,7 +48,7 @@ describe('the hosted page', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('says so when its code leads to localhost, which no phone reaches, and only then', async openPage => {
+  browserTest('a code for localhost has a warning, any other none', async openPage => {
     const { page } = await openSession(openPage)
     const hint = page.getByText('This code leads to localhost, which a phone cannot reach.')
     await hint.waitFor()
@@ -65,7 +60,7 @@ describe('the hosted page', () => {
     expect(await elsewhere.getByText('localhost').count()).toBe(0)
   })
 
-  browserTest('offers the wallet on a phone as a button, and the code for another device', async openPage => {
+  browserTest('on a phone the page offers the wallet as a button, and the code for another device', async openPage => {
     const { page, session } = await openSession(openPage, BODY, PHONE)
     const button = page.getByRole('link', { name: 'Open wallet' })
     await button.waitFor()
@@ -81,7 +76,7 @@ describe('the hosted page', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('follows the session by itself: scanned, then done, and never shows what was shared', async openPage => {
+  browserTest('the page follows the session to its end and never shows the claims', async openPage => {
     const body = { ...BODY, template: 'identity_basic' }
     const { app, key, page, session, heard } = await openSession(openPage, body)
     await page.getByText('Family name', { exact: true }).waitFor()
@@ -112,7 +107,7 @@ describe('the hosted page', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('follows by polling where the events do not come through', async openPage => {
+  browserTest('the page polls when the event stream fails', async openPage => {
     const { app, origin, key } = await startShop()
     const session = await createVerification(app, key, BODY)
     const page = await openPage(origin, DESKTOP)
@@ -123,11 +118,11 @@ describe('the hosted page', () => {
     await page.getByRole('heading', { name: 'Waiting for your consent' }).waitFor()
     await answerWith(app, await holderOf(app), session.wallet_uri ?? '')
     await page.getByRole('heading', { name: 'Done. Thank you.' }).waitFor()
-    // The blocked streams, and nothing else.
+    // Only the blocked streams.
     expect(page.complaints.filter(complaint => !complaint.includes('ERR_FAILED'))).toEqual([])
   })
 
-  browserTest('follows by polling where a proxy holds the events back', async openPage => {
+  browserTest('the page polls when a proxy holds the events back', async openPage => {
     const { app, origin, key } = await startShop()
     const session = await createVerification(app, key, BODY)
     const page = await openPage(origin, DESKTOP)
@@ -139,7 +134,7 @@ describe('the hosted page', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('polls no sooner than it is told to', async openPage => {
+  browserTest('polling respects Retry-After', async openPage => {
     const { app, origin, key } = await startShop()
     const session = await createVerification(app, key, BODY)
     const page = await openPage(origin, DESKTOP)
@@ -163,7 +158,7 @@ describe('the hosted page', () => {
     expect(asked).toBe(2)
   })
 
-  browserTest('tells a refusal in words that give nothing away, and the way back', async openPage => {
+  browserTest('a refusal is shown without its reason, with the way back', async openPage => {
     const { app, page, session, heard } = await openSession(openPage)
     await page.getByRole('img', { name: /QR code/ }).waitFor()
     await answerWith(app, await holderOf(app, 'minor'), session.wallet_uri ?? '')
@@ -177,7 +172,7 @@ describe('the hosted page', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('tells a shopper who declined that nothing was passed on', async openPage => {
+  browserTest('a shopper who declined reads that nothing was shared', async openPage => {
     const { app, page, session } = await openSession(openPage, { purpose: 'To sell you wine' })
     await page.getByRole('img', { name: /QR code/ }).waitFor()
     await answerWith(app, await holderOf(app, 'declines'), session.wallet_uri ?? '')
@@ -186,7 +181,7 @@ describe('the hosted page', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('says when time is up', async openPage => {
+  browserTest('an expired session is shown as such', async openPage => {
     const { app, page } = await openSession(openPage)
     await page.getByRole('img', { name: /QR code/ }).waitFor()
     app.clock.advance(300_000)
@@ -198,7 +193,7 @@ describe('the hosted page', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('says that there is nothing for an unknown id, and after an erasure', async openPage => {
+  browserTest('an unknown or erased session shows that nothing is there', async openPage => {
     const { app, key, origin, page, session } = await openSession(openPage)
     await page.getByRole('img', { name: /QR code/ }).waitFor()
     await app.call('DELETE', `/v1/verifications/${session.id}`, { key })
@@ -210,7 +205,7 @@ describe('the hosted page', () => {
     expect(page.complaints.filter(complaint => !complaint.includes('404'))).toEqual([])
   })
 
-  browserTest('speaks German to a German browser, English on request, and remembers it', async openPage => {
+  browserTest('a German browser gets German, English on request, and the choice is kept', async openPage => {
     const { app, origin, key, page, session } = await openSession(
       openPage,
       { template: 'age_over_18' },
@@ -235,7 +230,7 @@ describe('the hosted page', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('is used by keyboard alone, with a focus that can be seen', async openPage => {
+  browserTest('the page works by keyboard alone, with a visible focus', async openPage => {
     const { page } = await openSession(openPage)
     await page.getByRole('img', { name: /QR code/ }).waitFor()
     const reached: string[] = []
@@ -263,7 +258,7 @@ describe('the hosted page', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('marks a test session and leads to the sandbox wallet; a live one has neither', async openPage => {
+  browserTest('a test session is marked and links to the sandbox wallet; a live one is not and does not', async openPage => {
     const { app, origin, page, session, liveKey } = await openSession(openPage)
     const link = page.getByRole('link', { name: 'Answer with the sandbox wallet' })
     expect(await link.getAttribute('href')).toBe(`${origin}/sandbox#wallet_uri=${encodeURIComponent(session.wallet_uri!)}`)
@@ -275,7 +270,7 @@ describe('the hosted page', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('holds long names, many claims and large type', async openPage => {
+  browserTest('long names, many claims and large type fit', async openPage => {
     const { app, origin } = await startShop()
     const name = 'Donaudampfschifffahrtsgesellschaftskapitänsmützenverleih Niederösterreich GmbH & Co KG'
     const { key } = await app.tenant({ name })
@@ -289,7 +284,7 @@ describe('the hosted page', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('says when the service cannot be reached, and goes on when it can', async openPage => {
+  browserTest('the page says when the service is unreachable, and recovers', async openPage => {
     const { app, page, session } = await openSession(openPage)
     await page.getByRole('img', { name: /QR code/ }).waitFor()
     await page.context().setOffline(true)
@@ -303,7 +298,7 @@ describe('the hosted page', () => {
     expect(await page.getByText(/does not answer/).count()).toBe(0)
   })
 
-  browserTest('works under the path that the service is published at', async openPage => {
+  browserTest('the page works under the path that the service is published at', async openPage => {
     const { app, key } = await startShop()
     const proxy = startProxy(app.url)
     const session = await createVerification(app, key, BODY)
@@ -318,8 +313,8 @@ describe('the hosted page', () => {
   })
 })
 
-describe('what it is served with', () => {
-  test('a strict policy, no way into a frame, and a name that changes with every change', async () => {
+describe('headers and assets', () => {
+  test('pages have a strict policy, cannot be framed, and have assets with hashed names', async () => {
     const { app } = await startShop()
     const { status, headers, text } = await app.call('GET', '/v/vs_anything')
     expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
@@ -353,7 +348,7 @@ describe('GET /v/{id}/data', () => {
   const SHOWN = ['asked_by', 'created_at', 'environment', 'expires_at', 'id', 'now', 'purpose', 'shares']
   const dataOf = async (app: TestApp, id: string) => (await app.call<HostedVerification>('GET', `/v/${id}/data`)).body
 
-  test('tells what the page shows while pending, and nothing more', async () => {
+  test('a pending session returns only the data of the page', async () => {
     const { app, key } = await startShop()
     const metadata = { order: 'secret-order' }
     const session = await createVerification(app, key, { ...BODY, metadata, webhook_url: 'https://hook.example/secret' })
@@ -369,7 +364,7 @@ describe('GET /v/{id}/data', () => {
     expect(text).not.toMatch(/secret|nonce|state/)
   })
 
-  test('never has claims, credentials, findings or a response code, however the session ended', async () => {
+  test('an ended session returns no claims, credentials, findings or response code', async () => {
     const { app, key } = await startShop()
     const ends = {
       adult: ['completed', undefined],
@@ -388,7 +383,7 @@ describe('GET /v/{id}/data', () => {
     }
   })
 
-  test('names alternatives once, with the documents that have them', async () => {
+  test('alternatives are named once, with their documents', async () => {
     const { app, key } = await startShop()
     const age = await dataOf(app, (await createVerification(app, key, { template: 'age_over_18' })).id)
     expect(age.shares).toHaveLength(1)
@@ -434,7 +429,7 @@ describe('GET /v/{id}/data', () => {
     ])
   })
 
-  test('is for this page only: no other origin may read it, and it is paid from the budget of the poll', async () => {
+  test('other origins cannot read the data, and it counts as a status poll', async () => {
     const app = await startApp({ rateLimitScale: 1 })
     const { key } = await app.tenant()
     const { id } = await createVerification(app, key)
@@ -450,7 +445,7 @@ describe('GET /v/{id}/data', () => {
   })
 })
 
-/** In front of the service, at the path /check, as an operator's proxy might be. */
+/** A proxy in front of the service, at the path /check. */
 function startProxy(target: string) {
   const strayed: string[] = []
   const server = Bun.serve({

@@ -36,7 +36,7 @@ const share = (page: WatchedPage) => page.getByRole('button', { name: 'Share', e
 
 describe('every persona', () => {
   for (const { id, title, expects } of Object.values(PERSONAS)) {
-    browserTest(`${id} ends as the page says that it will`, async openPage => {
+    browserTest(`persona ${id} ends as announced on the page`, async openPage => {
       const asked = await ask({ purpose: 'To sell you wine' })
       const page = await openSandbox(openPage, asked.wallet_uri)
       await page.getByRole('radio', { name: title.en, exact: true }).check({ force: true })
@@ -57,7 +57,7 @@ describe('every persona', () => {
 })
 
 describe('a request', () => {
-  browserTest('is shown with who asks, why and for what, and then what went out and what came back', async openPage => {
+  browserTest('a request is shown with its purpose and claims, then the answer and the response', async openPage => {
     const asked = await ask({
       template: 'identity_basic',
       purpose: 'To open an account',
@@ -90,7 +90,7 @@ describe('a request', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('out of the QR code of the hosted page is answered, and the redirect is left to that page', async openPage => {
+  browserTest("a request from the hosted page's QR code is answered, and the redirect is left to that page", async openPage => {
     for (const template of ['age_over_18', 'eu_av_age_18']) {
       const asked = await ask({ template, redirect_url: 'https://shop.example/done' })
       const { app } = await service()
@@ -103,7 +103,7 @@ describe('a request', () => {
     }
   })
 
-  browserTest('that was cancelled before is told as withdrawn, and not as answered', async openPage => {
+  browserTest('a cancelled request is shown as withdrawn, not as answered', async openPage => {
     const asked = await ask()
     const { app, key } = await service()
     await app.call('POST', `/v1/verifications/${asked.id}/cancel`, { key })
@@ -111,7 +111,7 @@ describe('a request', () => {
     await phone(page).getByRole('heading', { name: 'This request was withdrawn.' }).waitFor()
   })
 
-  browserTest('by value is answered too, in the clear as it asks', async openPage => {
+  browserTest('a request by value is answered, unencrypted as requested', async openPage => {
     const asked = await ask({ template: 'eu_av_age_18' })
     const page = await openSandbox(openPage, asked.wallet_uri)
     await share(page)
@@ -121,7 +121,7 @@ describe('a request', () => {
     expect((await read(asked.id)).status).toBe('completed')
   })
 
-  browserTest('can be pasted, with the keyboard alone', async openPage => {
+  browserTest('a request can be pasted by keyboard alone', async openPage => {
     const asked = await ask()
     const page = await openSandbox(openPage)
     await phone(page).getByText('Erika Mustermann').waitFor()
@@ -129,7 +129,7 @@ describe('a request', () => {
     await page.keyboard.insertText(`  ${asked.wallet_uri}\n`)
     await page.keyboard.press('Enter')
     await phone(page).getByText('You would share').waitFor()
-    // The title of the sheet has the focus; the first thing after it is the choice.
+    // The title of the sheet has the focus; the buttons follow.
     await page.keyboard.press('Tab')
     await page.keyboard.press('Tab')
     expect(await page.locator(':focus').textContent()).toBe('Do not share')
@@ -140,7 +140,7 @@ describe('a request', () => {
     expect(await phone(page).getByRole('listitem').count()).toBe(5)
   })
 
-  browserTest('that comes by the address is taken out of it, and another can follow on the open page', async openPage => {
+  browserTest('a request in the address is removed from it, and another can follow on the open page', async openPage => {
     const [first, second] = [await ask(), await ask()]
     const page = await openSandbox(openPage, first.wallet_uri)
     await phone(page).getByText('You would share').waitFor()
@@ -154,7 +154,7 @@ describe('a request', () => {
     expect([(await read(first.id)).status, (await read(second.id)).error?.code]).toEqual(['pending', 'claim_not_satisfied'])
   })
 
-  browserTest('can be declined, and the service learns nothing else', async openPage => {
+  browserTest('a request can be declined without sharing anything', async openPage => {
     const asked = await ask()
     const page = await openSandbox(openPage, asked.wallet_uri)
     await page.getByRole('button', { name: 'Do not share' }).click()
@@ -164,7 +164,7 @@ describe('a request', () => {
     expect([error?.code, credentials]).toEqual(['wallet_declined', undefined])
   })
 
-  browserTest('that no document answers can only be declined', async openPage => {
+  browserTest('a request that no document fits can only be declined', async openPage => {
     const meta = { vct_values: ['urn:example:membership'] }
     const query = { credentials: [{ id: 'card', format: 'dc+sd-jwt', meta, claims: [{ path: ['number'] }] }] }
     const asked = await ask({ template: undefined, query })
@@ -175,7 +175,7 @@ describe('a request', () => {
     await phone(page).getByRole('heading', { name: 'You did not share.' }).waitFor()
   })
 
-  browserTest('shows what was altered beside what was signed', async openPage => {
+  browserTest('altered claims are shown beside the signed ones', async openPage => {
     const asked = await ask({ template: 'identity_basic' })
     const page = await openSandbox(openPage, asked.wallet_uri)
     await page.getByRole('radio', { name: 'Tampered claim' }).check({ force: true })
@@ -187,20 +187,20 @@ describe('a request', () => {
   })
 })
 
-describe('what cannot be answered is told', () => {
+describe('the sandbox explains why it cannot answer', () => {
   const tells = async (openPage: OpenPage, walletUri: string, title: string) => {
     const page = await openSandbox(openPage, walletUri)
     await phone(page).getByRole('heading', { name: title }).waitFor()
     return page
   }
 
-  browserTest('a request of another service, which is never asked', async openPage => {
+  browserTest('a request of another service, which is not contacted', async openPage => {
     const foreign =
       'openid4vp://authorize?client_id=x509_hash%3Aabc&request_uri=https%3A%2F%2Fother.example%2Fwallet%2Frequest%2Fvs_1'
     const page = await tells(openPage, foreign, 'This wallet only answers this service.')
     expect(await phone(page).textContent()).toContain('other.example')
     const { app } = await service()
-    // Neither does an address that only begins like ours.
+    // An address that only begins like ours is refused too.
     const alike = `openid4vp://authorize?client_id=x&request_uri=${encodeURIComponent(`${app.deps.config.publicUrl}.evil.example/wallet/request/vs_1`)}`
     const other = await tells(openPage, alike, 'This wallet only answers this service.')
     expect([...page.complaints, ...other.complaints]).toEqual([])
@@ -208,20 +208,20 @@ describe('what cannot be answered is told', () => {
     await expectAccessible(page)
   })
 
-  browserTest('what is no request at all', async openPage => {
+  browserTest('a text that is no request', async openPage => {
     await tells(openPage, 'https://example.com/', 'This is not a request.')
     const german = await openSandbox(openPage, 'https://example.com/', { locale: 'de-DE' })
     await german.getByText('Der Link nennt keine client_id.').waitFor()
     expect(await german.getByText('names no client_id').count()).toBe(0)
   })
 
-  browserTest('a session that is not there', async openPage => {
+  browserTest('an unknown session', async openPage => {
     const { wallet_uri, id } = await ask()
     const page = await tells(openPage, wallet_uri.replace(id, 'vs_0000000000000000000000'), 'There is no such request.')
     expect(page.complaints).toEqual([expect.stringContaining('404')])
   })
 
-  browserTest('a session that was answered', async openPage => {
+  browserTest('an answered session', async openPage => {
     const { wallet_uri } = await ask()
     const page = await openSandbox(openPage, wallet_uri)
     await share(page)
@@ -229,7 +229,7 @@ describe('what cannot be answered is told', () => {
     await tells(openPage, wallet_uri, 'This request was answered.')
   })
 
-  browserTest('a session that is answered elsewhere while the holder thinks', async openPage => {
+  browserTest('a session that is answered elsewhere in the meantime', async openPage => {
     const { wallet_uri } = await ask()
     const slow = await openSandbox(openPage, wallet_uri)
     await phone(slow).getByText('You would share').waitFor()
@@ -242,7 +242,7 @@ describe('what cannot be answered is told', () => {
     expect(await happened(slow).textContent()).toContain('session_already_responded')
   })
 
-  browserTest('a session whose time is up', async openPage => {
+  browserTest('an expired session', async openPage => {
     const { wallet_uri } = await ask({ ttl_seconds: 60 })
     const { app } = await service()
     app.clock.advance(61_000)
@@ -259,7 +259,7 @@ describe('what cannot be answered is told', () => {
   })
 })
 
-browserTest('the page speaks German', async openPage => {
+browserTest('the sandbox is in German', async openPage => {
   const asked = await ask()
   const page = await openSandbox(openPage, asked.wallet_uri, { locale: 'de-DE' })
   await page.getByText('Sie würden teilen').waitFor()
@@ -272,7 +272,7 @@ browserTest('the page speaks German', async openPage => {
   expect(page.complaints).toEqual([])
 })
 
-browserTest('documents come with the seal, and the key of the holder never leaves the page', async openPage => {
+browserTest("documents have their seal, and the holder's key never leaves the page", async openPage => {
   const { app } = await service()
   const page = await openPage(app.deps.config.publicUrl)
   const bodies: string[] = []
@@ -295,7 +295,7 @@ browserTest('documents come with the seal, and the key of the holder never leave
   expect(page.complaints).toEqual([])
 })
 
-browserTest('without the cryptography of a secure context the page says what to do', async openPage => {
+browserTest('without a secure context the page says what to do', async openPage => {
   const { app } = await service()
   const page = await openPage(app.deps.config.publicUrl)
   await page.addInitScript(() => Object.defineProperty(window, 'isSecureContext', { value: false }))

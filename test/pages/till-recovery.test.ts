@@ -1,9 +1,10 @@
-// What a till must live through: answers that are lost, tokens that end, a server that is away, two tabs.
+// Failures of a till: lost responses, expired tokens, an unreachable server, two tabs.
 import { describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { until } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
 import { deviceOf, register, rows } from '../helpers/devices.ts'
+import { type Shop, sessionsOf, shareService, startAgain, startShop } from '../helpers/shop.ts'
 import {
   answer,
   ask,
@@ -14,19 +15,22 @@ import {
   loseAnswer,
   openTill,
   type PairedTill,
-  startAgain,
-  startShop,
   UNREACHABLE,
   wake,
   walletUri,
 } from '../helpers/till.ts'
 
+shareService()
+
 const HOUR_MS = 3_600_000
 const SLOW_MS = 300
 
-const sessions = (dir: string) => rows<{ id: string }>(dir, 'SELECT id FROM verification_sessions')
-/** Pairs that were issued: one at the enrolment, one more with each refresh. */
-const pairs = (dir: string) => rows(dir, "SELECT hash FROM device_tokens WHERE kind = 'refresh'").length
+/** Token pairs of a shop's devices: one from the pairing, one more from each refresh. */
+const pairsOf = ({ app, tenantId }: Shop) =>
+  rows(
+    app.dir,
+    `SELECT hash FROM device_tokens WHERE kind = 'refresh' AND device_id IN (SELECT id FROM devices WHERE tenant_id = '${tenantId}')`,
+  ).length
 
 function countRequests(pages: readonly Page[], path: string): { count: () => number } {
   let count = 0
@@ -46,8 +50,9 @@ function countRefusals(page: Page): { count: () => number } {
 }
 
 describe('a lost answer', () => {
-  browserTest('of the pairing is asked for again, and pairs one device once', async openPage => {
-    const { app, origin, key } = await startShop()
+  browserTest('a lost response to the pairing is requested again, and pairs one device once', async openPage => {
+    const shop = await startShop()
+    const { app, origin, key } = shop
     const { device, pairing_code } = await register(app, key)
     const page = await openPage(origin, { serviceWorkers: 'block' })
     await page.goto(`/till#pair=${pairing_code}`)
@@ -56,11 +61,12 @@ describe('a lost answer', () => {
     await isIdle(page)
     expect(lost.count()).toBe(1)
     expect((await deviceOf(app, key, device.id)).status).toBe('active')
-    expect(pairs(app.dir)).toBe(1)
+    expect(pairsOf(shop)).toBe(1)
   })
 
-  browserTest('of the pairing survives a reload in between', async openPage => {
-    const { app, origin, key } = await startShop()
+  browserTest('a lost response to the pairing survives a reload', async openPage => {
+    const shop = await startShop()
+    const { app, origin, key } = shop
     const { pairing_code } = await register(app, key)
     const page = await openPage(origin, { serviceWorkers: 'block' })
     await page.goto(`/till#pair=${pairing_code}`)
@@ -69,12 +75,13 @@ describe('a lost answer', () => {
     await until(async () => lost.count() === 1)
     await page.reload()
     await isIdle(page)
-    expect(pairs(app.dir)).toBe(1)
+    expect(pairsOf(shop)).toBe(1)
     expect(await keptBy(page)).not.toHaveProperty('pairing')
   })
 
-  browserTest('of a pairing that replaces another survives it as well', async openPage => {
-    const { app, key, page } = await openTill(openPage)
+  browserTest('a lost response to a second pairing survives a reload', async openPage => {
+    const till = await openTill(openPage)
+    const { app, key, page } = till
     const { pairing_code } = await register(app, key, { name: 'Till 2' })
     await page.goto(`/till#pair=${pairing_code}`)
     const lost = await loseAnswer(page, 'v1/devices/enroll')
@@ -83,23 +90,25 @@ describe('a lost answer', () => {
     await page.reload()
     await page.getByText('Till 2').waitFor()
     await isIdle(page)
-    expect(pairs(app.dir)).toBe(2)
+    expect(pairsOf(till)).toBe(2)
   })
 
-  browserTest('of a creation is asked for again, over a reload too, and opens one session', async openPage => {
-    const { app, page } = await openTill(openPage)
+  browserTest('a lost response to a creation is requested again, after a reload too, and opens one session', async openPage => {
+    const till = await openTill(openPage)
+    const { app, page } = till
     const lost = await loseAnswer(page, 'v1/verifications')
     await button(page, 'Age 18 or over').click()
     await until(async () => lost.count() === 1)
-    expect(sessions(app.dir)).toHaveLength(1)
+    expect(sessionsOf(till)).toHaveLength(1)
     await page.reload()
     await answer(app, await walletUri(page))
     await heading(page, 'Yes').waitFor()
-    expect(sessions(app.dir)).toHaveLength(1)
+    expect(sessionsOf(till)).toHaveLength(1)
   })
 
-  browserTest('of a refresh is asked for again, over a reload too, and does not cost the pairing', async openPage => {
-    const { app, key, page, device } = await openTill(openPage)
+  browserTest('a lost response to a refresh is requested again, after a reload too, and keeps the pairing', async openPage => {
+    const till = await openTill(openPage)
+    const { app, key, page, device } = till
     const lost = await loseAnswer(page, 'v1/devices/token')
     app.clock.advance(HOUR_MS)
     await button(page, 'Age 18 or over').click()
@@ -107,11 +116,11 @@ describe('a lost answer', () => {
     await page.reload()
     await walletUri(page)
     expect((await deviceOf(app, key, device.id)).status).toBe('active')
-    expect(pairs(app.dir)).toBe(2)
-    expect(sessions(app.dir)).toHaveLength(1)
+    expect(pairsOf(till)).toBe(2)
+    expect(sessionsOf(till)).toHaveLength(1)
   })
 
-  browserTest('of the result is asked for again', async openPage => {
+  browserTest('a lost result is requested again', async openPage => {
     const { app, page } = await openTill(openPage)
     const uri = await ask(page)
     const { id } = (await keptBy(page)).check as { id: string }
@@ -123,32 +132,34 @@ describe('a lost answer', () => {
 })
 
 describe('a token', () => {
-  browserTest('that has ended is refreshed, and the check goes on', async openPage => {
-    const { app, page } = await openTill(openPage)
+  browserTest('an expired token is refreshed, and the check continues', async openPage => {
+    const till = await openTill(openPage)
+    const { app, page } = till
     const before = (await keptBy(page)).tokens
     app.clock.advance(HOUR_MS)
     await answer(app, await ask(page))
     await heading(page, 'Yes').waitFor()
-    expect(pairs(app.dir)).toBe(2)
+    expect(pairsOf(till)).toBe(2)
     expect((await keptBy(page)).tokens).not.toEqual(before)
   })
 
-  browserTest('is refreshed before it ends, by a till that nobody touches', async openPage => {
-    const { app, page } = await openTill(openPage)
+  browserTest('an idle till refreshes its token before it expires', async openPage => {
+    const till = await openTill(openPage)
+    const { page } = till
     await page.clock.install()
     await page.reload()
     await isIdle(page)
     const beats = countRequests([page], '/till/data')
     await page.clock.fastForward(HOUR_MS - 6 * 60_000)
     await until(async () => beats.count() > 0)
-    expect(pairs(app.dir)).toBe(1)
+    expect(pairsOf(till)).toBe(1)
     await page.clock.fastForward(2 * 60_000)
-    await until(async () => pairs(app.dir) === 2)
+    await until(async () => pairsOf(till) === 2)
     expect(page.complaints).toEqual([])
   })
 
   for (const locks of ['with locks', 'without locks, as on a LAN without https']) {
-    browserTest(`is refreshed once by two tabs, ${locks}`, async openPage => {
+    browserTest(`two tabs refresh a token once, ${locks}`, async openPage => {
       const till = await openTill(openPage)
       const { app, key, page, device } = till
       const other = await secondTab(till)
@@ -160,7 +171,7 @@ describe('a token', () => {
         }
       }
       const refreshes = countRequests([page, other], '/v1/devices/token')
-      // The first one takes its time, until both have been told that their token has ended, and longer.
+      // The first refresh is slow: it ends after both tabs have had a 401.
       const told = [page, other].map(tab => countRefusals(tab))
       for (const tab of [page, other])
         await tab.route('**/v1/devices/token', async route => {
@@ -172,13 +183,13 @@ describe('a token', () => {
       await Promise.all([wake(page), wake(other)])
       await Promise.all([ask(page), walletUri(other)])
       expect(refreshes.count()).toBe(1)
-      expect(pairs(app.dir)).toBe(2)
+      expect(pairsOf(till)).toBe(2)
       expect((await deviceOf(app, key, device.id)).status).toBe('active')
-      expect(sessions(app.dir)).toHaveLength(1)
+      expect(sessionsOf(till)).toHaveLength(1)
     })
   }
 
-  browserTest('of a till that was revoked leads to the pairing, which says why, and works again', async openPage => {
+  browserTest('a revoked till shows the pairing with the reason, and can be paired again', async openPage => {
     const { app, key, page, device } = await openTill(openPage)
     await ask(page)
     await app.call('DELETE', `/v1/devices/${device.id}`, { key })
@@ -195,7 +206,7 @@ describe('a token', () => {
     await isIdle(page)
   })
 
-  browserTest('that is refused in the middle of a creation leads there, and is no problem of the check', async openPage => {
+  browserTest('a till that is revoked during a creation shows the pairing, not an error of the check', async openPage => {
     const { app, key, page, device } = await openTill(openPage)
     await app.call('DELETE', `/v1/devices/${device.id}`, { key })
     await button(page, 'Age 18 or over').click()
@@ -207,7 +218,7 @@ describe('a token', () => {
     expect(await page.getByRole('alert').count()).toBe(0)
   })
 
-  browserTest('that somebody else has refreshed leads there too', async openPage => {
+  browserTest('a till whose refresh token was used elsewhere shows the pairing', async openPage => {
     const { app, page } = await openTill(openPage)
     const { refresh } = (await keptBy(page)).tokens as { refresh: string }
     await app.call('POST', '/v1/devices/token', { body: { refresh_token: refresh } })
@@ -218,13 +229,13 @@ describe('a token', () => {
 })
 
 describe('a server that is away', () => {
-  browserTest('is told at once, and the till goes on by itself when it is back', async openPage => {
-    const till = await openTill(openPage)
+  browserTest('an unreachable server is shown at once, and the till continues when it is back', async openPage => {
+    const till = await openTill(openPage, { service: {} })
     const { app, page } = till
     const uri = await ask(page)
     await app.stop()
     await page.getByText(UNREACHABLE).waitFor()
-    // The code stays: a customer who has it may go on.
+    // The code stays: a customer may still answer.
     expect(await page.getByRole('img', { name: /QR code/ }).isVisible()).toBe(true)
     await expectAccessible(page)
     await shoot(page, 'till-unreachable')
@@ -236,32 +247,32 @@ describe('a server that is away', () => {
     await page.getByText('Connected').waitFor()
   })
 
-  browserTest('does not stop a check from being started: it begins when the server is back, once', async openPage => {
-    const till = await openTill(openPage)
+  browserTest('a check started without the server begins once when it is back', async openPage => {
+    const till = await openTill(openPage, { service: {} })
     const { app, page } = till
     await app.stop()
     await button(page, 'Age 18 or over').click()
     await page.getByText(UNREACHABLE).waitFor()
     await heading(page, 'Starting').waitFor()
-    const again = await startAgain(till)
+    await startAgain(till)
     await wake(page)
     await walletUri(page)
-    expect(sessions(again.dir)).toHaveLength(1)
+    expect(sessionsOf(till)).toHaveLength(1)
   })
 
-  browserTest('does not stop the clock: when the time is up the code goes, and the server decides', async openPage => {
+  browserTest('the code disappears when its time is up without the server, which then decides', async openPage => {
     const { app, page } = await openTill(openPage)
     await page.clock.install()
     const uri = await ask(page)
     await page.clock.fastForward(301_000)
     await heading(page, 'Time is up. Asking the server how it ended.').waitFor()
     expect(await page.getByRole('img', { name: /QR code/ }).count()).toBe(0)
-    // For the server it was not: what it says counts.
+    // By the server's clock the time is not up.
     await answer(app, uri)
     await heading(page, 'Yes').waitFor()
   })
 
-  browserTest('is told apart from a device without network', async openPage => {
+  browserTest('a device without network is shown differently from an unreachable server', async openPage => {
     const { page } = await openTill(openPage)
     await page.context().setOffline(true)
     await button(page, 'Age 18 or over').click()

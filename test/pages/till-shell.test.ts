@@ -1,25 +1,16 @@
-// The till as something that is installed: without its server, under a path, from one version to the next.
+// The installed till: without its server, under a path, and across versions.
 import { describe, expect, test } from 'bun:test'
 import { type TestApp, until } from '../helpers/app.ts'
 import { browserTest, shoot } from '../helpers/browser.ts'
 import { register } from '../helpers/devices.ts'
-import {
-  answer,
-  ask,
-  button,
-  heading,
-  isIdle,
-  openTill,
-  startAgain,
-  startShop,
-  UNREACHABLE,
-  wake,
-  walletUri,
-} from '../helpers/till.ts'
+import { shareService, startAgain, startShop } from '../helpers/shop.ts'
+import { answer, ask, button, heading, isIdle, openTill, UNREACHABLE, wake, walletUri } from '../helpers/till.ts'
+
+shareService()
 
 describe('the shell', () => {
-  browserTest('opens without the server, says so, and holds nothing but the page and its parts', async openPage => {
-    const till = await openTill(openPage, { browser: { serviceWorkers: 'allow' } })
+  browserTest('the page opens without the server, says so, and caches only itself and its assets', async openPage => {
+    const till = await openTill(openPage, { browser: { serviceWorkers: 'allow' }, service: {} })
     const { app, page } = till
     await answer(app, await ask(page, 'Name and date of birth'))
     await heading(page, 'Yes').waitFor()
@@ -44,7 +35,7 @@ describe('the shell', () => {
     await ask(page)
   })
 
-  browserTest('works where the service is published under a path', async openPage => {
+  browserTest('the till works under the path that the service is published at', async openPage => {
     const { app, key } = await startShop()
     const { pairing_code } = await register(app, key)
     const { origin, stop } = publish(app)
@@ -61,43 +52,40 @@ describe('the shell', () => {
     await page.getByText(UNREACHABLE).waitFor()
   })
 
-  browserTest(
-    'takes a new version by itself, but not in the middle of a check, and keeps nothing of the old one',
-    async openPage => {
-      const { app, key } = await startShop()
-      const { pairing_code } = await register(app, key)
-      const { origin, renew, stop } = publish(app)
-      const page = await openPage(origin)
-      await page.goto(`/id/till#pair=${pairing_code}`)
-      await button(page, 'Pair this till').click()
-      await isIdle(page)
-      await until(() => page.evaluate(() => navigator.serviceWorker.controller !== null))
-      await page.reload()
-      await ask(page)
-      let loads = 0
-      page.on('load', () => {
-        loads++
-      })
-      const isTaken = page.evaluate(() =>
-        new Promise(resolve => navigator.serviceWorker.addEventListener('controllerchange', resolve)).then(() => true),
-      )
-      renew()
-      await page.evaluate(async () => void (await (await navigator.serviceWorker.ready).update()))
-      expect(await isTaken).toBe(true)
-      const versions = async () => (await page.evaluate(() => caches.keys())).map(name => name.split(' ').at(-1))
-      await until(async () => (await versions()).join() === 'next')
-      await walletUri(page)
-      expect(loads).toBe(0)
-      await button(page, 'Stop this check').click()
-      await page.getByRole('dialog').getByRole('button', { name: 'Stop this check' }).click()
-      await until(async () => loads === 1)
-      await isIdle(page)
-      expect(page.complaints).toEqual([])
-      await stop()
-    },
-  )
+  browserTest('a new version is loaded between checks, and nothing of the old one is kept', async openPage => {
+    const { app, key } = await startShop()
+    const { pairing_code } = await register(app, key)
+    const { origin, renew, stop } = publish(app)
+    const page = await openPage(origin)
+    await page.goto(`/id/till#pair=${pairing_code}`)
+    await button(page, 'Pair this till').click()
+    await isIdle(page)
+    await until(() => page.evaluate(() => navigator.serviceWorker.controller !== null))
+    await page.reload()
+    await ask(page)
+    let loads = 0
+    page.on('load', () => {
+      loads++
+    })
+    const isTaken = page.evaluate(() =>
+      new Promise(resolve => navigator.serviceWorker.addEventListener('controllerchange', resolve)).then(() => true),
+    )
+    renew()
+    await page.evaluate(async () => void (await (await navigator.serviceWorker.ready).update()))
+    expect(await isTaken).toBe(true)
+    const versions = async () => (await page.evaluate(() => caches.keys())).map(name => name.split(' ').at(-1))
+    await until(async () => (await versions()).join() === 'next')
+    await walletUri(page)
+    expect(loads).toBe(0)
+    await button(page, 'Stop this check').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop this check' }).click()
+    await until(async () => loads === 1)
+    await isIdle(page)
+    expect(page.complaints).toEqual([])
+    await stop()
+  })
 
-  test('is another version whenever the page is another, and may keep the page in its scope', async () => {
+  test('the service worker changes with the page, and its scope includes the page', async () => {
     const { app } = await startShop()
     const worker = await app.call('GET', '/till/service-worker.js')
     expect(worker.headers.get('content-type')).toStartWith('text/javascript')
@@ -109,14 +97,14 @@ describe('the shell', () => {
     for (const [, name] of page.text.matchAll(/assets\/([\w.-]+)/g)) expect(shell.assets).toContain(name!)
   })
 
-  browserTest('can be installed: a browser finds nothing wrong with its manifest', async openPage => {
+  browserTest('the page is installable: a browser accepts its manifest', async openPage => {
     const { page, app } = await openTill(openPage, { browser: { serviceWorkers: 'allow' } })
     const debuggee = await page.context().newCDPSession(page)
     await until(async () => (await debuggee.send('Page.getAppManifest')).url !== '')
     const { errors, data } = await debuggee.send('Page.getAppManifest')
     expect(errors).toEqual([])
     const { installabilityErrors } = await debuggee.send('Page.getInstallabilityErrors')
-    // A browser without a face, in a private window, refuses for that alone.
+    // A headless browser with a private window reports only this.
     expect(installabilityErrors.map(({ errorId }) => errorId).filter(id => id !== 'in-incognito')).toEqual([])
     const { icons } = JSON.parse(data ?? '{}') as { icons: { src: string; sizes: string; purpose: string }[] }
     expect(icons.map(({ sizes, purpose }) => `${sizes} ${purpose}`)).toEqual([
@@ -137,7 +125,7 @@ describe('the shell', () => {
   })
 })
 
-/** A proxy that publishes a service under /id, and can tell browsers of a new version. */
+/** A proxy that publishes a service under /id, and can serve a new version. */
 function publish(app: TestApp): { origin: string; renew: () => void; stop: () => Promise<void> } {
   let isRenewed = false
   const proxy = Bun.serve({

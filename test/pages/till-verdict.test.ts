@@ -1,10 +1,13 @@
-// How a check ends on the till, and what staff can do with it.
+// The verdict on the till.
 import { describe, expect } from 'bun:test'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { until } from '../helpers/app.ts'
 import { browserTest } from '../helpers/browser.ts'
-import { rows } from '../helpers/devices.ts'
+
+import { sessionsOf, shareService } from '../helpers/shop.ts'
 import { answer, ask, button, heading, isIdle, keptBy, look, openTill, walletUri } from '../helpers/till.ts'
+
+shareService()
 
 const LICENCE = 'org.iso.18013.5.1'
 const TASTING = {
@@ -23,12 +26,12 @@ const TASTING = {
 }
 
 describe('the verdict', () => {
-  browserTest('is a yes that says what was proven and by whom, and goes with one tap', async openPage => {
+  browserTest('a yes shows the proof and the issuer, and is dismissed with one tap', async openPage => {
     const { app, page } = await openTill(openPage, { browser: { timezoneId: 'Asia/Tokyo' } })
     await answer(app, await ask(page))
     await heading(page, 'Yes').waitFor()
     expect(await page.getByText('18 or over.', { exact: true }).isVisible()).toBe(true)
-    // The clock of the service stands at noon UTC.
+    // The service's clock is at noon UTC.
     expect(await page.getByText(/^Checked 21:00 · issued by Sandbox/).isVisible()).toBe(true)
     expect(await heading(page, 'Yes').evaluate(element => getComputedStyle(element).fontSize)).toBe('96px')
     expect(await page.locator('[aria-live=assertive]').textContent()).toBe('Yes. 18 or over.')
@@ -40,7 +43,7 @@ describe('the verdict', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('in German leaves room below its J on a phone', async openPage => {
+  browserTest('the German "Ja" fits on a phone', async openPage => {
     const { app, page } = await openTill(openPage)
     const uri = await ask(page)
     await page.getByRole('button', { name: 'Deutsch' }).click()
@@ -49,12 +52,12 @@ describe('the verdict', () => {
     await heading(page, 'Ja').waitFor()
     const word = await heading(page, 'Ja').boundingBox()
     const sentence = await page.locator('.sentence').boundingBox()
-    // The word is 96 px high, and a J reaches a fifth of that below its line.
+    // A J of 96 px reaches a fifth of that below its line.
     expect((sentence?.y ?? 0) - ((word?.y ?? 0) + 96)).toBeGreaterThanOrEqual(16)
     await look(page, 'ja')
   })
 
-  browserTest('shows the photo to compare, and of an age nothing else', async openPage => {
+  browserTest('an age check shows the photo and no claims', async openPage => {
     const { app, page } = await openTill(openPage)
     await answer(app, await ask(page, 'Age 18 or over, with photo'))
     await heading(page, 'Yes').waitFor()
@@ -66,7 +69,7 @@ describe('the verdict', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('is a no when a template of the shop has no rules and a good document denies the age', async openPage => {
+  browserTest('an own template without rules is a no when a good document denies the age', async openPage => {
     const { app, page } = await openTill(openPage, { templates: ['tasting'], own: [{ ...TASTING, rules: [] }] })
     await answer(app, await ask(page, TASTING.title), 'minor')
     await heading(page, 'No').waitFor()
@@ -78,7 +81,7 @@ describe('the verdict', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('is a yes when a rule of the shop wants the age to be denied', async openPage => {
+  browserTest('an own rule that requires a denied age makes it a yes', async openPage => {
     const youth = { ...TASTING, rules: [{ claim: 'age_over_21', is: false }] }
     const { app, page } = await openTill(openPage, { templates: ['tasting'], own: [youth] })
     await answer(app, await ask(page, TASTING.title), 'minor')
@@ -89,7 +92,7 @@ describe('the verdict', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('shows claims that were asked for, and leaves none of them behind', async openPage => {
+  browserTest('requested claims are shown and not stored', async openPage => {
     const { app, page } = await openTill(openPage)
     await answer(app, await ask(page, 'Name and date of birth'))
     await heading(page, 'Yes').waitFor()
@@ -117,7 +120,7 @@ describe('the verdict', () => {
     ['declines', 'The customer chose not to share.', 'wallet_declined'],
     ['untrusted_issuer', 'its issuer is not on your list.', 'issuer_untrusted'],
   ] as const) {
-    browserTest(`is a no with the reason in words and the code beside: ${code}`, async openPage => {
+    browserTest(`a no shows its reason in words and its code: ${code}`, async openPage => {
       const { app, page } = await openTill(openPage)
       await answer(app, await ask(page), persona)
       await heading(page, 'No').waitFor()
@@ -132,7 +135,7 @@ describe('the verdict', () => {
     })
   }
 
-  browserTest('is neither when the time is up, and the same check starts again with one tap', async openPage => {
+  browserTest('an expired check is neither, and can be repeated with one tap', async openPage => {
     const { app, key, page } = await openTill(openPage)
     await ask(page, 'Age 18 or over, with photo')
     app.clock.advance(300_000)
@@ -149,7 +152,7 @@ describe('the verdict', () => {
   })
 
   browserTest(
-    'outlasts reloads, makes room after 20 seconds, and can be shown again until somebody has seen it',
+    'a verdict survives reloads, is hidden after 20 seconds, and can be shown again until dismissed',
     async openPage => {
       const { app, page } = await openTill(openPage)
       await page.clock.install()
@@ -173,7 +176,7 @@ describe('the verdict', () => {
     },
   )
 
-  browserTest('of a session that was erased is not waited for', async openPage => {
+  browserTest('an erased session ends the check', async openPage => {
     const { app, key, page } = await openTill(openPage)
     await answer(app, await ask(page))
     await heading(page, 'Yes').waitFor()
@@ -186,8 +189,9 @@ describe('the verdict', () => {
 })
 
 describe('staff', () => {
-  browserTest('can do all of it by keyboard', async openPage => {
-    const { app, page } = await openTill(openPage)
+  browserTest('the till works by keyboard alone', async openPage => {
+    const till = await openTill(openPage)
+    const { app, page } = till
     const templates = () => button(page, 'Age 18 or over').waitFor()
     await templates()
     await page.keyboard.press('3')
@@ -200,14 +204,14 @@ describe('staff', () => {
     await heading(page, 'No').waitFor()
     await page.keyboard.press('Escape')
     await isIdle(page)
-    // Nothing is there under this digit: the fourth template does not exist yet.
+    // No template has this digit: the fourth does not exist yet.
     await page.keyboard.press('4')
     await isIdle(page)
-    expect(rows(app.dir, 'SELECT id FROM verification_sessions')).toHaveLength(2)
+    expect(sessionsOf(till)).toHaveLength(2)
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('can read it in German', async openPage => {
+  browserTest('the till is in German', async openPage => {
     const { app, page } = await openTill(openPage)
     await button(page, 'Deutsch').click()
     await heading(page, 'Was möchten Sie prüfen?').waitFor()
@@ -227,7 +231,7 @@ describe('staff', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('hear a verdict only when they want to', async openPage => {
+  browserTest('a verdict sounds only when the sound is on', async openPage => {
     const { app, page } = await openTill(openPage)
     await page.addInitScript(() => {
       const tones: number[] = []
@@ -254,7 +258,7 @@ describe('staff', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('have it dark, whatever the system says, until they choose otherwise', async openPage => {
+  browserTest('the till is dark until light is chosen, whatever the system says', async openPage => {
     const { page } = await openTill(openPage, { browser: { colorScheme: 'light' } })
     const paper = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)
     expect(await paper()).toBe('rgb(18, 20, 26)')

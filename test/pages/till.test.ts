@@ -1,4 +1,4 @@
-// The till as staff see it. Lost answers, tokens and an absent server are in till-recovery.test.ts, verdicts in till-verdict.test.ts.
+// The till. Failures are in till-recovery.test.ts, verdicts in till-verdict.test.ts.
 import { describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import encodeQR from 'qr'
@@ -8,10 +8,13 @@ import { changeTenant } from '../../src/tenants/settings.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { until } from '../helpers/app.ts'
 import { browserTest } from '../helpers/browser.ts'
-import { deviceOf, register, rows } from '../helpers/devices.ts'
+import { deviceOf, register } from '../helpers/devices.ts'
 import { hasNoRing, isFocused } from '../helpers/focus.ts'
-import { answer, ask, button, heading, isIdle, keptBy, look, openTill, SHOP, startShop, walletUri } from '../helpers/till.ts'
+import { SHOP, sessionsOf, shareService, startShop } from '../helpers/shop.ts'
+import { answer, ask, button, heading, isIdle, keptBy, look, openTill, walletUri } from '../helpers/till.ts'
 import { fetchOf } from '../helpers/wallet.ts'
+
+shareService()
 
 const SCREENS = [
   [390, 844],
@@ -22,7 +25,7 @@ const SCREENS = [
 ] as const
 
 describe('pairing', () => {
-  browserTest('by a code that is typed, forgiving as the server is, with one tap', async openPage => {
+  browserTest('a typed code pairs the till, with the tolerance of the server', async openPage => {
     const { app, origin, key } = await startShop()
     const { device, pairing_code } = await register(app, key)
     const page = await openPage(origin)
@@ -39,7 +42,7 @@ describe('pairing', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('by the link of the QR code, whose code leaves the address at once', async openPage => {
+  browserTest('the link of the QR code pairs the till, and its code leaves the address at once', async openPage => {
     const { app, origin, key } = await startShop()
     const { pairing_code } = await register(app, key)
     const page = await openPage(origin)
@@ -47,13 +50,13 @@ describe('pairing', () => {
     await button(page, 'Pair this till').waitFor()
     expect(await page.getByLabel('Pairing code').inputValue()).toBe(pairing_code)
     expect(page.url()).toBe(`${origin}/till`)
-    // The button has the focus: one tap, or one key.
+    // The button has the focus, so a key presses it too.
     await page.keyboard.press('Enter')
     await isIdle(page)
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('by the QR code, held into the camera', async openPage => {
+  browserTest('a QR code before the camera pairs the till', async openPage => {
     const { app, origin, key } = await startShop()
     const { device, pairing_code } = await register(app, key)
     const page = await openPage(origin)
@@ -65,7 +68,7 @@ describe('pairing', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('by a QR code of something else says so', async openPage => {
+  browserTest('a QR code of something else is refused', async openPage => {
     const { origin } = await startShop()
     const page = await openPage(origin)
     await page.addInitScript(pretendCamera, encodeQR('https://wine.example/menu', 'raw', { border: 4 }))
@@ -75,7 +78,7 @@ describe('pairing', () => {
     expect(await keptBy(page)).toEqual({})
   })
 
-  browserTest('with a wrong code says so, and an incomplete one is not sent', async openPage => {
+  browserTest('a wrong code is refused, and an incomplete one is not sent', async openPage => {
     const { origin } = await startShop()
     const page = await openPage(origin, { serviceWorkers: 'block' })
     const sent: string[] = []
@@ -93,7 +96,7 @@ describe('pairing', () => {
     expect(await keptBy(page)).toEqual({})
   })
 
-  browserTest('after too many wrong codes says when to try again', async openPage => {
+  browserTest('after too many wrong codes the page says when to try again', async openPage => {
     const { app, origin } = await startShop({ rateLimitScale: 1 })
     for (let i = 0; i < 10; i++) await app.call('POST', '/v1/devices/enroll', { body: { pairing_code: 'VD-0000-0000' } })
     const page = await openPage(origin)
@@ -102,7 +105,7 @@ describe('pairing', () => {
     await page.locator('.problem', { hasText: 'Too many wrong codes. Try again in 0:12.' }).waitFor()
   })
 
-  browserTest('a second link replaces the pairing only when somebody says so', async openPage => {
+  browserTest('a second link replaces the pairing only after confirmation', async openPage => {
     const { app, key, page, device } = await openTill(openPage)
     const other = await register(app, key, { name: 'Till 2' })
     await page.goto(`/till#pair=${other.pairing_code}`)
@@ -123,30 +126,27 @@ describe('pairing', () => {
 })
 
 describe('idle', () => {
-  browserTest(
-    'has one large button for each template in their order; one that does not exist yet cannot be pressed',
-    async openPage => {
-      const { page } = await openTill(openPage)
-      const buttons = page.locator('.template')
-      expect(await buttons.locator('.name').allTextContents()).toEqual([
-        'Age 18 or over',
-        'Age 18 or over, with photo',
-        'Name and date of birth',
-        'of_tomorrow',
-      ])
-      expect(await buttons.nth(3).isDisabled()).toBe(true)
-      for (const each of await page.getByRole('button').all()) {
-        const { height } = (await each.boundingBox()) ?? { height: 0 }
-        expect(height).toBeGreaterThanOrEqual(64)
-      }
-      expect(await page.getByText('Test: sandbox documents count here.').isVisible()).toBe(true)
-      expect(await page.getByText('Connected').isVisible()).toBe(true)
-      await look(page, 'idle')
-      expect(page.complaints).toEqual([])
-    },
-  )
+  browserTest('the idle screen has a button per template in order; a missing template is disabled', async openPage => {
+    const { page } = await openTill(openPage)
+    const buttons = page.locator('.template')
+    expect(await buttons.locator('.name').allTextContents()).toEqual([
+      'Age 18 or over',
+      'Age 18 or over, with photo',
+      'Name and date of birth',
+      'of_tomorrow',
+    ])
+    expect(await buttons.nth(3).isDisabled()).toBe(true)
+    for (const each of await page.getByRole('button').all()) {
+      const { height } = (await each.boundingBox()) ?? { height: 0 }
+      expect(height).toBeGreaterThanOrEqual(64)
+    }
+    expect(await page.getByText('Test: sandbox documents count here.').isVisible()).toBe(true)
+    expect(await page.getByText('Connected').isVisible()).toBe(true)
+    await look(page, 'idle')
+    expect(page.complaints).toEqual([])
+  })
 
-  browserTest('every button asks for its own template', async openPage => {
+  browserTest('each button requests its template', async openPage => {
     const { app, key, page } = await openTill(openPage)
     for (const [title, template] of [
       ['Age 18 or over', 'age_over_18'],
@@ -160,17 +160,16 @@ describe('idle', () => {
     }
   })
 
-  browserTest('says so when the checks of the day are used up', async openPage => {
-    const { app, page } = await openTill(openPage)
-    const [{ id }] = rows<{ id: string }>(app.dir, 'SELECT id FROM tenants') as [{ id: string }]
-    await changeTenant(app.deps, id, { dailyQuota: 0 }, 'test')
+  browserTest('a spent quota is shown', async openPage => {
+    const { app, tenantId, page } = await openTill(openPage)
+    await changeTenant(app.deps, tenantId, { dailyQuota: 0 }, 'test')
     await button(page, 'Age 18 or over').click()
     await page.getByRole('alert').getByText("Today's checks are used up.").waitFor()
     expect(await page.getByRole('alert').textContent()).toContain('quota_exceeded')
     await look(page, 'idle-refused')
   })
 
-  browserTest('in the live environment nothing says test', async openPage => {
+  browserTest('a live till has no test band', async openPage => {
     const { page } = await openTill(openPage, { live: true })
     await button(page, 'Age 18 or over').click()
     await page.getByRole('img', { name: /QR code/ }).waitFor()
@@ -179,22 +178,19 @@ describe('idle', () => {
 })
 
 describe('asking', () => {
-  browserTest(
-    'shows a code that a camera reads, the purpose, and the time that is left by the clock of the server',
-    async openPage => {
-      const { page } = await openTill(openPage)
-      const uri = await ask(page)
-      // The test's clock and the browser's are months apart.
-      expect(await page.getByRole('timer').textContent()).toMatch(/^(5:00|4:[45]\d)$/)
-      expect(await page.getByText('To check that you are 18 or over').isVisible()).toBe(true)
-      expect(uri).toStartWith('openid4vp://')
-      expect(await readCode(page)).toBe(uri)
-      await look(page, 'asking')
-      expect(page.complaints).toEqual([])
-    },
-  )
+  browserTest("a check shows a scannable code, the purpose, and the time left by the server's clock", async openPage => {
+    const { page } = await openTill(openPage)
+    const uri = await ask(page)
+    // The test's clock and the browser's are months apart.
+    expect(await page.getByRole('timer').textContent()).toMatch(/^(5:00|4:[45]\d)$/)
+    expect(await page.getByText('To check that you are 18 or over').isVisible()).toBe(true)
+    expect(uri).toStartWith('openid4vp://')
+    expect(await readCode(page)).toBe(uri)
+    await look(page, 'asking')
+    expect(page.complaints).toEqual([])
+  })
 
-  browserTest('shows the whole code on every screen, upright or across, and nothing goes over the edge', async openPage => {
+  browserTest('the whole code fits on every screen, upright or landscape', async openPage => {
     const { page } = await openTill(openPage)
     await ask(page)
     for (const [width, height] of SCREENS) {
@@ -208,7 +204,7 @@ describe('asking', () => {
     }
   })
 
-  browserTest('says that it was scanned, once a wallet has the request, and shows the code again when asked', async openPage => {
+  browserTest('a scanned code is hidden, and shown again on request', async openPage => {
     const { app, page } = await openTill(openPage)
     const uri = await ask(page)
     await fetchOf(app)(new URL(uri).searchParams.get('request_uri')!, {})
@@ -224,8 +220,9 @@ describe('asking', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('is not stopped by one tap, nor by a key, nor by a reload', async openPage => {
-    const { app, page } = await openTill(openPage)
+  browserTest('a check is not stopped by one tap, a key or a reload', async openPage => {
+    const till = await openTill(openPage)
+    const { page } = till
     const uri = await ask(page)
     await button(page, 'Stop this check').click()
     await page.getByRole('dialog', { name: 'Stop this check?' }).waitFor()
@@ -238,13 +235,13 @@ describe('asking', () => {
     await page.keyboard.press('1')
     await page.reload()
     expect(await walletUri(page)).toBe(uri)
-    expect(rows(app.dir, 'SELECT id FROM verification_sessions')).toHaveLength(1)
+    expect(sessionsOf(till)).toHaveLength(1)
     await stopCheck(page)
     expect(await keptBy(page)).not.toHaveProperty('check')
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('that is stopped is cancelled on the server: no wallet can answer it any more', async openPage => {
+  browserTest('a stopped check is cancelled on the server, and no wallet can answer it', async openPage => {
     const { app, key, page } = await openTill(openPage)
     const uri = await ask(page)
     await stopCheck(page)
@@ -254,11 +251,11 @@ describe('asking', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('whose answer comes before the stop shows that answer, and says so', async openPage => {
+  browserTest('an answer that arrives before the stop is shown, with a note', async openPage => {
     const { app, page } = await openTill(openPage)
     const uri = await ask(page)
     await button(page, 'Stop this check').click()
-    // The answer overtakes the cancellation on its way.
+    // The answer arrives before the cancellation.
     await page.route('**/cancel', async route => {
       await answer(app, uri)
       await route.continue()
@@ -269,7 +266,7 @@ describe('asking', () => {
     expect(await keptBy(page)).toHaveProperty('check')
   })
 
-  browserTest('that is cancelled elsewhere says so, and shows neither a yes nor a no', async openPage => {
+  browserTest('a check that is cancelled elsewhere is shown as stopped, neither yes nor no', async openPage => {
     const { app, key, page } = await openTill(openPage)
     await ask(page)
     const { body } = await app.call<{ data: { id: string }[] }>('GET', '/v1/verifications', { key })
@@ -280,7 +277,7 @@ describe('asking', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('is stopped once the server is back, and can be left before that', async openPage => {
+  browserTest('a stop without the server is sent when it is back, and can be left before', async openPage => {
     const { page } = await openTill(openPage)
     await ask(page)
     let isAway = true
@@ -302,7 +299,7 @@ describe('asking', () => {
 })
 
 describe('the focus', () => {
-  browserTest('is at the heading of each new screen, where Tab goes on, and nothing is said beside it', async openPage => {
+  browserTest('the heading of each new screen has the focus, and nothing else is announced', async openPage => {
     const { app, page } = await openTill(openPage)
     await isReadByFocus(page, 'What do you want to check?')
     await page.keyboard.press('Tab')
@@ -328,7 +325,7 @@ describe('the focus', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('is at one heading while a check starts, however long that takes', async openPage => {
+  browserTest('one heading keeps the focus while a check starts', async openPage => {
     const { page } = await openTill(openPage)
     const opened = Promise.withResolvers<void>()
     const known = Promise.withResolvers<void>()
@@ -345,7 +342,7 @@ describe('the focus', () => {
     await isReadByFocus(page, 'Scan with your wallet')
   })
 
-  browserTest('stays with what somebody is at: then the new screen is said aloud', async openPage => {
+  browserTest('the focus stays on an element in use, and the new screen is announced', async openPage => {
     const { app, page } = await openTill(openPage)
     const uri = await ask(page)
     const sound = button(page, 'Sound')
@@ -371,7 +368,7 @@ async function stopCheck(page: Page): Promise<void> {
   await isIdle(page)
 }
 
-/** A camera that sees nothing but this code. */
+/** A fake camera that shows only this code. */
 function pretendCamera(code: boolean[][]): void {
   const canvas = document.createElement('canvas')
   const context = canvas.getContext('2d')!
@@ -384,7 +381,7 @@ function pretendCamera(code: boolean[][]): void {
         context.fillRect(x * scale, y * scale, scale, scale)
       }
   }
-  // A still picture makes no frames.
+  // A still picture produces no frames.
   setInterval(draw, 50)
   navigator.mediaDevices.enumerateDevices = async () => [{ kind: 'videoinput' } as MediaDeviceInfo]
   navigator.mediaDevices.getUserMedia = async () => canvas.captureStream()
@@ -392,7 +389,7 @@ function pretendCamera(code: boolean[][]): void {
 
 const READ_PX = 320
 
-/** Reads the code as a camera would: from its pixels. */
+/** Reads the code from its pixels. */
 async function readCode(page: Page): Promise<string> {
   const png = await page.getByRole('img', { name: /QR code/ }).screenshot()
   const data = await page.evaluate(

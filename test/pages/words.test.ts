@@ -1,11 +1,11 @@
-// The dictionaries hold no word that no page shows. Read from the source: which word a component asks for is plain from its text.
+// Finds unused words of the dictionaries by reading the source of the pages.
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import * as en from '../../src/web/shared/strings/en.ts'
 
 const WEB = join(import.meta.dir, '../../src/web')
 
-/** The hooks that return a part of the dictionary, and the types of such a part as a parameter. */
+/** The hooks that return a part of the dictionary. */
 const ROOTS: Readonly<Record<string, string>> = {
   'useCommon()': 'common',
   'useDashboardWords()': 'dashboard',
@@ -29,13 +29,13 @@ const leaves = (value: unknown, path: string[]): string[][] =>
     ? Object.entries(value).flatMap(([name, inner]) => leaves(inner, [...path, name]))
     : [path]
 
-/** `*` stands for a name that is only known at run time. A part that is handed on counts as used whole. */
+/** `*` is a name known only at run time. A part that is passed on counts as used whole. */
 const leadsTo = (path: readonly string[], word: readonly string[]): boolean =>
   path.every((name, i) => i >= word.length || name === '*' || name === word[i])
 
 const STEPS = String.raw`((?:\??\.\w+|\[[^\]]+\])*)`
 
-/** Every path below a dictionary that a file asks for, through the names it gives to parts of it. */
+/** All paths in the dictionary that a file uses, through its local names for parts of it. */
 function pathsIn(text: string): string[][] {
   const paths: string[][] = []
   const parts: [name: string, path: string[]][] = []
