@@ -4,12 +4,17 @@ import { basename, dirname, join, relative, resolve } from 'node:path'
 
 const ROOT = resolve(import.meta.dir, '..')
 
+/** Each of these takes more than 4 s of processor time, or waits as long. */
+const LONG =
+  /^(api\/damaged-session|dashboard\/(login|webhooks)|devices\/guessing|doctor\/examine|http\/slow-clients|sandbox\/templates|wallet\/mutations|webhooks\/(egress-hostile|fairness|faults|worker))\./
+
 /** First match counts. A helper is one of test/helpers that the test imports, directly or not. */
 const LEFT_OUT: { what: string; folders?: RegExp; helpers?: string[] }[] = [
   { what: 'recipes', folders: /^(recipes|readme)\b/, helpers: ['recipe.ts'] },
   { what: 'pages in a browser', helpers: ['browser.ts'] },
   { what: 'processes, upgrades and kills', folders: /^(db|scripts|sdk|upkeep)\//, helpers: ['program.ts', 'old-schema.ts'] },
   { what: 'made-up traffic and long races', folders: /^(flows|fuzz|invariants|sim)\// },
+  { what: 'long waits and many rounds', folders: LONG },
   { what: 'tests of the tests', folders: /^(helpers|mutants)\// },
 ]
 

@@ -68,7 +68,7 @@ async function startServer(args: string[], dataDir: string, env: Record<string, 
   }
 }
 
-export async function firstLine(output: ReadableStream<Uint8Array>): Promise<string> {
+async function firstLine(output: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
   for await (const chunk of output) {

@@ -20,7 +20,6 @@ import type { Verification } from '../../src/verifications/schema.ts'
 import { call, createVerification, NOON, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
 import { type Served, serve, vidimus } from '../helpers/cli.ts'
 import {
-  contentOf,
   copyWith,
   DAMAGES,
   fileOf,
@@ -33,7 +32,7 @@ import {
   startOn,
   writeAt,
 } from '../helpers/damage.ts'
-import { copyOf, modeOf } from '../helpers/directories.ts'
+import { contentOf, copyOf, modeOf } from '../helpers/directories.ts'
 import { PROGRAM } from '../helpers/program.ts'
 import { seeded } from '../helpers/seeded.ts'
 import { verifyWith } from '../helpers/wallet.ts'

@@ -1,10 +1,11 @@
 // Schemathesis against the service and its own document, as a key, as a device and without a credential: whatever it finds is a
 // mismatch. `bun test/fuzz/openapi.ts [OPTIONS OF SCHEMATHESIS]`, after `pip install schemathesis` (written for 4.32).
 import { join } from 'node:path'
-import { command, makeTenant, startService, temporaryDir } from '../../scripts/bench/service.ts'
+import { temporaryDir } from '../helpers/app.ts'
+import { vidimusJson } from '../helpers/cli.ts'
+import { serviceOn, shopIn } from '../soak/service.ts'
 
 const SETTINGS = join(import.meta.dir, 'openapi')
-const SCOPES = 'verifications:create,verifications:read,verifications:delete,devices:manage'
 
 const schemathesis = Bun.which('schemathesis')
 if (!schemathesis) {
@@ -13,10 +14,9 @@ if (!schemathesis) {
 }
 
 const dir = temporaryDir()
-const { id: tenant } = await makeTenant(dir)
-const { key } = await command<{ key: string }>(dir, ['key', 'create', '--tenant', tenant, '--env', 'test', '--scopes', SCOPES])
-const server = await startService(dir)
-const url = `http://${server.hostname}:${server.port}`
+const { id: tenant, key } = await shopIn(dir)
+const server = await serviceOn(dir)
+const { url } = server
 const callers = { 'an API key': key, 'a device': await deviceToken(), 'no credential': undefined }
 
 const found: string[] = []
@@ -43,7 +43,7 @@ function fuzz(token: string | undefined): Promise<number> {
 
 async function deviceToken(): Promise<string> {
   const register = ['device', 'register', '--tenant', tenant, '--env', 'test', '--name', 'Till', '--templates', 'age_over_18']
-  const { pairing_code } = await command<{ pairing_code: string }>(dir, register)
+  const { pairing_code } = await vidimusJson<{ pairing_code: string }>(dir, ...register)
   const answer = await fetch(`${url}/v1/devices/enroll`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -141,6 +141,10 @@ async function makeKey(
 
 export type ErrorBody = { error: { code: string; message: string } }
 
+/** Status and error code in one line, for tables: `404 not_found`. */
+export const outcome = ({ status, body }: Answer): string =>
+  [status, (body as Partial<ErrorBody> | undefined)?.error?.code].join(' ').trim()
+
 /** A verification made through the door; the test fails if it is refused. */
 export async function createVerification(app: TestApp, key: string, body: object = {}): Promise<Verification> {
   const answer = await app.call<Verification>('POST', '/v1/verifications', { key, body: { template: 'age_over_18', ...body } })

@@ -27,6 +27,10 @@ export type ServeLine = { listening: string; setup_url: string | null; test_key?
 
 const serving = new Set<ReturnType<typeof spawn>>()
 
+process.on('exit', () => {
+  for (const child of serving) child.kill('SIGKILL')
+})
+
 /** For the afterAll of every file that serves. A hook of this file's own would run once: it is loaded once for all of them. */
 export async function stopServing(): Promise<void> {
   for (const child of serving) child.kill('SIGKILL')

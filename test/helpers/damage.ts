@@ -1,10 +1,10 @@
 // Data directories that a service must refuse to start on, and what a refusal must look like: one line, its own exit code, and not one byte changed.
 import { Database } from 'bun:sqlite'
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { REFUSALS } from '../../src/db/refusal.ts'
 import { temporaryDir } from './app.ts'
-import { copyOf } from './directories.ts'
+import { contentOf, copyOf } from './directories.ts'
 import { PROGRAM } from './program.ts'
 import type { Seeded } from './seeded.ts'
 
@@ -90,17 +90,6 @@ export async function problemsOfRefusal(dir: string, reason: Reason, remedy: str
     ...(/\bat .*:\d+|Error:|SQLiteError/.test(stderr) ? [`it shows its insides: ${stderr}`] : []),
     ...(Bun.deepEquals(contentOf(dir), before) ? [] : ['a file was changed']),
   ]
-}
-
-/** What must survive a refusal. The shared-memory file is only an index of the log, and the lock file is always empty. */
-export function contentOf(dir: string): Record<string, string> {
-  const content: Record<string, string> = { 'vidimus.db-wal': '' }
-  for (const name of readdirSync(dir)) {
-    if (name.endsWith('-shm') || name === 'server.lock' || statSync(join(dir, name)).isDirectory()) continue
-    content[name] = new Bun.CryptoHasher('sha256').update(readFileSync(join(dir, name))).digest('hex')
-    if (sizeOf(join(dir, name)) === 0) content[name] = ''
-  }
-  return content
 }
 
 export type Ended = { exitCode: number | 'it started'; stdout: string; stderr: string }

@@ -77,5 +77,4 @@ export async function joinMember(app: TestApp, tenantId: string, name: string, f
   return browser
 }
 
-export const outcome = ({ status, body }: Answer<unknown>): string =>
-  [status, (body as Partial<ErrorBody> | undefined)?.error?.code].join(' ').trim()
+export { outcome } from './app.ts'

@@ -38,8 +38,7 @@ export async function deviceOf(app: TestApp, key: string, id: string): Promise<D
   return device
 }
 
-export const outcome = ({ status, body }: Answer): string =>
-  [status, (body as Partial<ErrorBody> | undefined)?.error?.code].join(' ').trim()
+export { outcome } from './app.ts'
 
 export function rows<Row>(dir: string, sql: string): Row[] {
   const sqlite = new Database(join(dir, 'vidimus.db'), { readonly: true })

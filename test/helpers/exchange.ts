@@ -32,6 +32,10 @@ export async function openSession({ app, key }: Party, body: object, fetching: F
 export const postTo = ({ app, created }: Session, raw: BodyInit, headers: Record<string, string> = {}): Promise<WalletAnswer> =>
   app.call('POST', `/wallet/response/${created.id}`, { raw, headers })
 
+/** The response code that a wallet's answer leads the shopper back with. */
+export const codeIn = ({ redirect_uri = '' }: { redirect_uri?: string }): string =>
+  new URL(redirect_uri).hash.slice('#response_code='.length)
+
 export const readOf = async ({ app, key, created }: Session): Promise<Verification> =>
   (await app.call<Verification>('GET', `/v1/verifications/${created.id}`, { key })).body
 

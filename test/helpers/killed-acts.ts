@@ -11,7 +11,7 @@ import { sweepUnredeemed } from '../../src/verifications/unredeemed.ts'
 import { checkInvariants } from '../invariants/check.ts'
 import { type Answer, createVerification, startApp, type TestApp, temporaryDir, until } from './app.ts'
 import { enroll, pair, refresh, register } from './devices.ts'
-import { formOf, openSession, type Party, postTo } from './exchange.ts'
+import { codeIn, formOf, openSession, type Party, postTo } from './exchange.ts'
 import { logOf, receive, startAppFor } from './receiver.ts'
 import { holderOf } from './wallet.ts'
 import { watchWrites } from './watch-writes.ts'
@@ -149,7 +149,7 @@ export const ACTS: Act[] = [
     async prepare(shop) {
       const session = await openSession(shop, { redirect_url: 'https://shop.example/done' })
       const { body } = await postTo(session, (await decline(session.request)).form)
-      const response_code = new URL(body.redirect_uri ?? '').hash.slice('#response_code='.length)
+      const response_code = codeIn(body)
       const redeem = ({ app, key }: Shop) =>
         app.call('POST', `/v1/verifications/${session.created.id}/redeem`, { key, body: { response_code } })
       return {
@@ -325,6 +325,6 @@ async function holdAnswer(shop: Shop): Promise<{ id: string; path: string; code:
   const session = await openSession(shop, { ...HOOK, redirect_url: 'https://shop.example/done', release: 'on_redeem' })
   const { body } = await postTo(session, await formOf(session, await holderOf(shop.app)))
   const { id } = session.created
-  const code = new URL(body.redirect_uri ?? '').hash.slice('#response_code='.length)
+  const code = codeIn(body)
   return { id, path: `/v1/verifications/${id}`, code }
 }

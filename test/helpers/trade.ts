@@ -6,7 +6,7 @@ import type { Verification } from '../../src/verifications/schema.ts'
 import type { Ack } from '../invariants/acks.ts'
 import { createVerification, type TestApp } from './app.ts'
 import { pair, refresh } from './devices.ts'
-import { formOf, openSession, type Party, postTo } from './exchange.ts'
+import { codeIn, formOf, openSession, type Party, postTo } from './exchange.ts'
 import type { Seeded } from './seeded.ts'
 import { holderOf } from './wallet.ts'
 
@@ -48,7 +48,7 @@ async function completed(shop: Trade): Promise<void> {
   const { id } = session.created
   const { body } = await postTo(session, await formOf(session, shop.holder))
   shop.tell({ fact: 'ended', id, status: 'completed', webhook: true })
-  const response_code = new URL(body.redirect_uri ?? '').hash.slice('#response_code='.length)
+  const response_code = codeIn(body)
   const redeemed = await shop.app.call('POST', `/v1/verifications/${id}/redeem`, { key: shop.key, body: { response_code } })
   if (redeemed.status === 200) shop.tell({ fact: 'redeemed', id })
 }

@@ -3,12 +3,13 @@
 import { mkdirSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, cleanUp, temporaryDir } from '../helpers/app.ts'
+import { vidimusJson } from '../helpers/cli.ts'
 import { seeded } from '../helpers/seeded.ts'
 import { freeze, type SmallDisk, smallDisk, thaw, unmountAll } from '../helpers/small-disk.ts'
 import type { Ack } from '../invariants/acks.ts'
 import { checkInvariants } from '../invariants/check.ts'
 import { parseSoakArguments, percentilesOf, soakLine } from './output.ts'
-import { command, progress, type Soaked, serviceOn, shopIn } from './service.ts'
+import { progress, type Soaked, serviceOn, shopIn } from './service.ts'
 
 const MIB = 1024 * 1024
 const DISK_BYTES = 400 * MIB
@@ -170,13 +171,13 @@ async function restoreOnce(): Promise<void> {
   const loads = Array.from({ length: 4 }, load)
   await Bun.sleep(200)
   const before = client.acks.filter(({ fact }) => fact === 'created')
-  await command(dir, 'backup', file)
+  await vidimusJson(dir, 'backup', file)
   await Bun.sleep(random.below(300))
   isOver = true
   await Promise.all(loads)
   for (let i = 0; i < 10; i++) await erase(client)
   await client.service.stop()
-  await command(dir, 'restore', file)
+  await vidimusJson(dir, 'restore', file)
   const erased = client.acks.filter(({ fact }) => fact === 'erased')
   await (await serviceOn(dir)).stop()
   violations.push(...(await checkInvariants(dir, { acks: [...before, ...erased] })).violations)

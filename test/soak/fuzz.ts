@@ -1,6 +1,5 @@
 // The fuzz of test/fuzz against a service of its own process, until the time is over: `bun test/soak/fuzz.ts [--seed N] [--minutes M]`.
 import fc from 'fast-check'
-import { command, residentMb, startService, temporaryDir } from '../../scripts/bench/service.ts'
 import { curlLine } from '../fuzz/curl-line.ts'
 import { problemsWith } from '../fuzz/judge.ts'
 import { meaningOf, PASSWORD } from '../fuzz/meanings.ts'
@@ -9,7 +8,10 @@ import { type Cast, type Header, type Scene, setScene } from '../fuzz/scene.ts'
 import { type Shape, shapesOf } from '../fuzz/shapes.ts'
 import { asUser } from '../fuzz/spent.ts'
 import { openWires } from '../fuzz/wire.ts'
+import { temporaryDir } from '../helpers/app.ts'
+import { vidimusJson } from '../helpers/cli.ts'
 import { parseSoakArguments, percentilesOf, soakLine } from './output.ts'
+import { residentMb, serviceOn } from './service.ts'
 
 const MINUTE_MS = 60_000
 const CASES_PER_ROUND = 200
@@ -24,8 +26,8 @@ const { seed, minutes } = parseSoakArguments(process.argv.slice(2))
 const until = Date.now() + minutes * MINUTE_MS
 const surface = readSurface()
 const dir = temporaryDir()
-const server = await startService(dir, { VIDIMUS_PUBLIC_URL: PUBLIC_URL, VIDIMUS_LOG: 'error' })
-const wires = openWires(server)
+const server = await serviceOn(dir, { VIDIMUS_PUBLIC_URL: PUBLIC_URL, VIDIMUS_LOG: 'error' })
+const wires = openWires({ hostname: '127.0.0.1', port: Number(new URL(server.url).port) })
 const scene = await setScene(wires, await castOf(dir))
 
 const counts = {
@@ -57,7 +59,7 @@ process.exit(
 )
 
 function rssMb(): number {
-  return Math.round(residentMb(server.pid) ?? 0)
+  return Math.round(residentMb(server.pid))
 }
 
 async function fuzzRound(operation: Operation, roundSeed: number): Promise<void> {
@@ -100,7 +102,7 @@ async function account(): Promise<string[]> {
     .flatMap(({ recent }) => recent as { verifications_created: number }[])
     .reduce((sum, { verifications_created }) => sum + verifications_created, 0)
   const acknowledged = scene.created.get('verifications') ?? 0
-  const audit = await command<{ ok: boolean; count: number }>(dir, ['audit', 'verify'])
+  const audit = await vidimusJson<{ ok: boolean; count: number }>(dir, 'audit', 'verify')
   return [
     ...(counted === acknowledged ? [] : [`${counted} creations are counted, ${acknowledged} were acknowledged`]),
     ...(audit.ok ? [] : ['the audit chain does not hold']),
@@ -110,10 +112,10 @@ async function account(): Promise<string[]> {
 /** Through the command line, as an operator would. */
 async function castOf(dataDir: string): Promise<Cast> {
   const tenant = async (name: string) =>
-    (await command<{ id: string }>(dataDir, ['tenant', 'create', '--name', name, '--daily-quota', '10000000'])).id
+    (await vidimusJson<{ id: string }>(dataDir, 'tenant', 'create', '--name', name, '--daily-quota', '10000000')).id
   const key = async (id: string, environment: string, scopes = SCOPES): Promise<Header[]> => {
     const minted = ['key', 'create', '--tenant', id, '--env', environment, '--scopes', scopes]
-    return [['authorization', `Bearer ${(await command<{ key: string }>(dataDir, minted)).key}`]]
+    return [['authorization', `Bearer ${(await vidimusJson<{ key: string }>(dataDir, ...minted)).key}`]]
   }
   const [own, foreign, workshop] = [await tenant('Own'), await tenant('Foreign'), await tenant('Workshop')]
   const page: Header[] = [
@@ -148,13 +150,14 @@ async function castOf(dataDir: string): Promise<Cast> {
 }
 
 async function invite(dataDir: string, name: string, tenant?: string): Promise<string> {
-  const { url } = await command<{ url: string }>(dataDir, [
+  const { url } = await vidimusJson<{ url: string }>(
+    dataDir,
     'user',
     'invite',
     '--name',
     name,
     ...(tenant ? ['--tenant', tenant] : []),
-  ])
+  )
   return url.split('=').at(-1) ?? ''
 }
 
@@ -163,7 +166,7 @@ type Ask = Scene['must']
 function bareAsk(cast: Cast): Ask {
   return async (method, target, who, body) => {
     const headers: Header[] = [...(cast.credentials[who] ?? []), ['content-type', 'application/json']]
-    const response = await fetch(`http://127.0.0.1:${server.port}${target}`, {
+    const response = await fetch(`${server.url}${target}`, {
       method,
       headers: headers as [string, string][],
       body: JSON.stringify(body),

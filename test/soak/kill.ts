@@ -1,18 +1,21 @@
 // Kills a real server with -9 amid a mixed load, again and again, starts it again and looks at its directory from outside: `bun
 // test/soak/kill.ts [--seed N] [--minutes M]`. Now and then everything is let come to its end, and a new directory is begun.
 import { randomBytes } from 'node:crypto'
-import { command, temporaryDir } from '../../scripts/bench/service.ts'
 import { loadConfig } from '../../src/config.ts'
 import { createDeps } from '../../src/deps.ts'
 import { realWorld } from '../../src/ground.ts'
 import { makeHolder } from '../../src/sandbox/issuer.ts'
 import type { Holder } from '../../src/sandbox/wallet.ts'
+import { temporaryDir } from '../helpers/app.ts'
+import { vidimusJson } from '../helpers/cli.ts'
+import { freePort } from '../helpers/free-port.ts'
 import { seeded } from '../helpers/seeded.ts'
 import { checkInvariants } from '../invariants/check.ts'
 import { createClients, type Told } from './kill/clients.ts'
 import { createReadiness } from './kill/ready.ts'
 import { receiveMessages } from './kill/receiver.ts'
 import { parseSoakArguments, percentilesOf, soakLine } from './output.ts'
+import { shopIn } from './service.ts'
 
 const CLIENTS = 24
 const KILLS_PER_DIRECTORY = 100
@@ -33,7 +36,7 @@ process.exit(soakLine({ script: 'soak-kill', seed, minutes, counts, percentiles,
 
 async function soakDirectory(): Promise<void> {
   const dir = temporaryDir()
-  const port = freePort()
+  const port = await freePort()
   const told: Told = { acks: [], counts, violations, owed: new Set(), erasedAt: new Map() }
   const receiver = receiveMessages(told, random.below)
   const environment = {
@@ -47,14 +50,13 @@ async function soakDirectory(): Promise<void> {
   counts.directories!++
   for (let kill = 0; kill < KILLS_PER_DIRECTORY && Date.now() < until && violations.length === 0; kill++) {
     const server = await startAndLook(dir, environment, told)
-    const url = `http://127.0.0.1:${server.port}`
+    const { url } = server
     counts.resolved! += await clients.resolve(url)
     let isStopped = false
     const working = Array.from({ length: CLIENTS }, () => clients.work(url, () => isStopped))
     await Bun.sleep(100 + random.below(300))
     isStopped = true
-    process.kill(server.pid, 'SIGKILL')
-    await server.stop()
+    await server.kill()
     await Promise.all(working)
     counts.kills!++
     if (kill % 10 === 9)
@@ -82,20 +84,18 @@ async function finish(
   seen: Set<string>,
 ): Promise<void> {
   const server = await startAndLook(dir, environment, told)
-  counts.resolved! += await clients.resolve(`http://127.0.0.1:${server.port}`)
+  counts.resolved! += await clients.resolve(server.url)
   const missing = () => [...told.owed].filter(id => !seen.has(id))
   for (const end = Date.now() + DRAIN_MS; missing().length > 0 && Date.now() < end; ) await Bun.sleep(100)
   await server.stop()
   violations.push(...(await checkInvariants(dir, { acks: told.acks })).violations)
   if (missing().length > 0) violations.push(`I4 ${missing().length} messages never arrived`)
-  const { ok } = await command<{ ok: boolean }>(dir, ['audit', 'verify'])
+  const { ok } = await vidimusJson<{ ok: boolean }>(dir, 'audit', 'verify')
   if (!ok) violations.push('I5 audit verify does not pass')
 }
 
 async function prepare(dir: string, port: number): Promise<{ key: string; holder: Holder }> {
-  const { id } = await command<{ id: string }>(dir, ['tenant', 'create', '--name', 'Soak', '--daily-quota', '10000000'])
-  const scopes = 'verifications:create,verifications:read,verifications:delete,devices:manage'
-  const { key } = await command<{ key: string }>(dir, ['key', 'create', '--tenant', id, '--env', 'test', '--scopes', scopes])
+  const { key } = await shopIn(dir)
   const config = { ...loadConfig({ VIDIMUS_DATA_DIR: dir }), publicUrl: `http://localhost:${port}` }
   const deps = createDeps(config, realWorld(), 'command')
   try {
@@ -104,11 +104,4 @@ async function prepare(dir: string, port: number): Promise<{ key: string; holder
   } finally {
     await deps.close()
   }
-}
-
-function freePort(): number {
-  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
-  const port = server.port ?? 0
-  void server.stop(true)
-  return port
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { MIGRATIONS } from '../../src/db/sqlite/migrate.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { call, cleanUp, createVerification, startApp } from '../helpers/app.ts'
+import { vidimusJson } from '../helpers/cli.ts'
 import { countSyncs } from '../helpers/count-syncs.ts'
 import { DAMAGES, problemsOfRefusal, startOn } from '../helpers/damage.ts'
 import { copyOf, invariantsOf, one, SOUND } from '../helpers/directories.ts'
@@ -16,7 +17,7 @@ import { seeded } from '../helpers/seeded.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 import { checkInvariants } from '../invariants/check.ts'
 import { parseSoakArguments, percentilesOf, soakLine } from './output.ts'
-import { command, progress, serviceOn } from './service.ts'
+import { progress, serviceOn } from './service.ts'
 
 const IDS = MIGRATIONS.map(([id]) => id)
 const SESSIONS = 300
@@ -129,7 +130,7 @@ async function expectUpgraded(dir: string, known: number): Promise<void> {
   const broken = (await checkInvariants(dir, { acks })).violations
   violations.push(...broken.map(violation => `F38 ${known} migrations: ${violation}`))
   expectThat(appliedIn(join(dir, 'vidimus.db')) === IDS.join(), `F38 ${known} migrations: not all were applied`)
-  const { ok } = await command<{ ok: boolean }>(dir, 'audit', 'verify')
+  const { ok } = await vidimusJson<{ ok: boolean }>(dir, 'audit', 'verify')
   expectThat(ok, `F38 ${known} migrations: audit verify does not pass`)
   const copy = join(dir, 'backups', `before-${IDS[known]}.db`)
   const isFromBefore = appliedIn(copy) === IDS.slice(0, known).join() && Bun.deepEquals(invariantsOf(copy), SOUND)

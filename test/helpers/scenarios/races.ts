@@ -8,7 +8,7 @@ import { changeTenant } from '../../../src/tenants/settings.ts'
 import type { Verification } from '../../../src/verifications/schema.ts'
 import { type Answer, call, type ErrorBody, type TestApp } from '../app.ts'
 import { deviceOf, enroll, outcome, pair, refresh, register, rows } from '../devices.ts'
-import { formOf, openSession, type Party, postTo, readOf, type Session, type WalletAnswer } from '../exchange.ts'
+import { codeIn, formOf, openSession, type Party, postTo, readOf, type Session } from '../exchange.ts'
 
 const MANY = 1000
 const SOME = 200
@@ -197,10 +197,8 @@ export async function answerAtDeadline(party: Party, holder: Holder, turns: numb
 export async function declinedSession(party: Party, body: object = {}): Promise<{ session: Session; code: string }> {
   const session = await openSession(party, { redirect_url: 'https://shop.example/done', ...body })
   const answered = await postTo(session, (await decline(session.request)).form)
-  return { session, code: codeIn(answered) }
+  return { session, code: codeIn(answered.body) }
 }
-
-export const codeIn = ({ body }: WalletAnswer): string => new URL(body.redirect_uri ?? '').hash.slice('#response_code='.length)
 
 export async function redeemOneCode(party: Party): Promise<void> {
   const { session, code } = await declinedSession(party)

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { decline } from '../../../src/sandbox/wallet.ts'
 import type { Answer, TestApp } from '../../helpers/app.ts'
-import { FORM, openSession, postTo } from '../../helpers/exchange.ts'
+import { codeIn, FORM, openSession, postTo } from '../../helpers/exchange.ts'
 import type { Seeded } from '../../helpers/seeded.ts'
 import { from } from './guess.ts'
 
@@ -15,7 +15,7 @@ export const refreshFrom = (app: TestApp, address: string, token: string): Promi
 export async function answered(app: TestApp, key: string): Promise<{ id: string; code: string }> {
   const session = await openSession({ app, key }, { redirect_url: 'https://shop.example/done' })
   const { body } = await postTo(session, (await decline(session.request)).form)
-  return { id: session.created.id, code: new URL(body.redirect_uri ?? '').hash.slice('#response_code='.length) }
+  return { id: session.created.id, code: codeIn(body) }
 }
 
 export const redeem = (

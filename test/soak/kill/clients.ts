@@ -1,6 +1,7 @@
 // Clients that mix everything a service does, and remember what they were told. A call whose answer never came is made again after the restart,
 // the very same: with an Idempotency-Key where there is one. So every unknown outcome becomes a known one.
 import { decline, fetchRequest, type Holder, present } from '../../../src/sandbox/wallet.ts'
+import { call as send } from '../../helpers/app.ts'
 import type { Seeded } from '../../helpers/seeded.ts'
 import type { Ack } from '../../invariants/acks.ts'
 
@@ -42,8 +43,11 @@ export function createClients({ key, webhookUrl, holder }: Shop, random: Seeded,
     return free[random.below(free.length)]
   }
 
-  async function call(url: string, method: string, path: string, wanted: number[], options: CallOptions = {}): Promise<Answer> {
-    const answer = await send(url, method, path, options)
+  type Options = { key?: string; body?: object; idempotencyKey?: string }
+
+  async function call(url: string, method: string, path: string, wanted: number[], { key, body, idempotencyKey }: Options = {}) {
+    const headers = idempotencyKey === undefined ? undefined : { 'idempotency-key': idempotencyKey }
+    const answer = await send(url, method, path, { key, body, headers })
     if (wanted.includes(answer.status)) return answer
     throw new Unexpected(`${method} ${path.replace(/vs_\w+/, 'ID')}: ${answer.status} ${answer.text.slice(0, 200)}`)
   }
@@ -205,23 +209,6 @@ export function createClients({ key, webhookUrl, holder }: Shop, random: Seeded,
 
 /** An answer that no kill explains. */
 class Unexpected extends Error {}
-
-type CallOptions = { key?: string; body?: object; idempotencyKey?: string }
-type Answer = { status: number; text: string; body: unknown }
-
-async function send(url: string, method: string, path: string, { key, body, idempotencyKey }: CallOptions): Promise<Answer> {
-  const response = await fetch(`${url}${path}`, {
-    method,
-    headers: {
-      ...(key !== undefined && { authorization: `Bearer ${key}` }),
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-      ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
-    },
-    body: body && JSON.stringify(body),
-  })
-  const text = await response.text()
-  return { status: response.status, text, body: text.startsWith('{') ? JSON.parse(text) : undefined }
-}
 
 type Fetching = (address: string, init?: RequestInit) => Promise<Response>
 

@@ -2,15 +2,17 @@
 // that of a service that was never killed. So a start beyond 2 s is made again, on copies of the directory as the kill left it, each beside a
 // bare start: the same program on a directory without anything in it. Its time may be as many times 2 s as the bare one takes of the fastest
 // bare one of this run. What is too slow because of what it found is so each time; then it is a violation.
-import { cpSync, rmSync } from 'node:fs'
-import { type Server, startService, temporaryDir } from '../../../scripts/bench/service.ts'
+import { rmSync } from 'node:fs'
+import { temporaryDir } from '../../helpers/app.ts'
+import { copyOf } from '../../helpers/directories.ts'
+import { type Soaked, serviceOn } from '../service.ts'
 
 const READY_MAX_MS = 2000
 const BARE_STARTS = 5
 const TRIES = 3
 
 type Environment = Record<string, string>
-type Started = { server: Server; ms: number }
+type Started = { server: Soaked; ms: number }
 
 export async function createReadiness() {
   const bareDir = temporaryDir()
@@ -29,7 +31,7 @@ export async function createReadiness() {
   for (let i = 0; i < BARE_STARTS; i++) await startBare()
 
   /** How long until it takes requests again, and what is wrong with that. */
-  async function startAgain(dir: string, environment: Environment): Promise<{ server: Server; problems: string[] }> {
+  async function startAgain(dir: string, environment: Environment): Promise<{ server: Soaked; problems: string[] }> {
     const asKilled = copyOf(dir)
     const { server, ms } = await startReady(dir, environment)
     samples.ready.push(ms)
@@ -58,14 +60,8 @@ export async function createReadiness() {
 
 async function startReady(dir: string, environment: Environment = {}): Promise<Started> {
   const startedAt = performance.now()
-  const server = await startService(dir, environment)
-  const { status } = await fetch(`http://127.0.0.1:${server.port}/readyz`)
+  const server = await serviceOn(dir, environment)
+  const { status } = await fetch(`${server.url}/readyz`)
   if (status !== 200) throw new Error(`not ready: ${status}`)
   return { server, ms: performance.now() - startedAt }
-}
-
-function copyOf(dir: string): string {
-  const copy = temporaryDir()
-  cpSync(dir, copy, { recursive: true })
-  return copy
 }
