@@ -1,7 +1,8 @@
-// The program as it is released: how large it is, how soon it answers, what it holds while idle; beside a program of this runtime that only
+// The released program: its size, the time to its first answer, its idle memory; beside a program of this runtime that only
 // answers `ok`.
-import { statSync, writeFileSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { compile } from '../build/compile.ts'
 import { median } from './load.ts'
 import { atMost, fixed, table } from './output.ts'
 import { cpuMs, environmentFor, residentMb, temporaryDir } from './service.ts'
@@ -19,32 +20,29 @@ export type StartReport = { aims: typeof AIMS; floor: Figures; service: Figures;
 
 export async function benchStart(): Promise<StartReport> {
   const dir = temporaryDir()
-  const floorProgram = join(dir, 'floor')
-  const source = join(dir, 'floor.ts')
-  writeFileSync(source, FLOOR)
-  await build(['build', '--compile', '--minify', '--bytecode', source, '--outfile', floorProgram])
-  await build([join(import.meta.dir, '../build/program.ts'), '--out', join(dir, 'dist')])
-  const program = join(dir, 'dist/vidimus')
-  const dataDir = temporaryDir()
+  const program = join(dir, 'vidimus')
+  await compile(program)
+  return await compareStarts(program, join(dir, 'data'))
+}
+
+/** Medians of several starts of a built program on its data directory, which the first start makes. */
+export async function compareStarts(program: string, dataDir: string): Promise<StartReport> {
+  const floor = join(temporaryDir(), 'floor')
+  const files = { [`${floor}.ts`]: FLOOR }
+  await Bun.build({ entrypoints: [`${floor}.ts`], files, compile: { outfile: floor }, minify: true, bytecode: true })
   const port = freePort()
-  // The very first start makes keys and the database.
-  const first_start_ms = (await startOnce(program, dataDir, port)).ms
+  const first = await startOnce(program, dataDir, port)
   return {
     aims: AIMS,
-    floor: await figures(floorProgram, dataDir, port),
+    floor: await figures(floor, dataDir, port),
     service: await figures(program, dataDir, port),
-    first_start_ms,
+    first_start_ms: first.ms,
   }
 }
 
 const FLOOR = `Bun.serve({ port: Number(process.env.PORT), hostname: '127.0.0.1', fetch: () => new Response('ok') })
 process.once('SIGTERM', () => process.exit(0))
 `
-
-async function build(args: string[]): Promise<void> {
-  const child = Bun.spawn([process.execPath, ...args], { stdout: 'ignore', stderr: 'inherit' })
-  if ((await child.exited) !== 0) throw new Error(`bun ${args.join(' ')} failed`)
-}
 
 /** Chosen beforehand: a program that had to tell its port would be measured with its telling. */
 function freePort(): number {

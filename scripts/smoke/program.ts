@@ -1,5 +1,4 @@
 // The built program, run where nothing of its source is near.
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export type Run = { exitCode: number; stdout: string; stderr: string }
@@ -94,10 +93,4 @@ async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string | u
 
 export function must(holds: boolean, otherwise: string): asserts holds {
   if (!holds) throw new Error(otherwise)
-}
-
-/** What a process has in memory now. */
-export function residentBytes(pid: number): number {
-  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
-  return Number(kib) * 1024
 }

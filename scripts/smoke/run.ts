@@ -1,19 +1,18 @@
 #!/usr/bin/env bun
-// Builds the release and tries all of it, in a folder with no source near: every verb, every page, one exchange with its webhook, a backup that
-// is restored, an erasure that stays. Ends with figures, which nobody is held to: they depend on the machine.
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+// Builds the release and tries all of it in a folder without any source: every verb, every page, one exchange with its webhook,
+// a restored backup, an erasure that survives the restore. Ends with figures, which are no test: they depend on the machine.
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sha256Hex } from '../../src/hash.ts'
 import { verifyWebhook } from '../../src/sdk/webhook.ts'
-import { measureStarts } from './figures.ts'
+import { compareStarts, describeStart } from '../bench/start.ts'
 import { checkPage } from './pages.ts'
-import { must, programIn, type Running, residentBytes } from './program.ts'
+import { must, programIn, type Running } from './program.ts'
 import { checkVerbList, type Shop, tryVerbs, until } from './verbs.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 const PAGES = ['/docs', '/dashboard', '/till', '/sandbox']
-const IDLE_MS = 3000
 
 async function smoke(scratch: string): Promise<void> {
   const built = join(scratch, 'built')
@@ -26,7 +25,7 @@ async function smoke(scratch: string): Promise<void> {
 
   checkBytes(program.path)
   const verbs = await checkVerbList(program)
-  const starts = await measureStarts(program)
+  const starts = await compareStarts(program.path, join(folder, 'data'))
   const received: { header: string | null; body: string }[] = []
   const receiver = Bun.serve({
     port: 0,
@@ -37,8 +36,6 @@ async function smoke(scratch: string): Promise<void> {
     },
   })
   const server = await program.start(['serve'], { VIDIMUS_EGRESS_ALLOW: `127.0.0.1:${receiver.port}` })
-  await Bun.sleep(IDLE_MS)
-  const idleBytes = residentBytes(server.pid)
 
   const tenant = await program.json<{ id: string; webhook_secret: string }>('tenant', 'create', '--name', 'Corner shop')
   const scopes = 'verifications:create,verifications:read,verifications:delete'
@@ -75,13 +72,8 @@ async function smoke(scratch: string): Promise<void> {
   for (const path of ['/demo', ...PAGES]) files += await checkPage(demo.url, path)
   await demo.stop()
 
-  const bytes = statSync(program.path).size
   console.log(`${verbs.length} verbs, ${files} files of ${PAGES.length + 2} pages, one exchange`)
-  console.log(
-    `first 200: ${starts.ms.toFixed(0)} ms (median of ${starts.count}), ${starts.cpuMs.toFixed(0)} ms of processor time`,
-  )
-  console.log(`the very first start: ${starts.firstMs.toFixed(0)} ms; an empty program: ${starts.floorMs.toFixed(0)} ms`)
-  console.log(`idle: ${(idleBytes / 1e6).toFixed(0)} MB resident; size: ${(bytes / 1e6).toFixed(1)} MB`)
+  console.log(describeStart(starts))
   console.log(`sha256: ${sha256Hex(readFileSync(program.path))}`)
 }
 
