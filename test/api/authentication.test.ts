@@ -66,7 +66,7 @@ describe.each(ROUTES)('$method $path', ({ method, path, scope, body }) => {
     expect(answer.body.error.message).toContain(scope)
   })
 
-  test('a key with that scope alone is let in', async () => {
+  test('a key with that scope alone is accepted', async () => {
     const key = await app.key(tenant.id, { scopes: [scope] })
     expect([200, 201, 404]).toContain((await app.call(method, path, { key, body })).status)
   })
@@ -147,7 +147,7 @@ describe('expiry', () => {
     expect([answer.status, answer.body.error.code]).toEqual([401, 'api_key_expired'])
   })
 
-  test('a key that is in use is refused, and a quota holds, from the moment that a change is acknowledged, here or by another process', async () => {
+  test('a revoked key is refused, and a new quota applies, as soon as the change is acknowledged, also by another process', async () => {
     const own = await startApp()
     const { id, key } = await own.tenant()
     const create = async () =>
@@ -185,7 +185,7 @@ describe('expiry', () => {
     ['1h', 3_600_000],
     ['24h', DAY_MS],
     ['7d', 7 * DAY_MS],
-  ] as const)('a key rolled with %s goes on for that long, its successor with the same rights at once', async (grace, ms) => {
+  ] as const)('a key rolled with %s works for that long, and its successor has the same rights at once', async (grace, ms) => {
     const own = await startApp()
     const { id } = await own.tenant()
     const key = await own.key(id, { scopes: ['verifications:read'] })
@@ -203,7 +203,7 @@ describe('expiry', () => {
 test.each([
   ['without a deadline', undefined, null],
   ['for 90 days', 90, NOON + 2 * DAY_MS + 90 * DAY_MS],
-] as const)('a key made %s is rolled once, and its successor in turn lives as long', async (_, expiresDays, end) => {
+] as const)('a key made %s is rolled once, and its successor lives as long', async (_, expiresDays, end) => {
   const own = await startApp()
   const { id } = await own.tenant()
   const key = await own.key(id, { expiresDays })
@@ -234,13 +234,13 @@ test('a key whose own deadline comes before the end of the grace is rolled once,
   })
 })
 
-test('only a SHA-256 hash and the first 12 characters of a key are kept', async () => {
+test('only a SHA-256 hash and the first 12 characters of a key are stored', async () => {
   const [row] = (await listKeys(app.deps.db, tenant.id)).filter(({ prefix }) => tenant.key.startsWith(prefix))
   expect(row?.prefix).toBe(tenant.key.slice(0, 12))
   expect(row?.hash).toBe(new Bun.CryptoHasher('sha256').update(tenant.key).digest('hex'))
   expect(JSON.stringify(row)).not.toContain(tenant.key.slice(12))
 })
 
-test('the word Bearer is read in any case', async () => {
+test('the scheme Bearer is case-insensitive', async () => {
   expect((await app.call('GET', '/v1/usage', { headers: { authorization: `bearer ${tenant.key}` } })).status).toBe(200)
 })

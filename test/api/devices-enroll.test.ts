@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 
 describe('POST /v1/devices/enroll', () => {
-  test('makes a pending device active and answers 200 with exactly a token pair', async () => {
+  test('a right code makes the device active and answers 200 with exactly a token pair', async () => {
     const { device, pairing_code } = await register(app, key)
     const answer = await enroll(app, pairing_code)
     const { pairing_expires_at, ...rest } = device
@@ -36,7 +36,7 @@ describe('POST /v1/devices/enroll', () => {
     expect((await app.call('GET', '/v1/usage', { key: answer.body.access_token })).status).toBe(200)
   })
 
-  test('forgives case, dashes, spaces and look-alike letters, with or without VD', async () => {
+  test('case, dashes, spaces, look-alike letters and a missing VD are ignored', async () => {
     const ways: ((symbols: string) => string)[] = [
       symbols => symbols,
       symbols => symbols.toLowerCase(),
@@ -141,7 +141,7 @@ describe('a lost answer to an enrolment', () => {
     return { own, key: tenant.key, device, code: pairing_code, first: await enroll(own, pairing_code, 'one') }
   }
 
-  test('is given again, the same to the letter, for the same code with the same Idempotency-Key, however it was typed', async () => {
+  test('a lost response is repeated byte for byte for the same code with the same Idempotency-Key, however it was typed', async () => {
     const { own, code, first } = await lost(await startApp())
     const again = await enroll(own, code.toLowerCase().replaceAll('-', ' '), 'one')
     expect([again.status, again.text, again.headers.get('idempotent-replayed')]).toEqual([200, first.text, 'true'])
@@ -149,32 +149,32 @@ describe('a lost answer to an enrolment', () => {
     expect((await own.call('GET', '/v1/usage', { key: again.body.access_token })).status).toBe(200)
   })
 
-  test('is not given without the key or with another one, and nobody is revoked for it', async () => {
+  test('a lost response is not repeated without the Idempotency-Key or with another one, and nothing is revoked', async () => {
     const { own, key, code, device } = await lost(await startApp())
     expect(outcome(await enroll(own, code))).toBe('400 invalid_pairing_code')
     expect(outcome(await enroll(own, code, 'two'))).toBe('400 invalid_pairing_code')
     expect((await deviceOf(own, key, device.id)).status).toBe('active')
   })
 
-  test('is not given to a key that the first claim did not send', async () => {
+  test('a lost response is not repeated when the first claim had no Idempotency-Key', async () => {
     const { pairing_code } = await register(app, key)
     await enroll(app, pairing_code)
     expect(outcome(await enroll(app, pairing_code, 'one'))).toBe('400 invalid_pairing_code')
   })
 
-  test('is not given once the access token was used', async () => {
+  test('a lost response is not repeated once the access token was used', async () => {
     const { own, code, first } = await lost(await startApp())
     await own.call('GET', '/v1/usage', { key: first.body.access_token })
     expect(outcome(await enroll(own, code, 'one'))).toBe('400 invalid_pairing_code')
   })
 
-  test('is not given once the refresh token was used', async () => {
+  test('a lost response is not repeated once the refresh token was used', async () => {
     const { own, code, first } = await lost(await startApp())
     await own.call('POST', '/v1/devices/token', { body: { refresh_token: first.body.refresh_token } })
     expect(outcome(await enroll(own, code, 'one'))).toBe('400 invalid_pairing_code')
   })
 
-  test('is given for 24 hours and not a millisecond longer', async () => {
+  test('a lost response is repeated for 24 hours and not a millisecond longer', async () => {
     const { own, code, first } = await lost(await startApp())
     own.clock.advance(DAY_MS - 1)
     expect((await enroll(own, code, 'one')).text).toBe(first.text)
@@ -182,13 +182,13 @@ describe('a lost answer to an enrolment', () => {
     expect(outcome(await enroll(own, code, 'one'))).toBe('400 invalid_pairing_code')
   })
 
-  test('is not given after the device was revoked', async () => {
+  test('a lost response is not repeated after the device was revoked', async () => {
     const { own, key, device, code } = await lost(await startApp())
     await own.call('DELETE', `/v1/devices/${device.id}`, { key })
     expect(outcome(await enroll(own, code, 'one'))).toBe('400 invalid_pairing_code')
   })
 
-  test('survives a restart', async () => {
+  test('a lost response is repeated after a restart', async () => {
     const before = await lost(await startApp())
     await before.own.stop()
     const own = await startApp({ dir: before.own.dir })

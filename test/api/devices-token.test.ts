@@ -16,7 +16,7 @@ beforeAll(async () => {
 const usage = async (own: TestApp, token: string) => outcome(await own.call('GET', '/v1/usage', { key: token }))
 
 describe('POST /v1/devices/token', () => {
-  test('answers 200 with a new pair and the device; the old refresh token is spent, the old access token goes on', async () => {
+  test('a refresh answers 200 with a new pair and the device; the old refresh token is spent, the old access token still works', async () => {
     const first = await pair(app, key)
     const answer = await refresh(app, first.refresh_token)
     expect(answer.status).toBe(200)
@@ -34,7 +34,7 @@ describe('POST /v1/devices/token', () => {
     expect(await usage(app, answer.body.access_token)).toBe('200')
   })
 
-  test('a spent refresh token revokes the device outright: all that it held is dead, and the chain says why', async () => {
+  test('a spent refresh token revokes the device and all its tokens, and the audit record says why', async () => {
     const own = await startApp()
     const tenant = await own.tenant()
     const first = await pair(own, tenant.key)
@@ -52,7 +52,7 @@ describe('POST /v1/devices/token', () => {
     expect(actors).toEqual([{ actor: 'system' }])
   })
 
-  test('repeats of a lost answer are taken from the budget of the device', async () => {
+  test('repeats of a lost response count against the budget of the device', async () => {
     const own = await startApp({ rateLimitScale: 1 })
     const first = await pair(own, (await own.tenant()).key)
     const repeat = () => refresh(own, first.refresh_token, 'again-1')
@@ -61,7 +61,7 @@ describe('POST /v1/devices/token', () => {
     expect(seen).toEqual([...Array.from({ length: 6 }, () => '200'), '429 rate_limit_exceeded'])
   })
 
-  test('a spent refresh token revokes the device also when its budget for refreshing is spent', async () => {
+  test('a spent refresh token revokes the device even when its refresh budget is used up', async () => {
     const own = await startApp({ rateLimitScale: 1 })
     const tenant = await own.tenant()
     const first = await pair(own, tenant.key)
@@ -72,7 +72,7 @@ describe('POST /v1/devices/token', () => {
     expect(await deviceOf(own, tenant.key, first.device.id)).toMatchObject({ status: 'revoked' })
   })
 
-  test('a token of many generations ago revokes as well, also when it has expired since', async () => {
+  test('a refresh token of many generations ago revokes the device, even after it expired', async () => {
     const own = await startApp()
     const tenant = await own.tenant()
     const first = await pair(own, tenant.key)
@@ -146,7 +146,7 @@ describe('lifetimes', () => {
     expect((await refresh(own, second.body.refresh_token)).status).toBe(200)
   })
 
-  test('365 days after the enrolment it is over, however often it was refreshed', async () => {
+  test('refreshes end 365 days after the enrolment', async () => {
     const own = await startApp()
     let last = await pair(own, (await own.tenant()).key)
     for (let day = 29; day <= 348; day += 29) {
@@ -171,7 +171,7 @@ describe('a lost answer to a refresh', () => {
     return { own, status, token, first: await refresh(own, token, 'one') }
   }
 
-  test('is given again for the same token with the same Idempotency-Key, as often as it is asked, and the pair works', async () => {
+  test('a lost response is repeated for the same token with the same Idempotency-Key, any number of times, and the pair works', async () => {
     const { own, status, token, first } = await lost()
     for (let i = 0; i < 3; i++) {
       const again = await refresh(own, token, 'one')
@@ -199,14 +199,14 @@ describe('a lost answer to a refresh', () => {
     expect(outcome(await refresh(own, token, 'one'))).toBe('400 invalid_refresh_token')
   })
 
-  test('even an expired use of the new access token leaves the window as it was', async () => {
+  test('an expired use of the new access token does not end the repeats', async () => {
     const { own, token, first } = await lost()
     own.clock.advance(3_600_000)
     expect(await usage(own, first.body.access_token)).toBe('401 api_key_expired')
     expect((await refresh(own, token, 'one')).text).toBe(first.text)
   })
 
-  test('a device keeps one sealed answer at most', async () => {
+  test('a device has one sealed response at most', async () => {
     const own = await startApp()
     let { refresh_token } = await pair(own, (await own.tenant()).key)
     for (let i = 0; i < 5; i++) refresh_token = (await refresh(own, refresh_token, `key-${i}`)).body.refresh_token

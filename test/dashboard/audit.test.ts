@@ -38,7 +38,7 @@ const headOf = async (boss: Browser) => (await boss.get<Page>('/audit?limit=1'))
 const isWhole = async (app: TestApp) => expect(await verifyAudit(app.deps)).toMatchObject({ problem: undefined })
 
 describe('a change leaves a record with the name of who made it', () => {
-  test('all that a dashboard can change, one after the other', async () => {
+  test('every change that the dashboard can make', async () => {
     const app = await startApp()
     const boss = await setUpOwner(app)
     const { id: shop } = (await boss.post<{ id: string }>('/tenants', { name: 'Shop' })).body
@@ -158,7 +158,7 @@ describe('a change leaves a record with the name of who made it', () => {
     await isWhole(app)
   })
 
-  test('and one that is refused leaves none', async () => {
+  test('a refused change leaves no record', async () => {
     const app = await startApp()
     const shop = await app.tenant()
     const boss = await setUpOwner(app)
@@ -178,7 +178,7 @@ describe('what a holder presented', () => {
   const detailOf = (browser: Browser, tenant: string, id: string) =>
     browser.get<VerificationDetail>(`/tenants/${tenant}/verifications/${id}?environment=test`)
 
-  test('is shown once it is on record who looks at it, and not again within ten minutes', async () => {
+  test('presented claims are shown after a record of who reads them, one per reader in ten minutes', async () => {
     const app = await startApp()
     const shop = await app.tenant()
     const [boss, mia] = [await setUpOwner(app), await joinMember(app, shop.id, 'mia')]
@@ -202,7 +202,7 @@ describe('what a holder presented', () => {
     await isWhole(app)
   })
 
-  test('is in no list, and a session without it can be looked at without a record', async () => {
+  test('presented claims are in no list, and a session without any is shown without a record', async () => {
     const app = await startApp()
     const shop = await app.tenant()
     const boss = await setUpOwner(app)
@@ -222,7 +222,7 @@ describe('what a holder presented', () => {
     expect(await headOf(boss)).toBe(before)
   })
 
-  test('is erased with every trace of who read it, and the chain explains it', async () => {
+  test('erasing presented claims also erases who read them, and the chain still verifies', async () => {
     const app = await startApp()
     const shop = await app.tenant()
     const boss = await setUpOwner(app)
@@ -251,7 +251,7 @@ async function* linesOf(text: string): AsyncGenerator<string> {
 }
 
 describe('the chain', () => {
-  test('is browsed newest first, page by page, whole or of one tenant', async () => {
+  test('the chain is listed newest first, in pages, whole or for one tenant', async () => {
     const app = await startApp()
     const [shop, bakery] = [await app.tenant(), await app.tenant({ name: 'Bakery' })]
     const boss = await setUpOwner(app)
@@ -276,7 +276,7 @@ describe('the chain', () => {
       expect(outcome(await boss.get(`/audit?${query}`))).toBe('400 invalid_request')
   })
 
-  test('a tenant’s page looks back a bounded way, and says where to go on', async () => {
+  test('a tenant’s page reads a bounded number of records, and returns where to continue', async () => {
     const app = await startApp()
     const [quiet, busy] = [await app.tenant(), await app.tenant({ name: 'Busy' })]
     const boss = await setUpOwner(app)
@@ -292,7 +292,7 @@ describe('the chain', () => {
     expect(second.next_before).toBeNull()
   })
 
-  test('is verified from the dashboard, and where it is broken that is told', async () => {
+  test('the dashboard verifies the chain, and names the record where it is broken', async () => {
     const app = await startApp()
     await app.tenant()
     const boss = await setUpOwner(app)
@@ -310,7 +310,7 @@ describe('the chain', () => {
     expect((await boss.get('/audit/verification')).body as unknown).toMatchObject({ state: 'done', verdict: { ok: false } })
   })
 
-  test('is exported while others write and erase, and the export verifies offline each time', async () => {
+  test('an export taken during writes and erasures verifies offline', async () => {
     const app = await startApp()
     const shop = await app.tenant()
     const boss = await setUpOwner(app)
@@ -338,7 +338,7 @@ describe('the chain', () => {
     expect(await app.deps.forgetDeleted()).toBe(true)
   })
 
-  test('an export that nobody reads to its end holds nothing up', async () => {
+  test('an export that is not read to its end blocks no erasure', async () => {
     const app = await startApp()
     const boss = await setUpOwner(app)
     await app.deps.write(async tx => {
@@ -367,7 +367,7 @@ describe('the chain', () => {
     for (let i = 0; i < 100 && !isFree; i++) isFree = await app.deps.forgetDeleted()
     expect(isFree).toBe(true)
   })
-  test('an export whose reading fails is broken off, and holds nothing up', async () => {
+  test('an export whose reading fails is cut off, and blocks no erasure', async () => {
     const app = await startApp()
     const boss = await setUpOwner(app)
     const { openSnapshot } = app.deps

@@ -47,12 +47,12 @@ describe.each(FORGED)('a change with %s', (_, headers, refused) => {
   })
 })
 
-test('the same changes without anything forged go through, also from a browser that does not send Sec-Fetch-Site', async () => {
+test('a change with valid headers succeeds, also without Sec-Fetch-Site', async () => {
   expect((await browser.post('/tenants', { name: 'Real' })).status).toBe(201)
   expect((await browser.post('/tenants', { name: 'Older' }, { headers: { 'sec-fetch-site': '' } })).status).toBe(201)
 })
 
-test('a log-in cannot be forged either: nobody is logged in as somebody else', async () => {
+test('a log-in from another origin is refused', async () => {
   const body = { name: 'olivia', password: PASSWORD }
   for (const [, headers, refused] of FORGED.filter(([what]) => !what.includes('token'))) {
     const stranger = openBrowser(app)
@@ -61,14 +61,14 @@ test('a log-in cannot be forged either: nobody is logged in as somebody else', a
   }
 })
 
-test('the token of one session is none for another', async () => {
+test('the CSRF token of one session is refused for another', async () => {
   const other = openBrowser(app)
   await other.logIn('olivia')
   const headers = { 'x-csrf-token': browser.state.csrf ?? '' }
   expect(outcome(await other.post('/tenants', { name: 'Forged' }, { headers }))).toBe('403 csrf_refused')
 })
 
-test('pages of other origins cannot even look, by fetch or as an image', async () => {
+test('pages of other origins cannot read, by fetch or as an image', async () => {
   for (const site of ['cross-site', 'same-site'])
     expect(outcome(await browser.get('/session', { headers: { 'sec-fetch-site': site } }))).toBe('403 csrf_refused')
   for (const site of ['same-origin', 'none'])
@@ -78,7 +78,7 @@ test('pages of other origins cannot even look, by fetch or as an image', async (
   expect(answer.headers.get('cross-origin-resource-policy')).toBe('same-origin')
 })
 
-test('every route that is not a GET takes a JSON object, and no other method is answered', () => {
+test('every route is GET, or POST, PUT or DELETE with a JSON object', () => {
   type Route = { method: string; path: string; hooks: { body?: unknown; detail?: { hide?: boolean } } }
   const routes = (createApp(app.deps).routes as unknown as Route[]).filter(({ path }) => path.startsWith('/dashboard/api'))
   expect(routes.length).toBeGreaterThan(40)
@@ -88,13 +88,13 @@ test('every route that is not a GET takes a JSON object, and no other method is 
   expect(changing.filter(({ hooks }) => hooks.body === undefined).map(({ path }) => path)).toEqual([])
 })
 
-test('a route that is not there answers 404 in the envelope, and a wrong method 405', async () => {
+test('an unknown route answers 404 in the error envelope, and a wrong method 405', async () => {
   expect(outcome(await browser.get('/none'))).toBe('404 not_found')
   expect(outcome(await browser.get('/login'))).toBe('405 method_not_allowed')
   expect(outcome(await browser.send('PATCH', '/session'))).toBe('405 method_not_allowed')
 })
 
-test('a body that is not an object, too large or too deep is refused in the envelope', async () => {
+test('a body that is not an object, too large or too deep gets an error envelope', async () => {
   for (const raw of [
     '[]',
     '"x"',

@@ -7,7 +7,7 @@ import { joinMember, setUpOwner } from '../helpers/dashboard.ts'
 setDefaultTimeout(60_000)
 afterAll(cleanUp)
 
-test('many who ask at once get one examination, and asking again too soon gets the same', async () => {
+test('simultaneous requests share one examination, and a request too soon after gets the same', async () => {
   let visits = 0
   const app = await startApp({
     resolve: async () => {

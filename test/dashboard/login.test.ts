@@ -25,7 +25,7 @@ const tryFrom = (app: TestApp, from: string, name = 'olivia', password = WRONG) 
 describe('a log-in', () => {
   useRealPasswords()
 
-  test('gives a cookie that no script, no other site and no plain connection gets', async () => {
+  test('a log-in sets a cookie that is HttpOnly, SameSite=Strict and Secure', async () => {
     const app = await startApp()
     await setUpOwner(app)
     const answer = await openBrowser(app).logIn('olivia')
@@ -34,14 +34,14 @@ describe('a log-in', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store')
   })
 
-  test('forgives case and spaces around the name, and not in the password', async () => {
+  test('case and spaces around the name are ignored, and those of the password are not', async () => {
     const app = await startApp()
     await setUpOwner(app)
     expect((await openBrowser(app).logIn(' OLIVIA ')).status).toBe(200)
     expect(outcome(await openBrowser(app).logIn('olivia', ` ${PASSWORD}`))).toBe('401 login_failed')
   })
 
-  test('takes an accented letter however the keyboard composed it', async () => {
+  test('a password with an accented letter matches in every Unicode form', async () => {
     const app = await startApp()
     const boss = await setUpOwner(app)
     const accented = 'grüne lampe am fenster'
@@ -49,7 +49,7 @@ describe('a log-in', () => {
     expect((await openBrowser(app).logIn('olivia', accented.normalize('NFC'))).status).toBe(200)
   })
 
-  test('an unknown name, a wrong password and a password not yet chosen are told apart by nothing', async () => {
+  test('an unknown name, a wrong password and a password not yet chosen get the same response', async () => {
     const app = await startApp()
     await setUpOwner(app)
     await inviteUser(app.deps, { name: 'ivan', memberOf: null }, 'test')
@@ -65,7 +65,7 @@ describe('a log-in', () => {
     expect(answers[0]?.headers.get('set-cookie')).toBeNull()
   })
 
-  test('costs the same work for a name without a password: 64 MiB, twice', async () => {
+  test('a log-in for a name without a password costs the same work: 64 MiB, twice', async () => {
     const app = await startApp()
     await setUpOwner(app)
     await app.stop()
@@ -88,7 +88,7 @@ describe('a log-in', () => {
     expect(await Bun.password.verify(PASSWORD, NOBODYS_PASSWORD)).toBe(false)
   })
 
-  test('is refused when the password was changed while it was compared', async () => {
+  test('a log-in is refused when the password was changed during the comparison', async () => {
     const app = await startApp()
     await setUpOwner(app)
     const busy = [1, 2].map(() => openBrowser(app).logIn('nobody'))
@@ -99,7 +99,7 @@ describe('a log-in', () => {
     await Promise.all(busy)
   })
 
-  test('two are worked on at once and 20 wait; what comes beyond is told to come again', async () => {
+  test('two log-ins run at once and 20 wait; further ones get 429', async () => {
     const app = await startApp()
     await setUpOwner(app)
     const answers = await Promise.all(Array.from({ length: 30 }, () => openBrowser(app).logIn('olivia', WRONG)))
@@ -113,7 +113,7 @@ describe('a log-in', () => {
 })
 
 describe('wrong passwords', () => {
-  test('make an account wait 0, 0, 0, 1, 2, 4 … seconds, up to 300, wherever they come from', async () => {
+  test('wrong passwords make an account wait 0, 0, 0, 1, 2, 4 … seconds, up to 300, from any network', async () => {
     const app = await limited()
     await setUpOwner(app, 'olivia', HOME)
     let address = 0
@@ -134,7 +134,7 @@ describe('wrong passwords', () => {
     for (let i = 0; i < 3; i++) expect(outcome(await anew())).toBe('401 login_failed')
   })
 
-  test('of strangers do not delay a user where they have logged in before', async () => {
+  test('strangers’ wrong passwords do not delay a user in a network where they logged in before', async () => {
     const app = await limited()
     await setUpOwner(app, 'olivia', HOME)
     for (let i = 1; i <= 3; i++) await tryFrom(app, `198.51.100.${i}`)
@@ -150,7 +150,7 @@ describe('wrong passwords', () => {
     expect((await tryFrom(app, '198.51.100.9')).headers.get('retry-after')).toBe('2')
   })
 
-  test('delay a name that does not exist alike', async () => {
+  test('wrong passwords delay a name that does not exist in the same way', async () => {
     const app = await limited()
     await setUpOwner(app, 'olivia', HOME)
     for (const name of ['olivia', 'nobody']) {
@@ -161,7 +161,7 @@ describe('wrong passwords', () => {
     }
   })
 
-  test('are counted before they are looked at: of many at once three are', async () => {
+  test('wrong passwords are counted before they are compared: three of many simultaneous ones pass', async () => {
     const app = await limited()
     await setUpOwner(app, 'olivia', HOME)
     const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => tryFrom(app, `198.51.100.${i}`)))
@@ -171,7 +171,7 @@ describe('wrong passwords', () => {
     ])
   })
 
-  test('are remembered over a restart, and forgotten after a day', async () => {
+  test('wrong passwords are remembered across a restart, and forgotten after a day', async () => {
     const app = await limited()
     await setUpOwner(app, 'olivia', HOME)
     for (let i = 1; i <= 3; i++) await tryFrom(app, `198.51.100.${i}`)
@@ -186,7 +186,7 @@ describe('wrong passwords', () => {
     for (let i = 0; i < 3; i++) expect(outcome(await tryFrom(again, '198.51.100.4'))).toBe('401 login_failed')
   })
 
-  test('from one address are 20 an hour, then one every three minutes; the right one costs nothing', async () => {
+  test('an address has 20 wrong passwords an hour, then one every three minutes; a right one is free', async () => {
     const app = await limited()
     await setUpOwner(app, 'olivia', HOME)
     const names = Array.from({ length: 20 }, (_, i) => `somebody${i}`)
@@ -200,7 +200,7 @@ describe('wrong passwords', () => {
     for (let i = 0; i < 3; i++) expect((await tryFrom(app, HOME, 'olivia', PASSWORD)).status).toBe(200)
   })
 
-  test('of everybody together are 120 a minute, and then only those are heard who were here before', async () => {
+  test('all addresses together have 120 wrong passwords a minute; beyond that only known networks may try', async () => {
     const app = await limited()
     await setUpOwner(app, 'olivia', HOME)
     for (let i = 0; i < 118; i++) app.deps.limits.take('login-all', '')
@@ -212,7 +212,7 @@ describe('wrong passwords', () => {
     expect((await tryFrom(app, '198.51.100.3', 'olivia', PASSWORD)).status).toBe(200)
   })
 
-  test('when the password is asked for again count like those of a log-in', async () => {
+  test('wrong passwords at re-authentication count like those of a log-in', async () => {
     const app = await limited()
     const boss = await setUpOwner(app, 'olivia', HOME)
     for (let i = 0; i < 3; i++) expect(outcome(await boss.post('/reauthenticate', { password: WRONG }))).toBe('401 login_failed')
@@ -227,7 +227,7 @@ describe('wrong passwords', () => {
 describe('over plain http', () => {
   const plain = (publicUrl: string, trusted = '') => startApp({ config: { publicUrl, trustedProxies: parseNetworks(trusted) } })
 
-  test('this machine itself may log in, with a cookie that browsers take there', async () => {
+  test('plain http: this machine may log in, with a cookie without the __Host- prefix', async () => {
     const app = await plain('http://localhost:3000')
     const own = app.url.replace('127.0.0.1', 'localhost')
     for (const origin of ['http://localhost:3000', app.url, own]) {
@@ -246,7 +246,7 @@ describe('over plain http', () => {
     }
   })
 
-  test('other machines are told to use https, and get nowhere with a cookie either', async () => {
+  test('plain http: other machines get https_required, with a cookie too', async () => {
     const app = await plain('http://localhost:3000', '127.0.0.1')
     const origin = 'http://localhost:3000'
     const here = openBrowser(app, { origin, from: '::1' })
@@ -261,7 +261,7 @@ describe('over plain http', () => {
     expect((await here.get('/session')).status).toBe(200)
   })
 
-  test('what came through a proxy that nobody named is not taken for this machine', async () => {
+  test('plain http: a request through an unknown proxy does not count as this machine', async () => {
     const app = await plain('http://localhost:3000')
     for (const header of ['x-forwarded-for', 'forwarded', 'x-real-ip']) {
       const answer = await openBrowser(app, { origin: 'http://localhost:3000' }).send('POST', '/login', {
@@ -272,7 +272,7 @@ describe('over plain http', () => {
     }
   })
 
-  test('nor is a page under another name than this machine’s own', async () => {
+  test('plain http: a page under another host name does not count as this machine', async () => {
     const app = await plain('http://shop.lan')
     const body = { name: 'olivia', password: PASSWORD }
     expect(outcome(await openBrowser(app, { origin: 'http://shop.lan' }).post('/login', body))).toBe('403 https_required')
@@ -316,11 +316,11 @@ describe('a password is refused', () => {
     'x7x7x7Lm2-nQ 4tZ_',
     'öögrüne lampe fenster',
   ]
-  test.each(TAKEN)('and not: %s', password => {
+  test.each(TAKEN)('a password is accepted: %s', password => {
     expect(weaknessOf(password, 'olivia')).toBeUndefined()
   })
 
-  test('and 15 to 128 characters are counted as people count them', () => {
+  test('a password’s 15 to 128 characters are counted in code points', () => {
     expect(weaknessOf('🌳🌲🌴🌵🌾🌿☘🍀🍁🍂🍃🌱🪴🌸', 'olivia')).toContain('at least 15')
     expect(weaknessOf('🌳🌲🌴🌵🌾🌿☘🍀🍁🍂🍃🌱🪴🌸🌺', 'olivia')).toBeUndefined()
     const long = Array.from({ length: 128 }, (_, i) => String.fromCharCode(0x4e00 + i)).join('')

@@ -81,7 +81,7 @@ afterAll(async () => {
 const ask = (browser: Browser, route: Route, tenant: string, environment = 'test') =>
   askRoute(browser, route, { ...things, tenant, environment })
 
-test('there are as many routes as this file knows of', () => {
+test('the table of this file has every dashboard route', () => {
   expect(
     routes
       .map(nameOf)
@@ -97,7 +97,7 @@ test('there are as many routes as this file knows of', () => {
   expect(routes.filter(({ path }) => path.includes(':tenant')).length).toBe(29)
 })
 
-test('without a session every route but the entrance answers 401, and so with a cookie that is none', async () => {
+test('every route but those for log-in answers 401 without a session and with an unknown cookie', async () => {
   for (const route of routes.filter(each => !OPEN.includes(nameOf(each)))) {
     expect([nameOf(route), outcome(await ask(openBrowser(app), route, shop.id))]).toEqual([nameOf(route), '401 not_logged_in'])
     const stranger = openBrowser(app)
@@ -106,7 +106,7 @@ test('without a session every route but the entrance answers 401, and so with a 
   }
 })
 
-test('a user of another tenant gets 404 on every route of a tenant, the same as for a tenant that is not there', async () => {
+test('a user of another tenant gets the 404 of an unknown tenant on every route of a tenant', async () => {
   for (const route of routes.filter(({ path }) => path.includes(':tenant'))) {
     const foreign = await ask(bob, route, shop.id)
     const missing = await ask(bob, route, 'ten_0000000000000000')
@@ -124,7 +124,7 @@ test('a member gets 403 on every route that is for owners', async () => {
     expect([nameOf(route), outcome(await ask(mia, route, shop.id))]).toEqual([nameOf(route), '403 owner_required'])
 })
 
-test('under one’s own tenant another’s things are not there, and neither are those of the other environment', async () => {
+test('items of another tenant or environment are 404 under one’s own tenant', async () => {
   const items = routes.filter(({ path }) => /:tenant\/.*:(id|key)/.test(path) && !path.includes('/templates/'))
   expect(items.length).toBe(8)
   for (const route of items) {
@@ -142,7 +142,7 @@ test('under one’s own tenant another’s things are not there, and neither are
   for (const { text } of lists) for (const thing of [...Object.values(things), shop.id]) expect(text).not.toContain(thing)
 })
 
-test('how much a tenant may create is for an owner to say; its name and retention are its own', async () => {
+test('only an owner sets a tenant’s plan and quota; members set its name and retention', async () => {
   const path = `/tenants/${shop.id}`
   expect(outcome(await mia.put(path, { quota_override: 1_000_000 }))).toBe('403 owner_required')
   expect(outcome(await mia.put(path, { name: 'Still', plan: 'large' }))).toBe('403 owner_required')

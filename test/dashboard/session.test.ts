@@ -44,7 +44,7 @@ describe('a session', () => {
     expect(outcome(await browser.get('/session'))).toBe('401 not_logged_in')
   })
 
-  test('is a new one at every log-in, and another’s cookie is not taken over', async () => {
+  test('every log-in starts a new session, whatever cookie it brings', async () => {
     const app = await startApp()
     const first = await setUpOwner(app)
     const browser = openBrowser(app)
@@ -66,7 +66,7 @@ describe('a session', () => {
     expect(outcome(await browser.get('/session'))).toBe('401 not_logged_in')
   })
 
-  test('is one of ten at most: the oldest goes', async () => {
+  test('a user has ten sessions at most: an eleventh log-in ends the oldest', async () => {
     const app = await startApp()
     const browsers = [await setUpOwner(app)]
     for (let i = 0; i < 10; i++) {
@@ -80,7 +80,7 @@ describe('a session', () => {
     expect(data[0]?.agent).toBe('Test browser/1.0')
   })
 
-  test('is ended from another one by its id, which opens nothing; somebody else’s is not', async () => {
+  test('a session can be ended from another one of the same user by its id, and by nobody else', async () => {
     const app = await startApp()
     const shop = await app.tenant()
     const boss = await setUpOwner(app)
@@ -100,7 +100,7 @@ describe('a session', () => {
     expect(outcome(await thief.get('/session'))).toBe('401 not_logged_in')
   })
 
-  test('all of one user end when they sign out everywhere, and nobody else’s', async () => {
+  test('signing out everywhere ends all sessions of that user only', async () => {
     const app = await startApp()
     const shop = await app.tenant()
     const mia = await joinMember(app, shop.id, 'mia')
@@ -112,7 +112,7 @@ describe('a session', () => {
     expect((await mia.get('/session')).status).toBe(200)
   })
 
-  test('all others end when the password changes, and this browser gets a new one', async () => {
+  test('a password change ends all sessions of the user, and this browser gets a new one', async () => {
     const app = await startApp()
     const [browser, other] = [await setUpOwner(app), await loggedIn(app)]
     const { cookie } = browser.state
@@ -131,7 +131,7 @@ describe('a session', () => {
     expect((await openBrowser(app).logIn('olivia', OTHER)).status).toBe(200)
   })
 
-  test('ends with its user, who is gone for the log-in, too; nobody removes themselves', async () => {
+  test('removing a user ends their sessions and log-in; users cannot remove themselves', async () => {
     const app = await startApp()
     const shop = await app.tenant()
     const boss = await setUpOwner(app)
@@ -145,7 +145,7 @@ describe('a session', () => {
     expect(outcome(await openBrowser(app).logIn('mia'))).toBe('401 login_failed')
   })
 
-  test('outlives a restart, and ends for all processes at once', async () => {
+  test('a session survives a restart, and ends for all processes at once', async () => {
     const app = await startApp()
     const browser = await setUpOwner(app)
     await app.stop()
@@ -158,7 +158,7 @@ describe('a session', () => {
     expect(outcome(await same.get('/session'))).toBe('401 not_logged_in')
   })
 
-  test('that has ended is swept away', async () => {
+  test('an ended session is deleted by the sweep', async () => {
     const app = await startApp()
     await setUpOwner(app)
     await sweepSessions(app.deps)
@@ -211,7 +211,7 @@ describe('a fresh password', () => {
     expect(outcome(await boss.send(method, path, { body }))).not.toContain('reauthentication_required')
   })
 
-  test('is not asked for before anything else', async () => {
+  test('every other request works without a fresh password', async () => {
     const app = await startApp()
     const tenant = await app.tenant()
     const boss = await setUpOwner(app)

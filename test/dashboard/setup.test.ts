@@ -15,7 +15,7 @@ const link = async (app: TestApp): Promise<string> => tokenOf(await openSetup(ap
 const owner = (token: string, name = 'olivia') => ({ token, name, password: PASSWORD })
 
 describe('the set-up', () => {
-  test('makes the first user, who owns everything and is logged in at once', async () => {
+  test('the set-up creates an owner and logs them in', async () => {
     const app = await startApp()
     const tenant = await app.tenant()
     const browser = openBrowser(app)
@@ -37,7 +37,7 @@ describe('the set-up', () => {
     expect(await openSetup(app.deps)).toBeNull()
   })
 
-  test('is not ended by users of a tenant, nor by an owner who is only invited; an owner who has a password ends it', async () => {
+  test('the set-up stays open until an owner has a password', async () => {
     const app = await startApp()
     const tenant = await app.tenant()
     const isOpen = async () => (await openSetup(app.deps)) !== null
@@ -55,7 +55,7 @@ describe('the set-up', () => {
     expect((await openBrowser(app).post('/choose-password', { token: tokenOf(ivan.url), password: PASSWORD })).status).toBe(200)
   })
 
-  test('an owner who came in by an invitation ends it, and the link that was printed before', async () => {
+  test('an invited owner who chooses a password ends the set-up and its printed link', async () => {
     const app = await startApp()
     const token = await link(app)
     const { url } = await inviteUser(app.deps, { name: 'ivan', memberOf: null }, 'test')
@@ -64,7 +64,7 @@ describe('the set-up', () => {
     expect(outcome(await openBrowser(app).post('/setup', owner(token)))).toBe('404 setup_unavailable')
   })
 
-  test('is not done by the invitation of a user of a tenant, who would own everything then', async () => {
+  test('the invitation of a tenant’s user cannot be used as a set-up link', async () => {
     const app = await startApp()
     const tenant = await app.tenant()
     const { url } = await inviteUser(app.deps, { name: 'bob', memberOf: tenant.id }, 'test')
@@ -72,7 +72,7 @@ describe('the set-up', () => {
     expect((await openBrowser(app).post('/choose-password', { token: tokenOf(url), password: PASSWORD })).status).toBe(200)
   })
 
-  test('answers 404 as soon as there is an owner, whatever the token', async () => {
+  test('the set-up answers 404 for every token once there is an owner', async () => {
     const app = await startApp()
     const token = await link(app)
     await setUpOwner(app)
@@ -82,7 +82,7 @@ describe('the set-up', () => {
     expect(outcome(await openBrowser(app).post('/setup', owner(tokenOf(url), 'eve')))).toBe('404 setup_unavailable')
   })
 
-  test('a used link does not work again, also when its user is gone', async () => {
+  test('a used set-up link does not work again, even after its user was removed', async () => {
     const app = await startApp()
     const token = await link(app)
     await openBrowser(app).post('/setup', owner(token))
@@ -92,7 +92,7 @@ describe('the set-up', () => {
     expect(outcome(await openBrowser(app).post('/setup', owner(token)))).toBe('404 setup_unavailable')
   })
 
-  test('a link works to the last millisecond of its hour, and not at its end', async () => {
+  test('a set-up link works for one hour, to the millisecond', async () => {
     const app = await startApp()
     const token = await link(app)
     app.clock.advance(HOUR_MS)
@@ -106,7 +106,7 @@ describe('the set-up', () => {
     expect((await openBrowser(app).post('/setup', owner(token))).status).toBe(201)
   })
 
-  test('a new start voids the link of the one before', async () => {
+  test('a new start replaces the set-up link of the previous start', async () => {
     const app = await startApp()
     const first = await link(app)
     const second = await link(app)
@@ -114,7 +114,7 @@ describe('the set-up', () => {
     expect((await openBrowser(app).post('/setup', owner(second))).status).toBe(201)
   })
 
-  test('of 20 at once one wins, and there is one user', async () => {
+  test('one of 20 simultaneous set-ups wins, and there is one user', async () => {
     const app = await startApp()
     const token = await link(app)
     const answers = await Promise.all(
@@ -144,7 +144,7 @@ describe('the set-up', () => {
     })
   })
 
-  test('a password that is refused uses nothing up', async () => {
+  test('a refused password leaves the set-up link valid', async () => {
     const app = await startApp()
     const token = await link(app)
     const refused = await openBrowser(app).post('/setup', { ...owner(token), password: 'short' })
@@ -152,7 +152,7 @@ describe('the set-up', () => {
     expect((await openBrowser(app).post('/setup', owner(token))).status).toBe(201)
   })
 
-  test('a name is lower case and of few characters', async () => {
+  test('a user name is 2 to 64 lower-case characters', async () => {
     const app = await startApp()
     const token = await link(app)
     for (const name of ['Olivia', 'o', 'o o', '-dash', 'x'.repeat(65), 'a\nb', ''])
@@ -160,7 +160,7 @@ describe('the set-up', () => {
     expect((await openBrowser(app).post('/setup', owner(token, 'o.livia+shop@example.com'))).status).toBe(201)
   })
 
-  test('no token stands in a file or a log, before or after its use', async () => {
+  test('a link’s token is in no file and no log, before or after its use', async () => {
     const app = await startApp()
     const token = await link(app)
     expect(filesContaining(app.dir, token)).toEqual([])
@@ -178,7 +178,7 @@ describe('the set-up', () => {
 })
 
 describe('an invitation', () => {
-  test('lets its user choose a password, once, and see one tenant and nothing else', async () => {
+  test('an invitation lets its user choose a password once, and see one tenant only', async () => {
     const app = await startApp()
     const [shop, bakery] = [await app.tenant(), await app.tenant({ name: 'Bakery' })]
     const boss = await setUpOwner(app)
@@ -199,7 +199,7 @@ describe('an invitation', () => {
     expect(data.find(({ name }) => name === 'mia')).toMatchObject({ status: 'active', tenant: { id: shop.id, name: 'Shop' } })
   })
 
-  test('to a name that is taken, or to a tenant that is not there, is refused', async () => {
+  test('an invitation for a taken name or an unknown tenant is refused', async () => {
     const app = await startApp()
     const shop = await app.tenant()
     const boss = await setUpOwner(app)
@@ -207,7 +207,7 @@ describe('an invitation', () => {
     expect(outcome(await boss.post('/users', { name: 'mia', tenant: 'ten_0000000000000000' }))).toBe('404 tenant_not_found')
   })
 
-  test('ends after three days, at the millisecond', async () => {
+  test('an invitation works for three days, to the millisecond', async () => {
     const app = await startApp()
     const { url } = await inviteUser(app.deps, { name: 'ivan', memberOf: null }, 'test')
     const choice = { token: tokenOf(url), password: PASSWORD }
@@ -219,7 +219,7 @@ describe('an invitation', () => {
 })
 
 describe('a reset', () => {
-  test('leaves the old password working until it is used, and then ends every session and the old password', async () => {
+  test('a reset leaves the old password working until it is used; then every session ends', async () => {
     const app = await startApp()
     const shop = await app.tenant()
     const mia = await joinMember(app, shop.id, 'mia')
@@ -238,7 +238,7 @@ describe('a reset', () => {
     expect((await openBrowser(app).logIn('mia', other)).status).toBe(200)
   })
 
-  test('of many at once with one link, one chooses the password', async () => {
+  test('one of many simultaneous uses of a reset link chooses the password', async () => {
     const app = await startApp()
     const shop = await app.tenant()
     const mia = await joinMember(app, shop.id, 'mia')
@@ -253,7 +253,7 @@ describe('a reset', () => {
     expect((await openBrowser(app).logIn('mia', winner)).status).toBe(200)
   })
 
-  test('voids the link before it, and a changed password voids both', async () => {
+  test('a reset replaces earlier links, and a changed password voids them all', async () => {
     const app = await startApp()
     const boss = await setUpOwner(app)
     const id = (await boss.get<{ user: { id: string } }>('/session')).body.user.id

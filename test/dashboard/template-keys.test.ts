@@ -9,7 +9,7 @@ const QUERY = {
   ],
 } as const
 
-test('a template is saved under small letters, digits and underscores only, and an older one of another key can be deleted', async () => {
+test('a template key has only a-z, 0-9 and _, and an older template with another key can be deleted', async () => {
   const app = await startApp()
   const { id } = await app.tenant()
   const boss = await setUpOwner(app)

@@ -34,7 +34,7 @@ async function place() {
   }
 }
 
-test('it is set, read and removed for one environment, and the other is left alone', async () => {
+test('a webhook endpoint is set, read and removed for one environment only', async () => {
   const { receiver, read, set } = await place()
   expect(await read('test')).toEqual({ webhook_url: null })
   const answer = await set('test', receiver.url())
@@ -46,7 +46,7 @@ test('it is set, read and removed for one environment, and the other is left alo
   expect(await read('test')).toEqual({ webhook_url: null })
 })
 
-test('an address that may not be called is refused with its reason, and the one before stays', async () => {
+test('a forbidden address is refused with the reason, and the previous endpoint stays', async () => {
   const { receiver, read, set } = await place()
   await set('test', receiver.url())
   const refused = await set('test', 'http://10.0.0.1/hook')
@@ -56,7 +56,7 @@ test('an address that may not be called is refused with its reason, and the one 
   expect(await read('test')).toEqual({ webhook_url: receiver.url() })
 })
 
-test('changing it takes a fresh password, and whoever is of another shop finds nothing', async () => {
+test('changing the endpoint needs a fresh password, and users of another tenant get 404', async () => {
   const { app, boss, pathOf, receiver, id } = await place()
   const { id: other } = await app.tenant({ name: 'Other' })
   const stranger = await joinMember(app, other, 'mia')
@@ -68,7 +68,7 @@ test('changing it takes a fresh password, and whoever is of another shop finds n
   expect(id).not.toBe(other)
 })
 
-test('the log of what went to an endpoint can be read after it was removed', async () => {
+test('deliveries to an endpoint stay readable after it was removed', async () => {
   const { app, receiver, id, key, boss, set } = await place()
   await set('test', receiver.url('/hook'))
   const { verification } = await verifyWith(app, key, 'adult')

@@ -68,7 +68,7 @@ const recordsOf = async ({ boss, at }: Place) =>
 const signaturesIn = (header = '') => header.split(',').filter(part => part.startsWith('v1='))
 
 describe('the secret', () => {
-  test('is in no GET; revealing it leaves a record of who did', async () => {
+  test('the secret is in no GET response, and revealing it leaves an audit record', async () => {
     const here = await place()
     const state = { created_at: '2026-03-04T12:00:00.000Z', previous_valid_until: null }
     expect(await stateOf(here)).toEqual(state)
@@ -97,7 +97,7 @@ describe('the secret', () => {
     expect(revealed.body.webhook_secret).toBe(webhook_secret)
   })
 
-  test('rotated: the new one is shown once, both sign for 24 hours, and the overlap is shown to its last millisecond', async () => {
+  test('a rotation shows the new secret once; both sign for 24 hours, to the millisecond', async () => {
     const here = await place()
     await later(here, HOUR_MS)
     const { webhook_secret, ...state } = await rotate(here)
@@ -117,7 +117,7 @@ describe('the secret', () => {
     expect(await recordsOf(here)).toEqual(['secret.rotated dashboard:olivia'])
   })
 
-  test('the previous one can be dropped at once, and that again', async () => {
+  test('the previous secret can be dropped at once, and a repeat changes nothing', async () => {
     const here = await place()
     await later(here, 1000)
     const { webhook_secret, created_at } = await rotate(here)
@@ -147,7 +147,7 @@ describe('what the log tells of a signature', () => {
   })
   const GONE = { header: undefined, standard: undefined, gone: true }
 
-  test('is what was sent, before, in and after a rotation, as long as the secrets of that time are kept', async () => {
+  test('the log shows the signatures that were sent, while the secrets of that time are stored', async () => {
     const here = await place()
     await later(here, 1000)
     const before = await send(here)
@@ -162,7 +162,7 @@ describe('what the log tells of a signature', () => {
       expect(signatureOf(await detailOf(here, id))).toEqual(received(here, i))
   })
 
-  test('is left out once a secret of that time was dropped: then only the bytes are shown, and that it is so', async () => {
+  test('the log omits signatures once a secret of that time was dropped, and says so', async () => {
     const here = await place()
     await later(here, 1000)
     const before = await send(here)
@@ -180,7 +180,7 @@ describe('what the log tells of a signature', () => {
       expect((await detailOf(here, id)).message?.body).toBe(here.receiver.received[i]?.body)
   })
 
-  test('is left out also for one that signed beside the kept ones, after the next rotation', async () => {
+  test('the log omits signatures once the next rotation deleted a secret of that time', async () => {
     const here = await place()
     await later(here, 1000)
     await rotate(here)

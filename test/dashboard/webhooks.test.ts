@@ -62,7 +62,7 @@ async function insertMany({ app, shop }: Place, verificationId: string, { status
 }
 
 describe('the log', () => {
-  test('lists what is of the environment, newest first, by status and by verification', async () => {
+  test('the log lists deliveries of one environment, newest first, by status and by verification', async () => {
     const here = await place()
     const good = await send(here)
     here.app.clock.advance(1000)
@@ -112,7 +112,7 @@ describe('the log', () => {
       expect(outcome(await here.boss.get(`${here.at}/deliveries?${query}`))).toBe('400 invalid_request')
   })
 
-  test('is paged to the end without skipping or repeating, also within one millisecond', async () => {
+  test('the log’s pages skip and repeat nothing, also within one millisecond', async () => {
     const here = await place()
     const made = await Promise.all(
       Array.from({ length: 5 }, () => createVerification(here.app, here.shop.key, { webhook_url: here.receiver.url() })),
@@ -143,7 +143,7 @@ describe('the log', () => {
     expect(second).toMatchObject({ data: [{ id }], next_before: null })
   })
 
-  test('is shown with the verification, each attempt with its time and outcome, and without what receivers answered', async () => {
+  test('a verification shows its deliveries with each attempt’s time and outcome, without the receivers’ responses', async () => {
     const here = await place({ answer: 500 })
     const { verification, id } = await send(here)
     here.app.clock.set(logOf(here.app, verification.id).delivery!.due_at)
@@ -164,7 +164,7 @@ describe('the log', () => {
 })
 
 describe('a delivery', () => {
-  test('that was sent with a portrait is told without signatures once the portrait is gone: it is never stored', async () => {
+  test('a delivery sent with a portrait is shown without signatures once the portrait is gone', async () => {
     const here = await place({ answer: 200 })
     const { id } = await send(here, { template: 'age_over_18_photo' })
     const received = here.receiver.received[0]!
@@ -184,7 +184,7 @@ describe('a delivery', () => {
     ])
   })
 
-  test('tells where it went, every attempt with its answer, and the very bytes that the receiver got last', async () => {
+  test('a delivery shows its URL, every attempt with its response, and the exact bytes sent last', async () => {
     const here = await place({ answer: 503 })
     const { verification, id } = await send(here, { template: 'identity_basic', url: here.receiver.url('/a/b?c=d') })
     here.app.clock.set(logOf(here.app, verification.id).delivery!.due_at)
@@ -216,7 +216,7 @@ describe('a delivery', () => {
     expect(received.headers).toMatchObject(message?.headers ?? {})
   })
 
-  test('that called nobody yet has attempts, and no bytes', async () => {
+  test('a delivery that has called nobody yet shows attempts and no bytes', async () => {
     const here = await place({ resolve: async () => [] })
     const { id } = await send(here)
     const { attempts, message } = (await detailOf(here, id)).body
@@ -225,7 +225,7 @@ describe('a delivery', () => {
     expect(message).toBeNull()
   })
 
-  test('is on record as a reading of what was presented, once in ten minutes for each who looks', async () => {
+  test('showing a delivery leaves an audit record, one per reader in ten minutes', async () => {
     const here = await place()
     const mia = await joinMember(here.app, here.shop.id, 'mia')
     const { id, verification } = await send(here)
@@ -244,7 +244,7 @@ describe('a delivery', () => {
     expect(await recordsOf(here, 'verification.read')).toHaveLength(3)
   })
 
-  test('of another environment, of an erased verification, or none at all is not there', async () => {
+  test('a delivery of another environment, of an erased verification or unknown is 404', async () => {
     const here = await place({ answer: 410 })
     const { id, verification } = await send(here)
     for (const [which, environment] of [
@@ -262,7 +262,7 @@ describe('a delivery', () => {
     expect(here.receiver.received).toHaveLength(1)
   })
 
-  test('under way is shown as such, and is not sent twice', async () => {
+  test('a delivery under way is shown as under_way, and a replay is refused', async () => {
     const here = await place()
     const gate = Promise.withResolvers<void>()
     here.receiver.answer(async () => {
@@ -305,7 +305,7 @@ describe('a replay', () => {
     expect(await recordsOf(here, 'webhook.replayed')).toMatchObject([{ actor: 'dashboard:olivia', details: { count: 1, id } }])
   })
 
-  test('of all that failed is of one environment, and leaves alone what was delivered or is waiting', async () => {
+  test('a replay of all failed deliveries covers one environment, and no delivered or pending ones', async () => {
     const here = await place()
     await send(here)
     here.receiver.answer(() => new Response(null, { status: 500 }))
@@ -327,7 +327,7 @@ describe('a replay', () => {
   })
 })
 
-test('a replay of very many that failed is done in parts, and says when there is more', async () => {
+test('a replay of very many failed deliveries is done in parts, and returns has_more', async () => {
   const here = await place()
   const { verification } = await send(here)
   await insertMany(here, verification.id, { status: 'failed', count: 1001 })
@@ -338,7 +338,7 @@ test('a replay of very many that failed is done in parts, and says when there is
 })
 
 describe('a test event', () => {
-  test('is a genuine one: a test session with a webhook_url, answered by the sandbox wallet, whose message arrives', async () => {
+  test('a test event is the message of a real test session that the sandbox wallet answered', async () => {
     const here = await place()
     const body = { template: 'age_over_18', webhook_url: here.receiver.url() }
     const made = (await here.boss.post<Verification>(`${here.at}/verifications`, body)).body
@@ -349,7 +349,7 @@ describe('a test event', () => {
     expect((await detailOf(here, data[0]!.id)).body.message?.body).toBe(here.receiver.received[0]!.body)
   })
 
-  test('goes nowhere that a webhook may not', async () => {
+  test('a test event to a forbidden address is refused', async () => {
     const app = await startApp({ resolve: async () => ['10.0.0.7'] })
     const shop = await app.tenant()
     const boss = await setUpOwner(app)
@@ -421,7 +421,7 @@ describe('a receiver that fails needs attention', () => {
   })
 })
 
-test('what was presented, answered and signed is in no line of the log', async () => {
+test('claims, receivers’ responses and signatures are in no log line', async () => {
   const here = await place()
   here.receiver.answer(() => new Response('private words of a receiver'))
   const { id, verification } = await send(here, { template: 'identity_basic' })

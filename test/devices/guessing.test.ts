@@ -31,7 +31,7 @@ async function guessesAllowed(app: TestApp, client: string): Promise<number> {
 }
 
 describe('one network', () => {
-  test('has 10 wrong codes at once and 5 a minute after, the right one refused with the others', async () => {
+  test('a network has 10 wrong codes at once and 5 a minute after; beyond that right codes get 429 too', async () => {
     const app = await start()
     const { key } = await app.tenant()
     const { pairing_code } = await register(app, key)
@@ -47,21 +47,21 @@ describe('one network', () => {
     expect(await guessesAllowed(app, '203.0.113.7')).toBe(5)
   })
 
-  test('cannot get past it by guessing all at once', async () => {
+  test('simultaneous guesses of one network share its limit', async () => {
     const app = await start()
     const answers = await Promise.all(Array.from({ length: 100 }, () => guess(app, '203.0.113.7')))
     expect(answers.filter(({ status }) => status === 400)).toHaveLength(10)
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(90)
   })
 
-  test('is one /64 of IPv6, and malformed codes count like wrong ones', async () => {
+  test('addresses of one IPv6 /64 are one network, and malformed codes count as wrong', async () => {
     const app = await start()
     for (let i = 0; i < 10; i++) await guess(app, `2001:db8:1:2::${i + 1}`, 'x')
     expect(outcome(await guess(app, '2001:db8:1:2:ffff::1'))).toBe('429 rate_limit_exceeded')
     expect(outcome(await guess(app, '2001:db8:1:3::1'))).toBe('400 invalid_pairing_code')
   })
 
-  test('is locked out for 15 minutes by 20 wrong codes in an hour, over a restart too', async () => {
+  test('20 wrong codes in an hour lock a network out for 15 minutes, across a restart', async () => {
     const app = await start()
     const client = '203.0.113.7'
     const { key } = await app.tenant()
@@ -83,7 +83,7 @@ describe('one network', () => {
     expect((await guess(third, client, pairing_code)).status).toBe(200)
   })
 
-  test('is not locked out by 19 in an hour and more after it', async () => {
+  test('19 wrong codes in an hour and more after it lock nobody out', async () => {
     const app = await start()
     for (const minutes of [0, 10, 20, 61, 71, 81, 122]) {
       app.clock.set(NOON + minutes * MINUTE_MS)
@@ -91,7 +91,7 @@ describe('one network', () => {
     }
   })
 
-  test('is kept as an HMAC, and forgotten when it no longer matters', async () => {
+  test('a network is stored as an HMAC, and deleted when its hour is over', async () => {
     const app = await start()
     await guess(app, '203.0.113.77')
     expect(rows(app.dir, 'SELECT 1 FROM pairing_guesses')).toHaveLength(1)
@@ -111,7 +111,7 @@ describe('the whole installation', () => {
     for (let network = 0; network < 12; network++) expect(await guessesAllowed(app, `198.51.100.${network}`)).toBe(10)
   }
 
-  test('looks at 120 wrong codes at once and one a second after; beyond it strangers are not heard, known networks are', async () => {
+  test('the installation checks 120 wrong codes at once and one a second after; beyond that only known networks may guess', async () => {
     const app = await start()
     const { key } = await app.tenant()
     await app.call('GET', '/v1/usage', { key, headers: { 'x-forwarded-for': '192.0.2.1' } })
@@ -158,7 +158,7 @@ describe('the whole installation', () => {
     expect(await isHeardAfter(30 * DAY_MS)).toBe(false)
   })
 
-  test('writes a known network at most once a day, and lets go of it after 30', async () => {
+  test('a known network is written at most once a day, and deleted after 30 days', async () => {
     const app = await start()
     const { key } = await app.tenant()
     const seenAt = async () => {
@@ -188,7 +188,7 @@ describe('refreshing', () => {
       headers: { 'x-forwarded-for': client },
     })
 
-  test('has 60 at once and 60 a minute from one network', async () => {
+  test('a network has 60 refreshes at once and 60 a minute', async () => {
     const app = await start()
     const unknown = `vdr_${'A'.repeat(38)}`
     for (let i = 0; i < 60; i++) expect((await rotate(app, unknown, '203.0.113.7')).status).toBe(400)
@@ -197,7 +197,7 @@ describe('refreshing', () => {
     expect((await rotate(app, unknown, '203.0.113.7')).status).toBe(400)
   })
 
-  test('has 6 at once and 6 a minute for one device, and a 429 spends nothing', async () => {
+  test('a device has 6 refreshes at once and 6 a minute, and a 429 spends no token', async () => {
     const app = await start()
     const { key } = await app.tenant()
     let { refresh_token } = await pair(app, key)
@@ -209,7 +209,7 @@ describe('refreshing', () => {
   })
 })
 
-test('limits and the Idempotency-Key are looked at before the body', async () => {
+test('limits and the Idempotency-Key are checked before the body', async () => {
   const app = await start()
   const malformed = (path: string, headers: Record<string, string>) =>
     app.call('POST', path, { raw: '{', headers: { 'content-type': 'application/json', ...headers } })
@@ -240,7 +240,7 @@ test('a device has 30 requests at once and 10 a second, whichever of its tokens 
   expect((await usage(first.access_token)).status).toBe(200)
 })
 
-test('a rate limit scale of 0 switches all of it off', async () => {
+test('a rate limit scale of 0 switches every limit on guessing off', async () => {
   const app = await start({ rateLimitScale: 0 })
   for (let i = 0; i < 150; i++) expect(outcome(await guess(app, '203.0.113.7'))).toBe('400 invalid_pairing_code')
   expect(rows(app.dir, 'SELECT 1 FROM pairing_guesses')).toEqual([])

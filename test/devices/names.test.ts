@@ -65,7 +65,7 @@ test('the command line refuses the same names in the same words', async () => {
   }
 })
 
-test('every other name is taken and comes back as it was given: of any script, with spaces around it, or a joined sign', async () => {
+test('every other name is accepted and returned unchanged: any script, spaces around it, joined characters', async () => {
   for (const name of TAKEN) {
     for (const register of [byApi, byDashboard]) {
       const { status, body } = await register(name)

@@ -9,7 +9,7 @@ const MEMBER = {
   credentials: [{ id: 'member', format: 'dc+sd-jwt' as const, meta: { vct_values: ['https://club.example/member'] } }],
 }
 
-test('a till learns its name, its merchant and its templates in their order; one that does not exist yet has no title', async () => {
+test('/till/data returns the name, merchant and templates in order; a template that does not exist yet has no title', async () => {
   const app = await startApp()
   const { id, key } = await app.tenant({ name: 'Wine & Co' })
   const other = await app.tenant()
@@ -38,7 +38,7 @@ test('a till learns its name, its merchant and its templates in their order; one
   ])
 })
 
-test('nobody but a device gets an answer', async () => {
+test('/till/data refuses API keys and callers without a token', async () => {
   const app = await startApp()
   const { key } = await app.tenant()
   const { access_token } = await pair(app, key)
@@ -48,7 +48,7 @@ test('nobody but a device gets an answer', async () => {
   expect(outcome(await app.call('GET', '/till/data', { key: access_token }))).toBe('401 api_key_expired')
 })
 
-test('it is no part of the documented interface', async () => {
+test('/till/data is not in the API document', async () => {
   const app = await startApp()
   expect((await app.call('GET', '/openapi.json')).text).not.toContain('/till/data')
 })
