@@ -3,9 +3,9 @@
  * must not change the direction of the text around it.
  */
 export function findNameProblem(name: string): string | undefined {
-  if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(name)) return 'without line breaks or control characters, please'
-  if (/\p{Bidi_Control}/u.test(name)) return 'without characters that change the direction of text, please'
-  if (!/[^\p{White_Space}\p{Default_Ignorable_Code_Point}]/u.test(name)) return 'it needs at least one character that can be seen'
+  if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(name)) return 'remove line breaks and control characters'
+  if (/\p{Bidi_Control}/u.test(name)) return 'remove characters that change the direction of text'
+  if (!/[^\p{White_Space}\p{Default_Ignorable_Code_Point}]/u.test(name)) return 'it needs at least one visible character'
   return undefined
 }
 

@@ -51,7 +51,7 @@ test.each(Object.keys(REFUSED))('a name with %s is 400 invalid_request that says
     const { status, body } = await register(REFUSED[what as keyof typeof REFUSED])
     expect([status, body.error?.code]).toEqual([400, 'invalid_request'])
     expect(body.error.message).toMatch(
-      /^(body: the character U\+0000; leave it out|name: (without .+, please|it needs at least one character that can be seen))$/,
+      /^(body: the character U\+0000; leave it out|name: (remove .+|it needs at least one visible character))$/,
     )
   }
   expect(await names()).toEqual(before)
