@@ -44,7 +44,7 @@ function rows<Row>(sql: string, ...values: string[]): Row[] {
 const CANCELLED = { code: 'cancelled', message: 'The session was cancelled before a wallet answered.' }
 
 describe('POST /v1/verifications/{id}/cancel', () => {
-  test('fails a pending session with the error cancelled, and every reader sees it so', async () => {
+  test('a cancelled session is failed with the error cancelled, for every reader', async () => {
     const { id, created_at, expires_at } = await createVerification(app, tenant.key, { purpose: 'To sell you wine' })
     const { status, body } = await cancel(id)
     expect(status).toBe(200)
@@ -58,7 +58,7 @@ describe('POST /v1/verifications/{id}/cancel', () => {
     expect([hosted.body.status, hosted.body.reason]).toEqual(['failed', 'cancelled'])
   })
 
-  test('is on the audit chain under the name of the key, is counted, and ends the stream of its followers', async () => {
+  test('a cancellation is on the audit chain under the name of the key, is counted, and ends the streams of the session', async () => {
     const { id } = await createVerification(app, tenant.key)
     const metric = async (name: string) =>
       Number((await app.deps.metrics.render()).match(new RegExp(`^${name.replace(/[{}"]/g, '\\$&')} (\\d+)`, 'm'))?.[1] ?? 0)
@@ -78,7 +78,7 @@ describe('POST /v1/verifications/{id}/cancel', () => {
     expect(record).toEqual({ action: 'verification.failed', actor: tenant.key.slice(0, 12) })
   })
 
-  test('sends the webhook of a failure, once', async () => {
+  test('a cancellation sends the webhook of a failure, once', async () => {
     const { id } = await createVerification(app, tenant.key, { webhook_url: receiver.url('/cancelled') })
     await cancel(id)
     await cancel(id)
@@ -90,7 +90,7 @@ describe('POST /v1/verifications/{id}/cancel', () => {
     expect(rows('SELECT id FROM webhook_deliveries WHERE verification_id = ?', id)).toHaveLength(1)
   })
 
-  test('a repeat answers the same and changes nothing', async () => {
+  test('a repeated cancellation gets the same response and changes nothing', async () => {
     const { id } = await createVerification(app, tenant.key)
     const first = await cancel(id)
     const second = await cancel(id)
@@ -99,7 +99,7 @@ describe('POST /v1/verifications/{id}/cancel', () => {
     expect(records).toHaveLength(2)
   })
 
-  test('takes no body, an empty object, and nothing else', async () => {
+  test('a cancellation takes no body or an empty object, and refuses any other', async () => {
     const ids = await Promise.all(Array.from({ length: 5 }, async () => (await createVerification(app, tenant.key)).id))
     const [none, empty, chunked, extra, text] = await Promise.all([
       cancel(ids[0]!),
@@ -115,7 +115,7 @@ describe('POST /v1/verifications/{id}/cancel', () => {
     ])
   })
 
-  test('needs the scope verifications:create', async () => {
+  test('a cancellation needs the scope verifications:create', async () => {
     const { id } = await createVerification(app, tenant.key)
     const reader = await app.key(tenant.id, { scopes: ['verifications:read'] })
     expect(outcome(await cancel(id, reader))).toEqual([403, 'insufficient_scope'])
@@ -123,7 +123,7 @@ describe('POST /v1/verifications/{id}/cancel', () => {
     expect((await cancel(id, creator)).status).toBe(200)
   })
 
-  test("is 404 for an unknown session, another tenant's, another environment's and another device's", async () => {
+  test("a cancellation is 404 for an unknown session, another tenant's, another environment's and another device's", async () => {
     const { id } = await createVerification(app, tenant.key)
     const other = await app.tenant()
     const till = await pair(app, tenant.key)
@@ -133,14 +133,14 @@ describe('POST /v1/verifications/{id}/cancel', () => {
     expect((await app.call<Verification>('GET', `/v1/verifications/${id}`, { key: tenant.key })).body.status).toBe('pending')
   })
 
-  test('a device cancels its own', async () => {
+  test('a device can cancel a session that it created', async () => {
     const till = await pair(app, tenant.key)
     const { id } = await createVerification(app, till.access_token)
     const { status, body } = await cancel(id, till.access_token)
     expect([status, body.error]).toEqual([200, CANCELLED])
   })
 
-  test('is 409 once a wallet has answered, whatever it answered, and 410 from expires_at on', async () => {
+  test('a cancellation is 409 after any answer of a wallet, and 410 from expires_at on', async () => {
     const [completed, declined] = [await open(), await open()]
     await postTo(completed, await formOf(completed, holder))
     await postTo(declined, (await decline(declined.request)).form)
@@ -154,7 +154,7 @@ describe('POST /v1/verifications/{id}/cancel', () => {
     expect(outcome(await cancel(late.id))).toEqual([410, 'session_expired'])
   })
 
-  test('afterwards a wallet gets 410 for the request and for its answer, and the key to it is gone', async () => {
+  test('a wallet gets 410 for request and answer of a cancelled session, whose response key is deleted', async () => {
     const session = await open()
     const form = await formOf(session, holder)
     const { id } = session.created

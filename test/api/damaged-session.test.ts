@@ -1,4 +1,5 @@
-// A session that damage has made unreadable: nobody is told anything wrong of it, and the operator is told which one it is.
+// A session that damage has made unreadable: nobody is told anything wrong of it, and the operator
+// is told which one it is.
 import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -36,7 +37,7 @@ const listOf = (app: TestApp, key: string, query = '') =>
 
 const databaseCheck = async (app: TestApp) => (await examine(app.deps, true)).find(({ name }) => name === 'database')
 
-test('a page whose timeline cannot be read is 500, and the service goes on', async () => {
+test('a page with an unreadable timeline is 500, and the service goes on', async () => {
   const app = await startApp()
   const { key } = await app.tenant()
   const { id } = await createVerification(app, key)
@@ -69,7 +70,7 @@ describe.each([
     expect((await app.call('GET', `/v1/verifications/${oldest}`, { key: tenant.key })).status).toBe(200)
   })
 
-  test('each time the log has the beginning of what the audit chain calls it, and never its id', async () => {
+  test('every read of an unreadable session logs the beginning of its name on the audit chain, never its id', async () => {
     const { app, tenant, damaged } = await damagedAmongThree(damage)
     await listOf(app, tenant.key)
     await app.call('GET', `/v1/verifications/${damaged}`, { key: tenant.key })
@@ -98,7 +99,7 @@ describe.each([
   })
 })
 
-test('a message that failed and belongs to a session that cannot be read stops neither the overview nor the doctor', async () => {
+test('a failed delivery of an unreadable session stops neither the overview nor the doctor', async () => {
   const receiver = receive(() => new Response(null, { status: 410 }))
   const app = await startAppFor([receiver])
   const tenant = await app.tenant()

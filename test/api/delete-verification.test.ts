@@ -17,7 +17,7 @@ const erase = (id: string, key = tenant.key) =>
   app.call<ErasureResult & Partial<ErrorBody>>('DELETE', `/v1/verifications/${id}`, { key })
 
 describe('DELETE /v1/verifications/{id}', () => {
-  test('answers 200 with the rows deleted per table, and nothing else', async () => {
+  test('an erasure answers 200 with the rows deleted per table, and nothing else', async () => {
     const { id } = await createVerification(app, tenant.key)
     const { status, body } = await erase(id)
     expect(status).toBe(200)
@@ -28,14 +28,14 @@ describe('DELETE /v1/verifications/{id}', () => {
     })
   })
 
-  test('counts the result and the deliveries that a finished session has, and deletes all that hangs on them', async () => {
+  test('an erasure counts the result and the deliveries of a finished session, and deletes everything that belongs to them', async () => {
     const { id } = await createVerification(app, tenant.key)
     finish(app.dir, tenant.id, id)
     expect((await erase(id)).body.deleted).toEqual({ verification_sessions: 1, verification_results: 1, webhook_deliveries: 2 })
     expect(rowsAbout(app.dir, id)).toBe(0)
   })
 
-  test('later reads answer 404 session_not_found, and so does a second erasure', async () => {
+  test('reads and erasures of an erased session are 404 session_not_found', async () => {
     const { id } = await createVerification(app, tenant.key)
     await erase(id)
     const answers = [await erase(id), await app.call<ErrorBody>('GET', `/v1/verifications/${id}`, { key: tenant.key })]
@@ -57,7 +57,7 @@ describe('DELETE /v1/verifications/{id}', () => {
     expect((await app.call('GET', `/v1/verifications/${id}/status`)).status).toBe(200)
   })
 
-  test('of a session whose Idempotency-Key made another one after its day, leaves the answer that is kept for that', async () => {
+  test('an erasure leaves the stored answer of a later session under the same Idempotency-Key', async () => {
     const own = await startApp()
     const { key } = await own.tenant()
     const create = () =>
@@ -77,7 +77,7 @@ describe('DELETE /v1/verifications/{id}', () => {
     expect((await create()).status).toBe(422)
   })
 
-  test('gives no quota back', async () => {
+  test('an erasure gives no quota back', async () => {
     const usage = async () =>
       (await app.call<{ verifications_created: number }>('GET', '/v1/usage', { key: tenant.key })).body.verifications_created
     const { id } = await createVerification(app, tenant.key)

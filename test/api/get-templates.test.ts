@@ -69,7 +69,7 @@ test('a device gets those of its allowed templates that exist, and no other', as
   expect((await list(access_token)).map(({ key }) => key)).toEqual(['age_over_18', 'with'])
 })
 
-test('a key without the scope verifications:create gets 403, nobody gets 401', async () => {
+test('listing templates is 403 without the scope verifications:create, and 401 without a key', async () => {
   const reader = await app.key(tenant.id, { scopes: ['verifications:read'] })
   expect(outcome(await app.call('GET', '/v1/templates', { key: reader }))).toBe('403 insufficient_scope')
   expect(outcome(await app.call('GET', '/v1/templates'))).toBe('401 invalid_api_key')

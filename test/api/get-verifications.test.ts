@@ -21,7 +21,7 @@ const create = async (key: string, body = {}) =>
 const list = async (query = '', key = tenant.key) => (await app.call<List>('GET', `/v1/verifications${query}`, { key })).body.data
 
 describe('GET /v1/verifications', () => {
-  test('lists sessions newest first, 20 by default', async () => {
+  test('the list has sessions newest first, 20 by default', async () => {
     expect((await list()).map(({ id }) => id)).toEqual(ids.slice(0, 20))
   })
 
@@ -30,12 +30,12 @@ describe('GET /v1/verifications', () => {
     expect((await app.call('GET', '/v1/verifications', { key })).text).toBe('{"data":[]}')
   })
 
-  test('each element is exactly what fetching it gives', async () => {
+  test('each element of the list equals the session fetched alone', async () => {
     const [first] = await list('?limit=1')
     expect(first).toEqual((await app.call<Verification>('GET', `/v1/verifications/${first?.id}`, { key: tenant.key })).body)
   })
 
-  test.each([1, 100])('limit=%d gives that many', async limit => {
+  test.each([1, 100])('the list with limit=%d has that many sessions', async limit => {
     expect(await list(`?limit=${limit}`)).toHaveLength(limit)
   })
 
@@ -61,7 +61,7 @@ describe('GET /v1/verifications', () => {
     expect(body.error.message).toMatch(/^limit: expected a whole number from 1 to 100/)
   })
 
-  test('an unknown parameter is 400, naming it', async () => {
+  test('an unknown parameter of the list is 400, with its name', async () => {
     const { status, body } = await app.call<ErrorBody>('GET', '/v1/verifications?limt=5', { key: tenant.key })
     expect([status, body.error?.code]).toEqual([400, 'invalid_request'])
     expect(body.error.message).toMatch(/^limt: /)
@@ -113,7 +113,7 @@ describe('GET /v1/verifications', () => {
     expect(body.error.message).toMatch(/^before: expected a UTC time/)
   })
 
-  test('shows the sessions of its own tenant and environment only', async () => {
+  test('the list shows sessions of its own tenant and environment only', async () => {
     const other = await app.tenant()
     const live = await create(tenant.liveKey)
     const foreign = await create(other.key)
@@ -124,7 +124,7 @@ describe('GET /v1/verifications', () => {
 })
 
 describe('GET /v1/verifications/{id}', () => {
-  test('gives the session as it was created', async () => {
+  test('a fetched session is as it was created', async () => {
     const body = {
       template: 'age_over_18',
       metadata: { a: 'b' },
@@ -158,7 +158,7 @@ describe('GET /v1/verifications/{id}', () => {
     expect([answers[0]?.status, answers[0]?.body.error.code]).toEqual([404, 'session_not_found'])
   })
 
-  test('a pending session is expired from expires_at on, that instant included, and shows its links no more', async () => {
+  test('a pending session is expired from expires_at on, inclusive, and no longer shows its links', async () => {
     const own = await startApp()
     const { key } = await own.tenant()
     const { body } = await own.call<Verification>('POST', '/v1/verifications', {
@@ -176,7 +176,7 @@ describe('GET /v1/verifications/{id}', () => {
 })
 
 describe('GET /v1/verifications/{id}/status', () => {
-  test('needs no key and returns id and status only, to any origin', async () => {
+  test('the status poll needs no key and returns id and status only, to any origin', async () => {
     const id = await create(tenant.key, { metadata: { secret: 'x' }, purpose: 'Wine' })
     const { status, body, headers } = await app.call('GET', `/v1/verifications/${id}/status`)
     expect([status, body]).toEqual([200, { id, status: 'pending' }])
@@ -184,7 +184,7 @@ describe('GET /v1/verifications/{id}/status', () => {
     expect(headers.get('access-control-allow-credentials')).toBeNull()
   })
 
-  test('reads expired from expires_at on', async () => {
+  test('the status poll says expired from expires_at on', async () => {
     const own = await startApp()
     const { key } = await own.tenant()
     const { body } = await own.call<Verification>('POST', '/v1/verifications', {
@@ -198,7 +198,7 @@ describe('GET /v1/verifications/{id}/status', () => {
     expect(await status()).toBe('expired')
   })
 
-  test('an unknown or erased id is 404 session_not_found', async () => {
+  test('the status poll of an unknown or erased session is 404 session_not_found', async () => {
     const id = await create(tenant.key)
     await app.call('DELETE', `/v1/verifications/${id}`, { key: tenant.key })
     for (const each of [id, 'vs_unknown']) {

@@ -1,4 +1,5 @@
-// The owner of the hosted page, and how an answer that came through its QR code returns to the shop.
+// The owner of the hosted page, and how an answer that came through its QR code returns to the
+// shop.
 import { Database } from 'bun:sqlite'
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -57,7 +58,7 @@ function column<Value>(id: string, name: string): Value {
 }
 
 describe('POST /v/{id}/owner', () => {
-  test('gives the page to exactly one of twenty browsers that open it at once', async () => {
+  test('exactly one of twenty browsers that open the page at once owns it', async () => {
     const { id } = await create()
     const { write } = app.deps
     const all = Promise.withResolvers<void>()
@@ -75,14 +76,14 @@ describe('POST /v/{id}/owner', () => {
     expect(column<string>(id, 'page_owner_hash')).toBe(sha256Hex(owners[0]?.cookie.split('=')[1] ?? ''))
   })
 
-  test('sets a cookie for the path of the page that no script reads and no other site sends along', async () => {
+  test('the cookie of the owner is for the path of the page, HttpOnly and SameSite', async () => {
     const { id } = await create()
     const { set } = await openPage(id)
     expect(set).toMatch(/^__Secure-page=[\w-]{43}; Path=\/v\/vs_\w+; Max-Age=90[01]; HttpOnly; SameSite=Lax; Secure$/)
     expect(set).toContain(`Path=/v/${id};`)
   })
 
-  test('names the path that the service is published at, and leaves out Secure over plain http', async () => {
+  test('the cookie of the owner has the path of the public URL, and no Secure over plain http', async () => {
     const plain = await startApp({ config: { publicUrl: 'http://192.168.10.5/check' } })
     const { id } = await createVerification(plain, (await plain.tenant()).key)
     const { headers } = await plain.call('POST', `/v/${id}/owner`, { headers: { origin: 'http://192.168.10.5' } })
@@ -91,7 +92,7 @@ describe('POST /v/{id}/owner', () => {
     )
   })
 
-  test('lets the owner keep the page when it is opened again', async () => {
+  test('the owner keeps the page when it opens it again', async () => {
     const { id } = await create()
     const { cookie } = await openPage(id)
     expect(await openPage(id, cookie)).toEqual({ owner: true, cookie: '', set: '' })
@@ -104,7 +105,7 @@ describe('POST /v/{id}/owner', () => {
     expect([status, headers.get('set-cookie'), column<string | null>(id, 'page_owner_hash')]).toEqual([200, null, null])
   })
 
-  test('gives the page to nobody once the session was answered or has expired', async () => {
+  test('nobody can own the page of a session that was answered or has expired', async () => {
     const answered = await create()
     await answerWith(app, await holderOf(app), (await dataOf(answered.id)).qr_uri ?? '')
     expect((await openPage(answered.id)).owner).toBe(false)
@@ -131,12 +132,12 @@ describe.each(['owner', 'return'])('POST /v/{id}/%s', action => {
     expect(column<string | null>(fresh.id, 'page_owner_hash')).toBeNull()
   })
 
-  test('takes the origin of the service where the browser names no site', async () => {
+  test('a request with the origin of the service is accepted without Sec-Fetch-Site', async () => {
     const { id } = await create()
     expect((await asPage('POST', `/v/${id}/${action}`, '', { origin: 'https://verify.example' })).status).toBe(200)
   })
 
-  test('is 404 for an unknown session', async () => {
+  test('a request for an unknown session is 404', async () => {
     const { status, body } = await asPage<ErrorBody>('POST', `/v/vs_0000000000000000000000/${action}`)
     expect([status, body.error.code]).toEqual([404, 'session_not_found'])
   })
@@ -214,7 +215,7 @@ describe('POST /v/{id}/return', () => {
     },
   )
 
-  test('gives a new code each time and makes the one before worthless', async () => {
+  test('each return of the owner gets a new code, and the code before stops working', async () => {
     const { id, cookie } = await answeredByQr()
     const first = codeIn(await leave(id, cookie))
     const second = codeIn(await leave(id, cookie))
@@ -222,7 +223,7 @@ describe('POST /v/{id}/return', () => {
     expect([await redeem(id, first), await redeem(id, second)]).toEqual([404, 200])
   })
 
-  test('leads back without a code after the redemption', async () => {
+  test('a return after the redemption has no code', async () => {
     const { id, cookie } = await answeredByQr()
     const code = codeIn(await leave(id, cookie))
     await redeem(id, code)
@@ -230,7 +231,7 @@ describe('POST /v/{id}/return', () => {
     expect(await redeem(id, code)).toBe(404)
   })
 
-  test('gives codes until ten minutes after the answer, and none of them outlives that time', async () => {
+  test('codes of the page can be had and redeemed until ten minutes after the answer', async () => {
     const { id, cookie } = await answeredByQr()
     const end = column<number>(id, 'responded_at') + 600_000
     app.clock.set(end - 1)
@@ -241,7 +242,7 @@ describe('POST /v/{id}/return', () => {
     expect(await redeem(id, last)).toBe(404)
   })
 
-  test('gives nobody else a code: not without the cookie, nor with that of another page', async () => {
+  test('a browser without the cookie, or with that of another page, gets no code', async () => {
     const { id, cookie } = await answeredByQr()
     const code = codeIn(await leave(id, cookie))
     const other = await answeredByQr()
@@ -257,7 +258,7 @@ describe('POST /v/{id}/return', () => {
     expect(await redeem(id, code)).toBe(200)
   })
 
-  test('leaves the code to the wallet that answered through wallet_uri', async () => {
+  test('the code of an answer through wallet_uri goes to the wallet, not to the page', async () => {
     const { id, wallet_uri = '' } = await create()
     const { cookie } = await openPage(id)
     const { redirectUri } = await answerWith(app, await holderOf(app), wallet_uri)
@@ -265,12 +266,12 @@ describe('POST /v/{id}/return', () => {
     expect(await redeem(id, codeIn(redirectUri))).toBe(200)
   })
 
-  test('replaces the fragment of redirect_url by the code', async () => {
+  test('the code replaces the fragment of redirect_url', async () => {
     const { id, cookie } = await answeredByQr({ body: { redirect_url: 'com.example.shop:/done#top' } })
     expect(await leave(id, cookie)).toMatch(/^com\.example\.shop:\/done#response_code=[\w-]{43}$/)
   })
 
-  test('leads back without a code from an expired page, and nowhere while pending or without redirect_url', async () => {
+  test('an expired page returns without a code; a pending one, or one without redirect_url, does not return', async () => {
     const { id, expires_at } = await create()
     const { cookie } = await openPage(id)
     expect([await leave(id, cookie), await leave(id)]).toEqual([undefined, undefined])
@@ -284,7 +285,7 @@ describe('POST /v/{id}/return', () => {
     ])
   })
 
-  test('gives nobody the code of a held answer: it goes to the browser that the wallet opens, and completes the session', async () => {
+  test('the code of a held answer goes to the browser that the wallet opens, not to the page, and completes the session', async () => {
     const { id, cookie, exchange } = await answeredByQr({ body: { release: 'on_redeem' } })
     const seen = await dataOf(id, cookie)
     expect(seen).toMatchObject({ status: 'pending', answered: true, return_url: SHOP })
@@ -296,7 +297,7 @@ describe('POST /v/{id}/return', () => {
     expect((await app.call<Verification>('GET', `/v1/verifications/${id}`, { key })).body.status).toBe('completed')
   })
 
-  test('writes neither the cookie nor a code to the log', async () => {
+  test('the log has neither the cookie nor a code', async () => {
     const { id, cookie } = await answeredByQr()
     const code = codeIn(await leave(id, cookie)) ?? ''
     const written = app.logs.join('\n')

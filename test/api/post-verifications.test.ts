@@ -44,7 +44,7 @@ async function refused(answer: Answer<ErrorBody> | Promise<Answer<ErrorBody>>, s
 }
 
 describe('an accepted request', () => {
-  test('answers 201 with a pending session that carries wallet_uri, request_uri, created_at and expires_at, and nothing else', async () => {
+  test('a creation answers 201 with a pending session: wallet_uri, request_uri, created_at and expires_at, and nothing else', async () => {
     const { status, body } = await create({ template: 'age_over_18' })
     expect(status).toBe(201)
     expect(Object.keys(body).sort()).toEqual([
@@ -62,7 +62,7 @@ describe('an accepted request', () => {
     expect(Date.parse(body.expires_at) - Date.parse(body.created_at)).toBe(300_000)
   })
 
-  test('names the session in Location and its page in Link, on a replay too', async () => {
+  test('a creation has the session in Location and its page in Link, on a replay too', async () => {
     const call = { headers: { 'idempotency-key': 'located' } }
     const first = await create({ template: 'age_over_18' }, call)
     const again = await create({ template: 'age_over_18' }, call)
@@ -74,7 +74,7 @@ describe('an accepted request', () => {
     expect((await create({ template: 'age_over_18', query: QUERY })).headers.get('location')).toBeNull()
   })
 
-  test('echoes metadata, purpose and redirect_url, and never webhook_url', async () => {
+  test('a creation echoes metadata, purpose and redirect_url, and never webhook_url', async () => {
     const given = {
       metadata: { order: '17', '': 'empty key' },
       purpose: 'To sell wine 🍷',
@@ -90,7 +90,7 @@ describe('an accepted request', () => {
     expect(text).not.toContain('hooks.shop.example')
   })
 
-  test('gives a wallet_uri with client_id and request_uri only, the request_uri being the one beside it', async () => {
+  test('the wallet_uri has client_id and request_uri only, the latter equal to the member request_uri', async () => {
     const { body } = await create({ template: 'identity_basic' })
     const uri = new URL(body.wallet_uri ?? '')
     expect(`${uri.protocol}//${uri.host}`).toBe('openid4vp://authorize')
@@ -100,7 +100,7 @@ describe('an accepted request', () => {
     expect(body.request_uri).toBe(`https://verify.example/wallet/request/${body.id}`)
   })
 
-  test('gives the EU age app its request by value under av://', async () => {
+  test('the EU age app gets its request by value under av://', async () => {
     const { body } = await create({ template: 'eu_av_age_18', purpose: 'Age check' })
     const uri = new URL(body.wallet_uri ?? '')
     const response = `https://verify.example/wallet/response/${body.id}`
@@ -118,30 +118,30 @@ describe('an accepted request', () => {
     expect(body).not.toHaveProperty('request_uri')
   })
 
-  test('may give an explicit query instead of a template', async () => {
+  test('a creation may give an explicit query instead of a template', async () => {
     const { status, body } = await create({ query: QUERY })
     expect(status).toBe(201)
     expect(body).not.toHaveProperty('template')
   })
 
-  test.each([...BUILTIN_TEMPLATES.keys()])('may name the built-in template %s', async template => {
+  test.each([...BUILTIN_TEMPLATES.keys()])('a creation may name the built-in template %s', async template => {
     expect((await create({ template })).status).toBe(201)
   })
 
-  test('may name a template of its own tenant, and not of another', async () => {
+  test('a creation may name a template of its own tenant, not of another', async () => {
     const other = await app.tenant()
     await saveTemplate(app.deps, { tenantId: tenant.id, key: 'club', title: 'Club', query: QUERY as never }, 'test')
     expect((await create({ template: 'club' })).status).toBe(201)
     await refused(create({ template: 'club' }, { key: other.key }), 422, 'unknown_template')
   })
 
-  test('consumes one unit of daily quota', async () => {
+  test('a creation consumes one unit of the daily quota', async () => {
     const before = await used()
     await create({ template: 'age_over_18' })
     expect(await used()).toBe(before + 1)
   })
 
-  test('is announced with the budgets that are left', async () => {
+  test('a creation returns the budgets that are left', async () => {
     const limited = await startApp({ rateLimitScale: 1 })
     const { key } = await limited.tenant({ name: 'Shop', dailyQuota: 7 })
     const { headers } = await limited.call('POST', '/v1/verifications', { key, body: { template: 'age_over_18' } })
@@ -391,7 +391,7 @@ describe('Idempotency-Key', () => {
     expect((await slow.call('POST', '/v1/verifications', call)).headers.get('idempotent-replayed')).toBe('true')
   })
 
-  test('is kept for 24 hours and free again at that very moment', async () => {
+  test('an Idempotency-Key is taken for 24 hours, exclusive', async () => {
     const own = await startApp()
     const { key } = await own.tenant()
     const call = { key, body: { template: 'age_over_18' }, headers: { 'idempotency-key': 'day' } }
@@ -414,7 +414,7 @@ describe('Idempotency-Key', () => {
     expect([again.status, again.text]).toEqual([201, first.text])
   })
 
-  test('a refusal is not kept: the repeat runs afresh', async () => {
+  test('a refusal is not stored under its Idempotency-Key: the repeat is a new request', async () => {
     const own = await startApp()
     const { id, key } = await own.tenant()
     const call = { key, body: { template: 'soon' }, headers: { 'idempotency-key': 'refused' } }
@@ -423,7 +423,7 @@ describe('Idempotency-Key', () => {
     expect((await own.call('POST', '/v1/verifications', call)).status).toBe(201)
   })
 
-  test('belongs to a tenant and an environment: others may use the same one', async () => {
+  test('other tenants and environments may use the same Idempotency-Key', async () => {
     const other = await app.tenant()
     const ids = await Promise.all(
       [tenant.key, tenant.liveKey, other.key].map(async key => (await repeat('shared', undefined, { key })).body.id),
@@ -431,7 +431,7 @@ describe('Idempotency-Key', () => {
     expect(new Set(ids).size).toBe(3)
   })
 
-  test('survives a roll of the API key and a restart', async () => {
+  test('an Idempotency-Key survives a roll of the API key and a restart', async () => {
     const own = await startApp()
     const { id, key } = await own.tenant()
     const call = { body: { template: 'age_over_18' }, headers: { 'idempotency-key': 'restart' } }
@@ -450,7 +450,7 @@ describe('Idempotency-Key', () => {
     expect(await used()).toBe(before)
   })
 
-  test.each(['x', '!~', 'a'.repeat(255), crypto.randomUUID()])('%p is accepted', async key => {
+  test.each(['x', '!~', 'a'.repeat(255), crypto.randomUUID()])('the Idempotency-Key %p is accepted', async key => {
     expect((await repeat(key)).status).toBe(201)
   })
 
@@ -465,13 +465,13 @@ describe('Idempotency-Key', () => {
     await refused(repeat(key), 400, 'invalid_idempotency_key')
   })
 
-  test('its syntax is checked before the body', async () => {
+  test('the syntax of an Idempotency-Key is checked before the body', async () => {
     await refused(repeat('a b', undefined, { raw: '{' }), 400, 'invalid_idempotency_key')
   })
 })
 
 describe('the daily quota', () => {
-  test('refuses with 429 quota_exceeded and the seconds until UTC midnight, and starts again there', async () => {
+  test('a spent daily quota is 429 quota_exceeded with the seconds until UTC midnight, and is full again there', async () => {
     const own = await startApp({ now: Date.parse('2026-03-04T23:59:58.500Z') })
     const { key } = await own.tenant({ name: 'Shop', dailyQuota: 2 })
     const make = () => own.call<ErrorBody>('POST', '/v1/verifications', { key, body: { template: 'age_over_18' } })
@@ -483,18 +483,18 @@ describe('the daily quota', () => {
     expect((await make()).status).toBe(201)
   })
 
-  test('of 0 refuses the first creation already', async () => {
+  test('a daily quota of 0 refuses the first creation', async () => {
     const { key } = await app.tenant({ name: 'Shop', dailyQuota: 0 })
     await refused(create({ template: 'age_over_18' }, { key }), 429, 'quota_exceeded')
   })
 
-  test('is one counter for both environments', async () => {
+  test('the daily quota is one counter for both environments', async () => {
     const { key, liveKey } = await app.tenant({ name: 'Shop', dailyQuota: 1 })
     expect((await create({ template: 'age_over_18' }, { key })).status).toBe(201)
     await refused(create({ template: 'age_over_18' }, { key: liveKey }), 429, 'quota_exceeded')
   })
 
-  test('is asked last: a refusal for any other reason comes first', async () => {
+  test('the daily quota is checked last: any other refusal comes first', async () => {
     const { key } = await app.tenant({ name: 'Shop', dailyQuota: 0 })
     await refused(create({ template: 'nope' }, { key }), 422, 'unknown_template')
     await refused(create({ template: 'age_over_18', webhook_url: 'http://10.0.0.1/' }, { key }), 422, 'invalid_webhook_url')

@@ -1,4 +1,5 @@
-// Destinations of a redirect_url: a web page, or an app of the tenant; nothing that runs, reads files, or starts something else.
+// Destinations of a redirect_url: a web page, or an app of the tenant; nothing that runs, reads
+// files, or starts something else.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { changeTenant } from '../../src/tenants/settings.ts'
 import { type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'
@@ -117,7 +118,7 @@ describe('redirect_url', () => {
     expect([(await create(url)).status, url]).toEqual([201, url])
   })
 
-  test('may have a scheme that the tenant has listed, from the next request on and until it is taken off the list', async () => {
+  test('a redirect_url may have a scheme of the tenant, from the next request after it is listed until it is removed', async () => {
     const other = await app.tenant({ name: 'Other shop' })
     expect((await create('shop-app://done')).status).toBe(400)
     await changeTenant(app.deps, tenantId, { appSchemes: ['shop-app', 'wine'] }, 'test')

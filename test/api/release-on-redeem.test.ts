@@ -70,7 +70,7 @@ const actions = (on: TestApp, id: string) =>
   ).map(({ action }) => action)
 
 describe('a creation with release', () => {
-  test('needs redirect_url, and takes on_redeem only', async () => {
+  test('release needs redirect_url, and takes on_redeem only', async () => {
     const create = (body: object) =>
       app.call<ErrorBody>('POST', '/v1/verifications', { key: tenant.key, body: { template: 'age_over_18', ...body } })
     const alone = await create({ release: 'on_redeem' })
@@ -79,7 +79,7 @@ describe('a creation with release', () => {
     expect(refusal(await create({ ...RELEASE, release: 'at_once' }))).toEqual([400, 'invalid_request'])
   })
 
-  test('shows the session as any other: release is no property of it', async () => {
+  test('a session with release is shown like any other: release is not a member', async () => {
     const created = await createVerification(app, tenant.key, RELEASE)
     expect(Object.keys(created).sort()).toEqual(
       ['created_at', 'expires_at', 'id', 'redirect_url', 'request_uri', 'status', 'template', 'wallet_uri'].sort(),
@@ -88,7 +88,7 @@ describe('a creation with release', () => {
 })
 
 describe('a good answer that is not redeemed yet', () => {
-  test('leaves the session pending for everybody, without a way to answer and without what was presented', async () => {
+  test('a session with a held answer is pending for everybody, without links and without what was presented', async () => {
     const held = await hold({ webhook_url: receiver.url('/held'), metadata: { order: '17' } })
     const { id, created_at, expires_at, request_uri: _, wallet_uri: __, ...created } = held.created
     const expected = { ...created, id, created_at, expires_at, responded_at: new Date(app.clock.now()).toISOString() }
@@ -107,7 +107,7 @@ describe('a good answer that is not redeemed yet', () => {
     expect(actions(app, id)).toEqual(['verification.created'])
   })
 
-  test('is 409 for a second answer, for the request, and for a cancellation', async () => {
+  test('a second answer, the request and a cancellation are 409 while an answer is held', async () => {
     const held = await hold()
     const { id } = held.created
     expect(refusal(await postTo(held, await formOf(held, holder)))).toEqual([409, 'session_already_responded'])
@@ -121,7 +121,7 @@ describe('a good answer that is not redeemed yet', () => {
     expect((await redeem(held)).status).toBe(200)
   })
 
-  test('tells followers that it is pending, and ends their streams when it is redeemed', async () => {
+  test('the stream of a session with a held answer says pending, and ends with the redemption', async () => {
     const held = await hold()
     const events = await fetch(`${app.url}${held.path}/events`)
     const reader = events.body!.pipeThrough(new TextDecoderStream()).getReader()
@@ -135,7 +135,7 @@ describe('a good answer that is not redeemed yet', () => {
     await redeemed
   })
 
-  test('outlasts expires_at: neither a read, the sweep nor retention ends it', async () => {
+  test('a held answer outlasts expires_at: neither a read, the sweep nor retention ends it', async () => {
     const own = await startApp()
     const shop = await own.tenant()
     await changeTenant(own.deps, shop.id, { retentionDays: 0 }, 'test')
@@ -148,14 +148,14 @@ describe('a good answer that is not redeemed yet', () => {
     expect((await redeem(held, shop.key)).body.status).toBe('completed')
   })
 
-  test('is erased whole', async () => {
+  test('a session with a held answer is erased whole', async () => {
     const held = await hold()
     const { body } = await app.call<{ deleted: object }>('DELETE', held.path, { key: tenant.key })
     expect(body.deleted).toEqual({ verification_sessions: 1, verification_results: 1, webhook_deliveries: 0 })
     expect(refusal(await redeem(held))).toEqual([404, 'invalid_response_code'])
   })
 
-  test('is there after a restart, and can be redeemed then', async () => {
+  test('a held answer can be redeemed after a restart', async () => {
     const first = await startApp()
     const shop = await first.tenant()
     const held = await hold({}, { app: first, key: shop.key, holder: await holderOf(first) })
@@ -168,7 +168,7 @@ describe('a good answer that is not redeemed yet', () => {
 })
 
 describe('redeeming a held answer', () => {
-  test('completes the session: the result, the webhook, the audit record and the metric come with it', async () => {
+  test('a redemption completes the session, with result, webhook, audit record and metric', async () => {
     const held = await hold({ webhook_url: receiver.url('/released') })
     const { id } = held.created
     app.clock.advance(5000)
@@ -218,7 +218,7 @@ describe('redeeming a held answer', () => {
     expect([...seen].sort()).toEqual(['completed', 'failed'])
   })
 
-  test('a bad answer fails at once, and its code is redeemed as ever', async () => {
+  test('a bad answer fails at once, and its code can be redeemed', async () => {
     const session = await openSession({ app, key: tenant.key }, RELEASE)
     const { body } = await postTo(session, (await decline(session.request)).form)
     const code = new URL(body.redirect_uri ?? '').hash.slice('#response_code='.length)
@@ -231,7 +231,7 @@ describe('redeeming a held answer', () => {
 })
 
 describe('a held answer that nobody redeems', () => {
-  test('is failed from 600 seconds after the answer on, to the millisecond and before any sweep', async () => {
+  test('an unredeemed session is failed from 600 seconds after the answer on, before any sweep', async () => {
     const held = await hold()
     const { respondedAt } = { respondedAt: Date.parse((await readOf(held)).responded_at ?? '') }
     app.clock.set(respondedAt + REDEEM_MS - 1)
@@ -247,7 +247,7 @@ describe('a held answer that nobody redeems', () => {
     expect(await readOf(held)).toEqual(read)
   })
 
-  test('owes the webhook of a failure, and is on the audit chain', async () => {
+  test('an unredeemed session gets the webhook of a failure and an audit record', async () => {
     const held = await hold({ webhook_url: receiver.url('/unredeemed') })
     const { id } = held.created
     app.clock.advance(REDEEM_MS)
@@ -264,7 +264,7 @@ describe('a held answer that nobody redeems', () => {
     )
   })
 
-  test('loses what was presented, sealed and all: it is in no file', async () => {
+  test('the presentation of an unredeemed session is in no file, sealed or not', async () => {
     const held = await hold({ template: 'age_over_18_photo' })
     const { id } = held.created
     const [stored] = rows<{ sealed: Uint8Array }>(app, 'SELECT sealed FROM verification_results WHERE verification_id = ?', id)
@@ -282,7 +282,7 @@ describe('a held answer that nobody redeems', () => {
   })
 })
 
-test('only misses count as guesses: after four wrong codes, two right ones at once are 200 and 404', async () => {
+test('only wrong codes count: after four of them, two right ones at once are 200 and 404', async () => {
   const own = await startApp({ rateLimitScale: 1 })
   const shop = await own.tenant()
   const held = await hold({}, { app: own, key: shop.key, holder: await holderOf(own) })

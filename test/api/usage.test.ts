@@ -105,7 +105,7 @@ describe('a burst that runs ahead of the clock over midnight', () => {
   test.each([
     ['one by one', false],
     ['in one commit', true],
-  ])('counts each creation on the day of its time: %s', async (_, atOnce) => {
+  ])('creations of a burst over midnight count on the day of their time: %s', async (_, atOnce) => {
     const { times, days, made } = await burst(3, atOnce)
     expect(times).toEqual([-2, -1, 0, 1, 2].map(ms => new Date(MIDNIGHT + ms).toISOString()))
     expect(days).toEqual([
@@ -115,7 +115,7 @@ describe('a burst that runs ahead of the clock over midnight', () => {
     expect(made.map(each => (each.replayed ? 0 : each.charge.created))).toEqual([1, 2, 1, 2, 3])
   })
 
-  test('is refused once the next day is spent as well', async () => {
+  test('a burst over midnight is refused once the next day is spent as well', async () => {
     const { one } = await burst(3, true)
     expect(await one().catch(({ code, headers }) => [code, headers['retry-after']])).toEqual(['quota_exceeded', '86400'])
   })
@@ -169,7 +169,7 @@ test('the day turns at UTC midnight', async () => {
   })
 })
 
-test('a quota of 0 is refused as what it is: midnight does not help, whoever operates the service does', async () => {
+test('a quota of 0 is refused with a hint at the operator, not at midnight', async () => {
   const app = await startApp()
   const { key } = await app.tenant({ name: 'Closed shop', dailyQuota: 0 })
   const { key: used } = await app.tenant({ name: 'Busy shop', dailyQuota: 1 })

@@ -40,7 +40,7 @@ async function startWithSession(body: object = {}) {
 }
 
 describe('GET /v1/verifications/{id}/events', () => {
-  test('tells the status at once, whenever something happens, and ends with the final one', async () => {
+  test('the stream has the status at once, after every moment, and ends with the final one', async () => {
     const { app, session } = await startWithSession()
     const { id, wallet_uri = '' } = session
     const stream = await follow(app, id)
@@ -50,7 +50,7 @@ describe('GET /v1/verifications/{id}/events', () => {
     expect(await stream.whole).toBe(`${START}${event(id, 'pending')}${event(id, 'pending')}${event(id, 'completed')}`)
   })
 
-  test('has the headers of the poll, and is never kept', async () => {
+  test('the stream has the headers of the poll, and is never cached', async () => {
     const { app, session } = await startWithSession()
     const { response } = await follow(app, session.id)
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
@@ -65,14 +65,14 @@ describe('GET /v1/verifications/{id}/events', () => {
     expect(response.headers.get('access-control-allow-origin')).toBe('*')
   })
 
-  test('of a session that has ended tells that, and ends', async () => {
+  test('the stream of an ended session has its status, and ends', async () => {
     const { app, session } = await startWithSession()
     await answerWith(app, await holderOf(app, 'minor'), session.wallet_uri ?? '')
     const { whole } = await follow(app, session.id)
     expect(await whole).toBe(`${START}${event(session.id, 'failed')}`)
   })
 
-  test('never tells more than the status, whatever was shared', async () => {
+  test('the stream never has more than the status, whatever was shared', async () => {
     const app = await startApp()
     const { key } = await app.tenant()
     const { id, wallet_uri = '' } = await createVerification(app, key, { template: 'identity_basic', metadata: { order: '77' } })
@@ -87,7 +87,7 @@ describe('GET /v1/verifications/{id}/events', () => {
     expect(await whole).not.toContain(claims.family_name!)
   })
 
-  test('tells of the deadline, with the sweep or before it', async () => {
+  test('the stream has the deadline, with the sweep or before it', async () => {
     const { app, session } = await startWithSession({ ttl_seconds: 60 })
     const early = await follow(app, session.id)
     await until(async () => early.seen().includes('pending'))
@@ -98,7 +98,7 @@ describe('GET /v1/verifications/{id}/events', () => {
     expect(await early.whole).toBe(`${START}${event(session.id, 'pending')}${event(session.id, 'expired')}`)
   })
 
-  test('tells of the deadline by itself', async () => {
+  test('the stream has the deadline without a sweep', async () => {
     const { app, session } = await startWithSession({ ttl_seconds: 60 })
     app.clock.advance(59_900)
     const stream = await follow(app, session.id)
@@ -109,7 +109,7 @@ describe('GET /v1/verifications/{id}/events', () => {
     expect(told).toBe(`${START}${event(session.id, 'pending')}${event(session.id, 'expired')}`)
   })
 
-  test('ends when the session is erased; an unknown one is 404 in the envelope', async () => {
+  test('the stream ends when the session is erased; that of an unknown session is 404 in the envelope', async () => {
     const { app, key, session } = await startWithSession()
     const stream = await follow(app, session.id)
     await until(async () => stream.seen().includes('pending'))
@@ -119,7 +119,7 @@ describe('GET /v1/verifications/{id}/events', () => {
     expect([status, body.error.code]).toEqual([404, 'session_not_found'])
   })
 
-  test('is one of at most eight for a session, and leaving makes room', async () => {
+  test('a session has at most eight streams, and one that ends makes room', async () => {
     const { app, key, session } = await startWithSession()
     const path = `/v1/verifications/${session.id}/events`
     const streams = await Promise.all(Array.from({ length: FOLLOWERS_MAX }, () => follow(app, session.id)))
@@ -132,13 +132,13 @@ describe('GET /v1/verifications/{id}/events', () => {
     await until(async () => (await follow(app, session.id)).response.status === 200)
   })
 
-  test('asked for by HEAD takes no place', async () => {
+  test('a HEAD request takes none of the eight places', async () => {
     const { app, session } = await startWithSession()
     const path = `/v1/verifications/${session.id}/events`
     for (let i = 0; i <= FOLLOWERS_MAX; i++) expect((await app.call('HEAD', path)).status).toBe(200)
   })
 
-  test('is paid from the budget of the poll', async () => {
+  test('a stream is charged to the budget of the poll', async () => {
     const app = await startApp({ rateLimitScale: 1 })
     const { key } = await app.tenant()
     const { id } = await createVerification(app, key)
@@ -150,7 +150,7 @@ describe('GET /v1/verifications/{id}/events', () => {
     expect([status, headers.get('retry-after')]).toEqual([429, '1'])
   })
 
-  test('ends when the service stops', async () => {
+  test('a stream ends when the service stops', async () => {
     const { app, session } = await startWithSession()
     const stream = await follow(app, session.id)
     await until(async () => stream.seen().includes('pending'))
@@ -158,7 +158,7 @@ describe('GET /v1/verifications/{id}/events', () => {
     expect(await stream.whole).toBe(`${START}${event(session.id, 'pending')}`)
   })
 
-  test('stays open while nothing happens, and sees what another process did', async () => {
+  test('a stream stays open while nothing happens, and shows a change by another process', async () => {
     const { app, tenantId, session } = await startWithSession()
     const stream = await follow(app, session.id)
     await until(async () => stream.seen().includes('pending'))
@@ -169,7 +169,7 @@ describe('GET /v1/verifications/{id}/events', () => {
   })
 })
 
-test('a thousand are followed at once, and no more', () => {
+test('at most a thousand streams are open at once', () => {
   const changes = createChanges({ subscribe: () => () => {} })
   const follower = { wake: () => {}, end: () => {} }
   const leave = Array.from({ length: 1000 }, (_, i) => changes.follow(`vs_${i}`, follower))
@@ -180,7 +180,7 @@ test('a thousand are followed at once, and no more', () => {
   expect(() => changes.follow('vs_another', follower)).toThrow('Too many requests')
 })
 
-test('whoever follows is woken by the fetch, the answer, the deadline and the erasure, and not by other sessions', async () => {
+test('subscribers are woken by the fetch, the answer, the deadline and the erasure of their session only', async () => {
   const { app, key, session } = await startWithSession()
   const late = await createVerification(app, key, { ttl_seconds: 60 })
   const woken: string[] = []
@@ -197,7 +197,7 @@ test('whoever follows is woken by the fetch, the answer, the deadline and the er
   expect(woken.slice(4)).toEqual(['session'])
 })
 
-test('a wallet that only fetches the request wakes those who follow, and they still read pending', async () => {
+test('a wallet that only fetches the request wakes subscribers, who still read pending', async () => {
   const { app, session } = await startWithSession()
   const stream = await follow(app, session.id)
   await until(async () => stream.seen().includes('pending'))

@@ -31,7 +31,7 @@ const postFor = (verification: Verification, form: Record<string, string>, to = 
   })
 
 describe('GET /wallet/request/{sessionId}', () => {
-  test('answers 200 with the signed request object and its content type, to any origin, uncached', async () => {
+  test('the request object is 200 with its content type, for any origin, uncached', async () => {
     const verification = await createVerification(app, key)
     const { status, headers, text } = await app.call('GET', pathOf(verification))
     expect([status, headers.get('content-type')]).toEqual([200, 'application/oauth-authz-req+jwt'])
@@ -39,7 +39,7 @@ describe('GET /wallet/request/{sessionId}', () => {
     expect(text).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/)
   })
 
-  test('its header has typ, ES256 and an x5c whose leaf is not self-signed, without the root, and whose key signed it', async () => {
+  test('the header of a request object has typ, ES256 and an x5c without the root, whose leaf is not self-signed and signed it', async () => {
     const { text } = await app.call('GET', pathOf(await createVerification(app, key)))
     const { alg, typ, x5c, ...rest } = decodeProtectedHeader(text)
     expect([alg, typ, rest]).toEqual(['ES256', 'oauth-authz-req+jwt', {}])
@@ -51,7 +51,7 @@ describe('GET /wallet/request/{sessionId}', () => {
     expect(payload.client_id).toBe(`x509_hash:${createHash('sha256').update(leaf.raw).digest('base64url')}`)
   })
 
-  test('its claims are those of HAIP 1.0, and no others', async () => {
+  test('the claims of a request object are those of HAIP 1.0, and no others', async () => {
     const verification = await createVerification(app, key, { template: 'eu_av_age_18', purpose: 'x' }).then(() =>
       createVerification(app, key),
     )
@@ -93,7 +93,7 @@ describe('GET /wallet/request/{sessionId}', () => {
     })
   })
 
-  test('it can be fetched again: nonce, state and key stay the same, also when fetched at once', async () => {
+  test('a request object fetched again, or twice at once, has the same nonce, state and key', async () => {
     const verification = await createVerification(app, key)
     const texts = await Promise.all(
       Array.from({ length: 8 }, async () => claimsOf((await app.call('GET', pathOf(verification))).text)),
@@ -126,7 +126,7 @@ describe('GET /wallet/request/{sessionId}', () => {
     expect(await sets({ template: undefined, query: { credentials } })).toBeUndefined()
   })
 
-  test('unknown is 404, expired 410 from expires_at on, answered 409, and answered comes before expired', async () => {
+  test('the request of an unknown session is 404, of an expired one 410, of an answered one 409 even after expires_at', async () => {
     const own = await startApp()
     const tenant = await own.tenant()
     const code = async (path: string) => {
@@ -162,7 +162,7 @@ describe('GET /wallet/request/{sessionId}', () => {
 })
 
 describe('POST /wallet/request/{sessionId}', () => {
-  test('reflects wallet_nonce in the signed claim only; a GET has none', async () => {
+  test('wallet_nonce is in the signed claim only; a GET has none', async () => {
     const verification = await createVerification(app, key)
     const nonce = 'n'.repeat(512)
     const answer = await postFor(verification, { wallet_nonce: nonce, unknown: 'ignored' })
@@ -172,7 +172,7 @@ describe('POST /wallet/request/{sessionId}', () => {
     expect(claimsOf((await app.call('GET', pathOf(verification))).text)).not.toHaveProperty('wallet_nonce')
   })
 
-  test('drops the options in formats the wallet lacks', async () => {
+  test('a request leaves out options in formats that the wallet lacks', async () => {
     const verification = await createVerification(app, key)
     const wallet_metadata = JSON.stringify({ vp_formats_supported: { 'dc+sd-jwt': {} }, something: 'else' })
     const { dcql_query } = claimsOf((await postFor(verification, { wallet_metadata })).text)
@@ -180,7 +180,7 @@ describe('POST /wallet/request/{sessionId}', () => {
     expect(dcql_query.credential_sets).toEqual([{ options: [['pid_sd']] }])
   })
 
-  test('a wallet that supports nothing of it is asked for all of it, and says so itself', async () => {
+  test('a wallet that supports none of the formats gets the whole query', async () => {
     const verification = await createVerification(app, key, { template: 'driving_licence' })
     const answer = await postFor(verification, { wallet_metadata: '{"vp_formats_supported":{"dc+sd-jwt":{}}}' })
     expect(claimsOf(answer.text).dcql_query.credentials.map(({ id }) => id)).toEqual(['mdl'])
@@ -235,7 +235,7 @@ describe('what the operator may choose', () => {
     )
   })
 
-  test('the scheme of wallet_uri', async () => {
+  test('the operator can choose the scheme of wallet_uri', async () => {
     const { own, key: ownKey } = await started({ scheme: 'haip-vp' })
     expect((await createVerification(own, ownKey)).wallet_uri).toStartWith('haip-vp://authorize?client_id=')
   })

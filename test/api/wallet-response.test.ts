@@ -189,7 +189,7 @@ describe('an answer that is addressed to this session ends it with 200', () => {
     expect((await read(session.created.id)).status).toBe('completed')
   })
 
-  test.each(['A128GCM', 'A256GCM'] as const)('%s', async enc => {
+  test.each(['A128GCM', 'A256GCM'] as const)('an answer encrypted with %s is read', async enc => {
     const session = await open()
     const { form } = await answer(session.request, holder, { now: app.clock.now(), enc })
     expect((await post(session.created.id, form)).status).toBe(200)
@@ -245,7 +245,7 @@ describe('order and limits', () => {
     expect((await read(session.created.id, own, ownKey)).status).toBe('expired')
   })
 
-  test('1 MiB is read and one byte more is 413, pending', async () => {
+  test('an answer of 1 MiB is read; one byte more is 413 and leaves the session pending', async () => {
     const session = await open()
     const body = (bytes: number) => `response=${'x'.repeat(bytes - 9)}`
     const type = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -312,7 +312,7 @@ describe('the redirect and its code', () => {
     expect(body.redirect_uri?.slice(`${base}#response_code=`.length)).toMatch(/^[\w-]{43}$/)
   })
 
-  test('a failure is redirected too, so that nobody is left hanging', async () => {
+  test('a failed answer is redirected too', async () => {
     const session = await open({ redirect_url: 'https://shop.example/done' })
     const { form } = await decline(session.request)
     expect((await post(session.created.id, form)).body.redirect_uri).toContain('#response_code=')
@@ -386,7 +386,7 @@ describe('the redirect and its code', () => {
     return { own, tenant, id: session.created.id, code }
   }
 
-  test('the guesses of another tenant, or of its other environment, use up nothing of what the owner may', async () => {
+  test('guesses of another tenant, or of the other environment, cost the owner nothing', async () => {
     const { own, tenant, id, code } = await answeredWithLimits()
     const other = await own.tenant()
     for (const foreign of [other.key, tenant.liveKey]) for (let i = 0; i < 6; i++) await redeem(id, 'x'.repeat(43), own, foreign)
@@ -422,7 +422,7 @@ describe('the redirect and its code', () => {
   })
 })
 
-test('after the answer the key that opened it is gone, and the claims are in no file in clear', async () => {
+test('an answered session has no response key, and its claims are in no file in clear', async () => {
   const own = await startApp()
   const { key: ownKey } = await own.tenant()
   const ownHolder = await holderOf(own)

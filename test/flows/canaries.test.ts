@@ -1,5 +1,6 @@
-// Thirty texts that occur nowhere else go through a full day of the service, and none of them is in clear in a file or in the log: not in the
-// database, its log, a backup, or after a kill. Once everybody is erased, nothing that they were sealed as is there either.
+// Thirty texts that occur nowhere else go through a full day of the service. None of them is in
+// clear in a file or in the log: not in the database, its write-ahead log, a backup, or after a
+// kill. After the erasure their sealed forms are gone as well.
 import { Database } from 'bun:sqlite'
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { cpSync } from 'node:fs'
@@ -96,7 +97,7 @@ test('thirty canaries are in clear nowhere, and after the erasure not even seale
   for (const bytes of sealed) expect(filesContaining(app.dir, bytes).filter(name => name !== 'canaries.db')).toEqual([])
 })
 
-/** What sessions, results, moments, replays and attempts are sealed as. */
+/** The sealed columns of sessions, results, moments, replays and attempts. */
 function sealedIn(dir: string): Uint8Array[] {
   const sqlite = new Database(join(dir, 'vidimus.db'), { readonly: true })
   const tables = ['verification_sessions', 'verification_results', 'verification_events', 'idempotency_keys', 'webhook_attempts']

@@ -1,4 +1,5 @@
-// The wall clock is set while the service runs, by an operator, by a time server, or by a machine that was asleep. What has ended stays so.
+// The wall clock is set while the service runs: by an operator, a time server, or after sleep.
+// Everything that has ended stays ended.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { steadyClock } from '../../src/time.ts'
 import { cleanUp, createVerification, NOON, startApp, type TestApp } from '../helpers/app.ts'
@@ -85,7 +86,7 @@ describe('a clock that is set', () => {
     expect(await ended()).toEqual(gone)
     set(step)
     expect(await ended()).toEqual(gone)
-    // What has not ended goes on, whatever the clock says meanwhile.
+    // Keys and tokens that have not ended go on, whatever the clock says meanwhile.
     expect(outcome(await app.call('GET', '/v1/usage', { key: short }))).toBe('200')
     expect((await refresh(app, till.refresh_token)).status).toBe(200)
     const before = await createVerification(app, key)
@@ -106,7 +107,7 @@ describe('a quota day', () => {
       const { app, pass, step } = await startOnWall('2026-03-04T23:59:59.500Z')
       const { key } = await app.tenant({ name: 'Shop', dailyQuota: 2 })
       const statusOf = async () => (await create(app, key)).status
-      // Of the day before one is left, and must stay so.
+      // The day before has one creation left, which nobody must get.
       const statuses = [await statusOf()]
       pass(SECOND)
       for (let i = 0; i < 3; i++) statuses.push(await statusOf())

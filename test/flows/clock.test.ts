@@ -1,4 +1,5 @@
-// A machine whose clock is set back between two starts. While the service runs, time.test.ts tells what becomes of its time.
+// A machine whose clock is set back between two starts. For a clock set while the service runs, see
+// clock-steps.test.ts.
 import { describe, expect, test } from 'bun:test'
 import { NOON, startApp, type TestApp } from '../helpers/app.ts'
 import { outcome, pair } from '../helpers/devices.ts'
@@ -9,7 +10,7 @@ const DAY_MS = 24 * HOUR_MS
 const usageOf = async (app: TestApp, key: string) => outcome(await app.call('GET', '/v1/usage', { key }))
 
 describe('a start with a clock that was set back', () => {
-  test('revives no token, though nothing was recorded since it expired', async () => {
+  test('a start with a clock set back revives no token, though nothing was recorded since it expired', async () => {
     const before = await startApp()
     const { key } = await before.tenant()
     const { access_token } = await pair(before, key)
@@ -21,7 +22,7 @@ describe('a start with a clock that was set back', () => {
     await after.stop()
   })
 
-  test('gives no second quota of a day that had begun', async () => {
+  test('a start with a clock set back gives no second quota of a day that had begun', async () => {
     const midnight = NOON + DAY_MS / 2
     const before = await startApp({ now: midnight - 1 })
     const { key } = await before.tenant({ name: 'Shop', dailyQuota: 1 })
@@ -38,7 +39,7 @@ describe('a start with a clock that was set back', () => {
     await after.stop()
   })
 
-  test('does not wait for a heartbeat of a clock that was days ahead', async () => {
+  test('a start ignores the heartbeat of a clock that was days ahead', async () => {
     const before = await startApp()
     await before.tenant()
     before.clock.advance(3 * DAY_MS)

@@ -1,5 +1,6 @@
-// Real `kill -9` of a real process while tills pair and rotate, twenty times on one directory. Tills behave as ours do: they store the
-// Idempotency-Key before they send, and repeat with it when no answer came.
+// Real `kill -9` of a real process while tills pair and rotate, twenty times on one directory.
+// Tills behave as ours do: they store the Idempotency-Key before they send, and repeat with it when
+// no answer came.
 import { Database } from 'bun:sqlite'
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
@@ -61,7 +62,8 @@ test('a kill -9 amid enrolments and rotations strands no till and leaves at most
   }
 
   const service = await serve(dir)
-  // What the last kill left open is asked again: every till goes on, none is told to pair anew.
+  // Requests that the last kill left open are repeated: every till goes on, and none has to pair
+  // again.
   for (const till of tills) {
     await advance(service.url, till)
     const { status } = await call(service.url, 'GET', '/v1/usage', { key: till.pair?.access_token })

@@ -30,7 +30,8 @@ test('a kill -9 under load loses no acknowledged creation; afterwards usage equa
 
   for (let round = 0; round < KILLS; round++) {
     const service = await serve(dir, [], { VIDIMUS_PUBLIC_URL: 'https://verify.example' })
-    // What the last kill left open is asked again with its key: one session each, whatever had become of it.
+    // Requests that the last kill left open are repeated with their key: one session each, whatever
+    // had become of it.
     for (const name of unknown) acknowledged.set(name, await create(service.url, name))
     unknown.clear()
 

@@ -109,7 +109,7 @@ describe('templates', () => {
     expect(mdoc).toEqual(sdJwt)
   })
 
-  test('address and nationality too', async () => {
+  test('address and nationality give the same claims from either format', async () => {
     for (const template of ['address', 'country']) {
       const claims = async (format: FormatChoice) =>
         (await verifyWith(app, key, 'adult', { format, body: { template } })).verification.claims
@@ -117,7 +117,7 @@ describe('templates', () => {
     }
   })
 
-  test('only what was asked for is there, in merged claims and on the credential', async () => {
+  test('merged claims and credential have only the claims that were asked for', async () => {
     const { verification } = await verifyWith(app, key, 'adult', { body: { template: 'country' } })
     expect(Object.keys(verification.claims ?? {})).toEqual(['nationalities'])
     expect(JSON.stringify(verification.credentials?.[0]?.claims)).not.toContain('family_name')

@@ -1,4 +1,5 @@
-// A portrait is compared with a face and never stored: templates.md 3.4, and the retention hint of every built-in template.
+// A portrait is compared with a face and never stored: templates.md 3.4, and the retention hint of
+// every built-in template.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
 import { PORTRAIT_MS } from '../../src/verifications/portraits.ts'
@@ -22,7 +23,7 @@ test('no built-in template that asks for a portrait keeps it', () => {
 })
 
 describe.each(WITH_PORTRAIT.map(({ key }) => key).filter(key => !key.endsWith('_mdoc')))('%s', template => {
-  test('shows the portrait for a quarter of an hour, and never stores it', async () => {
+  test('the portrait is shown for a quarter of an hour, and never stored', async () => {
     const app = await startApp()
     const { key } = await app.tenant()
     const { verification } = await verifyWith(app, key, 'adult', { body: { template } })
@@ -39,7 +40,7 @@ describe.each(WITH_PORTRAIT.map(({ key }) => key).filter(key => !key.endsWith('_
     expect(stored.claims).toEqual(others)
   })
 
-  test('is not there for a service that starts again', async () => {
+  test('a portrait does not survive a restart', async () => {
     const app = await startApp()
     const { key } = await app.tenant()
     const { verification } = await verifyWith(app, key, 'adult', { body: { template } })
@@ -49,7 +50,7 @@ describe.each(WITH_PORTRAIT.map(({ key }) => key).filter(key => !key.endsWith('_
   })
 })
 
-test('one that did not verify is not stored either', async () => {
+test('a portrait that did not verify is not stored either', async () => {
   const app = await startApp()
   const { key } = await app.tenant()
   const { verification } = await verifyWith(app, key, 'expired', { body: { template: 'age_over_18_photo' } })
@@ -69,7 +70,7 @@ test('a query of your own keeps what it asked for', async () => {
   expect(await read(app, key, verification.id)).toEqual(verification)
 })
 
-test('is forgotten with the session, and when its time is over without anybody asking', async () => {
+test('a portrait is forgotten with its session, and after its time without a read', async () => {
   const app = await startApp()
   const { key } = await app.tenant()
   const photo = () => verifyWith(app, key, 'adult', { body: { template: 'age_over_18_photo' } })

@@ -17,7 +17,7 @@ function rows<Row>(dir: string, sql: string): Row[] {
   return found
 }
 
-test('the sweep stores expired on every session past its deadline, however many, and forgets their keys', async () => {
+test('the sweep stores expired on every session past its deadline, in any number, and deletes their keys', async () => {
   const app = await startApp()
   const { key } = await app.tenant()
   const early = await Promise.all(Array.from({ length: 1100 }, () => createVerification(app, key, { ttl_seconds: 60 })))
@@ -38,7 +38,7 @@ test('the sweep stores expired on every session past its deadline, however many,
   expect((await app.call<{ status: string }>('GET', `/v1/verifications/${late.id}/status`)).body.status).toBe('pending')
 })
 
-test('the sweep lets go of idempotency keys after their 24 hours, and not before', async () => {
+test('the sweep deletes idempotency keys after 24 hours, not before', async () => {
   const app = await startApp()
   const { key } = await app.tenant()
   await app.call('POST', '/v1/verifications', { key, body: { template: 'age_over_18' }, headers: { 'idempotency-key': 'a' } })
@@ -52,7 +52,7 @@ test('the sweep lets go of idempotency keys after their 24 hours, and not before
   expect(await kept()).toBe(0)
 })
 
-test('the sweep keeps tokens for 90 days after they expire, and then lets go of them, however many', async () => {
+test('the sweep deletes tokens 90 days after they expire, in any number', async () => {
   const app = await startApp()
   const { key } = await app.tenant()
   const { device, refresh_token } = await pair(app, key)

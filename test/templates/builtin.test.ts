@@ -71,11 +71,11 @@ describe('queries', () => {
 })
 
 describe.each(TEMPLATES.map(template => [template.key, template] as const))('%s', (_, template) => {
-  test('is valid DCQL', () => expect(findDcqlProblem(template.query)).toBeUndefined())
+  test('the query is valid DCQL', () => expect(findDcqlProblem(template.query)).toBeUndefined())
 
-  test('cannot be changed', () => expect(unfrozen(template)).toEqual([]))
+  test('the template is frozen', () => expect(unfrozen(template)).toEqual([]))
 
-  test('has a title and a purpose in both languages, short enough for a request', () => {
+  test('title and purpose are in both languages, short enough for a request', () => {
     const texts = [template.title.en, template.title.de, template.purpose.en, template.purpose.de]
     expect(texts.filter(text => text.length < 1 || text.length > 100)).toEqual([])
   })
@@ -100,12 +100,12 @@ describe('withPurpose', () => {
   const pid = { id: 'pid', format: 'dc+sd-jwt', meta: { vct_values: ['urn:eudi:pid:1'] } } as const
   const mdl = { id: 'mdl', format: 'mso_mdoc', meta: { doctype_value: 'org.iso.18013.5.1.mDL' } } as const
 
-  test('returns the same query when there is no purpose', () => {
+  test('withPurpose returns the same query without a purpose', () => {
     const query: DcqlQuery = { credentials: [pid] }
     expect(withPurpose(query, undefined)).toBe(query)
   })
 
-  test('writes the purpose into every set, over one that is there', () => {
+  test('withPurpose writes the purpose into every set, over an existing one', () => {
     const sets = [{ options: [['pid']] }, { options: [['mdl']], required: false, purpose: 'Old' }]
     expect(withPurpose({ credentials: [pid, mdl], credential_sets: sets }, 'To rent a car')).toEqual({
       credentials: [pid, mdl],
@@ -116,21 +116,21 @@ describe('withPurpose', () => {
     })
   })
 
-  test('gives a query without sets one that requires all its credentials', () => {
+  test('withPurpose gives a query without sets one set of all its credentials', () => {
     expect(withPurpose({ credentials: [pid, mdl] }, 'To rent a car')).toEqual({
       credentials: [pid, mdl],
       credential_sets: [{ options: [['pid', 'mdl']], purpose: 'To rent a car' }],
     })
   })
 
-  test('leaves the query it was given as it was, and its result valid', () => {
+  test('withPurpose does not change its argument, and returns valid DCQL', () => {
     const query: DcqlQuery = { credentials: [pid, mdl], credential_sets: [{ options: [['pid'], ['mdl']] }] }
     const before = structuredClone(query)
     expect(findDcqlProblem(withPurpose(query, 'x'.repeat(300)))).toBeUndefined()
     expect(query).toEqual(before)
   })
 
-  test('takes a frozen built-in', () => {
+  test('withPurpose takes a frozen built-in', () => {
     const { query } = builtin('age_over_18')
     expect(withPurpose(query, 'To sell you wine').credential_sets?.[0]?.purpose).toBe('To sell you wine')
     expect(query.credential_sets?.[0]).not.toHaveProperty('purpose')

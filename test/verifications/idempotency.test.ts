@@ -5,7 +5,7 @@ import { createIdempotency } from '../../src/verifications/idempotency.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { createVerification, startApp } from '../helpers/app.ts'
 
-test('a key whose session was erased says so; with another body it says that', async () => {
+test('a repeat after the erasure is 422 with that reason, and with another body 422 with the other', async () => {
   const app = await startApp()
   const { key } = await app.tenant()
   const repeat = async (template: string) => {

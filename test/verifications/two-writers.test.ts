@@ -1,5 +1,6 @@
-// Acts of one session whose statements alternate, as those of two nodes do on PostgreSQL. SQLite has one writer, so both acts run
-// inside one of its transactions: whatever one of them looked up may have changed before it writes.
+// Acts of one session whose statements alternate, as those of two nodes do on PostgreSQL. SQLite
+// has one writer, so both acts run inside one of its transactions: whatever one of them looked up
+// may have changed before it writes.
 import { afterAll, expect, test } from 'bun:test'
 import type { Deps } from '../../src/deps.ts'
 import { eraseIn } from '../../src/verifications/erase.ts'

@@ -1,5 +1,6 @@
-// What a hostile wallet, or whoever saw the QR code, can send, numbered 1 to 36. Each ends in its row of the outcome table:
-// refused and still pending, failed with a code, or gone; never `completed` by mistake, and never a 5xx.
+// Answers of a hostile wallet, or of anybody who saw the QR code, numbered 1 to 36. Each ends as
+// its row of the outcome table says: refused and still pending, failed with a code, or gone; never
+// `completed` by mistake, and never a 5xx.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHmac, createPublicKey, hash } from 'node:crypto'
 import { connect } from 'node:net'
@@ -155,9 +156,11 @@ test('the forged credentials complete when nothing is wrong with them: each fail
 })
 
 describe('session and transport', () => {
-  // 1: test/api/wallet-response.test.ts, 'a second answer is 409 …' and 'of 200 simultaneous right answers one is accepted, …'.
+  // 1: test/api/wallet-response.test.ts, 'a second answer is 409 …' and 'of 200 simultaneous right
+  // answers one is accepted, …'.
 
-  // Unknown and expired: test/api/wallet-response.test.ts, 'an answer from expires_at on is 410 …; an unknown session 404; …'.
+  // Unknown and expired: test/api/wallet-response.test.ts, 'an answer from expires_at on is 410 …;
+  // an unknown session 404; …'.
   test('2: an erased session is answered like one that never was', async () => {
     const session = await openSession(party, SD_JWT)
     const form = await formOf(session, adult)
@@ -181,8 +184,8 @@ describe('session and transport', () => {
     expect((await readOf(session)).status).toBe('completed')
   })
 
-  // 4: test/flows/personas.test.ts, 'replay: what was presented to one session is refused by the next', in both formats;
-  //    test/api/wallet-response.test.ts, 'the answer to another session'.
+  // 4: test/flows/personas.test.ts, 'replay: what was presented to one session is refused by the
+  // next', in both formats;    test/api/wallet-response.test.ts, 'the answer to another session'.
 
   test('5: the response code reaches the device that answered, not the API, not the page with the QR code', async () => {
     const session = await openSession(party, { ...SD_JWT, redirect_url: 'https://shop.example/done' })
@@ -215,13 +218,13 @@ describe('session and transport', () => {
     for (const { text } of seen) expect(text).not.toContain('Mustermann')
   })
 
-  // 7: test/api/wallet-response.test.ts, 'redeeming gives the verification once; …', 'a code lives 600 seconds, …' and
-  //    'of 1,000 simultaneous redemptions one succeeds'.
-  // 8: test/api/wallet-response.test.ts, 'an unencrypted presentation' and 'the error %s fails it as %s'.
-  // 9: test/api/wallet-response.test.ts, 'a plain error without the state of the session: …'.
+  // 7: test/api/wallet-response.test.ts, 'redeeming gives the verification once; …', 'a code lives
+  // 600 seconds, …' and    'of 1,000 simultaneous redemptions one succeeds'. 8:
+  // test/api/wallet-response.test.ts, 'an unencrypted presentation' and 'the error %s fails it as
+  // %s'. 9: test/api/wallet-response.test.ts, 'a plain error without the state of the session: …'.
 
-  // 10, content types and sizes: test/api/wallet-response.test.ts, 'not a form: %s' and '1 MiB is read and one byte more is 413,
-  // pending'.
+  // 10, content types and sizes: test/api/wallet-response.test.ts, 'not a form: %s' and '1 MiB is
+  // read and one byte more is 413, pending'.
   test.each(['GET', 'PUT', 'PATCH', 'DELETE'])('10: %s is 405', async method => {
     const session = await openSession(party, SD_JWT)
     const { status } = await app.call(method, `/wallet/response/${session.created.id}`)
@@ -255,8 +258,8 @@ describe('session and transport', () => {
     for (const socket of sockets) socket.destroy()
   })
 
-  // 11, repeated fields and members: test/api/wallet-response.test.ts, 'a repeated field' and 'an encrypted text that … has a
-  // member twice'.
+  // 11, repeated fields and members: test/api/wallet-response.test.ts, 'a repeated field' and 'an
+  // encrypted text that … has a member twice'.
   test('11: __proto__ gives an answer neither a state nor a token', async () => {
     const session = await openSession(party, SD_JWT)
     const { state } = session.request
@@ -292,8 +295,8 @@ describe('session and transport', () => {
 })
 
 describe('13: the JWE', () => {
-  // zip, enc not offered, kid, payload not an object, nested JWT: test/api/wallet-response.test.ts, the tables of its first
-  // describe.
+  // zip, enc not offered, kid, payload not an object, nested JWT: test/api/wallet-response.test.ts,
+  // the tables of its first describe.
   const plaintext = ({ request }: Session) => JSON.stringify({ state: request.state, vp_token: { pid: ['x'] } })
   const bytes = (session: Session) => new TextEncoder().encode(plaintext(session))
   const keyOf = ({ request }: Session) => {
@@ -346,8 +349,9 @@ describe('13: the JWE', () => {
 })
 
 describe('the request', () => {
-  // 14, client_id and the key of the leaf: test/api/wallet-request.test.ts, 'its header has typ, ES256 and an x5c …' and
-  //     'its claims are those of HAIP 1.0, and no others'.
+  // 14, client_id and the key of the leaf: test/api/wallet-request.test.ts, 'its header has typ,
+  // ES256 and an x5c …' and     'the claims of a request object are those of HAIP 1.0, and no
+  // others'.
   test('14: a certificate that is not for the key, is self-signed or has expired is not taken', async () => {
     const root = await newRoot()
     const pems = (...issued: Issued[]) => issued.map(({ der }) => pem('CERTIFICATE', der)).join('')
@@ -379,7 +383,8 @@ describe('the request', () => {
     }
   })
 
-  // 15: test/api/wallet-request.test.ts, 'reflects wallet_nonce in the signed claim only; a GET has none'.
+  // 15: test/api/wallet-request.test.ts, 'wallet_nonce is in the signed claim only; a GET has
+  // none'.
 
   test('16: request URIs cannot be counted through: each id has 22 letters of its own', async () => {
     const ids = await Promise.all(Array.from({ length: 50 }, async () => (await createVerification(app, party.key)).id))
@@ -500,7 +505,8 @@ describe('SD-JWT', () => {
     expect(verification.status).toBe('completed')
   })
 
-  // Signature: test/wallet/oidf-modules.test.ts. Expired and not yet valid: test/flows/personas.test.ts.
+  // Signature: test/wallet/oidf-modules.test.ts. Expired and not yet valid:
+  // test/flows/personas.test.ts.
   const others: [string, SdJwtWish, string, string[]][] = [
     ['an unknown crit', { header: { crit: ['x'], x: 1 } }, MALFORMED, ['format']],
     ['typ JWT', { header: { typ: 'JWT' } }, MALFORMED, ['format']],
@@ -650,7 +656,8 @@ describe('whose key', () => {
 })
 
 describe('mdoc', () => {
-  // 24, transcript: test/wallet/oidf-modules.test.ts. Another device key: test/flows/personas.test.ts, 'wrong_device_key'.
+  // 24, transcript: test/wallet/oidf-modules.test.ts. Another device key:
+  // test/flows/personas.test.ts, 'wrong_device_key'.
   test.each(['absent', 'empty', 'mac'] as const)('24: device authentication %s', async deviceAuth => {
     await isFailed(adult, { body: MDOC, mutations: { deviceAuth } }, UNBOUND, ['holder_binding'])
   })
@@ -826,8 +833,8 @@ describe('mdoc', () => {
 })
 
 describe('DCQL', () => {
-  // 30, unknown id, empty array, bare string: test/api/wallet-response.test.ts, 'an unknown credential id' and 'a vp_token of
-  // the shape %s …'.
+  // 30, unknown id, empty array, bare string: test/api/wallet-response.test.ts, 'an unknown
+  // credential id' and 'a vp_token of the shape %s …'.
   /** Presents under any query, and answers the session with the result. */
   async function answered(body: object, token: (session: Session) => Promise<VpToken>): Promise<Session> {
     const session = await openSession(party, body)
@@ -1186,7 +1193,8 @@ describe('what becomes of it', () => {
     await isFailed(await withSdJwt({ claims }), { body }, MALFORMED, ['format'])
   })
 
-  // 35, retention: test/flows/sweeps.test.ts, 'a tenant with retention loses sessions that many days after they ended; …'.
+  // 35, retention: test/flows/sweeps.test.ts, 'a tenant with retention loses sessions that many
+  // days after they ended; …'.
   test('35: no log line has a claim, a token, a nonce, a state, a key or a session id in it, whatever the outcome', async () => {
     const own = await startApp()
     const ownParty = { app: own, key: (await own.tenant()).key }

@@ -1,6 +1,6 @@
-// The exchange with implementations that are not ours: @openid4vc/openid4vp reads the link and the request object and builds
-// the answer, dcql matches the query, @sd-jwt/sd-jwt-vc and @owf/mdoc issue and present. From here come only the certificates
-// and the cryptography they ask for.
+// The exchange with implementations that are not ours: @openid4vc/openid4vp reads the link and the
+// request object and builds the answer, dcql matches the query, @sd-jwt/sd-jwt-vc and @owf/mdoc
+// issue and present. From here come only the certificates and the cryptography they ask for.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { createHash, createPrivateKey, randomBytes, sign, X509Certificate } from 'node:crypto'
 import { Openid4vpClient, type ResolvedOpenid4vpAuthorizationRequest } from '@openid4vc/openid4vp'
@@ -49,7 +49,7 @@ beforeAll(async () => {
 const es256 = (jwk: PrivateJwk, data: Uint8Array): Uint8Array =>
   new Uint8Array(sign('sha256', data, { key: createPrivateKey({ key: { ...jwk }, format: 'jwk' }), dsaEncoding: 'ieee-p1363' }))
 
-/** What the library fetched: method, and the end of the path. */
+/** Requests of the library: method, and the end of the path. */
 const fetched: [string, string][] = []
 
 const walletClient = () =>
@@ -89,8 +89,8 @@ async function resolveRequest(walletUri: string, method: 'get' | 'post'): Promis
   const { params } = client.parseOpenid4vpAuthorizationRequest({ authorizationRequest: link })
   return await client.resolveOpenId4vpAuthorizationRequest({
     authorizationRequestPayload: params,
-    // This version posts the members of its metadata as fields of their own, and no wallet_nonce: all of them unknown, and to be
-    // ignored.
+    // This version posts the members of its metadata as fields of their own, and no wallet_nonce:
+    // all of them unknown, and to be ignored.
     ...(method === 'post' && { wallet: { metadata: { vp_formats_supported: { 'dc+sd-jwt': {}, mso_mdoc: {} } } } }),
   } as Parameters<typeof client.resolveOpenId4vpAuthorizationRequest>[0])
 }

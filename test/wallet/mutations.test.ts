@@ -1,5 +1,6 @@
-// Nothing but the answer that was meant completes a session: valid presentations with some of their bytes changed, and bombs.
-// The change is made before encryption, so that the parsers behind the JWE see it, or on the form as a whole.
+// Nothing but the answer that was meant completes a session: valid presentations with some of their
+// bytes changed, and bombs. The change is made before encryption, so that the parsers behind the
+// JWE see it, or on the form as a whole.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Cbor } from '../../src/sandbox/cbor.ts'
@@ -82,8 +83,8 @@ describe.each(FORMATS)('%s', format => {
         const { outcome, claims } = await outcomeAfter(session, form)
         outcomes.add(outcome)
         if (isSame) return expect([outcome, claims]).toEqual(['completed', CLAIMS])
-        // Every letter of an SD-JWT is hashed or signed. Of an mdoc the envelope is not: "1.1" for "1.0", or 0 in two bytes,
-        // changes nothing.
+        // Every letter of an SD-JWT is hashed or signed. Of an mdoc the envelope is not: "1.1" for
+        // "1.0", or 0 in two bytes, changes nothing.
         if (format === 'dc+sd-jwt') expect(outcome).not.toBe('completed')
         if (outcome === 'completed') expect(claims).toEqual(CLAIMS)
       }),
@@ -137,8 +138,8 @@ describe('the envelope', () => {
         const { status, outcome } = await outcomeAfter(session, body)
         if (status === 400) return void outcomes.refused++
         outcomes.completed++
-        // The header is authenticated as text. The other parts may be written in other letters as long as they are the same
-        // bytes.
+        // The header is authenticated as text. The other parts may be written in other letters as
+        // long as they are the same bytes.
         expect(outcome).toBe('completed')
         const [head, ...parts] = (new URLSearchParams(body).get('response') ?? '').split('.')
         const [goodHead, ...goodParts] = jwe.split('.')

@@ -1,6 +1,6 @@
-// The modules of the OpenID Foundation's conformance suite for verifiers, played by our own wallet: same cases, same verdicts.
-// The suite's wallet answers a query for one credential, an SD-JWT PID or an mDL, in every combination of client id prefix and
-// response mode.
+// The modules of the OpenID Foundation's conformance suite for verifiers, played by our own wallet:
+// same cases, same verdicts. The suite's wallet answers a query for one credential, an SD-JWT PID
+// or an mDL, in every combination of client id prefix and response mode.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { decodeJwt } from 'jose'
 import type { Holder, Mutations } from '../../src/sandbox/wallet.ts'

@@ -1,4 +1,5 @@
-// Revocation lists of issuers' certificates, from the wallet's answer to the verdict: real certificates, a real list on a real server.
+// Revocation lists of issuers' certificates, from the wallet's answer to the verdict: real
+// certificates, a real list on a real server.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { parseAllowList } from '../../src/egress/addresses.ts'
 import { describeCertificate } from '../../src/openid4vp/x509.ts'

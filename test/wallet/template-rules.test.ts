@@ -1,4 +1,5 @@
-// Rules of a merchant's own templates: conditions on the merged claims of a presentation that is sound otherwise.
+// Rules of a merchant's own templates: conditions on the merged claims of a presentation that is
+// sound otherwise.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { browseAudit } from '../../src/audit/browse.ts'
 import type { DcqlQuery } from '../../src/openid4vp/dcql.ts'

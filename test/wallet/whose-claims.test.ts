@@ -1,4 +1,5 @@
-// Several credentials in one answer: what is handed on is of those that answer the query, each keeps its own, and nobody lends anybody an age.
+// Several credentials in one answer: only claims of those that answer the query are passed on, and
+// none proves an age for another.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Holder, type VpToken, vpToken } from '../../src/sandbox/wallet.ts'
 import { saveTemplate } from '../../src/templates/save.ts'
@@ -69,7 +70,7 @@ const licenceOf = (elements: Record<string, ForgedElement[2]>, by = signer): Pro
     }),
   ])
 
-/** What a wallet sends that shows more than it was asked for, or less: `asked` instead of the query of the session. */
+/** The form of a wallet that shows more or less than the query asks for: `asked` instead of it. */
 const presented = ({ request, app }: Session, holder: Holder, ...asked: Asked[]): Promise<VpToken> =>
   vpToken({ ...request, query: { credentials: asked } as never }, holder, { now: app.clock.now() })
 
@@ -295,7 +296,8 @@ describe('trusted_authorities of type aki', () => {
   test('is not answered by a certificate that is sent along and leads elsewhere', async () => {
     const root = await newRoot()
     const wanted = await newRoot()
-    // Anybody can certify the key of a trusted authority under its name, and write into that what they like.
+    // Anybody can certify the key of a trusted authority under its name, and write into that what
+    // they like.
     const forger = await newRoot()
     const extensions = [isAuthority(), signsCertificates(), await authorityKey(wanted.keys)]
     const cross = await newRoot({ name: root.name, keys: root.keys, issuer: forger, extensions })
