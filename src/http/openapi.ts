@@ -100,14 +100,14 @@ const describeWebhook = (type: string, content: object): object => ({
   })),
   requestBody: { required: true, content },
   responses: {
-    '2XX': { description: 'It has arrived.' },
-    '410': { description: 'Nothing is to be sent here any more: it is not tried again.' },
-    default: { description: 'It is sent again later, six times in all.' },
+    '2XX': { description: 'Delivered.' },
+    '410': { description: 'The receiver is gone: the message is not sent again.' },
+    default: { description: 'Failed: the message is sent again later, up to six times in all.' },
   },
 })
 
-const WEBHOOK_DESCRIPTION = `The body is signed: verify it before you rely on it. It arrives at least once, so it may come again; \`webhook-id\` tells.
-Redirects are not followed. Answer within 15 seconds.`
+const WEBHOOK_DESCRIPTION = `The body is signed: verify it before you use it. A message may arrive more than once; \`webhook-id\` identifies it.
+Redirects are not followed. Respond within 15 seconds.`
 
 const WEBHOOK_HEADERS = {
   'X-Service-Signature': {
@@ -116,41 +116,41 @@ const WEBHOOK_HEADERS = {
     description:
       '`t=<unix_seconds>,v1=<hex>`: the HMAC-SHA256 of `t`, a dot and the raw body, keyed with the webhook secret; two `v1` for 24 hours after a rotation.',
   },
-  'X-Service-Attempt': { type: 'integer', minimum: 1, description: 'Which attempt this is, from 1.' },
-  'webhook-id': { type: 'string', minLength: 1, description: 'Names the message; the same on every attempt.' },
+  'X-Service-Attempt': { type: 'integer', minimum: 1, description: 'The number of this attempt, from 1.' },
+  'webhook-id': { type: 'string', minLength: 1, description: 'The id of the message; the same on every attempt.' },
   'webhook-timestamp': { type: 'string', pattern: '^[0-9]+$', description: 'The same time as `t`, for Standard Webhooks.' },
   'webhook-signature': {
     type: 'string',
     pattern: '^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)?$',
-    description: 'The signature as Standard Webhooks has it.',
+    description: 'The signature in the form of Standard Webhooks.',
   },
 }
 
 const DESCRIPTION = `Vidimus asks a holder's digital identity wallet for verified claims. Create a verification, show its
-\`wallet_uri\` as a QR code or link, and learn the outcome by polling the status, by
+\`wallet_uri\` as a QR code or link, and get the outcome by polling the status, by
 reading the session with your key, by redeeming the code of the redirect, or by a signed webhook.
 
 **Errors** all have the same shape. Rely on \`code\`; \`message\` is for people and may change. Quote \`X-Request-Id\` when you
 ask for help.
 
-Beside the answers listed below, an unknown route answers 404 \`not_found\`, and a wrong method 405 \`method_not_allowed\` with an
-\`Allow\` header. What is not valid HTTP never gets that far: it is answered 400, headers above 64 KiB 431, both without a body,
-and a connection with an unknown method is closed.
+Besides the responses listed below, an unknown route is 404 \`not_found\`, and a wrong method is 405 \`method_not_allowed\` with an
+\`Allow\` header. Invalid HTTP is 400, and headers above 64 KiB are 431, both without a body; a connection with an unknown
+method is closed.
 
-**JSON** bodies are UTF-8 objects of at most 64 KiB and 32 levels. A name that comes twice in one object, U+0000 and half a surrogate
-pair are 400 \`invalid_request\`; so is another \`Content-Type\`.
+**JSON** bodies are UTF-8 objects of at most 64 KiB and 32 levels. A doubled name in an object, U+0000 and a lone surrogate
+are 400 \`invalid_request\`; so is another \`Content-Type\`.
 
-**Limits** count per key, tenant, address and session. \`RateLimit-Policy\` and \`RateLimit\` tell about the budget that is
-nearest to its end; after a 429 wait for \`Retry-After\` seconds.`
+**Limits** count per key, tenant, address and session. \`RateLimit-Policy\` and \`RateLimit\` show the budget with
+the least left; after a 429 wait for \`Retry-After\` seconds.`
 
 const TAGS = {
-  Verifications: 'Sessions: what to ask a holder for, and what came of it.',
-  Templates: 'What can be asked for, by key.',
-  Devices: 'Tills and tablets: registered by the merchant, paired once, then with tokens of their own.',
+  Verifications: 'Sessions: the request to a holder, and its result.',
+  Templates: 'Predefined requests, by key.',
+  Devices: 'Tills and tablets: registered by the merchant, paired once, then using their own tokens.',
   Wallet: "Called by the holder's wallet, which knows the session's id from the QR code or link.",
-  Sandbox: 'What the built-in issuer of test credentials publishes.',
-  Usage: 'How much of the daily quota is used.',
-  Service: 'For whoever operates the service.',
+  Sandbox: 'Public data of the built-in issuer of test credentials.',
+  Usage: 'The used part of the daily quota.',
+  Service: 'For operators of the service.',
 }
 
 const API_KEY = {
