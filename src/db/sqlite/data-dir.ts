@@ -1,4 +1,5 @@
-// The data directory and every reason to refuse it. A refusal changes no byte of what is there, and says in one line what to do.
+// Opens the data directory, or refuses it. A refusal changes no byte and says in one line what to
+// do.
 import { Database } from 'bun:sqlite'
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import type { Random } from '../../ids.ts'
@@ -25,13 +26,16 @@ export type DataDir = {
   sealer: Sealer
   unlock: () => void
   isNew: boolean
-  /** The latest time that is known to have been shown here, where the clock is behind it by no more than a start allows. */
+  /**
+   * The latest time known to have been shown here, if the clock is behind it by no more than a
+   * start allows.
+   */
   shownAt: number
-  /** The migrations that brought an older database up to date just now. */
+  /** Migrations applied to an older database just now. */
   upgraded: string[]
 }
 
-/** Only a server and an upgrade bring an older database up to date. */
+/** Only a server and an upgrade migrate an older database. */
 export type Role = 'server' | 'command' | 'upgrade'
 type Options = { dir: string; now: number; random: Random; role: Role }
 
@@ -62,7 +66,7 @@ export function openDataDir({ dir, now, random, role }: Options): DataDir {
   }
 }
 
-/** Whoever finds a restore that was killed at its very end finishes it first. */
+/** A restore that was killed at its very end is finished first. */
 export function enter(dir: string, role: Role): () => void {
   const unlock = holdDirectory(dir, role)
   if (!isReplacing(dir)) return unlock
@@ -112,10 +116,13 @@ function refuseOldSqlite(): void {
   }
 }
 
-/** With a log beside it an empty file is no new one: it has lost its content, and opening it would throw the log away too. */
+/**
+ * An empty file with a log is not new: it has lost its content, and opening it would discard the
+ * log too.
+ */
 const isAbsent = (file: string): boolean => sizeOf(file) === 0 && sizeOf(`${file}-wal`) === 0
 
-/** Asked once more: a server that begins at this very moment has its database before it makes the first backup. */
+/** Checked again: a server that starts right now creates its database before its first backup. */
 function refuseLost(dir: string, file: string): void {
   const lost = lostDatabase(dir)
   if (lost && isAbsent(file)) throw lost
@@ -124,15 +131,16 @@ function refuseLost(dir: string, file: string): void {
 export function makeDirectory(dir: string): void {
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 })
-    // Not ours to tighten when it existed; keys and database inside are 0600 whatever it is.
+    // An existing directory keeps its mode; keys and database inside are 0600 anyway.
   } catch (error) {
     throw unusable(dir, (error as { code?: string }).code ?? 'unknown', error)
   }
 }
 
 /**
- * First start: master key, then database, both under the lock of the still empty file, because a command and the server may come at once.
- * Killed anywhere in between, the file is still empty, and the next start begins again.
+ * First start: master key, then database, both under the lock of the still empty file, because a
+ * command and the server may start at once. After a kill in between the file is still empty, and
+ * the next start begins again.
  */
 function createDatabase(file: string, keyFile: string, random: Random): void {
   closeSync(openSync(file, 'a', 0o600))
@@ -153,21 +161,21 @@ function createDatabase(file: string, keyFile: string, random: Random): void {
   }
 }
 
-/** Through a read-only connection: what is refused must stay as it is, its log included. */
+/** Read-only: a refused database must stay as it is, including its log. */
 export function inspect<T>(file: string, look: (reader: Database) => T): T {
   if (!isOurs(file)) throw damaged(file)
   const reader = openReader(file)
   try {
     return look(reader)
   } catch (error) {
-    // A table or column that should be there is not.
+    // A table or column is missing.
     throw (error as { code?: unknown }).code === 'SQLITE_ERROR' ? damaged(file, error) : error
   } finally {
     reader.close()
   }
 }
 
-/** Large files are not read through at every start: that costs a pass over every page. */
+/** Large files are not checked at every start: that reads every page. */
 function refuseDamaged(reader: Database, file: string, role: Role): void {
   if (role === 'command') return
   if (isCutOff(reader, file)) throw damaged(file)
@@ -176,14 +184,14 @@ function refuseDamaged(reader: Database, file: string, role: Role): void {
   if (first?.quick_check !== 'ok') throw damaged(file)
 }
 
-/** As a first start leaves it that was killed early. */
+/** A first start that was killed early leaves this. */
 const isEmpty = (reader: Database): boolean => reader.query('SELECT 1 FROM sqlite_schema').get() === null
 
-/** Then there was a root key, and a new one would not open what the lost one closed. */
+/** Sealed rows prove that there was a root key; a new one could not open them. */
 const hasSealed = (reader: Database): boolean =>
   reader.query('SELECT 1 FROM audit_records UNION ALL SELECT 1 FROM signing_keys LIMIT 1').get() !== null
 
-/** A clock set back would revive expired keys and spent quota. What the audit chain has seen is the measure. */
+/** A clock set back would revive expired keys and spent quota. The audit chain is the reference. */
 function refuseClockFarBehind(reader: Database, now: number): void {
   const last = lastRecordedAt(reader)
   if (last - now > CLOCK_BEHIND_MAX_MS) {
@@ -197,7 +205,10 @@ function refuseClockFarBehind(reader: Database, now: number): void {
 const lastRecordedAt = (reader: Database): number =>
   reader.query<{ at: number }, []>('SELECT at FROM audit_records ORDER BY seq DESC LIMIT 1').get()?.at ?? 0
 
-/** A heartbeat further ahead is of a clock that was wrong for a while: nothing was recorded by it, and nobody waits for it to come true. */
+/**
+ * A heartbeat further ahead comes from a clock that was wrong for a while; nothing was recorded
+ * then, so it is ignored.
+ */
 function lastShown(reader: Database, now: number): number {
   const beat = reader.query<{ value: Uint8Array }, []>("SELECT value FROM installation WHERE name = 'heartbeat'").get()
   const beatAt = Number(beat ? Buffer.from(beat.value).toString() : 0)

@@ -1,5 +1,6 @@
-// Who has the data directory: commands beside each other and beside one server, or one alone that replaces what is in it. Locks of SQLite on an
-// empty file: the system releases them when the process dies, however it dies.
+// Locks on the data directory: commands run beside each other and beside one server; a restore runs
+// alone. They are SQLite locks on an empty file, which the system releases when the process ends,
+// however it ends.
 import { Database } from 'bun:sqlite'
 import { chmodSync, closeSync, openSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +12,7 @@ import { BUSY_TIMEOUT_MS } from './storage.ts'
 
 export type Hold = 'command' | 'server' | 'upgrade' | 'alone'
 
-/** Gives what releases it. */
+/** Returns the function that releases the lock. */
 export function holdDirectory(dir: string, how: Hold): () => void {
   let lock: Database | undefined
   try {
@@ -29,7 +30,7 @@ export function holdDirectory(dir: string, how: Hold): () => void {
   return () => held.close()
 }
 
-/** Asked by trying to be it, for a moment: a server that starts at that very moment is refused. */
+/** Takes the lock for a moment: a server that starts right then is refused. */
 export function isServerRunning(dir: string): boolean {
   try {
     holdDirectory(dir, 'server')()
@@ -40,7 +41,10 @@ export function isServerRunning(dir: string): boolean {
   }
 }
 
-/** Never opened here when it is there: closing it again would release what this process holds of it (fcntl(2), "Advisory record locking"). */
+/**
+ * An existing file is never opened here: closing it would release the locks of this process
+ * (fcntl(2), "Advisory record locking").
+ */
 function makeForOwner(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600))
@@ -74,7 +78,7 @@ const STEPS: Record<Hold, (lock: Database, dir: string) => void> = {
   },
   alone(lock, dir) {
     take(lock, 0, ['BEGIN IMMEDIATE'], `a server uses ${dir}; stop it, and run this again`)
-    // Commands are short; between the two a server may come, and is then in the way.
+    // Commands are short. A server may start between the two locks, and is then refused below.
     lock.run('ROLLBACK')
     take(lock, BUSY_TIMEOUT_MS, ['BEGIN EXCLUSIVE'], `another process uses ${dir}; wait until it is done, and run this again`)
   },

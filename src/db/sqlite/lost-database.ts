@@ -5,12 +5,13 @@ import { listBackups } from './backup-list.ts'
 import { databaseFile } from './files.ts'
 
 /**
- * What to say when there is no database: its backups prove that there was one. A service that began anew beside them would answer as if nobody had
- * ever been here, and in time replace the good backups by empty ones.
+ * The refusal when the database is missing but backups prove that there was one. A new database
+ * beside them would look like an empty installation, and in time replace the good backups by empty
+ * ones.
  */
 export function lostDatabase(dir: string): StartRefusal | undefined {
   const backups = listBackups(backupsFolder(dir))
-  // Others were put aside for a reason.
+  // Other kinds were set aside for a reason.
   const newest = backups.findLast(({ kind }) => kind === 'hourly' || kind === 'daily') ?? backups.at(-1)
   if (!newest) return undefined
   const restore = `"vidimus restore ${join(backupsFolder(dir), newest.name)}"`

@@ -10,7 +10,10 @@ import heldAnswers from '../../../drizzle/sqlite/0007_held_answers.sql' with { t
 import oneEngine from '../../../drizzle/sqlite/0008_one_engine.sql' with { type: 'text' }
 import { sha256Hex } from '../../hash.ts'
 
-/** All migrations in their order; a test holds this list against the folder. Forward only: an applied file is never edited. */
+/**
+ * All migrations in order; a test compares this list with the folder. Forward only: an applied file
+ * is never edited.
+ */
 export const MIGRATIONS: readonly (readonly [id: string, sql: string])[] = [
   ['0000_ground', ground],
   ['0001_webhook_lanes', webhookLanes],
@@ -26,7 +29,7 @@ export const MIGRATIONS: readonly (readonly [id: string, sql: string])[] = [
 /** The database belongs to a newer program, or a migration was edited after it was applied. */
 export class MigrationError extends Error {}
 
-/** Gives what was applied. */
+/** Returns the names of the applied migrations. */
 export function migrate(sqlite: Database, now: number, migrations = MIGRATIONS): string[] {
   sqlite.run(
     'CREATE TABLE IF NOT EXISTS schema_migrations (id TEXT PRIMARY KEY, sha256 TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT',
@@ -34,13 +37,14 @@ export function migrate(sqlite: Database, now: number, migrations = MIGRATIONS):
   const isNew = countApplied(sqlite, migrations) === 0
   const applyEach = (each: (act: () => boolean) => boolean) =>
     migrations.filter(([id, sql]) => each(() => apply(sqlite, id, sql, now))).map(([id]) => id)
-  // All at once: others who come at the same moment must not take a new database that is half-way for one of an earlier version.
+  // In one transaction: another process must not take a half-made new database for one of an
+  // earlier version.
   if (isNew) return sqlite.transaction(() => applyEach(act => act())).immediate()
-  // One transaction each: a kill in the middle leaves the migration before it, and the next start goes on from there.
+  // One transaction each: after a kill the next start continues with the next migration.
   return applyEach(act => sqlite.transaction(act).immediate())
 }
 
-/** Refuses what this program cannot bring up to date. Only reads: a database is looked at before anything in it is touched. */
+/** Throws for a database that this program cannot migrate. Reads only. */
 export function countApplied(sqlite: Database, migrations = MIGRATIONS): number {
   const known = new Map(migrations.map(([id, sql]) => [id, sha256Hex(sql)]))
   const applied = sqlite.query<{ id: string; sha256: string }, []>('SELECT id, sha256 FROM schema_migrations ORDER BY id').all()
@@ -52,7 +56,7 @@ export function countApplied(sqlite: Database, migrations = MIGRATIONS): number 
 }
 
 function apply(sqlite: Database, id: string, sql: string, now: number): boolean {
-  // Asked again inside the transaction: another process may have been faster.
+  // Checked again inside the transaction: another process may have been faster.
   if (sqlite.query('SELECT 1 FROM schema_migrations WHERE id = ?').get(id)) return false
   for (const statement of sql.split('--> statement-breakpoint')) sqlite.run(statement)
   sqlite.query('INSERT INTO schema_migrations (id, sha256, applied_at) VALUES (?, ?, ?)').run(id, sha256Hex(sql), now)

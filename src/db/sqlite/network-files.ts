@@ -1,8 +1,12 @@
-// A database with a write-ahead log needs memory that all its processes share, and locks that hold; file systems of other machines give neither,
-// and the damage shows only later (SQLite, "Write-Ahead Logging" § 1). Known by what Linux says of a directory; other systems say nothing here.
+// A database with a write-ahead log needs shared memory and working locks. Network file systems
+// have neither, and the damage shows only later (SQLite, "Write-Ahead Logging" § 1). Detected on
+// Linux only.
 import { existsSync, readFileSync, statfsSync } from 'node:fs'
 
-/** The numbers of `statfs(2)`. Not among them 9p: sandboxes and virtual machines give out their local disks through it. */
+/**
+ * Numbers of `statfs(2)`. Without 9p: sandboxes and virtual machines provide local disks through
+ * it.
+ */
 const NETWORK_TYPES = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],
@@ -12,21 +16,21 @@ const NETWORK_TYPES = new Map([
   [0x00c36400, 'Ceph'],
 ])
 
-/** In user space there are local ones as well; the table of mounts tells which program it is. */
+/** FUSE also has local file systems; the mount table names the program. */
 const FUSE_TYPE = 0x65735546
 const NETWORK_PROGRAMS = /^fuse\.(sshfs|rclone|s3fs|glusterfs|davfs2?)$/
 
 const MOUNTS = '/proc/self/mounts'
 
-/** The name of the network file system that a directory is on. */
+/** Undefined for a local file system. */
 export function networkFileSystemOf(dir: string): string | undefined {
   if (process.platform !== 'linux') return undefined
-  // A sandbox may hide the table; then nobody can tell, and it is let in.
+  // A sandbox may hide the mount table; then the directory is accepted.
   return networkTypeOf(dir, statfsSync(dir).type, () => (existsSync(MOUNTS) ? readFileSync(MOUNTS, 'utf8') : ''))
 }
 
 export function networkTypeOf(dir: string, type: number, mounts: () => string): string | undefined {
-  // Above 2 ** 31 it comes as a negative number on some systems.
+  // Above 2 ** 31 some systems return a negative number.
   const known = NETWORK_TYPES.get(type >>> 0)
   if (known || type !== FUSE_TYPE) return known
   const kind = mountedKindOf(dir, mounts())

@@ -1,5 +1,5 @@
-// Rows are sealed under a root key that stands in the database, wrapped by the master key: a wrong master key shows at once, and a new one needs
-// only this value wrapped again.
+// Rows are sealed under a root key, which is stored in the database, wrapped by the master key. So
+// a wrong master key is noticed at once, and a new one needs only this value wrapped again.
 import type { Database } from 'bun:sqlite'
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -22,8 +22,9 @@ const ROOT_KEY: Place = {
 }
 
 /**
- * What opens the root key of this database. A new master key lies beside the old one until the database knows it (upkeep/rekey.ts): killed after
- * that, the one beside is the right one, and is put in its place here.
+ * The sealer that opens the root key of this database. A new master key is kept beside the old one
+ * until the database has it (upkeep/rekey.ts); after a kill in between, the new one is the right
+ * one and is renamed here.
  */
 export function findWrapper(keyFile: string, wrapped: Uint8Array, random: Random): Sealer {
   try {
@@ -66,9 +67,9 @@ export function loadMasterKey(file: string): Buffer {
   return key
 }
 
-/** Beside the place of the master key; adoptNewKey() puts it there. */
+/** Written beside the master key; adoptNewKey() renames it. */
 export function writeNewKey(keyFile: string, random: Random): Uint8Array {
-  // Left by somebody who was killed here.
+  // Left over from a kill.
   rmSync(newKeyOf(keyFile), { force: true })
   const key = random(KEY_BYTES)
   const handle = openSync(newKeyOf(keyFile), 'wx', 0o600)

@@ -1,4 +1,4 @@
-// Copies of the database that stand for themselves: one file without a log, for its owner only, whole.
+// Copies of the database: one complete file without a log, for its owner only.
 import { Database } from 'bun:sqlite'
 import { closeSync, openSync, readSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,14 +13,18 @@ import { openReader } from './storage.ts'
 
 export const APPLICATION_ID = 0x56494449 // "VIDI" in the file's header
 
-/** Reads the source as it is at one moment, while others go on writing. What was erased before is not in the copy: free pages are left out. */
+/**
+ * Copies the source as of one moment while others write. Erased rows are not in the copy: free
+ * pages are left out.
+ */
 export function writeSnapshot(source: string, part: string, takenAt: number): void {
   rmSync(part, { force: true })
-  // Made beforehand, for its mode; SQLite takes an empty file for a new one.
+  // Created first, for its mode; SQLite accepts an empty file as new.
   closeSync(openSync(part, 'wx', 0o600))
   const reader = openReader(source)
   try {
-    // The copy takes it over: without it, rows that moved while it was built would stay behind on their old pages, and outlive their erasure.
+    // The copy inherits this: otherwise rows that moved during the copy would remain on their old
+    // pages and survive their erasure.
     reader.run('PRAGMA secure_delete = ON')
     reader.query('VACUUM INTO ?').run(part)
   } finally {
@@ -29,11 +33,11 @@ export function writeSnapshot(source: string, part: string, takenAt: number): vo
   stamp(part, takenAt)
 }
 
-/** In the file itself: the times of a file change when it is copied. */
+/** In the file: its timestamps change when it is copied. */
 function stamp(part: string, takenAt: number): void {
   const sqlite = new Database(part)
   try {
-    // Half a copy is thrown away, so nothing here needs to survive a kill.
+    // A partial copy is discarded, so nothing here must survive a kill.
     sqlite.run('PRAGMA journal_mode = MEMORY')
     sqlite
       .query("INSERT OR REPLACE INTO installation (name, value) VALUES ('snapshot_taken_at', ?)")
@@ -43,7 +47,7 @@ function stamp(part: string, takenAt: number): void {
   }
 }
 
-/** When a copy was begun; undefined for a database that is no copy. */
+/** The start of the copy; undefined for a database that is not a copy. */
 export function takenAtOf(reader: Database): number | undefined {
   const row = reader.query<{ value: Uint8Array }, []>("SELECT value FROM installation WHERE name = 'snapshot_taken_at'").get()
   return row ? Number(Buffer.from(row.value).toString()) : undefined
@@ -54,14 +58,14 @@ export async function forgetSnapshotTime(tx: Db): Promise<void> {
   await tx.delete(installation).where(eq(installation.name, 'snapshot_taken_at'))
 }
 
-/** No migration without a way back: the program before it opens this file. */
+/** The way back from a migration: the earlier program opens this file. */
 export function snapshotBefore(dir: string, applied: number, now: number): void {
   const target = join(makeBackupsFolder(dir), `before-${MIGRATIONS[applied]![0]}.db`)
   const part = `${target}.${process.pid}.part`
   try {
     writeSnapshot(databaseFile(dir), part, now)
     if (!isSound(part)) throw damaged(databaseFile(dir))
-    // Another process that opens the same directory may have been faster, and keeps its own.
+    // Another process may have migrated first, and keeps its own copy.
     if (withReader(part, countApplied) === applied) publish(part, target)
   } finally {
     rmSync(part, { force: true })
@@ -103,7 +107,10 @@ export function isOurs(file: string): boolean {
   return header.toString('latin1', 0, 16) === 'SQLite format 3\0' && header.readUInt32BE(68) === APPLICATION_ID
 }
 
-/** SQLite reads the missing end of the last page as zeros. With a log beside it, a checkpoint may have been cut off and is done again. */
+/**
+ * SQLite reads the missing end of the last page as zeros. With a log, an interrupted checkpoint is
+ * repeated.
+ */
 export function isCutOff(reader: Database, file: string): boolean {
   const { page_size } = reader.query<{ page_size: number }, []>('PRAGMA page_size').get()!
   return sizeOf(file) % page_size !== 0 && sizeOf(`${file}-wal`) === 0

@@ -1,4 +1,5 @@
-// A full disk must not keep anybody from being erased, and erasing needs room too. So a file is held back that is of no use but to be deleted.
+// A full disk must not prevent erasure, which needs room too. So a file is kept only to be deleted
+// then.
 import { rmSync, statfsSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,20 +9,23 @@ import { sizeOf } from './files.ts'
 
 export const BALLAST_BYTES = 32 * 1024 * 1024
 const BLOCK_BYTES = 1024 * 1024
-/** With less, the log warns; with more, what was given up is taken back. */
+/** Below this the log warns; above it the reserve is created again. */
 export const ROOMY_BYTES = 256 * 1024 * 1024
 
 export const ballastIn = (dir: string): string => join(dir, 'ballast')
 
 export type Space = {
-  /** What little room there is, is for erasing, revoking and finishing: nothing new is created. */
+  /**
+   * True while the remaining room is only for erasing, revoking and finishing: nothing new is
+   * created.
+   */
   isShort(): boolean
-  /** For whoever met a full disk; true when trying once more may help. */
+  /** Called when the disk is full; true when trying again may help. */
   makeRoom(): boolean
   free(): number
-  /** What is held back is there, or was given up. */
+  /** True while the reserve exists. */
   hasBallast(): boolean
-  /** Now and then: warns, and holds the room back again when there is enough. */
+  /** Called periodically: warns, and creates the reserve again when there is room. */
   look(): Promise<void>
 }
 
@@ -58,7 +62,7 @@ export function watchSpace({ dir, random, log }: { dir: string; random: Random; 
       if (bytes > ROOMY_BYTES) {
         const before = timesFull
         if (!hasBallast()) await holdBack(ballast, random)
-        // Meanwhile the disk became full: what was seen at first is no longer so.
+        // The disk became full meanwhile: the first reading is outdated.
         if (timesFull !== before) return
         if (isShort) log.info('disk.room_again')
         isShort = false
@@ -72,7 +76,7 @@ export function watchSpace({ dir, random, log }: { dir: string; random: Random; 
   }
 
   async function holdBack(file: string, random: Random): Promise<void> {
-    // Neither a hole in a file nor a compressed one would hold anything back.
+    // Random bytes: a sparse or compressed file would reserve nothing.
     const block = random(BLOCK_BYTES)
     const handle = await open(file, 'w', 0o600)
     try {
