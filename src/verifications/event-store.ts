@@ -1,8 +1,8 @@
 // The moments of a session, for its timeline.
-import { and, count, desc, eq, sql } from 'drizzle-orm'
+import { and, desc, eq, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { verificationEvents } from '../db/schema.ts'
-import { hot } from '../db/statements.ts'
+import { verificationEvents, verificationSessions } from '../db/schema.ts'
+import { hot, locked } from '../db/statements.ts'
 import type { SessionKey } from './store.ts'
 
 export type EventRow = typeof verificationEvents.$inferSelect
@@ -59,15 +59,22 @@ export async function deleteEvents(tx: Db, { id, tenantId }: SessionKey, event: 
     )
 }
 
+const { verificationId, tenantId: ofTenant } = verificationEvents
+const ofSession = sql`${verificationId} = ${column('id')} and ${ofTenant} = ${column('tenantId')}`
+
 const selectCount = hot<{ events: number }>(db =>
-  db
-    .select({ events: count().as('events') })
-    .from(verificationEvents)
-    .where(and(eq(verificationEvents.verificationId, column('id')), eq(verificationEvents.tenantId, column('tenantId')))),
+  locked(
+    db
+      .select({ events: sql<number>`(select count(*) from ${verificationEvents} where ${ofSession})`.as('events') })
+      .from(verificationSessions)
+      .where(and(eq(verificationSessions.id, column('id')), eq(verificationSessions.tenantId, column('tenantId')))),
+    'no key update',
+  ),
 )
 
-export async function countEvents(db: Db, { id, tenantId }: SessionKey): Promise<number> {
-  return (await selectCount(db, { id, tenantId }))[0]?.events ?? 0
+/** Undefined when the session is gone. */
+export async function countEvents(tx: Db, { id, tenantId }: SessionKey): Promise<number | undefined> {
+  return (await selectCount(tx, { id, tenantId }))[0]?.events
 }
 
 const selectFirst = hot(db =>

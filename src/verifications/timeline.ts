@@ -1,4 +1,5 @@
 import type { Db } from '../db/engine.ts'
+import { apiError } from '../http/errors.ts'
 import { describeFailure } from '../log.ts'
 import type { RecordedFinding } from '../openid4vp/finding.ts'
 import { SALT_BYTES } from '../seal.ts'
@@ -40,7 +41,12 @@ export async function recordEvent<Event extends SessionEvent>(
   details: SessionEvents[Event],
   auditSeq: number | null = null,
 ): Promise<void> {
-  if (REPEATED_EVENTS.includes(event) && (await countEvents(tx, { id, tenantId })) >= REPEATED_EVENTS_MAX) return
+  if (REPEATED_EVENTS.includes(event)) {
+    const count = await countEvents(tx, { id, tenantId })
+    // Erased since the request began. The other moments are recorded under the lock of their session.
+    if (count === undefined) throw apiError('session_not_found')
+    if (count >= REPEATED_EVENTS_MAX) return
+  }
   const salt = Buffer.from(random(SALT_BYTES))
   const sealed = sealer.seal(placeOf({ id, tenantId }, salt), JSON.stringify(details))
   await insertEvent(tx, { verificationId: id, tenantId, at: now(), event, salt, sealed, auditSeq })

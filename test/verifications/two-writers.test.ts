@@ -4,6 +4,8 @@
 import { afterAll, expect, test } from 'bun:test'
 import type { Deps } from '../../src/deps.ts'
 import { eraseIn } from '../../src/verifications/erase.ts'
+import { readOpenSession } from '../../src/verifications/read.ts'
+import { recordRequestFetched } from '../../src/verifications/response-key.ts'
 import { readEvents, recordShown } from '../../src/verifications/timeline.ts'
 import { cleanUp, createVerification, startApp, type TestApp } from '../helpers/app.ts'
 
@@ -19,7 +21,7 @@ async function startWithSession() {
   const app = await startApp()
   const { id: tenantId, key } = await app.tenant()
   const { id } = await createVerification(app, key)
-  return { app, session: { id, tenantId, environment: 'test' as const } }
+  return { app, key, session: { id, tenantId, environment: 'test' as const } }
 }
 
 test('of two erasures at once one deletes the session, and the other finds none', async () => {
@@ -36,4 +38,15 @@ test('a page that is shown twice at once leaves one moment, and neither fails', 
   await alternating(app, deps => recordShown(deps, session))
   expect((await readEvents(app.deps, session)).map(({ event }) => event)).toEqual(['qr_shown'])
   expect(app.logs.filter(line => line.includes('timeline.not_recorded'))).toEqual([])
+})
+
+test('a wallet whose session is erased while it fetches the request gets 404', async () => {
+  const { app, key, session } = await startWithSession()
+  for (const isFetched of [false, true]) {
+    const { id } = isFetched ? await createVerification(app, key) : session
+    if (isFetched) await recordRequestFetched(app.deps, await readOpenSession(app.deps, id))
+    const open = await readOpenSession(app.deps, id)
+    await app.call('DELETE', `/v1/verifications/${id}`, { key })
+    expect(await recordRequestFetched(app.deps, open).catch(({ code }) => code)).toBe('session_not_found')
+  }
 })
