@@ -36,8 +36,14 @@ type Options = {
 const open = new Set<() => Promise<void>>()
 const directories = new Set<string>()
 
+const firstEnded: (() => void)[] = []
+
+/** Ends what a service would wait for when it stops. */
+export const endFirst = (end: () => void): void => void firstEnded.push(end)
+
 /** Stops what was started and removes what was written. */
 export async function cleanUp(): Promise<void> {
+  for (const end of firstEnded) end()
   for (const stop of open) await stop()
   for (const dir of directories) rmSync(dir, { recursive: true, force: true })
 }

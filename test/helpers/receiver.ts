@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { AllowedDestination } from '../../src/egress/addresses.ts'
 import { decline } from '../../src/sandbox/wallet.ts'
 import { verifyWebhook } from '../../src/sdk/webhook.ts'
-import { startApp, type TestApp, temporaryDir, until } from './app.ts'
+import { endFirst, startApp, type TestApp, temporaryDir, until } from './app.ts'
 import { openSession, type Party, postTo } from './exchange.ts'
 
 export type Received = { at: number; path: string; headers: Record<string, string>; body: string }
@@ -26,10 +26,11 @@ type Reply = (received: Received) => Response | Promise<Response>
 
 const receivers = new Set<{ stop: () => void }>()
 
-/** For the afterAll of every file that receives. */
+/** Part of `cleanUp`. */
 export function stopReceiving(): void {
   for (const receiver of receivers) receiver.stop()
 }
+endFirst(stopReceiving)
 
 /** A merchant's server on loopback. */
 export function receive(reply: Reply = () => new Response(null, { status: 204 })): Receiver {
@@ -186,6 +187,13 @@ function rows<Row>(app: TestApp, sql: string, ...values: string[]): Row[] {
   const { $client } = app.deps.db as unknown as { $client: import('bun:sqlite').Database }
   return $client.query<Row, string[]>(sql).all(...values)
 }
+
+/** Each attempt at a verification's delivery: its number and outcome. */
+export const outcomesOf = (app: TestApp, verificationId: string) =>
+  logOf(app, verificationId).attempts.map(({ attempt, outcome }) => [attempt, outcome])
+
+/** Answers 200 on a raw connection. */
+export const answer200 = ({ socket }: Line) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
 
 /** Waits until a verification's delivery has as many ended attempts, and no other under way. */
 export async function untilAttempted(app: TestApp, verificationId: string, attempts: number): Promise<void> {

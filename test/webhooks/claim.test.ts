@@ -5,12 +5,9 @@ import type { Db } from '../../src/db/engine.ts'
 import { drizzleOn, openWriter } from '../../src/db/sqlite/storage.ts'
 import { claimDue, listDueQueues, listLeasedByOthers, settleDelivery } from '../../src/webhooks/store.ts'
 import { cleanUp, NOON } from '../helpers/app.ts'
-import { declined, receive, startAppFor, stopReceiving } from '../helpers/receiver.ts'
+import { declined, receive, startAppFor } from '../helpers/receiver.ts'
 
-afterAll(async () => {
-  stopReceiving()
-  await cleanUp()
-})
+afterAll(cleanUp)
 
 const HOUR_MS = 3_600_000
 const LATER = NOON + 2 * HOUR_MS

@@ -6,14 +6,11 @@ import { decline } from '../../src/sandbox/wallet.ts'
 import { cleanUp, type TestApp } from '../helpers/app.ts'
 import { openSession, type Party, postTo, type Session } from '../helpers/exchange.ts'
 import { startNameServer } from '../helpers/name-server.ts'
-import { logOf, receive, receiveRaw, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
+import { logOf, receive, receiveRaw, startAppFor, untilAttempted } from '../helpers/receiver.ts'
 
 setDefaultTimeout(60_000)
 
-afterAll(async () => {
-  stopReceiving()
-  await cleanUp()
-})
+afterAll(cleanUp)
 
 const IMPATIENT = { resolveMs: 300, connectMs: 5000, totalMs: 15_000, answerBytes: 4096 }
 const PUBLIC = '93.184.215.14'

@@ -8,13 +8,10 @@ import { setEndpoint } from '../../src/webhooks/endpoint.ts'
 import { cleanUp, createVerification, type TestApp } from '../helpers/app.ts'
 import { pair } from '../helpers/devices.ts'
 import { filesContaining } from '../helpers/files.ts'
-import { declined, logOf, receive, startAppFor, stopReceiving, untilAttempted, verified } from '../helpers/receiver.ts'
+import { declined, logOf, receive, startAppFor, untilAttempted, verified } from '../helpers/receiver.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
 
-afterAll(async () => {
-  stopReceiving()
-  await cleanUp()
-})
+afterAll(cleanUp)
 
 type Options = Parameters<typeof startAppFor>[1]
 

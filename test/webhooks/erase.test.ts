@@ -10,21 +10,9 @@ import { sweepRetention } from '../../src/verifications/retain.ts'
 import { replayDeliveries } from '../../src/webhooks/replay.ts'
 import { cleanUp, type TestApp, until } from '../helpers/app.ts'
 import { openSession, postTo } from '../helpers/exchange.ts'
-import {
-  declined,
-  type Line,
-  logOf,
-  type RawReceiver,
-  receiveRaw,
-  startAppFor,
-  stopReceiving,
-  untilAttempted,
-} from '../helpers/receiver.ts'
+import { answer200, declined, logOf, type RawReceiver, receiveRaw, startAppFor, untilAttempted } from '../helpers/receiver.ts'
 
-afterAll(async () => {
-  stopReceiving()
-  await cleanUp()
-})
+afterAll(cleanUp)
 
 const DAY_MS = 86_400_000
 
@@ -43,8 +31,6 @@ async function startShop(receivers: Parameters<typeof startAppFor>[0], options: 
   }
   return { app, id, key, erase }
 }
-
-const answered = ({ socket }: Line) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
 
 /** A closed connection is noticed within a few turns of the event loop. */
 async function hasClosed({ lines }: RawReceiver): Promise<void> {
@@ -137,7 +123,7 @@ test('an erasure at any moment of a delivery or a replay: no message arrives aft
       const id = /"verification":\{"id":"(\w+)"/.exec(line.request)?.[1]
       if (id === undefined) return void line.socket.once('data', note)
       arrivals.set(id, [...(arrivals.get(id) ?? []), performance.now()])
-      setTimeout(() => answered(line), 3)
+      setTimeout(() => answer200(line), 3)
     }
     note()
   })

@@ -2,12 +2,9 @@
 // test answers.
 import { afterAll, describe, expect, spyOn, test } from 'bun:test'
 import { cleanUp, NOON, type TestApp, until } from '../helpers/app.ts'
-import { declined, logOf, type RawReceiver, receive, receiveRaw, startAppFor, stopReceiving } from '../helpers/receiver.ts'
+import { declined, logOf, type RawReceiver, receive, receiveRaw, startAppFor } from '../helpers/receiver.ts'
 
-afterAll(async () => {
-  stopReceiving()
-  await cleanUp()
-})
+afterAll(cleanUp)
 
 const SECOND_MS = 1000
 const HOUR_MS = 3_600_000

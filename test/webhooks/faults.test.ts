@@ -16,14 +16,10 @@ import {
   receiveRaw,
   receiveWithTls,
   startAppFor,
-  stopReceiving,
   untilAttempted,
 } from '../helpers/receiver.ts'
 
-afterAll(async () => {
-  stopReceiving()
-  await cleanUp()
-})
+afterAll(cleanUp)
 
 /** Only for tests that shall run into a limit: a busy machine is slow. */
 const IMPATIENT = { resolveMs: 300, connectMs: 300, totalMs: 400, answerBytes: 4096 }

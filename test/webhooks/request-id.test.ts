@@ -8,12 +8,9 @@ import { replayDeliveries } from '../../src/webhooks/replay.ts'
 import { cleanUp, startApp, type TestApp, until } from '../helpers/app.ts'
 import { setUpOwner } from '../helpers/dashboard.ts'
 import { FORM, openSession, postTo } from '../helpers/exchange.ts'
-import { receive, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
+import { receive, startAppFor, untilAttempted } from '../helpers/receiver.ts'
 
-afterAll(async () => {
-  stopReceiving()
-  await cleanUp()
-})
+afterAll(cleanUp)
 
 const linesOf = (app: TestApp, event: string) =>
   app.logs.map(line => JSON.parse(line) as Record<string, unknown>).filter(line => line.event === event)

@@ -6,12 +6,9 @@ import { createTenant } from '../../src/tenants/settings.ts'
 import { dropPreviousSecret, readWebhookSecrets, rotateWebhookSecret } from '../../src/tenants/webhook-secret.ts'
 import { cleanUp, NOON, type TestApp } from '../helpers/app.ts'
 import { filesContaining } from '../helpers/files.ts'
-import { declined, type Received, receive, startAppFor, stopReceiving, untilAttempted, verified } from '../helpers/receiver.ts'
+import { declined, type Received, receive, startAppFor, untilAttempted, verified } from '../helpers/receiver.ts'
 
-afterAll(async () => {
-  stopReceiving()
-  await cleanUp()
-})
+afterAll(cleanUp)
 
 const DAY_MS = 86_400_000
 

@@ -6,12 +6,9 @@ import { readWebhookSecrets } from '../../src/tenants/webhook-secret.ts'
 import { cleanUp, NOON, until } from '../helpers/app.ts'
 import { one } from '../helpers/directories.ts'
 import { withOldSchema } from '../helpers/old-schema.ts'
-import { declined, logOf, receive, startAppFor, stopReceiving, verified } from '../helpers/receiver.ts'
+import { declined, logOf, receive, startAppFor, verified } from '../helpers/receiver.ts'
 
-afterAll(async () => {
-  stopReceiving()
-  await cleanUp()
-})
+afterAll(cleanUp)
 
 const HOUR_MS = 3_600_000
 

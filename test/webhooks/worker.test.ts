@@ -6,20 +6,18 @@ import { replayDeliveries } from '../../src/webhooks/replay.ts'
 import { cleanUp, createVerification, NOON, type TestApp, until } from '../helpers/app.ts'
 import { openSession, postTo } from '../helpers/exchange.ts'
 import {
+  answer200,
   declined,
   type Line,
   logOf,
+  outcomesOf,
   receive,
   receiveRaw,
   startAppFor,
-  stopReceiving,
   untilAttempted,
 } from '../helpers/receiver.ts'
 
-afterAll(async () => {
-  stopReceiving()
-  await cleanUp()
-})
+afterAll(cleanUp)
 
 const BREAKABLE_THREAD = new URL('./breakable-thread.ts', import.meta.url).href
 /**
@@ -48,8 +46,6 @@ async function startBreakable(receivers: Parameters<typeof startAppFor>[0], opti
   return { app, threads, ...(await app.tenant()) }
 }
 
-const outcomesOf = (app: TestApp, id: string) => logOf(app, id).attempts.map(({ attempt, outcome }) => [attempt, outcome])
-
 /** Waits while the test's clock goes on, a second at a time. */
 const untilLater = (app: TestApp, condition: () => boolean) =>
   until(async () => {
@@ -72,8 +68,6 @@ async function onTime(tenths: number, isOver: () => boolean = () => false): Prom
 }
 
 const attemptOf = ({ request }: Line) => /^x-service-attempt: (\d+)\r$/im.exec(request)?.[1]
-
-const answered = ({ socket }: Line) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
 
 const lossesIn = (app: TestApp) => app.logs.filter(line => line.includes('webhooks.thread_lost')).length
 
@@ -156,7 +150,7 @@ describe('a thread is not taken to be stuck', () => {
     const id = await declined({ app, key }, receiver.url())
     await until(async () => receiver.open().length === 1)
     await onTime(10)
-    answered(receiver.open()[0]!)
+    answer200(receiver.open()[0]!)
     await untilAttempted(app, id, 1)
     expect([outcomesOf(app, id), lossesIn(app), threads.length]).toEqual([[[1, 'delivered']], 0, 1])
   })
@@ -193,7 +187,7 @@ test('after the thread is ended from outside, all attempts under way are repeate
 
   await untilLater(app, () => holding.open().length === held.length)
   expect(holding.open().map(attemptOf)).toEqual(['1', '1', '1', '1'])
-  holding.open().map(answered)
+  holding.open().map(answer200)
   for (const id of held) await untilAttempted(app, id, 1)
   for (const id of held)
     expect(outcomesOf(app, id)).toEqual([
@@ -216,7 +210,7 @@ test('after the thread is ended from outside, all attempts under way are repeate
 test('ended attempts of the same number before a replay are not counted as interruptions', async () => {
   let answers = 3
   const receiver = await receiveRaw(line => {
-    if (answers-- > 0) answered(line)
+    if (answers-- > 0) answer200(line)
   })
   const { app, threads, id: tenantId, key } = await startBreakable([receiver])
   const id = await declined({ app, key }, receiver.url())
@@ -285,7 +279,7 @@ describe('a failure of the service itself', () => {
     app.clock.advance(24 * 3_600_000)
     await until(async () => receiver.open().length === 2)
     expect(receiver.lines.map(({ request }) => request.split(' ')[1])).toEqual(['/first', '/second'])
-    receiver.open().map(answered)
+    receiver.open().map(answer200)
     await untilAttempted(app, first, 1)
     expect(outcomesOf(app, first)).toEqual([[1, 'delivered']])
   })
