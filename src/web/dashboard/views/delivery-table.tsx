@@ -37,13 +37,7 @@ export function DeliveryTable({ rows, chosen }: { rows: readonly ListedDelivery[
         },
         { title: words.status, cell: row => <DeliveryBadge status={row.status} /> },
         { title: words.attempts, kind: 'number', folds: 'tablet', cell: row => row.attempts },
-        {
-          title: words.created,
-          kind: 'number',
-          folds: 'phone',
-          below: 'plain',
-          cell: row => <Time at={row.created_at} />,
-        },
+        { title: words.created, kind: 'number', folds: 'phone', below: 'plain', cell: row => <Time at={row.created_at} /> },
       ]}
       rows={rows}
       keyOf={row => row.id}

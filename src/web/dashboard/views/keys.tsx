@@ -119,12 +119,7 @@ function KeyList({ keys, onOpen }: { keys: readonly ApiKey[]; onOpen: (open: Ope
             below: 'last',
             cell: ({ status }) => <Badge tone={TONES[status]}>{words.statuses[status]}</Badge>,
           },
-          {
-            title: words.createdAt,
-            folds: 'tablet',
-            below: 'titled',
-            cell: ({ created_at }) => <Time at={created_at} />,
-          },
+          { title: words.createdAt, folds: 'tablet', below: 'titled', cell: ({ created_at }) => <Time at={created_at} /> },
           {
             title: words.expires,
             folds: 'phone',

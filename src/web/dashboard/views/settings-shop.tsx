@@ -110,14 +110,7 @@ function Quota(shop: ShopProps) {
           isChanged={plan !== shop.tenant.plan || wanted !== quota_override}
         >
           <Select label={words.plan} value={plan} options={PLANS.map(each => [each, words.plans[each]])} onChoose={setPlan} />
-          <Field
-            label={words.override}
-            hint={words.overrideHint}
-            inputMode="numeric"
-            problem={wanted === undefined && words.numberProblem(number(QUOTA_MAX))}
-            value={override}
-            onText={setOverride}
-          />
+          <NumberField label={words.override} hint={words.overrideHint} max={QUOTA_MAX} value={override} onText={setOverride} />
         </TenantForm>
       ) : (
         <p class="hint">{ownersOnly}</p>
@@ -128,7 +121,6 @@ function Quota(shop: ShopProps) {
 
 function Retention(shop: ShopProps) {
   const words = useDashboardWords().settings
-  const { number } = useFormat()
   const { retention_days } = shop.tenant
   const [days, setDays] = useState(textOf(retention_days))
   const wanted = numberOf(days, RETENTION_DAYS_MAX)
@@ -137,11 +129,10 @@ function Retention(shop: ShopProps) {
       <p class="secondary">{words.retentionMore}</p>
       <p class="figure-line">{retention_days === null ? words.retentionOff : words.retentionNow(retention_days)}</p>
       <TenantForm {...shop} change={wanted !== undefined && { retention_days: wanted }} isChanged={wanted !== retention_days}>
-        <Field
+        <NumberField
           label={words.retentionDays}
           hint={words.retentionHint}
-          inputMode="numeric"
-          problem={wanted === undefined && words.numberProblem(number(RETENTION_DAYS_MAX))}
+          max={RETENTION_DAYS_MAX}
           value={days}
           onText={setDays}
         />
@@ -170,6 +161,15 @@ function AppSchemes(shop: ShopProps) {
       </TenantForm>
     </Card>
   )
+}
+
+type NumberProps = { label: string; hint: string; max: number; value: string; onText: (text: string) => void }
+
+function NumberField({ max, value, ...rest }: NumberProps) {
+  const words = useDashboardWords().settings
+  const { number } = useFormat()
+  const problem = numberOf(value, max) === undefined && words.numberProblem(number(max))
+  return <Field {...rest} inputMode="numeric" problem={problem} value={value} />
 }
 
 const textOf = (value: number | null): string => (value === null ? '' : String(value))

@@ -31,25 +31,14 @@ export function VerificationTable({ rows, templates, chosen }: Props) {
           ),
         },
         { title: words.status, cell: row => <StatusBadge status={row.status} /> },
-        {
-          title: words.reason,
-          kind: 'grows',
-          folds: 'tablet',
-          cell: row => row.error && <Reason code={row.error.code} />,
-        },
+        { title: words.reason, kind: 'grows', folds: 'tablet', cell: row => row.error && <Reason code={row.error.code} /> },
         {
           title: words.answered,
           kind: 'number',
           folds: 'tablet',
           cell: row => row.responded_at && duration(Date.parse(row.responded_at) - Date.parse(row.created_at)),
         },
-        {
-          title: words.created,
-          kind: 'number',
-          folds: 'phone',
-          below: 'plain',
-          cell: row => <Time at={row.created_at} />,
-        },
+        { title: words.created, kind: 'number', folds: 'phone', below: 'plain', cell: row => <Time at={row.created_at} /> },
       ]}
       rows={rows}
       keyOf={row => row.id}
