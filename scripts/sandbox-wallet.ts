@@ -17,8 +17,8 @@ It needs the data directory of the service: give it the same VIDIMUS_DATA_DIR.
 
 example: ./scripts/bun scripts/sandbox-wallet.ts "openid4vp://authorize?client_id=…" --persona minor`
 
-/** What is told in one line; all else is a mistake of ours. */
-const TOLD = [UsageError, CommandError, ConfigError, StartRefusal, RequestRefused]
+/** Expected failures: printed in one line, without a stack. */
+const EXPECTED = [UsageError, CommandError, ConfigError, StartRefusal, RequestRefused]
 
 type Session = { base: string; id: string }
 
@@ -31,7 +31,7 @@ try {
   console.log(`${PERSONAS[call.persona].title.en}: the service answered ${status} ${JSON.stringify(body)}`)
   console.log(`The verification is ${await outcomeOf(session)} now.`)
 } catch (error) {
-  if (!TOLD.some(kind => error instanceof kind)) throw error
+  if (!EXPECTED.some(kind => error instanceof kind)) throw error
   console.error(`sandbox-wallet: ${(error as Error).message}`)
   process.exit(error instanceof UsageError ? 2 : 1)
 }
@@ -45,7 +45,7 @@ function readCall(): { walletUri: string; persona: PersonaId } {
   return process.exit(values.help ? 0 : 2)
 }
 
-/** Where the request leads to. */
+/** Service and session, from the address of the request. */
 function sessionOf(walletUri: string): Session {
   const query = URL.parse(walletUri)?.searchParams
   const address = URL.parse(query?.get('request_uri') ?? query?.get('response_uri') ?? '')
@@ -68,13 +68,13 @@ async function makePersona(persona: PersonaId, { base }: Session, now: number): 
   }
 }
 
-/** What the service refuses, and that it cannot be reached, ends the exchange with its own words. */
+/** A refusal of the service, or no connection, ends the exchange with its own message. */
 function reaching({ base }: Session): Fetch {
   return async (url, init) => {
     const answer = await fetch(url, init).catch(() => {
       throw new CommandError(`nobody answers at ${base}; start the service, or check its VIDIMUS_PUBLIC_URL`)
     })
-    // What it says to the answer itself is the result of the exchange.
+    // The reply to the answer itself is the result of the exchange.
     if (answer.ok || url.includes('/wallet/response/')) return answer
     throw new CommandError(`the service answered ${answer.status}: ${await messageOf(answer)}`)
   }

@@ -39,13 +39,13 @@ type FormatFigures = {
   cycles_per_second: number
   phases_per_second: Record<Phase, number>
   server_cpu_us_per_cycle: number | null
-  /** Of the five operations on curves that no exchange can do without. */
+  /** Processor time of the five curve operations that every exchange needs. */
   curve_cpu_us_per_cycle: number
   presentations_per_second: number
   presentation_cpu_us: number
   curve_limit_per_second: number
   curve_cpu_us: number
-  /** Of the limit with all cores busy, and of the processor time. */
+  /** Shares of the limit with all cores busy, and of the processor time. */
   ratio: number
   cpu_ratio: number
 }
@@ -273,7 +273,10 @@ async function preparedSignatures(): Promise<() => Promise<void>> {
   }
 }
 
-/** Of one exchange: a key pair to answer to, the request signed, the answer's secret agreed on, the issuer's and the holder's signature. */
+/**
+ * The curve operations of one exchange: a key pair for the answer, the signature of the request, the agreed secret, and the
+ * signatures of issuer and holder.
+ */
 async function preparedExchange(): Promise<() => Promise<void>> {
   const agreement = { name: 'ECDH', namedCurve: 'P-256' }
   const { privateKey, publicKey } = await webcrypto.subtle.generateKey(agreement, false, ['deriveBits'])

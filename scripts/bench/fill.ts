@@ -134,7 +134,7 @@ async function insertOne(deps: Deps, tx: Db, session: Session, number: number, a
   return id
 }
 
-/** By number, not by chance: the newest page holds the same mixture whatever the size of the table. */
+/** Chosen by number, not at random: the newest page has the same mixture at every table size. */
 const ENDINGS = [
   'completed',
   'completed',

@@ -22,7 +22,7 @@ export type PollReport = {
   seconds: number
   floor: Figures
   service: Figures
-  /** By requests a second, and by processor time. */
+  /** Ratios of requests a second and of processor time. */
   ratio: number
   ratio_by_cpu: number | null
 }

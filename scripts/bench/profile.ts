@@ -1,4 +1,4 @@
-// Where the processor time of a creation or of a whole exchange goes, by function. The profile itself is kept, for Chromium's developer tools.
+// Processor time of a creation, or of a whole exchange, by function. The profile is kept for Chromium's developer tools.
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createSources, type RequestKind } from './create.ts'

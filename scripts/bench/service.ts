@@ -1,4 +1,5 @@
-// What is measured runs in processes of its own, on a temporary directory beside the source: a disk kept in memory would make commits free.
+// The measured service is a process of its own, on a temporary directory beside the source: on a disk kept in memory, commits
+// would be free.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DAILY_QUOTA_MAX } from '../../src/tenants/settings.ts'

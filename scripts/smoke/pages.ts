@@ -1,7 +1,7 @@
 // Every page with all that it refers to, as a browser would fetch it: each must be there, of its type, under a policy, and from here.
 import { must } from './program.ts'
 
-/** What a file must be, by how its name ends. */
+/** Content types by extension. */
 const TYPES: Record<string, RegExp> = {
   js: /^text\/javascript/,
   css: /^text\/css/,

@@ -70,7 +70,7 @@ describe('the service', () => {
     titled('does not start on one: exit code 19, a line that says what to do, and nothing is written'),
     async () => {
       const dir = temporaryDir()
-      // What the system says of every directory is that it is one of NFS.
+      // The system reports every directory as NFS.
       const run = await vidimus(dir, ['serve'], { PORT: '0' }, injecting('statfs', 'poke_exit=@arg2=6969000000000000'))
       expect([run.exitCode, run.stdout]).toEqual([19, ''])
       expect(run.stderr).toContain(`${dir} is on a network file system (NFS)`)

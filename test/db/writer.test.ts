@@ -62,7 +62,7 @@ const turn = () => new Promise<void>(done => setImmediate(done))
 
 const range = (count: number) => Array.from({ length: count }, (_, i) => i + 1)
 
-/** What each promise came to, in the order they were made. */
+/** Outcome of each promise, in their order. */
 const outcomes = async (writes: Promise<unknown>[]) => (await Promise.allSettled(writes)).map(({ status }) => status)
 
 describe('grouping', () => {

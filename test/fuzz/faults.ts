@@ -4,10 +4,10 @@ export type Place = { path: (string | number)[]; value: unknown; schema: JsonSch
 
 export const REMOVED = Symbol('removed')
 
-/** What JSON.stringify cannot write: 1e309, -0, NaN. */
+/** JSON that JSON.stringify cannot write: 1e309, -0, NaN. */
 const raw = (text: string): string => `@raw<${text}>`
 
-/** What a string may be that nobody meant. */
+/** Strings that no client means to send. */
 export const ODD_TEXTS = [
   '',
   ' ',

@@ -9,16 +9,16 @@ import type { Scene } from './scene.ts'
 import { type Mode, type Shape, shapesOf } from './shapes.ts'
 import type { Outcome, WireRequest } from './wire.ts'
 
-/** Of each route, together 2,000. */
+/** Cases per route: 2,000 in all. */
 const CASES_OF_FIXED_SEED = 1500
 const CASES_OF_FRESH_SEED = 500
 const FIXED_SEED = 20260304
-/** Of the requests meant well, so many must succeed: a fuzz that is always refused finds nothing. */
+/** Least share of valid requests that must succeed: a fuzz that is always refused finds nothing. */
 const SUCCESS_SHARE_MIN = 0.2
 
 export type Tally = Record<Mode, { sent: number; succeeded: number }>
 
-/** Thousands of requests to one route; throws with route, seed and a line for curl when an answer is wrong. */
+/** Sends thousands of requests to one route; a wrong answer throws with route, seed and a curl command. */
 export async function fuzz(surface: Surface, scene: Scene, operation: Operation): Promise<Tally> {
   const tally: Tally = { valid: { sent: 0, succeeded: 0 }, near: { sent: 0, succeeded: 0 }, hostile: { sent: 0, succeeded: 0 } }
   const shapes = shapesOf(surface, operation, meaningOf(operation, Object.keys(scene.cast.credentials)))
@@ -37,7 +37,7 @@ export async function fuzz(surface: Surface, scene: Scene, operation: Operation)
 
 type Runs = { seed: number; numRuns: number }
 
-/** Side by side; what fails is tried again by itself, and made smaller. */
+/** Runs cases in parallel; a failed one is repeated alone and shrunk. */
 async function tryAll(shapes: fc.Arbitrary<Shape>, runs: Runs, atOnce: number, tryShape: (shape: Shape) => Promise<void>) {
   const waiting = fc.sample(shapes, runs).entries()
   const lane = async () => {
@@ -64,7 +64,7 @@ export async function tryOne(
   return { request, outcome }
 }
 
-/** Of the requests that were meant well enough went well. */
+/** Enough of the valid requests succeeded. */
 export function expectSuccesses(tally: Tally, shareMin = SUCCESS_SHARE_MIN): void {
   const { sent, succeeded } = tally.valid
   expect(sent).toBeGreaterThan(20)

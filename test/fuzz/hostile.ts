@@ -70,7 +70,7 @@ export function hostileParts(operation: Operation, good: fc.Arbitrary<Parts>): f
   const change: fc.MaybeWeightedArbitrary<Partial<Parts>>[] = [
     { weight: 4, arbitrary: oddParams(operation).map(params => ({ params, isAstray: true })) },
     { weight: 4, arbitrary: oddQuery(operation).map(query => ({ query })) },
-    // By nobody: another method of the same path may end what the other cases are about.
+    // Without a credential: another method of the same path might remove what other cases need.
     { weight: 3, arbitrary: oddMethod.map(method => ({ method, who: 'none', isAstray: true })) },
     { weight: 4, arbitrary: oddHeaders.map(headers => ({ headers })) },
     { weight: 2, arbitrary: wildHeaders.map(headers => ({ headers, isAstray: true, isWild: true })) },

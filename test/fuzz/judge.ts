@@ -22,7 +22,7 @@ export function problemsWith(surface: Surface, operation: Operation, shape: Shap
   return [...found, ...documentProblems(surface, operation, outcome)]
 }
 
-/** What is not HTTP is refused bare, or with the envelope, or not at all; it is never a fault of ours, and never done. */
+/** A request that is not HTTP is refused without or with the envelope, or not answered; it is never a 5xx and never done. */
 function problemsWithWild(outcome: Outcome): string[] {
   if (outcome === 'closed') return []
   if (outcome.status >= 500) return [`is ${outcome.status}`]

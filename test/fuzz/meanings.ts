@@ -1,4 +1,4 @@
-// What a schema cannot say: who may call a route, and which of the bodies it describes mean something.
+// Rules beyond the schemas: the callers that a route allows, and the bodies that make sense.
 import fc from 'fast-check'
 import { dcqlQuery } from './dcql.ts'
 import type { Operation } from './operations.ts'

@@ -18,7 +18,7 @@ export type Operation = {
   params: string[]
   query: JsonSchema | undefined
   body: { type: string; schema: JsonSchema } | undefined
-  /** By status; undefined where a route has no schemas, as pages have none. */
+  /** Response schemas by status; undefined for routes without schemas, such as pages. */
   responses: Record<string, { content: Content }> | undefined
   isPublic: boolean
   takesKey: boolean

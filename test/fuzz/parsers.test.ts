@@ -1,4 +1,4 @@
-// Whatever bytes come, each parser of untrusted input reads them or refuses them by its own kind of error; nothing else is ever thrown.
+// Every parser of untrusted input reads any bytes, or refuses them with its own class of error; nothing else is thrown.
 import { beforeAll, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { CompactEncrypt, exportJWK, generateKeyPair } from 'jose'

@@ -10,14 +10,14 @@ const AT_ONCE = 16
 
 export type Header = readonly [string, string]
 
-/** Who there is, by name, and what each of them sends along. */
+/** Callers by name, with the headers that each of them sends. */
 export type Cast = {
   credentials: Record<string, readonly Header[]>
-  /** What users of the dashboard are called. */
+  /** Names of the dashboard users. */
   users?: { owner: string; member: string }
   /** `own` is the tenant of the good credentials; what is spent goes on in `workshop`, so that lists of `own` stay short. */
   tenants: { own: string; foreign: string; workshop: string }
-  /** Where results are sent. */
+  /** Receiver of webhooks. */
   hookUrl: string
 }
 
@@ -68,7 +68,7 @@ export async function setScene(wire: Wire, cast: Cast) {
     async request(operation: Operation, shape: Shape): Promise<WireRequest> {
       const wantsFresh = shape.params.some(each => 'of' in each && each.of === 'own') || String(shape.body).includes(SECRET)
       const prepare = wantsFresh && shape.mode !== 'hostile' ? PREPARE[operation.id] : undefined
-      // What is nearly right is mostly refused: it makes do with what the last one left.
+      // A near-valid case is mostly refused, so it uses what the last case left.
       const left = shape.mode === 'near' ? latest.get(operation.id) : undefined
       const prepared = left ?? (await prepare?.(stage)) ?? {}
       if (prepare) latest.set(operation.id, prepared)
@@ -96,7 +96,7 @@ export async function setScene(wire: Wire, cast: Cast) {
       outcome !== 'closed' && outcome.status < 300
         ? await AFTER[operation.id]?.(stage, (parsed(outcome.text) ?? {}) as Left, parsed(new TextDecoder().decode(body)))
         : undefined,
-    /** Who ends sessions pulls the rug from under whoever comes at the same time. */
+    /** An operation that ends log-ins would end those of parallel cases, so it runs alone. */
     atOnce: (operation: Operation): number => (ENDS_SESSIONS.has(AFTER[operation.id]!) ? 1 : AT_ONCE),
   }
 }

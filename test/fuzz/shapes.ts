@@ -6,7 +6,7 @@ import { spoiltText, valuesOf } from './values.ts'
 
 export type Mode = 'valid' | 'near' | 'hostile'
 
-/** Whose the thing is that a path names; `text` stands there as it is. */
+/** Owner of the thing that a path names; `text` is used unchanged. */
 export type Param = { of: 'own' | 'foreign' | 'gone' | 'nobody' } | { text: string }
 
 export type Shape = {
@@ -29,7 +29,7 @@ export const TENANT = 'tenant-of-the-scene'
 export const PEM = 'certificate-of-the-scene'
 
 export type Meaning = {
-  /** Who may do it. */
+  /** Allowed callers. */
   who: string
   /** Everybody who may come, welcome or not. */
   others: readonly string[]

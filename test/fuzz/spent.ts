@@ -1,4 +1,4 @@
-// What a case uses up is made anew for it, and what it leaves behind is taken away.
+// Makes a new thing for each case that uses one up, and removes what a case leaves behind.
 import { DAILY_QUOTA_MAX } from '../../src/tenants/settings.ts'
 import { PASSWORD } from './meanings.ts'
 import type { Asked, Header, Stage } from './scene.ts'
@@ -75,7 +75,7 @@ const trusted = async ({ must }: Stage): Promise<Prepared> => {
   return { id: (body.data as { id: string }[])[0]?.id }
 }
 
-/** What a request uses up is made anew for each. */
+/** Makes the thing that a request uses up. */
 export const PREPARE: Record<string, (stage: Stage) => Promise<Prepared>> = {
   'DELETE /v1/verifications/{id}': async stage => ({ id: await verification(stage) }),
   'POST /v1/verifications/{id}/redeem': async stage => {

@@ -158,11 +158,11 @@ export async function createVerification(app: TestApp, key: string, body: object
   return answer.body
 }
 
-/** Waits for what happens by itself, with a bound. */
+/** Polls until the condition holds, for 30 seconds at most. */
 export async function until(condition: () => Promise<boolean>): Promise<void> {
   for (let i = 0; i < 6000; i++) {
     if (await condition()) return
     await Bun.sleep(5)
   }
-  throw new Error('it never came true')
+  throw new Error('the condition did not hold within 30 seconds')
 }

@@ -1,4 +1,4 @@
-// What is small on the way and large once it is read, for each way into the judgement of a wallet's answer.
+// Answers of a wallet that are small in transit and large once they are read, one for each place that reads them.
 import { CompactEncrypt, importJWK } from 'jose'
 import { type Holder, type Mutations, vpToken } from '../../src/sandbox/wallet.ts'
 import { authorityKey, isAuthority, issue, makeKeys, signsCertificates } from './certificates.ts'

@@ -1,7 +1,7 @@
 // Bytes of something good, some of them changed: by which kinds, and where.
 export const CHANGE_KINDS = ['flip', 'delete', 'insert', 'swap', 'truncate', 'duplicate'] as const
 
-/** Where, as a part of the whole; how many bytes; what they become. */
+/** Place as a share of the length, number of bytes, and the new bytes. */
 export type Change = {
   kind: (typeof CHANGE_KINDS)[number]
   at: number

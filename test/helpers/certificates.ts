@@ -39,7 +39,7 @@ export type Wanted = {
   notBefore?: number
   notAfter?: number
   extensions?: Extension[]
-  /** Of the signature. */
+  /** Hash of the signature. */
   hash?: 'SHA-256' | 'SHA-1'
 }
 

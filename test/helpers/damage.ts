@@ -133,7 +133,7 @@ export function writeAt(file: string, offset: number, bytes: Uint8Array): void {
   writeFileSync(file, content)
 }
 
-/** What stands in the log hides the file's own page. */
+/** A page in the log hides the file's own page. */
 export function pagesInLog(dir: string): Set<number> {
   const log = sizeOf(logOf(dir)) > 0 ? readFileSync(logOf(dir)) : Buffer.alloc(0)
   const frame = 24 + pageSizeOf(dir)

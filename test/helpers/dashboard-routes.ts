@@ -5,7 +5,7 @@ import { type Browser, PASSWORD } from './dashboard.ts'
 
 export type Route = { method: string; path: string }
 
-/** What a path can name. */
+/** Kinds of things that a path can name. */
 export type Things = { verification: string; delivery: string; key: string; device: string; template: string }
 
 export const QUERY = {

@@ -9,7 +9,7 @@ export function copyOf(dir: string): string {
   return copy
 }
 
-/** Every file with its content. The shared-memory file is only an index of the log, the lock file is always empty, and so is a log that has nothing. */
+/** SHA-256 of every file. Left out are shared memory (an index of the log), lock files (always empty) and an empty log. */
 export function contentOf(dir: string): Record<string, string> {
   const content: Record<string, string> = {}
   for (const entry of readdirSync(dir, { recursive: true, withFileTypes: true })) {
@@ -35,7 +35,7 @@ export function one(file: string, sql: string, ...values: (string | number)[]): 
   }
 }
 
-/** What must hold of any database at rest: it is whole, references hold, usage is what was created, and the chain tells of what is there. */
+/** Facts about a database at rest; SOUND is what they must be: no damage, no dangling row, usage and audit chain complete. */
 export function invariantsOf(file: string): Record<string, unknown> {
   const sessions = Number(one(file, 'SELECT count(*) FROM verification_sessions'))
   const records = (action: string) => Number(one(file, 'SELECT count(*) FROM audit_records WHERE action = ?', action))

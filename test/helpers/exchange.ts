@@ -61,7 +61,7 @@ export async function presentBy(
   return { answered, verification: await readOf(session), session }
 }
 
-/** What a merchant is told, in one line of a table: status or error code, the three booleans, and the checks that failed. */
+/** A result as one line of a table: status or error code, the three booleans, and the failed checks. */
 export function verdictOf({ status, error, credentials = [] }: Verification) {
   return {
     outcome: error?.code ?? status,

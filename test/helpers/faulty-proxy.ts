@@ -20,9 +20,9 @@ export type Seen = { method: string; path: string; headers: IncomingMessage['hea
 export type FaultyProxy = {
   url: string
   seen: Seen[]
-  /** What befalls the next requests, in their order; those after them pass. */
+  /** Faults of the next requests, in order; later requests pass. */
   next(...faults: Fault[]): void
-  /** What befalls each request to such a path from now on. */
+  /** Fault of every request to such a path from now on. */
   always(path: RegExp, fault: Fault): void
 }
 

@@ -5,7 +5,7 @@ export type JsonSchema = { [keyword: string]: unknown }
 
 const ANNOTATIONS = ['description', 'examples', 'default', 'contentMediaType']
 
-/** What is wrong with a value; empty when nothing is. `root` is where `$ref` points into. */
+/** Problems of a value; empty when it fits. `$ref` points into `root`. */
 export function problemsOf(root: object, schema: JsonSchema | boolean, value: unknown, at = '$'): string[] {
   if (typeof schema === 'boolean') return schema ? [] : [`${at}: not expected`]
   return Object.entries(schema).flatMap(([keyword, rule]) => {

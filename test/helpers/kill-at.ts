@@ -1,5 +1,5 @@
-// Kills a call of the program just before it asks the system for something that changes a file: the first time, the second time, and so on. Where
-// strace is not at hand it is killed after some time instead, and the titles of the tests say so.
+// Kills a call of the program just before its nth system call that changes a file. Without strace it is killed after some time
+// instead, and the titles of the tests say so.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from './app.ts'
@@ -56,7 +56,7 @@ async function killed(dir: string, args: string[], change: string, nth: number):
   return { isKilled: child.signalCode === 'SIGKILL' || child.exitCode === 137 }
 }
 
-/** Which of them exist depends on the machine. */
+/** The question mark lets strace ignore calls that this machine does not have. */
 const known = (changes: readonly string[]): string =>
   changes
     .flatMap(change => [`?${change}`, ...(/^(rename|unlink|link)$/.test(change) ? [`?${change}at`, `?${change}at2`] : [])])

@@ -102,14 +102,14 @@ export type NameSpaces = Record<string, Item[]>
 
 export type Members = Record<string, unknown>
 
-/** What a test changes. Functions get the part that is about to be encoded, and may change it. */
+/** Changes by a test. A function gets the part that is about to be encoded, and may change it. */
 export type Change = {
   issuer?: Keys
   device?: Keys
   certificates?: Uint8Array[]
   digestAlgorithm?: string
   nameSpaces?: NameSpaces
-  /** What is sent of it, after the digests were made. */
+  /** The items that are sent, chosen after the digests were made. */
   returned?: (items: Record<string, unknown[]>) => void
   mso?: (mso: Members) => void
   issuerAuth?: Sign1Change

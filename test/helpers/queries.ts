@@ -1,4 +1,4 @@
-// What is asked for, by format, where a test is about the presentation; and what a forged credential then shows.
+// Queries by format for tests about presentations, and the claims that a forged credential shows for them.
 import { MDL_NAMESPACE } from './forger.ts'
 import type { FormatChoice } from './wallet.ts'
 

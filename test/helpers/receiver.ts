@@ -14,7 +14,7 @@ export type Receiver = {
   port: number
   /** Under a name that the test's resolver leads here. */
   url: (path?: string, host?: string) => string
-  /** What an operator writes to let webhooks come here. */
+  /** Entry for VIDIMUS_EGRESS_ALLOW that permits this receiver. */
   allow: AllowedDestination
   received: Received[]
   /** How it answers from now on. */

@@ -1,4 +1,4 @@
-// What a system call answers, changed on the way by strace: for what no test can bring about on a machine of its own.
+// Results of system calls, changed by strace: for conditions that a test cannot create on its machine.
 import { canTrace } from './kill-at.ts'
 
 /** Runs a program so that it keeps the process id that it is spawned with. */

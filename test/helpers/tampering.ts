@@ -1,11 +1,11 @@
-// What somebody with the file can do to its audit chain.
+// Changes that somebody with access to the file can make to its audit chain.
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import type { ChainRecord } from './chain.ts'
 
 export type Row = ChainRecord & { salt: Uint8Array | null; sealed: Uint8Array | null }
 
-/** Of one record. Each must be found at it; one that is moved to the front is the first thing that is wrong. */
+/** Changes of one record, each of which must be reported at that record; one moved to the front is the first problem. */
 export const CHANGES: Record<string, (row: Row) => Partial<Row>> = {
   'seq, far away': ({ seq }) => ({ seq: seq + 1000 }),
   'seq, below all others': () => ({ seq: 0 }),

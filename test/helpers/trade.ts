@@ -1,4 +1,4 @@
-// What a shop does, a step at a time: sessions that are created, answered, redeemed and erased, tills that are paired, rotated and revoked.
+// A shop's day in steps: sessions are created, answered, redeemed and erased; tills are paired, rotated and revoked.
 
 import type { TokenPair } from '../../src/devices/schema.ts'
 import { decline, type Holder } from '../../src/sandbox/wallet.ts'

@@ -34,7 +34,7 @@ export async function traded(random: Seeded, steps: number): Promise<Traded> {
   return { dir, logBytes: statSync(join(dir, 'vidimus.db-wal')).size, told }
 }
 
-/** What is wrong with the directory after its log was cut there, and how many facts it was held to. */
+/** Problems of the directory after its log was cut there, and the number of acknowledged facts it was checked against. */
 export async function checkCut({ dir, told }: Traded, at: number): Promise<{ violations: string[]; acks: number }> {
   const copy = temporaryDir()
   try {

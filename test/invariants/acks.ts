@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { type Checked, named, shortened } from './checked.ts'
 
-/** What a client was told, in the order in which it was told. Whatever is undefined was not said. */
+/** Facts that clients were told, in order. An undefined member was not mentioned. */
 export type Ack =
   | { fact: 'created'; id: string; created_at?: string; expires_at?: string; template?: string }
   | { fact: 'ended'; id: string; status: 'completed' | 'failed' | 'expired'; webhook?: boolean }

@@ -19,7 +19,7 @@ type ChainRow = {
 
 type Checkpoint = { seq: number; at: number; hash: string; signature: string }
 
-/** What the chain tells of sessions. */
+/** Sessions according to the chain. */
 export type ChainStory = {
   /** Creations, and those of them that were erased since, by tenant and UTC day. */
   created: Map<string, number>

@@ -1,6 +1,6 @@
-// Checks a data directory from outside: what must hold after every restart and every fault, whatever happened before. It shares no code with the
-// service, reads only, and may run beside it. What is sealed it does not open: whether claims can still be read, and what a session asked for,
-// is for the service's own tests; that the checkpoints are signed is checked with the key that `vidimus audit export` shows, when it is given.
+// Checks a data directory from outside: the invariants that hold after every restart and every fault. It shares no code with the
+// service, only reads, and may run beside it. Sealed values are not opened: the service's own tests check that they can be read.
+// Signatures of checkpoints are checked when the key from `vidimus audit export` is given.
 import { Database } from 'bun:sqlite'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -51,7 +51,7 @@ function runChecks(dataDir: string, { acks, canaries, publicKey }: InvariantOpti
     // One state of the database for all of them, while a service goes on writing.
     sqlite.run('BEGIN')
     const whole = checkFile(sqlite)
-    // In a damaged file the rest would find nothing but the damage.
+    // In a damaged file the other checks would only report the damage again.
     if (whole.violations.some(violation => violation.startsWith('quick_check'))) return [whole]
     const { checked: chain, story } = checkChain(sqlite, publicKey)
     return [

@@ -1,9 +1,9 @@
 import type { Database } from 'bun:sqlite'
 
-/** What came of one invariant. */
+/** Result of one invariant. */
 export type Checked = { name: string; what: string; violations: string[]; counts: Record<string, number> }
 
-/** Of each kind no more are named: one is enough to look, a damaged file may have millions. */
+/** Places named per kind of violation: one is enough to look, and a damaged file may have millions. */
 const NAMED_MAX = 10
 
 export function named(problem: string, places: readonly string[]): string[] {

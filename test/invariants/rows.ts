@@ -60,7 +60,7 @@ export function checkUsage(sqlite: Database, { created, erased }: ChainStory): C
       ? []
       : [`usage of ${day} is ${n}: ${there} live, ${gone} erased, ${recorded} on the chain`]
   })
-  // Which quota was in force before a change is sealed: days up to the last change are not judged.
+  // The quota before a change is sealed: days up to the last change are not judged.
   const exceeded = violationsOf(sqlite, {
     'more than the quota': `WITH changes AS (SELECT tenant_id, ${utcDay('max(at)')} AS day FROM audit_records
        WHERE action = 'tenant.changed' GROUP BY tenant_id)

@@ -1,7 +1,7 @@
 import type { Slip } from './list.ts'
 
 export default [
-  // Whose it is.
+  // Ownership.
   [
     'read without tenant',
     'ownedBy',

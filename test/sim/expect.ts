@@ -13,7 +13,7 @@ export const met = new Map<Code | 'ok', number>()
 
 const meet = (answer: Code | 'ok') => met.set(answer, (met.get(answer) ?? 0) + 1)
 
-/** What the model says to an act: a value, or a refusal. */
+/** The model's result of an act: a value or a refusal. */
 export function foretell<Value>(act: () => Value): Expected<Value> {
   try {
     const ok = act()

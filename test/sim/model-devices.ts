@@ -149,7 +149,7 @@ export function deviceView(device: Device): Record<string, unknown> {
 
 const isUuid = (value: unknown) => /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(String(value))
 
-/** Of a pair that was just issued. */
+/** State of a pair that was just issued. */
 export function pairView(model: Model, device: Device): Record<string, unknown> {
   const refreshToken = device.spendables.at(-1)!
   return {

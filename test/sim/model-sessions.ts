@@ -136,7 +136,7 @@ const isId = (value: unknown) => /^vs_[0-9A-Za-z]{22}$/.test(String(value))
 const isWalletUri = (value: unknown) => String(value).startsWith('openid4vp://authorize?client_id=')
 const isRequestUri = (value: unknown) => /^https:\/\/verify\.example\/wallet\/request\/vs_/.test(String(value))
 
-/** What a caller sees: its own environment, and a device what it created. */
+/** Sessions that a caller sees: those of its environment, and for a device those it created. */
 export const visibleTo = ({ sessions }: Model, caller: Caller): Session[] =>
   sessions.filter(
     session =>
@@ -256,7 +256,7 @@ export function answer(model: Model, session: Session, { outcome }: Verdict): vo
   end(model, session, at)
 }
 
-/** What becomes of the answer of a sandbox persona. */
+/** Result of a sandbox persona's answer. */
 export function verdictOn({ environment, template }: Session, persona: string): Verdict {
   const failed = (error: string): Verdict => ({ outcome: 'failed', error })
   if (persona === 'declines') return failed('wallet_declined')

@@ -30,7 +30,7 @@ const STATUSES = {
 export type Code = keyof typeof STATUSES
 export const CODES = Object.keys(STATUSES) as Code[]
 
-/** What the model throws where the service must refuse. */
+/** Thrown by the model where the service must refuse. */
 export class Refusal extends Error {
   readonly status: number
   constructor(
@@ -119,7 +119,7 @@ export type Device = {
   lastSeenAt: number | undefined
   revokedAt: number | undefined
   familyExpiresAt: number
-  /** By generation: the pairing code, then refresh tokens. */
+  /** Secrets by generation: the pairing code, then the refresh tokens. */
   spendables: Spendable[]
   accessTokens: AccessToken[]
 }
@@ -129,7 +129,7 @@ export type Kept = { body: string; expiresAt: number; session: Session }
 export type Model = {
   /** No other run shares the service: only then may it stop and start. */
   isAlone: boolean
-  /** What the machine's clock shows, and the time the service goes by: it never goes back. */
+  /** The machine's clock, and the time of the service, which never goes back. */
   wall: number
   now: number
   quota: number
@@ -138,7 +138,7 @@ export type Model = {
   sessions: Session[]
   devices: Device[]
   usage: Map<string, number>
-  /** By namespace and key. */
+  /** Stored replays by namespace and key. */
   kept: Map<string, Kept>
   /** The newest creation that the service remembers; after a start it looks when it creates the next. */
   newestAt: number | undefined
@@ -162,7 +162,7 @@ export function passTime(model: Model, stepMs: number): void {
   model.now = Math.floor(model.now)
 }
 
-/** Who calls: a key, one of the access tokens of a device, or somebody with neither. */
+/** The caller: a key, an access token of a device, or neither. */
 export type Caller = { kind: 'key'; key: Key } | { kind: 'device'; device: Device; token: AccessToken } | { kind: 'nobody' }
 
 export const environmentOf = (caller: Caller): Environment =>

@@ -87,7 +87,7 @@ async function freshEnough(shared: Shared): Promise<World> {
   return shared.world
 }
 
-/** What was done so far is told as it is acknowledged; gives the number of steps that were taken. */
+/** Reports each acknowledged step at once; returns the number of steps taken. */
 export async function tell(world: World, plot: Plot, told: (fact: Fact) => void = () => {}): Promise<number> {
   const simulation = await startRun(world, plot, told)
   await fc.asyncModelRun(() => ({ model: simulation.model, real: simulation }), plot.commands)

@@ -8,7 +8,7 @@ import { failUnredeemed, unredeemed, viewOf } from './model-sessions.ts'
 import { attempted, dueNow, signingSecrets } from './model-webhooks.ts'
 import type { World } from './world.ts'
 
-/** What a client was told, for whoever looks at the directory afterwards. */
+/** Facts that clients were told, for the check of the directory afterwards. */
 export type Fact = Record<string, unknown> & { fact: string }
 
 /** One run: a tenant, and the model of it. */
@@ -16,7 +16,7 @@ export type Simulation = {
   world: World
   model: Model
   tenantId: string
-  /** Of this run, in the paths of its receivers. */
+  /** Name of this run, part of the paths of its receivers. */
   tag: string
   /** Keys that the commands do not know of: whatever becomes of theirs, the simulation itself can read. */
   readers: Record<Environment, string>
@@ -50,7 +50,7 @@ export const webhookUrl = ({ world, tag }: Simulation, place: number, receiver: 
 
 type DeliveryRow = { id: string; lane: string; status: string; attempts: number; due_at: number; lease_until: number | null }
 
-/** Whatever is due is sent now, and each attempt is what the model says: its message, its signature, its place in the log, what follows. */
+/** Sends all due messages and compares each attempt with the model: message, signature, place in the log, next attempt. */
 export async function settle(simulation: Simulation): Promise<void> {
   await failLate(simulation)
   for (let due = dueNow(simulation.model); due.length > 0; due = dueNow(simulation.model)) {
@@ -67,7 +67,7 @@ async function failLate({ world, model }: Simulation): Promise<void> {
   for (const session of late) failUnredeemed(model, session)
 }
 
-/** By itself the service looks at its clock only a few times a second: it is told that something is due. */
+/** Wakes the sender: by itself it looks at the clock only a few times a second. */
 function poke({ world, tenantId }: Simulation, session: Session): void {
   const row = rowOf(world, session)
   session.delivery!.id ||= row.id

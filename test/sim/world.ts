@@ -16,7 +16,7 @@ const HOLDER_MS = 5 * DAY
 export type World = {
   app: TestApp
   receiver: ReceiverServer
-  /** Where nobody listens. */
+  /** An address without a listener. */
   deadPort: number
   holders: Map<string, { holder: Holder; madeAt: number }>
   /** How many runs it has seen. */

@@ -143,7 +143,7 @@ function sample(): void {
 }
 
 function judge(): void {
-  // What a start needs is not what a day adds.
+  // Memory that a start needs is not growth.
   const steady = samples.slice(Math.floor(samples.length / 5))
   const slope = slopeOf(steady.map(({ hours, residentMb }) => [hours, residentMb]))
   const files = steady.map(({ files }) => files)
@@ -165,7 +165,7 @@ function meanOf(values: number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length)
 }
 
-/** Of the line that fits best. */
+/** Least squares. */
 function slopeOf(points: [x: number, y: number][]): number {
   const [meanX, meanY] = [meanOf(points.map(([x]) => x)), meanOf(points.map(([, y]) => y))]
   const above = points.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0)

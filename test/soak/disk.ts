@@ -157,7 +157,7 @@ async function freezeOnce(): Promise<void> {
   counts.frozen++
 }
 
-/** What was acknowledged before the backup began is in it; what was erased since does not come back. */
+/** The backup has everything acknowledged before it began; sessions erased since stay erased after the restore. */
 async function restoreOnce(): Promise<void> {
   const dir = temporaryDir()
   const client = await clientOn(dir)

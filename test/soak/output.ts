@@ -1,4 +1,4 @@
-// What every soak shares: its arguments, and the one line that a release note quotes.
+// Shared by all soaks: the arguments, and the one JSON line of the result.
 import { execFileSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 
@@ -16,12 +16,13 @@ export type SoakResult = SoakArguments & {
 
 const HELP = `usage: scripts/bun test/soak/NAME.ts [--seed N] [--minutes M]
 
-Puts the service under stress for so many minutes (${MINUTES_DEFAULT}). Progress goes to standard error; the result is one JSON line on standard output, with
-the commit, the seed, counts, percentiles in milliseconds, and violations. Any violation makes the exit code 1. Without a seed one is drawn, and told.
+Puts the service under stress for some minutes (default ${MINUTES_DEFAULT}). Progress goes to standard error. The result is one
+JSON line on standard output: commit, seed, counts, percentiles in milliseconds, violations. The exit code is 1
+after any violation. Without --seed a random one is used and printed.
 
 example: scripts/bun test/soak/kill.ts --seed 7 --minutes 30`
 
-/** Ends the process for a call for help, or a wrong one. */
+/** Ends the process after --help or a wrong argument. */
 export function parseSoakArguments(argv: readonly string[]): SoakArguments {
   try {
     const options = { seed: { type: 'string' }, minutes: { type: 'string' }, help: { type: 'boolean' } } as const
@@ -42,7 +43,7 @@ function end(code: number, text: string): never {
   process.exit(code)
 }
 
-/** Exactly one line on standard output; gives the exit code. */
+/** Prints exactly one line on standard output; returns the exit code. */
 export function soakLine({ script, seed, minutes, ...rest }: SoakResult): number {
   const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: import.meta.dir, encoding: 'utf8' }).trim()
   process.stdout.write(`${JSON.stringify({ script, commit, seed, minutes, ...rest })}\n`)

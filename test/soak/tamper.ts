@@ -8,7 +8,7 @@ import { throwBombs } from './tamper/bombs.ts'
 import { tamperWithChain } from './tamper/chain.ts'
 import { mutatePresentations } from './tamper/presentations.ts'
 
-/** Of each part: one fault shows in thousands of records. */
+/** Violations shown per part: one fault can show in thousands of records. */
 const VIOLATIONS_MAX = 10
 
 const { seed, minutes } = parseSoakArguments(process.argv.slice(2))

@@ -49,7 +49,7 @@ const arrivedAt = new Map<string, number>()
 const good = receive(({ body }) => {
   const id: string = JSON.parse(body).verification.id
   if (!arrivedAt.has(id)) arrivedAt.set(id, performance.now())
-  // What is kept of it for tests would be taken for memory of the service.
+  // Kept messages would count as memory of the service.
   good.received.length = 0
   return new Response(null, { status: 204 })
 })
@@ -244,7 +244,7 @@ function endThread(): void {
   counts.thread_ends++
   nextEndAt = performance.now() + THREAD_ENDS_EVERY_MS
   calmAt = performance.now() + UNREST_MS
-  // What is on its way now is taken along, too.
+  // Attempts that are under way are included.
   for (const id of missing()) amidLosses.add(id)
   const way = ['terminate', 'throw', 'loop', 'exit'][random.below(4)]!
   if (way === 'terminate') threads.at(-1)?.terminate()

@@ -1,4 +1,5 @@
-// What root does in the data directory of a service that runs as somebody else: that service still starts, or is told which file keeps it from it.
+// Commands of root in the data directory of a service that runs as another user: the service still starts, or names the file
+// that keeps it from starting.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { chownSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'

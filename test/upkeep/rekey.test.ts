@@ -30,7 +30,7 @@ const databaseOf = (own: string) => join(own, 'vidimus.db')
 const keyOf = (own: string) => join(own, 'master.key')
 const wrappedIn = (own: string) => one(databaseOf(own), "SELECT value FROM installation WHERE name = 'root_key'") as Uint8Array
 
-/** What is sealed can be read, by a server that starts on it. */
+/** A server starts on the directory and reads its sealed values. */
 async function purposeIn(own: string): Promise<unknown> {
   const server = await serve(own)
   const { body } = await call<Verification>(server.url, 'GET', `/v1/verifications/${made.id}`, { key })
@@ -79,7 +79,7 @@ describe('a new master key', () => {
     expect(refused.stderr).toMatch(/^vidimus: [^\n]+put the key in place that was used then\n$/)
     expect(contentOf(own)).toEqual(before)
     writeFileSync(keyOf(own), oldKey)
-    // What is replaced cannot be read with the old key, so nobody knows what was erased since; the log does.
+    // The replaced database cannot be read with the old key; only the log knows what was erased since.
     await vidimusJson(own, 'restore', backup)
     expect(await purposeIn(own)).toBe('to sell a bottle')
     expect(newKey.equals(oldKey)).toBe(false)
@@ -136,7 +136,7 @@ test(`killed ${HOW}, the directory opens with what is there, and the next rekey 
   for (const [i, { name, run }] of points.entries()) {
     const own = copyOf(dir)
     if ((await run(own, ['rekey'])).isKilled) ends.killed++
-    // Whoever comes first goes on from there; a backup opens the directory in a way of its own.
+    // The next command goes on from there, whichever it is; a backup opens the directory differently.
     if (i % 2) await vidimusJson(own, 'backup', join(temporaryDir(), 'backup.db'))
     expect([name, await vidimusJson<object>(own, 'audit', 'verify')]).toEqual([name, expect.objectContaining({ ok: true })])
     expect([name, namesIn(own).filter(each => each.startsWith('master.key'))]).toEqual([name, ['master.key']])

@@ -404,7 +404,7 @@ test(`killed ${HOW}, there is the old database or the restored one, whole, with 
   for (const [i, { name, run }] of points.entries()) {
     const own = copyOf(dir)
     if ((await run(own, ['restore', backup])).isKilled) ends.killed++
-    // Whoever comes first finishes what was begun; a backup opens the directory in a way of its own.
+    // The next command finishes the restore, whichever it is; a backup opens the directory differently.
     if (i % 2) await vidimusJson(own, 'backup', join(temporaryDir(), 'backup.db'))
     expect([name, await vidimusJson<Verdict>(own, 'audit', 'verify')]).toEqual([name, expect.objectContaining({ ok: true })])
     expect([name, invariantsOf(databaseOf(own))]).toEqual([name, SOUND])

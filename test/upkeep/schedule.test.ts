@@ -1,4 +1,4 @@
-// What the server does by itself for whoever operates it: backups by the clock, how many are kept, and what is said when one fails.
+// Scheduled backups: when they are made, how many are kept, and what is logged when one fails.
 import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
@@ -262,7 +262,7 @@ test('the log of erasures keeps what the oldest backup could bring back, and for
   expect(subjects.slice(-14).every(subject => log.subjects.has(subject))).toBe(true)
   expect(subjects.slice(0, 14).some(subject => log.subjects.has(subject))).toBe(false)
   await app.stop()
-  // By the log alone, without the chain that is replaced.
+  // From the log alone: the chain is replaced.
   writeFileSync(join(app.dir, 'vidimus.db'), 'gone')
   const file = join(folderOf(app), oldest!.name)
   expect(await vidimusJson<object>(app.dir, 'restore', file)).toMatchObject({ erased_again: 0, verifications: 0 })

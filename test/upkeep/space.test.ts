@@ -137,7 +137,7 @@ describe('a full disk', () => {
       const [gone, ...rest] = ids
       expect(await statuses(app, key, 'DELETE', [first.id, gone!])).toEqual(new Set([200]))
       expect(await statuses(app, key, 'GET', [first.id, gone!])).toEqual(new Set([404]))
-      // By a process of its own, which meets the same disk.
+      // From another process on the same disk.
       await vidimusJson(dir, 'key', 'revoke', spare.id)
       expect((await app.call('GET', '/v1/usage', { key: spare.key })).status).toBe(401)
       await sweepRetention(app.deps)
@@ -233,7 +233,7 @@ describe('a full disk', () => {
     const fill = () => {
       const { blocks, bfree, bsize } = statfsSync(dir)
       resize((blocks - bfree) * bsize)
-      // Whatever is left of the last block.
+      // The rest of the last block.
       try {
         writeFileSync(join(dir, 'filler'), new Uint8Array(MIB))
       } catch {}

@@ -1,4 +1,4 @@
-// From every schema there ever was to this one, with data, killed on the way: a copy from before, and nothing lost.
+// Upgrades with data from every earlier schema, also when killed on the way: a copy is made before, and nothing is lost.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'

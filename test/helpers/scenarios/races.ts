@@ -214,7 +214,7 @@ type Erased = Answer<{ deleted: object }>
 
 const erase = ({ app, key, created }: Session): Promise<Erased> => app.call('DELETE', `/v1/verifications/${created.id}`, { key })
 
-/** Which of two comes first, and how many milliseconds before the other; without a number the other waits for its answer. */
+/** Order of two requests, and milliseconds between them; without a number the second waits for the answer to the first. */
 export type Meeting = { isErasedFirst: boolean; waitMs: number | undefined }
 
 async function meet<Rival>(session: Session, rival: () => Promise<Rival>, { isErasedFirst, waitMs }: Meeting) {

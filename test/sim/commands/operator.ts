@@ -83,7 +83,7 @@ export const replayOne = command<{ delivery: number }>({
   },
 })
 
-/** What the service does by itself changes nothing that anybody reads; but for retention, which erases. */
+/** Periodic jobs change nothing that a caller reads, except retention, which erases. */
 export const sweep = command<object>({
   weight: 1,
   args: fc.constant({}),

@@ -71,7 +71,7 @@ export const createOne = command<Create>({
   run: createBy,
 })
 
-/** What was asked before is asked again under its key, word for word, or with one word changed. */
+/** Repeats an earlier request under its key, unchanged or with one value changed. */
 export const createAgain = command<{ kept: number; caller?: CallerArgs; isChanged: boolean }>({
   weight: 5,
   args: fc.record({
@@ -96,7 +96,7 @@ export const createAgain = command<{ kept: number; caller?: CallerArgs; isChange
 
 async function createBy(simulation: Simulation, { caller: by, key, asked: given }: Create): Promise<void> {
   const { model, told } = simulation
-  // What is undefined is not sent, and two bodies are the same when they say the same.
+  // Undefined values are not sent; two bodies are equal when their JSON is.
   const asked: Creation = JSON.parse(JSON.stringify(given))
   const caller = callerOf(model, by)
   const place = keptPlace(simulation, caller, key, asked)

@@ -35,7 +35,7 @@ export const respond = command<{ session: number; persona: PersonaId }>({
     const { model, told } = simulation
     const session = sessionOf(model, pick)!
     const fetched = foretell(() => openToWallet(model, session))
-    // What cannot be fetched any more is answered all the same, with something.
+    // A request that cannot be fetched any more is still answered, with a made-up form.
     const raw = 'ok' in fetched ? await formOf(simulation, session, persona) : 'error=access_denied'
     const verdict = verdictOn(session, persona)
     const expected = foretell(() => answer(model, session, verdict))

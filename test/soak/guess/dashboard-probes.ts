@@ -66,7 +66,7 @@ async function thingsOf(app: TestApp, shop: Shop, receiver: Receiver): Promise<T
   return things
 }
 
-/** Whoever puts a template under their own tenant makes one: its name is nobody else's. */
+/** A template under one's own tenant is created: template keys belong to a tenant. */
 function kindIn(name: string): keyof Things | undefined {
   if (name === 'DELETE /tenants/:tenant/templates/:key') return 'template'
   if (name.includes('/verifications/:id')) return 'verification'

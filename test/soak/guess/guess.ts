@@ -5,7 +5,7 @@ import type { Seeded } from '../../helpers/seeded.ts'
 import type { Reference } from './reference.ts'
 
 export const HOUR_MS = 3_600_000
-/** Where the honest are. */
+/** Address of honest callers. */
 export const HOME = '192.0.2.1'
 export const ATTACKER = '203.0.113.7'
 

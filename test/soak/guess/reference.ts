@@ -1,4 +1,4 @@
-// What the budgets against guessing are meant to let through, written a second time, and plainly: a number of tokens that fills up again.
+// The budgets against guessing, written a second time and simply: a number of tokens that fills up again.
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 

@@ -62,7 +62,7 @@ export function judgeTimes(samples: ReadonlyMap<string, Samples>): string[] {
   })
 }
 
-/** By how much the medians of each probe differ. */
+/** Difference of the medians of each probe. */
 export const differencesUs = (samples: ReadonlyMap<string, Samples>): number[] =>
   [...samples.values()].map(({ foreignUs, neverUs }) => Math.abs(medianOf(foreignUs) - medianOf(neverUs)))
 

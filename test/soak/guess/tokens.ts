@@ -17,7 +17,7 @@ export async function refreshes(app: TestApp, soak: Soak): Promise<void> {
   if (status !== 200) soak.violations.push(`F29: the right refresh token from elsewhere is answered ${status}`)
 }
 
-/** Whoever holds a token that was spent makes its device be revoked, and the service work no more often than the device may. */
+/** A spent token revokes its device, and its holder causes no more work than the budget of the device allows. */
 export async function reuse(app: TestApp, soak: Soak): Promise<void> {
   const { key } = await app.tenant()
   const [stolen, other] = [await pair(app, key), await pair(app, key)]

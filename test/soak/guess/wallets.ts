@@ -38,7 +38,7 @@ export async function walletResponses(app: TestApp, soak: Soak): Promise<void> {
   await expectAnswer(app, key, soak)
 }
 
-/** Whatever somebody else did to its session, an honest wallet fetches its request and answers. */
+/** An honest wallet still fetches its request and answers, after any attack on its session. */
 async function expectAnswer(app: TestApp, key: string, { random, violations }: Soak): Promise<void> {
   const session = await openSession({ app, key }, { ttl_seconds: TTL_SECONDS })
   const { id } = session.created

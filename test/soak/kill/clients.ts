@@ -12,7 +12,7 @@ type Till = { device: string; refreshToken: string; isBusy?: boolean }
 
 export type Told = {
   acks: Ack[]
-  /** By the acts' names. */
+  /** Counts by the name of the act. */
   counts: Record<string, number>
   violations: string[]
   /** Sessions whose end was told, and which owe a message. */
@@ -24,9 +24,9 @@ export type Told = {
 type Act = { name: string; run: (url: string) => Promise<void> }
 
 export type Clients = {
-  /** Until somebody says stop. What no kill explains is a violation. */
+  /** Works until stopped. A failure that no kill explains is a violation. */
   work(url: string, isStopped: () => boolean): Promise<void>
-  /** Whatever the last kill left open. */
+  /** Repeats all calls that the last kill left without an answer. */
   resolve(url: string): Promise<number>
 }
 

@@ -91,7 +91,7 @@ async function changeEachRecord(chain: Chain, { violations, isOver }: Soak, coun
   })
 }
 
-/** What stands at the place of a record when it was changed, or others were moved there. */
+/** The record at a place after a change, or after others were moved there. */
 function forgeriesOf(rows: readonly Row[], i: number): [string, Row][] {
   const row = rows[i]!
   const changed = Object.entries(CHANGES).map(([name, change]): [string, Row] => [name, { ...row, ...change(row) }])
