@@ -18,7 +18,7 @@ import { readAuditPage } from './audit.ts'
 import type { Deps } from './deps.ts'
 import { createTenantKey, readTenantKeys, revokeTenantKey, rollTenantKey } from './keys.ts'
 import { readOverview } from './overview.ts'
-import { ChangeTenant, Tenant, TenantItemPath, TenantPath } from './schema.ts'
+import { ChangeTenant, Tenant } from './schema.ts'
 import {
   ApiKey,
   ApiKeyList,
@@ -37,56 +37,45 @@ import {
   TemplatePath,
 } from './settings-schema.ts'
 import { checkTemplate, readTenantTemplates, removeTenantTemplate, saveTenantTemplate } from './templates.ts'
+import { CHANGED, FRESH, READ, TENANT, TENANT_ITEM } from './tenant-options.ts'
 import { changeOwnTenant } from './tenants.ts'
 import { Overview, TryVerification, VerificationDetail, VerificationFilter, VerificationPage } from './verification-schema.ts'
 import { readDetail, readSummaries, tryVerification } from './verifications.ts'
-
-const READ = errorResponses(400, 401, 403, 404, 429, 500)
-const CHANGED = errorResponses(400, 401, 403, 404, 409, 413, 422, 429, 500)
 
 /** One tenant's settings and sessions, for its members and for owners. */
 export const tenantRoutes = (deps: Deps, creations: Creations) =>
   new Elysia({ prefix: '/tenants/:tenant' })
     .use(guard(deps))
     .put('', ({ visit, tenant, body }) => changeOwnTenant(deps, visit, tenant.id, body), {
-      member: { who: 'anyone' },
-      params: TenantPath,
+      ...TENANT,
       body: ChangeTenant,
       response: { 200: Tenant, ...CHANGED },
     })
     .get('/overview', ({ tenant, query }) => readOverview(deps, tenant, query.environment), {
-      member: { who: 'anyone' },
-      params: TenantPath,
+      ...TENANT,
       query: Environmental,
       response: { 200: Overview, ...READ },
     })
     .get('/verifications', ({ tenant, query }) => readSummaries(deps, tenant.id, query), {
-      member: { who: 'anyone' },
-      params: TenantPath,
+      ...TENANT,
       query: VerificationFilter,
       response: { 200: VerificationPage, ...READ },
     })
     .post(
       '/verifications',
       async ({ visit, tenant, body, status }) => status(201, await tryVerification(deps, creations, visit, tenant, body)),
-      { member: { who: 'anyone' }, params: TenantPath, body: TryVerification, response: { 201: Verification, ...CHANGED } },
+      { ...TENANT, body: TryVerification, response: { 201: Verification, ...CHANGED } },
     )
     .get(
       '/verifications/:id',
       ({ visit, tenant, params, query }) => readDetail(deps, visit, { tenantId: tenant.id, ...query }, params.id),
-      { member: { who: 'anyone' }, params: TenantItemPath, query: Environmental, response: { 200: VerificationDetail, ...READ } },
+      { ...TENANT_ITEM, query: Environmental, response: { 200: VerificationDetail, ...READ } },
     )
     .delete(
       '/verifications/:id',
       ({ visit, tenant, params, query }) =>
         eraseVerification(deps, { tenantId: tenant.id, ...query }, actorOf(visit.user), params.id),
-      {
-        member: { who: 'anyone' },
-        params: TenantItemPath,
-        query: Environmental,
-        body: Nothing,
-        response: { 200: ErasureResult, ...CHANGED },
-      },
+      { ...TENANT_ITEM, query: Environmental, body: Nothing, response: { 200: ErasureResult, ...CHANGED } },
     )
     .post(
       '/verifications/:id/cancel',
@@ -96,37 +85,31 @@ export const tenantRoutes = (deps: Deps, creations: Creations) =>
           requestId: traceOf(request).id,
         }),
       {
-        member: { who: 'anyone' },
-        params: TenantItemPath,
+        ...TENANT_ITEM,
         query: Environmental,
         body: Nothing,
         response: { 200: Verification, ...CHANGED, ...errorResponses(410) },
       },
     )
-    .get('/keys', ({ tenant }) => readTenantKeys(deps, tenant.id), {
-      member: { who: 'anyone' },
-      params: TenantPath,
-      response: { 200: ApiKeyList, ...READ },
-    })
+    .get('/keys', ({ tenant }) => readTenantKeys(deps, tenant.id), { ...TENANT, response: { 200: ApiKeyList, ...READ } })
     .post(
       '/keys',
       async ({ visit, tenant, body, status }) => status(201, await createTenantKey(deps, tenant.id, body, actorOf(visit.user))),
-      { member: { who: 'anyone', fresh: true }, params: TenantPath, body: CreateKey, response: { 201: MintedKey, ...CHANGED } },
+      { ...TENANT, ...FRESH, body: CreateKey, response: { 201: MintedKey, ...CHANGED } },
     )
     .post(
       '/keys/:id/roll',
       async ({ visit, tenant, params, body, status }) =>
         status(201, await rollTenantKey(deps, { tenantId: tenant.id, id: params.id }, body.old_expires, actorOf(visit.user))),
-      { member: { who: 'anyone', fresh: true }, params: TenantItemPath, body: RollKey, response: { 201: MintedKey, ...CHANGED } },
+      { ...TENANT_ITEM, ...FRESH, body: RollKey, response: { 201: MintedKey, ...CHANGED } },
     )
     .delete(
       '/keys/:id',
       ({ visit, tenant, params }) => revokeTenantKey(deps, { tenantId: tenant.id, id: params.id }, actorOf(visit.user)),
-      { member: { who: 'anyone' }, params: TenantItemPath, body: Nothing, response: { 200: ApiKey, ...CHANGED } },
+      { ...TENANT_ITEM, body: Nothing, response: { 200: ApiKey, ...CHANGED } },
     )
     .get('/devices', async ({ tenant, query }) => ({ data: await readDevices(deps, { tenantId: tenant.id, ...query }) }), {
-      member: { who: 'anyone' },
-      params: TenantPath,
+      ...TENANT,
       query: Environmental,
       response: { 200: DeviceList, ...READ },
     })
@@ -138,34 +121,20 @@ export const tenantRoutes = (deps: Deps, creations: Creations) =>
         const pairing_url = pairingLink(deps.config.publicUrl, pairingCode)
         return status(201, { device: presentDevice(device), pairing_code: pairingCode, pairing_url })
       },
-      {
-        member: { who: 'anyone' },
-        params: TenantPath,
-        query: Environmental,
-        body: RegisterDevice,
-        response: { 201: PairableDevice, ...CHANGED },
-      },
+      { ...TENANT, query: Environmental, body: RegisterDevice, response: { 201: PairableDevice, ...CHANGED } },
     )
     .delete(
       '/devices/:id',
       async ({ visit, tenant, params, query }) =>
         presentDevice(await revokeDevice(deps, { tenantId: tenant.id, ...query }, params.id, actorOf(visit.user))),
-      {
-        member: { who: 'anyone' },
-        params: TenantItemPath,
-        query: Environmental,
-        body: Nothing,
-        response: { 200: Device, ...CHANGED },
-      },
+      { ...TENANT_ITEM, query: Environmental, body: Nothing, response: { 200: Device, ...CHANGED } },
     )
     .get('/templates', ({ tenant }) => readTenantTemplates(deps, tenant.id), {
-      member: { who: 'anyone' },
-      params: TenantPath,
+      ...TENANT,
       response: { 200: TemplateList, ...READ },
     })
     .post('/templates/check', ({ body }) => checkTemplate(body), {
-      member: { who: 'anyone' },
-      params: TenantPath,
+      ...TENANT,
       body: CheckTemplate,
       response: { 200: TemplateCheck, ...CHANGED },
     })
@@ -184,8 +153,7 @@ export const tenantRoutes = (deps: Deps, creations: Creations) =>
       { member: { who: 'anyone' }, params: OldTemplatePath, body: Nothing, response: { 200: Nothing, ...CHANGED } },
     )
     .get('/audit', ({ tenant, query }) => readAuditPage(deps, query, tenant.id), {
-      member: { who: 'anyone' },
-      params: TenantPath,
+      ...TENANT,
       query: AuditFilter,
       response: { 200: AuditPage, ...READ },
     })

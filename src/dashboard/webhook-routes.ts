@@ -1,13 +1,12 @@
 import { Elysia } from 'elysia'
 import { traceOf } from '../http/plugin.ts'
-import { errorResponses } from '../http/schema.ts'
 import { Environmental, Nothing } from '../http/wire.ts'
 import { guard } from '../people/guard.ts'
 import { actorOf, type Visit } from '../people/session.ts'
 import type { Asking } from '../webhooks/replay.ts'
 import { readDeliveryDetail, readDeliveryPage, replayDelivery, replayFailedDeliveries } from './deliveries.ts'
 import type { Deps } from './deps.ts'
-import { TenantItemPath, TenantPath } from './schema.ts'
+import { CHANGED, FRESH, READ, TENANT, TENANT_ITEM } from './tenant-options.ts'
 import { DeliverySummary } from './verification-schema.ts'
 import {
   DeliveryDetail,
@@ -28,55 +27,32 @@ import {
   rotateTenantSecret,
 } from './webhooks.ts'
 
-const READ = errorResponses(400, 401, 403, 404, 429, 500)
-const CHANGED = errorResponses(400, 401, 403, 404, 409, 413, 429, 500)
-
 /** A tenant's webhooks: secret, endpoint and delivery log. */
 export const webhookRoutes = (deps: Deps) =>
   new Elysia({ prefix: '/tenants/:tenant' })
     .use(guard(deps))
     .get('/webhook-secret', ({ tenant, query }) => readWebhookSecretState(deps, { tenantId: tenant.id, ...query }), {
-      member: { who: 'anyone' },
-      params: TenantPath,
+      ...TENANT,
       query: Environmental,
       response: { 200: WebhookSecretState, ...READ },
     })
     .post(
       '/webhook-secret/reveal',
       ({ visit, tenant, query }) => revealWebhookSecret(deps, { tenantId: tenant.id, ...query }, actorOf(visit.user)),
-      {
-        member: { who: 'anyone', fresh: true },
-        params: TenantPath,
-        query: Environmental,
-        body: Nothing,
-        response: { 200: WebhookSecret, ...CHANGED },
-      },
+      { ...TENANT, ...FRESH, query: Environmental, body: Nothing, response: { 200: WebhookSecret, ...CHANGED } },
     )
     .post(
       '/webhook-secret/rotate',
       ({ visit, tenant, query }) => rotateTenantSecret(deps, { tenantId: tenant.id, ...query }, actorOf(visit.user)),
-      {
-        member: { who: 'anyone', fresh: true },
-        params: TenantPath,
-        query: Environmental,
-        body: Nothing,
-        response: { 200: WebhookSecret, ...CHANGED },
-      },
+      { ...TENANT, ...FRESH, query: Environmental, body: Nothing, response: { 200: WebhookSecret, ...CHANGED } },
     )
     .post(
       '/webhook-secret/drop-previous',
       ({ visit, tenant, query }) => dropPreviousTenantSecret(deps, { tenantId: tenant.id, ...query }, actorOf(visit.user)),
-      {
-        member: { who: 'anyone', fresh: true },
-        params: TenantPath,
-        query: Environmental,
-        body: Nothing,
-        response: { 200: WebhookSecretState, ...CHANGED },
-      },
+      { ...TENANT, ...FRESH, query: Environmental, body: Nothing, response: { 200: WebhookSecretState, ...CHANGED } },
     )
     .get('/webhook-endpoint', ({ tenant, query }) => readWebhookEndpoint(deps, { tenantId: tenant.id, ...query }), {
-      member: { who: 'anyone' },
-      params: TenantPath,
+      ...TENANT,
       query: Environmental,
       response: { 200: WebhookEndpoint, ...READ },
     })
@@ -84,48 +60,29 @@ export const webhookRoutes = (deps: Deps) =>
       '/webhook-endpoint',
       ({ visit, tenant, query, body }) =>
         changeWebhookEndpoint(deps, { tenantId: tenant.id, ...query }, body, actorOf(visit.user)),
-      {
-        member: { who: 'anyone', fresh: true },
-        params: TenantPath,
-        query: Environmental,
-        body: SetWebhookEndpoint,
-        response: { 200: WebhookEndpoint, ...CHANGED, ...errorResponses(422) },
-      },
+      { ...TENANT, ...FRESH, query: Environmental, body: SetWebhookEndpoint, response: { 200: WebhookEndpoint, ...CHANGED } },
     )
     .get('/deliveries', ({ tenant, query }) => readDeliveryPage(deps, tenant.id, query), {
-      member: { who: 'anyone' },
-      params: TenantPath,
+      ...TENANT,
       query: DeliveryFilter,
       response: { 200: DeliveryPage, ...READ },
     })
     .get(
       '/deliveries/:id',
       ({ visit, tenant, params, query }) => readDeliveryDetail(deps, visit, { tenantId: tenant.id, ...query }, params.id),
-      { member: { who: 'anyone' }, params: TenantItemPath, query: Environmental, response: { 200: DeliveryDetail, ...READ } },
+      { ...TENANT_ITEM, query: Environmental, response: { 200: DeliveryDetail, ...READ } },
     )
     .post(
       '/deliveries/:id/replay',
       ({ visit, tenant, params, query, request }) =>
         replayDelivery(deps, askingOf(visit, request), { tenantId: tenant.id, ...query }, params.id),
-      {
-        member: { who: 'anyone' },
-        params: TenantItemPath,
-        query: Environmental,
-        body: Nothing,
-        response: { 200: DeliverySummary, ...CHANGED },
-      },
+      { ...TENANT_ITEM, query: Environmental, body: Nothing, response: { 200: DeliverySummary, ...CHANGED } },
     )
     .post(
       '/deliveries/replay-failed',
       ({ visit, tenant, query, request }) =>
         replayFailedDeliveries(deps, askingOf(visit, request), { tenantId: tenant.id, ...query }),
-      {
-        member: { who: 'anyone' },
-        params: TenantPath,
-        query: Environmental,
-        body: Nothing,
-        response: { 200: ReplayedDeliveries, ...CHANGED },
-      },
+      { ...TENANT, query: Environmental, body: Nothing, response: { 200: ReplayedDeliveries, ...CHANGED } },
     )
 
 const askingOf = ({ user }: Visit, request: Request): Asking => ({ actor: actorOf(user), requestId: traceOf(request).id })
