@@ -112,7 +112,7 @@ describe('the order of checks is authentication, then scope, then body', () => {
       headers: { 'content-type': 'application/json' },
       body: endless,
     })
-    // The answer is there while most of the body is still unsent.
+    // The response arrives while most of the body is unsent.
     expect(response.status).toBe(401)
     expect(pulled).toBeLessThan(150)
     await response.body?.cancel()

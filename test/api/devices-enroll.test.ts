@@ -54,7 +54,7 @@ describe('POST /v1/devices/enroll', () => {
   })
 
   test('a code that itself begins with VD is not cut short', async () => {
-    // Registered as it stands in the file: codes are random.
+    // Written into the database, because codes are random.
     const { device, pairing_code } = await register(app, key)
     const { hash } = rows<{ hash: string }>(app.dir, `SELECT hash FROM device_tokens WHERE device_id = '${device.id}'`)[0]!
     const own = hmacSha256With(app.deps.sealer.key('pairing code'))('VDVD0000').toString('hex')

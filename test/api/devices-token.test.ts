@@ -108,7 +108,7 @@ describe('POST /v1/devices/token', () => {
     const answers = await Promise.all(tokens.map(token => refresh(own, token)))
     expect(answers.map(outcome)).toEqual(tokens.map(() => '400 invalid_refresh_token'))
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
-    // Expired is not spent: that till only has to be paired again.
+    // An expired token is not reuse: the till only needs to be paired again.
     expect((await deviceOf(own, tenant.key, expired.device.id)).status).toBe('active')
   })
 

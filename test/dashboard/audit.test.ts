@@ -1,4 +1,4 @@
-// Every change leaves its record, reading what a holder presented does, and the chain stays whole through all of it.
+// Changes and readings of presented claims leave audit records, and the chain stays valid.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -334,7 +334,7 @@ describe('the chain', () => {
     await writing
     expect(counts).toEqual(counts.toSorted((a, b) => a - b))
     await isWhole(app)
-    // Nobody holds the log any more.
+    // No reader holds the log any more.
     expect(await app.deps.forgetDeleted()).toBe(true)
   })
 
@@ -359,10 +359,10 @@ describe('the chain', () => {
     socket.pause()
     expect(head.toString()).toStartWith('HTTP/1.1 200')
     await app.deps.write(tx => app.deps.audit.checkpoint(tx, app.clock.now()))
-    // As long as somebody might go on reading, it waits.
+    // The erasure waits while the export could still be read.
     expect(await app.deps.forgetDeleted()).toBe(false)
     socket.destroy()
-    // Fewer tries than an export may take by itself.
+    // Fewer retries than the longest export allows.
     let isFree = false
     for (let i = 0; i < 100 && !isFree; i++) isFree = await app.deps.forgetDeleted()
     expect(isFree).toBe(true)
@@ -375,7 +375,7 @@ describe('the chain', () => {
     app.deps.openSnapshot = async () => {
       const snapshot = await openSnapshot()
       const select = snapshot.db.select.bind(snapshot.db)
-      // The first read takes the snapshot; the disk fails after it.
+      // The first read takes the snapshot; the second fails.
       const failing = (...fields: []) => {
         if (++reads === 2) throw new Error('disk I/O error')
         return select(...fields)

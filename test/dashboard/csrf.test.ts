@@ -1,4 +1,5 @@
-// A page of another origin can make a browser send a request, with the cookie even. Each defence alone stops it.
+// A page of another origin can make a browser send a request with its cookie. Each defence alone
+// stops it.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
 import { startApp, type TestApp } from '../helpers/app.ts'
@@ -17,7 +18,7 @@ beforeAll(async () => {
 
 afterAll(() => app.stop())
 
-/** An empty header is one that is not sent. */
+/** An empty value means that the header is not sent. */
 const FORGED: [string, Record<string, string>, string][] = [
   ['no Origin', { origin: '' }, '403 csrf_refused'],
   ['another Origin', { origin: 'https://evil.example' }, '403 csrf_refused'],

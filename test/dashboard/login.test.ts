@@ -15,7 +15,7 @@ setDefaultTimeout(60_000)
 const WRONG = 'not the right one at all'
 const HOME = '192.0.2.1'
 
-/** Limits on, and clients told apart by a proxy. */
+/** With limits on; X-Forwarded-For tells clients apart. */
 const limited = (dir?: string, now?: number) =>
   startApp({ rateLimitScale: 1, config: { trustedProxies: parseNetworks('127.0.0.1') }, dir, now })
 
@@ -84,7 +84,7 @@ describe('a log-in', () => {
         )
     expect(costOf(password).slice(0, 3)).toEqual(['argon2id', 'v=19', 'm=65536,t=2,p=1'])
     expect(costOf(NOBODYS_PASSWORD)).toEqual(costOf(password))
-    // It is looked at like any other, and nothing opens it.
+    // It is compared like any other hash, and matches nothing.
     expect(await Bun.password.verify(PASSWORD, NOBODYS_PASSWORD)).toBe(false)
   })
 
@@ -123,14 +123,14 @@ describe('wrong passwords', () => {
       const early = await anew()
       expect([outcome(early), early.headers.get('retry-after')]).toEqual(['429 rate_limit_exceeded', String(seconds)])
       app.clock.advance(seconds * 1000 - 1)
-      // The right password has to wait as well: otherwise it would be a guess that tells.
+      // The right password waits too, or its response would tell.
       expect(outcome(await anew(PASSWORD))).toBe('429 rate_limit_exceeded')
       app.clock.advance(1)
       expect(outcome(await anew())).toBe('401 login_failed')
     }
     app.clock.advance(300_000)
     expect((await anew(PASSWORD)).status).toBe(200)
-    // And everything is forgotten.
+    // A right password resets the wait.
     for (let i = 0; i < 3; i++) expect(outcome(await anew())).toBe('401 login_failed')
   })
 
@@ -140,12 +140,12 @@ describe('wrong passwords', () => {
     for (let i = 1; i <= 3; i++) await tryFrom(app, `198.51.100.${i}`)
     expect(outcome(await tryFrom(app, '198.51.100.9', 'olivia', PASSWORD))).toBe('429 rate_limit_exceeded')
     expect((await tryFrom(app, HOME, 'olivia', PASSWORD)).status).toBe(200)
-    // What is typed wrongly at home counts at home.
+    // Wrong passwords in the known network count there.
     for (let i = 0; i < 3; i++) expect(outcome(await tryFrom(app, HOME))).toBe('401 login_failed')
     expect(outcome(await tryFrom(app, HOME, 'olivia', PASSWORD))).toBe('429 rate_limit_exceeded')
     app.clock.advance(1000)
     expect((await tryFrom(app, HOME, 'olivia', PASSWORD)).status).toBe(200)
-    // And elsewhere the strangers' own wait goes on from where it was.
+    // Elsewhere the wait continues from where it was.
     expect(outcome(await tryFrom(app, '198.51.100.9'))).toBe('401 login_failed')
     expect((await tryFrom(app, '198.51.100.9')).headers.get('retry-after')).toBe('2')
   })

@@ -1,4 +1,4 @@
-// What the pages show and manage, through their routes.
+// The data of the dashboard's pages, through their routes.
 import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readAttention } from '../../src/dashboard/overview.ts'
 import type { ApiKey, Template, TemplateCheck, TrustAnchor } from '../../src/dashboard/settings-schema.ts'
@@ -32,7 +32,7 @@ describe('the overview', () => {
 
   const codes = ({ attention }: Overview) => attention.map(({ code }) => code)
 
-  test('tells today’s usage, the last ten verifications of the environment, and nothing of the other', async () => {
+  test('the overview shows today’s usage and the last ten verifications of one environment', async () => {
     const here = await place()
     const made: Verification[] = []
     for (let i = 0; i < 12; i++) made.push(await createVerification(here.app, here.shop.key))
@@ -48,7 +48,7 @@ describe('the overview', () => {
     expect((await overviewOf(here, 'live')).recent.map(({ id }) => id)).toEqual([live.id])
   })
 
-  test('warns of missing anchors and a certificate of one’s own where live is used, and not in a test-only tenant', async () => {
+  test('the overview warns of missing anchors and a self-made certificate when live is used', async () => {
     const here = await place()
     expect(codes(await overviewOf(here, 'test'))).toEqual(['no_trust_anchors', 'certificate_self_made'])
     const keys = (await here.boss.get<{ data: ApiKey[] }>(`${here.at}/keys`)).body.data
@@ -63,7 +63,7 @@ describe('the overview', () => {
     expect(codes(await overviewOf(here, 'live'))).toEqual(['certificate_self_made'])
   })
 
-  test('warns of certificates less than 30 days before they end', async () => {
+  test('the overview warns of certificates that end within 30 days', async () => {
     const here = await place()
     const { not_after } = (await here.boss.get<{ not_after: string }>('/signing')).body
     const pem = pemOf((await issueAuthority({ notBefore: here.app.clock.now(), notAfter: Date.parse(not_after) - DAY_MS })).der)
@@ -80,7 +80,7 @@ describe('the overview', () => {
     expect((await overviewOf(here, 'live')).attention).toContainEqual({ code: 'certificate_expires', not_after, days_left: 29 })
   })
 
-  test('warns from four fifths of the quota on', async () => {
+  test('the overview warns from 80 % of the quota on', async () => {
     const here = await place({}, { name: 'Small', dailyQuota: 10 })
     for (let i = 0; i < 7; i++) await createVerification(here.app, here.shop.key)
     expect(codes(await overviewOf(here, 'test'))).not.toContain('quota_nearly_used')
@@ -88,7 +88,7 @@ describe('the overview', () => {
     expect((await overviewOf(here, 'test')).attention).toContainEqual({ code: 'quota_nearly_used', used: 8, daily_quota: 10 })
   })
 
-  test('warns of an address that no phone reaches', async () => {
+  test('the overview warns of a public URL that phones cannot reach', async () => {
     const here = await place()
     for (const [publicUrl, expected] of [
       ['https://verify.example', []],
@@ -104,7 +104,7 @@ describe('the overview', () => {
     }
   })
 
-  test('names tills whose pairing lapsed, from that millisecond on, until they are revoked', async () => {
+  test('the overview names tills whose pairing code lapsed, until they are revoked', async () => {
     const here = await place()
     const till = { name: 'Till 1', allowed_templates: ['age_over_18'], pairing_ttl_seconds: 60 }
     const made = await here.boss.post<{ device: { id: string } }>(`${here.at}/devices?environment=test`, till)
@@ -127,7 +127,7 @@ describe('verifications', () => {
   const pageOf = async ({ boss, at }: Place, query: string) =>
     (await boss.get<VerificationPage>(`${at}/verifications?environment=test&${query}`)).body
 
-  test('are listed newest first, and paged to the end without skipping or repeating', async () => {
+  test('verifications are listed newest first, and pages skip and repeat nothing', async () => {
     const here = await place()
     const made = []
     for (let i = 0; i < 7; i++) made.push((await createVerification(here.app, here.shop.key, { metadata: { n: String(i) } })).id)
@@ -145,7 +145,7 @@ describe('verifications', () => {
     expect((await pageOf(here, 'limit=1')).data[0]).toMatchObject({ status: 'pending', metadata: { n: '6' } })
   })
 
-  test('are filtered by status as it is now, and by template', async () => {
+  test('verifications are filtered by current status and by template', async () => {
     const here = await place()
     const { app, shop } = here
     const old = await createVerification(app, shop.key, { ttl_seconds: 60 })
@@ -178,7 +178,7 @@ describe('verifications', () => {
     expect(second).toMatchObject({ data: [{ id: rare.id }], next_before: null })
   })
 
-  test('one is shown as the API shows it, with what was asked and its moments in order', async () => {
+  test('a verification is shown as the API returns it, with its query and its events in order', async () => {
     const here = await place()
     const session = await openSession(
       { app: here.app, key: here.shop.key },
@@ -186,7 +186,7 @@ describe('verifications', () => {
     )
     here.app.clock.advance(5)
     const { id } = session.created
-    // Twice: only the first time is a moment.
+    // Shown twice: only the first time is an event.
     for (let i = 0; i < 2; i++) expect((await call(here.app.url, 'GET', `/v/${id}/data`)).status).toBe(200)
     await here.app.deps.write(() => {})
     await postTo(session, 'response=nonsense', FORM)
@@ -209,7 +209,7 @@ describe('verifications', () => {
     expect(late.timeline.at(-1)).toEqual({ at: '2026-03-04T12:05:00.000Z', event: 'expired' })
   })
 
-  test('an answered one tells every check of every credential, passed ones too', async () => {
+  test('an answered verification shows every check of every credential, passed ones too', async () => {
     const here = await place()
     const { verification } = await verifyWith(here.app, here.shop.key, 'expired')
     const { body } = await here.boss.get<VerificationDetail>(`${here.at}/verifications/${verification.id}?environment=test`)
@@ -221,14 +221,14 @@ describe('verifications', () => {
     expect(JSON.stringify(checks)).not.toContain('"failure"')
   })
 
-  test('one to try out is a test session, made by the user, and counted', async () => {
+  test('a tried-out verification is a test session by the user, and counts as usage', async () => {
     const here = await place({}, { name: 'Small', dailyQuota: 3 })
     const before = await createVerification(here.app, here.shop.key)
     const made = await here.boss.post<Verification>(`${here.at}/verifications`, { template: 'age_over_18', purpose: 'A trial' })
     expect(made.body).toMatchObject({ status: 'pending', template: 'age_over_18', purpose: 'A trial' })
     const detail = (await here.boss.get<VerificationDetail>(`${here.at}/verifications/${made.body.id}?environment=test`)).body
     expect(detail.timeline[0]).toMatchObject({ event: 'created', actor: 'dashboard:olivia' })
-    // Whichever door they come through, no two of a tenant are of one moment.
+    // No two sessions of a tenant have the same time, however they are created.
     const next = await createVerification(here.app, here.shop.key)
     expect([before, made.body, next].map(({ created_at }) => Date.parse(created_at) - here.app.clock.now())).toEqual([0, 1, 2])
     expect(outcome(await here.boss.post(`${here.at}/verifications`, { template: 'age_over_18' }))).toBe('429 quota_exceeded')
@@ -237,7 +237,7 @@ describe('verifications', () => {
 })
 
 describe('API keys', () => {
-  test('are made with scopes, environment and expiry, shown once, and work', async () => {
+  test('an API key is made with scopes, environment and expiry, shown once, and works', async () => {
     const here = await place()
     const body = { environment: 'live', scopes: ['verifications:create'], label: 'web shop', expires_days: 90 }
     const made = await here.boss.post<{ key: string; api_key: ApiKey }>(`${here.at}/keys`, body)
@@ -255,7 +255,7 @@ describe('API keys', () => {
       expect(outcome(await here.boss.post(`${here.at}/keys`, { ...body, ...wrong }))).toBe('400 invalid_request')
   })
 
-  test('are rolled with a time of grace for the old one, and revoked for good', async () => {
+  test('an API key is rolled with a grace for the old one, and revoked permanently', async () => {
     const here = await place()
     const body = { environment: 'test', scopes: ['verifications:create'], expires_days: null }
     const made = (await here.boss.post<{ key: string; api_key: ApiKey }>(`${here.at}/keys`, body)).body
@@ -314,7 +314,7 @@ describe('templates', () => {
   const hintsOf = async (query: unknown) =>
     (await check(query)).hints.map(({ code, claim }) => [code, claim].filter(Boolean).join(' '))
 
-  test('built-in ones are listed with what they ask for, in the names of merged claims', async () => {
+  test('built-in templates are listed with the merged claims they ask for', async () => {
     const { data } = (await here.boss.get<{ data: Template[] }>(`${here.at}/templates`)).body
     const age = data.find(({ key }) => key === 'age_over_18')
     expect(age).toMatchObject({ is_builtin: true, age_over: 18, purpose: { en: 'To check that you are 18 or over' }, hints: [] })
@@ -324,7 +324,7 @@ describe('templates', () => {
     expect(data.every(({ is_builtin }) => is_builtin)).toBe(true)
   })
 
-  test('own ones are saved, used, changed and deleted; built-in ones stay', async () => {
+  test('own templates are saved, used, changed and deleted; built-in ones cannot be', async () => {
     const path = `${here.at}/templates/membership`
     const saved = await here.boss.put<Template>(path, { title: 'Member', query: sdJwt(['level']) })
     expect(saved.body).toMatchObject({ key: 'membership', is_builtin: false, title: { en: 'Member' }, profile: null })
@@ -349,7 +349,7 @@ describe('templates', () => {
     })
   })
 
-  test('are checked while they are typed: the first problem with its path', async () => {
+  test('a template check returns the first problem with its path', async () => {
     for (const query of [
       null,
       'text',
@@ -379,7 +379,7 @@ describe('templates', () => {
     })
   })
 
-  test('are checked with their rules while they are typed', async () => {
+  test('a template check includes the rules', async () => {
     const query = sdJwt(['age_equal_or_over', '18'])
     expect(await check(query, [{ claim: 'level', is: true }])).toMatchObject({
       problem: null,
@@ -389,7 +389,7 @@ describe('templates', () => {
     expect(await check(query, [])).toMatchObject({ problem: null, rules_problem: null, effective_rules: [] })
   })
 
-  test('keep rules and purpose, and are refused with the reason when a rule cannot work', async () => {
+  test('templates keep rules and purpose, and one with an impossible rule is refused with the reason', async () => {
     const path = `${here.at}/templates/ruled`
     const query = sdJwt(['level'], ['active'])
     const rules = [{ claim: 'active', is: true }]
@@ -425,7 +425,7 @@ describe('templates', () => {
     },
   )
 
-  test('are hinted at where less would do', async () => {
+  test('templates get hints where they could ask for less', async () => {
     expect(await hintsOf(sdJwt(['birthdate']))).toEqual(['age_instead_of_birthdate birthdate'])
     expect(await hintsOf(sdJwt(['birthdate'], ['family_name']))).toEqual([])
     expect(await hintsOf(sdJwt(['family_name'], ['picture']))).toEqual(['portrait picture'])
@@ -503,7 +503,7 @@ describe('the installation', () => {
     expect((await add(root, { environment: 'test' })).status).toBe(201)
   })
 
-  test('the certificate is shown, requested, and one that does not fit is refused with the reason', async () => {
+  test('the certificate and its request are shown, and one that does not fit is refused with the reason', async () => {
     const here = await place()
     expect((await here.boss.get('/signing')).body as unknown).toMatchObject({ is_self_made: true, expires_soon: false })
     expect((await here.boss.get<{ csr: string }>('/signing/csr')).body.csr).toStartWith('-----BEGIN CERTIFICATE REQUEST-----')
@@ -516,7 +516,7 @@ describe('the installation', () => {
     expect(refused.text).not.toContain('PRIVATE KEY')
   })
 
-  test('an imported certificate is that of the next session', async () => {
+  test('an imported certificate is used from the next session on', async () => {
     const here = await place()
     const clientId = async () =>
       new URL((await createVerification(here.app, here.shop.key)).wallet_uri ?? '').searchParams.get('client_id')
@@ -531,7 +531,7 @@ describe('the installation', () => {
     expect(imported.body.client_id).not.toBe(before ?? '')
   })
 
-  test('what the operator set is shown', async () => {
+  test('settings from the environment are shown', async () => {
     const here = await place()
     expect((await here.boss.get('/installation')).body as unknown).toMatchObject({
       version: expect.stringMatching(/^\d/),

@@ -1,4 +1,4 @@
-// Who reaches what: every route of the table, for nobody, for a user of another tenant, for a member and for an owner.
+// Access to every route: for nobody, a user of another tenant, a member and an owner.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createTenant } from '../../src/tenants/settings.ts'
 import { startApp, type TestApp } from '../helpers/app.ts'
@@ -46,10 +46,10 @@ let bakery: Awaited<ReturnType<TestApp['tenant']>>
 let boss: Browser
 let mia: Browser
 let bob: Browser
-/** What the shop has. */
+/** Ids of the shop's items. */
 let things: Things
 
-/** A verification whose result was sent. */
+/** A verification with a delivered webhook. */
 async function sendResult(app: TestApp, key: string, receiver: Receiver) {
   const { verification } = await verifyWith(app, key, 'adult', { body: { webhook_url: receiver.url() } })
   await untilAttempted(app, verification.id, 1)
@@ -239,7 +239,7 @@ describe('no answer to a GET, no file and no log holds a secret', () => {
       expect([name, own.logs.some(line => line.includes(secret))]).toEqual([name, false])
       if (!name.endsWith('hash')) expect([name, filesContaining(own.dir, secret)]).toEqual([name, []])
     }
-    // The token against forged requests is for the session's own pages, and only there.
+    // The CSRF token is in the session's own response only.
     const csrf = owner.state.csrf ?? ''
     expect(texts.filter(text => text.includes(csrf))).toHaveLength(2)
     expect(filesContaining(own.dir, csrf)).toEqual([])

@@ -1,4 +1,4 @@
-// The first run, and the one-time links of everybody after.
+// The first run, and one-time links.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { openSetup } from '../../src/people/setup.ts'
 import { inviteUser, resetUser } from '../../src/people/users.ts'
@@ -46,7 +46,7 @@ describe('the set-up', () => {
     const ivan = await inviteUser(app.deps, { name: 'ivan', memberOf: null }, 'test')
     expect([await isOpen(), await needsSetup()]).toEqual([true, true])
     await joinMember(app, tenant.id, 'mia')
-    // Somebody can log in now, and must find the form for it.
+    // Somebody can log in now, and must see the log-in form.
     expect([await isOpen(), await needsSetup()]).toEqual([true, false])
     const token = await link(app)
     expect(outcome(await openBrowser(app).post('/setup', owner(token, 'bob')))).toBe('409 name_taken')

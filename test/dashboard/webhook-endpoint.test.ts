@@ -1,4 +1,4 @@
-// The endpoint for results whose sessions name none, as the dashboard shows, sets and removes it.
+// The webhook endpoint, as the dashboard shows, sets and removes it.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { DeliveryDetail, DeliveryPage, WebhookEndpoint } from '../../src/dashboard/webhook-schema.ts'
 import { cleanUp } from '../helpers/app.ts'

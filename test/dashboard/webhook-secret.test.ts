@@ -1,4 +1,4 @@
-// The secret that signs webhooks, as the dashboard shows, rotates and drops it; and what the log can still tell of what it signed.
+// The webhook secret in the dashboard, and the signatures that the delivery log can still show.
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { AuditRecord } from '../../src/dashboard/settings-schema.ts'
 import type { DeliveryDetail, DeliveryPage, WebhookSecret, WebhookSecretState } from '../../src/dashboard/webhook-schema.ts'
@@ -42,13 +42,13 @@ async function rotate({ boss, at }: Place): Promise<WebhookSecret> {
   return answer.body
 }
 
-/** The clock goes on, and whoever looks logs in again. */
+/** Advances the clock, and logs in again. */
 async function later({ app, boss }: Place, ms: number): Promise<void> {
   app.clock.advance(ms)
   await boss.logIn('olivia')
 }
 
-/** The id of a delivery that was sent now. */
+/** The id of a delivery that was just sent. */
 async function send({ app, key, receiver, boss, at }: Place): Promise<string> {
   const { verification } = await verifyWith(app, key, 'adult', { body: { webhook_url: receiver.url() } })
   await untilAttempted(app, verification.id, 1)

@@ -1,4 +1,4 @@
-// The delivery log as the dashboard shows it: what was sent, to the byte, and what can be done about it.
+// The delivery log: the exact bytes that were sent, and replays.
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { AuditRecord } from '../../src/dashboard/settings-schema.ts'
 import type { DeliverySummary, Overview, VerificationDetail } from '../../src/dashboard/verification-schema.ts'
@@ -30,10 +30,10 @@ async function place({ answer = 204, resolve }: { answer?: number; resolve?: () 
 
 type Sending = { persona?: PersonaId; key?: string; url?: string; template?: string }
 
-/** A verification whose result was sent once. */
+/** A verification with one delivered webhook. */
 async function send({ app, shop, receiver }: Place, { persona = 'adult', key = shop.key, url, template }: Sending = {}) {
   const body = { webhook_url: url ?? receiver.url(), ...(template && { template }) }
-  // No two verifications of a tenant are of one millisecond.
+  // Verifications of a tenant are never of one millisecond.
   app.clock.advance(10)
   const { verification } = await verifyWith(app, key, persona, { body })
   await untilAttempted(app, verification.id, 1)
@@ -51,7 +51,7 @@ const replay = <Body = DeliverySummary>({ boss, at }: Place, id: string, environ
 const recordsOf = async ({ boss, at }: Place, action: string) =>
   (await boss.get<{ data: AuditRecord[] }>(`${at}/audit?limit=100`)).body.data.filter(each => each.action === action)
 
-/** Later ones of the same verification, three in each millisecond. */
+/** More deliveries of the same verification, three per millisecond. */
 async function insertMany({ app, shop }: Place, verificationId: string, { status, count }: { status: string; count: number }) {
   const now = app.clock.now()
   await app.deps.write(async tx => {
@@ -175,7 +175,7 @@ describe('a delivery', () => {
     const after = (await detailOf(here, id)).body.message
     expect([after?.body.includes('picture'), after?.portrait_gone, after?.secret_gone]).toEqual([false, true, false])
     expect(Object.keys(after?.headers ?? {}).filter(name => name.includes('signature'))).toEqual([])
-    // Who declined has shown nothing, so nothing is missing.
+    // A refusal presents nothing, so no portrait is missing.
     const declined = await send(here, { template: 'age_over_18_photo', persona: 'declines' })
     const told = (await detailOf(here, declined.id)).body.message
     expect([told?.portrait_gone, told?.headers]).toEqual([

@@ -1,4 +1,4 @@
-// Guessing a pairing code is slow, whoever tries and however often the service restarts. Clients are told apart by X-Forwarded-For here.
+// Limits on guessing pairing codes. X-Forwarded-For tells clients apart here.
 import { describe, expect, test } from 'bun:test'
 import { sweepGuesses } from '../../src/access/guessing.ts'
 import { sweepNetworks } from '../../src/access/networks.ts'
@@ -20,7 +20,7 @@ const start = (options: Parameters<typeof startApp>[0] = {}) =>
 const guess = (app: TestApp, client: string, code = 'VD-0000-0000') =>
   app.call('POST', '/v1/devices/enroll', { body: { pairing_code: code }, headers: { 'x-forwarded-for': client } })
 
-/** How many wrong codes are looked at before the first 429. */
+/** Number of wrong codes that are checked before the first 429. */
 async function guessesAllowed(app: TestApp, client: string): Promise<number> {
   for (let count = 0; count < 1000; count++) {
     const answer = await guess(app, client)
@@ -41,7 +41,7 @@ describe('one network', () => {
     expect(refused.headers.get('retry-after')).toBe('12')
     app.clock.advance(12_000)
     expect((await guess(app, '203.0.113.7', pairing_code)).status).toBe(200)
-    // What was right was not counted.
+    // Right codes are not counted.
     expect(await guessesAllowed(app, '203.0.113.7')).toBe(1)
     app.clock.advance(MINUTE_MS)
     expect(await guessesAllowed(app, '203.0.113.7')).toBe(5)
@@ -119,7 +119,7 @@ describe('the whole installation', () => {
     await spendAll(app)
     expect((await guess(app, '198.51.100.99', theirs.pairing_code)).status).toBe(429)
     expect((await guess(app, '192.0.2.1', mine.pairing_code)).status).toBe(200)
-    // Known is not free: its own budget holds.
+    // Known networks still have their own budget.
     expect(await guessesAllowed(app, '192.0.2.1')).toBe(10)
     app.clock.advance(1000)
     expect(outcome(await guess(app, '198.51.100.99'))).toBe('400 invalid_pairing_code')

@@ -1,4 +1,4 @@
-// What a device may be called: one rule for the API, the dashboard and the command line.
+// Device names: one rule for the API, the dashboard and the command line.
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Device } from '../../src/devices/schema.ts'
 import { type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'

@@ -1,4 +1,4 @@
-// A refresh token that is presented twice was copied: its device is revoked, and whoever runs the shop is told.
+// A reused refresh token was copied: its device is revoked, and the dashboard shows a notice.
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Overview } from '../../src/dashboard/verification-schema.ts'
 import * as de from '../../src/web/shared/strings/de.ts'
@@ -26,7 +26,7 @@ async function noticesIn(environment: string, tenant = shop.id) {
   return body.attention.filter(({ code }) => code === 'token_copied')
 }
 
-/** Nobody stays logged in for a week. */
+/** No session lasts a week, so log in again. */
 async function logIn(): Promise<Browser> {
   const browser = openBrowser(app)
   expect((await browser.post('/login', { name: 'olivia', password: PASSWORD })).status).toBe(200)

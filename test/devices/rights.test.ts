@@ -1,4 +1,4 @@
-// What a device token may do on the merchant routes, and what it never learns.
+// What a device token may and may not do on the merchant routes.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
 import { detailsPlace } from '../../src/audit/append.ts'
@@ -24,7 +24,7 @@ const create = (body: object, key = till.access_token, headers?: Record<string, 
   app.call<Verification & ErrorBody>('POST', '/v1/verifications', { key, body, headers })
 
 describe('a device creates', () => {
-  test('with a template it was registered for; its name is the actor on the audit chain', async () => {
+  test('a device creates sessions with its templates, and its name is the actor of the audit record', async () => {
     const own = await startApp()
     const { key } = await own.tenant()
     const { access_token } = await pair(own, key, { name: 'Till at the door' })
@@ -34,7 +34,7 @@ describe('a device creates', () => {
     expect((await verifyAudit(own.deps)).problem).toBeUndefined()
   })
 
-  test('under whatever name: its record and the log have its id, so that no name passes for somebody else', async () => {
+  test('audit record and log have the device id, so that its name cannot pass for another actor', async () => {
     const own = await startApp()
     const { id: tenantId, key } = await own.tenant()
     const { device, access_token } = await pair(own, key, { name: 'dashboard:owner' })
@@ -49,14 +49,14 @@ describe('a device creates', () => {
     expect(own.logs.filter(line => line.includes('dashboard:owner'))).toEqual([])
   })
 
-  test('with no other template: 403 insufficient_scope that names it, whether it exists or not', async () => {
+  test('another template is 403 insufficient_scope that names it, whether it exists or not', async () => {
     const [existing, missing] = [await create({ template: 'age_over_21' }), await create({ template: 'age_over_22' })]
     expect([existing, missing].map(outcome)).toEqual(Array(2).fill('403 insufficient_scope'))
     expect(existing.text).toContain('age_over_21')
     expect(existing.text.replace('age_over_21', 'age_over_22')).toBe(missing.text)
   })
 
-  test('with no query of its own', async () => {
+  test('a device cannot create with a query of its own', async () => {
     const meta = { vct_values: ['https://club.example/member'] }
     const query = { credentials: [{ id: 'member', format: 'dc+sd-jwt', meta, claims: [{ path: ['level'] }] }] }
     expect(outcome(await create({ query }))).toBe('403 insufficient_scope')
@@ -78,7 +78,7 @@ describe('a device creates', () => {
     expect(rows(app.dir, 'SELECT id FROM verification_sessions')).toHaveLength(before)
   })
 
-  test('with an allowed template that does not exist yet: 422 unknown_template', async () => {
+  test('an allowed template that does not exist yet is 422 unknown_template', async () => {
     expect(outcome(await create({ template: 'of_tomorrow' }))).toBe('422 unknown_template')
   })
 
@@ -92,14 +92,14 @@ describe('a device creates', () => {
     expect(outcomes.map(outcome)).toEqual(['201', '429 quota_exceeded'])
   })
 
-  test('in the environment of the key that registered it', async () => {
+  test('a device creates in the environment of the key that registered it', async () => {
     const live = await pair(app, tenant.liveKey)
     const { id } = await createVerification(app, live.access_token)
     const status = async (key: string) => (await app.call('GET', `/v1/verifications/${id}`, { key })).status
     expect([await status(tenant.liveKey), await status(tenant.key), await status(live.access_token)]).toEqual([200, 404, 200])
   })
 
-  test('once per Idempotency-Key; neither another device nor a key is given its session', async () => {
+  test('an Idempotency-Key of a device creates once, and is separate from those of other devices and keys', async () => {
     const other = await pair(app, tenant.key)
     const body = { template: 'age_over_18' }
     const once = { 'idempotency-key': 'shared' }
@@ -116,7 +116,7 @@ describe('a device creates', () => {
 })
 
 describe('a device reads', () => {
-  test('the sessions it created, in pages, and not those of a key or of another device', async () => {
+  test('a device lists the sessions it created, in pages, and no others', async () => {
     const [one, two] = [await pair(app, tenant.key), await pair(app, tenant.key)]
     const created: string[] = []
     for (let i = 0; i < 5; i++) {
@@ -138,7 +138,7 @@ describe('a device reads', () => {
     expect((await app.call('GET', '/v1/usage', { key: till.access_token })).status).toBe(200)
   })
 
-  test('a result by redeeming the code of its own session only', async () => {
+  test('a device redeems response codes of its own sessions only', async () => {
     const other = await pair(app, tenant.key)
     const { id } = await createVerification(app, till.access_token)
     await answerAsIf(app, id, RESPONSE_CODE)
@@ -161,12 +161,12 @@ describe('a device never', () => {
     expect(answer.body.error.message).toContain(scope)
   })
 
-  test('gets in with a refresh token, nor refreshes with an access token', async () => {
+  test('refresh tokens do not authenticate, and access tokens do not refresh', async () => {
     expect(outcome(await app.call('GET', '/v1/usage', { key: till.refresh_token }))).toBe('401 invalid_api_key')
     expect(outcome(await refresh(app, till.access_token))).toBe('400 invalid_refresh_token')
   })
 
-  test('gets in with a token that is malformed, unknown, or revoked: one and the same 401', async () => {
+  test('malformed, unknown and revoked tokens get the same 401', async () => {
     const revoked = await pair(app, tenant.key)
     await app.call('DELETE', `/v1/devices/${revoked.device.id}`, { key: tenant.key })
     const tokens = [
@@ -182,7 +182,7 @@ describe('a device never', () => {
     for (const { headers } of answers) expect(headers.get('www-authenticate')).toBe('Bearer error="invalid_token"')
   })
 
-  test('a revoked one that has expired too still answers invalid_api_key', async () => {
+  test('a revoked and expired token answers invalid_api_key', async () => {
     const own = await startApp()
     const { key } = await own.tenant()
     const { device, access_token } = await pair(own, key)
@@ -201,7 +201,7 @@ describe('last_seen_at', () => {
     const seenAfter = async (ms: number) => {
       own.clock.set(start + ms)
       await own.call('GET', '/v1/usage', { key: access_token })
-      // It is written beside the answer.
+      // Written after the response.
       await own.deps.write(() => {})
       return Date.parse((await deviceOf(own, key, device.id)).last_seen_at ?? '') - start
     }
@@ -215,7 +215,7 @@ describe('last_seen_at', () => {
 
 test('the routes that are asked for the ids of others are all that take one with a key', () => {
   const table = createApp(app.deps).routes as { method: string; path: string }[]
-  // Whoever knows the id may ask for the status, and follow it.
+  // Status and events need only the id.
   const taking = table.filter(({ path }) => path.startsWith('/v1/') && path.includes(':') && !/\/(status|events)$/.test(path))
   const named = taking.map(({ method, path }) => `${method} ${path.replace(/:\w+/, 'ID')}`)
   expect(ID_ROUTES.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(named.toSorted())
@@ -268,7 +268,7 @@ test('every route answers every foreign id with the 404 of an id that never was,
   expect(asked).toBeGreaterThan(30)
 })
 
-test('a stolen till that was revoked stays out after a restart', async () => {
+test('a revoked till stays revoked after a restart', async () => {
   const own = await startApp()
   const { key } = await own.tenant()
   const { pairing_code, device } = await register(own, key)

@@ -1,4 +1,4 @@
-// What the till's page asks for: who it is, and what its buttons are called.
+// The data of the till's page.
 import { expect, test } from 'bun:test'
 import type { Till } from '../../src/devices/schema.ts'
 import { saveTemplate } from '../../src/templates/save.ts'
