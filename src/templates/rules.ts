@@ -16,10 +16,7 @@ const KINDS = {
 const EXAMPLES = Object.values(KINDS).map(({ example }) => example)
 const NAMES_TOLD_MAX = 10
 
-/**
- * The rules that a presentation is judged by. Null is the default: every age that is asked for must
- * be reached.
- */
+/** Null is the default: every age that is asked for must be reached. */
 export const effectiveRules = (query: DcqlQuery, rules: readonly Rule[] | null): readonly Rule[] => rules ?? defaultRules(query)
 
 function defaultRules({ credentials }: DcqlQuery): Rule[] {

@@ -23,10 +23,7 @@ export async function chargeOne(tx: Db, tenantId: string, quota: number, now: nu
   return { at, quota, created, secondsToReset: secondsToUtcMidnight(at) }
 }
 
-/**
- * The row of a day as the creations of one commit see it; `unwritten` of them are not in the table
- * yet.
- */
+/** A day's row as the creations of one commit see it; `unwritten` are not in the table yet. */
 type Tally = DayCount & { endsAt: number; unwritten: number }
 
 const TALLIES = {}

@@ -11,11 +11,9 @@ export type DayCount = { day: string; created: number; newestAt: number }
 const column = <Name extends string>(name: Name) => sql.placeholder(name)
 const { tenantId: ofTenant, day: ofDay, verificationsCreated, newestAt } = usageDays
 
-/**
- * The latest day with a creation, if that is later: a clock that was put back over midnight opens
- * no second quota.
- */
-const laterDay = sql`select max(${ofDay}) from ${usageDays} where ${ofTenant} = ${column('tenantId')} and ${ofDay} > ${column('day')}`
+/** A later day with a creation: a clock put back over midnight opens no second quota. */
+const isLater = sql`${ofTenant} = ${column('tenantId')} and ${ofDay} > ${column('day')}`
+const laterDay = sql`select max(${ofDay}) from ${usageDays} where ${isLater}`
 
 const charge = hot<{ day: string; verifications_created: number; newest_at: number }>(db =>
   db

@@ -9,10 +9,7 @@ import { presentOrLog } from './unreadable.ts'
 
 type Announced = { tenantId: string; verificationId: string }
 
-/**
- * The body of a webhook, as a GET returns it, and its destination. No URL if the endpoint was
- * removed; undefined if the session was erased.
- */
+/** Body of a webhook, as a GET returns it. No URL without an endpoint; undefined after erasure. */
 export async function announce(
   deps: Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'portraits' | 'audit' | 'log'>,
   { tenantId, verificationId }: Announced,
@@ -32,10 +29,7 @@ export async function readReceiver(
   return found && (await receiverOf(deps, found.verification))
 }
 
-/**
- * Looked up for each attempt: an endpoint that was corrected gets the messages that the wrong one
- * missed.
- */
+/** Looked up for each attempt: a corrected endpoint gets the messages that were missed. */
 const receiverOf = async (deps: Pick<Deps, 'db' | 'sealer'>, row: VerificationRow): Promise<string | undefined> =>
   openSecrets(deps, row).webhook_url ?? (await readEndpoint(deps, deps.db, row))
 

@@ -27,10 +27,7 @@ const keep = hot<{ sealed_response_key: Uint8Array }>(db =>
     .returning({ sealed: verificationSessions.sealedResponseKey }),
 )
 
-/**
- * Stores the key if there is none yet, and gives the stored one; null when the session was answered
- * or has ended.
- */
+/** Stores the first key, and gives the stored one; null when the session is answered or ended. */
 export async function keepResponseKey(tx: Db, { id, tenantId }: SessionKey, sealed: Uint8Array): Promise<Uint8Array | null> {
   const [row] = await keep(tx, { id, tenantId, sealed })
   return row?.sealed_response_key ?? null
@@ -75,10 +72,7 @@ const cancel = hot(db =>
     .returning({ id: verificationSessions.id }),
 )
 
-/**
- * True for the one cancellation of an open session. `responded_at` stays empty: no wallet has
- * answered.
- */
+/** True for the one cancellation of an open session. `responded_at` stays null. */
 export async function cancelSession(tx: Db, { id, tenantId }: SessionKey, at: number): Promise<boolean> {
   return (await cancel(tx, { id, tenantId, at })).length > 0
 }
@@ -154,10 +148,7 @@ const redeemWhere = (...owned: SQL[]) =>
 const redeem = redeemWhere()
 const redeemOfDevice = redeemWhere(byDevice)
 
-/**
- * The one redemption of a right code in time; `wasHeld` if it completed the session. Undefined for
- * any other.
- */
+/** Undefined unless it is the one redemption of the code; `wasHeld` if it ended the session. */
 export async function markRedeemed(
   tx: Db,
   owner: Owner,

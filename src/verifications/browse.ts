@@ -9,16 +9,12 @@ import type { Status, Verification } from './schema.ts'
 import { findVerification, listOutlines, type Owner } from './store.ts'
 import { presentOrLog } from './unreadable.ts'
 
-/**
- * Rows that a filter reads for one page. It has no index, and blocks the event loop while it runs.
- */
+/** Rows that a filter reads for one page: it has no index, and blocks the event loop. */
 const LOOKED_AT_MAX = 1000
 
 export type Wanted = { before?: number; limit: number; status?: Status; template?: string }
 
-/**
- * Newest first; `nextBefore` is null on the last page. Other pages may be short or empty as well.
- */
+/** Newest first; `nextBefore` is null on the last page. Other pages may be short or empty. */
 export async function browseVerifications(
   deps: Deps,
   owner: Owner,
@@ -54,9 +50,7 @@ export type WholeVerification = {
   cancelled: { at: number; auditSeq: number } | null
 }
 
-/**
- * Whether the checks of an answer may be shown: not while it is held, nor when nobody redeemed it.
- */
+/** False for the checks of an answer that is held, or that nobody redeemed. */
 export const showsAnswer = ({ status, error }: Verification): boolean => status !== 'pending' && error?.code !== NOT_FOLLOWED.code
 
 export async function readWhole(deps: Deps, owner: Owner, id: string): Promise<WholeVerification> {

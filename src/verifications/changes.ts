@@ -13,10 +13,7 @@ type Follower = { wake: () => void; end: () => void }
  * SQLite are found by polling (watch.ts).
  */
 export type Changes = {
-  /**
-   * Throws 429 beyond the limits. The returned function unsubscribes. `end` is called when the
-   * service stops.
-   */
+  /** Throws 429 beyond the limits; returns its end. `end` is called when the service stops. */
   follow(id: string, follower: Follower): () => void
   close(): void
 }

@@ -10,10 +10,7 @@ const LEASE_MS = 30_000
 export type ClaimedKey = Pick<ReplayRow, 'hash' | 'tenantId' | 'fingerprint'>
 
 export type KeyClaim = {
-  /**
-   * Stores the first answer in the transaction of its creation. False when another request has
-   * taken the key over.
-   */
+  /** In the transaction of the creation. False when another request took the key over. */
   keep(tx: Db, answer: Pick<ReplayRow, 'salt' | 'sealed' | 'expiresAt'>): Promise<boolean>
   /** Must be called however the request ends. */
   release(): void

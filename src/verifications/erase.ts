@@ -17,10 +17,7 @@ type EraseDeps = Pick<
   'write' | 'now' | 'audit' | 'forgetDeleted' | 'publish' | 'portraits' | 'metrics' | 'log' | 'attempts'
 >
 
-/**
- * Deletes everything derived from a verification: afterwards its text is in no file. The quota it
- * used is not given back.
- */
+/** Afterwards its text is in no file. The quota that it used is not given back. */
 export async function eraseVerification(
   deps: EraseDeps & Pick<Deps, 'db' | 'erasures'>,
   owner: Owner,
@@ -64,10 +61,7 @@ export async function eraseIn(
   return { verification_sessions: 1, verification_results: results, webhook_deliveries: deliveries }
 }
 
-/**
- * Deleted rows are overwritten in the file (secure_delete), but stay in the write-ahead log until
- * it is emptied.
- */
+/** Deleted rows are overwritten in the file, but stay in the write-ahead log until it is empty. */
 export async function shred({ forgetDeleted, log }: Pick<EraseDeps, 'forgetDeleted' | 'log'>, attempt = 1): Promise<void> {
   if (await forgetDeleted()) return
   if (attempt >= SHRED_ATTEMPTS_MAX) return log.warn('erasure.log_not_emptied', { count: attempt })

@@ -8,10 +8,7 @@ const SWEEP_ROWS_MAX = 500
 
 export type Timed = Pick<VerificationRow, 'status' | 'expiresAt' | 'respondedAt'>
 
-/**
- * True while a good answer waits for the redemption of its response code; nobody sees it until
- * then.
- */
+/** True while a good answer waits for its redemption; nobody sees it until then. */
 export const isHeld = ({ status, respondedAt }: Timed): boolean => status === 'pending' && respondedAt !== null
 
 /** The time at which a pending session ends by itself. A held one outlasts its `expires_at`. */
@@ -24,10 +21,7 @@ export function statusAt(session: Timed, now: number): Status {
   return isHeld(session) ? 'failed' : 'expired'
 }
 
-/**
- * Stores `expired` on sessions past their deadline. Short transactions, so that other writes need
- * not wait for a large sweep.
- */
+/** Short transactions, so that other writes need not wait for a large sweep. */
 export async function sweepExpired({
   write,
   now,

@@ -8,10 +8,7 @@ import type { VerificationRow } from './store.ts'
 
 type Failing = { error: Failure; actor: string; at: number; requestId: string | null }
 
-/**
- * Writes the audit record, the result and the webhook of a failure, inside the transaction that
- * failed the session.
- */
+/** Audit record, result and webhook, inside the transaction that failed the session. */
 export async function recordFailure(
   deps: Pick<Deps, 'audit' | 'random' | 'sealer' | 'config'>,
   tx: Db,

@@ -111,10 +111,7 @@ const REASONS: Readonly<Record<string, HostedVerification['reason']>> = {
   redirect_not_followed: 'not_followed',
 }
 
-/**
- * A revoked document, or an age not reached, is for the merchant to say, not for everybody with the
- * link.
- */
+/** Everybody with the link may read it, so a revoked document or a missing age has no reason. */
 async function reasonOf(deps: HostedDeps, { id, tenantId, environment }: VerificationRow): Promise<HostedVerification['reason']> {
   const found = await findVerification(deps.db, { tenantId, environment }, id)
   const error = found && (await present(deps, found)).error

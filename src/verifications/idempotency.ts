@@ -51,10 +51,7 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
   }
 }
 
-/**
- * By tenant and environment, not by API key: rolling a key in the middle of a retry is safe. Each
- * device has its own.
- */
+/** Not by API key: rolling one in the middle of a retry is safe. Each device has its own. */
 const namespaceOf = (caller: Caller): string[] =>
   caller.kind === 'key' ? ['namespace', caller.tenantId, caller.environment] : ['device', caller.deviceId]
 

@@ -17,10 +17,7 @@ import type { VerificationRow } from './store.ts'
 
 type PageDeps = Pick<Deps, 'config' | 'db' | 'now' | 'random' | 'sealer' | 'write'>
 
-/**
- * One statement decides between two browsers. A page cannot be claimed after the answer: another
- * browser showed its QR code.
- */
+/** One statement decides between two browsers. After the answer nobody can own the page. */
 export async function ownPage(deps: PageDeps, id: string, request: Request): Promise<{ owner: PageOwner; cookie?: string }> {
   refuseForeign(deps.config, request)
   const session = await requireSession(deps, id)
@@ -32,10 +29,7 @@ export async function ownPage(deps: PageDeps, id: string, request: Request): Pro
   return { owner: { owner }, ...(owner && { cookie: cookieFor(deps.config, session, secret, at) }) }
 }
 
-/**
- * The URL that leads back to the shop; for the owner with a new response code, which replaces the
- * one before.
- */
+/** The URL back to the shop. The owner gets a new response code, which replaces the last one. */
 export async function returnFromPage(deps: PageDeps, id: string, request: Request): Promise<PageReturn> {
   refuseForeign(deps.config, request)
   const session = await requireSession(deps, id)
@@ -69,9 +63,7 @@ const isHttps = ({ publicUrl }: Config): boolean => publicUrl.startsWith('https:
 /** Over plain http a browser refuses cookies with the prefix `__Secure-`. */
 const nameOf = (config: Config): string => (isHttps(config) ? '__Secure-page' : 'vidimus-page')
 
-/**
- * Lasts until no response code can be redeemed, so that a restarted browser still owns its page.
- */
+/** Lasts while a response code can be redeemed, so that a restarted browser owns its page. */
 function cookieFor(config: Config, { id, expiresAt }: VerificationRow, secret: string, at: number): string {
   const seconds = Math.ceil((redeemableUntil(expiresAt) - at) / 1000)
   const path = `${new URL(config.publicUrl).pathname.replace(/\/$/, '')}/v/${id}`

@@ -52,10 +52,7 @@ export function createPortraits(now: Clock): Portraits {
   }
 }
 
-/**
- * The part of a result that is written to the disk. Results of own queries and templates are
- * written whole.
- */
+/** The part of a result for the disk. Results of own queries and templates are stored whole. */
 export function storable(template: string | null, result: Result): Result {
   if (!isUnkept(template ?? undefined) || !hasPortrait(result)) return result
   const { claims, credentials } = result

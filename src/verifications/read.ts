@@ -51,10 +51,7 @@ export async function readOpenSession({ db, now }: Pick<Deps, 'db' | 'now'>, id:
   return session
 }
 
-/**
- * Throws for a session that can no longer be answered. Answered comes before expired: a second
- * answer learns of the first.
- */
+/** Throws unless it can be answered. Answered comes before expired, for a second answer. */
 export function refuseClosed(session: VerificationRow | undefined, now: number): asserts session is OpenSession {
   if (!session) throw apiError('session_not_found')
   if (session.respondedAt !== null) throw apiError('session_already_responded')

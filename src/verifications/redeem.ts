@@ -42,10 +42,7 @@ export async function redeemResponseCode(deps: Deps, owner: Owner, id: string, r
   return await readOne(deps, owner, id)
 }
 
-/**
- * Only wrong codes count. Each is counted before it is looked up, or those sent at once would all
- * be looked up.
- */
+/** Only wrong codes count. They are counted first, or those sent at once would all be tried. */
 async function chargeGuess(
   { limits, db, now }: Pick<Deps, 'limits' | 'db' | 'now'>,
   owner: Owner,

@@ -1,10 +1,7 @@
 import { isPrivateAddress, isSpecialUseName } from '../egress/addresses.ts'
 import { isTaken } from '../tenants/app-schemes.ts'
 
-/**
- * The reason to refuse a redirect_url. It must lead to a web page or to an app of the tenant,
- * without a user name.
- */
+/** The reason to refuse a redirect_url: it must lead to a web page or an app of the tenant. */
 export function redirectProblem(text: string, appSchemes: readonly string[]): string | undefined {
   const url = new URL(text)
   const scheme = url.protocol.slice(0, -1)

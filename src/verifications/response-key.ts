@@ -8,10 +8,7 @@ import { recordEvent } from './timeline.ts'
 
 const KID_BYTES = 12
 
-/**
- * The key that a session's answer is encrypted to: one per session, deleted when the session ends
- * (HAIP § 5).
- */
+/** The key of a session's answer, deleted when the session ends (HAIP § 5). */
 export type ResponseKeyPair = { publicKey: EncryptionKey; privateKey: CryptoKey; thumbprint: Uint8Array }
 
 type PrivateJwk = EncryptionKey & { d: string }

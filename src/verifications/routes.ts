@@ -130,7 +130,8 @@ export const verificationRoutes = (deps: Deps, creations: Creations) =>
         operationId: 'watchVerification',
         summary: 'Follow the status, without a key',
         description:
-          'Server-sent events with what the status poll tells, and nothing more: at once, whenever something happens, and for the last time ' +
-          'when the status is final; then the stream ends. At most 8 streams per session. Keep polling as a fallback: some proxies hold streams back.',
+          'Server-sent events with what the status poll tells, and nothing more: at once, whenever something happens, and for ' +
+          'the last time when the status is final; then the stream ends. At most 8 streams per session. Keep polling as a ' +
+          'fallback: some proxies hold streams back.',
       },
     })

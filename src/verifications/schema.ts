@@ -123,7 +123,8 @@ export const CreateVerification = Type.Object(
     release: Type.Optional(
       Type.Literal('on_redeem', {
         description:
-          'A good answer completes the session only when the response code of the redirect is redeemed, within 10 minutes; needs redirect_url.',
+          'A good answer completes the session only when the response code of the redirect is redeemed, within 10 minutes; ' +
+          'needs redirect_url.',
       }),
     ),
     ttl_seconds: Type.Optional(

@@ -13,10 +13,7 @@ export type VerificationWithResult = { verification: VerificationRow; result: Re
 /** A tenant sees the sessions of one environment, a device those that it created. */
 export type Owner = { tenantId: string; environment: 'test' | 'live'; deviceId?: string }
 
-/**
- * The longest time from creation to end: the longest lifetime, the time to redeem, and a margin for
- * the sweep.
- */
+/** The longest time from creation to end: lifetime, redemption, and a margin for the sweep. */
 const LIFETIME_MAX_MS = TTL_SECONDS.maximum * 1000 + 1_200_000
 
 const column = <Name extends string>(name: Name) => sql.placeholder(name)
@@ -110,10 +107,7 @@ const selectPageWhere = (...owned: (SQL | undefined)[]) =>
   )
 
 const selectPage = selectPageWhere(...ownedBy())
-/**
- * A condition that no index serves: SQLite would prefer the tenant's index, and read all sessions
- * of the tenant.
- */
+/** Without index: SQLite would prefer the tenant's, and read all sessions of the tenant. */
 const unindexed = (name: 'tenantId' | 'environment') => sql`coalesce(${verificationSessions[name]}, '') = ${column(name)}`
 const selectPageOfDevice = selectPageWhere(byDevice(), unindexed('tenantId'), unindexed('environment'))
 

@@ -29,10 +29,7 @@ const EVENTS_MAX = 500
 const REPEATED_EVENTS: readonly SessionEvent[] = ['request_fetched', 'response_unreadable']
 const REPEATED_EVENTS_MAX = 100
 
-/**
- * Stored with the session and erased with it; details have no claims. `auditSeq` is its record on
- * the audit chain, if it has one.
- */
+/** Erased with the session; details have no claims. `auditSeq`: its record on the chain, if any. */
 export async function recordEvent<Event extends SessionEvent>(
   { now, random, sealer }: Pick<Deps, 'now' | 'random' | 'sealer'>,
   tx: Db,
@@ -82,10 +79,7 @@ export async function recordShown(
 
 type Reading = { actor: string; environment: VerificationRow['environment'] }
 
-/**
- * Records, on the audit chain and with the session, that somebody read what was presented. False
- * when the session is gone.
- */
+/** On the audit chain and with the session. False when the session is gone. */
 export async function recordReading(
   deps: Pick<Deps, 'write' | 'now' | 'random' | 'sealer' | 'audit'>,
   { id, tenantId }: SessionKey,

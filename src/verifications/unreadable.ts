@@ -25,10 +25,7 @@ export async function presentOrLog(deps: LogDeps, found: VerificationWithResult)
 
 export type Reading = { looked: number; unreadable: string[]; isComplete: boolean }
 
-/**
- * Opens sessions, newest first, until all are read or the time is up. Other requests run between
- * batches.
- */
+/** Newest first, until all are read or the time is up. Other requests run between batches. */
 export async function findUnreadable(
   deps: Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'portraits'>,
   tenantIds: readonly string[],

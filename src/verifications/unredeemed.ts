@@ -11,10 +11,7 @@ import { markUnredeemed, type VerificationRow } from './store.ts'
 
 const SWEEP_ROWS_MAX = 100
 
-/**
- * Fails held sessions whose response code nobody redeemed in time, and deletes what was presented,
- * with the findings.
- */
+/** Fails held sessions that nobody redeemed in time, and deletes result and findings. */
 export async function sweepUnredeemed(deps: Deps): Promise<void> {
   let failed: Failed[]
   do {

@@ -3,10 +3,7 @@ import { endsAt, statusAt } from './expire.ts'
 import { readStatus } from './read.ts'
 import { findStatus } from './store.ts'
 
-/**
- * Below the server's idle timeout, so that the connection stays open. Also the delay of a change by
- * another process.
- */
+/** Below the server's idle timeout. Also the delay of a change by another process. */
 const KEEP_ALIVE_MS = 10_000
 /** The time after which a browser reconnects. */
 const RETRY_MS = 1000

@@ -26,9 +26,7 @@ export function outcomeOf(verdict: Verdict, detail?: string): Outcome {
   return { status: 'failed', result: { credentials, error }, findings }
 }
 
-/**
- * Wallets do not distinguish a refusal from a missing document, on purpose (OpenID4VP 1.0 § 8.5).
- */
+/** Wallets do not tell a refusal from a missing document, on purpose (OpenID4VP 1.0 § 8.5). */
 export function refusedByWallet(walletCode: string): Outcome {
   const code = walletCode === 'access_denied' ? 'wallet_declined' : 'wallet_error'
   const message = code === 'wallet_declined' ? MESSAGES.wallet_declined : `${MESSAGES.wallet_error} (${walletCode})`

@@ -13,10 +13,7 @@ export const WALLET_METADATA_CHARS_MAX = 16_384
 /** Parameters of a wallet that fetches the request with a POST (OpenID4VP 1.0 § 5.10). */
 export type WalletParameters = { nonce?: string; formats?: string[] }
 
-/**
- * The signed request object of a pending session. It can be fetched again: nonce and key stay the
- * same for one session.
- */
+/** Can be fetched again: nonce and key of a session stay the same. */
 export async function requestObject(deps: Deps, id: string, from: From, wallet: WalletParameters = {}): Promise<string> {
   const session = await readOpenSession(deps, id)
   // The request is in the link itself.
@@ -38,9 +35,7 @@ export async function requestObject(deps: Deps, id: string, from: From, wallet: 
   return await signRequest(claims, await deps.requestSigner(session.signingKeyId))
 }
 
-/**
- * Unknown members are ignored. Nothing that a wallet says of itself lowers what it must present.
- */
+/** Unknown members are ignored. Nothing here lowers what the wallet must present. */
 export function readWalletParameters(form: ReadonlyMap<string, string>): WalletParameters {
   const nonce = form.get('wallet_nonce')
   if (nonce !== undefined && (nonce === '' || nonce.length > WALLET_NONCE_CHARS_MAX)) {

@@ -26,10 +26,7 @@ export async function respond(deps: Deps, id: string, request: Request, from: Fr
   return redirectUri === undefined ? {} : { redirect_uri: redirectUri }
 }
 
-/**
- * A form that is no answer to this session leaves a moment on its timeline and changes nothing
- * else.
- */
+/** A form that is no answer to this session leaves a moment on its timeline, nothing else. */
 async function readOrRefuse(
   deps: Deps,
   session: OpenSession,
@@ -52,10 +49,7 @@ async function readOrRefuse(
   }
 }
 
-/**
- * The wallet learns what is wrong with its form; why it is no answer to this session is only on the
- * timeline.
- */
+/** The wallet learns what is wrong with its form; the other reasons are on the timeline only. */
 function unreadable(error: unknown): { reason: string; refusal: ApiError } {
   if (error instanceof UnreadableResponse)
     return { reason: `response: ${error.message}`, refusal: apiError('invalid_wallet_response', { cause: error }) }
