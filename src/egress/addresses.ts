@@ -55,9 +55,7 @@ export function isPublicAddress(address: string): boolean {
   return bytes !== undefined && isPublic(bytes)
 }
 
-/**
- * RFC 6761, RFC 6762, RFC 7686, RFC 8375, and the private-use top-level domain that ICANN reserved.
- */
+/** RFC 6761, 6762, 7686, 8375, and the private-use top-level domain that ICANN reserved. */
 const SPECIAL_USE_NAMES = ['localhost', 'local', 'internal', 'home.arpa', 'onion']
 
 /** A name with another meaning on every machine or network. */
@@ -113,10 +111,7 @@ export function inCidr(address: string, cidr: Network): boolean {
   return bytes !== undefined && isWithin(bytes, cidr)
 }
 
-/**
- * Four or sixteen bytes. An address with a zone (`fe80::1%eth0`) is none: its meaning depends on
- * the machine.
- */
+/** Four or sixteen bytes; none for an address with a zone, which depends on the machine. */
 function parseAddress(text: string): Uint8Array | undefined {
   if (isIP(text) === 4) return Uint8Array.from(ipv4Bytes(text))
   if (isIP(text) === 6 && !text.includes('%')) return Uint8Array.from(ipv6Bytes(text))

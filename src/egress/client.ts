@@ -45,10 +45,7 @@ const ADDRESSES_TRIED_MAX = 3
 
 const CANCELLED = { failure: 'cancelled', detail: 'It was cancelled.' } as const
 
-/**
- * For calls that may arrive twice, such as a GET: after a failed connection the next address is
- * called.
- */
+/** For calls that may arrive twice: after a failed connection the next address is called. */
 export async function callOut(policy: EgressPolicy, resolve: Resolve, call: EgressCall): Promise<EgressAnswer> {
   const found = await locate(policy, resolve, call.url, { resolveMs: call.limits.resolveMs })
   if (!found.ok) return found
@@ -61,10 +58,7 @@ export async function callOut(policy: EgressPolicy, resolve: Resolve, call: Egre
   return answer!
 }
 
-/**
- * The addresses of a URL, when all of them may be called. `webhookOf` is the environment of the
- * session whose result is sent.
- */
+/** The addresses of a URL that may be called. `webhookOf`: environment of a webhook's session. */
 export async function locate(
   policy: EgressPolicy,
   resolve: Resolve,
@@ -168,9 +162,7 @@ function optionsFor(url: URL, address: string, { method, headers, body, extraCa 
 
 let trusted: { extraCa: string; context: SecureContext } | undefined
 
-/**
- * The authorities of the system and of the operator, parsed once: there are more than a hundred.
- */
+/** The authorities of the system and the operator, parsed once: there are over a hundred. */
 export function trusting(extraCa: string): SecureContext {
   if (trusted?.extraCa !== extraCa) {
     trusted = { extraCa, context: createSecureContext({ ca: [...getCACertificates('default'), extraCa] }) }
@@ -178,10 +170,7 @@ export function trusting(extraCa: string): SecureContext {
   return trusted.context
 }
 
-/**
- * Bounds bytes outside the body too: leading line ends and the digits of a chunk size can be
- * endless.
- */
+/** Bounds bytes outside the body too: leading line ends and chunk sizes can be endless. */
 function boundBytes(socket: Socket, bytesMax: number, stop: () => void): void {
   let received = 0
   socket.on('data', (chunk: Buffer) => {

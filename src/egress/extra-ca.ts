@@ -5,10 +5,7 @@ import { readBeginning } from './read-beginning.ts'
 const BYTES_MAX = 1024 * 1024
 const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g
 
-/**
- * The certificates of VIDIMUS_EXTRA_CA, and nothing else that is in the file; undefined without a
- * file.
- */
+/** Only the certificates of the file VIDIMUS_EXTRA_CA; undefined without a file. */
 export function readExtraCa(file: string): string | undefined {
   if (!file) return undefined
   const blocks = readBounded(file).match(PEM_CERTIFICATE) ?? []

@@ -5,10 +5,7 @@ import { readBeginning } from './read-beginning.ts'
 /** Block lists can be larger; the rest is not read. */
 const BYTES_MAX = 1024 * 1024
 
-/**
- * Looks names up in a hosts file (hosts(5)), which is read again when it has changed. An unreadable
- * file has no names.
- */
+/** Names of a hosts file (hosts(5)), read again when it changed; none of an unreadable file. */
 export function readHosts(file: string): (name: string) => string[] | undefined {
   let version = ''
   let names = new Map<string, string[]>()

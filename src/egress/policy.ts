@@ -79,10 +79,7 @@ export async function checkDestination(
   return refused ?? { ok: true, destination: { url: withoutFinalDot(url), addresses } }
 }
 
-/**
- * `checkDestination` for a webhook: results of live sessions need https, unless the operator opened
- * the receiver.
- */
+/** Results of live sessions need https, unless the operator opened the receiver. */
 export async function checkWebhookUrl(
   policy: EgressPolicy,
   resolve: Resolve,

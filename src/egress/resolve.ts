@@ -24,9 +24,7 @@ const FAILURES_MAX = 1000
 const ADDRESSES_MAX = 64
 
 export type ResolverOptions = {
-  /**
-   * Name servers as ADDRESS:PORT; without them those of /etc/resolv.conf, read for each look-up.
-   */
+  /** Name servers as ADDRESS:PORT. Default: /etc/resolv.conf, read for each look-up. */
   servers?: string[]
   hostsFile?: string
   now?: () => number

@@ -55,10 +55,7 @@ const leafOf = (pem: string): X509Certificate => new X509Certificate(Buffer.from
 
 const oneLine = (name: string): string => name.split('\n').join(', ')
 
-/**
- * A certificate signing request for the current key; `import` takes the certificate that an
- * authority issues for it.
- */
+/** A signing request for the current key; `import` takes the certificate issued for it. */
 export async function certificateRequest(deps: Pick<Deps, 'db' | 'sealer'>, host: string): Promise<string> {
   const leaf = await currentLeaf(deps)
   const x509 = await library()

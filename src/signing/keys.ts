@@ -59,10 +59,7 @@ export const certificatesOf = (pem: string): string[] =>
 
 export const thumbprintClientId = (der: Uint8Array): string => `x509_hash:${createHash('sha256').update(der).digest('base64url')}`
 
-/**
- * Makes authority and leaf on the first start. Of several first starts at once, one inserts its
- * own.
- */
+/** On the first start. Of several first starts at once, one inserts its own. */
 export async function ensureSigningKey(
   deps: Pick<Deps, 'db' | 'writeSettings' | 'now' | 'random' | 'sealer' | 'config'>,
 ): Promise<void> {

@@ -6,10 +6,7 @@ import { fetchList } from './fetch-list.ts'
 /** Lists move, and leave a redirect. */
 const WANTED = { bytesMax: STATUS_BODY_BYTES_MAX, redirectsMax: 3, metric: 'vidimus_status_list_fetches_total' } as const
 
-/**
- * A list on this machine, of a developer's own issuer beside a `serve --dev`. The test issuer's
- * needs no network.
- */
+/** A list of a developer's own issuer on this machine, beside a `serve --dev`. */
 export const isLocalList =
   (config: Deps['config'], isSandboxList: (uri: string) => boolean) =>
   (uri: string, environment: 'test' | 'live'): boolean => {

@@ -8,20 +8,14 @@ import type { ClaimedDelivery, Owner } from './store.ts'
 
 export const LIMITS: EgressCall['limits'] = { resolveMs: 2000, connectMs: 5000, totalMs: 15_000, answerBytes: 4096 }
 
-/**
- * The verification as its merchant reads it, and its receiver, if it still has one; nothing when it
- * was erased.
- */
+/** The verification as its merchant reads it, and its receiver, if any; nothing when erased. */
 export type Render = (
   delivery: Pick<ClaimedDelivery, 'tenantId' | 'verificationId'>,
 ) => Promise<{ url: string | undefined; environment: Owner['environment']; verification: object } | undefined>
 
 type Tools = { poster: Poster; render: Render; limits: EgressCall['limits'] }
 
-/**
- * One attempt: render, resolve, refuse, sign, post to the address that was checked. `signal` aborts
- * when the verification is erased.
- */
+/** Renders, resolves, signs and posts. `signal` aborts when the verification is erased. */
 export async function attemptDelivery(
   deps: Pick<Deps, 'db' | 'sealer' | 'egress' | 'resolve'>,
   { poster, render, limits }: Tools,

@@ -75,10 +75,7 @@ export async function readDelivery({ db }: Pick<Deps, 'db'>, owner: Owner, id: s
   return delivery && { delivery, attempts: await listAttempts(db, owner.tenantId, [id]) }
 }
 
-/**
- * By receiver, the latest first: deliveries that failed within the last 24 hours, or are failing
- * now.
- */
+/** By receiver, latest first: deliveries that are failing, or failed in the last 24 hours. */
 export async function readFailing({ db, now }: Pick<Deps, 'db' | 'now'>, owner: Owner): Promise<FailingDelivery[][]> {
   const failing = await listFailing(db, owner, { since: now() - LATELY_MS, latest: LOOKED_AT_MAX })
   return [...Map.groupBy(failing, ({ receiver }) => receiver).values()]

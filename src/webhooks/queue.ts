@@ -56,21 +56,13 @@ export function readDuePayload(payload: string): DueQueue {
   return { receiver, tenantId, dueAt: Number(dueAt) }
 }
 
-/** For erasure, inside its transaction. Counts the deliveries. */
-export async function forgetDeliveries(tx: Db, tenantId: string, verificationId: string): Promise<number> {
-  return await deleteDeliveries(tx, tenantId, verificationId)
-}
+/** For erasure, inside its transaction. */
+export const forgetDeliveries = deleteDeliveries
 
-/**
- * The queues that wait, and the slots for attempts. The rows stay in the database; a queue is known
- * by its earliest due time.
- */
+/** The queues that wait, each with its earliest due time, and the slots for attempts. */
 export type Queues = {
   add(due: DueQueue): void
-  /**
-   * The queues to serve now, once for each slot they get. A returned queue is forgotten until it is
-   * added again.
-   */
+  /** The due queues, once for each slot they get, and forgotten until they are added again. */
   take(now: number): Queue[]
   /** Frees one slot. */
   release(queue: Queue): void
@@ -133,10 +125,7 @@ const LEASE_MS = 60_000
 /** When the database could not be written. */
 const AFTER_FAILURE_MS = 1000
 
-/**
- * A delivery that is leased, and the row of its attempt. `at` is the time in the log, in `sent_at`
- * and in both signatures.
- */
+/** A leased delivery and its attempt. `at` is in the log, `sent_at` and both signatures. */
 export type ClaimedAttempt = ClaimedDelivery & { attemptId: number; at: number }
 
 /**

@@ -7,18 +7,13 @@ import type { ClaimedAttempt } from './queue.ts'
 import type { Outcome } from './schema.ts'
 import { countInterruptions, type DeliveryRow, endAttempt, listLeasedByOthers, settleDelivery } from './store.ts'
 
-/**
- * An interrupted attempt is repeated without being counted, but not for ever: it may be the cause
- * of the interruption.
- */
+/** An interrupted attempt does not count, up to this often: it may be the cause itself. */
 const INTERRUPTIONS_MAX = 3
 const AFTER_INTERRUPTION_MS = 1000
 
 type RecordDeps = Pick<Deps, 'db' | 'write' | 'now' | 'random' | 'sealer' | 'config' | 'log' | 'metrics'>
 
-/**
- * Records the end of an attempt and returns when its delivery is due again; nothing when it is not.
- */
+/** Records the end of an attempt; returns when its delivery is due again, if it is. */
 export async function recordAttempt(
   deps: RecordDeps,
   attempt: ClaimedAttempt,

@@ -32,9 +32,7 @@ export async function replayFailed(
   return { replayed: restarted.length, hasMore: restarted.length === PER_REPLAY_MAX }
 }
 
-/**
- * Starts again with the first attempt, under the same id, by which receivers recognise a repeat.
- */
+/** From the first attempt on, under the same id, by which receivers recognise a repeat. */
 async function replay(
   { write, now, audit, publish }: ReplayDeps,
   tenantId: string,

@@ -3,10 +3,7 @@ import { Timestamp } from '../http/schema.ts'
 
 const Nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) => Type.Union([schema, Type.Null()])
 
-/**
- * How an attempt ended. `interrupted` is written when it begins, and stays when nobody sees its
- * end.
- */
+/** How an attempt ended; `interrupted` from its beginning until its end is recorded. */
 export const OUTCOMES = [
   'delivered',
   'http_status',
@@ -50,9 +47,7 @@ export const Delivery = Type.Object(
     created_at: Timestamp,
     /** Null unless it is pending. */
     next_attempt_at: Nullable(Timestamp),
-    /**
-     * The HTTP request that made it due, as in the log: the wallet's answer, or a replay after it.
-     */
+    /** The HTTP request that made it due, as in the log: wallet response or replay. */
     request_id: Nullable(Type.String()),
     attempts: Type.Array(DeliveryAttempt),
   },

@@ -7,9 +7,7 @@ import type { Outcome } from './schema.ts'
 export type DeliveryRow = typeof webhookDeliveries.$inferSelect
 export type AttemptRow = typeof webhookAttempts.$inferSelect
 
-/**
- * The deliveries of a tenant for one receiver, an HMAC of its origin; the column is named `lane`.
- */
+/** A tenant's deliveries to one receiver, an HMAC of its origin (column `lane`). */
 export type Queue = { receiver: string; tenantId: string }
 export type DueQueue = Queue & { dueAt: number }
 /** Attempts under way to one receiver, and the most that one claim takes from a queue. */
@@ -39,10 +37,7 @@ export async function insertDelivery(tx: Db, row: NewRow): Promise<void> {
   await insert(tx, row)
 }
 
-/**
- * Deletes the deliveries of a verification with their attempts; counts the deliveries. Their lock
- * keeps new attempts out.
- */
+/** Deletes deliveries with their attempts and counts them. The lock keeps new attempts out. */
 export async function deleteDeliveries(tx: Db, tenantId: string, verificationId: string): Promise<number> {
   const { id } = webhookDeliveries
   const own = and(eq(webhookDeliveries.tenantId, tenantId), eq(webhookDeliveries.verificationId, verificationId))
@@ -74,10 +69,7 @@ export type ClaimedDelivery = Queue &
 
 type DueRow = Pick<DeliveryRow, 'id' | 'type' | 'attempts'> & { verification_id: string; request_id: string | null }
 
-/**
- * One statement, so that two connections never claim the same row. Limits are constants of the text
- * (see `hot`).
- */
+/** One statement, so two connections never claim the same row; one for each limit (`hot`). */
 const claims = Array.from({ length: PER_RECEIVER_MAX }, (_, i) =>
   hot<DueRow>(db => {
     const { id, tenantId, verificationId, type, attempts, requestId, dueAt } = webhookDeliveries
@@ -192,10 +184,7 @@ const updateDelivery = hot(db =>
     ),
 )
 
-/**
- * Ends the lease of `leasedBy` (null: of a version without that column); does nothing when it is
- * not held any more.
- */
+/** Ends a lease that `leasedBy` still holds; null in leases of older versions. */
 export async function settleDelivery(
   tx: Db,
   { leasedBy, ...settled }: Pick<DeliveryRow, 'id' | 'tenantId' | 'leasedBy' | 'status' | 'attempts' | 'dueAt'>,
@@ -248,10 +237,7 @@ function inLog(owner: Owner, { verificationId, before, downTo }: LogRange): SQL 
   )
 }
 
-/**
- * The tenant is compared as an expression: by its column SQLite would walk through the whole log to
- * find one verification.
- */
+/** The tenant as an expression: by its column SQLite would walk through the whole log. */
 const ofVerification = ({ tenantId, environment }: Owner, verificationId: string) =>
   and(
     eq(webhookDeliveries.verificationId, verificationId),
@@ -349,10 +335,7 @@ const isFailing = sql`${webhookDeliveries.attempts} > 0 AND ${webhookDeliveries.
 
 export type FailingDelivery = Queue & Pick<DeliveryRow, 'id' | 'verificationId' | 'status' | 'createdAt'>
 
-/**
- * Deliveries that failed at or after a time, or have not succeeded so far, among the `latest` of
- * the owner; the latest first.
- */
+/** Latest first: deliveries that failed since a time, or have not succeeded so far. */
 export async function listFailing(
   db: Db,
   owner: Owner,

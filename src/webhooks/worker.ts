@@ -12,9 +12,7 @@ import { type ClaimedAttempt, claimAttempts, createQueues, readDuePayload } from
 import { recordAttempt, recoverInterrupted } from './record.ts'
 import { listDueQueues } from './store.ts'
 
-/**
- * How often the clock is checked. New deliveries are announced by `owed` and do not wait for it.
- */
+/** Between looks at the clock. New deliveries are announced by `owed` and do not wait. */
 const LOOK_EVERY_MS = 200
 /** When the database could not be written. */
 const AFTER_FAILURE_MS = 1000
