@@ -3,9 +3,16 @@ import type { Slip } from './list.ts'
 export default [
   [
     'device revoked by another tenant',
-    'findDevice',
-    'eq(devices.id, id), eq(devices.tenantId, tenantId), eq(devices.environment, environment)',
-    'eq(devices.id, id)',
+    'selectLocked',
+    "eq(devices.id, column('deviceId')), eq(devices.tenantId, column('tenantId'))",
+    "eq(devices.id, column('deviceId'))",
+    'api/devices',
+  ],
+  [
+    'device revoked from the other environment',
+    'revokeDevice',
+    'if (known?.environment !== environment) return undefined',
+    'if (!known) return undefined',
     'api/devices',
   ],
   [
