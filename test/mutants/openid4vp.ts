@@ -98,7 +98,7 @@ export default [
     'wallet/attacks',
   ],
   ['a mode that was chosen does not win', 'modeFor', "if (mode !== 'auto') return mode", '', 'openid4vp/trust'],
-  ['anchors for other types count', 'judgeChain', 'trustedFor === null || trustedFor === type', 'true', 'openid4vp/trust'],
+  ['anchors for other types count', 'judge', 'trustedFor === null || trustedFor === type', 'true', 'openid4vp/trust'],
   [
     'unknown status passes',
     'createStatusChecker',
@@ -122,14 +122,14 @@ export default [
   ],
   [
     'claims follow the order of the answer',
-    'inOrderOf',
+    'inQueryOrder',
     'asked.flatMap(({ id, multiple }) => (multiple ? [] : credentials.filter(credential => credential.id === id)))',
     'credentials.filter(({ id }) => asked.some(each => each.id === id && !each.multiple))',
     'wallet/whose-claims',
   ],
   [
     'credentials of several people are merged',
-    'inOrderOf',
+    'inQueryOrder',
     'multiple ? [] : credentials',
     'false ? [] : credentials',
     'wallet/whose-claims',
