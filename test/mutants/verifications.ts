@@ -44,11 +44,12 @@ export default [
   [
     'session without deadline in the race',
     'isOpen',
-    "gt(verificationSessions.expiresAt, column('at')),",
-    '',
+    "and(isUnanswered(), gt(verificationSessions.expiresAt, column('at')))",
+    'isUnanswered()',
     'api/wallet-response',
     'api/cancel-verification',
   ],
+  ['wallet expiry exclusive', 'refuseClosed', 'expiresAt <= now', 'expiresAt < now', 'api/wallet-response'],
   [
     'session expiry exclusive',
     'statusAt',
@@ -59,9 +60,9 @@ export default [
   ],
   [
     'answered twice',
-    'isOpen',
-    "eq(verificationSessions.status, 'pending'), isNull(verificationSessions.respondedAt), gt(",
-    'isNull(verificationSessions.respondedAt),\n    gt(',
+    'isUnanswered',
+    "eq(verificationSessions.status, 'pending'), isNull(verificationSessions.respondedAt)",
+    'isNull(verificationSessions.respondedAt)',
     'api/wallet-response',
     'flows/races',
     'api/cancel-verification',
@@ -69,11 +70,33 @@ export default [
   // Released by the redirect.
   [
     'a held answer is replaced by a second one',
-    'isOpen',
-    "eq(verificationSessions.status, 'pending'), isNull(verificationSessions.respondedAt), gt(",
-    "eq(verificationSessions.status, 'pending'),\n    gt(",
+    'isUnanswered',
+    "eq(verificationSessions.status, 'pending'), isNull(verificationSessions.respondedAt)",
+    "eq(verificationSessions.status, 'pending')",
     'api/release-on-redeem',
     'flows/races',
+  ],
+  [
+    'an answer that is to be held completes at once',
+    'recordAnswer',
+    "session.release === 'on_redeem' && status === 'completed'",
+    'false',
+    'api/release-on-redeem',
+  ],
+  [
+    'a bad answer is held',
+    'recordAnswer',
+    "session.release === 'on_redeem' && status === 'completed'",
+    "session.release === 'on_redeem'",
+    'api/release-on-redeem',
+  ],
+  ["the phone gets the desktop's code", 'recordAnswer', '|| isPageReturn ?', '?', 'api/hosted-page'],
+  [
+    'the page that showed the QR code gets the code of a held answer',
+    'recordAnswer',
+    "from === 'qr' && session.release === null",
+    "from === 'qr'",
+    'api/hosted-page',
   ],
   [
     'a held answer is shown',
@@ -141,14 +164,8 @@ export default [
     'if (false) {',
     'api/release-on-redeem',
   ],
-  [
-    'hits count as guesses',
-    'countMiss',
-    "limits.check('redeem', guesses)",
-    "limits.take('redeem', guesses)",
-    'api/release-on-redeem',
-  ],
-  ['guesses are not limited', 'countMiss', "limits.check('redeem', guesses)", '', 'api/wallet-response'],
+  ['hits count as guesses', 'chargeGuess', "limits.giveBack('redeem', guesses)", '', 'api/wallet-response'],
+  ['guesses are not limited', 'chargeGuess', "limits.take('redeem', guesses)", '', 'api/wallet-response'],
   [
     'a device names its own receiver',
     'refuseBeyondRights',
@@ -174,8 +191,8 @@ export default [
   [
     'a cancellation owes no message',
     'recordFailure',
-    'return await oweResult(',
-    'return undefined\n  await oweResult(',
+    'return await queueResult(',
+    'return undefined\n  await queueResult(',
     'api/cancel-verification',
   ],
   [
@@ -210,11 +227,11 @@ export default [
   [
     'a second browser takes the page over',
     'claim',
-    'isNull(verificationSessions.respondedAt), isNull(verificationSessions.pageOwnerHash),',
-    'isNull(verificationSessions.respondedAt),',
+    'and(isOpen(), isNull(verificationSessions.pageOwnerHash))',
+    'isOpen()',
     'api/hosted-page',
   ],
-  ['an expired page can be claimed', 'claim', "gt(verificationSessions.expiresAt, column('now')),", '', 'api/hosted-page'],
+  ['an expired page can be claimed', 'claim', 'isOpen()', 'isUnanswered()', 'api/hosted-page'],
   [
     'any cookie owns the page',
     'isOwner',
@@ -317,15 +334,22 @@ export default [
     '',
     'api/wallet-response',
   ],
+  [
+    'response codes looked up before they are counted',
+    'chargeGuess',
+    "limits.take('redeem', guesses) if (!(await isRedeemable(db, owner, id, codeHash, now()))) throw",
+    "limits.check('redeem', guesses)\n  if (await isRedeemable(db, owner, id, codeHash, now())) return\n  limits.take('redeem', guesses)\n  throw",
+    'api/wallet-response',
+  ],
   // Erasure.
   ['erasure leaves the replay', 'eraseIn', 'if (idempotencyHash !== null) await', 'if (false) await', 'api/delete-verification'],
-  ['erasure leaves deliveries', 'eraseIn', 'await forgetDeliveries(tx, owner.tenantId, id)', '0', 'webhooks/erase'],
-  ['erasure leaves audit details', 'eraseIn', 'await audit.forget(tx, [', 'void ([', 'api/delete-verification'],
+  ['erasure leaves deliveries', 'eraseIn', 'await forgetDeliveries(tx, tenantId, id)', '0', 'webhooks/erase'],
+  ['erasure leaves audit details', 'eraseIn', 'await audit.forget(tx, auditSeqs)', '', 'api/delete-verification'],
   ['erasure leaves the log', 'eraseVerification', 'await shred(deps)', '', 'api/delete-verification'],
   // Presentations.
   [
     'an old template with trusted lists is asked with',
-    'whatToAsk',
+    'resolveQuestion',
     'const problem = findUnenforcedProblem(resolved.query)',
     'const problem = findUnenforcedProblem({ credentials: [] })',
     'wallet/whose-claims',
@@ -338,6 +362,13 @@ export default [
     'wallet/template-rules',
   ],
   ['the default purpose is lost', 'create', 'given.purpose ?? asked.purpose', 'given.purpose', 'wallet/template-rules'],
+  [
+    'a verdict without its result',
+    'present',
+    'if (!result && isAnswered(verification)) throw',
+    'if (false) throw',
+    'db/data-dir',
+  ],
   // Webhooks.
   [
     'the endpoint wins over the webhook_url of the session',
@@ -345,20 +376,5 @@ export default [
     'openSecrets(deps, row).webhook_url ?? (await readEndpoint(deps, deps.db, row))',
     '(await readEndpoint(deps, deps.db, row)) ?? openSecrets(deps, row).webhook_url',
     'webhooks/endpoint',
-  ],
-  // Dashboard.
-  [
-    'response codes looked up before they are counted',
-    'countMiss',
-    "limits.take('redeem', guesses)",
-    "limits.check('redeem', guesses)",
-    'api/wallet-response',
-  ],
-  [
-    'a verdict without its result',
-    'present',
-    'if (!result && isAnswered(verification)) throw',
-    'if (false) throw',
-    'db/data-dir',
   ],
 ] satisfies Slip[]
