@@ -14,15 +14,23 @@ test('every mutant fits exactly one place of its room', () => {
   expect(misfits.map(({ mutant, places }) => describeMisfit(ROOT, mutant, places))).toEqual([])
 })
 
-test('every mutant changes its file and names tests that exist', () => {
-  const unchanged = MUTANTS.filter(mutant => {
-    const { file, text } = applyTo(ROOT, mutant)
-    return text === readFileSync(join(ROOT, file), 'utf8')
-  })
-  expect(unchanged).toEqual([])
+test('every mutant changes its file, leaves it well-formed, and names tests that exist', () => {
+  const changed = MUTANTS.map(mutant => ({ name: mutant.name, ...applyTo(ROOT, mutant) }))
+  expect(changed.filter(({ file, text }) => text === readFileSync(join(ROOT, file), 'utf8'))).toEqual([])
+  // A file that cannot be loaded fails every test, and shows nothing about them.
+  expect(changed.filter(({ file, text }) => !parses(file, text)).map(({ name }) => name)).toEqual([])
   expect(MUTANTS.flatMap(({ tests }) => tests).filter(file => !existsSync(join(ROOT, file)))).toEqual([])
   expect(MUTANTS.filter(({ tests }) => tests.length === 0)).toEqual([])
 })
+
+function parses(file: string, text: string): boolean {
+  try {
+    new Bun.Transpiler({ loader: file.endsWith('.tsx') ? 'tsx' : 'ts' }).transformSync(text)
+    return true
+  } catch {
+    return false
+  }
+}
 
 test('mutants have different names, every list is used, and README.md gives their number', () => {
   expect(new Set(MUTANTS.map(({ name }) => name)).size).toBe(MUTANTS.length)
