@@ -42,6 +42,20 @@ export default [
   ],
   ['another body replayed', 'replayOf', 'stored.fingerprint !== fingerprint', 'false', 'api/post-verifications'],
   [
+    'a request that lost its Idempotency-Key to another finishes',
+    'createClaims',
+    'isOurs() && (await keepReplay',
+    '(await keepReplay',
+    'verifications/idempotency',
+  ],
+  [
+    'a later answer replaces the first under an Idempotency-Key',
+    'insertReplay',
+    "setWhere: lte(idempotencyKeys.expiresAt, column('now')),",
+    '',
+    'verifications/idempotency',
+  ],
+  [
     'session without deadline in the race',
     'isOpen',
     "and(isUnanswered(), gt(verificationSessions.expiresAt, column('at')))",
