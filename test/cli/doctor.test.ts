@@ -6,8 +6,8 @@ import { CHECKS } from '../../src/doctor/check.ts'
 import { cleanUp, temporaryDir } from '../helpers/app.ts'
 import { serve, vidimus as spawnVidimus, stopServing } from '../helpers/cli.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
+import { withOldSchema } from '../helpers/crash/old-schema.ts'
 import { contentOf } from '../helpers/directories.ts'
-import { withOldSchema } from '../helpers/old-schema.ts'
 
 afterAll(async () => {
   await stopServing()

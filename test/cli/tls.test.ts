@@ -9,8 +9,8 @@ import { issueAuthority, issueLeaf } from '../../src/signing/authority.ts'
 import { cleanUp, temporaryDir, until } from '../helpers/app.ts'
 import { type Served, serve, vidimus as spawnVidimus, stopServing } from '../helpers/cli.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
+import { canInject, injecting, titled } from '../helpers/crash/system-calls.ts'
 import { modeOf, namesIn } from '../helpers/directories.ts'
-import { canInject, injecting, titled } from '../helpers/system-calls.ts'
 
 afterAll(async () => {
   await stopServing()

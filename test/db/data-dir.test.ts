@@ -31,7 +31,7 @@ import {
   sizeOf,
   startOn,
   writeAt,
-} from '../helpers/damage.ts'
+} from '../helpers/crash/damage.ts'
 import { contentOf, copyOf, modeOf } from '../helpers/directories.ts'
 import { PROGRAM } from '../helpers/program.ts'
 import { seeded } from '../helpers/seeded.ts'

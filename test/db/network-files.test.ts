@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { networkFileSystemOf, networkTypeOf } from '../../src/db/sqlite/network-files.ts'
 import { cleanUp, temporaryDir } from '../helpers/app.ts'
 import { vidimus } from '../helpers/cli.ts'
-import { canInject, injecting, titled } from '../helpers/system-calls.ts'
+import { canInject, injecting, titled } from '../helpers/crash/system-calls.ts'
 
 afterAll(cleanUp)
 

@@ -7,8 +7,8 @@ import { sql } from 'drizzle-orm'
 import type { Db } from '../../src/db/engine.ts'
 import { groupOf } from '../../src/db/group.ts'
 import { createStorage, openReader, openWriter, type Storage } from '../../src/db/sqlite/storage.ts'
-import { countSyncs } from '../helpers/count-syncs.ts'
-import { canTrace } from '../helpers/kill-at.ts'
+import { countSyncs } from '../helpers/crash/count-syncs.ts'
+import { canTrace } from '../helpers/crash/kill-at.ts'
 import { seeded } from '../helpers/seeded.ts'
 
 let dir: string

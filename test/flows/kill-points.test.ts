@@ -1,7 +1,7 @@
 // F4: the moments at which a transaction can be cut off, all of them.
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { cleanUp } from '../helpers/app.ts'
-import { ACTS, expectWhole, killWithin } from '../helpers/killed-acts.ts'
+import { ACTS, expectWhole, killWithin } from '../helpers/crash/killed-acts.ts'
 import { stopReceiving } from '../helpers/receiver.ts'
 
 setDefaultTimeout(120_000)

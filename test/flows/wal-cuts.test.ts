@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { cleanUp } from '../helpers/app.ts'
+import { checkCut, traded } from '../helpers/crash/wal-cuts.ts'
 import { seeded } from '../helpers/seeded.ts'
-import { checkCut, traded } from '../helpers/wal-cuts.ts'
 
 afterAll(cleanUp)
 

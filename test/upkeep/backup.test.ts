@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { call, startApp, temporaryDir } from '../helpers/app.ts'
 import { type Served, serve, stopServing, vidimus, vidimusJson } from '../helpers/cli.ts'
+import { HOW, killPoints } from '../helpers/crash/kill-at.ts'
 import { contentOf, copyOf, invariantsOf, modeOf, namesIn, one, SOUND } from '../helpers/directories.ts'
 import { filesContaining } from '../helpers/files.ts'
-import { HOW, killPoints } from '../helpers/kill-at.ts'
 import { PROGRAM } from '../helpers/program.ts'
 
 setDefaultTimeout(120_000)

@@ -7,9 +7,9 @@ import { readErasureLog } from '../../src/verifications/erasures.ts'
 import { sweepRetention } from '../../src/verifications/retain.ts'
 import { call, createVerification, NOON, startApp, type TestApp, temporaryDir, until } from '../helpers/app.ts'
 import { serve, stopServing } from '../helpers/cli.ts'
+import { canTrace } from '../helpers/crash/kill-at.ts'
 import { modeOf, one } from '../helpers/directories.ts'
 import { filesContaining } from '../helpers/files.ts'
-import { canTrace } from '../helpers/kill-at.ts'
 
 setDefaultTimeout(120_000)
 afterAll(stopServing)
@@ -101,7 +101,7 @@ describe('an erasure', () => {
     `${canTrace ? '' : 'SKIPPED, because strace is not here: '}is synced to the disk before it is acknowledged`,
     async () => {
       const trace = join(temporaryDir(), 'trace')
-      const script = resolve(import.meta.dir, '../helpers/sequential-erasures.ts')
+      const script = resolve(import.meta.dir, '../helpers/crash/sequential-erasures.ts')
       const child = Bun.spawn(
         [
           'strace',

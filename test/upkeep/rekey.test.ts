@@ -6,9 +6,9 @@ import { REFUSALS } from '../../src/db/refusal.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { call, createVerification, startApp, temporaryDir } from '../helpers/app.ts'
 import { serve, stopServing, vidimus, vidimusJson } from '../helpers/cli.ts'
+import { HOW, killPoints } from '../helpers/crash/kill-at.ts'
 import { contentOf, copyOf, invariantsOf, modeOf, namesIn, one, SOUND } from '../helpers/directories.ts'
 import { filesContaining } from '../helpers/files.ts'
-import { HOW, killPoints } from '../helpers/kill-at.ts'
 import { seeded } from '../helpers/seeded.ts'
 
 setDefaultTimeout(180_000)

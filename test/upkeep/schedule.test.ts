@@ -12,8 +12,8 @@ import { createBackups } from '../../src/upkeep/schedule.ts'
 import { readErasureLog } from '../../src/verifications/erasures.ts'
 import { call, createVerification, NOON, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
 import { serve, stopServing, vidimusJson } from '../helpers/cli.ts'
+import { smallDisk, unmountAll } from '../helpers/crash/small-disk.ts'
 import { invariantsOf, modeOf, namesIn, one, SOUND } from '../helpers/directories.ts'
-import { smallDisk, unmountAll } from '../helpers/small-disk.ts'
 
 setDefaultTimeout(120_000)
 afterAll(stopServing)

@@ -9,8 +9,8 @@ import { sweepRetention } from '../../src/verifications/retain.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { createVerification, type ErrorBody, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
 import { serve, stopServing, vidimus, vidimusJson } from '../helpers/cli.ts'
+import { freeze, smallDisk, thaw, unmountAll } from '../helpers/crash/small-disk.ts'
 import { invariantsOf, modeOf, namesIn, SOUND } from '../helpers/directories.ts'
-import { freeze, smallDisk, thaw, unmountAll } from '../helpers/small-disk.ts'
 
 setDefaultTimeout(120_000)
 afterAll(async () => {

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { createTenant } from '../../src/tenants/settings.ts'
 import { readWebhookSecrets } from '../../src/tenants/webhook-secret.ts'
 import { cleanUp, NOON, until } from '../helpers/app.ts'
+import { withOldSchema } from '../helpers/crash/old-schema.ts'
 import { one } from '../helpers/directories.ts'
-import { withOldSchema } from '../helpers/old-schema.ts'
 import { declined, logOf, receive, startAppFor, verified } from '../helpers/receiver.ts'
 
 afterAll(cleanUp)

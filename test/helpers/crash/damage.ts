@@ -2,11 +2,11 @@
 import { Database } from 'bun:sqlite'
 import { chmodSync, existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { REFUSALS } from '../../src/db/refusal.ts'
-import { temporaryDir } from './app.ts'
-import { contentOf, copyOf } from './directories.ts'
-import { PROGRAM } from './program.ts'
-import type { Seeded } from './seeded.ts'
+import { REFUSALS } from '../../../src/db/refusal.ts'
+import { temporaryDir } from '../app.ts'
+import { contentOf, copyOf } from '../directories.ts'
+import { PROGRAM } from '../program.ts'
+import type { Seeded } from '../seeded.ts'
 
 export type Reason = keyof typeof REFUSALS
 

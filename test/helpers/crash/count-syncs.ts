@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { temporaryDir } from './app.ts'
+import { temporaryDir } from '../app.ts'
 
 const SCRIPT = resolve(import.meta.dir, 'sequential-writes.ts')
 

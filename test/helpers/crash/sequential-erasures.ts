@@ -1,5 +1,5 @@
 // Run by erasures.test.ts as a process of its own, to count what it asks of the system: `sequential-erasures.ts DIR COUNT`.
-import { createVerification, startApp } from './app.ts'
+import { createVerification, startApp } from '../app.ts'
 
 const [dir, count] = process.argv.slice(2)
 const app = await startApp({ dir })

@@ -2,8 +2,8 @@
 // instead, and the titles of the tests say so.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { temporaryDir } from './app.ts'
-import { PROGRAM } from './program.ts'
+import { temporaryDir } from '../app.ts'
+import { PROGRAM } from '../program.ts'
 
 const CHANGES = ['rename', 'unlink', 'link', 'fsync', 'fdatasync', 'ftruncate', 'pwrite64', 'write'] as const
 const TIMED_KILLS = 12

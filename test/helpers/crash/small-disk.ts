@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { temporaryDir } from './app.ts'
+import { temporaryDir } from '../app.ts'
 
 const run = (...command: string[]): boolean => Bun.spawnSync(command, { stdout: 'ignore', stderr: 'ignore' }).success
 

@@ -1,8 +1,8 @@
 import { Database } from 'bun:sqlite'
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { MIGRATIONS, migrate } from '../../src/db/sqlite/migrate.ts'
-import { temporaryDir } from './app.ts'
+import { MIGRATIONS, migrate } from '../../../src/db/sqlite/migrate.ts'
+import { temporaryDir } from '../app.ts'
 
 /** A directory as the program left it that knew only the first migrations, with the rows of this one. */
 export function withOldSchema(dir: string, known: number): string {

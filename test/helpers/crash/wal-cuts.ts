@@ -2,11 +2,11 @@
 import { Database } from 'bun:sqlite'
 import { cpSync, mkdirSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Ack } from '../invariants/acks.ts'
-import { checkInvariants } from '../invariants/check.ts'
-import { startApp, temporaryDir } from './app.ts'
-import type { Seeded } from './seeded.ts'
-import { openTrade, trade } from './trade.ts'
+import type { Ack } from '../../invariants/acks.ts'
+import { checkInvariants } from '../../invariants/check.ts'
+import { startApp, temporaryDir } from '../app.ts'
+import type { Seeded } from '../seeded.ts'
+import { openTrade, trade } from '../trade.ts'
 
 export type Traded = { dir: string; logBytes: number; told: { ack: Ack; logBytes: number }[] }
 

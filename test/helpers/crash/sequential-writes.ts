@@ -1,6 +1,6 @@
 // Run by writer.test.ts as a process of its own, to count what it asks of the system: `sequential-writes.ts FILE COUNT`.
 import { sql } from 'drizzle-orm'
-import { createStorage, openReader, openWriter } from '../../src/db/sqlite/storage.ts'
+import { createStorage, openReader, openWriter } from '../../../src/db/sqlite/storage.ts'
 
 const [file, count] = process.argv.slice(2)
 const writer = openWriter(file!)
