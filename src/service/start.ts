@@ -31,8 +31,22 @@ export type Service = {
   stop: () => Promise<void>
 }
 
-/** Listens, then starts webhooks and periodic jobs. */
-export async function start(deps: Deps, { demo, sending }: { demo?: Demo; sending?: WorkerOptions } = {}): Promise<Service> {
+type Options = { demo?: Demo; sending?: WorkerOptions }
+
+/**
+ * Listens, then starts webhooks and periodic jobs. A start that fails closes the database, whose
+ * timer would keep the process from exiting.
+ */
+export async function start(deps: Deps, options: Options = {}): Promise<Service> {
+  try {
+    return await startService(deps, options)
+  } catch (error) {
+    await deps.close()
+    throw error
+  }
+}
+
+async function startService(deps: Deps, { demo, sending }: Options): Promise<Service> {
   const { config } = deps
   ;(http as { maxHeaderSize: number }).maxHeaderSize = HEADER_BYTES_MAX
   addGauges(deps)
@@ -52,7 +66,6 @@ export async function start(deps: Deps, { demo, sending }: { demo?: Demo; sendin
     // A process that listens but sends nothing would look healthy.
     deps.changes.close()
     await within(DRAIN_MS, listener.stop(), () => {})
-    await deps.close()
     throw error
   })
   await signHeadWhenDue(deps).catch(error => warnUnsigned(deps, error))
