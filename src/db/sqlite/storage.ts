@@ -299,7 +299,7 @@ export function createStorage(
       if (!polling) {
         warm()
         noticed = foreignChanges
-        polling = setInterval(noticeOthers, LOOK_EVERY_MS)
+        polling = setInterval(noticeOthers, LOOK_EVERY_MS).unref()
       }
       topics[topic].add(hear)
       return () => void topics[topic].delete(hear)
