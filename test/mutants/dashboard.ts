@@ -18,8 +18,8 @@ export default [
   [
     'the endpoint is changed without a fresh password',
     'webhookRoutes',
-    "member: { who: 'anyone', fresh: true }, params: TenantPath, query: Environmental, body: SetWebhookEndpoint,",
-    "member: { who: 'anyone' },\n        params: TenantPath,\n        query: Environmental,\n        body: SetWebhookEndpoint,",
+    '...FRESH, query: Environmental, body: SetWebhookEndpoint',
+    'query: Environmental, body: SetWebhookEndpoint',
     'dashboard/webhook-endpoint',
   ],
 ] satisfies Slip[]
