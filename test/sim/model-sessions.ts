@@ -50,7 +50,7 @@ export function create(model: Model, caller: Caller, idempotencyKey: string | un
   }
   if (asked.template === UNKNOWN_TEMPLATE) throw new Refusal('unknown_template')
   if (asked.privateWebhook) throw new Refusal('invalid_webhook_url')
-  const at = Math.max(model.now, (model.newestAt ?? newestStored(model)) + 1)
+  const at = Math.max(model.now, model.newestAt + 1)
   charge(model, at)
   const session = newSession(caller, asked, at)
   model.newestAt = at
@@ -60,9 +60,6 @@ export function create(model: Model, caller: Caller, idempotencyKey: string | un
   if (idempotencyKey !== undefined) model.kept.set(place, kept)
   return { session, isReplayed: false, isKept: undefined }
 }
-
-const newestStored = ({ sessions }: Model): number =>
-  Math.max(0, ...sessions.filter(({ isErased }) => !isErased).map(({ createdAt }) => createdAt))
 
 function charge(model: Model, at: number): void {
   const used = model.usage.get(dayOf(at)) ?? 0

@@ -140,8 +140,8 @@ export type Model = {
   usage: Map<string, number>
   /** Stored replays by namespace and key. */
   kept: Map<string, Kept>
-  /** The newest creation that the service remembers; after a start it looks when it creates the next. */
-  newestAt: number | undefined
+  /** The time of the newest creation, erased or not. */
+  newestAt: number
   /** Newest first. */
   webhookSecrets: Record<Environment, { secret: string; createdAt: number; validUntil: number | null }[]>
   /** How many records the tenant has on the audit chain. */

@@ -70,6 +70,5 @@ export const stopAndStart = command<{ isClean: boolean }>({
     )
     model.now = now
     world.app.clock.set(now)
-    model.newestAt = undefined
   },
 })
