@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { presentKey } from '../../src/access/present.ts'
+import type { presentTenant } from '../../src/tenants/present.ts'
 import { temporaryDir } from '../helpers/app.ts'
 import { type Run, serve, vidimus as spawnVidimus, stopServing } from '../helpers/cli.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
@@ -12,19 +14,9 @@ import { filesContaining } from '../helpers/files.ts'
 setDefaultTimeout(60_000)
 afterAll(stopServing)
 
-type Tenant = {
-  id: string
-  name: string
-  plan: string
-  daily_quota: number
-  retention_days: number | null
-  app_schemes: string[]
-}
 type NewTenant = Tenant & { webhook_secret: string; webhook_secret_live: string }
-type Key = { id: string; prefix: string; environment: string; scopes: string[]; label: string; created_at: string } & {
-  expires_at: string | null
-  revoked_at: string | null
-}
+type Tenant = ReturnType<typeof presentTenant>
+type Key = ReturnType<typeof presentKey>
 type NewKey = Key & { key: string }
 type Template = { key: string; title: string; builtin: boolean; query: object }
 type Verdict = { ok: boolean; count: number; head: string; signed_to: number; public_key: string; file?: string }
@@ -117,8 +109,10 @@ describe('--json prints exactly one object on standard output', () => {
       name: 'Bakery',
       plan: 'standard',
       daily_quota: 10_000,
+      quota_override: null,
       retention_days: null,
       app_schemes: [],
+      created_at: expect.stringMatching(/^\d{4}-.*Z$/),
       webhook_secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{40}$/),
       webhook_secret_live: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{40}$/),
     })
@@ -127,7 +121,7 @@ describe('--json prints exactly one object on standard output', () => {
     const shown = { ...kept, webhook_endpoints: { test: null, live: null } }
     expect(await vidimusJson<{ data: Tenant[] }>(own, 'tenant', 'list')).toEqual({ data: [shown] })
     const changes = ['--name', 'Bakery 2', '--plan', 'trial', '--retention-days', '30']
-    const changed = { ...shown, name: 'Bakery 2', plan: 'trial', daily_quota: 100, retention_days: 30 }
+    const changed = { ...shown, name: 'Bakery 2', plan: 'trial' as const, daily_quota: 100, retention_days: 30 }
     expect(await vidimusJson<Tenant>(own, 'tenant', 'set', made.id, ...changes)).toEqual(changed)
     expect(await vidimusJson<{ data: Tenant[] }>(own, 'tenant', 'list')).toEqual({ data: [changed] })
     const back = await vidimusJson<Tenant>(own, 'tenant', 'set', made.id, '--daily-quota', 'plan', '--retention-days', 'off')
@@ -170,6 +164,7 @@ describe('--json prints exactly one object on standard output', () => {
       environment: 'live',
       scopes: ['verifications:create', 'verifications:read', 'devices:manage'],
       label: 'till',
+      status: 'active',
       created_at: expect.stringMatching(/^\d{4}-.*Z$/),
       expires_at: null,
       revoked_at: null,
