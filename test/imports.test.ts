@@ -44,7 +44,7 @@ const ALLOWED: Record<string, string[]> = {
   webhooks: [...SECOND, 'sdk'],
   verifications: THIRD,
   wallet: [...THIRD, 'verifications'],
-  people: VERBS,
+  people: [...THIRD, 'verifications'],
   dashboard: VERBS,
   doctor: VERBS,
   upkeep: VERBS,
@@ -114,6 +114,29 @@ test('only routes.ts reaches for the access plugin, and a store.ts is private to
 test('SQL is spoken in store.ts and db/ only', async () => {
   const speakers = (await allImports()).filter(({ to, typeOnly }) => to === 'drizzle-orm' && !typeOnly).map(({ from }) => from)
   expect(speakers.filter(from => !from.startsWith('db/') && !isStore(from))).toEqual([])
+})
+
+/** These verbs are SQLite's own: a PostgreSQL installation has its own tools for them. */
+const SQLITE_VERBS = /^(?:upkeep\/|cli\/(?:backup|restore|rekey|upgrade|require-database|version)\.ts$)/
+
+test('only db/ and the verbs for data directories name SQLite', async () => {
+  const namers = (await allImports())
+    .filter(({ to }) => to.startsWith('db/sqlite/') || to === 'bun:sqlite')
+    .map(({ from }) => from)
+  expect(namers.length).toBeGreaterThan(10)
+  expect([...new Set(namers)].filter(from => !from.startsWith('db/') && !SQLITE_VERBS.test(from))).toEqual([])
+})
+
+test('stores speak SQL that SQLite and PostgreSQL both take', async () => {
+  const stores = (await Array.fromAsync(new Bun.Glob('**/*store.ts').scan(SRC))).filter(isStore)
+  expect(stores.length).toBeGreaterThan(10)
+  for (const store of stores) {
+    const text = await Bun.file(join(SRC, store)).text()
+    const found = [/\browid\b/, /\bx''/, /sql`\s*\+/, /\.run\(/, /\.get\(/, /onConflictDo\w+\(\)/, /sql<number>`/].filter(each =>
+      each.test(text),
+    )
+    expect({ store, found: found.map(String) }).toEqual({ store, found: [] })
+  }
 })
 
 test('names are looked up in one place, and never by getaddrinfo, which holds up signatures', async () => {

@@ -65,7 +65,7 @@ const ofSession = sql`${verificationId} = ${column('id')} and ${ofTenant} = ${co
 const selectCount = hot<{ events: number }>(db =>
   locked(
     db
-      .select({ events: sql<number>`(select count(*) from ${verificationEvents} where ${ofSession})`.as('events') })
+      .select({ events: sql`(select count(*) from ${verificationEvents} where ${ofSession})`.as('events') })
       .from(verificationSessions)
       .where(and(eq(verificationSessions.id, column('id')), eq(verificationSessions.tenantId, column('tenantId')))),
     'no key update',
