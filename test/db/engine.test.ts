@@ -55,6 +55,27 @@ test('a subscriber hears an empty payload when another process has written, and 
   expect(heard).toEqual([''])
 })
 
+test('a poll whose read fails is repeated, and ends nothing', async () => {
+  const file = newFile()
+  const writer = openWriter(file)
+  writer.run('CREATE TABLE notes (n INTEGER PRIMARY KEY)')
+  const mine = createStorage(writer, openReader(file))
+  opened.push(mine)
+  const other = openEngine(file)
+  // The connection keeps its statements: the engine gets this one.
+  const version = writer.query<{ data_version: number }, []>('PRAGMA data_version')
+  const get = version.get.bind(version)
+  let failures = 0
+  const heard = new Promise<string>(resolve => mine.subscribe('session', resolve))
+  version.get = () => {
+    if (failures++ < 2) throw new Error('disk I/O error')
+    return get()
+  }
+  await other.write(tx => tx.run('INSERT INTO notes VALUES (1)'))
+  expect(await heard).toBe('')
+  expect(failures).toBeGreaterThan(2)
+})
+
 test('a settings version that one process raises is seen by another', async () => {
   const file = newFile()
   const mine = openEngine(file)

@@ -4,9 +4,10 @@
 // so that only the failing one is lost. That is why a write may run twice.
 import { Database } from 'bun:sqlite'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
-import type { Db, Engine, Topic, Write } from '../engine.ts'
+import type { Db, Engine, Write } from '../engine.ts'
 import { beginGroup, endGroup } from '../group.ts'
 import * as schema from '../schema.ts'
+import { createTopics, TOPICS } from './topics.ts'
 
 const GROUP_MAX = 256
 /** How late a write of another process is noticed by subscribers. */
@@ -61,7 +62,7 @@ export const drizzleOn = (sqlite: Database): Db => drizzle(sqlite, { schema })
 
 type Job = {
   run(tx: Db): unknown
-  isOfSettings: boolean
+  changesSettings: boolean
   value?: unknown
   error?: unknown
   failed?: true
@@ -99,7 +100,7 @@ export function createStorage(
     })
   }
 
-  /** Must not throw: every write begins with it. A page that could not be read has ended it already, or cannot be ended in order. */
+  /** Never throws: every write calls it. After a failed read SQLite may have ended the transaction. */
   const endReading = () => {
     if (!isReading) return
     isReading = false
@@ -114,28 +115,30 @@ export function createStorage(
   let foreignChanges = 0
   let settingsVersion = 0
 
-  // As the writer sees it: its own commits do not count, and nobody else in this process writes.
+  // data_version ignores this connection's own commits, and no other one of this process writes.
   const noteForeignChanges = () => {
     const before = foreignChanges
-    // What cannot be read may have changed.
+    // Raised first: when the read fails, remembered settings must be dropped too.
     settingsVersion++
     foreignChanges = dataVersion.get()?.data_version ?? 0
     if (foreignChanges === before) settingsVersion--
   }
 
-  const topics: Record<Topic, Set<(payload: string) => void>> = { session: new Set(), owed: new Set(), cancel: new Set() }
-  const publish: Engine['publish'] = (topic, payload) => {
-    for (const hear of topics[topic]) hear(payload)
-  }
+  const topics = createTopics()
   let polling: ReturnType<typeof setInterval> | undefined
-  let noticed = 0
+  let changesPublished = 0
 
-  /** Nothing but its version tells that another process wrote: which topic it concerns is unknown. */
-  const noticeOthers = () => {
-    warm()
-    if (foreignChanges === noticed) return
-    noticed = foreignChanges
-    for (const topic of ['session', 'owed', 'cancel'] as const) publish(topic, '')
+  /** SQLite does not say what another process changed, so every topic is notified. */
+  const pollOtherProcesses = () => {
+    try {
+      warm()
+    } catch {
+      // A read that failed is repeated by the next poll.
+      return
+    }
+    if (foreignChanges === changesPublished) return
+    changesPublished = foreignChanges
+    for (const topic of TOPICS) topics.publish(topic, '')
   }
 
   const warm = (): Db => {
@@ -154,36 +157,38 @@ export function createStorage(
       for (const act of between.splice(0)) act()
       const group = waiting.splice(0, GROUP_MAX)
       if (group.length) await commitGroup(group)
-      // Lets the answers of this group leave, and the next requests come in.
+      // Lets responses go out and new requests in.
       await new Promise<void>(resolve => setImmediate(resolve))
     }
   }
 
   async function commitGroup(group: Job[]): Promise<void> {
     const startedAt = performance.now()
-    const changesSettings = group.some(job => job.isOfSettings)
-    // Before and after: what is read meanwhile may yet be undone.
-    if (changesSettings) settingsVersion++
+    let isCommitted = false
+    const raisesVersion = group.some(job => job.changesSettings)
+    // Raised before and after: a read in between may see rows that are rolled back.
+    if (raisesVersion) settingsVersion++
     try {
-      await commitOnce(group)
-      onGroup(group.length, performance.now() - startedAt)
+      await commitWithRetry(group)
+      isCommitted = true
     } catch (error) {
       for (const job of group) {
         job.failed = true
         job.error = error
       }
     }
-    if (changesSettings) settingsVersion++
+    if (raisesVersion) settingsVersion++
+    if (isCommitted) onGroup(group.length, performance.now() - startedAt)
     for (const job of group) job.settle(job)
   }
 
-  async function commitOnce(group: Job[], isRepeated = false): Promise<void> {
+  async function commitWithRetry(group: Job[], isRepeated = false): Promise<void> {
     try {
       if (isRepeated || !(await commitTogether(group))) await commitApart(group)
     } catch (error) {
       if (writer.inTransaction) writer.run('ROLLBACK')
       if (isRepeated || !isFull(error) || !makeRoom()) throw error
-      await commitOnce(group, true)
+      await commitWithRetry(group, true)
     }
   }
 
@@ -235,11 +240,11 @@ export function createStorage(
   }
 
   const writerOf =
-    (isOfSettings: boolean): Write =>
+    (changesSettings: boolean): Write =>
     <T>(work: (tx: Db) => T | Promise<T>) =>
       new Promise<T>((resolve, reject) => {
         if (closed) return reject(new Error('the storage is closed'))
-        waiting.push({ run: work, isOfSettings, settle: job => (job.failed ? reject(job.error) : resolve(job.value as T)) })
+        waiting.push({ run: work, changesSettings, settle: job => (job.failed ? reject(job.error) : resolve(job.value as T)) })
         wake()
       })
 
@@ -294,15 +299,15 @@ export function createStorage(
       return { db: drizzleOn(aside), close }
     },
     forgetDeleted,
-    publish,
-    subscribe(topic, hear) {
+    publish: topics.publish,
+    subscribe(topic, listener) {
       if (!polling) {
         warm()
-        noticed = foreignChanges
-        polling = setInterval(noticeOthers, LOOK_EVERY_MS).unref()
+        changesPublished = foreignChanges
+        // Unreferenced: a start that fails after it must still end the process.
+        polling = setInterval(pollOtherProcesses, LOOK_EVERY_MS).unref()
       }
-      topics[topic].add(hear)
-      return () => void topics[topic].delete(hear)
+      return topics.subscribe(topic, listener)
     },
     whenLeader: job => job,
     describe: () => ({ name: 'SQLite', version: versionOf(writer) }),
