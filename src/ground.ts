@@ -1,5 +1,5 @@
-// Everything the world provides: clock, randomness, names, log, database. No feature is imported here, and
-// nothing else makes a real clock, randomness or a resolver.
+// What all features stand on: clock, randomness, resolver, log, metrics, database. No feature is
+// imported here, and only this file makes the real ones.
 import { randomFillSync } from 'node:crypto'
 import { networkInterfaces } from 'node:os'
 import type { Config } from './config.ts'
@@ -43,12 +43,12 @@ export type Ground = Engine & {
   upgraded: readonly string[]
 }
 
-/** Tests pass their own. */
+/** The machine's share. Tests replace it. */
 export type World = {
   now: Clock
   /** The machine's clock, steps included; defaults to `now`. */
   wall?: Clock
-  /** Unaffected by settings of the clock; without it no time passes there. */
+  /** Unaffected by clock changes. Without it, a clock behind the last run stands still. */
   monotonic?: Clock
   random: Random
   resolve: Resolve
@@ -71,6 +71,7 @@ export function createGround(config: Config, world: World, role: Role): Ground {
   const extraCa = readExtraCa(config.extraCaFile)
   const opened = openEngine({ config, now: world.now(), random, role })
   const { sealer, isNew, shownAt, upgraded } = opened
+  // A clock set back since the last run continues from the latest time that was shown then.
   const now = world.now() < shownAt ? steadyClock(world.now, world.monotonic ?? (() => 0), shownAt) : world.now
   const log = createLog({ level: config.log, now, write: world.writeLog, pretty: world.prettyLog })
   const metrics = createMetrics()
@@ -95,6 +96,7 @@ export function createGround(config: Config, world: World, role: Role): Ground {
     log,
     metrics,
     limits: createRateLimits(now, config.rateLimitScale, policy => metrics.count('vidimus_rate_limited_total', { policy })),
+    // Scale 0 turns all limits off, this one too.
     isOverloaded: () => config.rateLimitScale > 0 && load.isOverloaded(),
     resolve,
     egress: { allow: config.egressAllow, listener: { addresses: ownAddresses(config.host), port: config.port }, extraCa },
@@ -104,15 +106,15 @@ export function createGround(config: Config, world: World, role: Role): Ground {
   }
 }
 
-/** Webhooks never call this service itself, under whichever of its addresses. */
+/** This service's own addresses: webhooks must not call them. */
 const ownAddresses = (host: string): string[] => [
   host,
   ...Object.values(networkInterfaces()).flatMap(addresses => addresses?.map(({ address }) => address) ?? []),
 ]
 
-/** From the system's generator, fetched in larger pieces: one call per id would cost more than the id. */
+/** Random bytes, drawn 8 KiB at a time: a system call for each id costs more than the id. */
 function createRandom(): Random {
-  // No Buffer: a piece of one is made by its constructor, which costs more than the copy.
+  // Not a Buffer: a slice of one runs its constructor, which costs more than the copy.
   const pool = new Uint8Array(8192)
   let used = pool.length
   return count => {
@@ -122,21 +124,22 @@ function createRandom(): Random {
       used = 0
     }
     const bytes = pool.slice(used, used + count)
-    // What was handed out must not lie in memory a second time.
+    // Bytes already handed out are erased here.
     pool.fill(0, used, used + count)
     used += count
     return bytes
   }
 }
 
-/** Lines of one turn of the event loop leave together. */
+/** Writes all lines of one turn of the event loop at once. */
 function createLogWriter(stream: NodeJS.WriteStream): (line: string) => void {
   let lines: string[] = []
   return line => {
     if (lines.push(line) > 1) return
     setImmediate(() => {
-      stream.write(`${lines.join('\n')}\n`)
+      const text = `${lines.join('\n')}\n`
       lines = []
+      stream.write(text)
     })
   }
 }

@@ -1,14 +1,14 @@
 // Wrong passwords slow down further attempts: 20 an hour from one address, 120 a minute for
 // everybody together, and per account a wait that doubles up to five minutes. Accounts are never
 // locked. A network where the user logged in before has a wait of its own, so strangers cannot
-// delay the user there. Names that do not exist are treated alike.
+// delay the user there. Unknown names get the same waits.
 import type { Db } from '../db/engine.ts'
 import { hmacSha256With } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
 import type { Deps } from './deps.ts'
 import { deleteFailures, deleteForgotten, findNetwork, keepNetwork, lockFailures, type UserRow, updateFailures } from './store.ts'
 
-const FREE_FAILURES = 3
+const FIRST_WAIT_AFTER = 3
 const WAIT_MAX_SECONDS = 300
 const DAY_MS = 86_400_000
 const FORGET_MS = DAY_MS
@@ -21,11 +21,11 @@ type ThrottleDeps = Pick<Deps, 'db' | 'write' | 'now' | 'limits' | 'networks' | 
 export type Attempt = { account: string; user: UserRow | undefined; client: string }
 
 export type Admission = {
-  /** Counts the attempt before the comparison, or throws 429: of a hundred at once few may pass. */
+  /** Counts a failure before the password is compared, or throws 429: parallel guesses must not pass. */
   count(): Promise<void>
-  /** After a right password, or an attempt that was not compared. */
+  /** Returns the attempt to its budgets: the password was right, or never compared. */
   giveBack(): void
-  /** After a right password: resets the account's wait. */
+  /** After a right password: resets the wait of this account in this network. */
   forget(): Promise<void>
 }
 
@@ -74,7 +74,7 @@ async function countAttempt({ write, now, config }: ThrottleDeps, lane: { accoun
 
 /** 0, 0, then 1, 2, 4 … seconds from the third wrong password on. */
 const waitSecondsAfter = (failures: number): number =>
-  failures < FREE_FAILURES ? 0 : Math.min(WAIT_MAX_SECONDS, 2 ** (failures - FREE_FAILURES))
+  failures < FIRST_WAIT_AFTER ? 0 : Math.min(WAIT_MAX_SECONDS, 2 ** (failures - FIRST_WAIT_AFTER))
 
 /** Inside the transaction of a log-in. */
 export async function rememberNetwork(

@@ -1,6 +1,6 @@
 // The worker: claim due deliveries, attempt them, record how each attempt ended. An attempt is
-// logged before it is sent, and a lease marks its delivery while it is under way. The next start
-// finds what an ended process left behind. So each message arrives at least once.
+// stored before it is sent, and a lease marks its delivery while it is under way. The next start
+// retries deliveries whose process ended: none is lost, and one may be sent twice.
 import type { EgressCall } from '../egress/client.ts'
 import { base62 } from '../ids.ts'
 import { describeFailure } from '../log.ts'
@@ -14,7 +14,7 @@ import { listDueQueues } from './store.ts'
 
 /** Between looks at the clock. New deliveries are announced by `owed` and do not wait. */
 const LOOK_EVERY_MS = 200
-/** When the database could not be written. */
+/** Pause after a failed write. */
 const AFTER_FAILURE_MS = 1000
 /** A stop waits this long for attempts under way. */
 const DRAIN_MS = 2000
@@ -81,6 +81,7 @@ export async function startWorker(
   }
 
   async function listDue(): Promise<void> {
+    // Set before the read: an `owed` event during it must cause another read.
     isListed = true
     try {
       for (const due of await listDueQueues(deps.db)) queues.add(due)
@@ -94,20 +95,21 @@ export async function startWorker(
     const startedAt = performance.now()
     const answer = await attemptDelivery(deps, { poster, render, limits }, attempt, signal).catch((error): AttemptAnswer => {
       deps.log.error('webhooks.attempt_failed', { ...idsOf(attempt), failure: describeFailure(error) })
-      return { ok: false, failure: 'interrupted', detail: 'The message could not be made.' }
+      return { ok: false, failure: 'interrupted', detail: 'The message could not be created.' }
     })
     const ms = performance.now() - startedAt
-    // Released before the record is written: the next claim shares its commit.
+    // Released first, so that the next claim joins the commit of this record.
     queues.release(attempt)
     serve()
-    while (!(await isRecorded(attempt, answer, ms)) && !isStopped) await Bun.sleep(AFTER_FAILURE_MS)
+    while (!(await tryRecord(attempt, answer, ms)) && !isStopped) await Bun.sleep(AFTER_FAILURE_MS)
   }
 
-  async function isRecorded(attempt: ClaimedAttempt, answer: AttemptAnswer, ms: number): Promise<boolean> {
+  async function tryRecord(attempt: ClaimedAttempt, answer: AttemptAnswer, ms: number): Promise<boolean> {
     try {
       const dueAt = await recordAttempt(deps, attempt, answer, ms)
-      if (dueAt !== undefined) queues.add({ receiver: attempt.receiver, tenantId: attempt.tenantId, dueAt })
-      if (dueAt !== undefined && dueAt <= deps.now()) serve()
+      if (dueAt === undefined) return true
+      queues.add({ receiver: attempt.receiver, tenantId: attempt.tenantId, dueAt })
+      if (dueAt <= deps.now()) serve()
       return true
     } catch (error) {
       deps.log.error('webhooks.record_failed', { ...idsOf(attempt), failure: describeFailure(error) })
