@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { installation } from '../db/schema.ts'
 
@@ -9,6 +9,16 @@ export async function findSandbox(db: Db): Promise<Buffer | undefined> {
   return row?.value
 }
 
-export async function saveSandbox(tx: Db, value: Buffer): Promise<void> {
-  await tx.insert(installation).values({ name: NAME, value }).onConflictDoUpdate({ target: installation.name, set: { value } })
+/** False when another process stored one first: `replaced` is no longer the stored value. */
+export async function saveSandbox(tx: Db, value: Buffer, replaced: Buffer | undefined): Promise<boolean> {
+  const { name } = installation
+  const saved =
+    replaced === undefined
+      ? await tx.insert(installation).values({ name: NAME, value }).onConflictDoNothing({ target: name }).returning({ name })
+      : await tx
+          .update(installation)
+          .set({ value })
+          .where(and(eq(name, NAME), eq(installation.value, replaced)))
+          .returning({ name })
+  return saved.length > 0
 }

@@ -7,6 +7,8 @@ export type Sandbox = ReturnType<typeof sandboxOf>
 
 type WorldDeps = Pick<Ground, 'db' | 'write' | 'now' | 'random' | 'sealer' | 'config'>
 
+const LOAD_ATTEMPTS_MAX = 5
+
 const PLACE = { tenant: '', table: 'installation', column: 'value', row: 'sandbox_issuer', salt: Buffer.from('sandbox_issuer') }
 
 /**
@@ -34,7 +36,8 @@ export function createSandbox(deps: WorldDeps): () => Promise<Sandbox> {
   }
 }
 
-async function loadState(deps: WorldDeps): Promise<IssuerState> {
+/** Of two processes that make or renew the issuer at once, the first to store it decides. */
+async function loadState(deps: WorldDeps, attempt = 1): Promise<IssuerState> {
   const { db, write, now, random, sealer, config } = deps
   const stored = await findSandbox(db)
   const state: IssuerState | undefined = stored && JSON.parse(sealer.open(PLACE, stored))
@@ -42,8 +45,10 @@ async function loadState(deps: WorldDeps): Promise<IssuerState> {
   if (isGood) return state
   const making = { publicUrl: config.publicUrl, now: now(), random }
   const made = state ? await renewSigners(state, making) : await createIssuer(making)
-  await write(tx => saveSandbox(tx, sealer.seal(PLACE, JSON.stringify(made))))
-  return made
+  const value = sealer.seal(PLACE, JSON.stringify(made))
+  if (await write(tx => saveSandbox(tx, value, stored))) return made
+  if (attempt === LOAD_ATTEMPTS_MAX) throw new Error('the sandbox issuer is replaced again and again by another process')
+  return await loadState(deps, attempt + 1)
 }
 
 function sandboxOf(state: IssuerState) {
