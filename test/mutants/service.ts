@@ -9,5 +9,5 @@ export default [
     'HEADER_BYTES_MAX = 64 * 1024',
     'http/envelope',
   ],
-  ['an upgrade makes no test secrets', 'start', 'await ensureTestSecrets(deps)', '', 'upkeep/older-version'],
+  ['an upgrade makes no test secrets', 'startService', 'await ensureTestSecrets(deps)', '', 'upkeep/older-version'],
 ] satisfies Slip[]
