@@ -1,24 +1,17 @@
 // A new master key. Rows stay as they are: only the root key is wrapped again. The new key is
 // written beside the old one, then the database takes it, then it replaces the old file. After a
-// kill in between, the next opening continues from there (db/sqlite/root-key.ts).
+// kill in between, the next opening continues from there (db/root-key.ts).
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createAudit } from '../audit/append.ts'
 import { backupsFolder } from '../db/files.ts'
+import { adoptNewKey, findWrapper, openRootKey, replaceRootKey, wrapRootKey, writeNewKey } from '../db/root-key.ts'
 import { databaseFile, keyFileOf, sizeOf } from '../db/sqlite/files.ts'
+import { findRootKey } from '../db/sqlite/installation.ts'
 import { holdDirectory } from '../db/sqlite/locks.ts'
 import { countApplied } from '../db/sqlite/migrate.ts'
 import { damaged, refusalFrom } from '../db/sqlite/refusal.ts'
 import { finishReplacing } from '../db/sqlite/replace.ts'
-import {
-  adoptNewKey,
-  findRootKey,
-  findWrapper,
-  openRootKey,
-  replaceRootKey,
-  wrapRootKey,
-  writeNewKey,
-} from '../db/sqlite/root-key.ts'
 import { isOurs } from '../db/sqlite/snapshot.ts'
 import { createStorage, openReader, openWriter } from '../db/sqlite/storage.ts'
 import type { Random } from '../ids.ts'

@@ -1,15 +1,14 @@
 // Rows are sealed under a root key, which is stored in the database, wrapped by the master key. So
 // a wrong master key is noticed at once, and a new one needs only this value wrapped again.
-import type { Database } from 'bun:sqlite'
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { eq } from 'drizzle-orm'
-import type { Random } from '../../ids.ts'
-import { createSealer, type Place, type Sealer } from '../../seal.ts'
-import type { Db } from '../engine.ts'
-import { giveToOwner, syncDirectory } from '../files.ts'
-import { StartRefusal } from '../refusal.ts'
-import { installation } from '../schema.ts'
+import type { Random } from '../ids.ts'
+import { createSealer, type Place, type Sealer } from '../seal.ts'
+import type { Db } from './engine.ts'
+import { giveToOwner, syncDirectory } from './files.ts'
+import { StartRefusal } from './refusal.ts'
+import { installation } from './schema.ts'
 
 const KEY_BYTES = 32
 
@@ -91,23 +90,25 @@ export function adoptNewKey(keyFile: string): void {
   syncDirectory(dirname(keyFile))
 }
 
-export function ensureRootKey(writer: Database, wrapper: Sealer, random: Random): Buffer {
-  if (!findRootKey(writer)) {
-    const wrapped = wrapRootKey(wrapper, random(KEY_BYTES))
-    writer.query("INSERT INTO installation (name, value) VALUES ('root_key', ?) ON CONFLICT (name) DO NOTHING").run(wrapped)
-  }
-  return openRootKey(wrapper, findRootKey(writer)!)
-}
+export const newRootKey = (wrapper: Sealer, random: Random): Buffer => wrapRootKey(wrapper, random(KEY_BYTES))
 
 export const wrapRootKey = (wrapper: Sealer, rootKey: Uint8Array): Buffer =>
   wrapper.seal(ROOT_KEY, Buffer.from(rootKey).toString('base64'))
 
+/** Wrapped; undefined in a new database. */
+export async function findRootKey(db: Db): Promise<Uint8Array | undefined> {
+  const [row] = await db.select().from(installation).where(eq(installation.name, 'root_key'))
+  return row?.value
+}
+
+/** Of two processes that start at once, the key that is stored first serves both. */
+export async function insertRootKey(tx: Db, wrapped: Buffer): Promise<void> {
+  await tx.insert(installation).values({ name: 'root_key', value: wrapped }).onConflictDoNothing({ target: installation.name })
+}
+
 export async function replaceRootKey(tx: Db, wrapped: Buffer): Promise<void> {
   await tx.update(installation).set({ value: wrapped }).where(eq(installation.name, 'root_key'))
 }
-
-export const findRootKey = (sqlite: Database): Uint8Array | undefined =>
-  sqlite.query<{ value: Uint8Array }, []>("SELECT value FROM installation WHERE name = 'root_key'").get()?.value
 
 export function openRootKey(wrapper: Sealer, wrapped: Uint8Array): Buffer {
   try {
