@@ -59,7 +59,7 @@ async function makePersona(persona: PersonaId, { base }: Session, now: number): 
   const config = { ...loadConfig(process.env), publicUrl: base }
   // Another issuer than the service's own would be trusted by nobody.
   requireDatabase(config.dataDir)
-  const deps = createDeps(config, realWorld(), 'command')
+  const deps = await createDeps(config, realWorld(), 'command')
   try {
     const { issuer } = await deps.sandbox()
     return await makeHolder(issuer, persona, now, count => new Uint8Array(randomBytes(count)))

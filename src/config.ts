@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { type DatabaseSettings, parseDatabaseUrl } from './db/postgres/address.ts'
 import { type AllowedDestination, type Network, parseAllowList, parseNetworks } from './egress/addresses.ts'
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
@@ -12,6 +14,8 @@ export type Config = {
    */
   publicUrl: string
   dataDir: string
+  /** PostgreSQL; undefined for the file in `dataDir`. */
+  database: DatabaseSettings | undefined
   log: LogLevel
   /** The number of scheduled backups to keep; undefined makes none. */
   backups: { hourly: number; daily: number } | undefined
@@ -78,7 +82,15 @@ export const VARIABLES = {
   },
   VIDIMUS_CLIENT_ID: { default: 'x509_hash', meaning: 'x509_hash, or x509_san_dns when the certificate names the public host' },
   VIDIMUS_REGISTRATION_CERT: { default: '', meaning: 'file with the registration certificate (JWT) that wallets are shown' },
-  VIDIMUS_DATABASE_URL: { default: '', meaning: 'reserved for PostgreSQL; must be empty in this version' },
+  VIDIMUS_DATABASE_URL: {
+    default: '',
+    meaning:
+      'postgres://user:password@host/database?sslmode=verify-full for several nodes; empty for the file in VIDIMUS_DATA_DIR',
+  },
+  VIDIMUS_DATABASE_PASSWORD_FILE: { default: '', meaning: 'file with the password, instead of one in VIDIMUS_DATABASE_URL' },
+  VIDIMUS_DATABASE_CA: { default: '', meaning: "PEM file of the authority of the database server's certificate" },
+  VIDIMUS_DATABASE_CONNECTIONS: { default: '16', meaning: 'connections of this node to PostgreSQL, from 6 to 200' },
+  VIDIMUS_DATABASE_PREPARE: { default: 'on', meaning: 'off behind a pooler in transaction mode' },
 } as const
 
 type Variable = keyof typeof VARIABLES
@@ -112,17 +124,12 @@ export function loadConfig(env: Environment): Config {
   const text = (name: Variable) => env[name]?.trim() || VARIABLES[name].default
   const port = integer('PORT', text('PORT'), 0, 65_535)
   const tls = tlsFiles(text('VIDIMUS_TLS_CERT'), text('VIDIMUS_TLS_KEY'))
-  if (text('VIDIMUS_DATABASE_URL')) {
-    fail(
-      'VIDIMUS_DATABASE_URL',
-      'PostgreSQL is not supported by this version; leave it empty to use the file in VIDIMUS_DATA_DIR',
-    )
-  }
   return {
     port,
     host: text('HOST'),
     publicUrl: publicUrl(env.VIDIMUS_PUBLIC_URL?.trim() ?? '', tls ? 'https' : 'http', port),
     dataDir: text('VIDIMUS_DATA_DIR'),
+    database: database(text),
     log: oneOf('VIDIMUS_LOG', text('VIDIMUS_LOG'), LOG_LEVELS),
     backups: backups('VIDIMUS_BACKUPS', text('VIDIMUS_BACKUPS')),
     isDev: false,
@@ -153,6 +160,29 @@ function refuseUnknown(env: Environment): void {
 
 function fail(name: string, hint: string): never {
   throw new ConfigError(`${name}: ${hint}`)
+}
+
+function database(text: (name: Variable) => string): DatabaseSettings | undefined {
+  const url = text('VIDIMUS_DATABASE_URL')
+  if (!url) return undefined
+  const address = parsed('VIDIMUS_DATABASE_URL', url, parseDatabaseUrl)
+  const passwordFile = text('VIDIMUS_DATABASE_PASSWORD_FILE')
+  const caFile = text('VIDIMUS_DATABASE_CA')
+  return {
+    ...address,
+    password: passwordFile ? read('VIDIMUS_DATABASE_PASSWORD_FILE', passwordFile).trim() : address.password,
+    ca: caFile ? read('VIDIMUS_DATABASE_CA', caFile) : undefined,
+    connections: integer('VIDIMUS_DATABASE_CONNECTIONS', text('VIDIMUS_DATABASE_CONNECTIONS'), 6, 200),
+    prepare: oneOf('VIDIMUS_DATABASE_PREPARE', text('VIDIMUS_DATABASE_PREPARE'), ['on', 'off']) === 'on',
+  }
+}
+
+function read(name: Variable, file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    return fail(name, `cannot read ${file} (${(error as { code?: string }).code})`)
+  }
 }
 
 function integer(name: Variable, text: string, minimum: number, maximum: number): number {

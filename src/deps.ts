@@ -40,9 +40,9 @@ export type Deps = Ground & {
   sandbox: () => Promise<Sandbox>
 }
 
-export function createDeps(config: Config, world: World, role: Role): Deps {
+export async function createDeps(config: Config, world: World, role: Role): Promise<Deps> {
   const registrationCertificate = readRegistrationCertificate(config.wallet.registrationCertFile)
-  const ground = createGround(config, world, role)
+  const ground = await createGround(config, world, role)
   const { now } = ground
   const audit = createAudit(ground.sealer, ground.random)
   const sandbox = createSandbox(ground)

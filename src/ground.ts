@@ -66,17 +66,17 @@ export const realWorld = (): World => ({
   prettyLog: process.stderr.isTTY === true,
 })
 
-export function createGround(config: Config, world: World, role: Role): Ground {
+export async function createGround(config: Config, world: World, role: Role): Promise<Ground> {
   const { random, resolve } = world
   const extraCa = readExtraCa(config.extraCaFile)
-  const opened = openEngine({ config, now: world.now(), random, role })
+  const opened = await openEngine({ config, now: world.now(), wall: world.monotonic && world.wall, random, role })
   const { sealer, isNew, shownAt, upgraded } = opened
   // A clock set back since the last run continues from the latest time that was shown then.
   const now = world.now() < shownAt ? steadyClock(world.now, world.monotonic ?? (() => 0), shownAt) : world.now
   const log = createLog({ level: config.log, now, write: world.writeLog, pretty: world.prettyLog })
   const metrics = createMetrics()
   if (upgraded.length && role === 'server') log.info('database.upgraded', { detail: upgraded.join(', ') })
-  const { engine, space } = opened.open({ log, metrics, now })
+  const { engine, space } = await opened.open({ log, metrics, now })
   const load = watchLoad(
     () => performance.now(),
     lagMs => metrics.observe('vidimus_event_loop_lag_seconds', NO_LABELS, lagMs / 1000),

@@ -26,6 +26,7 @@ describe('without any variable', () => {
       host: '127.0.0.1',
       publicUrl: 'http://localhost:3000',
       dataDir: './data',
+      database: undefined,
       log: 'info',
       backups: { hourly: 24, daily: 14 },
       isDev: false,

@@ -25,8 +25,8 @@ const ALLOWED: Record<string, string[]> = {
   openid4vp: ['hash', 'ids', 'json', 'lru'],
   // It is published by itself: it takes types of the wire only, all in one file, which a test below checks.
   sdk: ['http', 'verifications', 'devices', 'templates', 'usage'],
-  // VIDIMUS_EGRESS_ALLOW and VIDIMUS_TRUSTED_PROXIES are address ranges.
-  config: [...PURE, 'egress'],
+  // VIDIMUS_EGRESS_ALLOW and VIDIMUS_TRUSTED_PROXIES are address ranges; VIDIMUS_DATABASE_URL is read in db/.
+  config: [...PURE, 'egress', 'db'],
   log: ['config'],
   metrics: [],
   db: [...PURE, 'log', 'metrics'],

@@ -64,7 +64,7 @@ export async function benchExchange(): Promise<ExchangeReport> {
   const service = await startService(dir)
   const publicUrl = `http://localhost:${service.port}`
   // Beside the running service, as the command line does: for the documents of its sandbox issuer, and to judge them in this process.
-  const deps = createDeps({ ...loadConfig(environmentFor(dir)), publicUrl }, realWorld(), 'command')
+  const deps = await createDeps({ ...loadConfig(environmentFor(dir)), publicUrl }, realWorld(), 'command')
   const formats: FormatFigures[] = []
   for (const format of FORMATS) {
     const holder = await holderFor(deps, format)
@@ -80,7 +80,7 @@ export async function benchExchange(): Promise<ExchangeReport> {
 /** As many whole exchanges as take about so long. Gives their number. */
 export async function exchangeFor(service: Server, dir: string, key: string, seconds: number): Promise<number> {
   const publicUrl = `http://localhost:${service.port}`
-  const deps = createDeps({ ...loadConfig(environmentFor(dir)), publicUrl }, realWorld(), 'command')
+  const deps = await createDeps({ ...loadConfig(environmentFor(dir)), publicUrl }, realWorld(), 'command')
   const holders = await Promise.all(FORMATS.map(format => holderFor(deps, format)))
   await deps.close()
   let exchanges = 0

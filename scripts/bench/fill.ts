@@ -36,7 +36,7 @@ export async function filledDir(rows: number, owedTo: string[] = []): Promise<Fi
   const dir = temporaryDir()
   const tenant = await makeTenant(dir)
   const config = { ...loadConfig(environmentFor(dir)), publicUrl: 'http://localhost:3000' }
-  const deps = createDeps(config, realWorld(), 'server')
+  const deps = await createDeps(config, realWorld(), 'server')
   try {
     await ensureSigningKey(deps)
     return { dir, tenant, ...(await fill(deps, tenant.id, rows, owedTo)) }

@@ -60,7 +60,7 @@ async function startDemo(wanted: Wanted): Promise<Shown & { stop: () => Promise<
   const world = realWorld()
   const receiver = startReceiver(world.now)
   try {
-    const deps = createDeps(demoConfig(wanted, receiver.port), world, 'server')
+    const deps = await createDeps(demoConfig(wanted, receiver.port), world, 'server')
     const demo = await furnishDemo(deps, receiver)
     const service = await start(deps, { demo })
     const { publicUrl } = deps.config

@@ -41,7 +41,7 @@ ${table(['VARIABLE', 'DEFAULT', 'MEANING'], VARIABLE_ROWS)}`,
     const stopped = stopSignal()
     const hangUps = hangUpSignals(config)
     const world = realWorld()
-    const deps = createDeps(config, json ? { ...world, prettyLog: false } : world, 'server')
+    const deps = await createDeps(config, json ? { ...world, prettyLog: false } : world, 'server')
     const service = await start(deps)
     try {
       const firstKey = dev ? await makeFirstKey(deps) : undefined

@@ -54,7 +54,7 @@ export function pendingIn(dir: string): string[] {
 }
 
 async function upgrade(config: Config): Promise<readonly string[]> {
-  const deps = createDeps(config, realWorld(), 'upgrade')
+  const deps = await createDeps(config, realWorld(), 'upgrade')
   try {
     await ensureTestSecrets(deps)
     return deps.upgraded

@@ -16,7 +16,7 @@ export async function withNewDeps<T>(shell: Shell, act: (deps: Deps) => Promise<
   const config = loadConfig(shell.env)
   // Loaded only now: help, wrong calls and the check of an export need none of it.
   const [{ createDeps }, { realWorld }] = await Promise.all([import('../deps.ts'), import('../ground.ts')])
-  const deps = createDeps(config, { ...realWorld(), writeLog: shell.complain }, 'command')
+  const deps = await createDeps(config, { ...realWorld(), writeLog: shell.complain }, 'command')
   try {
     return await act(deps)
   } catch (error) {

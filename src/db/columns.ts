@@ -1,24 +1,52 @@
-// The column kit: schema.ts speaks only these words, so that its tables can be drizzle's own for each engine.
-import { blob, sqliteTable, integer as wholeNumber, text as words } from 'drizzle-orm/sqlite-core'
+// The column kit: schema.ts speaks only these words, so that its tables are drizzle's own for each engine.
+import * as pg from 'drizzle-orm/pg-core'
+import * as sqlite from 'drizzle-orm/sqlite-core'
+import { isPostgres } from './dialect.ts'
 
-export { foreignKey, index, primaryKey, uniqueIndex } from 'drizzle-orm/sqlite-core'
+const sqliteKit = {
+  table: sqlite.sqliteTable,
+  text: (name: string) => sqlite.text(name),
+  /** A text that is one of a few. */
+  oneOf: <const Words extends [string, ...string[]]>(name: string, ...allowed: Words) => sqlite.text(name, { enum: allowed }),
+  json: <Value>(name: string) => sqlite.text(name, { mode: 'json' }).$type<Value>(),
+  integer: (name: string) => sqlite.integer(name),
+  /** Milliseconds since 1970, UTC. */
+  time: (name: string) => sqlite.integer(name),
+  bytes: (name: string) => sqlite.blob(name, { mode: 'buffer' }),
+  /** A primary key that the database counts up. */
+  counter: (name: string) => sqlite.integer(name).primaryKey({ autoIncrement: true }),
+  foreignKey: sqlite.foreignKey,
+  index: sqlite.index,
+  primaryKey: sqlite.primaryKey,
+  uniqueIndex: sqlite.uniqueIndex,
+}
 
-export const table = sqliteTable
+/** Ordered by bytes, as SQLite orders it, whatever the locale of the database. */
+const words = pg.customType<{ data: string }>({ dataType: () => 'text COLLATE "C"' })
+const jsonWords = pg.customType<{ data: unknown; driverData: string }>({
+  dataType: () => 'text COLLATE "C"',
+  toDriver: value => JSON.stringify(value),
+  fromDriver: value => JSON.parse(value),
+})
+const byteArray = pg.customType<{ data: Buffer }>({ dataType: () => 'bytea' })
+const int8 = (name: string) => pg.bigint(name, { mode: 'number' })
 
-export const text = (name: string) => words(name)
+const postgresKit = {
+  table: pg.pgTable,
+  text: (name: string) => words(name),
+  oneOf: (name: string) => words(name),
+  json: (name: string) => jsonWords(name),
+  integer: int8,
+  time: int8,
+  bytes: (name: string) => byteArray(name),
+  counter: (name: string) => int8(name).primaryKey().generatedByDefaultAsIdentity(),
+  foreignKey: pg.foreignKey,
+  index: pg.index,
+  primaryKey: pg.primaryKey,
+  uniqueIndex: pg.uniqueIndex,
+}
 
-/** A text that is one of a few. */
-export const oneOf = <const Words extends [string, ...string[]]>(name: string, ...allowed: Words) =>
-  words(name, { enum: allowed })
+// The one cast: stores are written for SQLite's types, and PostgreSQL's tables have the same columns and builders.
+const kit = isPostgres ? (postgresKit as unknown as typeof sqliteKit) : sqliteKit
 
-export const json = <Value>(name: string) => words(name, { mode: 'json' }).$type<Value>()
-
-export const integer = (name: string) => wholeNumber(name)
-
-/** Milliseconds since 1970, UTC. */
-export const time = (name: string) => wholeNumber(name)
-
-export const bytes = (name: string) => blob(name, { mode: 'buffer' })
-
-/** A primary key that the database counts up. */
-export const counter = (name: string) => wholeNumber(name).primaryKey({ autoIncrement: true })
+export const { table, text, oneOf, json, integer, time, bytes, counter, foreignKey, index, primaryKey, uniqueIndex } = kit

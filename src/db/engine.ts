@@ -7,9 +7,10 @@ export type Db = Omit<BunSQLiteDatabase<typeof schema>, 'transaction'>
 
 /**
  * Runs `work` in a transaction and settles after its durable commit. `work` may run twice. Inside it only
- * store calls are awaited, never network, timers or slow crypto; calls are never nested.
+ * store calls are awaited, never network, timers or slow crypto; calls are never nested. Writes that wait and
+ * name the same lane may share a transaction on PostgreSQL; on SQLite all do.
  */
-export type Write = <T>(work: (tx: Db) => T | Promise<T>) => Promise<T>
+export type Write = <T>(work: (tx: Db) => T | Promise<T>, lane?: string) => Promise<T>
 
 /** `session`: an id whose state changed. `owed`: a delivery is due. `cancel`: an id that was erased. */
 export type Topic = 'session' | 'owed' | 'cancel'

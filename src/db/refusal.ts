@@ -12,6 +12,9 @@ export const REFUSALS = {
   clock_behind: 17,
   directory_unusable: 18,
   network_file_system: 19,
+  database_unreachable: 20,
+  database_unfit: 21,
+  clock_apart: 22,
 } as const
 
 export class StartRefusal extends Error {

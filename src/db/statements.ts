@@ -1,9 +1,12 @@
 import type { Database } from 'bun:sqlite'
 import { Param, Placeholder } from 'drizzle-orm'
+import { isPostgres } from './dialect.ts'
 import type { Db } from './engine.ts'
+import type { Runner } from './postgres/pool.ts'
 
 type Query = { toSQL(): { sql: string; params: unknown[] } }
 type Value = string | number | Buffer | Uint8Array | null
+type Values = Readonly<Record<string, unknown>>
 
 /** Rows at once on SQLite, a promise of them on PostgreSQL: callers always await. */
 export type Rows<Row> = Row[] | Promise<Row[]>
@@ -12,7 +15,11 @@ export type Rows<Row> = Row[] | Promise<Row[]>
  * A statement of the hot path: written with drizzle's builder, run without its mapping, which costs as much as
  * the query. Values are passed by the names of their placeholders; rows have the names of their columns.
  */
-export function hot<Row = never>(build: (db: Db) => Query): (db: Db, values: Readonly<Record<string, unknown>>) => Rows<Row> {
+export function hot<Row = never>(build: (db: Db) => Query): (db: Db, values: Values) => Rows<Row> {
+  return isPostgres ? hotOnPostgres(build) : hotOnSqlite(build)
+}
+
+function hotOnSqlite<Row>(build: (db: Db) => Query): (db: Db, values: Values) => Row[] {
   const statementOn = prepared(db => {
     const { sql, params } = withConstants(build(db).toSQL())
     const statement = (db as unknown as { $client: Database }).$client.prepare<Row, Value[]>(sql)
@@ -23,6 +30,24 @@ export function hot<Row = never>(build: (db: Db) => Query): (db: Db, values: Rea
     const bound: Value[] = []
     for (let i = 0; i < names.length; i++) bound.push(names[i] === undefined ? params[i]! : (values[names[i]!] as Value))
     return statement.all(...bound)
+  }
+}
+
+/** Inside a transaction, a statement that returns nothing is sent without waiting for it. */
+function hotOnPostgres<Row>(build: (db: Db) => Query): (db: Db, values: Values) => Rows<Row> {
+  let known: { sql: string; params: unknown[]; names: (string | undefined)[]; isSilent: boolean } | undefined
+  return (db, values) => {
+    if (!known) {
+      const { sql, params } = build(db).toSQL()
+      known = { sql, params, names: params.map(placeholderName), isSilent: !/^select|\breturning\b/i.test(sql) }
+    }
+    const { sql, params, names, isSilent } = known
+    const bound: unknown[] = []
+    for (let i = 0; i < names.length; i++) bound.push(names[i] === undefined ? params[i] : (values[names[i]!] ?? null))
+    const runner = (db as unknown as { $client: Runner }).$client
+    if (!isSilent || !runner.send) return runner.rows<Row>(sql, bound)
+    runner.send(sql, bound)
+    return []
   }
 }
 
@@ -62,4 +87,8 @@ export type Lock = 'update' | 'no key update' | 'update skip locked'
  * Names the lock that a read before a write takes on its rows until the commit. SQLite has one writer, which
  * holds every lock; PostgreSQL appends `FOR …`.
  */
-export const locked = <Select>(select: Select, _lock: Lock): Select => select
+export function locked<Select>(select: Select, lock: Lock): Select {
+  if (!isPostgres) return select
+  const builder = select as { for(strength: string, options?: { skipLocked?: true }): Select }
+  return lock === 'update skip locked' ? builder.for('update', { skipLocked: true }) : builder.for(lock)
+}

@@ -133,7 +133,7 @@ async function create(
     const verification = await presentOpened(deps, tx, dated, secrets, {})
     await claim?.keep(tx, verification)
     return { verification, charge }
-  })
+  }, tenantId)
   if (asked.version !== null) keptVersions.add(asked.version)
   deps.metrics.count('vidimus_verifications_total', { event: 'created', environment: caller.environment })
   return { ...created, replayed: false }

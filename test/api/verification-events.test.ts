@@ -162,7 +162,7 @@ describe('GET /v1/verifications/{id}/events', () => {
     const { app, tenantId, session } = await startWithSession()
     const stream = await follow(app, session.id)
     await until(async () => stream.seen().includes('pending'))
-    const command = createDeps(app.deps.config, { ...realWorld(), now: app.clock.now }, 'command')
+    const command = await createDeps(app.deps.config, { ...realWorld(), now: app.clock.now }, 'command')
     await eraseVerification(command, { tenantId, environment: 'test' }, 'test', session.id)
     await command.close()
     expect(await stream.whole).toBe(`${START}${event(session.id, 'pending')}`)

@@ -11,6 +11,7 @@ import { start } from '../../src/service/start.ts'
 import { createTenant } from '../../src/tenants/settings.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import type { WorkerOptions } from '../../src/webhooks/worker.ts'
+import { databaseOf, dropDatabases } from './database.ts'
 
 /** A Wednesday at noon: far from midnight, so that a test that crosses it says so. */
 export const NOON = Date.parse('2026-03-04T12:00:00.000Z')
@@ -45,6 +46,7 @@ export const endFirst = (end: () => void): void => void firstEnded.push(end)
 export async function cleanUp(): Promise<void> {
   for (const end of firstEnded) end()
   for (const stop of open) await stop()
+  await dropDatabases()
   for (const dir of directories) rmSync(dir, { recursive: true, force: true })
 }
 
@@ -66,11 +68,11 @@ export async function startApp({ config, rateLimitScale = 0, resolve, dir = temp
     prettyLog: false,
   }
   const settings = {
-    ...loadConfig({ PORT: '0', VIDIMUS_DATA_DIR: dir, VIDIMUS_LOG: 'debug' }),
+    ...loadConfig({ PORT: '0', VIDIMUS_DATA_DIR: dir, VIDIMUS_LOG: 'debug', ...(await databaseOf(dir)) }),
     publicUrl: 'https://verify.example',
     rateLimitScale,
   }
-  const deps = createDeps({ ...settings, ...config }, world, 'server')
+  const deps = await createDeps({ ...settings, ...config }, world, 'server')
   // How busy the machine of the tests is must not decide them.
   deps.isOverloaded = () => false
   const service = await start(deps, { sending })

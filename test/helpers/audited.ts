@@ -59,7 +59,7 @@ export async function withCommand<T>(dir: string, act: (deps: Deps) => Promise<T
     writeLog: () => {},
     prettyLog: false,
   }
-  const deps = createDeps(loadConfig({ VIDIMUS_DATA_DIR: dir }), world, 'command')
+  const deps = await createDeps(loadConfig({ VIDIMUS_DATA_DIR: dir }), world, 'command')
   try {
     return await act(deps)
   } finally {

@@ -17,7 +17,7 @@ const random = (count: number) => randomBytes(count)
 test('of two first starts at the same time one makes the signing key', async () => {
   const config = loadConfig({ PORT: '0', VIDIMUS_DATA_DIR: temporaryDir() })
   const world = { now: () => NOON, random, resolve: async () => [], writeLog: () => {}, prettyLog: false }
-  const deps = createDeps(config, world, 'server')
+  const deps = await createDeps(config, world, 'server')
   await Promise.all([ensureSigningKey(deps), ensureSigningKey(deps)])
   const roles = (await deps.db.query.signingKeys.findMany()).map(({ role }) => role)
   expect(roles.sort()).toEqual(['authority', 'leaf'])

@@ -87,7 +87,7 @@ async function goInside(): Promise<never> {
 
 async function makeSandboxHolder(): Promise<Holder> {
   const config = { ...loadConfig({ PORT: '0', VIDIMUS_DATA_DIR: dir }), publicUrl: PUBLIC_URL }
-  const deps = createDeps(config, realWorld(), 'command')
+  const deps = await createDeps(config, realWorld(), 'command')
   const { issuer } = await deps.sandbox()
   const made = await makeHolder(issuer, 'adult', Date.now(), count => new Uint8Array(randomBytes(count)))
   await deps.close()

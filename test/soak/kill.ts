@@ -97,7 +97,7 @@ async function finish(
 async function prepare(dir: string, port: number): Promise<{ key: string; holder: Holder }> {
   const { key } = await shopIn(dir)
   const config = { ...loadConfig({ VIDIMUS_DATA_DIR: dir }), publicUrl: `http://localhost:${port}` }
-  const deps = createDeps(config, realWorld(), 'command')
+  const deps = await createDeps(config, realWorld(), 'command')
   try {
     const { issuer } = await deps.sandbox()
     return { key, holder: await makeHolder(issuer, 'adult', Date.now(), count => new Uint8Array(randomBytes(count))) }

@@ -7,7 +7,7 @@ import { drizzle } from 'drizzle-orm/bun-sqlite'
 import type { Db, Engine, Write } from '../engine.ts'
 import { beginGroup, endGroup } from '../group.ts'
 import * as schema from '../schema.ts'
-import { createTopics, TOPICS } from './topics.ts'
+import { createTopics, TOPICS } from '../topics.ts'
 
 const GROUP_MAX = 256
 /** How late a write of another process is noticed by subscribers. */

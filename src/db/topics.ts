@@ -1,4 +1,4 @@
-import type { Engine, Topic } from '../engine.ts'
+import type { Engine, Topic } from './engine.ts'
 
 export const TOPICS = ['session', 'owed', 'cancel'] as const satisfies Topic[]
 

@@ -1,0 +1,336 @@
+CREATE TABLE "api_keys" (
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"tenant_id" text COLLATE "C" NOT NULL,
+	"environment" text COLLATE "C" NOT NULL,
+	"hash" text COLLATE "C" NOT NULL,
+	"prefix" text COLLATE "C" NOT NULL,
+	"label" text COLLATE "C" NOT NULL,
+	"scopes" text COLLATE "C" NOT NULL,
+	"created_at" bigint NOT NULL,
+	"expires_at" bigint,
+	"revoked_at" bigint,
+	"successor_id" text COLLATE "C"
+);
+--> statement-breakpoint
+CREATE TABLE "audit_checkpoints" (
+	"seq" bigint PRIMARY KEY NOT NULL,
+	"at" bigint NOT NULL,
+	"hash" text COLLATE "C" NOT NULL,
+	"signature" text COLLATE "C" NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "audit_records" (
+	"seq" bigint PRIMARY KEY NOT NULL,
+	"at" bigint NOT NULL,
+	"tenant_id" text COLLATE "C" NOT NULL,
+	"actor" text COLLATE "C" NOT NULL,
+	"action" text COLLATE "C" NOT NULL,
+	"subject" text COLLATE "C" NOT NULL,
+	"commitment" text COLLATE "C" NOT NULL,
+	"previous" text COLLATE "C" NOT NULL,
+	"hash" text COLLATE "C" NOT NULL,
+	"salt" "bytea",
+	"sealed" "bytea"
+);
+--> statement-breakpoint
+CREATE TABLE "dashboard_links" (
+	"hash" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"user_id" text COLLATE "C",
+	"expires_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "dashboard_networks" (
+	"user_id" text COLLATE "C" NOT NULL,
+	"network" text COLLATE "C" NOT NULL,
+	"seen_at" bigint NOT NULL,
+	CONSTRAINT "dashboard_networks_user_id_network_pk" PRIMARY KEY("user_id","network")
+);
+--> statement-breakpoint
+CREATE TABLE "dashboard_sessions" (
+	"hash" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"id" text COLLATE "C" NOT NULL,
+	"user_id" text COLLATE "C" NOT NULL,
+	"agent" text COLLATE "C" NOT NULL,
+	"created_at" bigint NOT NULL,
+	"seen_at" bigint NOT NULL,
+	"expires_at" bigint NOT NULL,
+	"authenticated_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "dashboard_users" (
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"name" text COLLATE "C" NOT NULL,
+	"member_of" text COLLATE "C",
+	"password" text COLLATE "C",
+	"created_at" bigint NOT NULL,
+	"last_login_at" bigint
+);
+--> statement-breakpoint
+CREATE TABLE "device_tokens" (
+	"hash" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"device_id" text COLLATE "C" NOT NULL,
+	"tenant_id" text COLLATE "C" NOT NULL,
+	"kind" text COLLATE "C" NOT NULL,
+	"generation" bigint NOT NULL,
+	"expires_at" bigint NOT NULL,
+	"family_expires_at" bigint,
+	"spent_at" bigint,
+	"used_at" bigint,
+	"revoked_at" bigint,
+	"replay_sealed" "bytea"
+);
+--> statement-breakpoint
+CREATE TABLE "devices" (
+	"id" text COLLATE "C" NOT NULL,
+	"tenant_id" text COLLATE "C" NOT NULL,
+	"environment" text COLLATE "C" NOT NULL,
+	"name" text COLLATE "C" NOT NULL,
+	"status" text COLLATE "C" NOT NULL,
+	"allowed_templates" text COLLATE "C" NOT NULL,
+	"pairing_expires_at" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"enrolled_at" bigint,
+	"last_seen_at" bigint,
+	"revoked_at" bigint,
+	CONSTRAINT "devices_id_tenant_id_pk" PRIMARY KEY("id","tenant_id")
+);
+--> statement-breakpoint
+CREATE TABLE "idempotency_keys" (
+	"hash" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"tenant_id" text COLLATE "C" NOT NULL,
+	"fingerprint" text COLLATE "C" NOT NULL,
+	"salt" "bytea",
+	"sealed" "bytea",
+	"expires_at" bigint NOT NULL,
+	"claimed_by" text COLLATE "C",
+	"claimed_until" bigint
+);
+--> statement-breakpoint
+CREATE TABLE "installation" (
+	"name" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"value" "bytea" NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "known_networks" (
+	"network" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"seen_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "login_failures" (
+	"account" text COLLATE "C" NOT NULL,
+	"network" text COLLATE "C" NOT NULL,
+	"failures" bigint NOT NULL,
+	"not_before" bigint NOT NULL,
+	"forget_at" bigint NOT NULL,
+	CONSTRAINT "login_failures_account_network_pk" PRIMARY KEY("account","network")
+);
+--> statement-breakpoint
+CREATE TABLE "pairing_guesses" (
+	"network" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"failed_at" text COLLATE "C" NOT NULL,
+	"locked_until" bigint NOT NULL,
+	"forget_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "signing_keys" (
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"role" text COLLATE "C" NOT NULL,
+	"chain" text COLLATE "C" NOT NULL,
+	"client_id" text COLLATE "C" NOT NULL,
+	"salt" "bytea" NOT NULL,
+	"sealed" "bytea" NOT NULL,
+	"created_at" bigint NOT NULL,
+	"not_after" bigint NOT NULL,
+	"retired_at" bigint
+);
+--> statement-breakpoint
+CREATE TABLE "template_versions" (
+	"hash" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"query" text COLLATE "C" NOT NULL,
+	"rules" text COLLATE "C"
+);
+--> statement-breakpoint
+CREATE TABLE "templates" (
+	"tenant_id" text COLLATE "C" NOT NULL,
+	"key" text COLLATE "C" NOT NULL,
+	"title" text COLLATE "C" NOT NULL,
+	"query" text COLLATE "C" NOT NULL,
+	"profile" text COLLATE "C",
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
+	"rules" text COLLATE "C",
+	"purpose" text COLLATE "C",
+	CONSTRAINT "templates_tenant_id_key_pk" PRIMARY KEY("tenant_id","key")
+);
+--> statement-breakpoint
+CREATE TABLE "tenants" (
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"name" text COLLATE "C" NOT NULL,
+	"plan" text COLLATE "C" NOT NULL,
+	"daily_quota" bigint,
+	"retention_days" bigint,
+	"created_at" bigint NOT NULL,
+	"app_schemes" text COLLATE "C"
+);
+--> statement-breakpoint
+CREATE TABLE "trust_anchors" (
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"environment" text COLLATE "C" NOT NULL,
+	"label" text COLLATE "C" NOT NULL,
+	"certificate" text COLLATE "C" NOT NULL,
+	"mode" text COLLATE "C" NOT NULL,
+	"trusted_for" text COLLATE "C",
+	"created_at" bigint NOT NULL,
+	"crl" text COLLATE "C"
+);
+--> statement-breakpoint
+CREATE TABLE "usage_days" (
+	"tenant_id" text COLLATE "C" NOT NULL,
+	"day" text COLLATE "C" NOT NULL,
+	"verifications_created" bigint NOT NULL,
+	"newest_at" bigint DEFAULT 0 NOT NULL,
+	CONSTRAINT "usage_days_tenant_id_day_pk" PRIMARY KEY("tenant_id","day")
+);
+--> statement-breakpoint
+CREATE TABLE "verification_events" (
+	"id" bigint PRIMARY KEY GENERATED BY DEFAULT AS IDENTITY (sequence name "verification_events_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
+	"verification_id" text COLLATE "C" NOT NULL,
+	"tenant_id" text COLLATE "C" NOT NULL,
+	"at" bigint NOT NULL,
+	"event" text COLLATE "C" NOT NULL,
+	"salt" "bytea" NOT NULL,
+	"sealed" "bytea" NOT NULL,
+	"audit_seq" bigint
+);
+--> statement-breakpoint
+CREATE TABLE "verification_results" (
+	"verification_id" text COLLATE "C" NOT NULL,
+	"tenant_id" text COLLATE "C" NOT NULL,
+	"salt" "bytea" NOT NULL,
+	"sealed" "bytea" NOT NULL,
+	"created_at" bigint NOT NULL,
+	"audit_seq" bigint NOT NULL,
+	CONSTRAINT "verification_results_verification_id_tenant_id_pk" PRIMARY KEY("verification_id","tenant_id")
+);
+--> statement-breakpoint
+CREATE TABLE "verification_sessions" (
+	"id" text COLLATE "C" NOT NULL,
+	"tenant_id" text COLLATE "C" NOT NULL,
+	"environment" text COLLATE "C" NOT NULL,
+	"device_id" text COLLATE "C",
+	"status" text COLLATE "C" NOT NULL,
+	"template" text COLLATE "C",
+	"template_version" text COLLATE "C",
+	"profile" text COLLATE "C" NOT NULL,
+	"client_id" text COLLATE "C" NOT NULL,
+	"signing_key_id" text COLLATE "C" NOT NULL,
+	"nonce" text COLLATE "C" NOT NULL,
+	"state" text COLLATE "C" NOT NULL,
+	"created_at" bigint NOT NULL,
+	"expires_at" bigint NOT NULL,
+	"responded_at" bigint,
+	"audit_seq" bigint NOT NULL,
+	"idempotency_hash" text COLLATE "C",
+	"salt" "bytea" NOT NULL,
+	"sealed" "bytea",
+	"sealed_response_key" "bytea",
+	"response_code_hash" text COLLATE "C",
+	"response_code_expires_at" bigint,
+	"redeemed_at" bigint,
+	"release" text COLLATE "C",
+	"answered_from" text COLLATE "C",
+	"page_owner_hash" text COLLATE "C",
+	CONSTRAINT "verification_sessions_id_tenant_id_pk" PRIMARY KEY("id","tenant_id")
+);
+--> statement-breakpoint
+CREATE TABLE "webhook_attempts" (
+	"id" bigint PRIMARY KEY GENERATED BY DEFAULT AS IDENTITY (sequence name "webhook_attempts_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
+	"delivery_id" text COLLATE "C" NOT NULL,
+	"tenant_id" text COLLATE "C" NOT NULL,
+	"attempt" bigint NOT NULL,
+	"at" bigint NOT NULL,
+	"outcome" text COLLATE "C" NOT NULL,
+	"http_status" bigint,
+	"duration_ms" bigint NOT NULL,
+	"salt" "bytea" NOT NULL,
+	"sealed" "bytea" NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "webhook_deliveries" (
+	"id" text COLLATE "C" NOT NULL,
+	"tenant_id" text COLLATE "C" NOT NULL,
+	"verification_id" text COLLATE "C" NOT NULL,
+	"type" text COLLATE "C" NOT NULL,
+	"status" text COLLATE "C" NOT NULL,
+	"attempts" bigint NOT NULL,
+	"due_at" bigint NOT NULL,
+	"lease_until" bigint,
+	"created_at" bigint NOT NULL,
+	"lane" text COLLATE "C" DEFAULT '' NOT NULL,
+	"request_id" text COLLATE "C",
+	"environment" text COLLATE "C" DEFAULT 'live' NOT NULL,
+	"leased_by" text COLLATE "C",
+	CONSTRAINT "webhook_deliveries_id_tenant_id_pk" PRIMARY KEY("id","tenant_id")
+);
+--> statement-breakpoint
+CREATE TABLE "webhook_endpoints" (
+	"tenant_id" text COLLATE "C" NOT NULL,
+	"environment" text COLLATE "C" NOT NULL,
+	"salt" "bytea" NOT NULL,
+	"sealed" "bytea" NOT NULL,
+	"created_at" bigint NOT NULL,
+	CONSTRAINT "webhook_endpoints_tenant_id_environment_pk" PRIMARY KEY("tenant_id","environment")
+);
+--> statement-breakpoint
+CREATE TABLE "webhook_secrets" (
+	"id" bigint PRIMARY KEY GENERATED BY DEFAULT AS IDENTITY (sequence name "webhook_secrets_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
+	"tenant_id" text COLLATE "C" NOT NULL,
+	"salt" "bytea" NOT NULL,
+	"sealed" "bytea" NOT NULL,
+	"created_at" bigint NOT NULL,
+	"valid_until" bigint,
+	"environment" text COLLATE "C" DEFAULT 'live' NOT NULL
+);
+--> statement-breakpoint
+ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "dashboard_links" ADD CONSTRAINT "dashboard_links_user_id_dashboard_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."dashboard_users"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "dashboard_networks" ADD CONSTRAINT "dashboard_networks_user_id_dashboard_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."dashboard_users"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "dashboard_sessions" ADD CONSTRAINT "dashboard_sessions_user_id_dashboard_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."dashboard_users"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "dashboard_users" ADD CONSTRAINT "dashboard_users_member_of_tenants_id_fk" FOREIGN KEY ("member_of") REFERENCES "public"."tenants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "device_tokens" ADD CONSTRAINT "device_tokens_device_id_tenant_id_devices_id_tenant_id_fk" FOREIGN KEY ("device_id","tenant_id") REFERENCES "public"."devices"("id","tenant_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "devices" ADD CONSTRAINT "devices_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "idempotency_keys" ADD CONSTRAINT "idempotency_keys_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "templates" ADD CONSTRAINT "templates_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "usage_days" ADD CONSTRAINT "usage_days_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "verification_events" ADD CONSTRAINT "verification_events_verification_id_tenant_id_verification_sessions_id_tenant_id_fk" FOREIGN KEY ("verification_id","tenant_id") REFERENCES "public"."verification_sessions"("id","tenant_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "verification_results" ADD CONSTRAINT "verification_results_verification_id_tenant_id_verification_sessions_id_tenant_id_fk" FOREIGN KEY ("verification_id","tenant_id") REFERENCES "public"."verification_sessions"("id","tenant_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "verification_sessions" ADD CONSTRAINT "verification_sessions_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "webhook_attempts" ADD CONSTRAINT "webhook_attempts_delivery_id_tenant_id_webhook_deliveries_id_tenant_id_fk" FOREIGN KEY ("delivery_id","tenant_id") REFERENCES "public"."webhook_deliveries"("id","tenant_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "webhook_deliveries" ADD CONSTRAINT "webhook_deliveries_verification_id_tenant_id_verification_sessions_id_tenant_id_fk" FOREIGN KEY ("verification_id","tenant_id") REFERENCES "public"."verification_sessions"("id","tenant_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "webhook_endpoints" ADD CONSTRAINT "webhook_endpoints_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "webhook_secrets" ADD CONSTRAINT "webhook_secrets_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+CREATE UNIQUE INDEX "api_keys_hash" ON "api_keys" USING btree ("hash");--> statement-breakpoint
+CREATE INDEX "api_keys_tenant" ON "api_keys" USING btree ("tenant_id");--> statement-breakpoint
+CREATE INDEX "dashboard_links_user" ON "dashboard_links" USING btree ("user_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "dashboard_sessions_id" ON "dashboard_sessions" USING btree ("id");--> statement-breakpoint
+CREATE INDEX "dashboard_sessions_user" ON "dashboard_sessions" USING btree ("user_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "dashboard_users_name" ON "dashboard_users" USING btree ("name");--> statement-breakpoint
+CREATE UNIQUE INDEX "device_tokens_device" ON "device_tokens" USING btree ("device_id","generation","kind");--> statement-breakpoint
+CREATE INDEX "device_tokens_expiry" ON "device_tokens" USING btree ("expires_at");--> statement-breakpoint
+CREATE INDEX "device_tokens_live_codes" ON "device_tokens" USING btree ("expires_at") WHERE kind = 'pairing' AND spent_at IS NULL AND revoked_at IS NULL;--> statement-breakpoint
+CREATE INDEX "devices_tenant" ON "devices" USING btree ("tenant_id","environment","created_at");--> statement-breakpoint
+CREATE INDEX "idempotency_keys_expiry" ON "idempotency_keys" USING btree ("expires_at");--> statement-breakpoint
+CREATE INDEX "login_failures_forget" ON "login_failures" USING btree ("forget_at");--> statement-breakpoint
+CREATE INDEX "signing_keys_current" ON "signing_keys" USING btree ("role","created_at");--> statement-breakpoint
+CREATE INDEX "verification_events_session" ON "verification_events" USING btree ("verification_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "verification_events_shown" ON "verification_events" USING btree ("verification_id") WHERE event = 'qr_shown';--> statement-breakpoint
+CREATE INDEX "verification_sessions_newest" ON "verification_sessions" USING btree ("tenant_id","environment","created_at");--> statement-breakpoint
+CREATE INDEX "verification_sessions_device" ON "verification_sessions" USING btree ("device_id","created_at") WHERE device_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "verification_sessions_open" ON "verification_sessions" USING btree ("expires_at") WHERE status = 'pending';--> statement-breakpoint
+CREATE INDEX "verification_sessions_held" ON "verification_sessions" USING btree ("responded_at") WHERE status = 'pending' AND responded_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "webhook_attempts_delivery" ON "webhook_attempts" USING btree ("delivery_id");--> statement-breakpoint
+CREATE INDEX "webhook_deliveries_session" ON "webhook_deliveries" USING btree ("verification_id");--> statement-breakpoint
+CREATE INDEX "webhook_deliveries_lane" ON "webhook_deliveries" USING btree ("lane","tenant_id","due_at") WHERE status = 'pending';--> statement-breakpoint
+CREATE INDEX "webhook_deliveries_newest" ON "webhook_deliveries" USING btree ("tenant_id","environment","created_at");--> statement-breakpoint
+CREATE INDEX "webhook_deliveries_failing" ON "webhook_deliveries" USING btree ("tenant_id","due_at") WHERE attempts > 0 AND status IN ('pending', 'failed');--> statement-breakpoint
+CREATE INDEX "webhook_secrets_tenant" ON "webhook_secrets" USING btree ("tenant_id");

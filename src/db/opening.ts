@@ -1,0 +1,35 @@
+// What opening a database takes and gives, on either engine.
+import type { Random } from '../ids.ts'
+import type { Log } from '../log.ts'
+import type { Metrics } from '../metrics.ts'
+import type { Sealer } from '../seal.ts'
+import type { Clock } from '../time.ts'
+import type { Engine } from './engine.ts'
+import type { DatabaseSettings } from './postgres/address.ts'
+import type { BackupPlan } from './sqlite/backup-list.ts'
+import type { Role } from './sqlite/data-dir.ts'
+import type { Space } from './sqlite/space.ts'
+
+export type { Role, Space }
+
+export type Opened = {
+  sealer: Sealer
+  /** True on the first start, while the database is empty. */
+  isNew: boolean
+  /** The latest time this installation is known to have shown; `now` when the clock is not behind it. */
+  shownAt: number
+  /** Migrations that this start applied to an older database. */
+  upgraded: readonly string[]
+  open(instruments: Instruments): Promise<{ engine: Engine; space: Space }>
+}
+
+export type Instruments = { log: Log; metrics: Metrics; now: Clock }
+
+export type Opening = {
+  config: { dataDir: string; backups: BackupPlan | undefined; database: DatabaseSettings | undefined }
+  now: number
+  /** The machine's clock; undefined when time is injected. */
+  wall: Clock | undefined
+  random: Random
+  role: Role
+}

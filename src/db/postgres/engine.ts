@@ -1,0 +1,74 @@
+import type { Opened, Opening } from '../opening.ts'
+import { makeDirectory } from '../sqlite/data-dir.ts'
+import { keyFileOf } from '../sqlite/files.ts'
+import type { Space } from '../sqlite/space.ts'
+import type { DatabaseSettings } from './address.ts'
+import { runChecks } from './checks.ts'
+import { joinNodes } from './nodes.ts'
+import { createNotices } from './notices.ts'
+import { openDatabase } from './open.ts'
+import { createSession } from './session.ts'
+import { createStorage } from './storage.ts'
+
+const NO_LABELS = {}
+const COMMAND_PATIENCE_MS = 5000
+
+/** The disk is the database server's. */
+const ELSEWHERE: Space = {
+  isShort: () => false,
+  makeRoom: () => false,
+  free: () => Number.POSITIVE_INFINITY,
+  hasBallast: () => false,
+  look: async () => {},
+}
+
+export async function openPostgres(
+  { config, now: startedAt, wall, random, role }: Opening,
+  settings: DatabaseSettings,
+): Promise<Opened> {
+  makeDirectory(config.dataDir)
+  const isCommand = role === 'command'
+  const { connect, node, sealer, isNew, upgraded, version } = await openDatabase({
+    settings,
+    keyFile: keyFileOf(config.dataDir),
+    now: startedAt,
+    random,
+    wall,
+    mayMigrate: !isCommand,
+    patienceMs: isCommand ? COMMAND_PATIENCE_MS : undefined,
+  })
+  return {
+    sealer,
+    isNew,
+    shownAt: startedAt,
+    upgraded,
+    async open({ metrics }) {
+      const storage = createStorage(connect, (size, ms) => {
+        metrics.observe('vidimus_commit_group_size', NO_LABELS, size)
+        metrics.observe('vidimus_commit_seconds', NO_LABELS, ms / 1000)
+      })
+      const light = () => createSession(() => connect.open('light'))
+      const nodes = await joinNodes(light(), { id: node, version: '' })
+      const telling = light()
+      const notices = await createNotices(settings.prepare && !isCommand ? connect.open('listen') : undefined, telling, node)
+      const close = async () => {
+        await notices.close()
+        await telling.close()
+        await storage.close()
+        await nodes.stop()
+      }
+      return {
+        engine: {
+          ...storage,
+          publish: notices.publish,
+          subscribe: notices.subscribe,
+          whenLeader: nodes.whenLeader,
+          checks: () => runChecks(connect, nodes),
+          describe: () => ({ name: 'PostgreSQL', version }),
+          close,
+        },
+        space: ELSEWHERE,
+      }
+    },
+  }
+}

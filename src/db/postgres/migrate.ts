@@ -1,0 +1,93 @@
+import ground from '../../../drizzle/postgres/0000_ground.sql' with { type: 'text' }
+import nodes from '../../../drizzle/postgres/0001_nodes.sql' with { type: 'text' }
+import { sha256Hex } from '../../hash.ts'
+import { OlderDatabase, StartRefusal } from '../refusal.ts'
+import type { Session } from './session.ts'
+
+/**
+ * `expand` adds: nodes of the release before still run on it, and a start applies it. `contract` takes away: only
+ * `vidimus upgrade --finish` applies it.
+ */
+export type Migration = { id: string; sql: string; kind: 'expand' | 'contract' }
+
+/** All migrations in order; a test compares this list with the folder. Forward only: an applied file is never edited. */
+export const MIGRATIONS: readonly Migration[] = [
+  { id: '0000_ground', sql: ground, kind: 'expand' },
+  { id: '0001_nodes', sql: nodes, kind: 'expand' },
+]
+
+/** Any number: the same one for everybody who changes the schema of a database. */
+const MIGRATION_LOCK = 7_634_021_001
+
+type Applied = { id: string; sha256: string; kind: Migration['kind'] }
+
+export type Migrated = { isNew: boolean; upgraded: string[] }
+
+/**
+ * One transaction under one lock: of several nodes that start at once, one migrates and the others find it done.
+ * `whenNew` runs in it for an empty database.
+ */
+export async function migrate(
+  session: Session,
+  {
+    now,
+    mayMigrate,
+    kinds = ['expand'],
+    migrations = MIGRATIONS,
+  }: { now: number; mayMigrate: boolean; kinds?: Migration['kind'][]; migrations?: readonly Migration[] },
+): Promise<Migrated> {
+  await session.rows('BEGIN')
+  try {
+    await session.rows(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`)
+    const applied = await listApplied(session)
+    const missing = missingFrom(applied, migrations).filter(({ kind }) => kinds.includes(kind))
+    const isNew = applied.length === 0
+    if (missing.length > 0) {
+      if (!mayMigrate && !isNew) throw new OlderDatabase()
+      if (isNew)
+        await session.rows(
+          'CREATE TABLE schema_migrations (id text PRIMARY KEY, sha256 text NOT NULL, kind text NOT NULL, applied_at bigint NOT NULL)',
+        )
+      for (const migration of missing) await apply(session, migration, now)
+    }
+    await session.rows('COMMIT')
+    return { isNew, upgraded: isNew ? [] : missing.map(({ id }) => id) }
+  } catch (error) {
+    await session.rows('ROLLBACK').catch(() => session.drop())
+    throw error
+  }
+}
+
+async function listApplied(session: Session): Promise<Applied[]> {
+  const [found] = await session.rows<{ name: string | null }>("SELECT to_regclass('schema_migrations')::text AS name")
+  return found?.name ? await session.rows<Applied>('SELECT id, sha256, kind FROM schema_migrations ORDER BY id') : []
+}
+
+/** A node runs on a schema with additions it does not know, but not on one from which something was taken away. */
+function missingFrom(applied: Applied[], migrations: readonly Migration[]): Migration[] {
+  const known = new Map(migrations.map(migration => [migration.id, migration]))
+  const newer = applied.find(({ id, kind }) => kind === 'contract' && !known.has(id))
+  if (newer)
+    throw new StartRefusal(
+      'schema_newer',
+      `the database was changed by a newer version (migration ${newer.id}); start that version`,
+    )
+  const edited = applied.find(({ id, sha256 }) => known.has(id) && sha256Hex(known.get(id)!.sql) !== sha256)
+  if (edited)
+    throw new StartRefusal(
+      'schema_newer',
+      `migration ${edited.id} is another one in this version; start the version that made the database`,
+    )
+  const done = new Set(applied.map(({ id }) => id))
+  return migrations.filter(({ id }) => !done.has(id))
+}
+
+async function apply(session: Session, { id, sql, kind }: Migration, now: number): Promise<void> {
+  for (const statement of sql.split('--> statement-breakpoint')) await session.rows(statement)
+  await session.rows('INSERT INTO schema_migrations (id, sha256, kind, applied_at) VALUES ($1, $2, $3, $4)', [
+    id,
+    sha256Hex(sql),
+    kind,
+    now,
+  ])
+}

@@ -1,0 +1,89 @@
+// The running nodes of one installation. Times are the database's: the clocks of the nodes need not agree.
+import type { Job } from '../engine.ts'
+import type { Session } from './session.ts'
+
+const BEAT_EVERY_MS = 1000
+/** A node without a beat for this long is dead. */
+export const DEAD_AFTER_MS = 4000
+/** A job that its node neither ended nor could end is given to another after this. */
+const JOB_LEASE_MS = 120_000
+
+/** The ids of living nodes, for statements that free what dead ones held. */
+export const LIVING_NODES = `SELECT id FROM nodes WHERE beat_at > clock_timestamp() - interval '${DEAD_AFTER_MS} ms'`
+
+export type Node = { id: string; version: string; startedAt: number; beatAt: number }
+
+export type Nodes = {
+  /** When the last beat was written; for readiness. */
+  lastBeatAt(): number
+  list(): Promise<Node[]>
+  whenLeader<Given>(job: Job<Given>): Job<Given>
+  stop(): Promise<void>
+}
+
+export async function joinNodes(session: Session, { id, version }: { id: string; version: string }): Promise<Nodes> {
+  let lastBeatAt = 0
+  let isStopped = false
+  const beat = async () => {
+    await session.rows(
+      `INSERT INTO nodes (id, version) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET beat_at = clock_timestamp()`,
+      [id, version],
+    )
+    lastBeatAt = performance.now()
+  }
+  await beat()
+  let beating = Promise.resolve()
+  let isBeating = false
+  const timer = setInterval(() => {
+    if (isBeating || isStopped) return
+    isBeating = true
+    // A beat that fails is written by the next one; readiness tells.
+    beating = beat()
+      .catch(() => {})
+      .finally(() => {
+        isBeating = false
+      })
+  }, BEAT_EVERY_MS).unref()
+
+  return {
+    lastBeatAt: () => lastBeatAt,
+    list: () =>
+      session.rows<Node>(
+        `SELECT id, version, (extract(epoch FROM started_at) * 1000)::bigint AS "startedAt", (extract(epoch FROM beat_at) * 1000)::bigint AS "beatAt"
+         FROM nodes WHERE id IN (${LIVING_NODES}) ORDER BY started_at`,
+      ),
+    whenLeader: job => ({
+      ...job,
+      async run(given) {
+        if (!(await begin(session, job, id))) return
+        try {
+          await job.run(given)
+        } finally {
+          await session.rows('UPDATE job_runs SET leased_until = clock_timestamp() WHERE name = $1 AND node = $2', [job.name, id])
+        }
+      },
+    }),
+    async stop() {
+      isStopped = true
+      clearInterval(timer)
+      await beating
+      await session.rows('DELETE FROM nodes WHERE id = $1', [id]).catch(() => {})
+      await session.close()
+    },
+  }
+}
+
+/** True for the one node that may run the job now: it is due, and nobody else has it. */
+async function begin(session: Session, { name, everyMs }: Job<never>, node: string): Promise<boolean> {
+  const begun = await session.rows(
+    `INSERT INTO job_runs AS run (name, node, begun_at, leased_until)
+     VALUES ($1, $2, clock_timestamp(), clock_timestamp() + $4 * interval '1 ms')
+     ON CONFLICT (name) DO UPDATE SET node = excluded.node, begun_at = excluded.begun_at, leased_until = excluded.leased_until
+     WHERE run.begun_at <= clock_timestamp() - $3 * interval '1 ms'
+       AND (run.leased_until <= clock_timestamp() OR run.node NOT IN (${LIVING_NODES}))
+     RETURNING name`,
+    // Timers of several nodes are out of step: a run is due a little before its time.
+    [name, node, Math.floor(everyMs * 0.9), JOB_LEASE_MS],
+  )
+  return begun.length > 0
+}

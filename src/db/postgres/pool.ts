@@ -1,0 +1,75 @@
+import type { SQL } from 'bun'
+import { drizzle } from 'drizzle-orm/pg-proxy'
+import type { Db } from '../engine.ts'
+import * as schema from '../schema.ts'
+import { createSession, isConnectionLost, type Session } from './session.ts'
+
+/** What hot statements (statements.ts) run on. */
+export type Runner = {
+  rows<Found>(text: string, params: unknown[]): Promise<Found[]>
+  /** A statement whose answer nobody needs; undefined where it must be awaited like any other. */
+  send?(text: string, params: unknown[]): void
+}
+
+/** drizzle's own PostgreSQL dialect, over one of our sessions. */
+export function drizzleOver(runner: Runner & Pick<Session, 'values'>): Db {
+  const db = drizzle(
+    async (text, params, method) => ({
+      rows: method === 'all' ? await runner.values(text, params) : await runner.rows(text, params),
+    }),
+    { schema },
+  )
+  return Object.assign(db, { $client: runner }) as unknown as Db
+}
+
+/** Connections for single reads: each takes the least busy one, and is repeated once when that was lost. */
+export function createReaders(open: () => SQL, count: number): Runner & Pick<Session, 'values' | 'close'> {
+  const sessions = Array.from({ length: count }, () => createSession(open))
+  const leastBusy = () => sessions.reduce((best, each) => (each.underWay() < best.underWay() ? each : best))
+  const repeated = async <Result>(read: (session: Session) => Promise<Result>): Promise<Result> => {
+    try {
+      return await read(leastBusy())
+    } catch (error) {
+      if (!isConnectionLost(error)) throw error
+      return await read(leastBusy())
+    }
+  }
+  return {
+    rows: <Found>(text: string, params: unknown[]) => repeated(session => session.rows<Found>(text, params)),
+    values: (text, params) => repeated(session => session.values(text, params)),
+    async close() {
+      await Promise.all(sessions.map(session => session.close()))
+    },
+  }
+}
+
+export type Writers = {
+  /** Runs `work` with a connection that nobody else uses meanwhile. */
+  alone<Result>(work: (session: Session, place: number) => Promise<Result>): Promise<Result>
+  waiting(): number
+  busy(): number
+  close(): Promise<void>
+}
+
+export function createWriters(open: () => SQL, count: number): Writers {
+  const sessions = Array.from({ length: count }, () => createSession(open))
+  const free = sessions.map((_, place) => place)
+  const waiting: ((place: number) => void)[] = []
+  return {
+    async alone(work) {
+      const place = free.pop() ?? (await new Promise<number>(resolve => waiting.push(resolve)))
+      try {
+        return await work(sessions[place]!, place)
+      } finally {
+        const next = waiting.shift()
+        if (next) next(place)
+        else free.push(place)
+      }
+    },
+    waiting: () => waiting.length,
+    busy: () => sessions.length - free.length,
+    async close() {
+      await Promise.all(sessions.map(session => session.close()))
+    },
+  }
+}

@@ -1,0 +1,128 @@
+// One connection to PostgreSQL through Bun.SQL. Statements run in the order they are given, several may be under way
+// at once, and each one settles: Bun has no time-out for a server that stays silent, so a watchdog drops the
+// connection. A dropped or lost connection is opened again by the next statement, but never inside a transaction.
+import type { ReservedSQL, SQL } from 'bun'
+
+/** The server ends a statement after 5 seconds by itself; beyond that it is silent. */
+const SILENCE_MAX_MS = 7000
+const LOOK_EVERY_MS = 500
+
+export type Row = Record<string, unknown>
+
+export type Session = {
+  /** Rows as objects, by the names of their columns. */
+  rows<Found = Row>(text: string, params?: unknown[]): Promise<Found[]>
+  /** Rows as arrays, for drizzle. */
+  values(text: string, params: unknown[]): Promise<unknown[][]>
+  /** Statements under way. */
+  underWay(): number
+  isOpen(): boolean
+  /** Counts the connections of this session: a transaction that sees another number has lost its own. */
+  generation(): number
+  /** Fails what is under way; the next statement opens a new connection. */
+  drop(): void
+  close(): Promise<void>
+}
+
+/** `open` makes a client of one connection, which is opened by its first statement. */
+export function createSession(open: () => SQL, silenceMaxMs = SILENCE_MAX_MS): Session {
+  let client: SQL | undefined
+  let connection: Promise<ReservedSQL> | undefined
+  let connected: ReservedSQL | undefined
+  let generation = 0
+  let underWay = 0
+  let progressAt = 0
+  let isClosed = false
+
+  const watch = setInterval(() => {
+    if (underWay > 0 && performance.now() - progressAt > silenceMaxMs) drop()
+  }, LOOK_EVERY_MS).unref()
+
+  const drop = () => {
+    const dropped = client
+    client = connection = connected = undefined
+    generation++
+    // Rejects every statement under way at once.
+    dropped?.close({ timeout: 0 }).catch(() => {})
+  }
+
+  const connect = async (): Promise<ReservedSQL> => {
+    if (isClosed) throw new ConnectionLost('the connection is closed')
+    client ??= open()
+    connection ??= client.reserve()
+    const mine = generation
+    try {
+      const reserved = await connection
+      if (mine === generation) connected = reserved
+      return reserved
+    } catch (error) {
+      if (mine === generation) drop()
+      throw error
+    }
+  }
+
+  const run = async <Result>(
+    text: string,
+    params: unknown[],
+    start: (query: SQL.Query<unknown>) => Promise<unknown>,
+  ): Promise<Result> => {
+    if (underWay++ === 0) progressAt = performance.now()
+    const mine = generation
+    try {
+      return (await start((connected ?? (await connect())).unsafe(text, params))) as Result
+    } catch (error) {
+      if (isConnectionLost(error) && mine === generation) drop()
+      throw error
+    } finally {
+      underWay--
+      progressAt = performance.now()
+    }
+  }
+
+  return {
+    async rows<Found>(text: string, params: unknown[] = []) {
+      const rows = await run<Found[]>(text, params, query => query)
+      for (const row of rows as Row[]) for (const name in row) if (typeof row[name] === 'bigint') row[name] = Number(row[name])
+      return rows
+    },
+    async values(text, params) {
+      const rows = await run<unknown[][]>(text, params, query => query.values())
+      for (const row of rows) for (let i = 0; i < row.length; i++) if (typeof row[i] === 'bigint') row[i] = Number(row[i])
+      return rows
+    },
+    underWay: () => underWay,
+    isOpen: () => connected !== undefined,
+    generation: () => generation,
+    drop,
+    async close() {
+      isClosed = true
+      clearInterval(watch)
+      const closing = client
+      client = connection = connected = undefined
+      await closing?.close({ timeout: 0 })
+    },
+  }
+}
+
+/** The connection ended before the answer came. */
+export class ConnectionLost extends Error {}
+
+/** Class 57P (the server shuts down) and 08 (connection), and Bun's own. */
+export function isConnectionLost(error: unknown): boolean {
+  if (error instanceof ConnectionLost) return true
+  const { code, errno } = rootOf(error)
+  if (code === 'ERR_POSTGRES_SERVER_ERROR') return /^(57P0[123]|08)/.test(errno ?? '')
+  return code?.startsWith('ERR_POSTGRES_') === true && !code.includes('SYNTAX')
+}
+
+/** The five signs of PostgreSQL, such as 23505; undefined for other errors. */
+export function sqlStateOf(error: unknown): string | undefined {
+  const { code, errno } = rootOf(error)
+  return code === 'ERR_POSTGRES_SERVER_ERROR' ? errno : undefined
+}
+
+/** drizzle wraps the error of its driver. */
+function rootOf(error: unknown): { code?: string; errno?: string } {
+  const { cause } = error as { cause?: unknown }
+  return ((cause as { code?: unknown } | undefined)?.code ? cause : error) as { code?: string; errno?: string }
+}

@@ -1,0 +1,141 @@
+// Many nodes, read committed: a race is decided by one statement or under one row's lock. A write is a transaction of
+// its own. Writes that name a lane (the creations of a tenant) share one while they wait for each other; when one of
+// them fails, the group is rolled back and each runs alone. A write that lost a deadlock or its connection runs
+// again, unless its COMMIT was under way.
+import type { Db, Engine, Write } from '../engine.ts'
+import { beginGroup, endGroup } from '../group.ts'
+import type { Connect } from './connect.ts'
+import { createReaders, createWriters, drizzleOver } from './pool.ts'
+import { createSession } from './session.ts'
+import { mayRepeat, type Transactions, transactionsOn } from './transaction.ts'
+
+const GROUP_MAX = 64
+const TRIES_MAX = 3
+const BEGIN = 'BEGIN'
+
+type Job = { run(tx: Db): unknown; value?: unknown; resolve(value: unknown): void; reject(error: unknown): void }
+type Lane = { waiting: Job[]; isBusy: boolean }
+
+export type Storage = Pick<
+  Engine,
+  'db' | 'warm' | 'write' | 'writeSettings' | 'settingsVersion' | 'openSnapshot' | 'forgetDeleted' | 'waitingWrites' | 'close'
+>
+
+export function createStorage(connect: Connect, onGroup: (size: number, ms: number) => void = () => {}): Storage {
+  const { reads, writes } = connect.counts
+  const readers = createReaders(() => connect.open('read'), reads)
+  const writers = createWriters(() => connect.open('write'), writes)
+  const transactions: Transactions[] = []
+  const lanes = new Map<string, Lane>()
+  let isClosed = false
+
+  const inTransaction = async <Result>(work: (tx: Db) => Promise<Result>): Promise<Result> => {
+    if (isClosed) throw new Error('the storage is closed')
+    for (let tries = 1; ; tries++) {
+      try {
+        return await writers.alone((session, place) => {
+          transactions[place] ??= transactionsOn(session)
+          return transactions[place].run(BEGIN, work)
+        })
+      } catch (error) {
+        if (tries === TRIES_MAX || isClosed || !mayRepeat(error)) throw error
+      }
+    }
+  }
+
+  const write: Write = async (work, lane) => {
+    if (lane === undefined) return await inTransaction(async tx => await work(tx))
+    return await new Promise((resolve, reject) => {
+      const { waiting } = laneOf(lane)
+      waiting.push({ run: work, resolve: value => resolve(value as Awaited<ReturnType<typeof work>>), reject })
+      void drive(lane)
+    })
+  }
+
+  const laneOf = (name: string): Lane => {
+    const lane = lanes.get(name) ?? { waiting: [], isBusy: false }
+    lanes.set(name, lane)
+    return lane
+  }
+
+  async function drive(name: string): Promise<void> {
+    const lane = laneOf(name)
+    if (lane.isBusy) return
+    lane.isBusy = true
+    while (lane.waiting.length) {
+      // Requests of this turn of the event loop go together.
+      await new Promise<void>(resolve => setImmediate(resolve))
+      await commitGroup(lane.waiting.splice(0, GROUP_MAX))
+    }
+    lanes.delete(name)
+  }
+
+  async function commitGroup(group: Job[]): Promise<void> {
+    const startedAt = performance.now()
+    try {
+      await inTransaction(tx => runTogether(tx, group))
+      onGroup(group.length, performance.now() - startedAt)
+      for (const job of group) job.resolve(job.value)
+    } catch (error) {
+      if (group.length === 1) return group[0]!.reject(error)
+      await Promise.all(group.map(job => commitGroup([job])))
+    }
+  }
+
+  async function runTogether(tx: Db, group: Job[]): Promise<void> {
+    const shared = beginGroup(tx)
+    try {
+      for (const job of group) job.value = await job.run(tx)
+      for (const finish of shared.atEnd) await finish()
+    } finally {
+      endGroup(tx)
+    }
+  }
+
+  let asked: Promise<number> | undefined
+  const readVersion = async () => {
+    const [row] = await readers.rows<{ version: number }>('SELECT version FROM settings_version', [])
+    return row!.version
+  }
+
+  const db = drizzleOver(readers)
+  return {
+    db,
+    warm: () => db,
+    write,
+    writeSettings: work =>
+      inTransaction(async tx => {
+        // Holds the row to the commit: one at a time, on all nodes.
+        await raiseVersion(tx)
+        return await work(tx)
+      }),
+    settingsVersion() {
+      // One question for all requests of a turn of the event loop, asked after they began.
+      asked ??= new Promise<void>(resolve => setImmediate(resolve)).then(() => {
+        asked = undefined
+        return readVersion()
+      })
+      return asked
+    },
+    waitingWrites: () => writers.waiting(),
+    async openSnapshot() {
+      const session = createSession(() => connect.open('read'))
+      await session.rows('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+      // The first read fixes the moment, not BEGIN.
+      await session.rows('SELECT version FROM settings_version')
+      return { db: drizzleOver(session), close: () => session.close() }
+    },
+    forgetDeleted: async () => true,
+    async close() {
+      isClosed = true
+      await writers.close()
+      await readers.close()
+    },
+  }
+}
+
+const raiseVersion = (tx: Db): Promise<unknown> =>
+  (tx as unknown as { $client: { rows(text: string, params: unknown[]): Promise<unknown> } }).$client.rows(
+    'UPDATE settings_version SET version = version + 1',
+    [],
+  )

@@ -1,0 +1,91 @@
+// One transaction on one session. Statements whose answer nobody needs are sent without waiting; their errors are
+// heard before the commit. After the first error, or on another connection, nothing more is sent.
+import type { Db } from '../engine.ts'
+import { drizzleOver, type Runner } from './pool.ts'
+import { ConnectionLost, isConnectionLost, type Session, sqlStateOf } from './session.ts'
+
+/** Deadlock, serialization failure, lock not available. */
+const REPEATABLE = ['40P01', '40001', '55P03']
+
+/** COMMIT was sent and its answer never came: nobody can say whether it took place. */
+export class CommitUnknown extends Error {}
+
+export type Transactions = {
+  tx: Db
+  run<Result>(begin: string, work: (tx: Db) => Promise<Result>): Promise<Result>
+}
+
+/** One per session: drizzle's prepared statements stay with it. */
+export function transactionsOn(session: Session): Transactions {
+  let generation = -1
+  let failure: unknown
+  let sent: Promise<unknown>[] = []
+
+  const guard = () => {
+    if (failure !== undefined) throw failure
+    if (session.generation() !== generation) throw new ConnectionLost('the connection was lost inside a transaction')
+  }
+  const guarded = async <Result>(start: () => Promise<Result>): Promise<Result> => {
+    guard()
+    try {
+      return await start()
+    } catch (error) {
+      failure ??= error
+      throw error
+    }
+  }
+  const runner: Runner & Pick<Session, 'values'> = {
+    rows: <Found>(text: string, params: unknown[]) => guarded(() => session.rows<Found>(text, params)),
+    values: (text, params) => guarded(() => session.values(text, params)),
+    send(text, params) {
+      guard()
+      const answer = session.rows(text, params).catch(error => {
+        failure ??= error
+      })
+      sent.push(answer)
+    },
+  }
+  const tx = drizzleOver(runner)
+
+  const rollBack = async () => {
+    // Bun opens another connection for a lost one, where there is nothing to undo.
+    if (session.generation() === generation) await session.rows('ROLLBACK').catch(() => session.drop())
+  }
+
+  return {
+    tx,
+    async run(begin, work) {
+      failure = undefined
+      sent = []
+      // Without a connection nobody knows yet on which one the transaction will be.
+      if (!session.isOpen()) await session.rows('SELECT 1')
+      generation = session.generation()
+      try {
+        runner.send!(begin, [])
+        const result = await work(tx)
+        await Promise.all(sent)
+        guard()
+        await commit(session)
+        return result
+      } catch (error) {
+        await Promise.all(sent)
+        if (!(error instanceof CommitUnknown)) await rollBack()
+        throw failure ?? error
+      }
+    },
+  }
+}
+
+async function commit(session: Session): Promise<void> {
+  try {
+    await session.rows('COMMIT')
+  } catch (error) {
+    if (isConnectionLost(error))
+      throw new CommitUnknown('the connection was lost while the commit was under way', { cause: error })
+    throw error
+  }
+}
+
+/** True when nothing of the transaction can have taken place and another try may succeed. */
+export const mayRepeat = (error: unknown): boolean =>
+  !(error instanceof CommitUnknown) && (isConnectionLost(error) || REPEATABLE.includes(sqlStateOf(error) ?? ''))

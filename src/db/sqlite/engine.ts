@@ -1,0 +1,48 @@
+import type { Metrics } from '../../metrics.ts'
+import type { Opened, Opening } from '../opening.ts'
+import { runChecks } from './checks.ts'
+import { openDataDir } from './data-dir.ts'
+import { databaseFile, sizeOf } from './files.ts'
+import { type Space, watchSpace } from './space.ts'
+import { createStorage } from './storage.ts'
+
+const NO_LABELS = {}
+
+export async function openSqlite({ config, now: startedAt, random, role }: Opening): Promise<Opened> {
+  const dir = config.dataDir
+  const { writer, reader, sealer, unlock, isNew, shownAt, upgraded } = openDataDir({ dir, now: startedAt, random, role })
+  return {
+    sealer,
+    isNew,
+    shownAt,
+    upgraded,
+    async open({ log, metrics, now }) {
+      const space = watchSpace({ dir, random, log })
+      const storage = createStorage(
+        writer,
+        reader,
+        (size, ms) => {
+          metrics.observe('vidimus_commit_group_size', NO_LABELS, size)
+          metrics.observe('vidimus_commit_seconds', NO_LABELS, ms / 1000)
+        },
+        () => space.makeRoom(),
+      )
+      addGauges(metrics, databaseFile(dir), space)
+      const checks = () => runChecks({ dir, role, space, now, backups: config.backups })
+      const close = async () => {
+        await storage.close()
+        unlock()
+      }
+      return { engine: { ...storage, checks, close }, space }
+    },
+  }
+}
+
+function addGauges(metrics: Metrics, file: string, space: Space): void {
+  metrics.gauge('vidimus_database_bytes', 'Size of the database file.', () => sizeOf(file))
+  metrics.gauge('vidimus_wal_bytes', 'Size of the write-ahead log.', () => sizeOf(`${file}-wal`))
+  metrics.gauge('vidimus_disk_free_bytes', 'Free space on the disk of the data directory.', () => space.free())
+  metrics.gauge('vidimus_ballast_held', '1 while space is held back for erasing on a full disk, 0 when it was released.', () =>
+    Number(space.hasBallast()),
+  )
+}
