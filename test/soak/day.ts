@@ -69,7 +69,7 @@ void shopFloor.stop(true)
 await cleanUp()
 process.exit(
   soakLine({
-    script: 'soak-day',
+    script: 'soak/day',
     seed,
     minutes,
     counts,

@@ -34,7 +34,7 @@ do {
 unmountAll()
 await cleanUp()
 const percentiles = { recovered: percentilesOf(recoveredMs) }
-process.exit(soakLine({ script: 'soak-disk', seed, minutes, counts, percentiles, violations }))
+process.exit(soakLine({ script: 'soak/disk', seed, minutes, counts, percentiles, violations }))
 
 function failed(what: string) {
   return (error: unknown) => void violations.push(`${what}: ${error}`)

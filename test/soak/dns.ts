@@ -61,7 +61,7 @@ violations.push(...(await checkInvariants(dir)).violations)
 nameServer.close()
 await cleanUp()
 const percentiles = Object.fromEntries(Object.entries(samples).map(([name, each]) => [name, percentilesOf(each)]))
-process.exit(soakLine({ script: 'soak-dns', seed, minutes, counts, percentiles, violations }))
+process.exit(soakLine({ script: 'soak/dns', seed, minutes, counts, percentiles, violations }))
 
 /** Runs this script again in namespaces for network and mounts, with a resolv.conf of its own. */
 async function goInside(): Promise<never> {

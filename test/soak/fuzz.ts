@@ -55,7 +55,7 @@ violations.push(...(await account()))
 wires.close()
 await server.stop()
 process.exit(
-  soakLine({ script: 'soak-fuzz', seed, minutes, counts, percentiles: { answer: percentilesOf(answerMs) }, violations }),
+  soakLine({ script: 'soak/fuzz', seed, minutes, counts, percentiles: { answer: percentilesOf(answerMs) }, violations }),
 )
 
 function rssMb(): number {

@@ -33,7 +33,7 @@ do {
 } while (!until(1)())
 await cleanUp()
 counts.hours = Math.round(counts.hours)
-process.exit(soakLine({ script: 'soak-guess', seed, minutes, counts, percentiles, violations }))
+process.exit(soakLine({ script: 'soak/guess', seed, minutes, counts, percentiles, violations }))
 
 /** Each probe is judged by itself; told are all of them together, and the differences of their medians. */
 function percentilesOfTimes(times: ReadonlyMap<string, Samples>) {

@@ -32,7 +32,7 @@ const until = Date.now() + minutes * MINUTE_MS
 while (Date.now() < until && violations.length === 0) await soakDirectory()
 const { ready, bare } = readiness.samples
 const percentiles = { ready: percentilesOf(ready), bare: percentilesOf(bare) }
-process.exit(soakLine({ script: 'soak-kill', seed, minutes, counts, percentiles, violations }))
+process.exit(soakLine({ script: 'soak/kill', seed, minutes, counts, percentiles, violations }))
 
 async function soakDirectory(): Promise<void> {
   const dir = temporaryDir()

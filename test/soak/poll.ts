@@ -53,7 +53,7 @@ judge()
 await service.stop()
 await cleanUp()
 const percentiles = { status: percentilesOf(statusMs), create: percentilesOf(createMs) }
-process.exit(soakLine({ script: 'soak-poll', seed, minutes, counts, percentiles, violations }))
+process.exit(soakLine({ script: 'soak/poll', seed, minutes, counts, percentiles, violations }))
 
 function openFilesMax(): number {
   const { stdout } = Bun.spawnSync(['sh', '-c', 'ulimit -n'])

@@ -61,7 +61,7 @@ while (performance.now() < endsAt) {
   await cleanUp()
 }
 process.exit(
-  soakLine({ script: 'soak-race', seed, minutes, counts, percentiles: { round: percentilesOf(roundsMs) }, violations }),
+  soakLine({ script: 'soak/race', seed, minutes, counts, percentiles: { round: percentilesOf(roundsMs) }, violations }),
 )
 
 function expectThat(fault: string, holds: boolean, problem: string): void {

@@ -22,7 +22,7 @@ for (let each = seed; Date.now() < until && violations.length === 0; each++) {
   process.stderr.write(`seed ${each}: ${counts.runs} runs, ${counts.steps} steps, ${violations.length} violations\n`)
 }
 await cleanUp()
-process.exit(soakLine({ script: 'soak-sim', seed, minutes, counts, percentiles: { run: percentilesOf(runMs) }, violations }))
+process.exit(soakLine({ script: 'soak/sim', seed, minutes, counts, percentiles: { run: percentilesOf(runMs) }, violations }))
 
 function onRun(steps: number): void {
   counts.runs++

@@ -60,7 +60,7 @@ for (let turn = 0; turn === 0 || (!isOver() && violations.length < VIOLATIONS_MA
 stopReceiving()
 await cleanUp()
 const percentiles = { upgrade: percentilesOf(upgradeMs) }
-process.exit(soakLine({ script: 'soak-start', seed, minutes, counts, percentiles, violations }))
+process.exit(soakLine({ script: 'soak/start', seed, minutes, counts, percentiles, violations }))
 
 function failed(what: string) {
   return (error: unknown) => void violations.push(`${what}: ${error}`)

@@ -29,5 +29,5 @@ const bombs = await throwBombs({ violations, isOver: until(1) })
 await cleanUp()
 const counts = { ...chain, ...presentations, ...bombs.counts }
 process.exit(
-  soakLine({ script: 'soak-tamper', seed, minutes, counts, percentiles: { bomb: percentilesOf(bombs.tookMs) }, violations }),
+  soakLine({ script: 'soak/tamper', seed, minutes, counts, percentiles: { bomb: percentilesOf(bombs.tookMs) }, violations }),
 )

@@ -24,7 +24,7 @@ while (!isOver(0.5)) await cutOneDay()
 const stopped = await stoppedDay()
 while (!isOver(1)) await flipOne(stopped, random)
 await cleanUp()
-process.exit(soakLine({ script: 'soak-wal', seed, minutes, counts, percentiles: {}, violations }))
+process.exit(soakLine({ script: 'soak/wal', seed, minutes, counts, percentiles: {}, violations }))
 
 async function cutOneDay(): Promise<void> {
   const day = await traded(random, STEPS_OF_A_DAY)

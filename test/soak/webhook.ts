@@ -140,7 +140,7 @@ good.stop()
 await cleanUp()
 process.exit(
   soakLine({
-    script: 'soak-webhook',
+    script: 'soak/webhook',
     seed,
     minutes,
     counts,
