@@ -4,7 +4,7 @@ import { apiError } from '../http/errors.ts'
 import { isWellFormedSecret } from '../ids.ts'
 import { dailyQuotaOf } from '../tenants/settings.ts'
 import type { Deps } from './deps.ts'
-import { type Caller, DEVICE_SCOPES, type DeviceCaller, isScope, type KeyCaller, type Scope } from './scopes.ts'
+import { type Caller, DEVICE_SCOPES, type DeviceCaller, type KeyCaller } from './scopes.ts'
 
 const KEY_PREFIXES = ['vk_test_', 'vk_live_']
 const ACCESS_TOKEN_PREFIX = 'vd_'
@@ -32,24 +32,11 @@ async function authenticateKey({ keys, now }: AuthenticateDeps, hash: string): P
     keyId: key.id,
     tenantId: key.tenant_id,
     environment: key.environment,
-    scopes: scopesOf(key.scopes),
+    scopes: key.scopes,
     name: key.prefix,
     dailyQuota: dailyQuotaOf({ plan: key.plan, dailyQuota: key.daily_quota }),
-    appSchemes: key.app_schemes === null ? NO_SCHEMES : (JSON.parse(key.app_schemes) as string[]),
+    appSchemes: key.appSchemes,
   }
-}
-
-const NO_SCHEMES: readonly string[] = []
-
-const knownScopes = new Map<string, readonly Scope[]>()
-
-/** Parsed once each: there are sixteen sets of scopes. */
-function scopesOf(json: string): readonly Scope[] {
-  const known = knownScopes.get(json)
-  if (known) return known
-  const scopes = (JSON.parse(json) as string[]).filter(isScope)
-  if (knownScopes.size < 100) knownScopes.set(json, scopes)
-  return scopes
 }
 
 async function authenticateDevice(deps: AuthenticateDeps, hash: string): Promise<DeviceCaller> {

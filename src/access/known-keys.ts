@@ -1,14 +1,21 @@
 import type { Engine } from '../db/engine.ts'
 import { equalConstantTime } from '../hash.ts'
+import { isScope, type Scope } from './scopes.ts'
 import { findKeyByHash, type KeyCredentials } from './store.ts'
 
 const KEYS_MAX = 1000
 
-export type KnownKeys = { find(hash: string): Promise<KeyCredentials | undefined> }
+/** Its JSON columns are parsed once, when it is read. */
+export type KnownKey = Omit<KeyCredentials, 'scopes' | 'app_schemes'> & {
+  scopes: readonly Scope[]
+  appSchemes: readonly string[]
+}
+
+export type KnownKeys = { find(hash: string): Promise<KnownKey | undefined> }
 
 /** Caches keys until a setting changes: a revocation applies from the next request on. */
 export function rememberKeys({ warm, settingsVersion }: Pick<Engine, 'warm' | 'settingsVersion'>): KnownKeys {
-  let known = new Map<string, KeyCredentials>()
+  let known = new Map<string, KnownKey>()
   let version: number | undefined
   return {
     async find(hash) {
@@ -21,8 +28,15 @@ export function rememberKeys({ warm, settingsVersion }: Pick<Engine, 'warm' | 's
       if (kept) return kept
       const found = await findKeyByHash(warm(), hash)
       if (!found || !equalConstantTime(found.hash, hash)) return undefined
-      if (current.size < KEYS_MAX) current.set(hash, found)
-      return found
+      const key = parsed(found)
+      if (current.size < KEYS_MAX) current.set(hash, key)
+      return key
     },
   }
 }
+
+const parsed = ({ scopes, app_schemes, ...key }: KeyCredentials): KnownKey => ({
+  ...key,
+  scopes: (JSON.parse(scopes) as string[]).filter(isScope),
+  appSchemes: app_schemes === null ? [] : (JSON.parse(app_schemes) as string[]),
+})

@@ -30,8 +30,8 @@ export default [
   ['malformed idempotency key taken', 'refuseMalformedKey', '{1,255}$/.test(key)', '*$/.test(key)', 'api/post-verifications'],
   [
     "another tenant's app scheme is taken",
-    'authenticateKey',
-    'key.app_schemes === null ? NO_SCHEMES :',
+    'parsed',
+    'app_schemes === null ? [] :',
     "true ? ['shop-app'] :",
     'api/redirect-schemes',
   ],
