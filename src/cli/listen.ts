@@ -109,8 +109,8 @@ async function forward(deps: Deps, url: string, message: SignedMessage): Promise
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
   let answer: EgressAnswer = { ok: false, failure: 'dns_failed', detail: `${host} was not found.` }
   for (const address of await deps.resolve(host).catch(() => [])) {
-    const { extraCa } = deps.egress
-    answer = await callAt(address, { ...message, url, method: 'POST', limits: LIMITS, onLargeAnswer: 'cut', extraCa })
+    const call = { ...message, url, method: 'POST', limits: LIMITS, onLargeAnswer: 'cut' } as const
+    answer = await callAt(address, call, { extraCa: deps.egress.extraCa })
     if (answer.ok || answer.failure !== 'connection_failed') break
   }
   return answer

@@ -2,7 +2,8 @@
 // egress policy, TLS certificate verified. Nothing is sent.
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { locate, trusting } from '../egress/client.ts'
+import type { ExtraCa } from '../egress/authorities.ts'
+import { locate } from '../egress/client.ts'
 import type { Deps } from './deps.ts'
 
 const RESOLVE_MS_MAX = 2000
@@ -32,10 +33,15 @@ export async function whyUnreachable({ egress, resolve }: Pick<Deps, 'egress' | 
   })
 }
 
-function open(url: URL, host: string, extraCa: string | undefined): Socket {
+function open(url: URL, host: string, extraCa: ExtraCa | undefined): Socket {
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
   if (url.protocol === 'http:') return connect({ host, port })
   const name = url.hostname.replace(/^\[|\]$/g, '')
-  const secureContext = extraCa === undefined ? undefined : trusting(extraCa)
-  return connectTls({ host, port, secureContext, ...(isIP(name) === 0 && { servername: name }), rejectUnauthorized: true })
+  return connectTls({
+    host,
+    port,
+    secureContext: extraCa?.secureContext(),
+    ...(isIP(name) === 0 && { servername: name }),
+    rejectUnauthorized: true,
+  })
 }

@@ -6,8 +6,8 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest, type RequestOptions } from 'node:https'
 import { isIPv6, type Socket } from 'node:net'
-import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
 import { within } from '../time.ts'
+import type { ExtraCa } from './authorities.ts'
 import { checkDestination, checkWebhookUrl, type EgressPolicy, type RefusalReason, type Resolve } from './policy.ts'
 
 export type EgressCall = {
@@ -18,9 +18,10 @@ export type EgressCall = {
   limits: { resolveMs: number; connectMs: number; totalMs: number; answerBytes: number }
   /** A larger answer is cut at `answerBytes`, or is a failure. */
   onLargeAnswer: 'cut' | 'fail'
-  /** That of the policy, for the thread that has no policy. */
-  extraCa?: string
 }
+
+/** `signal` ends the call at once. */
+export type CallOptions = { extraCa?: ExtraCa; signal?: AbortSignal }
 
 export type EgressFailure =
   | 'refused_address'
@@ -51,7 +52,7 @@ export async function callOut(policy: EgressPolicy, resolve: Resolve, call: Egre
   if (!found.ok) return found
   let answer: EgressAnswer | undefined
   for (const address of found.addresses.slice(0, ADDRESSES_TRIED_MAX)) {
-    answer = await callAt(address, { extraCa: policy.extraCa, ...call })
+    answer = await callAt(address, call, { extraCa: policy.extraCa })
     // No server listens there, or this machine does not have that address family.
     if (answer.ok || answer.failure !== 'connection_failed') break
   }
@@ -78,21 +79,21 @@ const tooLate = (): never => {
   throw new Error('timed out')
 }
 
-/** Calls an address that `locate` gave for this URL; `signal` ends it at once. */
-export async function callAt(address: string, call: EgressCall, signal?: AbortSignal): Promise<EgressAnswer> {
-  if (signal?.aborted) return { ok: false, address, ...CANCELLED }
-  return await new Promise(settle => exchange(new URL(call.url), address, call, signal, settle))
+/** Calls an address that `locate` gave for this URL. */
+export async function callAt(address: string, call: EgressCall, options: CallOptions = {}): Promise<EgressAnswer> {
+  if (options.signal?.aborted) return { ok: false, address, ...CANCELLED }
+  return await new Promise(settle => exchange(new URL(call.url), address, call, options, settle))
 }
 
 function exchange(
   url: URL,
   address: string,
   call: EgressCall,
-  signal: AbortSignal | undefined,
+  { extraCa, signal }: CallOptions,
   settle: (answer: EgressAnswer) => void,
 ): void {
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest
-  const request = send(optionsFor(url, address, call))
+  const request = send(optionsFor(url, address, call, extraCa))
   let response: IncomingMessage | undefined
   const finish = (answer: EgressAnswer) => {
     clearTimeout(connecting)
@@ -137,7 +138,7 @@ function exchange(
 }
 
 /** The checked address is given in place of a look-up; Host, SNI and certificate stay the URL's. */
-function optionsFor(url: URL, address: string, { method, headers, body, extraCa }: EgressCall): RequestOptions {
+function optionsFor(url: URL, address: string, { method, headers, body }: EgressCall, extraCa?: ExtraCa): RequestOptions {
   const family = isIPv6(address) ? 6 : 4
   return {
     method,
@@ -155,19 +156,9 @@ function optionsFor(url: URL, address: string, { method, headers, body, extraCa 
     agent: false,
     // Explicitly, because NODE_TLS_REJECT_UNAUTHORIZED would change the default.
     rejectUnauthorized: true,
-    ...(extraCa && { secureContext: trusting(extraCa) }),
+    ...(extraCa && { secureContext: extraCa.secureContext() }),
     lookup: (_, options, callback) => (options.all ? callback(null, [{ address, family }]) : callback(null, address, family)),
   }
-}
-
-let trusted: { extraCa: string; context: SecureContext } | undefined
-
-/** The authorities of the system and the operator, parsed once: there are over a hundred. */
-export function trusting(extraCa: string): SecureContext {
-  if (trusted?.extraCa !== extraCa) {
-    trusted = { extraCa, context: createSecureContext({ ca: [...getCACertificates('default'), extraCa] }) }
-  }
-  return trusted.context
 }
 
 /** Bounds bytes outside the body too: leading line ends and chunk sizes can be endless. */

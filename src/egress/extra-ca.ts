@@ -1,12 +1,13 @@
 import { X509Certificate } from 'node:crypto'
 import { ConfigError } from '../config.ts'
+import { createExtraCa, type ExtraCa } from './authorities.ts'
 import { readBeginning } from './read-beginning.ts'
 
 const BYTES_MAX = 1024 * 1024
 const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g
 
 /** Only the certificates of the file VIDIMUS_EXTRA_CA; undefined without a file. */
-export function readExtraCa(file: string): string | undefined {
+export function readExtraCa(file: string): ExtraCa | undefined {
   if (!file) return undefined
   const blocks = readBounded(file).match(PEM_CERTIFICATE) ?? []
   if (blocks.length === 0) fail(`${file} holds no certificate; it must be PEM (-----BEGIN CERTIFICATE-----)`)
@@ -16,12 +17,12 @@ export function readExtraCa(file: string): string | undefined {
       fail(`certificate ${index + 1} in ${file} is not an authority's; name the one that issued it, not the server's own`)
     }
   }
-  return blocks.join('\n')
+  return createExtraCa(blocks.join('\n'))
 }
 
 /** The certificates that `readExtraCa` has read, one by one. */
-export function authoritiesIn(extraCa: string): X509Certificate[] {
-  return (extraCa.match(PEM_CERTIFICATE) ?? []).map(block => new X509Certificate(block))
+export function authoritiesIn({ pem }: ExtraCa): X509Certificate[] {
+  return (pem.match(PEM_CERTIFICATE) ?? []).map(block => new X509Certificate(block))
 }
 
 function readBounded(file: string): string {

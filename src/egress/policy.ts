@@ -5,6 +5,7 @@
 
 import { isIP } from 'node:net'
 import { type AllowedDestination, isAllowed, isLoopback, isPublicAddress, isSameAddress, isSpecialUseName } from './addresses.ts'
+import type { ExtraCa } from './authorities.ts'
 
 /**
  * All A and AAAA records of a name; rejects when there are none. The caller bounds its time.
@@ -18,8 +19,7 @@ export type EgressPolicy = {
   listener: { addresses: readonly string[]; port: number }
   /** Opens this machine except our own listener, for lists of a developer's own issuer. */
   loopback?: boolean
-  /** PEM certificates of authorities that are trusted beside the system's (VIDIMUS_EXTRA_CA). */
-  extraCa?: string
+  extraCa?: ExtraCa
 }
 
 export type RefusalReason =

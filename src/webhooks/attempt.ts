@@ -34,14 +34,7 @@ export async function attemptDelivery(
   if (signal.aborted) return ERASED
   // Another address each time: one that cannot be reached must not fail every attempt.
   const address = found.addresses[attempt.attempts % found.addresses.length] ?? ''
-  const call: EgressCall = {
-    ...message,
-    url: found.url,
-    method: 'POST',
-    limits,
-    onLargeAnswer: 'cut',
-    extraCa: deps.egress.extraCa,
-  }
+  const call: EgressCall = { ...message, url: found.url, method: 'POST', limits, onLargeAnswer: 'cut' }
   return await poster.post(attempt.id, address, call, signal)
 }
 

@@ -31,8 +31,10 @@ type Call = { settle: (answer: AttemptAnswer) => void; watchdog: ReturnType<type
 
 const LOST: Interrupted = { ok: false, failure: 'interrupted', detail: 'The sending thread was lost.' }
 
+type Tools = { log: Log; extraCa: string | undefined; startThread: () => Worker }
+
 /** Starts the thread with the first call, and another one when it is lost or stuck. */
-export function createPoster(log: Log, startThread: () => Worker): Poster {
+export function createPoster({ log, extraCa, startThread }: Tools): Poster {
   const calls = new Map<string, Call>()
   let thread: Thread | undefined
   let pinging: ReturnType<typeof setInterval> | undefined
@@ -110,7 +112,7 @@ export function createPoster(log: Log, startThread: () => Worker): Poster {
         const watchdog = setTimeout(() => drop(worker), call.limits.totalMs + OVERDUE_AFTER_MS)
         calls.set(id, { settle: resolve, watchdog })
         pinging ??= setInterval(ping, PING_EVERY_MS)
-        worker.postMessage({ kind: 'post', id, address, call } satisfies Order)
+        worker.postMessage({ kind: 'post', id, address, call, extraCa } satisfies Order)
         signal.addEventListener('abort', () => {
           if (calls.has(id)) thread?.worker.postMessage({ kind: 'cancel', id } satisfies Order)
         })

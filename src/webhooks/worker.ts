@@ -35,7 +35,7 @@ export async function startWorker(
   { startThread = startPosterThread, limits = LIMITS }: WorkerOptions = {},
 ): Promise<WebhookWorker> {
   const workerId = base62(deps.random, 16)
-  const poster = createPoster(deps.log, startThread)
+  const poster = createPoster({ log: deps.log, extraCa: deps.egress.extraCa?.pem, startThread })
   const queues = createQueues()
   let isStopped = false
   let serving: Promise<void> | undefined

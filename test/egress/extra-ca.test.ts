@@ -95,12 +95,14 @@ describe('a webhook to a receiver with a certificate of an own authority', () =>
 })
 
 test('the authorities of the system still count with VIDIMUS_EXTRA_CA', async () => {
-  const client = join(import.meta.dir, '../../src/egress/client.ts')
+  const egress = join(import.meta.dir, '../../src/egress')
   const limits = { resolveMs: 2000, connectMs: 5000, totalMs: 15_000, answerBytes: 4096 }
   const call = { url: `https://${HOST}:${receiver.port}/`, method: 'GET', headers: {}, limits, onLargeAnswer: 'cut' }
   const code = `
-    import { callAt } from ${JSON.stringify(client)}
-    const answer = await callAt('127.0.0.1', { ...${JSON.stringify(call)}, extraCa: ${JSON.stringify(readFileSync(other.caFile, 'utf8'))} })
+    import { createExtraCa } from ${JSON.stringify(join(egress, 'authorities.ts'))}
+    import { callAt } from ${JSON.stringify(join(egress, 'client.ts'))}
+    const extraCa = createExtraCa(${JSON.stringify(readFileSync(other.caFile, 'utf8'))})
+    const answer = await callAt('127.0.0.1', ${JSON.stringify(call)}, { extraCa })
     console.log(answer.ok)`
   // The runtime counts these among the system's own.
   const child = Bun.spawn([process.execPath, '-e', code], { env: { ...process.env, NODE_EXTRA_CA_CERTS: venue.caFile } })

@@ -267,12 +267,12 @@ test('a cancelled call closes its connection, and one cancelled before its start
     onLargeAnswer: 'cut',
   }
   const controller = new AbortController()
-  const pending = callAt('127.0.0.1', call, controller.signal)
+  const pending = callAt('127.0.0.1', call, { signal: controller.signal })
   await until(async () => mute.open() === 1)
   controller.abort()
   expect(await pending).toMatchObject({ ok: false, failure: 'cancelled' })
   await until(async () => mute.open() === 0)
-  expect(await callAt('127.0.0.1', call, controller.signal)).toMatchObject({ ok: false, failure: 'cancelled' })
+  expect(await callAt('127.0.0.1', call, { signal: controller.signal })).toMatchObject({ ok: false, failure: 'cancelled' })
   expect(await callAt('127.0.0.1', call)).toMatchObject({ ok: true })
   expect(connections).toBe(2)
 })
