@@ -8,6 +8,9 @@ import type { Db, Engine, Write } from '../engine.ts'
 import { beginGroup, endGroup } from '../group.ts'
 import * as schema from '../schema.ts'
 import { createTopics, TOPICS } from '../topics.ts'
+import { versionOf } from './version.ts'
+
+export { versionOf }
 
 const GROUP_MAX = 256
 /** How late a write of another process is noticed by subscribers. */
@@ -321,9 +324,6 @@ export function createStorage(
     },
   }
 }
-
-export const versionOf = (sqlite: Database): string =>
-  sqlite.query<{ version: string }, []>('SELECT sqlite_version() AS version').get()?.version ?? '0'
 
 const isFull = (error: unknown): boolean =>
   [error, (error as Error).cause].some(each => (each as { code?: unknown } | undefined)?.code === 'SQLITE_FULL')
