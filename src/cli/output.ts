@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { type Config, ConfigError } from '../config.ts'
 import { OlderDatabase, StartRefusal } from '../db/refusal.ts'
 import { describeFailure } from '../log.ts'
+import { PortRefusal } from '../service/refusal.ts'
 import { nearest } from './nearest.ts'
 
 /** The settings of a call, and the two streams it writes lines to. */
@@ -36,6 +37,9 @@ export function noteAssumedAddress({ env, complain }: Shell, { publicUrl }: Pick
   complain(`note: the link assumes that the service is at ${publicUrl}; set VIDIMUS_PUBLIC_URL or PORT here as for the service`)
 }
 
+/** Their messages say what to do. */
+const REFUSALS = [CommandError, ConfigError, OlderDatabase, PortRefusal]
+
 /** Prints why a call failed, and returns its exit code. */
 export function reportFailure(error: unknown, complain: Shell['complain']): number {
   // Messages quote the call, which may contain line breaks and escape sequences.
@@ -46,8 +50,7 @@ export function reportFailure(error: unknown, complain: Shell['complain']): numb
   if (error instanceof UsageError)
     return report(`${error.message}${/[?.]$/.test(error.message) ? '' : ';'} --help shows how to call it`, 2)
   if (error instanceof StartRefusal) return report(error.message, error.exitCode)
-  if (error instanceof CommandError || error instanceof ConfigError || error instanceof OlderDatabase)
-    return report(error.message, 1)
+  if (REFUSALS.some(each => error instanceof each)) return report((error as Error).message, 1)
   if (isDiskFull(error)) return report('the disk is full; make room, then call this again', 1)
   // Without message and trace, which quote values. A report needs only the place.
   return report(`unexpected error: ${describeFailure(error)}; if it happens again, report this line`, 1)

@@ -3,8 +3,8 @@
 // turn of the event loop. `reusePort` would leave no gap, but would let a second service use the
 // port.
 import type { createApp } from '../app.ts'
-import { CommandError } from '../cli/output.ts'
 import type { Config } from '../config.ts'
+import { PortRefusal } from './refusal.ts'
 import type { TlsPair } from './tls-pair.ts'
 
 const PRIVILEGED_BELOW = 1024
@@ -70,7 +70,7 @@ function open(app: App, { port, host, pair, makeWay }: Opening): void {
       },
     })
   } catch (error) {
-    throw new CommandError(listenRefusal(host, port, (error as { code?: string }).code))
+    throw new PortRefusal(listenRefusal(host, port, (error as { code?: string }).code))
   }
 }
 

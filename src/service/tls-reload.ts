@@ -1,9 +1,9 @@
-import { CommandError } from '../cli/output.ts'
 import { ConfigError } from '../config.ts'
 import type { Deps } from '../deps.ts'
 import { describeFailure } from '../log.ts'
 import { isoUtc } from '../time.ts'
 import type { Listener } from './listener.ts'
+import { PortRefusal } from './refusal.ts'
 import { readTlsPair, warnOfExpiredPair } from './tls-pair.ts'
 
 type ReloadDeps = Pick<Deps, 'config' | 'now' | 'log'>
@@ -21,7 +21,7 @@ export function reloadTls({ config, now, log }: ReloadDeps, listener: Pick<Liste
     warnOfExpiredPair(pair, now(), log)
     return true
   } catch (error) {
-    if (error instanceof CommandError) {
+    if (error instanceof PortRefusal) {
       log.error('tls.port_lost', { detail: error.message })
       return false
     }

@@ -1,0 +1,2 @@
+/** Why the port cannot be opened, and what to do. */
+export class PortRefusal extends Error {}
