@@ -56,14 +56,14 @@ export async function readKey({ db }: Pick<Deps, 'db'>, tenantId: string, id: st
   return row?.tenantId === tenantId ? row : undefined
 }
 
-/** False when there is no such key, or it was revoked before: a repeat leaves no audit record. */
-export async function revokeKey(deps: KeyDeps, id: string, actor: string): Promise<boolean> {
+/** Undefined when there is no such key. A repeat changes nothing and leaves no audit record. */
+export async function revokeKey(deps: KeyDeps, id: string, actor: string): Promise<ApiKeyRow | undefined> {
   const at = deps.now()
   return await deps.writeSettings(async tx => {
     const row = await markKeyRevoked(tx, id, at)
-    if (!row) return false
+    if (!row) return await findKey(tx, id)
     await deps.audit.append(tx, { at, tenantId: row.tenantId, actor, action: 'key.revoked', subjectId: id })
-    return true
+    return row
   })
 }
 

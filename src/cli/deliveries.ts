@@ -1,8 +1,7 @@
 import { isoUtc } from '../time.ts'
-import { readDeliveries } from '../webhooks/browse.ts'
+import { readDeliveries, readDeliveryOfAnyone } from '../webhooks/browse.ts'
 import { replayDeliveries, replayFailed } from '../webhooks/replay.ts'
 import { DELIVERY_STATUSES, type DeliveryAttempt } from '../webhooks/schema.ts'
-import { findDeliveryOfAnyone } from '../webhooks/store.ts'
 import { argument, defineCommand } from './command.ts'
 import { oneOf, optional, TENANT } from './flags.ts'
 import { ACTOR, CommandError, table, UsageError } from './output.ts'
@@ -37,7 +36,7 @@ the first attempt again, under the same webhook-id; a running server sends it at
     async replay({ id }, shell) {
       if (!id.startsWith('whd_')) throw new UsageError(`"${id}" is no delivery id; they begin with whd_`)
       const [restarted] = await withDeps(shell, async deps => {
-        const known = await findDeliveryOfAnyone(deps.db, id)
+        const known = await readDeliveryOfAnyone(deps, id)
         if (!known) throw new CommandError(`there is no delivery ${id}; "vidimus deliveries list --tenant ID" shows a tenant's`)
         return await replayDeliveries(deps, known.tenantId, { id }, { actor: ACTOR })
       })

@@ -3,7 +3,7 @@ import { ENVIRONMENTS } from '../access/scopes.ts'
 import { findNameProblem } from '../devices/name-problem.ts'
 import { pairingLink } from '../devices/pairing-code.ts'
 import { presentDevice } from '../devices/present.ts'
-import { readDevices } from '../devices/read.ts'
+import { type DeviceRow, readDeviceOfAnyone, readDevices } from '../devices/read.ts'
 import { registerDevice } from '../devices/register.ts'
 import { revokeDevice } from '../devices/revoke.ts'
 import {
@@ -13,7 +13,6 @@ import {
   TEMPLATE_CHARS_MAX,
   TEMPLATES_MAX,
 } from '../devices/schema.ts'
-import { type DeviceRow, findDeviceOfAnyone } from '../devices/store.ts'
 import { isoUtc } from '../time.ts'
 import { argument, defineCommand, listing } from './command.ts'
 import { checked, ENV, kind, listOf, numberFrom, oneOf, optional, required, shortText, TENANT } from './flags.ts'
@@ -91,7 +90,7 @@ This is the only time the code of ${device.id} is shown. It works once, until ${
 
     async revoke({ id }, shell) {
       const device = await withDeps(shell, async deps => {
-        const known = await findDeviceOfAnyone(deps.db, id.toLowerCase())
+        const known = await readDeviceOfAnyone(deps, id)
         if (!known) throw new CommandError(`there is no device ${id}; "vidimus device list --tenant ID" shows a tenant's devices`)
         return await revokeDevice(deps, known, known.id, ACTOR)
       })

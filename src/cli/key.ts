@@ -10,7 +10,6 @@ import {
 } from '../access/keys.ts'
 import { presentKey } from '../access/present.ts'
 import { DEFAULT_SCOPES, SCOPES } from '../access/scopes.ts'
-import { findKey } from '../access/store.ts'
 import { type Answer, argument, defineCommand, listing } from './command.ts'
 import { ENV, listOf, oneOf, optional, shortText, TENANT } from './flags.ts'
 import { ACTOR, CommandError } from './output.ts'
@@ -68,8 +67,7 @@ the old key keeps working for a while.`,
 
     async revoke({ id }, shell) {
       const key = await withDeps(shell, async deps => {
-        await revokeKey(deps, id, ACTOR)
-        const row = await findKey(deps.db, id)
+        const row = await revokeKey(deps, id, ACTOR)
         return row && presentKey(row, deps.now())
       })
       if (!key) throw unknownKey(id)

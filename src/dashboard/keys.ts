@@ -31,10 +31,8 @@ export async function rollTenantKey(deps: Deps, { tenantId, id }: Which, grace: 
 }
 
 export async function revokeTenantKey(deps: Deps, { tenantId, id }: Which, actor: string): Promise<ApiKey> {
-  if (!(await readKey(deps, tenantId, id))) throw apiError('key_not_found')
-  await revokeKey(deps, id, actor)
-  const row = await readKey(deps, tenantId, id)
-  if (!row) throw new Error('a revoked key is missing')
+  const row = (await readKey(deps, tenantId, id)) && (await revokeKey(deps, id, actor))
+  if (!row) throw apiError('key_not_found')
   return presentKey(row, deps.now())
 }
 

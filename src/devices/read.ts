@@ -2,12 +2,18 @@ import type { Owner } from '../tenants/settings.ts'
 import type { Deps } from './deps.ts'
 import { presentDevice } from './present.ts'
 import type { Device } from './schema.ts'
-import { listDevices, listReused } from './store.ts'
+import { type DeviceRow, findDeviceOfAnyone, listDevices, listReused } from './store.ts'
+
+export type { DeviceRow }
 
 /** Newest first. */
 export async function readDevices({ db }: Pick<Deps, 'db'>, owner: Owner): Promise<Device[]> {
   return (await listDevices(db, owner)).map(presentDevice)
 }
+
+/** For the operator, who manages the devices of every tenant. */
+export const readDeviceOfAnyone = async ({ db }: Pick<Deps, 'db'>, id: string): Promise<DeviceRow | undefined> =>
+  await findDeviceOfAnyone(db, id.toLowerCase())
 
 /** Revoked after `since` for reuse of a refresh token, the latest first. */
 export async function readReused(

@@ -6,7 +6,7 @@ import type { Deps } from '../deps.ts'
 import { openFilesLimit } from '../doctor/open-files.ts'
 import { signingState } from '../signing/certificate.ts'
 import { countPending } from '../verifications/store.ts'
-import { countPendingDeliveries, findOldestDue } from '../webhooks/store.ts'
+import { countPending as countPendingDeliveries, overdueMs } from '../webhooks/browse.ts'
 import type { Listener } from './listener.ts'
 
 export function addGauges(deps: Deps): void {
@@ -14,11 +14,12 @@ export function addGauges(deps: Deps): void {
   const startedAt = now()
   metrics.gauge('vidimus_build_info', 'Always 1; the labels name the version.', () => 1, { version, bun: Bun.version })
   metrics.gauge('vidimus_verifications_pending', 'Pending sessions.', () => countPending(db))
-  metrics.gauge('vidimus_webhooks_pending', 'Webhooks still to be delivered.', () => countPendingDeliveries(db))
-  metrics.gauge('vidimus_webhook_oldest_due_seconds', 'Time since the oldest undelivered webhook was due.', async () => {
-    const at = now()
-    return (at - ((await findOldestDue(db, at)) ?? at)) / 1000
-  })
+  metrics.gauge('vidimus_webhooks_pending', 'Webhooks still to be delivered.', () => countPendingDeliveries(deps))
+  metrics.gauge(
+    'vidimus_webhook_oldest_due_seconds',
+    'Time since the oldest undelivered webhook was due.',
+    async () => (await overdueMs(deps)) / 1000,
+  )
   metrics.gauge('vidimus_signing_certificate_seconds_left', 'Time until the certificate that wallets see expires.', async () => {
     return Math.floor(((await signingState(deps)).notAfter - now()) / 1000)
   })

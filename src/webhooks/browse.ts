@@ -3,10 +3,13 @@ import { presentDelivery } from './present.ts'
 import type { Delivery } from './schema.ts'
 import {
   type AttemptRow,
+  countPendingDeliveries,
   type DeliveryRow,
   type FailingDelivery,
   findDelivery,
+  findDeliveryOfAnyone,
   findLogPlace,
+  findOldestDue,
   type LogPlace,
   listAttempts,
   listDeliveries,
@@ -73,6 +76,18 @@ export async function readDeliveries(
 export async function readDelivery({ db }: Pick<Deps, 'db'>, owner: Owner, id: string): Promise<BrowsedDelivery | undefined> {
   const delivery = await findDelivery(db, owner, id)
   return delivery && { delivery, attempts: await listAttempts(db, owner.tenantId, [id]) }
+}
+
+/** For the operator, who manages the deliveries of every tenant. */
+export const readDeliveryOfAnyone = async ({ db }: Pick<Deps, 'db'>, id: string): Promise<DeliveryRow | undefined> =>
+  await findDeliveryOfAnyone(db, id)
+
+export const countPending = async ({ db }: Pick<Deps, 'db'>): Promise<number> => await countPendingDeliveries(db)
+
+/** How long the oldest undelivered message has been due. */
+export async function overdueMs({ db, now }: Pick<Deps, 'db' | 'now'>): Promise<number> {
+  const at = now()
+  return at - ((await findOldestDue(db, at)) ?? at)
 }
 
 /** By receiver, latest first: deliveries that are failing, or failed in the last 24 hours. */
