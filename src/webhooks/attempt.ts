@@ -1,8 +1,8 @@
 import { type EgressCall, locate } from '../egress/client.ts'
+import type { ClaimedAttempt } from './claim.ts'
 import type { Deps } from './deps.ts'
 import { signedMessage } from './message.ts'
 import type { AttemptAnswer, Poster } from './poster.ts'
-import type { ClaimedAttempt } from './queue.ts'
 import type { Outcome } from './schema.ts'
 import type { ClaimedDelivery, Owner } from './store.ts'
 

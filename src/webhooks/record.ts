@@ -1,9 +1,9 @@
 import { SALT_BYTES } from '../seal.ts'
 import { outcomeOf } from './attempt.ts'
 import { retryAfterOf, waitBefore } from './backoff.ts'
+import type { ClaimedAttempt } from './claim.ts'
 import type { Deps } from './deps.ts'
 import type { AttemptAnswer } from './poster.ts'
-import type { ClaimedAttempt } from './queue.ts'
 import type { Outcome } from './schema.ts'
 import { countInterruptions, type DeliveryRow, endAttempt, listLeasedByOthers, settleDelivery } from './store.ts'
 

@@ -6,10 +6,12 @@ import { base62 } from '../ids.ts'
 import { describeFailure } from '../log.ts'
 import { within } from '../time.ts'
 import { attemptDelivery, LIMITS, type Render } from './attempt.ts'
+import { type ClaimedAttempt, claimAttempts } from './claim.ts'
 import type { Deps } from './deps.ts'
 import { type AttemptAnswer, createPoster, startPosterThread } from './poster.ts'
-import { type ClaimedAttempt, claimAttempts, createQueues, readDuePayload } from './queue.ts'
+import { readDuePayload } from './queue.ts'
 import { recordAttempt, recoverInterrupted } from './record.ts'
+import { createSlots } from './slots.ts'
 import { listDueQueues } from './store.ts'
 
 /** Between looks at the clock. New deliveries are announced by `owed` and do not wait. */
@@ -36,7 +38,7 @@ export async function startWorker(
 ): Promise<WebhookWorker> {
   const workerId = base62(deps.random, 16)
   const poster = createPoster({ log: deps.log, extraCa: deps.egress.extraCa?.pem, startThread })
-  const queues = createQueues()
+  const slots = createSlots()
   let isStopped = false
   let serving: Promise<void> | undefined
   let isCalledAgain = false
@@ -47,7 +49,7 @@ export async function startWorker(
     deps.subscribe('owed', payload => {
       // Another process wrote; which deliveries are due is unknown.
       if (payload === '') isListed = false
-      else queues.add(readDuePayload(payload))
+      else slots.add(readDuePayload(payload))
       serve()
     }),
     deps.subscribe('cancel', ids => deps.attempts.abort(ids.split(' '))),
@@ -75,7 +77,7 @@ export async function startWorker(
   async function round(): Promise<void> {
     if (!isListed) await listDue()
     if (!poster.isReady()) return
-    const { claimed, hasFreed } = await claimAttempts(deps, queues, workerId)
+    const { claimed, hasFreed } = await claimAttempts(deps, slots, workerId)
     for (const attempt of claimed) deps.attempts.run(attempt.verificationId, signal => run(attempt, signal))
     if (hasFreed) serve()
   }
@@ -84,7 +86,7 @@ export async function startWorker(
     // Set before the read: an `owed` event during it must cause another read.
     isListed = true
     try {
-      for (const due of await listDueQueues(deps.db)) queues.add(due)
+      for (const due of await listDueQueues(deps.db)) slots.add(due)
     } catch (error) {
       isListed = false
       throw error
@@ -99,7 +101,7 @@ export async function startWorker(
     })
     const ms = performance.now() - startedAt
     // Released first, so that the next claim joins the commit of this record.
-    queues.release(attempt)
+    slots.release(attempt)
     serve()
     while (!(await tryRecord(attempt, answer, ms)) && !isStopped) await Bun.sleep(AFTER_FAILURE_MS)
   }
@@ -108,7 +110,7 @@ export async function startWorker(
     try {
       const dueAt = await recordAttempt(deps, attempt, answer, ms)
       if (dueAt === undefined) return true
-      queues.add({ receiver: attempt.receiver, tenantId: attempt.tenantId, dueAt })
+      slots.add({ receiver: attempt.receiver, tenantId: attempt.tenantId, dueAt })
       if (dueAt <= deps.now()) serve()
       return true
     } catch (error) {

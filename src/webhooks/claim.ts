@@ -1,0 +1,50 @@
+import type { Deps } from './deps.ts'
+import { keyOf, type Slots } from './slots.ts'
+import { beginAttempt, type ClaimedDelivery, claimDue, nextDueIn, type Queue } from './store.ts'
+
+/** Longer than any attempt. */
+const LEASE_MS = 60_000
+/** When the database could not be written. */
+const AFTER_FAILURE_MS = 1000
+
+/** A leased delivery and its attempt. `at` is in the log, `sent_at` and both signatures. */
+export type ClaimedAttempt = ClaimedDelivery & { attemptId: number; at: number }
+
+/**
+ * Leases one due delivery for each slot and logs the attempts, before anything is sent, in one
+ * write. Slots without a delivery are released; `hasFreed` tells that another queue may use them.
+ */
+export async function claimAttempts(
+  { write, now }: Pick<Deps, 'write' | 'now'>,
+  slots: Slots,
+  leasedBy: string,
+): Promise<{ claimed: ClaimedAttempt[]; hasFreed: boolean }> {
+  const at = now()
+  const taken = slots.take(at)
+  if (taken.length === 0) return { claimed: [], hasFreed: false }
+  const perQueue = [...Map.groupBy(taken, keyOf).values()].map(own => ({ queue: own[0]!, limit: own.length }))
+  try {
+    const served = await write(async tx => {
+      const served: { queue: Queue; unused: number; dueAt: number | undefined; claimed: ClaimedAttempt[] }[] = []
+      for (const { queue, limit } of perQueue) {
+        const claimed: ClaimedAttempt[] = []
+        for (const delivery of await claimDue(tx, queue, { now: at, leaseUntil: at + LEASE_MS, leasedBy, limit })) {
+          const { id: deliveryId, tenantId, attempts } = delivery
+          const attemptId = await beginAttempt(tx, { deliveryId, tenantId, attempt: attempts + 1, at })
+          claimed.push({ ...delivery, attemptId, at })
+        }
+        served.push({ queue, unused: limit - claimed.length, dueAt: await nextDueIn(tx, queue), claimed })
+      }
+      return served
+    })
+    for (const { queue, unused, dueAt } of served) {
+      for (let i = 0; i < unused; i++) slots.release(queue)
+      if (dueAt !== undefined) slots.add({ ...queue, dueAt })
+    }
+    return { claimed: served.flatMap(({ claimed }) => claimed), hasFreed: served.some(({ unused }) => unused > 0) }
+  } catch (error) {
+    for (const queue of taken) slots.release(queue)
+    for (const { queue } of perQueue) slots.add({ ...queue, dueAt: at + AFTER_FAILURE_MS })
+    throw error
+  }
+}
