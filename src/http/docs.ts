@@ -14,7 +14,9 @@ const HIDDEN = { detail: { hide: true } }
 
 export function docsRoutes(deps: Pick<Deps, 'config' | 'limits'>, routes: () => readonly Route[], event: TSchema) {
   const { config } = deps
-  const reference = referencePage(config.publicUrl)
+  const reference = once(() => referencePage(config.publicUrl))
+  const script = once(() => fileWith(scriptFile, START))
+  const style = once(() => fileWith(styleFile, STYLE))
   let document: string | undefined
   // Made on first request: the public address may be unknown until the service listens.
   const openApi = () => {
@@ -26,23 +28,32 @@ export function docsRoutes(deps: Pick<Deps, 'config' | 'limits'>, routes: () => 
     .onBeforeHandle(takesFrom(deps, 'page'))
     .get('/openapi.json', () => new Response(openApi(), { headers: { 'content-type': 'application/json' } }), HIDDEN)
     .get('/docs', async () => new Response(await reference(), { headers: PAGE_HEADERS }), HIDDEN)
-    .get('/docs/reference.js', async () => asset('text/javascript', `${await Bun.file(scriptFile).text()}\n${START}`), HIDDEN)
-    .get('/docs/reference.css', async () => asset('text/css', `${await Bun.file(styleFile).text()}\n${STYLE}`), HIDDEN)
+    .get('/docs/reference.js', async () => asset('text/javascript', await script()), HIDDEN)
+    .get('/docs/reference.css', async () => asset('text/css', await style()), HIDDEN)
 }
 
-function referencePage(publicUrl: string): () => Promise<string> {
+async function referencePage(publicUrl: string): Promise<string> {
   // The service may be published under a path.
   const base = publicUrl ? new URL(publicUrl).pathname.replace(/\/$/, '') : ''
+  // Imported on demand: it brings its own schema library.
+  const { swagger } = await import('@elysiajs/swagger')
+  const plugin = swagger({
+    path: '/docs',
+    documentation: { info: { title: 'Vidimus API', description: 'API reference of Vidimus', version: '' } },
+    scalarCDN: `${base}/docs/reference.js`,
+    scalarConfig: { spec: { url: `${base}/openapi.json` }, customCss: `@import url(${base}/docs/reference.css);` },
+  })
+  return (await plugin.handle(new Request('http://localhost/docs'))).text()
+}
+
+const fileWith = async (path: string, more: string): Promise<Blob> => new Blob([await Bun.file(path).bytes(), `\n${more}`])
+
+/** Made on first request: most starts never show the page. Kept, because it takes milliseconds. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: T | undefined
   return async () => {
-    // Imported on demand: it brings its own schema library, and most starts never show the page.
-    const { swagger } = await import('@elysiajs/swagger')
-    const plugin = swagger({
-      path: '/docs',
-      documentation: { info: { title: 'Vidimus API', description: 'API reference of Vidimus', version: '' } },
-      scalarCDN: `${base}/docs/reference.js`,
-      scalarConfig: { spec: { url: `${base}/openapi.json` }, customCss: `@import url(${base}/docs/reference.css);` },
-    })
-    return (await plugin.handle(new Request('http://localhost/docs'))).text()
+    made ??= await make()
+    return made
   }
 }
 
@@ -63,8 +74,8 @@ const PAGE_HEADERS = {
   ].join('; '),
 }
 
-const asset = (type: string, text: string) =>
-  new Response(text, { headers: { 'content-type': `${type}; charset=utf-8`, 'cache-control': 'public, max-age=86400' } })
+const asset = (type: string, content: Blob) =>
+  new Response(content, { headers: { 'content-type': `${type}; charset=utf-8`, 'cache-control': 'public, max-age=86400' } })
 
 // A seal, in the accent colour.
 const SEAL =
