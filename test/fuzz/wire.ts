@@ -17,7 +17,10 @@ export type WireRequest = {
 
 export type Wire = { send(request: WireRequest): Promise<Outcome>; close(): void }
 
-type Exchange = { isHead: boolean; received: Buffer; settle: (outcome: Outcome) => void }
+type Head = { status: number; headers: Headers }
+
+/** What has come of an answer so far; `parts` are of its body as soon as there is a head. */
+type Exchange = { isHead: boolean; head?: Head; parts: Buffer[]; bytes: number; settle: (outcome: Outcome) => void }
 
 type Endpoint = { hostname: string; port: number }
 
@@ -69,8 +72,7 @@ function openWire({ hostname, port }: Endpoint): Wire {
       socket: {
         data(_, chunk) {
           if (!current) return drop()
-          current.received = current.received.length ? Buffer.concat([current.received, chunk]) : Buffer.from(chunk)
-          const answer = readAnswer(current.received, current.isHead)
+          const answer = readOn(current, chunk)
           if (!answer) return
           if (answer.isOpenEnded) drop()
           settle(answer)
@@ -78,7 +80,7 @@ function openWire({ hostname, port }: Endpoint): Wire {
         close(closed) {
           if (closed !== socket && socket !== undefined) return
           socket = undefined
-          if (current) settle(readUntilEnd(current.received) ?? 'closed')
+          if (current) settle(readUntilEnd(current) ?? 'closed')
         },
         error() {},
       },
@@ -88,7 +90,7 @@ function openWire({ hostname, port }: Endpoint): Wire {
     async send(request) {
       socket ??= await connect()
       const answered = Promise.withResolvers<Outcome>()
-      current = { isHead: request.method === 'HEAD', received: Buffer.alloc(0), settle: answered.resolve }
+      current = { isHead: request.method === 'HEAD', parts: [], bytes: 0, settle: answered.resolve }
       const timer = setTimeout(() => answered.reject(new Error('no answer')), ANSWER_MS_MAX)
       try {
         await writeAll(socket, bytesOf(request), () => current === undefined)
@@ -126,23 +128,51 @@ async function writeAll(socket: Socket, bytes: Buffer, isAnswered: () => boolean
 
 type Read = WireAnswer & { isOpenEnded?: true }
 
-function readAnswer(received: Buffer, isHead: boolean): Read | undefined {
+function readOn(exchange: Exchange, chunk: Buffer): Read | undefined {
+  exchange.parts.push(chunk)
+  exchange.bytes += chunk.length
+  if (!exchange.head && !readHeadOf(exchange)) return undefined
+  return readAnswer(exchange, exchange.head!)
+}
+
+/** The rest of what has come stays. */
+function readHeadOf(exchange: Exchange): Head | undefined {
+  const received = joined(exchange)
   const end = received.indexOf('\r\n\r\n')
   if (end < 0) return undefined
-  const { status, headers } = readHead(received.subarray(0, end).toString('latin1'))
   const rest = received.subarray(end + 4)
-  if (isHead || status === 204 || status === 304) return { status, headers, text: '' }
+  exchange.parts = [rest]
+  exchange.bytes = rest.length
+  exchange.head = readHead(received.subarray(0, end).toString('latin1'))
+  return exchange.head
+}
+
+const joined = (exchange: Exchange): Buffer => {
+  if (exchange.parts.length > 1) exchange.parts = [Buffer.concat(exchange.parts)]
+  return exchange.parts[0] ?? Buffer.alloc(0)
+}
+
+function readAnswer(exchange: Exchange, { status, headers }: Head): Read | undefined {
+  if (exchange.isHead || status === 204 || status === 304) return { status, headers, text: '' }
   const length = headers.get('content-length')
-  if (length !== null) return rest.length < Number(length) ? undefined : { status, headers, text: rest.toString('utf8') }
+  if (length !== null) return exchange.bytes < Number(length) ? undefined : whole({ status, headers }, exchange)
   if (headers.get('transfer-encoding') !== 'chunked') return undefined
-  const chunks = readChunks(rest)
+  const chunks = readChunks(joined(exchange))
   // A stream of events has no end; its first event is its answer.
   const isEvents = headers.get('content-type')?.startsWith('text/event-stream') && chunks.text.includes('\n\n')
   if (!chunks.isWhole && !isEvents) return undefined
   return { status, headers, text: chunks.text, ...(!chunks.isWhole && { isOpenEnded: true as const }) }
 }
 
-function readHead(head: string): { status: number; headers: Headers } {
+/** A body of a megabyte is read as text only by those who look at it. */
+const whole = (head: Head, exchange: Exchange): WireAnswer => ({
+  ...head,
+  get text() {
+    return joined(exchange).toString('utf8')
+  },
+})
+
+function readHead(head: string): Head {
   const [first = '', ...lines] = head.split('\r\n')
   const headers = new Headers()
   for (const line of lines) headers.append(line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim())
@@ -163,8 +193,4 @@ function readChunks(bytes: Buffer): { text: string; isWhole: boolean } {
 }
 
 /** The connection ended: then so does an answer that gave no length. */
-function readUntilEnd(received: Buffer): WireAnswer | undefined {
-  const end = received.indexOf('\r\n\r\n')
-  if (end < 0) return undefined
-  return { ...readHead(received.subarray(0, end).toString('latin1')), text: received.subarray(end + 4).toString('utf8') }
-}
+const readUntilEnd = (exchange: Exchange): WireAnswer | undefined => exchange.head && whole(exchange.head, exchange)
