@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { type ErrorBody, NOON, startApp, type TestApp } from '../helpers/app.ts'
+import { words } from '../helpers/words.ts'
 
 type List = { data: Verification[] }
 
@@ -40,21 +41,10 @@ describe('GET /v1/verifications', () => {
   })
 
   test.each([
-    '0',
-    '101',
-    '-1',
-    '1.5',
-    '1e2',
-    '0x10',
-    '05',
+    ...words(`
+      0 101 -1 1.5 1e2 0x10 05 %205 5%20 abc +5 ٥ 99999999999999999999 1&limit=101
+    `),
     '',
-    '%205',
-    '5%20',
-    'abc',
-    '+5',
-    '٥',
-    '99999999999999999999',
-    '1&limit=101',
   ])('limit=%s is 400 invalid_request naming limit', async limit => {
     const { status, body } = await app.call<ErrorBody>('GET', `/v1/verifications?limit=${limit}`, { key: tenant.key })
     expect([status, body.error?.code]).toEqual([400, 'invalid_request'])
@@ -92,19 +82,13 @@ describe('GET /v1/verifications', () => {
   })
 
   test.each([
-    '2026-03-04T12:00:00',
-    '2026-03-04T12:00:00+00:00',
+    ...words(`
+      2026-03-04T12:00:00 2026-03-04T12:00:00+00:00 2026-03-04 2026-02-30T12:00:00Z 2026-03-04T24:00:00Z
+      2026-03-04T12:00:60Z 2026-03-04T12:00:00.Z 2026-03-04T12:00:00.1234567890Z 2026-03-04t12:00:00z 1772625600000
+      now
+    `),
     '2026-03-04 12:00:00Z',
-    '2026-03-04',
-    '2026-02-30T12:00:00Z',
-    '2026-03-04T24:00:00Z',
-    '2026-03-04T12:00:60Z',
-    '2026-03-04T12:00:00.Z',
-    '2026-03-04T12:00:00.1234567890Z',
-    '2026-03-04t12:00:00z',
-    '1772625600000',
     '',
-    'now',
   ])('before=%s is 400 invalid_request naming before', async before => {
     const { status, body } = await app.call<ErrorBody>('GET', `/v1/verifications?before=${encodeURIComponent(before)}`, {
       key: tenant.key,

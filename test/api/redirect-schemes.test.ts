@@ -3,6 +3,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { changeTenant } from '../../src/tenants/settings.ts'
 import { type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'
+import { words } from '../helpers/words.ts'
 
 let app: TestApp
 let tenantId: string
@@ -23,34 +24,17 @@ async function expectRefused(url: string, reason: string | RegExp) {
 }
 
 describe('redirect_url', () => {
-  test.each([
-    'javascript:alert(1)',
-    'JavaScript:alert(1)',
-    'data:text/html,x',
-    'vbscript:x',
-    'file:///etc/passwd',
-    'filesystem:https://shop.example/temporary/x',
-    'blob:https://shop.example/x',
-    'about:blank',
-    'view-source:https://shop.example/',
-    'jar:https://shop.example/x.jar!/x',
-    'intent://shop.example/#Intent;scheme=https;end',
-    'ftp://shop.example/done',
-    'FTP://shop.example/done',
-    'ws://shop.example/done',
-    'wss://shop.example/done',
-    'mailto:till@shop.example',
-    'tel:+4930123456',
-    'sms:+4930123456',
-    'smb://files.example/share',
-    'ms-msdt:/id%20PCWDiagnostic',
-    'search-ms:query=x',
-    'feed:javascript:alert(1)',
-    'itms-services://?action=download-manifest',
-    'openid4vp://authorize',
-    'x-apple.systempreferences:com.apple.preference.security',
-    'com.apple.something:/x',
-  ])('%j is 400: browsers or systems give the scheme another meaning', async url => {
+  const OTHER_SCHEMES = words(`
+    javascript:alert(1) JavaScript:alert(1) data:text/html,x vbscript:x file:///etc/passwd
+    filesystem:https://shop.example/temporary/x blob:https://shop.example/x about:blank
+    view-source:https://shop.example/ jar:https://shop.example/x.jar!/x
+    intent://shop.example/#Intent;scheme=https;end ftp://shop.example/done FTP://shop.example/done
+    ws://shop.example/done wss://shop.example/done mailto:till@shop.example tel:+4930123456 sms:+4930123456
+    smb://files.example/share ms-msdt:/id%20PCWDiagnostic search-ms:query=x feed:javascript:alert(1)
+    itms-services://?action=download-manifest openid4vp://authorize
+    x-apple.systempreferences:com.apple.preference.security com.apple.something:/x
+  `)
+  test.each(OTHER_SCHEMES)('%j is 400: browsers or systems give the scheme another meaning', async url => {
     await expectRefused(
       url,
       /^redirect_url: the scheme "[a-z0-9.-]+" does not lead back to a shop or its app; use https, or your app's own scheme$/,
@@ -67,54 +51,31 @@ describe('redirect_url', () => {
     },
   )
 
-  test.each([
-    'http://shop.example/done',
-    'http://93.184.215.14/done',
-    'http://8.8.8.8/done',
-    'http://[2606:2800:21f:cb07::1]/done',
-    'http://localhost.shop.example/done',
-    'http://notlocalhost/done',
-    'http://till/done',
-    'http://10.0.0.1.shop.example/done',
-    'http://172.32.0.1/done',
-    'http://169.254.169.254/done',
-    'http://100.64.0.1/done',
-    'http://0.0.0.0/done',
-  ])('%j is 400: http beyond localhost and private addresses', async url => {
+  const PUBLIC_HTTP = words(`
+    http://shop.example/done http://93.184.215.14/done http://8.8.8.8/done http://[2606:2800:21f:cb07::1]/done
+    http://localhost.shop.example/done http://notlocalhost/done http://till/done http://10.0.0.1.shop.example/done
+    http://172.32.0.1/done http://169.254.169.254/done http://100.64.0.1/done http://0.0.0.0/done
+  `)
+  test.each(PUBLIC_HTTP)('%j is 400: http beyond localhost and private addresses', async url => {
     await expectRefused(url, 'redirect_url: use https; http is for localhost and private addresses only')
   })
 
-  test.each([
-    'https://user@shop.example/done',
-    'https://user:secret@shop.example/done',
-    'https://@shop.example/done',
-    'https://:@shop.example/done',
-    'http://shop.example@localhost/done',
-    'com.example.shop://user@done',
-  ])('%j is 400: it has user information', async url => {
+  const WITH_USER = words(`
+    https://user@shop.example/done https://user:secret@shop.example/done https://@shop.example/done
+    https://:@shop.example/done http://shop.example@localhost/done com.example.shop://user@done
+  `)
+  test.each(WITH_USER)('%j is 400: it has user information', async url => {
     await expectRefused(url, 'redirect_url: leave out the user name and password before the @')
   })
 
-  test.each([
-    'https://shop.example/done',
-    'https://shop.example/done?to=a@b.example',
-    'https://shop.example:8443/@me',
-    'http://localhost/done',
-    'http://LOCALHOST:4000/done',
-    'http://shop.localhost/done',
-    'http://till.local/done',
-    'http://shop.home.arpa/done',
-    'http://127.0.0.1:4000/done',
-    'http://10.1.2.3/done',
-    'http://172.31.0.1/done',
-    'http://192.168.178.20/done',
-    'http://[::1]:4000/done',
-    'http://[fd00::1]/done',
-    'com.example.shop:/done',
-    'com.example.shop://done',
-    'COM.example.Shop:/done',
-    'app.shop:a@b',
-  ])('%j is taken', async url => {
+  const TAKEN = words(`
+    https://shop.example/done https://shop.example/done?to=a@b.example https://shop.example:8443/@me
+    http://localhost/done http://LOCALHOST:4000/done http://shop.localhost/done http://till.local/done
+    http://shop.home.arpa/done http://127.0.0.1:4000/done http://10.1.2.3/done http://172.31.0.1/done
+    http://192.168.178.20/done http://[::1]:4000/done http://[fd00::1]/done com.example.shop:/done
+    com.example.shop://done COM.example.Shop:/done app.shop:a@b
+  `)
+  test.each(TAKEN)('%j is taken', async url => {
     expect([(await create(url)).status, url]).toEqual([201, url])
   })
 

@@ -9,6 +9,7 @@ import { cleanUp, createVerification, startApp, type TestApp, until } from '../h
 import { type Browser, joinMember, outcome, setUpOwner } from '../helpers/dashboard.ts'
 import { logOf, type Receiver, receive, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
 import { answerWith, holderOf, verifyWith } from '../helpers/wallet.ts'
+import { words } from '../helpers/words.ts'
 
 setDefaultTimeout(60_000)
 
@@ -204,14 +205,7 @@ describe('a delivery', () => {
     expect(message).toMatchObject({ attempt: 2, at, secret_gone: false })
     expect(Buffer.from(message?.body ?? '').equals(Buffer.from(received.body))).toBe(true)
     expect(Object.keys(message?.headers ?? {}).toSorted()).toEqual(
-      [
-        'content-type',
-        'x-service-signature',
-        'x-service-attempt',
-        'webhook-id',
-        'webhook-timestamp',
-        'webhook-signature',
-      ].toSorted(),
+      words('content-type x-service-signature x-service-attempt webhook-id webhook-timestamp webhook-signature').toSorted(),
     )
     expect(received.headers).toMatchObject(message?.headers ?? {})
   })

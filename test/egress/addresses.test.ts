@@ -12,6 +12,7 @@ import {
   parseCidr,
   parseNetworks,
 } from '../../src/egress/addresses.ts'
+import { words } from '../helpers/words.ts'
 
 // Each refused range with its edges and, where they are public, the neighbours just outside.
 const REFUSED_RANGES: { cidr: string; first: string; last: string; outside: string[] }[] = [
@@ -86,14 +87,7 @@ const REFUSED_IPV6_ADDRESSES = [
   ...['fec0::', 'feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', 'ff00::', 'ff02::1'],
 ]
 
-const PUBLIC_ADDRESSES = [
-  '1.1.1.1',
-  '8.8.8.8',
-  '93.184.216.34',
-  '2606:4700:4700::1111',
-  '2A00:1450:4001:82A::200E',
-  '2a00::1.2.3.4',
-]
+const PUBLIC_ADDRESSES = words('1.1.1.1 8.8.8.8 93.184.216.34 2606:4700:4700::1111 2A00:1450:4001:82A::200E 2a00::1.2.3.4')
 
 const NOT_ADDRESSES = [
   ...['', ' ', 'example.com', '1.2.3', '1.2.3.4.5', '1.2.3.256', '01.2.3.4', '0x1.2.3.4', '16909060', '1.2.3.4 ', '1.2.3.4\n'],
@@ -181,17 +175,10 @@ describe('parseCidr and inCidr', () => {
     expect(inCidr(outside, parseCidr(cidr)!)).toBe(false)
   })
 
-  test.each([
-    '10.0.0.0/33',
-    '::/129',
-    '10.0.0.0/',
-    '10.0.0.0/08',
-    '10.0.0.0/-1',
-    '10.0.0.0/8/8',
-    '/8',
-    'example.com/8',
-    '10.0.0/8',
-  ])('refuses %j', text => {
+  const NOT_NETWORKS = words(`
+    10.0.0.0/33 ::/129 10.0.0.0/ 10.0.0.0/08 10.0.0.0/-1 10.0.0.0/8/8 /8 example.com/8 10.0.0/8
+  `)
+  test.each(NOT_NETWORKS)('refuses %j', text => {
     expect(parseCidr(text)).toBeUndefined()
   })
 
@@ -229,15 +216,10 @@ describe('parseNetworks and contains', () => {
   )
 
   test.each([
-    '10.0.1.0',
-    '9.255.255.255',
-    '192.168.1.2',
-    'fd00:0:0:1::',
-    '::ffff:10.0.1.0',
-    '::10.0.0.1',
-    '::ff:10.0.0.1',
-    '::ff00:10.0.0.1',
-    '1::ffff:10.0.0.1',
+    ...words(`
+      10.0.1.0 9.255.255.255 192.168.1.2 fd00:0:0:1:: ::ffff:10.0.1.0 ::10.0.0.1 ::ff:10.0.0.1 ::ff00:10.0.0.1
+      1::ffff:10.0.0.1
+    `),
     '10.0.0.1, 8.8.8.8',
     '',
   ])('does not find %j', address => {
@@ -316,27 +298,9 @@ describe('parseAllowList', () => {
   })
 
   test.each([
-    ...[
-      '10.0.0.1',
-      '10.0.0.1:',
-      '10.0.0.1:0',
-      '10.0.0.1:65536',
-      '10.0.0.1:99999',
-      '10.0.0.1:080',
-      '10.0.0.1:-1',
-      '10.0.0.1:http',
-      ':80',
-    ],
+    ...words('10.0.0.1 10.0.0.1: 10.0.0.1:0 10.0.0.1:65536 10.0.0.1:99999 10.0.0.1:080 10.0.0.1:-1 10.0.0.1:http :80'),
     ...['fd00::1', 'fd00::1:8443', '[fd00::1]', '[fd00::1]:0', '[fd00::]/64:80', '[10.0.0.1]:80', '[fd00::1', '[[fd00::1]]:80'],
-    ...[
-      '10.0.0.0/33:80',
-      '[fd00::/129]:80',
-      '10.0.0:80',
-      '010.0.0.1:80',
-      '[fe80::1%eth0]:80',
-      'shop.example.com:80',
-      '10.0.0.1:80@t_abc',
-    ],
+    ...words('10.0.0.0/33:80 [fd00::/129]:80 10.0.0:80 010.0.0.1:80 [fe80::1%eth0]:80 shop.example.com:80 10.0.0.1:80@t_abc'),
   ])('names %s as badly written', entry => {
     expect(() => parseAllowList(`10.0.0.9:80,${entry}`)).toThrow(`'${entry}' is not ADDRESS:PORT or CIDR:PORT: write it like`)
   })
@@ -374,15 +338,11 @@ describe('parseAllowList', () => {
     expect(() => parseAllowList(entry)).toThrow(fault)
   })
 
-  test.each([
-    '169.253.255.255:80',
-    '169.255.0.0:80',
-    '168.63.129.15:80',
-    '168.63.129.17:80',
-    '223.255.255.255:80',
-    '[2606:4700:4700::/64]:22',
-    '127.0.0.1/32:80',
-  ])('accepts %s next to what stays closed', entry => {
+  const BESIDE_CLOSED = words(`
+    169.253.255.255:80 169.255.0.0:80 168.63.129.15:80 168.63.129.17:80 223.255.255.255:80 [2606:4700:4700::/64]:22
+    127.0.0.1/32:80
+  `)
+  test.each(BESIDE_CLOSED)('accepts %s next to what stays closed', entry => {
     expect(parseAllowList(entry)).toHaveLength(1)
   })
 

@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { type Call, type ErrorBody, startApp, type TestApp, until } from '../helpers/app.ts'
+import { words } from '../helpers/words.ts'
 
 let app: TestApp
 let key: string
@@ -224,15 +225,7 @@ test('every response has the security headers', async () => {
 })
 
 test('HSTS is sent for public names only, because it covers every port of a host', async () => {
-  const hosts = [
-    'localhost:3000',
-    'shop.localhost',
-    'till.local',
-    'verify.internal',
-    'till-server',
-    '192.168.10.2',
-    '[fd00::1]:8443',
-  ]
+  const hosts = words('localhost:3000 shop.localhost till.local verify.internal till-server 192.168.10.2 [fd00::1]:8443')
   for (const host of [...hosts, 'verify.shop.example:8443']) {
     const own = await startApp({ config: { publicUrl: `https://${host}` } })
     const header = (await own.call('GET', '/healthz')).headers.get('strict-transport-security')

@@ -1,23 +1,14 @@
 import { expect, test } from 'bun:test'
 import { type ErrorBody, startApp } from '../helpers/app.ts'
+import { words } from '../helpers/words.ts'
 
 const SCALE = 0.01 // page: 10 at once, probe: 1
 
-test.each([
-  '/nowhere',
-  '/healthz/',
-  '/docs',
-  '/docs/reference.js',
-  '/docs/reference.css',
-  '/openapi.json',
-  '/sandbox',
-  '/dashboard',
-  '/till',
-  '/till/manifest.webmanifest',
-  '/v/vs_x',
-  '/assets/none.js',
-  '/',
-])('GET %s counts against the page budget, and is 429 with Retry-After beyond it', async path => {
+const PAGES = words(`
+  /nowhere /healthz/ /docs /docs/reference.js /docs/reference.css /openapi.json /sandbox /dashboard /till
+  /till/manifest.webmanifest /v/vs_x /assets/none.js /
+`)
+test.each(PAGES)('GET %s counts against the page budget, and is 429 with Retry-After beyond it', async path => {
   const app = await startApp({ rateLimitScale: SCALE })
   const statuses: number[] = []
   for (let i = 0; i < 10; i++) statuses.push((await app.call('GET', path)).status)
