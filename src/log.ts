@@ -77,11 +77,15 @@ function printable(line: string): string {
 export function describeFailure(failure: unknown): string {
   if (!(failure instanceof Error)) return typeof failure
   // An error that wraps one of the database or the network hides its code.
-  const code = [failure, failure.cause]
-    .map(each => (each as { code?: unknown } | undefined)?.code)
-    .find(each => each !== undefined)
+  const code = [failure, failure.cause].map(codeOf).find(each => each !== undefined)
   // The stack begins with the message, which may look like a place itself.
   const frames = failure.stack?.replace(failure.message, '') ?? ''
   const origin = /^\s+at .*?\(?([^()\s]+:\d+):\d+\)?$/m.exec(frames)?.[1]?.replace(/^.*\/(src|node_modules)\//, '$1/')
   return [failure.constructor.name, typeof code === 'string' ? code : undefined, origin].filter(Boolean).join(' ')
+}
+
+/** PostgreSQL's own code, such as 23505, is in `errno`; `code` says only that the server refused. */
+function codeOf(failure: unknown): unknown {
+  const { code, errno } = (failure ?? {}) as { code?: unknown; errno?: unknown }
+  return code === 'ERR_POSTGRES_SERVER_ERROR' ? errno : code
 }

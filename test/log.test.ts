@@ -158,6 +158,12 @@ describe('secrets in a field by mistake', () => {
 })
 
 describe('describeFailure', () => {
+  test("a refusal of PostgreSQL is told by the server's own code", () => {
+    const refused = Object.assign(new Error('duplicate key'), { code: 'ERR_POSTGRES_SERVER_ERROR', errno: '23505' })
+    expect(describeFailure(refused)).toStartWith('Error 23505')
+    expect(describeFailure(new Error('failed query', { cause: refused }))).toStartWith('Error 23505')
+  })
+
   test('describeFailure names class, code and place, and not the message', () => {
     const failure = Object.assign(new TypeError('offending value 4711'), { code: 'ERR_BAD' })
     const text = describeFailure(failure)
