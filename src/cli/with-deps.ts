@@ -4,10 +4,11 @@ import { ApiError } from '../http/errors.ts'
 import { readTenant } from '../tenants/settings.ts'
 import { CommandError, type Shell } from './output.ts'
 
-/** Opens the data directory, beside a running server too, for one short act. */
+/** Opens the database, beside a running server too, for one short act. */
 export async function withDeps<T>(shell: Shell, act: (deps: Deps) => Promise<T>): Promise<T> {
+  const { dataDir, database } = loadConfig(shell.env)
   const { requireDatabase } = await import('./require-database.ts')
-  requireDatabase(loadConfig(shell.env).dataDir)
+  if (!database) requireDatabase(dataDir)
   return await withNewDeps(shell, act)
 }
 
