@@ -101,8 +101,8 @@ const FULL_BODY = {
 }
 
 /** One for each connection. */
-export const createSources = (kind: RequestKind, key: string): Source[] =>
-  Array.from({ length: CONNECTIONS }, () => (kind === 'plain' ? plainSource(key) : fullSource(key)))
+export const createSources = (kind: RequestKind, ...keys: string[]): Source[] =>
+  Array.from({ length: CONNECTIONS }, (_, i) => keys[i % keys.length]!).map(kind === 'plain' ? plainSource : fullSource)
 
 function plainSource(key: string): Source {
   const headers = { authorization: `Bearer ${key}` }

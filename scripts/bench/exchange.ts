@@ -85,13 +85,13 @@ export async function exchangeFor(service: Server, dir: string, key: string, sec
   await deps.close()
   let exchanges = 0
   for (const endsAt = performance.now() + seconds * 1000; performance.now() < endsAt; ) {
-    for (const holder of holders) await cycleRound(service, key, holder)
+    for (const holder of holders) await cycleRound([service], key, holder)
     exchanges += holders.length * SESSIONS_A_ROUND
   }
   return exchanges
 }
 
-async function holderFor(deps: Deps, format: Format): Promise<Holder> {
+export async function holderFor(deps: Deps, format: Format): Promise<Holder> {
   const { issuer } = await deps.sandbox()
   const holder = await makeHolder(issuer, 'adult', Date.now(), count => new Uint8Array(randomBytes(count)))
   return { ...holder, credentials: holder.credentials.filter(credential => credential.format === format) }
@@ -107,7 +107,7 @@ async function measureCycles(service: Server, key: string, holder: Holder): Prom
   const rounds: { seconds: Record<Phase, number>; cpuMs: number | undefined; curve: Speed }[] = []
   const operate = await preparedExchange()
   for (let round = 0; round <= ROUNDS; round++) {
-    const run = await cycleRound(service, key, holder)
+    const run = await cycleRound([service], key, holder)
     const curve = await speedOf(JUDGED_A_ROUND, operate)
     // The first one warms up.
     if (round > 0) rounds.push({ ...run, curve })
@@ -126,24 +126,27 @@ async function measureCycles(service: Server, key: string, holder: Holder): Prom
   }
 }
 
-async function cycleRound(service: Server, key: string, holder: Holder) {
-  const url = `http://127.0.0.1:${service.port}`
+/** The nodes of one installation take turns, whatever a session began on. */
+export async function cycleRound(nodes: Server[], key: string, holder: Holder, sessions = SESSIONS_A_ROUND) {
+  let turn = 0
+  const next = () => `http://127.0.0.1:${nodes[turn++ % nodes.length]!.port}`
+  const usedMs = () => nodes.reduce((sum, { pid }) => sum + (cpuMs(pid) ?? 0), 0)
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const seconds = {} as Record<Phase, number>
   let cpu = 0
   const phase = async <In, Out>(name: Phase, inputs: In[], act: (input: In) => Promise<Out>): Promise<Out[]> => {
-    const [cpuBefore, startedAt] = [cpuMs(service.pid) ?? 0, performance.now()]
+    const [cpuBefore, startedAt] = [usedMs(), performance.now()]
     const outputs = await inFlight(IN_FLIGHT, inputs, act)
     seconds[name] = (performance.now() - startedAt) / 1000
-    cpu += (cpuMs(service.pid) ?? 0) - cpuBefore
+    cpu += usedMs() - cpuBefore
     return outputs
   }
 
-  const numbers = Array.from({ length: SESSIONS_A_ROUND }, (_, i) => i)
+  const numbers = Array.from({ length: sessions }, (_, i) => i)
   const created = await phase('create', numbers, () =>
-    json<Verification>(`${url}/v1/verifications`, { method: 'POST', headers, body: JSON.stringify({ template: TEMPLATE }) }),
+    json<Verification>(`${next()}/v1/verifications`, { method: 'POST', headers, body: JSON.stringify({ template: TEMPLATE }) }),
   )
-  const fetched = await phase('fetch', created, async ({ id }) => (await fetch(`${url}/wallet/request/${id}`)).text())
+  const fetched = await phase('fetch', created, async ({ id }) => (await fetch(`${next()}/wallet/request/${id}`)).text())
   const texts = new Map(created.map(({ id }, i) => [id, fetched[i] ?? '']))
   const answers = await inFlight(IN_FLIGHT, created, async ({ id, wallet_uri }) => {
     const served = async () => new Response(texts.get(id), { headers: { 'content-type': 'application/oauth-authz-req+jwt' } })
@@ -152,12 +155,12 @@ async function cycleRound(service: Server, key: string, holder: Holder) {
   })
   const form = { 'content-type': 'application/x-www-form-urlencoded' }
   await phase('respond', answers, ({ id, form: body }) =>
-    json(`${url}/wallet/response/${id}`, { method: 'POST', headers: form, body }),
+    json(`${next()}/wallet/response/${id}`, { method: 'POST', headers: form, body }),
   )
-  const read = await phase('read', created, ({ id }) => json<Verification>(`${url}/v1/verifications/${id}`, { headers }))
+  const read = await phase('read', created, ({ id }) => json<Verification>(`${next()}/v1/verifications/${id}`, { headers }))
   const open = read.find(({ status }) => status !== 'completed')
   if (open) throw new Error(`a session ended ${open.status}: ${JSON.stringify(open.error)}`)
-  return { seconds, cpuMs: cpuMs(service.pid) === undefined ? undefined : cpu }
+  return { seconds, cpuMs: cpuMs(process.pid) === undefined ? undefined : cpu }
 }
 
 async function json<Body = unknown>(url: string, init?: RequestInit): Promise<Body> {

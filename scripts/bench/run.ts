@@ -4,6 +4,7 @@ import { benchAll, describeAll, POLL_CONNECTIONS } from './all.ts'
 import { benchCreate, describeCreate } from './create.ts'
 import { benchExchange, describeExchange } from './exchange.ts'
 import { benchList, describeList } from './list.ts'
+import { benchNodes, describeNodes } from './nodes.ts'
 import { benchPoll, describePoll } from './poll.ts'
 import { benchProfile, describeProfile, type ProfileKind } from './profile.ts'
 import { benchStart, describeStart } from './start.ts'
@@ -14,6 +15,7 @@ const HELP = `usage: scripts/bun run bench all [--seconds N] [--rows N] [--json]
        scripts/bun run bench exchange | start [--json]
        scripts/bun run bench list [--rows N] [--seconds N] [--json]
        scripts/bun run bench webhooks [--rows N] [--json]
+       scripts/bun run bench nodes [--seconds N] [--json]
        scripts/bun run bench profile [plain | full | exchange] [--seconds N] [--out DIR] [--json]
 
 all       everything below in one table; takes about ten minutes
@@ -22,6 +24,8 @@ exchange  full cycles with a wallet, and presentations judged beside the ellipti
 poll      status polls on 10,000 connections, beside one look-up on the bare framework
 list      latency of reading at 1,000 and at a million sessions, time to start, and idle memory
 webhooks  a backlog drained after an outage, beside the least a POST can cost, and the API's latency meanwhile
+nodes     two nodes on one PostgreSQL beside one, each with a fixed share of a core: creations and whole
+          exchanges; needs root and VIDIMUS_DATABASE_URL of a PostgreSQL server on which the user may create a database
 start     the compiled program: size, start to the first answer, idle memory
 profile   where the processor time of a creation, or of an exchange, goes by function
 
@@ -38,7 +42,11 @@ const SECONDS_MAX = 3600
 const ROWS_MAX = 100_000_000
 
 async function run(args: string[]): Promise<number> {
-  const { values, words } = parseCall(args, { seconds: { type: 'string' }, rows: { type: 'string' }, out: { type: 'string' } })
+  const { values, words } = parseCall(args, {
+    seconds: { type: 'string' },
+    rows: { type: 'string' },
+    out: { type: 'string' },
+  })
   if (values.help) return print(HELP)
   const seconds = values.seconds === undefined ? undefined : wholeNumber(values.seconds, '--seconds', SECONDS_MAX)
   const rows = values.rows === undefined ? undefined : wholeNumber(values.rows, '--rows', ROWS_MAX)
@@ -56,6 +64,8 @@ async function run(args: string[]): Promise<number> {
     }
     case 'exchange':
       return show(await benchExchange(), describeExchange)
+    case 'nodes':
+      return show(await benchNodes(seconds ?? 5), describeNodes)
     case 'poll':
       return show(await benchPoll(seconds ?? 5, POLL_CONNECTIONS), describePoll)
     case 'profile':
@@ -72,7 +82,7 @@ async function run(args: string[]): Promise<number> {
     case 'webhooks':
       return show(await benchWebhooks(rows ?? 10_000), describeWebhooks)
     default:
-      throw new UsageError('say all, create, exchange, poll, list, webhooks, start or profile')
+      throw new UsageError('say all, create, exchange, nodes, poll, list, webhooks, start or profile')
   }
 }
 

@@ -82,16 +82,16 @@ async function firstLine(output: ReadableStream<Uint8Array>): Promise<string> {
 export type Tenant = { id: string; key: string }
 
 /** Through the command line, as an operator would. */
-export async function makeTenant(dataDir: string): Promise<Tenant> {
+export async function makeTenant(dataDir: string, env: Record<string, string> = {}): Promise<Tenant> {
   const quota = String(DAILY_QUOTA_MAX)
-  const { id } = await command<{ id: string }>(dataDir, ['tenant', 'create', '--name', 'Bench', '--daily-quota', quota])
-  const { key } = await command<{ key: string }>(dataDir, ['key', 'create', '--tenant', id, '--env', 'test'])
+  const { id } = await command<{ id: string }>(dataDir, ['tenant', 'create', '--name', 'Bench', '--daily-quota', quota], env)
+  const { key } = await command<{ key: string }>(dataDir, ['key', 'create', '--tenant', id, '--env', 'test'], env)
   return { id, key }
 }
 
-export async function command<Answer>(dataDir: string, args: string[]): Promise<Answer> {
+export async function command<Answer>(dataDir: string, args: string[], env: Record<string, string> = {}): Promise<Answer> {
   const child = Bun.spawn([process.execPath, MAIN, ...args, '--json'], {
-    env: environmentFor(dataDir),
+    env: { ...environmentFor(dataDir), ...env },
     stdout: 'pipe',
     stderr: 'inherit',
   })

@@ -1,0 +1,155 @@
+// Two nodes beside one on the same PostgreSQL. All share this machine, so each node gets a fixed share of a core (a
+// cgroup): then a second node adds what a second machine would, as long as the database has time left.
+import { copyFileSync, existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { SQL } from 'bun'
+import { UsageError } from '../../src/cli/output.ts'
+import { loadConfig } from '../../src/config.ts'
+import { createDeps } from '../../src/deps.ts'
+import { realWorld } from '../../src/ground.ts'
+import type { Holder } from '../../src/sandbox/wallet.ts'
+import { createSources, type RequestKind } from './create.ts'
+import { cycleRound, holderFor } from './exchange.ts'
+import { median, runLoad } from './load.ts'
+import { fixed, table, verdict, whole } from './output.ts'
+import { environmentFor, makeTenant, type Server, startService, temporaryDir } from './service.ts'
+
+const TENANTS = 8
+const ROUNDS = 5
+const NODE_SHARE = 0.22
+const WARM_UP_SECONDS = 6
+const SESSIONS_A_ROUND = 400
+const PERIOD_US = 20_000
+const RATIO_AIM = 1.7
+const PUBLIC_URL = 'http://localhost:3999'
+
+type Work = RequestKind | 'exchange'
+const WORKS: Work[] = ['plain', 'full', 'exchange']
+
+export type NodesReport = {
+  share_of_a_core: number
+  tenants: number
+  rounds: number
+  seconds: number
+  aim: { ratio_minimum: number }
+  works: { work: Work; one_per_second: number; two_per_second: number; ratio: number; ratios: number[] }[]
+}
+
+export async function benchNodes(seconds: number): Promise<NodesReport> {
+  const server = process.env.VIDIMUS_DATABASE_URL
+  if (!server) throw new UsageError('set VIDIMUS_DATABASE_URL, for example to postgres://postgres@127.0.0.1/postgres')
+  const { url, drop } = await freshDatabase(server)
+  const dirs = [temporaryDir(), temporaryDir()] as const
+  const env = { VIDIMUS_DATABASE_URL: url, VIDIMUS_PUBLIC_URL: PUBLIC_URL }
+  const nodes: Server[] = []
+  try {
+    const keys: string[] = []
+    for (let i = 0; i < TENANTS; i++) keys.push((await makeTenant(dirs[0], env)).key)
+    copyFileSync(join(dirs[0], 'master.key'), join(dirs[1], 'master.key'))
+    for (const dir of dirs) nodes.push(await startService(dir, env))
+    const holder = await makeHolder(dirs[0], env)
+    for (const [i, { pid }] of nodes.entries()) limit(`vidimus-bench-${i}`, pid)
+
+    const measure = async (work: Work, taking: Server[], duration: number): Promise<number> => {
+      if (work === 'exchange') return await exchangesPerSecond(taking, keys[0]!, holder)
+      const runs = await Promise.all(
+        taking.map(endpoint => runLoad({ endpoint, sources: createSources(work, ...keys), seconds: duration })),
+      )
+      return runs.reduce((sum, run) => sum + run.requestsPerSecond, 0)
+    }
+    for (const work of WORKS) await measure(work, nodes, WARM_UP_SECONDS)
+    const rounds = Object.fromEntries(WORKS.map(work => [work, []])) as unknown as Record<Work, { one: number; two: number }[]>
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const work of WORKS) {
+        // The one is each of the two in turn.
+        const one = await measure(work, [nodes[round % 2]!], seconds)
+        rounds[work].push({ one, two: await measure(work, nodes, seconds) })
+      }
+    }
+    return {
+      share_of_a_core: NODE_SHARE,
+      tenants: TENANTS,
+      rounds: ROUNDS,
+      seconds,
+      aim: { ratio_minimum: RATIO_AIM },
+      works: WORKS.map(work => {
+        const ratios = rounds[work].map(({ one, two }) => two / one)
+        return {
+          work,
+          one_per_second: median(rounds[work].map(({ one }) => one)),
+          two_per_second: median(rounds[work].map(({ two }) => two)),
+          ratio: median(ratios),
+          ratios,
+        }
+      }),
+    }
+  } finally {
+    for (const node of nodes) await node.stop()
+    await drop()
+  }
+}
+
+async function exchangesPerSecond(nodes: Server[], key: string, holder: Holder): Promise<number> {
+  const { seconds } = await cycleRound(nodes, key, holder, SESSIONS_A_ROUND)
+  return SESSIONS_A_ROUND / Object.values(seconds).reduce((sum, each) => sum + each, 0)
+}
+
+async function makeHolder(dir: string, env: Record<string, string>): Promise<Holder> {
+  const deps = await createDeps(loadConfig({ ...environmentFor(dir), ...env }), realWorld(), 'command')
+  try {
+    return await holderFor(deps, 'dc+sd-jwt')
+  } finally {
+    await deps.close()
+  }
+}
+
+async function freshDatabase(server: string): Promise<{ url: string; drop(): Promise<void> }> {
+  const name = `vidimus_bench_${Date.now()}`
+  const admin = new SQL(server, { max: 1 })
+  await admin.unsafe(`CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE template0`)
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return {
+    url: url.href,
+    async drop() {
+      await admin.unsafe(`DROP DATABASE ${name} WITH (FORCE)`)
+      await admin.close()
+    },
+  }
+}
+
+/** Linux only, as root: cgroup version 1 or 2. */
+function limit(name: string, pid: number): void {
+  const isFirst = existsSync('/sys/fs/cgroup/cpu')
+  const folder = join(isFirst ? '/sys/fs/cgroup/cpu' : '/sys/fs/cgroup', name)
+  const quota = String(Math.round(PERIOD_US * NODE_SHARE))
+  mkdirSync(folder, { recursive: true })
+  if (isFirst) {
+    writeFileSync(join(folder, 'cpu.cfs_period_us'), String(PERIOD_US))
+    writeFileSync(join(folder, 'cpu.cfs_quota_us'), quota)
+  } else {
+    writeFileSync(join(folder, 'cpu.max'), `${quota} ${PERIOD_US}`)
+  }
+  writeFileSync(join(folder, 'cgroup.procs'), String(pid))
+  process.on('exit', () => {
+    try {
+      rmdirSync(folder)
+    } catch {
+      // Its process has not gone yet; an empty group does no harm.
+    }
+  })
+}
+
+export function describeNodes({ share_of_a_core, tenants, rounds, seconds, aim, works }: NodesReport): string {
+  const rows = works.map(({ work, one_per_second, two_per_second, ratio, ratios }) => [
+    work,
+    whole(one_per_second),
+    whole(two_per_second),
+    fixed(ratio, 2),
+    ratios.map(each => fixed(each, 2)).join(' '),
+    verdict(ratio >= aim.ratio_minimum, `at least ${aim.ratio_minimum}`),
+  ])
+  return `Two nodes beside one on one PostgreSQL: each node has ${share_of_a_core} of a core, ${tenants} tenants, medians of ${rounds} rounds of ${seconds} s.
+
+${table(['work', 'one /s', 'two /s', 'two over one', 'by round', 'aim'], rows)}`
+}
