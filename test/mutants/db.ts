@@ -3,14 +3,14 @@ import type { Slip } from './list.ts'
 export default [
   [
     'another process is not noticed',
-    'createStorage',
+    'createWriterReads',
     'if (foreignChanges === before) settingsVersion--',
     'settingsVersion--',
     'api/authentication',
   ],
   [
     'what cannot be read of another process has not changed',
-    'createStorage',
+    'createWriterReads',
     'settingsVersion++ foreignChanges = dataVersion.get()?.data_version ?? 0 if (foreignChanges === before) settingsVersion--',
     'foreignChanges = dataVersion.get()?.data_version ?? 0\n    if (foreignChanges !== before) settingsVersion++',
     'db/writer',

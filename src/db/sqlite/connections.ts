@@ -1,0 +1,57 @@
+// The two connections to the database file: one that writes, and read-only ones.
+import { Database } from 'bun:sqlite'
+import { drizzle } from 'drizzle-orm/bun-sqlite'
+import type { Db } from '../engine.ts'
+import * as schema from '../schema.ts'
+
+export const BUSY_TIMEOUT_MS = 5000
+const LOG_ATTEMPTS_MAX = 50
+const LOG_RETRY_MS = 10
+
+export function openWriter(file: string): Database {
+  const sqlite = new Database(file, { create: true, strict: true })
+  switchToLog(sqlite)
+  for (const pragma of [
+    `busy_timeout = ${BUSY_TIMEOUT_MS}`,
+    'synchronous = FULL',
+    'fullfsync = ON',
+    'foreign_keys = ON',
+    'secure_delete = ON',
+    'trusted_schema = OFF',
+    'cell_size_check = ON',
+    'journal_size_limit = 67108864',
+    'wal_autocheckpoint = 1000',
+    // 32 MiB: ids are random, so the index over them is touched everywhere; the default of 2 MiB would read a page for each creation.
+    'cache_size = -32768',
+  ]) {
+    sqlite.run(`PRAGMA ${pragma}`)
+  }
+  return sqlite
+}
+
+/** Needs the file for itself for a moment, and SQLite's own patience does not cover all of it: two first starts may meet here. */
+function switchToLog(sqlite: Database): void {
+  sqlite.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS / LOG_ATTEMPTS_MAX}`)
+  for (let attempt = 1; ; attempt++) {
+    try {
+      sqlite.run('PRAGMA journal_mode = WAL')
+      return
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'SQLITE_BUSY' || attempt === LOG_ATTEMPTS_MAX) throw error
+      Bun.sleepSync(LOG_RETRY_MS)
+    }
+  }
+}
+
+export function openReader(file: string): Database {
+  const sqlite = new Database(file, { readonly: true, strict: true })
+  for (const pragma of [`busy_timeout = ${BUSY_TIMEOUT_MS}`, 'trusted_schema = OFF', 'cell_size_check = ON'])
+    sqlite.run(`PRAGMA ${pragma}`)
+  return sqlite
+}
+
+export const drizzleOn = (sqlite: Database): Db => drizzle(sqlite, { schema })
+
+/** SQLite has rolled back the whole transaction then. */
+export const isFull = (error: unknown): boolean =>
+  [error, (error as Error).cause].some(each => (each as { code?: unknown } | undefined)?.code === 'SQLITE_FULL')
