@@ -16,7 +16,7 @@ const LINE_CHARS_MAX = 64 * 1024 * 1024
 export const command = defineCommand(
   {
     summary: 'verify and export the audit chain',
-    acts: {
+    subcommands: {
       verify: { flags: { file: optional(text('EXPORT'), 'verify this export, which needs neither database nor key') } },
       export: {
         argument: argument('file', 'FILE', 'the file to write'),

@@ -1,13 +1,14 @@
-// A verb is one table and one handler for each of its acts. Parsing, --help, suggestions and
-// refusals read the table. A handler gets the flags that its act declares, with their types.
+// A command is one table: flags and at most one argument, or several subcommands ("key create") with
+// their own. A handler runs each; it gets the values of its flags, with their types. Parsing, --help,
+// suggestions and refusals read the table.
 import { nearest } from './nearest.ts'
 import { parseCall, printable, type Shell, table, UsageError } from './output.ts'
 
 type Raw = string | boolean | string[] | undefined
 
-/** A flag without a form takes no value. */
+/** `placeholder` stands for the value in usage lines; a flag without one takes no value. */
 export type Flag<T> = {
-  form?: string
+  placeholder?: string
   isRequired?: true
   isMultiple?: true
   /** White space in it does not matter. */
@@ -15,14 +16,14 @@ export type Flag<T> = {
   read: (given: Raw, flag: string) => T
 }
 
-type Argument = { name: string; form: string; meaning: string }
+type Argument = { name: string; placeholder: string; meaning: string }
 
-/** The name of an act may end in a flag that chooses it, as in "replay --failed". */
-type Act = { argument?: Argument; flags?: Record<string, Flag<unknown>> }
+/** Its name may end in a flag that chooses it, as in "replay --failed". */
+type Subcommand = { argument?: Argument; flags?: Record<string, Flag<unknown>> }
 
 /** `summary` is the line in "vidimus --help". */
 type Texts = { summary: string; about?: string; example: string }
-type Table = Texts & (Act | { acts: Record<string, Act> })
+type Table = Texts & (Subcommand | { subcommands: Record<string, Subcommand> })
 
 /** `text` is for people, `json` for --json. `note` goes to standard error, without --json. */
 export type Answer = { json: object; text: string; note?: string; exitCode?: number }
@@ -38,25 +39,29 @@ type Given<A> = FlagsOf<A> & ArgumentOf<A> & { json: boolean }
 
 /** A number is the exit code of a handler that printed on its own. */
 type Handler<A> = (given: Given<A>, shell: Shell) => Promise<Answer | number>
-type Handlers<T> = T extends { acts: infer Acts } ? { [Name in keyof Acts]: Handler<Acts[Name]> } : Handler<T>
+type Handlers<T> = T extends { subcommands: infer All } ? { [Name in keyof All]: Handler<All[Name]> } : Handler<T>
 
 type AnyHandler = (given: Record<string, unknown> & { json: boolean }, shell: Shell) => Promise<Answer | number>
 
-/** The one act of a verb without acts has no word. `chosenBy` is the flag at the end of its name. */
-type BoundAct = Act & { word: string; chosenBy?: string; handler: AnyHandler }
-export type Command = Texts & { acts: BoundAct[] }
+/** `word` is empty in a command without subcommands. `chosenBy` is the flag at the end of the name. */
+type Bound = Subcommand & { word: string; chosenBy?: string; handler: AnyHandler }
+export type Command = Texts & { subcommands: Bound[] }
 
 export function defineCommand<const T extends Table>(table: T, handlers: Handlers<T>): Command {
-  const acts: Record<string, Act> = 'acts' in table ? table.acts : { '': table }
-  const handlerOf = ('acts' in table ? handlers : { '': handlers }) as Record<string, AnyHandler>
-  const bind = ([name, act]: [string, Act]): BoundAct => {
+  const subcommands: Record<string, Subcommand> = 'subcommands' in table ? table.subcommands : { '': table }
+  const handlerOf = ('subcommands' in table ? handlers : { '': handlers }) as Record<string, AnyHandler>
+  const bind = ([name, subcommand]: [string, Subcommand]): Bound => {
     const [word = '', chosenBy] = name.split(' --')
-    return { ...act, word, chosenBy, handler: handlerOf[name]! }
+    return { ...subcommand, word, chosenBy, handler: handlerOf[name]! }
   }
-  return { ...table, acts: Object.entries(acts).map(bind) }
+  return { ...table, subcommands: Object.entries(subcommands).map(bind) }
 }
 
-export const argument = <Name extends string>(name: Name, form: string, meaning: string) => ({ name, form, meaning })
+export const argument = <Name extends string>(name: Name, placeholder: string, meaning: string) => ({
+  name,
+  placeholder,
+  meaning,
+})
 
 /** A cell of each column for each item; `none` replaces a table without rows. */
 export function listing<T>(data: T[], columns: Record<string, (item: T) => string>, none?: string): Answer {
@@ -64,29 +69,29 @@ export function listing<T>(data: T[], columns: Record<string, (item: T) => strin
   return { json: { data }, text: none && data.length === 0 ? none : table(Object.keys(columns), rows) }
 }
 
-export async function runCommand(verb: string, command: Command, args: string[], shell: Shell): Promise<number> {
+export async function runCommand(name: string, command: Command, args: string[], shell: Shell): Promise<number> {
   const { values, words } = parseCall(args, optionsOf(command))
   if (values.help) {
-    shell.print(helpOf(verb, command))
+    shell.print(helpOf(name, command))
     return 0
   }
-  const act = findAct(verb, command, words[0], values)
-  const [call, rest] = act.word ? [`${verb} ${act.word}`, words.slice(1)] : [verb, words]
+  const chosen = findSubcommand(name, command, words[0], values)
+  const [call, rest] = chosen.word ? [`${name} ${chosen.word}`, words.slice(1)] : [name, words]
   const json = values.json === true
-  const answer = await act.handler({ ...read(call, act, rest, values), json }, shell)
+  const answer = await chosen.handler({ ...read(call, chosen, rest, values), json }, shell)
   if (typeof answer === 'number') return answer
   shell.print(json ? JSON.stringify(answer.json) : printable(answer.text))
   if (answer.note && !json) shell.complain(answer.note)
   return answer.exitCode ?? 0
 }
 
-/** The flags of all acts: one that the chosen act does not take is refused with a better message. */
-function optionsOf({ acts }: Command) {
-  const switches = acts.flatMap(({ chosenBy }) => (chosenBy ? [[chosenBy, { type: 'boolean' }]] : []))
-  const options = acts.flatMap(({ flags = {} }) =>
-    Object.entries(flags).map(([name, { form, isMultiple }]) => [
+/** The flags of all subcommands: one that the chosen one does not take gets a better message. */
+function optionsOf({ subcommands }: Command) {
+  const switches = subcommands.flatMap(({ chosenBy }) => (chosenBy ? [[chosenBy, { type: 'boolean' }]] : []))
+  const options = subcommands.flatMap(({ flags = {} }) =>
+    Object.entries(flags).map(([name, { placeholder, isMultiple }]) => [
       name,
-      { type: form === undefined ? 'boolean' : 'string', multiple: isMultiple ?? false },
+      { type: placeholder === undefined ? 'boolean' : 'string', multiple: isMultiple ?? false },
     ]),
   )
   return Object.fromEntries([...switches, ...options])
@@ -94,19 +99,19 @@ function optionsOf({ acts }: Command) {
 
 type Values = Record<string, Raw>
 
-function findAct(verb: string, { acts }: Command, word: string | undefined, values: Values): BoundAct {
-  const candidates = acts.filter(act => act.word === '' || act.word === word)
+function findSubcommand(name: string, { subcommands }: Command, word: string | undefined, values: Values): Bound {
+  const candidates = subcommands.filter(each => each.word === '' || each.word === word)
   const chosen = candidates.find(({ chosenBy }) => chosenBy && values[chosenBy]) ?? candidates.find(({ chosenBy }) => !chosenBy)
   if (chosen) return chosen
-  const names = [...new Set(acts.map(act => act.word))]
-  const all = names.map(name => `${verb} ${name}`).join(', ')
-  if (word === undefined) throw new UsageError(`${verb} needs to know what to do: ${all}`)
-  const meant = nearest(word, names)
-  throw new UsageError(`there is no "${verb} ${word}"; ${meant ? `did you mean ${verb} ${meant}?` : `choose one of ${all}`}`)
+  const words = [...new Set(subcommands.map(each => each.word))]
+  const all = words.map(each => `${name} ${each}`).join(', ')
+  if (word === undefined) throw new UsageError(`${name} needs to know what to do: ${all}`)
+  const meant = nearest(word, words)
+  throw new UsageError(`there is no "${name} ${word}"; ${meant ? `did you mean ${name} ${meant}?` : `choose one of ${all}`}`)
 }
 
-/** A flag or word that the act would ignore is a wrong call: its writer meant something by it. */
-function read(call: string, { argument, flags = {}, chosenBy }: BoundAct, words: string[], values: Values) {
+/** A flag or word that would be ignored is a wrong call: its writer meant something by it. */
+function read(call: string, { argument, flags = {}, chosenBy }: Bound, words: string[], values: Values) {
   const surplusFlag = Object.keys(values).find(name => name !== 'json' && name !== chosenBy && !(name in flags))
   if (surplusFlag) throw new UsageError(`${call} takes no --${surplusFlag}`)
   const surplusWord = words[argument ? 1 : 0]
@@ -120,9 +125,9 @@ const camelCase = (name: string): string => name.replace(/-(\w)/g, (_, letter: s
 
 const COLUMNS = 100
 
-function helpOf(verb: string, { acts, about, example }: Command): string {
-  const usages = acts.map((act, i) => usageOf(`${i === 0 ? 'usage:' : '      '} vidimus ${verb}`, act))
-  const flags = Object.entries(Object.assign({}, ...acts.map(act => act.flags)) as NonNullable<Act['flags']>)
+function helpOf(name: string, { subcommands, about, example }: Command): string {
+  const usages = subcommands.map((each, i) => usageOf(`${i === 0 ? 'usage:' : '      '} vidimus ${name}`, each))
+  const flags = Object.entries(Object.assign({}, ...subcommands.map(each => each.flags)) as NonNullable<Subcommand['flags']>)
   const explained = flags.filter(([, { help }]) => help !== undefined)
   const width = Math.max(...explained.map(([name]) => name.length))
   const flagLines = explained.map(([name, { help = '' }]) =>
@@ -131,13 +136,13 @@ function helpOf(verb: string, { acts, about, example }: Command): string {
   return [usages.join('\n'), about, flagLines.join('\n'), `example: ${example}`].filter(Boolean).join('\n\n')
 }
 
-function usageOf(beginning: string, { word, chosenBy, argument, flags = {} }: BoundAct): string {
+function usageOf(beginning: string, { word, chosenBy, argument, flags = {} }: Bound): string {
   const call = [beginning, word, chosenBy && `--${chosenBy}`].filter(Boolean).join(' ')
-  const forms = Object.entries(flags).map(([name, { form, isRequired }]) => {
-    const written = form === undefined ? `--${name}` : `--${name} ${form}`
-    return isRequired ? written : `[${written}]`
+  const written = Object.entries(flags).map(([name, { placeholder, isRequired }]) => {
+    const flag = placeholder === undefined ? `--${name}` : `--${name} ${placeholder}`
+    return isRequired ? flag : `[${flag}]`
   })
-  return wrapped(call, [...(argument ? [argument.form] : []), ...forms, '[--json]'], ' '.repeat(call.length + 1))
+  return wrapped(call, [...(argument ? [argument.placeholder] : []), ...written, '[--json]'], ' '.repeat(call.length + 1))
 }
 
 /** Lines of up to 100 columns; all but the first are indented. */

@@ -13,7 +13,7 @@ const ANSWER_CHARS_MAX = 200
 export const command = defineCommand(
   {
     summary: 'list and replay webhooks',
-    acts: {
+    subcommands: {
       list: { flags: { tenant: TENANT, status: optional(oneOf(DELIVERY_STATUSES)) } },
       replay: { argument: argument('id', 'ID', 'the delivery id') },
       'replay --failed': { flags: { tenant: TENANT } },

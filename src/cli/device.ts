@@ -31,7 +31,7 @@ const templateKeys = checked(
 export const command = defineCommand(
   {
     summary: 'register, list and revoke tills',
-    acts: {
+    subcommands: {
       register: {
         flags: {
           tenant: TENANT,

@@ -3,11 +3,10 @@ import { ENVIRONMENTS } from '../access/scopes.ts'
 import type { Flag } from './command.ts'
 import { UsageError, wholeNumber } from './output.ts'
 
-/** `form` is how the usage writes the value. */
-export type Kind<T> = { form: string; read: (text: string, flag: string) => T }
+export type Kind<T> = { placeholder: string; read: (text: string, flag: string) => T }
 
 export const required = <T>(kind: Kind<T>, help?: string): Flag<T> => ({
-  form: kind.form,
+  placeholder: kind.placeholder,
   isRequired: true,
   help,
   read: (given, flag) => {
@@ -17,13 +16,13 @@ export const required = <T>(kind: Kind<T>, help?: string): Flag<T> => ({
 })
 
 export const optional = <T>(kind: Kind<T>, help?: string): Flag<T | undefined> => ({
-  form: kind.form,
+  placeholder: kind.placeholder,
   help,
   read: (given, flag) => (given === undefined ? undefined : kind.read(String(given), flag)),
 })
 
 export const repeated = <T>(kind: Kind<T>, help?: string): Flag<T[] | undefined> => ({
-  form: kind.form,
+  placeholder: kind.placeholder,
   isMultiple: true,
   help,
   read: (given, flag) => (Array.isArray(given) ? given.map(each => kind.read(each, flag)) : undefined),
@@ -31,45 +30,45 @@ export const repeated = <T>(kind: Kind<T>, help?: string): Flag<T[] | undefined>
 
 export const toggle = (help?: string): Flag<boolean> => ({ help, read: given => given === true })
 
-export const kind = <T>(form: string, read: Kind<T>['read']): Kind<T> => ({ form, read })
+export const kind = <T>(placeholder: string, read: Kind<T>['read']): Kind<T> => ({ placeholder, read })
 
 /** `findProblem` says why a value cannot be used. */
-export const checked = <T>({ form, read }: Kind<T>, findProblem: (value: T) => string | undefined): Kind<T> =>
-  kind(form, (given, flag) => {
+export const checked = <T>({ placeholder, read }: Kind<T>, findProblem: (value: T) => string | undefined): Kind<T> =>
+  kind(placeholder, (given, flag) => {
     const value = read(given, flag)
     const problem = findProblem(value)
     if (problem) throw new UsageError(`${flag}: ${problem}`)
     return value
   })
 
-export const text = (form: string): Kind<string> => kind(form, value => value)
+export const text = (placeholder: string): Kind<string> => kind(placeholder, value => value)
 
 /** Text that people read in lists: on one line, and not too long. */
-export const shortText = (form: string, charsMax: number): Kind<string> =>
-  checked(text(form), value => {
+export const shortText = (placeholder: string, charsMax: number): Kind<string> =>
+  checked(text(placeholder), value => {
     if ([...value].length > charsMax) return `longer than ${charsMax} characters`
     if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(value)) return 'remove line breaks and control characters'
     if (/\p{Bidi_Control}/u.test(value)) return 'remove characters that change the direction of text'
     return undefined
   })
 
-export const numberFrom = (minimum: number, maximum: number, form = 'N'): Kind<number> =>
-  kind(form, (value, flag) => wholeNumber(value, flag, maximum, minimum))
+export const numberFrom = (minimum: number, maximum: number, placeholder = 'N'): Kind<number> =>
+  kind(placeholder, (value, flag) => wholeNumber(value, flag, maximum, minimum))
 
 /** `word` is written in place of a value, and reads as null. */
-export const orNull = <T>({ form, read }: Kind<T>, word: string): Kind<T | null> =>
-  kind(`${form}|${word}`, (value, flag) => (value === word ? null : read(value, flag)))
+export const orNull = <T>({ placeholder, read }: Kind<T>, word: string): Kind<T | null> =>
+  kind(`${placeholder}|${word}`, (value, flag) => (value === word ? null : read(value, flag)))
 
-export const oneOf = <const T extends string | number>(allowed: readonly T[], form = allowed.join('|')): Kind<T> =>
-  kind(form, (value, flag) => {
+export const oneOf = <const T extends string | number>(allowed: readonly T[], placeholder = allowed.join('|')): Kind<T> =>
+  kind(placeholder, (value, flag) => {
     const chosen = allowed.find(each => String(each) === value)
     if (chosen === undefined) throw new UsageError(`${flag}: "${value}" is not one of ${allowed.join(', ')}`)
     return chosen
   })
 
 /** Values between commas, each once. */
-export const listOf = <T>({ form, read }: Kind<T>): Kind<T[]> =>
-  kind(`${form},…`, (value, flag) => [...new Set(value.split(',').map(each => each.trim()))].map(each => read(each, flag)))
+export const listOf = <T>({ placeholder, read }: Kind<T>): Kind<T[]> =>
+  kind(`${placeholder},…`, (value, flag) => [...new Set(value.split(',').map(each => each.trim()))].map(each => read(each, flag)))
 
 export const TENANT = required(text('ID'))
 export const ENV = required(oneOf(ENVIRONMENTS))

@@ -3,7 +3,7 @@ import { nearest } from './nearest.ts'
 import { complain, print, reportFailure, type Shell, UsageError } from './output.ts'
 
 // Each is loaded when it is called: a short command does not wait for the server's modules.
-const VERBS = new Map<string, () => Promise<{ command: Command }>>(
+const COMMANDS = new Map<string, () => Promise<{ command: Command }>>(
   Object.entries({
     serve: () => import('./serve.ts'),
     demo: () => import('./demo.ts'),
@@ -45,29 +45,29 @@ export async function run(args: string[], shell: Shell = processShell()): Promis
       return 0
     }
     const isServe = first === undefined || first.startsWith('-')
-    const verb = isServe ? 'serve' : first
-    const load = VERBS.get(verb)
-    if (!load) throw new UsageError(unknownVerb(verb))
-    return await runCommand(verb, (await load()).command, isServe ? args : rest, shell)
+    const name = isServe ? 'serve' : first
+    const load = COMMANDS.get(name)
+    if (!load) throw new UsageError(unknownCommand(name))
+    return await runCommand(name, (await load()).command, isServe ? args : rest, shell)
   } catch (error) {
     return reportFailure(error, shell.complain)
   }
 }
 
-function unknownVerb(typed: string): string {
-  const meant = nearest(typed, [...VERBS.keys()])
-  return `there is no verb "${typed.slice(0, 40)}"${meant ? `; did you mean ${meant}?` : ''}`
+function unknownCommand(typed: string): string {
+  const meant = nearest(typed, [...COMMANDS.keys()])
+  return `there is no command "${typed.slice(0, 40)}"${meant ? `; did you mean ${meant}?` : ''}`
 }
 
 async function help(): Promise<string> {
-  const verbs = await Promise.all([...VERBS].map(async ([verb, load]) => ({ verb, ...(await load()).command })))
+  const commands = await Promise.all([...COMMANDS].map(async ([name, load]) => ({ name, ...(await load()).command })))
   return `Vidimus asks digital identity wallets for verified claims.
 
-usage: vidimus [VERB] [--json] [--help] [--version]
+usage: vidimus [COMMAND] [--json] [--help] [--version]
 
-${verbs.map(({ verb, summary }) => `  ${verb.padEnd(16)}${summary}`).join('\n')}
+${commands.map(({ name, summary }) => `  ${name.padEnd(16)}${summary}`).join('\n')}
 
-Every verb explains itself with --help. All of them work beside a running server, except
+Every command explains itself with --help. All of them work beside a running server, except
 restore, rekey and upgrade, which need it stopped.
 
 example: vidimus tenant create --name "Corner shop"`

@@ -22,7 +22,7 @@ const KEY_ID = argument('id', 'ID', 'the key id')
 export const command = defineCommand(
   {
     summary: 'create, list, roll and revoke API keys',
-    acts: {
+    subcommands: {
       create: {
         flags: {
           tenant: TENANT,

@@ -17,7 +17,7 @@ import { withDeps, withNewDeps } from './with-deps.ts'
 export const command = defineCommand(
   {
     summary: 'show, request and import the certificate wallets see',
-    acts: {
+    subcommands: {
       show: {},
       csr: {},
       import: {

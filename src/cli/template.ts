@@ -26,7 +26,7 @@ const words = (charsMax: number) =>
 export const command = defineCommand(
   {
     summary: 'put, list and delete templates',
-    acts: {
+    subcommands: {
       put: {
         flags: {
           tenant: TENANT,

@@ -50,7 +50,7 @@ const SETTINGS = {
 export const command = defineCommand(
   {
     summary: 'create, list and change tenants',
-    acts: {
+    subcommands: {
       create: { flags: { name: required(tenantName), ...SETTINGS } },
       list: {},
       set: {

@@ -18,7 +18,7 @@ const host = checked(text('NAME-OR-ADDRESS'), value => {
 export const command = defineCommand(
   {
     summary: 'make certificates for https on a local network',
-    acts: {
+    subcommands: {
       init: {
         flags: {
           host: repeated(

@@ -11,7 +11,7 @@ const TYPE_CHARS_MAX = 300
 export const command = defineCommand(
   {
     summary: 'add, list and remove trusted issuers',
-    acts: {
+    subcommands: {
       add: {
         argument: argument('file', 'FILE.pem', 'the file'),
         flags: {

@@ -14,7 +14,7 @@ const userName = checked(text('NAME'), name =>
 export const command = defineCommand(
   {
     summary: 'list, invite and reset users of the dashboard',
-    acts: {
+    subcommands: {
       list: {},
       invite: {
         flags: {

@@ -12,7 +12,7 @@ const FLAGS = { tenant: TENANT, env: optional(oneOf(ENVIRONMENTS), 'test by defa
 export const command = defineCommand(
   {
     summary: 'show and rotate the secret that signs webhooks',
-    acts: { show: { flags: FLAGS }, rotate: { flags: FLAGS }, 'drop-previous': { flags: FLAGS } },
+    subcommands: { show: { flags: FLAGS }, rotate: { flags: FLAGS }, 'drop-previous': { flags: FLAGS } },
     about: `The secret that signs a tenant's webhooks. Results of test and of live sessions have a secret each.
 After a rotation the old and the new secret sign for 24 hours: give the new one to your receiver in
 that time. drop-previous ends the old one at once, for a secret that leaked.`,

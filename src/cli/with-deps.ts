@@ -4,22 +4,22 @@ import { ApiError } from '../http/errors.ts'
 import { readTenant } from '../tenants/settings.ts'
 import { CommandError, type Shell } from './output.ts'
 
-/** Opens the database, beside a running server too, for one short act. */
-export async function withDeps<T>(shell: Shell, act: (deps: Deps) => Promise<T>): Promise<T> {
+/** Opens the database, beside a running server too, for one short call. */
+export async function withDeps<T>(shell: Shell, work: (deps: Deps) => Promise<T>): Promise<T> {
   const { dataDir, database } = loadConfig(shell.env)
   const { requireDatabase } = await import('./require-database.ts')
   if (!database) requireDatabase(dataDir)
-  return await withNewDeps(shell, act)
+  return await withNewDeps(shell, work)
 }
 
-/** Like withDeps, for an act that may be the first one: it creates a missing database. */
-export async function withNewDeps<T>(shell: Shell, act: (deps: Deps) => Promise<T>): Promise<T> {
+/** Like withDeps, for a call that may be the first one: it creates a missing database. */
+export async function withNewDeps<T>(shell: Shell, work: (deps: Deps) => Promise<T>): Promise<T> {
   const config = loadConfig(shell.env)
   // Loaded only now: help, wrong calls and the check of an export need none of it.
   const [{ createDeps }, { realWorld }] = await Promise.all([import('../deps.ts'), import('../ground.ts')])
   const deps = await createDeps(config, { ...realWorld(), writeLog: shell.complain }, 'command')
   try {
-    return await act(deps)
+    return await work(deps)
   } catch (error) {
     throw asCommandError(error)
   } finally {
@@ -27,10 +27,10 @@ export async function withNewDeps<T>(shell: Shell, act: (deps: Deps) => Promise<
   }
 }
 
-export const withTenant = <T>(shell: Shell, id: string, act: (deps: Deps) => Promise<T>): Promise<T> =>
+export const withTenant = <T>(shell: Shell, id: string, work: (deps: Deps) => Promise<T>): Promise<T> =>
   withDeps(shell, async deps => {
     await requireTenant(deps, id)
-    return await act(deps)
+    return await work(deps)
   })
 
 export async function requireTenant({ db }: Pick<Deps, 'db'>, id: string): Promise<void> {

@@ -7,7 +7,7 @@ type Added = { file: string; maxSize: number; limit: number | null | undefined; 
 const box = defineCommand(
   {
     summary: 'add things, or empty the box',
-    acts: {
+    subcommands: {
       add: {
         argument: argument('file', 'FILE', 'the file'),
         flags: {
@@ -36,7 +36,7 @@ async function call(typed: string) {
   return { exitCode: await runCommand('box', box, typed.split(' '), shell), lines }
 }
 
-test('a handler gets the argument and all flags of its act, read as the table declares them', async () => {
+test('a handler gets the argument and all flags of its subcommand, read as the table declares them', async () => {
   const { lines } = await call('add a.txt --max-size 3 --limit none --tag x --tag y --dry --json')
   expect(lines.map(line => JSON.parse(line))).toEqual([
     { file: 'a.txt', maxSize: 3, limit: null, tag: ['x', 'y'], dry: true, json: true },
@@ -45,7 +45,7 @@ test('a handler gets the argument and all flags of its act, read as the table de
   expect(few.lines).toEqual(['{"file":"a.txt","maxSize":3,"dry":false,"json":true}'])
 })
 
-test('an act whose name ends in a flag is chosen by that flag', async () => {
+test('a subcommand whose name ends in a flag is chosen by that flag', async () => {
   expect(await call('clear --kind old --json')).toEqual({ exitCode: 0, lines: ['{"kind":"old"}'] })
   expect(await call('clear --all --json')).toEqual({ exitCode: 3, lines: ['{"all":true}'] })
   await expect(call('clear --all --kind old')).rejects.toThrow('box clear takes no --kind')
@@ -57,7 +57,7 @@ test('text for people has no control characters, and a note goes to standard err
   expect((await call('clear --all')).lines).toEqual(['empty', '! two things are gone'])
 })
 
-test('the help of a command shows each form of each act, and explains the flags', async () => {
+test('the help of a command shows each call of each subcommand, and explains the flags', async () => {
   expect((await call('clear --help')).lines).toEqual([
     `usage: vidimus box add FILE --max-size N [--limit N|none] [--tag TAG] [--dry] [--json]
        vidimus box clear [--kind old|new] [--json]

@@ -66,10 +66,10 @@ describe('--help', () => {
     return stdout
   }
 
-  test('without a verb lists all verbs; each prints its usage in 100 columns with an example, and touches nothing', async () => {
+  test('without a command lists all of them; each prints its usage in 100 columns with an example, and touches nothing', async () => {
     const list = await helpOf('--help')
     expect([await helpOf('-h'), await helpOf('help')]).toEqual([list, list])
-    expect(list).toMatch(/^usage: vidimus \[VERB\]/m)
+    expect(list).toMatch(/^usage: vidimus \[COMMAND\]/m)
     const verbs = [...list.matchAll(/^ {2}([a-z-]+) {2,}\w/gm)].map(([, verb = '']) => verb)
     expect(verbs).toHaveLength(21)
     for (const verb of verbs) {
@@ -81,7 +81,7 @@ describe('--help', () => {
     expect(existsSync(NOTHING_MADE)).toBe(false)
   })
 
-  test('of a verb is the same for each of its acts, and shows what each takes', async () => {
+  test('of a command is the same for each of its subcommands, and shows what each takes', async () => {
     const help = await helpOf('key', '--help')
     expect(help).toStartWith(`usage: vidimus key create --tenant ID --env test|live [--scopes SCOPE,…] [--expires-days 30|90|365]
                           [--label TEXT] [--json]
@@ -271,9 +271,9 @@ describe('output for people', () => {
 
 describe('a wrong call exits 2 and says what is wrong', () => {
   const CALLS: [string, RegExp][] = [
-    ['frobnicate', /there is no verb "frobnicate"; --help/],
-    ['srve', /there is no verb "srve"; did you mean serve\?/],
-    ['tennat create', /there is no verb "tennat"; did you mean tenant\?/],
+    ['frobnicate', /there is no command "frobnicate"; --help/],
+    ['srve', /there is no command "srve"; did you mean serve\?/],
+    ['tennat create', /there is no command "tennat"; did you mean tenant\?/],
     ['tenant craete --name x', /there is no "tenant craete"; did you mean tenant create\?/],
     ['key lst --tenant TENANT', /there is no "key lst"; did you mean key list\?/],
     ['tenant create --nmae x', /'--nmae'; did you mean --name\?/],
@@ -281,8 +281,8 @@ describe('a wrong call exits 2 and says what is wrong', () => {
     ['tenant create --name x --daily-quota -1', /--daily-quota: "-1" is not a whole number from 0 to 10000000/],
     ['tenant create --name --plan large', /--name needs a value; one that begins with a dash is written --name=VALUE/],
     ['tenant create --plan large --name', /--name needs a value/],
-    ['constructor', /there is no verb "constructor"/],
-    ['__proto__', /there is no verb "__proto__"/],
+    ['constructor', /there is no command "constructor"/],
+    ['__proto__', /there is no command "__proto__"/],
     ['--nope', /'--nope'; --help/],
     ['serve --nope', /'--nope'/],
     ['serve now', /serve takes no "now"/],
@@ -345,7 +345,7 @@ describe('a wrong call exits 2 and says what is wrong', () => {
   test('a process prints the answer, or the failure on standard error, and exits with the code of the call', async () => {
     const version = await spawnVidimus(NOTHING_MADE, ['version', '--json'])
     expect(version).toEqual(await vidimus(NOTHING_MADE, ['version', '--json']))
-    expectFailure(await spawnVidimus(NOTHING_MADE, ['frobnicate']), { exitCode: 2, says: /there is no verb "frobnicate"/ })
+    expectFailure(await spawnVidimus(NOTHING_MADE, ['frobnicate']), { exitCode: 2, says: /there is no command "frobnicate"/ })
     expectFailure(await spawnVidimus(NOTHING_MADE, ['tenant', 'list']), { exitCode: 1, says: /there is no database/ })
   })
 
