@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type DatabaseSettings, parseDatabaseUrl } from './db/postgres/address.ts'
 import { type AllowedDestination, type Network, parseAllowList, parseNetworks } from './egress/addresses.ts'
 
@@ -16,6 +17,10 @@ export type Config = {
   dataDir: string
   /** PostgreSQL; undefined for the file in `dataDir`. */
   database: DatabaseSettings | undefined
+  /** The master key, unless another file holds it, and the wrapping keys. */
+  keyDir: string
+  /** `isGiven`: the operator put it there, and a group may read it. */
+  masterKey: { file: string; isGiven: boolean }
   log: LogLevel
   /** The number of scheduled backups to keep; undefined makes none. */
   backups: { hourly: number; daily: number } | undefined
@@ -52,6 +57,12 @@ export const VARIABLES = {
   HOST: { default: '127.0.0.1', meaning: 'address to listen on; 0.0.0.0 for a LAN' },
   VIDIMUS_PUBLIC_URL: { default: 'http://localhost:PORT', meaning: 'the address wallets and merchants reach this service at' },
   VIDIMUS_DATA_DIR: { default: './data', meaning: 'database, keys, backups' },
+  VIDIMUS_KEY_DIR: { default: '', meaning: 'directory of master.key and the wrapping keys; the data directory if not set' },
+  VIDIMUS_MASTER_KEY_FILE: {
+    default: '',
+    meaning:
+      'file with the master key (32 bytes) outside VIDIMUS_KEY_DIR; without it, the systemd credential vidimus-master-key counts',
+  },
   VIDIMUS_LOG: { default: 'info', meaning: `${LOG_LEVELS.join(', ')}; one JSON line per event on standard error` },
   VIDIMUS_BACKUPS: {
     default: '24h,14d',
@@ -123,6 +134,7 @@ export function loadConfig(env: Environment): Config {
   refuseUnknown(env)
   const text = (name: Variable) => env[name]?.trim() || VARIABLES[name].default
   const port = integer('PORT', text('PORT'), 0, 65_535)
+  const keyDir = text('VIDIMUS_KEY_DIR') || text('VIDIMUS_DATA_DIR')
   const tls = tlsFiles(text('VIDIMUS_TLS_CERT'), text('VIDIMUS_TLS_KEY'))
   return {
     port,
@@ -130,6 +142,8 @@ export function loadConfig(env: Environment): Config {
     publicUrl: publicUrl(env.VIDIMUS_PUBLIC_URL?.trim() ?? '', tls ? 'https' : 'http', port),
     dataDir: text('VIDIMUS_DATA_DIR'),
     database: database(text),
+    keyDir,
+    masterKey: masterKey(keyDir, text('VIDIMUS_MASTER_KEY_FILE'), env.CREDENTIALS_DIRECTORY),
     log: oneOf('VIDIMUS_LOG', text('VIDIMUS_LOG'), LOG_LEVELS),
     backups: backups('VIDIMUS_BACKUPS', text('VIDIMUS_BACKUPS')),
     isDev: false,
@@ -148,6 +162,15 @@ export function loadConfig(env: Environment): Config {
     },
     webhookDelaysMs: delays('VIDIMUS_WEBHOOK_DELAYS', text('VIDIMUS_WEBHOOK_DELAYS')),
   }
+}
+
+/** systemd puts credentials (LoadCredential=) into a directory that only the service can read. */
+function masterKey(keyDir: string, given: string, credentials: string | undefined): Config['masterKey'] {
+  if (given) return { file: given, isGiven: true }
+  const credential = credentials && join(credentials, 'vidimus-master-key')
+  return credential && existsSync(credential)
+    ? { file: credential, isGiven: true }
+    : { file: join(keyDir, 'master.key'), isGiven: false }
 }
 
 function refuseUnknown(env: Environment): void {

@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { ConfigError, LOG_LEVELS, loadConfig, VARIABLES } from '../src/config.ts'
 
 const HOUR_MS = 3_600_000
@@ -27,6 +30,8 @@ describe('without any variable', () => {
       publicUrl: 'http://localhost:3000',
       dataDir: './data',
       database: undefined,
+      keyDir: './data',
+      masterKey: { file: 'data/master.key', isGiven: false },
       log: 'info',
       backups: { hourly: 24, daily: 14 },
       isDev: false,
@@ -58,6 +63,20 @@ describe('without any variable', () => {
   test('variables of other programs are ignored', () => {
     expect(loadConfig({ PATH: '/bin', HOSTNAME: 'x', PORTS: 'many', vidimus_log: 'loud' })).toEqual(loadConfig({}))
   })
+})
+
+test('the master key is the named file, else the systemd credential, else master.key of the key directory', () => {
+  const credentials = mkdtempSync(join(tmpdir(), 'vidimus-credentials-'))
+  const env = { VIDIMUS_KEY_DIR: '/keys', CREDENTIALS_DIRECTORY: credentials }
+  expect(loadConfig(env)).toMatchObject({ keyDir: '/keys', masterKey: { file: '/keys/master.key', isGiven: false } })
+  const credential = join(credentials, 'vidimus-master-key')
+  writeFileSync(credential, '')
+  expect(loadConfig(env).masterKey).toEqual({ file: credential, isGiven: true })
+  expect(loadConfig({ ...env, VIDIMUS_MASTER_KEY_FILE: '/run/secrets/key' }).masterKey).toEqual({
+    file: '/run/secrets/key',
+    isGiven: true,
+  })
+  rmSync(credentials, { recursive: true })
 })
 
 test('an unknown VIDIMUS_ variable is refused; the message names it and the known ones', () => {

@@ -3,12 +3,12 @@ import { dirname, resolve } from 'node:path'
 import { loadConfig } from '../config.ts'
 import { findWrapper } from '../db/root-key.ts'
 import { enter, inspect } from '../db/sqlite/data-dir.ts'
-import { databaseFile, keyFileOf } from '../db/sqlite/files.ts'
+import { databaseFile } from '../db/sqlite/files.ts'
 import { findRootKey } from '../db/sqlite/installation.ts'
 import { refusalFrom } from '../db/sqlite/refusal.ts'
 import { realWorld } from '../ground.ts'
 import { isoUtc } from '../time.ts'
-import { type BackupReport, makeBackup } from '../upkeep/backup.ts'
+import { type BackupReport, makeBackup, type Places } from '../upkeep/backup.ts'
 import { argument, defineCommand } from './command.ts'
 import { toggle } from './flags.ts'
 import { CommandError } from './output.ts'
@@ -30,36 +30,38 @@ it: keep a copy of master.key somewhere else. The server makes backups of its ow
   },
   async ({ path, force }, { env }) => {
     const file = resolve(path)
-    const { dataDir } = loadConfig(env)
-    refuseUnfit(file, dataDir, force)
-    const { takenAt, bytes, verifications, auditRecords, head } = await backUp(dataDir, file)
+    const { dataDir, keyDir, masterKey } = loadConfig(env)
+    const places = { dataDir, keyDir, masterKey }
+    refuseUnfit(file, places, force)
+    const { takenAt, bytes, verifications, auditRecords, head } = await backUp(places, file)
     return {
       json: { file, taken_at: isoUtc(takenAt), bytes, verifications, audit_records: auditRecords, head },
       text: `${verifications} verifications and ${auditRecords} audit records are in ${file}, and were checked.
-It is of use only together with ${keyFileOf(dataDir)}: keep a copy of that somewhere else.`,
+It is of use only together with ${masterKey.file}: keep a copy of that somewhere else.`,
     }
   },
 )
 
-function refuseUnfit(file: string, dataDir: string, force: boolean): void {
+function refuseUnfit(file: string, { dataDir, masterKey }: Places, force: boolean): void {
   requireDatabase(dataDir)
   if (!statSync(dirname(file), { throwIfNoEntry: false })?.isDirectory())
     throw new CommandError(`cannot write ${file}; give a path in a directory that exists and is yours`)
   if (existsSync(file) && (!force || !statSync(file).isFile()))
     throw new CommandError(`${file} exists already; choose another name${force ? '' : ', or replace it with --force'}`)
-  if ([databaseFile(dataDir), keyFileOf(dataDir)].some(own => resolve(own) === file))
+  if ([databaseFile(dataDir), masterKey.file].some(own => resolve(own) === file))
     throw new CommandError(`${file} is what is to be backed up; choose another name`)
 }
 
-async function backUp(dataDir: string, file: string): Promise<BackupReport> {
+async function backUp(places: Places, file: string): Promise<BackupReport> {
+  const { dataDir, masterKey } = places
   const { now, random } = realWorld()
   const release = enter(dataDir, 'command')
   try {
     inspect(databaseFile(dataDir), reader => {
       const wrapped = findRootKey(reader)
-      if (wrapped) findWrapper(keyFileOf(dataDir), wrapped, random)
+      if (wrapped) findWrapper(masterKey, wrapped, random)
     })
-    return await makeBackup(dataDir, file, now())
+    return await makeBackup(places, file, now())
   } catch (error) {
     throw refusalFrom(error, dataDir, databaseFile(dataDir))
   } finally {

@@ -1,7 +1,7 @@
-import { lstatSync, realpathSync } from 'node:fs'
+import { accessSync, constants, lstatSync, realpathSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { loadConfig } from '../config.ts'
 import { backupsFolder } from '../db/files.ts'
-import { keyFileOf } from '../db/sqlite/files.ts'
 import { realWorld } from '../ground.ts'
 import { rekey } from '../upkeep/rekey.ts'
 import { defineCommand } from './command.ts'
@@ -20,12 +20,13 @@ backup and the old key can read that backup for ever.`,
     example: 'vidimus rekey && vidimus backup /mnt/safe/vidimus.db',
   },
   async (_, { env }) => {
-    const { dataDir: dir } = loadConfig(env)
-    const key = keyFileOf(dir)
+    const { dataDir: dir, masterKey } = loadConfig(env)
+    const key = masterKey.file
     requireDatabase(dir)
     refuseLink(key)
+    refuseUnwritable(key)
     const { now, random } = realWorld()
-    const oldBackups = await rekey({ dir, now: now(), random, actor: ACTOR })
+    const oldBackups = await rekey({ dir, masterKey, now: now(), random, actor: ACTOR })
     const old = oldBackups.length
       ? `${oldBackups.length} backups in ${backupsFolder(dir)} can be read only with the old key, of which you may have a copy.`
       : 'Backups made before can be read only with the old key.'
@@ -35,6 +36,18 @@ backup and the old key can read that backup for ever.`,
     }
   },
 )
+
+/** The new key is written beside the old one; systemd and Kubernetes give keys in directories that cannot be written. */
+function refuseUnwritable(keyFile: string): void {
+  try {
+    accessSync(dirname(keyFile), constants.W_OK)
+  } catch {
+    throw new CommandError(
+      `${keyFile} lies where this program cannot write; copy it to a file of your own, name that in VIDIMUS_MASTER_KEY_FILE, ` +
+        'run this again, and give the new key to whatever provides it',
+    )
+  }
+}
 
 /** A new key in place of the link leaves the old one, and is lost when the link is made again. */
 function refuseLink(keyFile: string): void {

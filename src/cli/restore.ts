@@ -29,11 +29,12 @@ time of the backup: revoke again what was revoked since.`,
   },
   async ({ backup, withoutErasures }, { env }) => {
     const file = resolve(backup)
-    const { dataDir: dir } = loadConfig(env)
+    const { dataDir: dir, keyDir, masterKey } = loadConfig(env)
+    const keys = { keyDir, masterKey }
     refuseUnfit(file, dir)
     const { now, random } = realWorld()
     try {
-      return show(dir, file, await restoreBackup({ dir, file, now: now(), random, withoutErasures, actor: ACTOR }))
+      return show(dir, file, await restoreBackup({ dir, keys, file, now: now(), random, withoutErasures, actor: ACTOR }))
     } catch (error) {
       if (!(error instanceof ErasuresUnknown)) throw error
       const log = erasureLogIn(backupsFolder(dir))

@@ -6,6 +6,7 @@ import type { Sealer } from '../seal.ts'
 import type { Clock } from '../time.ts'
 import type { Engine } from './engine.ts'
 import type { DatabaseSettings } from './postgres/address.ts'
+import type { MasterKey } from './root-key.ts'
 import type { BackupPlan } from './sqlite/backup-list.ts'
 import type { Role } from './sqlite/data-dir.ts'
 import type { Space } from './sqlite/space.ts'
@@ -26,7 +27,12 @@ export type Opened = {
 export type Instruments = { log: Log; metrics: Metrics; now: Clock }
 
 export type Opening = {
-  config: { dataDir: string; backups: BackupPlan | undefined; database: DatabaseSettings | undefined }
+  config: {
+    dataDir: string
+    masterKey: MasterKey
+    backups: BackupPlan | undefined
+    database: DatabaseSettings | undefined
+  }
   now: number
   /** The machine's clock; undefined when time is injected. */
   wall: Clock | undefined

@@ -12,6 +12,12 @@ import { installation } from './schema.ts'
 
 const KEY_BYTES = 32
 
+/** `isGiven`: the operator put it there (VIDIMUS_MASTER_KEY_FILE, a systemd credential). */
+export type MasterKey = { file: string; isGiven: boolean }
+
+/** The group may read a given key: Kubernetes and systemd hand secrets to a group. */
+const FORBIDDEN_MODE = { own: 0o077, given: 0o037 }
+
 const ROOT_KEY: Place = {
   tenant: '',
   table: 'installation',
@@ -25,16 +31,18 @@ const ROOT_KEY: Place = {
  * until the database has it (upkeep/rekey.ts); after a kill in between, the new one is the right
  * one and is renamed here.
  */
-export function findWrapper(keyFile: string, wrapped: Uint8Array, random: Random): Sealer {
+export function findWrapper(masterKey: MasterKey, wrapped: Uint8Array, random: Random): Sealer {
+  const newKey = { ...masterKey, file: newKeyOf(masterKey.file) }
   try {
-    const wrapper = wrapperOf(keyFile, wrapped, random)
-    rmSync(newKeyOf(keyFile), { force: true })
+    const wrapper = wrapperOf(masterKey, wrapped, random)
+    // A given key may lie where nothing can be removed.
+    if (existsSync(newKey.file)) rmSync(newKey.file, { force: true })
     return wrapper
   } catch (error) {
     if (!(error instanceof StartRefusal) || error.reason !== 'key_wrong') throw error
     try {
-      const wrapper = wrapperOf(newKeyOf(keyFile), wrapped, random)
-      adoptNewKey(keyFile)
+      const wrapper = wrapperOf(newKey, wrapped, random)
+      adoptNewKey(masterKey.file)
       return wrapper
     } catch {
       throw error
@@ -44,26 +52,32 @@ export function findWrapper(keyFile: string, wrapped: Uint8Array, random: Random
 
 export const newKeyOf = (keyFile: string): string => `${keyFile}.new`
 
-function wrapperOf(keyFile: string, wrapped: Uint8Array, random: Random): Sealer {
-  const wrapper = createSealer(loadMasterKey(keyFile), random)
+function wrapperOf(masterKey: MasterKey, wrapped: Uint8Array, random: Random): Sealer {
+  const wrapper = createSealer(loadMasterKey(masterKey), random)
   openRootKey(wrapper, wrapped)
   return wrapper
 }
 
-export function loadMasterKey(file: string): Buffer {
+export function loadMasterKey({ file, isGiven }: MasterKey): Buffer {
   if (!existsSync(file)) {
     throw new StartRefusal(
       'key_missing',
       `${file} is missing, and without it the database cannot be read; put the key back from your safe copy`,
     )
   }
-  if (process.platform !== 'win32' && statSync(file).mode & 0o077) {
-    throw new StartRefusal('key_readable_by_others', `${file} can be read by others; run: chmod 600 ${file}`)
-  }
+  const remedy = modeRemedy({ file, isGiven })
+  if (remedy) throw new StartRefusal('key_readable_by_others', `${file} can be read by others; run: ${remedy}`)
   const key = readFileSync(file)
   if (key.length !== KEY_BYTES)
     throw new StartRefusal('key_wrong', `${file} is not a ${KEY_BYTES} byte key; put the right one back`)
   return key
+}
+
+/** The command that closes a key to others; undefined when it is closed, or absent. */
+export function modeRemedy({ file, isGiven }: MasterKey): string | undefined {
+  const mode = process.platform === 'win32' ? 0 : (statSync(file, { throwIfNoEntry: false })?.mode ?? 0)
+  if (!(mode & FORBIDDEN_MODE[isGiven ? 'given' : 'own'])) return undefined
+  return `chmod ${isGiven ? '640' : '600'} ${file}`
 }
 
 /** Written beside the master key; adoptNewKey() renames it. */

@@ -2,15 +2,15 @@
 // for that.
 import { StartRefusal } from '../db/refusal.ts'
 import { describeFailure } from '../log.ts'
-import { type BackupReport, makeBackup } from './backup.ts'
+import { type BackupReport, makeBackup, type Places } from './backup.ts'
 
 declare const self: Worker
 
-export type Order = { dir: string; target: string; takenAt: number }
+export type Order = { places: Places; target: string; takenAt: number }
 export type Outcome = { ok: true; report: BackupReport } | { ok: false; failure: string }
 
-self.onmessage = async ({ data: { dir, target, takenAt } }: MessageEvent<Order>) => {
-  self.postMessage(await attempt(() => makeBackup(dir, target, takenAt)))
+self.onmessage = async ({ data: { places, target, takenAt } }: MessageEvent<Order>) => {
+  self.postMessage(await attempt(() => makeBackup(places, target, takenAt)))
 }
 
 async function attempt(make: () => Promise<BackupReport>): Promise<Outcome> {

@@ -8,8 +8,8 @@ import type { Head } from '../audit/chain.ts'
 import { verifyAudit } from '../audit/verify.ts'
 import { publish } from '../db/files.ts'
 import { StartRefusal } from '../db/refusal.ts'
-import { loadMasterKey, openRootKey } from '../db/root-key.ts'
-import { databaseFile, keyFileOf, sizeOf } from '../db/sqlite/files.ts'
+import { loadMasterKey, type MasterKey, openRootKey } from '../db/root-key.ts'
+import { databaseFile, sizeOf } from '../db/sqlite/files.ts'
 import { findRootKey } from '../db/sqlite/installation.ts'
 import { countApplied } from '../db/sqlite/migrate.ts'
 import { damagedBackup } from '../db/sqlite/refusal.ts'
@@ -26,13 +26,16 @@ const NO_RANDOM: Random = () => {
 
 export type BackupReport = { takenAt: number; bytes: number; verifications: number; auditRecords: number; head: string }
 
+export type KeyPlaces = { keyDir: string; masterKey: MasterKey }
+export type Places = KeyPlaces & { dataDir: string }
+
 /** Writes a part file and renames it once it is checked. */
-export async function makeBackup(dir: string, target: string, takenAt: number): Promise<BackupReport> {
+export async function makeBackup({ dataDir: dir, ...keys }: Places, target: string, takenAt: number): Promise<BackupReport> {
   const part = `${target}.part`
   try {
     const before = await headOf(databaseFile(dir))
     writeSnapshot(databaseFile(dir), part, takenAt)
-    const report = await checkBackup(part, keyFileOf(dir))
+    const report = await checkBackup(part, keys)
     await refuseOlder(part, before)
     publish(part, target)
     return report
@@ -55,10 +58,10 @@ function unsound(dir: string, { cause }: StartRefusal): StartRefusal {
  * Checks every page, index and reference, the whole audit chain with its signatures, and that the
  * number of sessions is the one on the chain.
  */
-export async function checkBackup(file: string, keyFile: string): Promise<BackupReport> {
+export async function checkBackup(file: string, { masterKey }: KeyPlaces): Promise<BackupReport> {
   if (!isSound(file)) throw damagedBackup(file)
   withReader(file, countApplied)
-  const sealer = createSealer(rootKeyOf(file, keyFile), NO_RANDOM)
+  const sealer = createSealer(rootKeyOf(file, masterKey), NO_RANDOM)
   const reader = openReader(file)
   try {
     const db = drizzleOn(reader)
@@ -76,15 +79,19 @@ export async function checkBackup(file: string, keyFile: string): Promise<Backup
 }
 
 /** Refuses a database of another master key. */
-export function rootKeyOf(file: string, keyFile: string): Buffer {
+export function rootKeyOf(file: string, masterKey: MasterKey): Buffer {
   return withReader(file, reader => {
     const wrapped = findRootKey(reader)
     if (!wrapped) throw damagedBackup(file)
-    const wrapper: Sealer = createSealer(loadMasterKey(keyFile), NO_RANDOM)
+    const wrapper: Sealer = createSealer(loadMasterKey(masterKey), NO_RANDOM)
     try {
       return openRootKey(wrapper, wrapped)
     } catch (error) {
-      throw new StartRefusal('key_wrong', `${keyFile} does not open ${file}; put the key in place that was used then`, error)
+      throw new StartRefusal(
+        'key_wrong',
+        `${masterKey.file} does not open ${file}; put the key in place that was used then`,
+        error,
+      )
     }
   })
 }

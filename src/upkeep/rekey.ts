@@ -5,8 +5,16 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createAudit } from '../audit/append.ts'
 import { backupsFolder } from '../db/files.ts'
-import { adoptNewKey, findWrapper, openRootKey, replaceRootKey, wrapRootKey, writeNewKey } from '../db/root-key.ts'
-import { databaseFile, keyFileOf, sizeOf } from '../db/sqlite/files.ts'
+import {
+  adoptNewKey,
+  findWrapper,
+  type MasterKey,
+  openRootKey,
+  replaceRootKey,
+  wrapRootKey,
+  writeNewKey,
+} from '../db/root-key.ts'
+import { databaseFile, sizeOf } from '../db/sqlite/files.ts'
 import { findRootKey } from '../db/sqlite/installation.ts'
 import { holdDirectory } from '../db/sqlite/locks.ts'
 import { countApplied } from '../db/sqlite/migrate.ts'
@@ -17,16 +25,16 @@ import { createStorage, openReader, openWriter } from '../db/sqlite/storage.ts'
 import type { Random } from '../ids.ts'
 import { createSealer } from '../seal.ts'
 
-type Wanted = { dir: string; now: number; random: Random; actor: string }
+type Wanted = { dir: string; masterKey: MasterKey; now: number; random: Random; actor: string }
 
 /** Returns the backups that only the old key opens. */
-export async function rekey({ dir, now, random, actor }: Wanted): Promise<string[]> {
+export async function rekey({ dir, masterKey, now, random, actor }: Wanted): Promise<string[]> {
   const file = databaseFile(dir)
   const release = holdDirectory(dir, 'alone')
   try {
     finishReplacing(dir)
     if (sizeOf(file) === 0 || !isOurs(file)) throw damaged(file)
-    await replaceKey({ dir, now, random, actor })
+    await replaceKey({ dir, masterKey, now, random, actor })
     return backupsIn(dir)
   } catch (error) {
     throw refusalFrom(error, dir, file)
@@ -35,13 +43,13 @@ export async function rekey({ dir, now, random, actor }: Wanted): Promise<string
   }
 }
 
-async function replaceKey({ dir, now, random, actor }: Wanted): Promise<void> {
-  const keyFile = keyFileOf(dir)
+async function replaceKey({ dir, masterKey, now, random, actor }: Wanted): Promise<void> {
+  const keyFile = masterKey.file
   const reader = openReader(databaseFile(dir))
   countApplied(reader)
   const wrapped = findRootKey(reader)
   if (!wrapped) throw damaged(databaseFile(dir))
-  const rootKey = openRootKey(findWrapper(keyFile, wrapped, random), wrapped)
+  const rootKey = openRootKey(findWrapper(masterKey, wrapped, random), wrapped)
   const audit = createAudit(createSealer(rootKey, random), random)
   const storage = createStorage(openWriter(databaseFile(dir)), reader)
   try {

@@ -7,7 +7,7 @@ import { readErasures } from '../audit/erasures.ts'
 import { backupsFolder, makeBackupsFolder } from '../db/files.ts'
 import { StartRefusal } from '../db/refusal.ts'
 import { makeDirectory } from '../db/sqlite/data-dir.ts'
-import { databaseFile, keyFileOf, sizeOf } from '../db/sqlite/files.ts'
+import { databaseFile, sizeOf } from '../db/sqlite/files.ts'
 import { holdDirectory } from '../db/sqlite/locks.ts'
 import { countApplied, MigrationError, migrate } from '../db/sqlite/migrate.ts'
 import { damagedBackup, refusalFrom } from '../db/sqlite/refusal.ts'
@@ -19,7 +19,7 @@ import { createSealer } from '../seal.ts'
 import { isoUtc } from '../time.ts'
 import { eraseAgain } from '../verifications/erase-again.ts'
 import { type ErasureLog, erasureLogIn, readErasureLog, writeErasureLog } from '../verifications/erasures.ts'
-import { type BackupReport, checkBackup, headOf, rootKeyOf } from './backup.ts'
+import { type BackupReport, checkBackup, headOf, type KeyPlaces, rootKeyOf } from './backup.ts'
 
 export type Restoration = BackupReport & {
   erasedAgain: number
@@ -32,7 +32,15 @@ export type Restoration = BackupReport & {
 /** It is unknown who was erased since this backup was made. */
 export class ErasuresUnknown extends Error {}
 
-type Wanted = { dir: string; file: string; now: number; random: Random; withoutErasures: boolean; actor: string }
+type Wanted = {
+  dir: string
+  keys: KeyPlaces
+  file: string
+  now: number
+  random: Random
+  withoutErasures: boolean
+  actor: string
+}
 
 export async function restoreBackup(wanted: Wanted): Promise<Restoration> {
   const { dir, file } = wanted
@@ -51,29 +59,31 @@ export async function restoreBackup(wanted: Wanted): Promise<Restoration> {
   }
 }
 
-async function replaceBy({ dir, file, now, random, withoutErasures, actor }: Wanted): Promise<Restoration> {
+async function replaceBy({ dir, keys, file, now, random, withoutErasures, actor }: Wanted): Promise<Restoration> {
   if (!isSound(file)) throw damagedBackup(file)
   withReader(file, countApplied)
-  const rootKey = rootKeyOf(file, keyFileOf(dir))
+  const rootKey = rootKeyOf(file, keys.masterKey)
   const takenAt = withReader(file, takenAtOf) ?? (await headOf(file))?.at ?? 0
-  const erasures = await erasuresSince(dir, file, rootKey)
+  const erasures = await erasuresSince({ dir, keys, file, rootKey })
   if (erasures.since > takenAt && !withoutErasures) throw new ErasuresUnknown()
   const since = Math.min(erasures.since, now)
-  const { erasedAgain, upgraded } = await prepare({ dir, file, takenAt, rootKey, erasures, now, random, actor })
-  const report = await checkBackup(preparedFile(dir), keyFileOf(dir))
+  const { erasedAgain, upgraded } = await prepare({ dir, keys, file, takenAt, rootKey, erasures, now, random, actor })
+  const report = await checkBackup(preparedFile(dir), keys)
   writeErasureLog(erasureLogIn(makeBackupsFolder(dir)), { ...erasures, since })
   return { ...report, takenAt, erasedAgain, upgraded, replaced: replaceDatabase(dir) }
 }
+
+type Sources = Pick<Wanted, 'dir' | 'keys' | 'file'> & { rootKey: Buffer }
 
 /**
  * From the log here, the log beside the backup, and the audit chain that will be replaced: each may
  * have erasures that the others lack.
  */
-async function erasuresSince(dir: string, file: string, rootKey: Buffer): Promise<ErasureLog> {
+async function erasuresSince({ dir, keys, file, rootKey }: Sources): Promise<ErasureLog> {
   const known = [
     readErasureLog(erasureLogIn(backupsFolder(dir))),
     readErasureLog(erasureLogIn(dirname(file))),
-    await erasuresOnChain(dir, rootKey),
+    await erasuresOnChain({ dir, keys, rootKey }),
   ].filter(log => log !== undefined)
   return {
     since: Math.min(...known.map(({ since }) => since)),
@@ -82,10 +92,10 @@ async function erasuresSince(dir: string, file: string, rootKey: Buffer): Promis
 }
 
 /** The chain has every erasure, if it is of the same installation and can still be read. */
-async function erasuresOnChain(dir: string, rootKey: Buffer): Promise<ErasureLog | undefined> {
+async function erasuresOnChain({ dir, keys, rootKey }: Omit<Sources, 'file'>): Promise<ErasureLog | undefined> {
   if (sizeOf(databaseFile(dir)) === 0) return undefined
   try {
-    if (!isSound(databaseFile(dir)) || !rootKeyOf(databaseFile(dir), keyFileOf(dir)).equals(rootKey)) return undefined
+    if (!isSound(databaseFile(dir)) || !rootKeyOf(databaseFile(dir), keys.masterKey).equals(rootKey)) return undefined
     const reader = openReader(databaseFile(dir))
     try {
       return { since: 0, subjects: await readErasures(drizzleOn(reader)) }

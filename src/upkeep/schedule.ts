@@ -27,7 +27,9 @@ type BackupDeps = Pick<Deps, 'config' | 'now' | 'log' | 'metrics' | 'erasures' |
 export function createBackups(deps: BackupDeps, hire: () => Worker = hireWorker): Backups {
   const { config, now, log, metrics } = deps
   const plan = config.backups
-  const folder = backupsFolder(config.dataDir)
+  const { dataDir, keyDir, masterKey } = config
+  const places = { dataDir, keyDir, masterKey }
+  const folder = backupsFolder(dataDir)
   let notBefore = 0
   let isStopped = false
   let working: { worker: Worker; give: (outcome: Outcome) => void } | undefined
@@ -64,7 +66,7 @@ export function createBackups(deps: BackupDeps, hire: () => Worker = hireWorker)
     if (isStopped) return
     const startedAt = performance.now()
     const target = join(folder, hourly ? hourlyName(at) : dailyName(at))
-    const outcome = hasRoom() ? await run({ dir: config.dataDir, target, takenAt: at }) : NO_ROOM
+    const outcome = hasRoom() ? await run({ places, target, takenAt: at }) : NO_ROOM
     if (isStopped) return
     metrics.count('vidimus_backups_total', { outcome: outcome.ok ? 'good' : 'failed' })
     if (!outcome.ok) {

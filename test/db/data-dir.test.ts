@@ -8,6 +8,7 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   truncateSync,
@@ -32,7 +33,7 @@ import {
   startOn,
   writeAt,
 } from '../helpers/crash/damage.ts'
-import { contentOf, copyOf, modeOf } from '../helpers/directories.ts'
+import { contentOf, copyOf, modeOf, namesIn } from '../helpers/directories.ts'
 import { PROGRAM } from '../helpers/program.ts'
 import { seeded } from '../helpers/seeded.ts'
 import { verifyWith } from '../helpers/wallet.ts'
@@ -83,7 +84,8 @@ async function expectDamageRefused(name: keyof typeof DAMAGES): Promise<void> {
 
 /** The same through the function itself, for what would take too many processes. */
 function open(dir: string, options: Partial<Parameters<typeof openDataDir>[0]> = {}): DataDir {
-  return openDataDir({ dir, now: Date.now(), random: count => randomBytes(count), role: 'server', ...options })
+  const masterKey = { file: keyOf(dir), isGiven: false }
+  return openDataDir({ dir, masterKey, now: Date.now(), random: count => randomBytes(count), role: 'server', ...options })
 }
 
 function close({ writer, reader, unlock }: DataDir): void {
@@ -229,6 +231,40 @@ describe('the master key', () => {
       chmodSync(keyOf(dir), mode)
       expect([mode.toString(8), refusalOf(dir)]).toEqual([mode.toString(8), reason])
     }
+  })
+
+  test('that the operator named may be read by a group, never by others', () => {
+    for (const [mode, reason] of [
+      [0o440, undefined],
+      [0o640, undefined],
+      [0o660, 'key_readable_by_others'],
+      [0o644, 'key_readable_by_others'],
+      [0o444, 'key_readable_by_others'],
+    ] as const) {
+      const dir = copyOf(stopped)
+      const file = join(temporaryDir(), 'key')
+      renameSync(keyOf(dir), file)
+      chmodSync(file, mode)
+      const masterKey = { file, isGiven: true }
+      expect([mode.toString(8), refusalOf(dir, { masterKey })]).toEqual([mode.toString(8), reason])
+    }
+  })
+
+  test('that the operator named is not made at the first start, and the refusal says how to make it', () => {
+    const dir = temporaryDir()
+    const masterKey = { file: join(dir, 'given.key'), isGiven: true }
+    expect(() => open(dir, { masterKey })).toThrow(`head -c 32 /dev/urandom > ${masterKey.file}`)
+    expect(namesIn(dir)).toEqual(['server.lock'])
+    writeFileSync(masterKey.file, randomBytes(32), { mode: 0o440 })
+    expect(refusalOf(dir, { masterKey })).toBeUndefined()
+    expect(existsSync(keyOf(dir))).toBe(false)
+  })
+
+  test('is made in the key directory, which is made for its owner only', () => {
+    const dir = temporaryDir()
+    const keyDir = join(temporaryDir(), 'keys')
+    expect(refusalOf(dir, { masterKey: { file: join(keyDir, 'master.key'), isGiven: false } })).toBeUndefined()
+    expect([modeOf(keyDir), modeOf(join(keyDir, 'master.key')), existsSync(keyOf(dir))]).toEqual(['700', '600', false])
   })
 
   test('that is missing is refused, and no new one is made', async () => {

@@ -1,6 +1,5 @@
 import type { Opened, Opening } from '../opening.ts'
 import { makeDirectory } from '../sqlite/data-dir.ts'
-import { keyFileOf } from '../sqlite/files.ts'
 import type { Space } from '../sqlite/space.ts'
 import type { DatabaseSettings } from './address.ts'
 import { runChecks } from './checks.ts'
@@ -30,7 +29,7 @@ export async function openPostgres(
   const isCommand = role === 'command'
   const { connect, node, sealer, isNew, upgraded, version } = await openDatabase({
     settings,
-    keyFile: keyFileOf(config.dataDir),
+    masterKey: config.masterKey,
     now: startedAt,
     random,
     wall,

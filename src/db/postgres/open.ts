@@ -11,6 +11,7 @@ import {
   findWrapper,
   insertRootKey,
   loadMasterKey,
+  type MasterKey,
   newRootKey,
   openRootKey,
   writeNewKey,
@@ -38,7 +39,7 @@ export type OpenedDatabase = {
 
 type Opening = {
   settings: DatabaseSettings
-  keyFile: string
+  masterKey: MasterKey
   now: number
   random: Random
   mayMigrate: boolean
@@ -50,7 +51,7 @@ type Opening = {
 
 export async function openDatabase({
   settings,
-  keyFile,
+  masterKey,
   now,
   random,
   mayMigrate,
@@ -65,7 +66,7 @@ export async function openDatabase({
     const version = await refuseUnfit(session)
     if (wall) await refuseWrongClock(session, wall)
     const { isNew, upgraded } = await migrate(session, { now, mayMigrate })
-    const sealer = await openSealer(session, keyFile, random)
+    const sealer = await openSealer(session, masterKey, random)
     return { connect, node, sealer, isNew, upgraded, version }
   } catch (error) {
     throw refusalFrom(error)
@@ -123,19 +124,19 @@ async function refuseWrongClock(session: Session, wall: () => number): Promise<v
 }
 
 /** The first node of an empty database makes the keys; a database with a key needs its master key. */
-async function openSealer(session: Session, keyFile: string, random: Random): Promise<Sealer> {
+async function openSealer(session: Session, masterKey: MasterKey, random: Random): Promise<Sealer> {
   const db = drizzleOver(session)
   const found = await findRootKey(db)
-  if (found) return createSealer(openRootKey(findWrapper(keyFile, found, random), found), random)
-  if (!existsSync(keyFile)) {
-    writeNewKey(keyFile, random)
-    adoptNewKey(keyFile)
+  if (found) return createSealer(openRootKey(findWrapper(masterKey, found, random), found), random)
+  if (!existsSync(masterKey.file) && !masterKey.isGiven) {
+    writeNewKey(masterKey.file, random)
+    adoptNewKey(masterKey.file)
   }
-  const wrapper = createSealer(loadMasterKey(keyFile), random)
+  const wrapper = createSealer(loadMasterKey(masterKey), random)
   await insertRootKey(db, newRootKey(wrapper, random))
   // Another node may have been faster; then its key counts, and this one needs the same master key.
   const stored = (await findRootKey(db))!
-  return createSealer(openRootKey(findWrapper(keyFile, stored, random), stored), random)
+  return createSealer(openRootKey(findWrapper(masterKey, stored, random), stored), random)
 }
 
 function refusalFrom(error: unknown): unknown {

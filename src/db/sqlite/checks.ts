@@ -1,11 +1,12 @@
-import { statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { hireThread } from '../../threads.ts'
 import { type Clock, within } from '../../time.ts'
 import { type EngineCheck, type Found, ok, problem, runCheck, secondOf, warning } from '../check.ts'
 import { backupsFolder } from '../files.ts'
+import { type MasterKey, modeRemedy } from '../root-key.ts'
 import { type BackupPlan, goodBackups, lastFailure, listBackups } from './backup-list.ts'
 import type { Role } from './data-dir.ts'
-import { databaseFile, keyFileOf, sizeOf } from './files.ts'
+import { databaseFile, sizeOf } from './files.ts'
 import type { Soundness } from './integrity-worker.ts'
 import { isServerRunning } from './locks.ts'
 import { BALLAST_BYTES, ROOMY_BYTES, type Space } from './space.ts'
@@ -20,6 +21,7 @@ const READ_BYTES_MAX = 512 * MIB_BYTES
 
 type Checked = {
   dir: string
+  masterKey: MasterKey
   role: Role
   space: Space
   now: Clock
@@ -82,13 +84,12 @@ async function soundnessOf(file: string): Promise<Soundness | 'late'> {
   }
 }
 
-function checkMasterKey({ dir }: Checked): Found {
-  const file = keyFileOf(dir)
-  const found = statSync(file, { throwIfNoEntry: false })
-  if (!found) return problem(`${file} is missing: the next start will fail.`, 'Put it back from your safe copy.')
-  if (process.platform !== 'win32' && found.mode & 0o077)
-    return problem(`${file} can be read by others: the next start will fail.`, `Run: chmod 600 ${file}`)
-  return ok('Only its owner can read the master key. Keep a copy of it elsewhere.')
+function checkMasterKey({ masterKey }: Checked): Found {
+  const { file, isGiven } = masterKey
+  if (!existsSync(file)) return problem(`${file} is missing: the next start will fail.`, 'Put it back from your safe copy.')
+  const remedy = modeRemedy(masterKey)
+  if (remedy) return problem(`${file} can be read by others: the next start will fail.`, `Run: ${remedy}`)
+  return ok(`Only its owner${isGiven ? ' or group' : ''} can read the master key. Keep a copy of it elsewhere.`)
 }
 
 function checkDisk({ space }: Checked): Found {

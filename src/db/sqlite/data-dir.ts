@@ -2,12 +2,13 @@
 // do.
 import { Database } from 'bun:sqlite'
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { Random } from '../../ids.ts'
 import { createSealer, type Sealer } from '../../seal.ts'
 import { giveToOwner } from '../files.ts'
 import { OlderDatabase, StartRefusal } from '../refusal.ts'
-import { adoptNewKey, findWrapper, loadMasterKey, writeNewKey } from '../root-key.ts'
-import { databaseFile, keyFileOf, sizeOf } from './files.ts'
+import { adoptNewKey, findWrapper, loadMasterKey, type MasterKey, writeNewKey } from '../root-key.ts'
+import { databaseFile, sizeOf } from './files.ts'
 import { ensureRootKey, findRootKey } from './installation.ts'
 import { holdDirectory } from './locks.ts'
 import { lostDatabase } from './lost-database.ts'
@@ -38,9 +39,9 @@ export type DataDir = {
 
 /** Only a server and an upgrade migrate an older database. */
 export type Role = 'server' | 'command' | 'upgrade'
-type Options = { dir: string; now: number; random: Random; role: Role }
+type Options = { dir: string; masterKey: MasterKey; now: number; random: Random; role: Role }
 
-export function openDataDir({ dir, now, random, role }: Options): DataDir {
+export function openDataDir({ dir, masterKey, now, random, role }: Options): DataDir {
   refuseOldSqlite()
   const file = databaseFile(dir)
   makeDirectory(dir)
@@ -50,9 +51,10 @@ export function openDataDir({ dir, now, random, role }: Options): DataDir {
     const isNew = isAbsent(file)
     if (isNew) {
       refuseLost(dir, file)
-      createDatabase(file, keyFileOf(dir), random)
+      refuseMissing(masterKey)
+      createDatabase(file, masterKey.file, random)
     }
-    const { wrapper, applied, shownAt } = inspect(file, reader => lookInto(reader, { dir, file, now, random, role }))
+    const { wrapper, applied, shownAt } = inspect(file, reader => lookInto(reader, { dir, masterKey, file, now, random, role }))
     const isOlder = applied > 0 && applied < MIGRATIONS.length
     if (isOlder && role === 'command') throw new OlderDatabase()
     const upgraded = isOlder ? upgrade({ dir, applied, now }) : []
@@ -91,11 +93,11 @@ function upgrade({ dir, applied, now }: { dir: string; applied: number; now: num
   }
 }
 
-function lookInto(reader: Database, { dir, file, now, random, role }: Options & { file: string }) {
+function lookInto(reader: Database, { masterKey, file, now, random, role }: Options & { file: string }) {
   refuseDamaged(reader, file, role)
   const applied = isEmpty(reader) ? 0 : countApplied(reader)
   const wrapped = applied === 0 ? undefined : findRootKey(reader)
-  const wrapper = wrapped ? findWrapper(keyFileOf(dir), wrapped, random) : createSealer(loadMasterKey(keyFileOf(dir)), random)
+  const wrapper = wrapped ? findWrapper(masterKey, wrapped, random) : createSealer(loadMasterKey(masterKey), random)
   if (applied > 0) {
     if (!wrapped && hasSealed(reader)) throw damaged(file)
     refuseClockFarBehind(reader, now)
@@ -129,6 +131,12 @@ function refuseLost(dir: string, file: string): void {
   if (lost && isAbsent(file)) throw lost
 }
 
+/** A key that the operator names is never made here. */
+function refuseMissing({ file, isGiven }: MasterKey): void {
+  if (isGiven && !existsSync(file))
+    throw new StartRefusal('key_missing', `${file} is missing; make it: (umask 077; head -c 32 /dev/urandom > ${file})`)
+}
+
 export function makeDirectory(dir: string): void {
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 })
@@ -152,6 +160,7 @@ function createDatabase(file: string, keyFile: string, random: Random): void {
     sqlite.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
     sqlite.run('BEGIN EXCLUSIVE')
     if (!existsSync(keyFile)) {
+      makeDirectory(dirname(keyFile))
       writeNewKey(keyFile, random)
       adoptNewKey(keyFile)
     }

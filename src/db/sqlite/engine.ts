@@ -10,7 +10,13 @@ const NO_LABELS = {}
 
 export async function openSqlite({ config, now: startedAt, random, role }: Opening): Promise<Opened> {
   const dir = config.dataDir
-  const { writer, reader, sealer, unlock, isNew, shownAt, upgraded } = openDataDir({ dir, now: startedAt, random, role })
+  const { writer, reader, sealer, unlock, isNew, shownAt, upgraded } = openDataDir({
+    dir,
+    masterKey: config.masterKey,
+    now: startedAt,
+    random,
+    role,
+  })
   return {
     sealer,
     isNew,
@@ -28,7 +34,7 @@ export async function openSqlite({ config, now: startedAt, random, role }: Openi
         () => space.makeRoom(),
       )
       addGauges(metrics, databaseFile(dir), space)
-      const checks = () => runChecks({ dir, role, space, now, backups: config.backups })
+      const checks = () => runChecks({ dir, masterKey: config.masterKey, role, space, now, backups: config.backups })
       const close = async () => {
         await storage.close()
         unlock()

@@ -3,8 +3,6 @@ import { join } from 'node:path'
 
 export const databaseFile = (dir: string): string => join(dir, 'vidimus.db')
 
-export const keyFileOf = (dir: string): string => join(dir, 'master.key')
-
 export const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0
 
 /** An instant in the name of a file: 20260304T120000Z. */

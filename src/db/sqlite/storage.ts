@@ -2,10 +2,10 @@
 // other processes, forget-deleted.ts empties the log.
 import type { Database } from 'bun:sqlite'
 import type { Engine } from '../engine.ts'
+import { createTopics, TOPICS } from '../topics.ts'
 import { drizzleOn, openReader } from './connections.ts'
 import { createLogEmptier } from './forget-deleted.ts'
 import { createGroupCommit } from './group-commit.ts'
-import { createTopics, TOPICS } from '../topics.ts'
 import { versionOf } from './version.ts'
 import { createWriterReads, pollOtherProcesses } from './writer-reads.ts'
 
