@@ -1,50 +1,164 @@
 // Sealed text can be read only with the master key, and only in its own place: the key is derived
 // per tenant and row, and table, column and row are authenticated. Deleting the salt of a row makes
-// everything sealed under it unreadable.
+// everything sealed under it unreadable. Text of a verification also needs the session's own key,
+// which is kept outside the database (session-keys/).
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
 import { hmacSha256With } from './hash.ts'
 import type { Random } from './ids.ts'
 
+const KEY_BYTES = 32
+const HEADER_BYTES = 2
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
+/** The first byte of sealed text is the epoch of its row key. */
+const EPOCHS = 256
 export const SALT_BYTES = 16
 
-export type Place = { tenant: string; table: string; column: string; row: string; salt: Uint8Array }
+export type Place = {
+  tenant: string
+  table: string
+  column: string
+  row: string
+  salt: Uint8Array
+  /** The key of the verification that the row belongs to. */
+  sessionKey?: Uint8Array
+}
+
+/** Uses of the root key beside rows. Their keys stay the same for ever: hashes in the database depend on them. */
+const PURPOSES = [
+  'audit checkpoint',
+  'audit subject',
+  'dashboard account',
+  'dashboard csrf',
+  'device replay',
+  'idempotency key',
+  'installation probe',
+  'network',
+  'pairing code',
+  'webhook lanes',
+  'wrapping keys',
+] as const
+export type Purpose = (typeof PURPOSES)[number]
+
+/** What the master key wraps. */
+export type Keyring = {
+  /** New rows are sealed under this one. */
+  epoch: number
+  /** Row keys; more than one while rows are sealed again under the newest. */
+  rows: ReadonlyMap<number, Buffer>
+  /** Kept when the root key they were derived from was given up. */
+  kept: ReadonlyMap<string, Buffer>
+  /** All other purposes are derived from it. */
+  base: Buffer
+}
 
 export type Sealer = {
   seal(place: Place, text: string): Buffer
   open(place: Place, sealed: Uint8Array): string
+  /** The text under the newest row key, and the session's key where there is one; undefined when it is already. */
+  sealAgain(place: Place, sealed: Uint8Array): Buffer | undefined
   /**
    * A key for one named purpose: look-up hashes, audit subjects, the checkpoint signature. Cached,
    * because there are few.
    */
-  key(purpose: string): Buffer
+  key(purpose: Purpose): Buffer
 }
 
-export function createSealer(rootKey: Uint8Array, random: Random): Sealer {
-  const keys = new Map<string, Buffer>()
-  const key = (purpose: string) => {
-    const known = keys.get(purpose) ?? Buffer.from(hkdfSync('sha256', rootKey, 'vidimus', purpose, 32))
-    keys.set(purpose, known)
-    return known
+/** Authenticated with the place, so that text without its header does not open as an older version's. */
+const HEADED = '1|'
+
+const nameOf = ({ table, column, row }: Place): string => `${table}|${column}|${row}`
+
+const derive = (key: Uint8Array, purpose: string): Buffer => Buffer.from(hkdfSync('sha256', key, 'vidimus', purpose, KEY_BYTES))
+
+/** The keys of an installation whose root key was never replaced. */
+export const keyringOf = (rootKey: Uint8Array): Keyring => ({
+  epoch: 0,
+  rows: new Map([[0, derive(rootKey, 'rows')]]),
+  kept: new Map(),
+  base: Buffer.from(rootKey),
+})
+
+/**
+ * A new row key beside the old ones. The old root key is given up: what it was used for beside rows
+ * is kept, so that it opens no row any more once the old row keys are dropped.
+ */
+export function beginEpoch(keyring: Keyring, random: Random): Keyring {
+  const epoch = (keyring.epoch + 1) % EPOCHS
+  return {
+    epoch,
+    rows: new Map([...keyring.rows, [epoch, Buffer.from(random(KEY_BYTES))]]),
+    kept: new Map(PURPOSES.map(purpose => [purpose, purposeKey(keyring, purpose)])),
+    base: Buffer.from(random(KEY_BYTES)),
   }
-  const expand = hmacSha256With(key('rows'))
-  // One HMAC is HKDF-Expand for a single block (RFC 5869 2.3).
-  const rowKey = ({ tenant, table, salt }: Place) => expand(`${table}\0${tenant}\0`, salt, '\x01')
+}
+
+/** Once every row is sealed under the newest key. */
+export const dropOldEpochs = ({ epoch, rows, ...keyring }: Keyring): Keyring => ({
+  ...keyring,
+  epoch,
+  rows: new Map([[epoch, rows.get(epoch)!]]),
+})
+
+const purposeKey = ({ kept, base }: Keyring, purpose: Purpose): Buffer => kept.get(purpose) ?? derive(base, purpose)
+
+export function createSealer(keys: Uint8Array | Keyring, random: Random): Sealer {
+  const keyring = keys instanceof Uint8Array ? keyringOf(keys) : keys
+  const { epoch } = keyring
+  const purposes = new Map<Purpose, Buffer>()
+  const expanders = new Map([...keyring.rows].map(([number, key]) => [number, hmacSha256With(key)]))
+  const header = Buffer.from([epoch, 0])
+  const headerWithKey = Buffer.from([epoch, 1])
+
+  // One HMAC is HKDF-Expand for a single block (RFC 5869 2.3). Salts of one table have one length,
+  // so a session key cannot be mistaken for a part of the salt.
+  const rowKey = (number: number, { tenant, table, salt }: Place, sessionKey: Uint8Array | undefined) =>
+    sessionKey
+      ? expanders.get(number)!(`${table}\0${tenant}\0`, salt, sessionKey, '\x01')
+      : expanders.get(number)!(`${table}\0${tenant}\0`, salt, '\x01')
+
+  function seal(place: Place, text: string): Buffer {
+    const nonce = random(NONCE_BYTES)
+    const cipher = createCipheriv('aes-256-gcm', rowKey(epoch, place, place.sessionKey), nonce)
+    cipher.setAAD(Buffer.from(HEADED + nameOf(place)))
+    const head = place.sessionKey ? headerWithKey : header
+    return Buffer.concat([head, nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
+  }
+
+  function decipher(name: string, key: Buffer, sealed: Uint8Array): string {
+    const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES))
+    decipher.setAAD(Buffer.from(name))
+    decipher.setAuthTag(sealed.subarray(-TAG_BYTES))
+    return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString('utf8')
+  }
+
+  /** Text of older versions has no header. One that looks like a header is chance: the tag decides. */
+  function opened(place: Place, sealed: Uint8Array): { text: string; isCurrent: boolean } {
+    const [number = -1, flag = -1] = sealed
+    const sessionKey = flag === 1 ? place.sessionKey : undefined
+    if (expanders.has(number) && (flag === 0 || sessionKey)) {
+      try {
+        const text = decipher(HEADED + nameOf(place), rowKey(number, place, sessionKey), sealed.subarray(HEADER_BYTES))
+        return { text, isCurrent: number === epoch && sessionKey === place.sessionKey }
+      } catch (error) {
+        if (!expanders.has(0)) throw error
+      }
+    }
+    if (!expanders.has(0)) throw new Error('sealed under a key that is gone')
+    return { text: decipher(nameOf(place), rowKey(0, place, undefined), sealed), isCurrent: false }
+  }
 
   return {
-    key,
-    seal(place, text) {
-      const nonce = random(NONCE_BYTES)
-      const cipher = createCipheriv('aes-256-gcm', rowKey(place), nonce)
-      cipher.setAAD(Buffer.from(`${place.table}|${place.column}|${place.row}`))
-      return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
+    seal,
+    open: (place, sealed) => opened(place, sealed).text,
+    sealAgain(place, sealed) {
+      const { text, isCurrent } = opened(place, sealed)
+      return isCurrent ? undefined : seal(place, text)
     },
-    open(place, sealed) {
-      const decipher = createDecipheriv('aes-256-gcm', rowKey(place), sealed.subarray(0, NONCE_BYTES))
-      decipher.setAAD(Buffer.from(`${place.table}|${place.column}|${place.row}`))
-      decipher.setAuthTag(sealed.subarray(-TAG_BYTES))
-      return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString('utf8')
+    key(purpose) {
+      const known = purposes.get(purpose) ?? purposeKey(keyring, purpose)
+      purposes.set(purpose, known)
+      return known
     },
   }
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { randomBytes } from 'node:crypto'
+import { createCipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import type { Random } from '../src/ids.ts'
-import { createSealer, type Place, SALT_BYTES } from '../src/seal.ts'
+import { beginEpoch, createSealer, dropOldEpochs, type Keyring, keyringOf, type Place, SALT_BYTES } from '../src/seal.ts'
 
 const random: Random = count => randomBytes(count)
 const ROOT_KEY = randomBytes(32)
@@ -91,11 +91,93 @@ describe('sealed text', () => {
     const one = sealer.seal(PLACE, TEXT)
     const other = sealer.seal(PLACE, TEXT)
     for (const [from, to] of [
-      [0, 12],
-      [12, -16],
+      [2, 14],
+      [14, -16],
       [-16, undefined],
     ] as const) {
       expect(one.subarray(from, to)).not.toEqual(other.subarray(from, to))
+    }
+  })
+})
+
+/** As versions without a header sealed it. */
+function sealedByOlder(place: Place, text: string): Buffer {
+  const rows = hkdfSync('sha256', ROOT_KEY, 'vidimus', 'rows', 32)
+  const key = createHmac('sha256', Buffer.from(rows))
+    .update(`${place.table}\0${place.tenant}\0`)
+    .update(place.salt)
+    .update('\x01')
+  const nonce = randomBytes(12)
+  const cipher = createCipheriv('aes-256-gcm', key.digest(), nonce)
+  cipher.setAAD(Buffer.from(`${place.table}|${place.column}|${place.row}`))
+  return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
+}
+
+describe('text of older versions', () => {
+  test('text of older versions opens, whatever its first bytes are', () => {
+    // One in 256 begins with the byte of the epoch.
+    for (let i = 0; i < 2000; i++) expect(sealer.open(PLACE, sealedByOlder(PLACE, TEXT))).toBe(TEXT)
+  })
+
+  test('text of older versions is sealed again once, and then opens the same', () => {
+    const again = sealer.sealAgain(PLACE, sealedByOlder(PLACE, TEXT))!
+    expect(sealer.open(PLACE, again)).toBe(TEXT)
+    expect(sealer.sealAgain(PLACE, again)).toBeUndefined()
+  })
+})
+
+describe('a session key', () => {
+  const ofSession = { ...PLACE, sessionKey: randomBytes(32) }
+
+  test('text sealed with a session key opens only with it', () => {
+    const sealed = sealer.seal(ofSession, TEXT)
+    expect(sealer.open(ofSession, sealed)).toBe(TEXT)
+    expect(() => sealer.open(PLACE, sealed)).toThrow()
+    expect(() => sealer.open({ ...PLACE, sessionKey: randomBytes(32) }, sealed)).toThrow()
+  })
+
+  test('text from before its session had a key opens, and is sealed again with the key', () => {
+    for (const before of [sealer.seal(PLACE, TEXT), sealedByOlder(PLACE, TEXT)]) {
+      expect(sealer.open(ofSession, before)).toBe(TEXT)
+      const again = sealer.sealAgain(ofSession, before)!
+      expect(sealer.open(ofSession, again)).toBe(TEXT)
+      expect(() => sealer.open(PLACE, again)).toThrow()
+    }
+  })
+})
+
+describe('a new epoch of row keys', () => {
+  const first = keyringOf(ROOT_KEY)
+  const second = beginEpoch(first, random)
+  const onlySecond = dropOldEpochs(second)
+  const sealerOf = (keyring: Keyring) => createSealer(keyring, random)
+
+  test('new text is sealed under the new key at once, and old text still opens', () => {
+    const sealed = sealerOf(second).seal(PLACE, TEXT)
+    expect(() => sealer.open(PLACE, sealed)).toThrow()
+    for (const before of [sealer.seal(PLACE, TEXT), sealedByOlder(PLACE, TEXT)])
+      expect(sealerOf(second).open(PLACE, before)).toBe(TEXT)
+  })
+
+  test('without the old keys only text that was sealed again opens', () => {
+    for (const before of [sealer.seal(PLACE, TEXT), sealedByOlder(PLACE, TEXT)]) {
+      const again = sealerOf(second).sealAgain(PLACE, before)!
+      expect(sealerOf(onlySecond).open(PLACE, again)).toBe(TEXT)
+      expect(() => sealerOf(onlySecond).open(PLACE, before)).toThrow()
+      expect(() => sealer.open(PLACE, again)).toThrow()
+    }
+  })
+
+  test('keys for a purpose stay the same, and the old row key cannot be derived again', () => {
+    expect(sealerOf(onlySecond).key('audit subject')).toEqual(sealer.key('audit subject'))
+    const third = beginEpoch(onlySecond, random)
+    expect(sealerOf(third).key('audit subject')).toEqual(sealer.key('audit subject'))
+    const held = [onlySecond.base, ...onlySecond.rows.values(), ...onlySecond.kept.values()]
+    const rows = first.rows.get(0)!
+    for (const key of held) {
+      expect(key).not.toEqual(ROOT_KEY)
+      expect(key).not.toEqual(rows)
+      expect(Buffer.from(hkdfSync('sha256', key, 'vidimus', 'rows', 32))).not.toEqual(rows)
     }
   })
 })
@@ -110,6 +192,6 @@ describe('keys for a purpose', () => {
   })
 
   test('keys for a purpose are not the root key itself', () => {
-    expect(sealer.key('')).not.toEqual(ROOT_KEY)
+    expect(sealer.key('network')).not.toEqual(ROOT_KEY)
   })
 })

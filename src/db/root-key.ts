@@ -1,10 +1,10 @@
-// Rows are sealed under a root key, which is stored in the database, wrapped by the master key. So
-// a wrong master key is noticed at once, and a new one needs only this value wrapped again.
+// Rows are sealed under keys that are stored in the database, wrapped by the master key. So a wrong
+// master key is noticed at once, and a new one needs only this value wrapped again.
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { eq } from 'drizzle-orm'
 import type { Random } from '../ids.ts'
-import { createSealer, type Place, type Sealer } from '../seal.ts'
+import { createSealer, type Keyring, keyringOf, type Place, type Sealer } from '../seal.ts'
 import type { Db } from './engine.ts'
 import { giveToOwner, syncDirectory } from './files.ts'
 import { StartRefusal } from './refusal.ts'
@@ -104,10 +104,30 @@ export function adoptNewKey(keyFile: string): void {
   syncDirectory(dirname(keyFile))
 }
 
-export const newRootKey = (wrapper: Sealer, random: Random): Buffer => wrapRootKey(wrapper, random(KEY_BYTES))
+export const newRootKey = (wrapper: Sealer, random: Random): Buffer => wrapRootKey(wrapper, keyringOf(random(KEY_BYTES)))
 
-export const wrapRootKey = (wrapper: Sealer, rootKey: Uint8Array): Buffer =>
-  wrapper.seal(ROOT_KEY, Buffer.from(rootKey).toString('base64'))
+export function wrapRootKey(wrapper: Sealer, { epoch, rows, kept, base }: Keyring): Buffer {
+  const written: WrittenKeyring = {
+    epoch,
+    rows: [...rows].map(encoded),
+    kept: [...kept].map(encoded),
+    base: base.toString('base64'),
+  }
+  return wrapper.seal(ROOT_KEY, JSON.stringify(written))
+}
+
+type Entry<Name> = [name: Name, key: string]
+type WrittenKeyring = { epoch: number; rows: Entry<number>[]; kept: Entry<string>[]; base: string }
+
+const encoded = <Name>([name, key]: [Name, Buffer]): Entry<Name> => [name, key.toString('base64')]
+const decoded = <Name>([name, key]: Entry<Name>): [Name, Buffer] => [name, Buffer.from(key, 'base64')]
+
+function readKeyring(text: string): Keyring {
+  // Older versions stored the root key alone.
+  if (!text.startsWith('{')) return keyringOf(Buffer.from(text, 'base64'))
+  const { epoch, rows, kept, base }: WrittenKeyring = JSON.parse(text)
+  return { epoch, rows: new Map(rows.map(decoded)), kept: new Map(kept.map(decoded)), base: Buffer.from(base, 'base64') }
+}
 
 /** Wrapped; undefined in a new database. */
 export async function findRootKey(db: Db): Promise<Uint8Array | undefined> {
@@ -124,9 +144,9 @@ export async function replaceRootKey(tx: Db, wrapped: Buffer): Promise<void> {
   await tx.update(installation).set({ value: wrapped }).where(eq(installation.name, 'root_key'))
 }
 
-export function openRootKey(wrapper: Sealer, wrapped: Uint8Array): Buffer {
+export function openRootKey(wrapper: Sealer, wrapped: Uint8Array): Keyring {
   try {
-    return Buffer.from(wrapper.open(ROOT_KEY, wrapped), 'base64')
+    return readKeyring(wrapper.open(ROOT_KEY, wrapped))
   } catch (error) {
     throw new StartRefusal('key_wrong', 'master.key does not belong to this database; put the right one back', error)
   }

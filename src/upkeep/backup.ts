@@ -16,11 +16,11 @@ import { damagedBackup } from '../db/sqlite/refusal.ts'
 import { isSound, takenAtOf, withReader, writeSnapshot } from '../db/sqlite/snapshot.ts'
 import { drizzleOn, openReader } from '../db/sqlite/storage.ts'
 import type { Random } from '../ids.ts'
-import { createSealer, type Sealer } from '../seal.ts'
+import { createSealer, type Keyring, type Sealer } from '../seal.ts'
 import { countAll } from '../verifications/figures.ts'
 
 /** A backup is only read here. */
-const NO_RANDOM: Random = () => {
+export const NO_RANDOM: Random = () => {
   throw new Error('nothing is sealed here')
 }
 
@@ -79,7 +79,7 @@ export async function checkBackup(file: string, { masterKey }: KeyPlaces): Promi
 }
 
 /** Refuses a database of another master key. */
-export function rootKeyOf(file: string, masterKey: MasterKey): Buffer {
+export function rootKeyOf(file: string, masterKey: MasterKey): Keyring {
   return withReader(file, reader => {
     const wrapped = findRootKey(reader)
     if (!wrapped) throw damagedBackup(file)

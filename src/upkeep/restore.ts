@@ -15,11 +15,11 @@ import { discardPrepared, finishReplacing, preparedFile, replaceDatabase } from 
 import { forgetSnapshotTime, isSound, takenAtOf, withReader, writeSnapshot } from '../db/sqlite/snapshot.ts'
 import { createStorage, drizzleOn, openReader, openWriter } from '../db/sqlite/storage.ts'
 import type { Random } from '../ids.ts'
-import { createSealer } from '../seal.ts'
+import { createSealer, type Keyring } from '../seal.ts'
 import { isoUtc } from '../time.ts'
 import { eraseAgain } from '../verifications/erase-again.ts'
 import { type ErasureLog, erasureLogIn, readErasureLog, writeErasureLog } from '../verifications/erasures.ts'
-import { type BackupReport, checkBackup, headOf, type KeyPlaces, rootKeyOf } from './backup.ts'
+import { type BackupReport, checkBackup, headOf, type KeyPlaces, NO_RANDOM, rootKeyOf } from './backup.ts'
 
 export type Restoration = BackupReport & {
   erasedAgain: number
@@ -73,7 +73,7 @@ async function replaceBy({ dir, keys, file, now, random, withoutErasures, actor 
   return { ...report, takenAt, erasedAgain, upgraded, replaced: replaceDatabase(dir) }
 }
 
-type Sources = Pick<Wanted, 'dir' | 'keys' | 'file'> & { rootKey: Buffer }
+type Sources = Pick<Wanted, 'dir' | 'keys' | 'file'> & { rootKey: Keyring }
 
 /**
  * From the log here, the log beside the backup, and the audit chain that will be replaced: each may
@@ -95,7 +95,8 @@ async function erasuresSince({ dir, keys, file, rootKey }: Sources): Promise<Era
 async function erasuresOnChain({ dir, keys, rootKey }: Omit<Sources, 'file'>): Promise<ErasureLog | undefined> {
   if (sizeOf(databaseFile(dir)) === 0) return undefined
   try {
-    if (!isSound(databaseFile(dir)) || !rootKeyOf(databaseFile(dir), keys.masterKey).equals(rootKey)) return undefined
+    if (!isSound(databaseFile(dir)) || !isSameInstallation(rootKeyOf(databaseFile(dir), keys.masterKey), rootKey))
+      return undefined
     const reader = openReader(databaseFile(dir))
     try {
       return { since: 0, subjects: await readErasures(drizzleOn(reader)) }
@@ -108,7 +109,12 @@ async function erasuresOnChain({ dir, keys, rootKey }: Omit<Sources, 'file'>): P
   }
 }
 
-type Preparation = Omit<Wanted, 'withoutErasures'> & { takenAt: number; rootKey: Buffer; erasures: ErasureLog }
+/** Subjects have the same names on both chains. */
+const isSameInstallation = (one: Keyring, other: Keyring): boolean => subjectKey(one).equals(subjectKey(other))
+
+const subjectKey = (rootKey: Keyring): Buffer => createSealer(rootKey, NO_RANDOM).key('audit subject')
+
+type Preparation = Omit<Wanted, 'withoutErasures'> & { takenAt: number; rootKey: Keyring; erasures: ErasureLog }
 
 async function prepare({ dir, file, takenAt, rootKey, erasures, now, random, actor }: Preparation) {
   discardPrepared(dir)

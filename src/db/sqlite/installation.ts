@@ -1,13 +1,13 @@
 // Values of the installation, read and written before the file is open for the stores.
 import type { Database } from 'bun:sqlite'
 import type { Random } from '../../ids.ts'
-import type { Sealer } from '../../seal.ts'
+import type { Keyring, Sealer } from '../../seal.ts'
 import { newRootKey, openRootKey } from '../root-key.ts'
 
 export const findRootKey = (sqlite: Database): Uint8Array | undefined =>
   sqlite.query<{ value: Uint8Array }, []>("SELECT value FROM installation WHERE name = 'root_key'").get()?.value
 
-export function ensureRootKey(writer: Database, wrapper: Sealer, random: Random): Buffer {
+export function ensureRootKey(writer: Database, wrapper: Sealer, random: Random): Keyring {
   if (!findRootKey(writer)) {
     const wrapped = newRootKey(wrapper, random)
     writer.query("INSERT INTO installation (name, value) VALUES ('root_key', ?) ON CONFLICT (name) DO NOTHING").run(wrapped)
