@@ -1,13 +1,6 @@
-import {
-  certificateRequest,
-  EXPIRY_WARNING_DAYS,
-  importSigningKey,
-  SigningProblem,
-  type SigningState,
-  signingState,
-} from '../signing/certificate.ts'
+import { certificateRequest, importSigningKey, SigningProblem, type SigningState, signingState } from '../signing/certificate.ts'
 import { hostOf } from '../signing/keys.ts'
-import { isoUtc } from '../time.ts'
+import { presentSigning } from '../signing/present.ts'
 import { type Answer, defineCommand } from './command.ts'
 import { optional, required, text } from './flags.ts'
 import { ACTOR, CommandError } from './output.ts'
@@ -53,18 +46,18 @@ function asCommandError(error: unknown): never {
   throw error instanceof SigningProblem ? new CommandError(error.message) : error
 }
 
-function show({ clientId, subject, issuer, notAfter, daysLeft, chain, authority }: SigningState): Answer {
-  const expiresSoon = daysLeft < EXPIRY_WARNING_DAYS
+function show(state: SigningState): Answer {
+  const json = presentSigning(state)
+  const { client_id, subject, issuer, not_after, days_left, expires_soon, chain, authority } = json
   const lines = [
-    `Client id   ${clientId}`,
+    `Client id   ${client_id}`,
     `Subject     ${subject}`,
     `Issuer      ${issuer}`,
-    `Valid until ${isoUtc(notAfter)} (${daysLeft} days)`,
-    ...(expiresSoon ? ['', 'It expires soon: renew it with "signing csr" and "signing import".'] : []),
+    `Valid until ${not_after} (${days_left} days)`,
+    ...(expires_soon ? ['', 'It expires soon: renew it with "signing csr" and "signing import".'] : []),
     '',
     chain.trim(),
     ...(authority ? ['', 'The authority, for wallets that should trust this service:', '', authority.trim()] : []),
   ]
-  const certificate = { client_id: clientId, subject, issuer, not_after: isoUtc(notAfter), days_left: daysLeft }
-  return { json: { ...certificate, expires_soon: expiresSoon, chain, authority }, text: lines.join('\n') }
+  return { json, text: lines.join('\n') }
 }

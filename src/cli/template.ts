@@ -4,11 +4,11 @@ import { ApiError } from '../http/errors.ts'
 import { type DcqlProblem, type DcqlQuery, findQueryProblem } from '../openid4vp/dcql.ts'
 import type { Rule } from '../openid4vp/rules.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
-import { type KnownTemplate, readTemplates } from '../templates/read.ts'
-import { effectiveRules, findRulesProblem } from '../templates/rules.ts'
+import { presentTemplate } from '../templates/present.ts'
+import { BUILTIN, readTemplates } from '../templates/read.ts'
+import { findRulesProblem } from '../templates/rules.ts'
 import { removeTemplate, saveTemplate } from '../templates/save.ts'
 import { isTemplateKey, PURPOSE_CHARS_MAX, TITLE_CHARS_MAX } from '../templates/schema.ts'
-import { isoUtc } from '../time.ts'
 import { defineCommand, listing } from './command.ts'
 import { checked, oneOf, optional, required, shortText, TENANT, text } from './flags.ts'
 import { ACTOR, CommandError } from './output.ts'
@@ -62,9 +62,8 @@ replaced.`,
     },
 
     async list({ tenant }, shell) {
-      const known = tenant === undefined ? [] : await withTenant(shell, tenant, deps => readTemplates(deps, tenant))
-      const builtin = [...BUILTIN_TEMPLATES.values()].map(each => ({ ...each, isBuiltin: true, rules: null, updatedAt: null }))
-      return listing([...builtin, ...known.filter(({ isBuiltin }) => !isBuiltin)].map(presentTemplate), {
+      const known = tenant === undefined ? BUILTIN : await withTenant(shell, tenant, deps => readTemplates(deps, tenant))
+      return listing(known.map(presentTemplate), {
         KEY: template => template.key,
         TITLE: template => template.title,
         '': template => (template.builtin ? 'built in' : 'own'),
@@ -118,19 +117,6 @@ function readFile(file: string): Uint8Array {
     throw new CommandError(`cannot read ${file}; give the path of a JSON file`)
   }
 }
-
-type Listed = Omit<KnownTemplate, 'ageOver'>
-
-const presentTemplate = ({ key, title, isBuiltin, profile, query, rules, purpose, updatedAt }: Listed) => ({
-  key,
-  title: title.en,
-  builtin: isBuiltin,
-  profile: profile ?? 'haip',
-  query,
-  rules: effectiveRules(query, rules),
-  purpose: purpose?.en ?? null,
-  ...(updatedAt !== null && { updated_at: isoUtc(updatedAt) }),
-})
 
 function describeRule(rule: Rule): string {
   if ('is' in rule) return `${rule.claim} is ${rule.is}`

@@ -1,15 +1,9 @@
 import { version } from '../../package.json' with { type: 'json' }
 import { examine } from '../doctor/examine.ts'
 import { apiError } from '../http/errors.ts'
-import {
-  certificateRequest,
-  EXPIRY_WARNING_DAYS,
-  importSigningKey,
-  SigningProblem,
-  type SigningState,
-  signingState,
-} from '../signing/certificate.ts'
+import { certificateRequest, importSigningKey, SigningProblem, signingState } from '../signing/certificate.ts'
 import { hostOf } from '../signing/keys.ts'
+import { presentSigning } from '../signing/present.ts'
 import { isoUtc } from '../time.ts'
 import { AnchorExists, addAnchors, presentAnchor, readAnchors, removeAnchor, TrustProblem } from '../trust/settings.ts'
 import type { Deps } from './deps.ts'
@@ -84,15 +78,3 @@ export async function importSigning(
     throw error instanceof SigningProblem ? apiError('invalid_request', { message: error.message }) : error
   }
 }
-
-const presentSigning = ({ clientId, subject, issuer, notAfter, daysLeft, chain, authority }: SigningState): Signing => ({
-  client_id: clientId,
-  subject,
-  issuer,
-  not_after: isoUtc(notAfter),
-  days_left: daysLeft,
-  expires_soon: daysLeft < EXPIRY_WARNING_DAYS,
-  is_self_made: authority !== null,
-  chain,
-  authority,
-})

@@ -5,7 +5,7 @@ import { Device } from '../devices/schema.ts'
 import { CHECKS } from '../doctor/check.ts'
 import { QueryInteger, Text, Timestamp } from '../http/schema.ts'
 import { Environment, Exactly, Limit, ListOf, Nullable, OneOf } from '../http/wire.ts'
-import { Rule, TemplateKey, TemplatePurpose, TemplateTitle } from '../templates/schema.ts'
+import { Template as ListedTemplate, Rule, TemplateKey, TemplatePurpose, TemplateTitle } from '../templates/schema.ts'
 import { LABEL_CHARS_MAX } from './schema.ts'
 
 const PEM_CHARS_MAX = 60_000
@@ -70,17 +70,15 @@ const Profile = OneOf('haip', 'plain', 'eu-av')
 const Localized = Exactly({ en: Type.String(), de: Type.String() })
 
 export const Template = Exactly({
-  key: Type.String(),
-  is_builtin: Type.Boolean(),
-  title: Localized,
+  ...ListedTemplate.properties,
   /** Shown to the holder when a verification gives none. */
-  purpose: Nullable(Localized),
+  purpose: Nullable(Type.String()),
   /** Null for the operator's default. */
   profile: Nullable(Profile),
   query: Query,
-  /** As saved; null for the default. */
-  rules: Nullable(Type.Array(Rule)),
-  effective_rules: Type.Array(Rule),
+  localized: Exactly({ title: Localized, purpose: Nullable(Localized) }),
+  /** Null for the default. */
+  saved_rules: Nullable(Type.Array(Rule)),
   asks: Type.Array(Asked),
   hints: Type.Array(Hint),
   /** The age in years that a built-in template proves. */

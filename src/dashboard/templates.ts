@@ -3,7 +3,7 @@ import { type DcqlQuery, findQueryProblem } from '../openid4vp/dcql.ts'
 import type { Rule } from '../openid4vp/rules.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import { askedBy, hintsFor } from '../templates/minimise.ts'
-import { presentSavedTemplate } from '../templates/present.ts'
+import { presentTemplate } from '../templates/present.ts'
 import { readTemplates } from '../templates/read.ts'
 import { effectiveRules, findRulesProblem } from '../templates/rules.ts'
 import { removeTemplate, saveTemplate } from '../templates/save.ts'
@@ -11,7 +11,7 @@ import type { Deps } from './deps.ts'
 import type { CheckTemplate, SaveTemplate, Template, TemplateCheck } from './settings-schema.ts'
 
 export async function readTenantTemplates(deps: Deps, tenantId: string): Promise<{ data: Template[] }> {
-  return { data: (await readTemplates(deps, tenantId)).map(presentSavedTemplate) }
+  return { data: (await readTemplates(deps, tenantId)).map(presentTemplate) }
 }
 
 /** Checked while it is typed: whether it is valid, and where it could ask for less. */
@@ -55,7 +55,7 @@ export async function saveTenantTemplate(
   await saveTemplate(deps, draft, actor)
   const saved = (await readTemplates(deps, tenantId)).find(each => each.key === key)
   if (!saved) throw apiError('template_not_found')
-  return presentSavedTemplate(saved)
+  return presentTemplate(saved)
 }
 
 export async function removeTenantTemplate(deps: Deps, { tenantId, key }: Which, actor: string): Promise<void> {

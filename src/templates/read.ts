@@ -25,7 +25,7 @@ export async function readTemplates({ db }: Pick<Deps, 'db'>, tenantId: string):
   return [...BUILTIN, ...(await listTemplates(db, tenantId)).map(own)]
 }
 
-const BUILTIN: readonly KnownTemplate[] = [...BUILTIN_TEMPLATES.values()].map(
+export const BUILTIN: readonly KnownTemplate[] = [...BUILTIN_TEMPLATES.values()].map(
   ({ key, title, purpose, profile, query, ageOver }) => ({
     key,
     isBuiltin: true,

@@ -317,21 +317,21 @@ describe('templates', () => {
   test('built-in templates are listed with the merged claims they ask for', async () => {
     const { data } = (await here.boss.get<{ data: Template[] }>(`${here.at}/templates`)).body
     const age = data.find(({ key }) => key === 'age_over_18')
-    expect(age).toMatchObject({ is_builtin: true, age_over: 18, purpose: { en: 'To check that you are 18 or over' }, hints: [] })
+    expect(age).toMatchObject({ builtin: true, age_over: 18, purpose: 'To check that you are 18 or over', hints: [] })
     expect(new Set(age?.asks.flatMap(({ claims }) => claims))).toEqual(new Set(['age_over_18']))
     const address = data.find(({ key }) => key === 'address')
     for (const { claims } of address?.asks ?? []) expect(claims).toContain('address.postal_code')
-    expect(data.every(({ is_builtin }) => is_builtin)).toBe(true)
+    expect(data.every(({ builtin }) => builtin)).toBe(true)
   })
 
   test('own templates are saved, used, changed and deleted; built-in ones cannot be', async () => {
     const path = `${here.at}/templates/membership`
     const saved = await here.boss.put<Template>(path, { title: 'Member', query: sdJwt(['level']) })
-    expect(saved.body).toMatchObject({ key: 'membership', is_builtin: false, title: { en: 'Member' }, profile: null })
+    expect(saved.body).toMatchObject({ key: 'membership', builtin: false, title: 'Member', profile: null })
     expect((await createVerification(here.app, here.shop.key, { template: 'membership' })).template).toBe('membership')
     await here.boss.put(path, { title: 'Member 2', query: sdJwt(['level']), profile: 'plain' })
     const { data } = (await here.boss.get<{ data: Template[] }>(`${here.at}/templates`)).body
-    expect(data.at(-1)).toMatchObject({ key: 'membership', title: { en: 'Member 2' }, profile: 'plain' })
+    expect(data.at(-1)).toMatchObject({ key: 'membership', title: 'Member 2', profile: 'plain' })
     expect((await here.boss.delete(path)).status).toBe(200)
     expect(outcome(await here.boss.delete(path))).toBe('404 template_not_found')
     for (const method of ['PUT', 'DELETE'])
@@ -394,17 +394,17 @@ describe('templates', () => {
     const query = sdJwt(['level'], ['active'])
     const rules = [{ claim: 'active', is: true }]
     const saved = await here.boss.put<Template>(path, { title: 'Member', query, rules, purpose: 'To let you in' })
-    expect(saved.body).toMatchObject({ rules, effective_rules: rules, purpose: { en: 'To let you in', de: 'To let you in' } })
+    expect(saved.body).toMatchObject({ rules, saved_rules: rules, purpose: 'To let you in' })
     const wrong = await here.boss.put(path, { title: 'Member', query, rules: [{ claim: 'age', is: true }] })
     expect(wrong.body.error).toEqual({
       code: 'invalid_request',
       message: 'rules[0].claim: The query never delivers "age" as a merged claim; a rule can be on level, active.',
     })
     const { data } = (await here.boss.get<{ data: Template[] }>(`${here.at}/templates`)).body
-    expect(data.find(({ key }) => key === 'ruled')).toMatchObject({ rules, purpose: { en: 'To let you in' } })
+    expect(data.find(({ key }) => key === 'ruled')).toMatchObject({ rules, purpose: 'To let you in' })
     await here.boss.put(path, { title: 'Member', query })
     const after = (await here.boss.get<{ data: Template[] }>(`${here.at}/templates`)).body
-    expect(after.data.find(({ key }) => key === 'ruled')).toMatchObject({ rules: null, effective_rules: [], purpose: null })
+    expect(after.data.find(({ key }) => key === 'ruled')).toMatchObject({ saved_rules: null, rules: [], purpose: null })
     await here.boss.delete(path)
   })
 

@@ -17,6 +17,6 @@ export function useTemplateTitle({ value }: TemplatesData): (key: string | undef
   const language = useLanguage()
   return key => {
     if (key === undefined) return words.verifications.ownQuery
-    return value?.data.find(template => template.key === key)?.title[language] ?? key
+    return value?.data.find(template => template.key === key)?.localized.title[language] ?? key
   }
 }

@@ -67,16 +67,16 @@ export function RegisterDeviceDialog({ onClose }: { onClose: () => void }) {
   )
 }
 
-const isUsual = ({ key, is_builtin }: Template): boolean => !is_builtin || USUAL.test(key)
+const isUsual = ({ key, builtin }: Template): boolean => !builtin || USUAL.test(key)
 
 type ChecksProps = { templates: readonly Template[]; chosen: readonly string[]; onChoose: (keys: readonly string[]) => void }
 
 function TemplateChecks({ templates, chosen, onChoose }: ChecksProps) {
   const language = useLanguage()
-  return templates.map(({ key, title }) => (
+  return templates.map(({ key, localized }) => (
     <Check
       key={key}
-      label={title[language]}
+      label={localized.title[language]}
       isChecked={chosen.includes(key)}
       onCheck={isIn => onChoose(isIn ? [...chosen, key] : chosen.filter(each => each !== key))}
     />

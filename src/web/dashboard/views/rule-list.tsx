@@ -2,7 +2,7 @@ import type { Template } from '../../../dashboard/settings-schema.ts'
 import { Notice } from '../../shared/notice.tsx'
 import { useDashboardWords } from '../words.ts'
 
-type Rules = Template['effective_rules']
+type Rules = Template['rules']
 
 /** The rules of a template, and a warning about requested ages without a rule. */
 export function RuleList({ rules, asks }: { rules: Rules; asks: Template['asks'] }) {

@@ -24,14 +24,15 @@ export function TemplateDetail({ template, onRemoved }: Props) {
   const language = useLanguage()
   const { document } = useClaimWords()
   const { environment } = usePlace()
-  const { key, title, purpose, profile, asks, hints, age_over, query, effective_rules } = template
+  const { key, profile, asks, hints, age_over, query, rules } = template
+  const { title, purpose } = template.localized
   const documents = [...new Set(asks.flatMap(({ types }) => types.map(document)))]
   return (
     <Panel title={title[language]} backTo={hrefTo('templates')}>
       <p>{age_over === null ? words.plainAnswer : words.decidesAge(age_over)}</p>
       <div class="row">
         <TryIt template={key} />
-        {template.is_builtin ? (
+        {template.builtin ? (
           <ButtonTo href={hrefTo('template-editor', { from: key })}>{words.start}</ButtonTo>
         ) : (
           <>
@@ -56,7 +57,7 @@ export function TemplateDetail({ template, onRemoved }: Props) {
       {age_over === null && (
         <section class="stack tight">
           <h3>{words.rules}</h3>
-          <RuleList rules={effective_rules} asks={asks} />
+          <RuleList rules={rules} asks={asks} />
         </section>
       )}
       <Hints hints={hints} />
@@ -79,7 +80,7 @@ export function TemplateDetail({ template, onRemoved }: Props) {
   )
 }
 
-function Remove({ template: { key, title }, onRemoved }: Props) {
+function Remove({ template: { key, localized }, onRemoved }: Props) {
   const words = useDashboardWords().templates
   const language = useLanguage()
   const { call } = useSession()
@@ -88,7 +89,7 @@ function Remove({ template: { key, title }, onRemoved }: Props) {
     <ConfirmButton
       kind="danger"
       label={words.remove}
-      title={words.removeTitle(title[language])}
+      title={words.removeTitle(localized.title[language])}
       name={key}
       verb={words.removeDo}
       onConfirm={() => call(inTenant(`templates/${encodeURIComponent(key)}`), { method: 'DELETE' }).then(onRemoved)}

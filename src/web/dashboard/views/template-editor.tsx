@@ -26,10 +26,10 @@ export function TemplateEditor({ templateKey }: { templateKey: string }) {
   const language = useLanguage()
   const templates = useTemplates()
   const { search } = useRoute()
-  const known = templates.value?.data.find(({ key, is_builtin }) => key === templateKey && !is_builtin)
+  const known = templates.value?.data.find(({ key, builtin }) => key === templateKey && !builtin)
   const from = templates.value?.data.find(({ key }) => key === (search.get('from') ?? FIRST_TEMPLATE))
   return (
-    <Page title={known ? words.editTitle(known.title[language]) : words.newTitle}>
+    <Page title={known ? words.editTitle(known.localized.title[language]) : words.newTitle}>
       <Loaded data={templates}>{({ data }) => <Editor key={templateKey} known={known} from={from} all={data} />}</Loaded>
     </Page>
   )
@@ -44,11 +44,11 @@ function Editor({ known, from, all }: EditorProps) {
   const { call } = useSession()
   const { inTenant } = usePlace()
   const [key, setKey] = useState(known?.key ?? '')
-  const [title, setTitle] = useState(known?.title[language] ?? '')
+  const [title, setTitle] = useState(known?.localized.title[language] ?? '')
   const [profile, setProfile] = useState<NonNullable<Template['profile']> | ''>(known?.profile ?? '')
   const [text, setText] = useState(() => pretty((known ?? from)?.query))
   const [rules, setRules] = useState(() => rulesText(known ?? from))
-  const [purpose, setPurpose] = useState((known ?? from)?.purpose?.[language] ?? '')
+  const [purpose, setPurpose] = useState((known ?? from)?.localized.purpose?.[language] ?? '')
   const check = useQueryCheck(text, rules)
   const save = useAction(async () => {
     if (check.state !== 'good') return
@@ -65,7 +65,7 @@ function Editor({ known, from, all }: EditorProps) {
   const start = (template: Template) => {
     setText(pretty(template.query))
     setRules(rulesText(template))
-    setPurpose(template.purpose?.[language] ?? '')
+    setPurpose(template.localized.purpose?.[language] ?? '')
   }
   const keyProblem = known || key === '' ? undefined : problemOf(key, all, words.editor)
   const canSave = check.state === 'good' && key !== '' && keyProblem === undefined && title.trim() !== ''
@@ -142,8 +142,8 @@ function Editor({ known, from, all }: EditorProps) {
 
 /** Empty for the default. */
 const rulesText = (template: Template | undefined): string =>
-  template?.rules
-    ? `[${template.rules.map(rule => `\n  ${JSON.stringify(rule)}`).join(',')}${template.rules.length > 0 ? '\n' : ''}]`
+  template?.saved_rules
+    ? `[${template.saved_rules.map(rule => `\n  ${JSON.stringify(rule)}`).join(',')}${template.saved_rules.length > 0 ? '\n' : ''}]`
     : ''
 
 const pretty = (query: unknown): string => JSON.stringify(query ?? { credentials: [] }, null, 2)
@@ -163,7 +163,7 @@ function StartFrom({ all, chosen, onChoose }: StartProps) {
     <Select
       label={words.from}
       value={key}
-      options={all.map(each => [each.key, each.title[language]])}
+      options={all.map(each => [each.key, each.localized.title[language]])}
       onChoose={chosenKey => {
         const template = all.find(each => each.key === chosenKey)
         setKey(chosenKey)

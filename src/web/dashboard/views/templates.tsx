@@ -49,8 +49,8 @@ export function Templates({ chosen }: { chosen: string }) {
 /** Variants that accept only mdoc are folded away: few need them. */
 function Lists({ templates, chosen }: { templates: readonly Template[]; chosen: string }) {
   const words = useDashboardWords().templates
-  const own = templates.filter(({ is_builtin }) => !is_builtin)
-  const builtin = templates.filter(({ is_builtin }) => is_builtin)
+  const own = templates.filter(each => !each.builtin)
+  const builtin = templates.filter(each => each.builtin)
   const variants = builtin.filter(isVariant)
   return (
     <>
@@ -85,9 +85,9 @@ function TemplateTable({ caption, templates, chosen }: { caption: string; templa
       columns={[
         {
           title: words.name,
-          cell: ({ key, title }) => (
+          cell: ({ key, localized }) => (
             <Link class="row-button" href={hrefTo(`templates/${encodeURIComponent(key)}`)}>
-              {title[language]}
+              {localized.title[language]}
             </Link>
           ),
         },

@@ -80,7 +80,7 @@ function TryDialog({ first, webhook, onClose }: DialogProps) {
           <Select
             label={words.verifications.template}
             value={template}
-            options={data.map(({ key, title }) => [key, title[language]])}
+            options={data.map(({ key, localized }) => [key, localized.title[language]])}
             onChoose={setTemplate}
           />
         )}

@@ -101,7 +101,7 @@ function Filters({ filter, templates }: { filter: Filter; templates: TemplatesDa
         value={filter.template ?? ''}
         options={[
           ['', words.anyTemplate],
-          ...(templates.value?.data ?? []).map(each => [each.key, each.title[language]] as const),
+          ...(templates.value?.data ?? []).map(each => [each.key, each.localized.title[language]] as const),
         ]}
         onChoose={template => choose({ template: template || null })}
       />
