@@ -38,6 +38,8 @@ const named = (uri: string) => {
   return [0xa0, text.length + 4, 0xa0, text.length + 2, 0x86, text.length, ...text]
 }
 
+const root = await issueAuthority()
+
 describe('a revocation list', () => {
   test.each([
     ['P-256', { name: 'ECDSA', namedCurve: 'P-256' }],
@@ -77,20 +79,17 @@ describe('a revocation list', () => {
     ['for other issuers (indirect)', { extensions: [scope(INDIRECT)] }, 'not known here'],
     ['made for another address', { extensions: [scope(named(OTHER_URI))] }, 'another address'],
   ])('a list is refused: %s', async (_, wanted, why) => {
-    const root = await issueAuthority()
     const der = await makeCrl(root, wanted)
     expect(() => readCrl(der, read(root), URI, NOW)).toThrow(why)
     expect(() => readCrl(der, read(root), URI, NOW)).toThrow(CrlFault)
   })
 
   test('a list that names its own address is read', async () => {
-    const root = await issueAuthority()
     const der = await makeCrl(root, { extensions: [scope(named(URI), ONLY_USERS)] })
     expect(readCrl(der, read(root), URI, NOW).covers).toBe('others')
   })
 
   test('a list signed with another key under the same name is refused', async () => {
-    const root = await issueAuthority()
     const impostor = await issueAuthority()
     const der = await makeCrl(impostor)
     expect(() => readCrl(der, read(root), URI, NOW)).toThrow('its signature does not hold')
@@ -103,7 +102,6 @@ describe('a revocation list', () => {
   })
 
   test('a list with any byte changed, or truncated anywhere, is refused', async () => {
-    const root = await issueAuthority()
     const authority = read(root)
     const der = await makeCrl(root, { revoked: ['0a'] })
     for (let at = 0; at < der.length; at++) {
@@ -115,14 +113,12 @@ describe('a revocation list', () => {
   })
 
   test('a list larger than the limit is refused before it is parsed', async () => {
-    const root = await issueAuthority()
     expect(() => readCrl(new Uint8Array(CRL_BYTES_MAX + 1), read(root), URI, NOW)).toThrow('it is too large')
   })
 })
 
 /** A signer under a root, a clock, and a server with responses chosen by the test. */
 async function makeWorld(uris = [URI]) {
-  const root = await issueAuthority()
   const leaf = await issue({ issuer: root, extensions: [crlPoint(...uris)] })
   const path = [read(leaf), read(root)]
   const clock = { now: NOW }
@@ -152,6 +148,25 @@ async function makeWorld(uris = [URI]) {
       return { holds: findings.holds('issuer_chain'), status: found?.status, detail: found?.detail }
     },
   }
+}
+
+/** Root, an authority and a leaf, with the addresses of the lists for these two. */
+async function longPath(ofMiddle = [URI], ofLeaf?: string[]) {
+  const extensions = [isAuthority(), crlPoint(...ofMiddle)]
+  const middle = await issueAuthority({ name: 'C=NL, CN=Middle', issuer: root, extensions })
+  const leaf = await issue({ issuer: middle, extensions: ofLeaf ? [crlPoint(...ofLeaf)] : [] })
+  return { middle, path: [leaf, middle, root].map(read) }
+}
+
+/** The findings on the last of these paths, with a time limit of a millisecond. */
+async function checkWith(fetch: FetchCrl, ...paths: Certificate[][]): Promise<Findings> {
+  const checker = createCrlChecker(fetch, () => NOW, 1)
+  let findings = new Findings(() => NOW)
+  for (const path of paths) {
+    findings = new Findings(() => NOW)
+    await checker.check(findings, path, 'warn')
+  }
+  return findings
 }
 
 const GOOD = { holds: true, status: undefined, detail: undefined }
@@ -254,31 +269,15 @@ describe('the check of a path', () => {
   })
 
   test('an authority between signer and root is checked, too', async () => {
-    const root = await issueAuthority()
-    const middle = await issueAuthority({ name: 'C=NL, CN=Middle', issuer: root, extensions: [isAuthority(), crlPoint()] })
-    const leaf = await issue({ issuer: middle })
+    const { path, middle } = await longPath()
     const body = await makeCrl(root, { revoked: [read(middle).serialNumber], extensions: [scope(ONLY_AUTHORITIES)] })
-    const checker = createCrlChecker(
-      async () => ({ ok: true, body }),
-      () => NOW,
-    )
-    const findings = new Findings(() => NOW)
-    await checker.check(findings, [leaf, middle, root].map(read), 'warn')
+    const findings = await checkWith(async () => ({ ok: true, body }), path)
     expect(findings.failures).toEqual(['issuer_untrusted'])
   })
 
   test('lists that never arrive share one time limit', async () => {
-    const root = await issueAuthority()
-    const uris = [URI, OTHER_URI]
-    const middle = await issueAuthority({ name: 'C=NL, CN=Middle', issuer: root, extensions: [isAuthority(), crlPoint(...uris)] })
-    const leaf = await issue({ issuer: middle, extensions: [crlPoint(...uris)] })
-    const checker = createCrlChecker(
-      () => new Promise(() => {}),
-      () => NOW,
-      1,
-    )
-    const findings = new Findings(() => NOW)
-    await checker.check(findings, [leaf, middle, root].map(read), 'warn')
+    const { path } = await longPath([URI, OTHER_URI], [URI, OTHER_URI])
+    const findings = await checkWith(() => new Promise(() => {}), path)
     expect(findings.all.map(({ status, detail }) => [status, detail?.split(': ')[1]])).toEqual([
       ['warning', 'it took too long to answer.'],
       ['warning', 'it took too long to answer.'],
@@ -286,19 +285,10 @@ describe('the check of a path', () => {
   })
 
   test('a kept list is used although the server of another one never answers', async () => {
-    const root = await issueAuthority()
-    const middle = await issueAuthority({ name: 'C=NL, CN=Middle', issuer: root, extensions: [isAuthority(), crlPoint()] })
-    const leaf = await issue({ issuer: middle, extensions: [crlPoint(OTHER_URI)] })
+    const { path, middle } = await longPath([URI], [OTHER_URI])
     const body = await makeCrl(root, { revoked: [read(middle).serialNumber] })
-    const checker = createCrlChecker(
-      uri => (uri === URI ? Promise.resolve({ ok: true, body }) : new Promise(() => {})),
-      () => NOW,
-      1,
-    )
-    const path = [leaf, middle, root].map(read)
-    await checker.check(new Findings(() => NOW), path.slice(1), 'warn')
-    const findings = new Findings(() => NOW)
-    await checker.check(findings, path, 'warn')
+    const fetch: FetchCrl = uri => (uri === URI ? Promise.resolve({ ok: true, body }) : new Promise(() => {}))
+    const findings = await checkWith(fetch, path.slice(1), path)
     expect(findings.failures).toEqual(['issuer_untrusted'])
   })
 

@@ -22,6 +22,43 @@ const DISPUTED: Record<string, string> = {
 const SD_JWT = { id: 'pid', format: 'dc+sd-jwt', meta: { vct_values: ['urn:eudi:pid:1'] } }
 const MDOC = { id: 'mdl', format: 'mso_mdoc', meta: { doctype_value: 'org.iso.18013.5.1.mDL' } }
 
+const one = (credential: object) => ({ credentials: [credential] })
+const sdJwt = (members: object) => one({ ...SD_JWT, ...members })
+const mdoc = (members: object) => one({ ...MDOC, ...members })
+const withClaims = (credential: object, claims: unknown) => one({ ...credential, claims })
+const claim = (members: object) => withClaims(SD_JWT, [members])
+const element = (members: object) => withClaims(MDOC, [members])
+const namedClaims = (...ids: string[]) => ids.map(id => ({ id, path: [id] }))
+const withClaimSets = (claim_sets: unknown, claims: unknown = namedClaims('a', 'b')) => sdJwt({ claims, claim_sets })
+const aki = (values: unknown) => ({ type: 'aki', values })
+const withAuthorities = (trusted_authorities: unknown) => sdJwt({ trusted_authorities })
+const withSets = (credential_sets: unknown) => ({ ...one(SD_JWT), credential_sets })
+const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index))
+
+function everyMember() {
+  return {
+    credentials: [
+      {
+        ...SD_JWT,
+        multiple: true,
+        require_cryptographic_holder_binding: false,
+        trusted_authorities: [
+          aki(['s9tIpPmhxdiuNkHMEWNpYim8S8Y']),
+          { type: 'etsi_tl', values: ['https://lotl.example.com'] },
+          { type: 'openid_federation', values: ['https://trustanchor.example.com'] },
+        ],
+        claims: [
+          { id: 'a', path: ['address', 'country'], values: ['DE', 1, true] },
+          { id: 'b', path: ['nationalities', null] },
+        ],
+        claim_sets: [['a', 'b'], ['b']],
+      },
+      { ...MDOC, claims: [{ path: ['org.iso.18013.5.1', 'age_over_18'], intent_to_retain: true }] },
+    ],
+    credential_sets: [{ options: [['pid'], ['mdl', 'pid']], required: false, purpose: 'To rent a car' }],
+  }
+}
+
 describe('public vectors', () => {
   test.each(vectors<{ dcql_query: unknown }>('dcql-query.json').map(vector => [vector.id, vector.title, vector] as const))(
     '%s: %s',
@@ -44,19 +81,25 @@ describe('accepted', () => {
       'claims that are never selectively disclosable',
       withClaims(SD_JWT, [{ path: ['iss'] }, { path: ['vct'] }, { path: ['cnf', 'jwk'] }]),
     ],
-    ['an SD-JWT path with keys, an index and null', withClaims(SD_JWT, [{ path: ['a', 0, null, 'b'] }])],
+    ['an SD-JWT path with keys, an index and null', claim({ path: ['a', 0, null, 'b'] })],
     [
       'paths where one leads to a part of the other',
       withClaims(SD_JWT, [{ path: ['a'] }, { path: ['a', 'b'] }, { path: ['a', null] }]),
     ],
     ['the number 1 and the name "1" as different claims', withClaims(SD_JWT, [{ path: ['a', 1] }, { path: ['a', '1'] }])],
     ['claims without ids when there are no claim sets', withClaims(MDOC, [{ path: ['n', 'a'] }, { path: ['n', 'b'] }])],
-    ['the same claim in two credential queries', { credentials: [withPath('a', ['x']), withPath('b', ['x'])] }],
-    ['the same claim id in two credential queries', { credentials: [withClaimId('a'), withClaimId('b')] }],
-    ['a claim that no claim set names', withMember(SD_JWT, 'claims', namedClaims('a', 'b'), { claim_sets: [['a']] })],
+    [
+      'the same claim in two credential queries',
+      { credentials: ['a', 'b'].map(id => ({ ...SD_JWT, id, claims: [{ path: ['x'] }] })) },
+    ],
+    [
+      'the same claim id in two credential queries',
+      { credentials: ['a', 'b'].map(id => ({ ...SD_JWT, id, claims: namedClaims('same') })) },
+    ],
+    ['a claim that no claim set names', withClaimSets([['a']])],
     ['a credential that no set names', { credentials: [SD_JWT, MDOC], credential_sets: [{ options: [['pid']] }] }],
     ['members of others', { ...one(SD_JWT), 'x-a': 1, note: 'n', purpose: 'p' }],
-    ['a member that looks like one that is there', { ...one({ ...SD_JWT, _id: 7 }), Credentials: 1 }],
+    ['a member that looks like one that is there', { ...sdJwt({ _id: 7 }), Credentials: 1 }],
     [
       '__proto__ as a member and as a path element',
       JSON.parse(`{"__proto__":{"credentials":1},"credentials":[
@@ -78,33 +121,33 @@ describe('refused, with the place', () => {
     ['a credential that is no object', { credentials: [SD_JWT, 'mdl'] }, 'credentials[1]'],
     ['an array as a credential', { credentials: [[]] }, 'credentials[0]'],
 
-    ['no id', one({ ...SD_JWT, id: undefined }), 'credentials[0].id'],
-    ['an empty id', one({ ...SD_JWT, id: '' }), 'credentials[0].id'],
-    ['a number as id', one({ ...SD_JWT, id: 1 }), 'credentials[0].id'],
-    ['an id with a dot', one({ ...SD_JWT, id: 'a.b' }), 'credentials[0].id'],
-    ['an id with a line break at its end', one({ ...SD_JWT, id: 'a\n' }), 'credentials[0].id'],
+    ['no id', sdJwt({ id: undefined }), 'credentials[0].id'],
+    ['an empty id', sdJwt({ id: '' }), 'credentials[0].id'],
+    ['a number as id', sdJwt({ id: 1 }), 'credentials[0].id'],
+    ['an id with a dot', sdJwt({ id: 'a.b' }), 'credentials[0].id'],
+    ['an id with a line break at its end', sdJwt({ id: 'a\n' }), 'credentials[0].id'],
     ['an id twice', { credentials: [SD_JWT, MDOC, { ...MDOC, id: 'pid' }] }, 'credentials[2].id'],
 
-    ['no format', one({ ...SD_JWT, format: undefined }), 'credentials[0].format'],
-    ['a format of DCQL that we do not check', one({ ...SD_JWT, format: 'jwt_vc_json' }), 'credentials[0].format'],
-    ['the draft name of SD-JWT VC', one({ ...SD_JWT, format: 'vc+sd-jwt' }), 'credentials[0].format'],
-    ['a list of formats', one({ ...SD_JWT, format: ['dc+sd-jwt'] }), 'credentials[0].format'],
+    ['no format', sdJwt({ format: undefined }), 'credentials[0].format'],
+    ['a format of DCQL that we do not check', sdJwt({ format: 'jwt_vc_json' }), 'credentials[0].format'],
+    ['the draft name of SD-JWT VC', sdJwt({ format: 'vc+sd-jwt' }), 'credentials[0].format'],
+    ['a list of formats', sdJwt({ format: ['dc+sd-jwt'] }), 'credentials[0].format'],
 
-    ['no meta, SD-JWT', one({ ...SD_JWT, meta: undefined }), 'credentials[0].meta'],
-    ['no meta, mdoc', one({ ...MDOC, meta: undefined }), 'credentials[0].meta'],
-    ['null as meta', one({ ...MDOC, meta: null }), 'credentials[0].meta'],
-    ['an SD-JWT with a document type', one({ ...SD_JWT, meta: MDOC.meta }), 'credentials[0].meta.vct_values'],
-    ['an mdoc with credential types', one({ ...MDOC, meta: SD_JWT.meta }), 'credentials[0].meta.doctype_value'],
-    ['vct_values as a string', one({ ...SD_JWT, meta: { vct_values: 'v' } }), 'credentials[0].meta.vct_values'],
-    ['no credential type', one({ ...SD_JWT, meta: { vct_values: [] } }), 'credentials[0].meta.vct_values'],
-    ['an empty credential type', one({ ...SD_JWT, meta: { vct_values: ['v', ''] } }), 'credentials[0].meta.vct_values[1]'],
-    ['an empty document type', one({ ...MDOC, meta: { doctype_value: '' } }), 'credentials[0].meta.doctype_value'],
-    ['a list of document types', one({ ...MDOC, meta: { doctype_value: ['d'] } }), 'credentials[0].meta.doctype_value'],
+    ['no meta, SD-JWT', sdJwt({ meta: undefined }), 'credentials[0].meta'],
+    ['no meta, mdoc', mdoc({ meta: undefined }), 'credentials[0].meta'],
+    ['null as meta', mdoc({ meta: null }), 'credentials[0].meta'],
+    ['an SD-JWT with a document type', sdJwt({ meta: MDOC.meta }), 'credentials[0].meta.vct_values'],
+    ['an mdoc with credential types', mdoc({ meta: SD_JWT.meta }), 'credentials[0].meta.doctype_value'],
+    ['vct_values as a string', sdJwt({ meta: { vct_values: 'v' } }), 'credentials[0].meta.vct_values'],
+    ['no credential type', sdJwt({ meta: { vct_values: [] } }), 'credentials[0].meta.vct_values'],
+    ['an empty credential type', sdJwt({ meta: { vct_values: ['v', ''] } }), 'credentials[0].meta.vct_values[1]'],
+    ['an empty document type', mdoc({ meta: { doctype_value: '' } }), 'credentials[0].meta.doctype_value'],
+    ['a list of document types', mdoc({ meta: { doctype_value: ['d'] } }), 'credentials[0].meta.doctype_value'],
 
-    ['multiple as a string', one({ ...SD_JWT, multiple: 'true' }), 'credentials[0].multiple'],
+    ['multiple as a string', sdJwt({ multiple: 'true' }), 'credentials[0].multiple'],
     [
       'holder binding as null',
-      one({ ...SD_JWT, require_cryptographic_holder_binding: null }),
+      sdJwt({ require_cryptographic_holder_binding: null }),
       'credentials[0].require_cryptographic_holder_binding',
     ],
 
@@ -113,7 +156,7 @@ describe('refused, with the place', () => {
     ['no authority type', withAuthorities([{ values: ['x'] }]), 'credentials[0].trusted_authorities[0].type'],
     [
       'a key identifier of which no bytes are left',
-      withAuthorities([{ type: 'aki', values: ['A'] }]),
+      withAuthorities([aki(['A'])]),
       'credentials[0].trusted_authorities[0].values[0]',
     ],
     [
@@ -121,12 +164,8 @@ describe('refused, with the place', () => {
       withAuthorities([{ type: 'x5c', values: ['x'] }]),
       'credentials[0].trusted_authorities[0].type',
     ],
-    ['no authority value', withAuthorities([{ type: 'aki', values: [] }]), 'credentials[0].trusted_authorities[0].values'],
-    [
-      'a padded key identifier',
-      withAuthorities([{ type: 'aki', values: ['AA=='] }]),
-      'credentials[0].trusted_authorities[0].values[0]',
-    ],
+    ['no authority value', withAuthorities([aki([])]), 'credentials[0].trusted_authorities[0].values'],
+    ['a padded key identifier', withAuthorities([aki(['AA=='])]), 'credentials[0].trusted_authorities[0].values[0]'],
     [
       'an empty identifier',
       withAuthorities([{ type: 'etsi_tl', values: [''] }]),
@@ -136,27 +175,27 @@ describe('refused, with the place', () => {
     ['no claim', withClaims(SD_JWT, []), 'credentials[0].claims'],
     ['null as claims', withClaims(SD_JWT, null), 'credentials[0].claims'],
     ['a claim as a string', withClaims(SD_JWT, ['name']), 'credentials[0].claims[0]'],
-    ['a claim without path', withClaims(SD_JWT, [{ id: 'a' }]), 'credentials[0].claims[0].path'],
-    ['an empty path', withClaims(SD_JWT, [{ path: [] }]), 'credentials[0].claims[0].path'],
-    ['a path as a string', withClaims(SD_JWT, [{ path: 'name' }]), 'credentials[0].claims[0].path'],
-    ['a path that begins with null', withClaims(SD_JWT, [{ path: [null, 'a'] }]), 'credentials[0].claims[0].path[0]'],
-    ['a path that begins with an index', withClaims(SD_JWT, [{ path: [0] }]), 'credentials[0].claims[0].path[0]'],
-    ['a negative index', withClaims(SD_JWT, [{ path: ['a', -1] }]), 'credentials[0].claims[0].path[1]'],
-    ['a fractional index', withClaims(SD_JWT, [{ path: ['a', 1.5] }]), 'credentials[0].claims[0].path[1]'],
-    ['an index that is no longer exact', withClaims(SD_JWT, [{ path: ['a', 2 ** 53] }]), 'credentials[0].claims[0].path[1]'],
-    ['an object in a path', withClaims(SD_JWT, [{ path: ['a', {}] }]), 'credentials[0].claims[0].path[1]'],
-    ['an mdoc path of one', withClaims(MDOC, [{ path: ['a'] }]), 'credentials[0].claims[0].path'],
-    ['an mdoc path of three', withClaims(MDOC, [{ path: ['n', 'a', 'b'] }]), 'credentials[0].claims[0].path'],
-    ['an mdoc path with null', withClaims(MDOC, [{ path: ['n', null] }]), 'credentials[0].claims[0].path'],
-    ['an mdoc path with an index', withClaims(MDOC, [{ path: ['n', 0] }]), 'credentials[0].claims[0].path'],
-    ['an mdoc path with an empty namespace', withClaims(MDOC, [{ path: ['', 'a'] }]), 'credentials[0].claims[0].path'],
+    ['a claim without path', claim({ id: 'a' }), 'credentials[0].claims[0].path'],
+    ['an empty path', claim({ path: [] }), 'credentials[0].claims[0].path'],
+    ['a path as a string', claim({ path: 'name' }), 'credentials[0].claims[0].path'],
+    ['a path that begins with null', claim({ path: [null, 'a'] }), 'credentials[0].claims[0].path[0]'],
+    ['a path that begins with an index', claim({ path: [0] }), 'credentials[0].claims[0].path[0]'],
+    ['a negative index', claim({ path: ['a', -1] }), 'credentials[0].claims[0].path[1]'],
+    ['a fractional index', claim({ path: ['a', 1.5] }), 'credentials[0].claims[0].path[1]'],
+    ['an index that is no longer exact', claim({ path: ['a', 2 ** 53] }), 'credentials[0].claims[0].path[1]'],
+    ['an object in a path', claim({ path: ['a', {}] }), 'credentials[0].claims[0].path[1]'],
+    ['an mdoc path of one', element({ path: ['a'] }), 'credentials[0].claims[0].path'],
+    ['an mdoc path of three', element({ path: ['n', 'a', 'b'] }), 'credentials[0].claims[0].path'],
+    ['an mdoc path with null', element({ path: ['n', null] }), 'credentials[0].claims[0].path'],
+    ['an mdoc path with an index', element({ path: ['n', 0] }), 'credentials[0].claims[0].path'],
+    ['an mdoc path with an empty namespace', element({ path: ['', 'a'] }), 'credentials[0].claims[0].path'],
     [
       'an SD-JWT claim twice',
       withClaims(SD_JWT, [{ path: ['a', 1] }, { path: ['b'] }, { path: ['a', 1] }]),
       'credentials[0].claims[2].path',
     ],
     ['an mdoc claim twice', withClaims(MDOC, [{ path: ['n', 'a'] }, { path: ['n', 'a'] }]), 'credentials[0].claims[1].path'],
-    ['a claim id with a space', withClaims(SD_JWT, [{ id: 'a b', path: ['a'] }]), 'credentials[0].claims[0].id'],
+    ['a claim id with a space', claim({ id: 'a b', path: ['a'] }), 'credentials[0].claims[0].id'],
     [
       'a claim id twice',
       withClaims(SD_JWT, [
@@ -165,16 +204,16 @@ describe('refused, with the place', () => {
       ]),
       'credentials[0].claims[1].id',
     ],
-    ['no value', withClaims(SD_JWT, [{ path: ['a'], values: [] }]), 'credentials[0].claims[0].values'],
-    ['null as a value', withClaims(SD_JWT, [{ path: ['a'], values: ['x', null] }]), 'credentials[0].claims[0].values[1]'],
-    ['a fraction as a value', withClaims(SD_JWT, [{ path: ['a'], values: [1.5] }]), 'credentials[0].claims[0].values[0]'],
+    ['no value', claim({ path: ['a'], values: [] }), 'credentials[0].claims[0].values'],
+    ['null as a value', claim({ path: ['a'], values: ['x', null] }), 'credentials[0].claims[0].values[1]'],
+    ['a fraction as a value', claim({ path: ['a'], values: [1.5] }), 'credentials[0].claims[0].values[0]'],
     [
       'intent_to_retain as a string',
-      withClaims(MDOC, [{ path: ['n', 'a'], intent_to_retain: 'no' }]),
+      element({ path: ['n', 'a'], intent_to_retain: 'no' }),
       'credentials[0].claims[0].intent_to_retain',
     ],
 
-    ['claim sets without claims', one({ ...SD_JWT, claim_sets: [['a']] }), 'credentials[0].claim_sets'],
+    ['claim sets without claims', sdJwt({ claim_sets: [['a']] }), 'credentials[0].claim_sets'],
     ['claim sets with a claim that has no id', withClaimSets([['a']], [{ path: ['x'] }]), 'credentials[0].claims[0].id'],
     ['no claim set', withClaimSets([]), 'credentials[0].claim_sets'],
     ['an empty claim set', withClaimSets([['a'], []]), 'credentials[0].claim_sets[1]'],
@@ -197,10 +236,10 @@ describe('refused, with the place', () => {
 
     ['credential for credentials', { credential: [SD_JWT] }, ''],
     ['credentialSets for credential_sets', { ...one(SD_JWT), credentialSets: [] }, ''],
-    ['claim for claims', one({ ...SD_JWT, claim: [{ path: ['a'] }] }), 'credentials[0]'],
-    ['vct_value for vct_values', one({ ...SD_JWT, meta: { vct_value: ['v'] } }), 'credentials[0].meta'],
-    ['doctypeValue for doctype_value', one({ ...MDOC, meta: { doctypeValue: 'd' } }), 'credentials[0].meta'],
-    ['value for values', withClaims(SD_JWT, [{ path: ['a'], value: ['x'] }]), 'credentials[0].claims[0]'],
+    ['claim for claims', sdJwt({ claim: [{ path: ['a'] }] }), 'credentials[0]'],
+    ['vct_value for vct_values', sdJwt({ meta: { vct_value: ['v'] } }), 'credentials[0].meta'],
+    ['doctypeValue for doctype_value', mdoc({ meta: { doctypeValue: 'd' } }), 'credentials[0].meta'],
+    ['value for values', claim({ path: ['a'], value: ['x'] }), 'credentials[0].claims[0]'],
     ['Type for type', withAuthorities([{ Type: 'aki', values: ['x'] }]), 'credentials[0].trusted_authorities[0]'],
     ['option for options', withSets([{ option: [['pid']] }]), 'credential_sets[0]'],
   ]
@@ -213,100 +252,65 @@ describe('refused, with the place', () => {
 
 describe('limits', () => {
   const cases: [string, number, (count: number) => unknown, string][] = [
-    ['credentials', 20, count => ({ credentials: times(count, index => ({ ...SD_JWT, id: `c${index}` })) }), 'credentials'],
+    ['credentials', 20, n => ({ credentials: times(n, i => ({ ...SD_JWT, id: `c${i}` })) }), 'credentials'],
     [
       'claims',
       100,
-      count =>
+      n =>
         withClaims(
           SD_JWT,
-          times(count, index => ({ path: [`c${index}`] })),
+          times(n, i => ({ path: [`c${i}`] })),
         ),
       'credentials[0].claims',
     ],
-    ['path elements', 10, count => withClaims(SD_JWT, [{ path: times(count, () => 'a') }]), 'credentials[0].claims[0].path'],
-    [
-      'values',
-      100,
-      count => withClaims(SD_JWT, [{ path: ['a'], values: times(count, index => index) }]),
-      'credentials[0].claims[0].values',
-    ],
-    ['claim sets', 20, count => withClaimSets(times(count, () => ['a'])), 'credentials[0].claim_sets'],
-    ['ids of a claim set', 100, count => withClaimSets([times(count, () => 'a')]), 'credentials[0].claim_sets[0]'],
-    [
-      'credential types',
-      50,
-      count => one({ ...SD_JWT, meta: { vct_values: times(count, String) } }),
-      'credentials[0].meta.vct_values',
-    ],
-    [
-      'trusted authorities',
-      20,
-      count => withAuthorities(times(count, () => ({ type: 'aki', values: ['AQ'] }))),
-      'credentials[0].trusted_authorities',
-    ],
+    ['path elements', 10, n => claim({ path: times(n, () => 'a') }), 'credentials[0].claims[0].path'],
+    ['values', 100, n => claim({ path: ['a'], values: times(n, i => i) }), 'credentials[0].claims[0].values'],
+    ['claim sets', 20, n => withClaimSets(times(n, () => ['a'])), 'credentials[0].claim_sets'],
+    ['ids of a claim set', 100, n => withClaimSets([times(n, () => 'a')]), 'credentials[0].claim_sets[0]'],
+    ['credential types', 50, n => sdJwt({ meta: { vct_values: times(n, String) } }), 'credentials[0].meta.vct_values'],
+    ['trusted authorities', 20, n => withAuthorities(times(n, () => aki(['AQ']))), 'credentials[0].trusted_authorities'],
     [
       'values of a trusted authority',
       100,
-      count => withAuthorities([{ type: 'aki', values: times(count, index => String(1000 + index)) }]),
+      n => withAuthorities([aki(times(n, i => String(1000 + i)))]),
       'credentials[0].trusted_authorities[0].values',
     ],
-    ['credential sets', 10, count => withSets(times(count, () => ({ options: [['pid']] }))), 'credential_sets'],
-    ['options', 50, count => withSets([{ options: times(count, () => ['pid']) }]), 'credential_sets[0].options'],
-    ['ids of an option', 20, count => withSets([{ options: [times(count, () => 'pid')] }]), 'credential_sets[0].options[0]'],
-    ['characters of a credential id', 64, count => one({ ...SD_JWT, id: 'i'.repeat(count) }), 'credentials[0].id'],
-    [
-      'characters of a claim id',
-      64,
-      count => withClaims(SD_JWT, [{ id: 'i'.repeat(count), path: ['a'] }]),
-      'credentials[0].claims[0].id',
-    ],
+    ['credential sets', 10, n => withSets(times(n, () => ({ options: [['pid']] }))), 'credential_sets'],
+    ['options', 50, n => withSets([{ options: times(n, () => ['pid']) }]), 'credential_sets[0].options'],
+    ['ids of an option', 20, n => withSets([{ options: [times(n, () => 'pid')] }]), 'credential_sets[0].options[0]'],
+    ['characters of a credential id', 64, n => sdJwt({ id: 'i'.repeat(n) }), 'credentials[0].id'],
+    ['characters of a claim id', 64, n => claim({ id: 'i'.repeat(n), path: ['a'] }), 'credentials[0].claims[0].id'],
     [
       'characters of a credential type',
       1024,
-      count => one({ ...SD_JWT, meta: { vct_values: ['v'.repeat(count)] } }),
+      n => sdJwt({ meta: { vct_values: ['v'.repeat(n)] } }),
       'credentials[0].meta.vct_values[0]',
     ],
     [
       'characters of a document type',
       1024,
-      count => one({ ...MDOC, meta: { doctype_value: 'd'.repeat(count) } }),
+      n => mdoc({ meta: { doctype_value: 'd'.repeat(n) } }),
       'credentials[0].meta.doctype_value',
     ],
-    [
-      'characters of a name in a path',
-      1024,
-      count => withClaims(SD_JWT, [{ path: ['p'.repeat(count)] }]),
-      'credentials[0].claims[0].path[0]',
-    ],
-    [
-      'characters of an mdoc element',
-      1024,
-      count => withClaims(MDOC, [{ path: ['n', 'e'.repeat(count)] }]),
-      'credentials[0].claims[0].path',
-    ],
-    [
-      'characters of a value',
-      1024,
-      count => withClaims(SD_JWT, [{ path: ['a'], values: ['v'.repeat(count)] }]),
-      'credentials[0].claims[0].values[0]',
-    ],
+    ['characters of a name in a path', 1024, n => claim({ path: ['p'.repeat(n)] }), 'credentials[0].claims[0].path[0]'],
+    ['characters of an mdoc element', 1024, n => element({ path: ['n', 'e'.repeat(n)] }), 'credentials[0].claims[0].path'],
+    ['characters of a value', 1024, n => claim({ path: ['a'], values: ['v'.repeat(n)] }), 'credentials[0].claims[0].values[0]'],
     [
       'characters of a key identifier',
       1024,
-      count => withAuthorities([{ type: 'aki', values: ['A'.repeat(count)] }]),
+      n => withAuthorities([aki(['A'.repeat(n)])]),
       'credentials[0].trusted_authorities[0].values[0]',
     ],
     [
       'characters of a trusted list',
       1024,
-      count => withAuthorities([{ type: 'etsi_tl', values: ['u'.repeat(count)] }]),
+      n => withAuthorities([{ type: 'etsi_tl', values: ['u'.repeat(n)] }]),
       'credentials[0].trusted_authorities[0].values[0]',
     ],
     [
       'characters of a purpose',
       300,
-      count => withSets([{ options: [['pid']], purpose: 'p'.repeat(count) }]),
+      n => withSets([{ options: [['pid']], purpose: 'p'.repeat(n) }]),
       'credential_sets[0].purpose',
     ],
   ]
@@ -318,14 +322,14 @@ describe('limits', () => {
 
 describe('reasons', () => {
   test('a reason names the two formats, and the new name of a draft format', () => {
-    expect(findDcqlProblem(one({ ...SD_JWT, format: 'ldp_vc' }))?.reason).toBe(
+    expect(findDcqlProblem(sdJwt({ format: 'ldp_vc' }))?.reason).toBe(
       'The format must be "dc+sd-jwt" or "mso_mdoc", the only two supported, not "ldp_vc".',
     )
-    expect(findDcqlProblem(one({ ...SD_JWT, format: 'vc+sd-jwt' }))?.reason).toContain('write "dc+sd-jwt"')
+    expect(findDcqlProblem(sdJwt({ format: 'vc+sd-jwt' }))?.reason).toContain('write "dc+sd-jwt"')
   })
 
   test('a reason suggests the misspelt member', () => {
-    expect(findDcqlProblem(one({ ...SD_JWT, claim: [] }))?.reason).toContain(
+    expect(findDcqlProblem(sdJwt({ claim: [] }))?.reason).toContain(
       '"claim" is unknown and wallets would skip it; write `claims`',
     )
   })
@@ -339,11 +343,7 @@ describe('reasons', () => {
   test.each(['x'.repeat(60_000), '\u0000'.repeat(1000), '😀'.repeat(1000), `a${'😀'.repeat(1000)}`])(
     'a reason quotes at most 64 characters (%#)',
     text => {
-      const echoing = [
-        one({ ...SD_JWT, format: text }),
-        withSets([{ options: [[text]] }]),
-        one({ ...SD_JWT, [`claim${'-'.repeat(500)}`]: 1 }),
-      ]
+      const echoing = [sdJwt({ format: text }), withSets([{ options: [[text]] }]), sdJwt({ [`claim${'-'.repeat(500)}`]: 1 })]
       const reasons = echoing.map(query => findDcqlProblem(query)?.reason ?? '')
       const echoes = reasons.map(reason => /"[^"]*…/.exec(reason)?.[0] ?? '')
       expect(echoes.map(echo => echo.length)).toEqual([64, 64, 64])
@@ -354,10 +354,7 @@ describe('reasons', () => {
 
 describe('trusted authorities', () => {
   test.each(['etsi_tl', 'openid_federation'])('the type %s is valid DCQL, but refused with an alternative', type => {
-    const query = withAuthorities([
-      { type: 'aki', values: ['AQ'] },
-      { type, values: ['https://list.example'] },
-    ])
+    const query = withAuthorities([aki(['AQ']), { type, values: ['https://list.example'] }])
     expect(findDcqlProblem(query)).toBeUndefined()
     expect(findQueryProblem(query)).toEqual({
       path: 'credentials[0].trusted_authorities[1].type',
@@ -366,7 +363,7 @@ describe('trusted authorities', () => {
   })
 
   test('the type aki is accepted', () => {
-    expect(findQueryProblem(withAuthorities([{ type: 'aki', values: ['AQ', 's9tIpPmhxdiuNkHMEWNpYim8S8Y'] }]))).toBeUndefined()
+    expect(findQueryProblem(withAuthorities([aki(['AQ', 's9tIpPmhxdiuNkHMEWNpYim8S8Y'])]))).toBeUndefined()
   })
 })
 
@@ -405,67 +402,3 @@ describe('any JSON value', () => {
     )
   })
 })
-
-function everyMember() {
-  return {
-    credentials: [
-      {
-        ...SD_JWT,
-        multiple: true,
-        require_cryptographic_holder_binding: false,
-        trusted_authorities: [
-          { type: 'aki', values: ['s9tIpPmhxdiuNkHMEWNpYim8S8Y'] },
-          { type: 'etsi_tl', values: ['https://lotl.example.com'] },
-          { type: 'openid_federation', values: ['https://trustanchor.example.com'] },
-        ],
-        claims: [
-          { id: 'a', path: ['address', 'country'], values: ['DE', 1, true] },
-          { id: 'b', path: ['nationalities', null] },
-        ],
-        claim_sets: [['a', 'b'], ['b']],
-      },
-      { ...MDOC, claims: [{ path: ['org.iso.18013.5.1', 'age_over_18'], intent_to_retain: true }] },
-    ],
-    credential_sets: [{ options: [['pid'], ['mdl', 'pid']], required: false, purpose: 'To rent a car' }],
-  }
-}
-
-function one(credential: object) {
-  return { credentials: [credential] }
-}
-
-function withMember(credential: object, member: string, value: unknown, others: object = {}) {
-  return one({ ...credential, [member]: value, ...others })
-}
-
-function withClaims(credential: object, claims: unknown) {
-  return withMember(credential, 'claims', claims)
-}
-
-function withAuthorities(authorities: unknown) {
-  return withMember(SD_JWT, 'trusted_authorities', authorities)
-}
-
-function withClaimSets(claimSets: unknown, claims: unknown = namedClaims('a', 'b')) {
-  return withMember(SD_JWT, 'claims', claims, { claim_sets: claimSets })
-}
-
-function withSets(sets: unknown) {
-  return { ...one(SD_JWT), credential_sets: sets }
-}
-
-function namedClaims(...ids: string[]) {
-  return ids.map(id => ({ id, path: [id] }))
-}
-
-function withPath(id: string, path: unknown) {
-  return { ...SD_JWT, id, claims: [{ path }] }
-}
-
-function withClaimId(id: string) {
-  return { ...SD_JWT, id, claims: [{ id: 'same', path: ['a'] }] }
-}
-
-function times<T>(count: number, make: (index: number) => T): T[] {
-  return Array.from({ length: count }, (_, index) => make(index))
-}

@@ -8,13 +8,7 @@ import { parseSign1, verifySign1 } from '../../src/openid4vp/cose.ts'
 import type { StatusReference } from '../../src/openid4vp/credential.ts'
 import { Findings } from '../../src/openid4vp/finding.ts'
 import { decodeStatusList, statusAt } from '../../src/openid4vp/status-bits.ts'
-import {
-  createStatusChecker,
-  type FetchStatus,
-  findTokenFault,
-  keptUntil,
-  type StatusContext,
-} from '../../src/openid4vp/status-list.ts'
+import { createStatusChecker, type FetchStatus, findTokenFault, type StatusContext } from '../../src/openid4vp/status-list.ts'
 import { readStatusCwt, readStatusJwt, type StatusToken } from '../../src/openid4vp/status-token.ts'
 import type { TrustAnchor } from '../../src/openid4vp/trust.ts'
 import { type Issued, issue, issueAuthority, makeKeys, NOW, purposes } from '../helpers/certificates.ts'
@@ -155,8 +149,7 @@ describe('a status list', () => {
 
 describe('the meaning of a status', () => {
   test('status 0 is valid, 1 revoked, 2 suspended; others, and an index beyond the list, are unknown', async () => {
-    const world = await makeWorld()
-    world.serve(await world.jwt({ bits: 4, statuses: Uint8Array.of(0x10, 0x32, 0xfc) }))
+    const world = await serving({ bits: 4, statuses: Uint8Array.of(0x10, 0x32, 0xfc) })
     expect(await world.check(0)).toBe('pass')
     expect(await world.check(1)).toBe('credential_revoked: The issuer has revoked this credential.')
     expect(await world.check(2)).toBe('credential_revoked: The issuer has suspended this credential for now.')
@@ -173,8 +166,7 @@ describe('the meaning of a status', () => {
   })
 
   test('no list is fetched for an untrusted issuer', async () => {
-    const world = await makeWorld()
-    world.serve(await world.jwt({}))
+    const world = await serving()
     expect(await world.check(0, { anchor: undefined })).toStartWith('skipped: ')
     expect(world.fetches).toEqual([])
   })
@@ -222,12 +214,8 @@ describe('the token', () => {
     ['is not too large', { body: 'x'.repeat(2 * 1024 * 1024 + 1) }, 'too large'],
   ]
   test.each(cases)('a token %s', async (_, sent, fault) => {
-    const world = await makeWorld()
-    world.serve(await world.jwt(sent), sent.contentType)
-    const outcome = await world.check(0)
-    if (fault === undefined) return expect(outcome).toBe('pass')
-    expect(outcome).toStartWith('status_unknown: ')
-    expect(outcome).toContain(fault)
+    const world = await serving(sent)
+    expectFault(await world.check(0), fault)
   })
 
   test('a token without a signature, with an HMAC, or with a changed payload is refused', async () => {
@@ -305,8 +293,7 @@ describe('the signer of a status list', () => {
   })
 
   test('a corrected list is trusted soon after', async () => {
-    const world = await makeWorld()
-    world.serve(await world.jwt({ signer: await issue({}), claims: { ttl: 86_400 } }))
+    const world = await serving({ signer: await issue({}), claims: { ttl: 86_400 } })
     expect(await world.check(0)).toContain('you do not trust')
     world.serve(await world.jwt({}))
     expect(await world.check(0)).toContain('you do not trust')
@@ -335,10 +322,7 @@ describe('CWT', () => {
   test.each(cases)('a CWT %s', async (_, sent, fault) => {
     const world = await makeWorld()
     world.serve(await world.cwt(sent), CWT)
-    const outcome = await world.check(0, { format: 'mso_mdoc' })
-    if (fault === undefined) return expect(outcome).toBe('pass')
-    expect(outcome).toStartWith('status_unknown: ')
-    expect(outcome).toContain(fault)
+    expectFault(await world.check(0, { format: 'mso_mdoc' }), fault)
   })
 
   test('a CWT is refused for an SD-JWT VC; an mdoc accepts both forms', async () => {
@@ -387,8 +371,7 @@ describe('fetching', () => {
   })
 
   test('simultaneous checks share one fetch, later ones the list', async () => {
-    const world = await makeWorld()
-    world.serve(await world.jwt({}))
+    const world = await serving()
     expect(await Promise.all(Array.from({ length: 20 }, (_, index) => world.check(index % 8)))).toEqual(Array(20).fill('pass'))
     expect(await world.check(0)).toBe('pass')
     expect(world.fetches).toHaveLength(1)
@@ -413,8 +396,7 @@ describe('fetching', () => {
     ['a quarter of an hour when it does not say', { ttl: undefined, exp: undefined }, HOUR / 4],
     ['never past its exp', { ttl: 3600, exp: NOW / SECOND + 30 }, 30 * SECOND],
   ])('a list is kept for %s', async (_, claims, keptMs) => {
-    const world = await makeWorld()
-    world.serve(await world.jwt({ claims }))
+    const world = await serving({ claims })
     await world.check(0)
     world.advance(keptMs - 1)
     expect(await world.check(0)).toBe('pass')
@@ -425,8 +407,7 @@ describe('fetching', () => {
   })
 
   test('an expired list that cannot be fetched again is unknown', async () => {
-    const world = await makeWorld()
-    world.serve(await world.jwt({ claims: { ttl: 60 } }))
+    const world = await serving({ claims: { ttl: 60 } })
     expect(await world.check(0)).toBe('pass')
     world.serve(undefined)
     world.advance(60 * SECOND)
@@ -434,8 +415,7 @@ describe('fetching', () => {
   })
 
   test('a revocation is seen once the list is fetched again', async () => {
-    const world = await makeWorld()
-    world.serve(await world.jwt({ claims: { ttl: 60 } }))
+    const world = await serving({ claims: { ttl: 60 } })
     expect(await world.check(0)).toBe('pass')
     world.serve(await world.jwt({ statuses: Uint8Array.of(1) }))
     world.advance(60 * SECOND)
@@ -467,13 +447,6 @@ describe('fetching', () => {
     await world.check({ uri: uris[0] ?? '', index: 0 })
     expect(world.fetches).toHaveLength(18)
   })
-
-  test('the time that a list is kept has a minimum and a maximum', () => {
-    const token = { ttlMs: 1, expiresAt: undefined } as StatusToken
-    expect(keptUntil(token, 0)).toBe(60 * SECOND)
-    expect(keptUntil({ ...token, ttlMs: Number.MAX_VALUE }, 0)).toBe(24 * HOUR)
-    expect(keptUntil({ ...token, expiresAt: 5 }, 0)).toBe(5)
-  })
 })
 
 test('the least recently used list is dropped', () => {
@@ -485,6 +458,12 @@ test('the least recently used list is dropped', () => {
   expect(['a', 'b', 'c'].map(key => lru.get(key))).toEqual([1, undefined, 3])
   expect(lru.size).toBe(2)
 })
+
+function expectFault(outcome: string, fault: string | undefined) {
+  if (fault === undefined) return expect(outcome).toBe('pass')
+  expect(outcome).toStartWith('status_unknown: ')
+  expect(outcome).toContain(fault)
+}
 
 type Sent = {
   signer?: Issued
@@ -558,6 +537,13 @@ async function makeWorld(like?: Record<'root' | 'signer', Issued>, allowHttp?: (
     jwt: (sent: Sent) => makeJwt(signer, sent),
     cwt: (sent: SentCwt) => makeCwt(signer, sent),
   }
+}
+
+/** A world whose server has a list. */
+async function serving(sent: Sent = {}) {
+  const world = await makeWorld()
+  world.serve(await world.jwt(sent), sent.contentType)
+  return world
 }
 
 async function makeJwt(usual: Issued, { signer = usual, header, claims, bits = 1, statuses, lst, body, payload, suffix }: Sent) {
