@@ -1,140 +1,92 @@
-import { Database } from 'bun:sqlite'
-import { beforeAll, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
-import { CompactEncrypt, importJWK, type JWK } from 'jose'
+import { describe, expect, test } from 'bun:test'
 import { verifyAudit } from '../../src/audit/verify.ts'
-import { answer, decline, fetchRequest, type Holder, type Mutations, type PresentationRequest } from '../../src/sandbox/wallet.ts'
+import { decline, type Holder, type Mutations } from '../../src/sandbox/wallet.ts'
 import { redeemResponseCode } from '../../src/verifications/redeem.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
-import { createVerification, type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'
-import { answerWith, fetchOf, holderOf } from '../helpers/wallet.ts'
+import { createVerification, type ErrorBody, outcome, startWithTenant } from '../helpers/app.ts'
+import { rows } from '../helpers/devices.ts'
+import { codeIn, encryptedTo, FORM, formOf, openSession, postTo, readOf, type Session } from '../helpers/exchange.ts'
+import { expectPending } from '../helpers/expect-pending.ts'
+import { filesContaining } from '../helpers/files.ts'
+import { answerWith, holderOf } from '../helpers/wallet.ts'
 
-let app: TestApp
-let key: string
-let holder: Holder
+const SHOP = { redirect_url: 'https://shop.example/done' }
 
-beforeAll(async () => {
-  app = await startApp()
-  ;({ key } = await app.tenant())
-  holder = await holderOf(app)
-})
+const { app, key } = await startWithTenant()
+const holder = await holderOf(app)
 
-type Session = { created: Verification; request: PresentationRequest }
+const open = (body: object = {}, party = { app, key }): Promise<Session> => openSession(party, body)
+const answerTo = async (session: Session, by: Holder = holder, mutations: Mutations = {}) =>
+  postTo(session, await formOf(session, by, { mutations }))
 
-async function open(body: object = {}, to = app, withKey = key): Promise<Session> {
-  const created = await createVerification(to, withKey, body)
-  return { created, request: await fetchRequest(created.wallet_uri ?? '', fetchOf(to), { now: to.clock.now() }) }
-}
-
-const formOf = async ({ request }: Session, mutations: Mutations = {}) =>
-  (await answer(request, holder, { now: app.clock.now(), mutations })).form
-const post = (id: string, raw: BodyInit, headers: Record<string, string> = {}, to = app) =>
-  to.call<Partial<ErrorBody> & { redirect_uri?: string }>('POST', `/wallet/response/${id}`, { raw, headers })
-const read = async (id: string, to = app, withKey = key) =>
-  (await to.call<Verification>('GET', `/v1/verifications/${id}`, { key: withKey })).body
-
-/** 400, and the session is as open as before: the right answer still completes it. */
-async function leavesPending(session: Session, raw: BodyInit, headers?: Record<string, string>) {
-  const { id } = session.created
-  const { status, body } = await post(id, raw, headers)
-  expect([status, body.error?.code]).toEqual([400, 'invalid_wallet_response'])
-  expect((await read(id)).status).toBe('pending')
-  expect((await post(id, await formOf(session))).status).toBe(200)
-  expect((await read(id)).status).toBe('completed')
-}
-
-/** Encrypted properly to the session's key, whatever the content. */
-async function encrypted({ request }: Session, content: unknown, header: object = {}): Promise<URLSearchParams> {
-  const jwk = (request as unknown as { encryptionKey: JWK }).encryptionKey ?? encryptionKeyOf(request)
-  const text = typeof content === 'string' ? content : JSON.stringify(content)
-  const jwe = await new CompactEncrypt(new TextEncoder().encode(text))
-    .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A128GCM', kid: jwk.kid, ...header })
-    .encrypt(await importJWK({ ...jwk, alg: 'ECDH-ES' }))
-  return new URLSearchParams({ response: jwe })
-}
-
-function encryptionKeyOf(request: object): JWK {
-  const found = JSON.stringify(request).match(/\{[^{}]*"kty":"EC"[^{}]*\}/)?.[0]
-  return JSON.parse(found ?? '{}')
+/** Another service, with limits if asked for, and a session in it. */
+async function openElsewhere(body: object = {}, rateLimitScale = 0) {
+  const tenant = await startWithTenant({ rateLimitScale })
+  return { ...tenant, tenantId: tenant.id, session: await open(body, tenant), holder: await holderOf(tenant.app) }
 }
 
 describe('an answer that is not readable as one to this session is 400 invalid_wallet_response and leaves it pending', () => {
-  const state = ({ request }: Session) => (request as unknown as { state: string }).state
+  type Body = (session: Session) => BodyInit | Promise<BodyInit>
+  const cheat =
+    (mutations: Mutations): Body =>
+    session =>
+      formOf(session, holder, { mutations })
+  const containing =
+    (content: string): Body =>
+    session =>
+      encryptedTo(session, content)
+
+  const UNREADABLE: [what: string, body: Body][] = [
+    ['without a body', () => ''],
+    ['with a repeated field', () => 'response=a&response=b'],
+    ['with 33 fields', () => Array.from({ length: 33 }, (_, i) => `f${i}=x`).join('&')],
+    ['with 250,000 fields', () => `${'a=1&'.repeat(250_000)}a=1`],
+    ['that is no JWE', () => 'response=abc'],
+    ['of five parts of nonsense', () => 'response=a.b.c.d.e'],
+    ['with an encoded U+0000 beside it', async session => `${await formOf(session, holder)}&x=%00`],
+    ['with U+0000 in a name beside it', async session => `${await formOf(session, holder)}&x\0=y`],
+    ['with a wrong state', cheat({ state: 'x'.repeat(43) })],
+    ['without a state', cheat({ state: null })],
+    ['with another kid', cheat({ kid: 'other' })],
+    ['without a kid', cheat({ kid: null })],
+    ['with zip', cheat({ zip: 'DEF' })],
+    ['that is not encrypted', cheat({ plain: true })],
+    ['with an unknown credential id', cheat({ vpTokenShape: 'unknown_id' })],
+    ['with neither vp_token nor error', cheat({ vpTokenShape: 'absent' })],
+    ['to another session', async () => formOf(await open(), holder)],
+    ['that encrypts no JSON', containing('nonsense')],
+    ['that encrypts an array', containing('[]')],
+    ['that encrypts a string', containing('"x"')],
+    ['that encrypts null', containing('null')],
+    ['that encrypts a member twice', containing('{"state":"a","state":"b"}')],
+    ['that encrypts 5,000 nested arrays', containing('['.repeat(5000))],
+    ['that encrypts a nested JWT, as before 1.0', containing('eyJhbGciOiJub25lIn0.e30.')],
+    [
+      'with an enc that was not offered',
+      session => encryptedTo(session, { state: session.request.state, vp_token: {} }, { enc: 'A256CBC-HS512' }),
+    ],
+    ['that is a plain error with another state', () => new URLSearchParams({ error: 'access_denied', state: 'guess' })],
+    ['that is a plain error without a state', () => new URLSearchParams({ error: 'access_denied' })],
+  ]
+  test.each(UNREADABLE)('an answer %s leaves the session pending', async (_, body) => {
+    const session = await open()
+    const raw = await body(session)
+    await expectPending(session, holder, raw, typeof raw === 'string' ? FORM : {})
+  })
 
   test.each([
-    ['JSON', '{"vp_token":{}}', 'application/json'],
-    ['multipart', 'x', 'multipart/form-data; boundary=x'],
-    ['no content type', 'response=x', ''],
-  ])('not a form: %s', async (_, raw, type) => {
-    await leavesPending(await open(), raw, { 'content-type': type })
+    ['as JSON', '{"vp_token":{}}', 'application/json'],
+    ['as multipart', 'x', 'multipart/form-data; boundary=x'],
+    ['without a content type', 'response=x', ''],
+  ])('an answer %s leaves the session pending', async (_, raw, type) => {
+    await expectPending(await open(), holder, raw, { 'content-type': type })
   })
 
-  test.each([
-    ['nothing', ''],
-    ['a repeated field', 'response=a&response=b'],
-    ['33 fields', Array.from({ length: 33 }, (_, i) => `f${i}=x`).join('&')],
-    ['bytes that are no JWE', 'response=abc'],
-    ['five parts of nonsense', 'response=a.b.c.d.e'],
-  ])('%s', async (_, raw) => {
-    await leavesPending(await open(), raw, { 'content-type': 'application/x-www-form-urlencoded' })
-  })
-
-  test('250,000 fields', async () => {
-    await leavesPending(await open(), `${'a=1&'.repeat(250_000)}a=1`, { 'content-type': 'application/x-www-form-urlencoded' })
-  })
-
-  test.each([
-    ['wrong state', { state: 'x'.repeat(43) }],
-    ['no state', { state: null }],
-    ['another kid', { kid: 'other' }],
-    ['no kid', { kid: null }],
-    ['zip', { zip: 'DEF' }],
-    ['an unencrypted presentation', { plain: true }],
-    ['an unknown credential id', { vpTokenShape: 'unknown_id' }],
-    ['neither vp_token nor error', { vpTokenShape: 'absent' }],
-  ] as [string, Mutations][])('%s', async (_, mutations) => {
-    const session = await open()
-    await leavesPending(session, await formOf(session, mutations))
-  })
-
-  test.each(['x=%00', 'x\0=y'])('the right answer with the field %j beside it: U+0000 is refused', async field => {
-    const session = await open()
-    await leavesPending(session, `${await formOf(session)}&${field}`, { 'content-type': 'application/x-www-form-urlencoded' })
-  })
-
-  test('the answer to another session', async () => {
-    const [one, other] = [await open(), await open()]
-    await leavesPending(one, await formOf(other))
-  })
-
-  test('an encrypted text that is no JSON object, or has a member twice', async () => {
-    for (const content of ['nonsense', '[]', '"x"', 'null', '{"state":"a","state":"b"}', '['.repeat(5000)]) {
-      const session = await open()
-      await leavesPending(session, await encrypted(session, content))
-    }
-  })
-
-  test('a nested JWT, as before 1.0', async () => {
-    const session = await open()
-    await leavesPending(session, await encrypted(session, 'eyJhbGciOiJub25lIn0.e30.'))
-  })
-
-  test('an enc that was not offered', async () => {
-    const session = await open()
-    await leavesPending(session, await encrypted(session, { state: state(session), vp_token: {} }, { enc: 'A256CBC-HS512' }))
-  })
-
-  test('before the request was ever fetched', async () => {
+  test('an answer before the request was ever fetched leaves the session pending', async () => {
     const created = await createVerification(app, key)
-    expect((await post(created.id, new URLSearchParams({ response: 'x' }))).status).toBe(400)
-    expect((await read(created.id)).status).toBe('pending')
-  })
-
-  test('a plain error without the state of the session, or with another one', async () => {
-    const session = await open()
-    await leavesPending(session, new URLSearchParams({ error: 'access_denied', state: 'guess' }))
-    const again = await open()
-    await leavesPending(again, new URLSearchParams({ error: 'access_denied' }))
+    const session = { app, key, created } as Session
+    expect((await postTo(session, new URLSearchParams({ response: 'x' }))).status).toBe(400)
+    expect((await readOf(session)).status).toBe('pending')
   })
 })
 
@@ -144,80 +96,64 @@ describe('an answer that is addressed to this session ends it with 200', () => {
     ['vp_formats_not_supported', 'wallet_error'],
     ['invalid_request', 'wallet_error'],
     ['<script>alert(1)</script>', 'wallet_error'],
-  ])('the error %s fails it as %s', async (error, code) => {
+  ])('the error %s fails the session as %s', async (error, code) => {
     const session = await open()
-    const { state } = session.request as unknown as { state: string }
-    const { status, text } = await post(
-      session.created.id,
-      new URLSearchParams({ error, state, error_description: '<b>text</b>' }),
-    )
+    const form = { error, state: session.request.state ?? '', error_description: '<b>text</b>' }
+    const { status, text } = await postTo(session, new URLSearchParams(form))
     expect([status, text]).toEqual([200, '{}'])
-    const verification = await read(session.created.id)
+    const verification = await readOf(session)
     expect([verification.status, verification.error?.code]).toEqual(['failed', code])
     expect(JSON.stringify(verification)).not.toContain('<')
   })
 
-  test('an encrypted refusal', async () => {
+  test('an encrypted refusal fails the session as wallet_declined', async () => {
     const session = await open()
     const { form } = await decline(session.request)
     expect(form.get('response')).toMatch(/^ey/)
-    expect((await post(session.created.id, form)).status).toBe(200)
-    expect((await read(session.created.id)).error?.code).toBe('wallet_declined')
+    expect((await postTo(session, form)).status).toBe(200)
+    expect((await readOf(session)).error?.code).toBe('wallet_declined')
   })
 
-  test.each(['bare_string', 'array', 'empty_array'] as const)(
-    'a vp_token of the shape %s fails it as presentation_malformed',
-    async vpTokenShape => {
-      const session = await open()
-      expect((await post(session.created.id, await formOf(session, { vpTokenShape }))).status).toBe(200)
-      expect((await read(session.created.id)).error?.code).toBe('presentation_malformed')
-    },
-  )
-
-  test('an empty vp_token fails it as query_not_satisfied', async () => {
+  const ADDRESSED: [what: string, body: (session: Session) => Promise<BodyInit>, end: string | undefined][] = [
+    [
+      'a vp_token that is a string',
+      s => formOf(s, holder, { mutations: { vpTokenShape: 'bare_string' } }),
+      'presentation_malformed',
+    ],
+    ['a vp_token that is an array', s => formOf(s, holder, { mutations: { vpTokenShape: 'array' } }), 'presentation_malformed'],
+    [
+      'a vp_token with an empty array',
+      s => formOf(s, holder, { mutations: { vpTokenShape: 'empty_array' } }),
+      'presentation_malformed',
+    ],
+    ['an empty vp_token', s => encryptedTo(s, { state: s.request.state, vp_token: {} }), 'query_not_satisfied'],
+    ['a field that nobody knows', async s => `${await formOf(s, holder)}&iss=x`, undefined],
+    ['the encryption A128GCM', s => formOf(s, holder, { enc: 'A128GCM' }), undefined],
+    ['the encryption A256GCM', s => formOf(s, holder, { enc: 'A256GCM' }), undefined],
+  ]
+  test.each(ADDRESSED)('an answer with %s ends the session', async (_, body, failure) => {
     const session = await open()
-    const { state } = session.request as unknown as { state: string }
-    expect((await post(session.created.id, await encrypted(session, { state, vp_token: {} }))).status).toBe(200)
-    expect((await read(session.created.id)).error?.code).toBe('query_not_satisfied')
-  })
-
-  test('members that nobody knows are ignored, in the form and in the answer', async () => {
-    const session = await open()
-    const form = await formOf(session)
-    form.set('iss', 'x')
-    expect((await post(session.created.id, form)).status).toBe(200)
-    expect((await read(session.created.id)).status).toBe('completed')
-  })
-
-  test.each(['A128GCM', 'A256GCM'] as const)('an answer encrypted with %s is read', async enc => {
-    const session = await open()
-    const { form } = await answer(session.request, holder, { now: app.clock.now(), enc })
-    expect((await post(session.created.id, form)).status).toBe(200)
-    expect((await read(session.created.id)).status).toBe('completed')
+    expect((await postTo(session, await body(session), FORM)).status).toBe(200)
+    const { status, error } = await readOf(session)
+    expect([status, error?.code]).toEqual([failure ? 'failed' : 'completed', failure])
   })
 })
 
 describe('order and limits', () => {
   test('a second answer is 409 session_already_responded and changes nothing, also after the deadline', async () => {
-    const own = await startApp()
-    const { key: ownKey } = await own.tenant()
-    const ownHolder = await holderOf(own)
-    const session = await open({ ttl_seconds: 60 }, own, ownKey)
-    const { form } = await answer(session.request, ownHolder, { now: own.clock.now() })
-    expect((await post(session.created.id, form, {}, own)).status).toBe(200)
-    const before = await read(session.created.id, own, ownKey)
+    const own = await openElsewhere({ ttl_seconds: 60 })
+    const form = await formOf(own.session, own.holder)
+    expect((await postTo(own.session, form)).status).toBe(200)
+    const before = await readOf(own.session)
     for (const advance of [0, 3_600_000]) {
-      own.clock.advance(advance)
-      const { status, body } = await post(session.created.id, form, {}, own)
-      expect([status, body.error?.code]).toEqual([409, 'session_already_responded'])
+      own.app.clock.advance(advance)
+      expect(outcome(await postTo(own.session, form))).toBe('409 session_already_responded')
     }
-    expect(await read(session.created.id, own, ownKey)).toEqual(before)
+    expect(await readOf(own.session)).toEqual(before)
   })
 
   test('an answer whose judgement ends at expires_at is 410 session_expired, and leaves nothing behind', async () => {
-    const own = await startApp()
-    const { key: ownKey } = await own.tenant()
-    const session = await open({ redirect_url: 'https://shop.example/done' }, own, ownKey)
+    const { app: own, session } = await openElsewhere(SHOP)
     const deadline = Date.parse(session.created.expires_at)
     own.clock.set(deadline - 1)
     const { random } = own.deps
@@ -226,59 +162,43 @@ describe('order and limits', () => {
       own.clock.set(deadline)
       return random(count)
     }
-    const late = await post(session.created.id, (await decline(session.request)).form, {}, own)
+    expect(outcome(await postTo(session, (await decline(session.request)).form))).toBe('410 session_expired')
     own.deps.random = random
-    expect([late.status, late.body.error?.code]).toEqual([410, 'session_expired'])
-    const { status, responded_at, error } = await read(session.created.id, own, ownKey)
+    const { status, responded_at, error } = await readOf(session)
     expect({ status, responded_at, error }).toEqual({ status: 'expired', responded_at: undefined, error: undefined })
   })
 
   test('an answer from expires_at on is 410 session_expired; an unknown session 404; neither reads the body', async () => {
-    const own = await startApp()
-    const { key: ownKey } = await own.tenant()
-    const session = await open({ ttl_seconds: 60 }, own, ownKey)
+    const { app: own, session } = await openElsewhere({ ttl_seconds: 60 })
     own.clock.set(Date.parse(session.created.expires_at))
-    const late = await post(session.created.id, '{', { 'content-type': 'application/json' }, own)
-    expect([late.status, late.body.error?.code]).toEqual([410, 'session_expired'])
-    const unknown = await post('vs_unknown', '{', { 'content-type': 'application/json' }, own)
-    expect([unknown.status, unknown.body.error?.code]).toEqual([404, 'session_not_found'])
-    expect((await read(session.created.id, own, ownKey)).status).toBe('expired')
+    const unreadable = { raw: '{', headers: { 'content-type': 'application/json' } }
+    expect(outcome(await own.call('POST', `/wallet/response/${session.created.id}`, unreadable))).toBe('410 session_expired')
+    expect(outcome(await own.call('POST', '/wallet/response/vs_unknown', unreadable))).toBe('404 session_not_found')
+    expect((await readOf(session)).status).toBe('expired')
   })
 
   test('an answer of 1 MiB is read; one byte more is 413 and leaves the session pending', async () => {
     const session = await open()
     const body = (bytes: number) => `response=${'x'.repeat(bytes - 9)}`
-    const type = { 'content-type': 'application/x-www-form-urlencoded' }
-    expect((await post(session.created.id, body(1024 * 1024), type)).status).toBe(400)
-    const large = await post(session.created.id, body(1024 * 1024 + 1), type)
-    expect([large.status, large.body.error?.code]).toEqual([413, 'invalid_request'])
-    await leavesPending(session, body(2_000_000).slice(0, 1000), type)
+    expect((await postTo(session, body(1024 * 1024), FORM)).status).toBe(400)
+    expect(outcome(await postTo(session, body(1024 * 1024 + 1), FORM))).toBe('413 invalid_request')
+    await expectPending(session, holder, body(1000), FORM)
   })
 
   test('of 200 simultaneous right answers one is accepted, and 199 are 409', async () => {
     const session = await open({ webhook_url: 'https://hooks.shop.example/' })
-    const form = await formOf(session)
-    const answers = await Promise.all(Array.from({ length: 200 }, () => post(session.created.id, form)))
+    const form = await formOf(session, holder)
+    const answers = await Promise.all(Array.from({ length: 200 }, () => postTo(session, form)))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
-    expect(answers.filter(({ status, body }) => status === 409 && body.error?.code === 'session_already_responded')).toHaveLength(
-      199,
-    )
-    const sqlite = new Database(join(app.dir, 'vidimus.db'), { readonly: true })
-    const count = (table: string) =>
-      sqlite
-        .query<{ n: number }, [string]>(`SELECT count(*) AS n FROM ${table} WHERE verification_id = ?`)
-        .get(session.created.id)?.n
-    expect([count('verification_results'), count('webhook_deliveries')]).toEqual([1, 1])
-    sqlite.close()
+    expect(answers.filter(each => outcome(each) === '409 session_already_responded')).toHaveLength(199)
+    for (const table of ['verification_results', 'webhook_deliveries'])
+      expect(rows(app.dir, `SELECT 1 FROM ${table} WHERE verification_id = ?`, session.created.id)).toHaveLength(1)
     expect((await verifyAudit(app.deps)).problem).toBeUndefined()
   })
 
   test('a session takes 5 posts at once, then one in ten seconds, and 20 in all', async () => {
-    const own = await startApp({ rateLimitScale: 1 })
-    const { key: ownKey } = await own.tenant()
-    const created = await createVerification(own, ownKey, { ttl_seconds: 3600 })
-    const posted = async () =>
-      (await post(created.id, 'response=x', { 'content-type': 'application/x-www-form-urlencoded' }, own)).status
+    const { app: own, session } = await openElsewhere({ ttl_seconds: 3600 }, 1)
+    const posted = async () => (await postTo(session, 'response=x', FORM)).status
     const statuses: number[] = []
     for (let i = 0; i < 6; i++) statuses.push(await posted())
     expect(statuses).toEqual([400, 400, 400, 400, 400, 429])
@@ -292,12 +212,10 @@ describe('order and limits', () => {
 })
 
 describe('the redirect and its code', () => {
-  const codeOf = (uri = '') => new URL(uri).hash.replace('#response_code=', '')
-  const redeem = (id: string, response_code: unknown, to = app, withKey = key) =>
-    to.call<Verification & Partial<ErrorBody>>('POST', `/v1/verifications/${id}/redeem`, {
-      key: withKey,
-      body: { response_code },
-    })
+  const WRONG = 'x'.repeat(43)
+  type Redeemed = Verification & Partial<ErrorBody>
+  const redeem = (to: { app: typeof app; key: string; id: string }, response_code: string) =>
+    to.app.call<Redeemed>('POST', `/v1/verifications/${to.id}/redeem`, { key: to.key, body: { response_code } })
 
   test.each([
     ['https://shop.example/done', 'https://shop.example/done'],
@@ -305,107 +223,91 @@ describe('the redirect and its code', () => {
     ['com.example.shop://done', 'com.example.shop://done'],
     ['HTTPS://Shop.Example', 'HTTPS://Shop.Example'],
   ])('%s gets the code as its fragment, an existing one being replaced', async (redirect_url, base) => {
-    const session = await open({ redirect_url })
-    const { body } = await post(session.created.id, await formOf(session))
+    const { body } = await answerTo(await open({ redirect_url }))
     expect(Object.keys(body)).toEqual(['redirect_uri'])
     expect(body.redirect_uri).toStartWith(`${base}#response_code=`)
     expect(body.redirect_uri?.slice(`${base}#response_code=`.length)).toMatch(/^[\w-]{43}$/)
   })
 
   test('a failed answer is redirected too', async () => {
-    const session = await open({ redirect_url: 'https://shop.example/done' })
+    const session = await open(SHOP)
     const { form } = await decline(session.request)
-    expect((await post(session.created.id, form)).body.redirect_uri).toContain('#response_code=')
+    expect((await postTo(session, form)).body.redirect_uri).toContain('#response_code=')
   })
+
+  /** A session elsewhere that is answered; `code` is right. */
+  async function answered(rateLimitScale = 0) {
+    const own = await openElsewhere(SHOP, rateLimitScale)
+    const code = codeIn((await answerTo(own.session, own.holder)).body)
+    return { ...own, id: own.session.created.id, code }
+  }
 
   test('redeeming gives the verification once; wrong, spent, late and foreign codes and sessions are one 404 invalid_response_code', async () => {
-    const own = await startApp()
-    const tenant = await own.tenant()
-    const other = await own.tenant()
-    const ownHolder = await holderOf(own)
-    const session = await open({ redirect_url: 'https://shop.example/done' }, own, tenant.key)
-    const { form } = await answer(session.request, ownHolder, { now: own.clock.now() })
-    const code = codeOf((await post(session.created.id, form, {}, own)).body.redirect_uri)
-    const { id } = session.created
+    const own = await answered()
+    const other = await own.app.tenant()
     const refusals = [
-      await redeem(id, 'x'.repeat(43), own, tenant.key),
-      await redeem('vs_unknown', code, own, tenant.key),
-      await redeem(id, code, own, other.key),
-      await redeem(id, code, own, tenant.liveKey),
+      await redeem(own, WRONG),
+      await redeem({ ...own, id: 'vs_unknown' }, own.code),
+      await redeem({ ...own, key: other.key }, own.code),
+      await redeem({ ...own, key: own.liveKey }, own.code),
     ]
-    const first = await redeem(id, code, own, tenant.key)
+    const first = await redeem(own, own.code)
     expect(first.status).toBe(200)
-    expect(first.body).toEqual(await read(id, own, tenant.key))
-    refusals.push(await redeem(id, code, own, tenant.key))
+    expect(first.body).toEqual(await readOf(own.session))
+    refusals.push(await redeem(own, own.code))
     expect(new Set(refusals.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)
-    expect([refusals[0]?.status, refusals[0]?.body.error?.code]).toEqual([404, 'invalid_response_code'])
+    expect(outcome(refusals[0]!)).toBe('404 invalid_response_code')
   })
 
-  test('a code lives 600 seconds, its last instant excluded', async () => {
-    const own = await startApp()
-    const tenant = await own.tenant()
-    const ownHolder = await holderOf(own)
-    const redeemedAfter = async (ms: number) => {
-      const session = await open({ redirect_url: 'https://shop.example/done' }, own, tenant.key)
-      const { form } = await answer(session.request, ownHolder, { now: own.clock.now() })
-      const code = codeOf((await post(session.created.id, form, {}, own)).body.redirect_uri)
-      const { responded_at } = await read(session.created.id, own, tenant.key)
-      own.clock.set(Date.parse(responded_at ?? '') + ms)
-      return (await redeem(session.created.id, code, own, tenant.key)).status
-    }
-    expect(await redeemedAfter(599_999)).toBe(200)
-    expect(await redeemedAfter(600_000)).toBe(404)
+  test.each([
+    [599_999, 200],
+    [600_000, 404],
+  ])('a code that is redeemed %d ms after the answer is %d', async (ms, status) => {
+    const own = await answered()
+    const { responded_at } = await readOf(own.session)
+    own.app.clock.set(Date.parse(responded_at ?? '') + ms)
+    expect((await redeem(own, own.code)).status).toBe(status)
   })
 
-  test.each([15, 16])('a code of %d characters is 400 below 16, and looked up from there', async length => {
-    const { status, body } = await redeem('vs_unknown', 'x'.repeat(length))
-    expect([status, body.error?.code]).toEqual(length < 16 ? [400, 'invalid_request'] : [404, 'invalid_response_code'])
+  test.each([
+    [15, '400 invalid_request'],
+    [16, '404 invalid_response_code'],
+  ])('an unknown code of %d characters is %s', async (length, refusal) => {
+    expect(outcome(await redeem({ app, key, id: 'vs_unknown' }, 'x'.repeat(length)))).toBe(refusal)
   })
 
-  test('a session that was never answered, or asked for no redirect, has no code', async () => {
+  test('a session that asked for no redirect has no code', async () => {
     const session = await open()
-    await post(session.created.id, await formOf(session))
-    expect((await redeem(session.created.id, 'x'.repeat(43))).status).toBe(404)
+    await answerTo(session)
+    expect((await redeem({ app, key, id: session.created.id }, WRONG)).status).toBe(404)
   })
 
   test('five wrong codes at once are looked up, the sixth is 429, and the right one waits too', async () => {
-    const own = await startApp({ rateLimitScale: 1 })
-    const { key: ownKey } = await own.tenant()
+    const own = await startWithTenant({ rateLimitScale: 1 })
     const statuses: number[] = []
-    for (let i = 0; i < 6; i++) statuses.push((await redeem('vs_x', 'x'.repeat(43), own, ownKey)).status)
+    for (let i = 0; i < 6; i++) statuses.push((await redeem({ ...own, id: 'vs_x' }, WRONG)).status)
     expect(statuses).toEqual([404, 404, 404, 404, 404, 429])
   })
 
-  /** With rate limits on; `code` is right. */
-  async function answeredWithLimits() {
-    const own = await startApp({ rateLimitScale: 1 })
-    const tenant = await own.tenant()
-    const session = await open({ redirect_url: 'https://shop.example/done' }, own, tenant.key)
-    const { form } = await answer(session.request, await holderOf(own), { now: own.clock.now() })
-    const code = codeOf((await post(session.created.id, form, {}, own)).body.redirect_uri)
-    return { own, tenant, id: session.created.id, code }
-  }
-
   test('guesses of another tenant, or of the other environment, cost the owner nothing', async () => {
-    const { own, tenant, id, code } = await answeredWithLimits()
-    const other = await own.tenant()
-    for (const foreign of [other.key, tenant.liveKey]) for (let i = 0; i < 6; i++) await redeem(id, 'x'.repeat(43), own, foreign)
-    expect((await redeem(id, code, own, tenant.key)).status).toBe(200)
+    const own = await answered(1)
+    const other = await own.app.tenant()
+    for (const foreign of [other.key, own.liveKey]) for (let i = 0; i < 6; i++) await redeem({ ...own, key: foreign }, WRONG)
+    expect((await redeem(own, own.code)).status).toBe(200)
   })
 
   test('of 30 wrong codes at once five are looked up, and the right one behind them is 429', async () => {
-    const { own, tenant, id, code } = await answeredWithLimits()
-    const { key: ownKey } = tenant
-    const wrong = await Promise.all(Array.from({ length: 30 }, () => redeem(id, 'x'.repeat(43), own, ownKey)))
+    const own = await answered(1)
+    const wrong = await Promise.all(Array.from({ length: 30 }, () => redeem(own, WRONG)))
     expect([404, 429].map(status => wrong.filter(each => each.status === status).length)).toEqual([5, 25])
-    expect((await redeem(id, code, own, ownKey)).status).toBe(429)
-    own.clock.advance(60_000)
-    expect((await redeem(id, code, own, ownKey)).status).toBe(200)
+    expect((await redeem(own, own.code)).status).toBe(429)
+    own.app.clock.advance(60_000)
+    expect((await redeem(own, own.code)).status).toBe(200)
   })
 
   test('a right code sent in one turn with too many wrong ones is not looked up', async () => {
-    const { own, tenant, id, code } = await answeredWithLimits()
-    const owner = { tenantId: tenant.id, environment: 'test' as const }
+    const { app: own, tenantId, id, code } = await answered(1)
+    const owner = { tenantId, environment: 'test' as const }
     const codes = [...Array.from({ length: 5 }, (_, i) => `${i}`.repeat(43)), code]
     const answers = await Promise.allSettled(
       codes.map(each => redeemResponseCode(own.deps, owner, id, { code: each, actor: 'test', requestId: 'r' })),
@@ -414,27 +316,21 @@ describe('the redirect and its code', () => {
   })
 
   test('a right code costs no guess', async () => {
-    const { own, tenant, id, code } = await answeredWithLimits()
+    const own = await answered(1)
     const statuses: number[] = []
-    for (const each of ['x', 'x', 'x', 'x', code, 'x', 'x'])
-      statuses.push((await redeem(id, each.padEnd(43, 'x'), own, tenant.key)).status)
+    for (const each of [WRONG, WRONG, WRONG, WRONG, own.code, WRONG, WRONG]) statuses.push((await redeem(own, each)).status)
     expect(statuses).toEqual([404, 404, 404, 404, 200, 404, 429])
   })
 })
 
 test('an answered session has no response key, and its claims are in no file in clear', async () => {
-  const own = await startApp()
-  const { key: ownKey } = await own.tenant()
-  const ownHolder = await holderOf(own)
-  const created = await createVerification(own, ownKey, { template: 'identity_basic' })
-  await answerWith(own, ownHolder, created.wallet_uri ?? '')
-  const { claims } = await read(created.id, own, ownKey)
+  const own = await startWithTenant()
+  const created = await createVerification(own.app, own.key, { template: 'identity_basic' })
+  await answerWith(own.app, await holderOf(own.app), created.wallet_uri ?? '')
+  const { claims } = await readOf({ ...own, created } as unknown as Session)
   const family = String(claims?.family_name)
   expect(family.length).toBeGreaterThan(2)
-  const sqlite = new Database(join(own.dir, 'vidimus.db'), { readonly: true })
-  expect(sqlite.query('SELECT sealed_response_key AS k FROM verification_sessions').get()).toEqual({ k: null })
-  sqlite.close()
-  const { readdirSync, readFileSync } = await import('node:fs')
-  for (const file of readdirSync(own.dir)) expect(readFileSync(join(own.dir, file)).includes(family)).toBe(false)
-  expect(own.logs.join('\n')).not.toContain(family)
+  expect(rows(own.app.dir, 'SELECT sealed_response_key AS k FROM verification_sessions')).toEqual([{ k: null }])
+  expect(filesContaining(own.app.dir, family)).toEqual([])
+  expect(own.app.logs.join('\n')).not.toContain(family)
 })

@@ -40,9 +40,9 @@ export async function deviceOf(app: TestApp, key: string, id: string): Promise<D
 
 export { outcome } from './app.ts'
 
-export function rows<Row>(dir: string, sql: string): Row[] {
+export function rows<Row>(dir: string, sql: string, ...values: string[]): Row[] {
   const sqlite = new Database(join(dir, 'vidimus.db'), { readonly: true })
-  const found = sqlite.query<Row, []>(sql).all()
+  const found = sqlite.query<Row, string[]>(sql).all(...values)
   sqlite.close()
   return found
 }
