@@ -1,45 +1,23 @@
-import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
-import { decline, type Holder } from '../../src/sandbox/wallet.ts'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { decline } from '../../src/sandbox/wallet.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
-import { type Answer, cleanUp, createVerification, type ErrorBody, type TestApp } from '../helpers/app.ts'
-import { pair } from '../helpers/devices.ts'
+import { type Answer, cleanUp, createVerification, type ErrorBody, outcome } from '../helpers/app.ts'
+import { pair, rows } from '../helpers/devices.ts'
 import { formOf, openSession, postTo, readOf, type Session } from '../helpers/exchange.ts'
-import { type Receiver, receive, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
+import { receive, startAppFor, untilAttempted } from '../helpers/receiver.ts'
 import { holderOf } from '../helpers/wallet.ts'
 
-let receiver: Receiver
-let app: TestApp
-let tenant: Awaited<ReturnType<TestApp['tenant']>>
-let holder: Holder
-
-beforeAll(async () => {
-  receiver = receive()
-  app = await startAppFor([receiver])
-  tenant = await app.tenant()
-  holder = await holderOf(app)
-})
-afterAll(async () => {
-  stopReceiving()
-  await cleanUp()
-})
+const receiver = receive()
+const app = await startAppFor([receiver])
+const tenant = await app.tenant()
+const holder = await holderOf(app)
+afterAll(cleanUp)
 
 type Cancelled = Answer<Verification & Partial<ErrorBody>>
 
 const cancel = (id: string, key = tenant.key, options: object = {}): Promise<Cancelled> =>
   app.call('POST', `/v1/verifications/${id}/cancel`, { key, ...options })
-const outcome = ({ status, body }: Cancelled) => [status, body.error?.code]
 const open = (body: object = {}): Promise<Session> => openSession({ app, key: tenant.key }, body)
-
-function rows<Row>(sql: string, ...values: string[]): Row[] {
-  const sqlite = new Database(join(app.dir, 'vidimus.db'), { readonly: true })
-  try {
-    return sqlite.query<Row, string[]>(sql).all(...values)
-  } finally {
-    sqlite.close()
-  }
-}
 
 const CANCELLED = { code: 'cancelled', message: 'The session was cancelled before a wallet answered.' }
 
@@ -72,6 +50,7 @@ describe('POST /v1/verifications/{id}/cancel', () => {
     expect(await events.text()).toContain('"status":"failed"')
     expect([await metric(failed), await metric(code)]).toEqual(before.map(count => count + 1))
     const [record] = rows<{ action: string; actor: string }>(
+      app.dir,
       'SELECT action, actor FROM audit_records WHERE subject = ? ORDER BY seq DESC',
       app.deps.audit.subjectOf(id),
     )
@@ -87,7 +66,7 @@ describe('POST /v1/verifications/{id}/cancel', () => {
     const received = receiver.received.filter(({ path }) => path === '/cancelled')
     const { type, verification } = JSON.parse(received[0]?.body ?? '')
     expect([type, verification.id, verification.error]).toEqual(['verification.failed', id, CANCELLED])
-    expect(rows('SELECT id FROM webhook_deliveries WHERE verification_id = ?', id)).toHaveLength(1)
+    expect(rows(app.dir, 'SELECT id FROM webhook_deliveries WHERE verification_id = ?', id)).toHaveLength(1)
   })
 
   test('a repeated cancellation gets the same response and changes nothing', async () => {
@@ -95,7 +74,7 @@ describe('POST /v1/verifications/{id}/cancel', () => {
     const first = await cancel(id)
     const second = await cancel(id)
     expect([second.status, second.text]).toEqual([200, first.text])
-    const records = rows('SELECT seq FROM audit_records WHERE subject = ?', app.deps.audit.subjectOf(id))
+    const records = rows(app.dir, 'SELECT seq FROM audit_records WHERE subject = ?', app.deps.audit.subjectOf(id))
     expect(records).toHaveLength(2)
   })
 
@@ -109,16 +88,13 @@ describe('POST /v1/verifications/{id}/cancel', () => {
       cancel(ids[4]!, tenant.key, { raw: 'x', headers: { 'content-type': 'text/plain' } }),
     ])
     expect([none, empty, chunked].map(each => each?.status)).toEqual([200, 200, 200])
-    expect([extra, text].map(each => outcome(each!))).toEqual([
-      [400, 'invalid_request'],
-      [400, 'invalid_request'],
-    ])
+    expect([extra, text].map(each => outcome(each!))).toEqual(['400 invalid_request', '400 invalid_request'])
   })
 
   test('a cancellation needs the scope verifications:create', async () => {
     const { id } = await createVerification(app, tenant.key)
     const reader = await app.key(tenant.id, { scopes: ['verifications:read'] })
-    expect(outcome(await cancel(id, reader))).toEqual([403, 'insufficient_scope'])
+    expect(outcome(await cancel(id, reader))).toBe('403 insufficient_scope')
     const creator = await app.key(tenant.id, { scopes: ['verifications:create'] })
     expect((await cancel(id, creator)).status).toBe(200)
   })
@@ -128,8 +104,8 @@ describe('POST /v1/verifications/{id}/cancel', () => {
     const other = await app.tenant()
     const till = await pair(app, tenant.key)
     for (const key of [other.key, tenant.liveKey, till.access_token])
-      expect(outcome(await cancel(id, key))).toEqual([404, 'session_not_found'])
-    expect(outcome(await cancel('vs_0000000000000000000000'))).toEqual([404, 'session_not_found'])
+      expect(outcome(await cancel(id, key))).toBe('404 session_not_found')
+    expect(outcome(await cancel('vs_0000000000000000000000'))).toBe('404 session_not_found')
     expect((await app.call<Verification>('GET', `/v1/verifications/${id}`, { key: tenant.key })).body.status).toBe('pending')
   })
 
@@ -146,12 +122,12 @@ describe('POST /v1/verifications/{id}/cancel', () => {
     await postTo(declined, (await decline(declined.request)).form)
     for (const session of [completed, declined]) {
       const before = await readOf(session)
-      expect(outcome(await cancel(session.created.id))).toEqual([409, 'session_already_responded'])
+      expect(outcome(await cancel(session.created.id))).toBe('409 session_already_responded')
       expect(await readOf(session)).toEqual(before)
     }
     const late = await createVerification(app, tenant.key, { ttl_seconds: 60 })
     app.clock.set(Date.parse(late.expires_at))
-    expect(outcome(await cancel(late.id))).toEqual([410, 'session_expired'])
+    expect(outcome(await cancel(late.id))).toBe('410 session_expired')
   })
 
   test('a wallet gets 410 for request and answer of a cancelled session, whose response key is deleted', async () => {
@@ -160,11 +136,13 @@ describe('POST /v1/verifications/{id}/cancel', () => {
     const { id } = session.created
     await cancel(id)
     const answered = await postTo(session, form)
-    expect([answered.status, answered.body.error?.code]).toEqual([410, 'session_expired'])
+    expect(outcome(answered)).toBe('410 session_expired')
     expect(answered.body.error?.message).toContain('cancelled')
     expect((await app.call('GET', `/wallet/request/${id}`)).status).toBe(410)
     expect((await readOf(session)).error).toEqual(CANCELLED)
-    expect(rows('SELECT sealed_response_key AS kept FROM verification_sessions WHERE id = ?', id)).toEqual([{ kept: null }])
+    expect(rows(app.dir, 'SELECT sealed_response_key AS kept FROM verification_sessions WHERE id = ?', id)).toEqual([
+      { kept: null },
+    ])
   })
 
   test('of 50 cancellations, 50 answers and the deadline at once, exactly one ends the session', async () => {
@@ -198,8 +176,8 @@ describe('POST /v1/verifications/{id}/cancel', () => {
         end === 'completed' ? 1 : 0,
         end === 'cancelled' ? 50 : 0,
       ])
-      const records = rows('SELECT seq FROM audit_records WHERE subject = ?', app.deps.audit.subjectOf(id))
-      const owed = rows('SELECT id FROM webhook_deliveries WHERE verification_id = ?', id)
+      const records = rows(app.dir, 'SELECT seq FROM audit_records WHERE subject = ?', app.deps.audit.subjectOf(id))
+      const owed = rows(app.dir, 'SELECT id FROM webhook_deliveries WHERE verification_id = ?', id)
       expect([end, records.length, owed.length]).toEqual([end, end === 'expired' ? 1 : 2, end === 'expired' ? 0 : 1])
     }
     expect(seen.size).toBeGreaterThan(1)

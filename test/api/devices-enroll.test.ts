@@ -1,20 +1,14 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import type { TokenPair } from '../../src/devices/schema.ts'
 import { hmacSha256With } from '../../src/hash.ts'
-import { type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'
+import { type ErrorBody, startApp, startWithTenant, type TestApp } from '../helpers/app.ts'
 import { deviceOf, enroll, outcome, register, rows } from '../helpers/devices.ts'
 import { filesContaining } from '../helpers/files.ts'
 
 const DAY_MS = 86_400_000
 
-let app: TestApp
-let key: string
-
-beforeAll(async () => {
-  app = await startApp()
-  key = (await app.tenant()).key
-})
+const { app, key } = await startWithTenant()
 
 describe('POST /v1/devices/enroll', () => {
   test('a right code makes the device active and answers 200 with exactly a token pair', async () => {
@@ -64,8 +58,7 @@ describe('POST /v1/devices/enroll', () => {
   })
 
   test('used, wrong, malformed, lapsed and revoked codes get one and the same 400 invalid_pairing_code', async () => {
-    const own = await startApp()
-    const tenant = await own.tenant()
+    const { app: own, ...tenant } = await startWithTenant()
     const used = await register(own, tenant.key)
     await enroll(own, used.pairing_code)
     const revoked = await register(own, tenant.key)
@@ -88,8 +81,7 @@ describe('POST /v1/devices/enroll', () => {
   })
 
   test('a code works up to the last millisecond; when it lapses the device stays pending with the time in the past', async () => {
-    const own = await startApp()
-    const tenant = await own.tenant()
+    const { app: own, ...tenant } = await startWithTenant()
     const [first, second] = [
       await register(own, tenant.key, { pairing_ttl_seconds: 60 }),
       await register(own, tenant.key, { pairing_ttl_seconds: 60 }),
@@ -122,8 +114,7 @@ describe('POST /v1/devices/enroll', () => {
   })
 
   test('the code and the tokens are in no file and no log line, sealed replay or not', async () => {
-    const own = await startApp()
-    const tenant = await own.tenant()
+    const { app: own, ...tenant } = await startWithTenant()
     const { pairing_code } = await register(own, tenant.key)
     const { body } = await enroll(own, pairing_code, 'lost-answer')
     await enroll(own, pairing_code, 'lost-answer')

@@ -1,17 +1,11 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { TokenPair } from '../../src/devices/schema.ts'
-import { type ErrorBody, NOON, startApp, type TestApp } from '../helpers/app.ts'
+import { type ErrorBody, NOON, startApp, startWithTenant, type TestApp } from '../helpers/app.ts'
 import { deviceOf, outcome, pair, refresh, rows } from '../helpers/devices.ts'
 
 const DAY_MS = 86_400_000
 
-let app: TestApp
-let key: string
-
-beforeAll(async () => {
-  app = await startApp()
-  key = (await app.tenant()).key
-})
+const { app, key } = await startWithTenant()
 
 const usage = async (own: TestApp, token: string) => outcome(await own.call('GET', '/v1/usage', { key: token }))
 
@@ -35,8 +29,7 @@ describe('POST /v1/devices/token', () => {
   })
 
   test('a spent refresh token revokes the device and all its tokens, and the audit record says why', async () => {
-    const own = await startApp()
-    const tenant = await own.tenant()
+    const { app: own, ...tenant } = await startWithTenant()
     const first = await pair(own, tenant.key)
     const second = (await refresh(own, first.refresh_token)).body
     expect(outcome(await refresh(own, first.refresh_token))).toBe('400 invalid_refresh_token')
@@ -62,8 +55,7 @@ describe('POST /v1/devices/token', () => {
   })
 
   test('a spent refresh token revokes the device even when its refresh budget is used up', async () => {
-    const own = await startApp({ rateLimitScale: 1 })
-    const tenant = await own.tenant()
+    const { app: own, ...tenant } = await startWithTenant({ rateLimitScale: 1 })
     const first = await pair(own, tenant.key)
     let last = first
     for (let i = 0; i < 6; i++) last = (await refresh(own, last.refresh_token)).body
@@ -73,8 +65,7 @@ describe('POST /v1/devices/token', () => {
   })
 
   test('a refresh token of many generations ago revokes the device, even after it expired', async () => {
-    const own = await startApp()
-    const tenant = await own.tenant()
+    const { app: own, ...tenant } = await startWithTenant()
     const first = await pair(own, tenant.key)
     let last = first
     for (let i = 0; i < 5; i++) {
@@ -87,8 +78,7 @@ describe('POST /v1/devices/token', () => {
   })
 
   test('unknown, malformed, foreign, expired, spent and revoked ones get one and the same 400', async () => {
-    const own = await startApp()
-    const tenant = await own.tenant()
+    const { app: own, ...tenant } = await startWithTenant()
     const [expired, revoked, spent] = [await pair(own, tenant.key), await pair(own, tenant.key), await pair(own, tenant.key)]
     await own.call('DELETE', `/v1/devices/${revoked.device.id}`, { key: tenant.key })
     own.clock.advance(30 * DAY_MS - 1)
@@ -134,8 +124,7 @@ describe('lifetimes', () => {
   })
 
   test('a refresh token works for 30 days, and each refresh begins them anew', async () => {
-    const own = await startApp()
-    const tenant = await own.tenant()
+    const { app: own, ...tenant } = await startWithTenant()
     const [late, steady] = [await pair(own, tenant.key), await pair(own, tenant.key)]
     own.clock.set(NOON + 30 * DAY_MS - 1)
     const second = await refresh(own, steady.refresh_token)
@@ -164,8 +153,7 @@ describe('lifetimes', () => {
 
 describe('a lost answer to a refresh', () => {
   const lost = async () => {
-    const own = await startApp()
-    const tenant = await own.tenant()
+    const { app: own, ...tenant } = await startWithTenant()
     const { device, refresh_token: token } = await pair(own, tenant.key)
     const status = async () => (await deviceOf(own, tenant.key, device.id)).status
     return { own, status, token, first: await refresh(own, token, 'one') }

@@ -1,16 +1,10 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { Device } from '../../src/devices/schema.ts'
-import { type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'
+import { type ErrorBody, startApp, startWithTenant } from '../helpers/app.ts'
 import { deviceOf, enroll, outcome, pair, type Registered, refresh, register, rows, TILL } from '../helpers/devices.ts'
 import { filesContaining } from '../helpers/files.ts'
 
-let app: TestApp
-let tenant: Awaited<ReturnType<TestApp['tenant']>>
-
-beforeAll(async () => {
-  app = await startApp()
-  tenant = await app.tenant()
-})
+const { app, ...tenant } = await startWithTenant()
 
 const post = (body: object, key = tenant.key) => app.call<Registered & ErrorBody>('POST', '/v1/devices', { key, body })
 const list = async (key: string) => (await app.call<{ data: Device[] }>('GET', '/v1/devices', { key })).body.data
@@ -19,8 +13,7 @@ const revoke = (id: string, key = tenant.key) => app.call<Device & ErrorBody>('D
 describe('POST /v1/devices', () => {
   test('answers 201 with a pending device and a pairing code, and nothing else', async () => {
     const at = app.clock.now()
-    const own = await startApp({ now: at })
-    const { key } = await own.tenant()
+    const { app: own, key } = await startWithTenant({ now: at })
     const answer = await own.call<Registered>('POST', '/v1/devices', { key, body: TILL })
     expect(answer.status).toBe(201)
     expect(answer.body).toEqual({
@@ -89,8 +82,7 @@ describe('POST /v1/devices', () => {
   })
 
   test('at most 50 unclaimed codes of a tenant wait at a time; claiming, revoking or letting one lapse makes room', async () => {
-    const own = await startApp()
-    const { key, liveKey } = await own.tenant()
+    const { app: own, key, liveKey } = await startWithTenant()
     const stranger = await own.tenant()
     const first = await register(own, key, { pairing_ttl_seconds: 60 })
     const others: Registered[] = []
@@ -121,8 +113,7 @@ describe('POST /v1/devices', () => {
 
 describe('GET /v1/devices', () => {
   test('lists newest first, also what was registered within one millisecond, with exactly the fields of each state', async () => {
-    const own = await startApp()
-    const { key } = await own.tenant()
+    const { app: own, key } = await startWithTenant()
     expect((await own.call<object>('GET', '/v1/devices', { key })).body).toEqual({ data: [] })
     const names = ['a', 'b', 'c', 'd', 'e']
     for (const name of names) await register(own, key, { name })
@@ -174,8 +165,7 @@ describe('DELETE /v1/devices/{id}', () => {
   })
 
   test('is idempotent: the same row, and no second record on the audit chain', async () => {
-    const own = await startApp()
-    const { key } = await own.tenant()
+    const { app: own, key } = await startWithTenant()
     const { device } = await pair(own, key)
     const first = await own.call('DELETE', `/v1/devices/${device.id}`, { key })
     own.clock.advance(60_000)

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import type { DcqlQuery } from '../../src/openid4vp/dcql.ts'
 import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
 import { saveTemplate } from '../../src/templates/save.ts'
 import type { Template } from '../../src/templates/schema.ts'
-import { cleanUp, startApp, type TestApp } from '../helpers/app.ts'
+import { cleanUp, startWithTenant } from '../helpers/app.ts'
 import { outcome, pair } from '../helpers/devices.ts'
 
 afterAll(cleanUp)
@@ -26,18 +26,12 @@ const QUERY: DcqlQuery = {
   credential_sets: [{ options: [['a'], ['b']] }],
 }
 
-let app: TestApp
-let tenant: Awaited<ReturnType<TestApp['tenant']>>
-
-beforeAll(async () => {
-  app = await startApp()
-  tenant = await app.tenant()
-  const own = { tenantId: tenant.id, title: 'Own', query: QUERY }
-  await saveTemplate(app.deps, { ...own, key: 'by_default' }, 'test')
-  await saveTemplate(app.deps, { ...own, key: 'without', rules: [] }, 'test')
-  await saveTemplate(app.deps, { ...own, key: 'with', rules: [{ claim: 'nationalities', one_of: ['DE'] }] }, 'test')
-  await saveTemplate(app.deps, { ...own, tenantId: (await app.tenant()).id, key: 'foreign' }, 'test')
-})
+const { app, ...tenant } = await startWithTenant()
+const own = { tenantId: tenant.id, title: 'Own', query: QUERY }
+await saveTemplate(app.deps, { ...own, key: 'by_default' }, 'test')
+await saveTemplate(app.deps, { ...own, key: 'without', rules: [] }, 'test')
+await saveTemplate(app.deps, { ...own, key: 'with', rules: [{ claim: 'nationalities', one_of: ['DE'] }] }, 'test')
+await saveTemplate(app.deps, { ...own, tenantId: (await app.tenant()).id, key: 'foreign' }, 'test')
 
 const list = async (key: string) => (await app.call<{ data: Template[] }>('GET', '/v1/templates', { key })).body.data
 
@@ -76,8 +70,7 @@ test('listing templates is 403 without the scope verifications:create, and 401 w
 })
 
 test('listing templates is charged to the budget of the key, as other reads are', async () => {
-  const limited = await startApp({ rateLimitScale: 1 })
-  const { key } = await limited.tenant()
+  const { app: limited, key } = await startWithTenant({ rateLimitScale: 1 })
   const { headers } = await limited.call('GET', '/v1/templates', { key })
   expect(headers.get('ratelimit')).toMatch(/r=\d+/)
 })

@@ -1,8 +1,8 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
 import { saveTemplate } from '../../src/templates/save.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
-import { type Answer, type Call, type ErrorBody, NOON, startApp, type TestApp, until } from '../helpers/app.ts'
+import { type Answer, type Call, type ErrorBody, NOON, startApp, startWithTenant, until } from '../helpers/app.ts'
 import { words } from '../helpers/words.ts'
 
 const QUERY = {
@@ -11,13 +11,7 @@ const QUERY = {
   ],
 }
 
-let app: TestApp
-let tenant: Awaited<ReturnType<TestApp['tenant']>>
-
-beforeAll(async () => {
-  app = await startApp({ resolve: resolveFixed })
-  tenant = await app.tenant()
-})
+const { app, ...tenant } = await startWithTenant({ resolve: resolveFixed })
 
 async function resolveFixed(host: string): Promise<string[]> {
   const known: Record<string, string[]> = {
@@ -135,8 +129,7 @@ describe('an accepted request', () => {
   })
 
   test('a creation returns the budgets that are left', async () => {
-    const limited = await startApp({ rateLimitScale: 1 })
-    const { key } = await limited.tenant({ name: 'Shop', dailyQuota: 7 })
+    const { app: limited, key } = await startWithTenant({ rateLimitScale: 1 }, { name: 'Shop', dailyQuota: 7 })
     const { headers } = await limited.call('POST', '/v1/verifications', { key, body: { template: 'age_over_18' } })
     expect(headers.get('ratelimit-policy')).toBe('"key";q=100;w=2, "daily";q=7;w=86400')
     expect(headers.get('ratelimit')).toBe('"key";r=99;t=1, "daily";r=6;t=43200')
@@ -351,8 +344,7 @@ describe('Idempotency-Key', () => {
     let lookUps = 0
     // Only the first request waits: one that came past it would be answered.
     const resolve = async () => (lookUps++ === 0 ? await lookUp.promise : ['93.184.215.14'])
-    const slow = await startApp({ resolve })
-    const { key } = await slow.tenant()
+    const { app: slow, key } = await startWithTenant({ resolve })
     const call = {
       key,
       body: { template: 'age_over_18', webhook_url: 'https://hooks.shop.example/' },
@@ -376,8 +368,7 @@ describe('Idempotency-Key', () => {
   })
 
   test('an Idempotency-Key is taken for 24 hours, exclusive', async () => {
-    const own = await startApp()
-    const { key } = await own.tenant()
+    const { app: own, key } = await startWithTenant()
     const call = { key, body: { template: 'age_over_18' }, headers: { 'idempotency-key': 'day' } }
     const first = await own.call<Verification>('POST', '/v1/verifications', call)
     own.clock.set(NOON + 24 * 3_600_000 - 1)
@@ -389,8 +380,7 @@ describe('Idempotency-Key', () => {
   })
 
   test('a replay works with the quota spent, and after the session has expired', async () => {
-    const own = await startApp()
-    const { key } = await own.tenant({ name: 'Shop', dailyQuota: 1 })
+    const { app: own, key } = await startWithTenant({}, { name: 'Shop', dailyQuota: 1 })
     const call = { key, body: { template: 'age_over_18' }, headers: { 'idempotency-key': 'spent' } }
     const first = await own.call('POST', '/v1/verifications', call)
     own.clock.advance(3_600_000)
@@ -399,8 +389,7 @@ describe('Idempotency-Key', () => {
   })
 
   test('a refusal is not stored under its Idempotency-Key: the repeat is a new request', async () => {
-    const own = await startApp()
-    const { id, key } = await own.tenant()
+    const { app: own, id, key } = await startWithTenant()
     const call = { key, body: { template: 'soon' }, headers: { 'idempotency-key': 'refused' } }
     expect((await own.call('POST', '/v1/verifications', call)).status).toBe(422)
     await saveTemplate(own.deps, { tenantId: id, key: 'soon', title: 'Soon', query: QUERY as never }, 'test')
@@ -416,8 +405,7 @@ describe('Idempotency-Key', () => {
   })
 
   test('an Idempotency-Key survives a roll of the API key and a restart', async () => {
-    const own = await startApp()
-    const { id, key } = await own.tenant()
+    const { app: own, id, key } = await startWithTenant()
     const call = { body: { template: 'age_over_18' }, headers: { 'idempotency-key': 'restart' } }
     const first = await own.call('POST', '/v1/verifications', { key, ...call })
     const successor = await own.key(id)
@@ -487,8 +475,7 @@ describe('the daily quota', () => {
 })
 
 test('created_at is strictly increasing per tenant even when the clock stands still or steps back', async () => {
-  const own = await startApp()
-  const { key } = await own.tenant()
+  const { app: own, key } = await startWithTenant()
   const make = async () =>
     (await own.call<Verification>('POST', '/v1/verifications', { key, body: { template: 'age_over_18' } })).body.created_at
   const times = [await make(), await make(), await make()]

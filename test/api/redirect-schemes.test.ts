@@ -1,18 +1,11 @@
 // Destinations of a redirect_url: a web page, or an app of the tenant; nothing that runs, reads
 // files, or starts something else.
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { changeTenant } from '../../src/tenants/settings.ts'
-import { type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'
+import { type ErrorBody, startWithTenant } from '../helpers/app.ts'
 import { words } from '../helpers/words.ts'
 
-let app: TestApp
-let tenantId: string
-let key: string
-
-beforeAll(async () => {
-  app = await startApp()
-  ;({ id: tenantId, key } = await app.tenant())
-})
+const { app, id: tenantId, key } = await startWithTenant()
 
 const create = (redirect_url: string, withKey = key) =>
   app.call<ErrorBody>('POST', '/v1/verifications', { key: withKey, body: { template: 'age_over_18', redirect_url } })

@@ -1,35 +1,33 @@
-import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
-import { decline, type Holder } from '../../src/sandbox/wallet.ts'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { decline } from '../../src/sandbox/wallet.ts'
 import { changeTenant } from '../../src/tenants/settings.ts'
 import { sweepExpired } from '../../src/verifications/expire.ts'
 import { sweepRetention } from '../../src/verifications/retain.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { listEndedSince } from '../../src/verifications/store.ts'
 import { sweepUnredeemed } from '../../src/verifications/unredeemed.ts'
-import { type Answer, cleanUp, createVerification, type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'
-import { formOf, openSession, postTo, readOf, type Session } from '../helpers/exchange.ts'
+import {
+  type Answer,
+  cleanUp,
+  createVerification,
+  type ErrorBody,
+  outcome,
+  startApp,
+  startWithTenant,
+  type TestApp,
+} from '../helpers/app.ts'
+import { rows } from '../helpers/devices.ts'
+import { codeIn, formOf, openSession, postTo, readOf, type Session } from '../helpers/exchange.ts'
 import { filesContaining } from '../helpers/files.ts'
-import { type Receiver, receive, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
+import { receive, startAppFor, untilAttempted } from '../helpers/receiver.ts'
 import { holderOf } from '../helpers/wallet.ts'
 import { checkInvariants } from '../invariants/check.ts'
 
-let receiver: Receiver
-let app: TestApp
-let tenant: Awaited<ReturnType<TestApp['tenant']>>
-let holder: Holder
-
-beforeAll(async () => {
-  receiver = receive()
-  app = await startAppFor([receiver])
-  tenant = await app.tenant()
-  holder = await holderOf(app)
-})
-afterAll(async () => {
-  stopReceiving()
-  await cleanUp()
-})
+const receiver = receive()
+const app = await startAppFor([receiver])
+const tenant = await app.tenant()
+const holder = await holderOf(app)
+afterAll(cleanUp)
 
 const RELEASE = { release: 'on_redeem', redirect_url: 'https://shop.example/done' }
 const REDEEM_MS = 600_000
@@ -42,7 +40,7 @@ async function hold(body: object = {}, on = { app, key: tenant.key, holder }): P
   const session = await openSession(on, { template: 'identity_basic', ...RELEASE, ...body })
   const answered = await postTo(session, await formOf(session, on.holder))
   expect(answered.status).toBe(200)
-  const code = new URL(answered.body.redirect_uri ?? '').hash.slice('#response_code='.length)
+  const code = codeIn(answered.body)
   return { ...session, code, path: `/v1/verifications/${session.created.id}` }
 }
 
@@ -51,20 +49,9 @@ type Redeemed = Answer<Verification & Partial<ErrorBody>>
 const redeem = ({ path, code, app: on }: Held, key = tenant.key): Promise<Redeemed> =>
   on.call('POST', `${path}/redeem`, { key, body: { response_code: code } })
 
-const refusal = ({ status, body }: Answer<unknown>) => [status, (body as Partial<ErrorBody>).error?.code]
-
-function rows<Row>(on: TestApp, sql: string, ...values: string[]): Row[] {
-  const sqlite = new Database(join(on.dir, 'vidimus.db'), { readonly: true })
-  try {
-    return sqlite.query<Row, string[]>(sql).all(...values)
-  } finally {
-    sqlite.close()
-  }
-}
-
 const actions = (on: TestApp, id: string) =>
   rows<{ action: string }>(
-    on,
+    on.dir,
     'SELECT action FROM audit_records WHERE subject = ? ORDER BY seq',
     on.deps.audit.subjectOf(id),
   ).map(({ action }) => action)
@@ -74,9 +61,9 @@ describe('a creation with release', () => {
     const create = (body: object) =>
       app.call<ErrorBody>('POST', '/v1/verifications', { key: tenant.key, body: { template: 'age_over_18', ...body } })
     const alone = await create({ release: 'on_redeem' })
-    expect(refusal(alone)).toEqual([400, 'invalid_request'])
+    expect(outcome(alone)).toBe('400 invalid_request')
     expect(alone.body.error.message).toContain('redirect_url')
-    expect(refusal(await create({ ...RELEASE, release: 'at_once' }))).toEqual([400, 'invalid_request'])
+    expect(outcome(await create({ ...RELEASE, release: 'at_once' }))).toBe('400 invalid_request')
   })
 
   test('a session with release is shown like any other: release is not a member', async () => {
@@ -103,20 +90,17 @@ describe('a good answer that is not redeemed yet', () => {
     expect(await listEndedSince(app.deps.db, tenant.id, Date.parse(created_at), 100)).not.toContainEqual(
       expect.objectContaining({ verification: expect.objectContaining({ id }) }),
     )
-    expect(rows(app, 'SELECT id FROM webhook_deliveries WHERE verification_id = ?', id)).toEqual([])
+    expect(rows(app.dir, 'SELECT id FROM webhook_deliveries WHERE verification_id = ?', id)).toEqual([])
     expect(actions(app, id)).toEqual(['verification.created'])
   })
 
   test('a second answer, the request and a cancellation are 409 while an answer is held', async () => {
     const held = await hold()
     const { id } = held.created
-    expect(refusal(await postTo(held, await formOf(held, holder)))).toEqual([409, 'session_already_responded'])
-    expect(refusal(await postTo(held, (await decline(held.request)).form))).toEqual([409, 'session_already_responded'])
-    expect(refusal(await app.call('GET', `/wallet/request/${id}`))).toEqual([409, 'session_already_responded'])
-    expect(refusal(await app.call('POST', `${held.path}/cancel`, { key: tenant.key }))).toEqual([
-      409,
-      'session_already_responded',
-    ])
+    expect(outcome(await postTo(held, await formOf(held, holder)))).toBe('409 session_already_responded')
+    expect(outcome(await postTo(held, (await decline(held.request)).form))).toBe('409 session_already_responded')
+    expect(outcome(await app.call('GET', `/wallet/request/${id}`))).toBe('409 session_already_responded')
+    expect(outcome(await app.call('POST', `${held.path}/cancel`, { key: tenant.key }))).toBe('409 session_already_responded')
     expect((await readOf(held)).status).toBe('pending')
     expect((await redeem(held)).status).toBe(200)
   })
@@ -136,8 +120,7 @@ describe('a good answer that is not redeemed yet', () => {
   })
 
   test('a held answer outlasts expires_at: neither a read, the sweep nor retention ends it', async () => {
-    const own = await startApp()
-    const shop = await own.tenant()
+    const { app: own, ...shop } = await startWithTenant()
     await changeTenant(own.deps, shop.id, { retentionDays: 0 }, 'test')
     const held = await hold({ ttl_seconds: 60 }, { app: own, key: shop.key, holder: await holderOf(own) })
     own.clock.advance(REDEEM_MS - 1)
@@ -152,12 +135,11 @@ describe('a good answer that is not redeemed yet', () => {
     const held = await hold()
     const { body } = await app.call<{ deleted: object }>('DELETE', held.path, { key: tenant.key })
     expect(body.deleted).toEqual({ verification_sessions: 1, verification_results: 1, webhook_deliveries: 0 })
-    expect(refusal(await redeem(held))).toEqual([404, 'invalid_response_code'])
+    expect(outcome(await redeem(held))).toBe('404 invalid_response_code')
   })
 
   test('a held answer can be redeemed after a restart', async () => {
-    const first = await startApp()
-    const shop = await first.tenant()
+    const { app: first, ...shop } = await startWithTenant()
     const held = await hold({}, { app: first, key: shop.key, holder: await holderOf(first) })
     await first.stop()
     const second = await startApp({ dir: first.dir })
@@ -194,7 +176,7 @@ describe('redeeming a held answer', () => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => redeem(held)))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
     expect(answers.filter(({ status }) => status === 404)).toHaveLength(49)
-    expect(rows(app, 'SELECT id FROM webhook_deliveries WHERE verification_id = ?', id)).toHaveLength(1)
+    expect(rows(app.dir, 'SELECT id FROM webhook_deliveries WHERE verification_id = ?', id)).toHaveLength(1)
     expect(actions(app, id)).toEqual(['verification.created', 'verification.completed'])
   })
 
@@ -213,7 +195,7 @@ describe('redeeming a held answer', () => {
       seen.add(status)
       const wins = redeemed.filter(each => each.status === 200).length
       expect([status, claims !== undefined, wins]).toEqual([status, status === 'completed', status === 'completed' ? 1 : 0])
-      expect(rows(app, 'SELECT id FROM webhook_deliveries WHERE verification_id = ?', held.created.id)).toHaveLength(1)
+      expect(rows(app.dir, 'SELECT id FROM webhook_deliveries WHERE verification_id = ?', held.created.id)).toHaveLength(1)
     }
     expect([...seen].sort()).toEqual(['completed', 'failed'])
   })
@@ -221,7 +203,7 @@ describe('redeeming a held answer', () => {
   test('a bad answer fails at once, and its code can be redeemed', async () => {
     const session = await openSession({ app, key: tenant.key }, RELEASE)
     const { body } = await postTo(session, (await decline(session.request)).form)
-    const code = new URL(body.redirect_uri ?? '').hash.slice('#response_code='.length)
+    const code = codeIn(body)
     expect((await readOf(session)).error?.code).toBe('wallet_declined')
     expect(actions(app, session.created.id)).toEqual(['verification.created', 'verification.failed'])
     const held = { ...session, code, path: `/v1/verifications/${session.created.id}` }
@@ -241,8 +223,8 @@ describe('a held answer that nobody redeems', () => {
     expect([read.status, read.error?.code, read.claims, read.credentials]).toEqual(['failed', NOT_FOLLOWED, undefined, undefined])
     expect((await app.call<{ status: string }>('GET', `${held.path}/status`)).body.status).toBe('failed')
     expect((await app.call('GET', `/v/${held.created.id}/data`)).body).toMatchObject({ status: 'failed', reason: 'not_followed' })
-    expect(refusal(await redeem(held))).toEqual([404, 'invalid_response_code'])
-    expect(refusal(await postTo(held, await formOf(held, holder)))).toEqual([409, 'session_already_responded'])
+    expect(outcome(await redeem(held))).toBe('404 invalid_response_code')
+    expect(outcome(await postTo(held, await formOf(held, holder)))).toBe('409 session_already_responded')
     await sweepUnredeemed(app.deps)
     expect(await readOf(held)).toEqual(read)
   })
@@ -267,9 +249,13 @@ describe('a held answer that nobody redeems', () => {
   test('the presentation of an unredeemed session is in no file, sealed or not', async () => {
     const held = await hold({ template: 'age_over_18_photo' })
     const { id } = held.created
-    const [stored] = rows<{ sealed: Uint8Array }>(app, 'SELECT sealed FROM verification_results WHERE verification_id = ?', id)
+    const [stored] = rows<{ sealed: Uint8Array }>(
+      app.dir,
+      'SELECT sealed FROM verification_results WHERE verification_id = ?',
+      id,
+    )
     const [posted] = rows<{ sealed: Uint8Array }>(
-      app,
+      app.dir,
       "SELECT sealed FROM verification_events WHERE verification_id = ? AND event = 'response_posted'",
       id,
     )
@@ -283,8 +269,7 @@ describe('a held answer that nobody redeems', () => {
 })
 
 test('only wrong codes count: after four of them, two right ones at once are 200 and 404', async () => {
-  const own = await startApp({ rateLimitScale: 1 })
-  const shop = await own.tenant()
+  const { app: own, ...shop } = await startWithTenant({ rateLimitScale: 1 })
   const held = await hold({}, { app: own, key: shop.key, holder: await holderOf(own) })
   for (let i = 0; i < 4; i++) expect((await redeem({ ...held, code: 'A'.repeat(43) }, shop.key)).status).toBe(404)
   const answers = await Promise.all([redeem(held, shop.key), redeem(held, shop.key)])

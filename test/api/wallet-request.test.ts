@@ -1,19 +1,13 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createHash, X509Certificate } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { decodeJwt, decodeProtectedHeader, importX509, jwtVerify } from 'jose'
 import type { Verification } from '../../src/verifications/schema.ts'
-import { createVerification, type ErrorBody, NOON, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
+import { createVerification, type ErrorBody, NOON, outcome, startApp, startWithTenant, temporaryDir } from '../helpers/app.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
 
-let app: TestApp
-let key: string
-
-beforeAll(async () => {
-  app = await startApp()
-  ;({ key } = await app.tenant())
-})
+const { app, key } = await startWithTenant()
 
 const pathOf = (verification: Verification) => `/wallet/request/${verification.id}`
 
@@ -127,8 +121,7 @@ describe('GET /wallet/request/{sessionId}', () => {
   })
 
   test('the request of an unknown session is 404, of an expired one 410, of an answered one 409 even after expires_at', async () => {
-    const own = await startApp()
-    const tenant = await own.tenant()
+    const { app: own, ...tenant } = await startWithTenant()
     const code = async (path: string) => {
       const { status, body } = await own.call<ErrorBody>('GET', path)
       return `${status} ${body?.error?.code ?? ''}`
@@ -193,8 +186,7 @@ describe('POST /wallet/request/{sessionId}', () => {
     ['an empty wallet_nonce', { wallet_nonce: '' }],
     ['a wallet_nonce of 513 characters', { wallet_nonce: 'n'.repeat(513) }],
   ])('%s is 400 invalid_request', async (_, form) => {
-    const answer = await postFor(await createVerification(app, key), form)
-    expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_request'])
+    expect(outcome(await postFor(await createVerification(app, key), form))).toBe('400 invalid_request')
   })
 })
 
@@ -208,8 +200,7 @@ describe('what the operator may choose', () => {
       registrationCertFile: string
     }>,
   ) => {
-    const own = await startApp({ config: { wallet: { ...wallet, ...choice } } })
-    const tenant = await own.tenant()
+    const { app: own, ...tenant } = await startWithTenant({ config: { wallet: { ...wallet, ...choice } } })
     return { own, key: tenant.key }
   }
 

@@ -6,7 +6,7 @@ import { verifyExport } from '../../src/audit/export.ts'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import type { AuditRecord } from '../../src/dashboard/settings-schema.ts'
 import type { VerificationDetail } from '../../src/dashboard/verification-schema.ts'
-import { createVerification, startApp, type TestApp } from '../helpers/app.ts'
+import { createVerification, startApp, startWithTenant, type TestApp } from '../helpers/app.ts'
 import { issueAuthority } from '../helpers/certificates.ts'
 import { type Browser, joinMember, openBrowser, outcome, PASSWORD, setUpOwner, tokenOf } from '../helpers/dashboard.ts'
 import { filesContaining } from '../helpers/files.ts'
@@ -159,8 +159,7 @@ describe('a change leaves a record with the name of who made it', () => {
   })
 
   test('a refused change leaves no record', async () => {
-    const app = await startApp()
-    const shop = await app.tenant()
+    const { app, ...shop } = await startWithTenant()
     const boss = await setUpOwner(app)
     const mia = await joinMember(app, shop.id, 'mia')
     const before = await headOf(boss)
@@ -179,8 +178,7 @@ describe('what a holder presented', () => {
     browser.get<VerificationDetail>(`/tenants/${tenant}/verifications/${id}?environment=test`)
 
   test('presented claims are shown after a record of who reads them, one per reader in ten minutes', async () => {
-    const app = await startApp()
-    const shop = await app.tenant()
+    const { app, ...shop } = await startWithTenant()
     const [boss, mia] = [await setUpOwner(app), await joinMember(app, shop.id, 'mia')]
     const { verification } = await verifyWith(app, shop.key, 'adult', { body: { template: 'identity_basic' } })
     const before = await headOf(boss)
@@ -203,8 +201,7 @@ describe('what a holder presented', () => {
   })
 
   test('presented claims are in no list, and a session without any is shown without a record', async () => {
-    const app = await startApp()
-    const shop = await app.tenant()
+    const { app, ...shop } = await startWithTenant()
     const boss = await setUpOwner(app)
     const { verification } = await verifyWith(app, shop.key, 'adult', { body: { template: 'identity_basic' } })
     const pending = await createVerification(app, shop.key)
@@ -223,8 +220,7 @@ describe('what a holder presented', () => {
   })
 
   test('erasing presented claims also erases who read them, and the chain still verifies', async () => {
-    const app = await startApp()
-    const shop = await app.tenant()
+    const { app, ...shop } = await startWithTenant()
     const boss = await setUpOwner(app)
     const { verification } = await verifyWith(app, shop.key, 'adult', { body: { template: 'identity_basic' } })
     await detailOf(boss, shop.id, verification.id)
@@ -311,8 +307,7 @@ describe('the chain', () => {
   })
 
   test('an export taken during writes and erasures verifies offline', async () => {
-    const app = await startApp()
-    const shop = await app.tenant()
+    const { app, ...shop } = await startWithTenant()
     const boss = await setUpOwner(app)
     let isWriting = true
     const writing = (async () => {

@@ -1,20 +1,15 @@
 // A page of another origin can make a browser send a request with its cookie. Each defence alone
 // stops it.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
-import { startApp, type TestApp } from '../helpers/app.ts'
-import { type Browser, openBrowser, outcome, PASSWORD, setUpOwner } from '../helpers/dashboard.ts'
+import { startApp } from '../helpers/app.ts'
+import { openBrowser, outcome, PASSWORD, setUpOwner } from '../helpers/dashboard.ts'
 
 setDefaultTimeout(60_000)
 
-let app: TestApp
-let browser: Browser
-
-beforeAll(async () => {
-  app = await startApp()
-  await app.tenant()
-  browser = await setUpOwner(app)
-})
+const app = await startApp()
+await app.tenant()
+const browser = await setUpOwner(app)
 
 afterAll(() => app.stop())
 

@@ -5,7 +5,7 @@ import type { ApiKey, Template, TemplateCheck, TrustAnchor } from '../../src/das
 import type { Overview, VerificationDetail, VerificationPage } from '../../src/dashboard/verification-schema.ts'
 import { addAnchors } from '../../src/trust/settings.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
-import { call, createVerification, type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'
+import { call, createVerification, type ErrorBody, type startApp, startWithTenant, type TestApp } from '../helpers/app.ts'
 import { CertificateRequest, issue, issueAuthority } from '../helpers/certificates.ts'
 import { type Browser, outcome, setUpOwner } from '../helpers/dashboard.ts'
 import { FORM, openSession, postTo } from '../helpers/exchange.ts'
@@ -21,8 +21,7 @@ const pemOf = (der: Uint8Array): string =>
 type Place = { app: TestApp; boss: Browser; shop: Awaited<ReturnType<TestApp['tenant']>>; at: string }
 
 async function place(options: Parameters<typeof startApp>[0] = {}, tenant?: Parameters<TestApp['tenant']>[0]): Promise<Place> {
-  const app = await startApp(options)
-  const shop = await app.tenant(tenant)
+  const { app, ...shop } = await startWithTenant(options, tenant)
   return { app, shop, boss: await setUpOwner(app), at: `/tenants/${shop.id}` }
 }
 

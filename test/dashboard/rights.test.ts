@@ -1,20 +1,11 @@
 // Access to every route: for nobody, a user of another tenant, a member and an owner.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createTenant } from '../../src/tenants/settings.ts'
-import { startApp, type TestApp } from '../helpers/app.ts'
+import { cleanUp, startWithTenant, type TestApp } from '../helpers/app.ts'
 import { type Browser, joinMember, openBrowser, outcome, PASSWORD, setUpOwner } from '../helpers/dashboard.ts'
-import {
-  askRoute,
-  BODIES,
-  dashboardRoutes,
-  ENVIRONMENTAL,
-  nameOf,
-  QUERY,
-  type Route,
-  type Things,
-} from '../helpers/dashboard-routes.ts'
+import { askRoute, BODIES, dashboardRoutes, ENVIRONMENTAL, nameOf, QUERY, type Route } from '../helpers/dashboard-routes.ts'
 import { filesContaining } from '../helpers/files.ts'
-import { logOf, type Receiver, receive, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
+import { logOf, type Receiver, receive, startAppFor, untilAttempted } from '../helpers/receiver.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
 setDefaultTimeout(60_000)
@@ -39,15 +30,7 @@ const OWNERS = [
   'POST /audit/export',
 ]
 
-let app: TestApp
-let routes: Route[]
-let shop: Awaited<ReturnType<TestApp['tenant']>>
-let bakery: Awaited<ReturnType<TestApp['tenant']>>
-let boss: Browser
-let mia: Browser
-let bob: Browser
 /** Ids of the shop's items. */
-let things: Things
 
 /** A verification with a delivered webhook. */
 async function sendResult(app: TestApp, key: string, receiver: Receiver) {
@@ -56,27 +39,22 @@ async function sendResult(app: TestApp, key: string, receiver: Receiver) {
   return { verification: verification.id, delivery: logOf(app, verification.id).delivery?.id ?? '' }
 }
 
-beforeAll(async () => {
-  const receiver = receive()
-  app = await startAppFor([receiver])
-  shop = await app.tenant()
-  bakery = await app.tenant({ name: 'Bakery' })
-  boss = await setUpOwner(app)
-  mia = await joinMember(app, shop.id, 'mia')
-  bob = await joinMember(app, bakery.id, 'bob')
-  routes = dashboardRoutes(app)
-  const key = await mia.post<{ api_key: { id: string } }>(`/tenants/${shop.id}/keys`, BODIES['POST /tenants/:tenant/keys'])
-  const till = BODIES['POST /tenants/:tenant/devices']
-  const device = await mia.post<{ device: { id: string } }>(`/tenants/${shop.id}/devices?environment=test`, till)
-  await mia.put(`/tenants/${shop.id}/templates/membership`, { title: 'Member', query: QUERY })
-  const sent = await sendResult(app, shop.key, receiver)
-  things = { ...sent, key: key.body.api_key.id, device: device.body.device.id, template: 'membership' }
-})
+const receiver = receive()
+const app = await startAppFor([receiver])
+const shop = await app.tenant()
+const bakery = await app.tenant({ name: 'Bakery' })
+const boss = await setUpOwner(app)
+const mia = await joinMember(app, shop.id, 'mia')
+const bob = await joinMember(app, bakery.id, 'bob')
+const routes = dashboardRoutes(app)
+const key = await mia.post<{ api_key: { id: string } }>(`/tenants/${shop.id}/keys`, BODIES['POST /tenants/:tenant/keys'])
+const till = BODIES['POST /tenants/:tenant/devices']
+const device = await mia.post<{ device: { id: string } }>(`/tenants/${shop.id}/devices?environment=test`, till)
+await mia.put(`/tenants/${shop.id}/templates/membership`, { title: 'Member', query: QUERY })
+const sent = await sendResult(app, shop.key, receiver)
+const things = { ...sent, key: key.body.api_key.id, device: device.body.device.id, template: 'membership' }
 
-afterAll(async () => {
-  await app.stop()
-  stopReceiving()
-})
+afterAll(cleanUp)
 
 const ask = (browser: Browser, route: Route, tenant: string, environment = 'test') =>
   askRoute(browser, route, { ...things, tenant, environment })
@@ -168,8 +146,7 @@ test('only an owner sets a tenant’s plan and quota; members set its name and r
 })
 
 test('requests are counted per user: everything, and changes more strictly', async () => {
-  const limited = await startApp({ rateLimitScale: 1 })
-  const tenant = await limited.tenant()
+  const { app: limited, ...tenant } = await startWithTenant({ rateLimitScale: 1 })
   const [one, two] = [await setUpOwner(limited), await joinMember(limited, tenant.id, 'mia')]
   const answers = []
   for (let i = 0; i < 101; i++) answers.push((await one.get('/tenants')).status)

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sweepSessions, type Visit } from '../../src/people/session.ts'
 import { inviteUser, removeUser } from '../../src/people/users.ts'
-import { startApp, type TestApp } from '../helpers/app.ts'
+import { startApp, startWithTenant, type TestApp } from '../helpers/app.ts'
 import { type Browser, joinMember, openBrowser, outcome, PASSWORD, setUpOwner } from '../helpers/dashboard.ts'
 
 setDefaultTimeout(60_000)
@@ -81,8 +81,7 @@ describe('a session', () => {
   })
 
   test('a session can be ended from another one of the same user by its id, and by nobody else', async () => {
-    const app = await startApp()
-    const shop = await app.tenant()
+    const { app, ...shop } = await startWithTenant()
     const boss = await setUpOwner(app)
     const mia = await joinMember(app, shop.id, 'mia')
     app.clock.advance(1)
@@ -101,8 +100,7 @@ describe('a session', () => {
   })
 
   test('signing out everywhere ends all sessions of that user only', async () => {
-    const app = await startApp()
-    const shop = await app.tenant()
+    const { app, ...shop } = await startWithTenant()
     const mia = await joinMember(app, shop.id, 'mia')
     const browsers = [await setUpOwnerLater(app), await loggedIn(app), await loggedIn(app)]
     const answer = await browsers[1]!.delete('/sessions')
@@ -132,8 +130,7 @@ describe('a session', () => {
   })
 
   test('removing a user ends their sessions and log-in; users cannot remove themselves', async () => {
-    const app = await startApp()
-    const shop = await app.tenant()
+    const { app, ...shop } = await startWithTenant()
     const boss = await setUpOwner(app)
     const mia = await joinMember(app, shop.id, 'mia')
     const ids = (await boss.get<{ data: { id: string; name: string }[] }>('/users')).body.data
@@ -194,8 +191,7 @@ describe('a fresh password', () => {
   ]
 
   test.each(ASKED)('is asked for before %s: five minutes to the millisecond', async (_, request) => {
-    const app = await startApp()
-    const tenant = await app.tenant()
+    const { app, ...tenant } = await startWithTenant()
     const boss = await setUpOwner(app)
     const { user } = (await boss.get<{ user: { id: string } }>('/session')).body
     const [method, path, body] = request(tenant.id, user.id)
@@ -212,8 +208,7 @@ describe('a fresh password', () => {
   })
 
   test('every other request works without a fresh password', async () => {
-    const app = await startApp()
-    const tenant = await app.tenant()
+    const { app, ...tenant } = await startWithTenant()
     const boss = await setUpOwner(app)
     app.clock.advance(29 * MINUTE_MS)
     expect((await boss.put(`/tenants/${tenant.id}`, { name: 'New name' })).status).toBe(200)

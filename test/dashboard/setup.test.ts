@@ -2,7 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { openSetup } from '../../src/people/setup.ts'
 import { inviteUser, resetUser } from '../../src/people/users.ts'
-import { type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'
+import { type ErrorBody, startApp, startWithTenant, type TestApp } from '../helpers/app.ts'
 import { joinMember, openBrowser, outcome, PASSWORD, setUpOwner, tokenOf } from '../helpers/dashboard.ts'
 import { filesContaining } from '../helpers/files.ts'
 import { useRealPasswords } from '../helpers/passwords.ts'
@@ -16,8 +16,7 @@ const owner = (token: string, name = 'olivia') => ({ token, name, password: PASS
 
 describe('the set-up', () => {
   test('the set-up creates an owner and logs them in', async () => {
-    const app = await startApp()
-    const tenant = await app.tenant()
+    const { app, ...tenant } = await startWithTenant()
     const browser = openBrowser(app)
     expect((await browser.get('/entrance')).body as unknown).toEqual({ needs_setup: true, accepts_passwords: true })
     const answer = await browser.post('/setup', owner(await link(app)))
@@ -38,8 +37,7 @@ describe('the set-up', () => {
   })
 
   test('the set-up stays open until an owner has a password', async () => {
-    const app = await startApp()
-    const tenant = await app.tenant()
+    const { app, ...tenant } = await startWithTenant()
     const isOpen = async () => (await openSetup(app.deps)) !== null
     const needsSetup = async () => (await openBrowser(app).get<{ needs_setup: boolean }>('/entrance')).body.needs_setup
     await inviteUser(app.deps, { name: 'bob', memberOf: tenant.id }, 'test')
@@ -65,8 +63,7 @@ describe('the set-up', () => {
   })
 
   test('the invitation of a tenant’s user cannot be used as a set-up link', async () => {
-    const app = await startApp()
-    const tenant = await app.tenant()
+    const { app, ...tenant } = await startWithTenant()
     const { url } = await inviteUser(app.deps, { name: 'bob', memberOf: tenant.id }, 'test')
     expect(outcome(await openBrowser(app).post('/setup', owner(tokenOf(url), 'eve')))).toBe('404 setup_unavailable')
     expect((await openBrowser(app).post('/choose-password', { token: tokenOf(url), password: PASSWORD })).status).toBe(200)
@@ -200,8 +197,7 @@ describe('an invitation', () => {
   })
 
   test('an invitation for a taken name or an unknown tenant is refused', async () => {
-    const app = await startApp()
-    const shop = await app.tenant()
+    const { app, ...shop } = await startWithTenant()
     const boss = await setUpOwner(app)
     expect(outcome(await boss.post('/users', { name: 'olivia', tenant: shop.id }))).toBe('409 name_taken')
     expect(outcome(await boss.post('/users', { name: 'mia', tenant: 'ten_0000000000000000' }))).toBe('404 tenant_not_found')
@@ -220,8 +216,7 @@ describe('an invitation', () => {
 
 describe('a reset', () => {
   test('a reset leaves the old password working until it is used; then every session ends', async () => {
-    const app = await startApp()
-    const shop = await app.tenant()
+    const { app, ...shop } = await startWithTenant()
     const mia = await joinMember(app, shop.id, 'mia')
     const id = (await mia.get<{ user: { id: string } }>('/session')).body.user.id
     const { url } = await resetUser(app.deps, id, 'test')
@@ -239,8 +234,7 @@ describe('a reset', () => {
   })
 
   test('one of many simultaneous uses of a reset link chooses the password', async () => {
-    const app = await startApp()
-    const shop = await app.tenant()
+    const { app, ...shop } = await startWithTenant()
     const mia = await joinMember(app, shop.id, 'mia')
     const id = (await mia.get<{ user: { id: string } }>('/session')).body.user.id
     const { url } = await resetUser(app.deps, id, 'test')

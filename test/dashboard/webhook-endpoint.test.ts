@@ -3,15 +3,12 @@ import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { DeliveryDetail, DeliveryPage, WebhookEndpoint } from '../../src/dashboard/webhook-schema.ts'
 import { cleanUp } from '../helpers/app.ts'
 import { joinMember, outcome, setUpOwner } from '../helpers/dashboard.ts'
-import { receive, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
+import { receive, startAppFor, untilAttempted } from '../helpers/receiver.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
 setDefaultTimeout(60_000)
 
-afterAll(async () => {
-  await cleanUp()
-  stopReceiving()
-})
+afterAll(cleanUp)
 
 const MINUTES_MS = 60_000
 

@@ -6,15 +6,12 @@ import { createTenant } from '../../src/tenants/settings.ts'
 import { cleanUp, type TestApp } from '../helpers/app.ts'
 import { type Browser, outcome, setUpOwner } from '../helpers/dashboard.ts'
 import { filesContaining } from '../helpers/files.ts'
-import { type Receiver, receive, startAppFor, stopReceiving, untilAttempted, verified } from '../helpers/receiver.ts'
+import { type Receiver, receive, startAppFor, untilAttempted, verified } from '../helpers/receiver.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
 setDefaultTimeout(60_000)
 
-afterAll(async () => {
-  await cleanUp()
-  stopReceiving()
-})
+afterAll(cleanUp)
 
 const FORGED: Record<string, string>[] = [
   { origin: 'https://evil.example' },

@@ -5,18 +5,15 @@ import type { DeliverySummary, Overview, VerificationDetail } from '../../src/da
 import type { DeliveryDetail, DeliveryPage, ReplayedDeliveries } from '../../src/dashboard/webhook-schema.ts'
 import type { PersonaId } from '../../src/sandbox/personas.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
-import { cleanUp, createVerification, startApp, type TestApp, until } from '../helpers/app.ts'
+import { cleanUp, createVerification, startWithTenant, type TestApp, until } from '../helpers/app.ts'
 import { type Browser, joinMember, outcome, setUpOwner } from '../helpers/dashboard.ts'
-import { logOf, type Receiver, receive, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
+import { logOf, type Receiver, receive, startAppFor, untilAttempted } from '../helpers/receiver.ts'
 import { answerWith, holderOf, verifyWith } from '../helpers/wallet.ts'
 import { words } from '../helpers/words.ts'
 
 setDefaultTimeout(60_000)
 
-afterAll(async () => {
-  await cleanUp()
-  stopReceiving()
-})
+afterAll(cleanUp)
 
 const DAY_MS = 86_400_000
 
@@ -344,8 +341,7 @@ describe('a test event', () => {
   })
 
   test('a test event to a forbidden address is refused', async () => {
-    const app = await startApp({ resolve: async () => ['10.0.0.7'] })
-    const shop = await app.tenant()
+    const { app, ...shop } = await startWithTenant({ resolve: async () => ['10.0.0.7'] })
     const boss = await setUpOwner(app)
     for (const webhook_url of [
       'http://127.0.0.1:9/hook',

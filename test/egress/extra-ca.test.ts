@@ -1,22 +1,19 @@
 // Receivers with a certificate of the venue's own authority.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type LocalTls, makeLocalTls } from '../../src/cli/local-tls.ts'
+import { makeLocalTls } from '../../src/cli/local-tls.ts'
 import { ConfigError } from '../../src/config.ts'
 import { examine } from '../../src/doctor/examine.ts'
 import { readExtraCa } from '../../src/egress/extra-ca.ts'
-import { cleanUp, startApp, temporaryDir } from '../helpers/app.ts'
-import { declined, logOf, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
+import { cleanUp, startApp, startWithTenant, temporaryDir } from '../helpers/app.ts'
+import { declined, logOf, untilAttempted } from '../helpers/receiver.ts'
 
 setDefaultTimeout(60_000)
 
 const HOST = 'hooks.venue.example'
 
-let venue: LocalTls
-let other: LocalTls
-let receiver: ReturnType<typeof Bun.serve>
 let received = 0
 
 const makeTls = (hosts: string[]) =>
@@ -28,22 +25,19 @@ const makeTls = (hosts: string[]) =>
     random: count => new Uint8Array(randomBytes(count)),
   })
 
-beforeAll(async () => {
-  ;[venue, other] = [await makeTls([HOST]), await makeTls([HOST])]
-  const tls = { cert: readFileSync(venue.certFile, 'utf8'), key: readFileSync(venue.keyFile, 'utf8') }
-  receiver = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    tls,
-    fetch() {
-      received++
-      return new Response(null, { status: 204 })
-    },
-  })
+const [venue, other] = [await makeTls([HOST]), await makeTls([HOST])]
+const tls = { cert: readFileSync(venue.certFile, 'utf8'), key: readFileSync(venue.keyFile, 'utf8') }
+const receiver = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  tls,
+  fetch() {
+    received++
+    return new Response(null, { status: 204 })
+  },
 })
 afterAll(async () => {
   await receiver.stop(true)
-  stopReceiving()
   await cleanUp()
 })
 
@@ -55,8 +49,7 @@ function fileWith(text: string): string {
 
 async function startWith(extraCaFile: string) {
   const egressAllow = [{ address: '127.0.0.1', prefix: 32, port: receiver.port ?? 0 }]
-  const app = await startApp({ resolve: async () => ['127.0.0.1'], config: { egressAllow, extraCaFile } })
-  const { liveKey } = await app.tenant()
+  const { app, liveKey } = await startWithTenant({ resolve: async () => ['127.0.0.1'], config: { egressAllow, extraCaFile } })
   const outcomeAt = async (host = HOST) => {
     const id = await declined({ app, key: liveKey }, `https://${host}:${receiver.port}/hook`)
     await untilAttempted(app, id, 1)

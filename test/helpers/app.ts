@@ -103,6 +103,12 @@ export async function startApp({ config, rateLimitScale = 0, resolve, dir = temp
   }
 }
 
+/** The service and a tenant of its own. */
+export async function startWithTenant(options?: Options, settings?: Parameters<typeof createTenant>[1]) {
+  const app = await startApp(options)
+  return { app, ...(await app.tenant(settings)) }
+}
+
 export async function call<Body>(
   url: string,
   method: string,

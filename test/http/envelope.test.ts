@@ -1,16 +1,10 @@
 // Every response that is not 2xx has the error envelope, for any request that is still HTTP.
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { type Call, type ErrorBody, startApp, type TestApp, until } from '../helpers/app.ts'
+import { type Call, type ErrorBody, startApp, startWithTenant, until } from '../helpers/app.ts'
 import { words } from '../helpers/words.ts'
 
-let app: TestApp
-let key: string
-
-beforeAll(async () => {
-  app = await startApp()
-  key = (await app.tenant()).key
-})
+const { app, key } = await startWithTenant()
 
 const post = (call: Call) =>
   app.call<ErrorBody>('POST', '/v1/verifications', {
@@ -234,8 +228,7 @@ test('HSTS is sent for public names only, because it covers every port of a host
 })
 
 test('an unexpected error is 500 internal_error without its cause, and the log names its place', async () => {
-  const own = await startApp({ resolve: () => Promise.reject(new Error('secret detail')) })
-  const tenant = await own.tenant()
+  const { app: own, ...tenant } = await startWithTenant({ resolve: () => Promise.reject(new Error('secret detail')) })
   own.deps.audit.append = async () => {
     throw new RangeError('secret detail')
   }
@@ -255,8 +248,7 @@ test('an unexpected error is 500 internal_error without its cause, and the log n
 })
 
 test('the log has routes, statuses and prefixes, and no key, id, purpose, metadata or merchant URL', async () => {
-  const own = await startApp()
-  const tenant = await own.tenant()
+  const { app: own, ...tenant } = await startWithTenant()
   const canaries = {
     purpose: 'canary-purpose',
     metadata: { k: 'canary-value' },

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { parseNetworks } from '../../src/egress/addresses.ts'
-import { createVerification, type ErrorBody, startApp } from '../helpers/app.ts'
+import { createVerification, type ErrorBody, startApp, startWithTenant } from '../helpers/app.ts'
 import { rows } from '../helpers/devices.ts'
 
 const statuses = async (count: number, act: () => Promise<{ status: number }>) => {
@@ -11,8 +11,7 @@ const statuses = async (count: number, act: () => Promise<{ status: number }>) =
 const times = (count: number, value: number) => Array.from({ length: count }, () => value)
 
 test('a test key may burst 100 requests, then 50 a second; 429 has Retry-After', async () => {
-  const app = await startApp({ rateLimitScale: 1 })
-  const { key } = await app.tenant()
+  const { app, key } = await startWithTenant({ rateLimitScale: 1 })
   const read = () => app.call<ErrorBody>('GET', '/v1/usage', { key })
   expect(await statuses(100, read)).toEqual(times(100, 200))
   const refused = await read()
@@ -37,8 +36,7 @@ test('each key of a tenant has its own budget, up to that of the tenant', async 
 })
 
 test('creations have a budget of their own per tenant and environment', async () => {
-  const app = await startApp({ rateLimitScale: 1 })
-  const { id } = await app.tenant()
+  const { app, id } = await startWithTenant({ rateLimitScale: 1 })
   const keys = await Promise.all([1, 2].map(() => app.key(id)))
   const create = (key: string) => app.call('POST', '/v1/verifications', { key, body: { template: 'age_over_18' } })
   expect(await statuses(60, () => create(keys[0] ?? ''))).toEqual(times(60, 201))
@@ -46,8 +44,7 @@ test('creations have a budget of their own per tenant and environment', async ()
 })
 
 test('the status poll is limited per session to 10 at once and 2 a second', async () => {
-  const app = await startApp({ rateLimitScale: 1 })
-  const { key } = await app.tenant()
+  const { app, key } = await startWithTenant({ rateLimitScale: 1 })
   const { id } = await createVerification(app, key)
   const poll = () => app.call<ErrorBody>('GET', `/v1/verifications/${id}/status`)
   expect(await statuses(11, poll)).toEqual([...times(10, 200), 429])
@@ -74,8 +71,7 @@ test('behind a trusted proxy each client has its own budget and cannot forge ano
 })
 
 test('after 30 bad keys those of an address get 429, 10 a minute after that 401; a good key behind it is not refused', async () => {
-  const app = await startApp({ rateLimitScale: 1 })
-  const { key } = await app.tenant()
+  const { app, key } = await startWithTenant({ rateLimitScale: 1 })
   const guess = () => app.call('GET', '/v1/usage', { key: 'vk_test_guess' })
   expect(await statuses(31, guess)).toEqual([...times(30, 401), 429])
   expect((await app.call('GET', '/v1/usage', { key })).status).toBe(200)
@@ -84,8 +80,7 @@ test('after 30 bad keys those of an address get 429, 10 a minute after that 401;
 })
 
 test('whoever saw a QR code uses up what they may ask of its session, and nothing of what its wallet and its shop may', async () => {
-  const app = await startApp({ rateLimitScale: 1, config: { trustedProxies: parseNetworks('127.0.0.1') } })
-  const { key } = await app.tenant()
+  const { app, key } = await startWithTenant({ rateLimitScale: 1, config: { trustedProxies: parseNetworks('127.0.0.1') } })
   const { id } = await createVerification(app, key, { ttl_seconds: 3600 })
   const from = (address: string) => ({ 'x-forwarded-for': address })
   const acts = {
@@ -106,8 +101,7 @@ test('whoever saw a QR code uses up what they may ask of its session, and nothin
 })
 
 test('pages of other origins can read 429 and Retry-After', async () => {
-  const app = await startApp({ rateLimitScale: 1 })
-  const { key } = await app.tenant()
+  const { app, key } = await startWithTenant({ rateLimitScale: 1 })
   const { id } = await createVerification(app, key)
   for (const path of [`/v1/verifications/${id}/status`, `/wallet/request/${id}`]) {
     for (let i = 0; i < 10; i++) await app.call('GET', path)
@@ -121,8 +115,7 @@ test('pages of other origins can read 429 and Retry-After', async () => {
 })
 
 test('429 is sent before the body is checked', async () => {
-  const app = await startApp({ rateLimitScale: 0.01 })
-  const { key } = await app.tenant()
+  const { app, key } = await startWithTenant({ rateLimitScale: 0.01 })
   const call = { key, raw: '{', headers: { 'content-type': 'application/json', 'idempotency-key': 'a b' } }
   expect(await statuses(2, () => app.call('POST', '/v1/verifications', call))).toEqual([400, 429])
 })
@@ -132,8 +125,7 @@ test('at most 64 requests of a key are in work at once; disconnected clients fre
   const gate = new Promise<string[]>(resolve => {
     answer = resolve
   })
-  const app = await startApp({ rateLimitScale: 100, resolve: () => gate })
-  const { key } = await app.tenant()
+  const { app, key } = await startWithTenant({ rateLimitScale: 100, resolve: () => gate })
   const body = { template: 'age_over_18', webhook_url: 'https://hooks.shop.example/' }
   const gone = new AbortController()
   const waiting = Array.from({ length: 64 }, (_, i) =>
@@ -164,8 +156,7 @@ test('at most 64 requests of a key are in work at once; disconnected clients fre
 })
 
 test('the timeline of a session has at most a hundred events that anybody can cause', async () => {
-  const app = await startApp()
-  const { key } = await app.tenant()
+  const { app, key } = await startWithTenant()
   const { id } = await createVerification(app, key)
   const events = () => rows<{ event: string }>(app.dir, 'SELECT event FROM verification_events').map(({ event }) => event)
   for (let i = 0; i < 60; i++) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { watchLoad } from '../../src/http/load.ts'
-import { createVerification, type ErrorBody, startApp } from '../helpers/app.ts'
+import { createVerification, type ErrorBody, startWithTenant } from '../helpers/app.ts'
 
 test('the service is overloaded while the event loop lags more than 250 ms', async () => {
   let at = 0
@@ -18,8 +18,7 @@ test('the service is overloaded while the event loop lags more than 250 ms', asy
 })
 
 test('an overloaded service refuses status polls with 429 and Retry-After, and nothing else', async () => {
-  const app = await startApp()
-  const { key } = await app.tenant()
+  const { app, key } = await startWithTenant()
   const { id } = await createVerification(app, key)
   app.deps.isOverloaded = () => true
   const poll = await app.call<ErrorBody>('GET', `/v1/verifications/${id}/status`)

@@ -1,16 +1,10 @@
 // Requests as bytes on a socket: a client library would normalise the paths under test.
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { startApp, type TestApp } from '../helpers/app.ts'
+import { startWithTenant } from '../helpers/app.ts'
 import { words } from '../helpers/words.ts'
 
-let app: TestApp
-let key: string
-
-beforeAll(async () => {
-  app = await startApp()
-  key = (await app.tenant()).key
-})
+const { app, key } = await startWithTenant()
 
 function ask(target: string, { method = 'GET', host = 'verify.example' } = {}): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {

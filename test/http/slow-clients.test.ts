@@ -3,7 +3,7 @@
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { parseNetworks } from '../../src/egress/addresses.ts'
-import { cleanUp, createVerification, startApp, type TestApp, until } from '../helpers/app.ts'
+import { cleanUp, createVerification, startApp, startWithTenant, type TestApp, until } from '../helpers/app.ts'
 
 setDefaultTimeout(120_000)
 afterAll(cleanUp)
@@ -46,8 +46,7 @@ function open(app: TestApp, kind: string): Slow {
 }
 
 test(`${4 * CONNECTIONS_OF_A_KIND} connections that are silent, trickle or are half closed are cut off, and everybody else is answered`, async () => {
-  const app = await startApp()
-  const { key } = await app.tenant()
+  const { app, key } = await startWithTenant()
   const slow = Object.keys(KINDS).flatMap(kind => Array.from({ length: CONNECTIONS_OF_A_KIND }, () => open(app, kind)))
   await until(async () => slow.every(({ socket, isClosed }) => isClosed || !socket.connecting))
   const left = () => slow.filter(({ isClosed }) => !isClosed)

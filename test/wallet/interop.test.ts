@@ -1,7 +1,7 @@
 // The exchange with implementations that are not ours: @openid4vc/openid4vp reads the link and the
 // request object and builds the answer, dcql matches the query, @sd-jwt/sd-jwt-vc and @owf/mdoc
 // issue and present. From here come only the certificates and the cryptography they ask for.
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createHash, createPrivateKey, randomBytes, sign, X509Certificate } from 'node:crypto'
 import { Openid4vpClient, type ResolvedOpenid4vpAuthorizationRequest } from '@openid4vc/openid4vp'
 import {
@@ -23,28 +23,20 @@ import { DcqlQuery } from 'dcql'
 import { CompactEncrypt, calculateJwkThumbprint, compactVerify, exportJWK, importJWK, importX509 } from 'jose'
 import { newPrivateJwk, type PrivateJwk, publicJwk } from '../../src/sandbox/es256.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
-import { createVerification, startApp, type TestApp } from '../helpers/app.ts'
+import { createVerification, startWithTenant } from '../helpers/app.ts'
 import { DAY_MS } from '../helpers/certificates.ts'
-import { newLeaf, newRoot, type Signer, signerFrom, trust } from '../helpers/forger.ts'
+import { newLeaf, newRoot, signerFrom, trust } from '../helpers/forger.ts'
 import { fetchOf } from '../helpers/wallet.ts'
 
 // The library has no clock of its own to set.
 const NOW = Date.now()
 const AROUND_NOW = { notBefore: NOW - 30 * DAY_MS, notAfter: NOW + 300 * DAY_MS }
 
-let app: TestApp
-let key: string
-let signer: Signer
-let device: PrivateJwk
-
-beforeAll(async () => {
-  app = await startApp({ now: NOW })
-  key = (await app.tenant()).key
-  const root = await newRoot(AROUND_NOW)
-  signer = await signerFrom(await newLeaf(root, AROUND_NOW), { root })
-  await trust(app, signer)
-  device = await newPrivateJwk()
-})
+const { app, key } = await startWithTenant({ now: NOW })
+const root = await newRoot(AROUND_NOW)
+const signer = await signerFrom(await newLeaf(root, AROUND_NOW), { root })
+await trust(app, signer)
+const device = await newPrivateJwk()
 
 const es256 = (jwk: PrivateJwk, data: Uint8Array): Uint8Array =>
   new Uint8Array(sign('sha256', data, { key: createPrivateKey({ key: { ...jwk }, format: 'jwk' }), dsaEncoding: 'ieee-p1363' }))

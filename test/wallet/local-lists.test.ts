@@ -1,6 +1,6 @@
 // Status lists that are not on the public internet: those of a developer's test wallet, and those
 // the operator opened.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { deflateSync } from 'node:zlib'
@@ -10,9 +10,9 @@ import { examine } from '../../src/doctor/examine.ts'
 import { parseAllowList } from '../../src/egress/addresses.ts'
 import { signJwt } from '../../src/sandbox/es256.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
-import { cleanUp, createVerification, NOON, startApp, temporaryDir } from '../helpers/app.ts'
+import { cleanUp, createVerification, NOON, startApp, startWithTenant, temporaryDir } from '../helpers/app.ts'
 import { presentBy, verdictOf } from '../helpers/exchange.ts'
-import { forgeSdJwt, forgeSigner, holderWith, PID, type Signer, trust } from '../helpers/forger.ts'
+import { forgeSdJwt, forgeSigner, holderWith, PID, trust } from '../helpers/forger.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
 
 setDefaultTimeout(60_000)
@@ -21,22 +21,15 @@ const QUERY = {
   query: { credentials: [{ id: 'pid', format: 'dc+sd-jwt', meta: { vct_values: [PID] }, claims: [{ path: ['family_name'] }] }] },
 }
 
-let signer: Signer
-let caFile: string
-let plain: ReturnType<typeof Bun.serve>
-let encrypted: ReturnType<typeof Bun.serve>
-
-beforeAll(async () => {
-  signer = await forgeSigner()
-  const folder = temporaryDir()
-  const random = (count: number) => new Uint8Array(randomBytes(count))
-  const tls = await makeLocalTls({ folder, hosts: ['localhost'], hostsDefault: [], at: Date.now(), random })
-  caFile = tls.caFile
-  const serve = (pair?: { cert: string; key: string }) =>
-    Bun.serve({ port: 0, hostname: '127.0.0.1', ...(pair && { tls: pair }), fetch: request => listAt(request.url) })
-  plain = serve()
-  encrypted = serve({ cert: readFileSync(tls.certFile, 'utf8'), key: readFileSync(tls.keyFile, 'utf8') })
-})
+const signer = await forgeSigner()
+const folder = temporaryDir()
+const random = (count: number) => new Uint8Array(randomBytes(count))
+const tls = await makeLocalTls({ folder, hosts: ['localhost'], hostsDefault: [], at: Date.now(), random })
+const caFile = tls.caFile
+const serve = (pair?: { cert: string; key: string }) =>
+  Bun.serve({ port: 0, hostname: '127.0.0.1', ...(pair && { tls: pair }), fetch: request => listAt(request.url) })
+const plain = serve()
+const encrypted = serve({ cert: readFileSync(tls.certFile, 'utf8'), key: readFileSync(tls.keyFile, 'utf8') })
 afterAll(async () => {
   await plain.stop(true)
   await encrypted.stop(true)
@@ -81,8 +74,7 @@ describe('under serve --dev', () => {
   })
 
   test("the sandbox issuer's own list, which no network is needed for, brings no warning", async () => {
-    const app = await startApp({ config: { isDev: true, publicUrl: '' } })
-    const { key } = await app.tenant()
+    const { app, key } = await startWithTenant({ config: { isDev: true, publicUrl: '' } })
     const session = await createVerification(app, key)
     await answerWith(app, await holderOf(app), session.wallet_uri ?? '')
     const { body } = await app.call<Verification>('GET', `/v1/verifications/${session.id}`, { key })

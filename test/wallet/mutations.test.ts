@@ -1,44 +1,27 @@
 // Nothing but the answer that was meant completes a session: valid presentations with some of their
 // bytes changed, and bombs. The change is made before encryption, so that the parsers behind the
 // JWE see it, or on the form as a whole.
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Cbor } from '../../src/sandbox/cbor.ts'
-import { type Holder, type Mutations, vpToken } from '../../src/sandbox/wallet.ts'
-import { startApp, type TestApp } from '../helpers/app.ts'
+import { type Mutations, vpToken } from '../../src/sandbox/wallet.ts'
+import { startApp } from '../helpers/app.ts'
 import { circularHolder, ENVELOPE_BOMBS, PRESENTATION_BOMBS } from '../helpers/bombs.ts'
 import { type Change, changedText, withChangedPart } from '../helpers/byte-changes.ts'
-import {
-  encryptedTo,
-  FORM,
-  formOf,
-  openSession,
-  type Party,
-  postTo,
-  readOf,
-  type Session,
-  verdictOf,
-} from '../helpers/exchange.ts'
-import { forgeMdoc, forgeSdJwt, forgeSigner, holderWith, MDL_NAMESPACE, type Signer, trust } from '../helpers/forger.ts'
+import { encryptedTo, FORM, formOf, openSession, postTo, readOf, type Session, verdictOf } from '../helpers/exchange.ts'
+import { forgeMdoc, forgeSdJwt, forgeSigner, holderWith, MDL_NAMESPACE, trust } from '../helpers/forger.ts'
 import { accept, CLAIMS, FORMATS, QUERIES } from '../helpers/queries.ts'
 
 const RUNS = { numRuns: 150, endOnFailure: true }
 const ANSWER_MS_MAX = 2000
 const RSS_GROWTH_MAX = 64 * 1024 * 1024
 
-let app: TestApp
-let party: Party
-let signer: Signer
-let holder: Holder
-
-beforeAll(async () => {
-  app = await startApp()
-  party = { app, key: (await app.tenant()).key }
-  signer = await forgeSigner()
-  await trust(app, signer)
-  // One document of each format, and no status list: what is left is the presentation.
-  holder = await holderWith(async key => [await forgeSdJwt(signer, key), await forgeMdoc(signer, key)])
-})
+const app = await startApp()
+const party = { app, key: (await app.tenant()).key }
+const signer = await forgeSigner()
+await trust(app, signer)
+// One document of each format, and no status list: what is left is the presentation.
+const holder = await holderWith(async key => [await forgeSdJwt(signer, key), await forgeMdoc(signer, key)])
 
 /** Not fc.double, which favours the smallest numbers. */
 const anywhere = fc.noBias(fc.nat(999_999).map(millionths => millionths / 1_000_000))

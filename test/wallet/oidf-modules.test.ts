@@ -4,7 +4,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { decodeJwt } from 'jose'
 import type { Holder, Mutations } from '../../src/sandbox/wallet.ts'
-import { type ErrorBody, NOON, startApp } from '../helpers/app.ts'
+import { type ErrorBody, NOON, outcome, startApp } from '../helpers/app.ts'
 import { type Cheat, formOf, openSession, type Party, postTo, presentBy, readOf, verdictOf } from '../helpers/exchange.ts'
 import { forgeSdJwt, forgeSigner, holderWith, trust } from '../helpers/forger.ts'
 import { CLAIMS, FORMATS, QUERIES } from '../helpers/queries.ts'
@@ -159,6 +159,6 @@ describe.each(VARIANTS)('$clientIdPrefix, $mode', ({ clientIdPrefix, profile, mo
     const again = await party.app.call<ErrorBody>('POST', `/wallet/response/${session.created.id}`, {
       raw: await formOf(session, holder),
     })
-    expect([again.status, again.body.error.code]).toEqual([409, 'session_already_responded'])
+    expect(outcome(again)).toBe('409 session_already_responded')
   })
 })

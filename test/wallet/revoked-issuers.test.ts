@@ -1,9 +1,9 @@
 // Revocation lists of issuers' certificates, from the wallet's answer to the verdict: real
 // certificates, a real list on a real server.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { parseAllowList } from '../../src/egress/addresses.ts'
 import { describeCertificate } from '../../src/openid4vp/x509.ts'
-import { NOON, startApp, type TestApp } from '../helpers/app.ts'
+import { NOON, startApp } from '../helpers/app.ts'
 import {
   authorityKey,
   crlPoint,
@@ -19,7 +19,7 @@ import {
   Usage,
   usages,
 } from '../helpers/certificates.ts'
-import { type Party, presentBy } from '../helpers/exchange.ts'
+import { presentBy } from '../helpers/exchange.ts'
 import { forgeMdoc, forgeSdJwt, holderWith, MDL, newLeaf, newRoot, signerFrom, trust } from '../helpers/forger.ts'
 
 const MDOC = {
@@ -40,30 +40,20 @@ const SD_JWT = {
 }
 const DATES = { thisUpdate: NOON - DAY_MS, nextUpdate: NOON + DAY_MS }
 
-let app: TestApp
-let party: Party
-let lists: Map<string, Uint8Array<ArrayBuffer>>
-let fetches: string[]
-let server: ReturnType<typeof Bun.serve>
-
-beforeAll(async () => {
-  lists = new Map()
-  fetches = []
-  server = Bun.serve({
-    hostname: '127.0.0.1',
-    port: 0,
-    fetch(request) {
-      const { pathname } = new URL(request.url)
-      fetches.push(pathname)
-      const list = lists.get(pathname)
-      return list
-        ? new Response(list, { headers: { 'content-type': 'application/pkix-crl' } })
-        : new Response('', { status: 503 })
-    },
-  })
-  app = await startApp({ config: { egressAllow: parseAllowList(`127.0.0.1:${server.port}`) } })
-  party = { app, key: (await app.tenant()).key }
+const lists = new Map()
+const fetches: string[] = []
+const server = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  fetch(request) {
+    const { pathname } = new URL(request.url)
+    fetches.push(pathname)
+    const list = lists.get(pathname)
+    return list ? new Response(list, { headers: { 'content-type': 'application/pkix-crl' } }) : new Response('', { status: 503 })
+  },
 })
+const app = await startApp({ config: { egressAllow: parseAllowList(`127.0.0.1:${server.port}`) } })
+const party = { app, key: (await app.tenant()).key }
 
 afterAll(() => server.stop(true))
 

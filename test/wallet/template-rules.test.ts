@@ -1,42 +1,25 @@
 // Rules of a merchant's own templates: conditions on the merged claims of a presentation that is
 // sound otherwise.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { browseAudit } from '../../src/audit/browse.ts'
 import type { DcqlQuery } from '../../src/openid4vp/dcql.ts'
 import type { Rule } from '../../src/openid4vp/rules.ts'
 import { vpToken } from '../../src/sandbox/wallet.ts'
 import { saveTemplate } from '../../src/templates/save.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
-import { cleanUp, startApp, type TestApp } from '../helpers/app.ts'
-import {
-  encryptedTo,
-  formOf,
-  openSession,
-  type Party,
-  postTo,
-  presentBy,
-  readOf,
-  type Session,
-  verdictOf,
-} from '../helpers/exchange.ts'
-import { forgeSdJwt, forgeSigner, holderWith, PID, type Signer, trust } from '../helpers/forger.ts'
+import { cleanUp, startWithTenant } from '../helpers/app.ts'
+import { encryptedTo, formOf, openSession, postTo, presentBy, readOf, type Session, verdictOf } from '../helpers/exchange.ts'
+import { forgeSdJwt, forgeSigner, holderWith, PID, trust } from '../helpers/forger.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
 afterAll(cleanUp)
 
-let app: TestApp
-let tenant: { id: string; key: string }
-let party: Party
-let signer: Signer
 let saved = 0
 
-beforeAll(async () => {
-  app = await startApp({ resolve: async () => [] })
-  tenant = await app.tenant()
-  party = { app, key: tenant.key }
-  signer = await forgeSigner()
-  await trust(app, signer)
-})
+const { app, ...tenant } = await startWithTenant({ resolve: async () => [] })
+const party = { app, key: tenant.key }
+const signer = await forgeSigner()
+await trust(app, signer)
 
 const asking = (...paths: (string | null)[][]): DcqlQuery => ({
   credentials: [{ id: 'pid', format: 'dc+sd-jwt', meta: { vct_values: [PID] }, claims: paths.map(path => ({ path })) }],
@@ -220,8 +203,7 @@ test.each([
   ['2026-02-28T23:59:59.999Z', 'claim_not_satisfied'],
   ['2026-03-01T00:00:00.000Z', 'completed'],
 ])('a birth date of 29 February 2008 makes 18 years on 1 March, by the UTC clock of the server: %s', async (now, outcome) => {
-  const own = await startApp({ resolve: async () => [], now: Date.parse(now) })
-  const { id, key } = await own.tenant()
+  const { app: own, id, key } = await startWithTenant({ resolve: async () => [], now: Date.parse(now) })
   await trust(own, signer)
   const rules: Rule[] = [{ claim: 'birthdate', age_at_least: 18 }]
   await saveTemplate(own.deps, { tenantId: id, key: 'own', title: 'Own', query: asking(['birthdate']), rules }, 'test')

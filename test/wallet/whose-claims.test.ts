@@ -1,6 +1,6 @@
 // Several credentials in one answer: only claims of those that answer the query are passed on, and
 // none proves an age for another.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { type Holder, type VpToken, vpToken } from '../../src/sandbox/wallet.ts'
 import { saveTemplate } from '../../src/templates/save.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
@@ -9,7 +9,6 @@ import { authorityKey, isAuthority, signsCertificates } from '../helpers/certifi
 import {
   encryptedTo,
   openSession,
-  type Party,
   type Presenting,
   postTo,
   presentBy,
@@ -36,15 +35,10 @@ import {
 
 afterAll(cleanUp)
 
-let party: Party
-let signer: Signer
-
-beforeAll(async () => {
-  const app = await startApp({ resolve: async () => [] })
-  party = { app, key: (await app.tenant()).key }
-  signer = await forgeSigner()
-  await trust(app, signer)
-})
+const app = await startApp({ resolve: async () => [] })
+const party = { app, key: (await app.tenant()).key }
+const signer = await forgeSigner()
+await trust(app, signer)
 
 type Asked = { id: string; format: string; meta: object; claims: { path: string[] }[] }
 

@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { browseDeliveries, readDeliveries, readFailing } from '../../src/webhooks/browse.ts'
-import { cleanUp, NOON, startApp, type TestApp } from '../helpers/app.ts'
+import { cleanUp, NOON, startWithTenant, type TestApp } from '../helpers/app.ts'
 
 afterAll(cleanUp)
 
@@ -27,8 +27,7 @@ async function plansOf({ deps }: TestApp, call: () => Promise<unknown>): Promise
 }
 
 test('the log of one verification is found by the index of verifications, that of an owner by its own', async () => {
-  const app = await startApp()
-  const { id: tenantId } = await app.tenant()
+  const { app, id: tenantId } = await startWithTenant()
   const owner = { tenantId, environment: 'test' } as const
   const filter = { verificationId: 'vs_1', limit: 10 }
   const plans = [
@@ -63,8 +62,7 @@ function insertDeliveries({ dir }: TestApp, tenantId: string, rows: Row[]): void
 const idsOf = ({ deliveries }: Awaited<ReturnType<typeof browseDeliveries>>) => deliveries.map(({ delivery }) => delivery.id)
 
 test('deliveries of one environment are found behind any number of the other', async () => {
-  const app = await startApp()
-  const { id: tenantId } = await app.tenant()
+  const { app, id: tenantId } = await startWithTenant()
   const ofTest = Array.from({ length: 1500 }, (_, i) => `whd_${i}`)
   insertDeliveries(app, tenantId, [
     ...ofTest.map(id => ({ id, environment: 'test', status: 'failed', at: NOON }) as const),

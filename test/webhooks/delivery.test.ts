@@ -4,13 +4,10 @@ import { Value } from '@sinclair/typebox/value'
 import { createTenant } from '../../src/tenants/settings.ts'
 import { WebhookEvent } from '../../src/verifications/schema.ts'
 import { cleanUp, createVerification, NOON, type TestApp } from '../helpers/app.ts'
-import { logOf, receive, startAppFor, stopReceiving, untilAttempted, verified } from '../helpers/receiver.ts'
+import { logOf, receive, startAppFor, untilAttempted, verified } from '../helpers/receiver.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
-afterAll(async () => {
-  await cleanUp()
-  stopReceiving()
-})
+afterAll(cleanUp)
 
 async function shop(app: TestApp) {
   const { tenant, webhookSecret } = await createTenant(app.deps, { name: 'Shop' }, 'test')

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { decline } from '../../src/sandbox/wallet.ts'
 import { readDeliveries } from '../../src/webhooks/browse.ts'
 import { replayDeliveries } from '../../src/webhooks/replay.ts'
-import { cleanUp, startApp, type TestApp, until } from '../helpers/app.ts'
+import { cleanUp, startApp, startWithTenant, type TestApp, until } from '../helpers/app.ts'
 import { setUpOwner } from '../helpers/dashboard.ts'
 import { FORM, openSession, postTo } from '../helpers/exchange.ts'
 import { receive, startAppFor, untilAttempted } from '../helpers/receiver.ts'
@@ -85,8 +85,7 @@ describe('an id that the caller gives', () => {
   })
 
   test('is replaced when it could be a secret, an id of ours, or something to break a log with', async () => {
-    const app = await startApp()
-    const { key } = await app.tenant()
+    const { app, key } = await startWithTenant()
     const given = [
       key,
       `vs_${'a'.repeat(22)}`,
