@@ -126,8 +126,17 @@ function builtOf(bundle: HTMLBundle): Promise<Built> {
   return built
 }
 
-const newestChange = (): number =>
-  Math.max(...[...new Bun.Glob('**/*').scanSync(import.meta.dir)].map(file => statSync(join(import.meta.dir, file)).mtimeMs))
+/** A page and its assets are requested together: the files are looked at once for all of them. */
+const LOOK_MS = 100
+let looked = { at: Number.NEGATIVE_INFINITY, newest: 0 }
+
+function newestChange(): number {
+  const at = performance.now()
+  if (at - looked.at < LOOK_MS) return looked.newest
+  const files = [...new Bun.Glob('**/*').scanSync(import.meta.dir)]
+  looked = { at, newest: Math.max(...files.map(file => statSync(join(import.meta.dir, file)).mtimeMs)) }
+  return looked.newest
+}
 
 async function embedded(files: NonNullable<HTMLBundle['files']>): Promise<Built> {
   const page = files.find(({ loader }) => loader === 'html')
