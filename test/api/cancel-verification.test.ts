@@ -4,12 +4,11 @@ import type { Verification } from '../../src/verifications/schema.ts'
 import { type Answer, cleanUp, createVerification, type ErrorBody, outcome } from '../helpers/app.ts'
 import { pair, rows } from '../helpers/devices.ts'
 import { formOf, openSession, postTo, readOf, type Session } from '../helpers/exchange.ts'
-import { receive, startAppFor, untilAttempted } from '../helpers/receiver.ts'
+import { receive, startTenantFor, untilAttempted } from '../helpers/receiver.ts'
 import { holderOf } from '../helpers/wallet.ts'
 
 const receiver = receive()
-const app = await startAppFor([receiver])
-const tenant = await app.tenant()
+const { app, ...tenant } = await startTenantFor([receiver])
 const holder = await holderOf(app)
 afterAll(cleanUp)
 

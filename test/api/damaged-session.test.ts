@@ -8,7 +8,7 @@ import type { Verification } from '../../src/verifications/schema.ts'
 import { cleanUp, createVerification, type ErrorBody, outcome, startWithTenant, type TestApp } from '../helpers/app.ts'
 import { joinMember } from '../helpers/dashboard.ts'
 import { rows } from '../helpers/devices.ts'
-import { receive, startAppFor, untilAttempted } from '../helpers/receiver.ts'
+import { receive, startTenantFor, untilAttempted } from '../helpers/receiver.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
 afterAll(cleanUp)
@@ -95,8 +95,7 @@ describe.each([
 
 test('a failed delivery of an unreadable session stops neither the overview nor the doctor', async () => {
   const receiver = receive(() => new Response(null, { status: 410 }))
-  const app = await startAppFor([receiver])
-  const tenant = await app.tenant()
+  const { app, ...tenant } = await startTenantFor([receiver])
   const body = { webhook_url: receiver.url() }
   const damaged = (await verifyWith(app, tenant.key, 'adult', { body })).verification.id
   await untilAttempted(app, damaged, 1)

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { ErasureResult } from '../../src/verifications/schema.ts'
 import { createVerification, type ErrorBody, NOON, outcome, startWithTenant } from '../helpers/app.ts'
+import { rows } from '../helpers/devices.ts'
 import { filesContaining } from '../helpers/files.ts'
 
 const { app, ...tenant } = await startWithTenant()
@@ -108,60 +109,39 @@ test('what was erased is in no file afterwards, sealed or not', async () => {
 function finish(dir: string, tenantId: string, id: string): void {
   const sqlite = new Database(join(dir, 'vidimus.db'))
   sqlite.run('PRAGMA busy_timeout = 5000')
-  sqlite.run('INSERT INTO verification_results VALUES (?, ?, ?, ?, 1, 1)', [
-    id,
-    tenantId,
-    Buffer.from('salt'),
-    Buffer.from('sealed'),
-  ])
-  sqlite.run('INSERT INTO verification_events (verification_id, tenant_id, at, event, salt, sealed) VALUES (?, ?, 1, ?, ?, ?)', [
-    id,
-    tenantId,
-    'created',
-    Buffer.from('salt'),
-    Buffer.from('sealed'),
-  ])
-  for (const delivery of ['whd_1', 'whd_2']) {
-    sqlite.run("INSERT INTO webhook_deliveries VALUES (?, ?, ?, ?, ?, 1, 9000000000000, NULL, 1, '', NULL, 'test', NULL)", [
-      delivery + id,
-      tenantId,
-      id,
-      'verification.completed',
-      'delivered',
-    ])
-    sqlite.run(
-      'INSERT INTO webhook_attempts (delivery_id, tenant_id, attempt, at, outcome, duration_ms, salt, sealed) VALUES (?, ?, 1, 1, ?, 5, ?, ?)',
-      [delivery + id, tenantId, 'timeout', Buffer.from('salt'), Buffer.from('sealed')],
-    )
+  const sealed = [Buffer.from('salt'), Buffer.from('sealed')]
+  sqlite.run('INSERT INTO verification_results VALUES (?, ?, ?, ?, 1, 1)', [id, tenantId, ...sealed])
+  const event = 'INSERT INTO verification_events (verification_id, tenant_id, at, event, salt, sealed) VALUES (?, ?, 1, ?, ?, ?)'
+  sqlite.run(event, [id, tenantId, 'created', ...sealed])
+  for (const delivery of [`whd_1${id}`, `whd_2${id}`]) {
+    const row = [delivery, tenantId, id, 'verification.completed', 'delivered']
+    sqlite.run("INSERT INTO webhook_deliveries VALUES (?, ?, ?, ?, ?, 1, 9000000000000, NULL, 1, '', NULL, 'test', NULL)", row)
+    const attempt = 'delivery_id, tenant_id, attempt, at, outcome, duration_ms, salt, sealed'
+    const values = [delivery, tenantId, 'timeout', ...sealed]
+    sqlite.run(`INSERT INTO webhook_attempts (${attempt}) VALUES (?, ?, 1, 1, ?, 5, ?, ?)`, values)
   }
   sqlite.close()
 }
 
 function rowsAbout(dir: string, id: string): number {
-  const sqlite = new Database(join(dir, 'vidimus.db'), { readonly: true })
-  const count = (table: string, column: string, value: string) =>
-    sqlite.query<{ n: number }, [string]>(`SELECT count(*) AS n FROM ${table} WHERE ${column} LIKE ?`).get(value)?.n ?? 0
-  const rows =
-    count('verification_sessions', 'id', id) +
-    count('verification_results', 'verification_id', id) +
-    count('verification_events', 'verification_id', id) +
-    count('webhook_deliveries', 'verification_id', id) +
-    count('webhook_attempts', 'delivery_id', `%${id}`)
-  sqlite.close()
-  return rows
+  const places = [
+    ['verification_sessions', 'id'],
+    ['verification_results', 'verification_id'],
+    ['verification_events', 'verification_id'],
+    ['webhook_deliveries', 'verification_id'],
+    ['webhook_attempts', 'delivery_id'],
+  ]
+  return places.flatMap(([table, column]) => rows(dir, `SELECT 1 FROM ${table} WHERE ${column} LIKE ?`, `%${id}`)).length
 }
 
 function tracesOf(dir: string, id: string): Buffer[] {
-  const sqlite = new Database(join(dir, 'vidimus.db'), { readonly: true })
-  const rows = [
-    ...sqlite.query('SELECT id, nonce, state, salt, sealed FROM verification_sessions WHERE id = ?').all(id),
-    ...sqlite.query('SELECT salt, sealed FROM idempotency_keys').all(),
-    ...sqlite
-      .query("SELECT salt, sealed FROM audit_records WHERE action = 'verification.created' ORDER BY seq DESC LIMIT 1")
-      .all(),
+  const created = "action = 'verification.created' ORDER BY seq DESC LIMIT 1"
+  const found = [
+    ...rows(dir, 'SELECT id, nonce, state, salt, sealed FROM verification_sessions WHERE id = ?', id),
+    ...rows(dir, 'SELECT salt, sealed FROM idempotency_keys'),
+    ...rows(dir, `SELECT salt, sealed FROM audit_records WHERE ${created}`),
   ] as Record<string, string | Uint8Array>[]
-  sqlite.close()
-  return rows.flatMap(row => Object.values(row).map(value => Buffer.from(value as Uint8Array)))
+  return found.flatMap(row => Object.values(row).map(value => Buffer.from(value as Uint8Array)))
 }
 
 const isInFiles = (dir: string, text: Buffer): boolean => filesContaining(dir, text).length > 0

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import type { TokenPair } from '../../src/devices/schema.ts'
 import { hmacSha256With } from '../../src/hash.ts'
 import { type ErrorBody, startApp, startWithTenant, type TestApp } from '../helpers/app.ts'
-import { deviceOf, enroll, outcome, register, rows } from '../helpers/devices.ts'
+import { deviceOf, enroll, outcome, refresh, register, rows } from '../helpers/devices.ts'
 import { filesContaining } from '../helpers/files.ts'
 
 const DAY_MS = 86_400_000
@@ -140,11 +140,21 @@ describe('a lost answer to an enrolment', () => {
     expect((await own.call('GET', '/v1/usage', { key: again.body.access_token })).status).toBe(200)
   })
 
-  test('a lost response is not repeated without the Idempotency-Key or with another one, and nothing is revoked', async () => {
-    const { own, key, code, device } = await lost(await startApp())
-    expect(outcome(await enroll(own, code))).toBe('400 invalid_pairing_code')
-    expect(outcome(await enroll(own, code, 'two'))).toBe('400 invalid_pairing_code')
-    expect((await deviceOf(own, key, device.id)).status).toBe('active')
+  type Lost = Awaited<ReturnType<typeof lost>>
+  const NOT_REPEATED: [when: string, before: (given: Lost) => Promise<unknown>, idempotencyKey?: string][] = [
+    ['without the Idempotency-Key', async () => {}, undefined],
+    ['with another Idempotency-Key', async () => {}, 'two'],
+    ['once the access token was used', ({ own, first }) => own.call('GET', '/v1/usage', { key: first.body.access_token }), 'one'],
+    ['once the refresh token was used', ({ own, first }) => refresh(own, first.body.refresh_token), 'one'],
+    ['after the device was revoked', ({ own, device, key }) => own.call('DELETE', `/v1/devices/${device.id}`, { key }), 'one'],
+  ]
+  test.each(NOT_REPEATED)('a lost response is not repeated %s', async (_, before, idempotencyKey) => {
+    const given = await lost(await startApp())
+    await before(given)
+    const { status } = await deviceOf(given.own, given.key, given.device.id)
+    expect(outcome(await enroll(given.own, given.code, idempotencyKey))).toBe('400 invalid_pairing_code')
+    // Nothing is revoked by the attempt.
+    expect((await deviceOf(given.own, given.key, given.device.id)).status).toBe(status)
   })
 
   test('a lost response is not repeated when the first claim had no Idempotency-Key', async () => {
@@ -153,29 +163,11 @@ describe('a lost answer to an enrolment', () => {
     expect(outcome(await enroll(app, pairing_code, 'one'))).toBe('400 invalid_pairing_code')
   })
 
-  test('a lost response is not repeated once the access token was used', async () => {
-    const { own, code, first } = await lost(await startApp())
-    await own.call('GET', '/v1/usage', { key: first.body.access_token })
-    expect(outcome(await enroll(own, code, 'one'))).toBe('400 invalid_pairing_code')
-  })
-
-  test('a lost response is not repeated once the refresh token was used', async () => {
-    const { own, code, first } = await lost(await startApp())
-    await own.call('POST', '/v1/devices/token', { body: { refresh_token: first.body.refresh_token } })
-    expect(outcome(await enroll(own, code, 'one'))).toBe('400 invalid_pairing_code')
-  })
-
   test('a lost response is repeated for 24 hours and not a millisecond longer', async () => {
     const { own, code, first } = await lost(await startApp())
     own.clock.advance(DAY_MS - 1)
     expect((await enroll(own, code, 'one')).text).toBe(first.text)
     own.clock.advance(1)
-    expect(outcome(await enroll(own, code, 'one'))).toBe('400 invalid_pairing_code')
-  })
-
-  test('a lost response is not repeated after the device was revoked', async () => {
-    const { own, key, device, code } = await lost(await startApp())
-    await own.call('DELETE', `/v1/devices/${device.id}`, { key })
     expect(outcome(await enroll(own, code, 'one'))).toBe('400 invalid_pairing_code')
   })
 

@@ -19,13 +19,12 @@ import {
 import { rows } from '../helpers/devices.ts'
 import { codeIn, formOf, openSession, postTo, readOf, type Session } from '../helpers/exchange.ts'
 import { filesContaining } from '../helpers/files.ts'
-import { receive, startAppFor, untilAttempted } from '../helpers/receiver.ts'
+import { receive, startTenantFor, untilAttempted } from '../helpers/receiver.ts'
 import { holderOf } from '../helpers/wallet.ts'
 import { checkInvariants } from '../invariants/check.ts'
 
 const receiver = receive()
-const app = await startAppFor([receiver])
-const tenant = await app.tenant()
+const { app, ...tenant } = await startTenantFor([receiver])
 const holder = await holderOf(app)
 afterAll(cleanUp)
 

@@ -29,6 +29,12 @@ async function follow(app: TestApp, id: string) {
   return { response, seen: () => text, whole, leave: () => controller.abort() }
 }
 
+async function followPending(app: TestApp, id: string) {
+  const stream = await follow(app, id)
+  await until(async () => stream.seen().includes('pending'))
+  return stream
+}
+
 const event = (id: string, status: string) => `event: status\ndata: {"id":"${id}","status":"${status}"}\n\n`
 
 const START = 'retry: 1000\n\n'
@@ -87,8 +93,7 @@ describe('GET /v1/verifications/{id}/events', () => {
 
   test('the stream has the deadline, with the sweep or before it', async () => {
     const { app, session } = await startWithSession({ ttl_seconds: 60 })
-    const early = await follow(app, session.id)
-    await until(async () => early.seen().includes('pending'))
+    const early = await followPending(app, session.id)
     app.clock.advance(60_000)
     const late = await follow(app, session.id)
     expect(await late.whole).toBe(`${START}${event(session.id, 'expired')}`)
@@ -99,8 +104,7 @@ describe('GET /v1/verifications/{id}/events', () => {
   test('the stream has the deadline without a sweep', async () => {
     const { app, session } = await startWithSession({ ttl_seconds: 60 })
     app.clock.advance(59_900)
-    const stream = await follow(app, session.id)
-    await until(async () => stream.seen().includes('pending'))
+    const stream = await followPending(app, session.id)
     app.clock.advance(100)
     // A stream that looks before the clock has moved says that it waits, which is no event.
     const told = (await stream.whole).replaceAll(': waiting\n\n', '')
@@ -109,8 +113,7 @@ describe('GET /v1/verifications/{id}/events', () => {
 
   test('the stream ends when the session is erased; that of an unknown session is 404 in the envelope', async () => {
     const { app, key, session } = await startWithSession()
-    const stream = await follow(app, session.id)
-    await until(async () => stream.seen().includes('pending'))
+    const stream = await followPending(app, session.id)
     await app.call('DELETE', `/v1/verifications/${session.id}`, { key })
     expect(await stream.whole).toBe(`${START}${event(session.id, 'pending')}`)
     expect(outcome(await app.call('GET', `/v1/verifications/${session.id}/events`))).toBe('404 session_not_found')
@@ -148,16 +151,14 @@ describe('GET /v1/verifications/{id}/events', () => {
 
   test('a stream ends when the service stops', async () => {
     const { app, session } = await startWithSession()
-    const stream = await follow(app, session.id)
-    await until(async () => stream.seen().includes('pending'))
+    const stream = await followPending(app, session.id)
     await app.stop()
     expect(await stream.whole).toBe(`${START}${event(session.id, 'pending')}`)
   })
 
   test('a stream stays open while nothing happens, and shows a change by another process', async () => {
     const { app, tenantId, session } = await startWithSession()
-    const stream = await follow(app, session.id)
-    await until(async () => stream.seen().includes('pending'))
+    const stream = await followPending(app, session.id)
     const command = await createDeps(app.deps.config, { ...realWorld(), now: app.clock.now }, 'command')
     await eraseVerification(command, { tenantId, environment: 'test' }, 'test', session.id)
     await command.close()
@@ -195,8 +196,7 @@ test('subscribers are woken by the fetch, the answer, the deadline and the erasu
 
 test('a wallet that only fetches the request wakes subscribers, who still read pending', async () => {
   const { app, session } = await startWithSession()
-  const stream = await follow(app, session.id)
-  await until(async () => stream.seen().includes('pending'))
+  const stream = await followPending(app, session.id)
   await fetchOf(app)(session.request_uri ?? '', {})
   await until(async () => stream.seen() === `${START}${event(session.id, 'pending')}${event(session.id, 'pending')}`)
 })

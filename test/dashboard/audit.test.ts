@@ -8,7 +8,16 @@ import type { AuditRecord } from '../../src/dashboard/settings-schema.ts'
 import type { VerificationDetail } from '../../src/dashboard/verification-schema.ts'
 import { createVerification, startApp, startWithTenant, type TestApp } from '../helpers/app.ts'
 import { issueAuthority } from '../helpers/certificates.ts'
-import { type Browser, joinMember, openBrowser, outcome, PASSWORD, setUpOwner, tokenOf } from '../helpers/dashboard.ts'
+import {
+  type Browser,
+  joinMember,
+  openBrowser,
+  outcome,
+  PASSWORD,
+  setUpOwner,
+  startOwned,
+  tokenOf,
+} from '../helpers/dashboard.ts'
 import { filesContaining } from '../helpers/files.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
@@ -39,8 +48,7 @@ const isWhole = async (app: TestApp) => expect(await verifyAudit(app.deps)).toMa
 
 describe('a change leaves a record with the name of who made it', () => {
   test('every change that the dashboard can make', async () => {
-    const app = await startApp()
-    const boss = await setUpOwner(app)
+    const { app, boss } = await startOwned()
     const { id: shop } = (await boss.post<{ id: string }>('/tenants', { name: 'Shop' })).body
     const at = `/tenants/${shop}`
     const key = { environment: 'test', scopes: ['verifications:read'], expires_days: 30, label: 'web shop' }
@@ -159,8 +167,7 @@ describe('a change leaves a record with the name of who made it', () => {
   })
 
   test('a refused change leaves no record', async () => {
-    const { app, ...shop } = await startWithTenant()
-    const boss = await setUpOwner(app)
+    const { app, boss, ...shop } = await startOwned()
     const mia = await joinMember(app, shop.id, 'mia')
     const before = await headOf(boss)
     await mia.post('/tenants', { name: 'x' })
@@ -201,8 +208,7 @@ describe('what a holder presented', () => {
   })
 
   test('presented claims are in no list, and a session without any is shown without a record', async () => {
-    const { app, ...shop } = await startWithTenant()
-    const boss = await setUpOwner(app)
+    const { app, boss, ...shop } = await startOwned()
     const { verification } = await verifyWith(app, shop.key, 'adult', { body: { template: 'identity_basic' } })
     const pending = await createVerification(app, shop.key)
     const before = await headOf(boss)
@@ -220,8 +226,7 @@ describe('what a holder presented', () => {
   })
 
   test('erasing presented claims also erases who read them, and the chain still verifies', async () => {
-    const { app, ...shop } = await startWithTenant()
-    const boss = await setUpOwner(app)
+    const { app, boss, ...shop } = await startOwned()
     const { verification } = await verifyWith(app, shop.key, 'adult', { body: { template: 'identity_basic' } })
     await detailOf(boss, shop.id, verification.id)
     const erased = await boss.delete(`/tenants/${shop.id}/verifications/${verification.id}?environment=test`)
@@ -307,8 +312,7 @@ describe('the chain', () => {
   })
 
   test('an export taken during writes and erasures verifies offline', async () => {
-    const { app, ...shop } = await startWithTenant()
-    const boss = await setUpOwner(app)
+    const { app, boss, ...shop } = await startOwned()
     let isWriting = true
     const writing = (async () => {
       while (isWriting) {
@@ -334,8 +338,7 @@ describe('the chain', () => {
   })
 
   test('an export that is not read to its end blocks no erasure', async () => {
-    const app = await startApp()
-    const boss = await setUpOwner(app)
+    const { app, boss } = await startOwned()
     await app.deps.write(async tx => {
       const entry = { at: app.clock.now(), tenantId: '', actor: 'test', action: 'key.created', subjectId: 'x' } as const
       for (let i = 0; i < 20_000; i++) await app.deps.audit.append(tx, entry)
@@ -363,8 +366,7 @@ describe('the chain', () => {
     expect(isFree).toBe(true)
   })
   test('an export whose reading fails is cut off, and blocks no erasure', async () => {
-    const app = await startApp()
-    const boss = await setUpOwner(app)
+    const { app, boss } = await startOwned()
     const { openSnapshot } = app.deps
     let reads = 0
     app.deps.openSnapshot = async () => {

@@ -7,7 +7,7 @@ import { NOBODYS_PASSWORD } from '../../src/people/passwords.ts'
 import { openSetup } from '../../src/people/setup.ts'
 import { inviteUser } from '../../src/people/users.ts'
 import { startApp, type TestApp } from '../helpers/app.ts'
-import { openBrowser, outcome, PASSWORD, setUpOwner, tokenOf } from '../helpers/dashboard.ts'
+import { openBrowser, outcome, PASSWORD, setUpOwner, startOwned, tokenOf } from '../helpers/dashboard.ts'
 import { useRealPasswords } from '../helpers/passwords.ts'
 
 setDefaultTimeout(60_000)
@@ -26,8 +26,7 @@ describe('a log-in', () => {
   useRealPasswords()
 
   test('a log-in sets a cookie that is HttpOnly, SameSite=Strict and Secure', async () => {
-    const app = await startApp()
-    await setUpOwner(app)
+    const { app } = await startOwned()
     const answer = await openBrowser(app).logIn('olivia')
     expect(answer.headers.get('set-cookie')).toMatch(/^__Host-session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Secure$/)
     expect(answer.headers.get('access-control-allow-origin')).toBeNull()
@@ -35,23 +34,20 @@ describe('a log-in', () => {
   })
 
   test('case and spaces around the name are ignored, and those of the password are not', async () => {
-    const app = await startApp()
-    await setUpOwner(app)
+    const { app } = await startOwned()
     expect((await openBrowser(app).logIn(' OLIVIA ')).status).toBe(200)
     expect(outcome(await openBrowser(app).logIn('olivia', ` ${PASSWORD}`))).toBe('401 login_failed')
   })
 
   test('a password with an accented letter matches in every Unicode form', async () => {
-    const app = await startApp()
-    const boss = await setUpOwner(app)
+    const { app, boss } = await startOwned()
     const accented = 'grüne lampe am fenster'
     await boss.post('/password', { password: PASSWORD, new_password: accented.normalize('NFD') })
     expect((await openBrowser(app).logIn('olivia', accented.normalize('NFC'))).status).toBe(200)
   })
 
   test('an unknown name, a wrong password and a password not yet chosen get the same response', async () => {
-    const app = await startApp()
-    await setUpOwner(app)
+    const { app } = await startOwned()
     await inviteUser(app.deps, { name: 'ivan', memberOf: null }, 'test')
     const answers = await Promise.all(
       ['olivia', 'ivan', 'nobody', '\u0001', "' OR 1=1 --"].map(name => openBrowser(app).logIn(name, WRONG)),
@@ -66,8 +62,7 @@ describe('a log-in', () => {
   })
 
   test('a log-in for a name without a password costs the same work: 64 MiB, twice', async () => {
-    const app = await startApp()
-    await setUpOwner(app)
+    const { app } = await startOwned()
     await app.stop()
     const sqlite = new Database(join(app.dir, 'vidimus.db'), { readonly: true })
     const { password } = sqlite.query<{ password: string }, []>('SELECT password FROM dashboard_users').get()!
@@ -89,8 +84,7 @@ describe('a log-in', () => {
   })
 
   test('a log-in is refused when the password was changed during the comparison', async () => {
-    const app = await startApp()
-    await setUpOwner(app)
+    const { app } = await startOwned()
     const busy = [1, 2].map(() => openBrowser(app).logIn('nobody'))
     const answer = openBrowser(app).logIn('olivia')
     await Promise.race(busy)
@@ -100,8 +94,7 @@ describe('a log-in', () => {
   })
 
   test('two log-ins run at once and 20 wait; further ones get 429', async () => {
-    const app = await startApp()
-    await setUpOwner(app)
+    const { app } = await startOwned()
     const answers = await Promise.all(Array.from({ length: 30 }, () => openBrowser(app).logIn('olivia', WRONG)))
     const refused = answers.filter(({ status }) => status === 429)
     expect(refused.length).toBeGreaterThanOrEqual(1)

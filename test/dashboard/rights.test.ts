@@ -5,7 +5,7 @@ import { cleanUp, startWithTenant, type TestApp } from '../helpers/app.ts'
 import { type Browser, joinMember, openBrowser, outcome, PASSWORD, setUpOwner } from '../helpers/dashboard.ts'
 import { askRoute, BODIES, dashboardRoutes, ENVIRONMENTAL, nameOf, QUERY, type Route } from '../helpers/dashboard-routes.ts'
 import { filesContaining } from '../helpers/files.ts'
-import { logOf, type Receiver, receive, startAppFor, untilAttempted } from '../helpers/receiver.ts'
+import { logOf, type Receiver, receive, startAppFor, startTenantFor, untilAttempted } from '../helpers/receiver.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
 setDefaultTimeout(60_000)
@@ -30,8 +30,6 @@ const OWNERS = [
   'POST /audit/export',
 ]
 
-/** Ids of the shop's items. */
-
 /** A verification with a delivered webhook. */
 async function sendResult(app: TestApp, key: string, receiver: Receiver) {
   const { verification } = await verifyWith(app, key, 'adult', { body: { webhook_url: receiver.url() } })
@@ -40,8 +38,7 @@ async function sendResult(app: TestApp, key: string, receiver: Receiver) {
 }
 
 const receiver = receive()
-const app = await startAppFor([receiver])
-const shop = await app.tenant()
+const { app, ...shop } = await startTenantFor([receiver])
 const bakery = await app.tenant({ name: 'Bakery' })
 const boss = await setUpOwner(app)
 const mia = await joinMember(app, shop.id, 'mia')
@@ -60,18 +57,9 @@ const ask = (browser: Browser, route: Route, tenant: string, environment = 'test
   askRoute(browser, route, { ...things, tenant, environment })
 
 test('the table of this file has every dashboard route', () => {
-  expect(
-    routes
-      .map(nameOf)
-      .filter(name => OPEN.includes(name))
-      .toSorted(),
-  ).toEqual(OPEN.toSorted())
-  expect(
-    routes
-      .map(nameOf)
-      .filter(name => OWNERS.includes(name))
-      .toSorted(),
-  ).toEqual(OWNERS.toSorted())
+  const names = routes.map(nameOf).toSorted()
+  expect(names.filter(name => OPEN.includes(name))).toEqual(OPEN.toSorted())
+  expect(names.filter(name => OWNERS.includes(name))).toEqual(OWNERS.toSorted())
   expect(routes.filter(({ path }) => path.includes(':tenant')).length).toBe(29)
 })
 

@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sweepSessions, type Visit } from '../../src/people/session.ts'
 import { inviteUser, removeUser } from '../../src/people/users.ts'
 import { startApp, startWithTenant, type TestApp } from '../helpers/app.ts'
-import { type Browser, joinMember, openBrowser, outcome, PASSWORD, setUpOwner } from '../helpers/dashboard.ts'
+import { type Browser, joinMember, openBrowser, outcome, PASSWORD, setUpOwner, startOwned } from '../helpers/dashboard.ts'
 
 setDefaultTimeout(60_000)
 
@@ -21,8 +21,7 @@ async function loggedIn(app: TestApp, name = 'olivia'): Promise<Browser> {
 
 describe('a session', () => {
   test('ends after half an hour without use, at the millisecond, and use prolongs it', async () => {
-    const app = await startApp()
-    const browser = await setUpOwner(app)
+    const { app, boss: browser } = await startOwned()
     app.clock.advance(30 * MINUTE_MS - 1)
     expect((await browser.get('/session')).status).toBe(200)
     app.clock.advance(30 * MINUTE_MS - 1)
@@ -32,8 +31,7 @@ describe('a session', () => {
   })
 
   test('ends twelve hours after its beginning, at the millisecond, whatever its use', async () => {
-    const app = await startApp()
-    const browser = await setUpOwner(app)
+    const { app, boss: browser } = await startOwned()
     for (let i = 0; i < 47; i++) {
       app.clock.advance(15 * MINUTE_MS)
       expect((await browser.get('/session')).status).toBe(200)
@@ -45,8 +43,7 @@ describe('a session', () => {
   })
 
   test('every log-in starts a new session, whatever cookie it brings', async () => {
-    const app = await startApp()
-    const first = await setUpOwner(app)
+    const { app, boss: first } = await startOwned()
     const browser = openBrowser(app)
     browser.state.cookie = `__Host-session=${'A'.repeat(43)}`
     expect(outcome(await browser.get('/session'))).toBe('401 not_logged_in')
@@ -57,8 +54,7 @@ describe('a session', () => {
   })
 
   test('ends on the server when its user logs out, and the cookie is cleared', async () => {
-    const app = await startApp()
-    const browser = await setUpOwner(app)
+    const { boss: browser } = await startOwned()
     const { cookie } = browser.state
     const answer = await browser.post('/logout')
     expect(answer.headers.get('set-cookie')).toBe('__Host-session=; Path=/; HttpOnly; SameSite=Strict; Secure; Max-Age=0')
@@ -81,8 +77,7 @@ describe('a session', () => {
   })
 
   test('a session can be ended from another one of the same user by its id, and by nobody else', async () => {
-    const { app, ...shop } = await startWithTenant()
-    const boss = await setUpOwner(app)
+    const { app, boss, ...shop } = await startOwned()
     const mia = await joinMember(app, shop.id, 'mia')
     app.clock.advance(1)
     const second = await loggedIn(app)
@@ -130,8 +125,7 @@ describe('a session', () => {
   })
 
   test('removing a user ends their sessions and log-in; users cannot remove themselves', async () => {
-    const { app, ...shop } = await startWithTenant()
-    const boss = await setUpOwner(app)
+    const { app, boss, ...shop } = await startOwned()
     const mia = await joinMember(app, shop.id, 'mia')
     const ids = (await boss.get<{ data: { id: string; name: string }[] }>('/users')).body.data
     const idOf = (name: string) => ids.find(user => user.name === name)?.id ?? ''
@@ -143,8 +137,7 @@ describe('a session', () => {
   })
 
   test('a session survives a restart, and ends for all processes at once', async () => {
-    const app = await startApp()
-    const browser = await setUpOwner(app)
+    const { app, boss: browser } = await startOwned()
     await app.stop()
     const again = await startApp({ dir: app.dir })
     const same = openBrowser(again)
@@ -156,8 +149,7 @@ describe('a session', () => {
   })
 
   test('an ended session is deleted by the sweep', async () => {
-    const app = await startApp()
-    await setUpOwner(app)
+    const { app } = await startOwned()
     await sweepSessions(app.deps)
     const count = async () => (await app.deps.db.all<{ n: number }>('SELECT count(*) AS n FROM dashboard_sessions'))[0]?.n
     expect(await count()).toBe(1)
@@ -191,8 +183,7 @@ describe('a fresh password', () => {
   ]
 
   test.each(ASKED)('is asked for before %s: five minutes to the millisecond', async (_, request) => {
-    const { app, ...tenant } = await startWithTenant()
-    const boss = await setUpOwner(app)
+    const { app, boss, ...tenant } = await startOwned()
     const { user } = (await boss.get<{ user: { id: string } }>('/session')).body
     const [method, path, body] = request(tenant.id, user.id)
     app.clock.advance(5 * MINUTE_MS)
@@ -208,8 +199,7 @@ describe('a fresh password', () => {
   })
 
   test('every other request works without a fresh password', async () => {
-    const { app, ...tenant } = await startWithTenant()
-    const boss = await setUpOwner(app)
+    const { app, boss, ...tenant } = await startOwned()
     app.clock.advance(29 * MINUTE_MS)
     expect((await boss.put(`/tenants/${tenant.id}`, { name: 'New name' })).status).toBe(200)
     expect((await boss.post(`/tenants/${tenant.id}/verifications`, { template: 'age_over_18' })).status).toBe(201)

@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { openSetup } from '../../src/people/setup.ts'
 import { inviteUser, resetUser } from '../../src/people/users.ts'
 import { type ErrorBody, startApp, startWithTenant, type TestApp } from '../helpers/app.ts'
-import { joinMember, openBrowser, outcome, PASSWORD, setUpOwner, tokenOf } from '../helpers/dashboard.ts'
+import { joinMember, openBrowser, outcome, PASSWORD, setUpOwner, startOwned, tokenOf } from '../helpers/dashboard.ts'
 import { filesContaining } from '../helpers/files.ts'
 import { useRealPasswords } from '../helpers/passwords.ts'
 
@@ -197,8 +197,7 @@ describe('an invitation', () => {
   })
 
   test('an invitation for a taken name or an unknown tenant is refused', async () => {
-    const { app, ...shop } = await startWithTenant()
-    const boss = await setUpOwner(app)
+    const { app, boss, ...shop } = await startOwned()
     expect(outcome(await boss.post('/users', { name: 'olivia', tenant: shop.id }))).toBe('409 name_taken')
     expect(outcome(await boss.post('/users', { name: 'mia', tenant: 'ten_0000000000000000' }))).toBe('404 tenant_not_found')
   })
@@ -248,8 +247,7 @@ describe('a reset', () => {
   })
 
   test('a reset replaces earlier links, and a changed password voids them all', async () => {
-    const app = await startApp()
-    const boss = await setUpOwner(app)
+    const { app, boss } = await startOwned()
     const id = (await boss.get<{ user: { id: string } }>('/session')).body.user.id
     const first = await resetUser(app.deps, id, 'test')
     const second = await resetUser(app.deps, id, 'test')

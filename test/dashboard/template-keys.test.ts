@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import { saveTemplate } from '../../src/templates/save.ts'
-import { startWithTenant } from '../helpers/app.ts'
-import { outcome, setUpOwner } from '../helpers/dashboard.ts'
+import { outcome, startOwned } from '../helpers/dashboard.ts'
 
 const QUERY = {
   credentials: [
@@ -10,8 +9,7 @@ const QUERY = {
 } as const
 
 test('a template key has only a-z, 0-9 and _, and an older template with another key can be deleted', async () => {
-  const { app, id } = await startWithTenant()
-  const boss = await setUpOwner(app)
+  const { app, boss, id } = await startOwned()
   const pathOf = (key: string) => `/tenants/${id}/templates/${encodeURIComponent(key)}`
   const save = async (key: string) => outcome(await boss.put(pathOf(key), { title: 'Member', query: QUERY }))
   for (const key of ['Bad Key!', 'a-b', 'Ab', 'ü', 'k'.repeat(65)])

@@ -3,7 +3,7 @@ import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { DeliveryDetail, DeliveryPage, WebhookEndpoint } from '../../src/dashboard/webhook-schema.ts'
 import { cleanUp } from '../helpers/app.ts'
 import { joinMember, outcome, setUpOwner } from '../helpers/dashboard.ts'
-import { receive, startAppFor, untilAttempted } from '../helpers/receiver.ts'
+import { receive, startTenantFor, untilAttempted } from '../helpers/receiver.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
 setDefaultTimeout(60_000)
@@ -14,8 +14,7 @@ const MINUTES_MS = 60_000
 
 async function place() {
   const receiver = receive()
-  const app = await startAppFor([receiver])
-  const { id, key } = await app.tenant()
+  const { app, id, key } = await startTenantFor([receiver])
   const boss = await setUpOwner(app)
   const pathOf = (environment: 'test' | 'live') => `/tenants/${id}/webhook-endpoint?environment=${environment}`
   return {

@@ -5,9 +5,9 @@ import type { DeliverySummary, Overview, VerificationDetail } from '../../src/da
 import type { DeliveryDetail, DeliveryPage, ReplayedDeliveries } from '../../src/dashboard/webhook-schema.ts'
 import type { PersonaId } from '../../src/sandbox/personas.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
-import { cleanUp, createVerification, startWithTenant, type TestApp, until } from '../helpers/app.ts'
-import { type Browser, joinMember, outcome, setUpOwner } from '../helpers/dashboard.ts'
-import { logOf, type Receiver, receive, startAppFor, untilAttempted } from '../helpers/receiver.ts'
+import { cleanUp, createVerification, type TestApp, until } from '../helpers/app.ts'
+import { type Browser, joinMember, outcome, setUpOwner, startOwned } from '../helpers/dashboard.ts'
+import { logOf, type Receiver, receive, startTenantFor, untilAttempted } from '../helpers/receiver.ts'
 import { answerWith, holderOf, verifyWith } from '../helpers/wallet.ts'
 import { words } from '../helpers/words.ts'
 
@@ -21,8 +21,7 @@ type Place = { app: TestApp; boss: Browser; receiver: Receiver; shop: Awaited<Re
 
 async function place({ answer = 204, resolve }: { answer?: number; resolve?: () => Promise<string[]> } = {}): Promise<Place> {
   const receiver = receive(() => new Response(answer === 204 ? null : 'no, thanks', { status: answer }))
-  const app = await startAppFor([receiver], resolve && { resolve })
-  const shop = await app.tenant()
+  const { app, ...shop } = await startTenantFor([receiver], resolve && { resolve })
   return { app, receiver, shop, boss: await setUpOwner(app), at: `/tenants/${shop.id}` }
 }
 
@@ -341,8 +340,7 @@ describe('a test event', () => {
   })
 
   test('a test event to a forbidden address is refused', async () => {
-    const { app, ...shop } = await startWithTenant({ resolve: async () => ['10.0.0.7'] })
-    const boss = await setUpOwner(app)
+    const { app, boss, ...shop } = await startOwned({ resolve: async () => ['10.0.0.7'] })
     for (const webhook_url of [
       'http://127.0.0.1:9/hook',
       'http://localhost/hook',

@@ -14,66 +14,42 @@ import {
 } from '../../src/egress/addresses.ts'
 import { words } from '../helpers/words.ts'
 
-// Each refused range with its edges and, where they are public, the neighbours just outside.
-const REFUSED_RANGES: { cidr: string; first: string; last: string; outside: string[] }[] = [
-  { cidr: '0.0.0.0/8', first: '0.0.0.0', last: '0.255.255.255', outside: ['1.0.0.0'] },
-  { cidr: '10.0.0.0/8', first: '10.0.0.0', last: '10.255.255.255', outside: ['9.255.255.255', '11.0.0.0'] },
-  { cidr: '100.64.0.0/10', first: '100.64.0.0', last: '100.127.255.255', outside: ['100.63.255.255', '100.128.0.0'] },
-  { cidr: '127.0.0.0/8', first: '127.0.0.0', last: '127.255.255.255', outside: ['126.255.255.255', '128.0.0.0'] },
-  { cidr: '168.63.129.16/32', first: '168.63.129.16', last: '168.63.129.16', outside: ['168.63.129.15', '168.63.129.17'] },
-  { cidr: '169.254.0.0/16', first: '169.254.0.0', last: '169.254.255.255', outside: ['169.253.255.255', '169.255.0.0'] },
-  { cidr: '172.16.0.0/12', first: '172.16.0.0', last: '172.31.255.255', outside: ['172.15.255.255', '172.32.0.0'] },
-  { cidr: '192.0.0.0/24', first: '192.0.0.0', last: '192.0.0.255', outside: ['191.255.255.255', '192.0.1.0'] },
-  { cidr: '192.0.2.0/24', first: '192.0.2.0', last: '192.0.2.255', outside: ['192.0.1.255', '192.0.3.0'] },
-  { cidr: '192.31.196.0/24', first: '192.31.196.0', last: '192.31.196.255', outside: ['192.31.195.255', '192.31.197.0'] },
-  { cidr: '192.52.193.0/24', first: '192.52.193.0', last: '192.52.193.255', outside: ['192.52.192.255', '192.52.194.0'] },
-  { cidr: '192.88.99.0/24', first: '192.88.99.0', last: '192.88.99.255', outside: ['192.88.98.255', '192.88.100.0'] },
-  { cidr: '192.168.0.0/16', first: '192.168.0.0', last: '192.168.255.255', outside: ['192.167.255.255', '192.169.0.0'] },
-  { cidr: '192.175.48.0/24', first: '192.175.48.0', last: '192.175.48.255', outside: ['192.175.47.255', '192.175.49.0'] },
-  { cidr: '198.18.0.0/15', first: '198.18.0.0', last: '198.19.255.255', outside: ['198.17.255.255', '198.20.0.0'] },
-  { cidr: '198.51.100.0/24', first: '198.51.100.0', last: '198.51.100.255', outside: ['198.51.99.255', '198.51.101.0'] },
-  { cidr: '203.0.113.0/24', first: '203.0.113.0', last: '203.0.113.255', outside: ['203.0.112.255', '203.0.114.0'] },
-  { cidr: '224.0.0.0/4', first: '224.0.0.0', last: '239.255.255.255', outside: ['223.255.255.255'] },
-  { cidr: '240.0.0.0/4', first: '240.0.0.0', last: '255.255.255.255', outside: [] },
-  { cidr: '::/3', first: '::', last: '1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', outside: ['2000::'] },
-  {
-    cidr: '2001::/23',
-    first: '2001::',
-    last: '2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff',
-    outside: ['2000:ffff:ffff:ffff:ffff:ffff:ffff:ffff', '2001:200::'],
-  },
-  {
-    cidr: '2001:db8::/32',
-    first: '2001:db8::',
-    last: '2001:db8:ffff:ffff:ffff:ffff:ffff:ffff',
-    outside: ['2001:db7:ffff:ffff:ffff:ffff:ffff:ffff', '2001:db9::'],
-  },
-  {
-    cidr: '2002::/16',
-    first: '2002::',
-    last: '2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff',
-    outside: ['2001:ffff:ffff:ffff:ffff:ffff:ffff:ffff', '2003::'],
-  },
-  {
-    cidr: '2620:4f:8000::/48',
-    first: '2620:4f:8000::',
-    last: '2620:4f:8000:ffff:ffff:ffff:ffff:ffff',
-    outside: ['2620:4f:7fff:ffff:ffff:ffff:ffff:ffff', '2620:4f:8001::'],
-  },
-  {
-    cidr: '3fff::/20',
-    first: '3fff::',
-    last: '3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff',
-    outside: ['3ffe:ffff:ffff:ffff:ffff:ffff:ffff:ffff', '3fff:1000::'],
-  },
-  {
-    cidr: '4000::/2',
-    first: '4000::',
-    last: '7fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff',
-    outside: ['3fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
-  },
-  { cidr: '8000::/1', first: '8000::', last: 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', outside: [] },
-]
+// Each refused range with its first and last address and, where they are public, the neighbours just outside.
+const REFUSED_RANGES = `
+  0.0.0.0/8           0.0.0.0  0.255.255.255  1.0.0.0
+  10.0.0.0/8          10.0.0.0  10.255.255.255  9.255.255.255  11.0.0.0
+  100.64.0.0/10       100.64.0.0  100.127.255.255  100.63.255.255  100.128.0.0
+  127.0.0.0/8         127.0.0.0  127.255.255.255  126.255.255.255  128.0.0.0
+  168.63.129.16/32    168.63.129.16  168.63.129.16  168.63.129.15  168.63.129.17
+  169.254.0.0/16      169.254.0.0  169.254.255.255  169.253.255.255  169.255.0.0
+  172.16.0.0/12       172.16.0.0  172.31.255.255  172.15.255.255  172.32.0.0
+  192.0.0.0/24        192.0.0.0  192.0.0.255  191.255.255.255  192.0.1.0
+  192.0.2.0/24        192.0.2.0  192.0.2.255  192.0.1.255  192.0.3.0
+  192.31.196.0/24     192.31.196.0  192.31.196.255  192.31.195.255  192.31.197.0
+  192.52.193.0/24     192.52.193.0  192.52.193.255  192.52.192.255  192.52.194.0
+  192.88.99.0/24      192.88.99.0  192.88.99.255  192.88.98.255  192.88.100.0
+  192.168.0.0/16      192.168.0.0  192.168.255.255  192.167.255.255  192.169.0.0
+  192.175.48.0/24     192.175.48.0  192.175.48.255  192.175.47.255  192.175.49.0
+  198.18.0.0/15       198.18.0.0  198.19.255.255  198.17.255.255  198.20.0.0
+  198.51.100.0/24     198.51.100.0  198.51.100.255  198.51.99.255  198.51.101.0
+  203.0.113.0/24      203.0.113.0  203.0.113.255  203.0.112.255  203.0.114.0
+  224.0.0.0/4         224.0.0.0  239.255.255.255  223.255.255.255
+  240.0.0.0/4         240.0.0.0  255.255.255.255
+  ::/3                ::  1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff  2000::
+  2001::/23           2001::  2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff  2000:ffff:ffff:ffff:ffff:ffff:ffff:ffff  2001:200::
+  2001:db8::/32       2001:db8::  2001:db8:ffff:ffff:ffff:ffff:ffff:ffff  2001:db7:ffff:ffff:ffff:ffff:ffff:ffff  2001:db9::
+  2002::/16           2002::  2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff  2001:ffff:ffff:ffff:ffff:ffff:ffff:ffff  2003::
+  2620:4f:8000::/48   2620:4f:8000::  2620:4f:8000:ffff:ffff:ffff:ffff:ffff  2620:4f:7fff:ffff:ffff:ffff:ffff:ffff  2620:4f:8001::
+  3fff::/20           3fff::  3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff  3ffe:ffff:ffff:ffff:ffff:ffff:ffff:ffff  3fff:1000::
+  4000::/2            4000::  7fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff  3fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff
+  8000::/1            8000::  ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff
+`
+  .trim()
+  .split('\n')
+  .map(line => {
+    const [cidr = '', first = '', last = '', ...outside] = words(line)
+    return { cidr, first, last, outside }
+  })
 
 // Ranges outside 2000::/3 that attacks use, at both edges.
 const REFUSED_IPV6_ADDRESSES = [

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { callOut, type EgressCall } from '../../src/egress/client.ts'
 import type { EgressPolicy } from '../../src/egress/policy.ts'
 import { temporaryDir } from '../helpers/app.ts'
+import { words } from '../helpers/words.ts'
 
 let server: ReturnType<typeof Bun.serve>
 let seen: { host: string | null; method: string; path: string; body: string; encoding: string | null }[]
@@ -159,27 +160,8 @@ describe('failures, each by its name', () => {
   test('an untrusted certificate is tls_failed', async () => {
     const dir = temporaryDir()
     const [key, cert] = [join(dir, 'key.pem'), join(dir, 'cert.pem')]
-    execFileSync(
-      'openssl',
-      [
-        'req',
-        '-x509',
-        '-newkey',
-        'ec',
-        '-pkeyopt',
-        'ec_paramgen_curve:P-256',
-        '-nodes',
-        '-days',
-        '2',
-        '-subj',
-        '/CN=x',
-        '-keyout',
-        key,
-        '-out',
-        cert,
-      ],
-      { stdio: 'ignore' },
-    )
+    const made = words('req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=x')
+    execFileSync('openssl', [...made, '-keyout', key, '-out', cert], { stdio: 'ignore' })
     const tls = Bun.serve({
       port: 0,
       hostname: '127.0.0.1',

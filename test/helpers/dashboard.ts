@@ -1,7 +1,7 @@
 import type { Session } from '../../src/people/schema.ts'
 import { openSetup } from '../../src/people/setup.ts'
 import { inviteUser } from '../../src/people/users.ts'
-import type { Answer, ErrorBody, TestApp } from './app.ts'
+import { type Answer, type ErrorBody, startWithTenant, type TestApp } from './app.ts'
 
 export const PASSWORD = 'orchard lantern 8 crisp'
 export const ORIGIN = 'https://verify.example'
@@ -75,6 +75,12 @@ export async function joinMember(app: TestApp, tenantId: string, name: string, f
   const answer = await browser.post('/choose-password', { token: tokenOf(url), password: PASSWORD })
   if (answer.status !== 200) throw new Error(`not joined: ${answer.status} ${answer.text}`)
   return browser
+}
+
+/** The service with a tenant, and an owner who is logged in. */
+export async function startOwned(...options: Parameters<typeof startWithTenant>) {
+  const started = await startWithTenant(...options)
+  return { ...started, boss: await setUpOwner(started.app) }
 }
 
 export { outcome } from './app.ts'

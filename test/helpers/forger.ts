@@ -9,7 +9,24 @@ import type { Json } from '../../src/sandbox/json.ts'
 import type { Credential, Holder } from '../../src/sandbox/wallet.ts'
 import { addAnchors, type NewAnchor } from '../../src/trust/settings.ts'
 import { NOON, type TestApp } from './app.ts'
-import { authorityKey, DAY_MS, type Issued, issue, issueAuthority, Usage, usages, type Wanted } from './certificates.ts'
+import {
+  authorityKey,
+  crlPoint,
+  DAY_MS,
+  DOCUMENT_SIGNER,
+  type Issued,
+  isAuthority,
+  issue,
+  issueAuthority,
+  issuerAltName,
+  keyIdentifier,
+  makeKeys,
+  purposes,
+  signsCertificates,
+  Usage,
+  usages,
+  type Wanted,
+} from './certificates.ts'
 import { cbor, embedded, Tagged } from './mdoc.ts'
 
 /** While the clock of a test's service is at its noon. */
@@ -42,6 +59,28 @@ export async function forgeSigner(leaf: Wanted = {}): Promise<Signer> {
 
 const pemOf = (der: Uint8Array): string =>
   `-----BEGIN CERTIFICATE-----\n${Buffer.from(der).toString('base64')}\n-----END CERTIFICATE-----\n`
+
+export type IsoWish = { purpose?: string; country?: string; pathLength?: number; days?: number; crl?: string[] }
+
+/** A document signer as ISO/IEC 18013-5 Annex B has it, except for the wish. `crl` are the addresses of its list. */
+export async function forgeIsoSigner(wish: IsoWish = {}): Promise<{ signer: Signer; root: Issued }> {
+  const { purpose = DOCUMENT_SIGNER, country = 'UT', pathLength = 0, days = 330, crl = [] } = wish
+  const [keys, own] = [await makeKeys(), await makeKeys()]
+  const both = [issuerAltName(), await keyIdentifier(keys)]
+  const root = await newRoot({ keys, extensions: [isAuthority(pathLength), signsCertificates(), ...both, crlPoint()] })
+  const extensions = [usages(Usage.digitalSignature), purposes([purpose]), await authorityKey(keys), await keyIdentifier(own)]
+  const leaf = await newLeaf(root, {
+    keys: own,
+    name: `C=${country}, CN=Forged Document Signer`,
+    notAfter: AROUND_NOON.notBefore + days * DAY_MS,
+    extensions: [...extensions, issuerAltName(), crlPoint(...crl)],
+  })
+  return { signer: await signerFrom(leaf, { root }), root }
+}
+
+/** A holder of one PID with exactly these claims. */
+export const holderOfPid = (by: Signer, claims: object, wish: SdJwtWish = {}): Promise<Holder> =>
+  holderWith(async key => [await forgeSdJwt(by, key, { vct: PID, claims: { ...claims }, ...wish })])
 
 /** As `vidimus trust add --mode pkix` does it: what is forged here does not follow ISO/IEC 18013-5 unless a test says so. */
 export async function trust(app: TestApp, { root }: Pick<Signer, 'root'>, options: Partial<NewAnchor> = {}): Promise<void> {

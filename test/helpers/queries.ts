@@ -1,29 +1,45 @@
 // Queries by format for tests about presentations, and the claims that a forged credential shows for them.
-import { MDL_NAMESPACE } from './forger.ts'
+import { MDL, MDL_NAMESPACE, PID } from './forger.ts'
 import type { FormatChoice } from './wallet.ts'
+
+type Path = (string | number | null)[]
+export type CredentialQuery = { id: string; format: string; meta: object; claims: { path: Path }[]; [more: string]: unknown }
+
+export const sdJwtQuery = (id: string, paths: Path[], more: object = {}): CredentialQuery => ({
+  id,
+  format: 'dc+sd-jwt',
+  meta: { vct_values: [PID] },
+  claims: paths.map(path => ({ path })),
+  ...more,
+})
+export const mdocQuery = (id: string, paths: Path[], more: object = {}): CredentialQuery => ({
+  id,
+  format: 'mso_mdoc',
+  meta: { doctype_value: MDL },
+  claims: paths.map(path => ({ path })),
+  ...more,
+})
+
+const NAMES = ['family_name', 'given_name']
 
 export const QUERIES: Record<FormatChoice, object> = {
   'dc+sd-jwt': {
     query: {
       credentials: [
-        {
-          id: 'pid',
-          format: 'dc+sd-jwt',
-          meta: { vct_values: ['urn:eudi:pid:1'] },
-          claims: [{ path: ['family_name'] }, { path: ['given_name'] }],
-        },
+        sdJwtQuery(
+          'pid',
+          NAMES.map(name => [name]),
+        ),
       ],
     },
   },
   mso_mdoc: {
     query: {
       credentials: [
-        {
-          id: 'mdl',
-          format: 'mso_mdoc',
-          meta: { doctype_value: 'org.iso.18013.5.1.mDL' },
-          claims: [{ path: [MDL_NAMESPACE, 'family_name'] }, { path: [MDL_NAMESPACE, 'given_name'] }],
-        },
+        mdocQuery(
+          'mdl',
+          NAMES.map(name => [MDL_NAMESPACE, name]),
+        ),
       ],
     },
   },

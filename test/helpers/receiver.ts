@@ -162,6 +162,12 @@ export async function startAppFor(receivers: { allow: AllowedDestination }[], op
   })
 }
 
+/** The service for these receivers, and a tenant of its own. */
+export async function startTenantFor(...given: Parameters<typeof startAppFor>) {
+  const app = await startAppFor(...given)
+  return { app, ...(await app.tenant()) }
+}
+
 export type LoggedDelivery = {
   id: string
   status: string

@@ -16,7 +16,7 @@ import { type Answer, createVerification, type ErrorBody, startApp, type TestApp
 import { vidimus } from '../helpers/cli.ts'
 import { TILL } from '../helpers/devices.ts'
 import { bodyProblems, type JsonSchema, problemsOf } from '../helpers/json-schema.ts'
-import { receive, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
+import { receive, startTenantFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
 type Response = {
@@ -297,8 +297,7 @@ test('Allow of a 405 has the methods of the exact path, not of a parameter route
 
 test('webhooks fit the document: body and every header, for both types', async () => {
   const receiver = receive()
-  const sender = await startAppFor([receiver])
-  const { key } = await sender.tenant()
+  const { app: sender, key } = await startTenantFor([receiver])
   for (const persona of ['adult', 'minor'] as const) {
     const { verification } = await verifyWith(sender, key, persona, { body: { webhook_url: receiver.url() } })
     sender.clock.advance(10)

@@ -1,7 +1,7 @@
 // Answers of a hostile wallet, or of anybody who saw the QR code, numbered 1 to 36. Each ends as
 // its row of the outcome table says: refused and still pending, failed with a code, or gone; never
 // `completed` by mistake, and never a 5xx.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { createHmac, createPublicKey, hash } from 'node:crypto'
 import { connect } from 'node:net'
 import { deflateRawSync, deflateSync } from 'node:zlib'
@@ -14,17 +14,11 @@ import { importSigningKey, SigningProblem } from '../../src/signing/certificate.
 import { followRedirects } from '../../src/trust/fetch-list.ts'
 import { TrustProblem } from '../../src/trust/settings.ts'
 import { statusFetcher } from '../../src/trust/status.ts'
-import { createVerification, NOON, outcome, startApp } from '../helpers/app.ts'
+import { createVerification, NOON, startApp, startWithTenant } from '../helpers/app.ts'
 import {
-  authorityKey,
-  crlPoint,
   DAY_MS,
-  DOCUMENT_SIGNER,
   type Issued,
-  isAuthority,
   isNoAuthority,
-  issuerAltName,
-  keyIdentifier,
   makeKeys,
   purposes,
   signsCertificates,
@@ -38,7 +32,6 @@ import {
   formOf,
   only,
   openSession,
-  type Party,
   type Presenting,
   postTo,
   presentBy,
@@ -46,16 +39,18 @@ import {
   type Session,
   verdictOf,
 } from '../helpers/exchange.ts'
+import { expectPending } from '../helpers/expect-pending.ts'
 import {
-  AROUND_NOON,
   alwaysShown,
   digestOf,
   encodeJson,
   type ForgedElement,
+  forgeIsoSigner,
   forgeMdoc,
   forgeSdJwt,
   forgeSigner,
   holderWith,
+  type IsoWish,
   MDL,
   MDL_NAMESPACE,
   type MdocWish,
@@ -68,25 +63,8 @@ import {
   trust,
 } from '../helpers/forger.ts'
 import { hex, Raw } from '../helpers/mdoc.ts'
+import { type CredentialQuery, mdocQuery, sdJwtQuery } from '../helpers/queries.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
-
-type Path = (string | number | null)[]
-type CredentialQuery = { id: string; format: string; meta: object; claims: object[]; [more: string]: unknown }
-
-const sdJwtQuery = (id: string, paths: Path[], more: object = {}): CredentialQuery => ({
-  id,
-  format: 'dc+sd-jwt',
-  meta: { vct_values: [PID] },
-  claims: paths.map(path => ({ path })),
-  ...more,
-})
-const mdocQuery = (id: string, paths: Path[], more: object = {}): CredentialQuery => ({
-  id,
-  format: 'mso_mdoc',
-  meta: { doctype_value: MDL },
-  claims: paths.map(path => ({ path })),
-  ...more,
-})
 
 const SD_JWT = { query: { credentials: [sdJwtQuery('pid', [['family_name']])] } }
 const MDOC = { query: { credentials: [mdocQuery('mdl', [[MDL_NAMESPACE, 'family_name']])] } }
@@ -110,14 +88,6 @@ await trust(app, signer)
 const withSdJwt = (wish: SdJwtWish = {}, by = signer): Promise<Holder> =>
   holderWith(async key => [await forgeSdJwt(by, key, wish)])
 const withMdoc = (wish: MdocWish = {}, by = signer): Promise<Holder> => holderWith(async key => [await forgeMdoc(by, key, wish)])
-
-/** 400, and the session is as open as before: the right answer still completes it. */
-async function isRefused(session: Session, raw: BodyInit, headers?: Record<string, string>): Promise<void> {
-  expect(outcome(await postTo(session, raw, headers))).toBe('400 invalid_wallet_response')
-  expect((await readOf(session)).status).toBe('pending')
-  expect((await postTo(session, await formOf(session, adult))).status).toBe(200)
-  expect((await readOf(session)).status).toBe('completed')
-}
 
 /** 200, and the merchant reads the code and which checks failed. */
 async function isFailed(holder: Holder, presenting: Presenting & { body: object }, outcome: string, failed: string[]) {
@@ -265,7 +235,7 @@ describe('session and transport', () => {
     ]) {
       expect((await postTo(session, await encryptedTo(session, text))).status).toBe(400)
     }
-    await isRefused(session, new URLSearchParams({ __proto__: 'x' }))
+    await expectPending(session, adult, new URLSearchParams({ __proto__: 'x' }))
   })
 
   test('11: a claim called __proto__ or constructor is data', async () => {
@@ -337,7 +307,7 @@ describe('13: the JWE', () => {
   ]
   test.each(cases)('13: %s is 400, pending', async (_, make) => {
     const session = await openSession(party, SD_JWT)
-    await isRefused(session, new URLSearchParams({ response: await make(session) }))
+    await expectPending(session, adult, new URLSearchParams({ response: await make(session) }))
   })
 })
 
@@ -697,30 +667,6 @@ describe('mdoc', () => {
     await isFailed(await withMdoc({}, by), { body: MDOC }, UNTRUSTED, ['issuer_chain'])
   })
 
-  type Change = { purpose?: string; country?: string; pathLength?: number; days?: number }
-  async function isoSigner({ purpose = DOCUMENT_SIGNER, country = 'UT', pathLength = 0, days = 330 }: Change): Promise<Signer> {
-    const keys = await makeKeys()
-    const own = await makeKeys()
-    const root = await newRoot({
-      keys,
-      extensions: [isAuthority(pathLength), signsCertificates(), await keyIdentifier(keys), issuerAltName(), crlPoint()],
-    })
-    const leaf = await newLeaf(root, {
-      keys: own,
-      name: `C=${country}, CN=Forged Document Signer`,
-      notAfter: AROUND_NOON.notBefore + days * DAY_MS,
-      extensions: [
-        usages(Usage.digitalSignature),
-        purposes([purpose]),
-        await authorityKey(keys),
-        await keyIdentifier(own),
-        issuerAltName(),
-        crlPoint(),
-      ],
-    })
-    return signerFrom(leaf, { root })
-  }
-
   describe('26: the profile of ISO/IEC 18013-5 Annex B, for an anchor of driving licences', () => {
     test.each([
       ['kept', {}, undefined],
@@ -729,8 +675,8 @@ describe('mdoc', () => {
       ['IACA with pathLen 1', { pathLength: 1 }, /path length 0/],
       ['another country than its root', { country: 'DE' }, /different countries/],
       ['valid for 458 days', { days: 458 }, /457 days/],
-    ] as [string, Change, RegExp | undefined][])('26: %s', async (_, change, detail) => {
-      const by = await isoSigner(change)
+    ] as [string, IsoWish, RegExp | undefined][])('26: %s', async (_, change, detail) => {
+      const { signer: by } = await forgeIsoSigner(change)
       await trust(app, by, { trustedFor: MDL, mode: 'auto', crl: 'off' })
       const { verification } = await presentBy(party, await withMdoc({}, by), { body: MDOC })
       expect(verdictOf(verification).outcome).toBe(detail ? UNTRUSTED : 'completed')
@@ -752,7 +698,7 @@ describe('mdoc', () => {
       const any = await signerFrom(await newLeaf(root), { root })
       await trust(app, any, { mode: 'pkix' })
       expect((await presentBy(party, await withMdoc({}, any), { body: MDOC })).verification.status).toBe('completed')
-      const signed = await isoSigner({})
+      const { signer: signed } = await forgeIsoSigner()
       await trust(app, signed, { mode: 'auto', crl: 'off' })
       expect((await presentBy(party, await withMdoc({}, signed), { body: MDOC })).verification.status).toBe('completed')
     })
@@ -937,19 +883,15 @@ describe('DCQL', () => {
   })
 })
 
+/** With status lists of the tests. */
+const own = await startWithTenant()
+const by = await forgeSigner()
+await trust(own.app, by)
+
 describe('33: status lists', () => {
   const URI = 'https://status.issuer.example/lists/1'
   const STATUS_TYPE = 'application/statuslist+jwt'
-  let own: Party
-  let by: Signer
   let served: { contentType: string; body: Uint8Array }
-
-  beforeAll(async () => {
-    const started = await startApp()
-    own = { app: started, key: (await started.tenant()).key }
-    by = await forgeSigner()
-    await trust(started, by)
-  })
 
   type List = {
     bits?: number
@@ -1189,8 +1131,8 @@ describe('what becomes of it', () => {
   // 35, retention: test/flows/sweeps.test.ts, 'a tenant with retention loses sessions that many
   // days after they ended; …'.
   test('35: no log line has a claim, a token, a nonce, a state, a key or a session id in it, whatever the outcome', async () => {
-    const own = await startApp()
-    const ownParty = { app: own, key: (await own.tenant()).key }
+    const ownParty = await startWithTenant()
+    const { app: own } = ownParty
     const holder = await holderOf(own)
     const secrets = new Set<string>()
     const cheats: Mutations[] = [

@@ -12,14 +12,13 @@ import { signJwt } from '../../src/sandbox/es256.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { cleanUp, createVerification, NOON, startApp, startWithTenant, temporaryDir } from '../helpers/app.ts'
 import { presentBy, verdictOf } from '../helpers/exchange.ts'
-import { forgeSdJwt, forgeSigner, holderWith, PID, trust } from '../helpers/forger.ts'
+import { forgeSdJwt, forgeSigner, holderWith, trust } from '../helpers/forger.ts'
+import { sdJwtQuery } from '../helpers/queries.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
 
 setDefaultTimeout(60_000)
 
-const QUERY = {
-  query: { credentials: [{ id: 'pid', format: 'dc+sd-jwt', meta: { vct_values: [PID] }, claims: [{ path: ['family_name'] }] }] },
-}
+const QUERY = { query: { credentials: [sdJwtQuery('pid', [['family_name']])] } }
 
 const signer = await forgeSigner()
 const folder = temporaryDir()

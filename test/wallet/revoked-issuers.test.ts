@@ -4,40 +4,13 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { parseAllowList } from '../../src/egress/addresses.ts'
 import { describeCertificate } from '../../src/openid4vp/x509.ts'
 import { NOON, startApp } from '../helpers/app.ts'
-import {
-  authorityKey,
-  crlPoint,
-  DAY_MS,
-  DOCUMENT_SIGNER,
-  isAuthority,
-  issuerAltName,
-  keyIdentifier,
-  makeCrl,
-  makeKeys,
-  purposes,
-  signsCertificates,
-  Usage,
-  usages,
-} from '../helpers/certificates.ts'
+import { DAY_MS, makeCrl } from '../helpers/certificates.ts'
 import { presentBy } from '../helpers/exchange.ts'
-import { forgeMdoc, forgeSdJwt, holderWith, MDL, newLeaf, newRoot, signerFrom, trust } from '../helpers/forger.ts'
+import { forgeIsoSigner, forgeMdoc, forgeSdJwt, holderWith, MDL_NAMESPACE, trust } from '../helpers/forger.ts'
+import { mdocQuery, sdJwtQuery } from '../helpers/queries.ts'
 
-const MDOC = {
-  template: undefined,
-  query: {
-    credentials: [
-      { id: 'mdl', format: 'mso_mdoc', meta: { doctype_value: MDL }, claims: [{ path: ['org.iso.18013.5.1', 'family_name'] }] },
-    ],
-  },
-}
-const SD_JWT = {
-  template: undefined,
-  query: {
-    credentials: [
-      { id: 'pid', format: 'dc+sd-jwt', meta: { vct_values: ['urn:eudi:pid:1'] }, claims: [{ path: ['family_name'] }] },
-    ],
-  },
-}
+const MDOC = { query: { credentials: [mdocQuery('mdl', [[MDL_NAMESPACE, 'family_name']])] } }
+const SD_JWT = { query: { credentials: [sdJwtQuery('pid', [['family_name']])] } }
 const DATES = { thisUpdate: NOON - DAY_MS, nextUpdate: NOON + DAY_MS }
 
 const lists = new Map()
@@ -62,26 +35,11 @@ let made = 0
 /** A document signer under a root of its own, whose certificate names a list on the server. */
 async function makeIssuer(origin = `http://127.0.0.1:${server.port}`) {
   const path = `/${++made}.crl`
-  const [keys, own] = [await makeKeys(), await makeKeys()]
-  const root = await newRoot({
-    keys,
-    extensions: [isAuthority(0), signsCertificates(), await keyIdentifier(keys), issuerAltName(), crlPoint()],
-  })
-  const leaf = await newLeaf(root, {
-    keys: own,
-    extensions: [
-      usages(Usage.digitalSignature),
-      purposes([DOCUMENT_SIGNER]),
-      await authorityKey(keys),
-      await keyIdentifier(own),
-      issuerAltName(),
-      crlPoint(`${origin}${path}`),
-    ],
-  })
-  const { serialNumber } = describeCertificate(leaf.der)!
+  const { signer, root } = await forgeIsoSigner({ crl: [`${origin}${path}`] })
+  const { serialNumber } = describeCertificate(signer.chain[0]!)!
   return {
     path,
-    signer: await signerFrom(leaf, { root }),
+    signer,
     publish: async (revoked: string[]) => void lists.set(path, await makeCrl(root, { ...DATES, revoked })),
     serialNumber,
   }

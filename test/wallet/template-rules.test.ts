@@ -9,7 +9,7 @@ import { saveTemplate } from '../../src/templates/save.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { cleanUp, startWithTenant } from '../helpers/app.ts'
 import { encryptedTo, formOf, openSession, postTo, presentBy, readOf, type Session, verdictOf } from '../helpers/exchange.ts'
-import { forgeSdJwt, forgeSigner, holderWith, PID, trust } from '../helpers/forger.ts'
+import { forgeSigner, holderOfPid, PID, trust } from '../helpers/forger.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
 afterAll(cleanUp)
@@ -33,8 +33,9 @@ async function template(query: DcqlQuery, rules?: Rule[]): Promise<string> {
 
 /** Answers with a PID of exactly these claims. */
 async function answeredBy(claims: object, query: DcqlQuery, rules?: Rule[]): Promise<Verification> {
-  const holder = await holderWith(async key => [await forgeSdJwt(signer, key, { vct: PID, claims: { ...claims } })])
-  const { verification } = await presentBy(party, holder, { body: { template: await template(query, rules) } })
+  const { verification } = await presentBy(party, await holderOfPid(signer, claims), {
+    body: { template: await template(query, rules) },
+  })
   return verification
 }
 
@@ -79,9 +80,7 @@ describe('a template without rules', () => {
   })
 
   test('takes a larger age that is true for the one that is asked for', async () => {
-    const holder = await holderWith(async key => [
-      await forgeSdJwt(signer, key, { vct: PID, claims: { age_equal_or_over: { 21: true } } }),
-    ])
+    const holder = await holderOfPid(signer, { age_equal_or_over: { 21: true } })
     const session = await openSession(party, { template: await template(AGE_18) })
     const query = asking(['age_equal_or_over']) as never
     const vp_token = await vpToken({ ...session.request, query }, holder, { now: app.clock.now() })
@@ -168,9 +167,7 @@ describe('rules of a template', () => {
 
   test('come last: a credential that nobody trusts is reported as such, whatever it claims', async () => {
     const stranger = await forgeSigner()
-    const holder = await holderWith(async key => [
-      await forgeSdJwt(stranger, key, { vct: PID, claims: { age_equal_or_over: { 18: false } } }),
-    ])
+    const holder = await holderOfPid(stranger, { age_equal_or_over: { 18: false } })
     const { verification } = await presentBy(party, holder, { body: { template: await template(AGE_18) } })
     expect(verdictOf(verification)).toMatchObject({ outcome: 'issuer_untrusted', failed: ['issuer_chain'] })
   })
@@ -179,9 +176,7 @@ describe('rules of a template', () => {
     const key = await template(AGE_18, [])
     const save = (rules?: Rule[]) =>
       saveTemplate(app.deps, { tenantId: tenant.id, key, title: 'Own', query: AGE_18, rules }, 'test')
-    const holder = await holderWith(async jwk => [
-      await forgeSdJwt(signer, jwk, { vct: PID, claims: { age_equal_or_over: { 18: false } } }),
-    ])
+    const holder = await holderOfPid(signer, { age_equal_or_over: { 18: false } })
     const outcomeOf = async (session: Session) => {
       await postTo(session, await formOf(session, holder))
       return verdictOf(await readOf(session)).outcome
@@ -207,13 +202,7 @@ test.each([
   await trust(own, signer)
   const rules: Rule[] = [{ claim: 'birthdate', age_at_least: 18 }]
   await saveTemplate(own.deps, { tenantId: id, key: 'own', title: 'Own', query: asking(['birthdate']), rules }, 'test')
-  const holder = await holderWith(async jwk => [
-    await forgeSdJwt(signer, jwk, {
-      vct: PID,
-      payload: { iat: Date.parse('2026-02-20') / 1000 },
-      claims: { birthdate: '2008-02-29' },
-    }),
-  ])
+  const holder = await holderOfPid(signer, { birthdate: '2008-02-29' }, { payload: { iat: Date.parse('2026-02-20') / 1000 } })
   const { verification } = await presentBy({ app: own, key }, holder, { body: { template: 'own' } })
   expect(verdictOf(verification).outcome).toBe(outcome)
 })

@@ -22,8 +22,8 @@ import {
   forgeMdoc,
   forgeSdJwt,
   forgeSigner,
+  holderOfPid,
   holderWith,
-  MDL,
   MDL_NAMESPACE,
   newLeaf,
   newRoot,
@@ -32,6 +32,7 @@ import {
   signerFrom,
   trust,
 } from '../helpers/forger.ts'
+import { type CredentialQuery, mdocQuery, sdJwtQuery } from '../helpers/queries.ts'
 
 afterAll(cleanUp)
 
@@ -40,23 +41,13 @@ const party = { app, key: (await app.tenant()).key }
 const signer = await forgeSigner()
 await trust(app, signer)
 
-type Asked = { id: string; format: string; meta: object; claims: { path: string[] }[] }
+const licenceQuery = (id: string, elements: string[]) =>
+  mdocQuery(
+    id,
+    elements.map(element => [MDL_NAMESPACE, element]),
+  )
 
-const sdJwtQuery = (id: string, paths: string[][], vct = PID): Asked => ({
-  id,
-  format: 'dc+sd-jwt',
-  meta: { vct_values: [vct] },
-  claims: paths.map(path => ({ path })),
-})
-const licenceQuery = (id: string, elements: string[]): Asked => ({
-  id,
-  format: 'mso_mdoc',
-  meta: { doctype_value: MDL },
-  claims: elements.map(element => ({ path: [MDL_NAMESPACE, element] })),
-})
-
-const pidOf = (claims: object, by = signer, vct = PID): Promise<Holder> =>
-  holderWith(async key => [await forgeSdJwt(by, key, { vct, claims: { ...claims } })])
+const pidOf = (claims: object, by = signer, vct = PID): Promise<Holder> => holderOfPid(by, claims, { vct })
 const licenceOf = (elements: Record<string, ForgedElement[2]>, by = signer): Promise<Holder> =>
   holderWith(async key => [
     await forgeMdoc(by, key, {
@@ -65,12 +56,15 @@ const licenceOf = (elements: Record<string, ForgedElement[2]>, by = signer): Pro
   ])
 
 /** The form of a wallet that shows more or less than the query asks for: `asked` instead of it. */
-const presented = ({ request, app }: Session, holder: Holder, ...asked: Asked[]): Promise<VpToken> =>
+const presented = ({ request, app }: Session, holder: Holder, ...asked: CredentialQuery[]): Promise<VpToken> =>
   vpToken({ ...request, query: { credentials: asked } as never }, holder, { now: app.clock.now() })
 
-async function answered(body: object, ...tokens: ((session: Session) => Promise<VpToken>)[]): Promise<Verification> {
+type Token = [holder: Holder, asked: CredentialQuery] | ((session: Session) => Promise<VpToken>)
+
+async function answered(body: object, ...tokens: Token[]): Promise<Verification> {
   const session = await openSession(party, body)
-  const vp_token = Object.assign({}, ...(await Promise.all(tokens.map(token => token(session)))))
+  const tokenOf = (token: Token) => (typeof token === 'function' ? token(session) : presented(session, ...token))
+  const vp_token = Object.assign({}, ...(await Promise.all(tokens.map(tokenOf))))
   const { status } = await postTo(session, await encryptedTo(session, { state: session.request.state, vp_token }))
   expect(status).toBe(200)
   return await readOf(session)
@@ -86,11 +80,7 @@ describe('an answer with more than one option of a set', () => {
   test("a minor's own licence is not made older by the document of a friend", async () => {
     const minor = await licenceOf({ age_over_18: false, portrait: photo })
     const lender = await friend()
-    const verification = await answered(
-      body,
-      session => presented(session, minor, licence),
-      session => presented(session, lender, pid),
-    )
+    const verification = await answered(body, [minor, licence], [lender, pid])
     expect(verdictOf(verification).outcome).toBe('claim_not_satisfied')
     expect(verification.credentials).toHaveLength(2)
   })
@@ -98,33 +88,21 @@ describe('an answer with more than one option of a set', () => {
   test('nor does it help when the document of the friend is the one that is asked for first', async () => {
     const lender = await licenceOf({ age_over_18: true, portrait: photo })
     const minor = await pidOf({ age_equal_or_over: { 18: false }, picture: 'data:image/jpeg;base64,TUlOT1I=' })
-    const verification = await answered(
-      body,
-      session => presented(session, lender, licence),
-      session => presented(session, minor, pid),
-    )
+    const verification = await answered(body, [lender, licence], [minor, pid])
     expect(verdictOf(verification).outcome).toBe('claim_not_satisfied')
   })
 
   test('the claims are those of the first option, and of nobody else', async () => {
     const adult = await licenceOf({ age_over_18: true, portrait: photo })
     const other = await friend()
-    const verification = await answered(
-      body,
-      session => presented(session, other, pid),
-      session => presented(session, adult, licence),
-    )
+    const verification = await answered(body, [other, pid], [adult, licence])
     expect(verification.claims).toEqual({ age_over_18: true, picture: Buffer.from(photo).toString('base64url') })
   })
 
   test('what is not needed has to be good as well', async () => {
     const adult = await licenceOf({ age_over_18: true, portrait: photo })
     const stranger = await pidOf({ age_equal_or_over: { 18: true }, picture: 'x' }, await forgeSigner())
-    const verification = await answered(
-      body,
-      session => presented(session, adult, licence),
-      session => presented(session, stranger, pid),
-    )
+    const verification = await answered(body, [adult, licence], [stranger, pid])
     expect(verdictOf(verification).outcome).toBe('issuer_untrusted')
   })
 })
@@ -136,6 +114,7 @@ const warningsOf = ({ credentials = [] }: Verification) =>
 
 describe('two credentials that both hold a claim', () => {
   const OTHER = 'urn:example:residence:1'
+  const ofOther = { meta: { vct_values: [OTHER] } }
 
   test.each(['dc+sd-jwt', 'mso_mdoc'])('keep their own object; of the merged ones the first is whole: %s', async format => {
     const first = await pidOf({ address: { locality: 'Berlin' } })
@@ -143,13 +122,9 @@ describe('two credentials that both hold a claim', () => {
     const second = isMdoc
       ? await licenceOf({ resident_street: 'Fake Street 1' })
       : await pidOf({ address: { street_address: 'Fake Street 1' } }, signer, OTHER)
-    const asked = isMdoc ? licenceQuery('b', ['resident_street']) : sdJwtQuery('b', [['address']], OTHER)
+    const asked = isMdoc ? licenceQuery('b', ['resident_street']) : sdJwtQuery('b', [['address']], ofOther)
     const credentials = [sdJwtQuery('a', [['address']]), asked]
-    const verification = await answered(
-      { query: { credentials } },
-      session => presented(session, first, credentials[0]!),
-      session => presented(session, second, asked),
-    )
+    const verification = await answered({ query: { credentials } }, [first, credentials[0]!], [second, asked])
     expect(verification.status).toBe('completed')
     expect(verification.credentials?.[0]?.claims).toEqual({ address: { locality: 'Berlin' } })
     expect(JSON.stringify(verification.credentials?.[1]?.claims)).toContain('Fake Street 1')
@@ -162,10 +137,10 @@ describe('two credentials that both hold a claim', () => {
       await pidOf({ given_name: 'Mallory', family_name: 'Mustermann', birthdate: '1990-08-12' }, signer, OTHER),
     ]
     const names = [['given_name'], ['family_name']]
-    const credentials = [sdJwtQuery('b', names), sdJwtQuery('a', [...names, ['birthdate']], OTHER)]
-    const tokens = [
-      (session: Session) => presented(session, first, credentials[0]!),
-      (session: Session) => presented(session, second, credentials[1]!),
+    const credentials = [sdJwtQuery('b', names), sdJwtQuery('a', [...names, ['birthdate']], ofOther)]
+    const tokens: Token[] = [
+      [first, credentials[0]!],
+      [second, credentials[1]!],
     ]
     const claims = { given_name: 'Erika', family_name: 'Mustermann', birthdate: '1990-08-12' }
     const warning = ['warning', expect.stringMatching(/: given_name, family_name\.$/)]
@@ -178,12 +153,12 @@ describe('two credentials that both hold a claim', () => {
   })
 
   test('are not warned of when one of them does not answer the query', async () => {
-    const credentials = [sdJwtQuery('a', [['family_name']]), sdJwtQuery('b', [['family_name']], OTHER)]
+    const credentials = [sdJwtQuery('a', [['family_name']]), sdJwtQuery('b', [['family_name']], ofOther)]
     const [first, second] = [await pidOf({ family_name: 'One' }), await pidOf({ family_name: 'Two' }, signer, OTHER)]
     const verification = await answered(
       { query: { credentials, credential_sets: [{ options: [['a'], ['b']] }] } },
-      session => presented(session, second, credentials[1]!),
-      session => presented(session, first, credentials[0]!),
+      [second, credentials[1]!],
+      [first, credentials[0]!],
     )
     expect(verification.claims).toEqual({ family_name: 'One' })
     expect(warningsOf(verification)).toEqual([[], []])
@@ -198,7 +173,7 @@ test('credentials of a query that may be answered by several are never merged', 
     const tokens = await Promise.all([erika, max].map(holder => presented(session, holder, several)))
     return { people: tokens.flatMap(({ people = [] }) => people) }
   }
-  const verification = await answered({ query: { credentials: [several, own] } }, both, session => presented(session, erika, own))
+  const verification = await answered({ query: { credentials: [several, own] } }, both, [erika, own])
   expect(verification.status).toBe('completed')
   expect(verification.claims).toEqual({ family_name: 'Mustermann' })
   expect(verification.credentials?.map(({ claims }) => claims)).toEqual([
@@ -206,7 +181,7 @@ test('credentials of a query that may be answered by several are never merged', 
     { given_name: 'Max' },
     { family_name: 'Mustermann' },
   ])
-  const one = await answered({ query: { credentials: [several] } }, session => presented(session, max, several))
+  const one = await answered({ query: { credentials: [several] } }, [max, several])
   expect([one.status, one.claims]).toEqual(['completed', {}])
 })
 
@@ -258,7 +233,7 @@ describe('trusted_authorities of type aki', () => {
   const outcomeOf = async (body: object, by: Signer) => {
     const holder = await pidOf({ family_name: 'Mustermann' }, by)
     // As a wallet that does not look at it.
-    const verification = await answered(body, session => presented(session, holder, plain))
+    const verification = await answered(body, [holder, plain])
     return verification.error?.code ?? verification.status
   }
 

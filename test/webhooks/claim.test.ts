@@ -5,7 +5,7 @@ import type { Db } from '../../src/db/engine.ts'
 import { drizzleOn, openWriter } from '../../src/db/sqlite/storage.ts'
 import { claimDue, listDueQueues, listLeasedByOthers, settleDelivery } from '../../src/webhooks/store.ts'
 import { cleanUp, NOON } from '../helpers/app.ts'
-import { declined, receive, startAppFor } from '../helpers/receiver.ts'
+import { declined, receive, startTenantFor } from '../helpers/receiver.ts'
 
 afterAll(cleanUp)
 
@@ -18,8 +18,7 @@ const LATER = NOON + 2 * HOUR_MS
  */
 async function leaveDeliveries(count: number) {
   const receiver = receive()
-  const app = await startAppFor([receiver], { config: { webhookDelaysMs: [HOUR_MS] } })
-  const { key } = await app.tenant()
+  const { app, key } = await startTenantFor([receiver], { config: { webhookDelaysMs: [HOUR_MS] } })
   for (let i = 0; i < count; i++) await declined({ app, key }, receiver.url())
   await app.stop()
   const connect = () => drizzleOn(openWriter(join(app.dir, 'vidimus.db')))

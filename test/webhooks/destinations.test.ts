@@ -6,7 +6,7 @@ import { decline } from '../../src/sandbox/wallet.ts'
 import { cleanUp, outcome, type TestApp } from '../helpers/app.ts'
 import { openSession, type Party, postTo, type Session } from '../helpers/exchange.ts'
 import { startNameServer } from '../helpers/name-server.ts'
-import { logOf, receive, receiveRaw, startAppFor, untilAttempted } from '../helpers/receiver.ts'
+import { logOf, receive, receiveRaw, startAppFor, startTenantFor, untilAttempted } from '../helpers/receiver.ts'
 
 setDefaultTimeout(60_000)
 
@@ -16,10 +16,8 @@ const IMPATIENT = { resolveMs: 300, connectMs: 5000, totalMs: 15_000, answerByte
 const PUBLIC = '93.184.215.14'
 
 /** A shop, and a name system that the test changes as it likes. */
-async function startShop(receivers: Parameters<typeof startAppFor>[0], resolve: () => Promise<string[]>) {
-  const app = await startAppFor(receivers, { resolve, sending: { limits: IMPATIENT } })
-  return { app, key: (await app.tenant()).key }
-}
+const startShop = (receivers: Parameters<typeof startTenantFor>[0], resolve: () => Promise<string[]>) =>
+  startTenantFor(receivers, { resolve, sending: { limits: IMPATIENT } })
 
 const open = (party: Party, url: string) => openSession(party, { webhook_url: url })
 

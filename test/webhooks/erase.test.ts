@@ -10,7 +10,16 @@ import { sweepRetention } from '../../src/verifications/retain.ts'
 import { replayDeliveries } from '../../src/webhooks/replay.ts'
 import { cleanUp, type TestApp, until } from '../helpers/app.ts'
 import { openSession, postTo } from '../helpers/exchange.ts'
-import { answer200, declined, logOf, type RawReceiver, receiveRaw, startAppFor, untilAttempted } from '../helpers/receiver.ts'
+import {
+  answer200,
+  declined,
+  logOf,
+  type RawReceiver,
+  receiveRaw,
+  type startAppFor,
+  startTenantFor,
+  untilAttempted,
+} from '../helpers/receiver.ts'
 
 afterAll(cleanUp)
 
@@ -22,8 +31,7 @@ const startThread = () => new Worker(new URL('./breakable-thread.ts', import.met
 type Options = Parameters<typeof startAppFor>[1]
 
 async function startShop(receivers: Parameters<typeof startAppFor>[0], options: Options = {}) {
-  const app = await startAppFor(receivers, options)
-  const { id, key } = await app.tenant()
+  const { app, id, key } = await startTenantFor(receivers, options)
   /** Answers with the moment at which the caller knew. */
   const erase = async (verificationId: string) => {
     const { status, text } = await app.call('DELETE', `/v1/verifications/${verificationId}`, { key })

@@ -15,7 +15,7 @@ import {
   receive,
   receiveRaw,
   receiveWithTls,
-  startAppFor,
+  startTenantFor,
   untilAttempted,
 } from '../helpers/receiver.ts'
 
@@ -24,13 +24,6 @@ afterAll(cleanUp)
 /** Only for tests that shall run into a limit: a busy machine is slow. */
 const IMPATIENT = { resolveMs: 300, connectMs: 300, totalMs: 400, answerBytes: 4096 }
 const SECOND = 1000
-
-type Options = Parameters<typeof startAppFor>[1]
-
-async function startShop(receivers: Parameters<typeof startAppFor>[0], options: Options = {}) {
-  const app = await startAppFor(receivers, options)
-  return { app, ...(await app.tenant()) }
-}
 
 /** One attempt at a message to this URL, as the log has it. */
 async function attemptAt(shop: { app: TestApp; key: string }, url: string) {
@@ -82,7 +75,7 @@ describe('a receiver that', () => {
   for (const [way, [reply, outcome, status]] of Object.entries(WAYS)) {
     test(`${way} is tried again after the second delay, its connection is closed, and the log says ${outcome}`, async () => {
       const receiver = await receiveRaw(reply)
-      const shop = await startShop([receiver], outcome === 'timeout' ? { sending: { limits: IMPATIENT } } : {})
+      const shop = await startTenantFor([receiver], outcome === 'timeout' ? { sending: { limits: IMPATIENT } } : {})
       const { delivery, attempt, wait } = await attemptAt(shop, receiver.url())
       expect([attempt.outcome, attempt.http_status]).toEqual([outcome, status])
       expect([delivery.status, delivery.attempts]).toEqual(['pending', 1])
@@ -99,7 +92,7 @@ describe('a receiver that', () => {
       const location = `http://127.0.0.1:${forbidden.port}/inside`
       return new Response('elsewhere', { status: Number(path.slice(1)), headers: { location } })
     })
-    const shop = await startShop([receiver])
+    const shop = await startTenantFor([receiver])
     for (const status of [300, 301, 302, 303, 307, 308, 399]) {
       const { attempt, delivery } = await attemptAt(shop, receiver.url(`/${status}`))
       expect([attempt.outcome, attempt.http_status, delivery.status]).toEqual(['redirect', status, 'pending'])
@@ -110,7 +103,7 @@ describe('a receiver that', () => {
 
   test('answers 410 is not called again', async () => {
     const receiver = receive(() => new Response(null, { status: 410 }))
-    const shop = await startShop([receiver])
+    const shop = await startTenantFor([receiver])
     const { id, delivery, attempt } = await attemptAt(shop, receiver.url())
     expect([attempt.outcome, attempt.http_status, delivery.status, delivery.attempts]).toEqual(['gone', 410, 'failed', 1])
     shop.app.clock.advance(100 * 3600 * SECOND)
@@ -146,7 +139,7 @@ describe('Retry-After', () => {
       const [status, header] = ASKED[Number(i)]!
       return new Response(null, { status, headers: header === undefined ? {} : { 'retry-after': header } })
     })
-    const shop = await startShop([receiver])
+    const shop = await startTenantFor([receiver])
     for (const [i, [status, header, least, most]] of ASKED.entries()) {
       const { wait } = await attemptAt(shop, receiver.url(`/${i}`))
       const isGranted = wait >= least * SECOND && wait <= most * SECOND
@@ -161,7 +154,7 @@ describe('of an answer', () => {
 
   test('the first 4,096 bytes are kept, to the byte', async () => {
     const receiver = receive(({ path }) => new Response('x'.repeat(Number(path.slice(1)))))
-    const shop = await startShop([receiver])
+    const shop = await startTenantFor([receiver])
     for (const size of [0, 1, 4095, 4096, 4097, 100_000]) {
       const { id, attempt } = await attemptAt(shop, receiver.url(`/${size}`))
       expect(attempt.outcome).toBe('delivered')
@@ -172,7 +165,7 @@ describe('of an answer', () => {
   test('the kept beginning is sealed: it is in no file in clear', async () => {
     const canary = 'the receiver said something it should not have'
     const receiver = receive(() => new Response(canary, { status: 500 }))
-    const shop = await startShop([receiver])
+    const shop = await startTenantFor([receiver])
     const { id } = await attemptAt(shop, receiver.url('/the-path-of-a-shop'))
     expect((await keptOf(shop)).get(id)).toBe(canary)
     for (const text of [canary, 'the-path-of-a-shop', 'shop.example', '"address":"127.0.0.1"'])
@@ -184,7 +177,7 @@ describe('of an answer', () => {
     const bomb = gzipSync(Buffer.alloc(200 * 1024 * 1024))
     const headers = { 'content-encoding': 'gzip', 'content-type': 'text/plain' }
     const receiver = receive(() => new Response(bomb, { headers }))
-    const shop = await startShop([receiver])
+    const shop = await startTenantFor([receiver])
     const { id, attempt } = await attemptAt(shop, receiver.url())
     expect(attempt.outcome).toBe('delivered')
     expect((await keptOf(shop)).get(id)).toBe(bomb.subarray(0, 4096).toString('utf8'))
@@ -212,7 +205,7 @@ describe('of an answer', () => {
     for (const [name, [reply, outcome]] of Object.entries(FLOODS)) {
       written = 0
       const receiver = await receiveRaw(reply)
-      const shop = await startShop([receiver])
+      const shop = await startTenantFor([receiver])
       const before = process.memoryUsage.rss()
       const { id, attempt } = await attemptAt(shop, receiver.url())
       expect([name, attempt.outcome]).toEqual([name, outcome])
@@ -238,7 +231,7 @@ test('every outcome can be reached and is counted under its name', async () => {
   }
   const startThread = () => new Worker(new URL('./breakable-thread.ts', import.meta.url).href)
   const sending = { startThread, limits: { ...IMPATIENT, connectMs: 2000, totalMs: 2000 } }
-  const shop = await startShop([receiver, dropping, secure], { resolve, sending })
+  const shop = await startTenantFor([receiver, dropping, secure], { resolve, sending })
   const urls: Record<Outcome, string> = {
     delivered: receiver.url('/200'),
     http_status: receiver.url('/500'),

@@ -8,7 +8,7 @@ import { replayDeliveries } from '../../src/webhooks/replay.ts'
 import { cleanUp, startApp, startWithTenant, type TestApp, until } from '../helpers/app.ts'
 import { setUpOwner } from '../helpers/dashboard.ts'
 import { FORM, openSession, postTo } from '../helpers/exchange.ts'
-import { receive, startAppFor, untilAttempted } from '../helpers/receiver.ts'
+import { receive, startTenantFor, untilAttempted } from '../helpers/receiver.ts'
 
 afterAll(cleanUp)
 
@@ -18,8 +18,7 @@ const linesOf = (app: TestApp, event: string) =>
 /** A session that its wallet declined in a request of that name. */
 async function declinedAs(requestId: string) {
   const receiver = receive()
-  const app = await startAppFor([receiver])
-  const shop = await app.tenant()
+  const { app, ...shop } = await startTenantFor([receiver])
   const session = await openSession({ app, key: shop.key }, { webhook_url: receiver.url() })
   const answer = await postTo(session, (await decline(session.request)).form, { ...FORM, 'x-request-id': requestId })
   expect([answer.status, answer.headers.get('x-request-id')]).toEqual([200, requestId])

@@ -14,6 +14,7 @@ import {
   receive,
   receiveRaw,
   startAppFor,
+  startTenantFor,
   untilAttempted,
 } from '../helpers/receiver.ts'
 
@@ -242,8 +243,7 @@ describe('a failure of the service itself', () => {
 
   test('the end of an attempt that cannot be written is kept until it can be, and the message is not sent again', async () => {
     const receiver = receive()
-    const app = await startAppFor([receiver])
-    const { key } = await app.tenant()
+    const { app, key } = await startTenantFor([receiver])
     await inDatabase(app, 'CREATE TRIGGER full BEFORE UPDATE ON webhook_attempts BEGIN SELECT RAISE(ABORT, "full"); END')
     const id = await declined({ app, key }, receiver.url())
     await until(async () => app.logs.some(line => line.includes('webhooks.record_failed')))
@@ -256,8 +256,7 @@ describe('a failure of the service itself', () => {
 
   test('an attempt that cannot be logged is not made until it can be', async () => {
     const receiver = receive()
-    const app = await startAppFor([receiver])
-    const { key } = await app.tenant()
+    const { app, key } = await startTenantFor([receiver])
     await inDatabase(app, 'CREATE TRIGGER full BEFORE INSERT ON webhook_attempts BEGIN SELECT RAISE(ABORT, "full"); END')
     const ids = [await declined({ app, key }, receiver.url()), await declined({ app, key }, receiver.url('/', 'b.example'))]
     await until(async () => app.logs.filter(line => line.includes('webhooks.round_failed')).length > 0)
@@ -270,8 +269,7 @@ describe('a failure of the service itself', () => {
 
   test('a clock that jumps ahead while a message is under way does not send it twice', async () => {
     const receiver = await receiveRaw()
-    const app = await startAppFor([receiver])
-    const { key } = await app.tenant()
+    const { app, key } = await startTenantFor([receiver])
     const first = await declined({ app, key }, receiver.url('/first'))
     await until(async () => receiver.open().length === 1)
     app.clock.advance(24 * 3_600_000)
