@@ -194,7 +194,7 @@ describe('the sandbox explains why it cannot answer', () => {
     return page
   }
 
-  browserTest('a request of another service, which is not contacted', async openPage => {
+  browserTest('the sandbox refuses a request of another service, and does not contact it', async openPage => {
     const foreign =
       'openid4vp://authorize?client_id=x509_hash%3Aabc&request_uri=https%3A%2F%2Fother.example%2Fwallet%2Frequest%2Fvs_1'
     const page = await tells(openPage, foreign, 'This wallet only answers this service.')
@@ -208,20 +208,20 @@ describe('the sandbox explains why it cannot answer', () => {
     await expectAccessible(page)
   })
 
-  browserTest('a text that is no request', async openPage => {
+  browserTest('the sandbox says when a text is no request', async openPage => {
     await tells(openPage, 'https://example.com/', 'This is not a request.')
     const german = await openSandbox(openPage, 'https://example.com/', { locale: 'de-DE' })
     await german.getByText('Der Link nennt keine client_id.').waitFor()
     expect(await german.getByText('names no client_id').count()).toBe(0)
   })
 
-  browserTest('an unknown session', async openPage => {
+  browserTest('the sandbox says when a session is unknown', async openPage => {
     const { wallet_uri, id } = await ask()
     const page = await tells(openPage, wallet_uri.replace(id, 'vs_0000000000000000000000'), 'There is no such request.')
     expect(page.complaints).toEqual([expect.stringContaining('404')])
   })
 
-  browserTest('an answered session', async openPage => {
+  browserTest('the sandbox says when a session was answered before', async openPage => {
     const { wallet_uri } = await ask()
     const page = await openSandbox(openPage, wallet_uri)
     await share(page)
@@ -229,7 +229,7 @@ describe('the sandbox explains why it cannot answer', () => {
     await tells(openPage, wallet_uri, 'This request was answered.')
   })
 
-  browserTest('a session that is answered elsewhere in the meantime', async openPage => {
+  browserTest('the sandbox says when a session was answered elsewhere in the meantime', async openPage => {
     const { wallet_uri } = await ask()
     const slow = await openSandbox(openPage, wallet_uri)
     await phone(slow).getByText('You would share').waitFor()
@@ -242,14 +242,14 @@ describe('the sandbox explains why it cannot answer', () => {
     expect(await happened(slow).textContent()).toContain('session_already_responded')
   })
 
-  browserTest('an expired session', async openPage => {
+  browserTest('the sandbox says when a session has expired', async openPage => {
     const { wallet_uri } = await ask({ ttl_seconds: 60 })
     const { app } = await service()
     app.clock.advance(61_000)
     await tells(openPage, wallet_uri, 'The time is up.')
   })
 
-  browserTest('a live session, which stays untouched', async openPage => {
+  browserTest('the sandbox refuses a live session, which stays as it was', async openPage => {
     const { app, liveKey } = await service()
     const { id, wallet_uri } = await createVerification(app, liveKey)
     const page = await tells(openPage, wallet_uri ?? '', 'This is a live request.')

@@ -133,22 +133,25 @@ describe('session and transport', () => {
     expect([erased.status, erased.text]).toEqual([404, unknown.text])
   })
 
-  // 3, encrypted: test/api/wallet-response.test.ts, 'wrong state' and 'no state'.
+  // 3, encrypted: test/api/wallet-response.test.ts, 'with a wrong state' and 'without a state'.
   test.each([
     ['wrong', { state: 'x'.repeat(43) }],
     ['missing', { state: null }],
-  ] as [string, Mutations][])('3: %s state in an unencrypted answer is 400, pending', async (_, mutations) => {
-    const own = await startApp({ config: { wallet: { ...app.deps.config.wallet, profile: 'plain' } } })
-    const holder = await holderOf(own)
-    const session = await openSession({ app: own, key: (await own.tenant()).key }, SD_JWT)
-    expect((await postTo(session, await formOf(session, holder, { mutations }))).status).toBe(400)
-    expect((await readOf(session)).status).toBe('pending')
-    expect((await postTo(session, await formOf(session, holder))).status).toBe(200)
-    expect((await readOf(session)).status).toBe('completed')
-  })
+  ] as [string, Mutations][])(
+    '3: an unencrypted answer with a %s state is 400 and leaves the session pending',
+    async (_, mutations) => {
+      const own = await startApp({ config: { wallet: { ...app.deps.config.wallet, profile: 'plain' } } })
+      const holder = await holderOf(own)
+      const session = await openSession({ app: own, key: (await own.tenant()).key }, SD_JWT)
+      expect((await postTo(session, await formOf(session, holder, { mutations }))).status).toBe(400)
+      expect((await readOf(session)).status).toBe('pending')
+      expect((await postTo(session, await formOf(session, holder))).status).toBe(200)
+      expect((await readOf(session)).status).toBe('completed')
+    },
+  )
 
   // 4: test/flows/personas.test.ts, 'replay: what was presented to one session is refused by the
-  // next', in both formats;    test/api/wallet-response.test.ts, 'the answer to another session'.
+  // next', in both formats;    test/api/wallet-response.test.ts, 'to another session'.
 
   test('5: the response code reaches the device that answered, not the API, not the page with the QR code', async () => {
     const session = await openSession(party, { ...SD_JWT, redirect_url: 'https://shop.example/done' })
@@ -181,14 +184,14 @@ describe('session and transport', () => {
     for (const { text } of seen) expect(text).not.toContain('Mustermann')
   })
 
-  // 7: test/api/wallet-response.test.ts, 'redeeming gives the verification once; …', 'a code lives
-  // 600 seconds, …' and    'of 1,000 simultaneous redemptions one succeeds'. 8:
-  // test/api/wallet-response.test.ts, 'an unencrypted presentation' and 'the error %s fails it as
-  // %s'. 9: test/api/wallet-response.test.ts, 'a plain error without the state of the session: …'.
+  // 7: test/api/wallet-response.test.ts, 'redeeming gives the verification once; …', 'a code that is
+  // redeemed %d ms after the answer is %d' and    'of 1,000 simultaneous redemptions one succeeds'. 8:
+  // test/api/wallet-response.test.ts, 'that is not encrypted' and 'the error %s fails the session
+  // as %s'. 9: test/api/wallet-response.test.ts, 'that is a plain error without a state'.
 
-  // 10, content types and sizes: test/api/wallet-response.test.ts, 'not a form: %s' and '1 MiB is
-  // read and one byte more is 413, pending'.
-  test.each(['GET', 'PUT', 'PATCH', 'DELETE'])('10: %s is 405', async method => {
+  // 10, content types and sizes: test/api/wallet-response.test.ts, 'as JSON', 'as multipart' and 'an
+  // answer of 1 MiB is read; …'.
+  test.each(['GET', 'PUT', 'PATCH', 'DELETE'])('10: %s of the address for answers is 405', async method => {
     const session = await openSession(party, SD_JWT)
     const { status } = await app.call(method, `/wallet/response/${session.created.id}`)
     expect([status, (await readOf(session)).status]).toEqual([405, 'pending'])
@@ -221,8 +224,8 @@ describe('session and transport', () => {
     for (const socket of sockets) socket.destroy()
   })
 
-  // 11, repeated fields and members: test/api/wallet-response.test.ts, 'a repeated field' and 'an
-  // encrypted text that … has a member twice'.
+  // 11, repeated fields and members: test/api/wallet-response.test.ts, 'with a repeated field' and
+  // 'that encrypts a member twice'.
   test('11: __proto__ gives an answer neither a state nor a token', async () => {
     const session = await openSession(party, SD_JWT)
     const { state } = session.request
@@ -305,7 +308,7 @@ describe('13: the JWE', () => {
       },
     ],
   ]
-  test.each(cases)('13: %s is 400, pending', async (_, make) => {
+  test.each(cases)('13: a JWE with %s is 400 and leaves the session pending', async (_, make) => {
     const session = await openSession(party, SD_JWT)
     await expectPending(session, adult, new URLSearchParams({ response: await make(session) }))
   })
@@ -380,7 +383,7 @@ describe('SD-JWT', () => {
   // Signature, nonce, aud, iat of last and next year, sd_hash: test/wallet/oidf-modules.test.ts.
   // By another key: test/flows/personas.test.ts, 'wrong_device_key'.
   const bindings: [string, Cheat][] = [
-    ['without its key binding', { dropKb: true }],
+    ['none at all', { dropKb: true }],
     ['typ JWT', { kbTyp: 'JWT' }],
     ['alg none, signed all the same', { kbAlg: 'none' }],
     ['alg none, unsigned', rebound('none', () => '')],
@@ -405,7 +408,7 @@ describe('SD-JWT', () => {
     ['no sd_hash', { kbClaims: { sd_hash: undefined } }],
     ['expired', { kbClaims: { exp: NOON / 1000 - 61 } }],
   ]
-  test.each(bindings)('17: key binding %s', async (_, mutations) => {
+  test.each(bindings)('17: a key binding is refused: %s', async (_, mutations) => {
     await isFailed(adult, { body: SD_JWT, mutations }, UNBOUND, ['holder_binding'])
   })
 
@@ -429,17 +432,17 @@ describe('SD-JWT', () => {
     ['of status', disclosed(['salt', 'status', {}])],
   ]
   test.each(disclosures.map(([title, wish, check = 'digests']) => ({ title, wish, check })))(
-    '18: a disclosure $title',
+    '18: a disclosure $title makes the credential malformed',
     async ({ wish, check }) => {
       await isFailed(await withSdJwt(wish), { body: SD_JWT }, MALFORMED, [check])
     },
   )
 
-  test('18: a disclosure twice', async () => {
+  test('18: a disclosure that is sent twice makes the credential malformed', async () => {
     await isFailed(await withSdJwt(), { body: SD_JWT, mutations: { repeatDisclosure: true } }, MALFORMED, ['digests'])
   })
 
-  test('18: a disclosure that the issuer did not sign, and one that was tampered with', async () => {
+  test('18: a disclosure that the issuer did not sign, or that was changed, fails the credential', async () => {
     const mutations = { extraDisclosure: encodeJson(['salt', 'x', 'y']) }
     await isFailed(await withSdJwt(), { body: SD_JWT, mutations }, UNSIGNED, ['digests'])
     // Its container stays concealed.
@@ -458,11 +461,11 @@ describe('SD-JWT', () => {
     ['in other letters', { _sd_alg: 'SHA-256' }],
     ['null', { _sd_alg: null }],
     ['nested', { address: { _sd_alg: 'sha-256' } }],
-  ])('19: _sd_alg %s', async (_, payload) => {
+  ])('19: a credential whose _sd_alg is %s is malformed', async (_, payload) => {
     await isFailed(await withSdJwt({ payload }), { body: SD_JWT }, MALFORMED, ['digests'])
   })
 
-  test('19: decoys are no fault', async () => {
+  test('19: a credential with decoy digests completes', async () => {
     const digests = Array.from({ length: 5 }, (_, i) => hash('sha256', `decoy ${i}`, 'base64url'))
     const { verification } = await presentBy(party, await withSdJwt({ digests }), { body: SD_JWT })
     expect(verification.status).toBe('completed')
@@ -482,13 +485,13 @@ describe('SD-JWT', () => {
     ['a date that is a text', { payload: { exp: '1e400' } }, MALFORMED, ['format']],
     ['an unknown way to be revoked', { payload: { status: { other: {} } } }, UNKNOWN, ['status']],
   ]
-  test.each(others)('20: %s', async (_, wish, outcome, failed) => {
+  test.each(others)('20: a credential with %s fails', async (_, wish, outcome, failed) => {
     // The wallet chooses by the type it believes in.
     const holder = await withSdJwt(wish)
     await isFailed(holder, { body: SD_JWT }, outcome, failed)
   })
 
-  test('20: a cnf with its private key', async () => {
+  test('20: a credential whose cnf has the private key fails', async () => {
     const holder = await holderWith(async key => [await forgeSdJwt(signer, key)])
     const credential = await forgeSdJwt(signer, holder.deviceKey, { payload: { cnf: { jwk: { ...holder.deviceKey } } } })
     await isFailed({ ...holder, credentials: [credential] }, { body: SD_JWT }, UNBOUND, ['holder_binding'])
@@ -547,7 +550,7 @@ describe('21: the certificates of an issuer', () => {
     ],
   ]
   test.each(cases.map(([title, make, outcome = UNTRUSTED]) => ({ title, make, outcome })))(
-    '21: $title',
+    '21: a chain of certificates is refused: $title',
     async ({ make, outcome }) => {
       const by = await make()
       await trust(app, by)
@@ -555,7 +558,7 @@ describe('21: the certificates of an issuer', () => {
     },
   )
 
-  test('21: leaf and authority changed places: the key of the first certificate is the one that counts', async () => {
+  test('21: a chain that begins with its authority fails: the key of the first certificate counts', async () => {
     const made = await chained({})
     await trust(app, made)
     const reversed = { ...made, chain: made.chain.toReversed() }
@@ -621,7 +624,7 @@ describe('whose key', () => {
 describe('mdoc', () => {
   // 24, transcript: test/wallet/oidf-modules.test.ts. Another device key:
   // test/flows/personas.test.ts, 'wrong_device_key'.
-  test.each(['absent', 'empty', 'mac'] as const)('24: device authentication %s', async deviceAuth => {
+  test.each(['absent', 'empty', 'mac'] as const)('24: an mdoc whose device authentication is %s fails', async deviceAuth => {
     await isFailed(adult, { body: MDOC, mutations: { deviceAuth } }, UNBOUND, ['holder_binding'])
   })
 
@@ -655,13 +658,13 @@ describe('mdoc', () => {
     ],
   ]
   test.each(issued.map(([title, wish, outcome, failed, sent]) => ({ title, wish, outcome, failed, sent })))(
-    '$title',
+    '$title: the mdoc fails',
     async ({ wish, outcome, failed, sent }) => {
       await isFailed(await withMdoc(wish), { body: MDOC, ...sent }, outcome, failed)
     },
   )
 
-  test('26: a signer that has expired', async () => {
+  test('26: an mdoc of a signer that has expired fails', async () => {
     const by = await forgeSigner({ notAfter: NOON - DAY_MS / 2 })
     await trust(app, by)
     await isFailed(await withMdoc({}, by), { body: MDOC }, UNTRUSTED, ['issuer_chain'])
@@ -675,17 +678,20 @@ describe('mdoc', () => {
       ['IACA with pathLen 1', { pathLength: 1 }, /path length 0/],
       ['another country than its root', { country: 'DE' }, /different countries/],
       ['valid for 458 days', { days: 458 }, /457 days/],
-    ] as [string, IsoWish, RegExp | undefined][])('26: %s', async (_, change, detail) => {
-      const { signer: by } = await forgeIsoSigner(change)
-      await trust(app, by, { trustedFor: MDL, mode: 'auto', crl: 'off' })
-      const { verification } = await presentBy(party, await withMdoc({}, by), { body: MDOC })
-      expect(verdictOf(verification).outcome).toBe(detail ? UNTRUSTED : 'completed')
-      if (detail) expect(verification.credentials?.[0]?.findings[0]?.detail).toMatch(detail)
-    })
+    ] as [string, IsoWish, RegExp | undefined][])(
+      '26: the profile decides on a document signer: %s',
+      async (_, change, detail) => {
+        const { signer: by } = await forgeIsoSigner(change)
+        await trust(app, by, { trustedFor: MDL, mode: 'auto', crl: 'off' })
+        const { verification } = await presentBy(party, await withMdoc({}, by), { body: MDOC })
+        expect(verdictOf(verification).outcome).toBe(detail ? UNTRUSTED : 'completed')
+        if (detail) expect(verification.credentials?.[0]?.findings[0]?.detail).toMatch(detail)
+      },
+    )
   })
 
-  describe('26: a root that was trusted without a type and without a mode', () => {
-    test('does not vouch for a licence whose signer is no document signer; for a PID it does', async () => {
+  describe('a root that was trusted without a type and without a mode', () => {
+    test('26: such a root does not vouch for a licence whose signer is no document signer; for a PID it does', async () => {
       const by = await forgeSigner()
       await trust(app, by, { mode: 'auto' })
       const verification = await isFailed(await withMdoc({}, by), { body: MDOC }, UNTRUSTED, ['issuer_chain'])
@@ -693,7 +699,7 @@ describe('mdoc', () => {
       expect((await presentBy(party, await withSdJwt({}, by), { body: SD_JWT })).verification.status).toBe('completed')
     })
 
-    test('vouches for a licence that a document signer signed, and for one of any signer when its mode is pkix', async () => {
+    test('26: such a root vouches for a licence that a document signer signed, and for one of any signer when its mode is pkix', async () => {
       const root = await newRoot()
       const any = await signerFrom(await newLeaf(root), { root })
       await trust(app, any, { mode: 'pkix' })
@@ -703,7 +709,7 @@ describe('mdoc', () => {
       expect((await presentBy(party, await withMdoc({}, signed), { body: MDOC })).verification.status).toBe('completed')
     })
 
-    test('does not vouch for any mdoc that the certificate of a web server signed', async () => {
+    test('26: such a root does not vouch for any mdoc that the certificate of a web server signed', async () => {
       const root = await newRoot()
       const extensions = [usages(Usage.digitalSignature), purposes(['1.3.6.1.5.5.7.3.1', '1.3.6.1.4.1.99999.2'], false)]
       const by = await signerFrom(await newLeaf(root, { extensions }), { root })
@@ -717,18 +723,18 @@ describe('mdoc', () => {
     const deviceClaims = { [MDL_NAMESPACE]: { family_name: 'Stated', nickname: 'x' } }
     const allowed = new Map([['nameSpaces', [MDL_NAMESPACE]]])
 
-    test('27: without leave of the issuer it spoils the proof', async () => {
+    test('27: data of the device without leave of the issuer spoils the proof', async () => {
       await isFailed(await withMdoc(), { body: MDOC, mutations: { deviceClaims } }, UNBOUND, ['holder_binding'])
     })
 
-    test('27: with leave it is still no claim: what the issuer signed stays, and nothing is added', async () => {
+    test('27: data of the device is no claim, even with leave: what the issuer signed stays, and nothing is added', async () => {
       const holder = await withMdoc({ keyAuthorizations: allowed })
       const { verification } = await presentBy(party, holder, { body: MDOC, mutations: { deviceClaims } })
       expect([verification.status, verification.claims]).toEqual(['completed', { family_name: 'Mustermann' }])
       expect(JSON.stringify(verification)).not.toContain('Stated')
     })
 
-    test('27: with leave it does not answer the query', async () => {
+    test('27: data of the device does not answer the query, even with leave', async () => {
       const holder = await withMdoc({ keyAuthorizations: allowed })
       const mutations = { deviceClaims, dropDisclosure: true }
       await isFailed(holder, { body: MDOC, mutations }, UNSATISFIED, ['query'])
@@ -750,7 +756,7 @@ describe('mdoc', () => {
       ['nothing', () => Buffer.alloc(0)],
       ['an array', () => hex('80')],
     ]
-    test.each(wrapped)('28: %s', async (_, change) => {
+    test.each(wrapped)('28: CBOR is refused: %s', async (_, change) => {
       await isFailed(await withMdoc(), { body: MDOC, mutations: bytes(change) }, MALFORMED, ['format'])
     })
 
@@ -764,7 +770,7 @@ describe('mdoc', () => {
       ['a reserved simple value', 'f8 20'],
       ['an indefinite text', '7f 61 61 ff'],
       ['a byte string longer than all', '5b 7fffffffffffffff'],
-    ])('28: a signed element whose value is %s', async (_, value) => {
+    ])('28: a signed element whose value is %s is refused', async (_, value) => {
       const elements: ForgedElement[] = [[MDL_NAMESPACE, 'family_name', new Raw(hex(value))]]
       await isFailed(await withMdoc({ elements }), { body: MDOC }, MALFORMED, ['format'])
     })
@@ -772,8 +778,8 @@ describe('mdoc', () => {
 })
 
 describe('DCQL', () => {
-  // 30, unknown id, empty array, bare string: test/api/wallet-response.test.ts, 'an unknown
-  // credential id' and 'a vp_token of the shape %s …'.
+  // 30, unknown id, empty array, bare string: test/api/wallet-response.test.ts, 'with an unknown
+  // credential id' and 'an answer with %s ends the session'.
   /** Presents under any query, and answers the session with the result. */
   async function answered(body: object, token: (session: Session) => Promise<VpToken>): Promise<Session> {
     const session = await openSession(party, body)
@@ -792,11 +798,11 @@ describe('DCQL', () => {
   test.each([
     ['dc+sd-jwt', SD_JWT],
     ['mso_mdoc', MDOC],
-  ])('30: a required claim is missing, %s', async (_, body) => {
+  ])('30: an answer without a required claim does not satisfy the query, %s', async (_, body) => {
     await isFailed(adult, { body, mutations: { dropDisclosure: true } }, UNSATISFIED, ['query'])
   })
 
-  test('30: half of an option, and nothing but an optional credential', async () => {
+  test('30: half of an option, or an optional credential alone, does not satisfy the query', async () => {
     const credentials = [family, licence]
     const half = await answered({ query: { credentials, credential_sets: [{ options: [['a', 'c']] }] } }, session =>
       presented(session, [family]),
@@ -823,7 +829,7 @@ describe('DCQL', () => {
     expect(['completed', 'pending']).not.toContain(await outcomeOf(bad))
   })
 
-  test('30: another value than was asked for, and a value of another type', async () => {
+  test('30: another value than was asked for, or one of another type, does not satisfy the query', async () => {
     for (const values of [['Someone else'], [1990], ['1990']]) {
       const path = typeof values[0] === 'number' ? ['birthdate'] : ['family_name']
       const asked = { ...family, claims: [{ path, values }] }
@@ -832,7 +838,7 @@ describe('DCQL', () => {
     }
   })
 
-  test('30: no claim set is complete', async () => {
+  test('30: an answer in which no claim set is complete does not satisfy the query', async () => {
     const claims = ['family_name', 'given_name', 'birthdate'].map(id => ({ id, path: [id] }))
     const claim_sets = [
       ['family_name', 'given_name'],
@@ -853,7 +859,7 @@ describe('DCQL', () => {
     expect(JSON.stringify(verification.credentials)).not.toMatch(/given_name|birth/)
   })
 
-  test('31: the credential of one query under the id of another', async () => {
+  test('31: a credential under the id of another query is refused', async () => {
     const pid = { ...licence, id: 'd', meta: { doctype_value: 'eu.europa.ec.eudi.pid.1' } }
     const sameType = await answered(
       { query: { credentials: [licence, pid], credential_sets: [{ options: [['c'], ['d']] }] } },
@@ -952,13 +958,13 @@ describe('33: status lists', () => {
     ['ttl below zero', { claims: { ttl: -1 } }, UNKNOWN],
   ]
   test.each(cases.map(([title, list, outcome, idx]) => ({ title, list, outcome, idx })))(
-    '33: $title',
+    '33: a status list decides the outcome: $title',
     async ({ list, outcome, idx }) => {
       expect(await outcomeWith(list, idx)).toBe(outcome)
     },
   )
 
-  test('33: signed by a stranger, or with a key that is not that of its certificate', async () => {
+  test('33: a status list signed by a stranger, or with another key than that of its certificate, is unknown', async () => {
     const stranger = await forgeSigner()
     expect(await outcomeWith({ signer: stranger })).toBe(UNKNOWN)
     expect(await outcomeWith({ signer: { ...stranger, chain: by.chain } })).toBe(UNKNOWN)
@@ -984,7 +990,7 @@ describe('33: status lists', () => {
     ['a name that does not exist', 'https://gone.example/1', /could not be fetched/],
     ['a file', 'file:///etc/passwd', /https address/],
     ['no address at all', 'x', /https address/],
-  ])('33: at %s it is unknown', async (_, uri, detail) => {
+  ])('33: a status list at %s is unknown', async (_, uri, detail) => {
     const holder = await withSdJwt({ payload: { status: { status_list: { uri, idx: 0 } } } })
     const verification = await isFailed(holder, { body: SD_JWT }, UNKNOWN, ['status'])
     expect(verification.credentials?.[0]?.findings[0]?.detail).toMatch(detail)
@@ -1034,7 +1040,7 @@ describe('33: status lists', () => {
       ['/large', false],
       ['/gone', false],
       ['/list', true],
-    ])('33: %s is fetched: %p, and no redirect to plain http is followed', async (path, ok) => {
+    ])('33: a list at %s is fetched: %p, and no redirect to plain http is followed', async (path, ok) => {
       const allowing = await startApp({ config: { egressAllow: parseAllowList(`127.0.0.1:${server.port}`) } })
       hits.length = 0
       const fetched = await statusFetcher(allowing.deps)(`http://127.0.0.1:${server.port}${path}`, STATUS_TYPE, false)
@@ -1054,7 +1060,7 @@ describe('33: status lists', () => {
       return [answer.ok && answer.status, asked.slice(1)]
     }
 
-    test.each([301, 302, 303, 307, 308])('33: is fetched from where %d says', async status => {
+    test.each([301, 302, 303, 307, 308])('33: a list that has moved is fetched from where %d says', async status => {
       expect(await follow({ 'https://a.example/1': moved('https://b.example/2', status) })).toEqual([
         200,
         ['https://b.example/2'],
@@ -1062,7 +1068,7 @@ describe('33: status lists', () => {
       expect(await follow({ 'https://a.example/1': moved('/2', status) })).toEqual([200, ['https://a.example/2']])
     })
 
-    test('33: three times, not more', async () => {
+    test('33: a list that has moved is followed three times, not more', async () => {
       const times = (count: number) =>
         Object.fromEntries(
           Array.from({ length: count }, (_, i) => [`https://a.example/${i + 1}`, moved(`https://a.example/${i + 2}`)]),
@@ -1071,15 +1077,18 @@ describe('33: status lists', () => {
       expect(await follow(times(4))).toEqual([302, [2, 3, 4].map(i => `https://a.example/${i}`)])
     })
 
-    test.each(['http://b.example/2', 'file:///etc/passwd', '//['])('33: and never to %s', async location => {
-      expect(await follow({ 'https://a.example/1': moved(location) })).toEqual([302, []])
-    })
+    test.each(['http://b.example/2', 'file:///etc/passwd', '//['])(
+      '33: a list that has moved is never followed to %s',
+      async location => {
+        expect(await follow({ 'https://a.example/1': moved(location) })).toEqual([302, []])
+      },
+    )
 
-    test('33: without its fragment, which is never sent', async () => {
+    test('33: a list that has moved is fetched without the fragment of its address', async () => {
       expect(await follow({ 'https://a.example/1': moved('https://b.example/2#top') })).toEqual([200, ['https://b.example/2']])
     })
 
-    test('33: each address on the way is checked: a redirect into the private network leads nowhere', async () => {
+    test('33: each address of a redirect is checked: one into the private network leads nowhere', async () => {
       const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => Response.redirect('https://inside.example/2') })
       const asked: string[] = []
       const own = await startApp({
@@ -1097,7 +1106,7 @@ describe('33: status lists', () => {
   })
 })
 
-describe('what becomes of it', () => {
+describe('the result', () => {
   const HOSTILE = {
     family_name: '<script>alert(1)</script><img src=x onerror=alert(1)>',
     given_name: `"';--\u0001\u001b[2J\u202e\u2028</textarea>&lt;`,
@@ -1182,7 +1191,7 @@ describe('what becomes of it', () => {
     expect([...said]).toEqual(['200 {}'])
   })
 
-  test('36: nor is it told why its answer is not one to this session', async () => {
+  test('36: a wallet is not told why its answer is not one to this session', async () => {
     const session = await openSession(party, SD_JWT)
     const said = new Set<string>()
     const cheats: Mutations[] = [

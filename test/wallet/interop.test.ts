@@ -294,7 +294,7 @@ const present = (document: Case['document'], asked: Asked, { claims }: QueryCred
 const read = async ({ id }: Verification) => (await app.call<Verification>('GET', `/v1/verifications/${id}`, { key })).body
 
 describe.each(['get', 'post'] as const)('the request by %s', method => {
-  test('is a signed x509_hash request of OpenID4VP 1.0, and its query is DCQL to dcql', async () => {
+  test('the request is a signed x509_hash request of OpenID4VP 1.0, and its query is DCQL to dcql', async () => {
     const created = await createVerification(app, key, { template: 'identity_basic' })
     fetched.length = 0
     const { client, jar, version, dcql, authorizationRequestPayload } = await resolveRequest(created.wallet_uri ?? '', method)
@@ -309,7 +309,7 @@ describe.each(['get', 'post'] as const)('the request by %s', method => {
     expect([can_be_satisfied, credential_matches.pid_sd?.success]).toEqual([true, true])
   })
 
-  test.each(CASES)('$template with $id is completed', async ({ template, id, document, claims }) => {
+  test.each(CASES)('an answer of these libraries to $template with $id completes', async ({ template, id, document, claims }) => {
     const created = await createVerification(app, key, { template })
     const resolved = await resolveRequest(created.wallet_uri ?? '', method)
     const query = askedUnder(id, resolved)

@@ -61,7 +61,7 @@ async function present({ app }: Pick<Awaited<ReturnType<typeof startVerifier>>, 
 }
 
 describe('under serve --dev', () => {
-  test('a test session reads a list from this machine, over http too, with a warning', async () => {
+  test('serve --dev: a test session reads a list from this machine, over http too, with a warning', async () => {
     const verifier = await startVerifier({ isDev: true })
     for (const uri of [`http://localhost:${plain.port}/1`, `http://127.0.0.1:${plain.port}/2`]) {
       const { outcome, findings } = await present(verifier, verifier.key, uri)
@@ -72,7 +72,7 @@ describe('under serve --dev', () => {
     expect(checks.find(({ name }) => name === 'status_lists')).toMatchObject({ status: 'ok' })
   })
 
-  test("the sandbox issuer's own list, which no network is needed for, brings no warning", async () => {
+  test("serve --dev: the sandbox issuer's own list, which needs no network, has no warning", async () => {
     const { app, key } = await startWithTenant({ config: { isDev: true, publicUrl: '' } })
     const session = await createVerification(app, key)
     await answerWith(app, await holderOf(app), session.wallet_uri ?? '')
@@ -81,7 +81,7 @@ describe('under serve --dev', () => {
     expect(body.credentials?.[0]?.findings.map(({ check }) => check)).toEqual(['environment'])
   })
 
-  test('a live session reads none, not even one that a test session has read before', async () => {
+  test('serve --dev: a live session reads no list of this machine, not even one that a test session has read', async () => {
     const verifier = await startVerifier({ isDev: true, extraCaFile: caFile })
     const uri = `https://localhost:${encrypted.port}/1`
     expect((await present(verifier, verifier.key, uri)).outcome).toBe('completed')
@@ -89,7 +89,7 @@ describe('under serve --dev', () => {
     expect((await present(verifier, verifier.liveKey, `http://localhost:${plain.port}/1`)).outcome).toBe('status_unknown')
   })
 
-  test('a name that only leads to this machine, and our own listener, are no exception', async () => {
+  test('serve --dev: a list at another name for this machine, or at our own listener, is unknown', async () => {
     const verifier = await startVerifier({ isDev: true })
     expect((await present(verifier, verifier.key, `http://wallet.example:${plain.port}/1`)).outcome).toBe('status_unknown')
     expect((await present(verifier, verifier.key, `http://localhost:${new URL(verifier.app.url).port}/1`)).outcome).toBe(
@@ -99,7 +99,7 @@ describe('under serve --dev', () => {
 })
 
 describe('elsewhere', () => {
-  test('a list on this machine is refused', async () => {
+  test('without serve --dev a list on this machine is unknown', async () => {
     const verifier = await startVerifier({ extraCaFile: caFile })
     for (const uri of [`https://localhost:${encrypted.port}/1`, `http://localhost:${plain.port}/1`]) {
       expect((await present(verifier, verifier.key, uri)).outcome).toBe('status_unknown')
@@ -129,7 +129,7 @@ describe('the finding of a list that is not read', () => {
     ['https://issuer.example:6379/1', /not one that may be called.*usual https address/],
     ['https://me:secret@issuer.example/1', /not one that may be called.*usual https address/],
     ['https://gone.example/1', /name of its server was not found. Try again later/],
-  ])('at %s speaks of the list and says what to do', async (uri, expected) => {
+  ])('the finding on a list at %s names the list and says what to do', async (uri, expected) => {
     const resolve = async (host?: string) => (host === 'gone.example' ? [] : ['10.0.0.7'])
     const { app, key } = await startVerifier({}, resolve)
     const { findings } = await present({ app }, key, uri)

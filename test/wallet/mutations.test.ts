@@ -77,7 +77,7 @@ describe.each(FORMATS)('%s', format => {
     expect([...outcomes].some(outcome => !['presentation_malformed', 'completed'].includes(outcome))).toBe(true)
   }, 60_000)
 
-  test('one flipped bit anywhere in its text is noticed', async () => {
+  test('a presentation with one flipped bit completes only with what was issued', async () => {
     await fc.assert(
       fc.asyncProperty(anywhere, fc.nat(6), async (at, bit) => {
         const session = await openSession(party, QUERIES[format])
@@ -156,20 +156,20 @@ test('500 answers leave no more than 64 MiB behind', async () => {
 }, 60_000)
 
 describe('bombs', () => {
-  test.each(PRESENTATION_BOMBS)('%s, as %s, is told as malformed', async (_, format, mutations, detail) => {
+  test.each(PRESENTATION_BOMBS)('%s, as %s, is reported as malformed', async (_, format, mutations, detail) => {
     const session = await openSession(party, QUERIES[format])
     const form = await formOf(session, holder, { accept: accept(format), mutations })
     expect(await outcomeAfter(session, form)).toMatchObject({ status: 200, outcome: 'presentation_malformed' })
     expect((await readOf(session)).credentials?.[0]?.findings[0]?.detail).toMatch(detail)
   })
 
-  test.each(ENVELOPE_BOMBS)('%s is 400, pending', async (_, make) => {
+  test.each(ENVELOPE_BOMBS)('%s is 400 and leaves the session pending', async (_, make) => {
     const session = await openSession(party, QUERIES['dc+sd-jwt'])
     expect(await outcomeAfter(session, await make(session, holder))).toMatchObject({ status: 400, outcome: 'pending' })
     expect((await outcomeAfter(session, await formOf(session, holder))).outcome).toBe('completed')
   })
 
-  test('an answer has up to 10,000 values, whatever is made of them; with one more it is none', async () => {
+  test('an answer of 10,000 values is read, and one of 10,001 is 400', async () => {
     const session = await openSession(party, QUERIES['dc+sd-jwt'])
     const answerOf = (values: number) =>
       encryptedTo(session, { state: session.request.state, error: 'access_denied', x: Array(values - 4).fill(0) })
@@ -210,7 +210,7 @@ describe('a portrait', () => {
     ['600 kB, encrypted', 'haip', 600_000, 413],
     ['2 MB, unencrypted', 'plain', 2_000_000, 413],
     ['2 MB, encrypted', 'haip', 2_000_000, 413],
-  ] as const)('of %s', async (_, profile, bytes, expected) => {
+  ] as const)('an answer with a portrait of %s is taken if it has at most 1 MiB', async (_, profile, bytes, expected) => {
     const own = await startApp({ config: { wallet: { ...app.deps.config.wallet, profile } } })
     await trust(own, signer)
     const session = await openSession({ app: own, key: (await own.tenant()).key }, body)

@@ -104,7 +104,7 @@ describe.each(VARIANTS)('$clientIdPrefix, $mode', ({ clientIdPrefix, profile, mo
   describe.each(FORMATS)('%s', format => {
     const body = QUERIES[format]
 
-    test('happy-flow', async () => {
+    test('happy-flow: an answer completes', async () => {
       const { answered, verification, session } = await presentBy(party, holder, { body })
       expect([session.request.responseMode, session.request.clientId.split(':')[0]]).toEqual([mode, clientIdPrefix])
       expect([answered.status, answered.text, answered.headers.get('cache-control')]).toEqual([200, '{}', 'no-store'])
@@ -112,7 +112,7 @@ describe.each(VARIANTS)('$clientIdPrefix, $mode', ({ clientIdPrefix, profile, mo
       expect(verification.claims).toEqual(CLAIMS)
     })
 
-    test('request-uri-method-post', async () => {
+    test('request-uri-method-post: a request that was fetched by POST can be answered', async () => {
       // Our wallet refuses a request that does not carry the wallet_nonce it posted.
       const session = await openSession(party, body, {
         method: 'post',
@@ -123,7 +123,7 @@ describe.each(VARIANTS)('$clientIdPrefix, $mode', ({ clientIdPrefix, profile, mo
       expect(verdictOf(await readOf(session))).toEqual(COMPLETED)
     })
 
-    test('request-uri-fetched-twice', async () => {
+    test('request-uri-fetched-twice: a request that was fetched twice is the same and can be answered', async () => {
       const session = await openSession(party, body)
       const { status, text } = await party.app.call('GET', `/wallet/request/${session.created.id}`)
       expect(status).toBe(200)

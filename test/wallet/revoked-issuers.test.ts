@@ -52,7 +52,7 @@ const presentPid = async ({ signer }: Awaited<ReturnType<typeof makeIssuer>>) =>
   (await presentBy(party, await holderWith(async key => [await forgeSdJwt(signer, key)]), { body: SD_JWT })).verification
 
 describe('a document whose signer names a revocation list', () => {
-  test('completes while the list does not name the signer, and the list is fetched once', async () => {
+  test('a document completes while the list does not name its signer, and the list is fetched once', async () => {
     const issuer = await makeIssuer()
     await trust(app, issuer.signer, { mode: 'iso' })
     await issuer.publish(['77'])
@@ -61,7 +61,7 @@ describe('a document whose signer names a revocation list', () => {
     expect(fetches.filter(path => path === issuer.path)).toHaveLength(1)
   })
 
-  test('fails as issuer_untrusted, without claims, once its authority revoked the signer', async () => {
+  test('a document fails as issuer_untrusted, without claims, once its signer was revoked', async () => {
     const issuer = await makeIssuer()
     await trust(app, issuer.signer, { mode: 'iso' })
     await issuer.publish([issuer.serialNumber])
@@ -72,7 +72,7 @@ describe('a document whose signer names a revocation list', () => {
     ])
   })
 
-  test('fails in mode iso while the list cannot be read, and completes with a warning in mode pkix', async () => {
+  test('while the list cannot be read, a document fails in mode iso and completes with a warning in mode pkix', async () => {
     const strict = await makeIssuer()
     await trust(app, strict.signer, { mode: 'iso' })
     const refused = await presentMdl(strict)
@@ -92,7 +92,7 @@ describe('a document whose signer names a revocation list', () => {
     ])
   })
 
-  test('tells of a list that may not be called in words about lists, and not about webhooks', async () => {
+  test('the warning on a list that may not be called is about lists, not about webhooks', async () => {
     const issuer = await makeIssuer('http://10.1.2.3')
     await trust(app, issuer.signer, { mode: 'pkix' })
     const { status, credentials } = await presentPid(issuer)
@@ -103,7 +103,7 @@ describe('a document whose signer names a revocation list', () => {
     ])
   })
 
-  test('follows the operator who added the anchor with another choice', async () => {
+  test('the operator can choose for an anchor whether a list is required, is only warned of, or is not read', async () => {
     const required = await makeIssuer()
     await trust(app, required.signer, { mode: 'pkix', crl: 'require' })
     expect((await presentPid(required)).status).toBe('failed')
@@ -119,7 +119,7 @@ describe('a document whose signer names a revocation list', () => {
     expect(fetches).not.toContain(off.path)
   })
 
-  test('makes us fetch nothing while its issuer is not trusted', async () => {
+  test('no list is fetched while the issuer is not trusted', async () => {
     const issuer = await makeIssuer()
     await issuer.publish([])
     expect((await presentMdl(issuer)).error?.code).toBe('issuer_untrusted')

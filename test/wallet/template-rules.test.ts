@@ -42,7 +42,7 @@ async function answeredBy(claims: object, query: DcqlQuery, rules?: Rule[]): Pro
 const AGE_18 = asking(['age_equal_or_over', '18'])
 
 describe('a template without rules', () => {
-  test('that asks for age_over_18 fails a minor with claim_not_satisfied, as a built-in one does', async () => {
+  test('a template without rules that asks for age_over_18 fails a minor with claim_not_satisfied, as a built-in one does', async () => {
     const { verification } = await verifyWith(app, tenant.key, 'minor', { body: { template: await template(AGE_18) } })
     expect(verification).toMatchObject({
       status: 'failed',
@@ -56,13 +56,13 @@ describe('a template without rules', () => {
     expect(verification).not.toHaveProperty('claims')
   })
 
-  test('that asks for age_over_18 completes with an adult, and hands on all that was asked for', async () => {
+  test('a template without rules that asks for age_over_18 completes with an adult, and returns all that was asked for', async () => {
     const own = await template(asking(['age_equal_or_over', '18'], ['birthdate']))
     const { verification } = await verifyWith(app, tenant.key, 'adult', { body: { template: own } })
     expect([verification.status, verification.claims]).toEqual(['completed', { age_over_18: true, birthdate: '1990-08-12' }])
   })
 
-  test('that asks for age_over_18 in an mdoc fails a minor too', async () => {
+  test('a template without rules that asks for age_over_18 in an mdoc fails a minor, too', async () => {
     const claims = [{ path: ['org.iso.18013.5.1', 'age_over_18'] }]
     const query: DcqlQuery = {
       credentials: [{ id: 'mdl', format: 'mso_mdoc', meta: { doctype_value: 'org.iso.18013.5.1.mDL' }, claims }],
@@ -75,11 +75,11 @@ describe('a template without rules', () => {
     ['denied', { 18: false }, 'claim_not_satisfied'],
     ['the string "true"', { 18: 'true' }, 'claim_not_satisfied'],
     ['true', { 18: true }, 'completed'],
-  ])('ends by an age that is %s', async (_, age_equal_or_over, outcome) => {
+  ])('a template without rules judges an age that is %s', async (_, age_equal_or_over, outcome) => {
     expect(verdictOf(await answeredBy({ age_equal_or_over }, AGE_18)).outcome).toBe(outcome)
   })
 
-  test('takes a larger age that is true for the one that is asked for', async () => {
+  test('a template without rules takes a larger age that is true for the one that is asked for', async () => {
     const holder = await holderOfPid(signer, { age_equal_or_over: { 21: true } })
     const session = await openSession(party, { template: await template(AGE_18) })
     const query = asking(['age_equal_or_over']) as never
@@ -88,7 +88,7 @@ describe('a template without rules', () => {
     expect(await readOf(session)).toMatchObject({ status: 'completed', claims: { age_over_21: true } })
   })
 
-  test('needs every age that is asked for', async () => {
+  test('a template without rules needs every age that is asked for', async () => {
     const query = asking(['age_equal_or_over', '16'], ['age_equal_or_over', '18'])
     const verification = await answeredBy({ age_equal_or_over: { 16: true, 18: false } }, query)
     expect(verification.credentials?.[0]?.findings).toEqual([
@@ -96,7 +96,7 @@ describe('a template without rules', () => {
     ])
   })
 
-  test('completes whatever other claims say', async () => {
+  test('a template without rules completes whatever other claims say', async () => {
     expect((await answeredBy({ member: false }, asking(['member']))).claims).toEqual({ member: false })
   })
 })
@@ -127,7 +127,7 @@ describe('rules of a template', () => {
     ['a birth date without a day', { birthdate: '1990-08' }, ADULT, 'broken'],
     ['a birth date with zeros for what is not known', { birthdate: '1990-00-00' }, ADULT, 'broken'],
     ['a birth date that is no string', { birthdate: 19900812 }, ADULT, 'broken'],
-  ])('are judged by %s', async (_, claims, rule, outcome) => {
+  ])('a rule is judged by %s', async (_, claims, rule, outcome) => {
     const verification = await answeredBy(claims, asking([rule.claim.split('.')[0]!]), [rule])
     expect(verdictOf(verification).outcome).toBe(outcome === 'broken' ? 'claim_not_satisfied' : outcome)
     const details = verification.credentials?.[0]?.findings.map(({ check, detail }) => `${check}: ${detail}`)
@@ -135,14 +135,14 @@ describe('rules of a template', () => {
     else expect([verification.claims, details]).toEqual([{ ...claims }, []])
   })
 
-  test('find a claim whose own name has dots', async () => {
+  test('a rule finds a claim whose own name has dots', async () => {
     const name = 'https://club.example/member'
     const rules: Rule[] = [{ claim: name, is: true }]
     expect((await answeredBy({ [name]: true }, asking([name]), rules)).status).toBe('completed')
     expect((await answeredBy({ [name]: false }, asking([name]), rules)).status).toBe('failed')
   })
 
-  test('are all told when several are broken, without a value in any message', async () => {
+  test('all broken rules are reported, without a value in any message', async () => {
     const query = asking(['member'], ['nationalities'], ['birthdate'])
     const rules: Rule[] = [{ claim: 'member', is: true }, COUNTRY, ADULT]
     const verification = await answeredBy({ member: 'gold', nationalities: ['ZZ'], birthdate: '2019-01-01' }, query, rules)
@@ -154,25 +154,25 @@ describe('rules of a template', () => {
     expect(JSON.stringify([verification.error, verification.credentials?.[0]?.findings])).not.toMatch(/gold|ZZ|2019/)
   })
 
-  test('replace the default: an age without a rule may be denied, and one with a rule may have to be', async () => {
+  test('rules replace the default: an age without a rule may be denied, and one with a rule may have to be', async () => {
     const rules: Rule[] = [{ claim: 'age_over_21', is: false }]
     const query = asking(['age_equal_or_over', '18'], ['age_equal_or_over', '21'])
     expect((await answeredBy({ age_equal_or_over: { 18: false, 21: false } }, query, rules)).status).toBe('completed')
     expect((await answeredBy({ age_equal_or_over: { 18: true, 21: true } }, query, rules)).status).toBe('failed')
   })
 
-  test('that are an empty list complete a session whose age is denied', async () => {
+  test('an empty list of rules completes a session whose age is denied', async () => {
     expect((await answeredBy({ age_equal_or_over: { 18: false } }, AGE_18, [])).claims).toEqual({ age_over_18: false })
   })
 
-  test('come last: a credential that nobody trusts is reported as such, whatever it claims', async () => {
+  test('rules come last: a credential that nobody trusts is reported as such, whatever it claims', async () => {
     const stranger = await forgeSigner()
     const holder = await holderOfPid(stranger, { age_equal_or_over: { 18: false } })
     const { verification } = await presentBy(party, holder, { body: { template: await template(AGE_18) } })
     expect(verdictOf(verification)).toMatchObject({ outcome: 'issuer_untrusted', failed: ['issuer_chain'] })
   })
 
-  test('are those the session was created with, whatever the template says later', async () => {
+  test('the rules of a session are those it was created with, whatever the template says later', async () => {
     const key = await template(AGE_18, [])
     const save = (rules?: Rule[]) =>
       saveTemplate(app.deps, { tenantId: tenant.id, key, title: 'Own', query: AGE_18, rules }, 'test')
@@ -214,7 +214,7 @@ describe('the purpose of a template', () => {
     return key
   }
 
-  test('stands in for one that a creation leaves out: in the answer, the request, the page and the audit chain', async () => {
+  test('the purpose of a template stands in for one that a creation leaves out: in the answer, the request, the page and the audit chain', async () => {
     const session = await openSession(party, { template: await save('To let you in') })
     expect([session.created.purpose, (await readOf(session)).purpose]).toEqual(['To let you in', 'To let you in'])
     expect(session.request.query.credential_sets).toEqual([{ options: [['pid']], purpose: 'To let you in' }] as never)
@@ -224,7 +224,7 @@ describe('the purpose of a template', () => {
     expect(records[0]).toMatchObject({ action: 'verification.created', details: { purpose: 'To let you in' } })
   })
 
-  test('gives way to the one of a creation', async () => {
+  test('the purpose of a creation replaces that of the template', async () => {
     const { created, request } = await openSession(party, { template: await save('To let you in'), purpose: 'To sell you wine' })
     expect(created.purpose).toBe('To sell you wine')
     expect(request.query.credential_sets).toEqual([{ options: [['pid']], purpose: 'To sell you wine' }] as never)

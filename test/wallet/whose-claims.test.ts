@@ -85,7 +85,7 @@ describe('an answer with more than one option of a set', () => {
     expect(verification.credentials).toHaveLength(2)
   })
 
-  test('nor does it help when the document of the friend is the one that is asked for first', async () => {
+  test('a minor is not made older by the document of a friend that is asked for first', async () => {
     const lender = await licenceOf({ age_over_18: true, portrait: photo })
     const minor = await pidOf({ age_equal_or_over: { 18: false }, picture: 'data:image/jpeg;base64,TUlOT1I=' })
     const verification = await answered(body, [lender, licence], [minor, pid])
@@ -99,7 +99,7 @@ describe('an answer with more than one option of a set', () => {
     expect(verification.claims).toEqual({ age_over_18: true, picture: Buffer.from(photo).toString('base64url') })
   })
 
-  test('what is not needed has to be good as well', async () => {
+  test('a document that is not needed has to be valid, too', async () => {
     const adult = await licenceOf({ age_over_18: true, portrait: photo })
     const stranger = await pidOf({ age_equal_or_over: { 18: true }, picture: 'x' }, await forgeSigner())
     const verification = await answered(body, [adult, licence], [stranger, pid])
@@ -116,22 +116,25 @@ describe('two credentials that both hold a claim', () => {
   const OTHER = 'urn:example:residence:1'
   const ofOther = { meta: { vct_values: [OTHER] } }
 
-  test.each(['dc+sd-jwt', 'mso_mdoc'])('keep their own object; of the merged ones the first is whole: %s', async format => {
-    const first = await pidOf({ address: { locality: 'Berlin' } })
-    const isMdoc = format === 'mso_mdoc'
-    const second = isMdoc
-      ? await licenceOf({ resident_street: 'Fake Street 1' })
-      : await pidOf({ address: { street_address: 'Fake Street 1' } }, signer, OTHER)
-    const asked = isMdoc ? licenceQuery('b', ['resident_street']) : sdJwtQuery('b', [['address']], ofOther)
-    const credentials = [sdJwtQuery('a', [['address']]), asked]
-    const verification = await answered({ query: { credentials } }, [first, credentials[0]!], [second, asked])
-    expect(verification.status).toBe('completed')
-    expect(verification.credentials?.[0]?.claims).toEqual({ address: { locality: 'Berlin' } })
-    expect(JSON.stringify(verification.credentials?.[1]?.claims)).toContain('Fake Street 1')
-    expect(verification.claims).toEqual({ address: { locality: 'Berlin' } })
-  })
+  test.each(['dc+sd-jwt', 'mso_mdoc'])(
+    'two credentials keep their own object; of the merged claims the first is whole: %s',
+    async format => {
+      const first = await pidOf({ address: { locality: 'Berlin' } })
+      const isMdoc = format === 'mso_mdoc'
+      const second = isMdoc
+        ? await licenceOf({ resident_street: 'Fake Street 1' })
+        : await pidOf({ address: { street_address: 'Fake Street 1' } }, signer, OTHER)
+      const asked = isMdoc ? licenceQuery('b', ['resident_street']) : sdJwtQuery('b', [['address']], ofOther)
+      const credentials = [sdJwtQuery('a', [['address']]), asked]
+      const verification = await answered({ query: { credentials } }, [first, credentials[0]!], [second, asked])
+      expect(verification.status).toBe('completed')
+      expect(verification.credentials?.[0]?.claims).toEqual({ address: { locality: 'Berlin' } })
+      expect(JSON.stringify(verification.credentials?.[1]?.claims)).toContain('Fake Street 1')
+      expect(verification.claims).toEqual({ address: { locality: 'Berlin' } })
+    },
+  )
 
-  test('are merged in the order of the query, whatever the order of the answer, with a warning on the later one', async () => {
+  test('two credentials are merged in the order of the query, whatever the order of the answer, with a warning on the later one', async () => {
     const [first, second] = [
       await pidOf({ given_name: 'Erika', family_name: 'Mustermann' }),
       await pidOf({ given_name: 'Mallory', family_name: 'Mustermann', birthdate: '1990-08-12' }, signer, OTHER),
@@ -152,7 +155,7 @@ describe('two credentials that both hold a claim', () => {
     expect(JSON.stringify([warningsOf(inOrder), warningsOf(reversed)])).not.toContain('Mallory')
   })
 
-  test('are not warned of when one of them does not answer the query', async () => {
+  test('two credentials get no warning when one of them does not answer the query', async () => {
     const credentials = [sdJwtQuery('a', [['family_name']]), sdJwtQuery('b', [['family_name']], ofOther)]
     const [first, second] = [await pidOf({ family_name: 'One' }), await pidOf({ family_name: 'Two' }, signer, OTHER)]
     const verification = await answered(
@@ -194,7 +197,7 @@ describe('the claims of a credential that fails', () => {
   }
   const mustermann = () => pidOf({ family_name: 'Mustermann' })
 
-  test('are kept back when its signature does not hold, and then its issuer is not trusted either', async () => {
+  test('claims are kept back when the signature of their credential is invalid, and its issuer is not trusted either', async () => {
     const forged = await resultOf(await mustermann(), { mutations: { issuerSignatureFlip: true } })
     expect(forged).toEqual({ outcome: 'signature_invalid', trusted: false, claims: {} })
     const unsigned = await holderWith(async key => [
@@ -203,17 +206,17 @@ describe('the claims of a credential that fails', () => {
     expect(await resultOf(unsigned)).toEqual({ outcome: 'signature_invalid', trusted: false, claims: {} })
   })
 
-  test('are kept back when the holder did not prove possession', async () => {
+  test('claims are kept back when the holder did not prove possession', async () => {
     const outcome = await resultOf(await mustermann(), { mutations: { holderSignatureFlip: true } })
     expect(outcome).toEqual({ outcome: 'holder_binding_invalid', trusted: true, claims: {} })
   })
 
-  test('are kept back when its issuer is not trusted', async () => {
+  test('claims are kept back when the issuer is not trusted', async () => {
     const outcome = await resultOf(await pidOf({ family_name: 'Mustermann' }, await forgeSigner()))
     expect(outcome).toEqual({ outcome: 'issuer_untrusted', trusted: false, claims: {} })
   })
 
-  test('are shown when it is genuine, and only expired', async () => {
+  test('claims of a genuine credential that has only expired are shown', async () => {
     const expired = await holderWith(async key => [await forgeSdJwt(signer, key, { payload: { exp: 1 } })])
     expect(await resultOf(expired)).toEqual({
       outcome: 'credential_expired',
@@ -249,7 +252,7 @@ describe('trusted_authorities of type aki', () => {
     return { root, middle, made }
   }
 
-  test('holds for the key of any authority of the chain, and for one value of several', async () => {
+  test('trusted_authorities holds for the key of any authority of the chain, and for one value of several', async () => {
     const { root, middle, made } = await chained()
     const stranger = await aki((await newRoot()).keys)
     expect(await outcomeOf(asking(await aki(middle.keys)), made)).toBe('completed')
@@ -257,12 +260,12 @@ describe('trusted_authorities of type aki', () => {
     expect(await outcomeOf(asking(stranger, await aki(root.keys)), made)).toBe('completed')
   })
 
-  test('refuses a trusted issuer of another authority', async () => {
+  test('trusted_authorities refuses a trusted issuer of another authority', async () => {
     const { made } = await chained()
     expect(await outcomeOf(asking(await aki((await newRoot()).keys)), made)).toBe('query_not_satisfied')
   })
 
-  test('is not answered by a certificate that is sent along and leads elsewhere', async () => {
+  test('trusted_authorities is not satisfied by a certificate that is sent along and leads elsewhere', async () => {
     const root = await newRoot()
     const wanted = await newRoot()
     // Anybody can certify the key of a trusted authority under its name, and write into that what
@@ -277,7 +280,7 @@ describe('trusted_authorities of type aki', () => {
   })
 
   test.each(['etsi_tl', 'openid_federation'])(
-    'is the only one: %s is refused at creation, in a query and in a template',
+    'trusted_authorities of the type %s is refused at creation, in a query and in a template',
     async type => {
       const query = { credentials: [{ ...plain, trusted_authorities: [{ type, values: ['https://list.example'] }] }] }
       const { app } = party
