@@ -20,6 +20,7 @@ export const COUNTERS = {
   vidimus_crl_fetches_total: "Revocation lists fetched for issuers' certificates, by outcome; cached lists are not fetched.",
   vidimus_backups_total: 'Scheduled backups since the start, by outcome.',
   vidimus_rate_limited_total: 'Requests refused by a rate limit, by policy.',
+  vidimus_claims_taken_over_total: 'Idempotency keys taken over from a request whose node or time ended.',
   vidimus_webhook_attempts_total: 'Attempts to deliver a webhook, by outcome.',
   vidimus_webhook_deliveries_total: 'Webhooks delivered or given up, by final status.',
 } as const

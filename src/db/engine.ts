@@ -20,8 +20,15 @@ export type Job<Given = void> = { name: string; everyMs: number; run(given: Give
 
 /** Where everything is kept, and how the nodes of one installation reach each other. */
 export type Engine = {
+  /** Names this process among the nodes; another one after each start. */
+  node: string
   /** Committed rows, read-only. */
   db: Db
+  /**
+   * PostgreSQL: each statement commits by itself, and a crash of the database may lose the last ones. For what nodes
+   * agree on while they run: claims and budgets. Undefined on SQLite, where the memory of the one process serves.
+   */
+  light: Db | undefined
   /**
    * SQLite: the writer's connection, whose pages stay in memory; PostgreSQL: `db`. It may show a write just
    * before it is durable, so nothing that leaves the service is read here. All reads of one turn of the

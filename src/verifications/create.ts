@@ -7,7 +7,8 @@ import type { RequestIdentity } from '../signing/keys.ts'
 import { fixVersion, type Question, type ResolvedTemplate, resolveTemplate } from '../templates/resolve.ts'
 import { type Charge, chargeOne } from '../usage/quota.ts'
 import { refuseForbidden } from '../webhooks/endpoint.ts'
-import { createClaims } from './claims.ts'
+import { claimsInMemory } from './claims-memory.ts'
+import { claimsInRows } from './claims-rows.ts'
 import type { Deps } from './deps.ts'
 import { type Claim, createIdempotency, type Idempotency } from './idempotency.ts'
 import { presentOpened, type SessionSecrets, secretsPlace } from './present.ts'
@@ -27,7 +28,10 @@ export type Creations = {
 }
 
 export const shareCreations = (deps: Deps): Creations => ({
-  idempotency: createIdempotency({ ...deps, claims: createClaims(deps) }),
+  idempotency: createIdempotency({
+    ...deps,
+    claims: deps.light ? claimsInRows({ ...deps, light: deps.light }) : claimsInMemory(deps),
+  }),
   keptVersions: new Set(),
 })
 
@@ -43,10 +47,13 @@ export async function createVerification(
   if (idempotencyKey === undefined) return await create(deps, creations, caller, body)
   const begun = await creations.idempotency.begin(caller, idempotencyKey, body)
   if ('replay' in begun) return { verification: begun.replay, replayed: true }
+  let isKept = false
   try {
-    return await create(deps, creations, caller, body, begun.claim)
+    const created = await create(deps, creations, caller, body, begun.claim)
+    isKept = true
+    return created
   } finally {
-    begun.claim.release()
+    await begun.claim.release(isKept)
   }
 }
 

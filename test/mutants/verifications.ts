@@ -43,7 +43,7 @@ export default [
   ['another body replayed', 'replayOf', 'stored.fingerprint !== fingerprint', 'false', 'api/post-verifications'],
   [
     'a request that lost its Idempotency-Key to another finishes',
-    'createClaims',
+    'claimsInMemory',
     'isOurs() && (await keepReplay',
     '(await keepReplay',
     'verifications/idempotency',

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import { authenticate } from '../../src/access/authenticate.ts'
-import { createClaims } from '../../src/verifications/claims.ts'
-import { createIdempotency } from '../../src/verifications/idempotency.ts'
+import { shareCreations } from '../../src/verifications/create.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { createVerification, startApp } from '../helpers/app.ts'
 
@@ -26,7 +25,7 @@ test('a request that outlived its claim cannot finish once another has taken the
   const app = await startApp()
   const { key } = await app.tenant()
   const caller = await authenticate(app.deps, `Bearer ${key}`)
-  const { begin } = createIdempotency({ ...app.deps, claims: createClaims(app.deps) })
+  const { begin } = shareCreations(app.deps).idempotency
   const claim = async () => {
     const begun = await begin(caller, 'order-78', { template: 'age_over_18' })
     if ('replay' in begun) throw new Error('there is an answer already')
@@ -45,8 +44,8 @@ test('a request that outlived its claim cannot finish once another has taken the
   const late = await claim()
   expect([await keep(early), await keep(late)]).toEqual(['idempotency_key_in_flight', 'kept'])
   // Its release ends nobody else's claim.
-  early.release()
+  await early.release(false)
   expect(await keep(late)).toBe('idempotency_key_in_flight')
-  late.release()
+  await late.release(true)
   expect(await begin(caller, 'order-78', { template: 'age_over_18' })).toEqual({ replay: answer })
 })

@@ -6,11 +6,13 @@ import { runChecks } from './checks.ts'
 import { joinNodes } from './nodes.ts'
 import { createNotices } from './notices.ts'
 import { openDatabase } from './open.ts'
+import { createReaders, drizzleOver } from './pool.ts'
 import { createSession } from './session.ts'
 import { createStorage } from './storage.ts'
 
 const NO_LABELS = {}
 const COMMAND_PATIENCE_MS = 5000
+const LIGHT_CONNECTIONS = 2
 
 /** The disk is the database server's. */
 const ELSEWHERE: Space = {
@@ -46,19 +48,23 @@ export async function openPostgres(
         metrics.observe('vidimus_commit_group_size', NO_LABELS, size)
         metrics.observe('vidimus_commit_seconds', NO_LABELS, ms / 1000)
       })
-      const light = () => createSession(() => connect.open('light'))
-      const nodes = await joinNodes(light(), { id: node, version: '' })
-      const telling = light()
+      const openLight = () => connect.open('light')
+      const nodes = await joinNodes(createSession(openLight), { id: node, version: '' })
+      const telling = createSession(openLight)
+      const light = createReaders(openLight, LIGHT_CONNECTIONS)
       const notices = await createNotices(settings.prepare && !isCommand ? connect.open('listen') : undefined, telling, node)
       const close = async () => {
         await notices.close()
         await telling.close()
         await storage.close()
+        await light.close()
         await nodes.stop()
       }
       return {
         engine: {
           ...storage,
+          node,
+          light: drizzleOver(light),
           publish: notices.publish,
           subscribe: notices.subscribe,
           whenLeader: nodes.whenLeader,

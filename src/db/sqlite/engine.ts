@@ -1,3 +1,4 @@
+import { base62 } from '../../ids.ts'
 import type { Metrics } from '../../metrics.ts'
 import type { Opened, Opening } from '../opening.ts'
 import { runChecks } from './checks.ts'
@@ -39,7 +40,7 @@ export async function openSqlite({ config, now: startedAt, random, role }: Openi
         await storage.close()
         unlock()
       }
-      return { engine: { ...storage, checks, close }, space }
+      return { engine: { ...storage, node: base62(random, 16), light: undefined, checks, close }, space }
     },
   }
 }

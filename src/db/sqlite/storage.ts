@@ -11,8 +11,8 @@ import { createWriterReads, pollOtherProcesses } from './writer-reads.ts'
 
 export { BUSY_TIMEOUT_MS, drizzleOn, openReader, openWriter } from './connections.ts'
 
-/** The engine without `checks`, which need the directory and not only its database. */
-export type Storage = Omit<Engine, 'checks'>
+/** The engine without what needs more than its database. */
+export type Storage = Omit<Engine, 'node' | 'light' | 'checks'>
 
 /** `makeRoom` is asked when the disk is full; true means that trying once more may help. */
 export function createStorage(
