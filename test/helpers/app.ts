@@ -20,6 +20,8 @@ export type Answer<Body = unknown> = { status: number; headers: Headers; text: s
 
 export type Call = { key?: string; body?: unknown; raw?: BodyInit; headers?: Record<string, string> }
 
+export type TestClock = { now(): number; advance(ms: number): void; set(ms: number): void }
+
 export type TestApp = Awaited<ReturnType<typeof startApp>>
 
 type Options = {
@@ -30,6 +32,8 @@ type Options = {
   /** An existing directory, to start again on it. */
   dir?: string
   now?: number
+  /** A node that runs: this one joins it on its database, with its clock and its keys. PostgreSQL only. */
+  beside?: { dir: string; clock: TestClock }
   /** The thread that posts webhooks, and the limits of a call. */
   sending?: WorkerOptions
 }
@@ -57,18 +61,25 @@ export function temporaryDir(): string {
 }
 
 /** The real service on a real file and a real port, with a clock that the test moves. */
-export async function startApp({ config, rateLimitScale = 0, resolve, dir = temporaryDir(), now = NOON, sending }: Options = {}) {
-  const clock = { ms: now }
+export async function startApp(options: Options = {}) {
+  const { config, rateLimitScale = 0, resolve, dir = temporaryDir(), now = NOON, beside, sending } = options
+  const clock = beside?.clock ?? testClock(now)
   const logs: string[] = []
   const world: World = {
-    now: () => clock.ms,
+    now: clock.now,
     random: count => randomBytes(count),
     resolve: resolve ?? (async () => ['93.184.215.14']),
     writeLog: line => void logs.push(line),
     prettyLog: false,
   }
   const settings = {
-    ...loadConfig({ PORT: '0', VIDIMUS_DATA_DIR: dir, VIDIMUS_LOG: 'debug', ...(await databaseOf(dir)) }),
+    ...loadConfig({
+      PORT: '0',
+      VIDIMUS_DATA_DIR: dir,
+      VIDIMUS_KEY_DIR: beside?.dir ?? dir,
+      VIDIMUS_LOG: 'debug',
+      ...(await databaseOf(beside?.dir ?? dir)),
+    }),
     publicUrl: 'https://verify.example',
     rateLimitScale,
   }
@@ -87,15 +98,7 @@ export async function startApp({ config, rateLimitScale = 0, resolve, dir = temp
     logs,
     url: service.url,
     stop,
-    clock: {
-      now: () => clock.ms,
-      advance(ms: number) {
-        clock.ms += ms
-      },
-      set(ms: number) {
-        clock.ms = ms
-      },
-    },
+    clock,
     call: <Body = unknown>(method: string, path: string, options?: Call) => call<Body>(service.url, method, path, options),
     /** A tenant of its own, with a key for each environment that may do everything. */
     tenant: (settings?: Parameters<typeof createTenant>[1]) => makeTenant(deps, settings),
@@ -107,6 +110,19 @@ export async function startApp({ config, rateLimitScale = 0, resolve, dir = temp
 export async function startWithTenant(options?: Options, settings?: Parameters<typeof createTenant>[1]) {
   const app = await startApp(options)
   return { app, ...(await app.tenant(settings)) }
+}
+
+function testClock(startsAt: number): TestClock {
+  let at = startsAt
+  return {
+    now: () => at,
+    advance(ms) {
+      at += ms
+    },
+    set(ms) {
+      at = ms
+    },
+  }
 }
 
 export async function call<Body>(
