@@ -23,7 +23,7 @@ export function whyLeftOut(file: string): string | undefined {
   return LEFT_OUT.find(each => each.folders?.test(file) || each.helpers?.some(name => helpers.has(name)))?.what
 }
 
-function helpersOf(file: string, seen = new Set<string>()): Set<string> {
+export function helpersOf(file: string, seen = new Set<string>()): Set<string> {
   for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(/(?:from|import\() ?'(\.[^']+)'/g)) {
     const imported = resolve(dirname(file), path)
     if (!imported.startsWith(import.meta.dir) || seen.has(basename(imported)) || !existsSync(imported)) continue

@@ -1,19 +1,32 @@
 // The database of a data directory. With VIDIMUS_DATABASE_URL in the environment of the tests, each directory has one of
-// its own on that PostgreSQL server, made from a template that is migrated once; otherwise it is the file in the directory.
-
-import { basename } from 'node:path'
+// its own on that PostgreSQL server, copied from a template that is migrated once; otherwise it is the file in the directory.
+import { Database } from 'bun:sqlite'
+import { basename, join, resolve } from 'node:path'
 import { SQL } from 'bun'
 import { parseDatabaseUrl } from '../../src/db/postgres/address.ts'
+import { MIGRATIONS, migrate } from '../../src/db/postgres/migrate.ts'
+import { createSession } from '../../src/db/postgres/session.ts'
+import { sha256Hex } from '../../src/hash.ts'
 
 const SERVER = process.env.VIDIMUS_DATABASE_URL
 export const isOnPostgres = SERVER !== undefined && SERVER !== ''
 
-const made = new Map<string, string>()
+/** Any number: of several test processes, one makes the template. */
+const TEMPLATE_LOCK = 7_634_021_900
+
+type Value = string | number | Uint8Array | null
+type Place = string | { dir: string }
+
+const dirOf = (place: Place): string => resolve(typeof place === 'string' ? place : place.dir)
 
 const nameOf = (dir: string): string =>
-  basename(dir)
+  `${basename(dir)
     .toLowerCase()
     .replace(/[^a-z0-9]/g, '_')
+    .slice(0, 40)}_${sha256Hex(dir).slice(0, 12)}`
+
+/** The name changes with every migration. */
+const TEMPLATE = `vidimus_template_${sha256Hex(MIGRATIONS.map(({ id, sql }) => `${id}\n${sql}`).join('\n')).slice(0, 16)}`
 
 const urlOf = (name: string): string => {
   const url = new URL(SERVER!)
@@ -21,26 +34,93 @@ const urlOf = (name: string): string => {
   return url.href
 }
 
+const made = new Map<string, Promise<unknown>>()
+const clients = new Map<string, SQL>()
 let admin: SQL | undefined
+let template: Promise<void> | undefined
 
 /** The environment that leads a service to the database of this directory. */
 export async function databaseOf(dir: string): Promise<{ VIDIMUS_DATABASE_URL?: string }> {
   if (!isOnPostgres) return {}
-  const name = nameOf(dir)
-  if (!made.has(name)) {
-    admin ??= clientOf('postgres')
-    const [found] = await admin.unsafe('SELECT 1 FROM pg_database WHERE datname = $1', [name])
-    if (!found) await admin.unsafe(`CREATE DATABASE "${name}" ENCODING 'UTF8' TEMPLATE template0`)
-    made.set(name, dir)
-  }
+  const name = nameOf(resolve(dir))
+  if (!made.has(name)) made.set(name, makeDatabase(name))
+  await made.get(name)
   return { VIDIMUS_DATABASE_URL: urlOf(name) }
 }
 
+async function makeDatabase(name: string): Promise<void> {
+  admin ??= clientOf('postgres')
+  template ??= makeTemplate(admin)
+  await template
+  if (!(await exists(admin, name))) await admin.unsafe(`CREATE DATABASE "${name}" TEMPLATE "${TEMPLATE}"`)
+}
+
+async function makeTemplate(sql: SQL): Promise<void> {
+  await sql.unsafe(`SELECT pg_advisory_lock(${TEMPLATE_LOCK})`)
+  try {
+    if (await exists(sql, TEMPLATE)) return
+    await sql.unsafe(`DROP DATABASE IF EXISTS "${TEMPLATE}_new" WITH (FORCE)`)
+    await sql.unsafe(`CREATE DATABASE "${TEMPLATE}_new" ENCODING 'UTF8' TEMPLATE template0`)
+    const session = createSession(() => clientOf(`${TEMPLATE}_new`))
+    await migrate(session, { now: 0, mayMigrate: true })
+    await session.close()
+    await sql.unsafe('SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1', [`${TEMPLATE}_new`])
+    await sql.unsafe(`ALTER DATABASE "${TEMPLATE}_new" RENAME TO "${TEMPLATE}"`)
+  } finally {
+    await sql.unsafe(`SELECT pg_advisory_unlock(${TEMPLATE_LOCK})`)
+  }
+}
+
+const exists = async (sql: SQL, name: string): Promise<boolean> =>
+  (await sql.unsafe('SELECT 1 FROM pg_database WHERE datname = $1', [name])).length > 0
+
 export async function dropDatabases(): Promise<void> {
+  for (const client of clients.values()) await client.close()
+  clients.clear()
   for (const name of made.keys()) await admin!.unsafe(`DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`)
   made.clear()
   await admin?.close()
   admin = undefined
+}
+
+/** Rows of an app or a data directory, read beside the service. Values stand for `?`. */
+export async function rowsOf<Row = Record<string, unknown>>(place: Place, sql: string, ...values: Value[]): Promise<Row[]> {
+  if (!isOnPostgres) return withFile(dirOf(place), file => file.query<Row, Value[]>(sql).all(...values))
+  const rows: Record<string, unknown>[] = await (await beside(place)).unsafe(numbered(sql), values)
+  for (const row of rows) for (const name in row) if (typeof row[name] === 'bigint') row[name] = Number(row[name])
+  return [...rows] as Row[]
+}
+
+/** Changes the database of an app or a data directory behind the service's back, and returns the number of rows. */
+export async function editRows(place: Place, sql: string, ...values: Value[]): Promise<number> {
+  if (!isOnPostgres) return withFile(dirOf(place), file => file.query<unknown, Value[]>(sql).run(...values).changes)
+  return (await (await beside(place)).unsafe(numbered(sql), values)).count
+}
+
+function withFile<Result>(dir: string, act: (file: Database) => Result): Result {
+  // A copy in WAL mode needs its shared memory, so it is not opened read-only.
+  const file = new Database(join(dir, 'vidimus.db'), { readwrite: true, strict: true })
+  try {
+    file.run('PRAGMA busy_timeout = 5000')
+    return act(file)
+  } finally {
+    file.close()
+  }
+}
+
+async function beside(place: Place): Promise<SQL> {
+  const dir = dirOf(place)
+  await databaseOf(dir)
+  const name = nameOf(dir)
+  const client = clients.get(name) ?? clientOf(name)
+  clients.set(name, client)
+  return client
+}
+
+/** PostgreSQL numbers its parameters. */
+function numbered(sql: string): string {
+  let count = 0
+  return sql.replaceAll('?', () => `$${++count}`)
 }
 
 function clientOf(database: string): SQL {
@@ -52,5 +132,6 @@ function clientOf(database: string): SQL {
     password,
     database,
     max: 1,
+    bigint: true,
   })
 }

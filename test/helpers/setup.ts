@@ -5,9 +5,8 @@ import { cleanUp } from './app.ts'
 import { FRESH_SEED } from './fresh-seed.ts'
 import { makePasswordsCheap } from './passwords.ts'
 
-// A developer's own settings must not reach into the tests.
-for (const name of Object.keys(process.env))
-  if (name.startsWith('VIDIMUS_') || name === 'PORT' || name === 'HOST') delete process.env[name]
+// A developer's own settings must not reach into the tests, but for the database server they run on.
+for (const name of Object.keys(process.env)) if (/^(VIDIMUS_(?!DATABASE_URL$)|PORT$|HOST$)/.test(name)) delete process.env[name]
 
 // A commit waits for the disk, for milliseconds each time: where memory has room, test data is there. A killed process loses no more.
 const MEMORY = '/dev/shm'

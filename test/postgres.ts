@@ -1,0 +1,62 @@
+// `bun run test:postgres [FILE…]`: the tests that touch the database, on a PostgreSQL server of their own. Prints what
+// it leaves out; `bun run test` has everything, on SQLite.
+import { join, relative, resolve } from 'node:path'
+import { helpersOf } from './fast.ts'
+import { startCluster, whyNoCluster } from './helpers/postgres-cluster.ts'
+
+const ROOT = resolve(import.meta.dir, '..')
+
+/** First match counts. A helper is one of test/helpers that the test imports, directly or not. */
+const LEFT_OUT: { what: string; folders?: RegExp; helpers?: string[] }[] = [
+  {
+    what: 'pages and recipes, which see only the API',
+    folders: /^(pages|recipes|readme|sdk)\b/,
+    helpers: ['browser.ts', 'recipe.ts'],
+  },
+  { what: 'the protocol and its parsers', folders: /^(openid4vp|egress)\/|^fuzz\/(parsers|dcql)/ },
+  {
+    what: "SQLite's file: locks, backup, restore, space, upgrades, damage",
+    folders:
+      /^(db\/(data-dir|engine|migrate|network-files|writer)|upkeep\/(backup|owners|older-version|restore|rekey|schedule|space|upgrade)|webhooks\/upgrade|flows\/(wal-cuts|kill-points))\./,
+    helpers: ['old-schema.ts', 'wal-cuts.ts', 'killed-acts.ts', 'damage.ts'],
+  },
+  { what: 'tests of the tests and of the build', folders: /^(helpers|mutants|scripts)\/|^(fast|faults|imports)\./ },
+]
+
+/** Whoever imports one of these opens a database. */
+const WITH_DATABASE = ['app.ts', 'program.ts', 'database.ts', 'postgres-cluster.ts']
+
+export function whyNotOnPostgres(file: string): string | undefined {
+  const helpers = helpersOf(join(import.meta.dir, file))
+  const reason = LEFT_OUT.find(each => each.folders?.test(file) || each.helpers?.some(name => helpers.has(name)))?.what
+  return reason ?? (WITH_DATABASE.some(name => helpers.has(name)) ? undefined : NO_DATABASE)
+}
+
+const NO_DATABASE = 'no database'
+
+if (import.meta.main) process.exit(await main(process.argv.slice(2)))
+
+async function main(wanted: string[]): Promise<number> {
+  const missing = whyNoCluster()
+  if (missing) {
+    const banner = '='.repeat(100)
+    process.stderr.write(`${banner}\nNOTHING WAS TESTED ON POSTGRESQL: ${missing}.\n${banner}\n`)
+    return process.env.CI === 'true' ? 1 : 0
+  }
+  const files = [...new Bun.Glob('**/*.test.{ts,tsx}').scanSync({ cwd: import.meta.dir })].sort()
+  const reasons = Map.groupBy(files, file => whyNotOnPostgres(file) ?? '')
+  const chosen = wanted.length ? wanted : (reasons.get('') ?? []).map(file => `./${relative(ROOT, join(import.meta.dir, file))}`)
+  const cluster = await startCluster()
+  const child = Bun.spawn([process.execPath, 'test', '--parallel', '--timeout', '60000', ...chosen], {
+    cwd: ROOT,
+    env: { ...process.env, VIDIMUS_DATABASE_URL: cluster.url },
+    stdio: ['inherit', 'inherit', 'inherit'],
+  })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
+  const code = await child.exited
+  await cluster.stop()
+  const whys = [...LEFT_OUT.map(({ what }) => what), NO_DATABASE]
+  const lines = whys.map(what => `  ${what}: ${reasons.get(what)?.length ?? 0} files`)
+  process.stderr.write(`\nNot run on PostgreSQL (bun run test has them):\n${lines.join('\n')}\n`)
+  return code
+}
