@@ -1,11 +1,10 @@
-import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
 import { createKey, revokeKey, rollKey } from '../../src/access/keys.ts'
 import { SCOPES, type Scope } from '../../src/access/scopes.ts'
 import { listKeys } from '../../src/access/store.ts'
 import { changeTenant } from '../../src/tenants/settings.ts'
 import { type Call, type ErrorBody, NOON, outcome, startWithTenant, type TestApp } from '../helpers/app.ts'
+import { editRows } from '../helpers/database.ts'
 
 const DAY_MS = 86_400_000
 
@@ -133,15 +132,13 @@ describe('expiry', () => {
     const create = async () =>
       (await own.call<ErrorBody>('POST', '/v1/verifications', { key, body: { template: 'age_over_18' } })).status
     expect(await create()).toBe(201)
-    const beside = new Database(join(own.dir, 'vidimus.db'))
-    beside.run('UPDATE tenants SET daily_quota = 1')
+    editRows(own, 'UPDATE tenants SET daily_quota = 1')
     expect(await create()).toBe(429)
     await changeTenant(own.deps, id, { dailyQuota: 100 }, 'test')
     expect(await create()).toBe(201)
-    beside.run('UPDATE api_keys SET expires_at = 1')
+    editRows(own, 'UPDATE api_keys SET expires_at = 1')
     expect(await create()).toBe(401)
-    beside.run('UPDATE api_keys SET expires_at = NULL')
-    beside.close()
+    editRows(own, 'UPDATE api_keys SET expires_at = NULL')
     expect(await create()).toBe(201)
     const keyId = await idOf(own, id, key)
     const under = Promise.all(Array.from({ length: 20 }, create))

@@ -2,7 +2,8 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { decline } from '../../src/sandbox/wallet.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { type Answer, cleanUp, createVerification, type ErrorBody, outcome } from '../helpers/app.ts'
-import { pair, rows } from '../helpers/devices.ts'
+import { rowsOf } from '../helpers/database.ts'
+import { pair } from '../helpers/devices.ts'
 import { formOf, openSession, postTo, readOf, type Session } from '../helpers/exchange.ts'
 import { receive, startTenantFor, untilAttempted } from '../helpers/receiver.ts'
 import { holderOf } from '../helpers/wallet.ts'
@@ -48,8 +49,8 @@ describe('POST /v1/verifications/{id}/cancel', () => {
     await cancel(id)
     expect(await events.text()).toContain('"status":"failed"')
     expect([await metric(failed), await metric(code)]).toEqual(before.map(count => count + 1))
-    const [record] = rows<{ action: string; actor: string }>(
-      app.dir,
+    const [record] = rowsOf<{ action: string; actor: string }>(
+      app,
       'SELECT action, actor FROM audit_records WHERE subject = ? ORDER BY seq DESC',
       app.deps.audit.subjectOf(id),
     )
@@ -65,7 +66,7 @@ describe('POST /v1/verifications/{id}/cancel', () => {
     const received = receiver.received.filter(({ path }) => path === '/cancelled')
     const { type, verification } = JSON.parse(received[0]?.body ?? '')
     expect([type, verification.id, verification.error]).toEqual(['verification.failed', id, CANCELLED])
-    expect(rows(app.dir, 'SELECT id FROM webhook_deliveries WHERE verification_id = ?', id)).toHaveLength(1)
+    expect(rowsOf(app, 'SELECT id FROM webhook_deliveries WHERE verification_id = ?', id)).toHaveLength(1)
   })
 
   test('a repeated cancellation gets the same response and changes nothing', async () => {
@@ -73,7 +74,7 @@ describe('POST /v1/verifications/{id}/cancel', () => {
     const first = await cancel(id)
     const second = await cancel(id)
     expect([second.status, second.text]).toEqual([200, first.text])
-    const records = rows(app.dir, 'SELECT seq FROM audit_records WHERE subject = ?', app.deps.audit.subjectOf(id))
+    const records = rowsOf(app, 'SELECT seq FROM audit_records WHERE subject = ?', app.deps.audit.subjectOf(id))
     expect(records).toHaveLength(2)
   })
 
@@ -139,7 +140,7 @@ describe('POST /v1/verifications/{id}/cancel', () => {
     expect(answered.body.error?.message).toContain('cancelled')
     expect((await app.call('GET', `/wallet/request/${id}`)).status).toBe(410)
     expect((await readOf(session)).error).toEqual(CANCELLED)
-    expect(rows(app.dir, 'SELECT sealed_response_key AS kept FROM verification_sessions WHERE id = ?', id)).toEqual([
+    expect(rowsOf(app, 'SELECT sealed_response_key AS kept FROM verification_sessions WHERE id = ?', id)).toEqual([
       { kept: null },
     ])
   })
@@ -175,8 +176,8 @@ describe('POST /v1/verifications/{id}/cancel', () => {
         end === 'completed' ? 1 : 0,
         end === 'cancelled' ? 50 : 0,
       ])
-      const records = rows(app.dir, 'SELECT seq FROM audit_records WHERE subject = ?', app.deps.audit.subjectOf(id))
-      const owed = rows(app.dir, 'SELECT id FROM webhook_deliveries WHERE verification_id = ?', id)
+      const records = rowsOf(app, 'SELECT seq FROM audit_records WHERE subject = ?', app.deps.audit.subjectOf(id))
+      const owed = rowsOf(app, 'SELECT id FROM webhook_deliveries WHERE verification_id = ?', id)
       expect([end, records.length, owed.length]).toEqual([end, end === 'expired' ? 1 : 2, end === 'expired' ? 0 : 1])
     }
     expect(seen.size).toBeGreaterThan(1)

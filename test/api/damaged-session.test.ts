@@ -1,13 +1,11 @@
 // A session that damage has made unreadable: nobody is told anything wrong of it, and the operator
 // is told which one it is.
-import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
 import { examine } from '../../src/doctor/examine.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { cleanUp, createVerification, type ErrorBody, outcome, startWithTenant, type TestApp } from '../helpers/app.ts'
 import { joinMember } from '../helpers/dashboard.ts'
-import { rows } from '../helpers/devices.ts'
+import { editRows, isOnPostgres, rowsOf } from '../helpers/database.ts'
 import { receive, startTenantFor, untilAttempted } from '../helpers/receiver.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
@@ -16,15 +14,15 @@ afterAll(cleanUp)
 /** So many the overview shows. */
 const RECENT = 10
 
+const ZEROS = isOnPostgres ? "decode(repeat('00', length(sealed)), 'hex')" : 'zeroblob(length(sealed))'
+
 /** Three of them, and the one in the middle is damaged. */
 async function damagedAmongThree(damage: string) {
   const { app, ...tenant } = await startWithTenant({ resolve: async () => ['127.0.0.1'] })
   const ids: string[] = []
   for (let i = 0; i < 3; i++)
     ids.push((await verifyWith(app, tenant.key, 'adult', { body: { metadata: { order: `o-${i}` } } })).verification.id)
-  const sqlite = new Database(join(app.dir, 'vidimus.db'))
-  sqlite.run(damage, [ids[1]!])
-  sqlite.close()
+  editRows(app, damage, ids[1]!)
   return { app, tenant, oldest: ids[0]!, damaged: ids[1]!, newest: ids[2]! }
 }
 
@@ -36,17 +34,16 @@ const databaseCheck = async (app: TestApp) => (await examine(app.deps, true)).fi
 test('a page with an unreadable timeline is 500, and the service goes on', async () => {
   const { app, key } = await startWithTenant()
   const { id } = await createVerification(app, key)
-  const sqlite = new Database(join(app.dir, 'vidimus.db'))
-  sqlite.run('ALTER TABLE verification_events RENAME TO lost')
-  expect(outcome(await app.call('GET', `/v/${id}/data`))).toBe('500 internal_error')
-  sqlite.run('ALTER TABLE lost RENAME TO verification_events')
-  sqlite.close()
+  editRows(app, 'ALTER TABLE verification_events RENAME TO lost')
+  const { status, body } = await app.call<ErrorBody>('GET', `/v/${id}/data`)
+  expect([status, body.error.code]).toEqual([500, 'internal_error'])
+  editRows(app, 'ALTER TABLE lost RENAME TO verification_events')
   expect((await app.call('GET', `/v/${id}/data`)).status).toBe(200)
 })
 
 describe.each([
-  ['what it was created with', 'UPDATE verification_sessions SET sealed = zeroblob(length(sealed)) WHERE id = ?'],
-  ['its result', 'UPDATE verification_results SET sealed = zeroblob(length(sealed)) WHERE verification_id = ?'],
+  ['what it was created with', `UPDATE verification_sessions SET sealed = ${ZEROS} WHERE id = ?`],
+  ['its result', `UPDATE verification_results SET sealed = ${ZEROS} WHERE verification_id = ?`],
   ['its result, which is gone', 'DELETE FROM verification_results WHERE verification_id = ?'],
 ])('with damage to %s', (_, damage) => {
   test('it is neither shown nor left out: it and every page that holds it are 500, and all other pages are served', async () => {
@@ -72,7 +69,7 @@ describe.each([
     expect(told).toHaveLength(2)
     const [{ session, tenant: tenantId, level }] = told
     expect([session.length, tenantId, level]).toEqual([8, tenant.id, 'error'])
-    const subjects = rows<{ subject: string }>(
+    const subjects = rowsOf<{ subject: string }>(
       app.dir,
       `SELECT DISTINCT subject FROM audit_records WHERE subject LIKE '${session}%'`,
     )
@@ -99,9 +96,7 @@ test('a failed delivery of an unreadable session stops neither the overview nor 
   const body = { webhook_url: receiver.url() }
   const damaged = (await verifyWith(app, tenant.key, 'adult', { body })).verification.id
   await untilAttempted(app, damaged, 1)
-  const sqlite = new Database(join(app.dir, 'vidimus.db'))
-  sqlite.run('UPDATE verification_sessions SET sealed = zeroblob(length(sealed)) WHERE id = ?', [damaged])
-  sqlite.close()
+  editRows(app, `UPDATE verification_sessions SET sealed = ${ZEROS} WHERE id = ?`, damaged)
   app.clock.advance(1000)
   const others: string[] = []
   for (let i = 0; i < RECENT; i++) others.push((await verifyWith(app, tenant.key, 'adult')).verification.id)

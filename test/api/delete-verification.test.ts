@@ -1,9 +1,7 @@
-import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
 import type { ErasureResult } from '../../src/verifications/schema.ts'
-import { createVerification, type ErrorBody, NOON, outcome, startWithTenant } from '../helpers/app.ts'
-import { rows } from '../helpers/devices.ts'
+import { createVerification, type ErrorBody, NOON, outcome, startWithTenant, type TestApp } from '../helpers/app.ts'
+import { editRows, rowsOf } from '../helpers/database.ts'
 import { filesContaining } from '../helpers/files.ts'
 
 const { app, ...tenant } = await startWithTenant()
@@ -25,9 +23,9 @@ describe('DELETE /v1/verifications/{id}', () => {
 
   test('an erasure counts the result and the deliveries of a finished session, and deletes everything that belongs to them', async () => {
     const { id } = await createVerification(app, tenant.key)
-    finish(app.dir, tenant.id, id)
+    finish(app, tenant.id, id)
     expect((await erase(id)).body.deleted).toEqual({ verification_sessions: 1, verification_results: 1, webhook_deliveries: 2 })
-    expect(rowsAbout(app.dir, id)).toBe(0)
+    expect(rowsAbout(app, id)).toBe(0)
   })
 
   test('reads and erasures of an erased session are 404 session_not_found', async () => {
@@ -42,12 +40,12 @@ describe('DELETE /v1/verifications/{id}', () => {
   test("another tenant's and another environment's session is 404 and stays whole, with its deliveries", async () => {
     const other = await app.tenant()
     const { id } = await createVerification(app, tenant.key)
-    finish(app.dir, tenant.id, id)
-    const before = rowsAbout(app.dir, id)
+    finish(app, tenant.id, id)
+    const before = rowsAbout(app, id)
     for (const key of [other.key, tenant.liveKey]) {
       expect(outcome(await erase(id, key))).toBe('404 session_not_found')
     }
-    expect(rowsAbout(app.dir, id)).toBe(before)
+    expect(rowsAbout(app, id)).toBe(before)
     expect((await app.call('GET', `/v1/verifications/${id}/status`)).status).toBe(200)
   })
 
@@ -97,7 +95,7 @@ test('what was erased is in no file afterwards, sealed or not', async () => {
   })
   const { id } = answer.body
   // Everything that the row holds, as it stands in the file: ciphertext and salts must go too.
-  const traces = tracesOf(own.dir, id)
+  const traces = tracesOf(own, id)
   expect(traces.length).toBeGreaterThan(6)
   expect(traces.every(trace => isInFiles(own.dir, trace))).toBe(true)
   expect((await own.call('DELETE', `/v1/verifications/${id}`, { key })).status).toBe(200)
@@ -106,42 +104,55 @@ test('what was erased is in no file afterwards, sealed or not', async () => {
 })
 
 /** As the wallet exchange and the webhook worker leave a session. */
-function finish(dir: string, tenantId: string, id: string): void {
-  const sqlite = new Database(join(dir, 'vidimus.db'))
-  sqlite.run('PRAGMA busy_timeout = 5000')
-  const sealed = [Buffer.from('salt'), Buffer.from('sealed')]
-  sqlite.run('INSERT INTO verification_results VALUES (?, ?, ?, ?, 1, 1)', [id, tenantId, ...sealed])
-  const event = 'INSERT INTO verification_events (verification_id, tenant_id, at, event, salt, sealed) VALUES (?, ?, 1, ?, ?, ?)'
-  sqlite.run(event, [id, tenantId, 'created', ...sealed])
-  for (const delivery of [`whd_1${id}`, `whd_2${id}`]) {
-    const row = [delivery, tenantId, id, 'verification.completed', 'delivered']
-    sqlite.run("INSERT INTO webhook_deliveries VALUES (?, ?, ?, ?, ?, 1, 9000000000000, NULL, 1, '', NULL, 'test', NULL)", row)
-    const attempt = 'delivery_id, tenant_id, attempt, at, outcome, duration_ms, salt, sealed'
-    const values = [delivery, tenantId, 'timeout', ...sealed]
-    sqlite.run(`INSERT INTO webhook_attempts (${attempt}) VALUES (?, ?, 1, 1, ?, 5, ?, ?)`, values)
+function finish(on: TestApp, tenantId: string, id: string): void {
+  const [salt, sealed] = [Buffer.from('salt'), Buffer.from('sealed')]
+  editRows(on, 'INSERT INTO verification_results VALUES (?, ?, ?, ?, 1, 1)', id, tenantId, salt, sealed)
+  editRows(
+    on,
+    "INSERT INTO verification_events (verification_id, tenant_id, at, event, salt, sealed) VALUES (?, ?, 1, 'created', ?, ?)",
+    id,
+    tenantId,
+    salt,
+    sealed,
+  )
+  for (const delivery of ['whd_1', 'whd_2']) {
+    editRows(
+      on,
+      "INSERT INTO webhook_deliveries VALUES (?, ?, ?, 'verification.completed', 'delivered', 1, 9000000000000, NULL, 1, '', NULL, 'test', NULL)",
+      delivery + id,
+      tenantId,
+      id,
+    )
+    editRows(
+      on,
+      "INSERT INTO webhook_attempts (delivery_id, tenant_id, attempt, at, outcome, duration_ms, salt, sealed) VALUES (?, ?, 1, 1, 'timeout', 5, ?, ?)",
+      delivery + id,
+      tenantId,
+      salt,
+      sealed,
+    )
   }
-  sqlite.close()
 }
 
-function rowsAbout(dir: string, id: string): number {
-  const places = [
-    ['verification_sessions', 'id'],
-    ['verification_results', 'verification_id'],
-    ['verification_events', 'verification_id'],
-    ['webhook_deliveries', 'verification_id'],
-    ['webhook_attempts', 'delivery_id'],
+function rowsAbout(on: TestApp, id: string): number {
+  const count = (table: string, column: string, value: string) =>
+    rowsOf(on, `SELECT 1 FROM ${table} WHERE ${column} LIKE ?`, value).length
+  return (
+    count('verification_sessions', 'id', id) +
+    count('verification_results', 'verification_id', id) +
+    count('verification_events', 'verification_id', id) +
+    count('webhook_deliveries', 'verification_id', id) +
+    count('webhook_attempts', 'delivery_id', `%${id}`)
+  )
+}
+
+function tracesOf(on: TestApp, id: string): Buffer[] {
+  const rows = [
+    ...rowsOf(on, 'SELECT id, nonce, state, salt, sealed FROM verification_sessions WHERE id = ?', id),
+    ...rowsOf(on, 'SELECT salt, sealed FROM idempotency_keys'),
+    ...rowsOf(on, "SELECT salt, sealed FROM audit_records WHERE action = 'verification.created' ORDER BY seq DESC LIMIT 1"),
   ]
-  return places.flatMap(([table, column]) => rows(dir, `SELECT 1 FROM ${table} WHERE ${column} LIKE ?`, `%${id}`)).length
-}
-
-function tracesOf(dir: string, id: string): Buffer[] {
-  const created = "action = 'verification.created' ORDER BY seq DESC LIMIT 1"
-  const found = [
-    ...rows(dir, 'SELECT id, nonce, state, salt, sealed FROM verification_sessions WHERE id = ?', id),
-    ...rows(dir, 'SELECT salt, sealed FROM idempotency_keys'),
-    ...rows(dir, `SELECT salt, sealed FROM audit_records WHERE ${created}`),
-  ] as Record<string, string | Uint8Array>[]
-  return found.flatMap(row => Object.values(row).map(value => Buffer.from(value as Uint8Array)))
+  return rows.flatMap(row => Object.values(row).map(value => Buffer.from(value as Uint8Array)))
 }
 
 const isInFiles = (dir: string, text: Buffer): boolean => filesContaining(dir, text).length > 0

@@ -3,7 +3,8 @@ import { sql } from 'drizzle-orm'
 import type { TokenPair } from '../../src/devices/schema.ts'
 import { hmacSha256With } from '../../src/hash.ts'
 import { type ErrorBody, startApp, startWithTenant, type TestApp } from '../helpers/app.ts'
-import { deviceOf, enroll, outcome, refresh, register, rows } from '../helpers/devices.ts'
+import { rowsOf } from '../helpers/database.ts'
+import { deviceOf, enroll, outcome, refresh, register } from '../helpers/devices.ts'
 import { filesContaining } from '../helpers/files.ts'
 
 const DAY_MS = 86_400_000
@@ -50,7 +51,7 @@ describe('POST /v1/devices/enroll', () => {
   test('a code that itself begins with VD is not cut short', async () => {
     // Written into the database, because codes are random.
     const { device, pairing_code } = await register(app, key)
-    const { hash } = rows<{ hash: string }>(app.dir, `SELECT hash FROM device_tokens WHERE device_id = '${device.id}'`)[0]!
+    const { hash } = rowsOf<{ hash: string }>(app.dir, `SELECT hash FROM device_tokens WHERE device_id = '${device.id}'`)[0]!
     const own = hmacSha256With(app.deps.sealer.key('pairing code'))('VDVD0000').toString('hex')
     await app.deps.write(tx => void tx.run(sql`UPDATE device_tokens SET hash = ${own} WHERE hash = ${hash}`))
     expect(outcome(await enroll(app, pairing_code))).toBe('400 invalid_pairing_code')

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { TokenPair } from '../../src/devices/schema.ts'
 import { type ErrorBody, NOON, startApp, startWithTenant, type TestApp } from '../helpers/app.ts'
-import { deviceOf, outcome, pair, refresh, rows } from '../helpers/devices.ts'
+import { rowsOf } from '../helpers/database.ts'
+import { deviceOf, outcome, pair, refresh } from '../helpers/devices.ts'
 
 const DAY_MS = 86_400_000
 
@@ -41,7 +42,7 @@ describe('POST /v1/devices/token', () => {
       expect(await usage(own, access_token)).toBe('401 invalid_api_key')
       expect(outcome(await refresh(own, refresh_token))).toBe('400 invalid_refresh_token')
     }
-    const actors = rows<{ actor: string }>(own.dir, "SELECT actor FROM audit_records WHERE action = 'device.revoked'")
+    const actors = rowsOf<{ actor: string }>(own.dir, "SELECT actor FROM audit_records WHERE action = 'device.revoked'")
     expect(actors).toEqual([{ actor: 'system' }])
   })
 
@@ -198,6 +199,6 @@ describe('a lost answer to a refresh', () => {
     const own = await startApp()
     let { refresh_token } = await pair(own, (await own.tenant()).key)
     for (let i = 0; i < 5; i++) refresh_token = (await refresh(own, refresh_token, `key-${i}`)).body.refresh_token
-    expect(rows(own.dir, 'SELECT 1 FROM device_tokens WHERE replay_sealed IS NOT NULL')).toHaveLength(1)
+    expect(rowsOf(own.dir, 'SELECT 1 FROM device_tokens WHERE replay_sealed IS NOT NULL')).toHaveLength(1)
   })
 })

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { Device } from '../../src/devices/schema.ts'
 import { type ErrorBody, startApp, startWithTenant } from '../helpers/app.ts'
-import { deviceOf, enroll, outcome, pair, type Registered, refresh, register, rows, TILL } from '../helpers/devices.ts'
+import { rowsOf } from '../helpers/database.ts'
+import { deviceOf, enroll, outcome, pair, type Registered, refresh, register, TILL } from '../helpers/devices.ts'
 import { filesContaining } from '../helpers/files.ts'
 
 const { app, ...tenant } = await startWithTenant()
@@ -160,7 +161,7 @@ describe('DELETE /v1/devices/{id}', () => {
       expect(outcome(await app.call('GET', '/v1/usage', { key: access_token }))).toBe('401 invalid_api_key')
       expect(outcome(await refresh(app, refresh_token))).toBe('400 invalid_refresh_token')
     }
-    const live = rows(app.dir, `SELECT 1 FROM device_tokens WHERE device_id = '${first.device.id}' AND revoked_at IS NULL`)
+    const live = rowsOf(app.dir, `SELECT 1 FROM device_tokens WHERE device_id = '${first.device.id}' AND revoked_at IS NULL`)
     expect(live).toEqual([])
   })
 
@@ -171,7 +172,7 @@ describe('DELETE /v1/devices/{id}', () => {
     own.clock.advance(60_000)
     const second = await own.call('DELETE', `/v1/devices/${device.id.toUpperCase()}`, { key })
     expect([second.status, second.text]).toEqual([200, first.text])
-    const actions = rows<{ action: string; actor: string }>(
+    const actions = rowsOf<{ action: string; actor: string }>(
       own.dir,
       "SELECT action, actor FROM audit_records WHERE action LIKE 'device.%'",
     )

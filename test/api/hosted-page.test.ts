@@ -1,14 +1,13 @@
 // The owner of the hosted page, and how an answer that came through its QR code returns to the
 // shop.
-import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
 import encodeQR from 'qr'
 import { sha256Hex } from '../../src/hash.ts'
 import type { PersonaId } from '../../src/sandbox/personas.ts'
 import { answer, fetchRequest, post } from '../../src/sandbox/wallet.ts'
 import type { HostedVerification, PageOwner, PageReturn, Verification } from '../../src/verifications/schema.ts'
 import { createVerification, type ErrorBody, outcome, startApp, startWithTenant } from '../helpers/app.ts'
+import { rowsOf } from '../helpers/database.ts'
 import { answerWith, fetchOf, holderOf } from '../helpers/wallet.ts'
 
 const SHOP = 'https://shop.example/thanks?order=17'
@@ -44,12 +43,8 @@ async function answeredByQr({ persona = 'adult', body = {} }: { persona?: Person
   return { id, cookie: page.cookie, exchange }
 }
 
-function column<Value>(id: string, name: string): Value {
-  const db = new Database(join(app.dir, 'vidimus.db'), { readonly: true })
-  const row = db.query<Record<string, Value>, [string]>(`SELECT ${name} FROM verification_sessions WHERE id = ?`).get(id)
-  db.close()
-  return row?.[name] as Value
-}
+const column = <Value>(id: string, name: string): Value =>
+  rowsOf<Record<string, Value>>(app, `SELECT ${name} FROM verification_sessions WHERE id = ?`, id)[0]?.[name] as Value
 
 describe('POST /v/{id}/owner', () => {
   test('exactly one of twenty browsers that open the page at once owns it', async () => {

@@ -16,7 +16,7 @@ import {
   startWithTenant,
   type TestApp,
 } from '../helpers/app.ts'
-import { rows } from '../helpers/devices.ts'
+import { rowsOf } from '../helpers/database.ts'
 import { codeIn, formOf, openSession, postTo, readOf, type Session } from '../helpers/exchange.ts'
 import { filesContaining } from '../helpers/files.ts'
 import { receive, startTenantFor, untilAttempted } from '../helpers/receiver.ts'
@@ -49,8 +49,8 @@ const redeem = ({ path, code, app: on }: Held, key = tenant.key): Promise<Redeem
   on.call('POST', `${path}/redeem`, { key, body: { response_code: code } })
 
 const actions = (on: TestApp, id: string) =>
-  rows<{ action: string }>(
-    on.dir,
+  rowsOf<{ action: string }>(
+    on,
     'SELECT action FROM audit_records WHERE subject = ? ORDER BY seq',
     on.deps.audit.subjectOf(id),
   ).map(({ action }) => action)
@@ -89,7 +89,7 @@ describe('a good answer that is not redeemed yet', () => {
     expect(await listEndedSince(app.deps.db, tenant.id, Date.parse(created_at), 100)).not.toContainEqual(
       expect.objectContaining({ verification: expect.objectContaining({ id }) }),
     )
-    expect(rows(app.dir, 'SELECT id FROM webhook_deliveries WHERE verification_id = ?', id)).toEqual([])
+    expect(rowsOf(app, 'SELECT id FROM webhook_deliveries WHERE verification_id = ?', id)).toEqual([])
     expect(actions(app, id)).toEqual(['verification.created'])
   })
 
@@ -175,7 +175,7 @@ describe('redeeming a held answer', () => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => redeem(held)))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
     expect(answers.filter(({ status }) => status === 404)).toHaveLength(49)
-    expect(rows(app.dir, 'SELECT id FROM webhook_deliveries WHERE verification_id = ?', id)).toHaveLength(1)
+    expect(rowsOf(app, 'SELECT id FROM webhook_deliveries WHERE verification_id = ?', id)).toHaveLength(1)
     expect(actions(app, id)).toEqual(['verification.created', 'verification.completed'])
   })
 
@@ -194,7 +194,7 @@ describe('redeeming a held answer', () => {
       seen.add(status)
       const wins = redeemed.filter(each => each.status === 200).length
       expect([status, claims !== undefined, wins]).toEqual([status, status === 'completed', status === 'completed' ? 1 : 0])
-      expect(rows(app.dir, 'SELECT id FROM webhook_deliveries WHERE verification_id = ?', held.created.id)).toHaveLength(1)
+      expect(rowsOf(app, 'SELECT id FROM webhook_deliveries WHERE verification_id = ?', held.created.id)).toHaveLength(1)
     }
     expect([...seen].sort()).toEqual(['completed', 'failed'])
   })
@@ -248,13 +248,9 @@ describe('a held answer that nobody redeems', () => {
   test('the presentation of an unredeemed session is in no file, sealed or not', async () => {
     const held = await hold({ template: 'age_over_18_photo' })
     const { id } = held.created
-    const [stored] = rows<{ sealed: Uint8Array }>(
-      app.dir,
-      'SELECT sealed FROM verification_results WHERE verification_id = ?',
-      id,
-    )
-    const [posted] = rows<{ sealed: Uint8Array }>(
-      app.dir,
+    const [stored] = rowsOf<{ sealed: Uint8Array }>(app, 'SELECT sealed FROM verification_results WHERE verification_id = ?', id)
+    const [posted] = rowsOf<{ sealed: Uint8Array }>(
+      app,
       "SELECT sealed FROM verification_events WHERE verification_id = ? AND event = 'response_posted'",
       id,
     )

@@ -4,7 +4,7 @@ import { decline, type Holder, type Mutations } from '../../src/sandbox/wallet.t
 import { redeemResponseCode } from '../../src/verifications/redeem.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { createVerification, type ErrorBody, outcome, startWithTenant } from '../helpers/app.ts'
-import { rows } from '../helpers/devices.ts'
+import { rowsOf } from '../helpers/database.ts'
 import { codeIn, encryptedTo, FORM, formOf, openSession, postTo, readOf, type Session } from '../helpers/exchange.ts'
 import { expectPending } from '../helpers/expect-pending.ts'
 import { filesContaining } from '../helpers/files.ts'
@@ -190,9 +190,11 @@ describe('order and limits', () => {
     const form = await formOf(session, holder)
     const answers = await Promise.all(Array.from({ length: 200 }, () => postTo(session, form)))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
-    expect(answers.filter(each => outcome(each) === '409 session_already_responded')).toHaveLength(199)
-    for (const table of ['verification_results', 'webhook_deliveries'])
-      expect(rows(app.dir, `SELECT 1 FROM ${table} WHERE verification_id = ?`, session.created.id)).toHaveLength(1)
+    expect(answers.filter(({ status, body }) => status === 409 && body.error?.code === 'session_already_responded')).toHaveLength(
+      199,
+    )
+    const count = (table: string) => rowsOf(app, `SELECT 1 FROM ${table} WHERE verification_id = ?`, session.created.id).length
+    expect([count('verification_results'), count('webhook_deliveries')]).toEqual([1, 1])
     expect((await verifyAudit(app.deps)).problem).toBeUndefined()
   })
 
@@ -330,7 +332,7 @@ test('an answered session has no response key, and its claims are in no file in 
   const { claims } = await readOf({ ...own, created } as unknown as Session)
   const family = String(claims?.family_name)
   expect(family.length).toBeGreaterThan(2)
-  expect(rows(own.app.dir, 'SELECT sealed_response_key AS k FROM verification_sessions')).toEqual([{ k: null }])
+  expect(rowsOf(own.app, 'SELECT sealed_response_key AS k FROM verification_sessions')).toEqual([{ k: null }])
   expect(filesContaining(own.app.dir, family)).toEqual([])
   expect(own.app.logs.join('\n')).not.toContain(family)
 })

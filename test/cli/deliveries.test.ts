@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { createVerification, startApp, type TestApp } from '../helpers/app.ts'
 import { vidimusJson } from '../helpers/command.ts'
-import { rows } from '../helpers/devices.ts'
+import { rowsOf } from '../helpers/database.ts'
 
 // Set in each file: the runner keeps a setting made for all files only for the first one.
 setDefaultTimeout(60_000)
@@ -29,10 +29,10 @@ test('replay --failed makes due every failed delivery of the tenant, at most a t
   await app.stop()
   expect(await vidimusJson<object>(app.dir, 'deliveries', 'replay', '--failed', '--tenant', shop.id)).toEqual({ replayed: 2001 })
 
-  const statuses = rows(app.dir, 'SELECT tenant_id AS tenant, status, count(*) AS n FROM webhook_deliveries GROUP BY 1, 2')
+  const statuses = rowsOf(app.dir, 'SELECT tenant_id AS tenant, status, count(*) AS n FROM webhook_deliveries GROUP BY 1, 2')
   expect(statuses).toHaveLength(3)
   expect(statuses).toContainEqual({ tenant: shop.id, status: 'pending', n: 2001 })
   expect(statuses).toContainEqual({ tenant: shop.id, status: 'delivered', n: 2 })
   expect(statuses).toContainEqual({ tenant: other.id, status: 'failed', n: 1 })
-  expect(rows(app.dir, "SELECT seq FROM audit_records WHERE action = 'webhook.replayed'")).toHaveLength(3)
+  expect(rowsOf(app.dir, "SELECT seq FROM audit_records WHERE action = 'webhook.replayed'")).toHaveLength(3)
 })

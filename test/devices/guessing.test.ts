@@ -4,7 +4,8 @@ import { sweepGuesses } from '../../src/access/guessing.ts'
 import { sweepNetworks } from '../../src/access/networks.ts'
 import { parseCidr } from '../../src/egress/addresses.ts'
 import { NOON, startApp, type TestApp } from '../helpers/app.ts'
-import { outcome, pair, register, rows } from '../helpers/devices.ts'
+import { rowsOf } from '../helpers/database.ts'
+import { outcome, pair, register } from '../helpers/devices.ts'
 import { filesContaining } from '../helpers/files.ts'
 
 const MINUTE_MS = 60_000
@@ -94,14 +95,14 @@ describe('one network', () => {
   test('a network is stored as an HMAC, and deleted when its hour is over', async () => {
     const app = await start()
     await guess(app, '203.0.113.77')
-    expect(rows(app.dir, 'SELECT 1 FROM pairing_guesses')).toHaveLength(1)
+    expect(rowsOf(app.dir, 'SELECT 1 FROM pairing_guesses')).toHaveLength(1)
     expect(filesContaining(app.dir, '203.0.113.77')).toEqual([])
     app.clock.advance(60 * MINUTE_MS - 1)
     await sweepGuesses(app.deps)
-    expect(rows(app.dir, 'SELECT 1 FROM pairing_guesses')).toHaveLength(1)
+    expect(rowsOf(app.dir, 'SELECT 1 FROM pairing_guesses')).toHaveLength(1)
     app.clock.advance(1)
     await sweepGuesses(app.deps)
-    expect(rows(app.dir, 'SELECT 1 FROM pairing_guesses')).toEqual([])
+    expect(rowsOf(app.dir, 'SELECT 1 FROM pairing_guesses')).toEqual([])
   })
 })
 
@@ -164,7 +165,7 @@ describe('the whole installation', () => {
     const seenAt = async () => {
       await app.call('GET', '/v1/usage', { key, headers: { 'x-forwarded-for': '192.0.2.1' } })
       await app.deps.write(() => {})
-      return rows<{ seen_at: number }>(app.dir, 'SELECT seen_at FROM known_networks').map(({ seen_at }) => seen_at)
+      return rowsOf<{ seen_at: number }>(app.dir, 'SELECT seen_at FROM known_networks').map(({ seen_at }) => seen_at)
     }
     const first = app.clock.now()
     expect(await seenAt()).toEqual([first])
@@ -174,10 +175,10 @@ describe('the whole installation', () => {
     expect(await seenAt()).toEqual([first + DAY_MS])
     app.clock.set(first + 31 * DAY_MS - 1)
     await sweepNetworks(app.deps)
-    expect(rows(app.dir, 'SELECT 1 FROM known_networks')).toHaveLength(1)
+    expect(rowsOf(app.dir, 'SELECT 1 FROM known_networks')).toHaveLength(1)
     app.clock.advance(1)
     await sweepNetworks(app.deps)
-    expect(rows(app.dir, 'SELECT 1 FROM known_networks')).toEqual([])
+    expect(rowsOf(app.dir, 'SELECT 1 FROM known_networks')).toEqual([])
   })
 })
 
@@ -243,5 +244,5 @@ test('a device has 30 requests at once and 10 a second, whichever of its tokens 
 test('a rate limit scale of 0 switches every limit on guessing off', async () => {
   const app = await start({ rateLimitScale: 0 })
   for (let i = 0; i < 150; i++) expect(outcome(await guess(app, '203.0.113.7'))).toBe('400 invalid_pairing_code')
-  expect(rows(app.dir, 'SELECT 1 FROM pairing_guesses')).toEqual([])
+  expect(rowsOf(app.dir, 'SELECT 1 FROM pairing_guesses')).toEqual([])
 })

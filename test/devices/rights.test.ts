@@ -7,7 +7,8 @@ import type { TokenPair } from '../../src/devices/schema.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { answerAsIf } from '../helpers/answered.ts'
 import { createVerification, type ErrorBody, startApp, type TestApp, until } from '../helpers/app.ts'
-import { deviceOf, enroll, outcome, pair, refresh, register, rows } from '../helpers/devices.ts'
+import { rowsOf } from '../helpers/database.ts'
+import { deviceOf, enroll, outcome, pair, refresh, register } from '../helpers/devices.ts'
 import { ID_ROUTES, RESPONSE_CODE } from '../helpers/id-routes.ts'
 
 let app: TestApp
@@ -29,7 +30,7 @@ describe('a device creates', () => {
     const { key } = await own.tenant()
     const { access_token } = await pair(own, key, { name: 'Till at the door' })
     await createVerification(own, access_token)
-    const actors = rows<{ actor: string }>(own.dir, "SELECT actor FROM audit_records WHERE action = 'verification.created'")
+    const actors = rowsOf<{ actor: string }>(own.dir, "SELECT actor FROM audit_records WHERE action = 'verification.created'")
     expect(actors).toEqual([{ actor: 'Till at the door' }])
     expect((await verifyAudit(own.deps)).problem).toBeUndefined()
   })
@@ -39,7 +40,7 @@ describe('a device creates', () => {
     const { id: tenantId, key } = await own.tenant()
     const { device, access_token } = await pair(own, key, { name: 'dashboard:owner' })
     await createVerification(own, access_token)
-    const [record] = rows<{ seq: number; salt: Uint8Array; sealed: Uint8Array }>(
+    const [record] = rowsOf<{ seq: number; salt: Uint8Array; sealed: Uint8Array }>(
       own.dir,
       "SELECT seq, salt, sealed FROM audit_records WHERE action = 'verification.created'",
     )
@@ -69,13 +70,13 @@ describe('a device creates', () => {
     ['redirect_url', { redirect_url: 'https://shop.example/done' }],
     ['redirect_url', { redirect_url: 'https://shop.example/done', release: 'on_redeem' }],
   ])('without %s: a device that gives one gets 403 insufficient_scope that says so, and creates nothing', async (name, given) => {
-    const before = rows(app.dir, 'SELECT id FROM verification_sessions').length
+    const before = rowsOf(app.dir, 'SELECT id FROM verification_sessions').length
     const answer = await create({ template: 'age_over_18', ...given })
     expect([outcome(answer), answer.body.error.message]).toEqual([
       '403 insufficient_scope',
       `A device may not give ${name}; leave it out, or use an API key.`,
     ])
-    expect(rows(app.dir, 'SELECT id FROM verification_sessions')).toHaveLength(before)
+    expect(rowsOf(app.dir, 'SELECT id FROM verification_sessions')).toHaveLength(before)
   })
 
   test('an allowed template that does not exist yet is 422 unknown_template', async () => {

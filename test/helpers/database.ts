@@ -2,6 +2,8 @@
 // its own on that PostgreSQL server, copied from a template that is migrated once; otherwise it is the file in the directory.
 import { Database } from 'bun:sqlite'
 import { basename, join, resolve } from 'node:path'
+import { deserialize } from 'node:v8'
+import { Worker } from 'node:worker_threads'
 import { SQL } from 'bun'
 import { parseDatabaseUrl } from '../../src/db/postgres/address.ts'
 import { MIGRATIONS, migrate } from '../../src/db/postgres/migrate.ts'
@@ -14,8 +16,19 @@ export const isOnPostgres = SERVER !== undefined && SERVER !== ''
 /** Any number: of several test processes, one makes the template. */
 const TEMPLATE_LOCK = 7_634_021_900
 
+const UNANSWERED = -1
+const SILENCE_MAX_MS = 20_000
+const ANSWER_MAX_BYTES = 32 * 2 ** 20
+
 type Value = string | number | Uint8Array | null
 type Place = string | { dir: string }
+
+const OPTIONS = isOnPostgres ? optionsOf(SERVER!) : {}
+
+function optionsOf(url: string): object {
+  const { host, port, user, password, socket } = parseDatabaseUrl(url)
+  return { adapter: 'postgres', ...(socket ? { path: socket } : { hostname: host, port }), username: user, password }
+}
 
 const dirOf = (place: Place): string => resolve(typeof place === 'string' ? place : place.dir)
 
@@ -35,7 +48,6 @@ const urlOf = (name: string): string => {
 }
 
 const made = new Map<string, Promise<unknown>>()
-const clients = new Map<string, SQL>()
 let admin: SQL | undefined
 let template: Promise<void> | undefined
 
@@ -75,8 +87,8 @@ const exists = async (sql: SQL, name: string): Promise<boolean> =>
   (await sql.unsafe('SELECT 1 FROM pg_database WHERE datname = $1', [name])).length > 0
 
 export async function dropDatabases(): Promise<void> {
-  for (const client of clients.values()) await client.close()
-  clients.clear()
+  await thread?.worker.terminate()
+  thread = undefined
   for (const name of made.keys()) await admin!.unsafe(`DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`)
   made.clear()
   await admin?.close()
@@ -84,17 +96,15 @@ export async function dropDatabases(): Promise<void> {
 }
 
 /** Rows of an app or a data directory, read beside the service. Values stand for `?`. */
-export async function rowsOf<Row = Record<string, unknown>>(place: Place, sql: string, ...values: Value[]): Promise<Row[]> {
+export function rowsOf<Row = Record<string, unknown>>(place: Place, sql: string, ...values: Value[]): Row[] {
   if (!isOnPostgres) return withFile(dirOf(place), file => file.query<Row, Value[]>(sql).all(...values))
-  const rows: Record<string, unknown>[] = await (await beside(place)).unsafe(numbered(sql), values)
-  for (const row of rows) for (const name in row) if (typeof row[name] === 'bigint') row[name] = Number(row[name])
-  return [...rows] as Row[]
+  return beside(dirOf(place), sql, values).rows as Row[]
 }
 
 /** Changes the database of an app or a data directory behind the service's back, and returns the number of rows. */
-export async function editRows(place: Place, sql: string, ...values: Value[]): Promise<number> {
+export function editRows(place: Place, sql: string, ...values: Value[]): number {
   if (!isOnPostgres) return withFile(dirOf(place), file => file.query<unknown, Value[]>(sql).run(...values).changes)
-  return (await (await beside(place)).unsafe(numbered(sql), values)).count
+  return beside(dirOf(place), sql, values).count
 }
 
 function withFile<Result>(dir: string, act: (file: Database) => Result): Result {
@@ -108,13 +118,26 @@ function withFile<Result>(dir: string, act: (file: Database) => Result): Result 
   }
 }
 
-async function beside(place: Place): Promise<SQL> {
-  const dir = dirOf(place)
-  await databaseOf(dir)
-  const name = nameOf(dir)
-  const client = clients.get(name) ?? clientOf(name)
-  clients.set(name, client)
-  return client
+let thread: { worker: Worker; state: Int32Array<SharedArrayBuffer>; content: Uint8Array<SharedArrayBuffer> } | undefined
+
+/** A thread runs the statement and this one waits: as with the file, nothing of the service happens meanwhile. */
+function beside(dir: string, sql: string, values: Value[]): { rows: unknown[]; count: number } {
+  thread ??= startThread()
+  const { worker, state, content } = thread
+  Atomics.store(state, 0, UNANSWERED)
+  worker.postMessage({ options: OPTIONS, database: nameOf(dir), sql: numbered(sql), values })
+  if (Atomics.wait(state, 0, UNANSWERED, SILENCE_MAX_MS) === 'timed-out') throw new Error(`no answer of PostgreSQL to: ${sql}`)
+  const answer = deserialize(content.slice(0, state[0]))
+  if (answer.failure) throw new Error(answer.failure)
+  return answer
+}
+
+function startThread() {
+  const state = new Int32Array(new SharedArrayBuffer(4))
+  const content = new Uint8Array(new SharedArrayBuffer(ANSWER_MAX_BYTES))
+  const worker = new Worker(new URL('./beside-worker.ts', import.meta.url), { workerData: { state, content } })
+  worker.unref()
+  return { worker, state, content }
 }
 
 /** PostgreSQL numbers its parameters. */
@@ -123,15 +146,4 @@ function numbered(sql: string): string {
   return sql.replaceAll('?', () => `$${++count}`)
 }
 
-function clientOf(database: string): SQL {
-  const { host, port, user, password, socket } = parseDatabaseUrl(SERVER!)
-  return new SQL({
-    adapter: 'postgres',
-    ...(socket ? { path: socket } : { hostname: host, port }),
-    username: user,
-    password,
-    database,
-    max: 1,
-    bigint: true,
-  })
-}
+const clientOf = (database: string): SQL => new SQL({ ...OPTIONS, database, max: 1, bigint: true } as SQL.Options)

@@ -1,5 +1,3 @@
-import { Database } from 'bun:sqlite'
-import { join } from 'node:path'
 import type { Device, TokenPair } from '../../src/devices/schema.ts'
 import type { Answer, ErrorBody, TestApp } from './app.ts'
 
@@ -39,10 +37,3 @@ export async function deviceOf(app: TestApp, key: string, id: string): Promise<D
 }
 
 export { outcome } from './app.ts'
-
-export function rows<Row>(dir: string, sql: string, ...values: string[]): Row[] {
-  const sqlite = new Database(join(dir, 'vidimus.db'), { readonly: true })
-  const found = sqlite.query<Row, string[]>(sql).all(...values)
-  sqlite.close()
-  return found
-}

@@ -6,6 +6,7 @@ import type { AllowedDestination } from '../../src/egress/addresses.ts'
 import { decline } from '../../src/sandbox/wallet.ts'
 import { verifyWebhook } from '../../src/sdk/webhook.ts'
 import { endFirst, startApp, type TestApp, temporaryDir, until } from './app.ts'
+import { rowsOf } from './database.ts'
 import { openSession, type Party, postTo } from './exchange.ts'
 
 export type Received = { at: number; path: string; headers: Record<string, string>; body: string }
@@ -180,18 +181,13 @@ export type LoggedAttempt = { attempt: number; outcome: string; http_status: num
 
 /** As the database has it. */
 export const logOf = (app: TestApp, verificationId: string) => {
-  const deliveries = rows<LoggedDelivery>(app, 'SELECT * FROM webhook_deliveries WHERE verification_id = ?', verificationId)
+  const deliveries = rowsOf<LoggedDelivery>(app, 'SELECT * FROM webhook_deliveries WHERE verification_id = ?', verificationId)
   const [delivery] = deliveries
   return {
     delivery,
     deliveries,
-    attempts: rows<LoggedAttempt>(app, 'SELECT * FROM webhook_attempts WHERE delivery_id = ? ORDER BY id', delivery?.id ?? ''),
+    attempts: rowsOf<LoggedAttempt>(app, 'SELECT * FROM webhook_attempts WHERE delivery_id = ? ORDER BY id', delivery?.id ?? ''),
   }
-}
-
-function rows<Row>(app: TestApp, sql: string, ...values: string[]): Row[] {
-  const { $client } = app.deps.db as unknown as { $client: import('bun:sqlite').Database }
-  return $client.query<Row, string[]>(sql).all(...values)
 }
 
 /** Each attempt at a verification's delivery: its number and outcome. */

@@ -1,7 +1,7 @@
 // One service for all tests of a file; each test has its own tenant.
 import { afterAll, beforeAll, beforeEach } from 'bun:test'
 import { NOON, startApp, type TestApp } from './app.ts'
-import { rows } from './devices.ts'
+import { rowsOf } from './database.ts'
 import { freePort } from './free-port.ts'
 
 export const SHOP = 'Wine & Co'
@@ -41,4 +41,4 @@ export async function startAgain({ app }: Shop): Promise<TestApp> {
 }
 
 export const sessionsOf = ({ app, tenantId }: Shop) =>
-  rows<{ id: string }>(app.dir, `SELECT id FROM verification_sessions WHERE tenant_id = '${tenantId}'`)
+  rowsOf<{ id: string }>(app.dir, `SELECT id FROM verification_sessions WHERE tenant_id = '${tenantId}'`)

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { parseNetworks } from '../../src/egress/addresses.ts'
 import { createVerification, type ErrorBody, startApp, startWithTenant } from '../helpers/app.ts'
-import { rows } from '../helpers/devices.ts'
+import { rowsOf } from '../helpers/database.ts'
 
 const statuses = async (count: number, act: () => Promise<{ status: number }>) => {
   const seen: number[] = []
@@ -158,7 +158,7 @@ test('at most 64 requests of a key are in work at once; disconnected clients fre
 test('the timeline of a session has at most a hundred events that anybody can cause', async () => {
   const { app, key } = await startWithTenant()
   const { id } = await createVerification(app, key)
-  const events = () => rows<{ event: string }>(app.dir, 'SELECT event FROM verification_events').map(({ event }) => event)
+  const events = () => rowsOf<{ event: string }>(app.dir, 'SELECT event FROM verification_events').map(({ event }) => event)
   for (let i = 0; i < 60; i++) {
     expect((await app.call('GET', `/wallet/request/${id}`)).status).toBe(200)
     expect((await app.call('POST', `/wallet/response/${id}`, { raw: new URLSearchParams({ x: '1' }) })).status).toBe(400)

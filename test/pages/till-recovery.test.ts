@@ -3,7 +3,8 @@ import { describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { until } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
-import { deviceOf, register, rows } from '../helpers/devices.ts'
+import { rowsOf } from '../helpers/database.ts'
+import { deviceOf, register } from '../helpers/devices.ts'
 import { type Shop, sessionsOf, shareService, startAgain, startShop } from '../helpers/shop.ts'
 import {
   answer,
@@ -27,7 +28,7 @@ const SLOW_MS = 300
 
 /** Token pairs of a shop's devices: one from the pairing, one more from each refresh. */
 const pairsOf = ({ app, tenantId }: Shop) =>
-  rows(
+  rowsOf(
     app.dir,
     `SELECT hash FROM device_tokens WHERE kind = 'refresh' AND device_id IN (SELECT id FROM devices WHERE tenant_id = '${tenantId}')`,
   ).length

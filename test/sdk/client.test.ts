@@ -3,7 +3,8 @@ import { inspect } from 'node:util'
 import { type CallOptions, type Client, createClient } from '../../src/sdk/client.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { createVerification, startApp, type TestApp, until } from '../helpers/app.ts'
-import { deviceOf, register, rows } from '../helpers/devices.ts'
+import { rowsOf } from '../helpers/database.ts'
+import { deviceOf, register } from '../helpers/devices.ts'
 import { type FaultyProxy, startFaultyProxy, stopProxies } from '../helpers/faulty-proxy.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
 import { failure } from './failure.ts'
@@ -361,7 +362,7 @@ describe('redeem, cancel and erase', () => {
     expect(await failure(vidimus.verifications.erase(first.id))).toMatchObject({ code: 'session_not_found', maybeDone: false })
     proxy.next('lose')
     expect(await failure(vidimus.verifications.erase(second.id))).toMatchObject({ code: 'session_not_found', maybeDone: true })
-    const erased = rows<{ id: string }>(app.dir, `SELECT id FROM verification_sessions WHERE tenant_id = '${tenant.id}'`)
+    const erased = rowsOf<{ id: string }>(app.dir, `SELECT id FROM verification_sessions WHERE tenant_id = '${tenant.id}'`)
     expect(erased).toEqual([])
   })
 })

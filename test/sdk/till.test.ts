@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, setSystemTime, test
 import { inspect } from 'node:util'
 import { createTill, type Till, type TillStorage } from '../../src/sdk/client.ts'
 import { startApp, type TestApp } from '../helpers/app.ts'
-import { deviceOf, register, rows } from '../helpers/devices.ts'
+import { rowsOf } from '../helpers/database.ts'
+import { deviceOf, register } from '../helpers/devices.ts'
 import { type FaultyProxy, startFaultyProxy, stopProxies } from '../helpers/faulty-proxy.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
 import { failure } from './failure.ts'
@@ -160,7 +161,7 @@ test('tokens that the service considers expired are refreshed, and the call is d
   await slow.enroll(pairing_code)
   own.clock.advance(LIFE_MS + 1000)
   await slow.verifications.create({ template: 'age_over_18' })
-  expect(rows(own.dir, 'SELECT id FROM verification_sessions')).toHaveLength(1)
+  expect(rowsOf(own.dir, 'SELECT id FROM verification_sessions')).toHaveLength(1)
 })
 
 test('tokens are used until they expire while a refresh fails', async () => {

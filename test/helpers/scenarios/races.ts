@@ -7,7 +7,8 @@ import { decline, type Holder } from '../../../src/sandbox/wallet.ts'
 import { changeTenant } from '../../../src/tenants/settings.ts'
 import type { Verification } from '../../../src/verifications/schema.ts'
 import { type Answer, call, type ErrorBody, type TestApp } from '../app.ts'
-import { deviceOf, enroll, outcome, pair, refresh, register, rows } from '../devices.ts'
+import { rowsOf } from '../database.ts'
+import { deviceOf, enroll, outcome, pair, refresh, register } from '../devices.ts'
 import { codeIn, formOf, openSession, type Party, postTo, readOf, type Session } from '../exchange.ts'
 
 const MANY = 1000
@@ -86,7 +87,7 @@ function winnerOf(answers: Answer<TokenPair & ErrorBody>[], refusal: string): To
 const use = async (app: TestApp, token: string) => outcome(await app.call('GET', '/v1/usage', { key: token }))
 
 const liveTokens = (app: TestApp, deviceId: string) =>
-  rows<{ kind: string }>(
+  rowsOf<{ kind: string }>(
     app.dir,
     `SELECT kind FROM device_tokens WHERE device_id = '${deviceId}' AND spent_at IS NULL AND revoked_at IS NULL ORDER BY kind`,
   ).map(({ kind }) => kind)
@@ -120,7 +121,7 @@ export async function refreshOneToken(app: TestApp): Promise<void> {
   expect(outcome(await refresh(app, winner.refresh_token))).toBe('400 invalid_refresh_token')
   expect(liveTokens(app, device.id)).toEqual([])
   const revocations = `SELECT 1 FROM audit_records WHERE action = 'device.revoked' AND tenant_id = '${id}'`
-  expect(rows(app.dir, revocations)).toHaveLength(1)
+  expect(rowsOf(app.dir, revocations)).toHaveLength(1)
   expect((await verifyAudit(app.deps)).problem).toBeUndefined()
 }
 
