@@ -2,12 +2,11 @@
 import { describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import encodeQR from 'qr'
-import decodeQR from 'qr/decode.js'
 import { pairingLink } from '../../src/devices/pairing-code.ts'
 import { changeTenant } from '../../src/tenants/settings.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { until } from '../helpers/app.ts'
-import { browserTest } from '../helpers/browser.ts'
+import { browserTest, readCode } from '../helpers/browser.ts'
 import { deviceOf, register } from '../helpers/devices.ts'
 import { hasNoRing, isFocused } from '../helpers/focus.ts'
 import { SHOP, sessionsOf, shareService, startShop } from '../helpers/shop.ts'
@@ -385,21 +384,4 @@ function pretendCamera(code: boolean[][]): void {
   setInterval(draw, 50)
   navigator.mediaDevices.enumerateDevices = async () => [{ kind: 'videoinput' } as MediaDeviceInfo]
   navigator.mediaDevices.getUserMedia = async () => canvas.captureStream()
-}
-
-const READ_PX = 320
-
-/** Reads the code from its pixels. */
-async function readCode(page: Page): Promise<string> {
-  const png = await page.getByRole('img', { name: /QR code/ }).screenshot()
-  const data = await page.evaluate(
-    async ({ base64, side }) => {
-      const image = await createImageBitmap(new Blob([Uint8Array.from(atob(base64), letter => letter.charCodeAt(0))]))
-      const context = new OffscreenCanvas(side, side).getContext('2d')!
-      context.drawImage(image, 0, 0, side, side)
-      return [...context.getImageData(0, 0, side, side).data]
-    },
-    { base64: png.toString('base64'), side: READ_PX },
-  )
-  return decodeQR({ width: READ_PX, height: READ_PX, data: Uint8Array.from(data) })
 }
