@@ -54,8 +54,8 @@ export async function cleanUp(): Promise<void> {
   for (const dir of directories) rmSync(dir, { recursive: true, force: true })
 }
 
-export function temporaryDir(): string {
-  const dir = mkdtempSync(join(tmpdir(), 'vidimus-test-'))
+export function temporaryDir(parent = tmpdir()): string {
+  const dir = mkdtempSync(join(parent, 'vidimus-test-'))
   directories.add(dir)
   return dir
 }

@@ -255,7 +255,9 @@ test('a link for the set-up that cannot be kept is left out, and the service run
   expect(await server.process.exited).toBe(0)
 })
 
-const probe = join(temporaryDir(), 'probe')
+/** Never in memory, where a file that is open can still be written. */
+const DISK = '/var/tmp'
+const probe = join(temporaryDir(DISK), 'probe')
 writeFileSync(probe, '')
 const canFreeze = freeze([probe]) && thaw([probe])
 
@@ -263,7 +265,7 @@ describe('a disk that cannot be written', () => {
   test.skipIf(!canFreeze)(
     `${canFreeze ? '' : 'SKIPPED, because files cannot be made unchangeable here: '}fails writes with 500, answers polls, and needs no restart afterwards`,
     async () => {
-      const app = await startApp()
+      const app = await startApp({ dir: temporaryDir(DISK) })
       const { key } = await app.tenant()
       const made = await createVerification(app, key)
       const frozen = ['vidimus.db', 'vidimus.db-wal', '.'].map(name => join(app.dir, name))
