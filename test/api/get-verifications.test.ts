@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import type { Verification } from '../../src/verifications/schema.ts'
-import { type ErrorBody, NOON, outcome, startWithTenant } from '../helpers/app.ts'
+import { createVerification, type ErrorBody, NOON, outcome, startWithTenant } from '../helpers/app.ts'
 import { words } from '../helpers/words.ts'
 
 type List = { data: Verification[] }
 
 const { app, ...tenant } = await startWithTenant()
 
-const create = async (key: string, body = {}) =>
-  (await app.call<Verification>('POST', '/v1/verifications', { key, body: { template: 'age_over_18', ...body } })).body.id
+const create = async (key: string, body = {}) => (await createVerification(app, key, body)).id
 
 const ids: string[] = []
 for (let i = 0; i < 105; i++) ids.unshift(await create(tenant.key, { metadata: { n: String(i) } }))
@@ -34,16 +33,14 @@ describe('GET /v1/verifications', () => {
     expect(await list(`?limit=${limit}`)).toHaveLength(limit)
   })
 
-  test.each([
-    ...words(`
-      0 101 -1 1.5 1e2 0x10 05 %205 5%20 abc +5 ٥ 99999999999999999999 1&limit=101
-    `),
-    '',
-  ])('limit=%s is 400 invalid_request naming limit', async limit => {
-    const { status, body } = await app.call<ErrorBody>('GET', `/v1/verifications?limit=${limit}`, { key: tenant.key })
-    expect([status, body.error?.code]).toEqual([400, 'invalid_request'])
-    expect(body.error.message).toMatch(/^limit: expected a whole number from 1 to 100/)
-  })
+  test.each(['', ...words('0 101 -1 1.5 1e2 0x10 05 %205 5%20 abc +5 ٥ 99999999999999999999 1&limit=101')])(
+    'limit=%s is 400 invalid_request naming limit',
+    async limit => {
+      const { status, body } = await app.call<ErrorBody>('GET', `/v1/verifications?limit=${limit}`, { key: tenant.key })
+      expect([status, body.error?.code]).toEqual([400, 'invalid_request'])
+      expect(body.error.message).toMatch(/^limit: expected a whole number from 1 to 100/)
+    },
+  )
 
   test('an unknown parameter of the list is 400, with its name', async () => {
     const { status, body } = await app.call<ErrorBody>('GET', '/v1/verifications?limt=5', { key: tenant.key })
@@ -138,10 +135,7 @@ describe('GET /v1/verifications/{id}', () => {
 
   test('a pending session is expired from expires_at on, inclusive, and no longer shows its links', async () => {
     const { app: own, key } = await startWithTenant()
-    const { body } = await own.call<Verification>('POST', '/v1/verifications', {
-      key,
-      body: { template: 'age_over_18', ttl_seconds: 60 },
-    })
+    const body = await createVerification(own, key, { ttl_seconds: 60 })
     const read = async () => (await own.call<Verification>('GET', `/v1/verifications/${body.id}`, { key })).body
     own.clock.set(NOON + 59_999)
     expect(await read()).toEqual(body)
@@ -163,10 +157,7 @@ describe('GET /v1/verifications/{id}/status', () => {
 
   test('the status poll says expired from expires_at on', async () => {
     const { app: own, key } = await startWithTenant()
-    const { body } = await own.call<Verification>('POST', '/v1/verifications', {
-      key,
-      body: { template: 'age_over_18', ttl_seconds: 60 },
-    })
+    const body = await createVerification(own, key, { ttl_seconds: 60 })
     const status = async () => (await own.call<{ status: string }>('GET', `/v1/verifications/${body.id}/status`)).body.status
     own.clock.set(NOON + 59_999)
     expect(await status()).toBe('pending')

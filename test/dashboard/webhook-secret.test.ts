@@ -62,6 +62,19 @@ const recordsOf = async ({ boss, at }: Place) =>
     .map(({ action, actor }) => `${action} ${actor}`)
     .reverse()
 
+/** Deliveries before a rotation, in its 24 hours, and after them. */
+async function sentAroundRotation() {
+  const here = await place()
+  await later(here, 1000)
+  const before = await send(here)
+  await later(here, 1000)
+  await rotate(here)
+  await later(here, 1000)
+  const during = await send(here)
+  await later(here, DAY_MS)
+  return { here, before, during, after: await send(here) }
+}
+
 const signaturesIn = (header = '') => header.split(',').filter(part => part.startsWith('v1='))
 
 describe('the secret', () => {
@@ -145,30 +158,14 @@ describe('what the log tells of a signature', () => {
   const GONE = { header: undefined, standard: undefined, gone: true }
 
   test('the log shows the signatures that were sent, while the secrets of that time are stored', async () => {
-    const here = await place()
-    await later(here, 1000)
-    const before = await send(here)
-    await later(here, 1000)
-    await rotate(here)
-    await later(here, 1000)
-    const during = await send(here)
+    const { here, before, during, after } = await sentAroundRotation()
     expect(signaturesIn(signatureOf(await detailOf(here, during)).header)).toHaveLength(2)
-    await later(here, DAY_MS)
-    const after = await send(here)
     for (const [i, id] of [before, during, after].entries())
       expect(signatureOf(await detailOf(here, id))).toEqual(received(here, i))
   })
 
   test('the log omits signatures once a secret of that time was dropped, and says so', async () => {
-    const here = await place()
-    await later(here, 1000)
-    const before = await send(here)
-    await later(here, 1000)
-    await rotate(here)
-    await later(here, 1000)
-    const during = await send(here)
-    await later(here, DAY_MS)
-    const after = await send(here)
+    const { here, before, during, after } = await sentAroundRotation()
     await here.boss.post(`${here.at}/drop-previous?environment=test`)
     expect(signatureOf(await detailOf(here, before))).toEqual(GONE)
     expect(signatureOf(await detailOf(here, during))).toEqual(GONE)

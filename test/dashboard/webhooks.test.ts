@@ -69,30 +69,22 @@ describe('the log', () => {
     const { data, next_before } = await pageOf(here, 'environment=test')
     const receiver = `shop.example:${here.receiver.port}`
     expect(next_before).toBeNull()
+    const common = { attempts: 1, receiver, request_id: expect.stringMatching(/^req_/) }
+    const [badAt, goodAt] = ['2026-03-04T12:00:01.020Z', '2026-03-04T12:00:00.010Z']
     expect(data).toEqual([
       {
-        id: bad.id,
-        verification_id: bad.verification.id,
-        type: 'verification.failed',
-        status: 'failed',
-        attempts: 1,
-        last_attempt: { attempt: 1, at: '2026-03-04T12:00:01.020Z', outcome: 'gone', http_status: 410 },
-        created_at: '2026-03-04T12:00:01.020Z',
-        receiver,
-        request_id: expect.stringMatching(/^req_/),
+        ...common,
+        ...{ id: bad.id, verification_id: bad.verification.id, type: 'verification.failed', status: 'failed' },
+        last_attempt: { attempt: 1, at: badAt, outcome: 'gone', http_status: 410 },
+        created_at: badAt,
       },
       {
-        id: good.id,
-        verification_id: good.verification.id,
-        type: 'verification.completed',
-        status: 'delivered',
-        attempts: 1,
-        last_attempt: { attempt: 1, at: '2026-03-04T12:00:00.010Z', outcome: 'delivered', http_status: 204 },
-        created_at: '2026-03-04T12:00:00.010Z',
-        receiver,
-        request_id: expect.stringMatching(/^req_/),
+        ...common,
+        ...{ id: good.id, verification_id: good.verification.id, type: 'verification.completed', status: 'delivered' },
+        last_attempt: { attempt: 1, at: goodAt, outcome: 'delivered', http_status: 204 },
+        created_at: goodAt,
       },
-    ])
+    ] as typeof data)
     const ids = async (query: string) => (await pageOf(here, query)).data.map(({ id }) => id)
     expect(await ids('environment=live')).toEqual([live.id])
     expect(await ids('environment=test&status=failed')).toEqual([bad.id])
@@ -101,10 +93,7 @@ describe('the log', () => {
     expect(await ids(`environment=live&verification=${good.verification.id}`)).toEqual([])
     for (const query of [
       '',
-      'environment=none',
-      'environment=test&before=x',
-      'environment=test&limit=101',
-      'environment=test&x=1',
+      ...words('environment=none environment=test&before=x environment=test&limit=101 environment=test&x=1'),
     ])
       expect(outcome(await here.boss.get(`${here.at}/deliveries?${query}`))).toBe('400 invalid_request')
   })
@@ -341,12 +330,9 @@ describe('a test event', () => {
 
   test('a test event to a forbidden address is refused', async () => {
     const { app, boss, ...shop } = await startOwned({ resolve: async () => ['10.0.0.7'] })
-    for (const webhook_url of [
-      'http://127.0.0.1:9/hook',
-      'http://localhost/hook',
-      'https://shop.example/hook',
-      'ftp://shop.example',
-    ]) {
+    for (const webhook_url of words(
+      'http://127.0.0.1:9/hook http://localhost/hook https://shop.example/hook ftp://shop.example',
+    )) {
       const answer = await boss.post(`/tenants/${shop.id}/verifications`, { template: 'age_over_18', webhook_url })
       expect([webhook_url, outcome(answer)]).toEqual([webhook_url, '422 invalid_webhook_url'])
     }

@@ -3,7 +3,7 @@
 // or an mDL, in every combination of client id prefix and response mode.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { decodeJwt } from 'jose'
-import type { Holder, Mutations } from '../../src/sandbox/wallet.ts'
+import type { Holder } from '../../src/sandbox/wallet.ts'
 import { type ErrorBody, NOON, outcome, startApp } from '../helpers/app.ts'
 import { type Cheat, formOf, openSession, type Party, postTo, presentBy, readOf, verdictOf } from '../helpers/exchange.ts'
 import { forgeSdJwt, forgeSigner, holderWith, trust } from '../helpers/forger.ts'
@@ -14,44 +14,27 @@ const YEAR_SECONDS = 365 * 86_400
 const NOW_SECONDS = NOON / 1000
 
 const COMPLETED = { outcome: 'completed', signature: [true], binding: [true], trusted: [true], failed: [] }
-const UNBOUND = {
-  outcome: 'holder_binding_invalid',
-  signature: [true],
-  binding: [false],
-  trusted: [true],
-  failed: ['holder_binding'],
-}
+const UNBOUND = { ...COMPLETED, outcome: 'holder_binding_invalid', binding: [false], failed: ['holder_binding'] }
 const UNSIGNED = {
+  ...COMPLETED,
   outcome: 'signature_invalid',
   signature: [false],
-  binding: [true],
   trusted: [false],
   failed: ['issuer_signature'],
 }
 
 type Module = { name: string; format: FormatChoice; mutations: Cheat; verdict: object; detail: RegExp }
 
-const keyBinding = (name: string, mutations: Cheat, detail: RegExp): Module => ({
-  name,
-  format: 'dc+sd-jwt',
-  mutations,
-  verdict: UNBOUND,
-  detail,
-})
-const transcript = (what: string, mutations: Cheat): Module => ({
-  name: `invalid-session-transcript, ${what}`,
-  format: 'mso_mdoc',
-  mutations,
-  verdict: UNBOUND,
-  detail: /not valid for this request/,
-})
-const flipped = (format: FormatChoice, name: string, mutations: Mutations, verdict: object, detail: RegExp): Module => ({
+const flipped = (format: FormatChoice, name: string, mutations: Cheat, verdict: object, detail: RegExp): Module => ({
   name,
   format,
   mutations,
   verdict,
   detail,
 })
+const keyBinding = (name: string, mutations: Cheat, detail: RegExp) => flipped('dc+sd-jwt', name, mutations, UNBOUND, detail)
+const transcript = (what: string, mutations: Cheat) =>
+  flipped('mso_mdoc', `invalid-session-transcript, ${what}`, mutations, UNBOUND, /not valid for this request/)
 
 const NEGATIVE: Module[] = [
   transcript('another nonce', { transcriptNonce: 'x'.repeat(43) }),
@@ -65,13 +48,7 @@ const NEGATIVE: Module[] = [
   transcript('a thumbprint where there should be none, or none where there should be one', ({ request }) => ({
     thumbprint: request.encryption ? null : new Uint8Array(32),
   })),
-  flipped(
-    'dc+sd-jwt',
-    'invalid-kb-jwt-signature',
-    { holderSignatureFlip: true },
-    UNBOUND,
-    /not signed with the key of the holder/,
-  ),
+  keyBinding('invalid-kb-jwt-signature', { holderSignatureFlip: true }, /not signed with the key of the holder/),
   flipped('mso_mdoc', 'invalid-kb-jwt-signature, as deviceSignature', { holderSignatureFlip: true }, UNBOUND, /not valid/),
   flipped('dc+sd-jwt', 'invalid-credential-signature', { issuerSignatureFlip: true }, UNSIGNED, /not signed with the key/),
   flipped('mso_mdoc', 'invalid-credential-signature', { issuerSignatureFlip: true }, UNSIGNED, /signature is not valid/),

@@ -4,7 +4,7 @@ import { Value } from '@sinclair/typebox/value'
 import { createTenant } from '../../src/tenants/settings.ts'
 import { WebhookEvent } from '../../src/verifications/schema.ts'
 import { cleanUp, createVerification, NOON, type TestApp } from '../helpers/app.ts'
-import { logOf, receive, startAppFor, untilAttempted, verified } from '../helpers/receiver.ts'
+import { logOf, type Receiver, receive, startAppFor, untilAttempted, verified } from '../helpers/receiver.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
 afterAll(cleanUp)
@@ -12,6 +12,16 @@ afterAll(cleanUp)
 async function shop(app: TestApp) {
   const { tenant, webhookSecret } = await createTenant(app.deps, { name: 'Shop' }, 'test')
   return { id: tenant.id, key: await app.key(tenant.id), webhookSecret }
+}
+
+/** A completed verification whose message was attempted once. */
+async function sent(reply?: Parameters<typeof receive>[0], body: (receiver: Receiver) => object = () => ({})) {
+  const receiver = receive(reply)
+  const app = await startAppFor([receiver])
+  const { key, webhookSecret } = await shop(app)
+  const { verification } = await verifyWith(app, key, 'adult', { body: { webhook_url: receiver.url(), ...body(receiver) } })
+  await untilAttempted(app, verification.id, 1)
+  return { receiver, app, key, webhookSecret, verification }
 }
 
 describe('the message', () => {
@@ -36,12 +46,8 @@ describe('the message', () => {
   })
 
   test('has the fields type, verification and sent_at, and the verification is byte for byte what GET returns', async () => {
-    const receiver = receive()
-    const app = await startAppFor([receiver])
-    const { key } = await shop(app)
-    const body = { webhook_url: receiver.url('/a/b?c=d'), metadata: { order: 'Ä-17 "x"' }, purpose: 'Für Wein' }
-    const { verification } = await verifyWith(app, key, 'adult', { body })
-    await untilAttempted(app, verification.id, 1)
+    const more = { metadata: { order: 'Ä-17 "x"' }, purpose: 'Für Wein' }
+    const { receiver, app, key, verification } = await sent(undefined, ({ url }) => ({ webhook_url: url('/a/b?c=d'), ...more }))
     const { text } = await app.call('GET', `/v1/verifications/${verification.id}`, { key })
     const [message] = receiver.received
     expect(message?.body).toBe(`{"type":"verification.completed","verification":${text},"sent_at":"2026-03-04T12:00:00.000Z"}`)
@@ -52,11 +58,7 @@ describe('the message', () => {
   })
 
   test('carries t and one v1 over the exact raw bytes, and the three headers of Standard Webhooks', async () => {
-    const receiver = receive()
-    const app = await startAppFor([receiver])
-    const { key, webhookSecret } = await shop(app)
-    const { verification } = await verifyWith(app, key, 'adult', { body: { webhook_url: receiver.url() } })
-    await untilAttempted(app, verification.id, 1)
+    const { receiver, app, webhookSecret, verification } = await sent()
     const message = receiver.received[0]!
     const t = NOON / 1000
     const v1 = createHmac('sha256', webhookSecret).update(`${t}.${message.body}`).digest('hex')
@@ -77,22 +79,14 @@ describe('the message', () => {
 
 describe('attempts', () => {
   test('a 2xx answer is the success signal, and nothing is sent after it', async () => {
-    const receiver = receive(() => new Response('thanks', { status: 299 }))
-    const app = await startAppFor([receiver])
-    const { key } = await shop(app)
-    const { verification } = await verifyWith(app, key, 'adult', { body: { webhook_url: receiver.url() } })
-    await untilAttempted(app, verification.id, 1)
+    const { receiver, app } = await sent(() => new Response('thanks', { status: 299 }))
     app.clock.advance(100 * 3_600_000)
     await Bun.sleep(500)
     expect(receiver.received).toHaveLength(1)
   })
 
   test('are six by default, on the schedule, each in the log; then the delivery has failed', async () => {
-    const receiver = receive(() => new Response('no', { status: 500 }))
-    const app = await startAppFor([receiver])
-    const { key } = await shop(app)
-    const { verification } = await verifyWith(app, key, 'adult', { body: { webhook_url: receiver.url() } })
-    await untilAttempted(app, verification.id, 1)
+    const { receiver, app, verification } = await sent(() => new Response('no', { status: 500 }))
     const SECOND = 1000
     for (const [ended, delay] of [5 * SECOND, 60 * SECOND, 600 * SECOND, 7200 * SECOND, 79_200 * SECOND].entries()) {
       const due = logOf(app, verification.id).delivery!.due_at
@@ -121,11 +115,7 @@ describe('attempts', () => {
 })
 
 test('an erased verification is never sent', async () => {
-  const receiver = receive(() => new Response(null, { status: 503 }))
-  const app = await startAppFor([receiver])
-  const { key } = await shop(app)
-  const { verification } = await verifyWith(app, key, 'adult', { body: { webhook_url: receiver.url() } })
-  await untilAttempted(app, verification.id, 1)
+  const { receiver, app, key, verification } = await sent(() => new Response(null, { status: 503 }))
   const erased = await app.call('DELETE', `/v1/verifications/${verification.id}`, { key })
   expect(erased.body).toMatchObject({ deleted: { webhook_deliveries: 1 } })
   app.clock.advance(3_600_000)

@@ -99,12 +99,17 @@ test('an endpoint that is set while a session is open gets its result', async ()
 })
 
 describe('a pending delivery', () => {
-  test('goes to the current endpoint, so a corrected one gets what the wrong one missed', async () => {
-    const { app, endpoint, other, keys, set } = await startShop()
+  const failedOnce = async () => {
+    const { app, endpoint, keys, ...shop } = await startShop()
     endpoint.answer(() => new Response(null, { status: 500 }))
-    await set('test', endpoint.url())
+    await shop.set('test', endpoint.url())
     const id = await ended(app, keys.test)
     await untilAttempted(app, id, 1)
+    return { ...shop, app, endpoint, id }
+  }
+
+  test('goes to the current endpoint, so a corrected one gets what the wrong one missed', async () => {
+    const { app, other, set, id } = await failedOnce()
     await set('test', other.url('/mended'))
     app.clock.advance(10_000)
     await untilAttempted(app, id, 2)
@@ -112,11 +117,7 @@ describe('a pending delivery', () => {
   })
 
   test('is cancelled when the endpoint was removed', async () => {
-    const { app, endpoint, keys, set } = await startShop()
-    endpoint.answer(() => new Response(null, { status: 500 }))
-    await set('test', endpoint.url())
-    const id = await ended(app, keys.test)
-    await untilAttempted(app, id, 1)
+    const { app, endpoint, set, id } = await failedOnce()
     await set('test', null)
     app.clock.advance(10_000)
     await untilAttempted(app, id, 2)
