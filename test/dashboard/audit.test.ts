@@ -6,7 +6,7 @@ import { verifyExport } from '../../src/audit/export.ts'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import type { AuditRecord } from '../../src/dashboard/settings-schema.ts'
 import type { VerificationDetail } from '../../src/dashboard/verification-schema.ts'
-import { createVerification, startApp, startWithTenant, type TestApp } from '../helpers/app.ts'
+import { type Answer, createVerification, startApp, startWithTenant, type TestApp } from '../helpers/app.ts'
 import { issueAuthority } from '../helpers/certificates.ts'
 import {
   type Browser,
@@ -46,6 +46,13 @@ async function recordsOf(boss: Browser, since = 0): Promise<string[]> {
 const headOf = async (boss: Browser) => (await boss.get<Page>('/audit?limit=1')).body.data[0]?.seq ?? 0
 const isWhole = async (app: TestApp) => expect(await verifyAudit(app.deps)).toMatchObject({ problem: undefined })
 
+/** Remembers something of an answer for the next change. */
+async function noting<Body>(asked: Promise<Answer<Body>>, note: (body: Body) => void): Promise<Answer<Body>> {
+  const answer = await asked
+  note(answer.body)
+  return answer
+}
+
 describe('a change leaves a record with the name of who made it', () => {
   test('every change that the dashboard can make', async () => {
     const { app, boss } = await startOwned()
@@ -65,11 +72,10 @@ describe('a change leaves a record with the name of who made it', () => {
       [
         'key.created',
         'olivia',
-        async () => {
-          const answer = await boss.post<{ api_key: { id: string } }>(`${at}/keys`, key)
-          keyId = answer.body.api_key.id
-          return answer
-        },
+        () =>
+          noting(boss.post<{ api_key: { id: string } }>(`${at}/keys`, key), body => {
+            keyId = body.api_key.id
+          }),
       ],
       ['key.rolled', 'olivia', () => boss.post(`${at}/keys/${keyId}/roll`, { old_expires: '24h' })],
       ['key.revoked', 'olivia', () => boss.delete(`${at}/keys/${keyId}`)],
@@ -109,21 +115,19 @@ describe('a change leaves a record with the name of who made it', () => {
       [
         'user.invited',
         'olivia',
-        async () => {
-          const answer = await boss.post<{ url: string; user: { id: string } }>('/users', { name: 'mia', tenant: shop })
-          link = answer.body.url
-          miaId = answer.body.user.id
-          return answer
-        },
+        () =>
+          noting(boss.post<{ url: string; user: { id: string } }>('/users', { name: 'mia', tenant: shop }), body => {
+            link = body.url
+            miaId = body.user.id
+          }),
       ],
       [
         'user.reset',
         'olivia',
-        async () => {
-          const answer = await boss.post<{ url: string }>(`/users/${miaId}/reset`)
-          link = answer.body.url
-          return answer
-        },
+        () =>
+          noting(boss.post<{ url: string }>(`/users/${miaId}/reset`), body => {
+            link = body.url
+          }),
       ],
       [
         'user.joined',

@@ -1,5 +1,5 @@
 // Access to every route: for nobody, a user of another tenant, a member and an owner.
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { createTenant } from '../../src/tenants/settings.ts'
 import { cleanUp, startWithTenant, type TestApp } from '../helpers/app.ts'
 import { type Browser, joinMember, openBrowser, outcome, PASSWORD, setUpOwner } from '../helpers/dashboard.ts'
@@ -146,67 +146,65 @@ test('requests are counted per user: everything, and changes more strictly', asy
   expect(changes).toEqual([...Array(60).fill(200), 429])
 })
 
-describe('no answer to a GET, no file and no log holds a secret', () => {
-  test('not keys, codes, cookies, tokens, passwords or their hashes', async () => {
-    const receiver = receive()
-    const own = await startAppFor([receiver])
-    const { webhookSecret, tenant } = await createTenant(own.deps, { name: 'Shop' }, 'test')
-    const owner = await setUpOwner(own)
-    const at = `/tenants/${tenant.id}`
-    const made = await owner.post<{ key: string; api_key: { id: string } }>(`${at}/keys`, BODIES['POST /tenants/:tenant/keys'])
-    const rolled = await owner.post<{ key: string }>(`${at}/keys/${made.body.api_key.id}/roll`, { old_expires: '1h' })
-    const till = await owner.post<{ pairing_code: string; device: { id: string } }>(
-      `${at}/devices?environment=test`,
-      BODIES['POST /tenants/:tenant/devices'],
-    )
-    const invited = await owner.post<{ url: string }>('/users', { name: 'mia', tenant: tenant.id })
-    const sent = await sendResult(own, await own.key(tenant.id), receiver)
-    const rotated = await owner.post<{ webhook_secret: string }>(`${at}/webhook-secret/rotate?environment=test`)
-    const rows = await own.deps.db.all<{ password: string; hash: string }>(
-      'SELECT password, s.hash FROM dashboard_users JOIN dashboard_sessions s ON s.user_id = dashboard_users.id',
-    )
-    const secrets = {
-      key: made.body.key,
-      rolled: rolled.body.key,
-      code: till.body.pairing_code,
-      link: invited.body.url.split('=').at(-1) ?? '',
-      cookie: owner.state.cookie?.split('=')[1] ?? '',
-      webhookSecret,
-      rotatedSecret: rotated.body.webhook_secret,
-      password: PASSWORD,
+test('no answer to a GET, no file and no log holds a secret: not keys, codes, cookies, tokens, passwords or their hashes', async () => {
+  const receiver = receive()
+  const own = await startAppFor([receiver])
+  const { webhookSecret, tenant } = await createTenant(own.deps, { name: 'Shop' }, 'test')
+  const owner = await setUpOwner(own)
+  const at = `/tenants/${tenant.id}`
+  const made = await owner.post<{ key: string; api_key: { id: string } }>(`${at}/keys`, BODIES['POST /tenants/:tenant/keys'])
+  const rolled = await owner.post<{ key: string }>(`${at}/keys/${made.body.api_key.id}/roll`, { old_expires: '1h' })
+  const till = await owner.post<{ pairing_code: string; device: { id: string } }>(
+    `${at}/devices?environment=test`,
+    BODIES['POST /tenants/:tenant/devices'],
+  )
+  const invited = await owner.post<{ url: string }>('/users', { name: 'mia', tenant: tenant.id })
+  const sent = await sendResult(own, await own.key(tenant.id), receiver)
+  const rotated = await owner.post<{ webhook_secret: string }>(`${at}/webhook-secret/rotate?environment=test`)
+  const rows = await own.deps.db.all<{ password: string; hash: string }>(
+    'SELECT password, s.hash FROM dashboard_users JOIN dashboard_sessions s ON s.user_id = dashboard_users.id',
+  )
+  const secrets = {
+    key: made.body.key,
+    rolled: rolled.body.key,
+    code: till.body.pairing_code,
+    link: invited.body.url.split('=').at(-1) ?? '',
+    cookie: owner.state.cookie?.split('=')[1] ?? '',
+    webhookSecret,
+    rotatedSecret: rotated.body.webhook_secret,
+    password: PASSWORD,
+  }
+  for (const secret of Object.values(secrets)) expect(secret.length).toBeGreaterThan(8)
+  const texts: string[] = []
+  for (const { path, method } of routes.filter(each => each.method === 'GET')) {
+    const id = path.includes('verifications') ? sent.verification : sent.delivery
+    const filled = path.replace(':tenant', tenant.id).replace(':id', id)
+    for (const environment of ['test', 'live']) {
+      const answer = await owner.send(method, `${filled}${ENVIRONMENTAL.test(path) ? `?environment=${environment}` : ''}`)
+      texts.push(answer.text)
+      if (answer.status !== 200) expect([path, environment, answer.status]).toEqual([path, 'live', 404])
     }
-    for (const secret of Object.values(secrets)) expect(secret.length).toBeGreaterThan(8)
-    const texts: string[] = []
-    for (const { path, method } of routes.filter(each => each.method === 'GET')) {
-      const id = path.includes('verifications') ? sent.verification : sent.delivery
-      const filled = path.replace(':tenant', tenant.id).replace(':id', id)
-      for (const environment of ['test', 'live']) {
-        const answer = await owner.send(method, `${filled}${ENVIRONMENTAL.test(path) ? `?environment=${environment}` : ''}`)
-        texts.push(answer.text)
-        if (answer.status !== 200) expect([path, environment, answer.status]).toEqual([path, 'live', 404])
-      }
-    }
-    const exported = await owner.post('/audit/export')
-    expect(exported.status).toBe(200)
-    texts.push(exported.text)
-    await own.stop()
-    for (const [name, secret] of [
-      ...Object.entries(secrets),
-      ...rows.flatMap(
-        ({ password, hash }) =>
-          [
-            ['password hash', password],
-            ['session hash', hash],
-          ] as const,
-      ),
-    ]) {
-      for (const text of texts) expect([name, text.includes(secret)]).toEqual([name, false])
-      expect([name, own.logs.some(line => line.includes(secret))]).toEqual([name, false])
-      if (!name.endsWith('hash')) expect([name, filesContaining(own.dir, secret)]).toEqual([name, []])
-    }
-    // The CSRF token is in the session's own response only.
-    const csrf = owner.state.csrf ?? ''
-    expect(texts.filter(text => text.includes(csrf))).toHaveLength(2)
-    expect(filesContaining(own.dir, csrf)).toEqual([])
-  })
+  }
+  const exported = await owner.post('/audit/export')
+  expect(exported.status).toBe(200)
+  texts.push(exported.text)
+  await own.stop()
+  for (const [name, secret] of [
+    ...Object.entries(secrets),
+    ...rows.flatMap(
+      ({ password, hash }) =>
+        [
+          ['password hash', password],
+          ['session hash', hash],
+        ] as const,
+    ),
+  ]) {
+    for (const text of texts) expect([name, text.includes(secret)]).toEqual([name, false])
+    expect([name, own.logs.some(line => line.includes(secret))]).toEqual([name, false])
+    if (!name.endsWith('hash')) expect([name, filesContaining(own.dir, secret)]).toEqual([name, []])
+  }
+  // The CSRF token is in the session's own response only.
+  const csrf = owner.state.csrf ?? ''
+  expect(texts.filter(text => text.includes(csrf))).toHaveLength(2)
+  expect(filesContaining(own.dir, csrf)).toEqual([])
 })

@@ -102,17 +102,15 @@ test('the authorities of the system still count with VIDIMUS_EXTRA_CA', async ()
   expect((await new Response(child.stdout).text()).trim()).toBe('true')
 })
 
-describe('the doctor', () => {
-  test('names the authorities of VIDIMUS_EXTRA_CA, and warns a month before one ends', async () => {
-    expect(await (await startWith('')).checkOf('extra_ca')).toMatchObject({
-      status: 'ok',
-      detail: expect.stringMatching(/trust only the authorities of the system/),
-    })
-    const { app, checkOf } = await startWith(venue.caFile)
-    expect(await checkOf('extra_ca')).toMatchObject({ status: 'ok', detail: expect.stringMatching(/also trust .*CN=/) })
-    app.clock.advance(100 * 365 * 86_400_000)
-    expect(await checkOf('extra_ca')).toMatchObject({ status: 'warning', remedy: expect.stringMatching(/current ones/) })
+test('the doctor names the authorities of VIDIMUS_EXTRA_CA, and warns a month before one ends', async () => {
+  expect(await (await startWith('')).checkOf('extra_ca')).toMatchObject({
+    status: 'ok',
+    detail: expect.stringMatching(/trust only the authorities of the system/),
   })
+  const { app, checkOf } = await startWith(venue.caFile)
+  expect(await checkOf('extra_ca')).toMatchObject({ status: 'ok', detail: expect.stringMatching(/also trust .*CN=/) })
+  app.clock.advance(100 * 365 * 86_400_000)
+  expect(await checkOf('extra_ca')).toMatchObject({ status: 'warning', remedy: expect.stringMatching(/current ones/) })
 })
 
 describe('an unusable VIDIMUS_EXTRA_CA stops the start with a hint', () => {

@@ -319,18 +319,16 @@ test('webhooks fit the document: body and every header, for both types', async (
   expect(types.sort()).toEqual(Object.keys(document.webhooks).sort())
 })
 
-describe('vidimus openapi', () => {
-  test('vidimus openapi prints the same document and creates no data directory', async () => {
-    const dir = join(temporaryDir(), 'data')
-    const env = { VIDIMUS_PUBLIC_URL: 'https://verify.example' }
-    const runs = await Promise.all([['openapi'], ['openapi', '--json']].map(args => vidimus(dir, args, env)))
-    for (const { exitCode, stdout, stderr } of runs) {
-      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
-      expect(JSON.parse(stdout)).toEqual(document)
-    }
-    expect(runs.map(({ stdout }) => stdout.trimEnd().includes('\n'))).toEqual([true, false])
-    expect(existsSync(dir)).toBe(false)
-  })
+test('vidimus openapi prints the same document and creates no data directory', async () => {
+  const dir = join(temporaryDir(), 'data')
+  const env = { VIDIMUS_PUBLIC_URL: 'https://verify.example' }
+  const runs = await Promise.all([['openapi'], ['openapi', '--json']].map(args => vidimus(dir, args, env)))
+  for (const { exitCode, stdout, stderr } of runs) {
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+    expect(JSON.parse(stdout)).toEqual(document)
+  }
+  expect(runs.map(({ stdout }) => stdout.trimEnd().includes('\n'))).toEqual([true, false])
+  expect(existsSync(dir)).toBe(false)
 })
 
 type Change = { key?: string; id?: string; query?: string; body?: object; headers?: Record<string, string> }

@@ -430,18 +430,16 @@ describe('the memory of budgets', () => {
   })
 })
 
-describe('bodies that are being read', () => {
-  const MIB = 1024 * 1024
+const MIB = 1024 * 1024
 
-  test('bodies of one reader take at most a fifth of 128 MiB, and another reader has room', () => {
-    const made = limits()
-    const done = Array.from({ length: 25 }, () => made.read('slow', MIB))
-    const refused = refusal(() => made.read('slow', MIB))
-    expect([refused?.status, refused?.headers['retry-after']]).toEqual([429, '1'])
-    expect(isAllowed(() => made.read('other', MIB))).toBe(true)
-    for (const each of done) each()
-    expect(isAllowed(() => made.read('slow', 25 * MIB))).toBe(true)
-  })
+test('bodies of one reader take at most a fifth of 128 MiB, and another reader has room', () => {
+  const made = limits()
+  const done = Array.from({ length: 25 }, () => made.read('slow', MIB))
+  const refused = refusal(() => made.read('slow', MIB))
+  expect([refused?.status, refused?.headers['retry-after']]).toEqual([429, '1'])
+  expect(isAllowed(() => made.read('other', MIB))).toBe(true)
+  for (const each of done) each()
+  expect(isAllowed(() => made.read('slow', 25 * MIB))).toBe(true)
 })
 
 describe('requests in work', () => {

@@ -28,19 +28,17 @@ describe('public vectors', () => {
   )
 })
 
-describe('binding to the request', () => {
-  const changed: [string, Partial<typeof REQUEST> | { encryptionKeyThumbprint: null }][] = [
-    ['the client id', { clientId: 'shop.example' }],
-    ['the nonce', { nonce: 'n-0S6_WzA2Mk' }],
-    ['the key of the answer', { encryptionKeyThumbprint: new Uint8Array(32).fill(8) }],
-    ['an unencrypted answer', { encryptionKeyThumbprint: null }],
-    ['the response address, to the letter', { responseUri: 'https://shop.example/wallet/response/1?a=b+c' }],
-  ]
-  test.each(changed)('the transcript changes with %s', (_, change) => {
-    const transcript = Buffer.from(redirectTranscript(REQUEST))
-    expect(transcript.equals(redirectTranscript(REQUEST))).toBe(true)
-    expect(transcript.equals(redirectTranscript({ ...REQUEST, ...change }))).toBe(false)
-  })
+const changed: [string, Partial<typeof REQUEST> | { encryptionKeyThumbprint: null }][] = [
+  ['the client id', { clientId: 'shop.example' }],
+  ['the nonce', { nonce: 'n-0S6_WzA2Mk' }],
+  ['the key of the answer', { encryptionKeyThumbprint: new Uint8Array(32).fill(8) }],
+  ['an unencrypted answer', { encryptionKeyThumbprint: null }],
+  ['the response address, to the letter', { responseUri: 'https://shop.example/wallet/response/1?a=b+c' }],
+]
+test.each(changed)('the transcript changes with %s', (_, change) => {
+  const transcript = Buffer.from(redirectTranscript(REQUEST))
+  expect(transcript.equals(redirectTranscript(REQUEST))).toBe(true)
+  expect(transcript.equals(redirectTranscript({ ...REQUEST, ...change }))).toBe(false)
 })
 
 test('lengths are encoded in the shortest form, on both sides of every limit', () => {

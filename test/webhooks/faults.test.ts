@@ -113,39 +113,37 @@ describe('a receiver that', () => {
   })
 })
 
-describe('Retry-After', () => {
-  const after = (ms: number) => new Date(NOON + ms).toUTCString()
-  // The second delay is 5 s: less is not granted, and not more than twice as much.
-  const ASKED: [status: number, header: string | undefined, least: number, most: number][] = [
-    [429, '0', 5, 5],
-    [429, '5', 5, 5],
-    [429, '8', 8, 8],
-    [429, '1000000000', 10, 10],
-    [429, after(8 * SECOND), 7, 8],
-    [429, after(1e9 * SECOND), 10, 10],
-    [429, 'soon', 4, 6],
-    [429, undefined, 4, 6],
-    [503, '0', 5, 5],
-    [503, '9', 9, 9],
-    [503, '1000000000', 10, 10],
-    // Nobody but 429 and 503 is asked.
-    [500, '1000000000', 4, 6],
-    [404, '1000000000', 4, 6],
-    [301, '1000000000', 4, 6],
-  ]
-  test('of 429 and 503 counts between the delay and twice the delay; of any other status it does not', async () => {
-    const receiver = receive(({ path }) => {
-      const [, i] = path.split('/')
-      const [status, header] = ASKED[Number(i)]!
-      return new Response(null, { status, headers: header === undefined ? {} : { 'retry-after': header } })
-    })
-    const shop = await startTenantFor([receiver])
-    for (const [i, [status, header, least, most]] of ASKED.entries()) {
-      const { wait } = await attemptAt(shop, receiver.url(`/${i}`))
-      const isGranted = wait >= least * SECOND && wait <= most * SECOND
-      expect({ status, header, wait, isGranted }).toMatchObject({ isGranted: true })
-    }
+const after = (ms: number) => new Date(NOON + ms).toUTCString()
+// The second delay is 5 s: less is not granted, and not more than twice as much.
+const ASKED: [status: number, header: string | undefined, least: number, most: number][] = [
+  [429, '0', 5, 5],
+  [429, '5', 5, 5],
+  [429, '8', 8, 8],
+  [429, '1000000000', 10, 10],
+  [429, after(8 * SECOND), 7, 8],
+  [429, after(1e9 * SECOND), 10, 10],
+  [429, 'soon', 4, 6],
+  [429, undefined, 4, 6],
+  [503, '0', 5, 5],
+  [503, '9', 9, 9],
+  [503, '1000000000', 10, 10],
+  // Nobody but 429 and 503 is asked.
+  [500, '1000000000', 4, 6],
+  [404, '1000000000', 4, 6],
+  [301, '1000000000', 4, 6],
+]
+test('Retry-After of 429 and 503 counts between the delay and twice the delay; of any other status it does not', async () => {
+  const receiver = receive(({ path }) => {
+    const [, i] = path.split('/')
+    const [status, header] = ASKED[Number(i)]!
+    return new Response(null, { status, headers: header === undefined ? {} : { 'retry-after': header } })
   })
+  const shop = await startTenantFor([receiver])
+  for (const [i, [status, header, least, most]] of ASKED.entries()) {
+    const { wait } = await attemptAt(shop, receiver.url(`/${i}`))
+    const isGranted = wait >= least * SECOND && wait <= most * SECOND
+    expect({ status, header, wait, isGranted }).toMatchObject({ isGranted: true })
+  }
 })
 
 describe('of an answer', () => {
