@@ -1,4 +1,4 @@
-// What all features stand on: clock, randomness, resolver, log, metrics, database. No feature is
+// The base of all features: clock, randomness, resolver, log, metrics, database. No feature is
 // imported here, and only this file makes the real ones.
 import { randomFillSync } from 'node:crypto'
 import { networkInterfaces } from 'node:os'

@@ -127,7 +127,7 @@ export function chainVerifier(key: KeyObject, checkpoints: readonly Checkpoint[]
   let head = GENESIS
   let checked = 0
   let signedTo = 0
-  /** By subject, the first record without details. Only an erasure removes details, and it leaves a record of its own. */
+  /** The first record without details of each subject. Only an erasure removes details, and it leaves a record of its own. */
   const undisclosed = new Map<string, number>()
 
   function checkpointProblem(record: AuditRecord): string | undefined {

@@ -41,7 +41,7 @@ export async function insertRecord(tx: Db, record: StoredRecord): Promise<void> 
   await insert(tx, record)
 }
 
-/** Without its salt a commitment says nothing about the details that are gone. */
+/** A commitment reveals nothing about erased details once its salt is gone. */
 export async function eraseDetails(tx: Db, seqs: readonly number[]): Promise<void> {
   await tx
     .update(auditRecords)

@@ -7,7 +7,7 @@ import { oneOf, optional, TENANT } from './flags.ts'
 import { ACTOR, CommandError, table, UsageError } from './output.ts'
 import { withDeps, withTenant } from './with-deps.ts'
 
-/** Of a receiver's answer; --json prints all that is kept. */
+/** A longer answer of a receiver is cut; --json prints all that is kept. */
 const ANSWER_CHARS_MAX = 200
 
 export const command = defineCommand(

@@ -9,7 +9,7 @@ import { type IssuedCertificate, issueAuthority, issueLeaf } from '../signing/au
 
 /** The longest lifetime that browsers and phones accept. */
 const LEAF_DAYS = 397
-/** Of the common name (RFC 5280, upper bounds). Clients read the alternative names. */
+/** Limit of a common name (RFC 5280, upper bounds). Clients read the alternative names. */
 const NAME_CHARS_MAX = 64
 
 /** The message is one sentence with the remedy. */

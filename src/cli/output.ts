@@ -52,7 +52,7 @@ export function reportFailure(error: unknown, complain: Shell['complain']): numb
   if (error instanceof StartRefusal) return report(error.message, error.exitCode)
   if (REFUSALS.some(each => error instanceof each)) return report((error as Error).message, 1)
   if (isDiskFull(error)) return report('the disk is full; make room, then call this again', 1)
-  // Without message and trace, which quote values. A report needs only the place.
+  // No message or trace: they quote values, and a report needs only the place.
   return report(`unexpected error: ${describeFailure(error)}; if it happens again, report this line`, 1)
 }
 

@@ -66,7 +66,7 @@ function asCommandError(error: unknown, folder: string): never {
   throw error
 }
 
-/** Without link-local addresses: they need the name of an interface, which no certificate has. */
+/** No link-local addresses: they need the name of an interface, which no certificate has. */
 function ownHosts(publicUrl: string): string[] {
   const addresses = Object.values(networkInterfaces()).flatMap(each => each ?? [])
   const lan = addresses.filter(({ internal, address }) => !internal && !/^fe80:/i.test(address)).map(({ address }) => address)

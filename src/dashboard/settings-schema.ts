@@ -48,7 +48,7 @@ export const PairableDevice = Exactly({
   pairing_url: Type.String(),
 })
 
-/** What one credential of a query asks for, by the names of merged claims. */
+/** One credential of a query, with the names of merged claims. */
 const Asked = Exactly({
   credential: Type.String(),
   format: OneOf('mso_mdoc', 'dc+sd-jwt'),

@@ -32,7 +32,7 @@ export const Attention = Type.Union([
 ])
 export type Attention = typeof Attention.static
 
-/** Without what the holder presented: reading that leaves an audit record. */
+/** Claims are left out: reading them leaves an audit record. */
 export const VerificationSummary = Type.Omit(Verification, ['claims', 'credentials', 'wallet_uri', 'request_uri', 'redirect_url'])
 export type VerificationSummary = typeof VerificationSummary.static
 

@@ -52,7 +52,7 @@ export async function readDetail(deps: Deps, visit: Visit, owner: Owner, id: str
 type Actors = { creator: string; canceller: string | null }
 
 function momentsOf(whole: WholeVerification, { creator, canceller }: Actors, events: readonly RecordedEvent[]): Moment[] {
-  // By the status that was read before the events: a response may have arrived since, and be held.
+  // Uses the status that was read before the events: a response may have arrived since, and be held.
   const isShown = ({ event }: RecordedEvent) => event !== 'response_posted' || showsAnswer(whole.verification)
   const moments: { at: number; moment: Moment }[] = [
     { at: whole.createdAt, moment: { at: isoUtc(whole.createdAt), event: 'created', actor: creator } },

@@ -4,7 +4,7 @@ import { Text, Timestamp } from '../http/schema.ts'
 import { Environment, Exactly, Limit, Nullable } from '../http/wire.ts'
 import { AttemptSummary, DeliveryStatus, DeliverySummary } from './verification-schema.ts'
 
-/** Without the secret itself, which needs a fresh password. */
+/** The secret itself is left out: it needs a fresh password. */
 export const WebhookSecretState = Exactly({
   created_at: Timestamp,
   /** Null unless two secrets sign after a rotation. */

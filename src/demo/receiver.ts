@@ -11,7 +11,7 @@ export type Received = { at: number; headers: Record<string, string>; body: stri
 export type Receiver = {
   url: string
   port: number
-  /** Without a secret every message is refused. */
+  /** Every message is refused before this call. */
   trust(secret: string): void
   /** The webhook of a verification, once received. */
   find(verificationId: string): Received | undefined

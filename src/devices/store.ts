@@ -191,7 +191,7 @@ const spend = prepared(db =>
     .prepare(),
 )
 
-/** Of many simultaneous calls one gets the row; undefined when it is not valid. */
+/** One of many simultaneous calls gets the row; undefined when it is not valid. */
 export async function spendToken(tx: Db, { hash, kind }: Spendable, at: number): Promise<TokenRow | undefined> {
   const [row] = await spend(tx).execute({ hash, kind, at })
   return row

@@ -26,7 +26,7 @@ export const POLICIES = {
   'wallet-post': { perSecond: 0.1, burst: 5, total: 20 },
   /** Wrong codes only. */
   redeem: { perSecond: 5 / 60, burst: 5, total: 20 },
-  /** By address, and by device. */
+  /** Counted per address and per device. */
   refresh: { perSecond: 1, burst: 60 },
   'refresh-device': { perSecond: 6 / 60, burst: 6 },
   /** Counts wrong codes only; by address, and in total. */
@@ -35,7 +35,7 @@ export const POLICIES = {
   /** Counts wrong passwords only; by address, and in total. */
   login: { perSecond: 20 / 3600, burst: 20 },
   'login-all': { perSecond: 2, burst: 120 },
-  /** By user: all requests, and changes. */
+  /** Counted per user: all requests, and changes. */
   dashboard: { perSecond: 10, burst: 100 },
   'dashboard-change': { perSecond: 2, burst: 60 },
 } satisfies Record<string, Budget>

@@ -100,7 +100,7 @@ export class CborItem {
     return this.origin.text.toString('utf8', this.contentStart, this.end)
   }
 
-  /** Without its head; a view of the received bytes. */
+  /** Content after the head; a view of the received bytes. */
   asBytes(): Uint8Array {
     this.expect(BYTES, 'a byte string')
     return this.origin.bytes.subarray(this.contentStart, this.end)

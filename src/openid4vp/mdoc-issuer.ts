@@ -159,7 +159,7 @@ export function checkDigests(findings: Findings, { mso, elements }: IssuerSigned
   return claims
 }
 
-/** Of one namespace; `values` are those whose digest matches. */
+/** One namespace; `values` are those whose digest matches. */
 type NamesSeen = { identifiers: Set<string>; digestIds: Set<number>; values: Record<string, unknown> }
 
 function firstOf(seen: Map<string, NamesSeen>, nameSpace: string): NamesSeen {

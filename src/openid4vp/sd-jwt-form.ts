@@ -50,7 +50,7 @@ const KEPT_HEADER_CHARS_MAX = 8192
 
 export class SdJwtDecoder {
   /**
-   * By their text; never changed. Credentials of one issuer share a header, and so do the key
+   * Keyed by their text; never changed. Credentials of one issuer share a header, and so do the key
    * bindings of one kind of wallet.
    */
   private readonly headers = new Lru<Members>({ countMax: HEADERS_KEPT_MAX })

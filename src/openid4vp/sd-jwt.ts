@@ -21,7 +21,7 @@ type Issuer = { chain: readonly Uint8Array[]; key: CryptoKey | undefined }
 
 export class SdJwtReader {
   private readonly decoder = new SdJwtDecoder()
-  /** By the header object, which the decoder shares between credentials of one issuer. */
+  /** Keyed by the header object, which the decoder shares between credentials of one issuer. */
   private readonly issuers = new WeakMap<Members, Issuer>()
 
   constructor(private readonly signers = new SignerCertificates()) {}

@@ -43,7 +43,7 @@ export type NameAttributes = { commonName?: string; country?: string; state?: st
 
 export type PublicKeyDescription = {
   algorithm: 'ec' | 'rsa' | 'rsa-pss' | 'ed25519' | 'other'
-  /** Of a named EC curve; undefined for any other, and for explicit parameters. */
+  /** Undefined for curves without one of these names, and for explicit parameters. */
   curve?: 'P-256' | 'P-384' | 'P-521'
   /** Size of an RSA modulus. */
   bits?: number

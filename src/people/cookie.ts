@@ -9,7 +9,7 @@ export function readCookie(config: Config, header: string | null): string | unde
   return new RegExp(`(?:^|; *)${nameOf(config)}=([A-Za-z0-9_-]{43})(?:;|$)`).exec(header ?? '')?.[1]
 }
 
-/** Without Max-Age it ends with the browser; the server ends the session earlier. */
+/** No Max-Age: it ends with the browser; the server ends the session earlier. */
 export function cookieFor(config: Config, value: string): string {
   return `${nameOf(config)}=${value}; Path=/; HttpOnly; SameSite=Strict${isHttps(config) ? '; Secure' : ''}`
 }

@@ -5,10 +5,10 @@ import type { Json } from './json.ts'
 
 export { Tag }
 
-/** What mdocs need: no floats. */
+/** Mdocs have no floats. */
 export type Cbor = null | boolean | number | string | Uint8Array | readonly Cbor[] | ReadonlyMap<string | number, Cbor> | Tag
 
-/** Without `tagUint8Array: false`, byte strings would get tag 64 wherever there is a Buffer. */
+/** `tagUint8Array: false`: where there is a Buffer, byte strings would get tag 64. */
 const codec = new Encoder({ mapsAsObjects: false, useRecords: false, tagUint8Array: false })
 
 export const encodeCbor = (value: Cbor): Uint8Array<ArrayBuffer> => Uint8Array.from(codec.encode(value))

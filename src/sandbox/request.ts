@@ -30,7 +30,7 @@ export type PresentationRequest = {
 export type FetchOptions = {
   /** In milliseconds. */
   now: number
-  /** By default the method that the verifier offers. */
+  /** Default: the method that the verifier offers. */
   method?: 'get' | 'post'
   /** With POST, a random one by default. */
   walletNonce?: string

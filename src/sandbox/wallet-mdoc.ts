@@ -40,7 +40,7 @@ async function sessionTranscript(request: PresentationRequest, mutations: Mutati
   return [null, null, ['OpenID4VPHandover', await sha256(encodeCbor(info))]]
 }
 
-/** Of the key that the answer is encrypted to; null without encryption. */
+/** Thumbprint of the key that the answer is encrypted to; null without encryption. */
 async function thumbprintOf({ encryption }: PresentationRequest, { plain }: Mutations): Promise<Uint8Array | null> {
   return encryption && !plain ? fromBase64(await calculateJwkThumbprint(encryption.key, 'sha256')) : null
 }

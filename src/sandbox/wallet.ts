@@ -22,7 +22,7 @@ export type { WalletResponse } from './wallet-response.ts'
 export type AnswerOptions = {
   /** In milliseconds. */
   now: number
-  /** By default A256GCM, if the verifier accepts it. */
+  /** Default: A256GCM, if the verifier accepts it. */
   enc?: 'A128GCM' | 'A256GCM'
   /** Selects the credentials that may be presented; by default all. */
   accept?: (credential: Credential) => boolean

@@ -36,7 +36,7 @@ export function createSandbox(deps: WorldDeps): () => Promise<Sandbox> {
   }
 }
 
-/** Of two processes that make or renew the issuer at once, the first to store it decides. */
+/** The first process to store the issuer decides, when two make or renew it at once. */
 async function loadState(deps: WorldDeps, attempt = 1): Promise<IssuerState> {
   const { db, write, now, random, sealer, config } = deps
   const stored = await findSandbox(db)

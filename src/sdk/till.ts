@@ -43,7 +43,7 @@ export type Till = {
 type Tokens = {
   access: string
   refresh: string
-  /** By the clock of this machine. */
+  /** Time of this machine's clock. */
   refreshAt: number
   expiresAt: number
   /** Chosen with the tokens, so that it is stored before it is sent. */

@@ -180,7 +180,7 @@ export async function signStandardWebhook({
   }
 }
 
-// By tag, not instanceof: test runners pass arrays of another realm.
+// Compares tags, not instanceof: test runners pass arrays of another realm.
 function rawBytes(payload: RawBody): Uint8Array {
   if (typeof payload === 'string') return utf8(payload)
   const tag = Object.prototype.toString.call(payload)

@@ -77,7 +77,7 @@ export async function certificateRequest(deps: Pick<Deps, 'db' | 'sealer'>, host
 type Import = { chainPem: string; keyPem?: string }
 
 /**
- * Without a key the chain must be for the current one, as after `signing csr`. Sessions that are
+ * The chain must be for the current key unless one is given, as after `signing csr`. Sessions that are
  * open keep the certificate they began with.
  */
 export async function importSigningKey(

@@ -4,7 +4,7 @@ import { stampOf } from '../db/sqlite/files.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** Without a schedule there are still copies made before an upgrade, and replaced databases. */
+/** Copies made before an upgrade, and replaced databases, exist without a schedule too. */
 const AGE_MAX_DEFAULT_MS = 14 * DAY_MS
 
 export const hourlyName = (at: number): string => `hourly-${stampOf(at)}.db`

@@ -6,7 +6,7 @@ import { addToDay, chargeDay, type DayCount, findNewestCreation } from './store.
 
 const DAY_MS = 86_400_000
 
-/** Without `UTC midnight`: waiting does not help. */
+/** Does not name midnight: waiting does not help. */
 const NO_QUOTA = 'The daily quota of this tenant is 0; whoever operates the service can change it.'
 
 /** One creation: its time, and the day's budget after it. */

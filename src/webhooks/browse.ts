@@ -90,7 +90,7 @@ export async function overdueMs({ db, now }: Pick<Deps, 'db' | 'now'>): Promise<
   return at - ((await findOldestDue(db, at)) ?? at)
 }
 
-/** By receiver, latest first: deliveries that are failing, or failed in the last 24 hours. */
+/** Deliveries that are failing, or failed in the last 24 hours; grouped by receiver, latest first. */
 export async function readFailing({ db, now }: Pick<Deps, 'db' | 'now'>, owner: Owner): Promise<FailingDelivery[][]> {
   const failing = await listFailing(db, owner, { since: now() - LATELY_MS, latest: LOOKED_AT_MAX })
   return [...Map.groupBy(failing, ({ receiver }) => receiver).values()]

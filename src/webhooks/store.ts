@@ -217,7 +217,7 @@ export async function listLeasedByOthers(db: Db, leasedBy: string): Promise<Deli
 }
 
 export type Owner = { tenantId: string; environment: 'test' | 'live' }
-/** Of both environments, unless one is named. */
+/** Both environments, unless one is named. */
 export type OwnerOfAny = Pick<Owner, 'tenantId'> & Partial<Owner>
 
 const ownedBy = ({ tenantId, environment }: OwnerOfAny) =>
@@ -284,13 +284,13 @@ export async function listAttempts(db: Db, tenantId: string, deliveryIds: string
     .orderBy(asc(webhookAttempts.id))
 }
 
-/** Without a tenant: for the command line, which sees everything. */
+/** Across tenants, for the command line. */
 export async function findDeliveryOfAnyone(db: Db, id: string): Promise<DeliveryRow | undefined> {
   const [row] = await db.select().from(webhookDeliveries).where(eq(webhookDeliveries.id, id))
   return row
 }
 
-/** Without a request it is the command line that asks; the one that is known stays then. */
+/** The command line has no request: the known id stays then. */
 export type Restart = { dueAt: number; requestId: string | undefined }
 
 /** Due again from the first attempt on. What is under way now is left to its end. */

@@ -13,7 +13,7 @@ export async function exclusively<Result>(act: () => Promise<Result>): Promise<R
   return locks ? await locks.request(LOCK, act) : await withLease(act)
 }
 
-/** Without https there are no locks: the last tab that wrote the lease has it. */
+/** Locks need https. On http, the last tab that wrote the lease has it. */
 async function withLease<Result>(act: () => Promise<Result>): Promise<Result> {
   const owner = newKey()
   do {

@@ -10,7 +10,7 @@ export type Tokens = {
   device: string
   access: string
   refresh: string
-  /** By this device's clock. */
+  /** Time of this device's clock. */
   refreshAt: number
   /** The Idempotency-Key of the next refresh, stored so that every tab sends the same. */
   refreshKey: string

@@ -22,7 +22,7 @@ function tone(audio: AudioContext, frequency: number, at: number): void {
   const volume = audio.createGain()
   source.frequency.value = frequency
   volume.gain.setValueAtTime(LOUDNESS, at)
-  // Without the fade it would click.
+  // The fade prevents a click.
   volume.gain.exponentialRampToValueAtTime(0.001, at + STEP_SECONDS)
   source.connect(volume).connect(audio.destination)
   source.start(at)

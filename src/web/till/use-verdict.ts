@@ -58,7 +58,7 @@ function reduced(
   }
 }
 
-/** Without a rule on the age (`rules: []`) a completed session may deny it: that is still a no. */
+/** A completed session may deny the age when no rule asks for it (`rules: []`): still a no. */
 const deniesAge = (claims: Record<string, unknown>, ruled: readonly string[] = []): boolean =>
   Object.entries(claims).some(([name, value]) => /^age_over_\d+$/.test(name) && value !== true && !ruled.includes(name))
 
