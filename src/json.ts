@@ -3,7 +3,7 @@
 // at, and lone surrogates, which have no UTF-8 form. All of these are refused here. `__proto__`
 // stays an own property like any other.
 
-export type JsonLimits = {
+type JsonLimits = {
   /** Objects and arrays open at once. */
   depthMax: number
   /** Values in all; needed where the length of the text sets no limit. */

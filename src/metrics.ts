@@ -45,8 +45,8 @@ export const HISTOGRAMS = {
   vidimus_commit_group_size: { help: 'Writes that shared one durable commit.', buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256] },
 } as const
 
-export type CounterName = keyof typeof COUNTERS
-export type HistogramName = keyof typeof HISTOGRAMS
+type CounterName = keyof typeof COUNTERS
+type HistogramName = keyof typeof HISTOGRAMS
 
 type Count = { labels: string; value: number }
 type Series = { labels: string; buckets: number[]; sum: number; count: number }

@@ -17,7 +17,7 @@ export type ExpiryDays = (typeof EXPIRY_DAYS)[number]
 export const ROLL_GRACE_MS = { now: 0, '1h': 3_600_000, '24h': DAY_MS, '7d': 7 * DAY_MS } as const
 export type RollGrace = keyof typeof ROLL_GRACE_MS
 
-export type NewKey = {
+type NewKey = {
   tenantId: string
   environment: Environment
   scopes: readonly Scope[]

@@ -6,7 +6,7 @@ import { findKeyByHash, type KeyCredentials } from './store.ts'
 const KEYS_MAX = 1000
 
 /** Its JSON columns are parsed once, when it is read. */
-export type KnownKey = Omit<KeyCredentials, 'scopes' | 'app_schemes'> & {
+type KnownKey = Omit<KeyCredentials, 'scopes' | 'app_schemes'> & {
   scopes: readonly Scope[]
   appSchemes: readonly string[]
 }

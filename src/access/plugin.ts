@@ -12,7 +12,7 @@ import type { Caller, Scope } from './scopes.ts'
 
 const BODIES = { json: readJson, optional: readOptionalJson }
 
-export type Need = {
+type Need = {
   scope: Scope
   /** The route's own budget, beside those of key and tenant. */
   budget?: 'create'
@@ -23,7 +23,7 @@ export type Need = {
 }
 
 /** A route without a key, limited by address and, with `perSession`, by session. */
-export type Open = {
+type Open = {
   perSession?: 'status' | 'wallet-get' | 'wallet-post'
   /** No CORS headers: only pages of this service read it. */
   ownPages?: true

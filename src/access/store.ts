@@ -80,7 +80,7 @@ export async function markKeyRolled(tx: Db, id: string, rolled: Pick<ApiKeyRow, 
   await tx.update(apiKeys).set(rolled).where(eq(apiKeys.id, id))
 }
 
-export type GuessesRow = typeof pairingGuesses.$inferSelect
+type GuessesRow = typeof pairingGuesses.$inferSelect
 
 export async function findGuesses(db: Db, network: string): Promise<GuessesRow | undefined> {
   const [row] = await db.select().from(pairingGuesses).where(eq(pairingGuesses.network, network)).limit(1)

@@ -17,7 +17,7 @@ import { eraseDetails, findHead, findLastCheckpoint, insertCheckpoint, insertRec
 
 const COMMITMENT_SALT_BYTES = 32
 
-export type AuditEntry = {
+type AuditEntry = {
   at: number
   tenantId: string
   actor: string

@@ -73,7 +73,7 @@ export const GENESIS = '0'.repeat(64)
 /** ECMA-262 § 21.4.1.1. */
 const TIME_MAX_MS = 8.64e15
 
-export const commitmentTo = (salt: Uint8Array, details: AuditDetails): string => commitmentToText(salt, canonicalJson(details))
+const commitmentTo = (salt: Uint8Array, details: AuditDetails): string => commitmentToText(salt, canonicalJson(details))
 
 export const commitmentToText = (salt: Uint8Array, canonical: string): string =>
   sha256Hex(Buffer.concat([salt, Buffer.from(canonical)]))

@@ -30,7 +30,7 @@ const COMMANDS = new Map<string, () => Promise<{ command: Command }>>(
 )
 
 /** The process's own environment and streams. */
-export function processShell(): Shell {
+function processShell(): Shell {
   // EPIPE: the reader has seen enough, as in "vidimus template list | head".
   process.stdout.once('error', (error: { code?: string }) => process.exit(error.code === 'EPIPE' ? 0 : 1))
   return { env: process.env, print, complain }

@@ -35,7 +35,7 @@ const present = ({ seq, at, tenantId, actor, action, details, hash }: BrowsedRec
   hash,
 })
 
-export type Walk = {
+type Walk = {
   /** Starts verifying the chain, or joins the run under way, and waits for it briefly. */
   start(): Promise<AuditVerification>
   state(): AuditVerification

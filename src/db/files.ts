@@ -31,7 +31,7 @@ export function publish(part: string, target: string): void {
   syncDirectory(dirname(target))
 }
 
-export function syncFile(file: string): void {
+function syncFile(file: string): void {
   const handle = openSync(file, 'r+')
   fsyncSync(handle)
   closeSync(handle)

@@ -1,7 +1,7 @@
 import type { Db } from './engine.ts'
 
 /** State that the writes of one commit share; dropped with it, committed or rolled back. */
-export type Group = {
+type Group = {
   /** Values, each under its owner's key. */
   kept: Map<object, unknown>
   /** Run after the last write, before the commit. */

@@ -14,7 +14,7 @@ const LIVE_CODES_PER_TENANT_MAX = 50
 const LIVE_CODES_MAX = 1000
 
 /** The code is shown once: only its HMAC is stored. */
-export type Registration = { device: DeviceRow; pairingCode: string }
+type Registration = { device: DeviceRow; pairingCode: string }
 
 export async function registerDevice(
   deps: Pick<Deps, 'write' | 'now' | 'random' | 'sealer' | 'audit'>,

@@ -13,7 +13,7 @@ const REFRESH_MS = 30 * DAY_MS
 /** Counted from the enrolment; after that the till must be paired again. */
 export const FAMILY_MS = 365 * DAY_MS
 
-export const ACCESS_PREFIX = 'vd_'
+const ACCESS_PREFIX = 'vd_'
 export const REFRESH_PREFIX = 'vdr_'
 
 /** `replayed`: the pair was issued before, and is repeated. */

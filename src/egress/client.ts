@@ -23,7 +23,7 @@ export type EgressCall = {
 /** `signal` ends the call at once. */
 export type CallOptions = { extraCa?: ExtraCa; signal?: AbortSignal }
 
-export type EgressFailure =
+type EgressFailure =
   | 'refused_address'
   | 'dns_failed'
   | 'timeout'

@@ -35,7 +35,7 @@ export type RefusalReason =
   | 'plain_http'
 
 export type Refusal = { ok: false; reason: RefusalReason; detail: string }
-export type Destination = { url: URL; addresses: string[] }
+type Destination = { url: URL; addresses: string[] }
 
 const URL_CHARS_MAX = 2048
 const HOST_CHARS_MAX = 253

@@ -4,7 +4,7 @@ const SAMPLE_MS = 100
  */
 const LAG_MAX_MS = 250
 
-export type LoadWatch = { isOverloaded(): boolean; stop(): void }
+type LoadWatch = { isOverloaded(): boolean; stop(): void }
 
 /** Measures the lag of the event loop: requests wait as long as this timer is late. */
 export function watchLoad(monotonic: () => number, onSample: (lagMs: number) => void = () => {}): LoadWatch {

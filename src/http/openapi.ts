@@ -13,7 +13,7 @@ const API_VERSION = '0.1.0'
  * Requirements on the caller. Macros leave nothing in the route table, so the access plugin puts
  * this into the detail.
  */
-export type Access = { scope?: string; perSession?: string; exchange?: string; budget?: string; idempotent?: true; body?: string }
+type Access = { scope?: string; perSession?: string; exchange?: string; budget?: string; idempotent?: true; body?: string }
 
 declare module 'elysia/types' {
   interface DocumentDecoration {

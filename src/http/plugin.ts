@@ -16,7 +16,7 @@ const URL_LENGTH_MAX = 4096
 const GIVEN_ID = /^[A-Za-z0-9-]{16,36}$/
 
 /** State of a request in work, for its log line, rate limits and metrics. */
-export type Trace = {
+type Trace = {
   id: string
   startedAt: number
   /** The client's address, behind trusted proxies. */
@@ -55,7 +55,7 @@ export const takesFrom =
   ({ request }: { request: Request }): void =>
     void limits.take(policy, traceOf(request).client)
 
-export const SECURITY_HEADERS = {
+const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-store',

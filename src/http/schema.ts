@@ -55,7 +55,7 @@ export const Timestamp = Type.String({
 })
 export const Day = Type.String({ format: 'date', examples: ['2026-01-31'] })
 
-export const ErrorEnvelope = Type.Object(
+const ErrorEnvelope = Type.Object(
   {
     error: Type.Object(
       {

@@ -14,7 +14,7 @@ export class CborTag {
   ) {}
 }
 
-export const UINT = 0
+const UINT = 0
 export const NEGATIVE = 1
 export const BYTES = 2
 export const TEXT = 3

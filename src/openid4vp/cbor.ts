@@ -22,10 +22,10 @@ import {
 import { CborNames } from './cbor-names.ts'
 import { SmallMap } from './small-map.ts'
 
-export const DEPTH_MAX = 16
-export const ITEMS_MAX = 20_000
-export const TAGS_MAX = 4
-export const BIGNUM_BYTES_MAX = 64
+const DEPTH_MAX = 16
+const ITEMS_MAX = 20_000
+const TAGS_MAX = 4
+const BIGNUM_BYTES_MAX = 64
 
 /** Parses exactly one item; throws CborError. */
 export const parseCbor = (bytes: Uint8Array, names: CborNames = new CborNames()): CborItem =>

@@ -61,7 +61,7 @@ function refuse(detail: string): LinkedChain {
   return { ok: false, detail }
 }
 
-export function hasStrongKey({ key }: Certificate): boolean {
+function hasStrongKey({ key }: Certificate): boolean {
   switch (key.algorithm) {
     case 'ec':
       return key.curve !== undefined

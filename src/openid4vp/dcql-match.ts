@@ -103,7 +103,7 @@ function take(value: Claims & unknown[], step: ClaimPath[number], index: 'exact'
  * The path that answers the query. If the requested age is missing, the nearest higher one that is
  * true answers it (ISO/IEC 18013-5 § 7.2.5).
  */
-export function presentedPath(path: ClaimPath, claims: Claims): ClaimPath {
+function presentedPath(path: ClaimPath, claims: Claims): ClaimPath {
   const asked = ageOf(path)
   if (asked === undefined || selectPath(claims, path, 'any')) return path
   const parent = selectPath(claims, path.slice(0, -1), 'any')?.[0]

@@ -56,7 +56,7 @@ export type CredentialQuery = {
   | { readonly format: 'mso_mdoc'; readonly meta: { readonly doctype_value: string } }
 )
 
-export type TrustedAuthority = {
+type TrustedAuthority = {
   readonly type: 'aki' | 'etsi_tl' | 'openid_federation'
   readonly values: readonly string[]
 }
@@ -70,7 +70,7 @@ export type ClaimsQuery = {
 
 export type ClaimPath = readonly (string | number | null)[]
 
-export type CredentialSet = {
+type CredentialSet = {
   readonly options: readonly (readonly string[])[]
   readonly required?: boolean
   /** Not DCQL 1.0: a member of draft 22 that some wallets still show to the holder. */

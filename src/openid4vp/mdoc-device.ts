@@ -8,7 +8,7 @@ import { fitsKey, parseSign1, type Sign1, verifySign1 } from './cose.ts'
 import { readCoseKey } from './cose-key.ts'
 import { embeddedIn, type Mso, member } from './mdoc-issuer.ts'
 
-export type DeviceSigned = {
+type DeviceSigned = {
   /** As received, with tag 24: a part of the signed data. */
   nameSpacesBytes: Uint8Array
   elements: { nameSpace: string; identifier: string }[]

@@ -24,7 +24,7 @@ const DIGEST_ALGORITHMS: ReadonlyMap<string, string> = new Map([
   ['SHA-512', 'sha512'],
 ])
 
-export type IssuerSigned = { auth: Sign1; mso: Mso; elements: Element[] }
+type IssuerSigned = { auth: Sign1; mso: Mso; elements: Element[] }
 
 /** `bytes`: as received, with tag 24. */
 type Element = {

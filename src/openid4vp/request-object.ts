@@ -69,7 +69,7 @@ const formatsOf = ({ credentials }: DcqlQuery) => Object.fromEntries(credentials
 
 export type EncryptionKey = { kty: 'EC'; crv: 'P-256'; x: string; y: string; kid: string }
 
-export type RequestParameters = {
+type RequestParameters = {
   clientId: string
   responseUri: string
   nonce: string

@@ -35,7 +35,7 @@ export type StatusChecker = {
   known(): string[]
 }
 
-export type StatusOptions = {
+type StatusOptions = {
   /** For the service's own lists, which use plain http in development. */
   allowHttp?: (uri: string) => boolean
   /**

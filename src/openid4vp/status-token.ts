@@ -28,7 +28,7 @@ export type StatusToken = {
 export class StatusFault extends Error {}
 
 /** Finds the key to verify with: that of the leaf, except in tests. */
-export type KeyOf = (chain: readonly Uint8Array[]) => Promise<CryptoKey | undefined>
+type KeyOf = (chain: readonly Uint8Array[]) => Promise<CryptoKey | undefined>
 
 type Claims = { sub: unknown; iat: unknown; exp: unknown; ttl: unknown; bits: unknown; lst: Uint8Array }
 

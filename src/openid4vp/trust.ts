@@ -29,7 +29,7 @@ export type TrustAnchor = {
 
 export type Issuer = { common_name?: string; country?: string }
 
-export type ChainToTrust = {
+type ChainToTrust = {
   /** DER, leaf first. */
   chain: readonly Uint8Array[]
   type: string
@@ -42,7 +42,7 @@ export type ChainToTrust = {
 
 type Environment = 'test' | 'live'
 
-export type TrustVerdict =
+type TrustVerdict =
   | { ok: true; issuer: Issuer; anchor: TrustAnchor; path: readonly Certificate[]; warnings: readonly string[] }
   | { ok: false; issuer: Issuer; detail: string }
 

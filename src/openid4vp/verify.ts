@@ -16,7 +16,7 @@ import { SignerCertificates } from './signer-certificate.ts'
 import type { StatusChecker } from './status-list.ts'
 import { crlPolicyOf, IssuerTrust, type TrustAnchor } from './trust.ts'
 
-export type Judgement = {
+type Judgement = {
   query: DcqlQuery
   presentations: readonly Presented[]
   expected: Expected

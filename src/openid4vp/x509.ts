@@ -39,9 +39,9 @@ export type Certificate = {
   unchecked: string[]
 } & Extensions
 
-export type NameAttributes = { commonName?: string; country?: string; state?: string; organization?: string }
+type NameAttributes = { commonName?: string; country?: string; state?: string; organization?: string }
 
-export type PublicKeyDescription = {
+type PublicKeyDescription = {
   algorithm: 'ec' | 'rsa' | 'rsa-pss' | 'ed25519' | 'other'
   /** Undefined for curves without one of these names, and for explicit parameters. */
   curve?: 'P-256' | 'P-384' | 'P-521'

@@ -13,7 +13,7 @@ import { refuseForeign, refuseForeignLook, refusePlainHttp } from './origin.ts'
 import { csrfTokenOf, findVisit, requireFresh, type Visit } from './session.ts'
 
 /** `who` may call a route; owners may call all. `fresh`: the password was given just now. */
-export type Demand = { who: 'anyone' | 'owner'; fresh?: true }
+type Demand = { who: 'anyone' | 'owner'; fresh?: true }
 
 type Context = { request: Request; set: { headers: Record<string, string | number> } }
 type Params = { params: { tenant?: string } }

@@ -23,13 +23,13 @@ import {
   type UserRow,
 } from './store.ts'
 
-export const IDLE_MS = 30 * 60_000
-export const ABSOLUTE_MS = 12 * 3_600_000
+const IDLE_MS = 30 * 60_000
+const ABSOLUTE_MS = 12 * 3_600_000
 /** A password given within this time counts as fresh. */
-export const FRESH_MS = 5 * 60_000
+const FRESH_MS = 5 * 60_000
 /** `seen_at` is no finer than this: a page that polls must not cost a write each time. */
 const SEEN_EVERY_MS = 60_000
-export const SESSIONS_PER_USER_MAX = 10
+const SESSIONS_PER_USER_MAX = 10
 const AGENT_CHARS_MAX = 160
 
 /** The logged-in user behind a request. */

@@ -6,7 +6,7 @@ import { locked, prepared } from '../db/statements.ts'
 export type UserRow = typeof dashboardUsers.$inferSelect
 export type SessionRow = typeof dashboardSessions.$inferSelect
 export type LinkRow = typeof dashboardLinks.$inferSelect
-export type FailuresRow = typeof loginFailures.$inferSelect
+type FailuresRow = typeof loginFailures.$inferSelect
 
 /** An owner with a password: an invited one may never choose any. */
 export async function hasOwner(db: Db): Promise<boolean> {

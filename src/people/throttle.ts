@@ -18,9 +18,9 @@ const ELSEWHERE = ''
 
 type ThrottleDeps = Pick<Deps, 'db' | 'write' | 'now' | 'limits' | 'networks' | 'config' | 'sealer'>
 
-export type Attempt = { account: string; user: UserRow | undefined; client: string }
+type Attempt = { account: string; user: UserRow | undefined; client: string }
 
-export type Admission = {
+type Admission = {
   /** Counts a failure before the password is compared, or throws 429: parallel guesses must not pass. */
   count(): Promise<void>
   /** Returns the attempt to its budgets: the password was right, or never compared. */

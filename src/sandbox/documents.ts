@@ -12,7 +12,7 @@ export const COUNTRY = 'UT'
 const AUTHORITY = 'Utopia Sandbox Authority'
 const AGES = [16, 18, 21, 65]
 
-export type Person = {
+type Person = {
   familyName: string
   givenName: string
   birthFamilyName: string

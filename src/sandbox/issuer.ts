@@ -43,7 +43,7 @@ export type Issuer = {
   crl(now: number): Promise<Uint8Array<ArrayBuffer>>
 }
 
-export type IssueRequest = { persona: PersonaId; holderKey: PublicJwk; now: number; random: Random }
+type IssueRequest = { persona: PersonaId; holderKey: PublicJwk; now: number; random: Random }
 
 export async function createIssuer(making: Making): Promise<IssuerState> {
   // Sequential, here and below: the same randomness gives the same keys.

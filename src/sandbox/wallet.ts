@@ -40,7 +40,7 @@ export type Exchange = {
 }
 
 /** No credential of the holder answers the query. */
-export class NothingFits extends Error {
+class NothingFits extends Error {
   override name = 'NothingFits'
 }
 

@@ -42,7 +42,7 @@ export async function deleteTemplate(tx: Db, tenantId: string, key: string): Pro
   return gone.length > 0
 }
 
-export type VersionRow = typeof templateVersions.$inferSelect
+type VersionRow = typeof templateVersions.$inferSelect
 
 export async function keepVersion(tx: Db, row: VersionRow): Promise<void> {
   await tx.insert(templateVersions).values(row).onConflictDoNothing({ target: templateVersions.hash })

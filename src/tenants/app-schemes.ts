@@ -2,7 +2,7 @@
 // § 7.1). One without belongs to nobody, so a tenant lists it; schemes that browsers or systems use
 // cannot be listed.
 
-export const APP_SCHEMES_MAX = 10
+const APP_SCHEMES_MAX = 10
 const SCHEME = /^[a-z][a-z0-9+.-]{1,31}$/
 
 /** Browsers, systems and wallets use these: they do not open the tenant's app. */

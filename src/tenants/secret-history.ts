@@ -3,7 +3,7 @@ import type { Deps } from './deps.ts'
 import { findSplitAt, findTenant, listWebhookSecrets, type Owner } from './store.ts'
 import { OVERLAP_MS } from './webhook-secret.ts'
 
-export type SecretState = { createdAt: number; previousValidUntil: number | null }
+type SecretState = { createdAt: number; previousValidUntil: number | null }
 
 /** When the current secret was made, and until when the previous one signs. */
 export async function readSecretState({ db, now }: Pick<Deps, 'db' | 'now'>, owner: Owner): Promise<SecretState> {

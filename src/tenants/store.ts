@@ -5,7 +5,7 @@ import { locked, prepared } from '../db/statements.ts'
 
 export type TenantRow = typeof tenants.$inferSelect
 export type WebhookSecretRow = typeof webhookSecrets.$inferSelect
-export type WebhookEndpointRow = typeof webhookEndpoints.$inferSelect
+type WebhookEndpointRow = typeof webhookEndpoints.$inferSelect
 
 /** Test and live have their own keys, devices, sessions and webhooks. */
 export type Owner = { tenantId: string; environment: WebhookSecretRow['environment'] }

@@ -16,7 +16,7 @@ import {
 export const OVERLAP_MS = 86_400_000
 
 /** `previous` also signs, until `validUntil`. */
-export type WebhookSecrets = { current: string; previous?: { secret: string; validUntil: number } }
+type WebhookSecrets = { current: string; previous?: { secret: string; validUntil: number } }
 
 export async function readWebhookSecrets(
   { db, now, sealer }: Pick<Deps, 'db' | 'now' | 'sealer'>,

@@ -5,7 +5,7 @@ import type { TrustAnchor } from '../openid4vp/trust.ts'
 export type Deps = Ground & { audit: Audit; sandbox: () => Promise<TestIssuer> }
 
 /** The sandbox issuer, which test sessions trust. Its lists are read without a network. */
-export type TestIssuer = {
+type TestIssuer = {
   anchor: TrustAnchor
   issuer: {
     statusListUri: string

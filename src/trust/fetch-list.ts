@@ -15,7 +15,7 @@ type Wanted = {
   loopback?: boolean
 }
 
-export type Missed = { ok: false; reason: string; remedy?: string }
+type Missed = { ok: false; reason: string; remedy?: string }
 
 /** Fetches a status or revocation list. A failure says why, for the merchant. */
 export async function fetchList(

@@ -16,7 +16,7 @@ const MARGIN_MS = 86_400_000
 const ROOM_LEFT_BYTES = 256 * 1024 * 1024
 const NO_ROOM: Outcome = { ok: false, failure: 'too little room on the disk' }
 
-export type Backups = {
+type Backups = {
   /** Makes a backup when one is due, and deletes surplus ones. */
   runWhenDue(): Promise<void>
   stop(): Promise<void>

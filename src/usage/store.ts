@@ -3,7 +3,7 @@ import type { Db } from '../db/engine.ts'
 import { usageDays } from '../db/schema.ts'
 import { hot, locked } from '../db/statements.ts'
 
-export type UsageDay = { day: string; verificationsCreated: number }
+type UsageDay = { day: string; verificationsCreated: number }
 
 /** A tenant's creations of one day, and the time of the newest. */
 export type DayCount = { day: string; created: number; newestAt: number }

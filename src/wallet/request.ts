@@ -11,7 +11,7 @@ export const WALLET_NONCE_CHARS_MAX = 512
 export const WALLET_METADATA_CHARS_MAX = 16_384
 
 /** Parameters of a wallet that fetches the request with a POST (OpenID4VP 1.0 § 5.10). */
-export type WalletParameters = { nonce?: string; formats?: string[] }
+type WalletParameters = { nonce?: string; formats?: string[] }
 
 /** Can be fetched again: nonce and key of a session stay the same. */
 export async function requestObject(deps: Deps, id: string, from: From, wallet: WalletParameters = {}): Promise<string> {

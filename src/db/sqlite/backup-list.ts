@@ -5,7 +5,7 @@ import { join } from 'node:path'
 /** The number of backups that are kept of each kind. */
 export type BackupPlan = { hourly: number; daily: number }
 
-export type BackupKind = 'hourly' | 'daily' | 'before' | 'replaced'
+type BackupKind = 'hourly' | 'daily' | 'before' | 'replaced'
 export type BackupFile = { name: string; kind: BackupKind; at: number }
 
 /** Oldest first. Files with other names are not ours. */

@@ -6,7 +6,7 @@ import type { GroupCommit } from './group-commit.ts'
 /** A reader may hold the log. Short, because the event loop stands still meanwhile. */
 const PATIENCE_MS = 100
 
-export type LogEmptier = {
+type LogEmptier = {
   /** Empties the log between two commits; false when a reader prevents it. */
   forgetDeleted(): Promise<boolean>
   /** Before the writer closes. From then on, `forgetDeleted` returns how this ended. */

@@ -10,7 +10,7 @@ import { networkFileSystemOf } from './network-files.ts'
 import { unusable } from './refusal.ts'
 import { BUSY_TIMEOUT_MS } from './storage.ts'
 
-export type Hold = 'command' | 'server' | 'upgrade' | 'alone'
+type Hold = 'command' | 'server' | 'upgrade' | 'alone'
 
 /** Returns the function that releases the lock. */
 export function holdDirectory(dir: string, how: Hold): () => void {

@@ -12,7 +12,7 @@ const BLOCK_BYTES = 1024 * 1024
 /** Below this the log warns; above it the reserve is created again. */
 export const ROOMY_BYTES = 256 * 1024 * 1024
 
-export const ballastIn = (dir: string): string => join(dir, 'ballast')
+const ballastIn = (dir: string): string => join(dir, 'ballast')
 
 export type Space = {
   /**

@@ -9,7 +9,7 @@ import { type Check, read, useKept } from '../till/memory.ts'
 import { pairTill, useIsPaired } from './pairing.ts'
 import { useSession } from './session.ts'
 
-export const TEMPLATE = 'age_over_18'
+const TEMPLATE = 'age_over_18'
 export const CHEATS = ['replay', 'expired', 'untrusted_issuer', 'revoked', 'tampered_claim', 'minor'] as const
 export type Cheat = (typeof CHEATS)[number]
 
