@@ -40,9 +40,9 @@ export type Template = {
    */
   readonly ageOver?: number
   readonly retention: Retention
-  /** Raised whenever the query or the rule changes. */
-  readonly version: number
 }
+
+type Draft = Omit<Template, 'profile'> & Partial<Template>
 
 export const BUILTIN_TEMPLATES: ReadonlyMap<string, Template> = catalogue([
   ageOver(16),
@@ -57,7 +57,6 @@ export const BUILTIN_TEMPLATES: ReadonlyMap<string, Template> = catalogue([
     query: oneOf(mdoc('proof_of_age', PROOF_OF_AGE, ['age_over_18'])),
     ageOver: 18,
     retention: 'outcome',
-    version: 1,
   },
   {
     key: 'age_over_18_photo',
@@ -66,7 +65,6 @@ export const BUILTIN_TEMPLATES: ReadonlyMap<string, Template> = catalogue([
       en: 'To check that you are 18 or over and that the document is yours',
       de: 'Um zu prüfen, ob Sie mindestens 18 Jahre alt sind und der Ausweis Ihnen gehört',
     },
-    profile: 'haip',
     query: oneOf(
       mdoc('mdl', MDL, ['age_over_18', 'portrait']),
       mdoc('photoid', PHOTO_ID, ['age_over_18', 'portrait']),
@@ -75,13 +73,11 @@ export const BUILTIN_TEMPLATES: ReadonlyMap<string, Template> = catalogue([
     ),
     ageOver: 18,
     retention: 'outcome',
-    version: 1,
   },
   {
     key: 'age_over_18_or_birthdate',
     title: { en: 'Age 18 or over, else date of birth', de: 'Ab 18 Jahren, sonst Geburtsdatum' },
     purpose: { en: 'To check that you are 18 or over', de: 'Um zu prüfen, ob Sie mindestens 18 Jahre alt sind' },
-    profile: 'haip',
     query: oneOf(
       mdoc('av', PROOF_OF_AGE, ['age_over_18']),
       sdJwt('pid_sd', PID_VCTS_WITH_AGE, [['age_equal_or_over', '18']]),
@@ -91,27 +87,23 @@ export const BUILTIN_TEMPLATES: ReadonlyMap<string, Template> = catalogue([
     ),
     ageOver: 18,
     retention: 'outcome',
-    version: 1,
   },
   {
     key: 'identity_basic',
     title: { en: 'Name and date of birth', de: 'Name und Geburtsdatum' },
     purpose: { en: 'To check who you are', de: 'Um zu prüfen, wer Sie sind' },
-    profile: 'haip',
     query: oneOf(
       sdJwt('pid_sd', PID_VCTS, [['family_name'], ['given_name'], ['birthdate']]),
       mdoc('pid_mdoc', PID, ['family_name', 'given_name', 'birth_date']),
       mdoc('mdl', MDL, ['family_name', 'given_name', 'birth_date']),
     ),
     retention: 'claims',
-    version: 1,
   },
   {
     // The mandatory set of CIR (EU) 2024/2977 without the portrait, and who issued it.
     key: 'pid_mandatory',
     title: { en: 'Full identity', de: 'Vollständige Identität' },
     purpose: { en: 'To establish your identity', de: 'Um Ihre Identität festzustellen' },
-    profile: 'haip',
     query: oneOf(
       sdJwt('pid_sd', PID_VCTS, [
         ['family_name'],
@@ -133,13 +125,11 @@ export const BUILTIN_TEMPLATES: ReadonlyMap<string, Template> = catalogue([
       ]),
     ),
     retention: 'claims',
-    version: 1,
   },
   {
     key: 'address',
     title: { en: 'Name and address', de: 'Name und Anschrift' },
     purpose: { en: 'To check where you live', de: 'Um zu prüfen, wo Sie wohnen' },
-    profile: 'haip',
     query: oneOf(
       sdJwt('pid_sd', PID_VCTS_WITH_ADDRESS, [
         ['family_name'],
@@ -167,27 +157,23 @@ export const BUILTIN_TEMPLATES: ReadonlyMap<string, Template> = catalogue([
       ]),
     ),
     retention: 'claims',
-    version: 1,
   },
   {
     key: 'country',
     title: { en: 'Country', de: 'Land' },
     purpose: { en: 'To check which country you are from', de: 'Um zu prüfen, aus welchem Land Sie kommen' },
-    profile: 'haip',
     query: oneOf(
       sdJwt('pid_sd', PID_VCTS, [['nationalities', null]]),
       mdoc('pid_mdoc', PID, ['nationality']),
       mdoc('mdl', MDL, ['issuing_country']),
     ),
     retention: 'claims',
-    version: 1,
   },
   {
     // mDL only: the EU mDL rulebook forbids one as an SD-JWT VC.
     key: 'driving_licence',
     title: { en: 'Driving licence', de: 'Führerschein' },
     purpose: { en: 'To check your driving licence', de: 'Um Ihren Führerschein zu prüfen' },
-    profile: 'haip',
     query: oneOf(
       mdoc('mdl', MDL, [
         'family_name',
@@ -204,16 +190,13 @@ export const BUILTIN_TEMPLATES: ReadonlyMap<string, Template> = catalogue([
       ]),
     ),
     retention: 'claims_without_portrait',
-    version: 1,
   },
   {
     key: 'may_drive',
     title: { en: 'May drive', de: 'Fahrerlaubnis' },
     purpose: { en: 'To check what you are allowed to drive', de: 'Um zu prüfen, was Sie fahren dürfen' },
-    profile: 'haip',
     query: oneOf(mdoc('mdl', MDL, ['driving_privileges', 'expiry_date', 'portrait'])),
     retention: 'claims_without_portrait',
-    version: 1,
   },
   {
     key: 'photo_id',
@@ -222,7 +205,6 @@ export const BUILTIN_TEMPLATES: ReadonlyMap<string, Template> = catalogue([
       en: 'To check who you are and that the document is yours',
       de: 'Um zu prüfen, wer Sie sind und ob der Ausweis Ihnen gehört',
     },
-    profile: 'haip',
     query: oneOf(
       mdoc('photoid', PHOTO_ID, PHOTO_ID_ELEMENTS),
       mdoc('photoid_lc', PHOTO_ID_LOWER_CASE, PHOTO_ID_ELEMENTS),
@@ -230,17 +212,15 @@ export const BUILTIN_TEMPLATES: ReadonlyMap<string, Template> = catalogue([
       sdJwt('pid_sd', PID_VCTS, [['family_name'], ['given_name'], ['birthdate'], ['picture'], ['issuing_country']]),
     ),
     retention: 'claims_without_portrait',
-    version: 1,
   },
 ])
 
-function ageOver(age: number): Template {
+function ageOver(age: number): Draft {
   const element = `age_over_${age}`
   return {
     key: element,
     title: { en: `Age ${age} or over`, de: `Ab ${age} Jahren` },
     purpose: { en: `To check that you are ${age} or over`, de: `Um zu prüfen, ob Sie mindestens ${age} Jahre alt sind` },
-    profile: 'haip',
     query: oneOf(
       mdoc('av', PROOF_OF_AGE, [element]),
       sdJwt('pid_sd', PID_VCTS_WITH_AGE, [['age_equal_or_over', String(age)]]),
@@ -252,7 +232,6 @@ function ageOver(age: number): Template {
     ),
     ageOver: age,
     retention: 'outcome',
-    version: 1,
   }
 }
 
@@ -273,8 +252,10 @@ function sdJwt(id: string, vcts: readonly string[], paths: readonly ClaimPath[])
   return { id, format: 'dc+sd-jwt', meta: { vct_values: vcts }, claims: paths.map(path => ({ path })) }
 }
 
-function catalogue(templates: readonly Template[]): ReadonlyMap<string, Template> {
-  const all = templates.flatMap(template => (isMixed(template.query) ? [template, mdocTwin(template)] : [template]))
+/** The profile is HAIP where none is named. */
+function catalogue(drafts: readonly Draft[]): ReadonlyMap<string, Template> {
+  const templates = drafts.map(draft => ({ profile: 'haip' as const, ...draft }))
+  const all = templates.flatMap((template: Template) => (isMixed(template.query) ? [template, mdocTwin(template)] : [template]))
   return new Map(all.map(template => [template.key, deepFreeze(template)]))
 }
 
