@@ -58,7 +58,7 @@ function sessionOf(walletUri: string): Session {
 async function makePersona(persona: PersonaId, { base }: Session, now: number): Promise<Holder> {
   const config = { ...loadConfig(process.env), publicUrl: base }
   // Another issuer than the service's own would be trusted by nobody.
-  requireDatabase(config.dataDir)
+  await requireDatabase(config)
   const deps = await createDeps(config, realWorld(), 'command')
   try {
     const { issuer } = await deps.sandbox()

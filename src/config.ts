@@ -66,7 +66,7 @@ export const VARIABLES = {
   VIDIMUS_LOG: { default: 'info', meaning: `${LOG_LEVELS.join(', ')}; one JSON line per event on standard error` },
   VIDIMUS_BACKUPS: {
     default: '24h,14d',
-    meaning: 'how many hourly and daily backups the server makes and keeps in backups/; off for none',
+    meaning: 'how many hourly and daily backups the server makes and keeps in backups/; off for none; not on PostgreSQL',
   },
   VIDIMUS_EGRESS_ALLOW: {
     default: '',
@@ -98,10 +98,18 @@ export const VARIABLES = {
     meaning:
       'postgres://user:password@host/database?sslmode=verify-full for several nodes; empty for the file in VIDIMUS_DATA_DIR',
   },
+  VIDIMUS_DATABASE_OWNER_URL: {
+    default: '',
+    meaning: 'the same database for the user that may change its schema; read by upgrade and move only',
+  },
   VIDIMUS_DATABASE_PASSWORD_FILE: { default: '', meaning: 'file with the password, instead of one in VIDIMUS_DATABASE_URL' },
   VIDIMUS_DATABASE_CA: { default: '', meaning: "PEM file of the authority of the database server's certificate" },
   VIDIMUS_DATABASE_CONNECTIONS: { default: '16', meaning: 'connections of this node to PostgreSQL, from 6 to 200' },
-  VIDIMUS_DATABASE_PREPARE: { default: 'on', meaning: 'off behind a pooler in transaction mode' },
+  VIDIMUS_DATABASE_PREPARE: { default: 'on', meaning: 'off behind a pooler in transaction mode, such as PgBouncer before 1.21' },
+  VIDIMUS_DATABASE_LISTEN_URL: {
+    default: '',
+    meaning: 'the database without the pooler, for one connection that listens; with VIDIMUS_DATABASE_PREPARE=off only',
+  },
 } as const
 
 type Variable = keyof typeof VARIABLES
@@ -145,7 +153,7 @@ export function loadConfig(env: Environment): Config {
     keyDir,
     masterKey: masterKey(keyDir, text('VIDIMUS_MASTER_KEY_FILE'), env.CREDENTIALS_DIRECTORY),
     log: oneOf('VIDIMUS_LOG', text('VIDIMUS_LOG'), LOG_LEVELS),
-    backups: backups('VIDIMUS_BACKUPS', text('VIDIMUS_BACKUPS')),
+    backups: backups('VIDIMUS_BACKUPS', env.VIDIMUS_BACKUPS?.trim() ?? '', text('VIDIMUS_DATABASE_URL') !== ''),
     isDev: false,
     extraCaFile: text('VIDIMUS_EXTRA_CA'),
     egressAllow: parsed('VIDIMUS_EGRESS_ALLOW', text('VIDIMUS_EGRESS_ALLOW'), parseAllowList),
@@ -185,19 +193,46 @@ function fail(name: string, hint: string): never {
   throw new ConfigError(`${name}: ${hint}`)
 }
 
+const POSTGRES_ONLY = [
+  'VIDIMUS_DATABASE_OWNER_URL',
+  'VIDIMUS_DATABASE_PASSWORD_FILE',
+  'VIDIMUS_DATABASE_CA',
+  'VIDIMUS_DATABASE_LISTEN_URL',
+] as const
+
 function database(text: (name: Variable) => string): DatabaseSettings | undefined {
   const url = text('VIDIMUS_DATABASE_URL')
-  if (!url) return undefined
+  if (!url) {
+    const lonely = POSTGRES_ONLY.find(name => text(name))
+    return lonely && fail(lonely, 'this is for PostgreSQL; set VIDIMUS_DATABASE_URL too, or remove it')
+  }
   const address = parsed('VIDIMUS_DATABASE_URL', url, parseDatabaseUrl)
-  const passwordFile = text('VIDIMUS_DATABASE_PASSWORD_FILE')
   const caFile = text('VIDIMUS_DATABASE_CA')
+  if (caFile && !address.tls.startsWith('verify'))
+    fail('VIDIMUS_DATABASE_CA', 'the server is checked only with ?sslmode=verify-full (or verify-ca) in VIDIMUS_DATABASE_URL')
+  const prepare = oneOf('VIDIMUS_DATABASE_PREPARE', text('VIDIMUS_DATABASE_PREPARE'), ['on', 'off']) === 'on'
+  const other = (name: Variable) => (text(name) ? parsed(name, text(name), parseDatabaseUrl) : undefined)
+  const listen = other('VIDIMUS_DATABASE_LISTEN_URL')
+  if (listen && prepare)
+    fail('VIDIMUS_DATABASE_LISTEN_URL', 'only a pooler needs it, with VIDIMUS_DATABASE_PREPARE=off; remove it')
+  const password = databasePassword(address.password, text('VIDIMUS_DATABASE_PASSWORD_FILE'))
   return {
     ...address,
-    password: passwordFile ? read('VIDIMUS_DATABASE_PASSWORD_FILE', passwordFile).trim() : address.password,
+    password,
     ca: caFile ? read('VIDIMUS_DATABASE_CA', caFile) : undefined,
     connections: integer('VIDIMUS_DATABASE_CONNECTIONS', text('VIDIMUS_DATABASE_CONNECTIONS'), 6, 200),
-    prepare: oneOf('VIDIMUS_DATABASE_PREPARE', text('VIDIMUS_DATABASE_PREPARE'), ['on', 'off']) === 'on',
+    prepare,
+    listen: listen && { ...listen, password: listen.password || password },
+    owner: other('VIDIMUS_DATABASE_OWNER_URL'),
   }
+}
+
+/** Only the line end that an editor adds is no part of it. */
+function databasePassword(given: string, file: string): string {
+  if (!file) return given
+  if (given) fail('VIDIMUS_DATABASE_PASSWORD_FILE', 'there is a password in VIDIMUS_DATABASE_URL too; remove one of them')
+  const password = read('VIDIMUS_DATABASE_PASSWORD_FILE', file).replace(/\r?\n$/, '')
+  return password || fail('VIDIMUS_DATABASE_PASSWORD_FILE', `${file} is empty`)
 }
 
 function read(name: Variable, file: string): string {
@@ -225,8 +260,13 @@ function oneOf<T extends string>(name: Variable, text: string, allowed: readonly
   return value ?? fail(name, `"${text}" is not one of ${allowed.join(', ')}`)
 }
 
-function backups(name: Variable, text: string): Config['backups'] {
-  if (text === 'off') return undefined
+/** What makes backups of a PostgreSQL server, for refusals. */
+export const POSTGRES_BACKUPS = 'back up PostgreSQL with its own tools, such as pgBackRest, a WAL archive or pg_dump'
+
+function backups(name: Variable, given: string, isPostgres: boolean): Config['backups'] {
+  if (isPostgres && given && given !== 'off') fail(name, `the service makes no backups of PostgreSQL; ${POSTGRES_BACKUPS}`)
+  const text = given || VARIABLES[name].default
+  if (isPostgres || text === 'off') return undefined
   const [, hourly, daily] = /^(\d{1,3})h,(\d{1,3})d$/.exec(text) ?? fail(name, `"${text}" must be like 24h,14d, or off`)
   if (Number(hourly) + Number(daily) === 0) fail(name, 'use off to keep none')
   return { hourly: Number(hourly), daily: Number(daily) }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ConfigError, LOG_LEVELS, loadConfig, VARIABLES } from '../src/config.ts'
+import { type Config, ConfigError, LOG_LEVELS, loadConfig, VARIABLES } from '../src/config.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -388,8 +388,140 @@ describe('settings for wallets', () => {
   })
 })
 
-test('VIDIMUS_DATABASE_URL is refused in this version without quoting its value', () => {
-  const message = refusalOf({ VIDIMUS_DATABASE_URL: 'postgres://user:hunter2@db/vidimus' })
-  expect(message).toStartWith('VIDIMUS_DATABASE_URL: ')
-  expect(message).not.toContain('hunter2')
+describe('PostgreSQL', () => {
+  const database = (url: string, env: Record<string, string> = {}) =>
+    loadConfig({ VIDIMUS_DATABASE_URL: url, ...env }).database as NonNullable<Config['database']>
+
+  function fileWith(text: string): string {
+    const file = join(mkdtempSync(join(tmpdir(), 'vidimus-config-')), 'file')
+    writeFileSync(file, text)
+    return file
+  }
+
+  test('VIDIMUS_DATABASE_URL names user, password, host, port and database', () => {
+    expect(database('postgres://shop:p%40ss%2F@db.example:6432/vidimus?sslmode=verify-full')).toEqual({
+      user: 'shop',
+      password: 'p@ss/',
+      host: 'db.example',
+      port: 6432,
+      socket: undefined,
+      others: [],
+      database: 'vidimus',
+      tls: 'verify-full',
+      connections: 16,
+      prepare: true,
+      ca: undefined,
+      listen: undefined,
+      owner: undefined,
+    })
+    expect(database('postgresql://shop@[::1]/v')).toMatchObject({ host: '::1', port: 5432, tls: 'off', password: '' })
+  })
+
+  test('several hosts are a primary and its standbys', () => {
+    const { host, port, others } = database('postgres://shop@a.example,b.example:5433,[fd00::5]:5434/v?sslmode=verify-full')
+    expect({ host, port, others }).toEqual({
+      host: 'a.example',
+      port: 5432,
+      others: [
+        { host: 'b.example', port: 5433, socket: undefined },
+        { host: 'fd00::5', port: 5434, socket: undefined },
+      ],
+    })
+    expectRefusedUrl(`postgres://shop@${'a,'.repeat(8)}a/v?sslmode=require`)
+    expectRefusedUrl('postgres://shop@a,,b/v?sslmode=require')
+  })
+
+  test('a socket is named by its directory, with or without a host', () => {
+    for (const url of [
+      'postgres://shop@/v?host=/run/pg/',
+      'postgres:///v?host=/run/pg',
+      'postgres://shop@localhost:5432/v?host=/run/pg',
+    ])
+      if (url.includes('shop')) expect(database(url)).toMatchObject({ socket: '/run/pg/.s.PGSQL.5432', tls: 'off' })
+      else expectRefusedUrl(url)
+    expectRefusedUrl('postgres://shop@/v?host=run')
+    expectRefusedUrl('postgres://shop@a,b/v?host=/run/pg')
+  })
+
+  test('a database on another machine needs sslmode, and one of all hosts on another machine is enough', () => {
+    for (const host of ['db', '10.0.0.5', 'db.example', 'localhost,db.example']) {
+      expectRefusedUrl(`postgres://shop:hunter2@${host}/v`)
+      expectRefusedUrl(`postgres://shop:hunter2@${host}/v?sslmode=disable`)
+      expectRefusedUrl(`postgres://shop:hunter2@${host}/v?sslmode=prefer`)
+      for (const mode of ['require', 'verify-ca', 'verify-full'])
+        expect(database(`postgres://shop@${host}/v?sslmode=${mode}`).tls).toBe(mode as 'require')
+    }
+    for (const host of ['localhost', '127.0.0.1', '[::1]']) {
+      expect(database(`postgres://shop@${host}/v`).tls).toBe('off')
+      expect(database(`postgres://shop@${host}/v?sslmode=disable`).tls).toBe('off')
+    }
+  })
+
+  test('no refusal of VIDIMUS_DATABASE_URL quotes its password', () => {
+    for (const url of [
+      'postgres://user:hunter2@db/vidimus',
+      'postgres://user:hunter2@/',
+      'postgres://:hunter2@localhost/v',
+      'postgres://user:hunter2%@localhost/v',
+      'postgres://user:hunter2@localhost/v?pool=hunter2x',
+      'postgres://user:hunter2@localhost/v?sslmode=hunter3',
+      'postgres://user:hunter2@lo cal/v',
+      'postgres://user:hunt?hunter2@localhost/v',
+      'postgres://user:hunt/hunter2@localhost/v',
+      'postgres://user:hunter2@a/b@localhost/v',
+      'mysql://user:hunter2@localhost/v',
+      'user:hunter2@localhost/v',
+    ])
+      expectRefusedUrl(url)
+  })
+
+  function expectRefusedUrl(url: string): void {
+    const message = refusalOf({ VIDIMUS_DATABASE_URL: url })
+    expect(message).toStartWith('VIDIMUS_DATABASE_URL: ')
+    expect(message).not.toContain('hunter')
+  }
+
+  test('VIDIMUS_DATABASE_PASSWORD_FILE holds the password, without the line end of an editor', () => {
+    const env = { VIDIMUS_DATABASE_PASSWORD_FILE: fileWith(' p@ss word \n') }
+    expect(database('postgres://shop@localhost/v', env).password).toBe(' p@ss word ')
+    const refused = (url: string, file: string) => refusalOf({ VIDIMUS_DATABASE_URL: url, VIDIMUS_DATABASE_PASSWORD_FILE: file })
+    expect(refused('postgres://shop:hunter2@localhost/v', fileWith('hunter3'))).not.toContain('hunter')
+    expect(refused('postgres://shop@localhost/v', fileWith('\n'))).toContain('is empty')
+    expect(refused('postgres://shop@localhost/v', '/nowhere/password')).toContain('cannot read /nowhere/password (ENOENT)')
+  })
+
+  test('VIDIMUS_DATABASE_CA is read, and refused where nobody would look at it', () => {
+    const env = { VIDIMUS_DATABASE_CA: fileWith('PEM') }
+    expect(database('postgres://shop@db/v?sslmode=verify-full', env).ca).toBe('PEM')
+    const message = refusalOf({ VIDIMUS_DATABASE_URL: 'postgres://shop@db/v?sslmode=require', ...env })
+    expect(message).toStartWith('VIDIMUS_DATABASE_CA: ')
+  })
+
+  test('VIDIMUS_DATABASE_LISTEN_URL goes with VIDIMUS_DATABASE_PREPARE=off, and takes over the password', () => {
+    const url = 'postgres://shop:hunter2@localhost:6432/v'
+    const listen = { VIDIMUS_DATABASE_LISTEN_URL: 'postgres://shop@localhost:5432/v' }
+    expect(database(url, { ...listen, VIDIMUS_DATABASE_PREPARE: 'off' })).toMatchObject({
+      prepare: false,
+      listen: { port: 5432, password: 'hunter2' },
+    })
+    expect(refusalOf({ VIDIMUS_DATABASE_URL: url, ...listen })).toStartWith('VIDIMUS_DATABASE_LISTEN_URL: ')
+  })
+
+  test('VIDIMUS_DATABASE_CONNECTIONS is a number from 6 to 200', () => {
+    const connections = (text: string) =>
+      database('postgres://shop@localhost/v', { VIDIMUS_DATABASE_CONNECTIONS: text }).connections
+    expect([connections('6'), connections('200')]).toEqual([6, 200])
+    for (const text of ['5', '201', 'many']) expect(() => connections(text)).toThrow('VIDIMUS_DATABASE_CONNECTIONS')
+  })
+
+  test('settings of one kind of database are refused with the other', () => {
+    for (const name of ['OWNER_URL', 'PASSWORD_FILE', 'CA', 'LISTEN_URL']) {
+      const message = refusalOf({ [`VIDIMUS_DATABASE_${name}`]: 'postgres://owner:hunter2@localhost/v' })
+      expect(message).toBe(`VIDIMUS_DATABASE_${name}: this is for PostgreSQL; set VIDIMUS_DATABASE_URL too, or remove it`)
+    }
+    const url = { VIDIMUS_DATABASE_URL: 'postgres://shop@localhost/v' }
+    expect(refusalOf({ ...url, VIDIMUS_BACKUPS: '24h,14d' })).toMatch(/^VIDIMUS_BACKUPS: .*pgBackRest.*pg_dump$/)
+    expect(loadConfig({ ...url, VIDIMUS_BACKUPS: 'off' }).backups).toBeUndefined()
+    expect(loadConfig(url).backups).toBeUndefined()
+  })
 })

@@ -12,7 +12,7 @@ import { type BackupReport, makeBackup, type Places } from '../upkeep/backup.ts'
 import { argument, defineCommand } from './command.ts'
 import { toggle } from './flags.ts'
 import { CommandError } from './output.ts'
-import { requireDatabase } from './require-database.ts'
+import { refusePostgres, requireDatabase } from './require-database.ts'
 
 export const command = defineCommand(
   {
@@ -30,8 +30,11 @@ it: keep a copy of master.key somewhere else. The server makes backups of its ow
   },
   async ({ path, force }, { env }) => {
     const file = resolve(path)
-    const { dataDir, keyDir, masterKey } = loadConfig(env)
+    const config = loadConfig(env)
+    const { dataDir, keyDir, masterKey } = config
     const places = { dataDir, keyDir, masterKey }
+    refusePostgres(config, 'backup')
+    await requireDatabase(config)
     refuseUnfit(file, places, force)
     const { takenAt, bytes, verifications, auditRecords, head } = await backUp(places, file)
     return {
@@ -43,7 +46,6 @@ It is of use only together with ${masterKey.file}: keep a copy of that somewhere
 )
 
 function refuseUnfit(file: string, { dataDir, masterKey }: Places, force: boolean): void {
-  requireDatabase(dataDir)
   if (!statSync(dirname(file), { throwIfNoEntry: false })?.isDirectory())
     throw new CommandError(`cannot write ${file}; give a path in a directory that exists and is yours`)
   if (existsSync(file) && (!force || !statSync(file).isFile()))

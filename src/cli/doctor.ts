@@ -33,23 +33,23 @@ Health.`,
 
 /** A directory that cannot be opened is a finding. One that does not exist is not created. */
 async function examineHere(shell: Shell): Promise<NamedCheck[]> {
-  const { dataDir } = loadConfig(shell.env)
+  const config = loadConfig(shell.env)
   try {
-    requireDatabase(dataDir)
-    const pending = pendingIn(dataDir)
-    if (pending.length) return [olderVersion(pending)]
+    await requireDatabase(config)
+    const pending = await pendingIn(config)
+    if (pending.length) return [olderVersion(pending, config.database ? 'database' : 'data_directory')]
     const { examine } = await import('../doctor/examine.ts')
     return await withDeps(shell, deps => examine(deps, false))
   } catch (error) {
     if (!(error instanceof StartRefusal || error instanceof CommandError)) throw error
     const [, detail = error.message, remedy] = /^(.*?); (.*)$/s.exec(error.message) ?? []
-    return [{ name: 'data_directory', status: 'problem', detail: `${detail}.`, remedy }]
+    return [{ name: config.database ? 'database' : 'data_directory', status: 'problem', detail: `${detail}.`, remedy }]
   }
 }
 
 /** Opening the database would bring it up to date, which nobody asked for. */
-const olderVersion = (pending: string[]): NamedCheck => ({
-  name: 'data_directory',
+const olderVersion = (pending: string[], name: string): NamedCheck => ({
+  name,
   status: 'problem',
   detail: `The database is of an earlier version than this program (${pending.join(', ')} to be applied).`,
   remedy: 'Stop the service and run "vidimus upgrade", or ask the program that is running.',

@@ -6,7 +6,7 @@ import { realWorld } from '../ground.ts'
 import { rekey } from '../upkeep/rekey.ts'
 import { defineCommand } from './command.ts'
 import { ACTOR, CommandError } from './output.ts'
-import { requireDatabase } from './require-database.ts'
+import { refusePostgres, requireDatabase } from './require-database.ts'
 
 export const command = defineCommand(
   {
@@ -20,9 +20,11 @@ backup and the old key can read that backup for ever.`,
     example: 'vidimus rekey && vidimus backup /mnt/safe/vidimus.db',
   },
   async (_, { env }) => {
-    const { dataDir: dir, masterKey } = loadConfig(env)
+    const config = loadConfig(env)
+    const { dataDir: dir, masterKey } = config
     const key = masterKey.file
-    requireDatabase(dir)
+    refusePostgres(config, 'rekey')
+    await requireDatabase(config)
     refuseLink(key)
     refuseUnwritable(key)
     const { now, random } = realWorld()

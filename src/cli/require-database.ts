@@ -1,16 +1,32 @@
 import { resolve } from 'node:path'
+import { type Config, POSTGRES_BACKUPS } from '../config.ts'
+import { hasInstallation as hasSchema } from '../db/postgres/open.ts'
 import { databaseFile, sizeOf } from '../db/sqlite/files.ts'
 import { lostDatabase } from '../db/sqlite/lost-database.ts'
 import { refusalFrom } from '../db/sqlite/refusal.ts'
 import { hasDatabase } from '../db/sqlite/replace.ts'
 import { CommandError } from './output.ts'
 
-/** For calls that need an installation: in the wrong directory they must not create an empty one. */
-export function requireDatabase(dir: string): void {
+/** For calls that need an installation: in the wrong directory or database they must not create an empty one. */
+export async function requireDatabase({ dataDir: dir, database }: Config): Promise<void> {
+  if (database) {
+    if (await hasSchema(database)) return
+    throw new CommandError('the database of VIDIMUS_DATABASE_URL is empty; start the service once, or name the right one')
+  }
   if (hasInstallation(dir)) return
   throw (
     lostDatabase(dir) ??
     new CommandError(`there is no database in ${resolve(dir)}; start the service once, or say where it is with VIDIMUS_DATA_DIR`)
+  )
+}
+
+/** For verbs about the database file. */
+export function refusePostgres({ database }: Config, verb: 'backup' | 'restore' | 'rekey'): void {
+  if (!database) return
+  throw new CommandError(
+    verb === 'rekey'
+      ? 'rekey is for a database file; on PostgreSQL every node reads the same master.key, so it cannot be replaced from one of them'
+      : `${verb} is for a database file; ${POSTGRES_BACKUPS}`,
   )
 }
 

@@ -10,6 +10,7 @@ import { erasureLogIn } from '../verifications/erasures.ts'
 import { type Answer, argument, defineCommand } from './command.ts'
 import { toggle } from './flags.ts'
 import { ACTOR, CommandError } from './output.ts'
+import { refusePostgres } from './require-database.ts'
 
 export const command = defineCommand(
   {
@@ -29,8 +30,10 @@ time of the backup: revoke again what was revoked since.`,
   },
   async ({ backup, withoutErasures }, { env }) => {
     const file = resolve(backup)
-    const { dataDir: dir, keyDir, masterKey } = loadConfig(env)
+    const config = loadConfig(env)
+    const { dataDir: dir, keyDir, masterKey } = config
     const keys = { keyDir, masterKey }
+    refusePostgres(config, 'restore')
     refuseUnfit(file, dir)
     const { now, random } = realWorld()
     try {

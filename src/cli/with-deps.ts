@@ -6,9 +6,8 @@ import { CommandError, type Shell } from './output.ts'
 
 /** Opens the database, beside a running server too, for one short call. */
 export async function withDeps<T>(shell: Shell, work: (deps: Deps) => Promise<T>): Promise<T> {
-  const { dataDir, database } = loadConfig(shell.env)
   const { requireDatabase } = await import('./require-database.ts')
-  if (!database) requireDatabase(dataDir)
+  await requireDatabase(loadConfig(shell.env))
   return await withNewDeps(shell, work)
 }
 

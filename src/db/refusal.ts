@@ -13,8 +13,15 @@ export const REFUSALS = {
   directory_unusable: 18,
   network_file_system: 19,
   database_unreachable: 20,
-  database_unfit: 21,
+  database_refused: 21,
   clock_apart: 22,
+  postgres_too_old: 23,
+  encoding_wrong: 24,
+  not_durable: 25,
+  database_read_only: 26,
+  rights_missing: 27,
+  schema_older: 28,
+  database_moved: 29,
 } as const
 
 export class StartRefusal extends Error {

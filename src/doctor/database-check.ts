@@ -18,7 +18,7 @@ export async function checkDatabase(scene: Scene): Promise<Found> {
   if (unreadable.length > 0)
     return problem(
       `These verifications cannot be decrypted any more, and lists that contain them fail: ${someOf(unreadable)}.`,
-      'Erase them; or stop the service, and replace the database with "vidimus restore".',
+      'Erase them; or stop the service, and restore a backup.',
     )
   if (found.status === 'warning') return found
   const opened = isComplete ? 'Every verification' : `Within the time of this check, each of ${looked} verifications`

@@ -32,5 +32,7 @@ const HOW: Record<CheckName, (scene: Scene) => Promise<Found>> = {
 /** `isServer` is true in the service itself, and false in a command beside it. */
 export async function examine(deps: Deps, isServer: boolean): Promise<Check[]> {
   const scene = sceneOf(deps, isServer)
-  return await Promise.all(CHECKS.map(async name => ({ name, ...(await runCheck(() => HOW[name](scene))) })))
+  // The disk of PostgreSQL is its server's.
+  const checks = deps.config.database ? CHECKS.filter(name => name !== 'disk') : CHECKS
+  return await Promise.all(checks.map(async name => ({ name, ...(await runCheck(() => HOW[name](scene))) })))
 }

@@ -40,15 +40,20 @@ export const startPeriodic = (deps: Deps): (() => void) =>
 
 /** Room on the disk, backups and clock steps: for the operator, not for callers. */
 export function startUpkeep(deps: Deps): () => Promise<void> {
-  const backups = createBackups(deps)
+  // Disk and backups of PostgreSQL are its server's.
+  const backups = deps.config.database ? undefined : createBackups(deps)
   const stopJobs = startJobs(deps, [
-    { name: 'space', everyMs: 10_000, run: () => deps.space.look() },
     { name: 'clock', everyMs: 10_000, run: noticeClockStep },
-    { name: 'backup', everyMs: 60_000, run: () => backups.runWhenDue() },
+    ...(backups
+      ? [
+          { name: 'space', everyMs: 10_000, run: () => deps.space.look() },
+          { name: 'backup', everyMs: 60_000, run: () => backups.runWhenDue() },
+        ]
+      : []),
   ])
   return async () => {
     stopJobs()
-    await backups.stop()
+    await backups?.stop()
   }
 }
 

@@ -1,19 +1,24 @@
 import { SQL } from 'bun'
-import type { DatabaseAddress, DatabaseSettings } from './address.ts'
+import type { DatabaseAddress, DatabaseSettings, Server } from './address.ts'
 
 const CONNECT_SECONDS = 5
+const SEEK_EVERY_MS = 500
 
 /** `read` cannot write. `light` holds beats, leases and notices: a crash of the server may lose its last moment. */
-export type Use = 'read' | 'write' | 'light' | 'job' | 'listen'
+export type Use = 'read' | 'write' | 'light' | 'job' | 'schema' | 'listen'
 
 export type Connect = {
   counts: { reads: number; writes: number }
   /** A client of one connection; opens it with its first statement. */
   open(use: Use): SQL
+  /** Of several servers, chooses the first one that takes writes. */
+  choose(): Promise<void>
+  /** Lost connections look for no other server any more. */
+  close(): void
 }
 
 /** The server ends what takes longer, and frees its locks. */
-const LIMITS = {
+export const LIMITS = {
   statement_timeout: '5s',
   lock_timeout: '2s',
   idle_in_transaction_session_timeout: '5s',
@@ -24,40 +29,98 @@ const OWN_LIMITS: Record<Use, Record<string, string>> = {
   write: {},
   light: { synchronous_commit: 'off' },
   job: { statement_timeout: '60s', lock_timeout: '2s', idle_in_transaction_session_timeout: '60s' },
+  schema: { statement_timeout: '0', idle_in_transaction_session_timeout: '60s' },
   listen: { statement_timeout: '0' },
 }
 
 const LIGHT_CONNECTIONS = 2
 
 export function createConnect(settings: DatabaseSettings, node: string): Connect {
-  const { connections, socket, host, port, user, password, database, tls, ca, prepare } = settings
+  const { connections, prepare } = settings
   const writes = Math.max(1, Math.floor((connections - LIGHT_CONNECTIONS) / 2))
+  const servers: Server[] = [settings, ...settings.others]
+  let current = servers[0]!
+  let isClosed = false
+  let isSeeking = false
+
+  const choose = async (): Promise<void> => {
+    if (servers.length === 1) return
+    for (const server of servers) {
+      if (!(await takesWrites(settings, server))) continue
+      current = server
+      return
+    }
+  }
+  /** After a failover, the server that was the primary closes its connections or is gone. */
+  const seek = async () => {
+    while (!isClosed) {
+      await choose()
+      if (await takesWrites(settings, current)) return
+      await Bun.sleep(SEEK_EVERY_MS)
+    }
+  }
+  const onLost = () => {
+    if (isClosed || isSeeking || servers.length === 1) return
+    isSeeking = true
+    void seek().finally(() => {
+      isSeeking = false
+    })
+  }
+
   return {
     counts: { writes, reads: Math.max(1, connections - LIGHT_CONNECTIONS - writes) },
-    open: use =>
-      new SQL({
-        adapter: 'postgres',
-        ...(socket === undefined ? { hostname: host, port } : { path: socket }),
-        username: user,
-        password,
-        database,
-        max: 1,
-        bigint: true,
-        prepare,
-        connectionTimeout: CONNECT_SECONDS,
-        idleTimeout: 0,
-        ...tlsOptions(tls, ca, host),
-        connection: prepare
-          ? { application_name: `vidimus/${node}`, ...LIMITS, ...OWN_LIMITS[use] }
-          : // A pooler refuses parameters that it does not know.
-            { application_name: `vidimus/${node}` },
-      }),
+    open(use) {
+      const listen = use === 'listen' ? settings.listen : undefined
+      return new SQL({
+        ...optionsFor({ ...settings, ...listen }, listen ?? current),
+        prepare: prepare || listen !== undefined,
+        onclose: onLost,
+        connection:
+          prepare || listen
+            ? { application_name: `vidimus/${node}`, ...LIMITS, ...OWN_LIMITS[use] }
+            : // A pooler refuses parameters that it does not know.
+              { application_name: `vidimus/${node}` },
+      })
+    },
+    choose,
+    close() {
+      isClosed = true
+    },
   }
 }
 
+async function takesWrites(settings: DatabaseSettings, server: Server): Promise<boolean> {
+  const client = new SQL({ ...optionsFor(settings, server), prepare: false })
+  try {
+    const [row] = await client.unsafe<{ is_standby: boolean }[]>('SELECT pg_is_in_recovery() AS is_standby')
+    return row?.is_standby === false
+  } catch {
+    // Unreachable ones are passed over; when all are, opening says why.
+    return false
+  } finally {
+    await client.close({ timeout: 0 }).catch(() => {})
+  }
+}
+
+function optionsFor({ user, password, database, tls, ca }: DatabaseSettings, { socket, host, port }: Server) {
+  return {
+    adapter: 'postgres' as const,
+    ...(socket === undefined ? { hostname: host, port } : { path: socket }),
+    username: user,
+    password,
+    database,
+    max: 1,
+    bigint: true,
+    connectionTimeout: CONNECT_SECONDS,
+    idleTimeout: 0,
+    ...tlsOptions(tls, ca, host),
+  }
+}
+
+/** Bun does not fall back to a connection in clear (test/postgres/tls.test.ts). */
 function tlsOptions(mode: DatabaseAddress['tls'], ca: string | undefined, host: string): object {
   if (mode === 'off') return { tls: false }
-  const checked = { rejectUnauthorized: true, ca, serverName: host }
   if (mode === 'require') return { tls: { rejectUnauthorized: false } }
+  const checked = { rejectUnauthorized: true, ca, serverName: host }
   return { tls: mode === 'verify-full' ? checked : { ...checked, checkServerIdentity: () => undefined } }
 }

@@ -1,3 +1,4 @@
+import { version as ownVersion } from '../../../package.json' with { type: 'json' }
 import type { Opened, Opening } from '../opening.ts'
 import { makeDirectory } from '../sqlite/data-dir.ts'
 import type { Space } from '../sqlite/space.ts'
@@ -5,13 +6,12 @@ import type { DatabaseSettings } from './address.ts'
 import { runChecks } from './checks.ts'
 import { joinNodes } from './nodes.ts'
 import { createNotices } from './notices.ts'
-import { openDatabase } from './open.ts'
+import { COMMAND_PATIENCE_MS, openDatabase } from './open.ts'
 import { createReaders, drizzleOver } from './pool.ts'
 import { createSession } from './session.ts'
 import { createStorage } from './storage.ts'
 
 const NO_LABELS = {}
-const COMMAND_PATIENCE_MS = 5000
 const LIGHT_CONNECTIONS = 2
 
 /** The disk is the database server's. */
@@ -49,11 +49,13 @@ export async function openPostgres(
         metrics.observe('vidimus_commit_seconds', NO_LABELS, ms / 1000)
       })
       const openLight = () => connect.open('light')
-      const nodes = await joinNodes(createSession(openLight), { id: node, version: '' })
+      const nodes = await joinNodes(createSession(openLight), { id: node, version: ownVersion })
       const telling = createSession(openLight)
       const light = createReaders(openLight, LIGHT_CONNECTIONS)
-      const notices = await createNotices(settings.prepare && !isCommand ? connect.open('listen') : undefined, telling, node)
+      const canListen = (settings.prepare || settings.listen !== undefined) && !isCommand
+      const notices = await createNotices(canListen ? connect.open('listen') : undefined, telling, node)
       const close = async () => {
+        connect.close()
         await notices.close()
         await telling.close()
         await storage.close()
@@ -68,7 +70,16 @@ export async function openPostgres(
           publish: notices.publish,
           subscribe: notices.subscribe,
           whenLeader: nodes.whenLeader,
-          checks: () => runChecks(connect, nodes),
+          checks: () =>
+            runChecks({
+              connect,
+              nodes,
+              node,
+              isServer: role === 'server',
+              setsLimits: settings.prepare,
+              dir: config.dataDir,
+              masterKey: config.masterKey,
+            }),
           describe: () => ({ name: 'PostgreSQL', version }),
           close,
         },

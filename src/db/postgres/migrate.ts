@@ -2,7 +2,7 @@ import ground from '../../../drizzle/postgres/0000_ground.sql' with { type: 'tex
 import nodes from '../../../drizzle/postgres/0001_nodes.sql' with { type: 'text' }
 import { sha256Hex } from '../../hash.ts'
 import { OlderDatabase, StartRefusal } from '../refusal.ts'
-import type { Session } from './session.ts'
+import { type Session, sqlStateOf } from './session.ts'
 
 /**
  * `expand` adds: nodes of the release before still run on it, and a start applies it. `contract` takes away: only
@@ -17,38 +17,45 @@ export const MIGRATIONS: readonly Migration[] = [
 ]
 
 /** Any number: the same one for everybody who changes the schema of a database. */
-const MIGRATION_LOCK = 7_634_021_001
+export const MIGRATION_LOCK = 7_634_021_001
+/** Whoever waits for a table makes everybody else wait behind: short waits, repeated. */
+const LOCK_TIMEOUT = '2s'
+const TRIES_MAX = 30
+const RETRY_MS = 1000
 
 type Applied = { id: string; sha256: string; kind: Migration['kind'] }
 
 export type Migrated = { isNew: boolean; upgraded: string[] }
 
-/**
- * One transaction under one lock: of several nodes that start at once, one migrates and the others find it done.
- * `whenNew` runs in it for an empty database.
- */
-export async function migrate(
+type Wanted = { now: number; mayMigrate: boolean; kinds?: Migration['kind'][]; migrations?: readonly Migration[] }
+
+/** A table that others hold is asked for again, some seconds later. */
+export async function migrate(session: Session, wanted: Wanted): Promise<Migrated> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await migrateOnce(session, wanted)
+    } catch (error) {
+      if (tries === TRIES_MAX || !['55P03', '40P01'].includes(sqlStateOf(error) ?? '')) throw error
+      await Bun.sleep(RETRY_MS)
+    }
+  }
+}
+
+/** One transaction under one lock: of several nodes that start at once, one migrates and the others find it done. */
+async function migrateOnce(
   session: Session,
-  {
-    now,
-    mayMigrate,
-    kinds = ['expand'],
-    migrations = MIGRATIONS,
-  }: { now: number; mayMigrate: boolean; kinds?: Migration['kind'][]; migrations?: readonly Migration[] },
+  { now, mayMigrate, kinds = ['expand'], migrations = MIGRATIONS }: Wanted,
 ): Promise<Migrated> {
   await session.rows('BEGIN')
   try {
+    await session.rows(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`)
     await session.rows(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`)
     const applied = await listApplied(session)
-    const missing = missingFrom(applied, migrations).filter(({ kind }) => kinds.includes(kind))
     const isNew = applied.length === 0
+    const missing = missingFrom(applied, migrations).filter(({ kind }) => isNew || kinds.includes(kind))
     if (missing.length > 0) {
       if (!mayMigrate && !isNew) throw new OlderDatabase()
-      if (isNew)
-        await session.rows(
-          'CREATE TABLE schema_migrations (id text PRIMARY KEY, sha256 text NOT NULL, kind text NOT NULL, applied_at bigint NOT NULL)',
-        )
-      for (const migration of missing) await apply(session, migration, now)
+      await applyAll(session, missing, { now, isNew })
     }
     await session.rows('COMMIT')
     return { isNew, upgraded: isNew ? [] : missing.map(({ id }) => id) }
@@ -57,6 +64,30 @@ export async function migrate(
     throw error
   }
 }
+
+async function applyAll(session: Session, missing: Migration[], { now, isNew }: { now: number; isNew: boolean }): Promise<void> {
+  try {
+    if (isNew)
+      await session.rows(
+        'CREATE TABLE schema_migrations (id text PRIMARY KEY, sha256 text NOT NULL, kind text NOT NULL, applied_at bigint NOT NULL)',
+      )
+    for (const migration of missing) await apply(session, migration, now)
+  } catch (error) {
+    if (sqlStateOf(error) !== '42501') throw error
+    throw new StartRefusal(
+      'schema_older',
+      `the database is ${isNew ? 'empty' : 'of an earlier version than this program'}, and the user of VIDIMUS_DATABASE_URL may not change that; run "vidimus upgrade" with VIDIMUS_DATABASE_OWNER_URL`,
+      error,
+    )
+  }
+}
+
+/** The migrations that would be applied, in order. */
+export async function listPending(session: Session, migrations = MIGRATIONS): Promise<Migration[]> {
+  return missingFrom(await listApplied(session), migrations)
+}
+
+export const hasSchema = async (session: Session): Promise<boolean> => (await listApplied(session)).length > 0
 
 async function listApplied(session: Session): Promise<Applied[]> {
   const [found] = await session.rows<{ name: string | null }>("SELECT to_regclass('schema_migrations')::text AS name")

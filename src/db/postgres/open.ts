@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import type { Random } from '../../ids.ts'
 import { createSealer, type Sealer } from '../../seal.ts'
-import { StartRefusal } from '../refusal.ts'
+import { type REFUSALS, StartRefusal } from '../refusal.ts'
 import {
   adoptNewKey,
   findRootKey,
@@ -18,7 +18,7 @@ import {
 } from '../root-key.ts'
 import type { DatabaseSettings } from './address.ts'
 import { type Connect, createConnect } from './connect.ts'
-import { migrate } from './migrate.ts'
+import { hasSchema, MIGRATION_LOCK, migrate } from './migrate.ts'
 import { drizzleOver } from './pool.ts'
 import { createSession, isConnectionLost, type Session, sqlStateOf } from './session.ts'
 
@@ -26,6 +26,9 @@ const VERSION_MINIMUM = 140_000
 const REACHABLE_WITHIN_MS = 60_000
 const RETRY_MS = 500
 const CLOCK_OFF_MAX_MS = 60_000
+/** The server ends a statement of the start after 60 seconds. */
+const SILENCE_MAX_MS = 65_000
+export const COMMAND_PATIENCE_MS = 5000
 
 export type OpenedDatabase = {
   connect: Connect
@@ -60,29 +63,56 @@ export async function openDatabase({
 }: Opening): Promise<OpenedDatabase> {
   const node = `${hostname().slice(0, 40)}-${Buffer.from(random(6)).toString('hex')}`
   const connect = createConnect(settings, node)
-  const session = createSession(() => connect.open('job'))
+  const session = createSession(() => connect.open('job'), SILENCE_MAX_MS)
   try {
-    await reach(session, patienceMs)
+    await reach(connect, session, patienceMs)
     const version = await refuseUnfit(session)
     if (wall) await refuseWrongClock(session, wall)
     const { isNew, upgraded } = await migrate(session, { now, mayMigrate })
     const sealer = await openSealer(session, masterKey, random)
     return { connect, node, sealer, isNew, upgraded, version }
   } catch (error) {
+    connect.close()
     throw refusalFrom(error)
   } finally {
     await session.close()
   }
 }
 
-async function reach(session: Session, patienceMs: number): Promise<void> {
+/** For calls that need an installation: an empty database must not become one by a slip. */
+export const hasInstallation = (settings: DatabaseSettings): Promise<boolean> =>
+  withSession(settings, 'job', session => hasSchema(session))
+
+/** One short act on a database that is not opened as a whole. */
+export async function withSession<Result>(
+  settings: DatabaseSettings,
+  use: 'job' | 'schema',
+  act: (session: Session) => Promise<Result>,
+): Promise<Result> {
+  const connect = createConnect(settings, 'command')
+  const session = createSession(() => connect.open(use), use === 'schema' ? Number.POSITIVE_INFINITY : SILENCE_MAX_MS)
+  try {
+    await reach(connect, session, COMMAND_PATIENCE_MS)
+    await refuseUnfit(session)
+    return await act(session)
+  } catch (error) {
+    throw refusalFrom(error)
+  } finally {
+    connect.close()
+    await session.close()
+  }
+}
+
+/** Waits for a server that starts, and for a standby that takes over. */
+async function reach(connect: Connect, session: Session, patienceMs: number): Promise<void> {
   const until = performance.now() + patienceMs
   for (;;) {
     try {
+      await connect.choose()
       await session.rows('SELECT 1')
       return
     } catch (error) {
-      if (!isConnectionLost(error) || performance.now() > until) throw error
+      if (!isConnectionLost(error) || isWithoutTls(error) || performance.now() > until) throw error
       await Bun.sleep(RETRY_MS)
     }
   }
@@ -99,16 +129,27 @@ async function refuseUnfit(session: Session): Promise<string> {
      FROM pg_database WHERE datname = current_database()`,
   )
   const { number, version, encoding, fsync, full_page_writes, read_only } = facts!
-  if (Number(number) < VERSION_MINIMUM) throw unfit(`PostgreSQL ${version} is too old; use 14 or newer`)
-  if (encoding !== 'UTF8') throw unfit(`the database has the encoding ${encoding}; create one with ENCODING 'UTF8'`)
+  if (Number(number) < VERSION_MINIMUM)
+    throw new StartRefusal('postgres_too_old', `PostgreSQL ${version} is too old; use 14 or newer`)
+  if (encoding !== 'UTF8')
+    throw new StartRefusal(
+      'encoding_wrong',
+      `the database has the encoding ${encoding}; create one with ENCODING 'UTF8' TEMPLATE template0`,
+    )
   for (const [name, value] of Object.entries({ fsync, full_page_writes })) {
-    if (value !== 'on') throw unfit(`${name} is off, so a crash can lose or damage data; switch it on in postgresql.conf`)
+    if (value !== 'on')
+      throw new StartRefusal(
+        'not_durable',
+        `${name} is off, so a crash can lose or damage data; switch it on in postgresql.conf, and reload the server`,
+      )
   }
-  if (read_only !== 'off') throw unfit('the server is read-only, probably a standby; name the primary in VIDIMUS_DATABASE_URL')
+  if (read_only !== 'off')
+    throw new StartRefusal(
+      'database_read_only',
+      'the server is read-only, probably a standby; name the primary in VIDIMUS_DATABASE_URL, or all servers of the cluster',
+    )
   return version
 }
-
-const unfit = (message: string) => new StartRefusal('database_unfit', message)
 
 /** Nodes with clocks far apart would disagree on what is expired. */
 async function refuseWrongClock(session: Session, wall: () => number): Promise<void> {
@@ -126,42 +167,72 @@ async function refuseWrongClock(session: Session, wall: () => number): Promise<v
 /** The first node of an empty database makes the keys; a database with a key needs its master key. */
 async function openSealer(session: Session, masterKey: MasterKey, random: Random): Promise<Sealer> {
   const db = drizzleOver(session)
-  const found = await findRootKey(db)
-  if (found) return createSealer(openRootKey(findWrapper(masterKey, found, random), found), random)
-  if (!existsSync(masterKey.file) && !masterKey.isGiven) {
-    writeNewKey(masterKey.file, random)
-    adoptNewKey(masterKey.file)
-  }
-  const wrapper = createSealer(loadMasterKey(masterKey), random)
-  await insertRootKey(db, newRootKey(wrapper, random))
-  // Another node may have been faster; then its key counts, and this one needs the same master key.
-  const stored = (await findRootKey(db))!
-  return createSealer(openRootKey(findWrapper(masterKey, stored, random), stored), random)
+  const found = (await findRootKey(db)) ?? (await makeRootKey(session, masterKey, random))
+  return createSealer(openRootKey(findWrapper(masterKey, found, random), found), random)
 }
 
-function refusalFrom(error: unknown): unknown {
+/** Under the lock: of two nodes that start at once, only the one whose key counts makes a key file. */
+async function makeRootKey(session: Session, masterKey: MasterKey, random: Random): Promise<Uint8Array> {
+  const db = drizzleOver(session)
+  await session.rows('BEGIN')
+  try {
+    await session.rows(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`)
+    if (!(await findRootKey(db))) {
+      if (!existsSync(masterKey.file) && !masterKey.isGiven) {
+        writeNewKey(masterKey.file, random)
+        adoptNewKey(masterKey.file)
+      }
+      await insertRootKey(db, newRootKey(createSealer(loadMasterKey(masterKey), random), random))
+    }
+    await session.rows('COMMIT')
+  } catch (error) {
+    await session.rows('ROLLBACK').catch(() => session.drop())
+    throw error
+  }
+  return (await findRootKey(db))!
+}
+
+type Reason = keyof typeof REFUSALS
+
+/** By the five signs of PostgreSQL; the server's own message follows. No message of the server holds a password. */
+const REASONS: Record<string, [Reason, string]> = {
+  '28P01': ['database_refused', 'the database refuses the user or password; mend VIDIMUS_DATABASE_URL or the password file'],
+  '28000': ['database_refused', 'the database refuses this user from here; mend VIDIMUS_DATABASE_URL or pg_hba.conf'],
+  '3D000': ['database_refused', 'there is no such database; create it, or mend VIDIMUS_DATABASE_URL'],
+  '42501': [
+    'rights_missing',
+    'the user of VIDIMUS_DATABASE_URL lacks a right; run "vidimus upgrade" with VIDIMUS_DATABASE_OWNER_URL, which grants it',
+  ],
+  '53300': [
+    'database_unreachable',
+    'the server has no connection left; raise max_connections or lower VIDIMUS_DATABASE_CONNECTIONS',
+  ],
+  '55P03': ['schema_older', 'the schema cannot be changed while others hold its tables; end long transactions, and try again'],
+}
+
+export function refusalFrom(error: unknown): unknown {
   if (error instanceof StartRefusal) return error
-  const state = sqlStateOf(error)
   const because = (error as Error).message
-  if (state === '28P01' || state === '28000')
+  const known = REASONS[sqlStateOf(error) ?? '']
+  if (known) return new StartRefusal(known[0], `${known[1]} (${because})`, error)
+  if (isWithoutTls(error) || isUntrusted(error))
     return new StartRefusal(
-      'database_unreachable',
-      `the database refuses the user or password of VIDIMUS_DATABASE_URL (${because})`,
-      error,
-    )
-  if (state === '3D000')
-    return new StartRefusal('database_unreachable', `${because}; create it, or mend VIDIMUS_DATABASE_URL`, error)
-  if (state === '42501')
-    return new StartRefusal(
-      'database_unfit',
-      `${because}; grant it to the user of VIDIMUS_DATABASE_URL, or run "vidimus upgrade" with VIDIMUS_DATABASE_OWNER_URL`,
+      'database_refused',
+      `the connection to the database cannot be trusted (${because}); mend its certificate, VIDIMUS_DATABASE_CA or sslmode`,
       error,
     )
   if (isConnectionLost(error))
     return new StartRefusal(
       'database_unreachable',
-      `cannot reach the database of VIDIMUS_DATABASE_URL (${because}); is it running, and may this machine reach it?`,
+      `cannot reach the database of VIDIMUS_DATABASE_URL (${because}); start it, or mend the address`,
       error,
     )
   return error
 }
+
+const isWithoutTls = (error: unknown): boolean => codeOf(error).startsWith('ERR_POSTGRES_TLS')
+
+/** Names of OpenSSL and Node for certificates that do not verify. */
+const isUntrusted = (error: unknown): boolean => /^ERR_TLS_|CERT|^UNABLE_TO_|SELF_SIGNED|^HOSTNAME_MISMATCH/.test(codeOf(error))
+
+const codeOf = (error: unknown): string => String((error as { code?: unknown }).code ?? '')

@@ -84,7 +84,7 @@ async function soundnessOf(file: string): Promise<Soundness | 'late'> {
   }
 }
 
-function checkMasterKey({ masterKey }: Checked): Found {
+export function checkMasterKey({ masterKey }: Pick<Checked, 'masterKey'>): Found {
   const { file, isGiven } = masterKey
   if (!existsSync(file)) return problem(`${file} is missing: the next start will fail.`, 'Put it back from your safe copy.')
   const remedy = modeRemedy(masterKey)

@@ -1,0 +1,56 @@
+import type { DatabaseSettings } from './address.ts'
+import { listPending, migrate } from './migrate.ts'
+import { LIVING_NODES } from './nodes.ts'
+import { withSession } from './open.ts'
+import { grantTo } from './roles.ts'
+import type { Session } from './session.ts'
+
+export type Upgraded = {
+  applied: string[]
+  /** Migrations that take something away: only `--finish` applies them. */
+  left: string[]
+  /** Living nodes of an earlier version, which stopped it from finishing. */
+  olderNodes: string[]
+}
+
+type Wanted = { now: number; version: string; isFinish: boolean; isDryRun: boolean }
+
+/** Works as the owner of the schema. Needs no master key: the first node that serves an empty database makes one. */
+export function upgradeDatabase(settings: DatabaseSettings, wanted: Wanted): Promise<Upgraded> {
+  return withSession({ ...settings, ...settings.owner }, 'schema', session => upgrade(session, settings, wanted))
+}
+
+async function upgrade(session: Session, settings: DatabaseSettings, wanted: Wanted): Promise<Upgraded> {
+  const { now, version, isFinish, isDryRun } = wanted
+  const pending = await listPending(session)
+  const [expands, contracts] = [idsOf(pending, 'expand'), idsOf(pending, 'contract')]
+  const olderNodes = isFinish && contracts.length > 0 ? await listOlderNodes(session, version) : []
+  const applied = isFinish && olderNodes.length === 0 ? [...expands, ...contracts] : expands
+  const left = isFinish && olderNodes.length === 0 ? [] : contracts
+  if (isDryRun || olderNodes.length > 0) return { applied: isDryRun ? applied : [], left, olderNodes }
+  await migrate(session, { now, mayMigrate: true, kinds: isFinish ? ['expand', 'contract'] : ['expand'] })
+  if (settings.owner && settings.owner.user !== settings.user) await grantTo(session, settings.user)
+  return { applied, left, olderNodes }
+}
+
+/** The expands that a start would apply. */
+export const pendingExpands = (settings: DatabaseSettings): Promise<string[]> =>
+  withSession(settings, 'job', async session => idsOf(await listPending(session), 'expand'))
+
+const idsOf = (pending: { id: string; kind: string }[], wanted: string): string[] =>
+  pending.flatMap(({ id, kind }) => (kind === wanted ? [id] : []))
+
+/** After a crash of the server the table is empty, until every node has written its next beat. */
+async function listOlderNodes(session: Session, version: string): Promise<string[]> {
+  const [found] = await session.rows<{ name: string | null }>("SELECT to_regclass('nodes')::text AS name")
+  if (!found?.name) return []
+  await session.rows('SELECT pg_sleep(greatest(0, 4 - extract(epoch FROM clock_timestamp() - pg_postmaster_start_time())))')
+  const living = await session.rows<{ id: string; version: string }>(
+    `SELECT id, version FROM nodes WHERE id IN (${LIVING_NODES}) ORDER BY id`,
+  )
+  return living.filter(node => isOlder(node.version, version)).map(node => `${node.id} (${node.version || 'unknown'})`)
+}
+
+export function isOlder(version: string, than: string): boolean {
+  return !/^\d/.test(version) || Bun.semver.order(version, than) < 0
+}

@@ -1,0 +1,187 @@
+// What the program refuses to start on: each refusal has its own exit code and one line that says what to do, and changes
+// nothing. Versions and clocks that are not at hand are played by functions that hide those of the server.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { cpSync, existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryDir } from '../helpers/app.ts'
+import { type Run, serve, stopServing, vidimus } from '../helpers/cli.ts'
+import { type Cluster, hasPostgres, newDatabase, startCluster, stopClusters, unlessMissing } from '../helpers/cluster.ts'
+import { freePort } from '../helpers/free-port.ts'
+
+setDefaultTimeout(60_000)
+
+let cluster: Cluster
+let names = 0
+
+beforeAll(async () => {
+  if (hasPostgres) cluster = await startCluster()
+})
+
+afterAll(async () => {
+  await stopServing()
+  await stopClusters()
+})
+
+const newName = (): string => `refused_${++names}`
+const start = (url: string, dir = temporaryDir()): Promise<Run> =>
+  vidimus(dir, ['serve'], { VIDIMUS_DATABASE_URL: url, PORT: '0', VIDIMUS_LOG: 'warn' })
+const command = (url: string, dir = temporaryDir(), args = ['tenant', 'create', '--name', 'Shop']): Promise<Run> =>
+  vidimus(dir, args, { VIDIMUS_DATABASE_URL: url })
+
+const tablesIn = async (name: string): Promise<number> => {
+  const [row] = await cluster.query<{ count: string }>("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", name)
+  return Number(row!.count)
+}
+
+/** A user who sees `instead` in place of a function of the server. */
+async function deceivedBy(name: string, instead: string): Promise<string> {
+  await cluster.query('CREATE SCHEMA deceit', name)
+  await cluster.query(`CREATE FUNCTION deceit.${instead}`, name)
+  await cluster.query(`ALTER DATABASE ${name} SET search_path = deceit, pg_catalog, public`)
+  return cluster.url(name)
+}
+
+function expectRefusal({ exitCode, stdout, stderr }: Run, code: number, text: string | RegExp): void {
+  expect(stderr).toMatch(text)
+  expect(stderr).toMatch(/^vidimus: [^\n]+; [^\n]+\n$/)
+  expect({ exitCode, stdout }).toEqual({ exitCode: code, stdout: '' })
+}
+
+describe.skipIf(!hasPostgres)(unlessMissing('a start on PostgreSQL'), () => {
+  test('a command gives up on a server that does not answer', async () => {
+    const url = `postgres://postgres:hunter2@127.0.0.1:${await freePort()}/vidimus`
+    const run = await command(url)
+    expectRefusal(run, 20, 'cannot reach the database of VIDIMUS_DATABASE_URL')
+    expect(run.stderr).not.toContain('hunter2')
+  })
+
+  test('the service waits for a server that starts later', async () => {
+    const late = await startCluster()
+    await newDatabase(late, 'vidimus')
+    late.stop()
+    const serving = serve(temporaryDir(), [], { VIDIMUS_DATABASE_URL: late.url('vidimus') })
+    // Long enough for its first attempt; nothing depends on it.
+    await Bun.sleep(1000)
+    late.start()
+    expect((await fetch(`${(await serving).url}/readyz`)).status).toBe(200)
+  })
+
+  test('a missing database and a missing user are refused', async () => {
+    expectRefusal(await start(cluster.url('nowhere')), 21, 'there is no such database; create it')
+    const nobody = cluster.url('postgres').replace('postgres@', 'nobody@')
+    expectRefusal(await start(nobody), 21, 'refuses this user from here; mend VIDIMUS_DATABASE_URL or pg_hba.conf')
+  })
+
+  test('PostgreSQL 13 is refused', async () => {
+    const name = newName()
+    await newDatabase(cluster, name)
+    const url = await deceivedBy(
+      name,
+      `current_setting(name text) RETURNS text LANGUAGE sql AS $$ SELECT CASE name WHEN 'server_version_num' THEN '130014'
+        WHEN 'server_version' THEN '13.14' ELSE pg_catalog.current_setting(name) END $$`,
+    )
+    expectRefusal(await start(url), 23, 'PostgreSQL 13.14 is too old; use 14 or newer')
+    expect(await tablesIn(name)).toBe(0)
+  })
+
+  test('an encoding other than UTF-8 is refused', async () => {
+    const name = newName()
+    const url = await newDatabase(cluster, name, "ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
+    expectRefusal(await start(url), 24, "the encoding LATIN1; create one with ENCODING 'UTF8'")
+    expect(await tablesIn(name)).toBe(0)
+  })
+
+  test('fsync and full_page_writes must be on', async () => {
+    for (const setting of ['fsync', 'full_page_writes']) {
+      const unsafe = await startCluster({ settings: [`${setting} = off`] })
+      expectRefusal(await start(unsafe.url()), 25, `${setting} is off, so a crash can lose or damage data; switch it on`)
+      unsafe.stop()
+    }
+  })
+
+  test('a read-only database is refused', async () => {
+    const name = newName()
+    const url = await newDatabase(cluster, name)
+    await cluster.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`)
+    expectRefusal(await start(url), 26, 'the server is read-only')
+  })
+
+  test('a clock more than 60 seconds from that of the database is refused, and one of 50 seconds is not', async () => {
+    const clock = (seconds: number) =>
+      `clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$ SELECT pg_catalog.clock_timestamp() + interval '${seconds} s' $$`
+    for (const [seconds, words] of [
+      [70, 'seconds behind'],
+      [-70, 'seconds ahead of'],
+    ] as const) {
+      const name = newName()
+      await newDatabase(cluster, name)
+      expectRefusal(
+        await start(await deceivedBy(name, clock(seconds))),
+        22,
+        new RegExp(`clock is \\d+ ${words} the database's; set both by NTP`),
+      )
+      expect(await tablesIn(name)).toBe(0)
+    }
+    const name = newName()
+    const dir = temporaryDir()
+    await command(await newDatabase(cluster, name), dir)
+    await serve(dir, [], { VIDIMUS_DATABASE_URL: await deceivedBy(name, clock(50)) })
+  })
+
+  test('a database that has its keys is refused without master.key and with another one', async () => {
+    const url = await newDatabase(cluster, newName())
+    const dir = temporaryDir()
+    expect((await command(url, dir)).exitCode).toBe(0)
+    const empty = temporaryDir()
+    expectRefusal(await start(url, empty), 13, 'master.key is missing')
+    expect(existsSync(join(empty, 'master.key'))).toBe(false)
+    const other = temporaryDir()
+    writeFileSync(join(other, 'master.key'), new Uint8Array(32), { mode: 0o600 })
+    expectRefusal(await start(url, other), 15, 'master.key does not belong to this database')
+    const same = temporaryDir()
+    cpSync(join(dir, 'master.key'), join(same, 'master.key'))
+    expect((await command(url, same, ['tenant', 'list'])).stdout).toContain('Shop')
+  })
+
+  test('two nodes that start at once on an empty database make one key, and the other one is refused', async () => {
+    const url = await newDatabase(cluster, newName())
+    const dirs = [temporaryDir(), temporaryDir()]
+    const runs = await Promise.all(dirs.map(dir => command(url, dir)))
+    expect(runs.map(({ exitCode }) => exitCode).toSorted()).toEqual([0, 13])
+    const loser = dirs[runs.findIndex(({ exitCode }) => exitCode === 13)]!
+    expect(existsSync(join(loser, 'master.key'))).toBe(false)
+  })
+
+  test('a schema from which a newer version took something away is refused, and additions are not', async () => {
+    const name = newName()
+    const url = await newDatabase(cluster, name)
+    const dir = temporaryDir()
+    await command(url, dir)
+    const add = (id: string, kind: string) =>
+      cluster.query(`INSERT INTO schema_migrations VALUES ('${id}', 'unknown', '${kind}', 1)`, name)
+    await add('9000_more', 'expand')
+    expect((await command(url, dir, ['tenant', 'list'])).exitCode).toBe(0)
+    await add('9001_less', 'contract')
+    expectRefusal(await start(url, dir), 16, 'changed by a newer version (migration 9001_less); start that version')
+  })
+
+  test('commands that need an installation do not make one of an empty database', async () => {
+    const name = newName()
+    const url = await newDatabase(cluster, name)
+    const run = await command(url, temporaryDir(), ['tenant', 'list'])
+    expectRefusal(run, 1, 'the database of VIDIMUS_DATABASE_URL is empty; start the service once')
+    expect(await tablesIn(name)).toBe(0)
+  })
+
+  test('backup, restore, rekey and scheduled backups name the tools of PostgreSQL', async () => {
+    const url = await newDatabase(cluster, newName())
+    const dir = temporaryDir()
+    await command(url, dir)
+    const tools = 'back up PostgreSQL with its own tools, such as pgBackRest, a WAL archive or pg_dump'
+    for (const verb of ['backup', 'restore'])
+      expectRefusal(await command(url, dir, [verb, 'x.db']), 1, `${verb} is for a database file; ${tools}`)
+    expectRefusal(await command(url, dir, ['rekey']), 1, 'rekey is for a database file; on PostgreSQL every node reads')
+    const planned = await vidimus(dir, ['serve'], { VIDIMUS_DATABASE_URL: url, VIDIMUS_BACKUPS: '1h,1d' })
+    expectRefusal(planned, 1, `VIDIMUS_BACKUPS: the service makes no backups of PostgreSQL; ${tools}`)
+  })
+})
