@@ -1,5 +1,5 @@
 import type { DatabaseSettings } from './address.ts'
-import { listPending, migrate } from './migrate.ts'
+import { listPending, MIGRATIONS, type Migration, migrate } from './migrate.ts'
 import { LIVING_NODES } from './nodes.ts'
 import { withSession } from './open.ts'
 import { grantTo } from './roles.ts'
@@ -13,7 +13,7 @@ export type Upgraded = {
   olderNodes: string[]
 }
 
-type Wanted = { now: number; version: string; isFinish: boolean; isDryRun: boolean }
+type Wanted = { now: number; version: string; isFinish: boolean; isDryRun: boolean; migrations?: readonly Migration[] }
 
 /** Works as the owner of the schema. Needs no master key: the first node that serves an empty database makes one. */
 export function upgradeDatabase(settings: DatabaseSettings, wanted: Wanted): Promise<Upgraded> {
@@ -21,14 +21,14 @@ export function upgradeDatabase(settings: DatabaseSettings, wanted: Wanted): Pro
 }
 
 async function upgrade(session: Session, settings: DatabaseSettings, wanted: Wanted): Promise<Upgraded> {
-  const { now, version, isFinish, isDryRun } = wanted
-  const pending = await listPending(session)
+  const { now, version, isFinish, isDryRun, migrations = MIGRATIONS } = wanted
+  const pending = await listPending(session, migrations)
   const [expands, contracts] = [idsOf(pending, 'expand'), idsOf(pending, 'contract')]
   const olderNodes = isFinish && contracts.length > 0 ? await listOlderNodes(session, version) : []
   const applied = isFinish && olderNodes.length === 0 ? [...expands, ...contracts] : expands
   const left = isFinish && olderNodes.length === 0 ? [] : contracts
   if (isDryRun || olderNodes.length > 0) return { applied: isDryRun ? applied : [], left, olderNodes }
-  await migrate(session, { now, mayMigrate: true, kinds: isFinish ? ['expand', 'contract'] : ['expand'] })
+  await migrate(session, { now, mayMigrate: true, kinds: isFinish ? ['expand', 'contract'] : ['expand'], migrations })
   if (settings.owner && settings.owner.user !== settings.user) await grantTo(session, settings.user)
   return { applied, left, olderNodes }
 }

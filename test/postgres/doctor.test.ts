@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { temporaryDir } from '../helpers/app.ts'
+import { serve, stopServing, vidimus } from '../helpers/cli.ts'
+import { type Cluster, hasPostgres, newDatabase, startCluster, stopClusters, unlessMissing } from '../helpers/cluster.ts'
+
+setDefaultTimeout(60_000)
+
+let cluster: Cluster
+
+beforeAll(async () => {
+  if (hasPostgres) cluster = await startCluster()
+})
+
+afterAll(async () => {
+  await stopServing()
+  await stopClusters()
+})
+
+type Check = { name: string; status: string; detail: string }
+
+async function doctor(url: string, dir: string): Promise<Record<string, Check>> {
+  const { stdout } = await vidimus(dir, ['doctor', '--json'], { VIDIMUS_DATABASE_URL: url })
+  const { checks } = JSON.parse(stdout) as { checks: Check[] }
+  return Object.fromEntries(checks.map(check => [check.name, check]))
+}
+
+describe.skipIf(!hasPostgres)(unlessMissing('doctor on PostgreSQL'), () => {
+  test('it names nodes, server, key and archive, and nothing of a disk that is not here', async () => {
+    const url = await newDatabase(cluster, 'examined')
+    const dir = temporaryDir()
+    const empty = await doctor(url, dir)
+    expect(empty).toEqual({
+      database: expect.objectContaining({ status: 'problem', detail: expect.stringContaining('is empty') }),
+    })
+    const node = await serve(dir, [], { VIDIMUS_DATABASE_URL: url })
+    const running = await doctor(url, dir)
+    expect(running.server).toMatchObject({
+      status: 'ok',
+      detail: expect.stringMatching(/^1 node is running: \S+ \(\d+\.\d+\.\d+/),
+    })
+    expect(running.database).toMatchObject({
+      status: 'ok',
+      detail: expect.stringMatching(/^PostgreSQL \d+.* answers\. No standby is seen/),
+    })
+    expect(running.master_key?.status).toBe('ok')
+    expect(running.disk).toBeUndefined()
+    expect(running.backups).toMatchObject({ status: 'warning', detail: expect.stringContaining('archives no log') })
+    node.process.kill('SIGTERM')
+    await node.process.exited
+    expect((await doctor(url, dir)).server).toMatchObject({
+      status: 'warning',
+      detail: expect.stringContaining('No service is running'),
+    })
+  })
+
+  test('/metrics has no gauges of a database file', async () => {
+    const { url } = await serve(temporaryDir(), [], { VIDIMUS_DATABASE_URL: await newDatabase(cluster, 'measured') })
+    const metrics = await (await fetch(`${url}/metrics`)).text()
+    expect(metrics).toContain('vidimus_build_info')
+    expect(metrics).not.toMatch(/vidimus_(?:database|wal|disk_free)_bytes|vidimus_ballast_held|vidimus_backup_age/)
+  })
+
+  test('an archive that fails is a problem, and one that works is told', async () => {
+    const archiving = await startCluster({ settings: ['archive_mode = on', "archive_command = 'false'"] })
+    const url = await newDatabase(archiving, 'vidimus')
+    const dir = temporaryDir()
+    await vidimus(dir, ['tenant', 'create', '--name', 'Shop'], { VIDIMUS_DATABASE_URL: url })
+    const archived = async (column: string) => {
+      for (;;) {
+        const [row] = await archiving.query<{ count: string }>(`SELECT ${column} AS count FROM pg_stat_archiver`)
+        if (Number(row!.count) > 0) return
+        await Bun.sleep(50)
+      }
+    }
+    await archiving.query('SELECT pg_switch_wal()')
+    await archived('failed_count')
+    expect((await doctor(url, dir)).backups).toMatchObject({
+      status: 'problem',
+      detail: expect.stringContaining('cannot archive its log since'),
+    })
+    archiving.configure(["archive_command = 'true'"])
+    await archiving.query('SELECT pg_reload_conf()')
+    await archived('archived_count')
+    expect((await doctor(url, dir)).backups).toMatchObject({
+      status: 'ok',
+      detail: expect.stringContaining('archived its log last at'),
+    })
+  })
+
+  test('synchronous_commit that is off and an unfinished upgrade are told', async () => {
+    const name = 'careless'
+    const url = await newDatabase(cluster, name)
+    const dir = temporaryDir()
+    await vidimus(dir, ['tenant', 'create', '--name', 'Shop'], { VIDIMUS_DATABASE_URL: url })
+    await cluster.query(`ALTER DATABASE ${name} SET synchronous_commit = off`)
+    expect((await doctor(url, dir)).database).toMatchObject({
+      status: 'problem',
+      detail: expect.stringContaining('synchronous_commit is off'),
+    })
+    await cluster.query(`ALTER DATABASE ${name} RESET synchronous_commit`)
+    await cluster.query("DELETE FROM schema_migrations WHERE id <> '0000_ground'", name)
+    expect((await doctor(url, dir)).database).toMatchObject({
+      status: 'problem',
+      detail: expect.stringContaining('earlier version'),
+    })
+  })
+})

@@ -1,0 +1,173 @@
+// Upgrades of a schema that several nodes share: first additions, beside nodes of the version before; then, when none of them
+// runs any more, what only they used is taken away.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
+import { SQL } from 'bun'
+import { version } from '../../package.json' with { type: 'json' }
+import { loadConfig } from '../../src/config.ts'
+import { MIGRATIONS, type Migration } from '../../src/db/postgres/migrate.ts'
+import { upgradeDatabase } from '../../src/db/postgres/upgrade.ts'
+import { NOON, temporaryDir } from '../helpers/app.ts'
+import { type Served, serve, stopServing, vidimus } from '../helpers/cli.ts'
+import { type Cluster, hasPostgres, newDatabase, startCluster, stopClusters, unlessMissing } from '../helpers/cluster.ts'
+
+setDefaultTimeout(60_000)
+
+let cluster: Cluster
+
+beforeAll(async () => {
+  if (hasPostgres) cluster = await startCluster()
+})
+
+afterAll(async () => {
+  await stopServing()
+  await stopClusters()
+})
+
+/** What a next release could bring. */
+const NEXT: Migration[] = [
+  ...MIGRATIONS,
+  { id: '9000_note', sql: 'ALTER TABLE tenants ADD COLUMN note text', kind: 'expand' },
+  { id: '9001_no_schemes', sql: 'ALTER TABLE tenants DROP COLUMN app_schemes', kind: 'contract' },
+]
+
+const upgradeTo = (url: string, wanted: { isFinish: boolean; isDryRun?: boolean }) =>
+  upgradeDatabase(loadConfig({ VIDIMUS_DATABASE_URL: url }).database!, {
+    now: NOON,
+    version: '99.0.0',
+    isDryRun: false,
+    migrations: NEXT,
+    ...wanted,
+  })
+
+async function create({ url, first }: Served, key = first.test_key): Promise<number> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  return (await fetch(`${url}/v1/verifications`, { method: 'POST', headers, body: '{"template":"age_over_18"}' })).status
+}
+
+async function stop({ process: child }: Served): Promise<void> {
+  child.kill('SIGTERM')
+  await child.exited
+}
+
+describe.skipIf(!hasPostgres)(unlessMissing('an upgrade of PostgreSQL'), () => {
+  test('nodes of two releases share an expanded schema, and it is finished when the older ones are gone', async () => {
+    const url = await newDatabase(cluster, 'rolling')
+    const env = { VIDIMUS_DATABASE_URL: url }
+    const dir = temporaryDir()
+    const old = await serve(dir, ['--dev'], env)
+    const key = old.first.test_key
+    expect(await upgradeTo(url, { isFinish: false, isDryRun: true })).toEqual({
+      applied: ['9000_note'],
+      left: ['9001_no_schemes'],
+      olderNodes: [],
+    })
+    expect(await upgradeTo(url, { isFinish: false })).toMatchObject({ applied: ['9000_note'], left: ['9001_no_schemes'] })
+    // The release before runs on it, and starts on it.
+    expect(await create(old)).toBe(201)
+    const second = temporaryDir()
+    cpSync(join(dir, 'master.key'), join(second, 'master.key'))
+    const restarted = await serve(second, [], env)
+    expect(await create(restarted, key)).toBe(201)
+    const refused = await upgradeTo(url, { isFinish: true })
+    expect(refused).toEqual({ applied: [], left: ['9001_no_schemes'], olderNodes: [expect.any(String), expect.any(String)] })
+    expect(refused.olderNodes.every(node => node.endsWith(`(${version})`))).toBe(true)
+    await stop(old)
+    await stop(restarted)
+    expect(await upgradeTo(url, { isFinish: true })).toEqual({ applied: ['9001_no_schemes'], left: [], olderNodes: [] })
+    expect((await vidimus(dir, ['serve'], env)).exitCode).toBe(16)
+  })
+
+  test('a node that was killed stops counting, and upgrade --finish of this release finds nothing left', async () => {
+    const url = await newDatabase(cluster, 'killed')
+    const env = { VIDIMUS_DATABASE_URL: url }
+    const dir = temporaryDir()
+    const node = await serve(dir, [], env)
+    await upgradeTo(url, { isFinish: false })
+    node.process.kill('SIGKILL')
+    await node.process.exited
+    for (;;) {
+      const { left } = await upgradeTo(url, { isFinish: true })
+      if (left.length === 0) break
+      await Bun.sleep(200)
+    }
+    const fresh = { VIDIMUS_DATABASE_URL: await newDatabase(cluster, 'fresh') }
+    const { exitCode, stdout } = await vidimus(dir, ['upgrade', '--finish', '--json'], fresh)
+    expect({ exitCode, ...JSON.parse(stdout) }).toMatchObject({ exitCode: 0, left: [], copy: null })
+  })
+
+  test('a table that others hold is asked for again, and meanwhile everybody else passes', async () => {
+    const url = await newDatabase(cluster, 'held')
+    await vidimus(temporaryDir(), ['tenant', 'create', '--name', 'Shop'], { VIDIMUS_DATABASE_URL: url })
+    const holder = new SQL({ url, max: 1 })
+    const held = await holder.reserve()
+    await held.unsafe('BEGIN')
+    await held.unsafe('SELECT * FROM tenants')
+    const upgrading = upgradeTo(url, { isFinish: false })
+    const waits = async () => {
+      const [row] = await cluster.query<{ count: string }>(
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = 'held' AND wait_event_type = 'Lock'",
+      )
+      return Number(row!.count) > 0
+    }
+    for (const expected of [true, false, true]) while ((await waits()) !== expected) await Bun.sleep(20)
+    await held.unsafe('COMMIT')
+    expect(await upgrading).toMatchObject({ applied: ['9000_note'] })
+    held.release()
+    await holder.close()
+  })
+
+  test('--finish is refused on a database file', async () => {
+    const dir = temporaryDir()
+    const { exitCode, stderr } = await vidimus(dir, ['upgrade', '--finish'])
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--finish is for PostgreSQL') })
+  })
+})
+
+describe.skipIf(!hasPostgres)(unlessMissing('two roles'), () => {
+  test('the owner changes the schema, and the service works with no more rights than it needs', async () => {
+    // As in the handbook.
+    await cluster.query("CREATE ROLE vidimus_owner LOGIN PASSWORD 'o'")
+    await cluster.query("CREATE ROLE vidimus_app LOGIN PASSWORD 'a'")
+    await cluster.query("CREATE DATABASE roles OWNER vidimus_owner ENCODING 'UTF8' TEMPLATE template0")
+    await cluster.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC', 'roles')
+    await cluster.query('ALTER SCHEMA public OWNER TO vidimus_owner', 'roles')
+    const urlOf = (user: string) => cluster.url('roles').replace('postgres@', `${user}@`)
+    const env = { VIDIMUS_DATABASE_URL: urlOf('vidimus_app:a') }
+    const dir = temporaryDir()
+    const early = await vidimus(dir, ['serve'], env)
+    expect(early.exitCode).toBe(28)
+    expect(early.stderr).toContain(
+      'the database is empty, and the user of VIDIMUS_DATABASE_URL may not change that; run "vidimus upgrade"',
+    )
+    const upgraded = await vidimus(dir, ['upgrade'], { ...env, VIDIMUS_DATABASE_OWNER_URL: urlOf('vidimus_owner:o') })
+    expect(upgraded).toMatchObject({ exitCode: 0, stderr: '' })
+    const service = await serve(dir, ['--dev'], env)
+    expect(await create(service)).toBe(201)
+
+    const app = new SQL({ url: urlOf('vidimus_app:a'), max: 1 })
+    const denied = (statement: string) =>
+      app.unsafe(statement).then(
+        () => 'done',
+        (error: { errno?: string }) => error.errno,
+      )
+    const statements = [
+      'CREATE TABLE mine (id int)',
+      'DROP TABLE tenants',
+      'TRUNCATE audit_checkpoints',
+      'DELETE FROM schema_migrations',
+      "UPDATE schema_migrations SET kind = 'expand'",
+    ]
+    const [found] = await cluster.query<{ name: string | null }>("SELECT to_regclass('audit_links')::text AS name", 'roles')
+    if (found!.name)
+      statements.push(
+        "UPDATE audit_links SET hash = ''",
+        'DELETE FROM audit_links',
+        "UPDATE audit_entries SET action = ''",
+        'DELETE FROM audit_entries',
+      )
+    for (const statement of statements) expect([statement, await denied(statement)]).toEqual([statement, '42501'])
+    await app.close()
+  })
+})
