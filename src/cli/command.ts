@@ -16,7 +16,7 @@ export type Flag<T> = {
   read: (given: Raw, flag: string) => T
 }
 
-type Argument = { name: string; placeholder: string; meaning: string }
+type Argument = { name: string; placeholder: string; meaning: string; isMultiple?: true }
 
 /** Its name may end in a flag that chooses it, as in "replay --failed". */
 type Subcommand = { argument?: Argument; flags?: Record<string, Flag<unknown>> }
@@ -34,7 +34,11 @@ type CamelCase<Name extends string> = Name extends `${infer First}-${infer Rest}
 type FlagsOf<A> = A extends { flags: infer F }
   ? { [Name in keyof F & string as CamelCase<Name>]: F[Name] extends Flag<infer T> ? T : never }
   : unknown
-type ArgumentOf<A> = A extends { argument: { name: infer Name extends string } } ? { [Key in Name]: string } : unknown
+type ArgumentOf<A> = A extends { argument: { name: infer Name extends string; isMultiple: true } }
+  ? { [Key in Name]: string[] }
+  : A extends { argument: { name: infer Name extends string } }
+    ? { [Key in Name]: string }
+    : unknown
 type Given<A> = FlagsOf<A> & ArgumentOf<A> & { json: boolean }
 
 /** A number is the exit code of a handler that printed on its own. */
@@ -61,6 +65,12 @@ export const argument = <Name extends string>(name: Name, placeholder: string, m
   name,
   placeholder,
   meaning,
+})
+
+/** One or more of them. */
+export const argumentList = <Name extends string>(name: Name, placeholder: string, meaning: string) => ({
+  ...argument(name, `${placeholder}…`, meaning),
+  isMultiple: true as const,
 })
 
 /** A cell of each column for each item; `none` replaces a table without rows. */
@@ -114,11 +124,11 @@ function findSubcommand(name: string, { subcommands }: Command, word: string | u
 function read(call: string, { argument, flags = {}, chosenBy }: Bound, words: string[], values: Values) {
   const surplusFlag = Object.keys(values).find(name => name !== 'json' && name !== chosenBy && !(name in flags))
   if (surplusFlag) throw new UsageError(`${call} takes no --${surplusFlag}`)
-  const surplusWord = words[argument ? 1 : 0]
+  const surplusWord = argument?.isMultiple ? undefined : words[argument ? 1 : 0]
   if (surplusWord !== undefined) throw new UsageError(`${call} takes no "${surplusWord}"`)
   if (argument && !words[0]) throw new UsageError(`${argument.meaning} is missing`)
   const given = Object.entries(flags).map(([name, flag]) => [camelCase(name), flag.read(values[name], `--${name}`)])
-  return Object.fromEntries(argument ? [[argument.name, words[0]], ...given] : given)
+  return Object.fromEntries(argument ? [[argument.name, argument.isMultiple ? words : words[0]], ...given] : given)
 }
 
 const camelCase = (name: string): string => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())

@@ -115,6 +115,10 @@ export function clusterIn(dir: string, port: number): Cluster {
   return cluster
 }
 
+process.on('exit', () => {
+  for (const cluster of running) cluster.stop('immediate')
+})
+
 export async function stopClusters(): Promise<void> {
   for (const cluster of running) cluster.stop('immediate')
   for (const dir of folders) if (statSync(dir, { throwIfNoEntry: false })) rmSync(dir, { recursive: true, force: true })

@@ -1,0 +1,84 @@
+// A restored database has people in it who were erased since. The logs of the nodes name them to nobody but this command.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryDir } from '../helpers/app.ts'
+import { type Served, serve, stopServing, vidimus } from '../helpers/cli.ts'
+import {
+  asPostgres,
+  type Cluster,
+  hasPostgres,
+  newDatabase,
+  postgresDir,
+  program,
+  startCluster,
+  stopClusters,
+  unlessMissing,
+} from '../helpers/cluster.ts'
+
+setDefaultTimeout(60_000)
+
+let cluster: Cluster
+
+beforeAll(async () => {
+  if (hasPostgres) cluster = await startCluster()
+})
+
+afterAll(async () => {
+  await stopServing()
+  await stopClusters()
+})
+
+describe.skipIf(!hasPostgres)(unlessMissing('erase-again'), () => {
+  test('verifications that two nodes erased after a dump are erased again in what is restored from it', async () => {
+    const url = await newDatabase(cluster, 'vidimus')
+    const env = { VIDIMUS_DATABASE_URL: url }
+    const dirs = [temporaryDir(), temporaryDir()]
+    const one = await serve(dirs[0]!, ['--dev'], env)
+    cpSync(join(dirs[0]!, 'master.key'), join(dirs[1]!, 'master.key'))
+    const two = await serve(dirs[1]!, [], env)
+    const headers = { authorization: `Bearer ${one.first.test_key}`, 'content-type': 'application/json' }
+    const create = async () => {
+      const answer = await fetch(`${one.url}/v1/verifications`, { method: 'POST', headers, body: '{"template":"age_over_18"}' })
+      return ((await answer.json()) as { id: string }).id
+    }
+    const status = async ({ url: at }: Served, id: string, method = 'GET') =>
+      (await fetch(`${at}/v1/verifications/${id}`, { method, headers })).status
+    const [before, first, second, kept] = [await create(), await create(), await create(), await create()]
+    expect(await status(one, before, 'DELETE')).toBe(200)
+
+    const dump = join(postgresDir(), 'dump')
+    const connection = ['-h', '127.0.0.1', '-p', String(cluster.port), '-U', 'postgres']
+    asPostgres(program('pg_dump'), [...connection, '-Fc', '--no-unlogged-table-data', '-f', dump, 'vidimus'])
+    expect(await status(one, first, 'DELETE')).toBe(200)
+    expect(await status(two, second, 'DELETE')).toBe(200)
+    for (const { process: child } of [one, two]) {
+      child.kill('SIGTERM')
+      await child.exited
+    }
+
+    const restored = { VIDIMUS_DATABASE_URL: await newDatabase(cluster, 'restored') }
+    asPostgres(program('pg_restore'), [...connection, '-d', 'restored', dump])
+    const logs = dirs.map(dir => join(dir, 'backups/erasures.log'))
+    for (const log of logs) expect(readFileSync(log, 'utf8')).not.toMatch(new RegExp(`${first}|${second}`))
+    const again = await vidimus(dirs[0]!, ['erase-again', ...logs, '--json'], restored)
+    expect(again).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(JSON.parse(again.stdout)).toMatchObject({ erasures: 3, erased_again: 2 })
+    expect((await vidimus(dirs[0]!, ['audit', 'verify'], restored)).exitCode).toBe(0)
+    const after = await serve(dirs[0]!, [], restored)
+    expect([await status(after, first), await status(after, second), await status(after, kept)]).toEqual([404, 404, 200])
+    const [row] = await cluster.query<{ count: string }>('SELECT count(*) FROM verification_sessions', 'restored')
+    expect(Number(row!.count)).toBe(1)
+    expect(JSON.parse((await vidimus(dirs[0]!, ['erase-again', ...logs, '--json'], restored)).stdout).erased_again).toBe(0)
+  })
+
+  test('a file that is no log of erasures is refused', async () => {
+    const file = join(temporaryDir(), 'erasures.log')
+    const missing = await vidimus(temporaryDir(), ['erase-again', file])
+    expect(missing).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('there is no file') })
+    writeFileSync(file, 'something else\n')
+    const wrong = await vidimus(temporaryDir(), ['erase-again', file])
+    expect(wrong).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('is no log of erasures') })
+    expect((await vidimus(temporaryDir(), ['erase-again'])).exitCode).toBe(2)
+  })
+})
