@@ -22,8 +22,10 @@ const COMMANDS = new Map<string, () => Promise<{ command: Command }>>(
     audit: () => import('./audit.ts'),
     backup: () => import('./backup.ts'),
     restore: () => import('./restore.ts'),
+    'erase-again': () => import('./erase-again.ts'),
     rekey: () => import('./rekey.ts'),
     upgrade: () => import('./upgrade.ts'),
+    move: () => import('./move.ts'),
     openapi: () => import('./openapi.ts'),
     version: () => import('./version.ts'),
   }),
@@ -68,7 +70,7 @@ usage: vidimus [COMMAND] [--json] [--help] [--version]
 ${commands.map(({ name, summary }) => `  ${name.padEnd(16)}${summary}`).join('\n')}
 
 Every command explains itself with --help. All of them work beside a running server, except
-restore, rekey and upgrade, which need it stopped.
+restore, rekey, upgrade and move, which need it stopped.
 
 example: vidimus tenant create --name "Corner shop"`
 }

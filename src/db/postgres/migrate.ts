@@ -89,6 +89,12 @@ export async function listPending(session: Session, migrations = MIGRATIONS): Pr
 
 export const hasSchema = async (session: Session): Promise<boolean> => (await listApplied(session)).length > 0
 
+/** While a file is copied into it ("vidimus move"), it has a schema but not yet all rows. */
+export async function isBeingMoved(session: Session): Promise<boolean> {
+  const [found] = await session.rows<{ name: string | null }>("SELECT to_regclass('move_progress')::text AS name")
+  return found?.name !== null
+}
+
 async function listApplied(session: Session): Promise<Applied[]> {
   const [found] = await session.rows<{ name: string | null }>("SELECT to_regclass('schema_migrations')::text AS name")
   return found?.name ? await session.rows<Applied>('SELECT id, sha256, kind FROM schema_migrations ORDER BY id') : []

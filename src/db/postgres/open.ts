@@ -18,7 +18,7 @@ import {
 } from '../root-key.ts'
 import type { DatabaseSettings } from './address.ts'
 import { type Connect, createConnect } from './connect.ts'
-import { hasSchema, MIGRATION_LOCK, migrate } from './migrate.ts'
+import { hasSchema, isBeingMoved, MIGRATION_LOCK, migrate } from './migrate.ts'
 import { drizzleOver } from './pool.ts'
 import { createSession, isConnectionLost, type Session, sqlStateOf } from './session.ts'
 
@@ -68,6 +68,7 @@ export async function openDatabase({
     await reach(connect, session, patienceMs)
     const version = await refuseUnfit(session)
     if (wall) await refuseWrongClock(session, wall)
+    await refuseHalfMoved(session)
     const { isNew, upgraded } = await migrate(session, { now, mayMigrate })
     const sealer = await openSealer(session, masterKey, random)
     return { connect, node, sealer, isNew, upgraded, version }
@@ -149,6 +150,11 @@ async function refuseUnfit(session: Session): Promise<string> {
       'the server is read-only, probably a standby; name the primary in VIDIMUS_DATABASE_URL, or all servers of the cluster',
     )
   return version
+}
+
+async function refuseHalfMoved(session: Session): Promise<void> {
+  if (!(await isBeingMoved(session))) return
+  throw new StartRefusal('database_moved', 'the move into this database is not finished; call "vidimus move" again')
 }
 
 /** Nodes with clocks far apart would disagree on what is expired. */

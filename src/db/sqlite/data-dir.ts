@@ -9,7 +9,7 @@ import { giveToOwner } from '../files.ts'
 import { OlderDatabase, StartRefusal } from '../refusal.ts'
 import { adoptNewKey, findWrapper, loadMasterKey, type MasterKey, writeNewKey } from '../root-key.ts'
 import { databaseFile, sizeOf } from './files.ts'
-import { ensureRootKey, findRootKey } from './installation.ts'
+import { ensureRootKey, findRootKey, refuseMoved } from './installation.ts'
 import { holdDirectory } from './locks.ts'
 import { lostDatabase } from './lost-database.ts'
 import { countApplied, MIGRATIONS, migrate } from './migrate.ts'
@@ -99,6 +99,7 @@ function lookInto(reader: Database, { masterKey, file, now, random, role }: Opti
   const wrapped = applied === 0 ? undefined : findRootKey(reader)
   const wrapper = wrapped ? findWrapper(masterKey, wrapped, random) : createSealer(loadMasterKey(masterKey), random)
   if (applied > 0) {
+    refuseMoved(reader)
     if (!wrapped && hasSealed(reader)) throw damaged(file)
     refuseClockFarBehind(reader, now)
   }

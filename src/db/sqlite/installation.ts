@@ -2,6 +2,7 @@
 import type { Database } from 'bun:sqlite'
 import type { Random } from '../../ids.ts'
 import type { Keyring, Sealer } from '../../seal.ts'
+import { StartRefusal } from '../refusal.ts'
 import { newRootKey, openRootKey } from '../root-key.ts'
 
 export const findRootKey = (sqlite: Database): Uint8Array | undefined =>
@@ -13,4 +14,14 @@ export function ensureRootKey(writer: Database, wrapper: Sealer, random: Random)
     writer.query("INSERT INTO installation (name, value) VALUES ('root_key', ?) ON CONFLICT (name) DO NOTHING").run(wrapped)
   }
   return openRootKey(wrapper, findRootKey(writer)!)
+}
+
+/** After "vidimus move" everybody works with another database: whatever this one served would be lost. */
+export function refuseMoved(sqlite: Database): void {
+  const moved = sqlite.query<{ value: Uint8Array }, []>("SELECT value FROM installation WHERE name = 'moved_to'").get()
+  if (!moved) return
+  throw new StartRefusal(
+    'database_moved',
+    `this database was moved to ${Buffer.from(moved.value).toString()}; set VIDIMUS_DATABASE_URL`,
+  )
 }

@@ -1,0 +1,53 @@
+import { loadConfig } from '../config.ts'
+import { Differs } from '../db/move/move.ts'
+import { realWorld } from '../ground.ts'
+import { moveToPostgres } from '../upkeep/move.ts'
+import { defineCommand } from './command.ts'
+import { required, text, toggle } from './flags.ts'
+import { CommandError } from './output.ts'
+import { requireDatabase } from './require-database.ts'
+
+const SHOWN_EVERY_ROWS = 10_000
+
+export const command = defineCommand(
+  {
+    summary: 'move the installation from its database file to PostgreSQL',
+    flags: {
+      to: required(text('URL'), 'an empty database, written as in VIDIMUS_DATABASE_URL; its other variables count too'),
+      'dry-run': toggle('check both sides and count the rows, but copy nothing'),
+    },
+    about: `Copies the database file of VIDIMUS_DATA_DIR to PostgreSQL; the server must be stopped. Every table is
+compared afterwards, the audit chain is verified, and only then the new database serves and the file
+refuses to. A move that was killed goes on where it was when you call it again.
+
+The file stays where it is, with everybody's data in it: delete it, and its backups, when you are
+sure. Every node needs the same master.key, and the other files of VIDIMUS_KEY_DIR.`,
+    example: 'vidimus move --to "postgres://vidimus@db.example/vidimus?sslmode=verify-full" --dry-run',
+  },
+  async ({ to, dryRun, json }, { env, complain }) => {
+    if (env.VIDIMUS_DATABASE_URL?.trim())
+      throw new CommandError(
+        'VIDIMUS_DATABASE_URL is set, but the file of VIDIMUS_DATA_DIR is moved; unset it, and name the new database with --to',
+      )
+    const config = loadConfig({ ...env, VIDIMUS_DATABASE_URL: to, VIDIMUS_BACKUPS: 'off' })
+    await requireDatabase({ ...config, database: undefined })
+    const { now, random } = realWorld()
+    const onProgress = (table: string, rows: number) => {
+      if (!json && rows % SHOWN_EVERY_ROWS === 0) complain(`${table}: ${rows} rows`)
+    }
+    const { dataDir: dir, masterKey, database: settings } = config
+    const wanted = { dir, masterKey, settings: settings!, now: now(), random, isDryRun: dryRun, onProgress }
+    const { tables, isDone, auditHead } = await moveToPostgres(wanted).catch(error => {
+      if (!(error instanceof Differs)) throw error
+      throw new CommandError(`${error.message}; the file serves as before: make the new database anew, and move again`)
+    })
+    const rows = tables.reduce((sum, table) => sum + table.rows, 0)
+    return {
+      json: { dry_run: dryRun, tables, audit_head: auditHead },
+      text: isDone
+        ? `${rows} rows of ${tables.length} tables are in the new database, and were compared; the audit chain ends in ${auditHead} there too.
+Set VIDIMUS_DATABASE_URL on every node, and give each of them ${masterKey.file}. The file in ${dir} serves no more.`
+        : `${rows} rows of ${tables.length} tables would be copied. Both sides can be used.`,
+    }
+  },
+)

@@ -1,0 +1,195 @@
+// From the database file to PostgreSQL: killed in the middle, called again, compared, and then served by other nodes.
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryDir } from '../helpers/app.ts'
+import { type Served, serve, stopServing, vidimus } from '../helpers/cli.ts'
+import { type Cluster, hasPostgres, newDatabase, startCluster, stopClusters, unlessMissing } from '../helpers/cluster.ts'
+import { contentOf, copyOf } from '../helpers/directories.ts'
+import { PROGRAM } from '../helpers/program.ts'
+
+setDefaultTimeout(60_000)
+
+let cluster: Cluster
+/** A stopped installation with some sessions, and rows enough that a move takes a while. */
+let origin: string
+let key: string
+let sessions: string[]
+
+beforeAll(async () => {
+  if (!hasPostgres) return
+  cluster = await startCluster()
+  origin = temporaryDir()
+  const service = await serve(origin, ['--dev'])
+  key = service.first.test_key!
+  sessions = []
+  for (let i = 0; i < 3; i++) sessions.push(await create(service, `order-${i}`))
+  await call(service, 'POST', `/v1/verifications/${sessions[1]}/cancel`)
+  await call(service, 'DELETE', `/v1/verifications/${sessions[2]}`)
+  await stop(service)
+  const file = new Database(join(origin, 'vidimus.db'))
+  file.run('DELETE FROM known_networks')
+  file.run(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
+    INSERT INTO known_networks SELECT printf('network-%06d', i), i FROM n`)
+  file.close()
+})
+
+afterAll(async () => {
+  await stopServing()
+  await stopClusters()
+})
+
+const call = ({ url }: Served, method: string, path: string, body?: object) =>
+  fetch(`${url}${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      'idempotency-key': JSON.stringify(body ?? path),
+    },
+    body: body && JSON.stringify(body),
+  })
+
+async function create(service: Served, order: string): Promise<string> {
+  const answer = await call(service, 'POST', '/v1/verifications', { template: 'age_over_18', metadata: { order } })
+  return ((await answer.json()) as { id: string }).id
+}
+
+async function stop({ process: child }: Served): Promise<void> {
+  child.kill('SIGTERM')
+  await child.exited
+}
+
+const move = (dir: string, url: string, ...flags: string[]) => vidimus(dir, ['move', '--to', url, '--json', ...flags])
+
+async function rowsIn(name: string, table: string): Promise<number> {
+  const [row] = await cluster.query<{ count: string }>(`SELECT count(*) FROM ${table}`, name)
+  return Number(row!.count)
+}
+
+/** Ends the move with SIGKILL once some of the rows are there, and not all. */
+async function killInTheMiddle(dir: string, name: string): Promise<number> {
+  const { PATH = '', HOME = '' } = process.env
+  const child = Bun.spawn([PROGRAM, 'move', '--to', cluster.url(name), '--json'], {
+    env: { PATH, HOME, VIDIMUS_DATA_DIR: dir },
+    stdout: 'ignore',
+    stderr: 'ignore',
+  })
+  for (;;) {
+    const [begun] = await cluster.query<{ name: string | null }>("SELECT to_regclass('move_progress')::text AS name", name)
+    const [row] = begun!.name
+      ? await cluster.query<{ copied: string }>("SELECT copied FROM move_progress WHERE table_name = 'known_networks'", name)
+      : []
+    if (Number(row?.copied ?? 0) > 0) break
+  }
+  child.kill('SIGKILL')
+  await child.exited
+  return await rowsIn(name, 'known_networks')
+}
+
+describe.skipIf(!hasPostgres)(unlessMissing('vidimus move'), () => {
+  test('a move that was killed goes on where it was, and the sessions open on the other side', async () => {
+    const dir = copyOf(origin)
+    const url = await newDatabase(cluster, 'moved')
+    const copied = await killInTheMiddle(dir, 'moved')
+    expect(copied).toBeGreaterThan(0)
+    expect(copied).toBeLessThan(60_000)
+    const early = await vidimus(dir, ['serve'], { VIDIMUS_DATABASE_URL: url })
+    expect(early).toMatchObject({ exitCode: 29, stderr: expect.stringContaining('the move into this database is not finished') })
+
+    const first = await cluster.query<{ ctid: string }>('SELECT min(ctid::text) AS ctid FROM known_networks', 'moved')
+    const moved = await move(dir, url)
+    expect(moved).toMatchObject({ exitCode: 0, stderr: '' })
+    const { tables, audit_head } = JSON.parse(moved.stdout) as { tables: { name: string; rows: number }[]; audit_head: string }
+    expect(tables).toContainEqual({
+      name: 'known_networks',
+      rows: 60_000,
+      digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+    } as never)
+    expect(tables).toContainEqual(expect.objectContaining({ name: 'verification_sessions', rows: 2 }))
+    // Rows of before the kill were not written again.
+    expect(await cluster.query<{ ctid: string }>('SELECT min(ctid::text) AS ctid FROM known_networks', 'moved')).toEqual(first)
+    expect(await rowsIn('moved', 'known_networks')).toBe(60_000)
+
+    const refused = await vidimus(dir, ['serve'])
+    expect(refused).toMatchObject({
+      exitCode: 29,
+      stderr: expect.stringContaining(
+        `this database was moved to postgres://127.0.0.1:${cluster.port}/moved; set VIDIMUS_DATABASE_URL`,
+      ),
+    })
+    expect((await vidimus(dir, ['tenant', 'list'])).exitCode).toBe(29)
+
+    const node = temporaryDir()
+    cpSync(join(dir, 'master.key'), join(node, 'master.key'))
+    const env = { VIDIMUS_DATABASE_URL: url }
+    const verified = await vidimus(node, ['audit', 'verify', '--json'], env)
+    expect(verified.exitCode).toBe(0)
+    expect(JSON.parse(verified.stdout)).toMatchObject({ head: audit_head })
+    const service = await serve(node, [], env)
+    const answers = await Promise.all(sessions.map(id => call(service, 'GET', `/v1/verifications/${id}`)))
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 404])
+    expect(await answers[0]!.json()).toMatchObject({ id: sessions[0], status: 'pending', metadata: { order: 'order-0' } })
+    // The same key of the same shop gives the same session, and a new one is charged and recorded.
+    expect(await create(service, 'order-0')).toBe(sessions[0]!)
+    expect(await create(service, 'order-9')).not.toBe(sessions[0]!)
+    await call(service, 'POST', `/v1/verifications/${sessions[0]}/cancel`)
+    expect((await vidimus(node, ['audit', 'verify'], env)).exitCode).toBe(0)
+  })
+
+  test('a file that changed after the kill is copied anew', async () => {
+    const dir = copyOf(origin)
+    const url = await newDatabase(cluster, 'changed')
+    await killInTheMiddle(dir, 'changed')
+    const file = new Database(join(dir, 'vidimus.db'))
+    file.run("DELETE FROM known_networks WHERE network > 'network-000001'")
+    file.close()
+    expect((await move(dir, url)).exitCode).toBe(0)
+    expect(await rowsIn('changed', 'known_networks')).toBe(1)
+  })
+
+  test('a dry run counts, and changes nothing on either side', async () => {
+    const dir = copyOf(origin)
+    const url = await newDatabase(cluster, 'dry')
+    await vidimus(dir, ['tenant', 'list'])
+    const before = contentOf(dir)
+    const run = await move(dir, url, '--dry-run')
+    expect(run).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(JSON.parse(run.stdout).tables).toContainEqual({ name: 'known_networks', rows: 60_000 })
+    expect(contentOf(dir)).toEqual(before)
+    expect(await rowsIn('dry', "pg_tables WHERE schemaname = 'public'")).toBe(0)
+  })
+
+  test('a difference between the two sides keeps both as they were', async () => {
+    const dir = copyOf(origin)
+    const url = await newDatabase(cluster, 'different')
+    await killInTheMiddle(dir, 'different')
+    await cluster.query("UPDATE known_networks SET seen_at = 0 WHERE network = 'network-000001'", 'different')
+    const run = await move(dir, url)
+    expect(run.exitCode).toBe(1)
+    expect(run.stderr).toContain('known_networks differs: 60000 rows in the file, 60000 in the new database')
+    expect((await vidimus(dir, ['tenant', 'list'])).exitCode).toBe(0)
+    expect((await vidimus(dir, ['serve'], { VIDIMUS_DATABASE_URL: url })).exitCode).toBe(29)
+  })
+
+  test('a running server, a database that is in use and a wrong call are refused', async () => {
+    const dir = copyOf(origin)
+    const url = await newDatabase(cluster, 'taken')
+    const service = await serve(dir)
+    expect((await move(dir, url)).exitCode).toBe(11)
+    await stop(service)
+    await vidimus(temporaryDir(), ['tenant', 'create', '--name', 'Another shop'], { VIDIMUS_DATABASE_URL: url })
+    const taken = await move(dir, url)
+    expect(taken).toMatchObject({
+      exitCode: 29,
+      stderr: expect.stringContaining('has an installation already; name an empty database'),
+    })
+    expect(await rowsIn('taken', 'tenants')).toBe(1)
+    const both = await vidimus(dir, ['move', '--to', url], { VIDIMUS_DATABASE_URL: url })
+    expect(both).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('VIDIMUS_DATABASE_URL is set') })
+    const empty = await move(temporaryDir(), url)
+    expect(empty).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('there is no database in') })
+    expect((await vidimus(dir, ['tenant', 'list'])).exitCode).toBe(0)
+  })
+})
