@@ -21,6 +21,8 @@ export type Config = {
   keyDir: string
   /** `isGiven`: the operator put it there, and a group may read it. */
   masterKey: { file: string; isGiven: boolean }
+  /** Backups of this age can still be restored: wrapping keys are kept as long. */
+  keyWindowDays: number
   log: LogLevel
   /** The number of scheduled backups to keep; undefined makes none. */
   backups: { hourly: number; daily: number } | undefined
@@ -67,6 +69,11 @@ export const VARIABLES = {
   VIDIMUS_BACKUPS: {
     default: '24h,14d',
     meaning: 'how many hourly and daily backups the server makes and keeps in backups/; off for none; not on PostgreSQL',
+  },
+  VIDIMUS_KEY_WINDOW_DAYS: {
+    default: '',
+    meaning:
+      'days after which erased verifications cannot be read from any copy, and backups of that age neither; by default as long as VIDIMUS_BACKUPS keeps them, 14 with off',
   },
   VIDIMUS_EGRESS_ALLOW: {
     default: '',
@@ -136,12 +143,15 @@ const BROWSER_SCHEMES = [
 ]
 const UNITS_MS = { s: 1000, m: 60_000, h: 3_600_000 } as const
 const WEBHOOK_ATTEMPTS_MAX = 12
+/** Copies made before an upgrade, and replaced databases, are kept as long. */
+const WINDOW_DAYS_DEFAULT = 14
 const WEBHOOK_DELAY_MAX_MS = 72 * UNITS_MS.h
 
 export function loadConfig(env: Environment): Config {
   refuseUnknown(env)
   const text = (name: Variable) => env[name]?.trim() || VARIABLES[name].default
   const port = integer('PORT', text('PORT'), 0, 65_535)
+  const plan = backups('VIDIMUS_BACKUPS', env.VIDIMUS_BACKUPS?.trim() ?? '', text('VIDIMUS_DATABASE_URL') !== '')
   const keyDir = text('VIDIMUS_KEY_DIR') || text('VIDIMUS_DATA_DIR')
   const tls = tlsFiles(text('VIDIMUS_TLS_CERT'), text('VIDIMUS_TLS_KEY'))
   return {
@@ -153,7 +163,8 @@ export function loadConfig(env: Environment): Config {
     keyDir,
     masterKey: masterKey(keyDir, text('VIDIMUS_MASTER_KEY_FILE'), env.CREDENTIALS_DIRECTORY),
     log: oneOf('VIDIMUS_LOG', text('VIDIMUS_LOG'), LOG_LEVELS),
-    backups: backups('VIDIMUS_BACKUPS', env.VIDIMUS_BACKUPS?.trim() ?? '', text('VIDIMUS_DATABASE_URL') !== ''),
+    backups: plan,
+    keyWindowDays: windowDays('VIDIMUS_KEY_WINDOW_DAYS', text('VIDIMUS_KEY_WINDOW_DAYS'), plan),
     isDev: false,
     extraCaFile: text('VIDIMUS_EXTRA_CA'),
     egressAllow: parsed('VIDIMUS_EGRESS_ALLOW', text('VIDIMUS_EGRESS_ALLOW'), parseAllowList),
@@ -270,6 +281,12 @@ function backups(name: Variable, given: string, isPostgres: boolean): Config['ba
   const [, hourly, daily] = /^(\d{1,3})h,(\d{1,3})d$/.exec(text) ?? fail(name, `"${text}" must be like 24h,14d, or off`)
   if (Number(hourly) + Number(daily) === 0) fail(name, 'use off to keep none')
   return { hourly: Number(hourly), daily: Number(daily) }
+}
+
+/** A shorter window would make backups useless, a longer one would keep erased people readable for nothing. */
+function windowDays(name: Variable, text: string, plan: Config['backups']): number {
+  if (text) return integer(name, text, 1, 3650)
+  return plan ? Math.max(1, plan.daily, Math.ceil(plan.hourly / 24)) : WINDOW_DAYS_DEFAULT
 }
 
 /** The message does not quote the token, which is a secret. */

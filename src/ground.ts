@@ -14,6 +14,7 @@ import type { Random } from './ids.ts'
 import { createLog, type Log } from './log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import type { Sealer } from './seal.ts'
+import { createSessionKeys, type SessionKeys } from './session-keys/keys.ts'
 import { type Clock, steadyClock, watchSteps } from './time.ts'
 
 const NO_LABELS = {}
@@ -28,6 +29,8 @@ export type Ground = Engine & {
   clockStep: () => number
   random: Random
   sealer: Sealer
+  /** The keys of verifications, mixed into all that is sealed of them. */
+  sessionKeys: SessionKeys
   log: Log
   metrics: Metrics
   limits: RateLimits
@@ -93,6 +96,7 @@ export async function createGround(config: Config, world: World, role: Role): Pr
     clockStep: watchSteps(world.wall ?? now, () => performance.now()),
     random,
     sealer,
+    sessionKeys: createSessionKeys({ keyDir: config.keyDir, sealer, random }),
     log,
     metrics,
     limits: createRateLimits(now, config.rateLimitScale, policy => metrics.count('vidimus_rate_limited_total', { policy })),

@@ -32,6 +32,7 @@ describe('without any variable', () => {
       database: undefined,
       keyDir: './data',
       masterKey: { file: 'data/master.key', isGiven: false },
+      keyWindowDays: 14,
       log: 'info',
       backups: { hourly: 24, daily: 14 },
       isDev: false,

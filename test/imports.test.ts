@@ -6,7 +6,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 const SRC = resolve(import.meta.dir, '../src')
 
 const PURE = ['time', 'ids', 'hash', 'json', 'lru', 'seal', 'threads', 'openid4vp']
-const BASE = [...PURE, 'config', 'log', 'metrics', 'db', 'egress', 'http']
+const BASE = [...PURE, 'config', 'log', 'metrics', 'db', 'session-keys', 'egress', 'http']
 const GROUND = [...BASE, 'ground']
 /** `audit` comes first: every act of a feature is on its chain. */
 const FIRST = [...GROUND, 'audit']
@@ -30,6 +30,7 @@ const ALLOWED: Record<string, string[]> = {
   log: ['config'],
   metrics: [],
   db: [...PURE, 'log', 'metrics'],
+  'session-keys': [...PURE, 'log', 'db'],
   egress: [...PURE, 'config'],
   http: [...PURE, 'config', 'log', 'metrics', 'egress'],
   ground: BASE,

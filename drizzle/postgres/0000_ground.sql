@@ -30,7 +30,9 @@ CREATE TABLE "audit_records" (
 	"previous" text COLLATE "C" NOT NULL,
 	"hash" text COLLATE "C" NOT NULL,
 	"salt" "bytea",
-	"sealed" "bytea"
+	"sealed" "bytea",
+	"session_id" text COLLATE "C",
+	"wrapping_key" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "dashboard_links" (
@@ -103,7 +105,8 @@ CREATE TABLE "idempotency_keys" (
 	"sealed" "bytea",
 	"expires_at" bigint NOT NULL,
 	"claimed_by" text COLLATE "C",
-	"claimed_until" bigint
+	"claimed_until" bigint,
+	"wrapping_key" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "installation" (
@@ -130,6 +133,14 @@ CREATE TABLE "pairing_guesses" (
 	"failed_at" text COLLATE "C" NOT NULL,
 	"locked_until" bigint NOT NULL,
 	"forget_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "session_keys" (
+	"verification_id" text COLLATE "C" NOT NULL,
+	"tenant_id" text COLLATE "C" NOT NULL,
+	"wrapping_key" bigint NOT NULL,
+	"wrapped" "bytea" NOT NULL,
+	CONSTRAINT "session_keys_verification_id_tenant_id_pk" PRIMARY KEY("verification_id","tenant_id")
 );
 --> statement-breakpoint
 CREATE TABLE "signing_keys" (
@@ -240,6 +251,7 @@ CREATE TABLE "verification_sessions" (
 	"release" text COLLATE "C",
 	"answered_from" text COLLATE "C",
 	"page_owner_hash" text COLLATE "C",
+	"wrapping_key" bigint,
 	CONSTRAINT "verification_sessions_id_tenant_id_pk" PRIMARY KEY("id","tenant_id")
 );
 --> statement-breakpoint
@@ -292,6 +304,15 @@ CREATE TABLE "webhook_secrets" (
 	"environment" text COLLATE "C" DEFAULT 'live' NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "wrapping_keys" (
+	"id" bigint PRIMARY KEY NOT NULL,
+	"fingerprint" "bytea" NOT NULL,
+	"created_at" bigint NOT NULL,
+	"active_at" bigint,
+	"unreadable_at" bigint,
+	"retired_at" bigint
+);
+--> statement-breakpoint
 ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dashboard_links" ADD CONSTRAINT "dashboard_links_user_id_dashboard_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."dashboard_users"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dashboard_networks" ADD CONSTRAINT "dashboard_networks_user_id_dashboard_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."dashboard_users"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
@@ -300,6 +321,7 @@ ALTER TABLE "dashboard_users" ADD CONSTRAINT "dashboard_users_member_of_tenants_
 ALTER TABLE "device_tokens" ADD CONSTRAINT "device_tokens_device_id_tenant_id_devices_id_tenant_id_fk" FOREIGN KEY ("device_id","tenant_id") REFERENCES "public"."devices"("id","tenant_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "devices" ADD CONSTRAINT "devices_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "idempotency_keys" ADD CONSTRAINT "idempotency_keys_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "session_keys" ADD CONSTRAINT "session_keys_verification_id_tenant_id_verification_sessions_id_tenant_id_fk" FOREIGN KEY ("verification_id","tenant_id") REFERENCES "public"."verification_sessions"("id","tenant_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "templates" ADD CONSTRAINT "templates_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "usage_days" ADD CONSTRAINT "usage_days_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "verification_events" ADD CONSTRAINT "verification_events_verification_id_tenant_id_verification_sessions_id_tenant_id_fk" FOREIGN KEY ("verification_id","tenant_id") REFERENCES "public"."verification_sessions"("id","tenant_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint

@@ -77,7 +77,9 @@ async function insertOne(deps: Deps, tx: Db, session: Session, number: number, a
   const { tenantId, clientId, signingKeyId, template, owedTo } = session
   const url = owedTo[number % owedTo.length]
   const id = newVerificationId(deps.random)
-  const secrets = seal(deps, salt => secretsPlace({ id, tenantId }, salt), { ...SECRETS, webhook_url: url })
+  const wrappingKey = deps.sessionKeys.current()
+  const sessionKey = deps.sessionKeys.derive(id, wrappingKey)
+  const secrets = seal(deps, salt => secretsPlace({ id, tenantId }, salt, sessionKey), { ...SECRETS, webhook_url: url })
   const auditSeq = await deps.audit.append(tx, {
     at,
     tenantId,
@@ -85,6 +87,7 @@ async function insertOne(deps: Deps, tx: Db, session: Session, number: number, a
     action: 'verification.created',
     subjectId: id,
     details: { environment: 'test', template: 'age_over_18' },
+    session: { id, wrappingKey, sessionKey },
   })
   await insertVerification(tx, {
     id,
@@ -113,12 +116,13 @@ async function insertOne(deps: Deps, tx: Db, session: Session, number: number, a
     responseCodeHash: null,
     responseCodeExpiresAt: null,
     redeemedAt: null,
+    wrappingKey,
   })
   const status = url === undefined ? ENDINGS[number % ENDINGS.length]! : 'completed'
   const respondedAt = at + ANSWERED_AFTER_MS
   await endSession(tx).execute({ id, tenantId, status, respondedAt: status === 'expired' ? null : respondedAt })
   if (status !== 'expired') {
-    const result = seal(deps, salt => resultPlace(tenantId, id, salt), RESULTS[status])
+    const result = seal(deps, salt => ({ ...resultPlace(tenantId, id, salt), sessionKey }), RESULTS[status])
     await insertResult(tx, { verificationId: id, tenantId, ...result, createdAt: respondedAt, auditSeq })
   }
   if (url !== undefined)

@@ -25,7 +25,11 @@ type AuditEntry = {
   subjectId: string
   /** Stored beside the chain with the subject's id until the subject is erased. Null stores nothing: for the record of an erasure. */
   details?: AuditDetails | null
+  /** The verification that the record is about: its key opens the details, and they go with it. */
+  session?: SessionOfRecord
 }
+
+export type SessionOfRecord = { id: string; wrappingKey: number | null; sessionKey: Uint8Array | undefined }
 
 export type Audit = {
   /** Called in the transaction of the act, so that neither exists without the other. Returns the record's seq. */
@@ -39,12 +43,17 @@ export type Audit = {
   subjectOf(id: string): string
 }
 
-export const detailsPlace = ({ tenantId, seq }: { tenantId: string; seq: number }, salt: Uint8Array) => ({
+export const detailsPlace = (
+  { tenantId, seq }: { tenantId: string; seq: number },
+  salt: Uint8Array,
+  sessionKey: Uint8Array | undefined,
+) => ({
   tenant: tenantId,
   table: 'audit_records',
   column: 'sealed',
   row: String(seq),
   salt,
+  sessionKey,
 })
 
 export function createAudit(sealer: Sealer, random: Random): Audit {
@@ -57,7 +66,7 @@ export function createAudit(sealer: Sealer, random: Random): Audit {
   }
 
   return {
-    async append(tx, { at, tenantId, actor, action, subjectId, details = {} }) {
+    async append(tx, { at, tenantId, actor, action, subjectId, details = {}, session }) {
       // Records that share a commit follow each other: only the first reads the head.
       const group = groupOf(tx)
       const head = (group?.kept.get(hmac) as Head | undefined) ?? (await findHead(tx))
@@ -75,8 +84,10 @@ export function createAudit(sealer: Sealer, random: Random): Audit {
         previous: head?.hash ?? GENESIS,
       }
       const hash = recordHash(record)
-      const sealed = details && sealer.seal(detailsPlace({ tenantId, seq }, salt), disclosed)
-      await insertRecord(tx, { ...record, hash, salt: details && salt, sealed })
+      const sealed = details && sealer.seal(detailsPlace({ tenantId, seq }, salt, session?.sessionKey), disclosed)
+      const sessionId = session?.id ?? null
+      const wrappingKey = session?.wrappingKey ?? null
+      await insertRecord(tx, { ...record, hash, salt: details && salt, sealed, sessionId, wrappingKey })
       group?.kept.set(hmac, { seq, at, hash })
       return seq
     },

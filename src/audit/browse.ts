@@ -16,13 +16,14 @@ type Page = { before?: number; limit: number; tenantId?: string }
 
 /** Newest first, of one tenant or of all; `nextBefore` is null when there is nothing older. */
 export async function browseAudit(
-  { db, sealer }: Pick<Deps, 'db' | 'sealer'>,
+  { db, sealer, sessionKeys }: Pick<Deps, 'db' | 'sealer' | 'sessionKeys'>,
   { before = Number.MAX_SAFE_INTEGER, limit, tenantId }: Page,
 ): Promise<{ records: BrowsedRecord[]; nextBefore: number | null }> {
   const { rows, downTo } = await listRecordsBefore(db, { before, limit, tenantId, lookedAtMax: LOOKED_AT_MAX })
+  const keyOf = await sessionKeys.lookUp(db, rows)
   const records = rows.map(row => {
     const { seq, at, actor, action, hash } = row
-    return { seq, at, tenantId: row.tenantId, actor, action, hash, details: disclose(sealer, row)?.details ?? null }
+    return { seq, at, tenantId: row.tenantId, actor, action, hash, details: disclose(sealer, row, keyOf(row))?.details ?? null }
   })
   return { records, nextBefore: downTo > 1 ? downTo : null }
 }

@@ -46,7 +46,7 @@ const Line = Type.Object(
   exactly,
 )
 
-type ExportDeps = Pick<Deps, 'openSnapshot' | 'write' | 'sealer' | 'audit' | 'now'>
+type ExportDeps = Pick<Deps, 'openSnapshot' | 'write' | 'sealer' | 'sessionKeys' | 'audit' | 'now'>
 
 /** Signs the head and yields the lines up to it. Others may write meanwhile. */
 export async function* exportAudit(deps: ExportDeps): AsyncGenerator<string, void, undefined> {
@@ -57,7 +57,7 @@ export async function* exportAudit(deps: ExportDeps): AsyncGenerator<string, voi
       deps.audit.publicKey(),
       checkpoints.filter(({ seq }) => seq <= signedTo),
     )
-    for await (const { record, disclosed } of readChain({ db: snapshot.db, sealer: deps.sealer })) {
+    for await (const { record, disclosed } of readChain({ ...deps, db: snapshot.db })) {
       if (record.seq > signedTo) return
       const line: Static<typeof Line> = {
         ...record,

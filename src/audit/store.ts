@@ -7,7 +7,12 @@ import type { AuditAction, AuditRecord, Checkpoint, Head } from './chain.ts'
 /** How far a search by action goes back: an index by action would cost every record. */
 const SEARCHED_MAX = 5000
 
-export type StoredRecord = AuditRecord & { salt: Uint8Array | null; sealed: Uint8Array | null }
+export type StoredRecord = AuditRecord & {
+  salt: Uint8Array | null
+  sealed: Uint8Array | null
+  sessionId: string | null
+  wrappingKey: number | null
+}
 
 const selectHead = hot<Head>(db => {
   const { seq, at, hash } = auditRecords
@@ -34,6 +39,8 @@ const insert = hot(db =>
     hash: column('hash'),
     salt: column('salt'),
     sealed: column('sealed'),
+    sessionId: column('sessionId'),
+    wrappingKey: column('wrappingKey'),
   }),
 )
 
@@ -45,7 +52,7 @@ export async function insertRecord(tx: Db, record: StoredRecord): Promise<void> 
 export async function eraseDetails(tx: Db, seqs: readonly number[]): Promise<void> {
   await tx
     .update(auditRecords)
-    .set({ salt: null, sealed: null })
+    .set({ salt: null, sealed: null, sessionId: null, wrappingKey: null })
     .where(inArray(auditRecords.seq, [...seqs]))
 }
 

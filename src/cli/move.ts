@@ -35,8 +35,8 @@ sure. Every node needs the same master.key, and the other files of VIDIMUS_KEY_D
     const onProgress = (table: string, rows: number) => {
       if (!json && rows % SHOWN_EVERY_ROWS === 0) complain(`${table}: ${rows} rows`)
     }
-    const { dataDir: dir, masterKey, database: settings } = config
-    const wanted = { dir, masterKey, settings: settings!, now: now(), random, isDryRun: dryRun, onProgress }
+    const { dataDir: dir, masterKey, keyDir, database: settings } = config
+    const wanted = { dir, masterKey, keyDir, settings: settings!, now: now(), random, isDryRun: dryRun, onProgress }
     const { tables, isDone, auditHead } = await moveToPostgres(wanted).catch(error => {
       if (!(error instanceof Differs)) throw error
       throw new CommandError(`${error.message}; the file serves as before: make the new database anew, and move again`)
@@ -46,7 +46,7 @@ sure. Every node needs the same master.key, and the other files of VIDIMUS_KEY_D
       json: { dry_run: dryRun, tables, audit_head: auditHead },
       text: isDone
         ? `${rows} rows of ${tables.length} tables are in the new database, and were compared; the audit chain ends in ${auditHead} there too.
-Set VIDIMUS_DATABASE_URL on every node, and give each of them ${masterKey.file}. The file in ${dir} serves no more.`
+Set VIDIMUS_DATABASE_URL on every node, and give each of them the keys in ${keyDir}. The file in ${dir} serves no more.`
         : `${rows} rows of ${tables.length} tables would be copied. Both sides can be used.`,
     }
   },

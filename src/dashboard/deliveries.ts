@@ -52,7 +52,7 @@ export async function readDeliveryDetail(deps: Deps, visit: Visit, owner: Owner,
   const announced = found && (await announce(deps, found.delivery))
   if (!announced) throw apiError('delivery_not_found')
   await recordLook(deps, visit, owner, announced.verification)
-  const attempts = wholeAttemptsOf(deps, found)
+  const attempts = await wholeAttemptsOf(deps, found)
   return {
     delivery: summaryOf(found),
     url: announced.url ?? null,
@@ -61,10 +61,11 @@ export async function readDeliveryDetail(deps: Deps, visit: Visit, owner: Owner,
   }
 }
 
-function wholeAttemptsOf(deps: Deps, found: BrowsedDelivery): DeliveryAttempt[] {
+async function wholeAttemptsOf(deps: Deps, found: BrowsedDelivery): Promise<DeliveryAttempt[]> {
   const summaries = attemptsOf(found)
+  const session = await deps.sessionKeys.find(deps.db, found.delivery.verificationId)
   return found.attempts.map((row, i) => {
-    const { ms, address, answer, detail } = presentAttempt(deps, row)
+    const { ms, address, answer, detail } = presentAttempt(deps, row, session?.sessionKey)
     return { ...summaries[i]!, duration_ms: ms, address, answer, detail }
   })
 }

@@ -253,6 +253,8 @@ export const verificationSessions = table(
     answeredFrom: oneOf('answered_from', 'qr'),
     /** SHA-256 of the cookie of the browser that opened the hosted page first. */
     pageOwnerHash: text('page_owner_hash'),
+    /** The wrapping key that its own key was derived from; null while it has none (session-keys/keys.ts). */
+    wrappingKey: integer('wrapping_key'),
   },
   row => [
     primaryKey({ columns: [row.id, row.tenantId] }),
@@ -260,6 +262,38 @@ export const verificationSessions = table(
     index('verification_sessions_device').on(row.deviceId, row.createdAt).where(sql`device_id IS NOT NULL`),
     index('verification_sessions_open').on(row.expiresAt).where(sql`status = 'pending'`),
     index('verification_sessions_held').on(row.respondedAt).where(sql`status = 'pending' AND responded_at IS NOT NULL`),
+  ],
+)
+
+/** Keys outside the database, in the key directory, that the keys of verifications depend on. Turned daily. */
+export const wrappingKeys = table('wrapping_keys', {
+  id: integer('id').primaryKey(),
+  /** Tells the right file from a wrong one, and nothing about the key. */
+  fingerprint: bytes('fingerprint').notNull(),
+  createdAt: time('created_at').notNull(),
+  /** The newest active one is used for new verifications; null until all nodes had time to read its file. */
+  activeAt: time('active_at'),
+  /** A node could not read its file, so it does not become active. */
+  unreadableAt: time('unreadable_at'),
+  /** No verification needs it any more; the file is destroyed when the window has passed. */
+  retiredAt: time('retired_at'),
+})
+
+/** The keys of verifications that are older than the newest wrapping key, each wrapped under it. */
+export const sessionKeys = table(
+  'session_keys',
+  {
+    verificationId: text('verification_id').notNull(),
+    tenantId: text('tenant_id').notNull(),
+    wrappingKey: integer('wrapping_key').notNull(),
+    wrapped: bytes('wrapped').notNull(),
+  },
+  row => [
+    primaryKey({ columns: [row.verificationId, row.tenantId] }),
+    foreignKey({
+      columns: [row.verificationId, row.tenantId],
+      foreignColumns: [verificationSessions.id, verificationSessions.tenantId],
+    }),
   ],
 )
 
@@ -384,6 +418,8 @@ export const idempotencyKeys = table(
     /** The request that works on the first answer, and until when others wait for it. */
     claimedBy: text('claimed_by'),
     claimedUntil: time('claimed_until'),
+    /** Its own key is derived from this one, which outlives the day of the row. */
+    wrappingKey: integer('wrapping_key'),
   },
   row => [index('idempotency_keys_expiry').on(row.expiresAt)],
 )
@@ -416,6 +452,9 @@ export const auditRecords = table('audit_records', {
   hash: text('hash').notNull(),
   salt: bytes('salt'),
   sealed: bytes('sealed'),
+  /** The verification whose key its details need; they go together. */
+  sessionId: text('session_id'),
+  wrappingKey: integer('wrapping_key'),
 })
 
 export const auditCheckpoints = table('audit_checkpoints', {

@@ -14,6 +14,7 @@ export const CHECKS = [
   'clock',
   'database',
   'master_key',
+  'wrapping_keys',
   'disk',
   'backups',
   'open_files',

@@ -5,6 +5,7 @@ import { type Found, runCheck } from '../db/check.ts'
 import { CHECKS, type Check, type CheckName } from './check.ts'
 import { checkDatabase } from './database-check.ts'
 import type { Deps } from './deps.ts'
+import { checkWrappingKeys } from './key-checks.ts'
 import { checkClock, checkOpenFiles } from './machine-checks.ts'
 import { checkPublicUrl, checkTls } from './public-checks.ts'
 import { checkOfEngine, type Scene, sceneOf } from './scene.ts'
@@ -24,6 +25,7 @@ const HOW: Record<CheckName, (scene: Scene) => Promise<Found>> = {
   clock: checkClock,
   database: checkDatabase,
   master_key: scene => checkOfEngine(scene, 'master_key'),
+  wrapping_keys: checkWrappingKeys,
   disk: scene => checkOfEngine(scene, 'disk'),
   backups: scene => checkOfEngine(scene, 'backups'),
   open_files: checkOpenFiles,

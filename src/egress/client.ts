@@ -23,14 +23,7 @@ export type EgressCall = {
 /** `signal` ends the call at once. */
 export type CallOptions = { extraCa?: ExtraCa; signal?: AbortSignal }
 
-type EgressFailure =
-  | 'refused_address'
-  | 'dns_failed'
-  | 'timeout'
-  | 'tls_failed'
-  | 'connection_failed'
-  | 'too_large'
-  | 'cancelled'
+type EgressFailure = 'refused_address' | 'dns_failed' | 'timeout' | 'tls_failed' | 'connection_failed' | 'too_large' | 'cancelled'
 
 /** A failure after the headers has a status. */
 export type EgressAnswer =

@@ -4,6 +4,7 @@ import { version } from '../../package.json' with { type: 'json' }
 import { readHead } from '../audit/browse.ts'
 import type { Deps } from '../deps.ts'
 import { openFilesLimit } from '../doctor/open-files.ts'
+import { currentOf } from '../session-keys/keys.ts'
 import { signingState } from '../signing/certificate.ts'
 import { countPending } from '../verifications/store.ts'
 import { countPending as countPendingDeliveries, overdueMs } from '../webhooks/browse.ts'
@@ -29,6 +30,14 @@ export function addGauges(deps: Deps): void {
     async () => (await readHead(db))?.seq ?? 0,
   )
   metrics.gauge('vidimus_write_queue', 'Writes waiting for their commit.', deps.waitingWrites)
+  metrics.gauge(
+    'vidimus_wrapping_key_age_seconds',
+    'Age of the key that new verifications depend on; +Inf without any.',
+    async () => {
+      const activeAt = currentOf(await deps.sessionKeys.look(db))?.activeAt
+      return activeAt ? Math.floor((now() - activeAt) / 1000) : Number.POSITIVE_INFINITY
+    },
+  )
   addProcess(deps, startedAt)
 }
 

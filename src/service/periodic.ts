@@ -8,6 +8,7 @@ import { sweepTokens } from '../devices/expire.ts'
 import { describeFailure } from '../log.ts'
 import { sweepSessions } from '../people/session.ts'
 import { sweepFailures } from '../people/throttle.ts'
+import { lookAtKeys, turnWrappingKey } from '../session-keys/turn.ts'
 import { warnOfExpiry } from '../signing/certificate.ts'
 import { noticeClockStep } from '../upkeep/clock.ts'
 import { createBackups } from '../upkeep/schedule.ts'
@@ -27,11 +28,13 @@ const SHARED_JOBS: Job<Deps>[] = [
   { name: 'networks', everyMs: 86_400_000, run: sweepNetworks },
   { name: 'checkpoint', everyMs: SIGN_EVERY_MS, run: signHead },
   { name: 'certificate', everyMs: 86_400_000, run: warnOfExpiry },
+  { name: 'wrapping key', everyMs: 3_600_000, run: turnWrappingKey },
 ]
 
 /** Jobs on the memory, the clock or the disk of this process. */
 const NODE_JOBS: Job<Deps>[] = [
   { name: 'portraits', everyMs: 60_000, run: async ({ portraits }) => portraits.sweep() },
+  { name: 'keys', everyMs: 60_000, run: lookAtKeys },
   { name: 'heartbeat', everyMs: 60_000, run: deps => recordHeartbeat(deps, deps.now()) },
 ]
 

@@ -6,6 +6,7 @@ import type { Demo } from '../demo/furnish.ts'
 import type { Deps } from '../deps.ts'
 import { warnOfFewFiles } from '../doctor/open-files.ts'
 import { describeFailure } from '../log.ts'
+import { ensureWrappingKey } from '../session-keys/ensure.ts'
 import { warnOfExpiry } from '../signing/certificate.ts'
 import { ensureSigningKey } from '../signing/keys.ts'
 import { ensureTestSecrets } from '../tenants/webhook-secret.ts'
@@ -51,6 +52,7 @@ async function startService(deps: Deps, { demo, sending }: Options): Promise<Ser
   ;(http as { maxHeaderSize: number }).maxHeaderSize = HEADER_BYTES_MAX
   addGauges(deps)
   warnOfFewFiles(deps)
+  await ensureWrappingKey(deps)
   await ensureSigningKey(deps)
   await ensureTestSecrets(deps)
   const pair = config.tls && readTlsPair(config.tls)

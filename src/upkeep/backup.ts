@@ -17,6 +17,7 @@ import { isSound, takenAtOf, withReader, writeSnapshot } from '../db/sqlite/snap
 import { drizzleOn, openReader } from '../db/sqlite/storage.ts'
 import type { Random } from '../ids.ts'
 import { createSealer, type Keyring, type Sealer } from '../seal.ts'
+import { createSessionKeys } from '../session-keys/keys.ts'
 import { countAll } from '../verifications/figures.ts'
 
 /** A backup is only read here. */
@@ -58,14 +59,15 @@ function unsound(dir: string, { cause }: StartRefusal): StartRefusal {
  * Checks every page, index and reference, the whole audit chain with its signatures, and that the
  * number of sessions is the one on the chain.
  */
-export async function checkBackup(file: string, { masterKey }: KeyPlaces): Promise<BackupReport> {
+export async function checkBackup(file: string, { keyDir, masterKey }: KeyPlaces): Promise<BackupReport> {
   if (!isSound(file)) throw damagedBackup(file)
   withReader(file, countApplied)
   const sealer = createSealer(rootKeyOf(file, masterKey), NO_RANDOM)
   const reader = openReader(file)
   try {
     const db = drizzleOn(reader)
-    const { problem, count, head } = await verifyAudit({ db, sealer, audit: createAudit(sealer, NO_RANDOM) })
+    const sessionKeys = createSessionKeys({ keyDir, sealer, random: NO_RANDOM })
+    const { problem, count, head } = await verifyAudit({ db, sealer, sessionKeys, audit: createAudit(sealer, NO_RANDOM) })
     if (problem) throw damagedBackup(file, new Error(`record ${problem.seq}: ${problem.problem}`))
     const verifications = await countAll(db)
     const created = await countRecords(db, 'verification.created')

@@ -18,10 +18,12 @@ import { isOurs } from '../db/sqlite/snapshot.ts'
 import { drizzleOn, openReader, openWriter } from '../db/sqlite/storage.ts'
 import type { Random } from '../ids.ts'
 import { createSealer } from '../seal.ts'
+import { createSessionKeys } from '../session-keys/keys.ts'
 
 type Wanted = {
   dir: string
   masterKey: MasterKey
+  keyDir: string
   settings: DatabaseSettings
   now: number
   random: Random
@@ -80,13 +82,18 @@ async function readSource(path: string): Promise<Source> {
 }
 
 /** Returns the head of its audit chain, which is sound. */
-async function verifyFile({ file }: Source, { dir, masterKey, random }: Wanted): Promise<string> {
+async function verifyFile({ file }: Source, { dir, masterKey, keyDir, random }: Wanted): Promise<string> {
   if (countApplied(file) < MIGRATIONS.length) throw new OlderDatabase()
   refuseMoved(file)
   const wrapped = findRootKey(file)
   if (!wrapped) throw damaged(databaseFile(dir))
   const sealer = createSealer(openRootKey(findWrapper(masterKey, wrapped, random), wrapped), random)
-  const { problem, head } = await verifyAudit({ db: drizzleOn(file), sealer, audit: createAudit(sealer, random) })
+  const { problem, head } = await verifyAudit({
+    db: drizzleOn(file),
+    sealer,
+    sessionKeys: createSessionKeys({ keyDir, sealer, random }),
+    audit: createAudit(sealer, random),
+  })
   if (problem)
     throw new StartRefusal(
       'database_damaged',

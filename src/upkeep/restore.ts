@@ -4,6 +4,7 @@
 import { dirname } from 'node:path'
 import { createAudit } from '../audit/append.ts'
 import { readErasures } from '../audit/erasures.ts'
+import type { Db } from '../db/engine.ts'
 import { backupsFolder, makeBackupsFolder } from '../db/files.ts'
 import { StartRefusal } from '../db/refusal.ts'
 import { makeDirectory } from '../db/sqlite/data-dir.ts'
@@ -16,6 +17,7 @@ import { forgetSnapshotTime, isSound, takenAtOf, withReader, writeSnapshot } fro
 import { createStorage, drizzleOn, openReader, openWriter } from '../db/sqlite/storage.ts'
 import type { Random } from '../ids.ts'
 import { createSealer, type Keyring } from '../seal.ts'
+import { createSessionKeys, refuseMissingKeys, type SessionKeys } from '../session-keys/keys.ts'
 import { isoUtc } from '../time.ts'
 import { eraseAgain } from '../verifications/erase-again.ts'
 import { type ErasureLog, erasureLogIn, readErasureLog, writeErasureLog } from '../verifications/erasures.ts'
@@ -114,9 +116,20 @@ const isSameInstallation = (one: Keyring, other: Keyring): boolean => subjectKey
 
 const subjectKey = (rootKey: Keyring): Buffer => createSealer(rootKey, NO_RANDOM).key('audit subject')
 
+/** Wrapping keys are in no backup. Those of a backup that is older than the window are destroyed. */
+async function refuseUnreadable(file: string, { keyDir }: KeyPlaces, sessionKeys: SessionKeys, db: Db): Promise<void> {
+  try {
+    await refuseMissingKeys(keyDir, sessionKeys, db)
+  } catch (error) {
+    if (!(error instanceof StartRefusal) || error.reason !== 'key_missing') throw error
+    const wanted = `${file} needs a wrapping key that is not in ${keyDir}; put your safe copy of the wrapping keys there`
+    throw new StartRefusal('key_missing', `${wanted} (a backup older than the key window cannot be read any more)`, error)
+  }
+}
+
 type Preparation = Omit<Wanted, 'withoutErasures'> & { takenAt: number; rootKey: Keyring; erasures: ErasureLog }
 
-async function prepare({ dir, file, takenAt, rootKey, erasures, now, random, actor }: Preparation) {
+async function prepare({ dir, keys, file, takenAt, rootKey, erasures, now, random, actor }: Preparation) {
   discardPrepared(dir)
   const target = preparedFile(dir)
   writeSnapshot(file, target, takenAt)
@@ -124,7 +137,9 @@ async function prepare({ dir, file, takenAt, rootKey, erasures, now, random, act
   const storage = createStorage(writer, openReader(target))
   try {
     const upgraded = migrate(writer, now)
-    const audit = createAudit(createSealer(rootKey, random), random)
+    const sealer = createSealer(rootKey, random)
+    await refuseUnreadable(file, keys, createSessionKeys({ keyDir: keys.keyDir, sealer, random }), storage.db)
+    const audit = createAudit(sealer, random)
     const erasedAgain = await eraseAgain({ ...storage, audit }, { subjects: erasures.subjects, actor, at: now })
     await storage.write(async tx => {
       await forgetSnapshotTime(tx)

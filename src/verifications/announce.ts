@@ -11,7 +11,7 @@ type Announced = { tenantId: string; verificationId: string }
 
 /** Body of a webhook, as a GET returns it. No URL without an endpoint; undefined after erasure. */
 export async function announce(
-  deps: Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'portraits' | 'audit' | 'log'>,
+  deps: Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'sessionKeys' | 'portraits' | 'audit' | 'log'>,
   { tenantId, verificationId }: Announced,
 ): Promise<{ url: string | undefined; environment: VerificationRow['environment']; verification: Verification } | undefined> {
   const found = await findOfTenant(deps.db, tenantId, verificationId)
@@ -22,7 +22,7 @@ export async function announce(
 
 /** The destination alone, without opening anything that the holder presented. */
 export async function readReceiver(
-  deps: Pick<Deps, 'db' | 'sealer'>,
+  deps: Pick<Deps, 'db' | 'sealer' | 'sessionKeys'>,
   { tenantId, verificationId }: Announced,
 ): Promise<string | undefined> {
   const found = await findOfTenant(deps.db, tenantId, verificationId)
@@ -30,8 +30,8 @@ export async function readReceiver(
 }
 
 /** Looked up for each attempt: a corrected endpoint gets the messages that were missed. */
-const receiverOf = async (deps: Pick<Deps, 'db' | 'sealer'>, row: VerificationRow): Promise<string | undefined> =>
-  openSecrets(deps, row).webhook_url ?? (await readEndpoint(deps, deps.db, row))
+const receiverOf = async (deps: Pick<Deps, 'db' | 'sealer' | 'sessionKeys'>, row: VerificationRow): Promise<string | undefined> =>
+  (await openSecrets(deps, deps.db, row)).webhook_url ?? (await readEndpoint(deps, deps.db, row))
 
 export type Ended = { status: 'completed' | 'failed'; error?: Verification['error'] }
 

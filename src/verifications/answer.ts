@@ -39,13 +39,14 @@ export async function recordAnswer(
   // A burst of creations runs ahead of the clock by a few milliseconds; an answer never precedes
   // its session.
   const at = Math.max(deps.now(), session.createdAt)
-  const { id, tenantId } = session
+  const { id, tenantId, wrappingKey } = session
   const { status, result, findings } = outcome
   const isHeld = session.release === 'on_redeem' && status === 'completed'
   const stored = storable(session.template, result)
   const owed = await deps.write(async tx => {
     const closing = { id, tenantId, at, status: isHeld ? 'pending' : status, answeredFrom: isPageReturn ? 'qr' : null } as const
     if (!(await closeSession(tx, { ...closing, ...(code && storedResponseCode(code, at)) }))) return await refuseLate(tx, id, at)
+    const sessionKey = await deps.sessionKeys.of(tx, session)
     // A held answer has no record of its own until it is redeemed.
     const auditSeq = isHeld
       ? session.auditSeq
@@ -56,8 +57,9 @@ export async function recordAnswer(
           action: `verification.${status}`,
           subjectId: id,
           details: { environment: session.environment, error: result.error?.code },
+          session: { id, wrappingKey, sessionKey },
         })
-    await insertResult(tx, { ...sealResult(deps, session, stored, at), auditSeq })
+    await insertResult(tx, { ...sealResult(deps, { ...session, sessionKey }, stored, at), auditSeq })
     await recordEvent(deps, tx, session, 'response_posted', { status, error: result.error?.code, findings })
     return isHeld ? undefined : await queueResult(deps, tx, session, secrets, { status, at, requestId })
   })

@@ -58,7 +58,7 @@ export async function readWhole(deps: Deps, owner: Owner, id: string): Promise<W
   if (!found) throw apiError('session_not_found')
   const { auditSeq, createdAt, expiresAt, redeemedAt } = found.verification
   const verification = await presentOrLog(deps, found)
-  const query = await queryOf(deps.db, found.verification, openSecrets(deps, found.verification))
+  const query = await queryOf(deps.db, found.verification, await openSecrets(deps, deps.db, found.verification))
   const cancelled =
     found.result && verification.error?.code === CANCELLED.code
       ? { at: found.result.createdAt, auditSeq: found.result.auditSeq }

@@ -11,7 +11,7 @@ import { claimsInMemory } from './claims-memory.ts'
 import { claimsInRows } from './claims-rows.ts'
 import type { Deps } from './deps.ts'
 import { type Claim, createIdempotency, type Idempotency } from './idempotency.ts'
-import { presentOpened, type SessionSecrets, secretsPlace } from './present.ts'
+import { type Keyed, presentOpened, type SessionSecrets, secretsPlace } from './present.ts'
 import { redirectProblem } from './redirect-url.ts'
 import { type CreateVerification, METADATA_KEY_CHARS_MAX, TTL_SECONDS_DEFAULT, type Verification } from './schema.ts'
 import { insertVerification, type VerificationRow } from './store.ts'
@@ -105,7 +105,7 @@ async function create(
   const asked = await resolveQuestion(deps, caller, given)
   const body = { ...given, purpose: given.purpose ?? asked.purpose }
   if (body.webhook_url !== undefined) await refuseForbidden(deps, caller, body.webhook_url)
-  const { row, secrets } = draft(deps, caller, body, asked, await deps.identity())
+  const { row, secrets, sessionKey } = draft(deps, caller, body, asked, await deps.identity())
   const { keptVersions } = creations
   const { tenantId } = caller
 
@@ -128,6 +128,7 @@ async function create(
         purpose: body.purpose,
         device: row.deviceId ?? undefined,
       },
+      session: { id: row.id, wrappingKey: row.wrappingKey, sessionKey },
     })
     const dated = {
       ...row,
@@ -161,10 +162,13 @@ async function resolveQuestion(
   return resolved
 }
 
-type Draft = { row: Omit<VerificationRow, 'createdAt' | 'expiresAt' | 'auditSeq' | 'idempotencyHash'>; secrets: SessionSecrets }
+type Draft = {
+  row: Omit<VerificationRow, 'createdAt' | 'expiresAt' | 'auditSeq' | 'idempotencyHash'>
+  secrets: SessionSecrets
+} & Keyed
 
 function draft(deps: Deps, caller: Caller, body: CreateVerification, asked: Asked, identity: RequestIdentity): Draft {
-  const { random, sealer, config } = deps
+  const { random, sealer, sessionKeys, config } = deps
   const { webhook_url, redirect_url, metadata, purpose } = body
   const query = asked.version === null ? asked.query : undefined
   // In the form that is read later: without undefined members.
@@ -172,6 +176,8 @@ function draft(deps: Deps, caller: Caller, body: CreateVerification, asked: Aske
   const hasSecrets = sealable !== '{}'
   const id = newVerificationId(random)
   const salt = Buffer.from(random(SALT_BYTES))
+  const wrappingKey = sessionKeys.current()
+  const sessionKey = sessionKeys.derive(id, wrappingKey)
   const row = {
     id,
     tenantId: caller.tenantId,
@@ -187,7 +193,7 @@ function draft(deps: Deps, caller: Caller, body: CreateVerification, asked: Aske
     state: newNonce(random),
     respondedAt: null,
     salt,
-    sealed: hasSecrets ? sealer.seal(secretsPlace({ id, tenantId: caller.tenantId }, salt), sealable) : null,
+    sealed: hasSecrets ? sealer.seal(secretsPlace({ id, tenantId: caller.tenantId }, salt, sessionKey), sealable) : null,
     sealedResponseKey: null,
     release: body.release ?? null,
     answeredFrom: null,
@@ -195,6 +201,7 @@ function draft(deps: Deps, caller: Caller, body: CreateVerification, asked: Aske
     responseCodeHash: null,
     responseCodeExpiresAt: null,
     redeemedAt: null,
+    wrappingKey,
   }
-  return { row, secrets: hasSecrets ? JSON.parse(sealable) : {} }
+  return { row, sessionKey, secrets: hasSecrets ? JSON.parse(sealable) : {} }
 }

@@ -10,12 +10,13 @@ type Failing = { error: Failure; actor: string; at: number; requestId: string | 
 
 /** Audit record, result and webhook, inside the transaction that failed the session. */
 export async function recordFailure(
-  deps: Pick<Deps, 'audit' | 'random' | 'sealer' | 'config'>,
+  deps: Pick<Deps, 'audit' | 'random' | 'sealer' | 'sessionKeys' | 'config'>,
   tx: Db,
   session: VerificationRow,
   { error, actor, at, requestId }: Failing,
 ): Promise<string | undefined> {
-  const { id, tenantId, environment } = session
+  const { id, tenantId, environment, wrappingKey } = session
+  const sessionKey = await deps.sessionKeys.of(tx, session)
   const auditSeq = await deps.audit.append(tx, {
     at,
     tenantId,
@@ -23,7 +24,8 @@ export async function recordFailure(
     action: 'verification.failed',
     subjectId: id,
     details: { environment, error: error.code },
+    session: { id, wrappingKey, sessionKey },
   })
-  await insertResult(tx, { ...sealResult(deps, session, { error }, at), auditSeq })
-  return await queueResult(deps, tx, session, openSecrets(deps, session), { status: 'failed', at, requestId })
+  await insertResult(tx, { ...sealResult(deps, { ...session, sessionKey }, { error }, at), auditSeq })
+  return await queueResult(deps, tx, session, await openSecrets(deps, tx, session), { status: 'failed', at, requestId })
 }

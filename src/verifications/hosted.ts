@@ -15,11 +15,14 @@ import type { HostedVerification, Share } from './schema.ts'
 import { findVerification, type VerificationRow } from './store.ts'
 import { recordShown } from './timeline.ts'
 
-type HostedDeps = Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'portraits' | 'write' | 'space' | 'random' | 'log'>
+type HostedDeps = Pick<
+  Deps,
+  'config' | 'db' | 'now' | 'sealer' | 'sessionKeys' | 'portraits' | 'write' | 'space' | 'random' | 'log'
+>
 
 export async function hostedVerification(deps: HostedDeps, id: string, request: Request): Promise<HostedVerification> {
   const session = await requireSession(deps, id)
-  const secrets = openSecrets(deps, session)
+  const secrets = await openSecrets(deps, deps.db, session)
   const at = deps.now()
   const status = statusAt(session, at)
   const isOpen = isOpenAt(session, at)

@@ -31,7 +31,7 @@ export type Idempotency = {
   begin(caller: Caller, key: string, body: CreateVerification): Promise<{ replay: Verification } | { claim: Claim }>
 }
 
-type IdempotencyDeps = Pick<Deps, 'now' | 'random' | 'sealer'> & { claims: Claims }
+type IdempotencyDeps = Pick<Deps, 'now' | 'random' | 'sealer' | 'sessionKeys'> & { claims: Claims }
 
 export function createIdempotency(deps: IdempotencyDeps): Idempotency {
   const mac = hmacSha256With(deps.sealer.key('idempotency key'))
@@ -58,28 +58,42 @@ const namespaceOf = (caller: Caller): string[] =>
 const ERASED = 'The verification made with this Idempotency-Key was erased; choose a new key for a new request.'
 
 /** A tombstone has no body: its session was erased, and the key must not make another. */
-function replayOf({ sealer }: Pick<Deps, 'sealer'>, stored: ReplayRow, fingerprint: string): Verification {
+function replayOf(
+  { sealer, sessionKeys }: Pick<Deps, 'sealer' | 'sessionKeys'>,
+  stored: ReplayRow,
+  fingerprint: string,
+): Verification {
   if (stored.fingerprint !== fingerprint) throw apiError('idempotency_key_reused')
   if (!stored.sealed || !stored.salt) throw apiError('idempotency_key_reused', { message: ERASED })
-  return JSON.parse(sealer.open(place(stored, stored.salt), stored.sealed))
+  return JSON.parse(
+    sealer.open(replayPlace(stored, stored.salt, sessionKeys.derive(stored.hash, stored.wrappingKey)), stored.sealed),
+  )
 }
 
-const claimOf = ({ now, random, sealer }: IdempotencyDeps, claimed: ClaimedKey, claim: KeyClaim): Claim => ({
+const claimOf = ({ now, random, sealer, sessionKeys }: IdempotencyDeps, claimed: ClaimedKey, claim: KeyClaim): Claim => ({
   hash: claimed.hash,
   release: claim.release,
   async keep(tx, verification) {
     const salt = Buffer.from(random(SALT_BYTES))
-    const sealed = sealer.seal(place(claimed, salt), JSON.stringify(verification))
-    const isKept = await claim.keep(tx, { salt, sealed, expiresAt: now() + REPLAY_MS })
+    const wrappingKey = sessionKeys.current()
+    const own = sessionKeys.derive(claimed.hash, wrappingKey)
+    const sealed = sealer.seal(replayPlace(claimed, salt, own), JSON.stringify(verification))
+    const isKept = await claim.keep(tx, { salt, sealed, wrappingKey, expiresAt: now() + REPLAY_MS })
     // The lease ended while this request was still at work, and a later one took the key over.
     if (!isKept) throw apiError('idempotency_key_in_flight', { retryAfter: 1 })
   },
 })
 
-const place = ({ hash, tenantId }: Pick<ReplayRow, 'hash' | 'tenantId'>, salt: Uint8Array) => ({
+/** Its key is derived from its hash: the row is gone before the wrapping key is destroyed. */
+export const replayPlace = (
+  { hash, tenantId }: Pick<ReplayRow, 'hash' | 'tenantId'>,
+  salt: Uint8Array,
+  sessionKey: Uint8Array | undefined,
+) => ({
   tenant: tenantId,
   table: 'idempotency_keys',
   column: 'sealed',
   row: hash,
   salt,
+  sessionKey,
 })

@@ -15,7 +15,7 @@ import { newResponseCode, redeemableUntil, storedResponseCode } from './response
 import type { PageOwner, PageReturn } from './schema.ts'
 import type { VerificationRow } from './store.ts'
 
-type PageDeps = Pick<Deps, 'config' | 'db' | 'now' | 'random' | 'sealer' | 'write'>
+type PageDeps = Pick<Deps, 'config' | 'db' | 'now' | 'random' | 'sealer' | 'sessionKeys' | 'write'>
 
 /** One statement decides between two browsers. After the answer nobody can own the page. */
 export async function ownPage(deps: PageDeps, id: string, request: Request): Promise<{ owner: PageOwner; cookie?: string }> {
@@ -33,7 +33,7 @@ export async function ownPage(deps: PageDeps, id: string, request: Request): Pro
 export async function returnFromPage(deps: PageDeps, id: string, request: Request): Promise<PageReturn> {
   refuseForeign(deps.config, request)
   const session = await requireSession(deps, id)
-  const { redirect_url } = openSecrets(deps, session)
+  const { redirect_url } = await openSecrets(deps, deps.db, session)
   const at = deps.now()
   const { pageOwnerHash, respondedAt } = session
   const owns = isOwner(deps.config, session, request)

@@ -16,14 +16,18 @@ export type SessionSecrets = Pick<CreateVerification, 'webhook_url' | 'redirect_
   query?: DcqlQuery
 }
 
-type PresentDeps = Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'portraits'>
+/** With the key of its session. */
+export type Keyed = { sessionKey: Uint8Array | undefined }
+
+type PresentDeps = Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'sessionKeys' | 'portraits'>
 
 /** The one place where a row becomes JSON, for every route and for webhooks. */
 export async function present(deps: PresentDeps, { verification, result }: VerificationWithResult): Promise<Verification> {
   // Damage. Without its claims, or its reason, the verdict would be read as one that has none.
   if (!result && isAnswered(verification)) throw new Error('a session that was answered has a result')
-  const shown = result && !isHeld(verification) ? deps.portraits.show(verification.id, openResult(deps, result)) : {}
-  return await presentOpened(deps, deps.db, verification, openSecrets(deps, verification), shown)
+  const sessionKey = await deps.sessionKeys.of(deps.db, verification)
+  const shown = result && !isHeld(verification) ? deps.portraits.show(verification.id, openResult(deps, result, sessionKey)) : {}
+  return await presentOpened(deps, deps.db, verification, openWith(deps, verification, sessionKey), shown)
 }
 
 const isAnswered = (row: VerificationRow): boolean => row.status === 'completed' || row.status === 'failed' || isHeld(row)
@@ -90,35 +94,53 @@ export async function questionOf(db: Db, row: VerificationRow, secrets: SessionS
 export const queryOf = async (db: Db, row: VerificationRow, secrets: SessionSecrets): Promise<DcqlQuery> =>
   (await questionOf(db, row, secrets)).query
 
-export const secretsPlace = ({ id, tenantId }: Pick<VerificationRow, 'id' | 'tenantId'>, salt: Uint8Array) => ({
+export const secretsPlace = (
+  { id, tenantId }: Pick<VerificationRow, 'id' | 'tenantId'>,
+  salt: Uint8Array,
+  sessionKey: Uint8Array | undefined,
+) => ({
   tenant: tenantId,
   table: 'verification_sessions',
   column: 'sealed',
   row: id,
   salt,
+  sessionKey,
 })
 
-export function openSecrets({ sealer }: Pick<Deps, 'sealer'>, row: VerificationRow): SessionSecrets {
-  return row.sealed ? JSON.parse(sealer.open(secretsPlace(row, row.salt), row.sealed)) : {}
+/** `db` is that of the transaction, inside one. */
+export async function openSecrets(
+  deps: Pick<Deps, 'sealer' | 'sessionKeys'>,
+  db: Db,
+  row: VerificationRow,
+): Promise<SessionSecrets> {
+  return row.sealed ? openWith(deps, row, await deps.sessionKeys.of(db, row)) : {}
 }
 
-export const resultPlace = ({ verificationId, tenantId, salt }: Pick<ResultRow, 'verificationId' | 'tenantId' | 'salt'>) => ({
+const openWith = ({ sealer }: Pick<Deps, 'sealer'>, row: VerificationRow, sessionKey: Uint8Array | undefined): SessionSecrets =>
+  row.sealed ? JSON.parse(sealer.open(secretsPlace(row, row.salt, sessionKey), row.sealed)) : {}
+
+export const resultPlace = (
+  { verificationId, tenantId, salt }: Pick<ResultRow, 'verificationId' | 'tenantId' | 'salt'>,
+  sessionKey: Uint8Array | undefined,
+) => ({
   tenant: tenantId,
   table: 'verification_results',
   column: 'sealed',
   row: verificationId,
   salt,
+  sessionKey,
 })
 
-const openResult = ({ sealer }: PresentDeps, row: ResultRow): Result => JSON.parse(sealer.open(resultPlace(row), row.sealed))
+const openResult = ({ sealer }: PresentDeps, row: ResultRow, sessionKey: Uint8Array | undefined): Result =>
+  JSON.parse(sealer.open(resultPlace(row, sessionKey), row.sealed))
 
 export function sealResult(
   { random, sealer }: Pick<Deps, 'random' | 'sealer'>,
-  { id: verificationId, tenantId }: Pick<VerificationRow, 'id' | 'tenantId'>,
+  { id: verificationId, tenantId, sessionKey }: Pick<VerificationRow, 'id' | 'tenantId'> & Keyed,
   result: Result,
   at: number,
 ): Omit<ResultRow, 'auditSeq'> {
   const salt = Buffer.from(random(SALT_BYTES))
-  const sealed = sealer.seal(resultPlace({ verificationId, tenantId, salt }), JSON.stringify(result))
+  const sealed = sealer.seal(resultPlace({ verificationId, tenantId, salt }, sessionKey), JSON.stringify(result))
   return { verificationId, tenantId, salt, sealed, createdAt: at }
 }

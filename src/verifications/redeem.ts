@@ -30,12 +30,13 @@ export async function redeemResponseCode(deps: Deps, owner: Owner, id: string, r
       action: 'verification.completed',
       subjectId: id,
       details: { environment: session.environment },
+      session: { id, wrappingKey: session.wrappingKey, sessionKey: await deps.sessionKeys.of(tx, session) },
     })
     await dateResult(tx, session, { createdAt: at, auditSeq })
     const { requestId } = redemption
     return {
       session,
-      owed: await queueResult(deps, tx, session, openSecrets(deps, session), { status: 'completed', at, requestId }),
+      owed: await queueResult(deps, tx, session, await openSecrets(deps, tx, session), { status: 'completed', at, requestId }),
     }
   })
   if (redeemed) announceEnd(deps, redeemed.session, { status: 'completed' }, redeemed.owed)

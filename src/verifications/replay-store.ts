@@ -32,6 +32,7 @@ const insertReplay = hot<{ hash: string }>(db =>
       salt: column('salt'),
       sealed: column('sealed'),
       expiresAt: column('expiresAt'),
+      wrappingKey: column('wrappingKey'),
     })
     .onConflictDoUpdate({
       target: idempotencyKeys.hash,
@@ -40,6 +41,7 @@ const insertReplay = hot<{ hash: string }>(db =>
         salt: sql`excluded.salt`,
         sealed: sql`excluded.sealed`,
         expiresAt: sql`excluded.expires_at`,
+        wrappingKey: sql`excluded.wrapping_key`,
       },
       setWhere: lte(idempotencyKeys.expiresAt, column('now')),
     })

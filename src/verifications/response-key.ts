@@ -19,7 +19,7 @@ type PrivateJwk = EncryptionKey & { d: string }
  */
 export async function recordRequestFetched(deps: Deps, session: OpenSession): Promise<EncryptionKey | undefined> {
   const encrypts = session.profile === 'haip'
-  const fresh = encrypts && session.sealedResponseKey === null ? sealed(deps, session, newResponseKey(deps)) : null
+  const fresh = encrypts && session.sealedResponseKey === null ? await sealed(deps, session, newResponseKey(deps)) : null
   const kept = await deps.write(async tx => {
     await recordEvent(deps, tx, session, 'request_fetched', {})
     // Of two wallets that fetch at once, the key that is stored first serves both.
@@ -29,14 +29,14 @@ export async function recordRequestFetched(deps: Deps, session: OpenSession): Pr
   if (!encrypts) return undefined
   // The session ended during this request, and its key with it.
   if (!kept) throw apiError('session_expired')
-  const { d: _, ...publicKey } = opened(deps, session, kept)
+  const { d: _, ...publicKey } = await opened(deps, session, kept)
   return publicKey
 }
 
 /** Undefined while no wallet has fetched the request. */
-export async function openResponseKey(deps: Pick<Deps, 'sealer'>, session: OpenSession): Promise<ResponseKeyPair | undefined> {
+export async function openResponseKey(deps: SealDeps, session: OpenSession): Promise<ResponseKeyPair | undefined> {
   if (session.sealedResponseKey === null) return undefined
-  const { d, ...publicKey } = opened(deps, session, session.sealedResponseKey)
+  const { d, ...publicKey } = await opened(deps, session, session.sealedResponseKey)
   const { kty, crv, x, y } = publicKey
   return {
     publicKey,
@@ -56,19 +56,25 @@ function newResponseKey({ random }: Pick<Deps, 'random'>): PrivateJwk {
   }
 }
 
-const placeOf = ({ id, tenantId, salt }: OpenSession) => ({
+type SealDeps = Pick<Deps, 'db' | 'sealer' | 'sessionKeys'>
+
+export const responseKeyPlace = (
+  { id, tenantId, salt }: Pick<OpenSession, 'id' | 'tenantId' | 'salt'>,
+  sessionKey: Uint8Array | undefined,
+) => ({
   tenant: tenantId,
   table: 'verification_sessions',
   column: 'sealed_response_key',
   row: id,
   salt,
+  sessionKey,
 })
 
-const sealed = ({ sealer }: Pick<Deps, 'sealer'>, session: OpenSession, jwk: PrivateJwk): Buffer =>
-  sealer.seal(placeOf(session), JSON.stringify(jwk))
+const sealed = async ({ db, sealer, sessionKeys }: SealDeps, session: OpenSession, jwk: PrivateJwk): Promise<Buffer> =>
+  sealer.seal(responseKeyPlace(session, await sessionKeys.of(db, session)), JSON.stringify(jwk))
 
-const opened = ({ sealer }: Pick<Deps, 'sealer'>, session: OpenSession, key: Uint8Array): PrivateJwk =>
-  JSON.parse(sealer.open(placeOf(session), key))
+const opened = async ({ db, sealer, sessionKeys }: SealDeps, session: OpenSession, key: Uint8Array): Promise<PrivateJwk> =>
+  JSON.parse(sealer.open(responseKeyPlace(session, await sessionKeys.of(db, session)), key))
 
 /** RFC 7638. */
 const thumbprintOf = ({ crv, kty, x, y }: EncryptionKey): Uint8Array =>

@@ -2,7 +2,7 @@
 // stores of their own.
 import { and, count, desc, eq, gt, gte, inArray, isNull, lt, lte, ne, or, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { verificationEvents, verificationResults, verificationSessions } from '../db/schema.ts'
+import { sessionKeys, verificationEvents, verificationResults, verificationSessions } from '../db/schema.ts'
 import { hot, locked, prepared } from '../db/statements.ts'
 import { TTL_SECONDS } from './schema.ts'
 
@@ -44,6 +44,7 @@ const insert = hot(db =>
     salt: column('salt'),
     sealed: column('sealed'),
     release: column('release'),
+    wrappingKey: column('wrappingKey'),
   }),
 )
 
@@ -174,6 +175,8 @@ export async function findSession(db: Db, id: string): Promise<VerificationRow |
 }
 
 export type SessionKey = Pick<VerificationRow, 'id' | 'tenantId'>
+/** With the wrapping key that its own key depends on. */
+export type KeyedSession = Pick<VerificationRow, 'id' | 'tenantId' | 'wrappingKey'>
 
 export async function countPending(db: Db): Promise<number> {
   const [row] = await db.select({ pending: count() }).from(verificationSessions).where(eq(verificationSessions.status, 'pending'))
@@ -276,15 +279,15 @@ export async function listEndedSince(
 
 /**
  * Locks a session until the commit, before rows that belong to it are written or deleted: its
- * answers, cancellations and erasures wait. Returns its status.
+ * answers, cancellations and erasures wait.
  */
 export async function lockSession(
   tx: Db,
   { tenantId, environment, deviceId }: Owner,
   id: string,
-): Promise<VerificationRow['status'] | undefined> {
+): Promise<Pick<VerificationRow, 'status' | 'wrappingKey'> | undefined> {
   const session = tx
-    .select({ status: verificationSessions.status })
+    .select({ status: verificationSessions.status, wrappingKey: verificationSessions.wrappingKey })
     .from(verificationSessions)
     .where(
       and(
@@ -294,7 +297,7 @@ export async function lockSession(
         deviceId === undefined ? undefined : eq(verificationSessions.deviceId, deviceId),
       ),
     )
-  return (await locked(session, 'update'))[0]?.status
+  return (await locked(session, 'update'))[0]
 }
 
 type Deleted = Pick<VerificationRow, 'createdAt' | 'idempotencyHash'> & {
@@ -304,7 +307,7 @@ type Deleted = Pick<VerificationRow, 'createdAt' | 'idempotencyHash'> & {
 }
 
 /**
- * Deletes a locked session with its result and its timeline; its deliveries must be deleted before.
+ * Deletes a locked session with its result, its timeline and its key; its deliveries must be deleted before.
  * Undefined when it was gone.
  */
 export async function deleteVerification(tx: Db, { id, tenantId }: SessionKey): Promise<Deleted | undefined> {
@@ -316,6 +319,7 @@ export async function deleteVerification(tx: Db, { id, tenantId }: SessionKey): 
     .delete(verificationResults)
     .where(and(eq(verificationResults.verificationId, id), eq(verificationResults.tenantId, tenantId)))
     .returning({ auditSeq: verificationResults.auditSeq })
+  await tx.delete(sessionKeys).where(and(eq(sessionKeys.verificationId, id), eq(sessionKeys.tenantId, tenantId)))
   const { auditSeq, createdAt, idempotencyHash } = verificationSessions
   const [session] = await tx
     .delete(verificationSessions)

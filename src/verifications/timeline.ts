@@ -5,7 +5,7 @@ import type { RecordedFinding } from '../openid4vp/finding.ts'
 import { SALT_BYTES } from '../seal.ts'
 import type { Deps } from './deps.ts'
 import { countEvents, hasHappened, insertEvent, listEvents } from './event-store.ts'
-import { lockSession, type SessionKey, type VerificationRow } from './store.ts'
+import { type KeyedSession, lockSession, type SessionKey, type VerificationRow } from './store.ts'
 
 /** The moments of a session after its creation, with their details. */
 export type SessionEvents = {
@@ -31,9 +31,9 @@ const REPEATED_EVENTS_MAX = 100
 
 /** Erased with the session; details have no claims. `auditSeq`: its record on the chain, if any. */
 export async function recordEvent<Event extends SessionEvent>(
-  { now, random, sealer }: Pick<Deps, 'now' | 'random' | 'sealer'>,
+  { now, random, sealer, sessionKeys }: Pick<Deps, 'now' | 'random' | 'sealer' | 'sessionKeys'>,
   tx: Db,
-  { id, tenantId }: SessionKey,
+  { id, tenantId, wrappingKey }: KeyedSession,
   event: Event,
   details: SessionEvents[Event],
   auditSeq: number | null = null,
@@ -45,32 +45,38 @@ export async function recordEvent<Event extends SessionEvent>(
     if (count >= REPEATED_EVENTS_MAX) return
   }
   const salt = Buffer.from(random(SALT_BYTES))
-  const sealed = sealer.seal(placeOf({ id, tenantId }, salt), JSON.stringify(details))
+  const sessionKey = await sessionKeys.of(tx, { id, wrappingKey })
+  const sealed = sealer.seal(eventPlace({ id, tenantId }, salt, sessionKey), JSON.stringify(details))
   await insertEvent(tx, { verificationId: id, tenantId, at: now(), event, salt, sealed, auditSeq })
 }
 
 export type RecordedEvent = { [Event in SessionEvent]: { at: number; event: Event; details: SessionEvents[Event] } }[SessionEvent]
 
 /** Oldest first. */
-export async function readEvents({ db, sealer }: Pick<Deps, 'db' | 'sealer'>, session: SessionKey): Promise<RecordedEvent[]> {
+export async function readEvents(
+  { db, sealer, sessionKeys }: Pick<Deps, 'db' | 'sealer' | 'sessionKeys'>,
+  session: SessionKey,
+): Promise<RecordedEvent[]> {
+  const found = await sessionKeys.find(db, session.id)
+  if (!found) return []
   const rows = await listEvents(db, session, EVENTS_MAX)
   return rows.map(
     ({ at, event, salt, sealed }) =>
-      ({ at, event, details: JSON.parse(sealer.open(placeOf(session, salt), sealed)) }) as RecordedEvent,
+      ({ at, event, details: JSON.parse(sealer.open(eventPlace(session, salt, found.sessionKey), sealed)) }) as RecordedEvent,
   )
 }
 
 /** Not on a full disk: its reserve is for erasures and for exchanges under way. */
 export async function recordShown(
-  deps: Pick<Deps, 'db' | 'write' | 'space' | 'now' | 'random' | 'sealer' | 'log'>,
+  deps: Pick<Deps, 'db' | 'write' | 'space' | 'now' | 'random' | 'sealer' | 'sessionKeys' | 'log'>,
   session: Pick<VerificationRow, 'id' | 'tenantId' | 'environment'>,
 ): Promise<void> {
   const { id, tenantId, environment } = session
   try {
     if (deps.space.isShort() || (await hasHappened(deps.db, session, 'qr_shown'))) return
     await deps.write(async tx => {
-      if ((await lockSession(tx, { tenantId, environment }, id)) === 'pending')
-        await recordEvent(deps, tx, session, 'qr_shown', {})
+      const open = await lockSession(tx, { tenantId, environment }, id)
+      if (open?.status === 'pending') await recordEvent(deps, tx, { ...open, id, tenantId }, 'qr_shown', {})
     })
   } catch (error) {
     deps.log.debug('timeline.not_recorded', { failure: describeFailure(error) })
@@ -81,12 +87,14 @@ type Reading = { actor: string; environment: VerificationRow['environment'] }
 
 /** On the audit chain and with the session. False when the session is gone. */
 export async function recordReading(
-  deps: Pick<Deps, 'write' | 'now' | 'random' | 'sealer' | 'audit'>,
+  deps: Pick<Deps, 'write' | 'now' | 'random' | 'sealer' | 'sessionKeys' | 'audit'>,
   { id, tenantId }: SessionKey,
   { actor, environment }: Reading,
 ): Promise<boolean> {
   return await deps.write(async tx => {
-    if (!(await lockSession(tx, { tenantId, environment }, id))) return false
+    const found = await lockSession(tx, { tenantId, environment }, id)
+    if (!found) return false
+    const session = { id, tenantId, wrappingKey: found.wrappingKey }
     const entry = {
       at: deps.now(),
       tenantId,
@@ -94,16 +102,18 @@ export async function recordReading(
       action: 'verification.read' as const,
       subjectId: id,
       details: { environment },
+      session: { ...session, sessionKey: await deps.sessionKeys.of(tx, session) },
     }
-    await recordEvent(deps, tx, { id, tenantId }, 'claims_read', { actor }, await deps.audit.append(tx, entry))
+    await recordEvent(deps, tx, session, 'claims_read', { actor }, await deps.audit.append(tx, entry))
     return true
   })
 }
 
-const placeOf = ({ id, tenantId }: SessionKey, salt: Uint8Array) => ({
+export const eventPlace = ({ id, tenantId }: SessionKey, salt: Uint8Array, sessionKey: Uint8Array | undefined) => ({
   tenant: tenantId,
   table: 'verification_events',
   column: 'sealed',
   row: id,
   salt,
+  sessionKey,
 })

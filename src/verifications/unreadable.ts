@@ -10,7 +10,7 @@ import { listVerifications, type VerificationWithResult } from './store.ts'
 const BATCH = 100
 const NAME_DIGITS = 8
 
-type LogDeps = Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'portraits' | 'audit' | 'log'>
+type LogDeps = Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'sessionKeys' | 'portraits' | 'audit' | 'log'>
 
 export async function presentOrLog(deps: LogDeps, found: VerificationWithResult): Promise<Verification> {
   try {
@@ -27,7 +27,7 @@ export type Reading = { looked: number; unreadable: string[]; isComplete: boolea
 
 /** Newest first, until all are read or the time is up. Other requests run between batches. */
 export async function findUnreadable(
-  deps: Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'portraits'>,
+  deps: Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'sessionKeys' | 'portraits'>,
   tenantIds: readonly string[],
   signal: AbortSignal,
 ): Promise<Reading> {

@@ -61,7 +61,7 @@ async function withAttempts({ db }: Pick<Deps, 'db'>, tenantId: string, rows: De
 
 /** For the command line: the newest 100 of both environments. */
 export async function readDeliveries(
-  { db, sealer }: Pick<Deps, 'db' | 'sealer'>,
+  { db, sealer, sessionKeys }: Pick<Deps, 'db' | 'sealer' | 'sessionKeys'>,
   tenantId: string,
   filter: { status?: DeliveryRow['status'] } = {},
 ): Promise<Delivery[]> {
@@ -70,7 +70,13 @@ export async function readDeliveries(
   const rows = [...(await listOf('test')), ...(await listOf('live'))]
   const newest = rows.sort((one, other) => other.createdAt - one.createdAt).slice(0, LISTED_MAX)
   const deliveries = await withAttempts({ db }, tenantId, newest)
-  return deliveries.map(({ delivery, attempts }) => presentDelivery({ sealer }, delivery, attempts))
+  const keys = await sessionKeys.findAll(
+    db,
+    newest.map(({ verificationId }) => verificationId),
+  )
+  return deliveries.map(({ delivery, attempts }) =>
+    presentDelivery({ sealer }, delivery, attempts, keys.get(delivery.verificationId)),
+  )
 }
 
 export async function readDelivery({ db }: Pick<Deps, 'db'>, owner: Owner, id: string): Promise<BrowsedDelivery | undefined> {

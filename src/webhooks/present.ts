@@ -4,7 +4,12 @@ import { attemptPlace, type KeptAnswer } from './record.ts'
 import type { Delivery, DeliveryAttempt } from './schema.ts'
 import type { AttemptRow, DeliveryRow } from './store.ts'
 
-export const presentDelivery = (deps: Pick<Deps, 'sealer'>, row: DeliveryRow, attempts: AttemptRow[]): Delivery => ({
+export const presentDelivery = (
+  deps: Pick<Deps, 'sealer'>,
+  row: DeliveryRow,
+  attempts: AttemptRow[],
+  sessionKey: Uint8Array | undefined,
+): Delivery => ({
   id: row.id,
   verification_id: row.verificationId,
   type: row.type,
@@ -12,13 +17,18 @@ export const presentDelivery = (deps: Pick<Deps, 'sealer'>, row: DeliveryRow, at
   created_at: isoUtc(row.createdAt),
   next_attempt_at: row.status === 'pending' ? isoUtc(row.dueAt) : null,
   request_id: row.requestId,
-  attempts: attempts.map(attempt => presentAttempt(deps, attempt)),
+  attempts: attempts.map(attempt => presentAttempt(deps, attempt, sessionKey)),
 })
 
-export function presentAttempt({ sealer }: Pick<Deps, 'sealer'>, row: AttemptRow): DeliveryAttempt {
+export function presentAttempt(
+  { sealer }: Pick<Deps, 'sealer'>,
+  row: AttemptRow,
+  sessionKey: Uint8Array | undefined,
+): DeliveryAttempt {
   const { deliveryId: id, tenantId, salt, sealed } = row
   // Empty for an attempt that was interrupted with the process.
-  const kept: KeptAnswer = sealed.length === 0 ? {} : JSON.parse(sealer.open(attemptPlace({ id, tenantId }, salt), sealed))
+  const place = attemptPlace({ id, tenantId }, salt, sessionKey)
+  const kept: KeptAnswer = sealed.length === 0 ? {} : JSON.parse(sealer.open(place, sealed))
   return {
     attempt: row.attempt,
     at: isoUtc(row.at),

@@ -10,8 +10,9 @@ import { countInterruptions, type DeliveryRow, endAttempt, listLeasedByOthers, s
 /** An interrupted attempt does not count, up to this often: it may be the cause itself. */
 const INTERRUPTIONS_MAX = 3
 const AFTER_INTERRUPTION_MS = 1000
+const EMPTY = Buffer.alloc(0)
 
-type RecordDeps = Pick<Deps, 'db' | 'write' | 'now' | 'random' | 'sealer' | 'config' | 'log' | 'metrics'>
+type RecordDeps = Pick<Deps, 'db' | 'write' | 'now' | 'random' | 'sealer' | 'sessionKeys' | 'config' | 'log' | 'metrics'>
 
 /** Records the end of an attempt; returns when its delivery is due again, if it is. */
 export async function recordAttempt(
@@ -22,10 +23,13 @@ export async function recordAttempt(
 ): Promise<number | undefined> {
   const outcome = outcomeOf(answer)
   const salt = Buffer.from(deps.random(SALT_BYTES))
-  const sealed = deps.sealer.seal(attemptPlace(attempt, salt), JSON.stringify(keptOf(answer)))
   const httpStatus = ('status' in answer && answer.status) || null
   const settled = await deps.write(async tx => {
     const { attemptId: id, tenantId } = attempt
+    // Nothing is left to end when the verification was erased meanwhile.
+    const session = await deps.sessionKeys.find(tx, attempt.verificationId)
+    const place = attemptPlace(attempt, salt, session?.sessionKey)
+    const sealed = session ? deps.sealer.seal(place, JSON.stringify(keptOf(answer))) : EMPTY
     await endAttempt(tx, { id, tenantId, outcome, httpStatus, durationMs: Math.round(ms), salt, sealed })
     const interruptions = outcome === 'interrupted' ? await countInterruptions(tx, attempt.id, attempt.attempts + 1) : 0
     const settled = next(deps, attempt.attempts, answer, interruptions)
@@ -45,12 +49,17 @@ export async function recordAttempt(
   return settled.status === 'pending' ? settled.dueAt : undefined
 }
 
-export const attemptPlace = ({ id, tenantId }: Pick<ClaimedAttempt, 'id' | 'tenantId'>, salt: Uint8Array) => ({
+export const attemptPlace = (
+  { id, tenantId }: Pick<ClaimedAttempt, 'id' | 'tenantId'>,
+  salt: Uint8Array,
+  sessionKey: Uint8Array | undefined,
+) => ({
   tenant: tenantId,
   table: 'webhook_attempts',
   column: 'sealed',
   row: id,
   salt,
+  sessionKey,
 })
 
 /** Sealed, because an answer may hold anything. */

@@ -23,7 +23,19 @@ const DRAIN_MS = 2000
 
 type WorkerDeps = Pick<
   Deps,
-  'db' | 'write' | 'now' | 'random' | 'sealer' | 'egress' | 'resolve' | 'config' | 'log' | 'metrics' | 'subscribe' | 'attempts'
+  | 'db'
+  | 'write'
+  | 'now'
+  | 'random'
+  | 'sealer'
+  | 'sessionKeys'
+  | 'egress'
+  | 'resolve'
+  | 'config'
+  | 'log'
+  | 'metrics'
+  | 'subscribe'
+  | 'attempts'
 >
 
 export type WebhookWorker = { stop(): Promise<void> }

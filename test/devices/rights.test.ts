@@ -40,11 +40,13 @@ describe('a device creates', () => {
     const { id: tenantId, key } = await own.tenant()
     const { device, access_token } = await pair(own, key, { name: 'dashboard:owner' })
     await createVerification(own, access_token)
-    const [record] = rowsOf<{ seq: number; salt: Uint8Array; sealed: Uint8Array }>(
+    const [record] = rowsOf<{ seq: number; salt: Uint8Array; sealed: Uint8Array; session_id: string }>(
       own.dir,
-      "SELECT seq, salt, sealed FROM audit_records WHERE action = 'verification.created'",
+      "SELECT seq, salt, sealed, session_id FROM audit_records WHERE action = 'verification.created'",
     )
-    const details = own.deps.sealer.open(detailsPlace({ tenantId, seq: record!.seq }, record!.salt), record!.sealed)
+    const { seq, salt, sealed, session_id } = record!
+    const session = await own.deps.sessionKeys.find(own.deps.db, session_id)
+    const details = own.deps.sealer.open(detailsPlace({ tenantId, seq }, salt, session?.sessionKey), sealed)
     expect(JSON.parse(details)).toMatchObject({ template: 'age_over_18', device: device.id })
     await until(async () => own.logs.some(line => line.includes(`"device":"${device.id}"`)))
     expect(own.logs.filter(line => line.includes('dashboard:owner'))).toEqual([])

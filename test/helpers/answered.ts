@@ -15,7 +15,8 @@ export async function answerAsIf({ deps, clock }: TestApp, id: string, code: str
   if (status === 'completed') return
   const salt = Buffer.alloc(16, 1)
   const result = JSON.stringify({ claims: { age_over_18: true } })
-  const sealed = deps.sealer.seal(resultPlace({ verificationId: id, tenantId, salt }), result)
+  const sessionKey = await deps.sessionKeys.of(deps.db, session!)
+  const sealed = deps.sealer.seal(resultPlace({ verificationId: id, tenantId, salt }, sessionKey), result)
   const answered = { status: 'completed', respondedAt: at, responseCodeHash: sha256Hex(code) } as const
   await deps.write(async tx => {
     await insertResult(tx, { verificationId: id, tenantId, salt, sealed, createdAt: at, auditSeq })

@@ -3,7 +3,12 @@ import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import type { ChainRecord } from './chain.ts'
 
-export type Row = ChainRecord & { salt: Uint8Array | null; sealed: Uint8Array | null }
+export type Row = ChainRecord & {
+  salt: Uint8Array | null
+  sealed: Uint8Array | null
+  sessionId: string | null
+  wrappingKey: number | null
+}
 
 /** Changes of one record, each of which must be reported at that record; one moved to the front is the first problem. */
 export const CHANGES: Record<string, (row: Row) => Partial<Row>> = {
@@ -18,8 +23,9 @@ export const CHANGES: Record<string, (row: Row) => Partial<Row>> = {
   previous: ({ previous }) => ({ previous: flippedHex(previous) }),
   hash: ({ hash }) => ({ hash: flippedHex(hash) }),
   salt: ({ salt }) => ({ salt: flippedByte(salt, 7) }),
-  'details, nonce': ({ sealed }) => ({ sealed: flippedByte(sealed, 0) }),
-  'details, text': ({ sealed }) => ({ sealed: flippedByte(sealed, 14) }),
+  'details, header': ({ sealed }) => ({ sealed: flippedByte(sealed, 0) }),
+  'details, nonce': ({ sealed }) => ({ sealed: flippedByte(sealed, 2) }),
+  'details, text': ({ sealed }) => ({ sealed: flippedByte(sealed, 16) }),
   'details, tag': ({ sealed }) => ({ sealed: flippedByte(sealed, -1) }),
   'details, cut to nothing': () => ({ sealed: new Uint8Array(0) }),
   'salt taken away': () => ({ salt: null }),
@@ -45,7 +51,11 @@ export function withFile<T>(directory: string, act: (sqlite: Database) => T): T 
 }
 
 export const allRecords = (sqlite: Database): Row[] =>
-  sqlite.query<Row, []>('SELECT *, tenant_id AS tenantId FROM audit_records ORDER BY seq').all()
+  sqlite
+    .query<Row, []>(
+      'SELECT *, tenant_id AS tenantId, session_id AS sessionId, wrapping_key AS wrappingKey FROM audit_records ORDER BY seq',
+    )
+    .all()
 
 /** Puts these in the place of all records, as they are. */
 export function replaceAll(sqlite: Database, rows: readonly Row[]): void {
@@ -62,6 +72,8 @@ export function replaceAll(sqlite: Database, rows: readonly Row[]): void {
     'hash',
     'salt',
     'sealed',
+    'sessionId',
+    'wrappingKey',
   ] as const
   const insert = sqlite.query(`INSERT INTO audit_records VALUES (${columns.map(() => '?').join(', ')})`)
   for (const row of rows) insert.run(...columns.map(column => row[column]))

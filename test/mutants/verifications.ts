@@ -387,8 +387,8 @@ export default [
   [
     'the endpoint wins over the webhook_url of the session',
     'receiverOf',
-    'openSecrets(deps, row).webhook_url ?? (await readEndpoint(deps, deps.db, row))',
-    '(await readEndpoint(deps, deps.db, row)) ?? openSecrets(deps, row).webhook_url',
+    '(await openSecrets(deps, deps.db, row)).webhook_url ?? (await readEndpoint(deps, deps.db, row))',
+    '(await readEndpoint(deps, deps.db, row)) ?? (await openSecrets(deps, deps.db, row)).webhook_url',
     'webhooks/endpoint',
   ],
 ] satisfies Slip[]

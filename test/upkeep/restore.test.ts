@@ -186,7 +186,9 @@ describe('a restore', () => {
   test('leaves files for their owner only, and nothing half-made', async () => {
     const own = copyOf(dir)
     await vidimusJson(own, 'restore', backup)
-    expect(namesIn(own).filter(name => !/^(backups|master\.key|server\.lock|vidimus\.db)$/.test(name))).toEqual([])
+    expect(namesIn(own).filter(name => !/^(backups|master\.key|wrapping-1\.key|server\.lock|vidimus\.db)$/.test(name))).toEqual(
+      [],
+    )
     expect(namesIn(join(own, 'backups')).filter(name => !/^(erasures\.log|replaced-.*)$/.test(name))).toEqual([])
     for (const path of [databaseOf(own), logOf(own), ...namesIn(join(own, 'backups')).map(name => join(own, 'backups', name))])
       expect([path, modeOf(path)]).toEqual([path, '600'])
@@ -225,11 +227,11 @@ describe('who was erased is known', () => {
     expect(await statusOf(own, [...erased, kept[0]!.id])).toEqual([404, 404, 404, 200])
   })
 
-  test('from the log beside the backup, on a new machine that has only the master key', async () => {
+  test('from the log beside the backup, on a new machine that has only the keys', async () => {
     const own = join(temporaryDir(), 'data')
     const folder = temporaryDir()
     mkdirSync(own)
-    copyFileSync(join(dir, 'master.key'), join(own, 'master.key'))
+    for (const name of ['master.key', 'wrapping-1.key']) copyFileSync(join(dir, name), join(own, name))
     copyFileSync(backup, join(folder, 'backup.db'))
     copyFileSync(logOf(dir), join(folder, 'erasures.log'))
     expect(await vidimusJson<Restored>(own, 'restore', join(folder, 'backup.db'))).toMatchObject({
@@ -243,11 +245,11 @@ describe('who was erased is known', () => {
   test('by nobody: then the restore is refused, and done only when told to', async () => {
     const own = join(temporaryDir(), 'data')
     mkdirSync(own)
-    copyFileSync(join(dir, 'master.key'), join(own, 'master.key'))
+    for (const name of ['master.key', 'wrapping-1.key']) copyFileSync(join(dir, name), join(own, name))
     const { exitCode, stdout, stderr } = await vidimus(own, ['restore', backup])
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
     expect(stderr).toMatch(/^vidimus: nobody knows who was erased since [^\n]+erasures\.log[^\n]+, or say --without-erasures\n$/)
-    expect(namesIn(own)).toEqual(['master.key', 'server.lock'])
+    expect(namesIn(own)).toEqual(['master.key', 'server.lock', 'wrapping-1.key'])
     const restored = await vidimusJson<Restored>(own, 'restore', backup, '--without-erasures')
     expect(restored.erased_again).toBe(0)
     expect(await statusOf(own, erased)).toEqual([200, 200, 200])
@@ -362,6 +364,17 @@ describe('is refused, and no byte of the data directory is changed:', () => {
     const own = copyOf(dir)
     rmSync(join(own, 'master.key'))
     await expectRefused(own, backup, 'key_missing', /put the key back/)
+  })
+
+  test('one whose wrapping key is not there', async () => {
+    const own = copyOf(dir)
+    rmSync(join(own, 'wrapping-1.key'))
+    await expectRefused(
+      own,
+      backup,
+      'key_missing',
+      /needs a wrapping key that is not in .*; put your safe copy of the wrapping keys there/,
+    )
   })
 
   test('no file, a directory, and the database itself', async () => {

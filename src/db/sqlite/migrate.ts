@@ -8,6 +8,7 @@ import secondRound from '../../../drizzle/sqlite/0005_second_round.sql' with { t
 import noWalletFormats from '../../../drizzle/sqlite/0006_no_wallet_formats.sql' with { type: 'text' }
 import heldAnswers from '../../../drizzle/sqlite/0007_held_answers.sql' with { type: 'text' }
 import oneEngine from '../../../drizzle/sqlite/0008_one_engine.sql' with { type: 'text' }
+import sessionKeys from '../../../drizzle/sqlite/0009_session_keys.sql' with { type: 'text' }
 import { sha256Hex } from '../../hash.ts'
 
 /**
@@ -24,6 +25,7 @@ export const MIGRATIONS: readonly (readonly [id: string, sql: string])[] = [
   ['0006_no_wallet_formats', noWalletFormats],
   ['0007_held_answers', heldAnswers],
   ['0008_one_engine', oneEngine],
+  ['0009_session_keys', sessionKeys],
 ]
 
 /** The database belongs to a newer program, or a migration was edited after it was applied. */

@@ -70,11 +70,12 @@ async function longChain(): Promise<Chain> {
 
 async function changeEachRecord(chain: Chain, { violations, isOver }: Soak, counts: Record<string, number>): Promise<void> {
   const { rows, checkpoints, publicKey } = chain
-  await withCommand(chain.dir, async ({ sealer }) => {
+  await withCommand(chain.dir, async ({ db, sealer, sessionKeys }) => {
+    const keyOf = await sessionKeys.lookUp(db, rows)
     const verifier = chainVerifier(readPublicKey(publicKey)!, checkpoints)
     const next = (row: Row) => {
-      const { salt, sealed, ...record } = row
-      return verifier.next(record, disclose(sealer, row))
+      const { salt, sealed, sessionId, wrappingKey, ...record } = row
+      return verifier.next(record, disclose(sealer, row, keyOf(row)))
     }
     for (const [i, row] of rows.entries()) {
       if (isOver()) return

@@ -947,6 +947,7 @@ export const dashboard: typeof en.dashboard = {
         clock: 'Uhr',
         database: 'Datenbank',
         master_key: 'Hauptschlüssel',
+        wrapping_keys: 'Sitzungsschlüssel',
         disk: 'Platz auf der Festplatte',
         backups: 'Sicherungen',
         open_files: 'Gleichzeitige Verbindungen',

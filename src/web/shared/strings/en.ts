@@ -1032,6 +1032,7 @@ export const dashboard = {
         clock: 'Clock',
         database: 'Database',
         master_key: 'Master key',
+        wrapping_keys: 'Wrapping keys',
         disk: 'Room on the disk',
         backups: 'Backups',
         open_files: 'Connections at once',

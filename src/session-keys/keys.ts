@@ -1,0 +1,181 @@
+// Every verification has a key of its own, mixed into the row key of everything personal that it has
+// (seal.ts). It is derived from its id and the wrapping key of its day. When the wrapping key turns, the
+// keys of all living verifications are wrapped under the next one (turn.ts). Once the old file is
+// destroyed, an erased verification cannot be opened from any copy of the database.
+import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
+import type { Db } from '../db/engine.ts'
+import { StartRefusal } from '../db/refusal.ts'
+import { hmacSha256With } from '../hash.ts'
+import type { Random } from '../ids.ts'
+import type { Sealer } from '../seal.ts'
+import { fileOf, readKeyFile, refuseOpenFile } from './files.ts'
+import {
+  findWrapped,
+  findWrappingKeyOf,
+  listWrappingKeys,
+  listWrappingKeysOf,
+  type WrappedKey,
+  type WrappingKeyRow,
+} from './store.ts'
+
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+const FINGERPRINT_BYTES = 16
+
+/** `wrappingKey` is null in a verification without a key of its own. */
+export type KeyedRow = { id: string; wrappingKey: number | null }
+
+/** The key of a row; undefined when the row has none, or when it cannot be had any more. */
+export type KeyLookup = (row: { sessionId: string | null; wrappingKey: number | null }) => Uint8Array | undefined
+
+export type SessionKeys = {
+  /** Names the installation in its files. */
+  installation: string
+  /** The wrapping key for new rows; null when there is none. */
+  current(): number | null
+  /** Of a new row, under the current wrapping key. */
+  derive(id: string, wrappingKey: number | null): Uint8Array | undefined
+  /** Of a verification; undefined when it has none. Throws when its wrapping key is gone. */
+  of(db: Db, session: KeyedRow): Promise<Uint8Array | undefined>
+  /** By id alone; undefined when the verification is gone. */
+  find(db: Db, id: string): Promise<{ sessionKey: Uint8Array | undefined } | undefined>
+  findAll(db: Db, ids: readonly string[]): Promise<Map<string, Uint8Array | undefined>>
+  lookUp(db: Db, rows: readonly { sessionId: string | null; wrappingKey: number | null }[]): Promise<KeyLookup>
+  /** From its first wrapping key, or from its wrapped form; undefined when neither can be opened. */
+  from(session: KeyedRow, kept: WrappedKey | undefined): Uint8Array | undefined
+  wrap(id: string, sessionKey: Uint8Array, wrappingKey: number): Buffer
+  /** The fingerprint of a file; undefined when it cannot be read. */
+  fingerprintOf(id: number): Buffer | undefined
+  isReadable(row: WrappingKeyRow): boolean
+  /** Reads which key is current, and forgets those that are gone. */
+  look(db: Db): Promise<WrappingKeyRow[]>
+}
+
+type Loaded = {
+  createdAt: number
+  fingerprint: Buffer
+  derive(id: string): Buffer
+  wrapKey: Buffer
+}
+
+type Given = { keyDir: string; sealer: Pick<Sealer, 'key'>; random: Random }
+
+export function createSessionKeys({ keyDir, sealer, random }: Given): SessionKeys {
+  const installation = sealer.key('wrapping keys').toString('hex', 0, 8)
+  const loaded = new Map<number, Loaded>()
+  let current: number | null = null
+
+  function load(id: number): Loaded | undefined {
+    const known = loaded.get(id)
+    if (known) return known
+    const file = readKeyFile(keyDir, id, installation)
+    if (!file) return undefined
+    const part = (purpose: string) => Buffer.from(hkdfSync('sha256', file.key, 'vidimus', purpose, 32))
+    const made = {
+      createdAt: file.createdAt,
+      fingerprint: part('fingerprint').subarray(0, FINGERPRINT_BYTES),
+      derive: hmacSha256With(part('session keys')),
+      wrapKey: part('wrap'),
+    }
+    loaded.set(id, made)
+    return made
+  }
+
+  const derived = ({ id, wrappingKey }: KeyedRow) => (wrappingKey === null ? undefined : load(wrappingKey)?.derive(id))
+
+  function unwrapped(id: string, kept: WrappedKey | undefined): Uint8Array | undefined {
+    const key = kept && load(kept.wrappingKey)
+    return key && unwrap(key.wrapKey, id, kept.wrapped)
+  }
+
+  /** Those whose first wrapping key still exists need no look-up. */
+  async function keysOf(db: Db, rows: readonly KeyedRow[]): Promise<Map<string, Uint8Array | undefined>> {
+    const keys = new Map<string, Uint8Array | undefined>(rows.map(row => [row.id, derived(row)]))
+    const others = rows.filter(({ id, wrappingKey }) => wrappingKey !== null && !keys.get(id)).map(({ id }) => id)
+    const wrapped = await findWrapped(db, others)
+    for (const id of others) keys.set(id, unwrapped(id, wrapped.get(id)))
+    return keys
+  }
+
+  async function of(db: Db, session: KeyedRow): Promise<Uint8Array | undefined> {
+    if (session.wrappingKey === null) return undefined
+    const key = derived(session) ?? (await keysOf(db, [session])).get(session.id)
+    if (!key) throw new Error('the wrapping key of this verification is gone')
+    return key
+  }
+
+  const isReadable = ({ id, fingerprint }: WrappingKeyRow) => load(id)?.fingerprint.equals(fingerprint) ?? false
+
+  return {
+    installation,
+    current: () => current,
+    derive: (id, wrappingKey) => derived({ id, wrappingKey }),
+    of,
+    async find(db, id) {
+      const session = await findWrappingKeyOf(db, id)
+      return session && { sessionKey: await of(db, session) }
+    },
+    findAll: async (db, ids) => await keysOf(db, await listWrappingKeysOf(db, ids)),
+    async lookUp(db, rows) {
+      const keyed = rows.flatMap(({ sessionId, wrappingKey }) => (sessionId === null ? [] : [{ id: sessionId, wrappingKey }]))
+      const keys = await keysOf(db, keyed)
+      return ({ sessionId }) => (sessionId === null ? undefined : keys.get(sessionId))
+    },
+    from: (session, kept) => derived(session) ?? unwrapped(session.id, kept),
+    wrap(id, sessionKey, wrappingKey) {
+      const key = load(wrappingKey)
+      if (!key) throw new Error(`wrapping key ${wrappingKey} cannot be read`)
+      return wrap(key.wrapKey, id, sessionKey, random)
+    },
+    fingerprintOf: id => load(id)?.fingerprint,
+    isReadable,
+    async look(db) {
+      const rows = await listWrappingKeys(db)
+      const known = new Set(rows.map(({ id }) => id))
+      for (const id of loaded.keys()) if (!known.has(id)) loaded.delete(id)
+      current = currentOf(rows.filter(isReadable))?.id ?? null
+      return rows
+    },
+  }
+}
+
+/** The newest that is in use. */
+export const currentOf = (rows: readonly WrappingKeyRow[]): WrappingKeyRow | undefined =>
+  rows.findLast(({ activeAt, retiredAt }) => activeAt !== null && retiredAt === null)
+
+/** A verification that lives may need any of these. */
+export const neededOf = (rows: readonly WrappingKeyRow[]): WrappingKeyRow[] =>
+  rows.filter(({ activeAt, retiredAt }) => activeAt !== null && retiredAt === null)
+
+/** Without a needed key some verifications cannot be read, and nobody would notice until they are. */
+export async function refuseMissingKeys(keyDir: string, keys: SessionKeys, db: Db): Promise<void> {
+  for (const row of neededOf(await listWrappingKeys(db))) {
+    refuseOpenFile(keyDir, row.id)
+    if (keys.isReadable(row)) continue
+    const file = fileOf(keyDir, row.id)
+    if (keys.fingerprintOf(row.id))
+      throw new StartRefusal('key_wrong', `${file} does not belong to this database; put the right one back`)
+    throw new StartRefusal(
+      'key_missing',
+      `${file} is missing or unreadable, and without it verifications cannot be read; put it back from your safe copy`,
+    )
+  }
+}
+
+function wrap(wrapKey: Buffer, id: string, sessionKey: Uint8Array, random: Random): Buffer {
+  const nonce = random(NONCE_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', wrapKey, nonce)
+  cipher.setAAD(Buffer.from(id))
+  return Buffer.concat([nonce, cipher.update(sessionKey), cipher.final(), cipher.getAuthTag()])
+}
+
+function unwrap(wrapKey: Buffer, id: string, wrapped: Uint8Array): Buffer | undefined {
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', wrapKey, wrapped.subarray(0, NONCE_BYTES))
+    decipher.setAAD(Buffer.from(id))
+    decipher.setAuthTag(wrapped.subarray(-TAG_BYTES))
+    return Buffer.concat([decipher.update(wrapped.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()])
+  } catch {
+    return undefined
+  }
+}
