@@ -1,0 +1,108 @@
+// What somebody can read who kept a copy of the database and has the keys of today.
+import { Database } from 'bun:sqlite'
+import { randomBytes } from 'node:crypto'
+import { cpSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { detailsPlace } from '../../src/audit/append.ts'
+import { loadMasterKey, openRootKey } from '../../src/db/root-key.ts'
+import { findRootKey } from '../../src/db/sqlite/installation.ts'
+import { drizzleOn } from '../../src/db/sqlite/storage.ts'
+import { createSealer, type Place } from '../../src/seal.ts'
+import { listFiles } from '../../src/session-keys/files.ts'
+import { createSessionKeys } from '../../src/session-keys/keys.ts'
+import { turnWrappingKey } from '../../src/session-keys/turn.ts'
+import { replayPlace } from '../../src/verifications/idempotency.ts'
+import { resultPlace, secretsPlace } from '../../src/verifications/present.ts'
+import { eventPlace } from '../../src/verifications/timeline.ts'
+import { attemptPlace } from '../../src/webhooks/record.ts'
+import { type TestApp, temporaryDir } from './app.ts'
+
+const DAY_MS = 86_400_000
+const SETTLE_MS = 11 * 60_000
+
+/** A day passes, and the wrapping key turns. */
+export async function passDay({ deps, clock }: TestApp): Promise<void> {
+  clock.advance(DAY_MS - SETTLE_MS)
+  await turnWrappingKey(deps)
+  clock.advance(SETTLE_MS)
+  await turnWrappingKey(deps)
+}
+
+/** Everything but the keys, as it is at this moment: database, log, backups. */
+export function keepCopy(dir: string): string {
+  const copy = join(temporaryDir(), 'copy')
+  mkdirSync(copy)
+  for (const name of readdirSync(dir)) {
+    if (!/\.key$|\.lock$|-shm$|^ballast$/.test(name)) cpSync(join(dir, name), join(copy, name), { recursive: true })
+  }
+  return copy
+}
+
+/** Database files of a copy: its own, and each of its backups. */
+export function databasesOf(copy: string): string[] {
+  const folder = join(copy, 'backups')
+  const backups = existsSync(folder) ? readdirSync(folder).filter(name => name.endsWith('.db')) : []
+  return [join(copy, 'vidimus.db'), ...backups.map(name => join(folder, name))].filter(file => existsSync(file))
+}
+
+type Row = Record<string, unknown> & { salt: Uint8Array; sealed: Uint8Array; tenant_id: string }
+
+/** The sealed texts about a verification that a database and the keys give away; an old master key may be named. */
+export async function textsAbout(
+  file: string,
+  keyDir: string,
+  id: string,
+  keyFile = join(keyDir, 'master.key'),
+): Promise<string[]> {
+  const random = (count: number) => randomBytes(count)
+  const sqlite = new Database(file)
+  try {
+    const wrapped = findRootKey(sqlite)!
+    const wrapper = createSealer(loadMasterKey({ file: keyFile, isGiven: false }), random)
+    const sealer = createSealer(openRootKey(wrapper, wrapped), random)
+    const keys = createSessionKeys({ keyDir, sealer, random })
+    const rows = (sql: string) => sqlite.query<Row, [string]>(sql).all(id)
+    const [session] = rows('SELECT * FROM verification_sessions WHERE id = ?')
+    if (!session) return []
+    const wrappingKey = session.wrapping_key as number | null
+    const kept = await keys.of(drizzleOn(sqlite), { id, wrappingKey }).catch(() => undefined)
+    const derivedFrom = (name: string) => listFiles(keyDir).map(number => keys.derive(name, number))
+    const candidates = [undefined, kept, ...derivedFrom(id)]
+    const tried = (row: Row, place: (key: Uint8Array | undefined) => Place, own = candidates) =>
+      own.flatMap(key => opened(() => sealer.open(place(key), row.sealed))).slice(0, 1)
+    const tenant = { id, tenantId: session.tenant_id, verificationId: id }
+    const hash = String(session.idempotency_hash)
+    return [
+      ...(session.sealed ? tried(session, key => secretsPlace(tenant, session.salt, key)) : []),
+      ...rows('SELECT * FROM verification_results WHERE verification_id = ?').flatMap(row =>
+        tried(row, key => resultPlace({ ...tenant, salt: row.salt as Buffer }, key)),
+      ),
+      ...rows('SELECT * FROM verification_events WHERE verification_id = ?').flatMap(row =>
+        tried(row, key => eventPlace(tenant, row.salt, key)),
+      ),
+      ...rows(
+        'SELECT a.* FROM webhook_attempts AS a JOIN webhook_deliveries AS d ON d.id = a.delivery_id WHERE d.verification_id = ? AND length(a.sealed) > 0',
+      ).flatMap(row =>
+        tried(row, key => attemptPlace({ id: String(row.delivery_id), tenantId: tenant.tenantId }, row.salt, key)),
+      ),
+      ...rows(
+        'SELECT k.* FROM idempotency_keys AS k JOIN verification_sessions AS s ON s.idempotency_hash = k.hash WHERE s.id = ? AND k.sealed IS NOT NULL',
+      ).flatMap(row =>
+        tried(row, key => replayPlace({ hash, tenantId: tenant.tenantId }, row.salt, key), [undefined, ...derivedFrom(hash)]),
+      ),
+      ...rows('SELECT * FROM audit_records WHERE session_id = ?').flatMap(row =>
+        tried(row, key => detailsPlace({ tenantId: tenant.tenantId, seq: Number(row.seq) }, row.salt, key)),
+      ),
+    ]
+  } finally {
+    sqlite.close()
+  }
+}
+
+function opened(open: () => string): string[] {
+  try {
+    return [open()]
+  } catch {
+    return []
+  }
+}
