@@ -19,8 +19,14 @@ afterAll(async () => {
 const ROOT = resolve(import.meta.dir, '..')
 const read = (path: string) => Bun.file(join(ROOT, path)).text()
 
-/** The last one exists only with https. */
-const DECLARED = [...Object.keys(COUNTERS), ...Object.keys(HISTOGRAMS), 'vidimus_tls_certificate_seconds_left']
+/** The last ones exist only with https, and on PostgreSQL. */
+const DECLARED = [
+  ...Object.keys(COUNTERS),
+  ...Object.keys(HISTOGRAMS),
+  'vidimus_tls_certificate_seconds_left',
+  'vidimus_audit_unlinked',
+  'vidimus_audit_unlinked_oldest_seconds',
+]
 
 /** Each metric with its label names; metrics without values yet have none. */
 async function metricsOf(app: TestApp): Promise<Map<string, Set<string>>> {

@@ -1,4 +1,4 @@
-import type { Db } from '../db/engine.ts'
+import type { AuditIds, Db } from '../db/engine.ts'
 import { groupOf } from '../db/group.ts'
 import { canonicalJson, hmacSha256With } from '../hash.ts'
 import type { Random } from '../ids.ts'
@@ -13,7 +13,8 @@ import {
   recordHash,
   signCheckpoint,
 } from './chain.ts'
-import { eraseDetails, findHead, findLastCheckpoint, insertCheckpoint, insertRecord } from './store.ts'
+import { linkIn } from './link.ts'
+import { eraseDetails, findHead, findLastCheckpoint, insertCheckpoint, insertEntry, insertRecord } from './store.ts'
 
 const COMMITMENT_SALT_BYTES = 32
 
@@ -32,10 +33,10 @@ type AuditEntry = {
 export type SessionOfRecord = { id: string; wrappingKey: number | null; sessionKey: Uint8Array | undefined }
 
 export type Audit = {
-  /** Called in the transaction of the act, so that neither exists without the other. Returns the record's seq. */
+  /** Called in the transaction of the act, so that neither exists without the other. Returns the id of the entry. */
   append(tx: Db, entry: AuditEntry): Promise<number>
   /** Erases the details of records and the salts of their commitments; the chain still verifies. */
-  forget(tx: Db, seqs: readonly number[]): Promise<void>
+  forget(tx: Db, ids: readonly number[]): Promise<void>
   /** Signs the head, unless it is signed already. */
   checkpoint(tx: Db, at: number): Promise<void>
   publicKey(): string
@@ -44,19 +45,20 @@ export type Audit = {
 }
 
 export const detailsPlace = (
-  { tenantId, seq }: { tenantId: string; seq: number },
+  { tenantId, id }: { tenantId: string; id: number },
   salt: Uint8Array,
   sessionKey: Uint8Array | undefined,
 ) => ({
   tenant: tenantId,
   table: 'audit_records',
   column: 'sealed',
-  row: String(seq),
+  row: String(id),
   salt,
   sessionKey,
 })
 
-export function createAudit(sealer: Sealer, random: Random): Audit {
+/** With `auditIds` entries are linked afterwards; without, each is a record at once. */
+export function createAudit(sealer: Sealer, random: Random, auditIds?: AuditIds): Audit {
   const hmac = hmacSha256With(sealer.key('audit subject'))
   const subjectOf = (id: string) => hmac(id).toString('hex')
   let keys: ReturnType<typeof checkpointKeys> | undefined
@@ -65,36 +67,50 @@ export function createAudit(sealer: Sealer, random: Random): Audit {
     return keys
   }
 
+  /** All but its place. */
+  const contentOf = ({ at, tenantId, actor, action, subjectId, details = {}, session }: AuditEntry, id: number) => {
+    const salt = Buffer.from(random(COMMITMENT_SALT_BYTES))
+    const disclosed = canonicalJson(details ? { id: subjectId, ...details } : {})
+    return {
+      at,
+      tenantId,
+      actor,
+      action,
+      subject: subjectOf(subjectId),
+      commitment: commitmentToText(salt, disclosed),
+      salt: details && salt,
+      sealed: details && sealer.seal(detailsPlace({ tenantId, id }, salt, session?.sessionKey), disclosed),
+      sessionId: session?.id ?? null,
+      wrappingKey: session?.wrappingKey ?? null,
+    }
+  }
+
+  const appendEntry = async (tx: Db, id: number, entry: AuditEntry): Promise<number> => {
+    await insertEntry(tx, { id, ...contentOf(entry, id) })
+    return id
+  }
+
+  const appendRecord = async (tx: Db, entry: AuditEntry): Promise<number> => {
+    // Records that share a commit follow each other: only the first reads the head.
+    const group = groupOf(tx)
+    const head = (group?.kept.get(hmac) as Head | undefined) ?? (await findHead(tx))
+    const seq = (head?.seq ?? 0) + 1
+    const record = { seq, ...contentOf(entry, seq), previous: head?.hash ?? GENESIS }
+    const hash = recordHash(record)
+    await insertRecord(tx, { ...record, hash })
+    group?.kept.set(hmac, { seq, at: entry.at, hash })
+    return seq
+  }
+
   return {
-    async append(tx, { at, tenantId, actor, action, subjectId, details = {}, session }) {
-      // Records that share a commit follow each other: only the first reads the head.
-      const group = groupOf(tx)
-      const head = (group?.kept.get(hmac) as Head | undefined) ?? (await findHead(tx))
-      const seq = (head?.seq ?? 0) + 1
-      const salt = Buffer.from(random(COMMITMENT_SALT_BYTES))
-      const disclosed = canonicalJson(details ? { id: subjectId, ...details } : {})
-      const record = {
-        seq,
-        at,
-        tenantId,
-        actor,
-        action,
-        subject: subjectOf(subjectId),
-        commitment: commitmentToText(salt, disclosed),
-        previous: head?.hash ?? GENESIS,
-      }
-      const hash = recordHash(record)
-      const sealed = details && sealer.seal(detailsPlace({ tenantId, seq }, salt, session?.sessionKey), disclosed)
-      const sessionId = session?.id ?? null
-      const wrappingKey = session?.wrappingKey ?? null
-      await insertRecord(tx, { ...record, hash, salt: details && salt, sealed, sessionId, wrappingKey })
-      group?.kept.set(hmac, { seq, at, hash })
-      return seq
-    },
-    async forget(tx, seqs) {
-      await eraseDetails(tx, seqs)
+    append: async (tx, entry) =>
+      auditIds ? await appendEntry(tx, await auditIds.next(tx), entry) : await appendRecord(tx, entry),
+    async forget(tx, ids) {
+      await eraseDetails(tx, ids)
     },
     async checkpoint(tx, at) {
+      // Under the chain's lock, so that the head stays the head until it is signed.
+      if (auditIds) await linkIn(tx)
       const head = await findHead(tx)
       const last = await findLastCheckpoint(tx)
       if (!head || head.seq === last?.seq) return

@@ -1,7 +1,8 @@
 import type { Db } from '../db/engine.ts'
 import type { AuditAction, AuditDetails, AuditRecord, Head } from './chain.ts'
 import type { Deps } from './deps.ts'
-import { countOf, findHead, findLatestOf, findRecord, listRecordsBefore } from './store.ts'
+import { linkEntries } from './link.ts'
+import { countOf, findActor, findHash, findHead, findLatestOf, listRecordsBefore } from './store.ts'
 import { disclose } from './verify.ts'
 
 /** An index by tenant would cost every record. A page looks this far back and says where to continue. */
@@ -16,9 +17,11 @@ type Page = { before?: number; limit: number; tenantId?: string }
 
 /** Newest first, of one tenant or of all; `nextBefore` is null when there is nothing older. */
 export async function browseAudit(
-  { db, sealer, sessionKeys }: Pick<Deps, 'db' | 'sealer' | 'sessionKeys'>,
+  deps: Pick<Deps, 'db' | 'write' | 'auditIds' | 'sealer' | 'sessionKeys'>,
   { before = Number.MAX_SAFE_INTEGER, limit, tenantId }: Page,
 ): Promise<{ records: BrowsedRecord[]; nextBefore: number | null }> {
+  await linkEntries(deps)
+  const { db, sealer, sessionKeys } = deps
   const { rows, downTo } = await listRecordsBefore(db, { before, limit, tenantId, lookedAtMax: LOOKED_AT_MAX })
   const keyOf = await sessionKeys.lookUp(db, rows)
   const records = rows.map(row => {
@@ -28,8 +31,8 @@ export async function browseAudit(
   return { records, nextBefore: downTo > 1 ? downTo : null }
 }
 
-export async function readActor(db: Db, seq: number): Promise<string> {
-  return (await findRecord(db, seq))?.actor ?? ''
+export async function readActor(db: Db, entryId: number): Promise<string> {
+  return (await findActor(db, entryId)) ?? ''
 }
 
 /** The newest record. */
@@ -39,7 +42,7 @@ export async function readHead(db: Db): Promise<Head | undefined> {
 
 /** True when this chain contains the head of an earlier moment. */
 export async function isOnChain(db: Db, { seq, hash }: Head): Promise<boolean> {
-  return (await findRecord(db, seq))?.hash === hash
+  return (await findHash(db, seq)) === hash
 }
 
 /** The time of the newest record of an action; undefined when the last 5,000 records contain none. */

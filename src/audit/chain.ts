@@ -68,6 +68,9 @@ export type AuditDetails = Record<string, unknown>
 
 export type Checkpoint = { seq: number; at: number; hash: string; signature: string }
 
+/** Removes the details of its subject's other records. */
+export const isErasure = ({ action }: Pick<AuditRecord, 'action'>): boolean => action.endsWith('.erased')
+
 export const GENESIS = '0'.repeat(64)
 
 /** ECMA-262 § 21.4.1.1. */
@@ -148,7 +151,7 @@ export function chainVerifier(key: KeyObject, checkpoints: readonly Checkpoint[]
       if (recordHash(record) !== record.hash) return fault('its hash does not match its fields')
       if (disclosed && commitmentTo(disclosed.salt, disclosed.details) !== record.commitment)
         return fault('its details were changed')
-      if (record.action.endsWith('.erased')) undisclosed.delete(record.subject)
+      if (isErasure(record)) undisclosed.delete(record.subject)
       else if (!disclosed && !undisclosed.has(record.subject)) undisclosed.set(record.subject, record.seq)
       const problem = checkpointProblem(record)
       if (problem) return fault(problem)

@@ -4,8 +4,9 @@
 // signed it: compare head and public key with your notes.
 import { FormatRegistry, type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { type ChainProblem, type Checkpoint, chainVerifier, readPublicKey } from './chain.ts'
+import { type ChainProblem, type Checkpoint, chainVerifier, isErasure, readPublicKey } from './chain.ts'
 import type { Deps } from './deps.ts'
+import { listUnlinked } from './link-store.ts'
 import { findLastCheckpoint, listCheckpoints, listRecords } from './store.ts'
 import { type AuditVerdict, readChain } from './verify.ts'
 
@@ -46,7 +47,7 @@ const Line = Type.Object(
   exactly,
 )
 
-type ExportDeps = Pick<Deps, 'openSnapshot' | 'write' | 'sealer' | 'sessionKeys' | 'audit' | 'now'>
+type ExportDeps = Pick<Deps, 'openSnapshot' | 'write' | 'auditIds' | 'sealer' | 'sessionKeys' | 'audit' | 'now'>
 
 /** Signs the head and yields the lines up to it. Others may write meanwhile. */
 export async function* exportAudit(deps: ExportDeps): AsyncGenerator<string, void, undefined> {
@@ -76,7 +77,7 @@ type Signed = { signedTo: number; snapshot: Awaited<ReturnType<Deps['openSnapsho
  * Records written between signature and snapshot are left out of the export. An erasure among them would leave
  * details missing without the record that explains it, so then both are made again.
  */
-async function openSigned({ openSnapshot, write, audit, now }: ExportDeps): Promise<Signed> {
+async function openSigned({ openSnapshot, write, auditIds, audit, now }: ExportDeps): Promise<Signed> {
   for (let attempt = 1; attempt <= SIGN_ATTEMPTS_MAX; attempt++) {
     const last = await write(async tx => {
       await audit.checkpoint(tx, now())
@@ -84,7 +85,7 @@ async function openSigned({ openSnapshot, write, audit, now }: ExportDeps): Prom
     })
     const signedTo = last?.seq ?? 0
     const snapshot = await openSnapshot()
-    const isUsable = await isComplete(snapshot.db, signedTo).catch(async error => {
+    const isUsable = await isComplete(snapshot.db, signedTo, auditIds !== undefined).catch(async error => {
       await snapshot.close()
       throw error
     })
@@ -94,9 +95,10 @@ async function openSigned({ openSnapshot, write, audit, now }: ExportDeps): Prom
   throw new Error('too much was written to sign a head and read it')
 }
 
-async function isComplete(db: Deps['db'], signedTo: number): Promise<boolean> {
+async function isComplete(db: Deps['db'], signedTo: number, linksLater: boolean): Promise<boolean> {
   const unsigned = await listRecords(db, signedTo, UNSIGNED_MAX)
-  return unsigned.length < UNSIGNED_MAX && !unsigned.some(({ action }) => action.endsWith('.erased'))
+  const unlinked = linksLater ? await listUnlinked(db) : []
+  return unsigned.length < UNSIGNED_MAX && ![...unsigned, ...unlinked].some(isErasure)
 }
 
 function headingOf(publicKey: string, checkpoints: Checkpoint[]): string {

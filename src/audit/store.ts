@@ -1,4 +1,5 @@
-import { and, asc, desc, eq, gt, inArray, lt, lte, max, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, gt, inArray, lt, lte, sql } from 'drizzle-orm'
+import { auditEntries, recordEntryId } from '../db/audit-tables.ts'
 import type { Db } from '../db/engine.ts'
 import { auditCheckpoints, auditRecords } from '../db/schema.ts'
 import { hot } from '../db/statements.ts'
@@ -7,12 +8,15 @@ import type { AuditAction, AuditRecord, Checkpoint, Head } from './chain.ts'
 /** How far a search by action goes back: an index by action would cost every record. */
 const SEARCHED_MAX = 5000
 
-export type StoredRecord = AuditRecord & {
+type Details = {
   salt: Uint8Array | null
   sealed: Uint8Array | null
   sessionId: string | null
   wrappingKey: number | null
 }
+
+/** `id` is that of its entry: acts keep it, and its details are sealed for it. */
+export type StoredRecord = AuditRecord & Details & { id: number }
 
 const selectHead = hot<Head>(db => {
   const { seq, at, hash } = auditRecords
@@ -26,7 +30,7 @@ export async function findHead(db: Db): Promise<Head | undefined> {
 
 const column = <Name extends string>(name: Name) => sql.placeholder(name)
 
-const insert = hot(db =>
+const insertLinked = hot(db =>
   db.insert(auditRecords).values({
     seq: column('seq'),
     at: column('at'),
@@ -44,31 +48,70 @@ const insert = hot(db =>
   }),
 )
 
-export async function insertRecord(tx: Db, record: StoredRecord): Promise<void> {
-  await insert(tx, record)
+export async function insertRecord(tx: Db, record: AuditRecord & Details): Promise<void> {
+  await insertLinked(tx, record)
+}
+
+const insertUnlinked = hot(db =>
+  db.insert(auditEntries).values({
+    id: column('id'),
+    at: column('at'),
+    tenantId: column('tenantId'),
+    actor: column('actor'),
+    action: column('action'),
+    subject: column('subject'),
+    commitment: column('commitment'),
+    salt: column('salt'),
+    sealed: column('sealed'),
+    sessionId: column('sessionId'),
+    wrappingKey: column('wrappingKey'),
+  }),
+)
+
+export async function insertEntry(tx: Db, entry: Omit<StoredRecord, 'seq' | 'previous' | 'hash'>): Promise<void> {
+  await insertUnlinked(tx, entry)
 }
 
 /** A commitment reveals nothing about erased details once its salt is gone. */
-export async function eraseDetails(tx: Db, seqs: readonly number[]): Promise<void> {
+export async function eraseDetails(tx: Db, ids: readonly number[]): Promise<void> {
   await tx
-    .update(auditRecords)
+    .update(auditEntries)
     .set({ salt: null, sealed: null, sessionId: null, wrappingKey: null })
-    .where(inArray(auditRecords.seq, [...seqs]))
+    .where(inArray(auditEntries.id, [...ids]))
 }
+
+const stored = { ...getTableColumns(auditRecords), id: recordEntryId }
 
 export async function listRecords(db: Db, afterSeq: number, limit: number): Promise<StoredRecord[]> {
-  return await db.select().from(auditRecords).where(gt(auditRecords.seq, afterSeq)).orderBy(asc(auditRecords.seq)).limit(limit)
+  const { seq } = auditRecords
+  return await db.select(stored).from(auditRecords).where(gt(seq, afterSeq)).orderBy(asc(seq)).limit(limit)
 }
 
-export async function findRecord(db: Db, seq: number): Promise<StoredRecord | undefined> {
-  const [row] = await db.select().from(auditRecords).where(eq(auditRecords.seq, seq)).limit(1)
-  return row
+export async function findHash(db: Db, seq: number): Promise<string | undefined> {
+  const [row] = await db.select({ hash: auditRecords.hash }).from(auditRecords).where(eq(auditRecords.seq, seq)).limit(1)
+  return row?.hash
+}
+
+/** Linked or not. */
+export async function findActor(db: Db, entryId: number): Promise<string | undefined> {
+  const [row] = await db.select({ actor: auditEntries.actor }).from(auditEntries).where(eq(auditEntries.id, entryId)).limit(1)
+  return row?.actor
+}
+
+/** Linked or not, by id. */
+export async function listEntries(
+  db: Db,
+  afterId: number,
+  limit: number,
+): Promise<{ id: number; at: number; action: string; subject: string }[]> {
+  const { id, at, action, subject } = auditEntries
+  return await db.select({ id, at, action, subject }).from(auditEntries).where(gt(id, afterId)).orderBy(asc(id)).limit(limit)
 }
 
 /** The newest record of an action among the last 5,000 records. */
 export async function findLatestOf(db: Db, wanted: AuditAction): Promise<{ at: number } | undefined> {
   const { seq, at, action } = auditRecords
-  const head = db.select({ seq: max(seq) }).from(auditRecords)
+  const head = db.select({ seq }).from(auditRecords).orderBy(desc(seq)).limit(1)
   const [row] = await db
     .select({ at })
     .from(auditRecords)
@@ -91,10 +134,13 @@ export async function listRecordsBefore(
 ): Promise<{ rows: StoredRecord[]; downTo: number }> {
   const { seq } = auditRecords
   const lookedAt = tenantId === undefined ? limit : lookedAtMax
+  // Not max(): PostgreSQL would read the whole chain for it.
   const newest = db
-    .select({ top: sql<number | null>`max(${seq})`.mapWith(seq).as('top') })
+    .select({ top: sql`${seq}`.mapWith(seq).as('top') })
     .from(auditRecords)
     .where(lt(seq, before))
+    .orderBy(desc(seq))
+    .limit(1)
     .as('newest')
   const isShown = and(
     lte(seq, newest.top),
@@ -102,7 +148,7 @@ export async function listRecordsBefore(
     tenantId === undefined ? undefined : eq(auditRecords.tenantId, tenantId),
   )
   const found = await db
-    .select({ top: newest.top, row: auditRecords })
+    .select({ top: newest.top, row: stored })
     .from(newest)
     .leftJoin(auditRecords, isShown)
     .orderBy(desc(seq))

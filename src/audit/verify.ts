@@ -1,6 +1,7 @@
 import { detailsPlace } from './append.ts'
 import { type AuditRecord, type ChainProblem, chainVerifier, type Disclosed, readPublicKey } from './chain.ts'
 import type { Deps } from './deps.ts'
+import { linkEntries } from './link.ts'
 import { listCheckpoints, listRecords, type StoredRecord } from './store.ts'
 
 const BATCH = 1000
@@ -14,29 +15,41 @@ export type AuditVerdict = {
   problem: ChainProblem | undefined
 }
 
-/** Checks every record, every signed checkpoint and the details that still exist. */
-export async function verifyAudit(deps: Pick<Deps, 'db' | 'sealer' | 'sessionKeys' | 'audit'>): Promise<AuditVerdict> {
-  const publicKey = deps.audit.publicKey()
-  const verifier = chainVerifier(readPublicKey(publicKey)!, await listCheckpoints(deps.db))
-  for await (const { record, disclosed } of readChain(deps)) {
-    const problem = verifier.next(record, disclosed)
-    if (problem) return { ...verifier.end(), publicKey, problem }
-  }
-  return { ...verifier.end(), publicKey }
-}
+type ChainDeps = Pick<Deps, 'db' | 'sealer' | 'sessionKeys' | 'audit'>
 
-export async function* readChain({
-  db,
-  sealer,
-  sessionKeys,
-}: Pick<Deps, 'db' | 'sealer' | 'sessionKeys'>): AsyncGenerator<{ record: AuditRecord; disclosed?: Disclosed }> {
+/** Checks every record, every signed checkpoint and the details that still exist. */
+export const verifyAudit = (deps: ChainDeps & Pick<Deps, 'write' | 'auditIds'>): Promise<AuditVerdict> =>
+  verifyChain(deps, () => linkEntries(deps))
+
+/** `link` puts what is committed on the chain; a database at rest has nothing to link. */
+export async function verifyChain(deps: ChainDeps, link = async () => {}): Promise<AuditVerdict> {
+  const publicKey = deps.audit.publicKey()
+  await link()
+  const verifier = chainVerifier(readPublicKey(publicKey)!, await listCheckpoints(deps.db))
   // From below the first, so that a record inserted there is found too.
   let after = Number.MIN_SAFE_INTEGER
+  for (let doubted: ChainProblem | undefined; ; await link()) {
+    for await (const { record, disclosed } of readChain(deps, after)) {
+      const problem = verifier.next(record, disclosed)
+      if (problem) return { ...verifier.end(), publicKey, problem }
+      after = record.seq
+    }
+    const end = verifier.end()
+    // Details may have gone while the chain was read. Their erasure is committed then, and linked by the next round.
+    if (!end.problem || end.problem.seq === doubted?.seq) return { ...end, publicKey }
+    doubted = end.problem
+  }
+}
+
+export async function* readChain(
+  { db, sealer, sessionKeys }: Pick<Deps, 'db' | 'sealer' | 'sessionKeys'>,
+  after = Number.MIN_SAFE_INTEGER,
+): AsyncGenerator<{ record: AuditRecord; disclosed?: Disclosed }> {
   for (;;) {
     const batch = await listRecords(db, after, BATCH)
     const keyOf = await sessionKeys.lookUp(db, batch)
     for (const row of batch) {
-      const { salt: _, sealed: __, sessionId: ___, wrappingKey: ____, ...record } = row
+      const { id: _, salt: __, sealed: ___, sessionId: ____, wrappingKey: _____, ...record } = row
       yield { record, disclosed: disclose(sealer, row, keyOf(row)) }
     }
     if (batch.length < BATCH) return
@@ -49,14 +62,14 @@ export async function* readChain({
 /** Undefined once the subject is erased. */
 export function disclose(
   sealer: Deps['sealer'],
-  { salt, sealed, ...record }: StoredRecord,
+  { id, tenantId, salt, sealed }: Pick<StoredRecord, 'id' | 'tenantId' | 'salt' | 'sealed'>,
   sessionKey: Uint8Array | undefined,
 ): Disclosed | undefined {
   if (!salt && !sealed) return undefined
   // An erasure removes both; one without the other fails the commitment.
   if (!salt || !sealed) return { salt: Buffer.alloc(0), details: {} }
   try {
-    return { salt, details: JSON.parse(sealer.open(detailsPlace(record, salt, sessionKey), sealed)) }
+    return { salt, details: JSON.parse(sealer.open(detailsPlace({ tenantId, id }, salt, sessionKey), sealed)) }
   } catch {
     // Sealed text that does not open was changed. Empty details fail the commitment, and the verdict names the record.
     return { salt, details: {} }

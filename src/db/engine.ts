@@ -18,6 +18,9 @@ export type Topic = 'session' | 'owed' | 'cancel'
 /** Work that runs every `everyMs`. */
 export type Job<Given = void> = { name: string; everyMs: number; run(given: Given): Promise<void> }
 
+/** Numbers the audit entries of acts that commit side by side; they are linked to the chain afterwards (audit/link.ts). */
+export type AuditIds = { next(tx: Db): Promise<number> }
+
 /** Where everything is kept, and how the nodes of one installation reach each other. */
 export type Engine = {
   /** Names this process among the nodes; another one after each start. */
@@ -49,6 +52,8 @@ export type Engine = {
   subscribe(topic: Topic, hear: (payload: string) => void): () => void
   /** SQLite: the job itself; PostgreSQL: one node at a time runs it. */
   whenLeader<Given>(job: Job<Given>): Job<Given>
+  /** PostgreSQL only: on SQLite the one writer links each audit record at once, and its place on the chain is its id. */
+  auditIds?: AuditIds
   /** SQLite: copies the log into the file and empties it; false when a reader prevents that. */
   forgetDeleted(): Promise<boolean>
   /** Number of writes that wait for their commit. */

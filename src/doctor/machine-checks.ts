@@ -1,4 +1,5 @@
 import { readHead, readLatestAt } from '../audit/browse.ts'
+import { linkEntries } from '../audit/link.ts'
 import { type Found, ok, problem, secondOf, warning } from '../db/check.ts'
 import { OPEN_FILES_MIN, openFilesLimit } from './open-files.ts'
 import type { Scene } from './scene.ts'
@@ -13,6 +14,7 @@ const SYNCHRONISE = 'Let the machine synchronise its clock, for example with "ti
 /** Compared with the newest record, and with the clock at the public address: a proxy may run on another machine. */
 export async function checkClock({ deps, visit }: Scene): Promise<Found> {
   const at = deps.now()
+  await linkEntries(deps)
   const newest = (await readHead(deps.db))?.at
   if (newest !== undefined && newest - at > CLOCK_BEHIND_MAX_MS)
     return problem(`The clock says ${secondOf(at)}, but the newest audit record is from ${secondOf(newest)}.`, SYNCHRONISE)

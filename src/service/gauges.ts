@@ -2,6 +2,7 @@
 import { readdirSync } from 'node:fs'
 import { version } from '../../package.json' with { type: 'json' }
 import { readHead } from '../audit/browse.ts'
+import { readUnlinked } from '../audit/link.ts'
 import type { Deps } from '../deps.ts'
 import { openFilesLimit } from '../doctor/open-files.ts'
 import { currentOf } from '../session-keys/keys.ts'
@@ -29,6 +30,7 @@ export function addGauges(deps: Deps): void {
     'Length of the audit chain; it never shrinks.',
     async () => (await readHead(db))?.seq ?? 0,
   )
+  if (deps.auditIds) addUnlinked(deps)
   metrics.gauge('vidimus_write_queue', 'Writes waiting for their commit.', deps.waitingWrites)
   metrics.gauge(
     'vidimus_wrapping_key_age_seconds',
@@ -39,6 +41,19 @@ export function addGauges(deps: Deps): void {
     },
   )
   addProcess(deps, startedAt)
+}
+
+/** Only where records are linked to the chain after their commit. */
+function addUnlinked({ metrics, db, now }: Deps): void {
+  metrics.gauge(
+    'vidimus_audit_unlinked',
+    'Audit records that wait for their place on the chain.',
+    async () => (await readUnlinked(db)).count,
+  )
+  metrics.gauge('vidimus_audit_unlinked_oldest_seconds', 'Time since the oldest of them was made.', async () => {
+    const { oldestAt } = await readUnlinked(db)
+    return oldestAt === null ? 0 : (now() - oldestAt) / 1000
+  })
 }
 
 /** Only where this service serves https itself. */

@@ -1,5 +1,6 @@
 import http from 'node:http'
 import { createApp } from '../app.ts'
+import { startLinking } from '../audit/link.ts'
 import { signHead, signHeadWhenDue } from '../audit/sign-head.ts'
 import { recordHeartbeat } from '../db/heartbeat.ts'
 import type { Demo } from '../demo/furnish.ts'
@@ -72,6 +73,7 @@ async function startService(deps: Deps, { demo, sending }: Options): Promise<Ser
   })
   await signHeadWhenDue(deps).catch(error => warnUnsigned(deps, error))
   const stopPeriodic = startPeriodic(deps)
+  const stopLinking = startLinking(deps)
   return {
     url,
     reloadTls: () => reloadTls(deps, listener),
@@ -82,6 +84,7 @@ async function startService(deps: Deps, { demo, sending }: Options): Promise<Ser
       // New connections are refused at once; requests under way have DRAIN_MS to finish.
       await within(DRAIN_MS, listener.stop(), () => {})
       await worker.stop()
+      await stopLinking()
       await signHead(deps).catch(error => warnUnsigned(deps, error))
       // The next start continues from this time; without it, from the last record.
       await recordHeartbeat(deps, deps.now()).catch(error =>

@@ -5,7 +5,7 @@ import { rmSync } from 'node:fs'
 import { createAudit } from '../audit/append.ts'
 import { countRecords, isOnChain, readHead } from '../audit/browse.ts'
 import type { Head } from '../audit/chain.ts'
-import { verifyAudit } from '../audit/verify.ts'
+import { verifyChain } from '../audit/verify.ts'
 import { publish } from '../db/files.ts'
 import { StartRefusal } from '../db/refusal.ts'
 import { loadMasterKey, type MasterKey, openRootKey } from '../db/root-key.ts'
@@ -67,7 +67,7 @@ export async function checkBackup(file: string, { keyDir, masterKey }: KeyPlaces
   try {
     const db = drizzleOn(reader)
     const sessionKeys = createSessionKeys({ keyDir, sealer, random: NO_RANDOM })
-    const { problem, count, head } = await verifyAudit({ db, sealer, sessionKeys, audit: createAudit(sealer, NO_RANDOM) })
+    const { problem, count, head } = await verifyChain({ db, sealer, sessionKeys, audit: createAudit(sealer, NO_RANDOM) })
     if (problem) throw damagedBackup(file, new Error(`record ${problem.seq}: ${problem.problem}`))
     const verifications = await countAll(db)
     const created = await countRecords(db, 'verification.created')

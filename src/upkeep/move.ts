@@ -1,6 +1,6 @@
 // Moves an installation from its database file to PostgreSQL. The server is stopped, the master key stays the same.
 import { createAudit } from '../audit/append.ts'
-import { verifyAudit } from '../audit/verify.ts'
+import { verifyChain } from '../audit/verify.ts'
 import { finishMove, inspectTarget, type Moved, moveRows, type OnProgress, type Source } from '../db/move/move.ts'
 import { tablesOf } from '../db/move/rows.ts'
 import type { DatabaseSettings } from '../db/postgres/address.ts'
@@ -88,7 +88,7 @@ async function verifyFile({ file }: Source, { dir, masterKey, keyDir, random }: 
   const wrapped = findRootKey(file)
   if (!wrapped) throw damaged(databaseFile(dir))
   const sealer = createSealer(openRootKey(findWrapper(masterKey, wrapped, random), wrapped), random)
-  const { problem, head } = await verifyAudit({
+  const { problem, head } = await verifyChain({
     db: drizzleOn(file),
     sealer,
     sessionKeys: createSessionKeys({ keyDir, sealer, random }),

@@ -46,7 +46,7 @@ describe('a device creates', () => {
     )
     const { seq, salt, sealed, session_id } = record!
     const session = await own.deps.sessionKeys.find(own.deps.db, session_id)
-    const details = own.deps.sealer.open(detailsPlace({ tenantId, seq }, salt, session?.sessionKey), sealed)
+    const details = own.deps.sealer.open(detailsPlace({ tenantId, id: seq }, salt, session?.sessionKey), sealed)
     expect(JSON.parse(details)).toMatchObject({ template: 'age_over_18', device: device.id })
     await until(async () => own.logs.some(line => line.includes(`"device":"${device.id}"`)))
     expect(own.logs.filter(line => line.includes('dashboard:owner'))).toEqual([])

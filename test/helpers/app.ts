@@ -112,7 +112,7 @@ export async function startWithTenant(options?: Options, settings?: Parameters<t
   return { app, ...(await app.tenant(settings)) }
 }
 
-function testClock(startsAt: number): TestClock {
+export function testClock(startsAt: number): TestClock {
   let at = startsAt
   return {
     now: () => at,

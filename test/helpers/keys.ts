@@ -91,7 +91,7 @@ export async function textsAbout(
         tried(row, key => replayPlace({ hash, tenantId: tenant.tenantId }, row.salt, key), [undefined, ...derivedFrom(hash)]),
       ),
       ...rows('SELECT * FROM audit_records WHERE session_id = ?').flatMap(row =>
-        tried(row, key => detailsPlace({ tenantId: tenant.tenantId, seq: Number(row.seq) }, row.salt, key)),
+        tried(row, key => detailsPlace({ tenantId: tenant.tenantId, id: Number(row.seq) }, row.salt, key)),
       ),
     ]
   } finally {

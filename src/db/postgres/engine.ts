@@ -3,6 +3,7 @@ import type { Opened, Opening } from '../opening.ts'
 import { makeDirectory } from '../sqlite/data-dir.ts'
 import type { Space } from '../sqlite/space.ts'
 import type { DatabaseSettings } from './address.ts'
+import { createAuditIds } from './audit-ids.ts'
 import { runChecks } from './checks.ts'
 import { joinNodes } from './nodes.ts'
 import { createNotices } from './notices.ts'
@@ -67,6 +68,7 @@ export async function openPostgres(
           ...storage,
           node,
           light: drizzleOver(light),
+          auditIds: createAuditIds(),
           publish: notices.publish,
           subscribe: notices.subscribe,
           whenLeader: nodes.whenLeader,

@@ -1,5 +1,6 @@
 import ground from '../../../drizzle/postgres/0000_ground.sql' with { type: 'text' }
 import nodes from '../../../drizzle/postgres/0001_nodes.sql' with { type: 'text' }
+import audit from '../../../drizzle/postgres/0002_audit.sql' with { type: 'text' }
 import { sha256Hex } from '../../hash.ts'
 import { OlderDatabase, StartRefusal } from '../refusal.ts'
 import { type Session, sqlStateOf } from './session.ts'
@@ -14,6 +15,7 @@ export type Migration = { id: string; sql: string; kind: 'expand' | 'contract' }
 export const MIGRATIONS: readonly Migration[] = [
   { id: '0000_ground', sql: ground, kind: 'expand' },
   { id: '0001_nodes', sql: nodes, kind: 'expand' },
+  { id: '0002_audit', sql: audit, kind: 'expand' },
 ]
 
 /** Any number: the same one for everybody who changes the schema of a database. */

@@ -9,6 +9,8 @@ export type Runner = {
   rows<Found>(text: string, params: unknown[]): Promise<Found[]>
   /** A statement whose answer nobody needs; undefined where it must be awaited like any other. */
   send?(text: string, params: unknown[]): void
+  /** Counts the connections of a transaction's session. */
+  generation?(): number
 }
 
 /** drizzle's own PostgreSQL dialect, over one of our sessions. */

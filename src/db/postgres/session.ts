@@ -121,8 +121,13 @@ export function sqlStateOf(error: unknown): string | undefined {
   return code === 'ERR_POSTGRES_SERVER_ERROR' ? errno : undefined
 }
 
+/** The name of the constraint that a row would have broken. */
+export const constraintOf = (error: unknown): string | undefined => rootOf(error).constraint
+
+type ServerError = { code?: string; errno?: string; constraint?: string }
+
 /** drizzle wraps the error of its driver. */
-function rootOf(error: unknown): { code?: string; errno?: string } {
-  const { cause } = error as { cause?: unknown }
-  return ((cause as { code?: unknown } | undefined)?.code ? cause : error) as { code?: string; errno?: string }
+function rootOf(error: unknown): ServerError {
+  const { cause } = (error ?? {}) as { cause?: unknown }
+  return ((cause as ServerError | undefined)?.code ? cause : (error ?? {})) as ServerError
 }

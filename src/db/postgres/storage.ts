@@ -119,7 +119,8 @@ export function createStorage(connect: Connect, onGroup: (size: number, ms: numb
     },
     waitingWrites: () => writers.waiting(),
     async openSnapshot() {
-      const session = createSession(() => connect.open('read'))
+      // Whoever reads may pause longer between two statements than `read` allows.
+      const session = createSession(() => connect.open('job'))
       await session.rows('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
       // The first read fixes the moment, not BEGIN.
       await session.rows('SELECT version FROM settings_version')

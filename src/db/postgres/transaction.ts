@@ -2,10 +2,13 @@
 // heard before the commit. After the first error, or on another connection, nothing more is sent.
 import type { Db } from '../engine.ts'
 import { drizzleOver, type Runner } from './pool.ts'
-import { ConnectionLost, isConnectionLost, type Session, sqlStateOf } from './session.ts'
+import { ConnectionLost, constraintOf, isConnectionLost, type Session, sqlStateOf } from './session.ts'
 
 /** Deadlock, serialization failure, lock not available. */
 const REPEATABLE = ['40P01', '40001', '55P03']
+
+/** The key of audit entries: their ids were given to two nodes, before and after a failover. */
+const ENTRY_KEY = 'audit_entries_pkey'
 
 /** COMMIT was sent and its answer never came: nobody can say whether it took place. */
 export class CommitUnknown extends Error {}
@@ -44,6 +47,7 @@ export function transactionsOn(session: Session): Transactions {
       })
       sent.push(answer)
     },
+    generation: () => session.generation(),
   }
   const tx = drizzleOver(runner)
 
@@ -69,6 +73,7 @@ export function transactionsOn(session: Session): Transactions {
         return result
       } catch (error) {
         await Promise.all(sent)
+        if (isEntryTaken(failure)) session.drop()
         if (!(error instanceof CommitUnknown)) await rollBack()
         throw failure ?? error
       }
@@ -88,4 +93,8 @@ async function commit(session: Session): Promise<void> {
 
 /** True when nothing of the transaction can have taken place and another try may succeed. */
 export const mayRepeat = (error: unknown): boolean =>
-  !(error instanceof CommitUnknown) && (isConnectionLost(error) || REPEATABLE.includes(sqlStateOf(error) ?? ''))
+  !(error instanceof CommitUnknown) &&
+  (isConnectionLost(error) || REPEATABLE.includes(sqlStateOf(error) ?? '') || isEntryTaken(error))
+
+/** The block of ids goes with the connection, so another one takes a new block. */
+const isEntryTaken = (error: unknown): boolean => constraintOf(error) === ENTRY_KEY

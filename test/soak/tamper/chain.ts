@@ -75,7 +75,7 @@ async function changeEachRecord(chain: Chain, { violations, isOver }: Soak, coun
     const verifier = chainVerifier(readPublicKey(publicKey)!, checkpoints)
     const next = (row: Row) => {
       const { salt, sealed, sessionId, wrappingKey, ...record } = row
-      return verifier.next(record, disclose(sealer, row, keyOf(row)))
+      return verifier.next(record, disclose(sealer, { ...row, id: row.seq }, keyOf(row)))
     }
     for (const [i, row] of rows.entries()) {
       if (isOver()) return

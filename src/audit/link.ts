@@ -1,0 +1,94 @@
+// Entries become records of the chain here, where acts commit side by side: an act inserts its entry without any lock,
+// and whoever holds the chain's lock gives all entries that are committed by then their place. Every node does so each
+// quarter of a second, and everybody who reads, signs, verifies or exports the chain does so first.
+import type { Db, Engine } from '../db/engine.ts'
+import { describeFailure, type Log } from '../log.ts'
+import { GENESIS, isErasure, recordHash } from './chain.ts'
+import {
+  countUnlinked,
+  findOldestRunning,
+  insertLinks,
+  type Link,
+  listUnlinked,
+  lockChain,
+  raiseLow,
+  tryLockChain,
+  type UnlinkedEntry,
+} from './link-store.ts'
+import { findHead } from './store.ts'
+
+const LINK_EVERY_MS = 250
+
+type LinkDeps = Pick<Engine, 'db' | 'write' | 'auditIds'>
+
+/** Everything that was committed before the call is on the chain afterwards. */
+export async function linkEntries(deps: LinkDeps): Promise<void> {
+  if (await hasUnlinked(deps)) await deps.write(linkIn)
+}
+
+/** The transaction holds the chain's lock afterwards. */
+export async function linkIn(tx: Db): Promise<void> {
+  await lockChain(tx)
+  await linkLocked(tx)
+}
+
+/** Links whenever there is something to link and nobody else is at it. */
+export function startLinking(deps: LinkDeps & { log: Log }): () => Promise<void> {
+  if (!deps.auditIds) return async () => {}
+  let linking: Promise<void> | undefined
+  let hasFailed = false
+  const link = async () => {
+    try {
+      if (await hasUnlinked(deps)) await deps.write(linkWhenFree)
+      hasFailed = false
+    } catch (error) {
+      // Said once: while the database is away, every turn fails.
+      if (!hasFailed) deps.log.warn('audit.not_linked', { failure: describeFailure(error) })
+      hasFailed = true
+    } finally {
+      linking = undefined
+    }
+  }
+  const timer = setInterval(() => {
+    linking ??= link()
+  }, LINK_EVERY_MS).unref()
+  return async () => {
+    clearInterval(timer)
+    await linking
+  }
+}
+
+/** For the metrics: records that wait for their place, on all nodes. */
+export const readUnlinked = (db: Db): ReturnType<typeof countUnlinked> => countUnlinked(db)
+
+async function hasUnlinked({ db, auditIds }: Pick<LinkDeps, 'db' | 'auditIds'>): Promise<boolean> {
+  return auditIds !== undefined && (await countUnlinked(db)).count > 0
+}
+
+async function linkWhenFree(tx: Db): Promise<void> {
+  if (await tryLockChain(tx)) await linkLocked(tx)
+}
+
+async function linkLocked(tx: Db): Promise<void> {
+  // Asked before the entries are: a transaction that ends in between must not be taken for an older one.
+  const low = await findOldestRunning(tx)
+  const entries = await listUnlinked(tx)
+  if (entries.length === 0) return
+  let { seq, hash } = (await findHead(tx)) ?? { seq: 0, hash: GENESIS }
+  const links: Link[] = []
+  for (const { id, ...entry } of inOrder(entries)) {
+    const previous = hash
+    hash = recordHash({ ...entry, seq: ++seq, previous })
+    links.push({ seq, entry_id: id, previous, hash })
+  }
+  await insertLinks(tx, links)
+  await raiseLow(tx, low)
+}
+
+/** By time, and an erasure after all else of its subject: records without details are explained by one behind them. */
+function inOrder(entries: readonly UnlinkedEntry[]): UnlinkedEntry[] {
+  const latest = new Map<string, number>()
+  for (const { subject, at } of entries) latest.set(subject, Math.max(at, latest.get(subject) ?? at))
+  const timeOf = (entry: UnlinkedEntry) => (isErasure(entry) ? latest.get(entry.subject)! : entry.at)
+  return entries.toSorted((a, b) => timeOf(a) - timeOf(b) || Number(isErasure(a)) - Number(isErasure(b)) || a.id - b.id)
+}
