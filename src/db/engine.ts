@@ -12,8 +12,11 @@ export type Db = Omit<BunSQLiteDatabase<typeof schema>, 'transaction'>
  */
 export type Write = <T>(work: (tx: Db) => T | Promise<T>, lane?: string) => Promise<T>
 
-/** `session`: an id whose state changed. `owed`: a delivery is due. `cancel`: an id that was erased. */
-export type Topic = 'session' | 'owed' | 'cancel'
+/**
+ * `session`: one whose state changed, by its notice name. `owed`: a delivery is due. `cancel`: sessions that were
+ * erased. `cancelled`: a node that has no attempt for them under way any more.
+ */
+export type Topic = 'session' | 'owed' | 'cancel' | 'cancelled'
 
 /** Work that runs every `everyMs`. */
 export type Job<Given = void> = { name: string; everyMs: number; run(given: Given): Promise<void> }
@@ -50,6 +53,8 @@ export type Engine = {
   publish(topic: Topic, payload: string): void
   /** An empty payload: another process wrote, and subscribers must look for themselves. */
   subscribe(topic: Topic, hear: (payload: string) => void): () => void
+  /** The names of the nodes that run now. */
+  livingNodes(): Promise<string[]>
   /** SQLite: the job itself; PostgreSQL: one node at a time runs it. */
   whenLeader<Given>(job: Job<Given>): Job<Given>
   /** PostgreSQL only: on SQLite the one writer links each audit record at once, and its place on the chain is its id. */

@@ -1,10 +1,19 @@
+import { sha256Hex } from '../hash.ts'
 import type { Engine, Topic } from './engine.ts'
 
-export const TOPICS = ['session', 'owed', 'cancel'] as const satisfies Topic[]
+export const TOPICS = ['session', 'owed', 'cancel', 'cancelled'] as const satisfies Topic[]
+
+/** How notices name a session: everybody at the database can read them, and its id opens its page. */
+export const noticeName = (id: string): string => sha256Hex(id).slice(0, 16)
 
 /** Listeners of this process, by topic. */
 export function createTopics(): Pick<Engine, 'publish' | 'subscribe'> {
-  const listeners: Record<Topic, Set<(payload: string) => void>> = { session: new Set(), owed: new Set(), cancel: new Set() }
+  const listeners: Record<Topic, Set<(payload: string) => void>> = {
+    session: new Set(),
+    owed: new Set(),
+    cancel: new Set(),
+    cancelled: new Set(),
+  }
   return {
     publish(topic, payload) {
       for (const listener of listeners[topic]) listener(payload)

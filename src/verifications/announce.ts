@@ -1,4 +1,5 @@
 import type { Db } from '../db/engine.ts'
+import { noticeName } from '../db/topics.ts'
 import { readEndpoint } from '../tenants/webhook-endpoint.ts'
 import { enqueueDelivery } from '../webhooks/queue.ts'
 import type { Deps } from './deps.ts'
@@ -54,7 +55,7 @@ export function announceEnd(
   { status, error }: Ended,
   owed: string | undefined,
 ): void {
-  publish('session', id)
+  publish('session', noticeName(id))
   if (owed !== undefined) publish('owed', owed)
   metrics.count('vidimus_verifications_total', { event: status, environment })
   if (error) metrics.count('vidimus_verification_failures_total', { code: error.code, environment })

@@ -1,4 +1,5 @@
 import type { Db } from '../db/engine.ts'
+import { noticeName } from '../db/topics.ts'
 import type { From } from '../openid4vp/request-object.ts'
 import { announceEnd, queueResult } from './announce.ts'
 import { closeSession, insertResult } from './answer-store.ts'
@@ -64,7 +65,7 @@ export async function recordAnswer(
     return isHeld ? undefined : await queueResult(deps, tx, session, secrets, { status, at, requestId })
   })
   if (stored !== result) deps.portraits.keep(id, result)
-  if (isHeld) deps.publish('session', id)
+  if (isHeld) deps.publish('session', noticeName(id))
   else announceEnd(deps, session, { status, error: result.error }, owed)
   return code === undefined ? undefined : withResponseCode(secrets.redirect_url ?? '', code)
 }

@@ -1,7 +1,9 @@
 import type { Db } from '../db/engine.ts'
+import { noticeName } from '../db/topics.ts'
 import { apiError } from '../http/errors.ts'
 import { describeFailure } from '../log.ts'
 import { isoUtc } from '../time.ts'
+import type { Held } from '../webhooks/attempts.ts'
 import { forgetDeliveries } from '../webhooks/queue.ts'
 import type { Deps } from './deps.ts'
 import { ownAnswerEndsBefore } from './idempotency.ts'
@@ -28,17 +30,20 @@ export async function eraseVerification(
   // Looked up before the note, which cannot be taken back: nobody may note sessions of others.
   if (!(await findVerification(deps.db, owner, id))) throw apiError('session_not_found')
   await deps.erasures.note([id], at)
-  const deleted = await deps.write(tx => eraseIn(deps, tx, { owner, actor, id, at }))
-  if (!deleted) throw apiError('session_not_found')
+  const erased = await deps.write(tx => eraseIn(deps, tx, { owner, actor, id, at }))
+  if (!erased) throw apiError('session_not_found')
   deps.portraits.forget(id)
-  deps.publish('session', id)
-  await deps.attempts.cancel([id])
+  deps.publish('session', noticeName(id))
+  await deps.attempts.cancel([id], erased.held)
   deps.metrics.count('vidimus_verifications_total', { event: 'erased', environment: owner.environment })
   await shred(deps)
-  return { id, deleted, erased_at: isoUtc(at) }
+  return { id, deleted: erased.deleted, erased_at: isoUtc(at) }
 }
 
 type Erasure = { owner: Owner; actor: string; id: string; at: number }
+
+/** `held`: the leases of its deliveries, whose attempts are to be cancelled. */
+type Erased = Pick<ErasureResult, 'deleted'> & { held: Held[] }
 
 /**
  * One erasure inside a transaction. Undefined when the owner has no such session, or another
@@ -48,17 +53,17 @@ export async function eraseIn(
   { audit }: Pick<Deps, 'audit'>,
   tx: Db,
   { owner, actor, id, at }: Erasure,
-): Promise<ErasureResult['deleted'] | undefined> {
+): Promise<Erased | undefined> {
   const { tenantId } = owner
   if (!(await lockSession(tx, owner, id))) return undefined
-  const deliveries = await forgetDeliveries(tx, tenantId, id)
+  const { count: deliveries, held } = await forgetDeliveries(tx, tenantId, id)
   const deleted = await deleteVerification(tx, { id, tenantId })
   if (!deleted) return undefined
   const { createdAt, idempotencyHash, results, auditSeqs } = deleted
   if (idempotencyHash !== null) await forgetReplay(tx, idempotencyHash, ownAnswerEndsBefore(createdAt))
   await audit.forget(tx, auditSeqs)
   await audit.append(tx, { at, tenantId, actor, action: 'verification.erased', subjectId: id, details: null })
-  return { verification_sessions: 1, verification_results: results, webhook_deliveries: deliveries }
+  return { deleted: { verification_sessions: 1, verification_results: results, webhook_deliveries: deliveries }, held }
 }
 
 /** Deleted rows are overwritten in the file, but stay in the write-ahead log until it is empty. */

@@ -1,3 +1,4 @@
+import { noticeName } from '../db/topics.ts'
 import type { Deps } from './deps.ts'
 import { deleteExpiredReplays } from './replay-store.ts'
 import { redeemableUntil } from './response-code.ts'
@@ -32,7 +33,7 @@ export async function sweepExpired({
   do {
     expired = await write(tx => markExpired(tx, now(), SWEEP_ROWS_MAX))
     for (const { id, environment } of expired) {
-      publish('session', id)
+      publish('session', noticeName(id))
       metrics.count('vidimus_verifications_total', { event: 'expired', environment })
     }
   } while (expired.length === SWEEP_ROWS_MAX)

@@ -1,4 +1,5 @@
 import { createHash, generateKeyPairSync } from 'node:crypto'
+import { noticeName } from '../db/topics.ts'
 import { apiError } from '../http/errors.ts'
 import type { EncryptionKey } from '../openid4vp/request-object.ts'
 import { keepResponseKey } from './answer-store.ts'
@@ -25,7 +26,7 @@ export async function recordRequestFetched(deps: Deps, session: OpenSession): Pr
     // Of two wallets that fetch at once, the key that is stored first serves both.
     return fresh ? await keepResponseKey(tx, session, fresh) : session.sealedResponseKey
   })
-  deps.publish('session', session.id)
+  deps.publish('session', noticeName(session.id))
   if (!encrypts) return undefined
   // The session ended during this request, and its key with it.
   if (!kept) throw apiError('session_expired')

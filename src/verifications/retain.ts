@@ -1,4 +1,5 @@
 import { retentions } from '../tenants/settings.ts'
+import type { Held } from '../webhooks/attempts.ts'
 import type { Deps } from './deps.ts'
 import { eraseIn, shred } from './erase.ts'
 import { listEnded } from './store.ts'
@@ -23,15 +24,20 @@ async function eraseBatch(deps: Deps, tenantId: string, endedBy: number): Promis
     at,
   )
   const erased = await deps.write(async tx => {
-    const own: typeof due = []
+    const own: { session: (typeof due)[number]; held: Held[] }[] = []
     for (const session of due) {
       const { id, environment } = session
-      if (await eraseIn(deps, tx, { owner: { tenantId, environment }, actor: 'retention', id, at })) own.push(session)
+      const erasure = await eraseIn(deps, tx, { owner: { tenantId, environment }, actor: 'retention', id, at })
+      if (erasure) own.push({ session, held: erasure.held })
     }
     return own
   })
-  await deps.attempts.cancel(due.map(({ id }) => id))
-  for (const { environment } of erased) deps.metrics.count('vidimus_verifications_total', { event: 'erased', environment })
+  await deps.attempts.cancel(
+    due.map(({ id }) => id),
+    erased.flatMap(({ held }) => held),
+  )
+  for (const { session } of erased)
+    deps.metrics.count('vidimus_verifications_total', { event: 'erased', environment: session.environment })
   await shred(deps)
   return due.length
 }

@@ -3,7 +3,7 @@ import { endsAt, statusAt } from './expire.ts'
 import { readStatus } from './read.ts'
 import { findStatus } from './store.ts'
 
-/** Below the server's idle timeout. Also the delay of a change by another process. */
+/** Below the server's idle timeout. */
 const KEEP_ALIVE_MS = 10_000
 /** The time after which a browser reconnects. */
 const RETRY_MS = 1000
@@ -54,7 +54,7 @@ function follow(
 
   // An error ends the stream; the next request reports it.
   const lookAgain = (isNews: boolean) => void look(isNews).catch(finish)
-  const leave = changes.follow(id, { wake: () => lookAgain(true), end: () => finish() })
+  const leave = changes.follow(id, { wake: lookAgain, end: () => finish() })
   const stop = () => {
     isOver = true
     clearTimeout(timer)

@@ -1,26 +1,41 @@
 import type { Engine } from '../db/engine.ts'
+import { noticeName } from '../db/topics.ts'
+import type { Clock } from '../time.ts'
 
-/** Attempts under way in this process. An erasure cancels them and waits for their end. */
+/** Of a delivery; longer than any attempt. */
+export const LEASE_MS = 60_000
+/** Longer than any attempt takes, with the time that its thread has to stop. */
+const ATTEMPT_MS_MAX = 18_000
+/** Notices can be lost, and nodes can die. */
+const ASK_AGAIN_MS = 1000
+
+/** A lease that was deleted with its delivery. */
+export type Held = { verificationId: string; leasedBy: string; leaseUntil: number }
+
+/** Attempts under way. An erasure cancels them on every node and waits for their end. */
 export type Attempts = {
   /** Runs `work` with a signal that aborts when the verification is erased. */
   run(verificationId: string, work: (signal: AbortSignal) => Promise<void>): void
   /**
-   * Settles when no attempt for these verifications is under way any more. Every node is notified;
-   * with several of them, this is where their acknowledgements are awaited.
+   * Settles when no attempt for these verifications is under way any more. `held` are their leases:
+   * other nodes confirm the end of theirs, or cannot have any left.
    */
-  cancel(verificationIds: readonly string[]): Promise<void>
+  cancel(verificationIds: readonly string[], held: readonly Held[]): Promise<void>
   /** The worker's answer to a `cancel` notice. */
-  abort(verificationIds: readonly string[]): void
+  obey(notice: string): void
+  isUnderWay(verificationId: string): boolean
   allEnded(): Promise<void>
 }
 
-type UnderWay = { verificationId: string; abort(): void; ended: Promise<void> }
+type UnderWay = { name: string; abort(): void; ended: Promise<void> }
 
-export function createAttempts({ publish }: Pick<Engine, 'publish'>): Attempts {
+type AttemptsDeps = Pick<Engine, 'node' | 'publish' | 'subscribe' | 'livingNodes'> & { now: Clock }
+
+export function createAttempts(deps: AttemptsDeps): Attempts {
   const underWay = new Set<UnderWay>()
-  const ofThese = (ids: readonly string[]) => {
-    const wanted = new Set(ids)
-    return [...underWay].filter(({ verificationId }) => wanted.has(verificationId))
+  const ofThese = (names: readonly string[]) => {
+    const wanted = new Set(names)
+    return [...underWay].filter(({ name }) => wanted.has(name))
   }
   const end = async (attempts: Iterable<UnderWay>) => {
     await Promise.all([...attempts].map(({ ended }) => ended))
@@ -29,16 +44,55 @@ export function createAttempts({ publish }: Pick<Engine, 'publish'>): Attempts {
     run(verificationId, work) {
       const controller = new AbortController()
       const ended = work(controller.signal).finally(() => underWay.delete(attempt))
-      const attempt = { verificationId, abort: () => controller.abort(), ended }
+      const attempt = { name: noticeName(verificationId), abort: () => controller.abort(), ended }
       underWay.add(attempt)
     },
-    async cancel(ids) {
-      publish('cancel', ids.join(' '))
-      await end(ofThese(ids))
+    async cancel(ids, held) {
+      const names = ids.map(noticeName)
+      deps.publish('cancel', [deps.node, ...names].join(' '))
+      await end(ofThese(names))
+      await othersEnd(deps, held)
     },
-    abort(ids) {
-      for (const { abort } of ofThese(ids)) abort()
+    obey(notice) {
+      const [from, ...names] = notice.split(' ')
+      const cancelled = ofThese(names)
+      for (const { abort } of cancelled) abort()
+      if (from === deps.node || from === '') return
+      void end(cancelled).then(() => deps.publish('cancelled', [deps.node, ...names].join(' ')))
     },
+    isUnderWay: id => ofThese([noticeName(id)]).length > 0,
     allEnded: () => end(underWay),
+  }
+}
+
+async function othersEnd({ node, now, publish, subscribe, livingNodes }: AttemptsDeps, held: readonly Held[]): Promise<void> {
+  const endOf = ({ leaseUntil }: Held) => Math.min(leaseUntil - LEASE_MS - now() + ATTEMPT_MS_MAX, ATTEMPT_MS_MAX)
+  let waiting = held
+    .filter(({ leasedBy }) => leasedBy !== node)
+    .map(each => ({ node: each.leasedBy, name: noticeName(each.verificationId), until: performance.now() + endOf(each) }))
+  let wake = () => {}
+  const leave = subscribe('cancelled', notice => {
+    const [from, ...names] = notice.split(' ')
+    waiting = waiting.filter(each => each.node !== from || !names.includes(each.name))
+    wake()
+  })
+  try {
+    while (waiting.length > 0) {
+      const living = await livingNodes()
+      waiting = waiting.filter(each => living.includes(each.node) && each.until > performance.now())
+      if (waiting.length === 0) return
+      await new Promise<void>(resolve => {
+        const timer = setTimeout(resolve, ASK_AGAIN_MS)
+        wake = () => {
+          if (waiting.length > 0) return
+          clearTimeout(timer)
+          resolve()
+        }
+        wake()
+      })
+      publish('cancel', [node, ...waiting.map(({ name }) => name)].join(' '))
+    }
+  } finally {
+    leave()
   }
 }

@@ -1,9 +1,8 @@
+import { LEASE_MS } from './attempts.ts'
 import type { Deps } from './deps.ts'
 import { keyOf, type Slots } from './slots.ts'
 import { beginAttempt, type ClaimedDelivery, claimDue, nextDueIn, type Queue } from './store.ts'
 
-/** Longer than any attempt. */
-const LEASE_MS = 60_000
 /** When the database could not be written. */
 const AFTER_FAILURE_MS = 1000
 
@@ -15,9 +14,8 @@ export type ClaimedAttempt = ClaimedDelivery & { attemptId: number; at: number }
  * write. Slots without a delivery are released; `hasFreed` tells that another queue may use them.
  */
 export async function claimAttempts(
-  { write, now }: Pick<Deps, 'write' | 'now'>,
+  { write, now, node: leasedBy }: Pick<Deps, 'write' | 'now' | 'node'>,
   slots: Slots,
-  leasedBy: string,
 ): Promise<{ claimed: ClaimedAttempt[]; hasFreed: boolean }> {
   const at = now()
   const taken = slots.take(at)

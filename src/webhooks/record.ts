@@ -5,7 +5,7 @@ import type { ClaimedAttempt } from './claim.ts'
 import type { Deps } from './deps.ts'
 import type { AttemptAnswer } from './poster.ts'
 import type { Outcome } from './schema.ts'
-import { countInterruptions, type DeliveryRow, endAttempt, listLeasedByOthers, settleDelivery } from './store.ts'
+import { countInterruptions, type DeliveryRow, endAttempt, listLostLeases, settleDelivery } from './store.ts'
 
 /** An interrupted attempt does not count, up to this often: it may be the cause itself. */
 const INTERRUPTIONS_MAX = 3
@@ -33,12 +33,11 @@ export async function recordAttempt(
     await endAttempt(tx, { id, tenantId, outcome, httpStatus, durationMs: Math.round(ms), salt, sealed })
     const interruptions = outcome === 'interrupted' ? await countInterruptions(tx, attempt.id, attempt.attempts + 1) : 0
     const settled = next(deps, attempt.attempts, answer, interruptions)
-    await settleDelivery(tx, { ...attempt, ...settled })
-    return settled
+    return (await settleDelivery(tx, { ...attempt, ...settled })) ? settled : undefined
   })
   deps.metrics.count('vidimus_webhook_attempts_total', { outcome })
   deps.metrics.observe('vidimus_webhook_attempt_seconds', {}, ms / 1000)
-  if (settled.status !== 'pending') deps.metrics.count('vidimus_webhook_deliveries_total', { status: settled.status })
+  if (settled && settled.status !== 'pending') deps.metrics.count('vidimus_webhook_deliveries_total', { status: settled.status })
   deps.log.info('webhook.attempt', {
     request_id: attempt.requestId ?? undefined,
     tenant: attempt.tenantId,
@@ -46,7 +45,7 @@ export async function recordAttempt(
     ms: Math.round(ms),
     detail: `${attempt.id} ${attempt.attempts + 1}/${deps.config.webhookDelaysMs.length} ${outcome}`,
   })
-  return settled.status === 'pending' ? settled.dueAt : undefined
+  return settled?.status === 'pending' ? settled.dueAt : undefined
 }
 
 export const attemptPlace = (
@@ -93,20 +92,21 @@ function finalStatus(outcome: Outcome): 'delivered' | 'failed' | 'cancelled' | u
 }
 
 /**
- * Frees what was under way when an earlier process ended; its attempts are in the log as
- * interrupted. One server holds the data directory, so every lease that is not this worker's is of
- * a process that ended. With several nodes a lease counts as lost only when its time is up or its
- * node is dead.
+ * Frees leases that nobody will end (store.ts); their attempts are in the log as interrupted. Of
+ * several nodes that find the same one, the first frees it.
  */
-export async function recoverInterrupted(deps: RecordDeps, workerId: string): Promise<void> {
-  const lost = await listLeasedByOthers(deps.db, workerId)
+export async function recoverInterrupted(deps: RecordDeps & Pick<Deps, 'node' | 'attempts'>): Promise<void> {
+  const found = await listLostLeases(deps.db, deps.node, deps.now())
+  const lost = found.filter(({ leasedBy, verificationId: id }) => leasedBy !== deps.node || !deps.attempts.isUnderWay(id))
   if (lost.length === 0) return
-  deps.log.warn('webhooks.recovered', { count: lost.length })
-  await deps.write(async tx => {
+  const count = await deps.write(async tx => {
+    let freed = 0
     for (const delivery of lost) {
       const interruptions = await countInterruptions(tx, delivery.id, delivery.attempts + 1)
       const settled = next(deps, delivery.attempts, { ok: false, failure: 'interrupted', detail: '' }, interruptions)
-      await settleDelivery(tx, { ...delivery, ...settled })
+      if (await settleDelivery(tx, { ...delivery, ...settled })) freed++
     }
+    return freed
   })
+  if (count > 0) deps.log.warn('webhooks.recovered', { count })
 }

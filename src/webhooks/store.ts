@@ -1,7 +1,10 @@
 import { and, asc, count, desc, eq, gte, inArray, isNotNull, isNull, lte, min, type SQL, sql } from 'drizzle-orm'
+import { isPostgres } from '../db/dialect.ts'
 import type { Db } from '../db/engine.ts'
+import { LIVING_NODES } from '../db/postgres/nodes.ts'
 import { webhookAttempts, webhookDeliveries } from '../db/schema.ts'
 import { hot, locked } from '../db/statements.ts'
+import type { Held } from './attempts.ts'
 import type { Outcome } from './schema.ts'
 
 export type DeliveryRow = typeof webhookDeliveries.$inferSelect
@@ -12,6 +15,8 @@ export type Queue = { receiver: string; tenantId: string }
 export type DueQueue = Queue & { dueAt: number }
 /** Attempts under way to one receiver, and the most that one claim takes from a queue. */
 export const PER_RECEIVER_MAX = 4
+/** Lost leases that one look frees. */
+const LOST_MAX = 1000
 
 const column = <Name extends string>(name: Name) => sql.placeholder(name)
 
@@ -37,16 +42,23 @@ export async function insertDelivery(tx: Db, row: NewRow): Promise<void> {
   await insert(tx, row)
 }
 
-/** Deletes deliveries with their attempts and counts them. The lock keeps new attempts out. */
-export async function deleteDeliveries(tx: Db, tenantId: string, verificationId: string): Promise<number> {
-  const { id } = webhookDeliveries
+/** Deletes deliveries with their attempts; gives their number and leases. The lock keeps new attempts out. */
+export async function deleteDeliveries(
+  tx: Db,
+  tenantId: string,
+  verificationId: string,
+): Promise<{ count: number; held: Held[] }> {
+  const { id, leasedBy, leaseUntil } = webhookDeliveries
   const own = and(eq(webhookDeliveries.tenantId, tenantId), eq(webhookDeliveries.verificationId, verificationId))
-  const rows = await locked(tx.select({ id }).from(webhookDeliveries).where(own), 'update')
-  if (rows.length === 0) return 0
+  const rows = await locked(tx.select({ id, leasedBy, leaseUntil }).from(webhookDeliveries).where(own), 'update')
+  if (rows.length === 0) return { count: 0, held: [] }
   const ids = rows.map(row => row.id)
   await tx.delete(webhookAttempts).where(and(eq(webhookAttempts.tenantId, tenantId), inArray(webhookAttempts.deliveryId, ids)))
   await tx.delete(webhookDeliveries).where(own)
-  return ids.length
+  const held = rows.flatMap(({ leasedBy, leaseUntil }) =>
+    leasedBy === null || leaseUntil === null ? [] : [{ verificationId, leasedBy, leaseUntil }],
+  )
+  return { count: ids.length, held }
 }
 
 /** The earliest due time of each queue, without what is under way. */
@@ -164,7 +176,7 @@ export async function endAttempt(
   await updateAttempt(tx, end)
 }
 
-const updateDelivery = hot(db =>
+const updateDelivery = hot<{ id: string }>(db =>
   db
     .update(webhookDeliveries)
     .set({
@@ -181,15 +193,16 @@ const updateDelivery = hot(db =>
         isNotNull(webhookDeliveries.leaseUntil),
         sql`coalesce(${webhookDeliveries.leasedBy}, '') = ${column('leasedBy')}`,
       ),
-    ),
+    )
+    .returning({ id: webhookDeliveries.id }),
 )
 
-/** Ends a lease that `leasedBy` still holds; null in leases of older versions. */
+/** Ends a lease, null in those of older versions; false when `leasedBy` does not hold it any more. */
 export async function settleDelivery(
   tx: Db,
   { leasedBy, ...settled }: Pick<DeliveryRow, 'id' | 'tenantId' | 'leasedBy' | 'status' | 'attempts' | 'dueAt'>,
-): Promise<void> {
-  await updateDelivery(tx, { leasedBy: leasedBy ?? '', ...settled })
+): Promise<boolean> {
+  return (await updateDelivery(tx, { leasedBy: leasedBy ?? '', ...settled })).length > 0
 }
 
 export async function countInterruptions(tx: Db, deliveryId: string, attempt: number): Promise<number> {
@@ -206,14 +219,22 @@ export async function countInterruptions(tx: Db, deliveryId: string, attempt: nu
   return row?.n ?? 0
 }
 
-/** Deliveries whose lease is another worker's. */
-export async function listLeasedByOthers(db: Db, leasedBy: string): Promise<DeliveryRow[]> {
+/**
+ * Leases that nobody will end. One process has a SQLite file, so there every lease of another is lost; on PostgreSQL
+ * those whose time is up, and those of dead nodes.
+ */
+const isLost = (node: string, now: number): SQL =>
+  isPostgres
+    ? sql`(${webhookDeliveries.leaseUntil} <= ${now} OR ${webhookDeliveries.leasedBy} NOT IN (${sql.raw(LIVING_NODES)}))`
+    : sql`coalesce(${webhookDeliveries.leasedBy}, '') <> ${node}`
+
+export async function listLostLeases(db: Db, node: string, now: number): Promise<DeliveryRow[]> {
   return await db
     .select()
     .from(webhookDeliveries)
-    .where(
-      and(isPending, isNotNull(webhookDeliveries.leaseUntil), sql`coalesce(${webhookDeliveries.leasedBy}, '') <> ${leasedBy}`),
-    )
+    .where(and(isPending, isNotNull(webhookDeliveries.leaseUntil), isLost(node, now)))
+    .orderBy(webhookDeliveries.id)
+    .limit(LOST_MAX)
 }
 
 export type Owner = { tenantId: string; environment: 'test' | 'live' }

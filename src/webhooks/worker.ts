@@ -1,8 +1,7 @@
 // The worker: claim due deliveries, attempt them, record how each attempt ended. An attempt is
-// stored before it is sent, and a lease marks its delivery while it is under way. The next start
-// retries deliveries whose process ended: none is lost, and one may be sent twice.
+// stored before it is sent, and a lease marks its delivery while it is under way. Another node, or
+// the next start, retries deliveries whose process ended: none is lost, and one may be sent twice.
 import type { EgressCall } from '../egress/client.ts'
-import { base62 } from '../ids.ts'
 import { describeFailure } from '../log.ts'
 import { within } from '../time.ts'
 import { attemptDelivery, LIMITS, type Render } from './attempt.ts'
@@ -23,6 +22,7 @@ const DRAIN_MS = 2000
 
 type WorkerDeps = Pick<
   Deps,
+  | 'node'
   | 'db'
   | 'write'
   | 'now'
@@ -48,7 +48,6 @@ export async function startWorker(
   render: Render,
   { startThread = startPosterThread, limits = LIMITS }: WorkerOptions = {},
 ): Promise<WebhookWorker> {
-  const workerId = base62(deps.random, 16)
   const poster = createPoster({ log: deps.log, extraCa: deps.egress.extraCa?.pem, startThread })
   const slots = createSlots()
   let isStopped = false
@@ -56,7 +55,7 @@ export async function startWorker(
   let isCalledAgain = false
   let isListed = false
 
-  await recoverInterrupted(deps, workerId)
+  await recoverInterrupted(deps)
   const unsubscribes = [
     deps.subscribe('owed', payload => {
       // Another process wrote; which deliveries are due is unknown.
@@ -64,7 +63,7 @@ export async function startWorker(
       else slots.add(readDuePayload(payload))
       serve()
     }),
-    deps.subscribe('cancel', ids => deps.attempts.abort(ids.split(' '))),
+    deps.subscribe('cancel', notice => deps.attempts.obey(notice)),
   ]
   const timer = setInterval(serve, LOOK_EVERY_MS)
   serve()
@@ -87,17 +86,19 @@ export async function startWorker(
   }
 
   async function round(): Promise<void> {
-    if (!isListed) await listDue()
+    if (!isListed) await lookForOthers()
     if (!poster.isReady()) return
-    const { claimed, hasFreed } = await claimAttempts(deps, slots, workerId)
+    const { claimed, hasFreed } = await claimAttempts(deps, slots)
     for (const attempt of claimed) deps.attempts.run(attempt.verificationId, signal => run(attempt, signal))
     if (hasFreed) serve()
   }
 
-  async function listDue(): Promise<void> {
+  /** Finds deliveries that no notice announced, and those whose node ended. */
+  async function lookForOthers(): Promise<void> {
     // Set before the read: an `owed` event during it must cause another read.
     isListed = true
     try {
+      await recoverInterrupted(deps)
       for (const due of await listDueQueues(deps.db)) slots.add(due)
     } catch (error) {
       isListed = false

@@ -357,7 +357,13 @@ export default [
   ],
   // Erasure.
   ['erasure leaves the replay', 'eraseIn', 'if (idempotencyHash !== null) await', 'if (false) await', 'api/delete-verification'],
-  ['erasure leaves deliveries', 'eraseIn', 'await forgetDeliveries(tx, tenantId, id)', '0', 'webhooks/erase'],
+  [
+    'erasure leaves deliveries',
+    'eraseIn',
+    'await forgetDeliveries(tx, tenantId, id)',
+    '{ count: 0, held: [] }',
+    'webhooks/erase',
+  ],
   ['erasure leaves audit details', 'eraseIn', 'await audit.forget(tx, auditSeqs)', '', 'api/delete-verification'],
   ['erasure leaves the log', 'eraseVerification', 'await shred(deps)', '', 'api/delete-verification'],
   // Presentations.

@@ -40,8 +40,8 @@ export default [
   ],
   [
     'a worker takes its own leases for those of an earlier process',
-    'listLeasedByOthers',
-    /, sql`coalesce\(.*?\) <> \$\{leasedBy\}`/,
+    'listLostLeases',
+    ', isLost(node, now)',
     '',
     'webhooks/claim',
   ],

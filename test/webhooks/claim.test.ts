@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Db } from '../../src/db/engine.ts'
 import { drizzleOn, openWriter } from '../../src/db/sqlite/storage.ts'
-import { claimDue, listDueQueues, listLeasedByOthers, settleDelivery } from '../../src/webhooks/store.ts'
+import { claimDue, listDueQueues, listLostLeases, settleDelivery } from '../../src/webhooks/store.ts'
 import { cleanUp, NOON } from '../helpers/app.ts'
 import { declined, receive, startTenantFor } from '../helpers/receiver.ts'
 
@@ -48,7 +48,7 @@ test('a worker that is late does not end the lease of another', async () => {
   const { one, other, claim } = await leaveDeliveries(1)
   const [late] = await claim(one, 'a', 1)
   // The other one takes the lease for lost, frees it and claims it.
-  const [lost] = await listLeasedByOthers(other, 'b')
+  const [lost] = await listLostLeases(other, 'b', LATER)
   await settleDelivery(other, { ...lost!, dueAt: LATER })
   const [claimed] = await claim(other, 'b', 1)
   expect(claimed?.id).toBe(late!.id)
@@ -64,6 +64,6 @@ test('a lease of the own worker is not taken for one of an earlier process', asy
   const { one, claim } = await leaveDeliveries(2)
   const [mine] = await claim(one, 'mine', 1)
   const [earlier] = await claim(one, 'earlier', 1)
-  expect((await listLeasedByOthers(one, 'mine')).map(({ id }) => id)).toEqual([earlier!.id])
-  expect((await listLeasedByOthers(one, 'next')).map(({ id }) => id).sort()).toEqual([mine!.id, earlier!.id].sort())
+  expect((await listLostLeases(one, 'mine', LATER)).map(({ id }) => id)).toEqual([earlier!.id])
+  expect((await listLostLeases(one, 'next', LATER)).map(({ id }) => id).sort()).toEqual([mine!.id, earlier!.id].sort())
 })

@@ -50,11 +50,15 @@ export async function openPostgres(
         metrics.observe('vidimus_commit_seconds', NO_LABELS, ms / 1000)
       })
       const openLight = () => connect.open('light')
-      const nodes = await joinNodes(createSession(openLight), { id: node, version: ownVersion })
+      const nodes = await joinNodes(createSession(openLight), { id: node, version: ownVersion, isServer: !isCommand })
       const telling = createSession(openLight)
       const light = createReaders(openLight, LIGHT_CONNECTIONS)
       const canListen = (settings.prepare || settings.listen !== undefined) && !isCommand
-      const notices = await createNotices(canListen ? connect.open('listen') : undefined, telling, node)
+      const notices = await createNotices({
+        listen: canListen ? () => connect.open('listen') : undefined,
+        session: telling,
+        node,
+      })
       const close = async () => {
         connect.close()
         await notices.close()
@@ -71,6 +75,7 @@ export async function openPostgres(
           auditIds: createAuditIds(),
           publish: notices.publish,
           subscribe: notices.subscribe,
+          livingNodes: async () => (await nodes.list()).map(({ id }) => id),
           whenLeader: nodes.whenLeader,
           checks: () =>
             runChecks({

@@ -1,6 +1,7 @@
 import ground from '../../../drizzle/postgres/0000_ground.sql' with { type: 'text' }
 import nodes from '../../../drizzle/postgres/0001_nodes.sql' with { type: 'text' }
 import audit from '../../../drizzle/postgres/0002_audit.sql' with { type: 'text' }
+import shared from '../../../drizzle/postgres/0003_shared.sql' with { type: 'text' }
 import { sha256Hex } from '../../hash.ts'
 import { OlderDatabase, StartRefusal } from '../refusal.ts'
 import { type Session, sqlStateOf } from './session.ts'
@@ -16,6 +17,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: '0000_ground', sql: ground, kind: 'expand' },
   { id: '0001_nodes', sql: nodes, kind: 'expand' },
   { id: '0002_audit', sql: audit, kind: 'expand' },
+  { id: '0003_shared', sql: shared, kind: 'expand' },
 ]
 
 /** Any number: the same one for everybody who changes the schema of a database. */

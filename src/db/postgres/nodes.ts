@@ -21,10 +21,18 @@ export type Nodes = {
   stop(): Promise<void>
 }
 
-export async function joinNodes(session: Session, { id, version }: { id: string; version: string }): Promise<Nodes> {
+type Joining = {
+  id: string
+  version: string
+  /** A command is no node: it holds nothing that others would wait for. */
+  isServer: boolean
+}
+
+export async function joinNodes(session: Session, { id, version, isServer }: Joining): Promise<Nodes> {
   let lastBeatAt = 0
   let isStopped = false
   const beat = async () => {
+    if (!isServer) return
     await session.rows(
       `INSERT INTO nodes (id, version) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET beat_at = clock_timestamp()`,
       [id, version],

@@ -40,7 +40,9 @@ export async function openSqlite({ config, now: startedAt, random, role }: Openi
         await storage.close()
         unlock()
       }
-      return { engine: { ...storage, node: base62(random, 16), light: undefined, checks, close }, space }
+      const node = base62(random, 16)
+      const livingNodes = async () => [node]
+      return { engine: { ...storage, node, light: undefined, livingNodes, checks, close }, space }
     },
   }
 }
