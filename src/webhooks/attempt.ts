@@ -35,7 +35,8 @@ export async function attemptDelivery(
   // Another address each time: one that cannot be reached must not fail every attempt.
   const address = found.addresses[attempt.attempts % found.addresses.length] ?? ''
   const call: EgressCall = { ...message, url: found.url, method: 'POST', limits, onLargeAnswer: 'cut' }
-  return await poster.post(attempt.id, address, call, signal)
+  // By attempt: one of the same delivery may be under way still, when its lease was taken for lost.
+  return await poster.post(String(attempt.attemptId), address, call, signal)
 }
 
 const ERASED: AttemptAnswer = { ok: false, failure: 'cancelled', detail: 'The verification was erased.' }
