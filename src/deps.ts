@@ -1,5 +1,7 @@
 // Wiring: each feature's own state, made from the ground, in order. Features never import this file; each names
 // what it needs in its own deps.ts.
+import { budgetsInMemory, type GuessBudgets } from './access/guess-budgets.ts'
+import { budgetsInRows } from './access/guess-budgets-rows.ts'
 import { type KnownKeys, rememberKeys } from './access/known-keys.ts'
 import { createNetworks, type Networks } from './access/networks.ts'
 import { type Audit, createAudit } from './audit/append.ts'
@@ -25,6 +27,7 @@ export type Deps = Ground & {
   audit: Audit
   keys: KnownKeys
   networks: Networks
+  guesses: GuessBudgets
   changes: Changes
   portraits: Portraits
   erasures: Erasures
@@ -53,6 +56,7 @@ export async function createDeps(config: Config, world: World, role: Role): Prom
     audit,
     keys: rememberKeys(ground),
     networks: createNetworks(ground),
+    guesses: createGuesses(ground),
     changes: createChanges(ground),
     portraits: createPortraits(now),
     erasures: createErasures({ ...ground, audit }),
@@ -70,4 +74,9 @@ export async function createDeps(config: Config, world: World, role: Role): Prom
     crls: createCrlChecker(crlFetcher({ ...ground, sandbox }), now),
     sandbox,
   }
+}
+
+function createGuesses(ground: Ground): GuessBudgets {
+  const { light, limits, config } = ground
+  return light && config.rateLimitScale > 0 ? budgetsInRows({ ...ground, light }) : budgetsInMemory(limits)
 }

@@ -5,8 +5,8 @@ CREATE INDEX "webhook_deliveries_leased" ON "webhook_deliveries" ("lease_until")
 CREATE UNLOGGED TABLE "rate_buckets" (
 	-- Policy and HMAC of the key.
 	"name" text COLLATE "C" PRIMARY KEY NOT NULL,
-	-- When the budget is full again, in milliseconds.
-	"full_at" double precision NOT NULL,
+	-- When the budget is full again, in 1024ths of a millisecond.
+	"full_at" bigint NOT NULL,
 	"taken" bigint NOT NULL,
 	"forget_at" bigint NOT NULL
 );

@@ -1,6 +1,7 @@
 import type { Audit } from '../audit/append.ts'
 import type { Ground } from '../ground.ts'
+import type { GuessBudgets } from './guess-budgets.ts'
 import type { KnownKeys } from './known-keys.ts'
 import type { Networks } from './networks.ts'
 
-export type Deps = Ground & { audit: Audit; keys: KnownKeys; networks: Networks }
+export type Deps = Ground & { audit: Audit; keys: KnownKeys; networks: Networks; guesses: GuessBudgets }

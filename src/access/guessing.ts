@@ -5,27 +5,20 @@
 import type { Db } from '../db/engine.ts'
 import { apiError } from '../http/errors.ts'
 import type { Deps } from './deps.ts'
+import { takeBoth } from './guess-budgets.ts'
 import { deleteGuessesBefore, findGuesses, lockGuesses, updateGuesses } from './store.ts'
 
 const HOUR_MS = 3_600_000
 const LOCK_MS = 15 * 60_000
 const FAILURES_MAX = 20
 
-type GuessDeps = Pick<Deps, 'db' | 'now' | 'limits' | 'networks' | 'config'>
+type GuessDeps = Pick<Deps, 'db' | 'now' | 'guesses' | 'networks' | 'config'>
 
 /** Throws 429, or reserves one guess; call the returned function for a right code. */
-export async function admitGuess(deps: GuessDeps, client: string): Promise<() => void> {
-  const { limits } = deps
+export async function admitGuess(deps: GuessDeps, client: string): Promise<() => Promise<void>> {
   await refuseLockedOut(deps, client)
   const isKnown = await deps.networks.isKnown(client)
-  limits.check('enroll', client)
-  if (!isKnown) limits.take('enroll-all', '')
-  const isShared = !isKnown || limits.takeIfAny('enroll-all', '')
-  limits.take('enroll', client)
-  return () => {
-    limits.giveBack('enroll', client)
-    if (isShared) limits.giveBack('enroll-all', '')
-  }
+  return await takeBoth(deps.guesses, ['enroll', 'enroll-all'], { client, isKnown })
 }
 
 async function refuseLockedOut({ db, now, networks, config }: GuessDeps, client: string): Promise<void> {

@@ -60,7 +60,7 @@ export function accessPlugin(deps: Deps) {
 
   const admitted = new WeakSet<Request>()
 
-  function admitAnyone({ request, set, params }: Context & { params: Params }, open: Open): void {
+  function admitAnyone({ request, set, params }: Context & { params: Params }, open: Open): void | Promise<void> {
     if (admitted.has(request)) return
     // Before any refusal, so that pages of other origins can read it.
     if (!open.exchange && !open.ownPages) Object.assign(set.headers, OPEN_TO_ALL_ORIGINS)
@@ -69,16 +69,23 @@ export function accessPlugin(deps: Deps) {
     const { client } = traceOf(request)
     const allowances = [deps.limits.take('ip', client)]
     // Per client: somebody who saw the QR code must not use up the wallet's budget.
-    if (open.perSession)
-      allowances.push(
-        deps.limits.take(open.perSession, [(params.id ?? params.sessionId)?.slice(0, ID_CHARS_MAX), client].join(' ')),
-      )
+    const session = () => [(params.id ?? params.sessionId)?.slice(0, ID_CHARS_MAX), client].join(' ')
+    if (open.perSession === 'status' || open.perSession === 'wallet-get')
+      allowances.push(deps.limits.take(open.perSession, session()))
     if (open.exchange === 'refresh') allowances.push(deps.limits.take('refresh', client))
+    const finish = () => {
+      Object.assign(set.headers, rateLimitHeaders(allowances))
+      if (open.idempotent) refuseMalformedKey(request)
+      admitted.add(request)
+    }
+    if (open.perSession === 'wallet-post')
+      return deps.guesses.take('wallet-post', session()).then(allowance => {
+        allowances.push(allowance)
+        finish()
+      })
     // Only checked: guessing.ts takes from it for wrong codes.
-    if (open.exchange === 'enroll') deps.limits.check('enroll', client)
-    Object.assign(set.headers, rateLimitHeaders(allowances))
-    if (open.idempotent) refuseMalformedKey(request)
-    admitted.add(request)
+    if (open.exchange === 'enroll') return deps.guesses.check('enroll', client).then(finish)
+    finish()
   }
 
   return new Elysia({ name: 'access' }).macro({
@@ -102,15 +109,20 @@ export function accessPlugin(deps: Deps) {
       detail: { access: open },
       ...(open.body === 'json' && {
         async parse({ request, set, params }: Context & { params: Params }) {
-          admitAnyone({ request, set, params }, open)
+          await admitAnyone({ request, set, params }, open)
           return await readJson(request)
         },
       }),
-      // Destructured: if it were passed on whole, the framework would read the body.
-      transform: ({ request, set, params }: Context & { params: Params }) => admitAnyone({ request, set, params }, open),
+      // Destructured: if it were passed on whole, the framework would read the body. It awaits only what is declared async.
+      transform: isShared(open)
+        ? async ({ request, set, params }: Context & { params: Params }) => await admitAnyone({ request, set, params }, open)
+        : ({ request, set, params }: Context & { params: Params }) => void admitAnyone({ request, set, params }, open),
     }),
   })
 }
+
+/** Routes with a budget that all nodes share. */
+const isShared = ({ perSession, exchange }: Open): boolean => perSession === 'wallet-post' || exchange === 'enroll'
 
 /** Pages and wallets of any origin may call; no credentials are involved. */
 const OPEN_TO_ALL_ORIGINS = {

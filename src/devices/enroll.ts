@@ -25,7 +25,7 @@ export async function enrollDevice(deps: Deps, { client, code, idempotencyKey }:
     return enrolled
   })
   if (!exchange) throw apiError('invalid_pairing_code')
-  giveBack()
+  await giveBack()
   deps.networks.note(client)
   return exchange
 }

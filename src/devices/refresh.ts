@@ -32,7 +32,7 @@ export async function refreshDevice(deps: Deps, { client, token, idempotencyKey 
   // A reuse must revoke the device at once, so no budget may refuse it first.
   const mayBeRepeat = idempotencyKey !== undefined && known.replaySealed !== null
   const isReused = known.spentAt !== null && known.revokedAt === null && !mayBeRepeat
-  if (!isReused) deps.limits.take('refresh-device', known.deviceId)
+  if (!isReused) await deps.guesses.take('refresh-device', known.deviceId)
   const exchange = await deps.write(tx => rotate(deps, tx, known, presented))
   // Outside the transaction, where throwing would undo the revocation.
   if (!exchange) throw refused()

@@ -46,9 +46,9 @@ const NAMES = Object.keys(POLICIES) as Policy[]
 /** Per policy, so that a flood of one kind of key does not affect the others. */
 const BUCKETS_MAX = 50_000
 const LOOKED_AT_PER_NEWCOMER = 2
-const TOTAL_SPENT_RETRY_SECONDS = 3600
+export const TOTAL_SPENT_RETRY_SECONDS = 3600
 /** Longer than the life of a session and its response code. */
-const TOTAL_KEPT_MS = 7_200_000
+export const TOTAL_KEPT_MS = 7_200_000
 const IN_WORK_MAX = 512
 const IN_WORK_PER_KEY_MAX = 64
 const READING_BYTES_MAX = 128 * 1024 * 1024
@@ -92,7 +92,7 @@ export function createRateLimits(now: Clock, scale: number, onRefusal: (policy: 
 
   const refuse = (spent: Allowance): never => {
     onRefusal(spent.name)
-    throw apiError('rate_limit_exceeded', { retryAfter: spent.resetSeconds, headers: rateLimitHeaders([spent]) })
+    throw refusalOf(spent)
   }
 
   /**
@@ -119,8 +119,8 @@ export function createRateLimits(now: Clock, scale: number, onRefusal: (policy: 
     const total = buckets === overflow ? Number.POSITIVE_INFINITY : ownTotal
     const tat = Math.max(before, at)
     const waitMs = tat - at - (burst - 1) * intervalMs
-    const policyFields = { name: WIRE_NAMES[policy], quota: burst, windowSeconds: Math.ceil(burst / perSecond) }
-    const refused = { ...policyFields, remaining: 0, isRefused: true } as const
+    const fields = policyFields(policy, scale)
+    const refused = { ...fields, remaining: 0, isRefused: true } as const
     if (taken >= total) return { ...refused, resetSeconds: TOTAL_SPENT_RETRY_SECONDS }
     if (waitMs > 0) return { ...refused, resetSeconds: Math.max(1, Math.ceil(waitMs / 1000)) }
     const next = tat + cost * intervalMs
@@ -130,7 +130,7 @@ export function createRateLimits(now: Clock, scale: number, onRefusal: (policy: 
     }
     const usedMs = next - at
     const remaining = Math.min(Math.floor((burst * intervalMs - usedMs) / intervalMs), total - taken - cost)
-    return { ...policyFields, remaining, resetSeconds: Math.ceil(usedMs / 1000) }
+    return { ...fields, remaining, resetSeconds: Math.ceil(usedMs / 1000) }
   }
 
   const spendOrRefuse = (policy: Policy, key: string, cost: 0 | 1): Allowance => {
@@ -252,7 +252,27 @@ const budgetOf = (policy: Policy, scale: number): Budget => {
  * In 1024ths of a millisecond, so that sums with the current time stay exact and rounding never
  * costs the last request of a burst.
  */
-const exactInterval = (perSecond: number): number => Math.max(1, Math.round(1_024_000 / perSecond)) / 1024
+const exactInterval = (perSecond: number): number => Math.max(1, Math.round((1000 * PARTS_PER_MS) / perSecond)) / PARTS_PER_MS
+
+/** Parts of a millisecond in which intervals are whole numbers. */
+export const PARTS_PER_MS = 1024
+
+/** `interval`: between two requests at the steady rate, in parts of a millisecond. */
+export type Pace = { burst: number; interval: number; total: number }
+
+/** A budget for those who count elsewhere. */
+export function paceOf(policy: Policy, scale: number): Pace {
+  const { perSecond, burst, total = Number.POSITIVE_INFINITY } = budgetOf(policy, scale)
+  return { burst, interval: exactInterval(perSecond) * PARTS_PER_MS, total }
+}
+
+export function policyFields(policy: Policy, scale: number): Pick<Allowance, 'name' | 'quota' | 'windowSeconds'> {
+  const { perSecond, burst } = budgetOf(policy, scale)
+  return { name: WIRE_NAMES[policy], quota: burst, windowSeconds: Math.ceil(burst / perSecond) }
+}
+
+export const refusalOf = (spent: Allowance) =>
+  apiError('rate_limit_exceeded', { retryAfter: spent.resetSeconds, headers: rateLimitHeaders([spent]) })
 
 /** Both environments share a name in headers. */
 const WIRE_NAMES = Object.fromEntries(NAMES.map(policy => [policy, policy.replace(/-(live|test)$/, '')])) as Record<

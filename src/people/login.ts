@@ -90,11 +90,11 @@ async function provePassword(deps: Deps, passwords: Passwords, { password, user,
   try {
     isRight = await passwords.verify(password, user?.password ?? null, admission.count)
   } catch (error) {
-    admission.giveBack()
+    await admission.giveBack()
     throw error
   }
   if (!isRight) refuse()
-  admission.giveBack()
+  await admission.giveBack()
   await admission.forget()
 }
 

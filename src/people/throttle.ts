@@ -2,6 +2,7 @@
 // everybody together, and per account a wait that doubles up to five minutes. Accounts are never
 // locked. A network where the user logged in before has a wait of its own, so strangers cannot
 // delay the user there. Unknown names get the same waits.
+import { takeBoth } from '../access/guess-budgets.ts'
 import type { Db } from '../db/engine.ts'
 import { hmacSha256With } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
@@ -16,7 +17,7 @@ const KNOWN_MS = 90 * DAY_MS
 const NETWORKS_PER_USER_MAX = 20
 const ELSEWHERE = ''
 
-type ThrottleDeps = Pick<Deps, 'db' | 'write' | 'now' | 'limits' | 'networks' | 'config' | 'sealer'>
+type ThrottleDeps = Pick<Deps, 'db' | 'write' | 'now' | 'guesses' | 'networks' | 'config' | 'sealer'>
 
 type Attempt = { account: string; user: UserRow | undefined; client: string }
 
@@ -24,28 +25,21 @@ type Admission = {
   /** Counts a failure before the password is compared, or throws 429: parallel guesses must not pass. */
   count(): Promise<void>
   /** Returns the attempt to its budgets: the password was right, or never compared. */
-  giveBack(): void
+  giveBack(): Promise<void>
   /** After a right password: resets the wait of this account in this network. */
   forget(): Promise<void>
 }
 
 /** Throws 429, or takes the attempt from its budgets. */
 export async function admitAttempt(deps: ThrottleDeps, { account, user, client }: Attempt): Promise<Admission> {
-  const { limits } = deps
   const network = deps.networks.nameOf(client)
   const isKnown = user !== undefined && (await isKnownNetwork(deps, user, network))
   const accountHash = hmacSha256With(deps.sealer.key('dashboard account'))(account).toString('hex')
   const lane = { account: accountHash, network: isKnown ? network : ELSEWHERE }
-  limits.check('login', client)
-  if (!isKnown) limits.take('login-all', '')
-  const isShared = !isKnown || limits.takeIfAny('login-all', '')
-  limits.take('login', client)
+  const giveBack = await takeBoth(deps.guesses, ['login', 'login-all'], { client, isKnown })
   return {
     count: () => countAttempt(deps, lane),
-    giveBack() {
-      limits.giveBack('login', client)
-      if (isShared) limits.giveBack('login-all', '')
-    },
+    giveBack,
     forget: () => deps.write(tx => deleteFailures(tx, lane)),
   }
 }

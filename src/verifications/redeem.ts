@@ -45,14 +45,14 @@ export async function redeemResponseCode(deps: Deps, owner: Owner, id: string, r
 
 /** Only wrong codes count. They are counted first, or those sent at once would all be tried. */
 async function chargeGuess(
-  { limits, db, now }: Pick<Deps, 'limits' | 'db' | 'now'>,
+  { guesses, db, now }: Pick<Deps, 'guesses' | 'db' | 'now'>,
   owner: Owner,
   id: string,
   codeHash: string,
 ): Promise<void> {
   // By owner: others who know the id have guesses of their own, and cannot use up these.
-  const guesses = `${owner.tenantId} ${owner.environment} ${id}`
-  limits.take('redeem', guesses)
+  const budget = `${owner.tenantId} ${owner.environment} ${id}`
+  await guesses.take('redeem', budget)
   if (!(await isRedeemable(db, owner, id, codeHash, now()))) throw apiError('invalid_response_code')
-  limits.giveBack('redeem', guesses)
+  await guesses.giveBack('redeem', budget)
 }

@@ -33,7 +33,7 @@ type Options = {
   dir?: string
   now?: number
   /** A node that runs: this one joins it on its database, with its clock and its keys. PostgreSQL only. */
-  beside?: { dir: string; clock: TestClock }
+  beside?: { home: string; clock: TestClock }
   /** The thread that posts webhooks, and the limits of a call. */
   sending?: WorkerOptions
 }
@@ -63,6 +63,7 @@ export function temporaryDir(parent = tmpdir()): string {
 /** The real service on a real file and a real port, with a clock that the test moves. */
 export async function startApp(options: Options = {}) {
   const { config, rateLimitScale = 0, resolve, dir = temporaryDir(), now = NOON, beside, sending } = options
+  const home = beside?.home ?? dir
   const clock = beside?.clock ?? testClock(now)
   const logs: string[] = []
   const world: World = {
@@ -76,9 +77,9 @@ export async function startApp(options: Options = {}) {
     ...loadConfig({
       PORT: '0',
       VIDIMUS_DATA_DIR: dir,
-      VIDIMUS_KEY_DIR: beside?.dir ?? dir,
+      VIDIMUS_KEY_DIR: home,
       VIDIMUS_LOG: 'debug',
-      ...(await databaseOf(beside?.dir ?? dir)),
+      ...(await databaseOf(home)),
     }),
     publicUrl: 'https://verify.example',
     rateLimitScale,
@@ -94,6 +95,8 @@ export async function startApp(options: Options = {}) {
 
   return {
     dir,
+    /** The directory of the first node, whose database and keys all share. */
+    home,
     deps,
     logs,
     url: service.url,

@@ -40,8 +40,8 @@ export default [
   [
     'a spent refresh token waits for its budget',
     'refreshDevice',
-    'if (!isReused) deps.limits',
-    'deps.limits',
+    'if (!isReused) await deps.guesses',
+    'await deps.guesses',
     'api/devices-token',
   ],
 ] satisfies Slip[]

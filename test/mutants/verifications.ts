@@ -178,8 +178,8 @@ export default [
     'if (false) {',
     'api/release-on-redeem',
   ],
-  ['hits count as guesses', 'chargeGuess', "limits.giveBack('redeem', guesses)", '', 'api/wallet-response'],
-  ['guesses are not limited', 'chargeGuess', "limits.take('redeem', guesses)", '', 'api/wallet-response'],
+  ['hits count as guesses', 'chargeGuess', "await guesses.giveBack('redeem', budget)", '', 'api/wallet-response'],
+  ['guesses are not limited', 'chargeGuess', "await guesses.take('redeem', budget)", '', 'api/wallet-response'],
   [
     'a device names its own receiver',
     'refuseBeyondRights',
@@ -351,8 +351,8 @@ export default [
   [
     'response codes looked up before they are counted',
     'chargeGuess',
-    "limits.take('redeem', guesses) if (!(await isRedeemable(db, owner, id, codeHash, now()))) throw",
-    "limits.check('redeem', guesses)\n  if (await isRedeemable(db, owner, id, codeHash, now())) return\n  limits.take('redeem', guesses)\n  throw",
+    "await guesses.take('redeem', budget) if (!(await isRedeemable(db, owner, id, codeHash, now()))) throw",
+    "await guesses.check('redeem', budget)\n  if (await isRedeemable(db, owner, id, codeHash, now())) return\n  await guesses.take('redeem', budget)\n  throw",
     'api/wallet-response',
   ],
   // Erasure.

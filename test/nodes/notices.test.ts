@@ -2,7 +2,7 @@ import { expect } from 'bun:test'
 import { revokeKey } from '../../src/access/keys.ts'
 import { createVerification, startApp, type TestApp, until } from '../helpers/app.ts'
 import { nodesTest, rowsIn, startNodes } from '../helpers/nodes.ts'
-import { answerWith, holderOf } from '../helpers/wallet.ts'
+import { answerWith, fetchOf, holderOf } from '../helpers/wallet.ts'
 
 /** The statuses of a stream, as they come. */
 async function follow(app: TestApp, id: string) {
@@ -15,8 +15,10 @@ async function follow(app: TestApp, id: string) {
     return statuses()
   })()
   await until(async () => statuses().length > 0)
-  return { ended }
+  return { ended, statuses }
 }
+
+const requestUriOf = (walletUri: string) => new URL(walletUri).searchParams.get('request_uri') ?? ''
 
 nodesTest('a session created on one node and answered on another ends the stream on a third', async () => {
   const [one, other] = await startNodes()
@@ -24,6 +26,9 @@ nodesTest('a session created on one node and answered on another ends the stream
   const { key } = await one.tenant()
   const { id, wallet_uri = '' } = await createVerification(one, key)
   const stream = await follow(third, id)
+  // Only a notice repeats a status: a look sends it when it is another one.
+  await fetchOf(other)(requestUriOf(wallet_uri))
+  await until(async () => stream.statuses().length === 2)
   await answerWith(other, await holderOf(other), wallet_uri)
   expect((await stream.ended).at(-1)).toBe('completed')
 })
@@ -50,7 +55,8 @@ nodesTest('notices name a session by a hash of its id', async () => {
   other.deps.subscribe('session', name => heard.push(name))
   const { id, wallet_uri = '' } = await createVerification(one, key)
   await answerWith(one, await holderOf(one), wallet_uri)
-  await until(async () => heard.some(name => name !== ''))
+  // The wallet fetched the request, and answered it.
+  await until(async () => heard.filter(name => name !== '').length === 2)
   expect(heard.filter(name => name !== '' && !/^[0-9a-f]{16}$/.test(name))).toEqual([])
   expect(heard.join()).not.toContain(id)
 })

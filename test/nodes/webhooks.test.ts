@@ -111,17 +111,13 @@ nodesTest('an erasure on one node ends the call that a receiver holds for anothe
 })
 
 nodesTest('an erasure does not wait for a dead node', async () => {
-  const receiver = await receiveRaw()
-  const { nodes, key } = await startShop([receiver], { config: { webhookDelaysMs: [3_600_000] } })
-  const id = await declined({ app: nodes[0], key }, receiver.url())
-  await rowsIn(
-    nodes[0],
-    "UPDATE webhook_deliveries SET leased_by = 'node-without-beats', lease_until = $2 WHERE verification_id = $1",
-    [id, nodes[0].clock.now() + 60_000],
-  )
+  const [{ deps, clock }] = await startNodes()
   const asked: string[] = []
-  nodes[0].deps.subscribe('cancel', notice => asked.push(notice))
-  expect((await nodes[0].call('DELETE', `/v1/verifications/${id}`, { key })).status).toBe(200)
+  deps.subscribe('cancel', notice => asked.push(notice))
+  await deps.attempts.cancel(
+    ['vs_1'],
+    [{ verificationId: 'vs_1', leasedBy: 'node-without-beats', leaseUntil: clock.now() + 60_000 }],
+  )
   // A node that is waited for is asked again every second.
   expect(asked).toHaveLength(1)
 })
