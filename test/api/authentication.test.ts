@@ -4,7 +4,7 @@ import { SCOPES, type Scope } from '../../src/access/scopes.ts'
 import { listKeys } from '../../src/access/store.ts'
 import { changeTenant } from '../../src/tenants/settings.ts'
 import { type Call, type ErrorBody, NOON, outcome, startWithTenant, type TestApp } from '../helpers/app.ts'
-import { editRows } from '../helpers/database.ts'
+import { editSettings } from '../helpers/database.ts'
 
 const DAY_MS = 86_400_000
 
@@ -132,13 +132,13 @@ describe('expiry', () => {
     const create = async () =>
       (await own.call<ErrorBody>('POST', '/v1/verifications', { key, body: { template: 'age_over_18' } })).status
     expect(await create()).toBe(201)
-    editRows(own, 'UPDATE tenants SET daily_quota = 1')
+    editSettings(own, 'UPDATE tenants SET daily_quota = 1')
     expect(await create()).toBe(429)
     await changeTenant(own.deps, id, { dailyQuota: 100 }, 'test')
     expect(await create()).toBe(201)
-    editRows(own, 'UPDATE api_keys SET expires_at = 1')
+    editSettings(own, 'UPDATE api_keys SET expires_at = 1')
     expect(await create()).toBe(401)
-    editRows(own, 'UPDATE api_keys SET expires_at = NULL')
+    editSettings(own, 'UPDATE api_keys SET expires_at = NULL')
     expect(await create()).toBe(201)
     const keyId = await idOf(own, id, key)
     const under = Promise.all(Array.from({ length: 20 }, create))

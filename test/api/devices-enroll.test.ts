@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { sql } from 'drizzle-orm'
 import type { TokenPair } from '../../src/devices/schema.ts'
 import { hmacSha256With } from '../../src/hash.ts'
 import { type ErrorBody, startApp, startWithTenant, type TestApp } from '../helpers/app.ts'
-import { rowsOf } from '../helpers/database.ts'
+import { editRows, rowsOf } from '../helpers/database.ts'
 import { deviceOf, enroll, outcome, refresh, register } from '../helpers/devices.ts'
 import { filesContaining } from '../helpers/files.ts'
 
@@ -53,7 +52,7 @@ describe('POST /v1/devices/enroll', () => {
     const { device, pairing_code } = await register(app, key)
     const { hash } = rowsOf<{ hash: string }>(app.dir, `SELECT hash FROM device_tokens WHERE device_id = '${device.id}'`)[0]!
     const own = hmacSha256With(app.deps.sealer.key('pairing code'))('VDVD0000').toString('hex')
-    await app.deps.write(tx => void tx.run(sql`UPDATE device_tokens SET hash = ${own} WHERE hash = ${hash}`))
+    editRows(app, 'UPDATE device_tokens SET hash = ? WHERE hash = ?', own, hash)
     expect(outcome(await enroll(app, pairing_code))).toBe('400 invalid_pairing_code')
     expect((await enroll(app, 'vdvd-oooo')).status).toBe(200)
   })

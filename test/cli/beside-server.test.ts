@@ -1,5 +1,4 @@
 // Commands beside a running server: the very next request sees the change, without a restart.
-import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, statSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
@@ -7,6 +6,7 @@ import { join } from 'node:path'
 import { type Answer, call, type ErrorBody, temporaryDir } from '../helpers/app.ts'
 import { type Served, serve, vidimusJson as spawnVidimusJson, stopServing } from '../helpers/cli.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
+import { rowsOf } from '../helpers/database.ts'
 
 // Set in each file: the runner keeps a setting made for all files only for the first one.
 setDefaultTimeout(60_000)
@@ -113,12 +113,12 @@ describe('commands under load', () => {
     expect(during.ok).toBe(true)
     expect(exported).toMatchObject({ ok: true, signed_to: exported.count })
     const after = await vidimusJson<Verdict>(dir, 'audit', 'verify')
-    expect(after).toMatchObject({ ok: true, count: recordsInFile(dir) })
+    expect(after).toMatchObject({ ok: true, count: recordsIn(dir) })
   })
 
   test('20 commands at once create their keys while the server creates verifications, and the chain is whole', async () => {
     const { tenant, key } = await newTenant()
-    const before = recordsInFile(dir)
+    const before = recordsIn(dir)
     const keys = await whileCreating(key.key, 8, () =>
       Promise.all(Array.from({ length: 20 }, () => newKey(tenant, spawnVidimusJson))),
     )
@@ -204,14 +204,7 @@ describe('serve --dev --json', () => {
   })
 })
 
-function recordsInFile(directory: string): number {
-  const sqlite = new Database(join(directory, 'vidimus.db'), { readonly: true })
-  try {
-    return sqlite.query<{ count: number }, []>('SELECT count(*) AS count FROM audit_records').get()?.count ?? 0
-  } finally {
-    sqlite.close()
-  }
-}
+const recordsIn = (directory: string): number => rowsOf(directory, 'SELECT seq FROM audit_records').length
 
 /** A bare connection, because a client library would not send half a body. */
 async function openSocket(url: string) {

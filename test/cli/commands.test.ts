@@ -1,4 +1,3 @@
-import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -8,6 +7,7 @@ import type { presentTenant } from '../../src/tenants/present.ts'
 import { temporaryDir } from '../helpers/app.ts'
 import { type Run, serve, vidimus as spawnVidimus, stopServing } from '../helpers/cli.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
+import { editRows } from '../helpers/database.ts'
 import { filesContaining } from '../helpers/files.ts'
 
 // Set in each file: the runner keeps a setting made for all files only for the first one.
@@ -407,9 +407,7 @@ describe('a call that cannot be carried out exits 1 and says what to do', () => 
   test('an unexpected error is reported with its kind and place, without trace or values', async () => {
     const own = join(temporaryDir(), 'data')
     await vidimusJson(own, 'tenant', 'create', '--name', 'Shop')
-    const sqlite = new Database(join(own, 'vidimus.db'))
-    sqlite.run('ALTER TABLE tenants RENAME TO elsewhere')
-    sqlite.close()
+    editRows(own, 'ALTER TABLE tenants RENAME TO elsewhere')
     const { exitCode, stdout, stderr } = await vidimus(own, ['tenant', 'create', '--name', 'canary', '--json'])
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
     expect(stderr).toMatch(/^vidimus: unexpected error: \w*Error .*; if it happens again, report this line\n$/)

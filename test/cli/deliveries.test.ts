@@ -1,20 +1,22 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { createVerification, startApp, type TestApp } from '../helpers/app.ts'
 import { vidimusJson } from '../helpers/command.ts'
-import { rowsOf } from '../helpers/database.ts'
+import { editRows, rowsOf } from '../helpers/database.ts'
 
 // Set in each file: the runner keeps a setting made for all files only for the first one.
 setDefaultTimeout(60_000)
 
 type Wanted = { tenantId: string; sessionId: string; status: string; from: number; count: number }
 
-async function insertMany({ deps, clock }: TestApp, { tenantId, sessionId, status, from, count }: Wanted): Promise<void> {
-  const numbers = JSON.stringify(Array.from({ length: count }, (_, i) => from + i))
-  await deps.write(async tx => {
-    await tx.run(`INSERT INTO webhook_deliveries (id, tenant_id, verification_id, type, status, attempts, due_at, created_at)
-      SELECT 'whd_' || printf('%022d', value), '${tenantId}', '${sessionId}', 'verification.completed', '${status}', 1,
-      ${clock.now()}, ${clock.now()} FROM json_each('${numbers}')`)
-  })
+function insertMany(app: TestApp, { tenantId, sessionId, status, from, count }: Wanted): void {
+  const at = app.clock.now()
+  const rows = Array.from(
+    { length: count },
+    (_, i) =>
+      `('whd_${String(from + i).padStart(22, '0')}', '${tenantId}', '${sessionId}', 'verification.completed', '${status}', 1, ${at}, ${at})`,
+  )
+  const into = 'INSERT INTO webhook_deliveries (id, tenant_id, verification_id, type, status, attempts, due_at, created_at)'
+  editRows(app, `${into} VALUES ${rows.join(', ')}`)
 }
 
 test('replay --failed makes due every failed delivery of the tenant, at most a thousand in one write, and no other', async () => {
@@ -22,10 +24,10 @@ test('replay --failed makes due every failed delivery of the tenant, at most a t
   const [shop, other] = [await app.tenant(), await app.tenant()]
   const [test, live] = [await createVerification(app, shop.key), await createVerification(app, shop.liveKey)]
   const foreign = await createVerification(app, other.key)
-  await insertMany(app, { tenantId: shop.id, sessionId: test.id, status: 'failed', from: 0, count: 1500 })
-  await insertMany(app, { tenantId: shop.id, sessionId: live.id, status: 'failed', from: 1500, count: 501 })
-  await insertMany(app, { tenantId: shop.id, sessionId: live.id, status: 'delivered', from: 2001, count: 2 })
-  await insertMany(app, { tenantId: other.id, sessionId: foreign.id, status: 'failed', from: 2003, count: 1 })
+  insertMany(app, { tenantId: shop.id, sessionId: test.id, status: 'failed', from: 0, count: 1500 })
+  insertMany(app, { tenantId: shop.id, sessionId: live.id, status: 'failed', from: 1500, count: 501 })
+  insertMany(app, { tenantId: shop.id, sessionId: live.id, status: 'delivered', from: 2001, count: 2 })
+  insertMany(app, { tenantId: other.id, sessionId: foreign.id, status: 'failed', from: 2003, count: 1 })
   await app.stop()
   expect(await vidimusJson<object>(app.dir, 'deliveries', 'replay', '--failed', '--tenant', shop.id)).toEqual({ replayed: 2001 })
 

@@ -1,10 +1,10 @@
-import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Device, TokenPair } from '../../src/devices/schema.ts'
 import { call, temporaryDir } from '../helpers/app.ts'
 import { type Served, serve, stopServing } from '../helpers/cli.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
+import { editRows } from '../helpers/database.ts'
 import { outcome } from '../helpers/devices.ts'
 
 setDefaultTimeout(60_000)
@@ -108,10 +108,7 @@ test('device list shows both environments or one, newest first', async () => {
 
 test('device list prints a question mark for each control character of a name that an earlier version accepted', async () => {
   const { device } = await register()
-  const sqlite = new Database(join(dir, 'vidimus.db'))
-  sqlite.run('PRAGMA busy_timeout = 5000')
-  sqlite.query('UPDATE devices SET name = ? WHERE id = ?').run('Till\u001b[2J\n', device.id)
-  sqlite.close()
+  editRows(dir, 'UPDATE devices SET name = ? WHERE id = ?', 'Till\u001b[2J\n', device.id)
   const { stdout } = await vidimus(dir, ['device', 'list', '--tenant', tenant])
   expect(stdout).toContain('Till?[2J')
   expect(stdout).not.toContain('\u001b')

@@ -7,6 +7,7 @@ import { cleanUp, temporaryDir } from '../helpers/app.ts'
 import { serve, vidimus as spawnVidimus, stopServing } from '../helpers/cli.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { withOldSchema } from '../helpers/crash/old-schema.ts'
+import { databaseOf } from '../helpers/database.ts'
 import { contentOf } from '../helpers/directories.ts'
 
 afterAll(async () => {
@@ -117,7 +118,9 @@ describe('vidimus doctor', () => {
 
 test('serve logs a warning when it may open few files', async () => {
   const { PROGRAM } = await import('../helpers/program.ts')
-  const env = { PATH: process.env.PATH ?? '', PORT: '0', VIDIMUS_DATA_DIR: temporaryDir(), VIDIMUS_LOG: 'warn' }
+  const dir = temporaryDir()
+  const settings = { PORT: '0', VIDIMUS_DATA_DIR: dir, VIDIMUS_LOG: 'warn', ...(await databaseOf(dir)) }
+  const env = { PATH: process.env.PATH ?? '', ...settings }
   const child = Bun.spawn(['sh', '-c', `ulimit -n 1000; exec "${PROGRAM}" serve --json`], {
     env,
     stdout: 'pipe',

@@ -2,6 +2,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { temporaryDir } from '../helpers/app.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
+import { databaseOf } from '../helpers/database.ts'
 import { PROGRAM } from '../helpers/program.ts'
 
 // Set in each file: the runner keeps a setting made for all files only for the first one.
@@ -12,7 +13,7 @@ test('listen prints the command that shows the secret, and that command works un
   const { id } = await vidimusJson<{ id: string }>(dir, 'tenant', 'create', '--name', 'Shop')
   const { PATH = '', HOME = '' } = process.env
   const child = Bun.spawn([PROGRAM, 'listen', '--forward', 'http://localhost:4000/hook'], {
-    env: { PATH, HOME, VIDIMUS_DATA_DIR: dir },
+    env: { PATH, HOME, VIDIMUS_DATA_DIR: dir, ...(await databaseOf(dir)) },
     stdout: 'pipe',
   })
   try {

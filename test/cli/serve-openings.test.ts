@@ -1,6 +1,7 @@
 // Every start logs what this installation allows beyond the defaults.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { temporaryDir } from '../helpers/app.ts'
+import { databaseOf } from '../helpers/database.ts'
 import { PROGRAM } from '../helpers/program.ts'
 
 setDefaultTimeout(60_000)
@@ -18,8 +19,9 @@ type Line = { level: string; event: string; address?: string; count?: number; de
 /** The warnings, and the line about private destinations, until the service has started. */
 async function openingsOf(flags: string[], env: Record<string, string>): Promise<Line[]> {
   const { PATH = '', HOME = '' } = process.env
+  const dir = temporaryDir()
   const child = Bun.spawn([PROGRAM, 'serve', ...flags], {
-    env: { PATH, HOME, PORT: '0', VIDIMUS_DATA_DIR: temporaryDir(), ...env },
+    env: { PATH, HOME, PORT: '0', VIDIMUS_DATA_DIR: dir, ...(await databaseOf(dir)), ...env },
     stdin: 'ignore',
     stdout: 'ignore',
     stderr: 'pipe',

@@ -8,6 +8,7 @@ import type { Delivery } from '../../src/webhooks/schema.ts'
 import { call, temporaryDir, until } from '../helpers/app.ts'
 import { type Served, serve, stopServing } from '../helpers/cli.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
+import { databaseOf } from '../helpers/database.ts'
 import { receive, stopReceiving } from '../helpers/receiver.ts'
 
 setDefaultTimeout(60_000)
@@ -46,7 +47,7 @@ async function answerWith(walletUri: string, { persona = 'adult', from = dir } =
   const { PATH = '', HOME = '' } = process.env
   const script = resolve(import.meta.dir, '../../scripts/sandbox-wallet.ts')
   const child = Bun.spawn([process.execPath, script, walletUri, '--persona', persona], {
-    env: { PATH, HOME, VIDIMUS_DATA_DIR: from },
+    env: { PATH, HOME, VIDIMUS_DATA_DIR: from, ...(await databaseOf(from)) },
     stdout: 'pipe',
     stderr: 'pipe',
   })
@@ -212,7 +213,7 @@ test('listen forwards every result of the tenant, signed like the webhook, witho
       '--tenant',
       tenant,
     ],
-    { env: { PATH, HOME, VIDIMUS_DATA_DIR: dir }, stdout: 'pipe', stderr: 'pipe' },
+    { env: { PATH, HOME, VIDIMUS_DATA_DIR: dir, ...(await databaseOf(dir)) }, stdout: 'pipe', stderr: 'pipe' },
   )
   const reader = listening.stdout.getReader()
   expect(new TextDecoder().decode((await reader.read()).value)).toContain(`Forwarding results of ${tenant}`)

@@ -18,6 +18,7 @@ import {
   startOwned,
   tokenOf,
 } from '../helpers/dashboard.ts'
+import { editRows } from '../helpers/database.ts'
 import { filesContaining } from '../helpers/files.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
@@ -307,7 +308,7 @@ describe('the chain', () => {
       state: 'done',
       verdict: { ok: true, count },
     })
-    await app.deps.write(tx => tx.run("UPDATE audit_records SET actor = 'somebody else' WHERE seq = 2"))
+    editRows(app, "UPDATE audit_records SET actor = 'somebody else' WHERE seq = 2")
     expect((await boss.post('/audit/verification')).body as unknown).toMatchObject({
       state: 'done',
       verdict: { ok: false, broken_at: 2, problem: 'its hash does not match its fields' },

@@ -1,6 +1,4 @@
-import { Database } from 'bun:sqlite'
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { join } from 'node:path'
 import { parseNetworks } from '../../src/egress/addresses.ts'
 import { weaknessOf } from '../../src/people/password-rules.ts'
 import { NOBODYS_PASSWORD } from '../../src/people/passwords.ts'
@@ -8,6 +6,7 @@ import { openSetup } from '../../src/people/setup.ts'
 import { inviteUser } from '../../src/people/users.ts'
 import { startApp, type TestApp } from '../helpers/app.ts'
 import { openBrowser, outcome, PASSWORD, setUpOwner, startOwned, tokenOf } from '../helpers/dashboard.ts'
+import { editRows, rowsOf } from '../helpers/database.ts'
 import { useRealPasswords } from '../helpers/passwords.ts'
 
 setDefaultTimeout(60_000)
@@ -64,9 +63,7 @@ describe('a log-in', () => {
   test('a log-in for a name without a password costs the same work: 64 MiB, twice', async () => {
     const { app } = await startOwned()
     await app.stop()
-    const sqlite = new Database(join(app.dir, 'vidimus.db'), { readonly: true })
-    const { password } = sqlite.query<{ password: string }, []>('SELECT password FROM dashboard_users').get()!
-    sqlite.close()
+    const { password } = rowsOf<{ password: string }>(app, 'SELECT password FROM dashboard_users')[0]!
     const costOf = (kept: string) =>
       kept
         .split('$')
@@ -88,7 +85,7 @@ describe('a log-in', () => {
     const busy = [1, 2].map(() => openBrowser(app).logIn('nobody'))
     const answer = openBrowser(app).logIn('olivia')
     await Promise.race(busy)
-    await app.deps.write(tx => tx.run(`UPDATE dashboard_users SET password = '${NOBODYS_PASSWORD}'`))
+    editRows(app, `UPDATE dashboard_users SET password = '${NOBODYS_PASSWORD}'`)
     expect(outcome(await answer)).toBe('401 login_failed')
     await Promise.all(busy)
   })

@@ -5,9 +5,10 @@ import type { ApiKey, Template, TemplateCheck, TrustAnchor } from '../../src/das
 import type { Overview, VerificationDetail, VerificationPage } from '../../src/dashboard/verification-schema.ts'
 import { addAnchors } from '../../src/trust/settings.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
-import { call, createVerification, type ErrorBody, type startApp, startWithTenant, type TestApp } from '../helpers/app.ts'
+import { call, createVerification, type ErrorBody, type startApp, startWithTenant, type TestApp, until } from '../helpers/app.ts'
 import { CertificateRequest, issue, issueAuthority } from '../helpers/certificates.ts'
 import { type Browser, outcome, setUpOwner } from '../helpers/dashboard.ts'
+import { rowsOf } from '../helpers/database.ts'
 import { FORM, openSession, postTo } from '../helpers/exchange.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
@@ -187,7 +188,7 @@ describe('verifications', () => {
     const { id } = session.created
     // Shown twice: only the first time is an event.
     for (let i = 0; i < 2; i++) expect((await call(here.app.url, 'GET', `/v/${id}/data`)).status).toBe(200)
-    await here.app.deps.write(() => {})
+    await until(async () => rowsOf(here.app, "SELECT 1 FROM verification_events WHERE event = 'qr_shown'").length === 1)
     await postTo(session, 'response=nonsense', FORM)
     here.app.clock.advance(5)
     const { body } = await here.boss.get<VerificationDetail>(`${here.at}/verifications/${id}?environment=test`)

@@ -4,6 +4,7 @@ import { openSetup } from '../../src/people/setup.ts'
 import { inviteUser, resetUser } from '../../src/people/users.ts'
 import { type ErrorBody, startApp, startWithTenant, type TestApp } from '../helpers/app.ts'
 import { joinMember, openBrowser, outcome, PASSWORD, setUpOwner, startOwned, tokenOf } from '../helpers/dashboard.ts'
+import { editRows } from '../helpers/database.ts'
 import { filesContaining } from '../helpers/files.ts'
 import { useRealPasswords } from '../helpers/passwords.ts'
 
@@ -83,9 +84,9 @@ describe('the set-up', () => {
     const app = await startApp()
     const token = await link(app)
     await openBrowser(app).post('/setup', owner(token))
-    await app.deps.write(tx => tx.run('DELETE FROM dashboard_sessions'))
-    await app.deps.write(tx => tx.run('DELETE FROM dashboard_networks'))
-    await app.deps.write(tx => tx.run('DELETE FROM dashboard_users'))
+    editRows(app, 'DELETE FROM dashboard_sessions')
+    editRows(app, 'DELETE FROM dashboard_networks')
+    editRows(app, 'DELETE FROM dashboard_users')
     expect(outcome(await openBrowser(app).post('/setup', owner(token)))).toBe('404 setup_unavailable')
   })
 
@@ -135,7 +136,7 @@ describe('the set-up', () => {
       const answer = openBrowser(app).post('/setup', owner(token))
       await Promise.race(busy)
       await inviteUser(app.deps, { name: 'ivan', memberOf: null }, 'test')
-      await app.deps.write(tx => tx.run("UPDATE dashboard_users SET password = 'chosen' WHERE name = 'ivan'"))
+      editRows(app, "UPDATE dashboard_users SET password = 'chosen' WHERE name = 'ivan'")
       expect(outcome(await answer)).toBe('404 setup_unavailable')
       await Promise.all(busy)
     })

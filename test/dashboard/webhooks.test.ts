@@ -7,6 +7,7 @@ import type { PersonaId } from '../../src/sandbox/personas.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { cleanUp, createVerification, type TestApp, until } from '../helpers/app.ts'
 import { type Browser, joinMember, outcome, setUpOwner, startOwned } from '../helpers/dashboard.ts'
+import { editRows } from '../helpers/database.ts'
 import { logOf, type Receiver, receive, startTenantFor, untilAttempted } from '../helpers/receiver.ts'
 import { answerWith, holderOf, verifyWith } from '../helpers/wallet.ts'
 import { words } from '../helpers/words.ts'
@@ -49,13 +50,15 @@ const recordsOf = async ({ boss, at }: Place, action: string) =>
   (await boss.get<{ data: AuditRecord[] }>(`${at}/audit?limit=100`)).body.data.filter(each => each.action === action)
 
 /** More deliveries of the same verification, three per millisecond. */
-async function insertMany({ app, shop }: Place, verificationId: string, { status, count }: { status: string; count: number }) {
+function insertMany({ app, shop }: Place, verificationId: string, { status, count }: { status: string; count: number }): void {
   const now = app.clock.now()
-  await app.deps.write(async tx => {
-    await tx.run(`INSERT INTO webhook_deliveries (id, tenant_id, verification_id, type, status, attempts, due_at, created_at, environment)
-      SELECT 'whd_' || printf('%022d', value), '${shop.id}', '${verificationId}', 'verification.completed', '${status}', 1, ${now},
-      ${now} + 1 + value / 3, 'test' FROM json_each('[${Array.from({ length: count }, (_, i) => i)}]')`)
+  const rows = Array.from({ length: count }, (_, i) => {
+    const createdAt = now + 1 + Math.floor(i / 3)
+    return `('whd_${String(i).padStart(22, '0')}', '${shop.id}', '${verificationId}', 'verification.completed', '${status}', 1, ${now}, ${createdAt}, 'test')`
   })
+  const into =
+    'INSERT INTO webhook_deliveries (id, tenant_id, verification_id, type, status, attempts, due_at, created_at, environment)'
+  editRows(app, `${into} VALUES ${rows.join(', ')}`)
 }
 
 describe('the log', () => {
@@ -122,7 +125,7 @@ describe('the log', () => {
   test('a rare one is found page by page: each looks at a thousand', async () => {
     const here = await place({ answer: 410 })
     const { id, verification } = await send(here)
-    await insertMany(here, verification.id, { status: 'delivered', count: 1500 })
+    insertMany(here, verification.id, { status: 'delivered', count: 1500 })
     const first = await pageOf(here, 'environment=test&status=failed')
     expect([first.data, typeof first.next_before]).toEqual([[], 'string'])
     const second = await pageOf(here, `environment=test&status=failed&before=${first.next_before}`)
@@ -309,7 +312,7 @@ describe('a replay', () => {
 test('a replay of very many failed deliveries is done in parts, and returns has_more', async () => {
   const here = await place()
   const { verification } = await send(here)
-  await insertMany(here, verification.id, { status: 'failed', count: 1001 })
+  insertMany(here, verification.id, { status: 'failed', count: 1001 })
   const replayFailed = () => here.boss.post<ReplayedDeliveries>(`${here.at}/deliveries/replay-failed?environment=test`)
   expect((await replayFailed()).body).toEqual({ replayed: 1000, has_more: true })
   expect((await replayFailed()).body).toEqual({ replayed: 1, has_more: false })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { sweepGuesses } from '../../src/access/guessing.ts'
 import { sweepNetworks } from '../../src/access/networks.ts'
 import { parseCidr } from '../../src/egress/addresses.ts'
-import { NOON, startApp, type TestApp } from '../helpers/app.ts'
+import { NOON, startApp, type TestApp, until } from '../helpers/app.ts'
 import { rowsOf } from '../helpers/database.ts'
 import { outcome, pair, register } from '../helpers/devices.ts'
 import { filesContaining } from '../helpers/files.ts'
@@ -162,17 +162,18 @@ describe('the whole installation', () => {
   test('a known network is written at most once a day, and deleted after 30 days', async () => {
     const app = await start()
     const { key } = await app.tenant()
-    const seenAt = async () => {
-      await app.call('GET', '/v1/usage', { key, headers: { 'x-forwarded-for': '192.0.2.1' } })
-      await app.deps.write(() => {})
-      return rowsOf<{ seen_at: number }>(app.dir, 'SELECT seen_at FROM known_networks').map(({ seen_at }) => seen_at)
-    }
+    const use = () => app.call('GET', '/v1/usage', { key, headers: { 'x-forwarded-for': '192.0.2.1' } })
+    const seenAt = () => rowsOf<{ seen_at: number }>(app.dir, 'SELECT seen_at FROM known_networks').map(({ seen_at }) => seen_at)
     const first = app.clock.now()
-    expect(await seenAt()).toEqual([first])
+    await use()
+    // Written after the response.
+    await until(async () => seenAt()[0] === first)
     app.clock.advance(DAY_MS - 1)
-    expect(await seenAt()).toEqual([first])
+    await use()
+    expect(seenAt()).toEqual([first])
     app.clock.advance(1)
-    expect(await seenAt()).toEqual([first + DAY_MS])
+    await use()
+    await until(async () => seenAt()[0] === first + DAY_MS)
     app.clock.set(first + 31 * DAY_MS - 1)
     await sweepNetworks(app.deps)
     expect(rowsOf(app.dir, 'SELECT 1 FROM known_networks')).toHaveLength(1)

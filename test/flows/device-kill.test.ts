@@ -1,13 +1,12 @@
 // Real `kill -9` of a real process while tills pair and rotate, twenty times on one directory.
 // Tills behave as ours do: they store the Idempotency-Key before they send, and repeat with it when
 // no answer came.
-import { Database } from 'bun:sqlite'
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { join } from 'node:path'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import type { Device, TokenPair } from '../../src/devices/schema.ts'
 import { call, startApp, temporaryDir, until } from '../helpers/app.ts'
 import { type Served, serve, stopServing } from '../helpers/cli.ts'
+import { expectSound, rowsOf } from '../helpers/database.ts'
 import { type Registered, TILL } from '../helpers/devices.ts'
 
 setDefaultTimeout(180_000)
@@ -90,10 +89,8 @@ async function prepare(dir: string): Promise<string> {
 }
 
 async function checkFile(dir: string): Promise<void> {
-  const sqlite = new Database(join(dir, 'vidimus.db'), { readonly: true })
-  const all = (sql: string) => sqlite.query(sql).all()
-  expect(all('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }])
-  expect(all('PRAGMA foreign_key_check')).toEqual([])
+  const all = (sql: string) => rowsOf(dir, sql)
+  expectSound(dir)
   const live = "kind = 'refresh' AND spent_at IS NULL AND revoked_at IS NULL"
   expect(all(`SELECT device_id FROM device_tokens WHERE ${live} GROUP BY device_id HAVING count(*) > 1`)).toEqual([])
   // An active device has exactly one; a spent code belongs to a device that is enrolled.
@@ -107,7 +104,6 @@ async function checkFile(dir: string): Promise<void> {
       "SELECT 1 FROM device_tokens JOIN devices ON id = device_id WHERE kind = 'pairing' AND (spent_at IS NULL) <> (status = 'pending')",
     ),
   ).toEqual([])
-  sqlite.close()
   const app = await startApp({ dir, now: Date.now() })
   expect((await verifyAudit(app.deps)).problem).toBeUndefined()
   await app.stop()

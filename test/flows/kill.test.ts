@@ -1,13 +1,12 @@
 // Real `kill -9` of a real process under load, twenty times on one directory.
 
-import { Database } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import { changeTenant } from '../../src/tenants/settings.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { call, startApp, temporaryDir, until } from '../helpers/app.ts'
 import { type Served, serve, stopServing } from '../helpers/cli.ts'
+import { expectSound, rowsOf } from '../helpers/database.ts'
 
 afterAll(stopServing)
 
@@ -78,15 +77,12 @@ async function prepare(dir: string): Promise<string> {
 }
 
 async function checkFile(dir: string, sessions: number): Promise<void> {
-  const sqlite = new Database(join(dir, 'vidimus.db'))
-  const one = (sql: string) => Object.values(sqlite.query<Record<string, unknown>, []>(sql).get() ?? {})[0]
-  expect(one('PRAGMA integrity_check')).toBe('ok')
-  expect(sqlite.query('PRAGMA foreign_key_check').all()).toEqual([])
+  const one = (sql: string) => Number(Object.values(rowsOf(dir, sql)[0] ?? {})[0])
+  expectSound(dir)
   expect(one('SELECT count(*) FROM verification_sessions')).toBe(sessions)
   expect(one('SELECT sum(verifications_created) FROM usage_days')).toBe(sessions)
   expect(one('SELECT count(*) FROM idempotency_keys')).toBe(sessions)
   expect(one("SELECT count(*) FROM audit_records WHERE action = 'verification.created'")).toBe(sessions)
-  sqlite.close()
   const app = await startApp({ dir, now: Date.now() })
   expect((await verifyAudit(app.deps)).problem).toBeUndefined()
   await app.stop()

@@ -1,33 +1,23 @@
-import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { join } from 'node:path'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import { sweepTokens } from '../../src/devices/expire.ts'
 import { sweepExpired } from '../../src/verifications/expire.ts'
 import { sweepRetention } from '../../src/verifications/retain.ts'
 import { createVerification, NOON, startApp } from '../helpers/app.ts'
+import { editRows, rowsOf } from '../helpers/database.ts'
 import { deviceOf, pair, refresh } from '../helpers/devices.ts'
 
 const DAY_MS = 86_400_000
-
-function rows<Row>(dir: string, sql: string): Row[] {
-  const sqlite = new Database(join(dir, 'vidimus.db'), { readonly: true })
-  const found = sqlite.query<Row, []>(sql).all()
-  sqlite.close()
-  return found
-}
 
 test('the sweep stores expired on every session past its deadline, in any number, and deletes their keys', async () => {
   const app = await startApp()
   const { key } = await app.tenant()
   const early = await Promise.all(Array.from({ length: 1100 }, () => createVerification(app, key, { ttl_seconds: 60 })))
   const late = await createVerification(app, key, { ttl_seconds: 3600 })
-  const sqlite = new Database(join(app.dir, 'vidimus.db'))
-  sqlite.run("UPDATE verification_sessions SET sealed_response_key = x'00'")
-  sqlite.close()
+  editRows(app, 'UPDATE verification_sessions SET sealed_response_key = ?', Buffer.from([0]))
   app.clock.set(NOON + 62_000)
   await sweepExpired(app.deps)
-  const stored = rows<{ status: string; n: number; keys: number }>(
+  const stored = rowsOf<{ status: string; n: number; keys: number }>(
     app.dir,
     'SELECT status, count(*) AS n, count(sealed_response_key) AS keys FROM verification_sessions GROUP BY status ORDER BY status',
   )
@@ -44,7 +34,7 @@ test('the sweep deletes idempotency keys after 24 hours, not before', async () =
   await app.call('POST', '/v1/verifications', { key, body: { template: 'age_over_18' }, headers: { 'idempotency-key': 'a' } })
   const kept = async () => {
     await sweepExpired(app.deps)
-    return rows(app.dir, 'SELECT 1 FROM idempotency_keys').length
+    return rowsOf(app.dir, 'SELECT 1 FROM idempotency_keys').length
   }
   app.clock.set(NOON + DAY_MS - 1)
   expect(await kept()).toBe(1)
@@ -60,7 +50,10 @@ test('the sweep deletes tokens 90 days after they expire, in any number', async 
   for (let i = 0; i < 300; i++) spent = (await refresh(app, spent)).body.refresh_token
   const kinds = async () => {
     await sweepTokens(app.deps)
-    return rows<{ kind: string; n: number }>(app.dir, 'SELECT kind, count(*) AS n FROM device_tokens GROUP BY kind ORDER BY kind')
+    return rowsOf<{ kind: string; n: number }>(
+      app.dir,
+      'SELECT kind, count(*) AS n FROM device_tokens GROUP BY kind ORDER BY kind',
+    )
   }
   app.clock.set(NOON + 90 * DAY_MS)
   expect(await kinds()).toEqual([
@@ -88,7 +81,7 @@ test('a tenant with retention loses sessions that many days after they ended; a 
   const kept = await createVerification(app, long.key, { ttl_seconds: 60 })
   const left = async () => {
     await sweepRetention(app.deps)
-    return rows<{ n: number }>(app.dir, 'SELECT count(*) AS n FROM verification_sessions')[0]?.n
+    return rowsOf<{ n: number }>(app.dir, 'SELECT count(*) AS n FROM verification_sessions')[0]?.n
   }
   // The first of them ends 60 s after noon, the last one 205 ms later.
   app.clock.set(NOON + 60_000 + 2 * DAY_MS - 1)
@@ -96,7 +89,10 @@ test('a tenant with retention loses sessions that many days after they ended; a 
   app.clock.set(NOON + 61_000 + 2 * DAY_MS)
   expect(await left()).toBe(1)
   expect((await app.call('GET', `/v1/verifications/${kept.id}`, { key: long.key })).status).toBe(200)
-  const actors = rows<{ actor: string }>(app.dir, "SELECT DISTINCT actor FROM audit_records WHERE action = 'verification.erased'")
+  const actors = rowsOf<{ actor: string }>(
+    app.dir,
+    "SELECT DISTINCT actor FROM audit_records WHERE action = 'verification.erased'",
+  )
   expect(actors).toEqual([{ actor: 'retention' }])
   expect((await verifyAudit(app.deps)).problem).toBeUndefined()
 })

@@ -1,12 +1,10 @@
-// The real service with everybody in it who may call.
-import { Database } from 'bun:sqlite'
-import { join } from 'node:path'
 import { createKey, revokeKey } from '../../src/access/keys.ts'
 import { SCOPES } from '../../src/access/scopes.ts'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import { DAILY_QUOTA_MAX } from '../../src/tenants/settings.ts'
 import { startApp } from '../helpers/app.ts'
 import { joinMember, ORIGIN, openBrowser, setUpOwner } from '../helpers/dashboard.ts'
+import { rowsOf } from '../helpers/database.ts'
 import { pair, refresh } from '../helpers/devices.ts'
 import { receive } from '../helpers/receiver.ts'
 import { type Cast, type Header, setScene } from './scene.ts'
@@ -109,14 +107,11 @@ async function logInAgain(app: Awaited<ReturnType<typeof startApp>>) {
 
 /** Usage counts what was ever created, erased or not. */
 function counts(dir: string): Record<string, number> {
-  const database = new Database(join(dir, 'vidimus.db'), { readonly: true })
-  const count = (sql: string) => database.query<{ n: number }, []>(sql).get()?.n ?? 0
-  const found = {
+  const count = (sql: string) => Number(rowsOf<{ n: number }>(dir, sql)[0]?.n)
+  return {
     verifications: count('select coalesce(sum(verifications_created), 0) as n from usage_days'),
     devices: count('select count(*) as n from devices'),
     keys: count('select count(*) as n from api_keys'),
     tenants: count('select count(*) as n from tenants'),
   }
-  database.close()
-  return found
 }

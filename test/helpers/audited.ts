@@ -6,6 +6,7 @@ import { createDeps, type Deps } from '../../src/deps.ts'
 import { removeTemplate, saveTemplate } from '../../src/templates/save.ts'
 import { changeTenant } from '../../src/tenants/settings.ts'
 import { createVerification, NOON, startApp, type TestApp } from './app.ts'
+import { databaseOf } from './database.ts'
 
 const QUERY = {
   credentials: [
@@ -59,7 +60,7 @@ export async function withCommand<T>(dir: string, act: (deps: Deps) => Promise<T
     writeLog: () => {},
     prettyLog: false,
   }
-  const deps = await createDeps(loadConfig({ VIDIMUS_DATA_DIR: dir }), world, 'command')
+  const deps = await createDeps(loadConfig({ VIDIMUS_DATA_DIR: dir, ...(await databaseOf(dir)) }), world, 'command')
   try {
     return await act(deps)
   } finally {

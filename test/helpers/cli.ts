@@ -1,11 +1,12 @@
 import { expect } from 'bun:test'
+import { databaseOf } from './database.ts'
 import { PROGRAM } from './program.ts'
 
 export type Run = { exitCode: number; stdout: string; stderr: string }
 
 /** One call of the real program, as a process of its own, that sees nothing of the caller's settings but the given ones. */
 export async function vidimus(dir: string, args: string[], env: Record<string, string> = {}, under: string[] = []): Promise<Run> {
-  const child = spawn(dir, args, env, under)
+  const child = spawn(dir, args, { ...(await databaseOf(dir)), ...env }, under)
   const [exitCode, stdout, stderr] = await Promise.all([
     child.exited,
     new Response(child.stdout).text(),
@@ -44,7 +45,7 @@ export async function serve(
   env: Record<string, string> = {},
   under: string[] = [],
 ): Promise<Served> {
-  const settings = { PORT: '0', VIDIMUS_LOG: 'warn', VIDIMUS_RATE_LIMIT_SCALE: '0', ...env }
+  const settings = { PORT: '0', VIDIMUS_LOG: 'warn', VIDIMUS_RATE_LIMIT_SCALE: '0', ...(await databaseOf(dir)), ...env }
   const child = spawn(dir, ['serve', '--json', ...flags], settings, under)
   serving.add(child)
   child.exited.then(() => serving.delete(child))

@@ -4,12 +4,13 @@
 import { expect } from 'bun:test'
 import { run } from '../../src/cli/index.ts'
 import type { Run } from './cli.ts'
+import { databaseOf } from './database.ts'
 
 /** One call, which sees no settings but the given ones. */
 export async function vidimus(dir: string, args: string[], env: Record<string, string> = {}): Promise<Run> {
   const output = { stdout: '', stderr: '' }
   const exitCode = await run(args, {
-    env: { VIDIMUS_DATA_DIR: dir, ...env },
+    env: { VIDIMUS_DATA_DIR: dir, ...(await databaseOf(dir)), ...env },
     print: text => {
       output.stdout += `${text}\n`
     },

@@ -1,10 +1,12 @@
 // The database of a data directory. With VIDIMUS_DATABASE_URL in the environment of the tests, each directory has one of
 // its own on that PostgreSQL server, copied from a template that is migrated once; otherwise it is the file in the directory.
 import { Database } from 'bun:sqlite'
+import { expect } from 'bun:test'
 import { basename, join, resolve } from 'node:path'
 import { deserialize } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { SQL } from 'bun'
+import type { Db } from '../../src/db/engine.ts'
 import { parseDatabaseUrl } from '../../src/db/postgres/address.ts'
 import { MIGRATIONS, migrate } from '../../src/db/postgres/migrate.ts'
 import { createSession } from '../../src/db/postgres/session.ts'
@@ -105,6 +107,25 @@ export function rowsOf<Row = Record<string, unknown>>(place: Place, sql: string,
 export function editRows(place: Place, sql: string, ...values: Value[]): number {
   if (!isOnPostgres) return withFile(dirOf(place), file => file.query<unknown, Value[]>(sql).run(...values).changes)
   return beside(dirOf(place), sql, values).count
+}
+
+/** Like editRows, for keys, tenants, templates and trust: as the transaction of another node leaves them. */
+export function editSettings(place: Place, sql: string, ...values: Value[]): number {
+  if (isOnPostgres) beside(dirOf(place), 'UPDATE settings_version SET version = version + 1', [])
+  return editRows(place, sql, ...values)
+}
+
+/** A statement inside a transaction of the service. */
+export async function execute(tx: Db, statement: string): Promise<void> {
+  if (isOnPostgres) await (tx as unknown as { execute(text: string): Promise<unknown> }).execute(statement)
+  else await tx.run(statement)
+}
+
+/** SQLite's own checks of its file; PostgreSQL has checksums and enforces its keys by itself. */
+export function expectSound(place: Place): void {
+  if (isOnPostgres) return
+  expect(rowsOf(place, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }])
+  expect(rowsOf(place, 'PRAGMA foreign_key_check')).toEqual([])
 }
 
 function withFile<Result>(dir: string, act: (file: Database) => Result): Result {

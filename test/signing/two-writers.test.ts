@@ -9,13 +9,15 @@ import { importSigningKey, signingState } from '../../src/signing/certificate.ts
 import { ensureSigningKey, openPrivateKey } from '../../src/signing/keys.ts'
 import { findCurrentSigningKey } from '../../src/signing/store.ts'
 import { cleanUp, NOON, startApp, temporaryDir } from '../helpers/app.ts'
+import { databaseOf } from '../helpers/database.ts'
 
 afterAll(cleanUp)
 
 const random = (count: number) => randomBytes(count)
 
 test('of two first starts at the same time one makes the signing key', async () => {
-  const config = loadConfig({ PORT: '0', VIDIMUS_DATA_DIR: temporaryDir() })
+  const dir = temporaryDir()
+  const config = loadConfig({ PORT: '0', VIDIMUS_DATA_DIR: dir, ...(await databaseOf(dir)) })
   const world = { now: () => NOON, random, resolve: async () => [], writeLog: () => {}, prettyLog: false }
   const deps = await createDeps(config, world, 'server')
   await Promise.all([ensureSigningKey(deps), ensureSigningKey(deps)])

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { sweepUnredeemed } from '../../src/verifications/unredeemed.ts'
 import { duePayload } from '../../src/webhooks/queue.ts'
 import type { Answer, Call } from '../helpers/app.ts'
+import { rowsOf } from '../helpers/database.ts'
 import { Disagreement, same } from './expect.ts'
 import { type Caller, type Environment, type Model, passTime, type Receiver, type Session, secretOf } from './model.ts'
 import { failUnredeemed, unredeemed, viewOf } from './model-sessions.ts'
@@ -130,7 +131,4 @@ function rowOf(world: World, session: Session): DeliveryRow {
 const attemptsOf = (world: World, session: Session): number =>
   rows(world, 'SELECT 1 FROM webhook_attempts WHERE delivery_id = ?', session.delivery!.id).length
 
-export function rows<Row>({ app }: World, sql: string, ...values: string[]): Row[] {
-  const { $client } = app.deps.db as unknown as { $client: import('bun:sqlite').Database }
-  return $client.query<Row, string[]>(sql).all(...values)
-}
+export const rows = <Row>({ app }: World, sql: string, ...values: string[]): Row[] => rowsOf<Row>(app, sql, ...values)

@@ -1,8 +1,9 @@
-import { Database } from 'bun:sqlite'
+import type { Database } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
 import { browseDeliveries, readDeliveries, readFailing } from '../../src/webhooks/browse.ts'
 import { cleanUp, NOON, startWithTenant, type TestApp } from '../helpers/app.ts'
+import { editRows } from '../helpers/database.ts'
+import { sqliteOnly } from '../helpers/engines.ts'
 
 afterAll(cleanUp)
 
@@ -26,7 +27,9 @@ async function plansOf({ deps }: TestApp, call: () => Promise<unknown>): Promise
     })
 }
 
-test('the log of one verification is found by the index of verifications, that of an owner by its own', async () => {
+const onSqlite = sqliteOnly('the plan of PostgreSQL depends on how many rows there are')
+
+onSqlite('the log of one verification is found by the index of verifications, that of an owner by its own', async () => {
   const { app, id: tenantId } = await startWithTenant()
   const owner = { tenantId, environment: 'test' } as const
   const filter = { verificationId: 'vs_1', limit: 10 }
@@ -47,16 +50,14 @@ test('the log of one verification is found by the index of verifications, that o
 type Row = { id: string; environment: 'test' | 'live'; status: string; at: number }
 
 /** Deliveries without their sessions, which the log does not read. */
-function insertDeliveries({ dir }: TestApp, tenantId: string, rows: Row[]): void {
-  const sqlite = new Database(join(dir, 'vidimus.db'))
-  const insert = sqlite.prepare(
-    `INSERT INTO webhook_deliveries (id, tenant_id, verification_id, type, status, attempts, due_at, created_at, environment)
-     VALUES (?, ?, 'vs_1', 'verification.completed', ?, 1, ?, ?, ?)`,
+function insertDeliveries(app: TestApp, tenantId: string, rows: Row[]): void {
+  const into =
+    'INSERT INTO webhook_deliveries (id, tenant_id, verification_id, type, status, attempts, due_at, created_at, environment)'
+  const texts = rows.map(
+    ({ id, status, at, environment }) =>
+      `('${id}', '${tenantId}', 'vs_1', 'verification.completed', '${status}', 1, ${at}, ${at}, '${environment}')`,
   )
-  sqlite.transaction(() => {
-    for (const { id, status, at, environment } of rows) insert.run(id, tenantId, status, at, at, environment)
-  })()
-  sqlite.close()
+  editRows(app, `${into} VALUES ${texts.join(', ')}`)
 }
 
 const idsOf = ({ deliveries }: Awaited<ReturnType<typeof browseDeliveries>>) => deliveries.map(({ delivery }) => delivery.id)

@@ -1,14 +1,13 @@
 // Erasure while a message is due, on its way, or held by its receiver: after the 200 nothing is
 // sent any more.
-import { Database } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import { decline } from '../../src/sandbox/wallet.ts'
 import { changeTenant } from '../../src/tenants/settings.ts'
 import { sweepRetention } from '../../src/verifications/retain.ts'
 import { replayDeliveries } from '../../src/webhooks/replay.ts'
 import { cleanUp, type TestApp, until } from '../helpers/app.ts'
+import { rowsOf } from '../helpers/database.ts'
 import { openSession, postTo } from '../helpers/exchange.ts'
 import {
   answer200,
@@ -47,11 +46,9 @@ async function hasClosed({ lines }: RawReceiver): Promise<void> {
 }
 
 /** In every table that can name a verification or its deliveries. */
-function rowsLeftIn({ dir }: TestApp): number {
-  const sqlite = new Database(join(dir, 'vidimus.db'), { readonly: true })
+function rowsLeftIn(app: TestApp): number {
   const tables = ['verification_sessions', 'verification_results', 'webhook_deliveries', 'webhook_attempts']
-  const counts = tables.map(table => sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? 0)
-  sqlite.close()
+  const counts = tables.map(table => rowsOf(app, `SELECT 1 FROM ${table}`).length)
   return counts.reduce((sum, count) => sum + count)
 }
 

@@ -1,12 +1,11 @@
 // Real `kill -9` of a real process while it delivers 200 messages, several times on one directory.
-import { Database } from 'bun:sqlite'
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { join } from 'node:path'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import { verifyWebhook } from '../../src/sdk/webhook.ts'
 import { createTenant } from '../../src/tenants/settings.ts'
 import { startApp, temporaryDir } from '../helpers/app.ts'
 import { type Served, serve, stopServing } from '../helpers/cli.ts'
+import { expectSound, rowsOf } from '../helpers/database.ts'
 import { declined, type Received, type Receiver, receive, startAppFor, stopReceiving } from '../helpers/receiver.ts'
 
 setDefaultTimeout(120_000)
@@ -87,7 +86,7 @@ const verifyNow = ({ body, headers }: Received, secret: string) =>
 
 /** Every call that a receiver saw is in the log, as often as it was made. */
 function expectEveryOneLogged(dir: string, received: Received[]): void {
-  const logged = rowsIn<{ name: string }>(dir, "SELECT delivery_id || ' ' || attempt AS name FROM webhook_attempts")
+  const logged = rowsOf<{ name: string }>(dir, "SELECT delivery_id || ' ' || attempt AS name FROM webhook_attempts")
   const times = Map.groupBy(logged, ({ name }) => name)
   const seen = Map.groupBy(received, ({ headers }) => `${headers['webhook-id']} ${headers['x-service-attempt']}`)
   for (const [name, messages] of seen) {
@@ -96,21 +95,13 @@ function expectEveryOneLogged(dir: string, received: Received[]): void {
 }
 
 async function checkFile(dir: string): Promise<void> {
-  expect(rowsIn(dir, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }])
-  expect(rowsIn(dir, 'PRAGMA foreign_key_check')).toEqual([])
+  expectSound(dir)
   const app = await startApp({ dir, now: Date.now() })
   expect((await verifyAudit(app.deps)).problem).toBeUndefined()
   await app.stop()
 }
 
-function rowsIn<Row>(dir: string, sql: string): Row[] {
-  const sqlite = new Database(join(dir, 'vidimus.db'), { readonly: true })
-  const rows = sqlite.query<Row, []>(sql).all()
-  sqlite.close()
-  return rows
-}
-
-const countIn = (dir: string, what: string) => rowsIn<{ n: number }>(dir, `SELECT count(*) AS n FROM ${what}`)[0]?.n
+const countIn = (dir: string, what: string) => rowsOf<{ n: number }>(dir, `SELECT count(*) AS n FROM ${what}`)[0]?.n
 
 /** For what takes a process some seconds. */
 async function untilSlowly(condition: () => boolean): Promise<void> {

@@ -1,13 +1,12 @@
 // One id is followed from the HTTP request to the attempt at the receiver.
 import { afterAll, describe, expect, test } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { decline } from '../../src/sandbox/wallet.ts'
 import { readDeliveries } from '../../src/webhooks/browse.ts'
 import { replayDeliveries } from '../../src/webhooks/replay.ts'
 import { cleanUp, startApp, startWithTenant, type TestApp, until } from '../helpers/app.ts'
 import { setUpOwner } from '../helpers/dashboard.ts'
 import { FORM, openSession, postTo } from '../helpers/exchange.ts'
+import { filesContaining } from '../helpers/files.ts'
 import { receive, startTenantFor, untilAttempted } from '../helpers/receiver.ts'
 
 afterAll(cleanUp)
@@ -60,14 +59,12 @@ describe('the request that ended a session', () => {
 
   test('is in no file once the session is erased', async () => {
     const { app, shop, id } = await declinedAs(REQUEST)
-    const isKept = () => readdirSync(app.dir).some(name => name.startsWith('vidimus.db') && holds(join(app.dir, name), REQUEST))
+    const isKept = () => filesContaining(app.dir, REQUEST).length > 0
     expect(isKept()).toBe(true)
     expect((await app.call('DELETE', `/v1/verifications/${id}`, { key: shop.key })).status).toBe(200)
     expect(isKept()).toBe(false)
   })
 })
-
-const holds = (file: string, text: string): boolean => readFileSync(file).includes(text)
 
 describe('an id that the caller gives', () => {
   const idFor = async (app: TestApp, given: string) =>

@@ -1,10 +1,10 @@
-import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import { createTenant } from '../../src/tenants/settings.ts'
 import { dropPreviousSecret, readWebhookSecrets, rotateWebhookSecret } from '../../src/tenants/webhook-secret.ts'
 import { cleanUp, NOON, type TestApp } from '../helpers/app.ts'
+import { editSettings } from '../helpers/database.ts'
 import { filesContaining } from '../helpers/files.ts'
 import { declined, type Received, receive, startAppFor, untilAttempted, verified } from '../helpers/receiver.ts'
 
@@ -187,10 +187,7 @@ describe('each environment has a secret of its own', () => {
 
   test('a row whose environment was changed in the database opens in neither', async () => {
     const { app, id } = await startShop()
-    const { $client } = app.deps.db as unknown as { $client: Database }
-    const sqlite = new Database($client.filename)
-    sqlite.run("UPDATE webhook_secrets SET environment = CASE environment WHEN 'test' THEN 'live' ELSE 'test' END")
-    sqlite.close()
+    editSettings(app, "UPDATE webhook_secrets SET environment = CASE environment WHEN 'test' THEN 'live' ELSE 'test' END")
     for (const owner of [testOf(id), liveOf(id)]) expect(readWebhookSecrets(app.deps, owner)).rejects.toThrow()
   })
 })

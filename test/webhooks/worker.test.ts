@@ -4,6 +4,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { decline } from '../../src/sandbox/wallet.ts'
 import { replayDeliveries } from '../../src/webhooks/replay.ts'
 import { cleanUp, createVerification, NOON, type TestApp, until } from '../helpers/app.ts'
+import { execute } from '../helpers/database.ts'
 import { openSession, postTo } from '../helpers/exchange.ts'
 import {
   answer200,
@@ -313,6 +314,5 @@ test('a stop ends attempts under way and begins none; the next start repeats the
 })
 
 /** On the service's own connection: a write by another one would make the worker list again. */
-async function inDatabase({ deps }: TestApp, statement: string): Promise<void> {
-  await deps.write(async tx => void (await tx.run(statement)))
-}
+const inDatabase = async ({ deps }: TestApp, statement: string): Promise<void> =>
+  void (await deps.write(async tx => void (await execute(tx, statement))))
