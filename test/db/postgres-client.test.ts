@@ -30,19 +30,26 @@ async function withSessions(count: number, act: (sessions: Session[], dir: strin
 
 const tagOf = (rows: Record<string, unknown>[]) => rows.map(({ tag }) => tag)
 
-// oven-sh/bun#33627: replies were counted in the order of the calls, but a statement that was prepared already was sent first.
-onPostgres('a prepared statement between two new ones gets its own row, and so do they', () =>
+// oven-sh/bun#33627: replies were counted in the order of the calls, but a statement that was prepared already was sent
+// ahead of a new one that still waited.
+onPostgres('a prepared statement among new ones gets its own row, and so do they', () =>
   withSessions(1, async ([session]) => {
     const known = 'SELECT $1::text AS tag'
     await session!.rows(known, ['first'])
     for (let i = 0; i < 200; i++) {
-      const found = await Promise.all([
-        session!.rows(`SELECT $1::text AS tag, ${i} AS one`, [`a${i}`]),
-        session!.rows(known, [`b${i}`]),
-        session!.rows(`SELECT $1::text AS tag, ${i} AS two, 2 AS three`, [`c${i}`]),
-        session!.rows(known, [`d${i}`]),
-      ])
-      expect(found.map(tagOf)).toEqual([[`a${i}`], [`b${i}`], [`c${i}`], [`d${i}`]])
+      const texts = [
+        `SELECT $1::text AS tag, ${i} AS a`,
+        `SELECT $1::text AS tag, ${i} AS b`,
+        known,
+        `SELECT $1::text AS tag, ${i} AS c`,
+        known,
+      ]
+      const found: Promise<Record<string, unknown>[]>[] = []
+      for (const [place, text] of texts.entries()) {
+        found.push(session!.rows(text, [`${i}.${place}`]))
+        await new Promise(resolve => setImmediate(resolve))
+      }
+      expect((await Promise.all(found)).map(tagOf)).toEqual(texts.map((_, place) => [`${i}.${place}`]))
     }
   }),
 )
