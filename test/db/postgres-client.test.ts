@@ -1,6 +1,6 @@
 // The client of PostgreSQL must never give the rows of one query to another, and never leave a promise open.
 import { expect } from 'bun:test'
-import { parseDatabaseUrl } from '../../src/db/postgres/address.ts'
+import { loadConfig } from '../../src/config.ts'
 import { type Connect, createConnect } from '../../src/db/postgres/connect.ts'
 import { createSession, type Session } from '../../src/db/postgres/session.ts'
 import { temporaryDir, until } from '../helpers/app.ts'
@@ -11,8 +11,7 @@ import { runTagged } from '../helpers/tagged-statements.ts'
 const onPostgres = postgresOnly('it is about the client of PostgreSQL')
 
 async function connectTo(dir: string): Promise<Connect> {
-  const { VIDIMUS_DATABASE_URL = '' } = await databaseOf(dir)
-  return createConnect({ ...parseDatabaseUrl(VIDIMUS_DATABASE_URL), connections: 8, prepare: true, ca: undefined }, 'test')
+  return createConnect(loadConfig(await databaseOf(dir)).database!, 'test')
 }
 
 const sessionsOn = (connect: Connect, count: number): Session[] =>

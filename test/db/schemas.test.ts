@@ -1,0 +1,63 @@
+// One schema page for two engines: the generated DDL of each must be what schema.ts says, and they must be alike.
+import { expect, test } from 'bun:test'
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { temporaryDir } from '../helpers/app.ts'
+
+const ROOT = resolve(import.meta.dir, '../..')
+
+type Snapshot = { tables: Record<string, { name: string; columns: Record<string, { notNull: boolean }> }> }
+
+/** Tables with their columns, as the newest snapshot of the generator has them. */
+function tablesOf(engine: 'sqlite' | 'postgres'): Record<string, string[]> {
+  const folder = join(ROOT, 'drizzle', engine, 'meta')
+  const newest = readdirSync(folder)
+    .filter(name => name.endsWith('_snapshot.json'))
+    .sort()
+    .at(-1)!
+  const { tables } = JSON.parse(readFileSync(join(folder, newest), 'utf8')) as Snapshot
+  const described = Object.values(tables).map(({ name, columns }): [string, string[]] => [
+    name,
+    Object.entries(columns)
+      .map(([column, { notNull }]) => (notNull ? column : `${column}?`))
+      .sort(),
+  ])
+  return Object.fromEntries(described.sort())
+}
+
+test('both engines have the same tables, columns and nullable columns', () => {
+  expect(tablesOf('postgres')).toEqual(tablesOf('sqlite'))
+})
+
+test.each([
+  ['SQLite', 'sqlite', ''],
+  ['PostgreSQL', 'postgres', 'postgres:'],
+] as const)('the migrations of %s are up to date with schema.ts', async (_, engine, url) => {
+  const dir = temporaryDir()
+  cpSync(join(ROOT, 'drizzle', engine), join(dir, 'out'), { recursive: true })
+  const before = readdirSync(join(dir, 'out'))
+  const dialect = engine === 'postgres' ? 'postgresql' : 'sqlite'
+  const config = { dialect, schema: join(ROOT, 'src/db/schema.ts'), out: './out' }
+  writeFileSync(join(dir, 'config.json'), JSON.stringify(config))
+  const child = Bun.spawn(
+    [process.execPath, join(ROOT, 'node_modules/.bin/drizzle-kit'), 'generate', '--config', join(dir, 'config.json')],
+    {
+      cwd: dir,
+      env: { ...process.env, VIDIMUS_DATABASE_URL: url },
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    },
+  )
+  const [code, said, complained] = await Promise.all([
+    child.exited,
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  expect({ code, isUpToDate: said.includes('No schema changes'), said: code === 0 ? '' : said + complained }).toEqual({
+    code: 0,
+    isUpToDate: true,
+    said: '',
+  })
+  expect(readdirSync(join(dir, 'out'))).toEqual(before)
+})
