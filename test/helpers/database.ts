@@ -88,6 +88,21 @@ async function makeTemplate(sql: SQL): Promise<void> {
 const exists = async (sql: SQL, name: string): Promise<boolean> =>
   (await sql.unsafe('SELECT 1 FROM pg_database WHERE datname = $1', [name])).length > 0
 
+/** Gives a directory a copy of another one's database, to which nobody may be connected meanwhile. */
+export async function copyDatabase(from: string, to: string): Promise<void> {
+  if (!isOnPostgres) return
+  const [original, copy] = [nameOf(resolve(from)), nameOf(resolve(to))]
+  await databaseOf(from)
+  await admin!.unsafe('SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1', [original])
+  await admin!.unsafe(`CREATE DATABASE "${copy}" TEMPLATE "${original}"`)
+  made.set(copy, Promise.resolve())
+}
+
+export async function dropDatabase(dir: string): Promise<void> {
+  const name = nameOf(resolve(dir))
+  if (made.delete(name)) await admin!.unsafe(`DROP DATABASE "${name}" WITH (FORCE)`)
+}
+
 export async function dropDatabases(): Promise<void> {
   await thread?.worker.terminate()
   thread = undefined
