@@ -66,7 +66,7 @@ postgresOnly('SQLite links each record at once').describe('audit entries on Post
   })
 
   test('an erasure is linked after all records of its subject, whatever the clocks of their nodes said', async () => {
-    const behind = await startApp({ beside: { dir: one.dir, clock: testClock(one.clock.now() - 60_000) } })
+    const behind = await startApp({ beside: { home: one.home, clock: testClock(one.clock.now() - 60_000) } })
     const erased = await whileChainIsHeld(one.deps, async () => {
       const { id } = await createVerification(one, key)
       expect(await behind.call('DELETE', `/v1/verifications/${id}`, { key })).toMatchObject({ status: 200 })
