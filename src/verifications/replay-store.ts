@@ -122,6 +122,7 @@ const updateClaim = hot<{ hash: string }>(db =>
     .set({
       salt: sql`${column('salt')}`,
       sealed: sql`${column('sealed')}`,
+      wrappingKey: sql`${column('wrappingKey')}`,
       expiresAt: sql`${column('expiresAt')}`,
       claimedBy: null,
       claimedUntil: null,
@@ -130,7 +131,7 @@ const updateClaim = hot<{ hash: string }>(db =>
     .returning({ hash: idempotencyKeys.hash }),
 )
 
-type Answer = Pick<ReplayRow, 'hash' | 'claimedBy' | 'salt' | 'sealed' | 'expiresAt'>
+type Answer = Pick<ReplayRow, 'hash' | 'claimedBy' | 'salt' | 'sealed' | 'wrappingKey' | 'expiresAt'>
 
 /** False when the claim is no longer this request's. */
 export async function finishClaim(tx: Db, answer: Answer): Promise<boolean> {
