@@ -72,6 +72,7 @@ const upsertClaim = hot<{ hash: string }>(db =>
         fingerprint: sql`excluded.fingerprint`,
         salt: null,
         sealed: null,
+        wrappingKey: null,
         expiresAt: sql`excluded.expires_at`,
         claimedBy: sql`excluded.claimed_by`,
         claimedUntil: sql`excluded.claimed_until`,
