@@ -21,6 +21,7 @@ export const COUNTERS = {
   vidimus_backups_total: 'Scheduled backups since the start, by outcome.',
   vidimus_rate_limited_total: 'Requests refused by a rate limit, by policy.',
   vidimus_claims_taken_over_total: 'Idempotency keys taken over from a request whose node or time ended.',
+  vidimus_db_retries_total: 'Transactions on PostgreSQL that ran again, by the reason.',
   vidimus_webhook_attempts_total: 'Attempts to deliver a webhook, by outcome.',
   vidimus_webhook_deliveries_total: 'Webhooks delivered or given up, by final status.',
 } as const
@@ -37,6 +38,10 @@ export const HISTOGRAMS = {
   vidimus_commit_seconds: {
     help: 'Time of one durable commit, with the writes that shared it.',
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+  },
+  vidimus_db_statement_seconds: {
+    help: 'Time of one statement on PostgreSQL, with its wait for the connection.',
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
   },
   vidimus_event_loop_lag_seconds: {
     help: 'Delay of a timer that is due every tenth of a second; requests wait as long.',

@@ -9,6 +9,8 @@ export type Use = 'read' | 'write' | 'light' | 'job' | 'schema' | 'listen'
 
 export type Connect = {
   counts: { reads: number; writes: number }
+  /** The statements that open a transaction: behind a pooler, limits are set in each one. */
+  begin: readonly string[]
   /** A client of one connection; opens it with its first statement. */
   open(use: Use): SQL
   /** Of several servers, chooses the first one that takes writes. */
@@ -32,6 +34,10 @@ const OWN_LIMITS: Record<Use, Record<string, string>> = {
   schema: { statement_timeout: '0', idle_in_transaction_session_timeout: '60s' },
   listen: { statement_timeout: '0' },
 }
+
+const SET_LIMITS = `SELECT ${Object.entries(LIMITS)
+  .map(([name, value]) => `set_config('${name}', '${value}', true)`)
+  .join(', ')}`
 
 const LIGHT_CONNECTIONS = 2
 
@@ -69,6 +75,7 @@ export function createConnect(settings: DatabaseSettings, node: string): Connect
 
   return {
     counts: { writes, reads: Math.max(1, connections - LIGHT_CONNECTIONS - writes) },
+    begin: prepare ? ['BEGIN'] : ['BEGIN', SET_LIMITS],
     open(use) {
       const listen = use === 'listen' ? settings.listen : undefined
       return new SQL({

@@ -45,9 +45,13 @@ export async function openPostgres(
     shownAt: startedAt,
     upgraded,
     async open({ metrics }) {
-      const storage = createStorage(connect, (size, ms) => {
-        metrics.observe('vidimus_commit_group_size', NO_LABELS, size)
-        metrics.observe('vidimus_commit_seconds', NO_LABELS, ms / 1000)
+      const storage = createStorage(connect, {
+        onGroup(size, ms) {
+          metrics.observe('vidimus_commit_group_size', NO_LABELS, size)
+          metrics.observe('vidimus_commit_seconds', NO_LABELS, ms / 1000)
+        },
+        onStatement: ms => metrics.observe('vidimus_db_statement_seconds', NO_LABELS, ms / 1000),
+        onRetry: code => metrics.count('vidimus_db_retries_total', { code }),
       })
       const openLight = () => connect.open('light')
       const nodes = await joinNodes(createSession(openLight), { id: node, version: ownVersion, isServer: !isCommand })
@@ -59,11 +63,14 @@ export async function openPostgres(
         session: telling,
         node,
       })
+      metrics.gauge('vidimus_nodes', 'Nodes of this installation that run now.', async () => (await nodes.list()).length)
+      metrics.gauge('vidimus_db_pool_busy', 'Connections of this node that are inside a transaction.', storage.busyWriters)
+      metrics.gauge('vidimus_db_pool_waiting', 'Transactions that wait for a connection of this node.', storage.waitingWrites)
       const close = async () => {
         connect.close()
+        await storage.close()
         await notices.close()
         await telling.close()
-        await storage.close()
         await light.close()
         await nodes.stop()
       }

@@ -25,8 +25,12 @@ export function drizzleOver(runner: Runner & Pick<Session, 'values'>): Db {
 }
 
 /** Connections for single reads: each takes the least busy one, and is repeated once when that was lost. */
-export function createReaders(open: () => SQL, count: number): Runner & Pick<Session, 'values' | 'close'> {
-  const sessions = Array.from({ length: count }, () => createSession(open))
+export function createReaders(
+  open: () => SQL,
+  count: number,
+  onStatement?: (ms: number) => void,
+): Runner & Pick<Session, 'values' | 'close'> {
+  const sessions = Array.from({ length: count }, () => createSession(open, undefined, onStatement))
   const leastBusy = () => sessions.reduce((best, each) => (each.underWay() < best.underWay() ? each : best))
   const repeated = async <Result>(read: (session: Session) => Promise<Result>): Promise<Result> => {
     try {
@@ -53,8 +57,8 @@ export type Writers = {
   close(): Promise<void>
 }
 
-export function createWriters(open: () => SQL, count: number): Writers {
-  const sessions = Array.from({ length: count }, () => createSession(open))
+export function createWriters(open: () => SQL, count: number, onStatement?: (ms: number) => void): Writers {
+  const sessions = Array.from({ length: count }, () => createSession(open, undefined, onStatement))
   const free = sessions.map((_, place) => place)
   const waiting: ((place: number) => void)[] = []
   return {

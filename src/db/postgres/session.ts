@@ -25,7 +25,11 @@ export type Session = {
 }
 
 /** `open` makes a client of one connection, which is opened by its first statement. */
-export function createSession(open: () => SQL, silenceMaxMs = SILENCE_MAX_MS): Session {
+export function createSession(
+  open: () => SQL,
+  silenceMaxMs = SILENCE_MAX_MS,
+  onStatement: (ms: number) => void = () => {},
+): Session {
   let client: SQL | undefined
   let connection: Promise<ReservedSQL> | undefined
   let connected: ReservedSQL | undefined
@@ -66,7 +70,8 @@ export function createSession(open: () => SQL, silenceMaxMs = SILENCE_MAX_MS): S
     params: unknown[],
     start: (query: SQL.Query<unknown>) => Promise<unknown>,
   ): Promise<Result> => {
-    if (underWay++ === 0) progressAt = performance.now()
+    const startedAt = performance.now()
+    if (underWay++ === 0) progressAt = startedAt
     const mine = generation
     try {
       return (await start((connected ?? (await connect())).unsafe(text, params))) as Result
@@ -76,6 +81,7 @@ export function createSession(open: () => SQL, silenceMaxMs = SILENCE_MAX_MS): S
     } finally {
       underWay--
       progressAt = performance.now()
+      onStatement(progressAt - startedAt)
     }
   }
 

@@ -6,12 +6,11 @@ import type { Db, Engine, Write } from '../engine.ts'
 import { beginGroup, endGroup } from '../group.ts'
 import type { Connect } from './connect.ts'
 import { createReaders, createWriters, drizzleOver } from './pool.ts'
-import { createSession } from './session.ts'
+import { createSession, sqlStateOf } from './session.ts'
 import { mayRepeat, type Transactions, transactionsOn } from './transaction.ts'
 
 const GROUP_MAX = 64
 const TRIES_MAX = 3
-const BEGIN = 'BEGIN'
 
 type Job = { run(tx: Db): unknown; value?: unknown; resolve(value: unknown): void; reject(error: unknown): void }
 type Lane = { waiting: Job[]; isBusy: boolean }
@@ -19,31 +18,53 @@ type Lane = { waiting: Job[]; isBusy: boolean }
 export type Storage = Pick<
   Engine,
   'db' | 'warm' | 'write' | 'writeSettings' | 'settingsVersion' | 'openSnapshot' | 'forgetDeleted' | 'waitingWrites' | 'close'
->
+> & { busyWriters(): number }
 
-export function createStorage(connect: Connect, onGroup: (size: number, ms: number) => void = () => {}): Storage {
+type Instruments = {
+  onGroup?(size: number, ms: number): void
+  onStatement?(ms: number): void
+  /** `reason`: the server's code, or that the connection was lost. */
+  onRetry?(reason: string): void
+}
+
+export function createStorage(connect: Connect, { onGroup, onStatement, onRetry }: Instruments = {}): Storage {
   const { reads, writes } = connect.counts
-  const readers = createReaders(() => connect.open('read'), reads)
-  const writers = createWriters(() => connect.open('write'), writes)
+  const readers = createReaders(() => connect.open('read'), reads, onStatement)
+  const writers = createWriters(() => connect.open('write'), writes, onStatement)
   const transactions: Transactions[] = []
   const lanes = new Map<string, Lane>()
+  const underWay = new Set<Promise<void>>()
   let isClosed = false
 
   const inTransaction = async <Result>(work: (tx: Db) => Promise<Result>): Promise<Result> => {
-    if (isClosed) throw new Error('the storage is closed')
     for (let tries = 1; ; tries++) {
       try {
         return await writers.alone((session, place) => {
           transactions[place] ??= transactionsOn(session)
-          return transactions[place].run(BEGIN, work)
+          return transactions[place].run(connect.begin, work)
         })
       } catch (error) {
-        if (tries === TRIES_MAX || isClosed || !mayRepeat(error)) throw error
+        if (tries === TRIES_MAX || !mayRepeat(error)) throw error
+        onRetry?.(sqlStateOf(error) ?? 'connection_lost')
       }
     }
   }
 
-  const write: Write = async (work, lane) => {
+  /** Closing waits for writes that began before it. */
+  const followed = <Result>(start: () => Promise<Result>): Promise<Result> => {
+    if (isClosed) return Promise.reject(new Error('the storage is closed'))
+    const work = start()
+    const ended = work.then(
+      () => void underWay.delete(ended),
+      () => void underWay.delete(ended),
+    )
+    underWay.add(ended)
+    return work
+  }
+
+  const write: Write = (work, lane) => followed(() => writeNow(work, lane))
+
+  const writeNow: Write = async (work, lane) => {
     if (lane === undefined) return await inTransaction(async tx => await work(tx))
     return await new Promise((resolve, reject) => {
       const { waiting } = laneOf(lane)
@@ -74,7 +95,7 @@ export function createStorage(connect: Connect, onGroup: (size: number, ms: numb
     const startedAt = performance.now()
     try {
       await inTransaction(tx => runTogether(tx, group))
-      onGroup(group.length, performance.now() - startedAt)
+      onGroup?.(group.length, performance.now() - startedAt)
       for (const job of group) job.resolve(job.value)
     } catch (error) {
       if (group.length === 1) return group[0]!.reject(error)
@@ -104,11 +125,13 @@ export function createStorage(connect: Connect, onGroup: (size: number, ms: numb
     warm: () => db,
     write,
     writeSettings: work =>
-      inTransaction(async tx => {
-        // Holds the row to the commit: one at a time, on all nodes.
-        await raiseVersion(tx)
-        return await work(tx)
-      }),
+      followed(() =>
+        inTransaction(async tx => {
+          // Holds the row to the commit: one at a time, on all nodes.
+          await raiseVersion(tx)
+          return await work(tx)
+        }),
+      ),
     settingsVersion() {
       // One question for all requests of a turn of the event loop, asked after they began.
       asked ??= new Promise<void>(resolve => setImmediate(resolve)).then(() => {
@@ -118,6 +141,7 @@ export function createStorage(connect: Connect, onGroup: (size: number, ms: numb
       return asked
     },
     waitingWrites: () => writers.waiting(),
+    busyWriters: () => writers.busy(),
     async openSnapshot() {
       // Whoever reads may pause longer between two statements than `read` allows.
       const session = createSession(() => connect.open('job'))
@@ -129,6 +153,7 @@ export function createStorage(connect: Connect, onGroup: (size: number, ms: numb
     forgetDeleted: async () => true,
     async close() {
       isClosed = true
+      await Promise.all(underWay)
       await writers.close()
       await readers.close()
     },

@@ -15,37 +15,38 @@ export class CommitUnknown extends Error {}
 
 export type Transactions = {
   tx: Db
-  run<Result>(begin: string, work: (tx: Db) => Promise<Result>): Promise<Result>
+  /** `begin`: the statements that open it. */
+  run<Result>(begin: readonly string[], work: (tx: Db) => Promise<Result>): Promise<Result>
 }
 
 /** One per session: drizzle's prepared statements stay with it. */
 export function transactionsOn(session: Session): Transactions {
   let generation = -1
   let failure: unknown
-  let sent: Promise<unknown>[] = []
+  let underWay: Promise<unknown>[] = []
 
   const guard = () => {
     if (failure !== undefined) throw failure
     if (session.generation() !== generation) throw new ConnectionLost('the connection was lost inside a transaction')
   }
+  const follow = <Result>(answer: Promise<Result>): Promise<Result> => {
+    underWay.push(
+      answer.catch(error => {
+        failure ??= error
+      }),
+    )
+    return answer
+  }
   const guarded = async <Result>(start: () => Promise<Result>): Promise<Result> => {
     guard()
-    try {
-      return await start()
-    } catch (error) {
-      failure ??= error
-      throw error
-    }
+    return await follow(start())
   }
   const runner: Runner & Pick<Session, 'values'> = {
     rows: <Found>(text: string, params: unknown[]) => guarded(() => session.rows<Found>(text, params)),
     values: (text, params) => guarded(() => session.values(text, params)),
     send(text, params) {
       guard()
-      const answer = session.rows(text, params).catch(error => {
-        failure ??= error
-      })
-      sent.push(answer)
+      follow(session.rows(text, params)).catch(() => {})
     },
     generation: () => session.generation(),
   }
@@ -60,22 +61,25 @@ export function transactionsOn(session: Session): Transactions {
     tx,
     async run(begin, work) {
       failure = undefined
-      sent = []
+      underWay = []
       // Without a connection nobody knows yet on which one the transaction will be.
       if (!session.isOpen()) await session.rows('SELECT 1')
       generation = session.generation()
       try {
-        runner.send!(begin, [])
+        for (const text of begin) runner.send!(text, [])
         const result = await work(tx)
-        await Promise.all(sent)
+        await Promise.all(underWay)
         guard()
         await commit(session)
         return result
       } catch (error) {
-        await Promise.all(sent)
-        if (isEntryTaken(failure)) session.drop()
+        // Also stops what runs on after the error of `work` itself: the session belongs to others soon.
+        failure ??= error
+        const thrown = failure
+        await Promise.all(underWay)
+        if (isEntryTaken(thrown)) session.drop()
         if (!(error instanceof CommitUnknown)) await rollBack()
-        throw failure ?? error
+        throw thrown
       }
     },
   }

@@ -1,0 +1,75 @@
+// One transaction on PostgreSQL: what fails in the middle leaves nothing, and closing waits for what began.
+import { expect } from 'bun:test'
+import type { Db } from '../../src/db/engine.ts'
+import type { Runner } from '../../src/db/postgres/pool.ts'
+import { startApp } from '../helpers/app.ts'
+import { nodesTest, rowsIn } from '../helpers/nodes.ts'
+
+const on = (tx: Db) => (tx as unknown as { $client: Runner }).$client
+
+const keep = (tx: Db, name: string) => on(tx).rows("INSERT INTO installation (name, value) VALUES ($1, '\\x00')", [name])
+
+const namesIn = async (app: Parameters<typeof rowsIn>[0]) =>
+  (await rowsIn<{ name: string }>(app, "SELECT name FROM installation WHERE name LIKE 'try %' ORDER BY name")).map(
+    ({ name }) => name,
+  )
+
+nodesTest('a transaction whose connection is lost in the middle runs again as a whole', async () => {
+  const app = await startApp()
+  let runs = 0
+  await app.deps.write(async tx => {
+    await keep(tx, `try ${++runs} a`)
+    if (runs === 1)
+      await rowsIn(app, 'SELECT pg_terminate_backend($1)', [
+        (await on(tx).rows<{ pid: number }>('SELECT pg_backend_pid() AS pid', []))[0]!.pid,
+      ])
+    await keep(tx, `try ${runs} b`)
+  })
+  expect([runs, await namesIn(app)]).toEqual([2, ['try 2 a', 'try 2 b']])
+  expect(await app.deps.metrics.render()).toMatch(/vidimus_db_retries_total\{code="57P01"\} 1\n/)
+})
+
+nodesTest('after a statement that failed no other runs, though the work catches the error', async () => {
+  const app = await startApp()
+  const written = app.deps.write(async tx => {
+    await keep(tx, 'try 1')
+    await on(tx)
+      .rows('SELECT 1 / 0', [])
+      .catch(() => {})
+    await keep(tx, 'try 2')
+  })
+  expect(await written.then(String, ({ errno }) => errno)).toBe('22012')
+  expect(await namesIn(app)).toEqual([])
+})
+
+nodesTest('work that runs on after its transaction failed writes nothing into the next one', async () => {
+  const app = await startApp()
+  const stray = Promise.withResolvers<unknown>()
+  const failed = app.deps.write(async tx => {
+    on(tx)
+      .rows('SELECT pg_sleep(0.05)', [])
+      .then(() => keep(tx, 'try stray'))
+      .then(stray.resolve, stray.resolve)
+    throw new Error('refused')
+  })
+  await expect(failed).rejects.toThrow('refused')
+  await Promise.all(Array.from({ length: 20 }, (_, i) => app.deps.write(tx => keep(tx, `try ${i}`))))
+  expect(await stray.promise).toBeInstanceOf(Error)
+  expect(await namesIn(app)).not.toContain('try stray')
+})
+
+nodesTest('closing waits for the writes that began before it, and refuses later ones', async () => {
+  const app = await startApp()
+  const beside = await startApp({ beside: app })
+  const writes = ['', 'lane'].map(lane =>
+    app.deps.write(async tx => {
+      await on(tx).rows('SELECT pg_sleep(0.3)', [])
+      await keep(tx, `try ${lane}`)
+    }, lane || undefined),
+  )
+  const closed = app.deps.close()
+  await expect(app.deps.write(tx => keep(tx, 'try late'))).rejects.toThrow('closed')
+  await closed
+  await Promise.all(writes)
+  expect(await namesIn(beside)).toEqual(['try ', 'try lane'])
+})
