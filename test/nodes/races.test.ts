@@ -1,0 +1,129 @@
+// Verbs that read before they write, on two connections: the second act comes between the read and the write of the first.
+import { expect } from 'bun:test'
+import { recordWrongGuess } from '../../src/access/guessing.ts'
+import { rollKey } from '../../src/access/keys.ts'
+import { listKeys } from '../../src/access/store.ts'
+import { refreshDevice } from '../../src/devices/refresh.ts'
+import { registerDevice } from '../../src/devices/register.ts'
+import { revokeDevice } from '../../src/devices/revoke.ts'
+import { rotateWebhookSecret } from '../../src/tenants/webhook-secret.ts'
+import { cancelVerification } from '../../src/verifications/cancel.ts'
+import { eraseVerification } from '../../src/verifications/erase.ts'
+import { sweepExpired } from '../../src/verifications/expire.ts'
+import { recordShown } from '../../src/verifications/timeline.ts'
+import { createVerification, startApp, type TestApp } from '../helpers/app.ts'
+import { inTheMiddle } from '../helpers/barrier.ts'
+import { rowsOf } from '../helpers/database.ts'
+import { pair, TILL } from '../helpers/devices.ts'
+import { postgresOnly } from '../helpers/engines.ts'
+
+const onPostgres = postgresOnly('SQLite has one writer')
+
+const BY = { actor: 'test', requestId: 'req_1' }
+
+async function startShop(options?: Parameters<typeof startApp>[0]) {
+  const app = await startApp(options)
+  const { id: tenantId, key } = await app.tenant()
+  return { app, key, owner: { tenantId, environment: 'test' as const } }
+}
+
+const statusOf = (app: TestApp, id: string) =>
+  rowsOf<{ status: string }>(app, 'SELECT status FROM verification_sessions WHERE id = ?', id)[0]?.status
+
+onPostgres('a sweep in the middle of a cancellation leaves the session as it was cancelled', async () => {
+  const { app, key, owner } = await startShop()
+  const { id } = await createVerification(app, key, { ttl_seconds: 60 })
+  const later = app.clock.now() + 61_000
+  await inTheMiddle(
+    app,
+    deps => cancelVerification(deps, owner, id, BY),
+    deps => sweepExpired({ ...deps, now: () => later }),
+  )
+  expect(statusOf(app, id)).toBe('failed')
+})
+
+onPostgres('of two erasures, one in the middle of the other, one finds nothing', async () => {
+  const { app, key, owner } = await startShop()
+  const { id } = await createVerification(app, key)
+  const erase = (deps: TestApp['deps']) => eraseVerification(deps, owner, 'test', id)
+  const [one, two] = await inTheMiddle(app, erase, erase)
+  expect(one).toMatchObject({ deleted: { verification_sessions: 1 } })
+  expect(two).toBe('refused: session_not_found')
+})
+
+onPostgres('an erasure in the middle of a cancellation leaves nothing of the session', async () => {
+  const { app, key, owner } = await startShop()
+  const { id } = await createVerification(app, key)
+  const [, erased] = await inTheMiddle(
+    app,
+    deps => cancelVerification(deps, owner, id, BY),
+    deps => eraseVerification(deps, owner, 'test', id),
+  )
+  expect(erased).toMatchObject({ deleted: { verification_sessions: 1 } })
+  for (const table of ['verification_results', 'verification_events', 'webhook_deliveries'])
+    expect([table, rowsOf(app, `SELECT 1 FROM ${table} WHERE verification_id = ?`, id)]).toEqual([table, []])
+})
+
+onPostgres('a revocation in the middle of a refresh ends both tokens, and neither act deadlocks', async () => {
+  const { app, key, owner } = await startShop()
+  const { device, refresh_token } = await pair(app, key)
+  const [, revoked] = await inTheMiddle(
+    app,
+    deps => refreshDevice(deps, { client: '192.0.2.1', token: refresh_token, idempotencyKey: undefined }),
+    deps => revokeDevice(deps, owner, device.id, 'test'),
+  )
+  expect(revoked).toMatchObject({ id: device.id })
+  expect(rowsOf(app, 'SELECT 1 FROM device_tokens WHERE revoked_at IS NULL AND device_id = ?', device.id)).toEqual([])
+})
+
+onPostgres('a refresh in the middle of a revocation gets no new pair', async () => {
+  const { app, key, owner } = await startShop()
+  const { device, refresh_token } = await pair(app, key)
+  const [, refreshed] = await inTheMiddle(
+    app,
+    deps => revokeDevice(deps, owner, device.id, 'test'),
+    deps => refreshDevice(deps, { client: '192.0.2.1', token: refresh_token, idempotencyKey: undefined }),
+  )
+  expect(refreshed).toBe('refused: invalid_refresh_token')
+  expect(rowsOf(app, 'SELECT 1 FROM device_tokens WHERE revoked_at IS NULL AND device_id = ?', device.id)).toEqual([])
+})
+
+onPostgres('two registrations, one in the middle of the other, have different times', async () => {
+  const { app, owner } = await startShop()
+  const register = (deps: TestApp['deps']) => registerDevice(deps, owner, TILL, 'test')
+  await inTheMiddle(app, register, register)
+  const times = rowsOf<{ created_at: number }>(app, 'SELECT DISTINCT created_at FROM devices')
+  expect(times).toHaveLength(2)
+})
+
+onPostgres('two wrong guesses, one in the middle of the other, are both counted', async () => {
+  const { app } = await startShop({ rateLimitScale: 1 })
+  const guess = (deps: TestApp['deps']) => deps.write(tx => recordWrongGuess(deps, tx, '192.0.2.1'))
+  await inTheMiddle(app, guess, guess)
+  const [row] = rowsOf<{ failed_at: string }>(app, 'SELECT failed_at FROM pairing_guesses')
+  expect(JSON.parse(row!.failed_at)).toHaveLength(2)
+})
+
+onPostgres('a key that is rolled in the middle of its rolling has one successor', async () => {
+  const { app, owner } = await startShop()
+  const before = await listKeys(app.deps.db, owner.tenantId)
+  const roll = (deps: TestApp['deps']) => rollKey(deps, before[0]!.id, '1h', 'test')
+  await inTheMiddle(app, roll, roll)
+  expect(await listKeys(app.deps.db, owner.tenantId)).toHaveLength(before.length + 1)
+})
+
+onPostgres('two rotations, one in the middle of the other, leave one current webhook secret', async () => {
+  const { app, owner } = await startShop()
+  const rotate = (deps: TestApp['deps']) => rotateWebhookSecret(deps, owner, 'test')
+  await inTheMiddle(app, rotate, rotate)
+  const current = rowsOf(app, "SELECT 1 FROM webhook_secrets WHERE valid_until IS NULL AND environment = 'test'")
+  expect(current).toHaveLength(1)
+})
+
+onPostgres('a page that is shown in the middle of being shown leaves one event', async () => {
+  const { app, key, owner } = await startShop()
+  const { id } = await createVerification(app, key)
+  const show = (deps: TestApp['deps']) => recordShown(deps, { id, ...owner })
+  await inTheMiddle(app, show, show)
+  expect(rowsOf(app, "SELECT 1 FROM verification_events WHERE event = 'qr_shown'")).toHaveLength(1)
+})
