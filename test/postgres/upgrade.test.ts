@@ -1,7 +1,7 @@
 // Upgrades of a schema that several nodes share: first additions, beside nodes of the version before; then, when none of them
 // runs any more, what only they used is taken away.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { cpSync } from 'node:fs'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SQL } from 'bun'
 import { version } from '../../package.json' with { type: 'json' }
@@ -10,7 +10,17 @@ import { MIGRATIONS, type Migration } from '../../src/db/postgres/migrate.ts'
 import { upgradeDatabase } from '../../src/db/postgres/upgrade.ts'
 import { NOON, temporaryDir } from '../helpers/app.ts'
 import { type Served, serve, stopServing, vidimus } from '../helpers/cli.ts'
-import { type Cluster, hasPostgres, newDatabase, startCluster, stopClusters, unlessMissing } from '../helpers/cluster.ts'
+import {
+  asPostgres,
+  type Cluster,
+  hasPostgres,
+  newDatabase,
+  postgresDir,
+  program,
+  startCluster,
+  stopClusters,
+  unlessMissing,
+} from '../helpers/cluster.ts'
 
 setDefaultTimeout(60_000)
 
@@ -127,26 +137,26 @@ describe.skipIf(!hasPostgres)(unlessMissing('an upgrade of PostgreSQL'), () => {
 
 describe.skipIf(!hasPostgres)(unlessMissing('two roles'), () => {
   test('the owner changes the schema, and the service works with no more rights than it needs', async () => {
-    // As in the handbook.
-    await cluster.query("CREATE ROLE vidimus_owner LOGIN PASSWORD 'o'")
-    await cluster.query("CREATE ROLE vidimus_app LOGIN PASSWORD 'a'")
-    await cluster.query("CREATE DATABASE roles OWNER vidimus_owner ENCODING 'UTF8' TEMPLATE template0")
-    await cluster.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC', 'roles')
-    await cluster.query('ALTER SCHEMA public OWNER TO vidimus_owner', 'roles')
-    const urlOf = (user: string) => cluster.url('roles').replace('postgres@', `${user}@`)
-    const env = { VIDIMUS_DATABASE_URL: urlOf('vidimus_app:a') }
+    const recipe = readFileSync(join(import.meta.dir, '../../scripts/recipes/postgres.md'), 'utf8')
+    const [, roles = ''] = /```sql\n-- vidimus: recipe \(roles\)\n([\s\S]*?)```/.exec(recipe) ?? []
+    const connection = ['-h', '127.0.0.1', '-p', String(cluster.port), '-U', 'postgres', '-v', 'ON_ERROR_STOP=1', '-q']
+    const file = join(postgresDir(), 'roles.sql')
+    writeFileSync(file, roles)
+    asPostgres(program('psql'), [...connection, '-f', file, 'postgres'])
+    const urlOf = (user: string) => cluster.url('vidimus').replace('postgres@', `${user}@`)
+    const env = { VIDIMUS_DATABASE_URL: urlOf('vidimus_app:x') }
     const dir = temporaryDir()
     const early = await vidimus(dir, ['serve'], env)
     expect(early.exitCode).toBe(28)
     expect(early.stderr).toContain(
       'the database is empty, and the user of VIDIMUS_DATABASE_URL may not change that; run "vidimus upgrade"',
     )
-    const upgraded = await vidimus(dir, ['upgrade'], { ...env, VIDIMUS_DATABASE_OWNER_URL: urlOf('vidimus_owner:o') })
+    const upgraded = await vidimus(dir, ['upgrade'], { ...env, VIDIMUS_DATABASE_OWNER_URL: urlOf('vidimus_owner:x') })
     expect(upgraded).toMatchObject({ exitCode: 0, stderr: '' })
     const service = await serve(dir, ['--dev'], env)
     expect(await create(service)).toBe(201)
 
-    const app = new SQL({ url: urlOf('vidimus_app:a'), max: 1 })
+    const app = new SQL({ url: urlOf('vidimus_app:x'), max: 1 })
     const denied = (statement: string) =>
       app.unsafe(statement).then(
         () => 'done',
@@ -159,7 +169,7 @@ describe.skipIf(!hasPostgres)(unlessMissing('two roles'), () => {
       'DELETE FROM schema_migrations',
       "UPDATE schema_migrations SET kind = 'expand'",
     ]
-    const [found] = await cluster.query<{ name: string | null }>("SELECT to_regclass('audit_links')::text AS name", 'roles')
+    const [found] = await cluster.query<{ name: string | null }>("SELECT to_regclass('audit_links')::text AS name", 'vidimus')
     if (found!.name)
       statements.push(
         "UPDATE audit_links SET hash = ''",

@@ -13,7 +13,7 @@ describe.concurrent('the commands of whoever operates it', () => {
     ['backup', /usage: vidimus backup FILE \[--force\] \[--json\]/],
     ['restore', /usage: vidimus restore FILE \[--without-erasures\] \[--json\]/],
     ['rekey', /usage: vidimus rekey \[--json\]/],
-    ['upgrade', /usage: vidimus upgrade \[--dry-run\] \[--json\]/],
+    ['upgrade', /usage: vidimus upgrade \[--dry-run\] \[--finish\] \[--json\]/],
   ] as const)('%s --help prints the usage with an example, and touches nothing', async (verb, usage) => {
     const { exitCode, stdout, stderr } = await vidimus(NOTHING_MADE, [verb, '--help'])
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
