@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { statfsSync } from 'node:fs'
 import { temporaryDir } from '../helpers/app.ts'
 import { serve, stopServing, vidimus } from '../helpers/cli.ts'
 import { type Cluster, hasPostgres, newDatabase, startCluster, stopClusters, unlessMissing } from '../helpers/cluster.ts'
 
 setDefaultTimeout(60_000)
+
+/** Magic number of statfs(2). */
+const TMPFS = 0x01021994
 
 let cluster: Cluster
 
@@ -81,9 +85,13 @@ describe.skipIf(!hasPostgres)(unlessMissing('doctor on PostgreSQL'), () => {
     archiving.configure(["archive_command = 'true'"])
     await archiving.query('SELECT pg_reload_conf()')
     await archived('archived_count')
+    // The folder of this test may be in memory.
+    const isPassing = statfsSync(dir).type === TMPFS
     expect((await doctor(url, dir)).backups).toMatchObject({
-      status: 'ok',
-      detail: expect.stringContaining('archived its log last at'),
+      status: isPassing ? 'warning' : 'ok',
+      detail: expect.stringMatching(
+        isPassing ? /archived its log last at .* does not outlive this container/ : /archived its log last at/,
+      ),
     })
   })
 

@@ -1,6 +1,6 @@
 // A restored database has people in it who were erased since. The logs of the nodes name them to nobody but this command.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../helpers/app.ts'
 import { type Served, serve, stopServing, vidimus } from '../helpers/cli.ts'
@@ -35,8 +35,7 @@ describe.skipIf(!hasPostgres)(unlessMissing('erase-again'), () => {
     const env = { VIDIMUS_DATABASE_URL: url }
     const dirs = [temporaryDir(), temporaryDir()]
     const one = await serve(dirs[0]!, ['--dev'], env)
-    cpSync(join(dirs[0]!, 'master.key'), join(dirs[1]!, 'master.key'))
-    const two = await serve(dirs[1]!, [], env)
+    const two = await serve(dirs[1]!, [], { ...env, VIDIMUS_KEY_DIR: dirs[0]! })
     const headers = { authorization: `Bearer ${one.first.test_key}`, 'content-type': 'application/json' }
     const create = async () => {
       const answer = await fetch(`${one.url}/v1/verifications`, { method: 'POST', headers, body: '{"template":"age_over_18"}' })

@@ -1,7 +1,6 @@
 // From the database file to PostgreSQL: killed in the middle, called again, compared, and then served by other nodes.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../helpers/app.ts'
 import { type Served, serve, stopServing, vidimus } from '../helpers/cli.ts'
@@ -122,8 +121,7 @@ describe.skipIf(!hasPostgres)(unlessMissing('vidimus move'), () => {
     expect((await vidimus(dir, ['tenant', 'list'])).exitCode).toBe(29)
 
     const node = temporaryDir()
-    cpSync(join(dir, 'master.key'), join(node, 'master.key'))
-    const env = { VIDIMUS_DATABASE_URL: url }
+    const env = { VIDIMUS_DATABASE_URL: url, VIDIMUS_KEY_DIR: dir }
     const verified = await vidimus(node, ['audit', 'verify', '--json'], env)
     expect(verified.exitCode).toBe(0)
     expect(JSON.parse(verified.stdout)).toMatchObject({ head: audit_head })

@@ -1,7 +1,7 @@
 // Upgrades of a schema that several nodes share: first additions, beside nodes of the version before; then, when none of them
 // runs any more, what only they used is taken away.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SQL } from 'bun'
 import { version } from '../../package.json' with { type: 'json' }
@@ -51,10 +51,12 @@ const upgradeTo = (url: string, wanted: { isFinish: boolean; isDryRun?: boolean 
     ...wanted,
   })
 
-async function create({ url, first }: Served, key = first.test_key): Promise<number> {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  return (await fetch(`${url}/v1/verifications`, { method: 'POST', headers, body: '{"template":"age_over_18"}' })).status
-}
+const headersOf = (key: string | undefined) => ({ authorization: `Bearer ${key}`, 'content-type': 'application/json' })
+
+const post = ({ url, first }: Served, key = first.test_key) =>
+  fetch(`${url}/v1/verifications`, { method: 'POST', headers: headersOf(key), body: '{"template":"age_over_18"}' })
+
+const create = async (served: Served, key?: string): Promise<number> => (await post(served, key)).status
 
 async function stop({ process: child }: Served): Promise<void> {
   child.kill('SIGTERM')
@@ -76,9 +78,7 @@ describe.skipIf(!hasPostgres)(unlessMissing('an upgrade of PostgreSQL'), () => {
     expect(await upgradeTo(url, { isFinish: false })).toMatchObject({ applied: ['9000_note'], left: ['9001_no_schemes'] })
     // The release before runs on it, and starts on it.
     expect(await create(old)).toBe(201)
-    const second = temporaryDir()
-    cpSync(join(dir, 'master.key'), join(second, 'master.key'))
-    const restarted = await serve(second, [], env)
+    const restarted = await serve(temporaryDir(), [], { ...env, VIDIMUS_KEY_DIR: dir })
     expect(await create(restarted, key)).toBe(201)
     const refused = await upgradeTo(url, { isFinish: true })
     expect(refused).toEqual({ applied: [], left: ['9001_no_schemes'], olderNodes: [expect.any(String), expect.any(String)] })
@@ -154,7 +154,11 @@ describe.skipIf(!hasPostgres)(unlessMissing('two roles'), () => {
     const upgraded = await vidimus(dir, ['upgrade'], { ...env, VIDIMUS_DATABASE_OWNER_URL: urlOf('vidimus_owner:x') })
     expect(upgraded).toMatchObject({ exitCode: 0, stderr: '' })
     const service = await serve(dir, ['--dev'], env)
-    expect(await create(service)).toBe(201)
+    const { id } = (await (await post(service)).json()) as { id: string }
+    const headers = headersOf(service.first.test_key)
+    const erased = await fetch(`${service.url}/v1/verifications/${id}`, { method: 'DELETE', headers })
+    expect(erased.status).toBe(200)
+    expect((await vidimus(dir, ['audit', 'verify'], env)).exitCode).toBe(0)
 
     const app = new SQL({ url: urlOf('vidimus_app:x'), max: 1 })
     const denied = (statement: string) =>

@@ -101,7 +101,7 @@ async function copy(session: Session, { table, read, hasLinks, onProgress }: Cop
     after = keyOf(table, batch.at(-1)!)
     copied += batch.length
     await inTransaction(session, async () => {
-      if (table.name === 'audit_records' && hasLinks) await insertRecords(session, batch)
+      if (table.name === 'audit_records' && hasLinks) await insertRecords(session, table, batch)
       else await insert(session, table.name, table.columns, batch)
       await session.rows(
         `INSERT INTO move_progress VALUES ($1, $2, $3)
@@ -122,14 +122,14 @@ async function insert(session: Session, name: string, columns: string[], rows: R
 
 const storable = (value: Value): unknown => (value instanceof Uint8Array ? Buffer.from(value) : value)
 
-const ENTRY = ['at', 'tenant_id', 'actor', 'action', 'subject', 'commitment', 'salt', 'sealed']
+const LINK = ['seq', 'previous', 'hash']
 
 /** A record of the file is an entry and its link; both have the number that it had there. */
-async function insertRecords(session: Session, records: Row[]): Promise<void> {
+async function insertRecords(session: Session, { columns }: Table, records: Row[]): Promise<void> {
   const entries = records.map(record => ({ ...record, id: record.seq! }))
-  await insert(session, 'audit_entries', ['id', ...ENTRY], entries)
+  await insert(session, 'audit_entries', ['id', ...columns.filter(name => !LINK.includes(name))], entries)
   const links = records.map(record => ({ ...record, entry_id: record.seq! }))
-  await insert(session, 'audit_links', ['seq', 'entry_id', 'previous', 'hash'], links)
+  await insert(session, 'audit_links', ['entry_id', ...LINK], links)
 }
 
 /** The next number of every counter is above all that were copied. */

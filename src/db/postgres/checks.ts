@@ -123,11 +123,6 @@ async function checkArchive(session: Session, { dir }: Checked): Promise<Found> 
        (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now FROM pg_stat_archiver`,
   )
   const { mode, archived, failed, now } = archive!
-  if (isPassing(dir))
-    return warning(
-      `${dir} does not outlive this container, and with it the log of erasures, which a restore needs.`,
-      'Put VIDIMUS_DATA_DIR on a volume.',
-    )
   if (mode === 'off')
     return warning(
       'The server archives no log, and backups made otherwise are not seen from here.',
@@ -145,7 +140,13 @@ async function checkArchive(session: Session, { dir }: Checked): Promise<Found> 
       `The server archived its log last at ${secondOf(archived)}.`,
       'Set archive_timeout, so that little can be lost.',
     )
-  return ok(`The server archived its log last at ${secondOf(archived)}. Base backups are not seen from here.`)
+  const told = `The server archived its log last at ${secondOf(archived)}. Base backups are not seen from here.`
+  if (isPassing(dir))
+    return warning(
+      `${told} But ${dir} does not outlive this container, and with it the log of erasures, which a restore needs.`,
+      'Put VIDIMUS_DATA_DIR on a volume.',
+    )
+  return ok(told)
 }
 
 function isPassing(dir: string): boolean {

@@ -3,7 +3,7 @@ import type { Session } from './session.ts'
 /** Nobody who holds the service's password can rewrite the chain: links are only added, and of entries only the details are forgotten. */
 const PROTECTED = [
   { table: 'audit_links', allowed: 'SELECT, INSERT' },
-  { table: 'audit_entries', allowed: 'SELECT, INSERT, UPDATE (salt, sealed)' },
+  { table: 'audit_entries', allowed: 'SELECT, INSERT, UPDATE (salt, sealed, session_id, wrapping_key)' },
   { table: 'schema_migrations', allowed: 'SELECT' },
 ] as const
 
