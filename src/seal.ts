@@ -53,6 +53,8 @@ export type Keyring = {
 }
 
 export type Sealer = {
+  /** Of the row key that new text is sealed under. */
+  epoch: number
   seal(place: Place, text: string): Buffer
   open(place: Place, sealed: Uint8Array): string
   /** The text under the newest row key, and the session's key where there is one; undefined when it is already. */
@@ -149,6 +151,7 @@ export function createSealer(keys: Uint8Array | Keyring, random: Random): Sealer
   }
 
   return {
+    epoch,
     seal,
     open: (place, sealed) => opened(place, sealed).text,
     sealAgain(place, sealed) {

@@ -349,6 +349,7 @@ CREATE UNIQUE INDEX "verification_events_shown" ON "verification_events" USING b
 CREATE INDEX "verification_sessions_newest" ON "verification_sessions" USING btree ("tenant_id","environment","created_at");--> statement-breakpoint
 CREATE INDEX "verification_sessions_device" ON "verification_sessions" USING btree ("device_id","created_at") WHERE device_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "verification_sessions_open" ON "verification_sessions" USING btree ("expires_at") WHERE status = 'pending';--> statement-breakpoint
+CREATE INDEX "verification_sessions_keyless" ON "verification_sessions" USING btree ("id") WHERE wrapping_key IS NULL;--> statement-breakpoint
 CREATE INDEX "verification_sessions_held" ON "verification_sessions" USING btree ("responded_at") WHERE status = 'pending' AND responded_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "webhook_attempts_delivery" ON "webhook_attempts" USING btree ("delivery_id");--> statement-breakpoint
 CREATE INDEX "webhook_deliveries_session" ON "webhook_deliveries" USING btree ("verification_id");--> statement-breakpoint

@@ -80,6 +80,37 @@ export async function eraseDetails(tx: Db, ids: readonly number[]): Promise<void
     .where(inArray(auditEntries.id, [...ids]))
 }
 
+const sealedColumns = {
+  id: auditEntries.id,
+  tenantId: auditEntries.tenantId,
+  salt: auditEntries.salt,
+  sealed: auditEntries.sealed,
+  sessionId: auditEntries.sessionId,
+}
+
+export type SealedEntry = Pick<StoredRecord, 'id' | 'tenantId' | 'salt' | 'sealed' | 'sessionId'>
+
+/** Linked or not, by id. */
+export async function listSealedEntries(tx: Db, afterId: number, limit: number): Promise<SealedEntry[]> {
+  const { id } = auditEntries
+  return await tx.select(sealedColumns).from(auditEntries).where(gt(id, afterId)).orderBy(asc(id)).limit(limit)
+}
+
+export async function findSealedEntries(tx: Db, ids: readonly number[]): Promise<SealedEntry[]> {
+  return await tx
+    .select(sealedColumns)
+    .from(auditEntries)
+    .where(inArray(auditEntries.id, [...ids]))
+}
+
+export async function updateDetails(
+  tx: Db,
+  id: number,
+  details: { sealed: Buffer; sessionId: string | null; wrappingKey: number | null },
+): Promise<void> {
+  await tx.update(auditEntries).set(details).where(eq(auditEntries.id, id))
+}
+
 const stored = { ...getTableColumns(auditRecords), id: recordEntryId }
 
 export async function listRecords(db: Db, afterSeq: number, limit: number): Promise<StoredRecord[]> {

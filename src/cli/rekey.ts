@@ -5,21 +5,32 @@ import { backupsFolder } from '../db/files.ts'
 import { realWorld } from '../ground.ts'
 import { rekey } from '../upkeep/rekey.ts'
 import { defineCommand } from './command.ts'
+import { toggle } from './flags.ts'
 import { ACTOR, CommandError } from './output.ts'
 import { refusePostgres, requireDatabase } from './require-database.ts'
 
 export const command = defineCommand(
   {
     summary: 'make a new master key',
-    about: `Makes a new master.key; the server must be stopped. No row is written anew: only the root key,
-which the master key wraps, is wrapped by the new one. A master.key that is a link is refused.
+    flags: { data: toggle('also make a new key for all data, and seal every row again') },
+    about: `Makes a new master.key; the server must be stopped. This does only that: no row is written anew,
+the keys that rows are sealed under are wrapped by the new master key instead of the old one. A
+master.key that is a link is refused.
+
+With --data rows get a new key as well. New rows use it at once; the service seals all old ones again
+in the background, continues after a stop or a kill, and drops the old key at the end: "vidimus
+doctor" and the log show how far it is. From then on the old master.key with an old backup opens
+nothing that was written since, even for somebody who also gets a new copy of the database. The keys
+of look-up hashes, of names on the audit chain and of its signed checkpoints stay the same, because
+rows and exports depend on them: somebody who had the old key can still test guesses against these
+hashes, and sign checkpoints.
 
 The old key is gone afterwards. Backups that were made before can be read only with the old key, so
 keep a copy of it for as long as you keep them, and make a new backup. Anybody who holds an old
 backup and the old key can read that backup for ever.`,
-    example: 'vidimus rekey && vidimus backup /mnt/safe/vidimus.db',
+    example: 'vidimus rekey --data && vidimus backup /mnt/safe/vidimus.db',
   },
-  async (_, { env }) => {
+  async ({ data }, { env }) => {
     const config = loadConfig(env)
     const { dataDir: dir, masterKey } = config
     const key = masterKey.file
@@ -28,13 +39,20 @@ backup and the old key can read that backup for ever.`,
     refuseLink(key)
     refuseUnwritable(key)
     const { now, random } = realWorld()
-    const oldBackups = await rekey({ dir, masterKey, now: now(), random, actor: ACTOR })
+    const oldBackups = await rekey({ dir, data, masterKey, now: now(), random, actor: ACTOR })
     const old = oldBackups.length
       ? `${oldBackups.length} backups in ${backupsFolder(dir)} can be read only with the old key, of which you may have a copy.`
       : 'Backups made before can be read only with the old key.'
     return {
-      json: { key, backups_of_old_key: oldBackups },
-      text: `${key} is new: keep a copy of it somewhere else.\n${old}\nNext: vidimus backup FILE`,
+      json: { key, data, backups_of_old_key: oldBackups },
+      text: [
+        `${key} is new: keep a copy of it somewhere else.`,
+        data
+          ? 'New rows use a new key. Start the service: it seals the old rows again, and "vidimus doctor" shows how far it is.'
+          : 'Rows are sealed under the same key as before, which it wraps; --data replaces that too.',
+        old,
+        'Next: vidimus backup FILE',
+      ].join('\n'),
     }
   },
 )

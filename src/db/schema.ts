@@ -261,6 +261,7 @@ export const verificationSessions = table(
     index('verification_sessions_newest').on(row.tenantId, row.environment, row.createdAt),
     index('verification_sessions_device').on(row.deviceId, row.createdAt).where(sql`device_id IS NOT NULL`),
     index('verification_sessions_open').on(row.expiresAt).where(sql`status = 'pending'`),
+    index('verification_sessions_keyless').on(row.id).where(sql`wrapping_key IS NULL`),
     index('verification_sessions_held').on(row.respondedAt).where(sql`status = 'pending' AND responded_at IS NOT NULL`),
   ],
 )

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { type Found, ok, problem, secondOf, warning } from '../db/check.ts'
 import { fileOf } from '../session-keys/files.ts'
 import { currentOf, neededOf } from '../session-keys/keys.ts'
+import { readProgress } from '../upkeep/seal-again.ts'
 import type { Scene } from './scene.ts'
 
 const DAY_MS = 86_400_000
@@ -24,6 +25,12 @@ export async function checkWrappingKeys({ deps }: Scene): Promise<Found> {
     return warning(
       `${keyDir} cannot be written, so verifications have no keys of their own: what is erased can be read from old copies with the master key.`,
       'Let the service write there, or set VIDIMUS_KEY_DIR, and start it again.',
+    )
+  const unsealed = await readProgress(deps)
+  if (unsealed && unsealed.total > 0)
+    return warning(
+      `${unsealed.count} of ${unsealed.total} verifications are sealed under the newest keys; for the others old keys still count.`,
+      'Let the service run: it continues by itself.',
     )
   const ageMs = now() - current.activeAt
   const sentence = 'What is erased can be read from old copies, with the keys, until it turns.'

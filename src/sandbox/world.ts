@@ -1,3 +1,4 @@
+import type { Db } from '../db/engine.ts'
 import type { Ground } from '../ground.ts'
 import { createIssuer, type IssuerState, loadIssuer, renewalDueAt, renewSigners } from './issuer.ts'
 import { findSandbox, saveSandbox } from './store.ts'
@@ -63,4 +64,11 @@ function sandboxOf(state: IssuerState) {
     isSandbox: true,
   }
   return { issuer, anchor }
+}
+
+/** After "rekey --data". */
+export async function sealSandboxAgain({ sealer }: Pick<Ground, 'sealer'>, tx: Db): Promise<void> {
+  const stored = await findSandbox(tx)
+  const sealed = stored && sealer.sealAgain(PLACE, stored)
+  if (sealed) await saveSandbox(tx, sealed, stored)
 }

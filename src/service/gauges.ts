@@ -7,6 +7,7 @@ import type { Deps } from '../deps.ts'
 import { openFilesLimit } from '../doctor/open-files.ts'
 import { currentOf } from '../session-keys/keys.ts'
 import { signingState } from '../signing/certificate.ts'
+import { readProgress } from '../upkeep/seal-again.ts'
 import { countPending } from '../verifications/store.ts'
 import { countPending as countPendingDeliveries, overdueMs } from '../webhooks/browse.ts'
 import type { Listener } from './listener.ts'
@@ -40,6 +41,10 @@ export function addGauges(deps: Deps): void {
       return activeAt ? Math.floor((now() - activeAt) / 1000) : Number.POSITIVE_INFINITY
     },
   )
+  metrics.gauge('vidimus_verifications_to_seal_again', 'Verifications not yet sealed under the newest keys.', async () => {
+    const progress = await readProgress(deps)
+    return progress ? Math.max(1, progress.total - progress.count) : 0
+  })
   addProcess(deps, startedAt)
 }
 

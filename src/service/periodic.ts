@@ -8,10 +8,12 @@ import { sweepTokens } from '../devices/expire.ts'
 import { describeFailure } from '../log.ts'
 import { sweepSessions } from '../people/session.ts'
 import { sweepFailures } from '../people/throttle.ts'
+import { sealSandboxAgain } from '../sandbox/world.ts'
 import { lookAtKeys, turnWrappingKey } from '../session-keys/turn.ts'
 import { warnOfExpiry } from '../signing/certificate.ts'
 import { noticeClockStep } from '../upkeep/clock.ts'
 import { createBackups } from '../upkeep/schedule.ts'
+import { sealAgain } from '../upkeep/seal-again.ts'
 import { sweepExpired } from '../verifications/expire.ts'
 import { sweepRetention } from '../verifications/retain.ts'
 import { sweepUnredeemed } from '../verifications/unredeemed.ts'
@@ -28,6 +30,7 @@ const SHARED_JOBS: Job<Deps>[] = [
   { name: 'networks', everyMs: 86_400_000, run: sweepNetworks },
   { name: 'checkpoint', everyMs: SIGN_EVERY_MS, run: signHead },
   { name: 'certificate', everyMs: 86_400_000, run: warnOfExpiry },
+  { name: 'seal again', everyMs: 60_000, run: deps => sealAgain(deps, tx => sealSandboxAgain(deps, tx)) },
   { name: 'wrapping key', everyMs: 3_600_000, run: turnWrappingKey },
 ]
 

@@ -90,4 +90,4 @@ export function openPrivateKey({ sealer }: Pick<Deps, 'sealer'>, { id, salt, sea
   return createPrivateKey({ key: Buffer.from(sealer.open(keyPlace(id, salt), sealed), 'base64'), format: 'der', type: 'pkcs8' })
 }
 
-const keyPlace = (row: string, salt: Uint8Array) => ({ tenant: '', table: 'signing_keys', column: 'sealed', row, salt })
+export const keyPlace = (row: string, salt: Uint8Array) => ({ tenant: '', table: 'signing_keys', column: 'sealed', row, salt })

@@ -44,3 +44,11 @@ export async function retireLeaves(tx: Db, at: number): Promise<void> {
 export async function insertSigningKey(tx: Db, row: SigningKeyRow): Promise<void> {
   await tx.insert(signingKeys).values(row)
 }
+
+export async function listSigningKeys(db: Db): Promise<SigningKeyRow[]> {
+  return await db.select().from(signingKeys)
+}
+
+export async function updateSigningKey(tx: Db, id: string, sealed: Buffer): Promise<void> {
+  await tx.update(signingKeys).set({ sealed }).where(eq(signingKeys.id, id))
+}

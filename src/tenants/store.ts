@@ -138,3 +138,22 @@ export async function upsertEndpoint(tx: Db, { tenantId, environment, ...endpoin
     .values({ tenantId, environment, ...endpoint })
     .onConflictDoUpdate({ target: [webhookEndpoints.tenantId, webhookEndpoints.environment], set: endpoint })
 }
+
+export async function listAllSecrets(db: Db): Promise<WebhookSecretRow[]> {
+  return await db.select().from(webhookSecrets)
+}
+
+export async function updateSecretSealed(tx: Db, id: number, sealed: Buffer): Promise<void> {
+  await tx.update(webhookSecrets).set({ sealed }).where(eq(webhookSecrets.id, id))
+}
+
+export async function listAllEndpoints(db: Db): Promise<WebhookEndpointRow[]> {
+  return await db.select().from(webhookEndpoints)
+}
+
+export async function updateEndpointSealed(tx: Db, { tenantId, environment }: Owner, sealed: Buffer): Promise<void> {
+  await tx
+    .update(webhookEndpoints)
+    .set({ sealed })
+    .where(and(eq(webhookEndpoints.tenantId, tenantId), eq(webhookEndpoints.environment, environment)))
+}

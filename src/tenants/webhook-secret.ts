@@ -99,14 +99,14 @@ export function sealSecret(
   at: number,
 ): Omit<WebhookSecretRow, 'id'> {
   const salt = Buffer.from(random(SALT_BYTES))
-  return { ...owner, salt, sealed: sealer.seal(placeOf(owner, salt), secret), createdAt: at, validUntil: null }
+  return { ...owner, salt, sealed: sealer.seal(secretPlace(owner, salt), secret), createdAt: at, validUntil: null }
 }
 
 const open = ({ sealer }: Pick<Deps, 'sealer'>, { salt, sealed, ...owner }: WebhookSecretRow): string =>
-  sealer.open(placeOf(owner, salt), sealed)
+  sealer.open(secretPlace(owner, salt), sealed)
 
 /** Live secrets are sealed without an environment, as the single one was. */
-const placeOf = ({ tenantId, environment }: Owner, salt: Uint8Array) => ({
+export const secretPlace = ({ tenantId, environment }: Owner, salt: Uint8Array) => ({
   tenant: tenantId,
   table: 'webhook_secrets',
   column: 'sealed',

@@ -1,4 +1,5 @@
-// A new master key. Rows stay as they are: only the root key is wrapped again. The new key is
+// A new master key. Rows stay as they are: only the row keys are wrapped again; with `data` a new row
+// key joins them, and the service seals all rows under it (seal-again.ts). The new master key is
 // written beside the old one, then the database takes it, then it replaces the old file. After a
 // kill in between, the next opening continues from there (db/root-key.ts).
 import { existsSync, readdirSync } from 'node:fs'
@@ -23,18 +24,19 @@ import { finishReplacing } from '../db/sqlite/replace.ts'
 import { isOurs } from '../db/sqlite/snapshot.ts'
 import { createStorage, openReader, openWriter } from '../db/sqlite/storage.ts'
 import type { Random } from '../ids.ts'
-import { createSealer } from '../seal.ts'
+import { beginEpoch, createSealer } from '../seal.ts'
 
-type Wanted = { dir: string; masterKey: MasterKey; now: number; random: Random; actor: string }
+type Wanted = { dir: string; data: boolean; masterKey: MasterKey; now: number; random: Random; actor: string }
 
 /** Returns the backups that only the old key opens. */
-export async function rekey({ dir, masterKey, now, random, actor }: Wanted): Promise<string[]> {
+export async function rekey(wanted: Wanted): Promise<string[]> {
+  const { dir } = wanted
   const file = databaseFile(dir)
   const release = holdDirectory(dir, 'alone')
   try {
     finishReplacing(dir)
     if (sizeOf(file) === 0 || !isOurs(file)) throw damaged(file)
-    await replaceKey({ dir, masterKey, now, random, actor })
+    await replaceKey(wanted)
     return backupsIn(dir)
   } catch (error) {
     throw refusalFrom(error, dir, file)
@@ -43,7 +45,7 @@ export async function rekey({ dir, masterKey, now, random, actor }: Wanted): Pro
   }
 }
 
-async function replaceKey({ dir, masterKey, now, random, actor }: Wanted): Promise<void> {
+async function replaceKey({ dir, data, masterKey, now, random, actor }: Wanted): Promise<void> {
   const keyFile = masterKey.file
   const reader = openReader(databaseFile(dir))
   countApplied(reader)
@@ -53,10 +55,12 @@ async function replaceKey({ dir, masterKey, now, random, actor }: Wanted): Promi
   const audit = createAudit(createSealer(rootKey, random), random)
   const storage = createStorage(openWriter(databaseFile(dir)), reader)
   try {
-    const wrappedAnew = wrapRootKey(createSealer(writeNewKey(keyFile, random), random), rootKey)
+    const keyring = data ? beginEpoch(rootKey, random) : rootKey
+    const wrappedAnew = wrapRootKey(createSealer(writeNewKey(keyFile, random), random), keyring)
+    const details = { data }
     await storage.write(async tx => {
       await replaceRootKey(tx, wrappedAnew)
-      await audit.append(tx, { at: now, tenantId: '', actor, action: 'master_key.replaced', subjectId: 'master key' })
+      await audit.append(tx, { at: now, tenantId: '', actor, action: 'master_key.replaced', subjectId: 'master key', details })
     })
     // Until then the log still has the value wrapped with the old key.
     await storage.forgetDeleted()

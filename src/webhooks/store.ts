@@ -305,6 +305,26 @@ export async function listAttempts(db: Db, tenantId: string, deliveryIds: string
     .orderBy(asc(webhookAttempts.id))
 }
 
+/** Of all deliveries of a verification. */
+export async function listAttemptsOf(tx: Db, tenantId: string, verificationId: string): Promise<AttemptRow[]> {
+  const rows = await tx
+    .select({ attempt: webhookAttempts })
+    .from(webhookAttempts)
+    .innerJoin(webhookDeliveries, eq(webhookDeliveries.id, webhookAttempts.deliveryId))
+    .where(and(eq(webhookDeliveries.verificationId, verificationId), eq(webhookAttempts.tenantId, tenantId)))
+  return rows.map(({ attempt }) => attempt)
+}
+
+export async function updateSealed(
+  tx: Db,
+  { id, tenantId, sealed }: Pick<AttemptRow, 'id' | 'tenantId' | 'sealed'>,
+): Promise<void> {
+  await tx
+    .update(webhookAttempts)
+    .set({ sealed })
+    .where(and(eq(webhookAttempts.id, id), eq(webhookAttempts.tenantId, tenantId)))
+}
+
 /** Across tenants, for the command line. */
 export async function findDeliveryOfAnyone(db: Db, id: string): Promise<DeliveryRow | undefined> {
   const [row] = await db.select().from(webhookDeliveries).where(eq(webhookDeliveries.id, id))

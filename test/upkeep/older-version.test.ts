@@ -7,13 +7,15 @@ import { verifyAudit } from '../../src/audit/verify.ts'
 import type { Overview } from '../../src/dashboard/verification-schema.ts'
 import { createTenant } from '../../src/tenants/settings.ts'
 import { readWebhookSecrets } from '../../src/tenants/webhook-secret.ts'
+import { readProgress, sealAgain } from '../../src/upkeep/seal-again.ts'
+import { sweepExpired } from '../../src/verifications/expire.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import type { Delivery } from '../../src/webhooks/schema.ts'
 import { cleanUp, temporaryDir } from '../helpers/app.ts'
 import { serve, stopServing, vidimus, vidimusJson } from '../helpers/cli.ts'
 import { openBrowser } from '../helpers/dashboard.ts'
 import { enroll, refresh } from '../helpers/devices.ts'
-import { contentOf } from '../helpers/directories.ts'
+import { contentOf, one } from '../helpers/directories.ts'
 import { declined, logOf, receive, startAppFor, stopReceiving, untilAttempted, verified } from '../helpers/receiver.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
 import { checkInvariants } from '../invariants/check.ts'
@@ -60,6 +62,15 @@ function rowsOf(dir: string): Record<string, number> {
   return Object.fromEntries(counts)
 }
 
+/** Rows of verifications that are sealed without the key of their verification: the second byte says so. */
+async function unkeyedIn(dir: string, table: string): Promise<unknown> {
+  const belongs = table === 'audit_records' ? "action LIKE 'verification.%'" : '1'
+  return one(
+    join(dir, 'vidimus.db'),
+    `SELECT count(*) FROM ${table} WHERE length(sealed) > 0 AND substr(sealed, 2, 1) <> x'01' AND ${belongs}`,
+  )
+}
+
 describe('after an upgrade', () => {
   test('no row is lost, the audit chain goes on from the head it had, and the invariants hold', async () => {
     const dir = unpack()
@@ -96,6 +107,32 @@ describe('after an upgrade', () => {
     expect(await listed('/v1/devices', keys.test)).toEqual(before.devices)
     expect((await app.call('GET', '/v1/usage', { key: keys.test })).body).toEqual(before.usage)
     expect((await app.call('GET', `/v1/verifications/${known.sessions.erased}`, { key: keys.test })).status).toBe(404)
+    expect((await verifyAudit(app.deps)).problem).toBeUndefined()
+  })
+
+  test('verifications of the older version get keys of their own once they have ended, and are read as before', async () => {
+    const { app } = await startOn(unpack(), STOPPED_AT)
+    const { keys, before } = known
+    const listed = async () =>
+      (await app.call<{ data: unknown }>('GET', '/v1/verifications?limit=100', { key: keys.test })).body.data
+    const keyless = () =>
+      one(join(app.dir, 'vidimus.db'), 'SELECT count(*) FROM verification_sessions WHERE wrapping_key IS NULL')
+    const open = "SELECT count(*) FROM verification_sessions WHERE wrapping_key IS NULL AND status <> 'pending'"
+    expect(keyless()).toBe(10)
+    await sealAgain(app.deps)
+    expect(await listed()).toEqual(before.verifications)
+    expect((await verifyAudit(app.deps)).problem).toBeUndefined()
+    expect(one(join(app.dir, 'vidimus.db'), open)).toBe(0)
+    expect(await readProgress(app.deps)).toMatchObject({ isWaiting: true })
+    // Open ones are left to the requests that may be under way.
+    app.clock.advance(DAY_MS)
+    await sweepExpired(app.deps)
+    await sealAgain(app.deps)
+    expect([keyless(), await readProgress(app.deps)]).toEqual([0, undefined])
+    for (const table of ['verification_results', 'verification_events', 'webhook_attempts', 'audit_records']) {
+      const unkeyed = await unkeyedIn(app.dir, table)
+      expect([table, unkeyed]).toEqual([table, 0])
+    }
     expect((await verifyAudit(app.deps)).problem).toBeUndefined()
   })
 

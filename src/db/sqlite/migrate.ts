@@ -9,6 +9,7 @@ import noWalletFormats from '../../../drizzle/sqlite/0006_no_wallet_formats.sql'
 import heldAnswers from '../../../drizzle/sqlite/0007_held_answers.sql' with { type: 'text' }
 import oneEngine from '../../../drizzle/sqlite/0008_one_engine.sql' with { type: 'text' }
 import sessionKeys from '../../../drizzle/sqlite/0009_session_keys.sql' with { type: 'text' }
+import keylessSessions from '../../../drizzle/sqlite/0010_keyless_sessions.sql' with { type: 'text' }
 import { sha256Hex } from '../../hash.ts'
 
 /**
@@ -26,6 +27,7 @@ export const MIGRATIONS: readonly (readonly [id: string, sql: string])[] = [
   ['0007_held_answers', heldAnswers],
   ['0008_one_engine', oneEngine],
   ['0009_session_keys', sessionKeys],
+  ['0010_keyless_sessions', keylessSessions],
 ]
 
 /** The database belongs to a newer program, or a migration was edited after it was applied. */

@@ -1,0 +1,1 @@
+CREATE INDEX `verification_sessions_keyless` ON `verification_sessions` (`id`) WHERE wrapping_key IS NULL;

@@ -1,0 +1,117 @@
+// Rows are sealed again after "rekey --data", and once after an upgrade from a version whose
+// verifications had no keys of their own. In the background, in small transactions that also keep how
+// far it is: after a kill the next run continues there. At the end the old row keys are given up.
+import { sealRecordsAgain } from '../audit/seal-again.ts'
+import type { Db } from '../db/engine.ts'
+import { findRootKey, loadMasterKey, openRootKey, replaceRootKey, wrapRootKey } from '../db/root-key.ts'
+import { createSealer, dropOldEpochs } from '../seal.ts'
+import { sealSigningKeysAgain } from '../signing/seal-again.ts'
+import { sealTenantsAgain } from '../tenants/seal-again.ts'
+import { countAll } from '../verifications/figures.ts'
+import { areKeylessOpen, sealReplaysAgain, sealSessionsAgain } from '../verifications/seal-again.ts'
+import type { Deps } from './deps.ts'
+import { findProgress, keepProgress } from './store.ts'
+
+const SESSIONS_BATCH = 20
+const ROWS_BATCH = 200
+const LOG_EVERY = 10_000
+
+const STEPS = ['settings', 'replays', 'records', 'sessions', 'late', 'done'] as const
+
+export type Progress = {
+  epoch: number
+  /** Whether there was a wrapping key, to give verifications keys of their own. */
+  hasKeys: boolean
+  step: (typeof STEPS)[number]
+  after: string
+  /** Verifications sealed so far, and their number at the beginning. */
+  count: number
+  total: number
+  /** Verifications that were open at their turn get their keys when they have ended. */
+  isWaiting: boolean
+}
+
+type SealDeps = Pick<Deps, 'db' | 'write' | 'writeSettings' | 'sealer' | 'sessionKeys' | 'config' | 'random' | 'log'>
+
+/** `sealOthers`: the settings of features that this one does not know. */
+export async function sealAgain(deps: SealDeps, sealOthers: (tx: Db) => Promise<void> = async () => {}): Promise<void> {
+  let progress = { ...(await begin(deps)), isWaiting: false }
+  while (progress.step !== 'done' && !progress.isWaiting) progress = await next(deps, progress, sealOthers)
+}
+
+/** Undefined when everything is sealed under the newest keys. */
+export async function readProgress(deps: Pick<SealDeps, 'db' | 'sealer' | 'sessionKeys'>): Promise<Progress | undefined> {
+  const progress = await begin(deps)
+  return progress.step === 'done' ? undefined : progress
+}
+
+const isCurrent = ({ sealer, sessionKeys }: Pick<SealDeps, 'sealer' | 'sessionKeys'>, { epoch, hasKeys }: Progress): boolean =>
+  epoch === sealer.epoch && hasKeys === (sessionKeys.current() !== null)
+
+async function begin(deps: Pick<SealDeps, 'db' | 'sealer' | 'sessionKeys'>): Promise<Progress> {
+  const text = await findProgress(deps.db)
+  const progress: Progress | undefined = text === undefined ? undefined : JSON.parse(text)
+  return progress && isCurrent(deps, progress) ? progress : await fresh(deps)
+}
+
+const fresh = async ({ db, sealer, sessionKeys }: Pick<SealDeps, 'db' | 'sealer' | 'sessionKeys'>): Promise<Progress> => ({
+  epoch: sealer.epoch,
+  hasKeys: sessionKeys.current() !== null,
+  step: 'settings',
+  after: '',
+  count: 0,
+  total: await countAll(db),
+  isWaiting: false,
+})
+
+async function next(deps: SealDeps, progress: Progress, sealOthers: (tx: Db) => Promise<void>): Promise<Progress> {
+  const write = progress.step === 'settings' ? deps.writeSettings : deps.write
+  const reached = await write(async tx => {
+    const reached = await runStep(deps, tx, progress, sealOthers)
+    if (reached.step === 'done') await giveUpOldKeys(deps, tx)
+    await keepProgress(tx, JSON.stringify(reached))
+    return reached
+  })
+  logProgress(deps, progress, reached)
+  return reached
+}
+
+async function runStep(deps: SealDeps, tx: Db, progress: Progress, sealOthers: (tx: Db) => Promise<void>): Promise<Progress> {
+  const { step, after } = progress
+  const goOn = (last: string | number | undefined): Progress =>
+    last === undefined ? { ...progress, step: STEPS[STEPS.indexOf(step) + 1]!, after: '' } : { ...progress, after: String(last) }
+  switch (step) {
+    case 'settings':
+      await sealTenantsAgain(deps, tx)
+      await sealSigningKeysAgain(deps, tx)
+      await sealOthers(tx)
+      return goOn(undefined)
+    case 'replays':
+      return goOn(await sealReplaysAgain(deps, tx, after, ROWS_BATCH))
+    case 'records':
+      return goOn(await sealRecordsAgain(deps, tx, Number(after), ROWS_BATCH))
+    case 'sessions': {
+      const { last, count } = await sealSessionsAgain(deps, tx, { after, limit: SESSIONS_BATCH })
+      return { ...goOn(last), count: progress.count + count }
+    }
+    case 'late': {
+      const { last } = await sealSessionsAgain(deps, tx, { after, limit: SESSIONS_BATCH, keylessOnly: true })
+      const isWaiting = last === undefined && progress.hasKeys && (await areKeylessOpen(tx))
+      return isWaiting ? { ...progress, after: '', isWaiting } : goOn(last)
+    }
+    case 'done':
+      return progress
+  }
+}
+
+/** Until then the old master key with an old backup opens what was not sealed again. */
+async function giveUpOldKeys({ config, random }: SealDeps, tx: Db): Promise<void> {
+  const wrapper = createSealer(loadMasterKey(config.masterKey), random)
+  const keyring = openRootKey(wrapper, (await findRootKey(tx))!)
+  if (keyring.rows.size > 1) await replaceRootKey(tx, wrapRootKey(wrapper, dropOldEpochs(keyring)))
+}
+
+function logProgress({ log }: SealDeps, before: Progress, { step, count, total }: Progress): void {
+  const isTold = Math.floor(count / LOG_EVERY) > Math.floor(before.count / LOG_EVERY) || (step === 'done' && total > 0)
+  if (isTold) log.info('keys.sealed_again', { count, detail: `of ${total} verifications` })
+}

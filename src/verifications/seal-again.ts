@@ -1,0 +1,105 @@
+// Seals all that a verification has under the newest row key, and with its own key: verifications of
+// older versions get one here. Each is done in one transaction.
+import { sealRecordsOf } from '../audit/seal-again.ts'
+import type { Db } from '../db/engine.ts'
+import type { Place } from '../seal.ts'
+import { sealAttemptsAgain } from '../webhooks/seal-again.ts'
+import type { Deps } from './deps.ts'
+import { replayPlace } from './idempotency.ts'
+import { resultPlace, secretsPlace } from './present.ts'
+import { responseKeyPlace } from './response-key.ts'
+import {
+  hasOpenKeyless,
+  listReplaysAfter,
+  listSealedEvents,
+  lockSessionsAfter,
+  updateEvent,
+  updateReplay,
+  updateResult,
+  updateSession,
+} from './sealed-store.ts'
+import type { VerificationRow, VerificationWithResult } from './store.ts'
+import { eventPlace } from './timeline.ts'
+
+type SealDeps = Pick<Deps, 'sealer' | 'sessionKeys'>
+
+type Wanted = { after: string; limit: number; keylessOnly?: boolean }
+
+/** `last` is undefined at the end. */
+export async function sealSessionsAgain(
+  deps: SealDeps,
+  tx: Db,
+  wanted: Wanted,
+): Promise<{ last: string | undefined; count: number }> {
+  const batch = await lockSessionsAfter(tx, wanted)
+  for (const found of batch) await sealOne(deps, tx, found)
+  return { last: batch.length === wanted.limit ? batch.at(-1)?.verification.id : undefined, count: batch.length }
+}
+
+/** True while verifications without keys of their own are open; they end within a day. */
+export async function areKeylessOpen(db: Db): Promise<boolean> {
+  return await hasOpenKeyless(db)
+}
+
+async function sealOne(deps: SealDeps, tx: Db, { verification, result }: VerificationWithResult): Promise<void> {
+  const { id, tenantId } = verification
+  const wrappingKey = keyFor(deps, verification)
+  const sessionKey = await keyOf(deps, tx, verification, wrappingKey)
+  // Its wrapping key is gone, which a start refuses; the others must not wait for it.
+  if (sessionKey === 'lost') return
+  const events = await listSealedEvents(tx, verification)
+  await sealSession(deps, tx, { ...verification, wrappingKey }, sessionKey)
+  const sealedResult = result && again(deps, resultPlace(result, sessionKey), result.sealed)
+  if (sealedResult) await updateResult(tx, verification, sealedResult)
+  for (const event of events) {
+    const sealed = again(deps, eventPlace(verification, event.salt, sessionKey), event.sealed)
+    if (sealed) await updateEvent(tx, event, sealed)
+  }
+  await sealAttemptsAgain(deps, tx, { id, tenantId, sessionKey })
+  const ids = [verification, ...(result ? [result] : []), ...events].flatMap(({ auditSeq }) => auditSeq ?? [])
+  await sealRecordsOf(deps, tx, ids, { id, wrappingKey, sessionKey })
+}
+
+/** An open one waits: a request under way would seal without the key. */
+const keyFor = ({ sessionKeys }: SealDeps, { wrappingKey, status }: VerificationRow): number | null =>
+  wrappingKey ?? (status === 'pending' ? null : sessionKeys.current())
+
+async function keyOf(
+  { sessionKeys }: SealDeps,
+  tx: Db,
+  { id, wrappingKey: first }: VerificationRow,
+  wrappingKey: number | null,
+): Promise<Uint8Array | undefined | 'lost'> {
+  if (first === null) return sessionKeys.derive(id, wrappingKey)
+  return await sessionKeys.of(tx, { id, wrappingKey: first }).catch(() => 'lost' as const)
+}
+
+/** Damaged text stays as it is: a read of it reports the damage. */
+function again({ sealer }: SealDeps, place: Place, sealed: Uint8Array): Buffer | undefined {
+  try {
+    return sealer.sealAgain(place, sealed)
+  } catch {
+    return undefined
+  }
+}
+
+async function sealSession(deps: SealDeps, tx: Db, session: VerificationRow, sessionKey: Uint8Array | undefined): Promise<void> {
+  const { sealed, sealedResponseKey, salt, wrappingKey } = session
+  await updateSession(tx, session, {
+    wrappingKey,
+    sealed: sealed && (again(deps, secretsPlace(session, salt, sessionKey), sealed) ?? sealed),
+    sealedResponseKey:
+      sealedResponseKey && (again(deps, responseKeyPlace(session, sessionKey), sealedResponseKey) ?? sealedResponseKey),
+  })
+}
+
+/** Kept 201s. Without a key of their own they stay so: they live for a day. */
+export async function sealReplaysAgain(deps: SealDeps, tx: Db, after: string, limit: number): Promise<string | undefined> {
+  const batch = await listReplaysAfter(tx, after, limit)
+  for (const { hash, tenantId, salt, sealed: before, wrappingKey } of batch) {
+    if (!salt || !before) continue
+    const sealed = again(deps, replayPlace({ hash, tenantId }, salt, deps.sessionKeys.derive(hash, wrappingKey)), before)
+    if (sealed) await updateReplay(tx, hash, sealed)
+  }
+  return batch.length === limit ? batch.at(-1)?.hash : undefined
+}

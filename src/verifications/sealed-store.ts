@@ -1,0 +1,86 @@
+// Sealed columns, read and replaced when keys change.
+import { and, asc, eq, gt, sql } from 'drizzle-orm'
+import type { Db } from '../db/engine.ts'
+import { idempotencyKeys, verificationEvents, verificationResults, verificationSessions } from '../db/schema.ts'
+import { locked } from '../db/statements.ts'
+import type { EventRow } from './event-store.ts'
+import type { ReplayRow } from './replay-store.ts'
+import type { SessionKey, VerificationRow, VerificationWithResult } from './store.ts'
+
+/** As text: with drizzle's form SQLite would not use the partial index. */
+const isKeyless = sql`wrapping_key IS NULL`
+
+type Wanted = { after: string; limit: number; keylessOnly?: boolean }
+
+/** By id. Locked one table at a time: a result may be missing, and PostgreSQL locks no missing row. */
+export async function lockSessionsAfter(
+  tx: Db,
+  { after, limit, keylessOnly = false }: Wanted,
+): Promise<VerificationWithResult[]> {
+  const batch = tx
+    .select()
+    .from(verificationSessions)
+    .where(and(gt(verificationSessions.id, after), keylessOnly ? isKeyless : undefined))
+    .orderBy(asc(verificationSessions.id))
+    .limit(limit)
+  const found: VerificationWithResult[] = []
+  for (const verification of await locked(batch, 'update')) {
+    const [result = null] = await tx.select().from(verificationResults).where(isResultOf(verification))
+    found.push({ verification, result })
+  }
+  return found
+}
+
+/** Open ones without a key of their own. */
+export async function hasOpenKeyless(db: Db): Promise<boolean> {
+  const rows = await db
+    .select({ id: verificationSessions.id })
+    .from(verificationSessions)
+    .where(and(isKeyless, eq(verificationSessions.status, 'pending')))
+    .limit(1)
+  return rows.length > 0
+}
+
+const isResultOf = ({ id, tenantId }: SessionKey) =>
+  and(eq(verificationResults.verificationId, id), eq(verificationResults.tenantId, tenantId))
+
+export async function updateSession(
+  tx: Db,
+  { id, tenantId }: SessionKey,
+  sealed: Pick<VerificationRow, 'wrappingKey' | 'sealed' | 'sealedResponseKey'>,
+): Promise<void> {
+  await tx
+    .update(verificationSessions)
+    .set(sealed)
+    .where(and(eq(verificationSessions.id, id), eq(verificationSessions.tenantId, tenantId)))
+}
+
+export async function updateResult(tx: Db, session: SessionKey, sealed: Buffer): Promise<void> {
+  await tx.update(verificationResults).set({ sealed }).where(isResultOf(session))
+}
+
+/** All of them: a session has a few hundred at most. */
+export async function listSealedEvents(tx: Db, { id, tenantId }: SessionKey): Promise<EventRow[]> {
+  return await tx
+    .select()
+    .from(verificationEvents)
+    .where(and(eq(verificationEvents.verificationId, id), eq(verificationEvents.tenantId, tenantId)))
+}
+
+export async function updateEvent(tx: Db, { id }: EventRow, sealed: Buffer): Promise<void> {
+  await tx.update(verificationEvents).set({ sealed }).where(eq(verificationEvents.id, id))
+}
+
+export async function listReplaysAfter(tx: Db, afterHash: string, limit: number): Promise<ReplayRow[]> {
+  const batch = tx
+    .select()
+    .from(idempotencyKeys)
+    .where(gt(idempotencyKeys.hash, afterHash))
+    .orderBy(asc(idempotencyKeys.hash))
+    .limit(limit)
+  return await locked(batch, 'update')
+}
+
+export async function updateReplay(tx: Db, hash: string, sealed: Buffer): Promise<void> {
+  await tx.update(idempotencyKeys).set({ sealed }).where(eq(idempotencyKeys.hash, hash))
+}
