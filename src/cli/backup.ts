@@ -23,9 +23,10 @@ export const command = defineCommand(
 page, every reference, the audit chain. Only its owner can read FILE, which appears once it is
 known to be good. A file that exists stays, unless you say --force.
 
-The backup holds everything except the master key, without which nobody can read what is sealed in
-it: keep a copy of master.key somewhere else. The server makes backups of its own
-(VIDIMUS_BACKUPS).`,
+The backup holds everything except the keys, without which nobody can read what is sealed in it: keep
+a copy of master.key and the wrapping keys (wrapping-N.key) somewhere else, as a mirror that is
+renewed daily. The backup can be restored until the wrapping keys of its day are destroyed
+(VIDIMUS_KEY_WINDOW_DAYS). The server makes backups of its own (VIDIMUS_BACKUPS).`,
     example: 'vidimus backup /mnt/safe/vidimus.db',
   },
   async ({ path, force }, { env }) => {
@@ -40,7 +41,7 @@ it: keep a copy of master.key somewhere else. The server makes backups of its ow
     return {
       json: { file, taken_at: isoUtc(takenAt), bytes, verifications, audit_records: auditRecords, head },
       text: `${verifications} verifications and ${auditRecords} audit records are in ${file}, and were checked.
-It is of use only together with ${masterKey.file}: keep a copy of that somewhere else.`,
+It is of use only together with ${masterKey.file}: keep a copy of that somewhere else, and of the wrapping keys in ${keyDir}.`,
     }
   },
 )

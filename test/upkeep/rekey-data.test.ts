@@ -6,11 +6,12 @@ import { join } from 'node:path'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import { examine } from '../../src/doctor/examine.ts'
 import { sealSandboxAgain } from '../../src/sandbox/world.ts'
+import { keyPlace } from '../../src/signing/keys.ts'
 import { readProgress, sealAgain } from '../../src/upkeep/seal-again.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { cleanUp, createVerification, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
 import { vidimus, vidimusJson } from '../helpers/cli.ts'
-import { copyOf } from '../helpers/directories.ts'
+import { copyOf, one } from '../helpers/directories.ts'
 import { textsAbout } from '../helpers/keys.ts'
 import { receive, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
 import { verifyWith } from '../helpers/wallet.ts'
@@ -88,6 +89,15 @@ test('rekey --data seals every row again in the background, and everything still
   }
   expect((await verifyAudit(again.deps)).problem).toBeUndefined()
   expect((await verifyWith(again, key, 'adult')).verification.status).toBe('completed')
+  // The old row key is gone for good: not even the new master key opens a row of an old copy.
+  const id = String(one(databaseOf(dir), 'SELECT id FROM signing_keys LIMIT 1'))
+  const [salt, old, renewed] = [
+    [dir, 'salt'],
+    [dir, 'sealed'],
+    [own, 'sealed'],
+  ].map(([from = '', column]) => one(databaseOf(from), `SELECT ${column} FROM signing_keys WHERE id = ?`, id) as Uint8Array)
+  expect(again.deps.sealer.open(keyPlace(id, salt!), renewed!)).not.toBe('')
+  expect(() => again.deps.sealer.open(keyPlace(id, salt!), old!)).toThrow('sealed under a key that is gone')
 })
 
 test('the old master key with an old backup opens nothing that was written since', async () => {
