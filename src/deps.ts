@@ -20,7 +20,8 @@ import { crlFetcher } from './trust/crl.ts'
 import { isLocalList, statusFetcher } from './trust/status.ts'
 import { type Changes, createChanges } from './verifications/changes.ts'
 import { createErasures, type Erasures } from './verifications/erasures.ts'
-import { createPortraits, type Portraits } from './verifications/portraits.ts'
+import { type Portraits, portraitsInMemory } from './verifications/portraits.ts'
+import { portraitsInRows } from './verifications/portraits-rows.ts'
 import { type Attempts, createAttempts } from './webhooks/attempts.ts'
 
 export type Deps = Ground & {
@@ -58,7 +59,7 @@ export async function createDeps(config: Config, world: World, role: Role): Prom
     networks: createNetworks(ground),
     guesses: createGuesses(ground),
     changes: createChanges(ground),
-    portraits: createPortraits(now),
+    portraits: ground.light ? portraitsInRows({ ...ground, light: ground.light }) : portraitsInMemory(now),
     erasures: createErasures({ ...ground, audit }),
     attempts: createAttempts(ground),
     identity: rememberIdentity(ground),

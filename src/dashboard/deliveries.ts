@@ -80,7 +80,7 @@ async function messageOf(
 ): Promise<SentMessage | null> {
   const row = rows[attempts.findLastIndex(({ address }) => address !== null)]
   if (!row) return null
-  const portrait_gone = deps.portraits.isGone(verification)
+  const portrait_gone = await deps.portraits.isGone(owner.tenantId, verification)
   const { headers, body, isSecretGone } = await sentMessage(deps, owner, delivery, row, verification, portrait_gone)
   return { attempt: row.attempt, at: isoUtc(row.at), body, headers, secret_gone: isSecretGone, portrait_gone }
 }

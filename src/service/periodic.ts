@@ -37,7 +37,7 @@ const SHARED_JOBS: Job<Deps>[] = [
 /** Jobs on the memory, the clock or the disk of this process. */
 const NODE_JOBS: Job<Deps>[] = [
   { name: 'budgets', everyMs: 60_000, run: ({ guesses }) => guesses.sweep() },
-  { name: 'portraits', everyMs: 60_000, run: async ({ portraits }) => portraits.sweep() },
+  { name: 'portraits', everyMs: 60_000, run: ({ portraits }) => portraits.sweep() },
   { name: 'keys', everyMs: 60_000, run: lookAtKeys },
   { name: 'heartbeat', everyMs: 60_000, run: deps => recordHeartbeat(deps, deps.now()) },
 ]

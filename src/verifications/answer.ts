@@ -61,10 +61,10 @@ export async function recordAnswer(
           session: { id, wrappingKey, sessionKey },
         })
     await insertResult(tx, { ...sealResult(deps, { ...session, sessionKey }, stored, at), auditSeq })
+    if (stored !== result) await deps.portraits.keep(tx, { ...session, sessionKey }, result)
     await recordEvent(deps, tx, session, 'response_posted', { status, error: result.error?.code, findings })
     return isHeld ? undefined : await queueResult(deps, tx, session, secrets, { status, at, requestId })
   })
-  if (stored !== result) deps.portraits.keep(id, result)
   if (isHeld) deps.publish('session', noticeName(id))
   else announceEnd(deps, session, { status, error: result.error }, owed)
   return code === undefined ? undefined : withResponseCode(secrets.redirect_url ?? '', code)

@@ -30,9 +30,12 @@ export async function eraseVerification(
   // Looked up before the note, which cannot be taken back: nobody may note sessions of others.
   if (!(await findVerification(deps.db, owner, id))) throw apiError('session_not_found')
   await deps.erasures.note([id], at)
-  const erased = await deps.write(tx => eraseIn(deps, tx, { owner, actor, id, at }))
+  const erased = await deps.write(async tx => {
+    const erased = await eraseIn(deps, tx, { owner, actor, id, at })
+    if (erased) await deps.portraits.forget(tx, id)
+    return erased
+  })
   if (!erased) throw apiError('session_not_found')
-  deps.portraits.forget(id)
   deps.publish('session', noticeName(id))
   await deps.attempts.cancel([id], erased.held)
   deps.metrics.count('vidimus_verifications_total', { event: 'erased', environment: owner.environment })

@@ -1,10 +1,12 @@
-// A portrait is compared with a face, not stored: that of a built-in template whose hint says so is
-// never written to the disk. It is in memory for 15 minutes, while its holder is at the till, and
-// ends with the process.
+// A portrait is compared with a face, not stored: that of a built-in template whose hint says so is kept for 15
+// minutes, while its holder is at the till. On SQLite it is in memory and ends with the process; several nodes share
+// it in an unlogged table, sealed (portraits-rows.ts).
+import type { Db } from '../db/engine.ts'
 import { Lru } from '../lru.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import type { Clock } from '../time.ts'
 import type { Verification } from './schema.ts'
+import type { VerificationRow } from './store.ts'
 
 /** A response code can be redeemed for ten minutes. */
 export const PORTRAIT_MS = 15 * 60_000
@@ -13,44 +15,48 @@ const KEPT_CHARS_MAX = 64 * 1024 * 1024
 
 export type Result = Pick<Verification, 'claims' | 'credentials' | 'error'>
 
+type Session = Pick<VerificationRow, 'id' | 'tenantId' | 'template'> & { sessionKey: Uint8Array | undefined }
+
 export type Portraits = {
-  /** Called after the commit of the result that `storable` returned. */
-  keep(id: string, result: Result): void
-  /** The result with its portraits, while they are in memory. */
-  show(id: string, stored: Result): Result
-  /** True for a result that may have had a portrait, which is no longer in memory. */
-  isGone(verification: Pick<Verification, 'id' | 'template' | 'credentials'>): boolean
-  forget(id: string): void
+  /** In the transaction of the result that `storable` returned. */
+  keep(tx: Db, session: Session, result: Result): Promise<void>
+  /** The result with its portraits, while they are kept. */
+  show(session: Session, stored: Result): Promise<Result>
+  /** True for a result that may have had a portrait, which is no longer kept. */
+  isGone(tenantId: string, verification: Pick<Verification, 'id' | 'template' | 'credentials'>): Promise<boolean>
+  /** In the transaction that deletes the result. */
+  forget(tx: Db, id: string): Promise<void>
   /** Forgets portraits after their time. */
-  sweep(): void
+  sweep(): Promise<void>
 }
 
-export function createPortraits(now: Clock): Portraits {
+export function portraitsInMemory(now: Clock): Portraits {
   const kept = new Lru<{ result: Result; until: number; chars: number }>({
     countMax: KEPT_MAX,
     weightMax: KEPT_CHARS_MAX,
     weigh: ({ chars }) => chars,
   })
   return {
-    keep(id, result) {
+    async keep(_, { id }, result) {
       kept.set(id, { result, until: now() + PORTRAIT_MS, chars: JSON.stringify(result).length })
     },
-    show(id, stored) {
+    async show({ id }, stored) {
       const found = kept.get(id)
       return found && now() < found.until ? found.result : stored
     },
-    isGone: ({ id, template, credentials = [] }) =>
-      isUnkept(template) &&
-      credentials.some(({ claims }) => Object.keys(claims).length > 0) &&
-      now() >= (kept.get(id)?.until ?? 0),
-    forget(id) {
+    isGone: async (_, verification) => mayHaveHad(verification) && now() >= (kept.get(verification.id)?.until ?? 0),
+    async forget(_, id) {
       kept.delete(id)
     },
-    sweep() {
+    async sweep() {
       for (const id of kept.keys()) if ((kept.get(id)?.until ?? 0) <= now()) kept.delete(id)
     },
   }
 }
+
+/** A portrait may have been presented: the template asks for one, and something was answered. */
+export const mayHaveHad = ({ template, credentials = [] }: Pick<Verification, 'template' | 'credentials'>): boolean =>
+  isUnkept(template) && credentials.some(({ claims }) => Object.keys(claims).length > 0)
 
 /** The part of a result for the disk. Results of own queries and templates are stored whole. */
 export function storable(template: string | null, result: Result): Result {

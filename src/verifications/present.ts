@@ -26,7 +26,10 @@ export async function present(deps: PresentDeps, { verification, result }: Verif
   // Damage. Without its claims, or its reason, the verdict would be read as one that has none.
   if (!result && isAnswered(verification)) throw new Error('a session that was answered has a result')
   const sessionKey = await deps.sessionKeys.of(deps.db, verification)
-  const shown = result && !isHeld(verification) ? deps.portraits.show(verification.id, openResult(deps, result, sessionKey)) : {}
+  const shown =
+    result && !isHeld(verification)
+      ? await deps.portraits.show({ ...verification, sessionKey }, openResult(deps, result, sessionKey))
+      : {}
   return await presentOpened(deps, deps.db, verification, openWith(deps, verification, sessionKey), shown)
 }
 

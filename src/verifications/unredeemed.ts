@@ -27,8 +27,8 @@ async function failUnredeemed(deps: Deps, tx: Db): Promise<Failed[]> {
   const at = deps.now()
   const failed: Failed[] = []
   for (const session of await markUnredeemed(tx, unredeemableSince(at), SWEEP_ROWS_MAX)) {
-    // Before the commit: after it, a portrait in memory would be shown with the failure.
-    deps.portraits.forget(session.id)
+    // Not after the commit: a portrait in memory would be shown with the failure.
+    await deps.portraits.forget(tx, session.id)
     await deleteResult(tx, session)
     await deleteEvents(tx, session, 'response_posted')
     const owed = await recordFailure(deps, tx, session, { error: NOT_FOLLOWED, actor: 'system', at, requestId: null })

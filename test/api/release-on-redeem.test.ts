@@ -259,7 +259,8 @@ describe('a held answer that nobody redeems', () => {
     app.clock.advance(REDEEM_MS)
     await sweepUnredeemed(app.deps)
     for (const part of parts) expect(filesContaining(app.dir, part)).toEqual([])
-    expect(app.deps.portraits.show(id, {})).toEqual({})
+    const answered = { id, template: 'age_over_18_photo', credentials: [{ claims: { portrait: '' } }] } as never
+    expect(await app.deps.portraits.isGone(tenant.id, answered)).toBe(true)
   })
 })
 

@@ -115,8 +115,8 @@ export default [
   [
     'a held answer is shown',
     'present',
-    'result && !isHeld(verification) ? deps.portraits',
-    'result ? deps.portraits',
+    'result && !isHeld(verification) ? await deps.portraits',
+    'result ? await deps.portraits',
     'api/release-on-redeem',
   ],
   [
@@ -159,7 +159,7 @@ export default [
   [
     'the portrait of an unredeemed answer stays',
     'failUnredeemed',
-    'deps.portraits.forget(session.id)',
+    'await deps.portraits.forget(tx, session.id)',
     '',
     'api/release-on-redeem',
   ],

@@ -1,0 +1,38 @@
+import { expect } from 'bun:test'
+import type { Verification } from '../../src/verifications/schema.ts'
+import type { TestApp } from '../helpers/app.ts'
+import { nodesTest, rowsIn, startNodes } from '../helpers/nodes.ts'
+import { verifyWith } from '../helpers/wallet.ts'
+
+const FIFTEEN_MINUTES_MS = 15 * 60_000
+
+async function startWithPortrait() {
+  const nodes = await startNodes()
+  const { key } = await nodes[0].tenant()
+  const { verification } = await verifyWith(nodes[0], key, 'adult', { body: { template: 'age_over_18_photo' } })
+  const read = async (app: TestApp) => (await app.call<Verification>('GET', `/v1/verifications/${verification.id}`, { key })).body
+  const hasPortrait = async (app: TestApp) => /"(?:portrait|picture)"/.test(JSON.stringify(await read(app)))
+  const rows = () => rowsIn<{ sealed: Uint8Array }>(nodes[0], 'SELECT * FROM portraits')
+  return { nodes, key, id: verification.id, hasPortrait, rows }
+}
+
+nodesTest('a portrait is shown by every node for 15 minutes, and swept after that', async () => {
+  const { nodes, hasPortrait, rows } = await startWithPortrait()
+  nodes[0].clock.advance(FIFTEEN_MINUTES_MS - 1)
+  expect([await hasPortrait(nodes[0]), await hasPortrait(nodes[1])]).toEqual([true, true])
+  nodes[0].clock.advance(1)
+  expect([await hasPortrait(nodes[0]), await hasPortrait(nodes[1])]).toEqual([false, false])
+  expect(await rows()).toHaveLength(1)
+  await nodes[1].deps.portraits.sweep()
+  expect(await rows()).toHaveLength(0)
+})
+
+nodesTest('a portrait is kept sealed in an unlogged table, and goes with its session', async () => {
+  const { nodes, key, id, rows } = await startWithPortrait()
+  const [row] = await rows()
+  expect(Buffer.from(row!.sealed).toString('latin1')).not.toContain('portrait')
+  const [table] = await rowsIn(nodes[0], "SELECT relpersistence FROM pg_class WHERE relname = 'portraits'")
+  expect(table).toEqual({ relpersistence: 'u' })
+  expect((await nodes[1].call('DELETE', `/v1/verifications/${id}`, { key })).status).toBe(200)
+  expect(await rows()).toEqual([])
+})
