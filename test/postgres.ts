@@ -20,6 +20,10 @@ const LEFT_OUT: { what: string; folders?: RegExp; helpers?: string[] }[] = [
       /^(db\/(data-dir|engine|migrate|network-files|writer)|upkeep\/(backup|owners|older-version|restore|rekey|schedule|space|upgrade)|webhooks\/upgrade|flows\/(wal-cuts|kill-points))\./,
     helpers: ['old-schema.ts', 'wal-cuts.ts', 'killed-acts.ts', 'damage.ts'],
   },
+  {
+    what: 'help, start, TLS and demo of the program, on its directory',
+    folders: /^cli\/(commands|command|demo|tls|serve-openings|doctor)\./,
+  },
   { what: 'tests of the tests and of the build', folders: /^(helpers|mutants|scripts)\/|^(fast|faults|imports)\./ },
 ]
 

@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
 import { browseDeliveries, readDeliveries, readFailing } from '../../src/webhooks/browse.ts'
 import { cleanUp, NOON, startWithTenant, type TestApp } from '../helpers/app.ts'
-import { editRows } from '../helpers/database.ts'
+import { editRows, isOnPostgres } from '../helpers/database.ts'
 import { sqliteOnly } from '../helpers/engines.ts'
 
 afterAll(cleanUp)
@@ -57,7 +57,9 @@ function insertDeliveries(app: TestApp, tenantId: string, rows: Row[]): void {
     ({ id, status, at, environment }) =>
       `('${id}', '${tenantId}', 'vs_1', 'verification.completed', '${status}', 1, ${at}, ${at}, '${environment}')`,
   )
-  editRows(app, `${into} VALUES ${texts.join(', ')}`)
+  const insert = `${into} VALUES ${texts.join(', ')}`
+  // SQLite does not check foreign keys here unless it is asked to.
+  editRows(app, isOnPostgres ? `SET session_replication_role = replica; ${insert}; RESET session_replication_role` : insert)
 }
 
 const idsOf = ({ deliveries }: Awaited<ReturnType<typeof browseDeliveries>>) => deliveries.map(({ delivery }) => delivery.id)
