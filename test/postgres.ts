@@ -24,6 +24,7 @@ const LEFT_OUT: { what: string; folders?: RegExp; helpers?: string[] }[] = [
     what: 'help, start, TLS and demo of the program, on its directory',
     folders: /^cli\/(commands|command|demo|tls|serve-openings|doctor)\./,
   },
+  { what: 'made-up traffic whose invariants are read from the file', folders: /^(fuzz|invariants|sim)\// },
   { what: 'tests of the tests and of the build', folders: /^(helpers|mutants|scripts)\/|^(fast|faults|imports)\./ },
 ]
 
