@@ -39,7 +39,8 @@ const SET_LIMITS = `SELECT ${Object.entries(LIMITS)
   .map(([name, value]) => `set_config('${name}', '${value}', true)`)
   .join(', ')}`
 
-const LIGHT_CONNECTIONS = 2
+/** One for beats, one for notices, two for leases and claims. */
+const LIGHT_CONNECTIONS = 4
 
 export function createConnect(settings: DatabaseSettings, node: string): Connect {
   const { connections, prepare } = settings
