@@ -7,24 +7,26 @@ import { dropClaim, findClaim, finishClaim, insertClaim, type ReplayRow, takeOve
 
 /** A row may end between two statements; then another request is about to take it. */
 const TRIES_MAX = 3
+const DROP_AGAIN_MS = 1000
 
 type RowsDeps = Pick<Deps, 'now' | 'node' | 'metrics'> & { light: Db }
 
-export function claimsInRows({ light, now, node, metrics }: RowsDeps): Claims {
+export function claimsInRows(deps: RowsDeps): Claims {
+  const { light, now, node, metrics } = deps
   let count = 0
 
   async function begin(key: ClaimedKey, tries = 1): ReturnType<Claims['begin']> {
     const at = now()
     const claimedBy = `${node} ${count++}`
     const own = { ...key, claimedBy, claimedUntil: at + LEASE_MS }
-    if (await insertClaim(light, own, at)) return { claim: claimOf(light, own) }
+    if (await insertClaim(light, own, at)) return { claim: claimOf(deps, own) }
     const found = await findClaim(light, key.hash, at)
     const holder = found?.claimedBy
     if (found && holder === null) return { stored: found }
     if (found?.isHeld || tries === TRIES_MAX) throw inFlight(heldBy(found ?? own), key.fingerprint, at)
     if (!holder || !(await takeOverClaim(light, own, holder))) return await begin(key, tries + 1)
     metrics.count('vidimus_claims_taken_over_total')
-    return { claim: claimOf(light, own) }
+    return { claim: claimOf(deps, own) }
   }
 
   return { begin }
@@ -35,10 +37,21 @@ const heldBy = ({ fingerprint, claimedUntil }: Pick<ReplayRow, 'fingerprint' | '
   until: claimedUntil ?? 0,
 })
 
-const claimOf = (light: Db, { hash, claimedBy }: { hash: string; claimedBy: string }): KeyClaim => ({
-  keep: (tx, answer) => finishClaim(tx, { hash, claimedBy, ...answer }),
-  async release(isKept) {
-    // What cannot be dropped ends with its time.
-    if (!isKept) await dropClaim(light, { hash, claimedBy }).catch(() => {})
-  },
-})
+type OwnClaim = { hash: string; claimedBy: string; claimedUntil: number }
+
+const claimOf = ({ light, now }: Pick<RowsDeps, 'light' | 'now'>, own: OwnClaim): KeyClaim => {
+  /** The database may be away; then it is tried again until the claim ends by itself. */
+  const drop = async (): Promise<void> => {
+    try {
+      await dropClaim(light, own)
+    } catch {
+      if (now() < own.claimedUntil) setTimeout(drop, DROP_AGAIN_MS).unref()
+    }
+  }
+  return {
+    keep: (tx, answer) => finishClaim(tx, { hash: own.hash, claimedBy: own.claimedBy, ...answer }),
+    async release(isKept) {
+      if (!isKept) await drop()
+    },
+  }
+}

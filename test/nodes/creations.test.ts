@@ -1,10 +1,12 @@
 import { expect } from 'bun:test'
 import { authenticate } from '../../src/access/authenticate.ts'
+import { changeTenant } from '../../src/tenants/settings.ts'
 import { claimsInRows } from '../../src/verifications/claims-rows.ts'
 import { shareCreations } from '../../src/verifications/create.ts'
 import { createIdempotency } from '../../src/verifications/idempotency.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
-import type { TestApp } from '../helpers/app.ts'
+import { type TestApp, until } from '../helpers/app.ts'
+import { editRows } from '../helpers/database.ts'
 import { nodesTest, rowsIn, startNodes, tally } from '../helpers/nodes.ts'
 
 const BODY = { template: 'age_over_18' }
@@ -88,4 +90,16 @@ nodesTest('the claim of a dead node is taken over at once, and that node can no 
   expect(await late.then(String, ({ code }) => code)).toBe('idempotency_key_in_flight')
   expect((await createWith(one, key, 'order-3')).body).toEqual(made.body)
   expect(await other.deps.metrics.render()).toContain('vidimus_claims_taken_over_total 1\n')
+})
+
+nodesTest('a claim that cannot be given back while the database refuses is given back later', async () => {
+  const [one, other] = await startNodes()
+  const { id, key } = await one.tenant({ name: 'Shop', dailyQuota: 0 })
+  editRows(one, "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not now'; END $$")
+  editRows(one, 'CREATE TRIGGER refused BEFORE DELETE ON idempotency_keys EXECUTE FUNCTION refuse()')
+  expect((await createWith(one, key, 'order-1')).status).toBe(429)
+  await changeTenant(one.deps, id, { dailyQuota: 5 }, 'test')
+  expect((await createWith(other, key, 'order-1')).status).toBe(409)
+  editRows(one, 'DROP TRIGGER refused ON idempotency_keys')
+  await until(async () => (await createWith(other, key, 'order-1')).status === 201)
 })
