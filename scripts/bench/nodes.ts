@@ -1,6 +1,6 @@
 // Two nodes beside one on the same PostgreSQL. All share this machine, so each node gets a fixed share of a core (a
 // cgroup): then a second node adds what a second machine would, as long as the database has time left.
-import { copyFileSync, existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SQL } from 'bun'
 import { UsageError } from '../../src/cli/output.ts'
@@ -40,12 +40,11 @@ export async function benchNodes(seconds: number): Promise<NodesReport> {
   if (!server) throw new UsageError('set VIDIMUS_DATABASE_URL, for example to postgres://postgres@127.0.0.1/postgres')
   const { url, drop } = await freshDatabase(server)
   const dirs = [temporaryDir(), temporaryDir()] as const
-  const env = { VIDIMUS_DATABASE_URL: url, VIDIMUS_PUBLIC_URL: PUBLIC_URL }
+  const env = { VIDIMUS_DATABASE_URL: url, VIDIMUS_KEY_DIR: dirs[0], VIDIMUS_PUBLIC_URL: PUBLIC_URL }
   const nodes: Server[] = []
   try {
     const keys: string[] = []
     for (let i = 0; i < TENANTS; i++) keys.push((await makeTenant(dirs[0], env)).key)
-    copyFileSync(join(dirs[0], 'master.key'), join(dirs[1], 'master.key'))
     for (const dir of dirs) nodes.push(await startService(dir, env))
     const holder = await makeHolder(dirs[0], env)
     for (const [i, { pid }] of nodes.entries()) limit(`vidimus-bench-${i}`, pid)

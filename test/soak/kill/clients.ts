@@ -19,18 +19,24 @@ export type Told = {
   owed: Set<string>
   /** When the client had the answer to its erasure. */
   erasedAt: Map<string, number>
+  /** True while a 500 is explained by a fault. */
+  mayFail?: () => boolean
 }
 
 type Act = { name: string; run: (url: string) => Promise<void> }
 
 export type Clients = {
-  /** Works until stopped. A failure that no kill explains is a violation. */
-  work(url: string, isStopped: () => boolean): Promise<void>
+  /** Works until stopped. A failure that no fault explains is a violation. */
+  work(url: string, isStopped: () => boolean, isExplained?: () => boolean): Promise<void>
   /** Repeats all calls that the last kill left without an answer. */
   resolve(url: string): Promise<number>
 }
 
 const SESSIONS_MAX = 500
+/** How long a key may stay with a request that died: its node is dead after some seconds. */
+const IN_FLIGHT_MAX_MS = 8000
+/** As a client that does not hammer a service that fails. */
+const AFTER_FAILURE_MS = 100
 
 export function createClients({ key, webhookUrl, holder }: Shop, random: Seeded, told: Told): Clients {
   const open: Session[] = []
@@ -43,13 +49,30 @@ export function createClients({ key, webhookUrl, holder }: Shop, random: Seeded,
     return free[random.below(free.length)]
   }
 
+  const isExplained = (status: number) => status === 500 && told.mayFail?.() === true
+
   type Options = { key?: string; body?: object; idempotencyKey?: string }
 
   async function call(url: string, method: string, path: string, wanted: number[], { key, body, idempotencyKey }: Options = {}) {
     const headers = idempotencyKey === undefined ? undefined : { 'idempotency-key': idempotencyKey }
-    const answer = await send(url, method, path, { key, body, headers })
+    const answer = await sendUntilFree(url, method, path, { key, body, headers })
     if (wanted.includes(answer.status)) return answer
+    // Whether it was done is not known, as without an answer.
+    if (isExplained(answer.status)) throw new Error('the database was away')
     throw new Unexpected(`${method} ${path.replace(/vs_\w+/, 'ID')}: ${answer.status} ${answer.text.slice(0, 200)}`)
+  }
+
+  /** As a careful client does: a key that is in flight is tried again. */
+  async function sendUntilFree(...request: Parameters<typeof send>): ReturnType<typeof send> {
+    const startedAt = performance.now()
+    for (;;) {
+      const answer = await send(...request)
+      const waitedMs = performance.now() - startedAt
+      if (answer.status !== 409 || !answer.text.includes('idempotency_key_in_flight')) return answer
+      told.counts.longest_in_flight_ms = Math.max(told.counts.longest_in_flight_ms ?? 0, Math.round(waitedMs))
+      if (waitedMs > IN_FLIGHT_MAX_MS) return answer
+      await Bun.sleep(100)
+    }
   }
 
   function create(): Act {
@@ -87,6 +110,7 @@ export function createClients({ key, webhookUrl, holder }: Shop, random: Seeded,
           const { status, redirectUri } = isAdult
             ? await present(session.walletUri, holder, { fetch: to(url), now: Date.now() })
             : await declineAt(session.walletUri, to(url))
+          if (status !== 200 && isExplained(status)) throw new Error('the database was away')
           if (status !== 200) throw new Unexpected(`POST /wallet/response: ${status}`)
           session.code = redirectUri?.split('#response_code=')[1]
         }
@@ -183,7 +207,7 @@ export function createClients({ key, webhookUrl, holder }: Shop, random: Seeded,
   }
 
   return {
-    async work(url, isStopped) {
+    async work(url, isStopped, isExplained = isStopped) {
       while (!isStopped()) {
         const { act, busy } = next()
         if (busy) busy.isBusy = true
@@ -191,9 +215,12 @@ export function createClients({ key, webhookUrl, holder }: Shop, random: Seeded,
           await perform(url, act)
           if (busy) busy.isBusy = false
         } catch (error) {
-          // No kill has come yet, or it would not explain this.
-          if (!isStopped() || error instanceof Unexpected) told.violations.push(`${act.name}: ${(error as Error).message}`)
-          return
+          // Nothing has happened yet, or it would not explain this.
+          if (!isExplained() || error instanceof Unexpected) {
+            told.violations.push(`${act.name}: ${(error as Error).message}`)
+            return
+          }
+          await Bun.sleep(AFTER_FAILURE_MS)
         }
       }
     },
