@@ -42,7 +42,7 @@ export function createApp(deps: Deps, demo?: Demo) {
     .use(deviceRoutes(deps))
     .use(tillRoutes(deps))
     .use(dashboardRoutes(deps, creations))
-    .use(serviceRoutes(deps, at => recordHeartbeat(deps, at)))
+    .use(serviceRoutes(deps, { ...deps, beat: at => recordHeartbeat(deps, at) }))
     .use(demo ? demoRoutes(deps, demo) : new Elysia())
     .use(webPages(deps, demo !== undefined))
   const allowedMethods = allowedMethodsOf(() => app.routes)

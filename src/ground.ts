@@ -74,8 +74,10 @@ export async function createGround(config: Config, world: World, role: Role): Pr
   const extraCa = readExtraCa(config.extraCaFile)
   const opened = await openEngine({ config, now: world.now(), wall: world.monotonic && world.wall, random, role })
   const { sealer, isNew, shownAt, upgraded } = opened
+  const monotonic = world.monotonic ?? (() => 0)
+  const clock = opened.wall ? steadyClock(opened.wall, monotonic) : world.now
   // A clock set back since the last run continues from the latest time that was shown then.
-  const now = world.now() < shownAt ? steadyClock(world.now, world.monotonic ?? (() => 0), shownAt) : world.now
+  const now = clock() < shownAt ? steadyClock(clock, monotonic, shownAt) : clock
   const log = createLog({ level: config.log, now, write: world.writeLog, pretty: world.prettyLog })
   const metrics = createMetrics()
   if (upgraded.length && role === 'server') log.info('database.upgraded', { detail: upgraded.join(', ') })

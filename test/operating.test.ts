@@ -26,6 +26,10 @@ const DECLARED = [
   'vidimus_tls_certificate_seconds_left',
   'vidimus_audit_unlinked',
   'vidimus_audit_unlinked_oldest_seconds',
+  'vidimus_db_pool_busy',
+  'vidimus_db_pool_waiting',
+  'vidimus_nodes',
+  'vidimus_clock_offset_seconds',
 ]
 
 /** Each metric with its label names; metrics without values yet have none. */

@@ -4,7 +4,7 @@ import { type Config, loadConfig, VARIABLES } from '../config.ts'
 import { createDeps, type Deps } from '../deps.ts'
 import { realWorld } from '../ground.ts'
 import { describeFailure } from '../log.ts'
-import { openSetup } from '../people/setup.ts'
+import { needsSetup, openSetup } from '../people/setup.ts'
 import { startUpkeep } from '../service/periodic.ts'
 import { logOpenPorts, type Service, start } from '../service/start.ts'
 import { createTenant, readTenants } from '../tenants/settings.ts'
@@ -25,7 +25,7 @@ export const command = defineCommand(
     },
     about: `Starts the service. The first start makes the data directory with database, master key, and a
 signing key with its certificate. While nobody has set up the dashboard, each start prints a link
-that does it, once and within the hour. With --json the first line of standard output is
+that does it, once and within the hour; on PostgreSQL only the start that makes the database does. With --json the first line of standard output is
 {"listening":…,"setup_url":…}.
 
 SIGTERM and SIGINT stop it: open requests are answered first. SIGHUP reads VIDIMUS_TLS_CERT and
@@ -45,9 +45,11 @@ ${table(['VARIABLE', 'DEFAULT', 'MEANING'], VARIABLE_ROWS)}`,
     const service = await start(deps)
     try {
       const firstKey = dev ? await makeFirstKey(deps) : undefined
-      const setupUrl = await openSetupIfPossible(deps)
+      // Each link voids the one before: of several nodes, only the one that made the database prints one.
+      const setupUrl = deps.isNew || !deps.light ? await openSetupIfPossible(deps) : null
+      const isUnset = setupUrl === null && (await needsSetup(deps))
       if (json) print(JSON.stringify({ listening: service.url, setup_url: setupUrl, ...(firstKey && { test_key: firstKey }) }))
-      else print(welcome(service.url, config, setupUrl, firstKey))
+      else print(welcome(service.url, config, { setupUrl, isUnset, firstKey }))
       logOpenPorts(deps)
       deps.log.info('service.started', { address: service.url })
       const stopUpkeep = startUpkeep(deps)
@@ -76,7 +78,9 @@ async function makeFirstKey(deps: Deps): Promise<string | undefined> {
   return (await createKey(deps, wanted)).key
 }
 
-function welcome(url: string, { publicUrl, dataDir }: Config, setupUrl: string | null, firstKey: string | undefined): string {
+type Offer = { setupUrl: string | null; isUnset: boolean; firstKey: string | undefined }
+
+function welcome(url: string, { publicUrl, dataDir }: Config, { setupUrl, isUnset, firstKey }: Offer): string {
   const lines = [
     '',
     `  Vidimus listens on ${url}`,
@@ -85,6 +89,7 @@ function welcome(url: string, { publicUrl, dataDir }: Config, setupUrl: string |
     `  Data           ${dataDir}`,
   ]
   if (setupUrl) lines.push('', '  Set up the dashboard (works once, within the hour):', `    ${setupUrl}`)
+  if (isUnset) lines.push('', '  Set up the dashboard: "vidimus user invite --name NAME" prints a link.')
   if (firstKey) {
     lines.push(
       '',

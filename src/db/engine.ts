@@ -53,6 +53,10 @@ export type Engine = {
   publish(topic: Topic, payload: string): void
   /** An empty payload: another process wrote, and subscribers must look for themselves. */
   subscribe(topic: Topic, hear: (payload: string) => void): () => void
+  /** False when this node has not been able to tell the others for some seconds that it runs. */
+  isBeating(): boolean
+  /** How long a durable write proves that the next one will succeed. */
+  provenMs: number
   /** The names of the nodes that run now. */
   livingNodes(): Promise<string[]>
   /** SQLite: the job itself; PostgreSQL: one node at a time runs it. */

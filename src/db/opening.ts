@@ -17,6 +17,8 @@ export type Opened = {
   sealer: Sealer
   /** True on the first start, while the database is empty. */
   isNew: boolean
+  /** The time of the database, where it is another machine's; undefined when this machine's counts, or time is injected. */
+  wall: Clock | undefined
   /** The latest time this installation is known to have shown; `now` when the clock is not behind it. */
   shownAt: number
   /** Migrations that this start applied to an older database. */

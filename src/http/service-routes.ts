@@ -10,21 +10,28 @@ import { createProver, PROBE_HEADER, PROOF_HEADER } from './probe.ts'
 import { errorResponses } from './schema.ts'
 
 const READY_TIMEOUT_MS = 5000
-/**
- * More frequent requests get the last result: the check is a durable write, and the route is
- * public.
- */
-const READY_CACHE_MS = 1000
+/** More frequent requests get the last refusal: the check is a durable write, and the route is public. */
+const REFUSED_MS = 1000
+
+/** Writes, and tells how long that counts as a proof (db/engine.ts). */
+export type Readiness = { beat(at: number): Promise<void>; isBeating(): boolean; provenMs: number }
 
 const Health = Type.Object({ status: Type.Literal('ok') }, { additionalProperties: false, $id: 'Health' })
 
 /** For operators: health, readiness, metrics. */
-export const serviceRoutes = (deps: Deps, beat: (at: number) => Promise<void>) => {
-  let last: { at: number; ready: Promise<boolean> } | undefined
+export const serviceRoutes = (deps: Deps, { beat, isBeating, provenMs }: Readiness) => {
+  let last: { at: number; validMs: number; ready: Promise<boolean> } | undefined
   const prove = createProver(deps.sealer)
   const isReady = () => {
+    if (!isBeating()) return false
     const at = deps.now()
-    if (!last || at - last.at >= READY_CACHE_MS) last = { at, ready: canWrite(() => beat(at)) }
+    if (!last || at - last.at >= last.validMs) {
+      const asked = { at, validMs: provenMs, ready: canWrite(() => beat(at)) }
+      last = asked
+      void asked.ready.then(isGood => {
+        if (!isGood) asked.validMs = REFUSED_MS
+      })
+    }
     return last.ready
   }
 

@@ -5,6 +5,8 @@ import type { Space } from '../sqlite/space.ts'
 import type { DatabaseSettings } from './address.ts'
 import { createAuditIds } from './audit-ids.ts'
 import { runChecks } from './checks.ts'
+import { createDatabaseClock, type DatabaseClock, readShownAt } from './clock.ts'
+import type { Connect } from './connect.ts'
 import { joinNodes } from './nodes.ts'
 import { createNotices } from './notices.ts'
 import { COMMAND_PATIENCE_MS, openDatabase } from './open.ts'
@@ -14,6 +16,10 @@ import { createStorage } from './storage.ts'
 
 const NO_LABELS = {}
 const LIGHT_CONNECTIONS = 2
+const CLOCK_EVERY_MS = 10_000
+const BEAT_AGE_MAX_MS = 5000
+/** Beats show each second that the database answers; this, that its disk does. */
+const PROVEN_MS = 60_000
 
 /** The disk is the database server's. */
 const ELSEWHERE: Space = {
@@ -39,10 +45,13 @@ export async function openPostgres(
     mayMigrate: !isCommand,
     patienceMs: isCommand ? COMMAND_PATIENCE_MS : undefined,
   })
+  const clock = wall && createDatabaseClock(wall)
+  const shownAt = clock ? await startClock(connect, clock) : startedAt
   return {
     sealer,
     isNew,
-    shownAt: startedAt,
+    wall: clock?.now,
+    shownAt,
     upgraded,
     async open({ metrics }) {
       const storage = createStorage(connect, {
@@ -63,10 +72,17 @@ export async function openPostgres(
         session: telling,
         node,
       })
+      const following = setInterval(() => void clock?.measure(telling).catch(() => {}), CLOCK_EVERY_MS).unref()
+      metrics.gauge(
+        'vidimus_clock_offset_seconds',
+        "Time by which the database's clock is ahead of this machine's.",
+        () => (clock?.offset() ?? 0) / 1000,
+      )
       metrics.gauge('vidimus_nodes', 'Nodes of this installation that run now.', async () => (await nodes.list()).length)
       metrics.gauge('vidimus_db_pool_busy', 'Connections of this node that are inside a transaction.', storage.busyWriters)
       metrics.gauge('vidimus_db_pool_waiting', 'Transactions that wait for a connection of this node.', storage.waitingWrites)
       const close = async () => {
+        clearInterval(following)
         connect.close()
         await storage.close()
         await notices.close()
@@ -82,6 +98,8 @@ export async function openPostgres(
           auditIds: createAuditIds(),
           publish: notices.publish,
           subscribe: notices.subscribe,
+          isBeating: () => performance.now() - nodes.lastBeatAt() <= BEAT_AGE_MAX_MS,
+          provenMs: PROVEN_MS,
           livingNodes: async () => (await nodes.list()).map(({ id }) => id),
           whenLeader: nodes.whenLeader,
           checks: () =>
@@ -100,5 +118,15 @@ export async function openPostgres(
         space: ELSEWHERE,
       }
     },
+  }
+}
+
+async function startClock(connect: Connect, clock: DatabaseClock): Promise<number> {
+  const session = createSession(() => connect.open('light'))
+  try {
+    await clock.measure(session)
+    return await readShownAt(session)
+  } finally {
+    await session.close()
   }
 }

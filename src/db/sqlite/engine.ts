@@ -8,6 +8,8 @@ import { type Space, watchSpace } from './space.ts'
 import { createStorage } from './storage.ts'
 
 const NO_LABELS = {}
+/** A disk may be full the next second. */
+const PROVEN_MS = 1000
 
 export async function openSqlite({ config, now: startedAt, random, role }: Opening): Promise<Opened> {
   const dir = config.dataDir
@@ -21,6 +23,7 @@ export async function openSqlite({ config, now: startedAt, random, role }: Openi
   return {
     sealer,
     isNew,
+    wall: undefined,
     shownAt,
     upgraded,
     async open({ log, metrics, now }) {
@@ -42,7 +45,8 @@ export async function openSqlite({ config, now: startedAt, random, role }: Openi
       }
       const node = base62(random, 16)
       const livingNodes = async () => [node]
-      return { engine: { ...storage, node, light: undefined, livingNodes, checks, close }, space }
+      const readiness = { isBeating: () => true, provenMs: PROVEN_MS }
+      return { engine: { ...storage, ...readiness, node, light: undefined, livingNodes, checks, close }, space }
     },
   }
 }
