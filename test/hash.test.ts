@@ -125,3 +125,13 @@ function reversed(value: unknown): unknown {
       .map(([key, member]) => [key, reversed(member)]),
   )
 }
+
+test('a key that cannot be imported does not spoil the next code', async () => {
+  const code = hmacSha256With(Buffer.from('key'))
+  const before = code('text').toString('hex')
+  const point = Buffer.alloc(32, 7).toString('base64url')
+  const broken = { kty: 'EC', crv: 'P-256', x: point, y: point }
+  const imported = crypto.subtle.importKey('jwk', broken, { name: 'ECDH', namedCurve: 'P-256' }, true, [])
+  expect(await imported.catch(error => error)).toBeInstanceOf(Error)
+  expect(code('text').toString('hex')).toBe(before)
+})
