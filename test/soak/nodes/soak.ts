@@ -35,7 +35,15 @@ export async function soakNodes(cluster: Cluster): Promise<number> {
   const readyMs: number[] = []
   let isFaulty = false
   let isDatabaseAway = false
-  const told: Told = { acks: [], counts, violations, owed: new Set(), erasedAt: new Map(), mayFail: () => isDatabaseAway }
+  const told: Told = {
+    acks: [],
+    counts,
+    violations,
+    owed: new Set(),
+    erasedAt: new Map(),
+    mayRepeat: () => isFaulty,
+    mayFail: () => isDatabaseAway,
+  }
   const receiver = receiveMessages(told, random.below)
   const balancer = startBalancer(random.below)
   const url = await newDatabase(cluster, 'soak')
