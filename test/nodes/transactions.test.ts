@@ -2,7 +2,7 @@
 import { expect } from 'bun:test'
 import type { Db } from '../../src/db/engine.ts'
 import type { Runner } from '../../src/db/postgres/pool.ts'
-import { startApp } from '../helpers/app.ts'
+import { startApp, until } from '../helpers/app.ts'
 import { nodesTest, rowsIn } from '../helpers/nodes.ts'
 
 const on = (tx: Db) => (tx as unknown as { $client: Runner }).$client
@@ -27,6 +27,21 @@ nodesTest('a transaction whose connection is lost in the middle runs again as a 
   })
   expect([runs, await namesIn(app)]).toEqual([2, ['try 2 a', 'try 2 b']])
   expect(await app.deps.metrics.render()).toMatch(/vidimus_db_retries_total\{code="57P01"\} 1\n/)
+})
+
+nodesTest('a transaction that the server ended because its node stood still runs again as a whole', async () => {
+  const app = await startApp()
+  let runs = 0
+  await app.deps.write(async tx => {
+    await keep(tx, `try ${++runs} a`)
+    if (runs === 1) {
+      const [own] = await on(tx).rows<{ pid: number }>('SELECT pg_backend_pid() AS pid', [])
+      await on(tx).rows("SET LOCAL idle_in_transaction_session_timeout = '10ms'", [])
+      await until(async () => (await rowsIn(app, 'SELECT 1 FROM pg_stat_activity WHERE pid = $1', [own!.pid])).length === 0)
+    }
+    await keep(tx, `try ${runs} b`)
+  })
+  expect([runs, await namesIn(app)]).toEqual([2, ['try 2 a', 'try 2 b']])
 })
 
 nodesTest('after a statement that failed no other runs, though the work catches the error', async () => {

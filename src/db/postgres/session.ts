@@ -38,8 +38,13 @@ export function createSession(
   let progressAt = 0
   let isClosed = false
 
+  let lookedAt = performance.now()
   const watch = setInterval(() => {
-    if (underWay > 0 && performance.now() - progressAt > silenceMaxMs) drop()
+    const now = performance.now()
+    // A process that was stopped for a while has not read what arrived meanwhile.
+    if (now - lookedAt > 4 * LOOK_EVERY_MS) progressAt = now
+    lookedAt = now
+    if (underWay > 0 && now - progressAt > silenceMaxMs) drop()
   }, LOOK_EVERY_MS).unref()
 
   const drop = () => {
@@ -113,11 +118,11 @@ export function createSession(
 /** The connection ended before the answer came. */
 export class ConnectionLost extends Error {}
 
-/** Class 57P (the server shuts down) and 08 (connection), and Bun's own. */
+/** The server shuts down (57P0), the connection (08), it ended an idle transaction (25P0), and Bun's own. */
 export function isConnectionLost(error: unknown): boolean {
   if (error instanceof ConnectionLost) return true
   const { code, errno } = rootOf(error)
-  if (code === 'ERR_POSTGRES_SERVER_ERROR') return /^(57P0[123]|08)/.test(errno ?? '')
+  if (code === 'ERR_POSTGRES_SERVER_ERROR') return /^(57P0|08|25P0[34])/.test(errno ?? '')
   return code?.startsWith('ERR_POSTGRES_') === true && !code.includes('SYNTAX')
 }
 
