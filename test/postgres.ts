@@ -2,7 +2,7 @@
 // it leaves out; `bun run test` has everything, on SQLite.
 import { join, relative, resolve } from 'node:path'
 import { helpersOf } from './fast.ts'
-import { startCluster, whyNoCluster } from './helpers/postgres-cluster.ts'
+import { startCluster, stopClusters, whyNoCluster } from './helpers/cluster.ts'
 
 const ROOT = resolve(import.meta.dir, '..')
 
@@ -29,7 +29,7 @@ const LEFT_OUT: { what: string; folders?: RegExp; helpers?: string[] }[] = [
 ]
 
 /** Whoever imports one of these opens a database. */
-const WITH_DATABASE = ['app.ts', 'program.ts', 'database.ts', 'postgres-cluster.ts']
+const WITH_DATABASE = ['app.ts', 'program.ts', 'database.ts', 'cluster.ts']
 
 export function whyNotOnPostgres(file: string): string | undefined {
   const helpers = helpersOf(join(import.meta.dir, file))
@@ -38,6 +38,9 @@ export function whyNotOnPostgres(file: string): string | undefined {
 }
 
 const NO_DATABASE = 'no database'
+
+/** The tests make and drop hundreds of databases, so nothing is tidied up in them. */
+const SETTINGS = ['max_connections = 800', "shared_buffers = '128MB'", 'autovacuum = off']
 
 if (import.meta.main) process.exit(await main(process.argv.slice(2)))
 
@@ -51,15 +54,15 @@ async function main(wanted: string[]): Promise<number> {
   const files = [...new Bun.Glob('**/*.test.{ts,tsx}').scanSync({ cwd: import.meta.dir })].sort()
   const reasons = Map.groupBy(files, file => whyNotOnPostgres(file) ?? '')
   const chosen = wanted.length ? wanted : (reasons.get('') ?? []).map(file => `./${relative(ROOT, join(import.meta.dir, file))}`)
-  const cluster = await startCluster()
+  const cluster = await startCluster({ settings: SETTINGS })
   const child = Bun.spawn([process.execPath, 'test', '--parallel', '--timeout', '60000', ...chosen], {
     cwd: ROOT,
-    env: { ...process.env, VIDIMUS_DATABASE_URL: cluster.url },
+    env: { ...process.env, VIDIMUS_DATABASE_URL: cluster.url() },
     stdio: ['inherit', 'inherit', 'inherit'],
   })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
   const code = await child.exited
-  await cluster.stop()
+  await stopClusters()
   const whys = [...LEFT_OUT.map(({ what }) => what), NO_DATABASE]
   const lines = whys.map(what => `  ${what}: ${reasons.get(what)?.length ?? 0} files`)
   process.stderr.write(`\nNot run on PostgreSQL (bun run test has them):\n${lines.join('\n')}\n`)

@@ -6,7 +6,7 @@ export type Run = { exitCode: number; stdout: string; stderr: string }
 
 /** One call of the real program, as a process of its own, that sees nothing of the caller's settings but the given ones. */
 export async function vidimus(dir: string, args: string[], env: Record<string, string> = {}, under: string[] = []): Promise<Run> {
-  const child = spawn(dir, args, { ...(await databaseOf(dir)), ...env }, under)
+  const child = spawn(dir, args, await withDatabase(dir, env), under)
   const [exitCode, stdout, stderr] = await Promise.all([
     child.exited,
     new Response(child.stdout).text(),
@@ -45,7 +45,7 @@ export async function serve(
   env: Record<string, string> = {},
   under: string[] = [],
 ): Promise<Served> {
-  const settings = { PORT: '0', VIDIMUS_LOG: 'warn', VIDIMUS_RATE_LIMIT_SCALE: '0', ...(await databaseOf(dir)), ...env }
+  const settings = { PORT: '0', VIDIMUS_LOG: 'warn', VIDIMUS_RATE_LIMIT_SCALE: '0', ...(await withDatabase(dir, env)) }
   const child = spawn(dir, ['serve', '--json', ...flags], settings, under)
   serving.add(child)
   child.exited.then(() => serving.delete(child))
@@ -65,6 +65,10 @@ async function firstLine(child: ReturnType<typeof spawn>): Promise<string> {
   reader.releaseLock()
   return text
 }
+
+/** The directory's own database, unless the caller names one; an empty name is the file. */
+const withDatabase = async (dir: string, env: Record<string, string>): Promise<Record<string, string>> =>
+  env.VIDIMUS_DATABASE_URL === undefined ? { ...(await databaseOf(dir)), ...env } : env
 
 /** `under` is a program that runs the program. */
 function spawn(dir: string, args: string[], env: Record<string, string>, under: string[] = []) {

@@ -1,55 +1,101 @@
-// A PostgreSQL server of its own, for tests that configure, stop or restore one. PostgreSQL refuses to run as root, so root
-// starts it as the user postgres.
+// PostgreSQL servers of the tests' own: one for a whole run, and more for tests that configure, stop or restore one. Each ends
+// with the process that started it, and its folder with it.
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
 import { freePort } from './free-port.ts'
 
-/** Debian keeps the programs of each version in a folder of its own. */
-const FOLDERS = existsSync('/usr/lib/postgresql')
-  ? readdirSync('/usr/lib/postgresql')
-      .sort((a, b) => Number(b) - Number(a))
-      .map(version => `/usr/lib/postgresql/${version}/bin`)
-  : []
-const PROGRAMS = FOLDERS.find(folder => existsSync(join(folder, 'initdb')))
+const DEBIAN = '/usr/lib/postgresql'
+/** Less than this may be used up by the databases of one run. */
+const MEMORY_MIN_BYTES = 6 * 2 ** 30
+/** PostgreSQL refuses to run as root. */
+const USER = 'postgres'
 
-export const hasPostgres = PROGRAMS !== undefined
+const isRoot = process.getuid?.() === 0
+const PROGRAMS = programsDir()
+
+/** The reason why there can be none here, or undefined. */
+export function whyNoCluster(): string | undefined {
+  if (!PROGRAMS) return `initdb is neither in ${DEBIAN}/*/bin nor in PATH; install Debian's postgresql`
+  if (isRoot && !Bun.which('setpriv')) return 'PostgreSQL does not run as root, and there is no setpriv'
+  if (isRoot && !userIds()) return `PostgreSQL does not run as root, and there is no user ${USER}`
+  return undefined
+}
+
+/** Nothing of src is imported here: it would make its tables before somebody names the database. */
+const isOnPostgres = Boolean(process.env.VIDIMUS_DATABASE_URL)
+
+/** `bun run test:postgres` alone runs what needs a server of its own. */
+export const hasPostgres = isOnPostgres && whyNoCluster() === undefined
 
 /** For titles: a test that cannot run says so. */
 export const unlessMissing = (title: string): string =>
-  hasPostgres ? title : `SKIPPED, as there is no PostgreSQL server here: ${title}`
+  hasPostgres ? title : `SKIPPED, as ${isOnPostgres ? whyNoCluster() : '"bun run test:postgres" has it'}: ${title}`
 
-const isRoot = process.getuid?.() === 0
-const idOf = (flag: string): number => Number(execFileSync('id', [flag, 'postgres']).toString())
-
-export function asPostgres(command: string, args: string[], env: Record<string, string> = {}): string {
-  const call = isRoot ? ['runuser', '-u', 'postgres', '--', command, ...args] : [command, ...args]
-  return execFileSync(call[0]!, call.slice(1), {
-    cwd: '/',
-    env: { PATH: process.env.PATH ?? '', LC_ALL: 'C.UTF-8', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  }).toString()
+/** Debian keeps the programs of each version in a folder of its own; the newest counts. */
+function programsDir(): string | undefined {
+  const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort((a, b) => Number(b) - Number(a)) : []
+  const found = versions.map(version => join(DEBIAN, version, 'bin')).find(folder => existsSync(join(folder, 'initdb')))
+  return found ?? Bun.which('initdb')?.replace(/\/initdb$/, '')
 }
 
 export const program = (name: string): string => join(PROGRAMS!, name)
 
+function userIds(): { uid: number; gid: number } | undefined {
+  const of = (flag: string) => Number(Bun.spawnSync(['id', flag, USER]).stdout.toString() || Number.NaN)
+  const [uid, gid] = [of('-u'), of('-g')]
+  return Number.isInteger(uid) ? { uid, gid } : undefined
+}
+
+/** Also ends the command when this process is killed. */
+function asUser(command: string[]): string[] {
+  if (!Bun.which('setpriv')) return command
+  const user = isRoot ? [`--reuid=${USER}`, `--regid=${USER}`, '--init-groups'] : []
+  return ['setpriv', '--pdeathsig=QUIT', ...user, ...command]
+}
+
+const ENVIRONMENT = { PATH: process.env.PATH ?? '', LC_ALL: 'C.UTF-8' }
+
+export function asPostgres(command: string, args: string[]): string {
+  const [first, ...rest] = asUser([command, ...args])
+  return execFileSync(first!, rest, { cwd: '/', env: ENVIRONMENT, stdio: ['ignore', 'pipe', 'pipe'] }).toString()
+}
+
+const folders = new Set<string>()
+const running = new Set<Cluster>()
+
 /** A folder that PostgreSQL can read and write. */
 export function postgresDir(): string {
-  const dir = mkdtempSync(join(tmpdir(), 'vidimus-cluster-'))
+  const dir = mkdtempSync(join(hasMemory() ? '/dev/shm' : tmpdir(), 'vidimus-cluster-'))
   folders.add(dir)
   giveToPostgres(dir)
   return dir
 }
 
-export function giveToPostgres(path: string, mode = 0o700): void {
-  chmodSync(path, mode)
-  if (isRoot) chownSync(path, idOf('-u'), idOf('-g'))
+/** fsync is on, as the service demands; in memory it costs nothing. */
+function hasMemory(): boolean {
+  if (!existsSync('/dev/shm')) return false
+  const { bavail, bsize } = statfsSync('/dev/shm')
+  return bavail * bsize > MEMORY_MIN_BYTES
 }
 
-const folders = new Set<string>()
-const running = new Set<Cluster>()
+export function giveToPostgres(path: string, mode = 0o700): void {
+  chmodSync(path, mode)
+  const ids = isRoot ? userIds() : undefined
+  if (ids) chownSync(path, ids.uid, ids.gid)
+}
 
 export type Cluster = {
   dir: string
@@ -57,51 +103,52 @@ export type Cluster = {
   /** For the superuser, who needs no password. */
   url(database?: string): string
   configure(lines: string[]): void
-  start(): void
-  stop(mode?: 'fast' | 'immediate'): void
+  start(): Promise<void>
+  stop(mode?: keyof typeof SIGNALS): Promise<void>
   /** Rows of one statement, as the superuser. */
   query<Row = Record<string, unknown>>(text: string, database?: string): Promise<Row[]>
 }
 
-type Options = { settings?: string[]; access?: string[]; initdb?: string[] }
+const SIGNALS = { fast: 'SIGINT', immediate: 'SIGQUIT' } as const
+
+type Options = { settings?: string[]; access?: string[] }
 
 /** Listens on 127.0.0.1 and on a socket in its folder. */
-export async function startCluster({ settings = [], access, initdb = [] }: Options = {}): Promise<Cluster> {
+export async function startCluster({ settings = [], access }: Options = {}): Promise<Cluster> {
   const dir = join(postgresDir(), 'data')
-  asPostgres(program('initdb'), ['-D', dir, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync', '-k', ...initdb])
+  asPostgres(program('initdb'), ['-D', dir, '-U', USER, '-A', 'trust', '-E', 'UTF8', '--no-sync', '--data-checksums'])
   const cluster = clusterIn(dir, await freePort())
   cluster.configure(settings)
-  if (access) {
-    rmSync(join(dir, 'pg_hba.conf'))
-    appendFileSync(join(dir, 'pg_hba.conf'), `${access.join('\n')}\n`)
-    giveToPostgres(join(dir, 'pg_hba.conf'))
-  }
-  cluster.start()
+  if (access) writeFileSync(join(dir, 'pg_hba.conf'), `${access.join('\n')}\n`)
+  await cluster.start()
   return cluster
 }
 
 /** A cluster in a folder that is there already, such as a standby or a restored one. */
 export function clusterIn(dir: string, port: number): Cluster {
   const socketDir = join(dir, '..')
+  let server: Server | undefined
   const cluster: Cluster = {
     dir,
     port,
-    url: (database = 'postgres') => `postgres://postgres@127.0.0.1:${port}/${database}`,
+    url: (database = 'postgres') => `postgres://${USER}@127.0.0.1:${port}/${database}`,
     configure: lines => appendFileSync(join(dir, 'postgresql.conf'), `${lines.join('\n')}\n`),
-    start() {
-      const options = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=${socketDir} -c max_connections=100`
-      asPostgres(program('pg_ctl'), ['-D', dir, '-w', '-o', options, '-l', join(socketDir, 'log'), 'start'])
+    async start() {
+      const options = [`port=${port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${socketDir}`]
+      server = startServer([program('postgres'), '-D', dir, ...options.flatMap(option => ['-c', option])])
       running.add(cluster)
+      await ready(server.stderr)
     },
-    stop(mode = 'fast') {
-      asPostgres(program('pg_ctl'), ['-D', dir, '-w', '-m', mode, 'stop'])
+    async stop(mode = 'fast') {
       running.delete(cluster)
+      server?.kill(SIGNALS[mode])
+      await server?.exited
     },
     async query(text, database = 'postgres') {
       const client = new SQL({
         adapter: 'postgres',
         path: join(socketDir, `.s.PGSQL.${port}`),
-        username: 'postgres',
+        username: USER,
         database,
         max: 1,
       })
@@ -115,13 +162,38 @@ export function clusterIn(dir: string, port: number): Cluster {
   return cluster
 }
 
+type Server = ReturnType<typeof startServer>
+
+const startServer = (command: string[]) =>
+  Bun.spawn(asUser(command), { cwd: '/', env: ENVIRONMENT, stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' })
+
+async function ready(output: ReadableStream<Uint8Array>): Promise<void> {
+  const reader = output.pipeThrough(new TextDecoderStream() as unknown as TransformStream<Uint8Array, string>).getReader()
+  let text = ''
+  while (!/ready to accept (read-only )?connections/.test(text)) {
+    const { value, done } = await reader.read()
+    if (done) throw new Error(`PostgreSQL did not start: ${text}`)
+    text += value
+  }
+  // A pipe that nobody reads would stop the server.
+  void (async () => {
+    while (!(await reader.read()).done);
+  })()
+}
+
 process.on('exit', () => {
-  for (const cluster of running) cluster.stop('immediate')
+  for (const cluster of running) void cluster.stop('immediate')
+  removeFolders()
 })
 
 export async function stopClusters(): Promise<void> {
-  for (const cluster of running) cluster.stop('immediate')
-  for (const dir of folders) if (statSync(dir, { throwIfNoEntry: false })) rmSync(dir, { recursive: true, force: true })
+  await Promise.all([...running].map(cluster => cluster.stop('immediate')))
+  removeFolders()
+}
+
+function removeFolders(): void {
+  for (const dir of folders) rmSync(dir, { recursive: true, force: true })
+  folders.clear()
 }
 
 /** A new database, by its URL for the superuser. */

@@ -113,9 +113,9 @@ describe.skipIf(!hasPostgres)(unlessMissing('TLS to PostgreSQL'), () => {
       copyFileSync(of(name), join(secure.dir, name))
       giveToPostgres(join(secure.dir, name), 0o600)
     }
-    secure.stop()
+    await secure.stop()
     secure.configure(['ssl = on', "ssl_cert_file = 'server.pem'", "ssl_key_file = 'server.key'"])
-    secure.start()
+    await secure.start()
     await newDatabase(secure, 'vidimus')
   })
 
@@ -176,7 +176,7 @@ describe.skipIf(!hasPostgres)(unlessMissing('a cluster of several servers'), () 
       '-c',
       'fast',
     ])
-    standby.start()
+    await standby.start()
     // The standby first: it answers, but takes no writes.
     const hosts = `127.0.0.1:${standby.port},127.0.0.1:${primary.port}`
     const env = { VIDIMUS_DATABASE_URL: `postgres://postgres@${hosts}/vidimus` }
@@ -192,7 +192,7 @@ describe.skipIf(!hasPostgres)(unlessMissing('a cluster of several servers'), () 
     expect(alone.exitCode).toBe(26)
     expect(alone.stderr).toContain('the server is read-only, probably a standby; name the primary in VIDIMUS_DATABASE_URL')
     await waitForStandby(primary, standby)
-    primary.stop('immediate')
+    await primary.stop('immediate')
     asPostgres(program('pg_ctl'), ['-D', dir, '-w', 'promote'])
     while ((await create()).status !== 201) await Bun.sleep(100)
     const [row] = await standby.query<{ count: string }>('SELECT count(*) FROM verification_sessions', 'vidimus')

@@ -3,12 +3,17 @@ import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { temporaryDir } from '../helpers/app.ts'
-import { type Served, serve, stopServing, vidimus } from '../helpers/cli.ts'
+import { type Served, serve as serveOn, stopServing, vidimus as vidimusOn } from '../helpers/cli.ts'
 import { type Cluster, hasPostgres, newDatabase, startCluster, stopClusters, unlessMissing } from '../helpers/cluster.ts'
 import { contentOf, copyOf } from '../helpers/directories.ts'
 import { PROGRAM } from '../helpers/program.ts'
 
 setDefaultTimeout(60_000)
+
+/** Everything is on the file, unless a test names a database. */
+const ON_FILE = { VIDIMUS_DATABASE_URL: '' }
+const serve = (dir: string, flags: string[] = [], env = ON_FILE) => serveOn(dir, flags, env)
+const vidimus = (dir: string, args: string[], env = ON_FILE) => vidimusOn(dir, args, env)
 
 let cluster: Cluster
 /** A stopped installation with some sessions, and rows enough that a move takes a while. */

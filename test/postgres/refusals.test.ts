@@ -58,11 +58,11 @@ describe.skipIf(!hasPostgres)(unlessMissing('a start on PostgreSQL'), () => {
   test('the service waits for a server that starts later', async () => {
     const late = await startCluster()
     await newDatabase(late, 'vidimus')
-    late.stop()
+    await late.stop()
     const serving = serve(temporaryDir(), [], { VIDIMUS_DATABASE_URL: late.url('vidimus') })
     // Long enough for its first attempt; nothing depends on it.
     await Bun.sleep(1000)
-    late.start()
+    await late.start()
     expect((await fetch(`${(await serving).url}/readyz`)).status).toBe(200)
   })
 
@@ -95,7 +95,7 @@ describe.skipIf(!hasPostgres)(unlessMissing('a start on PostgreSQL'), () => {
     for (const setting of ['fsync', 'full_page_writes']) {
       const unsafe = await startCluster({ settings: [`${setting} = off`] })
       expectRefusal(await start(unsafe.url()), 25, `${setting} is off, so a crash can lose or damage data; switch it on`)
-      unsafe.stop()
+      await unsafe.stop()
     }
   })
 

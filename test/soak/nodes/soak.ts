@@ -97,9 +97,9 @@ export async function soakNodes(cluster: Cluster): Promise<number> {
     },
     async kill_database() {
       isDatabaseAway = true
-      cluster.stop('immediate')
+      await cluster.stop('immediate')
       await Bun.sleep(random.below(2000))
-      cluster.start()
+      await cluster.start()
     },
     async cut_connections() {
       isDatabaseAway = true
