@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import { Param, Placeholder } from 'drizzle-orm'
+import { type Column, inArray, Param, Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { isPostgres } from './dialect.ts'
 import type { Db } from './engine.ts'
 import type { Runner } from './postgres/pool.ts'
@@ -82,6 +82,14 @@ export function prepared<Statement>(build: (db: Db) => Statement): (db: Db) => S
 }
 
 export type Lock = 'update' | 'no key update' | 'update skip locked'
+
+/**
+ * Whether a column is among the rows of a select, which skips rows that others hold. PostgreSQL may run the select of an IN once
+ * for each row, and past its limit: it would skip what it has locked itself. That of an array is run once.
+ */
+export function isAmongFree(column: Column, select: SQLWrapper): SQL {
+  return isPostgres ? sql`${column} = ANY(ARRAY${locked(select, 'update skip locked')})` : inArray(column, select)
+}
 
 /**
  * Names the lock that a read before a write takes on its rows until the commit. SQLite has one writer, which

@@ -3,7 +3,7 @@
 import { and, count, desc, eq, gt, gte, inArray, isNull, lt, lte, ne, or, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { sessionKeys, verificationEvents, verificationResults, verificationSessions } from '../db/schema.ts'
-import { hot, locked, prepared } from '../db/statements.ts'
+import { hot, isAmongFree, locked, prepared } from '../db/statements.ts'
 import { TTL_SECONDS } from './schema.ts'
 
 export type VerificationRow = typeof verificationSessions.$inferSelect
@@ -203,7 +203,7 @@ export async function markExpired(tx: Db, now: number, limit: number): Promise<P
   return await tx
     .update(verificationSessions)
     .set({ status: 'expired', sealedResponseKey: null })
-    .where(and(inArray(verificationSessions.id, locked(due, 'update skip locked')), eq(verificationSessions.status, 'pending')))
+    .where(and(isAmongFree(verificationSessions.id, due), eq(verificationSessions.status, 'pending')))
     .returning({ id: verificationSessions.id, environment: verificationSessions.environment })
 }
 
@@ -218,7 +218,7 @@ export async function markUnredeemed(tx: Db, answeredBy: number, limit: number):
   return await tx
     .update(verificationSessions)
     .set({ status: 'failed' })
-    .where(and(inArray(verificationSessions.id, locked(due, 'update skip locked')), eq(verificationSessions.status, 'pending')))
+    .where(and(isAmongFree(verificationSessions.id, due), eq(verificationSessions.status, 'pending')))
     .returning()
 }
 

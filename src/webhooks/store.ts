@@ -3,7 +3,7 @@ import { isPostgres } from '../db/dialect.ts'
 import type { Db } from '../db/engine.ts'
 import { LIVING_NODES } from '../db/postgres/nodes.ts'
 import { webhookAttempts, webhookDeliveries } from '../db/schema.ts'
-import { hot, locked } from '../db/statements.ts'
+import { hot, isAmongFree, locked } from '../db/statements.ts'
 import type { Held } from './attempts.ts'
 import type { Outcome } from './schema.ts'
 
@@ -408,13 +408,7 @@ export async function restartFailed(
   return await tx
     .update(webhookDeliveries)
     .set({ status: 'pending', attempts: 0, dueAt, requestId })
-    .where(
-      and(
-        eq(webhookDeliveries.tenantId, owner.tenantId),
-        isFailed,
-        inArray(webhookDeliveries.id, locked(oldest, 'update skip locked')),
-      ),
-    )
+    .where(and(eq(webhookDeliveries.tenantId, owner.tenantId), isFailed, isAmongFree(webhookDeliveries.id, oldest)))
     .returning()
 }
 
