@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { type Config, POSTGRES_BACKUPS } from '../config.ts'
-import { hasInstallation as hasSchema } from '../db/postgres/open.ts'
+import { hasInstallation as hasKeys } from '../db/postgres/open.ts'
 import { databaseFile, sizeOf } from '../db/sqlite/files.ts'
 import { lostDatabase } from '../db/sqlite/lost-database.ts'
 import { refusalFrom } from '../db/sqlite/refusal.ts'
@@ -10,7 +10,7 @@ import { CommandError } from './output.ts'
 /** For calls that need an installation: in the wrong directory or database they must not create an empty one. */
 export async function requireDatabase({ dataDir: dir, database }: Config): Promise<void> {
   if (database) {
-    if (await hasSchema(database)) return
+    if (await hasKeys(database)) return
     throw new CommandError('the database of VIDIMUS_DATABASE_URL is empty; start the service once, or name the right one')
   }
   if (hasInstallation(dir)) return

@@ -6,9 +6,13 @@ import { call, temporaryDir } from '../helpers/app.ts'
 import { type Served, serve, stopServing } from '../helpers/cli.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { openBrowser, outcome, PASSWORD, tokenOf } from '../helpers/dashboard.ts'
+import { postgresOnly, sqliteOnly } from '../helpers/engines.ts'
 
 setDefaultTimeout(60_000)
 afterAll(stopServing)
+
+const onSqlite = sqliteOnly('on PostgreSQL only the process that made the database has a link')
+const onPostgres = postgresOnly('a file has one server')
 
 type Link = { user: User; url: string; expires_at: string }
 
@@ -16,7 +20,7 @@ const browserAt = ({ url }: Served) =>
   openBrowser({ call: (method, path, options) => call(url, method, path, options) }, { origin: url })
 
 describe('the set-up link', () => {
-  test('is a new one at each start while there is no user, and absent once there is one', async () => {
+  onSqlite('is a new one at each start while there is no user, and absent once there is one', async () => {
     const dir = join(temporaryDir(), 'data')
     const first = await serve(dir)
     const old = first.first.setup_url
@@ -37,9 +41,19 @@ describe('the set-up link', () => {
     expect(third.first.setup_url).toBeNull()
     expect((await browserAt(third).logIn('olivia')).status).toBe(200)
   })
+
+  onPostgres('is printed by the node that made the database, and no other start voids it', async () => {
+    const dir = join(temporaryDir(), 'data')
+    const first = await serve(dir)
+    const second = await serve(dir)
+    expect(second.first.setup_url).toBeNull()
+    const owner = { token: tokenOf(first.first.setup_url), name: 'olivia', password: PASSWORD }
+    expect(outcome(await browserAt(second).post('/setup', owner))).toBe('201')
+    expect((await browserAt(first).logIn('olivia')).status).toBe(200)
+  })
 })
 
-test('a user of a tenant who was invited before the first start does not use up the set-up link', async () => {
+onSqlite('a user of a tenant who was invited before the first start does not use up the set-up link', async () => {
   const dir = join(temporaryDir(), 'data')
   const { id: tenant } = await vidimusJson<{ id: string }>(dir, 'tenant', 'create', '--name', 'Shop')
   await vidimusJson<Link>(dir, 'user', 'invite', '--name', 'bob', '--tenant', tenant)

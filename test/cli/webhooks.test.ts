@@ -88,7 +88,7 @@ describe('the sandbox wallet', () => {
     await answerWith(uri)
     runs.push(await answerWith(uri))
     const says = [
-      /there is no database in/,
+      /there is no database in|the database of VIDIMUS_DATABASE_URL is empty/,
       /nobody answers at http:\/\/localhost:1/,
       /is no wallet_uri/,
       /the service answered 4\d\d: session_/,

@@ -153,7 +153,10 @@ describe.skipIf(!hasPostgres)(unlessMissing('two roles'), () => {
     )
     const upgraded = await vidimus(dir, ['upgrade'], { ...env, VIDIMUS_DATABASE_OWNER_URL: urlOf('vidimus_owner:x') })
     expect(upgraded).toMatchObject({ exitCode: 0, stderr: '' })
+    expect((await vidimus(dir, ['tenant', 'list'], env)).stderr).toContain('is empty; start the service once')
     const service = await serve(dir, ['--dev'], env)
+    // The first node of a database prints the set-up link, whoever made the schema.
+    expect(service.first.setup_url).toContain('#setup=')
     const { id } = (await (await post(service)).json()) as { id: string }
     const headers = headersOf(service.first.test_key)
     const erased = await fetch(`${service.url}/v1/verifications/${id}`, { method: 'DELETE', headers })

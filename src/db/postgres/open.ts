@@ -35,6 +35,7 @@ export type OpenedDatabase = {
   /** Names this process among the nodes. */
   node: string
   sealer: Sealer
+  /** True for the one that made its root key, whoever made the schema. */
   isNew: boolean
   upgraded: string[]
   version: string
@@ -69,8 +70,8 @@ export async function openDatabase({
     const version = await refuseUnfit(session)
     if (wall) await refuseWrongClock(session, wall)
     await refuseHalfMoved(session)
-    const { isNew, upgraded } = await migrate(session, { now, mayMigrate })
-    const sealer = await openSealer(session, masterKey, random)
+    const { upgraded } = await migrate(session, { now, mayMigrate })
+    const { sealer, isNew } = await openSealer(session, masterKey, random)
     return { connect, node, sealer, isNew, upgraded, version }
   } catch (error) {
     connect.close()
@@ -80,9 +81,13 @@ export async function openDatabase({
   }
 }
 
-/** For calls that need an installation: an empty database must not become one by a slip. */
+/** For calls that need an installation: a database without keys must not become one by a slip. */
 export const hasInstallation = (settings: DatabaseSettings): Promise<boolean> =>
-  withSession(settings, 'job', session => hasSchema(session))
+  withSession(
+    settings,
+    'job',
+    async session => (await hasSchema(session)) && (await findRootKey(drizzleOver(session))) !== undefined,
+  )
 
 /** One short act on a database that is not opened as a whole. */
 export async function withSession<Result>(
@@ -171,19 +176,21 @@ async function refuseWrongClock(session: Session, wall: () => number): Promise<v
 }
 
 /** The first node of an empty database makes the keys; a database with a key needs its master key. */
-async function openSealer(session: Session, masterKey: MasterKey, random: Random): Promise<Sealer> {
+async function openSealer(session: Session, masterKey: MasterKey, random: Random): Promise<{ sealer: Sealer; isNew: boolean }> {
   const db = drizzleOver(session)
-  const found = (await findRootKey(db)) ?? (await makeRootKey(session, masterKey, random))
-  return createSealer(openRootKey(findWrapper(masterKey, found, random), found), random)
+  const isNew = !(await findRootKey(db)) && (await makeRootKey(session, masterKey, random))
+  const found = (await findRootKey(db))!
+  return { sealer: createSealer(openRootKey(findWrapper(masterKey, found, random), found), random), isNew }
 }
 
-/** Under the lock: of two nodes that start at once, only the one whose key counts makes a key file. */
-async function makeRootKey(session: Session, masterKey: MasterKey, random: Random): Promise<Uint8Array> {
+/** Under the lock: of two nodes that start at once, only the one whose key counts makes a key file. False for the other. */
+async function makeRootKey(session: Session, masterKey: MasterKey, random: Random): Promise<boolean> {
   const db = drizzleOver(session)
   await session.rows('BEGIN')
   try {
     await session.rows(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`)
-    if (!(await findRootKey(db))) {
+    const isMissing = !(await findRootKey(db))
+    if (isMissing) {
       if (!existsSync(masterKey.file) && !masterKey.isGiven) {
         writeNewKey(masterKey.file, random)
         adoptNewKey(masterKey.file)
@@ -191,11 +198,11 @@ async function makeRootKey(session: Session, masterKey: MasterKey, random: Rando
       await insertRootKey(db, newRootKey(createSealer(loadMasterKey(masterKey), random), random))
     }
     await session.rows('COMMIT')
+    return isMissing
   } catch (error) {
     await session.rows('ROLLBACK').catch(() => session.drop())
     throw error
   }
-  return (await findRootKey(db))!
 }
 
 type Reason = keyof typeof REFUSALS
