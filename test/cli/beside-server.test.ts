@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type Answer, call, type ErrorBody, temporaryDir } from '../helpers/app.ts'
 import { type Served, serve, vidimusJson as spawnVidimusJson, stopServing } from '../helpers/cli.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
-import { rowsOf } from '../helpers/database.ts'
+import { AUDIT_ENTRIES, rowsOf } from '../helpers/database.ts'
 
 // Set in each file: the runner keeps a setting made for all files only for the first one.
 setDefaultTimeout(60_000)
@@ -204,7 +204,8 @@ describe('serve --dev --json', () => {
   })
 })
 
-const recordsIn = (directory: string): number => rowsOf(directory, 'SELECT seq FROM audit_records').length
+/** Linked or not. */
+const recordsIn = (directory: string): number => rowsOf(directory, `SELECT at FROM ${AUDIT_ENTRIES}`).length
 
 /** A bare connection, because a client library would not send half a body. */
 async function openSocket(url: string) {

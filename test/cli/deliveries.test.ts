@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { createVerification, startApp, type TestApp } from '../helpers/app.ts'
 import { vidimusJson } from '../helpers/command.ts'
-import { editRows, rowsOf } from '../helpers/database.ts'
+import { AUDIT_ENTRIES, editRows, rowsOf } from '../helpers/database.ts'
 
 // Set in each file: the runner keeps a setting made for all files only for the first one.
 setDefaultTimeout(60_000)
@@ -36,5 +36,5 @@ test('replay --failed makes due every failed delivery of the tenant, at most a t
   expect(statuses).toContainEqual({ tenant: shop.id, status: 'pending', n: 2001 })
   expect(statuses).toContainEqual({ tenant: shop.id, status: 'delivered', n: 2 })
   expect(statuses).toContainEqual({ tenant: other.id, status: 'failed', n: 1 })
-  expect(rowsOf(app.dir, "SELECT seq FROM audit_records WHERE action = 'webhook.replayed'")).toHaveLength(3)
+  expect(rowsOf(app.dir, `SELECT at FROM ${AUDIT_ENTRIES} WHERE action = 'webhook.replayed'`)).toHaveLength(3)
 })

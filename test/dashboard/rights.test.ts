@@ -4,6 +4,7 @@ import { createTenant } from '../../src/tenants/settings.ts'
 import { cleanUp, startWithTenant, type TestApp } from '../helpers/app.ts'
 import { type Browser, joinMember, openBrowser, outcome, PASSWORD, setUpOwner } from '../helpers/dashboard.ts'
 import { askRoute, BODIES, dashboardRoutes, ENVIRONMENTAL, nameOf, QUERY, type Route } from '../helpers/dashboard-routes.ts'
+import { rowsOf } from '../helpers/database.ts'
 import { filesContaining } from '../helpers/files.ts'
 import { logOf, type Receiver, receive, startAppFor, startTenantFor, untilAttempted } from '../helpers/receiver.ts'
 import { verifyWith } from '../helpers/wallet.ts'
@@ -161,7 +162,8 @@ test('no answer to a GET, no file and no log holds a secret: not keys, codes, co
   const invited = await owner.post<{ url: string }>('/users', { name: 'mia', tenant: tenant.id })
   const sent = await sendResult(own, await own.key(tenant.id), receiver)
   const rotated = await owner.post<{ webhook_secret: string }>(`${at}/webhook-secret/rotate?environment=test`)
-  const rows = await own.deps.db.all<{ password: string; hash: string }>(
+  const rows = rowsOf<{ password: string; hash: string }>(
+    own,
     'SELECT password, s.hash FROM dashboard_users JOIN dashboard_sessions s ON s.user_id = dashboard_users.id',
   )
   const secrets = {

@@ -3,6 +3,7 @@ import { sweepSessions, type Visit } from '../../src/people/session.ts'
 import { inviteUser, removeUser } from '../../src/people/users.ts'
 import { startApp, startWithTenant, type TestApp } from '../helpers/app.ts'
 import { type Browser, joinMember, openBrowser, outcome, PASSWORD, setUpOwner, startOwned } from '../helpers/dashboard.ts'
+import { rowsOf } from '../helpers/database.ts'
 
 setDefaultTimeout(60_000)
 
@@ -151,11 +152,11 @@ describe('a session', () => {
   test('an ended session is deleted by the sweep', async () => {
     const { app } = await startOwned()
     await sweepSessions(app.deps)
-    const count = async () => (await app.deps.db.all<{ n: number }>('SELECT count(*) AS n FROM dashboard_sessions'))[0]?.n
-    expect(await count()).toBe(1)
+    const count = () => rowsOf(app, 'SELECT id FROM dashboard_sessions').length
+    expect(count()).toBe(1)
     app.clock.advance(30 * MINUTE_MS)
     await sweepSessions(app.deps)
-    expect(await count()).toBe(0)
+    expect(count()).toBe(0)
   })
 })
 

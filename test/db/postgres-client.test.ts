@@ -70,9 +70,9 @@ onPostgres.each([
   })
 })
 
-onPostgres('100,000 mixed statements on four connections each get their own rows', () =>
+onPostgres('30,000 mixed statements on four connections each get their own rows', () =>
   withSessions(4, async sessions => {
-    expect(await runTagged(sessions, 100_000, 512)).toEqual({ right: 100_000, foreign: 0, failed: 0 })
+    expect(await runTagged(sessions, 30_000, 512)).toEqual({ right: 30_000, foreign: 0, failed: 0 })
   }),
 )
 

@@ -20,10 +20,10 @@ const OWNER = { tenantId: 'ten_1', environment: 'test' }
 
 /** Arguments that any value cannot stand for: numbers in the text of a statement, and objects that are spread. */
 const ARGUMENTS: Record<string, unknown[]> = {
+  'access/budget-store.ts countBuckets': [5],
+  'access/budget-store.ts giveBackToBucket': ['bucket', 1],
   'access/store.ts markKeyRolled': ['key_1', { expiresAt: 1, successorId: 'key_2' }],
   'access/store.ts updateGuesses': [{ network: 'n', failedAt: [1], lockedUntil: 1, forgetAt: 1 }],
-  'access/budget-store.ts countBuckets': [5],
-  'access/budget-store.ts giveBackToBucket': ['name', 5],
   'audit/link-store.ts insertLinks': [[{ seq: 1, entry_id: 1, previous: '', hash: '' }]],
   'audit/store.ts listEntries': [1, 5],
   'audit/store.ts listRecords': [1, 5],
@@ -36,7 +36,7 @@ const ARGUMENTS: Record<string, unknown[]> = {
   'session-keys/store.ts updateWrappingKey': [1, { activeAt: 1 }],
   'tenants/store.ts updateTenant': ['ten_1', { name: 'Shop' }],
   'tenants/store.ts upsertEndpoint': [{ ...OWNER, salt: Buffer.alloc(1), sealed: Buffer.alloc(1), createdAt: 1 }],
-  'upkeep/store.ts keepProgress': ['text'],
+  'upkeep/store.ts keepProgress': ['place'],
   'usage/store.ts listUsageDays': ['ten_1', 5],
   'verifications/answer-store.ts dateResult': [
     { id: 'vs_1', tenantId: 'ten_1' },
@@ -47,7 +47,7 @@ const ARGUMENTS: Record<string, unknown[]> = {
   'verifications/sealed-store.ts listReplaysAfter': ['hash', 5],
   'verifications/sealed-store.ts updateSession': [
     { id: 'vs_1', tenantId: 'ten_1' },
-    { wrappingKey: 1, sealed: null, sealedResponseKey: null },
+    { wrappingKey: 1, sealed: Buffer.alloc(1), sealedResponseKey: null },
   ],
   'verifications/store.ts listEnded': ['ten_1', 1, 5],
   'verifications/store.ts listEndedSince': ['ten_1', 1, 5],
@@ -56,16 +56,14 @@ const ARGUMENTS: Record<string, unknown[]> = {
   'verifications/store.ts markExpired': [1, 5],
   'verifications/store.ts markUnredeemed': [1, 5],
   'webhooks/store.ts listLatest': ['ten_1', 5],
-  'webhooks/store.ts listLeasedByOthers': ['node'],
   'webhooks/store.ts listLostLeases': ['node', 1],
   'webhooks/store.ts restartFailed': [OWNER, { dueAt: 1, requestId: 'req_1' }, 5],
 }
 
-/** Only PostgreSQL has rows of nodes, and what they share. */
+/** What nodes share, and the links of the chain. */
 const ONLY_POSTGRES =
   /^(access\/budget-store|audit\/link-store|verifications\/portrait-store)\.ts |^verifications\/replay-store\.ts findClaim$/
-
-/** Records of PostgreSQL are entries with a link. */
+/** On PostgreSQL a record is an entry and a link. */
 const ONLY_SQLITE = /^audit\/store\.ts insertRecord$/
 
 const OF_ARRAYS = new Set<string | symbol>(['map', 'filter', 'length', Symbol.iterator, 'flatMap', 'forEach', '0'])

@@ -15,6 +15,9 @@ import { sha256Hex } from '../../src/hash.ts'
 const SERVER = process.env.VIDIMUS_DATABASE_URL
 export const isOnPostgres = SERVER !== undefined && SERVER !== ''
 
+/** The table of all audit entries; on PostgreSQL, audit_records has only those that are linked to the chain. */
+export const AUDIT_ENTRIES = isOnPostgres ? 'audit_entries' : 'audit_records'
+
 /** Any number: of several test processes, one makes the template. */
 const TEMPLATE_LOCK = 7_634_021_900
 
