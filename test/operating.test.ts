@@ -9,6 +9,7 @@ import { COUNTERS, HISTOGRAMS } from '../src/metrics.ts'
 import { startUpkeep } from '../src/service/periodic.ts'
 import { cleanUp, createVerification, startApp, type TestApp, until } from './helpers/app.ts'
 import { vidimus } from './helpers/cli.ts'
+import { isOnPostgres } from './helpers/database.ts'
 import { declined, receiveRaw, startAppFor, stopReceiving } from './helpers/receiver.ts'
 
 afterAll(async () => {
@@ -19,17 +20,28 @@ afterAll(async () => {
 const ROOT = resolve(import.meta.dir, '..')
 const read = (path: string) => Bun.file(join(ROOT, path)).text()
 
-/** The last ones exist only with https, and on PostgreSQL. */
-const DECLARED = [
-  ...Object.keys(COUNTERS),
-  ...Object.keys(HISTOGRAMS),
-  'vidimus_tls_certificate_seconds_left',
+const OF_FILE = [
+  'vidimus_backup_age_seconds',
+  'vidimus_ballast_held',
+  'vidimus_database_bytes',
+  'vidimus_disk_free_bytes',
+  'vidimus_wal_bytes',
+]
+const OF_POSTGRES = [
   'vidimus_audit_unlinked',
   'vidimus_audit_unlinked_oldest_seconds',
   'vidimus_db_pool_busy',
   'vidimus_db_pool_waiting',
   'vidimus_nodes',
   'vidimus_clock_offset_seconds',
+]
+
+/** The last ones exist only with https, and on the other kind of database. */
+const DECLARED = [
+  ...Object.keys(COUNTERS),
+  ...Object.keys(HISTOGRAMS),
+  'vidimus_tls_certificate_seconds_left',
+  ...(isOnPostgres ? OF_FILE : OF_POSTGRES),
 ]
 
 /** Each metric with its label names; metrics without values yet have none. */

@@ -21,8 +21,8 @@ const LEFT_OUT: { what: string; folders?: RegExp; helpers?: string[] }[] = [
     helpers: ['old-schema.ts', 'wal-cuts.ts', 'killed-acts.ts', 'damage.ts'],
   },
   {
-    what: 'help, start, TLS and demo of the program, on its directory',
-    folders: /^cli\/(commands|command|demo|tls|serve-openings|doctor)\./,
+    what: 'help, TLS and demo of the program, on its directory',
+    folders: /^cli\/(command|demo|tls)\./,
   },
   { what: 'made-up traffic whose invariants are read from the file', folders: /^(fuzz|invariants|sim)\// },
   { what: 'tests of the tests and of the build', folders: /^(helpers|mutants|scripts)\/|^(fast|faults|imports)\./ },

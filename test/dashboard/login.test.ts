@@ -193,7 +193,7 @@ describe('wrong passwords', () => {
   test('all addresses together have 120 wrong passwords a minute; beyond that only known networks may try', async () => {
     const app = await limited()
     await setUpOwner(app, 'olivia', HOME)
-    for (let i = 0; i < 118; i++) await app.deps.limits.take('login-all', '')
+    for (let i = 0; i < 118; i++) await app.deps.guesses.take('login-all', '')
     expect(outcome(await tryFrom(app, '198.51.100.1', 'one'))).toBe('401 login_failed')
     expect(outcome(await tryFrom(app, '198.51.100.2', 'two'))).toBe('401 login_failed')
     expect(outcome(await tryFrom(app, '198.51.100.3', 'olivia', PASSWORD))).toBe('429 rate_limit_exceeded')

@@ -121,6 +121,12 @@ export function rowsOf<Row = Record<string, unknown>>(place: Place, sql: string,
   return beside(dirOf(place), sql, values).rows as Row[]
 }
 
+/** Of all audit entries, linked or not, in their order. */
+export const actionsIn = (place: Place): string[] =>
+  rowsOf<{ action: string }>(place, `SELECT action FROM ${AUDIT_ENTRIES} ORDER BY ${isOnPostgres ? 'id' : 'seq'}`).map(
+    ({ action }) => action,
+  )
+
 /** Changes the database of an app or a data directory behind the service's back, and returns the number of rows. */
 export function editRows(place: Place, sql: string, ...values: Value[]): number {
   if (!isOnPostgres) return withFile(dirOf(place), file => file.query<unknown, Value[]>(sql).run(...values).changes)

@@ -12,7 +12,7 @@ describe.concurrent('the commands of whoever operates it', () => {
   test.each([
     ['backup', /usage: vidimus backup FILE \[--force\] \[--json\]/],
     ['restore', /usage: vidimus restore FILE \[--without-erasures\] \[--json\]/],
-    ['rekey', /usage: vidimus rekey \[--json\]/],
+    ['rekey', /usage: vidimus rekey \[--data\] \[--json\]/],
     ['upgrade', /usage: vidimus upgrade \[--dry-run\] \[--finish\] \[--json\]/],
   ] as const)('%s --help prints the usage with an example, and touches nothing', async (verb, usage) => {
     const { exitCode, stdout, stderr } = await vidimus(NOTHING_MADE, [verb, '--help'])

@@ -8,7 +8,8 @@ import { sweepRetention } from '../../src/verifications/retain.ts'
 import { call, createVerification, NOON, startApp, type TestApp, temporaryDir, until } from '../helpers/app.ts'
 import { serve, stopServing } from '../helpers/cli.ts'
 import { canTrace } from '../helpers/crash/kill-at.ts'
-import { modeOf, one } from '../helpers/directories.ts'
+import { rowsOf } from '../helpers/database.ts'
+import { modeOf } from '../helpers/directories.ts'
 import { filesContaining } from '../helpers/files.ts'
 
 setDefaultTimeout(120_000)
@@ -88,12 +89,12 @@ describe('an erasure', () => {
   test('of many at once is noted for each of them', async () => {
     const app = await startApp()
     const { key } = await app.tenant()
-    const made = await Promise.all(Array.from({ length: 200 }, () => createVerification(app, key)))
+    const made = await Promise.all(Array.from({ length: 60 }, () => createVerification(app, key)))
     const answers = await Promise.all(made.map(({ id }) => erase(app, key, id)))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
     const { subjects } = readErasureLog(logOf(app.dir))!
     expect(made.filter(({ id }) => !subjects.has(app.deps.audit.subjectOf(id)))).toEqual([])
-    expect(linesIn(app.dir)).toHaveLength(200)
+    expect(linesIn(app.dir)).toHaveLength(60)
   })
 
   const ERASURES = 30
@@ -178,8 +179,8 @@ describe('the log', () => {
       await Promise.all(erasing)
     }
     const { subjects } = readErasureLog(logOf(app.dir))!
-    const isThere = (id: string) =>
-      one(join(app.dir, 'vidimus.db'), 'SELECT count(*) FROM verification_sessions WHERE id = ?', id) === 1
+    const left = new Set(rowsOf<{ id: string }>(app.dir, 'SELECT id FROM verification_sessions').map(({ id }) => id))
+    const isThere = (id: string) => left.has(id)
     const gone = made.filter(({ id }) => !isThere(id))
     expect(gone.length).toBeGreaterThan(5)
     expect(gone.filter(({ id }) => !subjects.has(audit.subjectOf(id)))).toEqual([])

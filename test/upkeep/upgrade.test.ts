@@ -217,6 +217,19 @@ test('when the copy cannot be made, nothing is applied', async () => {
   expect(contentOf(dir)).toEqual(before)
 })
 
+test('doctor reports a database of an earlier version, and does not upgrade it', async () => {
+  const current = temporaryDir()
+  const { process } = await serve(current)
+  process.kill('SIGTERM')
+  await process.exited
+  const dir = withOldSchema(current, MIGRATIONS.length - 1)
+  const before = contentOf(dir)
+  const run = await vidimus(dir, ['doctor'])
+  expect(run.exitCode).toBe(1)
+  expect(run.stdout).toMatch(/^problem {2}data_directory .*earlier version.*\n +Stop the service and run "vidimus upgrade"/)
+  expect(contentOf(dir)).toEqual(before)
+})
+
 test('a service that never had another schema makes no copy', async () => {
   const app = await startApp()
   await app.stop()

@@ -6,6 +6,7 @@ import { createTenant } from '../../src/tenants/settings.ts'
 import { readEndpoint } from '../../src/tenants/webhook-endpoint.ts'
 import { setEndpoint } from '../../src/webhooks/endpoint.ts'
 import { cleanUp, createVerification, type TestApp } from '../helpers/app.ts'
+import { actionsIn } from '../helpers/database.ts'
 import { pair } from '../helpers/devices.ts'
 import { filesContaining } from '../helpers/files.ts'
 import { declined, logOf, receive, startAppFor, untilAttempted, verified } from '../helpers/receiver.ts'
@@ -145,8 +146,7 @@ test('the endpoint is in no file and in no log line in clear, and setting and re
   await set('test', null)
   await set('test', null)
   await set('live', endpoint.url('/hook-token-5513'))
-  const records = await app.deps.db.query.auditRecords.findMany({ orderBy: (table, { asc }) => asc(table.seq) })
-  expect(records.map(({ action }) => action).filter(action => action.startsWith('endpoint.'))).toEqual([
+  expect(actionsIn(app).filter(action => action.startsWith('endpoint.'))).toEqual([
     'endpoint.set',
     'endpoint.removed',
     'endpoint.set',

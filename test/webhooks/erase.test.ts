@@ -101,8 +101,10 @@ test('a verification that is erased while its receiver is looked up is not sent'
   const askedBefore = asked
   await postTo(session, (await decline(session.request)).form)
   await until(async () => asked > askedBefore)
+  const cancelled = new Promise(resolve => shop.app.deps.subscribe('cancel', resolve))
   const erasure = shop.erase(session.created.id)
-  await until(async () => rowsLeftIn(shop.app) === 0)
+  await cancelled
+  expect(rowsLeftIn(shop.app)).toBe(0)
   lookUp.resolve(['127.0.0.1'])
   expect((await erasure).status).toBe(200)
   expect(await cancelledIn(shop)).toBe(1)
