@@ -86,17 +86,15 @@ const claims = Array.from({ length: PER_RECEIVER_MAX }, (_, i) =>
   hot<DueRow>(db => {
     const { id, tenantId, verificationId, type, attempts, requestId, dueAt } = webhookDeliveries
     const oldest = db
-      .select({ id: sql<string>`${id}`.as('due_id') })
+      .select({ id })
       .from(webhookDeliveries)
       .where(and(inQueue(), lte(dueAt, column('now')), isFree))
       .orderBy(asc(dueAt))
       .limit(i + 1)
-    const due = locked(oldest, 'update skip locked').as('due')
     return db
       .update(webhookDeliveries)
       .set({ leaseUntil: sql`${column('leaseUntil')}`, leasedBy: sql`${column('leasedBy')}` })
-      .from(due)
-      .where(and(eq(id, due.id), eq(tenantId, column('tenantId'))))
+      .where(and(isAmongFree(id, oldest), eq(tenantId, column('tenantId'))))
       .returning({ id, verificationId, type, attempts, requestId })
   }),
 )
