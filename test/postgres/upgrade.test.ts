@@ -130,7 +130,7 @@ describe.skipIf(!hasPostgres)(unlessMissing('an upgrade of PostgreSQL'), () => {
 
   test('--finish is refused on a database file', async () => {
     const dir = temporaryDir()
-    const { exitCode, stderr } = await vidimus(dir, ['upgrade', '--finish'])
+    const { exitCode, stderr } = await vidimus(dir, ['upgrade', '--finish'], { VIDIMUS_DATABASE_URL: '' })
     expect({ exitCode, stderr }).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--finish is for PostgreSQL') })
   })
 })
