@@ -2,6 +2,7 @@
 // redemption. Sessions are in store.ts.
 import { and, eq, gt, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
+import { refuseForeign } from '../db/foreign-row.ts'
 import { verificationResults, verificationSessions } from '../db/schema.ts'
 import { hot } from '../db/statements.ts'
 import type { storedResponseCode } from './response-code.ts'
@@ -19,17 +20,18 @@ const isOpen = () => and(isUnanswered(), gt(verificationSessions.expiresAt, colu
 const isResultOf = ({ id, tenantId }: SessionKey) =>
   and(eq(verificationResults.verificationId, id), eq(verificationResults.tenantId, tenantId))
 
-const keep = hot<{ sealed_response_key: Uint8Array }>(db =>
+const keep = hot<{ id: string; sealed_response_key: Uint8Array }>(db =>
   db
     .update(verificationSessions)
     .set({ sealedResponseKey: sql`coalesce(${verificationSessions.sealedResponseKey}, ${column('sealed')})` })
     .where(isUnanswered())
-    .returning({ sealed: verificationSessions.sealedResponseKey }),
+    .returning({ id: verificationSessions.id, sealed: verificationSessions.sealedResponseKey }),
 )
 
 /** Stores the first key, and gives the stored one; null when the session is answered or ended. */
 export async function keepResponseKey(tx: Db, { id, tenantId }: SessionKey, sealed: Uint8Array): Promise<Uint8Array | null> {
   const [row] = await keep(tx, { id, tenantId, sealed })
+  if (row) refuseForeign(tx, row, { id })
   return row?.sealed_response_key ?? null
 }
 
@@ -42,7 +44,7 @@ type Closing = SessionKey & {
   responseCodeExpiresAt?: number
 }
 
-const close = hot(db =>
+const close = hot<{ id: string }>(db =>
   db
     .update(verificationSessions)
     .set({
@@ -60,8 +62,9 @@ const close = hot(db =>
 /** True for the first answer of a session before its deadline. */
 export async function closeSession(tx: Db, { responseCodeHash, responseCodeExpiresAt, ...closing }: Closing): Promise<boolean> {
   const code = { responseCodeHash: responseCodeHash ?? null, responseCodeExpiresAt: responseCodeExpiresAt ?? null }
-  const rows = await close(tx, { ...closing, ...code })
-  return rows.length > 0
+  const [row] = await close(tx, { ...closing, ...code })
+  if (row) refuseForeign(tx, row, { id: closing.id })
+  return row !== undefined
 }
 
 const cancel = hot(db =>
@@ -115,7 +118,7 @@ const isRedeemableBy = (...owned: SQL[]) =>
 const byDevice = eq(verificationSessions.deviceId, column('deviceId'))
 
 const selectWhere = (...owned: SQL[]) =>
-  hot(db =>
+  hot<{ id: string }>(db =>
     db
       .select({ id: verificationSessions.id })
       .from(verificationSessions)
@@ -128,10 +131,12 @@ const selectRedeemableOfDevice = selectWhere(byDevice)
 /** True for a code that is right, unspent and in time. */
 export async function isRedeemable(db: Db, owner: Owner, id: string, codeHash: string, now: number): Promise<boolean> {
   const select = owner.deviceId === undefined ? selectRedeemable : selectRedeemableOfDevice
-  return (await select(db, { ...owner, id, codeHash, now })).length > 0
+  const [row] = await select(db, { ...owner, id, codeHash, now })
+  if (row) refuseForeign(db, row, { id })
+  return row !== undefined
 }
 
-type Redeemed = { status: 'completed' | 'failed'; release: 'on_redeem' | null }
+type Redeemed = { id: string; tenant_id: string; status: 'completed' | 'failed'; release: 'on_redeem' | null }
 
 const redeemWhere = (...owned: SQL[]) =>
   hot<Redeemed>(db =>
@@ -142,7 +147,12 @@ const redeemWhere = (...owned: SQL[]) =>
         status: sql`CASE ${verificationSessions.status} WHEN 'pending' THEN 'completed' ELSE ${verificationSessions.status} END`,
       })
       .where(isRedeemableBy(...owned))
-      .returning({ status: verificationSessions.status, release: verificationSessions.release }),
+      .returning({
+        id: verificationSessions.id,
+        tenantId: verificationSessions.tenantId,
+        status: verificationSessions.status,
+        release: verificationSessions.release,
+      }),
   )
 
 const redeem = redeemWhere()
@@ -158,6 +168,7 @@ export async function markRedeemed(
 ): Promise<{ wasHeld: boolean } | undefined> {
   const redeemIt = owner.deviceId === undefined ? redeem : redeemOfDevice
   const [row] = await redeemIt(tx, { ...owner, id, codeHash, now })
+  if (row) refuseForeign(tx, row, { id, tenant_id: owner.tenantId })
   // A session of this kind completes in no other way.
   return row && { wasHeld: row.release === 'on_redeem' && row.status === 'completed' }
 }

@@ -1,5 +1,6 @@
 import { and, eq, gt, lte } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
+import { refuseForeign } from '../db/foreign-row.ts'
 import { portraits } from '../db/postgres/schema.ts'
 
 type PortraitRow = typeof portraits.$inferSelect
@@ -16,6 +17,7 @@ export async function findPortrait(
   const { verificationId, tenantId: tenant, keptUntil } = portraits
   const own = and(eq(verificationId, id), eq(tenant, tenantId), gt(keptUntil, now))
   const [row] = await db.select().from(portraits).where(own)
+  if (row) refuseForeign(db, row, { verificationId: id, tenantId })
   return row
 }
 

@@ -2,6 +2,7 @@
 // stores of their own.
 import { and, count, desc, eq, gt, gte, inArray, isNull, lt, lte, ne, or, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
+import { refuseForeign } from '../db/foreign-row.ts'
 import { sessionKeys, verificationEvents, verificationResults, verificationSessions } from '../db/schema.ts'
 import { hot, isAmongFree, locked, prepared } from '../db/statements.ts'
 import { TTL_SECONDS } from './schema.ts'
@@ -64,6 +65,11 @@ const withResult = (db: Db) =>
       ),
     )
 
+function own(db: Db, row: VerificationWithResult, asked: Partial<VerificationRow>): VerificationWithResult {
+  refuseForeign(db, row.verification, asked)
+  return row
+}
+
 const byDevice = () => eq(verificationSessions.deviceId, column('deviceId'))
 
 const selectOneWhere = (...owned: SQL[]) =>
@@ -83,7 +89,7 @@ export async function findVerification(
 ): Promise<VerificationWithResult | undefined> {
   const select = deviceId === undefined ? selectOne : selectOneOfDevice
   const [row] = await select(db).execute({ tenantId, environment, deviceId, id })
-  return row
+  return row && own(db, row, { tenantId, environment, deviceId, id })
 }
 
 const selectOneOfTenant = prepared(db =>
@@ -95,7 +101,7 @@ const selectOneOfTenant = prepared(db =>
 /** In either environment. */
 export async function findOfTenant(db: Db, tenantId: string, id: string): Promise<VerificationWithResult | undefined> {
   const [row] = await selectOneOfTenant(db).execute({ tenantId, id })
-  return row
+  return row && own(db, row, { tenantId, id })
 }
 
 const selectPageWhere = (...owned: (SQL | undefined)[]) =>
@@ -118,7 +124,8 @@ export async function listVerifications(
   page: { before: number; limit: number },
 ): Promise<VerificationWithResult[]> {
   const select = deviceId === undefined ? selectPage : selectPageOfDevice
-  return await select(db).execute({ tenantId, environment, deviceId, ...page })
+  const rows = await select(db).execute({ tenantId, environment, deviceId, ...page })
+  return rows.map(row => own(db, row, { tenantId, environment, deviceId }))
 }
 
 export type Outline = Pick<VerificationRow, 'id' | 'createdAt' | 'expiresAt' | 'respondedAt' | 'status' | 'template'>
@@ -140,9 +147,12 @@ export async function listOutlines(
     .limit(limit)
 }
 
-const selectStatus = hot<{ status: VerificationRow['status']; expires_at: number; responded_at: number | null }>(db =>
+type StatusRow = { id: string; status: VerificationRow['status']; expires_at: number; responded_at: number | null }
+
+const selectStatus = hot<StatusRow>(db =>
   db
     .select({
+      id: verificationSessions.id,
       status: verificationSessions.status,
       expiresAt: verificationSessions.expiresAt,
       respondedAt: verificationSessions.respondedAt,
@@ -157,6 +167,7 @@ export async function findStatus(
   id: string,
 ): Promise<Pick<VerificationRow, 'status' | 'expiresAt' | 'respondedAt'> | undefined> {
   const [row] = await selectStatus(db, { id })
+  if (row) refuseForeign(db, row, { id })
   return row && { status: row.status, expiresAt: row.expires_at, respondedAt: row.responded_at }
 }
 
@@ -171,6 +182,7 @@ const selectSession = prepared(db =>
 /** Without a tenant: for wallets and the hosted page the id is the capability. */
 export async function findSession(db: Db, id: string): Promise<VerificationRow | undefined> {
   const [row] = await selectSession(db).execute({ id })
+  if (row) refuseForeign(db, row, { id })
   return row
 }
 
@@ -274,7 +286,9 @@ export async function listEndedSince(
     )
     .orderBy(endedAt, verificationSessions.id)
     .limit(limit)
-  return rows.flatMap(({ verification, result }) => (result ? [{ verification, result }] : []))
+  return rows
+    .map(row => own(db, row, { tenantId }))
+    .flatMap(({ verification, result }) => (result ? [{ verification, result }] : []))
 }
 
 /**

@@ -53,7 +53,7 @@ export async function openPostgres(
     wall: clock?.now,
     shownAt,
     upgraded,
-    async open({ metrics }) {
+    async open({ log, metrics }) {
       const storage = createStorage(connect, {
         onGroup(size, ms) {
           metrics.observe('vidimus_commit_group_size', NO_LABELS, size)
@@ -61,6 +61,7 @@ export async function openPostgres(
         },
         onStatement: ms => metrics.observe('vidimus_db_statement_seconds', NO_LABELS, ms / 1000),
         onRetry: code => metrics.count('vidimus_db_retries_total', { code }),
+        onForeignRow: () => log.error('database.foreign_row'),
       })
       const openLight = () => connect.open('light')
       const nodes = await joinNodes(createSession(openLight), { id: node, version: ownVersion, isServer: !isCommand })

@@ -1,6 +1,7 @@
 import type { SQL } from 'bun'
 import { drizzle } from 'drizzle-orm/pg-proxy'
 import type { Db } from '../engine.ts'
+import type { ForeignRow } from '../foreign-row.ts'
 import * as schema from '../schema.ts'
 import { createSession, isConnectionLost, type Session } from './session.ts'
 
@@ -11,6 +12,8 @@ export type Runner = {
   send?(text: string, params: unknown[]): void
   /** Counts the connections of a transaction's session. */
   generation?(): number
+  /** After a row that was not asked for: answers on this connection may belong to other statements. */
+  distrust?(error: ForeignRow): void
 }
 
 /** drizzle's own PostgreSQL dialect, over one of our sessions. */
@@ -29,6 +32,7 @@ export function createReaders(
   open: () => SQL,
   count: number,
   onStatement?: (ms: number) => void,
+  onForeignRow?: () => void,
 ): Runner & Pick<Session, 'values' | 'close'> {
   const sessions = Array.from({ length: count }, () => createSession(open, undefined, onStatement))
   const leastBusy = () => sessions.reduce((best, each) => (each.underWay() < best.underWay() ? each : best))
@@ -43,6 +47,11 @@ export function createReaders(
   return {
     rows: <Found>(text: string, params: unknown[]) => repeated(session => session.rows<Found>(text, params)),
     values: (text, params) => repeated(session => session.values(text, params)),
+    distrust() {
+      onForeignRow?.()
+      // Nobody knows which one it was.
+      for (const session of sessions) session.drop()
+    },
     async close() {
       await Promise.all(sessions.map(session => session.close()))
     },

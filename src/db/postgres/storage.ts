@@ -25,11 +25,13 @@ type Instruments = {
   onStatement?(ms: number): void
   /** `reason`: the server's code, or that the connection was lost. */
   onRetry?(reason: string): void
+  /** A row was not of the query that it was returned to. */
+  onForeignRow?(): void
 }
 
-export function createStorage(connect: Connect, { onGroup, onStatement, onRetry }: Instruments = {}): Storage {
+export function createStorage(connect: Connect, { onGroup, onStatement, onRetry, onForeignRow }: Instruments = {}): Storage {
   const { reads, writes } = connect.counts
-  const readers = createReaders(() => connect.open('read'), reads, onStatement)
+  const readers = createReaders(() => connect.open('read'), reads, onStatement, onForeignRow)
   const writers = createWriters(() => connect.open('write'), writes, onStatement)
   const transactions: Transactions[] = []
   const lanes = new Map<string, Lane>()
@@ -40,7 +42,7 @@ export function createStorage(connect: Connect, { onGroup, onStatement, onRetry 
     for (let tries = 1; ; tries++) {
       try {
         return await writers.alone((session, place) => {
-          transactions[place] ??= transactionsOn(session)
+          transactions[place] ??= transactionsOn(session, onForeignRow)
           return transactions[place].run(connect.begin, work)
         })
       } catch (error) {

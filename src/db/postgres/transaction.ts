@@ -1,6 +1,7 @@
 // One transaction on one session. Statements whose answer nobody needs are sent without waiting; their errors are
 // heard before the commit. After the first error, or on another connection, nothing more is sent.
 import type { Db } from '../engine.ts'
+import { ForeignRow } from '../foreign-row.ts'
 import { drizzleOver, type Runner } from './pool.ts'
 import { ConnectionLost, constraintOf, isConnectionLost, type Session, sqlStateOf } from './session.ts'
 
@@ -20,7 +21,7 @@ export type Transactions = {
 }
 
 /** One per session: drizzle's prepared statements stay with it. */
-export function transactionsOn(session: Session): Transactions {
+export function transactionsOn(session: Session, onForeignRow?: () => void): Transactions {
   let generation = -1
   let failure: unknown
   let underWay: Promise<unknown>[] = []
@@ -49,6 +50,10 @@ export function transactionsOn(session: Session): Transactions {
       follow(session.rows(text, params)).catch(() => {})
     },
     generation: () => session.generation(),
+    distrust(error) {
+      failure ??= error
+      onForeignRow?.()
+    },
   }
   const tx = drizzleOver(runner)
 
@@ -77,7 +82,7 @@ export function transactionsOn(session: Session): Transactions {
         failure ??= error
         const thrown = failure
         await Promise.all(underWay)
-        if (isEntryTaken(thrown)) session.drop()
+        if (isEntryTaken(thrown) || thrown instanceof ForeignRow) session.drop()
         if (!(error instanceof CommitUnknown)) await rollBack()
         throw thrown
       }
