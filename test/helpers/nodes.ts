@@ -20,6 +20,19 @@ export async function startNodes(options: Options = {}): Promise<[TestApp, TestA
   return [one, other]
 }
 
+/** One service for its callers, as behind a proxy: every request goes to the other node than the one before. */
+export function spreadOver(nodes: [TestApp, TestApp]): TestApp {
+  let requests = 0
+  const next = () => nodes[requests++ % 2]!
+  return {
+    ...nodes[0],
+    get url() {
+      return next().url
+    },
+    call: (...request) => next().call(...request),
+  }
+}
+
 /** Runs a statement on the database of a node. */
 export const rowsIn = async <Row = Record<string, unknown>>(app: TestApp, text: string, params: unknown[] = []): Promise<Row[]> =>
   await (app.deps.light as unknown as { $client: Runner }).$client.rows<Row>(text, params)

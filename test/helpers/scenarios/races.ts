@@ -92,29 +92,29 @@ const liveTokens = (app: TestApp, deviceId: string) =>
     `SELECT kind FROM device_tokens WHERE device_id = '${deviceId}' AND spent_at IS NULL AND revoked_at IS NULL ORDER BY kind`,
   ).map(({ kind }) => kind)
 
-export async function claimOneCode(app: TestApp): Promise<void> {
+export async function claimOneCode(app: TestApp, count = MANY): Promise<void> {
   const { key } = await app.tenant()
   const { device, pairing_code } = await register(app, key)
-  const winner = winnerOf(await times(MANY, () => enroll(app, pairing_code)), '400 invalid_pairing_code')
+  const winner = winnerOf(await times(count, () => enroll(app, pairing_code)), '400 invalid_pairing_code')
   expect(await use(app, winner.access_token)).toBe('200')
   expect((await deviceOf(app, key, device.id)).status).toBe('active')
   expect(liveTokens(app, device.id)).toEqual(['access', 'refresh'])
   expect((await verifyAudit(app.deps)).problem).toBeUndefined()
 }
 
-export async function claimWithOneKey(app: TestApp): Promise<void> {
+export async function claimWithOneKey(app: TestApp, count = MANY): Promise<void> {
   const { device, pairing_code } = await register(app, (await app.tenant()).key)
-  const answers = await times(MANY, () => enroll(app, pairing_code, 'one'))
-  expect(tally(answers)).toEqual({ '200': MANY })
+  const answers = await times(count, () => enroll(app, pairing_code, 'one'))
+  expect(tally(answers)).toEqual({ '200': count })
   expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
   expect(answers.filter(({ headers }) => headers.get('idempotent-replayed') === null)).toHaveLength(1)
   expect(liveTokens(app, device.id)).toEqual(['access', 'refresh'])
 }
 
-export async function refreshOneToken(app: TestApp): Promise<void> {
+export async function refreshOneToken(app: TestApp, count = SOME): Promise<void> {
   const { id, key } = await app.tenant()
   const { device, access_token, refresh_token } = await pair(app, key)
-  const winner = winnerOf(await times(SOME, () => refresh(app, refresh_token)), '400 invalid_refresh_token')
+  const winner = winnerOf(await times(count, () => refresh(app, refresh_token)), '400 invalid_refresh_token')
   expect((await deviceOf(app, key, device.id)).status).toBe('revoked')
   expect(await use(app, access_token)).toBe('401 invalid_api_key')
   expect(await use(app, winner.access_token)).toBe('401 invalid_api_key')
@@ -125,11 +125,11 @@ export async function refreshOneToken(app: TestApp): Promise<void> {
   expect((await verifyAudit(app.deps)).problem).toBeUndefined()
 }
 
-export async function refreshWithOneKey(app: TestApp): Promise<void> {
+export async function refreshWithOneKey(app: TestApp, count = SOME): Promise<void> {
   const { key } = await app.tenant()
   const { device, refresh_token } = await pair(app, key)
-  const answers = await times(SOME, () => refresh(app, refresh_token, 'one'))
-  expect(tally(answers)).toEqual({ '200': SOME })
+  const answers = await times(count, () => refresh(app, refresh_token, 'one'))
+  expect(tally(answers)).toEqual({ '200': count })
   expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
   expect((await deviceOf(app, key, device.id)).status).toBe('active')
 }
@@ -201,11 +201,11 @@ export async function declinedSession(party: Party, body: object = {}): Promise<
   return { session, code: codeIn(answered.body) }
 }
 
-export async function redeemOneCode(party: Party): Promise<void> {
+export async function redeemOneCode(party: Party, count = MANY): Promise<void> {
   const { session, code } = await declinedSession(party)
-  const answers = await times(MANY, () => redeem(session, code))
+  const answers = await times(count, () => redeem(session, code))
   // The one 200 carries the error of the session, which was declined.
-  expect(tally(answers)).toEqual({ '200 wallet_declined': 1, '404 invalid_response_code': MANY - 1 })
+  expect(tally(answers)).toEqual({ '200 wallet_declined': 1, '404 invalid_response_code': count - 1 })
 }
 
 const redeem = ({ app, key, created }: Session, response_code: string) =>
