@@ -4,12 +4,13 @@ import { describeFailure, type Log } from '../log.ts'
 import type { Clock } from '../time.ts'
 import { listFiles, writeKeyFile } from './files.ts'
 import { currentOf, refuseMissingKeys, type SessionKeys } from './keys.ts'
-import { insertWrappingKey, type WrappingKeyRow } from './store.ts'
+import { insertWrappingKey, listWrappingKeys, type WrappingKeyRow } from './store.ts'
 
 export type KeyDeps = {
   config: { keyDir: string; keyWindowDays: number }
   db: Db
   write: Write
+  writeSettings: Write
   now: Clock
   random: Random
   log: Log
@@ -24,11 +25,15 @@ export type KeyDeps = {
 export async function ensureWrappingKey(deps: KeyDeps): Promise<void> {
   const { config, db, sessionKeys, log } = deps
   await refuseMissingKeys(config.keyDir, sessionKeys, db)
-  const rows = await sessionKeys.look(db)
-  if (currentOf(rows)) return
+  if (currentOf(await sessionKeys.look(db))) return
   try {
-    const made = makeKey(deps, rows)
-    await deps.write(tx => insertWrappingKey(tx, { ...made, activeAt: made.createdAt }))
+    // Settings are written one at a time on all nodes: of several first starts at once, one makes the key.
+    await deps.writeSettings(async tx => {
+      const rows = await listWrappingKeys(tx)
+      if (currentOf(rows)) return
+      const made = makeKey(deps, rows)
+      await insertWrappingKey(tx, { ...made, activeAt: made.createdAt })
+    })
   } catch (error) {
     log.warn('keys.not_made', { failure: describeFailure(error) })
   }
