@@ -1,11 +1,12 @@
 // Verbs that read before they write, on two connections: the second act comes between the read and the write of the first.
 import { expect } from 'bun:test'
-import { recordWrongGuess } from '../../src/access/guessing.ts'
+import { admitGuess, recordWrongGuess } from '../../src/access/guessing.ts'
 import { rollKey } from '../../src/access/keys.ts'
 import { listKeys } from '../../src/access/store.ts'
 import { refreshDevice } from '../../src/devices/refresh.ts'
 import { registerDevice } from '../../src/devices/register.ts'
 import { revokeDevice } from '../../src/devices/revoke.ts'
+import { admitAttempt } from '../../src/people/throttle.ts'
 import { rotateWebhookSecret } from '../../src/tenants/webhook-secret.ts'
 import { cancelVerification } from '../../src/verifications/cancel.ts'
 import { eraseVerification } from '../../src/verifications/erase.ts'
@@ -103,6 +104,27 @@ onPostgres('two wrong guesses, one in the middle of the other, are both counted'
   await inTheMiddle(app, guess, guess)
   const [row] = rowsOf<{ failed_at: string }>(app, 'SELECT failed_at FROM pairing_guesses')
   expect(JSON.parse(row!.failed_at)).toHaveLength(3)
+})
+
+onPostgres('the 20th wrong guess locks a network out, though it comes in the middle of the 19th', async () => {
+  const { app } = await startShop({ rateLimitScale: 1 })
+  const client = '192.0.2.1'
+  const guess = (deps: TestApp['deps']) => deps.write(tx => recordWrongGuess(deps, tx, client))
+  for (let i = 0; i < 18; i++) await guess(app.deps)
+  await inTheMiddle(app, guess, guess)
+  expect(await admitGuess(app.deps, client).catch(error => error.code)).toBe('rate_limit_exceeded')
+})
+
+onPostgres('of two log-ins, one in the middle of the other, one has to wait when only one attempt is left', async () => {
+  const { app } = await startShop({ rateLimitScale: 1 })
+  const attempt = async (deps: TestApp['deps']) => {
+    const { count } = await admitAttempt(deps, { account: 'anna', user: undefined, client: '192.0.2.1' })
+    await count()
+    return 'admitted'
+  }
+  // The third wrong password is the first one with a wait after it.
+  for (let i = 0; i < 2; i++) await attempt(app.deps)
+  expect(await inTheMiddle(app, attempt, attempt)).toEqual(['admitted', 'refused: rate_limit_exceeded'])
 })
 
 onPostgres('a key that is rolled in the middle of its rolling has one successor', async () => {
