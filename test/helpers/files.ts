@@ -7,11 +7,16 @@ import { isOnPostgres, rowsOf } from './database.ts'
  * the names of the tables: its own files keep deleted rows for a while, and the service does not promise otherwise.
  */
 export function filesContaining(dir: string, needle: string | Uint8Array): string[] {
+  const files = onlyFilesContaining(dir, needle)
+  return isOnPostgres ? [...files, ...tablesContaining(dir, Buffer.from(needle as Uint8Array))] : files
+}
+
+/** For a directory that is no data directory. */
+export function onlyFilesContaining(dir: string, needle: string | Uint8Array): string[] {
   if (needle.length < 4) throw new Error('too short to mean anything')
-  const files = readdirSync(dir, { recursive: true, withFileTypes: true })
+  return readdirSync(dir, { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile() && readFileSync(join(entry.parentPath, entry.name)).includes(needle))
     .map(({ name }) => name)
-  return isOnPostgres ? [...files, ...tablesContaining(dir, Buffer.from(needle as Uint8Array))] : files
 }
 
 function tablesContaining(dir: string, needle: Buffer): string[] {

@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { detailsPlace } from '../../src/audit/append.ts'
 import { loadMasterKey, openRootKey } from '../../src/db/root-key.ts'
 import { findRootKey } from '../../src/db/sqlite/installation.ts'
-import { drizzleOn } from '../../src/db/sqlite/storage.ts'
 import { createSealer, type Place } from '../../src/seal.ts'
 import { listFiles } from '../../src/session-keys/files.ts'
 import { createSessionKeys } from '../../src/session-keys/keys.ts'
+import type { WrappedKey } from '../../src/session-keys/store.ts'
 import { turnWrappingKey } from '../../src/session-keys/turn.ts'
 import { replayPlace } from '../../src/verifications/idempotency.ts'
 import { resultPlace, secretsPlace } from '../../src/verifications/present.ts'
@@ -47,53 +47,76 @@ export function databasesOf(copy: string): string[] {
 
 type Row = Record<string, unknown> & { salt: Uint8Array; sealed: Uint8Array; tenant_id: string }
 
-/** The sealed texts about a verification that a database and the keys give away; an old master key may be named. */
-export async function textsAbout(
-  file: string,
-  keyDir: string,
-  id: string,
-  keyFile = join(keyDir, 'master.key'),
-): Promise<string[]> {
+/** All that a database has about a verification at one moment, still sealed. */
+export type SealedRows = {
+  rootKey: Uint8Array
+  session: Row | undefined
+  wrapped: WrappedKey[]
+  results: Row[]
+  events: Row[]
+  attempts: Row[]
+  replays: Row[]
+  records: Row[]
+}
+
+/** `read`: the rows of a statement in which `?` stands for the verification. */
+export async function sealedRows(rootKey: Uint8Array, read: (sql: string) => Row[] | Promise<Row[]>): Promise<SealedRows> {
+  const [session] = await read('SELECT * FROM verification_sessions WHERE id = ?')
+  const wrapped = await read('SELECT * FROM session_keys WHERE verification_id = ?')
+  return {
+    rootKey,
+    session,
+    wrapped: wrapped.map(row => ({ wrappingKey: Number(row.wrapping_key), wrapped: row.wrapped as Buffer })),
+    results: await read('SELECT * FROM verification_results WHERE verification_id = ?'),
+    events: await read('SELECT * FROM verification_events WHERE verification_id = ?'),
+    attempts: await read(
+      'SELECT a.* FROM webhook_attempts AS a JOIN webhook_deliveries AS d ON d.id = a.delivery_id WHERE d.verification_id = ? AND length(a.sealed) > 0',
+    ),
+    replays: await read(
+      'SELECT k.* FROM idempotency_keys AS k JOIN verification_sessions AS s ON s.idempotency_hash = k.hash WHERE s.id = ? AND k.sealed IS NOT NULL',
+    ),
+    records: await read('SELECT * FROM audit_records WHERE session_id = ?'),
+  }
+}
+
+/** The texts that sealed rows and the keys give away; an old master key may be named. */
+export function openedTexts(rows: SealedRows, keyDir: string, keyFile = join(keyDir, 'master.key')): string[] {
+  const { session } = rows
+  if (!session) return []
   const random = (count: number) => randomBytes(count)
+  const wrapper = createSealer(loadMasterKey({ file: keyFile, isGiven: false }), random)
+  const sealer = createSealer(openRootKey(wrapper, rows.rootKey), random)
+  const keys = createSessionKeys({ keyDir, sealer, random })
+  const id = String(session.id)
+  const unwrapped = rows.wrapped.map(wrapped => keys.from({ id, wrappingKey: null }, wrapped))
+  const derivedFrom = (name: string) => listFiles(keyDir).map(number => keys.derive(name, number))
+  const candidates = [undefined, ...unwrapped, ...derivedFrom(id)]
+  const tried = (row: Row, place: (key: Uint8Array | undefined) => Place, own = candidates) =>
+    own.flatMap(key => opened(() => sealer.open(place(key), row.sealed))).slice(0, 1)
+  const tenant = { id, tenantId: session.tenant_id, verificationId: id }
+  const hash = String(session.idempotency_hash)
+  return [
+    ...(session.sealed ? tried(session, key => secretsPlace(tenant, session.salt, key)) : []),
+    ...rows.results.flatMap(row => tried(row, key => resultPlace({ ...tenant, salt: row.salt as Buffer }, key))),
+    ...rows.events.flatMap(row => tried(row, key => eventPlace(tenant, row.salt, key))),
+    ...rows.attempts.flatMap(row =>
+      tried(row, key => attemptPlace({ id: String(row.delivery_id), tenantId: tenant.tenantId }, row.salt, key)),
+    ),
+    ...rows.replays.flatMap(row =>
+      tried(row, key => replayPlace({ hash, tenantId: tenant.tenantId }, row.salt, key), [undefined, ...derivedFrom(hash)]),
+    ),
+    ...rows.records.flatMap(row =>
+      tried(row, key => detailsPlace({ tenantId: tenant.tenantId, id: Number(row.entry_id ?? row.seq) }, row.salt, key)),
+    ),
+  ]
+}
+
+/** The sealed texts about a verification that a database file and the keys give away. */
+export async function textsAbout(file: string, keyDir: string, id: string, keyFile?: string): Promise<string[]> {
   const sqlite = new Database(file)
   try {
-    const wrapped = findRootKey(sqlite)!
-    const wrapper = createSealer(loadMasterKey({ file: keyFile, isGiven: false }), random)
-    const sealer = createSealer(openRootKey(wrapper, wrapped), random)
-    const keys = createSessionKeys({ keyDir, sealer, random })
-    const rows = (sql: string) => sqlite.query<Row, [string]>(sql).all(id)
-    const [session] = rows('SELECT * FROM verification_sessions WHERE id = ?')
-    if (!session) return []
-    const wrappingKey = session.wrapping_key as number | null
-    const kept = await keys.of(drizzleOn(sqlite), { id, wrappingKey }).catch(() => undefined)
-    const derivedFrom = (name: string) => listFiles(keyDir).map(number => keys.derive(name, number))
-    const candidates = [undefined, kept, ...derivedFrom(id)]
-    const tried = (row: Row, place: (key: Uint8Array | undefined) => Place, own = candidates) =>
-      own.flatMap(key => opened(() => sealer.open(place(key), row.sealed))).slice(0, 1)
-    const tenant = { id, tenantId: session.tenant_id, verificationId: id }
-    const hash = String(session.idempotency_hash)
-    return [
-      ...(session.sealed ? tried(session, key => secretsPlace(tenant, session.salt, key)) : []),
-      ...rows('SELECT * FROM verification_results WHERE verification_id = ?').flatMap(row =>
-        tried(row, key => resultPlace({ ...tenant, salt: row.salt as Buffer }, key)),
-      ),
-      ...rows('SELECT * FROM verification_events WHERE verification_id = ?').flatMap(row =>
-        tried(row, key => eventPlace(tenant, row.salt, key)),
-      ),
-      ...rows(
-        'SELECT a.* FROM webhook_attempts AS a JOIN webhook_deliveries AS d ON d.id = a.delivery_id WHERE d.verification_id = ? AND length(a.sealed) > 0',
-      ).flatMap(row =>
-        tried(row, key => attemptPlace({ id: String(row.delivery_id), tenantId: tenant.tenantId }, row.salt, key)),
-      ),
-      ...rows(
-        'SELECT k.* FROM idempotency_keys AS k JOIN verification_sessions AS s ON s.idempotency_hash = k.hash WHERE s.id = ? AND k.sealed IS NOT NULL',
-      ).flatMap(row =>
-        tried(row, key => replayPlace({ hash, tenantId: tenant.tenantId }, row.salt, key), [undefined, ...derivedFrom(hash)]),
-      ),
-      ...rows('SELECT * FROM audit_records WHERE session_id = ?').flatMap(row =>
-        tried(row, key => detailsPlace({ tenantId: tenant.tenantId, id: Number(row.seq) }, row.salt, key)),
-      ),
-    ]
+    const rows = await sealedRows(findRootKey(sqlite)!, sql => sqlite.query<Row, [string]>(sql).all(id))
+    return openedTexts(rows, keyDir, keyFile)
   } finally {
     sqlite.close()
   }
