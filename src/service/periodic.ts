@@ -19,7 +19,7 @@ import { sweepRetention } from '../verifications/retain.ts'
 import { sweepUnredeemed } from '../verifications/unredeemed.ts'
 
 /** Jobs on shared rows: one node of an installation runs each. */
-const SHARED_JOBS: Job<Deps>[] = [
+export const SHARED_JOBS: Job<Deps>[] = [
   { name: 'sweep', everyMs: 30_000, run: sweepExpired },
   { name: 'unredeemed', everyMs: 30_000, run: sweepUnredeemed },
   { name: 'retention', everyMs: 600_000, run: sweepRetention },
