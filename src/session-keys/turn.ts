@@ -135,9 +135,14 @@ async function wrapBatch(
 }
 
 async function destroyRetired(deps: KeyDeps): Promise<void> {
-  const { config, db, now, log } = deps
-  for (const row of await listWrappingKeys(db)) {
-    if (row.retiredAt === null || now() - row.retiredAt < config.keyWindowDays * DAY_MS) continue
+  const { config, db, now, sessionKeys, log } = deps
+  const isOver = ({ retiredAt }: WrappingKeyRow) => retiredAt !== null && now() - retiredAt >= config.keyWindowDays * DAY_MS
+  const due = (await listWrappingKeys(db)).filter(isOver)
+  const current = sessionKeys.current()
+  if (due.length === 0 || current === null) return
+  // A node that had not looked yet may have used one of them after it was retired.
+  await wrapAll(deps, current)
+  for (const row of due) {
     await destroy(deps, row)
     log.info('keys.destroyed', { detail: `wrapping key ${row.id}` })
   }

@@ -1,14 +1,15 @@
 // The wrapping key turns on several nodes: one of them does it, the others follow, and nobody loses a verification.
 import { afterAll, expect, setDefaultTimeout } from 'bun:test'
-import { copyFileSync } from 'node:fs'
+import { copyFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { examine } from '../../src/doctor/examine.ts'
 import { SHARED_JOBS } from '../../src/service/periodic.ts'
-import { lookAtKeys } from '../../src/session-keys/turn.ts'
+import { lookAtKeys, turnWrappingKey } from '../../src/session-keys/turn.ts'
 import { sealAgain } from '../../src/upkeep/seal-again.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { cleanUp, createVerification, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
 import { namesIn } from '../helpers/directories.ts'
+import { passDay } from '../helpers/keys.ts'
 import { nodesTest, rowsIn, startNodes } from '../helpers/nodes.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
@@ -69,6 +70,21 @@ nodesTest('one of two nodes turns the key, the other follows, and what either ma
   expect(keysIn(one.home)).toEqual(['wrapping-1.key', 'wrapping-2.key'])
   await sealAgain(one.deps)
   expect(await checkOf(other)).toMatchObject({ status: 'ok', detail: expect.stringMatching(/from any copy after 15 days/) })
+})
+
+nodesTest('a verification that a node made with a key after its end is kept when that key is destroyed', async () => {
+  const nodes = await startNodes({ config: { keyWindowDays: 1 } })
+  const [one, other] = nodes
+  const { key } = await one.tenant()
+  await passDay(one)
+  const late = await createVerification(other, key, { purpose: 'late' })
+  expect(await wrappingKeyOf(one, late)).toBe(1)
+  // The service was down when the next turn was due.
+  one.clock.advance(DAY_MS + SETTLE_MS)
+  await turnWrappingKey(one.deps)
+  expect(existsSync(join(one.home, 'wrapping-1.key'))).toBe(false)
+  await lookAll(nodes)
+  await expectOpenOn(nodes, key, [late])
 })
 
 nodesTest('a node whose key directory is its own prevents the turn, and doctor says what that means', async () => {
