@@ -2,7 +2,7 @@ import { and, asc, desc, eq, getTableColumns, gt, inArray, lt, lte, sql } from '
 import { auditEntries, recordEntryId } from '../db/audit-tables.ts'
 import type { Db } from '../db/engine.ts'
 import { auditCheckpoints, auditRecords } from '../db/schema.ts'
-import { hot } from '../db/statements.ts'
+import { hot, locked } from '../db/statements.ts'
 import type { AuditAction, AuditRecord, Checkpoint, Head } from './chain.ts'
 
 /** How far a search by action goes back: an index by action would cost every record. */
@@ -90,10 +90,11 @@ const sealedColumns = {
 
 export type SealedEntry = Pick<StoredRecord, 'id' | 'tenantId' | 'salt' | 'sealed' | 'sessionId'>
 
-/** Linked or not, by id. */
+/** Linked or not, by id; locked, since an erasure may forget them meanwhile. */
 export async function listSealedEntries(tx: Db, afterId: number, limit: number): Promise<SealedEntry[]> {
   const { id } = auditEntries
-  return await tx.select(sealedColumns).from(auditEntries).where(gt(id, afterId)).orderBy(asc(id)).limit(limit)
+  const batch = tx.select(sealedColumns).from(auditEntries).where(gt(id, afterId)).orderBy(asc(id)).limit(limit)
+  return await locked(batch, 'update')
 }
 
 export async function findSealedEntries(tx: Db, ids: readonly number[]): Promise<SealedEntry[]> {

@@ -10,7 +10,7 @@ import { sealTenantsAgain } from '../tenants/seal-again.ts'
 import { countAll } from '../verifications/figures.ts'
 import { areKeylessOpen, sealReplaysAgain, sealSessionsAgain } from '../verifications/seal-again.ts'
 import type { Deps } from './deps.ts'
-import { findProgress, keepProgress } from './store.ts'
+import { findProgress, keepProgress, lockProgress } from './store.ts'
 
 const SESSIONS_BATCH = 20
 const ROWS_BATCH = 200
@@ -49,9 +49,13 @@ const isCurrent = ({ sealer, sessionKeys }: Pick<SealDeps, 'sealer' | 'sessionKe
   epoch === sealer.epoch && hasKeys === (sessionKeys.current() !== null)
 
 async function begin(deps: Pick<SealDeps, 'db' | 'sealer' | 'sessionKeys'>): Promise<Progress> {
-  const text = await findProgress(deps.db)
+  return current(deps, await findProgress(deps.db)) ?? (await fresh(deps))
+}
+
+/** Undefined when it is about older keys. */
+function current(deps: Pick<SealDeps, 'sealer' | 'sessionKeys'>, text: string | undefined): Progress | undefined {
   const progress: Progress | undefined = text === undefined ? undefined : JSON.parse(text)
-  return progress && isCurrent(deps, progress) ? progress : await fresh(deps)
+  return progress && isCurrent(deps, progress) ? progress : undefined
 }
 
 const fresh = async ({ db, sealer, sessionKeys }: Pick<SealDeps, 'db' | 'sealer' | 'sessionKeys'>): Promise<Progress> => ({
@@ -67,6 +71,9 @@ const fresh = async ({ db, sealer, sessionKeys }: Pick<SealDeps, 'db' | 'sealer'
 async function next(deps: SealDeps, progress: Progress, sealOthers: (tx: Db) => Promise<void>): Promise<Progress> {
   const write = progress.step === 'settings' ? deps.writeSettings : deps.write
   const reached = await write(async tx => {
+    const stored = current(deps, await lockProgress(tx))
+    // Another node took the job over, because this one was slower than its lease.
+    if (stored && (stored.step !== progress.step || stored.after !== progress.after)) return stored
     const reached = await runStep(deps, tx, progress, sealOthers)
     if (reached.step === 'done') await giveUpOldKeys(deps, tx)
     await keepProgress(tx, JSON.stringify(reached))
