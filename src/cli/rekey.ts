@@ -4,16 +4,17 @@ import { loadConfig } from '../config.ts'
 import { backupsFolder } from '../db/files.ts'
 import { realWorld } from '../ground.ts'
 import { rekey } from '../upkeep/rekey.ts'
+import { rekeyPostgres } from '../upkeep/rekey-postgres.ts'
 import { defineCommand } from './command.ts'
 import { toggle } from './flags.ts'
 import { ACTOR, CommandError } from './output.ts'
-import { refusePostgres, requireDatabase } from './require-database.ts'
+import { requireDatabase } from './require-database.ts'
 
 export const command = defineCommand(
   {
     summary: 'make a new master key',
     flags: { data: toggle('also make a new key for all data, and seal every row again') },
-    about: `Makes a new master.key; the server must be stopped. This does only that: no row is written anew,
+    about: `Makes a new master.key; the server must be stopped, on PostgreSQL every node. This does only that: no row is written anew,
 the keys that rows are sealed under are wrapped by the new master key instead of the old one. A
 master.key that is a link is refused.
 
@@ -32,14 +33,14 @@ backup and the old key can read that backup for ever.`,
   },
   async ({ data }, { env }) => {
     const config = loadConfig(env)
-    const { dataDir: dir, masterKey } = config
+    const { dataDir: dir, masterKey, database } = config
     const key = masterKey.file
-    refusePostgres(config, 'rekey')
     await requireDatabase(config)
     refuseLink(key)
     refuseUnwritable(key)
     const { now, random } = realWorld()
-    const oldBackups = await rekey({ dir, data, masterKey, now: now(), random, actor: ACTOR })
+    const wanted = { data, masterKey, now: now(), random, actor: ACTOR }
+    const oldBackups = database ? await rekeyPostgres(database, wanted).then(() => []) : await rekey({ dir, ...wanted })
     const old = oldBackups.length
       ? `${oldBackups.length} backups in ${backupsFolder(dir)} can be read only with the old key, of which you may have a copy.`
       : 'Backups made before can be read only with the old key.'
@@ -51,7 +52,7 @@ backup and the old key can read that backup for ever.`,
           ? 'New rows use a new key. Start the service: it seals the old rows again, and "vidimus doctor" shows how far it is.'
           : 'Rows are sealed under the same key as before, which it wraps; --data replaces that too.',
         old,
-        'Next: vidimus backup FILE',
+        database ? 'Next: give it to every node, and start them.' : 'Next: vidimus backup FILE',
       ].join('\n'),
     }
   },

@@ -21,13 +21,9 @@ export async function requireDatabase({ dataDir: dir, database }: Config): Promi
 }
 
 /** For verbs about the database file. */
-export function refusePostgres({ database }: Config, verb: 'backup' | 'restore' | 'rekey'): void {
+export function refusePostgres({ database }: Config, verb: 'backup' | 'restore'): void {
   if (!database) return
-  throw new CommandError(
-    verb === 'rekey'
-      ? 'rekey is for a database file; on PostgreSQL every node reads the same master.key, so it cannot be replaced from one of them'
-      : `${verb} is for a database file; ${POSTGRES_BACKUPS}`,
-  )
+  throw new CommandError(`${verb} is for a database file; ${POSTGRES_BACKUPS}`)
 }
 
 /** A write-ahead log without its database counts: opening it reports what happened. */

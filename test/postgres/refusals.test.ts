@@ -173,14 +173,13 @@ describe.skipIf(!hasPostgres)(unlessMissing('a start on PostgreSQL'), () => {
     expect(await tablesIn(name)).toBe(0)
   })
 
-  test('backup, restore, rekey and scheduled backups name the tools of PostgreSQL', async () => {
+  test('backup, restore and scheduled backups name the tools of PostgreSQL', async () => {
     const url = await newDatabase(cluster, newName())
     const dir = temporaryDir()
     await command(url, dir)
     const tools = 'back up PostgreSQL with its own tools, such as pgBackRest, a WAL archive or pg_dump'
     for (const verb of ['backup', 'restore'])
       expectRefusal(await command(url, dir, [verb, 'x.db']), 1, `${verb} is for a database file; ${tools}`)
-    expectRefusal(await command(url, dir, ['rekey']), 1, 'rekey is for a database file; on PostgreSQL every node reads')
     const planned = await vidimus(dir, ['serve'], { VIDIMUS_DATABASE_URL: url, VIDIMUS_BACKUPS: '1h,1d' })
     expectRefusal(planned, 1, `VIDIMUS_BACKUPS: the service makes no backups of PostgreSQL; ${tools}`)
   })

@@ -9,7 +9,7 @@ import { createDatabaseClock, type DatabaseClock, readShownAt } from './clock.ts
 import type { Connect } from './connect.ts'
 import { joinNodes } from './nodes.ts'
 import { createNotices } from './notices.ts'
-import { COMMAND_PATIENCE_MS, openDatabase } from './open.ts'
+import { COMMAND_PATIENCE_MS, openDatabase, refuseOldKeys } from './open.ts'
 import { createReaders, drizzleOver } from './pool.ts'
 import { createSession } from './session.ts'
 import { createStorage } from './storage.ts'
@@ -65,6 +65,14 @@ export async function openPostgres(
       })
       const openLight = () => connect.open('light')
       const nodes = await joinNodes(createSession(openLight), { id: node, version: ownVersion, isServer: !isCommand })
+      if (!isCommand) {
+        await refuseOldKeys({ connect, sealer, masterKey: config.masterKey, random }).catch(async error => {
+          connect.close()
+          await storage.close()
+          await nodes.stop()
+          throw error
+        })
+      }
       const telling = createSession(openLight)
       const light = createReaders(openLight, LIGHT_CONNECTIONS)
       const canListen = (settings.prepare || settings.listen !== undefined) && !isCommand

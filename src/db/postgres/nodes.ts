@@ -28,6 +28,22 @@ type Joining = {
   isServer: boolean
 }
 
+/** After a crash of the server the table is empty, until every node has written its next beat. */
+export async function awaitBeats(session: Session): Promise<void> {
+  await session.rows('SELECT pg_sleep(greatest(0, 4 - extract(epoch FROM clock_timestamp() - pg_postmaster_start_time())))')
+}
+
+/** No node joins, and none beats, until the end of the transaction. */
+export async function keepNodesOut(session: Session): Promise<void> {
+  await session.rows('LOCK TABLE nodes IN SHARE MODE')
+}
+
+export const listLiving = (session: Session): Promise<Node[]> =>
+  session.rows<Node>(
+    `SELECT id, version, (extract(epoch FROM started_at) * 1000)::bigint AS "startedAt", (extract(epoch FROM beat_at) * 1000)::bigint AS "beatAt"
+     FROM nodes WHERE id IN (${LIVING_NODES}) ORDER BY started_at`,
+  )
+
 export async function joinNodes(session: Session, { id, version, isServer }: Joining): Promise<Nodes> {
   let lastBeatAt = 0
   let isStopped = false
@@ -55,11 +71,7 @@ export async function joinNodes(session: Session, { id, version, isServer }: Joi
 
   return {
     lastBeatAt: () => lastBeatAt,
-    list: () =>
-      session.rows<Node>(
-        `SELECT id, version, (extract(epoch FROM started_at) * 1000)::bigint AS "startedAt", (extract(epoch FROM beat_at) * 1000)::bigint AS "beatAt"
-         FROM nodes WHERE id IN (${LIVING_NODES}) ORDER BY started_at`,
-      ),
+    list: () => listLiving(session),
     whenLeader: job => ({
       ...job,
       async run(given) {

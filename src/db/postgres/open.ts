@@ -175,30 +175,54 @@ async function refuseWrongClock(session: Session, wall: () => number): Promise<v
   }
 }
 
+/** Any number: held while the keys are replaced (upkeep/rekey-postgres.ts), and shared while they are read. */
+export const ROOT_KEY_LOCK = 7_634_021_002
+
 /** The first node of an empty database makes the keys; a database with a key needs its master key. */
 async function openSealer(session: Session, masterKey: MasterKey, random: Random): Promise<{ sealer: Sealer; isNew: boolean }> {
   const db = drizzleOver(session)
   const isNew = !(await findRootKey(db)) && (await makeRootKey(session, masterKey, random))
-  const found = (await findRootKey(db))!
-  return { sealer: createSealer(openRootKey(findWrapper(masterKey, found, random), found), random), isNew }
+  return await inTransaction(session, async () => {
+    await session.rows(`SELECT pg_advisory_xact_lock_shared(${ROOT_KEY_LOCK})`)
+    const found = (await findRootKey(db))!
+    return { sealer: createSealer(openRootKey(findWrapper(masterKey, found, random), found), random), isNew }
+  })
+}
+
+type Joined = { connect: Connect; sealer: Sealer; masterKey: MasterKey; random: Random }
+
+/** After the first beat, which the replacing of keys waits for: from now on it is refused. */
+export async function refuseOldKeys({ connect, sealer, masterKey, random }: Joined): Promise<void> {
+  const session = createSession(() => connect.open('job'), SILENCE_MAX_MS)
+  try {
+    if ((await openSealer(session, masterKey, random)).sealer.epoch === sealer.epoch) return
+    throw new StartRefusal('key_wrong', 'the keys were replaced while this node started; start it again')
+  } finally {
+    await session.close()
+  }
 }
 
 /** Under the lock: of two nodes that start at once, only the one whose key counts makes a key file. False for the other. */
 async function makeRootKey(session: Session, masterKey: MasterKey, random: Random): Promise<boolean> {
   const db = drizzleOver(session)
+  return await inTransaction(session, async () => {
+    await session.rows(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`)
+    if (await findRootKey(db)) return false
+    if (!existsSync(masterKey.file) && !masterKey.isGiven) {
+      writeNewKey(masterKey.file, random)
+      adoptNewKey(masterKey.file)
+    }
+    await insertRootKey(db, newRootKey(createSealer(loadMasterKey(masterKey), random), random))
+    return true
+  })
+}
+
+export async function inTransaction<Result>(session: Session, act: () => Promise<Result>): Promise<Result> {
   await session.rows('BEGIN')
   try {
-    await session.rows(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`)
-    const isMissing = !(await findRootKey(db))
-    if (isMissing) {
-      if (!existsSync(masterKey.file) && !masterKey.isGiven) {
-        writeNewKey(masterKey.file, random)
-        adoptNewKey(masterKey.file)
-      }
-      await insertRootKey(db, newRootKey(createSealer(loadMasterKey(masterKey), random), random))
-    }
+    const result = await act()
     await session.rows('COMMIT')
-    return isMissing
+    return result
   } catch (error) {
     await session.rows('ROLLBACK').catch(() => session.drop())
     throw error

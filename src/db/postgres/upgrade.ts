@@ -1,6 +1,6 @@
 import type { DatabaseSettings } from './address.ts'
 import { listPending, MIGRATIONS, type Migration, migrate } from './migrate.ts'
-import { LIVING_NODES } from './nodes.ts'
+import { awaitBeats, listLiving } from './nodes.ts'
 import { withSession } from './open.ts'
 import { grantTo } from './roles.ts'
 import type { Session } from './session.ts'
@@ -40,15 +40,13 @@ export const pendingExpands = (settings: DatabaseSettings): Promise<string[]> =>
 const idsOf = (pending: { id: string; kind: string }[], wanted: string): string[] =>
   pending.flatMap(({ id, kind }) => (kind === wanted ? [id] : []))
 
-/** After a crash of the server the table is empty, until every node has written its next beat. */
 async function listOlderNodes(session: Session, version: string): Promise<string[]> {
   const [found] = await session.rows<{ name: string | null }>("SELECT to_regclass('nodes')::text AS name")
   if (!found?.name) return []
-  await session.rows('SELECT pg_sleep(greatest(0, 4 - extract(epoch FROM clock_timestamp() - pg_postmaster_start_time())))')
-  const living = await session.rows<{ id: string; version: string }>(
-    `SELECT id, version FROM nodes WHERE id IN (${LIVING_NODES}) ORDER BY id`,
-  )
-  return living.filter(node => isOlder(node.version, version)).map(node => `${node.id} (${node.version || 'unknown'})`)
+  await awaitBeats(session)
+  return (await listLiving(session))
+    .filter(node => isOlder(node.version, version))
+    .map(node => `${node.id} (${node.version || 'unknown'})`)
 }
 
 export function isOlder(version: string, than: string): boolean {
