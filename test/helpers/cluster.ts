@@ -111,12 +111,12 @@ export type Cluster = {
 
 const SIGNALS = { fast: 'SIGINT', immediate: 'SIGQUIT' } as const
 
-type Options = { settings?: string[]; access?: string[] }
+type Options = { settings?: string[]; access?: string[]; initdb?: string[] }
 
 /** Listens on 127.0.0.1 and on a socket in its folder. */
-export async function startCluster({ settings = [], access }: Options = {}): Promise<Cluster> {
+export async function startCluster({ settings = [], access, initdb = [] }: Options = {}): Promise<Cluster> {
   const dir = join(postgresDir(), 'data')
-  asPostgres(program('initdb'), ['-D', dir, '-U', USER, '-A', 'trust', '-E', 'UTF8', '--no-sync', '--data-checksums'])
+  asPostgres(program('initdb'), ['-D', dir, '-U', USER, '-A', 'trust', '-E', 'UTF8', '--no-sync', '--data-checksums', ...initdb])
   const cluster = clusterIn(dir, await freePort())
   cluster.configure(settings)
   if (access) writeFileSync(join(dir, 'pg_hba.conf'), `${access.join('\n')}\n`)
