@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { linkEntries } from '../../src/audit/link.ts'
 import { decline } from '../../src/sandbox/wallet.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { type Answer, cleanUp, createVerification, type ErrorBody, outcome } from '../helpers/app.ts'
@@ -49,6 +50,7 @@ describe('POST /v1/verifications/{id}/cancel', () => {
     await cancel(id)
     expect(await events.text()).toContain('"status":"failed"')
     expect([await metric(failed), await metric(code)]).toEqual(before.map(count => count + 1))
+    await linkEntries(app.deps)
     const [record] = rowsOf<{ action: string; actor: string }>(
       app,
       'SELECT action, actor FROM audit_records WHERE subject = ? ORDER BY seq DESC',
@@ -74,6 +76,7 @@ describe('POST /v1/verifications/{id}/cancel', () => {
     const first = await cancel(id)
     const second = await cancel(id)
     expect([second.status, second.text]).toEqual([200, first.text])
+    await linkEntries(app.deps)
     const records = rowsOf(app, 'SELECT seq FROM audit_records WHERE subject = ?', app.deps.audit.subjectOf(id))
     expect(records).toHaveLength(2)
   })
@@ -176,6 +179,7 @@ describe('POST /v1/verifications/{id}/cancel', () => {
         end === 'completed' ? 1 : 0,
         end === 'cancelled' ? 50 : 0,
       ])
+      await linkEntries(app.deps)
       const records = rowsOf(app, 'SELECT seq FROM audit_records WHERE subject = ?', app.deps.audit.subjectOf(id))
       const owed = rowsOf(app, 'SELECT id FROM webhook_deliveries WHERE verification_id = ?', id)
       expect([end, records.length, owed.length]).toEqual([end, end === 'expired' ? 1 : 2, end === 'expired' ? 0 : 1])

@@ -1,6 +1,7 @@
 // A session that damage has made unreadable: nobody is told anything wrong of it, and the operator
 // is told which one it is.
 import { afterAll, describe, expect, test } from 'bun:test'
+import { linkEntries } from '../../src/audit/link.ts'
 import { examine } from '../../src/doctor/examine.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { cleanUp, createVerification, type ErrorBody, outcome, startWithTenant, type TestApp } from '../helpers/app.ts'
@@ -69,6 +70,7 @@ describe.each([
     expect(told).toHaveLength(2)
     const [{ session, tenant: tenantId, level }] = told
     expect([session.length, tenantId, level]).toEqual([8, tenant.id, 'error'])
+    await linkEntries(app.deps)
     const subjects = rowsOf<{ subject: string }>(
       app.dir,
       `SELECT DISTINCT subject FROM audit_records WHERE subject LIKE '${session}%'`,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { linkEntries } from '../../src/audit/link.ts'
 import type { ErasureResult } from '../../src/verifications/schema.ts'
 import { createVerification, type ErrorBody, NOON, outcome, startWithTenant, type TestApp } from '../helpers/app.ts'
 import { editRows, rowsOf } from '../helpers/database.ts'
@@ -95,6 +96,7 @@ test('what was erased is in no file afterwards, sealed or not', async () => {
   })
   const { id } = answer.body
   // Everything that the row holds, as it stands in the file: ciphertext and salts must go too.
+  await linkEntries(own.deps)
   const traces = tracesOf(own, id)
   expect(traces.length).toBeGreaterThan(6)
   expect(traces.every(trace => isInFiles(own.dir, trace))).toBe(true)

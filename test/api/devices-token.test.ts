@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { linkEntries } from '../../src/audit/link.ts'
 import type { TokenPair } from '../../src/devices/schema.ts'
 import { type ErrorBody, NOON, startApp, startWithTenant, type TestApp } from '../helpers/app.ts'
 import { rowsOf } from '../helpers/database.ts'
@@ -42,6 +43,7 @@ describe('POST /v1/devices/token', () => {
       expect(await usage(own, access_token)).toBe('401 invalid_api_key')
       expect(outcome(await refresh(own, refresh_token))).toBe('400 invalid_refresh_token')
     }
+    await linkEntries(own.deps)
     const actors = rowsOf<{ actor: string }>(own.dir, "SELECT actor FROM audit_records WHERE action = 'device.revoked'")
     expect(actors).toEqual([{ actor: 'system' }])
   })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { linkEntries } from '../../src/audit/link.ts'
 import type { Device } from '../../src/devices/schema.ts'
 import { type ErrorBody, startApp, startWithTenant } from '../helpers/app.ts'
 import { rowsOf } from '../helpers/database.ts'
@@ -172,6 +173,7 @@ describe('DELETE /v1/devices/{id}', () => {
     own.clock.advance(60_000)
     const second = await own.call('DELETE', `/v1/devices/${device.id.toUpperCase()}`, { key })
     expect([second.status, second.text]).toEqual([200, first.text])
+    await linkEntries(own.deps)
     const actions = rowsOf<{ action: string; actor: string }>(
       own.dir,
       "SELECT action, actor FROM audit_records WHERE action LIKE 'device.%'",

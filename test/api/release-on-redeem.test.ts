@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { linkEntries } from '../../src/audit/link.ts'
 import { decline } from '../../src/sandbox/wallet.ts'
 import { changeTenant } from '../../src/tenants/settings.ts'
 import { sweepExpired } from '../../src/verifications/expire.ts'
@@ -49,12 +50,14 @@ type Redeemed = Answer<Verification & Partial<ErrorBody>>
 const redeem = ({ path, code, app: on }: Held, key = tenant.key): Promise<Redeemed> =>
   on.call('POST', `${path}/redeem`, { key, body: { response_code: code } })
 
-const actions = (on: TestApp, id: string) =>
-  rowsOf<{ action: string }>(
+async function actions(on: TestApp, id: string): Promise<string[]> {
+  await linkEntries(on.deps)
+  return rowsOf<{ action: string }>(
     on,
     'SELECT action FROM audit_records WHERE subject = ? ORDER BY seq',
     on.deps.audit.subjectOf(id),
   ).map(({ action }) => action)
+}
 
 describe('a creation with release', () => {
   test('release needs redirect_url, and takes on_redeem only', async () => {
@@ -91,7 +94,7 @@ describe('a good answer that is not redeemed yet', () => {
       expect.objectContaining({ verification: expect.objectContaining({ id }) }),
     )
     expect(rowsOf(app, 'SELECT id FROM webhook_deliveries WHERE verification_id = ?', id)).toEqual([])
-    expect(actions(app, id)).toEqual(['verification.created'])
+    expect(await actions(app, id)).toEqual(['verification.created'])
   })
 
   test('a second answer, the request and a cancellation are 409 while an answer is held', async () => {
@@ -164,7 +167,7 @@ describe('redeeming a held answer', () => {
     await untilAttempted(app, id, 1)
     const sent = receiver.received.filter(({ path }) => path === '/released').map(message => JSON.parse(message.body))
     expect(sent.map(({ type, verification }) => [type, verification])).toEqual([['verification.completed', body]])
-    expect(actions(app, id)).toEqual(['verification.created', 'verification.completed'])
+    expect(await actions(app, id)).toEqual(['verification.created', 'verification.completed'])
     const ended = await listEndedSince(app.deps.db, tenant.id, at, 100)
     expect(ended.map(({ verification, result }) => [verification.id, result.createdAt])).toContainEqual([id, at])
     expect(await app.deps.metrics.render()).toContain('vidimus_verifications_total{event="completed",environment="test"}')
@@ -177,7 +180,7 @@ describe('redeeming a held answer', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
     expect(answers.filter(({ status }) => status === 404)).toHaveLength(49)
     expect(rowsOf(app, 'SELECT id FROM webhook_deliveries WHERE verification_id = ?', id)).toHaveLength(1)
-    expect(actions(app, id)).toEqual(['verification.created', 'verification.completed'])
+    expect(await actions(app, id)).toEqual(['verification.created', 'verification.completed'])
   })
 
   test('that races with the deadline: it is completed, or failed and deleted, never both', async () => {
@@ -205,10 +208,10 @@ describe('redeeming a held answer', () => {
     const { body } = await postTo(session, (await decline(session.request)).form)
     const code = codeIn(body)
     expect((await readOf(session)).error?.code).toBe('wallet_declined')
-    expect(actions(app, session.created.id)).toEqual(['verification.created', 'verification.failed'])
+    expect(await actions(app, session.created.id)).toEqual(['verification.created', 'verification.failed'])
     const held = { ...session, code, path: `/v1/verifications/${session.created.id}` }
     expect((await redeem(held)).body.error?.code).toBe('wallet_declined')
-    expect(actions(app, session.created.id)).toEqual(['verification.created', 'verification.failed'])
+    expect(await actions(app, session.created.id)).toEqual(['verification.created', 'verification.failed'])
   })
 })
 
@@ -240,7 +243,7 @@ describe('a held answer that nobody redeems', () => {
     const sent = receiver.received.filter(({ path }) => path === '/unredeemed').map(message => JSON.parse(message.body))
     expect(sent.map(({ type, verification }) => [type, verification.error.code])).toEqual([['verification.failed', NOT_FOLLOWED]])
     expect(sent[0].verification).toEqual(await readOf(held))
-    expect(actions(app, id)).toEqual(['verification.created', 'verification.failed'])
+    expect(await actions(app, id)).toEqual(['verification.created', 'verification.failed'])
     expect(await app.deps.metrics.render()).toContain(
       'vidimus_verification_failures_total{code="redirect_not_followed",environment="test"}',
     )

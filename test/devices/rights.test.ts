@@ -2,12 +2,13 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
 import { detailsPlace } from '../../src/audit/append.ts'
+import { linkEntries } from '../../src/audit/link.ts'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import type { TokenPair } from '../../src/devices/schema.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { answerAsIf } from '../helpers/answered.ts'
 import { createVerification, type ErrorBody, startApp, type TestApp, until } from '../helpers/app.ts'
-import { rowsOf } from '../helpers/database.ts'
+import { isOnPostgres, rowsOf } from '../helpers/database.ts'
 import { deviceOf, enroll, outcome, pair, refresh, register } from '../helpers/devices.ts'
 import { ID_ROUTES, RESPONSE_CODE } from '../helpers/id-routes.ts'
 
@@ -30,6 +31,7 @@ describe('a device creates', () => {
     const { key } = await own.tenant()
     const { access_token } = await pair(own, key, { name: 'Till at the door' })
     await createVerification(own, access_token)
+    await linkEntries(own.deps)
     const actors = rowsOf<{ actor: string }>(own.dir, "SELECT actor FROM audit_records WHERE action = 'verification.created'")
     expect(actors).toEqual([{ actor: 'Till at the door' }])
     expect((await verifyAudit(own.deps)).problem).toBeUndefined()
@@ -40,13 +42,14 @@ describe('a device creates', () => {
     const { id: tenantId, key } = await own.tenant()
     const { device, access_token } = await pair(own, key, { name: 'dashboard:owner' })
     await createVerification(own, access_token)
-    const [record] = rowsOf<{ seq: number; salt: Uint8Array; sealed: Uint8Array; session_id: string }>(
+    await linkEntries(own.deps)
+    const [record] = rowsOf<{ id: number; salt: Uint8Array; sealed: Uint8Array; session_id: string }>(
       own.dir,
-      "SELECT seq, salt, sealed, session_id FROM audit_records WHERE action = 'verification.created'",
+      `SELECT ${isOnPostgres ? 'entry_id' : 'seq'} AS id, salt, sealed, session_id FROM audit_records WHERE action = 'verification.created'`,
     )
-    const { seq, salt, sealed, session_id } = record!
+    const { id, salt, sealed, session_id } = record!
     const session = await own.deps.sessionKeys.find(own.deps.db, session_id)
-    const details = own.deps.sealer.open(detailsPlace({ tenantId, id: seq }, salt, session?.sessionKey), sealed)
+    const details = own.deps.sealer.open(detailsPlace({ tenantId, id }, salt, session?.sessionKey), sealed)
     expect(JSON.parse(details)).toMatchObject({ template: 'age_over_18', device: device.id })
     await until(async () => own.logs.some(line => line.includes(`"device":"${device.id}"`)))
     expect(own.logs.filter(line => line.includes('dashboard:owner'))).toEqual([])

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { linkEntries } from '../../src/audit/link.ts'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import { sweepTokens } from '../../src/devices/expire.ts'
 import { sweepExpired } from '../../src/verifications/expire.ts'
@@ -89,6 +90,7 @@ test('a tenant with retention loses sessions that many days after they ended; a 
   app.clock.set(NOON + 61_000 + 2 * DAY_MS)
   expect(await left()).toBe(1)
   expect((await app.call('GET', `/v1/verifications/${kept.id}`, { key: long.key })).status).toBe(200)
+  await linkEntries(app.deps)
   const actors = rowsOf<{ actor: string }>(
     app.dir,
     "SELECT DISTINCT actor FROM audit_records WHERE action = 'verification.erased'",

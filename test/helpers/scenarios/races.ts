@@ -1,6 +1,7 @@
 // Races over HTTP: real requests in parallel, and the winners are counted. Each throws when a promise is broken. The tests run
 // them once or a few times, test/soak/race.ts again and again.
 import { expect } from 'bun:test'
+import { linkEntries } from '../../../src/audit/link.ts'
 import { verifyAudit } from '../../../src/audit/verify.ts'
 import type { TokenPair } from '../../../src/devices/schema.ts'
 import { decline, type Holder } from '../../../src/sandbox/wallet.ts'
@@ -120,6 +121,7 @@ export async function refreshOneToken(app: TestApp, count = SOME): Promise<void>
   expect(await use(app, winner.access_token)).toBe('401 invalid_api_key')
   expect(outcome(await refresh(app, winner.refresh_token))).toBe('400 invalid_refresh_token')
   expect(liveTokens(app, device.id)).toEqual([])
+  await linkEntries(app.deps)
   const revocations = `SELECT 1 FROM audit_records WHERE action = 'device.revoked' AND tenant_id = '${id}'`
   expect(rowsOf(app.dir, revocations)).toHaveLength(1)
   expect((await verifyAudit(app.deps)).problem).toBeUndefined()
