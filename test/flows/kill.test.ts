@@ -1,4 +1,4 @@
-// Real `kill -9` of a real process under load, twenty times on one directory.
+// Real `kill -9` of a real process under load, again and again on one directory.
 
 import { afterAll, expect, test } from 'bun:test'
 import { verifyAudit } from '../../src/audit/verify.ts'
@@ -6,11 +6,12 @@ import { changeTenant } from '../../src/tenants/settings.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { call, startApp, temporaryDir, until } from '../helpers/app.ts'
 import { type Served, serve, stopServing } from '../helpers/cli.ts'
-import { expectSound, rowsOf } from '../helpers/database.ts'
+import { expectSound, isOnPostgres, rowsOf } from '../helpers/database.ts'
 
 afterAll(stopServing)
 
-const KILLS = 20
+// On PostgreSQL each round begins once the claims of the killed node are void, after four seconds.
+const KILLS = isOnPostgres ? 8 : 20
 const CLIENTS = 24
 
 test('a kill -9 under load loses no acknowledged creation; afterwards usage equals sessions and the chain verifies', async () => {
@@ -20,18 +21,28 @@ test('a kill -9 under load loses no acknowledged creation; afterwards usage equa
   const unknown = new Set<string>()
   let counter = 0
 
-  const create = async (url: string, name: string) => {
+  const post = (url: string, name: string) => {
     const body = { template: 'age_over_18', metadata: { name } }
-    const answer = await call<Verification>(url, 'POST', '/v1/verifications', { key, body, headers: { 'idempotency-key': name } })
-    if (answer.status !== 201) throw new Error(`unexpected answer ${answer.status} ${answer.text}`)
-    return answer.body
+    return call<Verification>(url, 'POST', '/v1/verifications', { key, body, headers: { 'idempotency-key': name } })
+  }
+
+  const create = async (url: string, name: string) => {
+    const { status, body, text } = await post(url, name)
+    if (status !== 201) throw new Error(`unexpected answer ${status} ${text}`)
+    return body
+  }
+
+  /** On PostgreSQL other nodes hold the key for the killed one until it counts as dead. */
+  const repeat = async (url: string, name: string) => {
+    if (isOnPostgres) await until(async () => (await post(url, name)).status !== 409)
+    return await create(url, name)
   }
 
   for (let round = 0; round < KILLS; round++) {
     const service = await serve(dir, [], { VIDIMUS_PUBLIC_URL: 'https://verify.example' })
     // Requests that the last kill left open are repeated with their key: one session each, whatever
     // had become of it.
-    for (const name of unknown) acknowledged.set(name, await create(service.url, name))
+    for (const name of unknown) acknowledged.set(name, await repeat(service.url, name))
     unknown.clear()
 
     let stopped = false
@@ -58,7 +69,7 @@ test('a kill -9 under load loses no acknowledged creation; afterwards usage equa
 
   expect(acknowledged.size).toBeGreaterThan(KILLS * CLIENTS)
   const service = await serve(dir, [], { VIDIMUS_PUBLIC_URL: 'https://verify.example' })
-  for (const name of unknown) acknowledged.set(name, await create(service.url, name))
+  for (const name of unknown) acknowledged.set(name, await repeat(service.url, name))
   for (const verification of acknowledged.values()) {
     const { body } = await call<Verification>(service.url, 'GET', `/v1/verifications/${verification.id}`, { key })
     expect(body).toEqual(verification)
@@ -79,13 +90,13 @@ async function prepare(dir: string): Promise<string> {
 async function checkFile(dir: string, sessions: number): Promise<void> {
   const one = (sql: string) => Number(Object.values(rowsOf(dir, sql)[0] ?? {})[0])
   expectSound(dir)
+  const app = await startApp({ dir, now: Date.now() })
+  expect((await verifyAudit(app.deps)).problem).toBeUndefined()
+  await app.stop()
   expect(one('SELECT count(*) FROM verification_sessions')).toBe(sessions)
   expect(one('SELECT sum(verifications_created) FROM usage_days')).toBe(sessions)
   expect(one('SELECT count(*) FROM idempotency_keys')).toBe(sessions)
   expect(one("SELECT count(*) FROM audit_records WHERE action = 'verification.created'")).toBe(sessions)
-  const app = await startApp({ dir, now: Date.now() })
-  expect((await verifyAudit(app.deps)).problem).toBeUndefined()
-  await app.stop()
 }
 
 async function kill(service: Served['process']): Promise<void> {
