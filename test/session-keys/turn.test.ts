@@ -7,10 +7,13 @@ import { REFUSALS } from '../../src/db/refusal.ts'
 import { examine } from '../../src/doctor/examine.ts'
 import { createSessionKeys, currentOf } from '../../src/session-keys/keys.ts'
 import { lookAtKeys, turnWrappingKey } from '../../src/session-keys/turn.ts'
+import { sealAgain } from '../../src/upkeep/seal-again.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { cleanUp, createVerification, NOON, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
 import { vidimus, vidimusJson } from '../helpers/cli.ts'
-import { contentOf, copyOf, namesIn, one } from '../helpers/directories.ts'
+import { copyDatabase, databaseOf, rowsOf } from '../helpers/database.ts'
+import { contentOf, copyOf, namesIn } from '../helpers/directories.ts'
+import { sqliteOnly } from '../helpers/engines.ts'
 import { passDay } from '../helpers/keys.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
@@ -37,6 +40,8 @@ let made: Verification[]
 
 beforeAll(async () => {
   const app = await startApp()
+  // As the start does that makes a database; on PostgreSQL this one is a copy.
+  await sealAgain(app.deps)
   ;({ key } = await app.tenant())
   made = [(await verifyWith(app, key, 'adult', { body: { purpose: 'answered' } })).verification]
   for (let i = 0; i < 450; i++) made.push(await createVerification(app, key, { purpose: `number ${i}` }))
@@ -44,11 +49,18 @@ beforeAll(async () => {
   dir = app.dir
 })
 
+/** The directory and its database. */
+async function copy(): Promise<string> {
+  const own = copyOf(dir)
+  await copyDatabase(dir, own)
+  return own
+}
+
 const some = () => made.filter((_, i) => i % 50 === 0)
 
 describe('a turn', () => {
   test('under load loses no verification, and afterwards only the new key is needed', async () => {
-    const app = await startApp({ dir: copyOf(dir), now: NOON + 1000 })
+    const app = await startApp({ dir: await copy(), now: NOON + 1000 })
     const during: Verification[] = []
     let isOver = false
     const load = Array.from({ length: 4 }, async (_, i) => {
@@ -70,10 +82,11 @@ describe('a turn', () => {
     const at = NOON + DAY_MS
     let finished = false
     for (let kill = 1; !finished; kill += 2) {
-      const own = copyOf(dir)
+      const own = await copy()
       const child = Bun.spawn(
         [process.execPath, join(import.meta.dir, '../helpers/crash/keys-child.ts'), own, 'turn', String(at)],
         {
+          env: { ...process.env, ...(await databaseOf(own)) },
           stdout: 'pipe',
           stderr: 'inherit',
         },
@@ -99,7 +112,7 @@ describe('a turn', () => {
   })
 
   test('is followed by the end of the old key: its file is gone when the window has passed, and not before', async () => {
-    const app = await startApp({ dir: copyOf(dir), now: NOON + 1000, config: { keyWindowDays: 3 } })
+    const app = await startApp({ dir: await copy(), now: NOON + 1000, config: { keyWindowDays: 3 } })
     for (let day = 0; day < 3; day++) await passDay(app)
     expect(existsSync(fileIn(app.dir, 1))).toBe(true)
     await passDay(app)
@@ -109,7 +122,7 @@ describe('a turn', () => {
   })
 
   test('does not happen twice a day, nor before the nodes had time to read the new file', async () => {
-    const app = await startApp({ dir: copyOf(dir), now: NOON + 1000 })
+    const app = await startApp({ dir: await copy(), now: NOON + 1000 })
     await turnWrappingKey(app.deps)
     expect([await currentIn(app), keysIn(app.dir).length]).toEqual([1, 1])
     app.clock.advance(DAY_MS)
@@ -123,19 +136,18 @@ describe('a turn', () => {
   })
 
   test('erases the wrapped key of an erased verification', async () => {
-    const app = await startApp({ dir: copyOf(dir), now: NOON + 1000 })
+    const app = await startApp({ dir: await copy(), now: NOON + 1000 })
     await passDay(app)
-    const count = () =>
-      one(join(app.dir, 'vidimus.db'), 'SELECT count(*) FROM session_keys WHERE verification_id = ?', made[0]!.id)
-    expect(count()).toBe(1)
+    const kept = () => rowsOf(app, 'SELECT 1 FROM session_keys WHERE verification_id = ?', made[0]!.id)
+    expect(kept()).toHaveLength(1)
     expect((await app.call('DELETE', `/v1/verifications/${made[0]!.id}`, { key })).status).toBe(200)
-    expect(count()).toBe(0)
+    expect(kept()).toEqual([])
   })
 })
 
 describe('a clock', () => {
   test('that jumps a year ahead costs no living verification', async () => {
-    const app = await startApp({ dir: copyOf(dir), now: NOON + 1000 })
+    const app = await startApp({ dir: await copy(), now: NOON + 1000 })
     app.clock.advance(365 * DAY_MS)
     for (let day = 0; day < 20; day++) await passDay(app)
     expect(existsSync(fileIn(app.dir, 1))).toBe(false)
@@ -143,7 +155,7 @@ describe('a clock', () => {
   })
 
   test('that was ahead when the key turned does not keep the next turn from happening', async () => {
-    const app = await startApp({ dir: copyOf(dir), now: NOON + 1000 })
+    const app = await startApp({ dir: await copy(), now: NOON + 1000 })
     app.clock.advance(100 * DAY_MS)
     await passDay(app)
     app.clock.set(NOON + 2000)
@@ -169,7 +181,7 @@ describe('a start', () => {
     ],
     ['readable by others', 'key_readable_by_others', (file: string) => chmodSync(file, 0o644)],
   ] as const)('with a wrapping key that is %s is refused in one sentence, and nothing is changed', async (_, reason, damage) => {
-    const own = copyOf(dir)
+    const own = await copy()
     damage(fileIn(own, 1))
     const before = contentOf(own)
     const { exitCode, stdout, stderr } = await vidimus(own, ['serve'], { PORT: '0' })
@@ -190,7 +202,7 @@ describe('a start', () => {
 
 describe('a key directory', () => {
   test('that a node cannot read keeps the key from turning, and doctor names the reason', async () => {
-    const app = await startApp({ dir: copyOf(dir), now: NOON + 1000 })
+    const app = await startApp({ dir: await copy(), now: NOON + 1000 })
     app.clock.advance(DAY_MS)
     await turnWrappingKey(app.deps)
     // Another node with a directory of its own, where only the first file was copied to.
@@ -206,7 +218,7 @@ describe('a key directory', () => {
   })
 
   test('of another installation is left alone', async () => {
-    const app = await startApp({ dir: copyOf(dir), now: NOON + 1000, config: { keyWindowDays: 1 } })
+    const app = await startApp({ dir: await copy(), now: NOON + 1000, config: { keyWindowDays: 1 } })
     const foreign = readFileSync(fileIn(app.dir, 1), 'utf8').replace(/key 1 of \w{16}/, 'key 9 of 0123456789abcdef')
     writeFileSync(fileIn(app.dir, 9), foreign, { mode: 0o600 })
     for (let day = 0; day < 4; day++) await passDay(app)
@@ -224,27 +236,30 @@ describe('a key directory', () => {
   })
 })
 
-test('a backup from before a turn is restored with the keys of today, and newer keys are not used again', async () => {
-  const own = copyOf(dir)
-  const backup = join(temporaryDir(), 'before.db')
-  await vidimusJson(own, 'backup', backup)
-  const app = await startApp({ dir: own, now: Date.now() })
-  for (let day = 0; day < 2; day++) await passDay(app)
-  await app.stop()
-  expect(keysIn(own)).toEqual(['wrapping-1.key', 'wrapping-2.key', 'wrapping-3.key'])
-  await vidimusJson(own, 'restore', backup)
-  const restored = await startApp({ dir: own, now: app.clock.now() })
-  await expectAllOpen(restored, key, some())
-  await passDay(restored)
-  expect(await currentIn(restored)).toBe(4)
-  await expectAllOpen(restored, key, some())
-  for (let day = 0; day < 15; day++) await passDay(restored)
-  for (const id of [1, 2, 3]) expect([id, existsSync(fileIn(own, id))]).toEqual([id, false])
-  await expectAllOpen(restored, key, some())
-})
+sqliteOnly('backup and restore are of the file')(
+  'a backup from before a turn is restored with the keys of today, and newer keys are not used again',
+  async () => {
+    const own = await copy()
+    const backup = join(temporaryDir(), 'before.db')
+    await vidimusJson(own, 'backup', backup)
+    const app = await startApp({ dir: own, now: Date.now() })
+    for (let day = 0; day < 2; day++) await passDay(app)
+    await app.stop()
+    expect(keysIn(own)).toEqual(['wrapping-1.key', 'wrapping-2.key', 'wrapping-3.key'])
+    await vidimusJson(own, 'restore', backup)
+    const restored = await startApp({ dir: own, now: app.clock.now() })
+    await expectAllOpen(restored, key, some())
+    await passDay(restored)
+    expect(await currentIn(restored)).toBe(4)
+    await expectAllOpen(restored, key, some())
+    for (let day = 0; day < 15; day++) await passDay(restored)
+    for (const id of [1, 2, 3]) expect([id, existsSync(fileIn(own, id))]).toEqual([id, false])
+    await expectAllOpen(restored, key, some())
+  },
+)
 
 test('metrics tell the age of the wrapping key', async () => {
-  const app = await startApp({ dir: copyOf(dir), now: NOON + 1000 })
+  const app = await startApp({ dir: await copy(), now: NOON + 1000 })
   app.clock.advance(3 * DAY_MS)
   expect(await app.deps.metrics.render()).toMatch(/^vidimus_wrapping_key_age_seconds 25920[01]$/m)
   expect(await checkOf(app)).toMatchObject({ status: 'warning', detail: expect.stringMatching(/has not turned for 3 days/) })

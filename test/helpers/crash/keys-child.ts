@@ -8,8 +8,9 @@ import { sealAgain } from '../../../src/upkeep/seal-again.ts'
 
 const [dir = '', what, now] = process.argv.slice(2)
 const clock = { ms: Number(now ?? Date.now()) }
-const world = { ...realWorld(), now: () => clock.ms, wall: () => clock.ms, writeLog: () => {} }
-const deps = await createDeps(loadConfig({ VIDIMUS_DATA_DIR: dir }), world, 'command')
+const world = { ...realWorld(), now: () => clock.ms, wall: () => clock.ms, monotonic: undefined, writeLog: () => {} }
+const { VIDIMUS_DATABASE_URL } = process.env
+const deps = await createDeps(loadConfig({ VIDIMUS_DATA_DIR: dir, VIDIMUS_DATABASE_URL }), world, 'command')
 await deps.sessionKeys.look(deps.db)
 
 const tell = () => void Bun.write(Bun.stdout, '.\n')
