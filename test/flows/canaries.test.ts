@@ -2,7 +2,7 @@
 // clear in a file or in the log: not in the database, its write-ahead log, a backup, or after a
 // kill. After the erasure their sealed forms are gone as well.
 import { Database } from 'bun:sqlite'
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, setDefaultTimeout } from 'bun:test'
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { createTenant } from '../../src/tenants/settings.ts'
@@ -10,6 +10,7 @@ import type { Verification } from '../../src/verifications/schema.ts'
 import { cleanUp, startApp, temporaryDir, until } from '../helpers/app.ts'
 import { vidimusJson } from '../helpers/cli.ts'
 import { enroll, refresh, register } from '../helpers/devices.ts'
+import { sqliteOnly } from '../helpers/engines.ts'
 import { formOf, only, openSession, postTo } from '../helpers/exchange.ts'
 import { filesContaining } from '../helpers/files.ts'
 import { logOf, receive, startAppFor, stopReceiving } from '../helpers/receiver.ts'
@@ -23,79 +24,86 @@ afterAll(async () => {
 
 const SESSIONS = ['dc+sd-jwt', 'mso_mdoc'] as const
 
-test('thirty canaries are in clear nowhere, and after the erasure not even sealed', async () => {
-  const receiver = receive(() => new Response('canary-of-the-answer-1', { status: 500 }))
-  const app = await startAppFor([receiver])
-  const { tenant, webhookSecret } = await createTenant(app.deps, { name: 'Shop' }, 'test')
-  const key = await app.key(tenant.id)
-  const canaries: Record<string, string> = { key, webhookSecret, answer: 'canary-of-the-answer-1' }
-  const ids: string[] = []
+sqliteOnly('looks into the file, its log and its backups')(
+  'thirty canaries are in clear nowhere, and after the erasure not even sealed',
+  async () => {
+    const receiver = receive(() => new Response('canary-of-the-answer-1', { status: 500 }))
+    const app = await startAppFor([receiver])
+    const { tenant, webhookSecret } = await createTenant(app.deps, { name: 'Shop' }, 'test')
+    const key = await app.key(tenant.id)
+    const canaries: Record<string, string> = { key, webhookSecret, answer: 'canary-of-the-answer-1' }
+    const ids: string[] = []
 
-  for (const format of SESSIONS) {
-    const text = (name: string) => {
-      canaries[`${format} ${name}`] = `canary-${name}-${format.length}`
-      return `canary-${name}-${format.length}`
+    for (const format of SESSIONS) {
+      const text = (name: string) => {
+        canaries[`${format} ${name}`] = `canary-${name}-${format.length}`
+        return `canary-${name}-${format.length}`
+      }
+      const body = {
+        template: 'identity_basic',
+        purpose: text('purpose'),
+        metadata: { [text('member')]: text('value') },
+        redirect_url: `https://shop.example/${text('redirect')}`,
+        webhook_url: receiver.url(`/${text('hook')}`, `${text('host')}.example`),
+      }
+      const headers = {
+        'idempotency-key': text('idempotency'),
+        'user-agent': text('agent'),
+        'x-forwarded-for': text('forwarded'),
+      }
+      const made = await app.call<Verification>('POST', '/v1/verifications', { key, body, headers })
+      const session = await openSession({ app, key }, body)
+      const form = await formOf(session, await holderOf(app), { accept: only(format) })
+      const { body: answered } = await postTo(session, form)
+      const { id } = session.created
+      const { claims } = (await app.call<Verification>('GET', `/v1/verifications/${id}?${text('query')}`, { key })).body
+      Object.assign(canaries, {
+        [`${format} presentation`]: String(form.get('response')).slice(-40),
+        [`${format} claims`]: JSON.stringify(claims).slice(1, -1),
+        [`${format} code`]: new URL(answered.redirect_uri ?? '').hash.slice('#response_code='.length),
+      })
+      ids.push(made.body.id, id)
+      app.clock.advance(100)
+      await until(async () => logOf(app, id).delivery?.attempts === 1)
     }
-    const body = {
-      template: 'identity_basic',
-      purpose: text('purpose'),
-      metadata: { [text('member')]: text('value') },
-      redirect_url: `https://shop.example/${text('redirect')}`,
-      webhook_url: receiver.url(`/${text('hook')}`, `${text('host')}.example`),
-    }
-    const headers = { 'idempotency-key': text('idempotency'), 'user-agent': text('agent'), 'x-forwarded-for': text('forwarded') }
-    const made = await app.call<Verification>('POST', '/v1/verifications', { key, body, headers })
-    const session = await openSession({ app, key }, body)
-    const form = await formOf(session, await holderOf(app), { accept: only(format) })
-    const { body: answered } = await postTo(session, form)
-    const { id } = session.created
-    const { claims } = (await app.call<Verification>('GET', `/v1/verifications/${id}?${text('query')}`, { key })).body
-    Object.assign(canaries, {
-      [`${format} presentation`]: String(form.get('response')).slice(-40),
-      [`${format} claims`]: JSON.stringify(claims).slice(1, -1),
-      [`${format} code`]: new URL(answered.redirect_uri ?? '').hash.slice('#response_code='.length),
+    await app.call('POST', '/v1/verifications', {
+      key,
+      raw: '{"canary-of-a-broken-body',
+      headers: { 'content-type': 'application/json' },
     })
-    ids.push(made.body.id, id)
-    app.clock.advance(100)
-    await until(async () => logOf(app, id).delivery?.attempts === 1)
-  }
-  await app.call('POST', '/v1/verifications', {
-    key,
-    raw: '{"canary-of-a-broken-body',
-    headers: { 'content-type': 'application/json' },
-  })
-  canaries.broken = 'canary-of-a-broken-body'
-  const { pairing_code } = await register(app, key)
-  const { body: first } = await enroll(app, pairing_code, 'one')
-  const { body: second } = await refresh(app, first.refresh_token, 'two')
-  Object.assign(canaries, { pairing_code, access: first.access_token, refresh: first.refresh_token })
-  Object.assign(canaries, { access2: second.access_token, refresh2: second.refresh_token })
-  expect(Object.keys(canaries).length).toBeGreaterThanOrEqual(30)
+    canaries.broken = 'canary-of-a-broken-body'
+    const { pairing_code } = await register(app, key)
+    const { body: first } = await enroll(app, pairing_code, 'one')
+    const { body: second } = await refresh(app, first.refresh_token, 'two')
+    Object.assign(canaries, { pairing_code, access: first.access_token, refresh: first.refresh_token })
+    Object.assign(canaries, { access2: second.access_token, refresh2: second.refresh_token })
+    expect(Object.keys(canaries).length).toBeGreaterThanOrEqual(30)
 
-  await vidimusJson(app.dir, 'backup', join(app.dir, 'canaries.db'))
-  const killed = temporaryDir()
-  cpSync(app.dir, killed, { recursive: true })
-  for (const dir of [app.dir, killed])
-    for (const [name, canary] of Object.entries(canaries)) expect([name, filesContaining(dir, canary)]).toEqual([name, []])
-  for (const [name, canary] of Object.entries(canaries))
-    expect([name, app.logs.filter(line => line.includes(canary))]).toEqual([name, []])
-  for (const id of ids) expect(app.logs.filter(line => line.includes(id))).toEqual([])
-  // The log did tell of all this.
-  expect(app.logs.length).toBeGreaterThan(15)
+    await vidimusJson(app.dir, 'backup', join(app.dir, 'canaries.db'))
+    const killed = temporaryDir()
+    cpSync(app.dir, killed, { recursive: true })
+    for (const dir of [app.dir, killed])
+      for (const [name, canary] of Object.entries(canaries)) expect([name, filesContaining(dir, canary)]).toEqual([name, []])
+    for (const [name, canary] of Object.entries(canaries))
+      expect([name, app.logs.filter(line => line.includes(canary))]).toEqual([name, []])
+    for (const id of ids) expect(app.logs.filter(line => line.includes(id))).toEqual([])
+    // The log did tell of all this.
+    expect(app.logs.length).toBeGreaterThan(15)
 
-  const sealed = sealedIn(app.dir)
-  expect(sealed.length).toBeGreaterThan(10)
-  for (const id of ids) expect((await app.call('DELETE', `/v1/verifications/${id}`, { key })).status).toBe(200)
-  await app.deps.forgetDeleted()
-  for (const bytes of sealed) expect(filesContaining(app.dir, bytes).filter(name => name !== 'canaries.db')).toEqual([])
-  // The backup from before still has them, and a restore takes them out.
-  await app.stop()
-  await vidimusJson(app.dir, 'restore', join(app.dir, 'canaries.db'))
-  const restored = await startApp({ dir: app.dir, now: Date.now() })
-  for (const id of ids) expect((await restored.call('GET', `/v1/verifications/${id}`, { key })).status).toBe(404)
-  await restored.deps.forgetDeleted()
-  for (const bytes of sealed) expect(filesContaining(app.dir, bytes).filter(name => name !== 'canaries.db')).toEqual([])
-})
+    const sealed = sealedIn(app.dir)
+    expect(sealed.length).toBeGreaterThan(10)
+    for (const id of ids) expect((await app.call('DELETE', `/v1/verifications/${id}`, { key })).status).toBe(200)
+    await app.deps.forgetDeleted()
+    for (const bytes of sealed) expect(filesContaining(app.dir, bytes).filter(name => name !== 'canaries.db')).toEqual([])
+    // The backup from before still has them, and a restore takes them out.
+    await app.stop()
+    await vidimusJson(app.dir, 'restore', join(app.dir, 'canaries.db'))
+    const restored = await startApp({ dir: app.dir, now: Date.now() })
+    for (const id of ids) expect((await restored.call('GET', `/v1/verifications/${id}`, { key })).status).toBe(404)
+    await restored.deps.forgetDeleted()
+    for (const bytes of sealed) expect(filesContaining(app.dir, bytes).filter(name => name !== 'canaries.db')).toEqual([])
+  },
+)
 
 /** The sealed columns of sessions, results, moments, replays and attempts. */
 function sealedIn(dir: string): Uint8Array[] {

@@ -1,15 +1,20 @@
 // A machine whose clock is set back between two starts. For a clock set while the service runs, see
 // clock-steps.test.ts.
-import { describe, expect, test } from 'bun:test'
-import { NOON, startApp, type TestApp } from '../helpers/app.ts'
+import { afterAll, expect, test } from 'bun:test'
+import type { Verification } from '../../src/verifications/schema.ts'
+import { call, NOON, startApp, type TestApp } from '../helpers/app.ts'
+import { serve, stopServing } from '../helpers/cli.ts'
 import { outcome, pair } from '../helpers/devices.ts'
+import { postgresOnly, sqliteOnly } from '../helpers/engines.ts'
+
+afterAll(stopServing)
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
 const usageOf = async (app: TestApp, key: string) => outcome(await app.call('GET', '/v1/usage', { key }))
 
-describe('a start with a clock that was set back', () => {
+sqliteOnly("nodes follow the database's clock").describe('a start with a clock that was set back', () => {
   test('a start with a clock set back revives no token, though nothing was recorded since it expired', async () => {
     const before = await startApp()
     const { key } = await before.tenant()
@@ -49,3 +54,17 @@ describe('a start with a clock that was set back', () => {
     await after.stop()
   })
 })
+
+postgresOnly('other databases have no clock')(
+  'a start on a database whose clock was set back continues from its newest record',
+  async () => {
+    const ahead = Date.now() + HOUR_MS
+    const before = await startApp({ now: ahead })
+    const { key } = await before.tenant()
+    await before.stop()
+    const { url } = await serve(before.dir)
+    const body = { template: 'age_over_18' }
+    const { created_at } = (await call<Verification>(url, 'POST', '/v1/verifications', { key, body })).body
+    expect(Date.parse(created_at)).toBeGreaterThanOrEqual(ahead)
+  },
+)

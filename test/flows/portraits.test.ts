@@ -5,6 +5,7 @@ import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
 import { PORTRAIT_MS } from '../../src/verifications/portraits.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { cleanUp, startApp, type TestApp } from '../helpers/app.ts'
+import { sqliteOnly } from '../helpers/engines.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
 afterAll(cleanUp)
@@ -40,7 +41,7 @@ describe.each(WITH_PORTRAIT.map(({ key }) => key).filter(key => !key.endsWith('_
     expect(stored.claims).toEqual(others)
   })
 
-  test('a portrait does not survive a restart', async () => {
+  sqliteOnly('nodes share portraits in a table')('a portrait does not survive a restart', async () => {
     const app = await startApp()
     const { key } = await app.tenant()
     const { verification } = await verifyWith(app, key, 'adult', { body: { template } })
