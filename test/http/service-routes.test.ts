@@ -9,12 +9,12 @@ test('GET /healthz answers 200 without touching the database', async () => {
 test('GET /readyz makes a real write, at most once a second, and is 503 with the error envelope when it fails', async () => {
   const app = await startApp()
   expect((await app.call('GET', '/readyz')).status).toBe(200)
-  const { write } = app.deps
+  const { write, provenMs } = app.deps
   app.deps.write = async () => {
     throw new Error('disk full')
   }
   expect((await app.call('GET', '/readyz')).status).toBe(200)
-  app.clock.advance(1000)
+  app.clock.advance(provenMs)
   expect(outcome(await app.call('GET', '/readyz'))).toBe('503 not_ready')
   app.deps.write = write
   app.clock.advance(1000)
