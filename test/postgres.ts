@@ -13,6 +13,7 @@ const LEFT_OUT: { what: string; folders?: RegExp; helpers?: string[] }[] = [
     folders: /^(pages|recipes|readme|sdk)\b/,
     helpers: ['browser.ts', 'recipe.ts'],
   },
+  { what: 'the document of the API and slow clients, which see no rows', folders: /^http\/(docs|openapi|slow-clients)\./ },
   { what: 'the protocol and its parsers', folders: /^(openid4vp|egress)\/|^fuzz\/(parsers|dcql)/ },
   {
     what: "SQLite's file: locks, backup, restore, space, upgrades, damage",
