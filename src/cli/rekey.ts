@@ -14,9 +14,9 @@ export const command = defineCommand(
   {
     summary: 'make a new master key',
     flags: { data: toggle('also make a new key for all data, and seal every row again') },
-    about: `Makes a new master.key; the server must be stopped, on PostgreSQL every node. This does only that: no row is written anew,
-the keys that rows are sealed under are wrapped by the new master key instead of the old one. A
-master.key that is a link is refused.
+    about: `Makes a new master.key; the server must be stopped, on PostgreSQL every node. This does only
+that: no row is written anew, the keys that rows are sealed under are wrapped by the new master key
+instead of the old one. A master.key that is a link is refused.
 
 With --data rows get a new key as well. New rows use it at once; the service seals all old ones again
 in the background, continues after a stop or a kill, and drops the old key at the end: "vidimus
