@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { decline } from '../../src/sandbox/wallet.ts'
 import { replayDeliveries } from '../../src/webhooks/replay.ts'
 import { cleanUp, createVerification, NOON, type TestApp, until } from '../helpers/app.ts'
-import { execute } from '../helpers/database.ts'
+import { execute, isOnPostgres } from '../helpers/database.ts'
 import { openSession, postTo } from '../helpers/exchange.ts'
 import {
   answer200,
@@ -233,7 +233,10 @@ describe('a failure of the service itself', () => {
     const receiver = receive()
     const app = await startAppFor([receiver], { config: { webhookDelaysMs: [0, 5000] } })
     const [damaged, whole] = [await app.tenant(), await app.tenant()]
-    await inDatabase(app, `UPDATE webhook_secrets SET sealed = x'00' WHERE tenant_id = '${damaged.id}'`)
+    await inDatabase(
+      app,
+      `UPDATE webhook_secrets SET sealed = ${isOnPostgres ? "'\\x00'" : "x'00'"} WHERE tenant_id = '${damaged.id}'`,
+    )
     const id = await declined({ app, key: damaged.key }, receiver.url())
     const other = await declined({ app, key: whole.key }, receiver.url())
     await untilLater(app, () => logOf(app, id).delivery?.status === 'failed')
@@ -245,11 +248,11 @@ describe('a failure of the service itself', () => {
   test('the end of an attempt that cannot be written is kept until it can be, and the message is not sent again', async () => {
     const receiver = receive()
     const { app, key } = await startTenantFor([receiver])
-    await inDatabase(app, 'CREATE TRIGGER full BEFORE UPDATE ON webhook_attempts BEGIN SELECT RAISE(ABORT, "full"); END')
+    await refuseAttempts(app, 'UPDATE')
     const id = await declined({ app, key }, receiver.url())
     await until(async () => app.logs.some(line => line.includes('webhooks.record_failed')))
     app.clock.advance(3_600_000)
-    await inDatabase(app, 'DROP TRIGGER full')
+    await inDatabase(app, isOnPostgres ? 'DROP TRIGGER no_room ON webhook_attempts' : 'DROP TRIGGER no_room')
     await untilAttempted(app, id, 1)
     expect(outcomesOf(app, id)).toEqual([[1, 'delivered']])
     expect(receiver.received).toHaveLength(1)
@@ -258,11 +261,11 @@ describe('a failure of the service itself', () => {
   test('an attempt that cannot be logged is not made until it can be', async () => {
     const receiver = receive()
     const { app, key } = await startTenantFor([receiver])
-    await inDatabase(app, 'CREATE TRIGGER full BEFORE INSERT ON webhook_attempts BEGIN SELECT RAISE(ABORT, "full"); END')
+    await refuseAttempts(app, 'INSERT')
     const ids = [await declined({ app, key }, receiver.url()), await declined({ app, key }, receiver.url('/', 'b.example'))]
     await until(async () => app.logs.filter(line => line.includes('webhooks.round_failed')).length > 0)
     expect(receiver.received).toEqual([])
-    await inDatabase(app, 'DROP TRIGGER full')
+    await inDatabase(app, isOnPostgres ? 'DROP TRIGGER no_room ON webhook_attempts' : 'DROP TRIGGER no_room')
     await untilLater(app, () => ids.every(id => logOf(app, id).delivery?.status === 'delivered'))
     expect(receiver.received).toHaveLength(2)
     for (const id of ids) expect(outcomesOf(app, id)).toEqual([[1, 'delivered']])
@@ -316,3 +319,12 @@ test('a stop ends attempts under way and begins none; the next start repeats the
 /** On the service's own connection: a write by another one would make the worker list again. */
 const inDatabase = async ({ deps }: TestApp, statement: string): Promise<void> =>
   void (await deps.write(async tx => void (await execute(tx, statement))))
+
+/** As on a full disk. */
+async function refuseAttempts(app: TestApp, act: 'INSERT' | 'UPDATE'): Promise<void> {
+  const before = `CREATE TRIGGER no_room BEFORE ${act} ON webhook_attempts`
+  if (!isOnPostgres) return await inDatabase(app, `${before} BEGIN SELECT RAISE(ABORT, 'full'); END`)
+  const body = "BEGIN RAISE EXCEPTION 'full'; END"
+  await inDatabase(app, `CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$ ${body} $$`)
+  await inDatabase(app, `${before} FOR EACH ROW EXECUTE FUNCTION no_room()`)
+}
