@@ -12,7 +12,7 @@ export default [
   ['old secret kept for 25 h', 'OVERLAP_MS', 'OVERLAP_MS = 86_400_000', 'OVERLAP_MS = 90_000_000', 'webhooks/rotation'],
   [
     'the environment of a secret is not sealed with it',
-    'placeOf',
+    'secretPlace',
     "row: environment === 'live' ? tenantId",
     'row: environment ? tenantId',
     'webhooks/rotation',
