@@ -13,7 +13,7 @@ import { openSetup } from '../people/setup.ts'
 import { start } from '../service/start.ts'
 import { defineCommand } from './command.ts'
 import { numberFrom, optional, toggle } from './flags.ts'
-import type { Shell } from './output.ts'
+import { CommandError, type Shell } from './output.ts'
 import { stopSignal } from './serve.ts'
 
 /** Not serve's port: pages of one origin share the browser's storage, and so a till's pairing. */
@@ -82,15 +82,17 @@ async function startDemo(wanted: Wanted): Promise<Shown & { stop: () => Promise<
   }
 }
 
-/** The settings of this machine, in a data directory of its own. */
+/** The settings of this machine, with data and keys in a directory of its own. */
 function demoConfig({ port: wanted, dataDir, env: given }: Wanted, receiverPort: number): Config {
   const { PORT, VIDIMUS_LOG = 'warn', HOST = '127.0.0.1', ...env } = given
   const port = wanted ?? (PORT || freePort(HOST))
-  const config = loadConfig({ ...env, HOST, VIDIMUS_LOG, PORT: String(port) })
+  const { VIDIMUS_MASTER_KEY_FILE: _, CREDENTIALS_DIRECTORY: __, ...rest } = env
+  const own = { VIDIMUS_DATA_DIR: dataDir, VIDIMUS_KEY_DIR: dataDir }
+  const config = loadConfig({ ...rest, ...own, HOST, VIDIMUS_LOG, PORT: String(port) })
+  if (config.database) throw new CommandError('the demo has a file of its own; run it without VIDIMUS_DATABASE_URL')
   const lan = HOST === '0.0.0.0' && !env.VIDIMUS_PUBLIC_URL ? lanAddress() : undefined
   return {
     ...config,
-    dataDir,
     // The demo's phone is the sandbox wallet.
     hasSandbox: true,
     publicUrl: lan ? config.publicUrl.replace('localhost', lan) : config.publicUrl,
