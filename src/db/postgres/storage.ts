@@ -7,7 +7,7 @@ import { beginGroup, endGroup } from '../group.ts'
 import type { Connect } from './connect.ts'
 import { createReaders, createWriters, drizzleOver } from './pool.ts'
 import { createSession, sqlStateOf } from './session.ts'
-import { mayRepeat, type Transactions, transactionsOn } from './transaction.ts'
+import { CommitUnknown, mayRepeat, type Transactions, transactionsOn } from './transaction.ts'
 
 const GROUP_MAX = 64
 const TRIES_MAX = 3
@@ -100,8 +100,9 @@ export function createStorage(connect: Connect, { onGroup, onStatement, onRetry,
       onGroup?.(group.length, performance.now() - startedAt)
       for (const job of group) job.resolve(job.value)
     } catch (error) {
-      if (group.length === 1) return group[0]!.reject(error)
-      await Promise.all(group.map(job => commitGroup([job])))
+      if (group.length > 1 && !(error instanceof CommitUnknown))
+        return void (await Promise.all(group.map(job => commitGroup([job]))))
+      for (const job of group) job.reject(error)
     }
   }
 

@@ -1,0 +1,80 @@
+// P3: the connection is cut after COMMIT was sent and before its answer came. Nobody can tell whether it took place, so
+// nothing is repeated by itself; the client's own repeat finds out.
+import { expect } from 'bun:test'
+import type { Socket } from 'bun'
+import type { Verification } from '../../src/verifications/schema.ts'
+import { startApp } from '../helpers/app.ts'
+import { nodesTest, rowsIn, tally } from '../helpers/nodes.ts'
+
+type Piped = { other?: Socket<Piped>; early: Uint8Array[]; isCommitting?: boolean }
+
+/** Passes everything on, until it is told to lose the answers to the next so many commits. */
+function startLossyProxy(target: { hostname: string; port: number }) {
+  const state = { toLose: 0, lost: 0 }
+  const server = Bun.listen<Piped>({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      async open(client) {
+        client.data = { early: [] }
+        const database = await Bun.connect<Piped>({
+          ...target,
+          data: { other: client, early: [] },
+          socket: {
+            data(own, chunk) {
+              if (!client.data.isCommitting) return void client.write(chunk)
+              state.lost++
+              own.terminate()
+              client.terminate()
+            },
+            close: () => void client.terminate(),
+            error() {},
+          },
+        })
+        client.data.other = database
+        for (const chunk of client.data.early.splice(0)) database.write(chunk)
+      },
+      data(client, chunk) {
+        if (state.toLose > 0 && Buffer.from(chunk).includes('COMMIT')) {
+          state.toLose--
+          client.data.isCommitting = true
+        }
+        if (client.data.other) client.data.other.write(chunk)
+        else client.data.early.push(Uint8Array.from(chunk))
+      },
+      close: client => void client.data.other?.terminate(),
+      error() {},
+    },
+  })
+  return { state, port: server.port, stop: () => server.stop(true) }
+}
+
+nodesTest('a creation whose commit was lost on the way is 500, and its repeat gives the session that was made', async () => {
+  const direct = await startApp()
+  const { id, key } = await direct.tenant()
+  const settings = direct.deps.config.database!
+  const proxy = startLossyProxy({ hostname: settings.host, port: settings.port })
+  const app = await startApp({ beside: direct, config: { database: { ...settings, port: proxy.port } } })
+  const create = (on: typeof app, i: number) =>
+    on.call<Verification>('POST', '/v1/verifications', {
+      key,
+      body: { template: 'age_over_18' },
+      headers: { 'idempotency-key': `order-${i}` },
+    })
+  await create(app, 0)
+  proxy.state.toLose = 1
+  const first = await Promise.all(Array.from({ length: 8 }, (_, i) => create(app, i + 1)))
+  expect(proxy.state.lost).toBe(1)
+  expect(tally(first)[500]).toBeGreaterThan(0)
+  const again = await Promise.all(first.map((_, i) => create(direct, i + 1)))
+  expect(tally(again)).toEqual({ 201: 8 })
+  const [row] = await rowsIn(
+    direct,
+    `SELECT (SELECT sum(verifications_created) FROM usage_days WHERE tenant_id = $1)::bigint AS charged, count(*) AS sessions
+     FROM verification_sessions WHERE tenant_id = $1`,
+    [id],
+  )
+  expect(row).toEqual({ charged: 9, sessions: 9 })
+  await app.stop()
+  proxy.stop()
+})
