@@ -56,7 +56,8 @@ BEGIN
 		beyond := '18446744073709551615';
 	END IF;
 	RETURN QUERY SELECT entry.* FROM audit_entries entry WHERE entry.tx >= lowest AND entry.tx < beyond
-		AND (SELECT link.seq FROM audit_links link WHERE link.entry_id = entry.id) IS NULL;
+		AND (SELECT link.seq FROM audit_links link WHERE link.entry_id = entry.id) IS NULL
+		ORDER BY entry.tx, entry.id;
 END
 $$;
 --> statement-breakpoint

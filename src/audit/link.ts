@@ -85,10 +85,14 @@ async function linkLocked(tx: Db): Promise<void> {
   await raiseLow(tx, low)
 }
 
-/** By time, and an erasure after all else of its subject: records without details are explained by one behind them. */
+/**
+ * In the order of their transactions, and an erasure after all else of its subject: records without details are
+ * explained by one behind them.
+ */
 function inOrder(entries: readonly UnlinkedEntry[]): UnlinkedEntry[] {
-  const latest = new Map<string, number>()
-  for (const { subject, at } of entries) latest.set(subject, Math.max(at, latest.get(subject) ?? at))
-  const timeOf = (entry: UnlinkedEntry) => (isErasure(entry) ? latest.get(entry.subject)! : entry.at)
-  return entries.toSorted((a, b) => timeOf(a) - timeOf(b) || Number(isErasure(a)) - Number(isErasure(b)) || a.id - b.id)
+  const last = new Map(entries.map(({ subject }, place) => [subject, place]))
+  const placed = entries.map((entry, place) => ({ entry, place: isErasure(entry) ? last.get(entry.subject)! : place }))
+  return placed
+    .toSorted((a, b) => a.place - b.place || Number(isErasure(a.entry)) - Number(isErasure(b.entry)))
+    .map(({ entry }) => entry)
 }

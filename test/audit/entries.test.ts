@@ -65,6 +65,22 @@ postgresOnly('SQLite links each record at once').describe('audit entries on Post
     expect(await verifyAudit(one.deps)).toMatchObject({ problem: undefined })
   })
 
+  test('acts of one millisecond are linked in the order in which they happened, whatever their connections', async () => {
+    const other = await startApp({ beside: one })
+    const subjects = await whileChainIsHeld(one.deps, async () => {
+      const ids = []
+      for (let i = 0; i < 20; i++) ids.push((await createVerification([one, other][i % 2]!, key)).id)
+      for (const id of ids) await other.call('POST', `/v1/verifications/${id}/cancel`, { key })
+      return ids.map(id => one.deps.audit.subjectOf(id))
+    })
+    await linkEntries(one.deps)
+    for (const subject of subjects) {
+      const actions = (await chainOf(one)).filter(record => record.subject === subject).map(({ action }) => action)
+      expect(actions).toEqual(['verification.created', 'verification.failed'])
+    }
+    await other.stop()
+  })
+
   test('an erasure is linked after all records of its subject, whatever the clocks of their nodes said', async () => {
     const behind = await startApp({ beside: { home: one.home, clock: testClock(one.clock.now() - 60_000) } })
     const erased = await whileChainIsHeld(one.deps, async () => {
