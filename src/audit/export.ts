@@ -10,7 +10,7 @@ import { listUnlinked } from './link-store.ts'
 import { findLastCheckpoint, listCheckpoints, listRecords } from './store.ts'
 import { type AuditVerdict, readChain } from './verify.ts'
 
-const SIGN_ATTEMPTS_MAX = 20
+const SIGN_ATTEMPTS_MAX = 100
 const UNSIGNED_MAX = 1000
 
 FormatRegistry.Set('audit-hex', value => /^[0-9a-f]{64}$/.test(value))
