@@ -1,6 +1,7 @@
 // One line for each verb of the program, and none without: a new verb that is not tried here fails the run.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { REFUSALS } from '../../src/db/refusal.ts'
 import { must, type Program } from './program.ts'
 
 export type Shop = {
@@ -102,6 +103,13 @@ const TRIALS: Record<string, Trial> = {
   }),
   version: beside(async ({ program }) => {
     must(/^vidimus \d+\.\d+\.\d+ /.test(await program.text('version')), 'version prints no version')
+  }),
+  'erase-again': beside(async ({ program }) => {
+    must((await program.run(['erase-again', 'nowhere.log'])).exitCode === 1, 'erase-again takes a log that is not there')
+  }),
+  move: alone(async ({ program }) => {
+    const { exitCode } = await program.run(['move', '--to', 'postgres://vidimus@127.0.0.1:1/vidimus', '--dry-run'])
+    must(exitCode === REFUSALS.database_unreachable, 'move does not say that there is no database')
   }),
   rekey: alone(({ program }) => program.json('rekey')),
 }
