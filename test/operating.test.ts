@@ -3,6 +3,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { linkEntries } from '../src/audit/link.ts'
 import { VARIABLES } from '../src/config.ts'
 import { REFUSALS } from '../src/db/refusal.ts'
 import { COUNTERS, HISTOGRAMS } from '../src/metrics.ts'
@@ -89,6 +90,7 @@ describe('the metrics', () => {
       for (const name of names)
         expect([name, [...(found.get(name) ?? [])].filter(label => !labels.includes(label))]).toEqual([name, []])
     }
+    await linkEntries(app.deps)
     const { text } = await app.call('GET', '/metrics')
     expect(text).toContain('vidimus_http_refusals_total{code="invalid_api_key"} 1')
     expect(text).toContain('vidimus_verifications_total{event="erased",environment="test"} 1')
