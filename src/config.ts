@@ -271,7 +271,7 @@ function oneOf<T extends string>(name: Variable, text: string, allowed: readonly
   return value ?? fail(name, `"${text}" is not one of ${allowed.join(', ')}`)
 }
 
-/** What makes backups of a PostgreSQL server, for refusals. */
+/** Tools that back up a PostgreSQL server, for refusals. */
 export const POSTGRES_BACKUPS = 'back up PostgreSQL with its own tools, such as pgBackRest, a WAL archive or pg_dump'
 
 function backups(name: Variable, given: string, isPostgres: boolean): Config['backups'] {

@@ -29,7 +29,7 @@ export async function listUnlinked(tx: Db): Promise<UnlinkedEntry[]> {
   return await tx.select().from(auditUnlinked)
 }
 
-/** Of all nodes. */
+/** Entries of all nodes. */
 export async function countUnlinked(db: Db): Promise<{ count: number; oldestAt: number | null }> {
   const [row] = await db.select({ count: count(), oldestAt: min(auditUnlinked.at) }).from(auditUnlinked)
   return row!

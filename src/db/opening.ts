@@ -1,4 +1,4 @@
-// What opening a database takes and gives, on either engine.
+// Arguments and result of opening a database, on either engine.
 import type { Random } from '../ids.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'

@@ -21,7 +21,7 @@ import {
 
 const ROWS_PER_STATEMENT = 500
 
-/** Of the file as it is: a file that changed since is copied anew. */
+/** Hash of the file as it is: a file that changed since is copied anew. */
 export type Source = { file: Database; fingerprint: string }
 
 export type Moved = { tables: { name: string; rows: number; digest: string }[] }

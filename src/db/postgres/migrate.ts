@@ -22,7 +22,7 @@ export const MIGRATIONS: readonly Migration[] = [
 
 /** Any number: the same one for everybody who changes the schema of a database. */
 export const MIGRATION_LOCK = 7_634_021_001
-/** Whoever waits for a table makes everybody else wait behind: short waits, repeated. */
+/** A wait for a table makes everybody else wait behind it: short waits, repeated. */
 const LOCK_TIMEOUT = '2s'
 const TRIES_MAX = 30
 const RETRY_MS = 1000

@@ -1,4 +1,4 @@
-// What nodes tell each other at once instead of finding it by looking. NOTIFY inside a transaction would make all
+// Notices that nodes send each other, so that changes are known before the next look. NOTIFY inside a transaction would make all
 // commits wait for each other, so notices go out after the commit, gathered, on a connection of their own. A lost
 // notice costs a delay, never a result: whoever waits also looks by himself.
 import type { SQL } from 'bun'
