@@ -5,7 +5,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 
 const SRC = resolve(import.meta.dir, '../src')
 
-const PURE = ['time', 'ids', 'hash', 'json', 'lru', 'seal', 'threads', 'openid4vp']
+const PURE = ['time', 'ids', 'hash', 'json', 'lru', 'seal', 'threads', 'openid4vp', 'trust-lists']
 const BASE = [...PURE, 'config', 'log', 'metrics', 'db', 'session-keys', 'egress', 'http']
 const GROUND = [...BASE, 'ground']
 /** `audit` comes first: every act of a feature is on its chain. */
@@ -23,6 +23,7 @@ const ALLOWED: Record<string, string[]> = {
   lru: [],
   seal: ['hash', 'ids'],
   openid4vp: ['hash', 'ids', 'json', 'lru'],
+  'trust-lists': ['hash', 'ids', 'json', 'threads', 'openid4vp'],
   // It is published by itself: it takes types of the wire only, all in one file, which a test below checks.
   sdk: ['http', 'verifications', 'devices', 'templates', 'usage'],
   // VIDIMUS_EGRESS_ALLOW and VIDIMUS_TRUSTED_PROXIES are address ranges; VIDIMUS_DATABASE_URL is read in db/.

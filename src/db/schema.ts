@@ -2,7 +2,9 @@
 // a row's `salt` is deleted with it. Every row of a tenant names its tenant, and references carry it along, so that none can cross tenants.
 import { sql } from 'drizzle-orm'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
+import type { RegisteredCredential } from '../openid4vp/registration.ts'
 import type { Rule } from '../openid4vp/rules.ts'
+import type { ListDifference } from '../trust-lists/list.ts'
 import { bytes, counter, foreignKey, index, integer, json, oneOf, primaryKey, table, text, time, uniqueIndex } from './columns.ts'
 
 const environment = () => oneOf('environment', 'test', 'live').notNull()
@@ -116,7 +118,8 @@ export const signingKeys = table(
   'signing_keys',
   {
     id: text('id').primaryKey(),
-    role: oneOf('role', 'authority', 'leaf').notNull(),
+    /** A `pending` key waits for its certificate. */
+    role: oneOf('role', 'authority', 'leaf', 'pending').notNull(),
     /** PEM, leaf first. */
     chain: text('chain').notNull(),
     clientId: text('client_id').notNull(),
@@ -125,9 +128,129 @@ export const signingKeys = table(
     createdAt: time('created_at').notNull(),
     notAfter: time('not_after').notNull(),
     retiredAt: time('retired_at'),
+    /** The shop whose own certificate it is; null for the installation's. */
+    tenantId: text('tenant_id').references(() => tenants.id),
+    /** New sessions take it from then on; null for at once. */
+    startsAt: time('starts_at'),
   },
   row => [index('signing_keys_current').on(row.role, row.createdAt)],
 )
+
+/** A registrar's word on what may be asked for, and why; wallets get one with each request. */
+export const registrationCertificates = table('registration_certificates', {
+  id: text('id').primaryKey(),
+  /** The shop it was issued to; null for the installation. */
+  tenantId: text('tenant_id').references(() => tenants.id),
+  jwt: text('jwt').notNull(),
+  subject: text('subject').notNull(),
+  intendedUse: text('intended_use'),
+  purposes: json<{ lang: string; value: string }[]>('purposes').notNull(),
+  credentials: json<RegisteredCredential[]>('credentials').notNull(),
+  notBefore: time('not_before'),
+  notAfter: time('not_after'),
+  status: json<{ uri: string; idx: number }>('status'),
+  /** The templates it is assigned to. */
+  templates: json<string[]>('templates').notNull(),
+  createdAt: time('created_at').notNull(),
+})
+
+/** A signed list of issuers that keeps itself current. */
+export const trustSources = table('trust_sources', {
+  id: text('id').primaryKey(),
+  environment: environment(),
+  kind: oneOf('kind', 'vical', 'etsi-xml', 'lote').notNull(),
+  use: oneOf('use', 'issuers', 'relying_party').notNull(),
+  label: text('label').notNull(),
+  preset: text('preset'),
+  /** An https address or a `file:` path; null where lists are brought by hand. */
+  location: text('location'),
+  /** The only types that it may name issuers for; null for those of its kind. */
+  types: json<string[]>('types'),
+  serviceType: text('service_type'),
+  mode: oneOf('mode', 'iso', 'pkix'),
+  everyMs: integer('every_ms').notNull(),
+  graceMs: integer('grace_ms').notNull(),
+  /** Which list it is, from the first accepted one: type and territory, or the provider. */
+  identity: text('identity').notNull(),
+  sequence: integer('sequence'),
+  issuedAt: time('issued_at').notNull(),
+  nextUpdate: time('next_update'),
+  /** SHA-256 of the accepted bytes, and of its signer's certificate, in hex. */
+  digest: text('digest').notNull(),
+  signer: text('signer').notNull(),
+  /** The signers that the accepted list announces, by fingerprint. */
+  announced: json<string[]>('announced').notNull(),
+  acceptedAt: time('accepted_at').notNull(),
+  /** Entries that do not count, by reason. */
+  skipped: json<Record<string, number>>('skipped').notNull(),
+  /** What the accepted list changed; null for the first one. */
+  difference: json<ListDifference>('difference'),
+  checkedAt: time('checked_at').notNull(),
+  etag: text('etag'),
+  failure: text('failure'),
+  failureDetail: text('failure_detail'),
+  failingSince: time('failing_since'),
+  /** Failures in a row: they space out the tries. */
+  failures: integer('failures').notNull(),
+  dueAt: time('due_at').notNull(),
+  createdAt: time('created_at').notNull(),
+})
+
+/** The certificates that may sign a source's lists. */
+export const trustSourcePins = table(
+  'trust_source_pins',
+  {
+    sourceId: text('source_id')
+      .notNull()
+      .references(() => trustSources.id),
+    /** SHA-256 of the DER, in hex. */
+    fingerprint: text('fingerprint').notNull(),
+    /** PEM. */
+    certificate: text('certificate'),
+    addedAt: time('added_at').notNull(),
+  },
+  row => [primaryKey({ columns: [row.sourceId, row.fingerprint] })],
+)
+
+/** Each source's accepted list, for bundles and for a program that reads more of it. */
+export const trustLists = table('trust_lists', {
+  sourceId: text('source_id')
+    .primaryKey()
+    .references(() => trustSources.id),
+  bytes: bytes('bytes').notNull(),
+})
+
+/** Certificates that are refused, whatever a list says. */
+export const trustBlocks = table(
+  'trust_blocks',
+  {
+    environment: environment(),
+    fingerprint: text('fingerprint').notNull(),
+    reason: text('reason').notNull(),
+    createdAt: time('created_at').notNull(),
+  },
+  row => [primaryKey({ columns: [row.environment, row.fingerprint] })],
+)
+
+/** The installations whose bundles may bring something new. */
+export const bundleSigners = table('bundle_signers', {
+  fingerprint: text('fingerprint').primaryKey(),
+  label: text('label').notNull(),
+  /** When the newest bundle that was imported was made. */
+  lastMadeAt: time('last_made_at').notNull(),
+})
+
+/** A shop's way to its first live verification. */
+export const goLive = table('go_live', {
+  tenantId: text('tenant_id')
+    .primaryKey()
+    .references(() => tenants.id),
+  /** The kinds of documents it wants to accept. */
+  documents: json<string[]>('documents').notNull(),
+  /** The first completed test session with a document of a foreign issuer, and the first live one. */
+  firstTestAt: time('first_test_at'),
+  firstLiveAt: time('first_live_at'),
+})
 
 export const trustAnchors = table('trust_anchors', {
   id: text('id').primaryKey(),
@@ -141,6 +264,14 @@ export const trustAnchors = table('trust_anchors', {
   createdAt: time('created_at').notNull(),
   /** The effect of an unreadable revocation list (CRL); null leaves it to the mode. */
   crl: oneOf('crl', 'off', 'warn', 'require'),
+  /** The list that names it; null for one that the operator added. */
+  sourceId: text('source_id').references(() => trustSources.id),
+  /** Null counts as `both`. `status`: for status lists only; `none`: withdrawn, for the explanation only. */
+  use: oneOf('use', 'both', 'status', 'none'),
+  /** Of a list's entry: who runs the service, where, and since when it has its status. */
+  entity: text('entity'),
+  country: text('country'),
+  since: time('since'),
 })
 
 export const devices = table(

@@ -83,7 +83,7 @@ export function sealSigningKey({ random, sealer }: Pick<Deps, 'random' | 'sealer
   const id = `sig_${base62(random, 16)}`
   const salt = Buffer.from(random(SALT_BYTES))
   const sealed = sealer.seal(keyPlace(id, salt), privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64'))
-  return { id, role, chain, clientId, salt, sealed, createdAt: at, notAfter, retiredAt: null }
+  return { id, role, chain, clientId, salt, sealed, createdAt: at, notAfter, retiredAt: null, tenantId: null, startsAt: null }
 }
 
 export function openPrivateKey({ sealer }: Pick<Deps, 'sealer'>, { id, salt, sealed }: SigningKeyRow): KeyObject {

@@ -41,6 +41,11 @@ export async function addAnchors(
       crl: crl ?? null,
       trustedFor: trustedFor ?? null,
       createdAt: at,
+      sourceId: null,
+      use: null,
+      entity: null,
+      country: null,
+      since: null,
     }
   })
   await deps.writeSettings(async tx => {

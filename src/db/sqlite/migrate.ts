@@ -10,6 +10,7 @@ import heldAnswers from '../../../drizzle/sqlite/0007_held_answers.sql' with { t
 import oneEngine from '../../../drizzle/sqlite/0008_one_engine.sql' with { type: 'text' }
 import sessionKeys from '../../../drizzle/sqlite/0009_session_keys.sql' with { type: 'text' }
 import keylessSessions from '../../../drizzle/sqlite/0010_keyless_sessions.sql' with { type: 'text' }
+import trustLists from '../../../drizzle/sqlite/0011_trust_lists.sql' with { type: 'text' }
 import { sha256Hex } from '../../hash.ts'
 
 /**
@@ -28,6 +29,7 @@ export const MIGRATIONS: readonly (readonly [id: string, sql: string])[] = [
   ['0008_one_engine', oneEngine],
   ['0009_session_keys', sessionKeys],
   ['0010_keyless_sessions', keylessSessions],
+  ['0011_trust_lists', trustLists],
 ]
 
 /** The database belongs to a newer program, or a migration was edited after it was applied. */

@@ -1,0 +1,91 @@
+// What a signed list says once it is read: who issues which documents. The readers of the three kinds end here.
+
+export const LIST_KINDS = ['vical', 'etsi-xml', 'lote'] as const
+export type ListKind = (typeof LIST_KINDS)[number]
+
+/** Why a list is not taken, in the order of the checks. */
+export type RefusalCode =
+  | 'unreachable'
+  | 'too_large'
+  | 'malformed'
+  | 'not_this_kind'
+  | 'unsigned'
+  | 'signature_invalid'
+  | 'algorithm_refused'
+  | 'signer_unknown'
+  | 'signer_expired'
+  | 'wrong_list'
+  | 'not_yet'
+  | 'expired'
+  | 'closed'
+  | 'rolled_back'
+  | 'too_many'
+  | 'empty'
+
+/** `detail` is the rest of a sentence that begins with the list's name. */
+export type ListRefused = { ok: false; code: RefusalCode; detail: string }
+
+/** Why an entry does not count. A bad entry never refuses its list. */
+export type SkipReason = 'unreadable' | 'too_large' | 'key_refused' | 'expired' | 'no_certificate' | 'other_type'
+export type Skipped = Partial<Record<SkipReason, number>>
+
+/** One certificate of a list, as its operator published it. */
+export type ListEntry = {
+  /** DER. */
+  certificate: Uint8Array
+  /** Who runs the service. */
+  entity: string | null
+  /** Two capital letters. */
+  country: string | null
+  serviceType: string | null
+  serviceStatus: string | null
+  /** Since when it has this status, in milliseconds. */
+  since: number | null
+  /** The document types it is listed for (VICAL); empty where the type of the service decides. */
+  docTypes: readonly string[]
+}
+
+/** A list whose signature holds. Whether its signer is the right one is another question: signer.ts. */
+export type TrustList = {
+  kind: ListKind
+  /** The type of the list (LoTEType, TSLType without its scheme); null for a VICAL. */
+  type: string | null
+  territory: string | null
+  /** The operator's own name for it: scheme name or VICAL provider. */
+  name: string
+  /** Equal for all issues of one list: type and territory, or the provider. */
+  identity: string
+  sequence: number | null
+  issuedAt: number
+  nextUpdate: number | null
+  /** The certificates of the signature, DER, the signer first. */
+  chain: readonly Uint8Array[]
+  /** Fingerprints of the signers that the list announces for itself. */
+  announced: readonly string[]
+  entries: readonly ListEntry[]
+  skipped: Skipped
+}
+
+export type ReadList = { ok: true; list: TrustList } | ListRefused
+
+/** What an entry may vouch for: one row of trust. */
+export type Grant = {
+  certificate: Uint8Array
+  label: string
+  /** A type, or the beginning of one before `:*`. */
+  trustedFor: string
+  mode: 'iso' | 'pkix'
+  /** `status`: for status lists only. `none`: withdrawn; it serves the explanation. */
+  use: 'both' | 'status' | 'none'
+  entity: string | null
+  country: string | null
+  since: number | null
+}
+
+/** What an accepted list changed: names with fingerprints, at most 50 of each, and the counts of all. */
+export type ListDifference = {
+  added: { name: string; fingerprint: string }[]
+  removed: { name: string; fingerprint: string }[]
+  addedCount: number
+  removedCount: number
+}
