@@ -126,7 +126,7 @@ async function measureCycles(service: Server, key: string, holder: Holder): Prom
   }
 }
 
-/** The nodes of one installation take turns, whatever a session began on. */
+/** The nodes of one installation take turns, whatever a session began on; each has its own customers. */
 export async function cycleRound(nodes: Server[], key: string, holder: Holder, sessions = SESSIONS_A_ROUND) {
   let turn = 0
   const next = () => `http://127.0.0.1:${nodes[turn++ % nodes.length]!.port}`
@@ -136,7 +136,7 @@ export async function cycleRound(nodes: Server[], key: string, holder: Holder, s
   let cpu = 0
   const phase = async <In, Out>(name: Phase, inputs: In[], act: (input: In) => Promise<Out>): Promise<Out[]> => {
     const [cpuBefore, startedAt] = [usedMs(), performance.now()]
-    const outputs = await inFlight(IN_FLIGHT, inputs, act)
+    const outputs = await inFlight(IN_FLIGHT * nodes.length, inputs, act)
     seconds[name] = (performance.now() - startedAt) / 1000
     cpu += usedMs() - cpuBefore
     return outputs
