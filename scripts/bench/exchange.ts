@@ -5,6 +5,7 @@ import { calculateJwkThumbprint } from 'jose'
 import { loadConfig } from '../../src/config.ts'
 import { createDeps, type Deps } from '../../src/deps.ts'
 import { realWorld } from '../../src/ground.ts'
+import { boundToRedirect } from '../../src/openid4vp/session-transcript.ts'
 import { makeHolder } from '../../src/sandbox/issuer.ts'
 import { answer, fetchRequest, type Holder, type PresentationRequest, vpToken } from '../../src/sandbox/wallet.ts'
 import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
@@ -262,7 +263,8 @@ async function preparedJudgements(
 async function expectedOf({ nonce, clientId, responseUri, encryption }: PresentationRequest, created: Verification) {
   const thumbprint = encryption && Buffer.from(await calculateJwkThumbprint(encryption.key), 'base64url')
   const createdAt = Date.parse(created.created_at)
-  return { now: Date.now(), createdAt, nonce, clientId, responseUri, encryptionKeyThumbprint: thumbprint ?? null }
+  const request = { nonce, clientId, responseUri, encryptionKeyThumbprint: thumbprint ?? null }
+  return { now: Date.now(), createdAt, ...boundToRedirect(request) }
 }
 
 /** ES256 with a ready key: the least a verification can cost. */

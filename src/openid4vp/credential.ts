@@ -4,14 +4,12 @@ export type Expected = {
   /** Creation of the session: a proof of possession cannot be older. */
   createdAt: number
   nonce: string
-  /** With its prefix. The audience of a key binding. */
-  clientId: string
-  /** The exact string of the request. */
-  responseUri: string
-  /**
-   * RFC 7638 SHA-256 of the key that the answer was encrypted to; null for an unencrypted answer.
-   */
-  encryptionKeyThumbprint: Uint8Array | null
+  /** Of a key binding: the client id with its prefix, or `origin:` and the origin of a page. */
+  audience: string
+  /** The audience that wallets take by mistake, and what is then said of it. */
+  mistakenAudience?: { audience: string; detail: string }
+  /** What a device signs besides the document. */
+  transcript: () => Uint8Array
 }
 
 /** A credential as read from a presentation, before trust, status and query are checked. */

@@ -38,7 +38,11 @@ function findRequestProblem({ nonce, aud }: Members, expected: Expected): string
     return 'The proof of possession was made for another request.'
   }
   // A single string: RFC 9901 § 4.3.
-  if (aud !== expected.clientId) return 'The proof of possession was made for another verifier.'
+  if (aud === expected.audience) return undefined
+  const { mistakenAudience } = expected
+  return mistakenAudience && aud === mistakenAudience.audience
+    ? mistakenAudience.detail
+    : 'The proof of possession was made for another verifier.'
 }
 
 function findTimeProblem({ iat, exp, nbf }: Members, { now, createdAt }: Expected): string | undefined {

@@ -8,7 +8,6 @@ import type { Expected, ReadCredential } from './credential.ts'
 import type { Check, Failure, Findings } from './finding.ts'
 import { findHolderBindingProblem, parseDeviceSigned } from './mdoc-device.ts'
 import { checkDigests, checkValidity, findIssuerSignatureProblem, member, parseIssuerSigned, readStatus } from './mdoc-issuer.ts'
-import { redirectTranscript } from './session-transcript.ts'
 import { SignerCertificates } from './signer-certificate.ts'
 
 export const MDOC_BYTES_MAX = 1024 * 1024
@@ -36,7 +35,7 @@ export class MdocReader {
     if (!bytes) return malformed(findings, 'The mdoc is not base64url without padding, or it is too large.')
     return this.readDeviceResponse(findings, bytes, {
       now: expected.now,
-      transcript: redirectTranscript(expected),
+      transcript: expected.transcript(),
       holderBindingRequired,
     })
   }

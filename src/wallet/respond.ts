@@ -3,6 +3,7 @@ import { ApiError, apiError } from '../http/errors.ts'
 import { traceOf } from '../http/plugin.ts'
 import { byValueClientId, type From, responseUri } from '../openid4vp/request-object.ts'
 import { readResponse, UnreadableResponse, type WalletResponse } from '../openid4vp/response.ts'
+import { boundToRedirect } from '../openid4vp/session-transcript.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import { type Outcome, recordAnswer } from '../verifications/answer.ts'
 import { type OpenSession, readOpenSession } from '../verifications/read.ts'
@@ -77,12 +78,14 @@ async function judge(
     expected: {
       now,
       createdAt: Math.min(now, session.createdAt),
-      nonce: session.nonce,
-      clientId: session.profile === 'eu-av' ? byValueClientId(publicUrl, session.id, from) : session.clientId,
-      // The address that the answer was posted to: a wallet posts to that of the request which it
-      // signed for.
-      responseUri: responseUri(publicUrl, session.id, from),
-      encryptionKeyThumbprint: response.encrypted && key ? key.thumbprint : null,
+      ...boundToRedirect({
+        clientId: session.profile === 'eu-av' ? byValueClientId(publicUrl, session.id, from) : session.clientId,
+        nonce: session.nonce,
+        // The address that the answer was posted to: a wallet posts to that of the request which it
+        // signed for.
+        responseUri: responseUri(publicUrl, session.id, from),
+        encryptionKeyThumbprint: response.encrypted && key ? key.thumbprint : null,
+      }),
     },
     anchors: await deps.anchors(session.environment),
     environment: session.environment,

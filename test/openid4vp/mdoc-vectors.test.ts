@@ -20,7 +20,7 @@ import {
 import type { ReadCredential } from '../../src/openid4vp/credential.ts'
 import { type Check, Findings } from '../../src/openid4vp/finding.ts'
 import { MdocReader } from '../../src/openid4vp/mdoc.ts'
-import { dcApiTranscript, redirectTranscript } from '../../src/openid4vp/session-transcript.ts'
+import { boundToRedirect, dcApiTranscript } from '../../src/openid4vp/session-transcript.ts'
 import { type CurveName, cbor, hex, type Keys, makeCertificate, makeKeys, NOW, Raw } from '../helpers/mdoc.ts'
 import { type Vector, vectors } from '../helpers/vectors.ts'
 
@@ -134,17 +134,15 @@ function readVector(findings: Findings, vector: Vector<Input>, transcript?: Uint
   const nonce = context.nonce ?? ''
   const text = input.device_response_string ?? input.device_response_b64u
   if (context.flow === 'redirect' && text) {
-    const expected = {
-      now,
-      createdAt: now,
+    const bound = boundToRedirect({
       nonce,
       clientId: context.client_id!,
       responseUri: context.response_uri!,
       encryptionKeyThumbprint,
-    }
-    const transcript = Buffer.from(redirectTranscript(expected)).toString('hex')
+    })
+    const transcript = Buffer.from(bound.transcript()).toString('hex')
     if (input.session_transcript_hex) expect(transcript).toBe(input.session_transcript_hex)
-    return mdocs.read(findings, text, expected, true)
+    return mdocs.read(findings, text, { now, createdAt: now, ...bound }, true)
   }
   const dcApi = dcApiTranscript({ origin: context.origin ?? '', nonce, encryptionKeyThumbprint })
   const holderBindingRequired = input.device_response_b64u !== undefined || input.device_response_hex !== undefined
@@ -201,11 +199,12 @@ describe('presentations made by @owf/mdoc', () => {
     nonce: 'q7kJ0Zt1xw2M8cVbN4eR5g',
     responseUri: 'https://verifier.example.org/wallet/response/s1',
   }
-  const EXPECTED = { ...REQUEST, now: NOW, createdAt: NOW, encryptionKeyThumbprint: Buffer.alloc(32, 5) }
+  const ASKED = { ...REQUEST, encryptionKeyThumbprint: Buffer.alloc(32, 5) }
   const NAME_SPACE = 'eu.europa.ec.eudi.pid.1'
 
-  const readText = async (text: string, expected = EXPECTED) => {
+  const readText = async (text: string, asked = ASKED) => {
     const findings = new Findings(() => NOW)
+    const expected = { now: NOW, createdAt: NOW, ...boundToRedirect(asked) }
     const credential = await mdocs.read(findings, text, expected, true)
     return { credential, failures: findings.failures, detail: findings.all.find(({ status }) => status === 'fail')?.detail }
   }
@@ -233,7 +232,7 @@ describe('presentations made by @owf/mdoc', () => {
       { responseUri: 'x' },
       { encryptionKeyThumbprint: Buffer.alloc(32) },
     ]) {
-      expect((await readText(text, { ...EXPECTED, ...change })).failures).toEqual(['holder_binding_invalid'])
+      expect((await readText(text, { ...ASKED, ...change })).failures).toEqual(['holder_binding_invalid'])
     }
   })
 
@@ -278,7 +277,7 @@ describe('presentations made by @owf/mdoc', () => {
       {
         deviceRequest: DeviceRequest.create({ docRequests: [DocRequest.create({ itemsRequest })] }),
         sessionTranscript: await SessionTranscript.forOid4Vp(
-          { ...REQUEST, jwkThumbprint: EXPECTED.encryptionKeyThumbprint },
+          { ...REQUEST, jwkThumbprint: ASKED.encryptionKeyThumbprint },
           context,
         ),
         issuerSigned: [issuerSigned],

@@ -72,9 +72,8 @@ describe('the text of a vp_token', () => {
     now: NOW,
     createdAt: NOW,
     nonce: 'nonce',
-    clientId: 'x509_hash:abc',
-    responseUri: 'https://verifier.example/response',
-    encryptionKeyThumbprint: null,
+    audience: 'x509_hash:abc',
+    transcript: () => new Uint8Array(),
   }
   const readText = async (text: string) => {
     const findings = new Findings(() => NOW)
@@ -579,7 +578,7 @@ describe('properties', () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary' }), async text => {
         const findings = new Findings(() => NOW)
-        const expected = { now: NOW, createdAt: NOW, nonce: '', clientId: '', responseUri: '', encryptionKeyThumbprint: null }
+        const expected = { now: NOW, createdAt: NOW, nonce: '', audience: '', transcript: () => new Uint8Array() }
         expect(await mdocs.read(findings, text, expected, true)).toBeUndefined()
         expect(failedIn(findings)).toEqual(MALFORMED)
       }),

@@ -42,9 +42,8 @@ const EXPECTED: Expected = {
   now: NOW,
   createdAt: NOW - 30_000,
   nonce: 'q7kJ0Zt1xw2M8cVbN4eR5gq7kJ0Zt1xw2M8cVbN4eR5',
-  clientId: 'x509_hash:Uvo3HtuIxuhC92rShpgqcT3YXwrqRxWEviRiA0OZszk',
-  responseUri: 'https://verifier.example/wallet/response/1',
-  encryptionKeyThumbprint: null,
+  audience: 'x509_hash:Uvo3HtuIxuhC92rShpgqcT3YXwrqRxWEviRiA0OZszk',
+  transcript: () => new Uint8Array(),
 }
 const PARAMETERS = {
   ES256: { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' },
@@ -180,7 +179,7 @@ describe('credentials made by @sd-jwt/sd-jwt-vc', () => {
       { _sd: ['given_name', 'address'], address: { _sd: ['city'] }, nationalities: { _sd: [0, 1] }, _sd_decoy: 3 } as never,
       { header: { x5c: [issuers[alg].x5c] } },
     )
-    const kb = { payload: { iat: NOW_S, aud: EXPECTED.clientId, nonce: EXPECTED.nonce } }
+    const kb = { payload: { iat: NOW_S, aud: EXPECTED.audience, nonce: EXPECTED.nonce } }
     const frame = { address: { city: true }, nationalities: { 1: true } }
     const { findings, credential } = await read(await library.present(issued, frame as never, { kb }))
     expect(failedChecks(findings)).toEqual([])
@@ -417,8 +416,8 @@ describe('refused by the matching check', () => {
     ['holder_binding', 'no nonce', { binding: { nonce: undefined } }],
     ['holder_binding', 'the nonce in a list', { binding: { nonce: [EXPECTED.nonce] } }],
     ['holder_binding', 'a nonce that begins right', { binding: { nonce: EXPECTED.nonce.slice(0, -1) } }],
-    ['holder_binding', 'the audience in a list', { binding: { aud: [EXPECTED.clientId] } }],
-    ['holder_binding', 'the response URI as audience', { binding: { aud: EXPECTED.responseUri } }],
+    ['holder_binding', 'the audience in a list', { binding: { aud: [EXPECTED.audience] } }],
+    ['holder_binding', 'the response URI as audience', { binding: { aud: 'https://verifier.example/wallet/response/1' } }],
     ['holder_binding', 'no audience', { binding: { aud: undefined } }],
     ['holder_binding', 'no iat', { binding: { iat: undefined } }],
     ['holder_binding', 'iat as a text', { binding: { iat: String(NOW_S) } }],
@@ -737,7 +736,7 @@ function each(file: string, check: (vector: Vector) => Promise<unknown>, isMeant
  */
 function expectedOf({ context, expect: { kb_payload } }: Vector): Expected {
   const now = kb_payload ? kb_payload.iat * 1000 : Date.parse(context?.now ?? '')
-  return { ...EXPECTED, now, createdAt: now - 30_000, nonce: context?.nonce ?? '', clientId: context?.aud ?? '' }
+  return { ...EXPECTED, now, createdAt: now - 30_000, nonce: context?.nonce ?? '', audience: context?.aud ?? '' }
 }
 
 async function readVector(vector: Vector, required: boolean) {
@@ -824,7 +823,7 @@ async function present(making: Making = {}): Promise<string> {
 
   const bindingClaims = {
     iat: NOW_S - 5,
-    aud: EXPECTED.clientId,
+    aud: EXPECTED.audience,
     nonce: EXPECTED.nonce,
     sd_hash: digestOf(signed, making.sdHashAlg ?? sdAlg?.replace('-', '')),
     ...binding,

@@ -2,6 +2,7 @@
 // the service's own code as it judges what came out of an encrypted answer. Now and then one goes the whole way through the door.
 import type { DcqlQuery } from '../../../src/openid4vp/dcql.ts'
 import { responseUri } from '../../../src/openid4vp/request-object.ts'
+import { boundToRedirect } from '../../../src/openid4vp/session-transcript.ts'
 import { type Holder, vpToken } from '../../../src/sandbox/wallet.ts'
 import { openResponseKey } from '../../../src/verifications/response-key.ts'
 import { findSession } from '../../../src/verifications/store.ts'
@@ -76,10 +77,12 @@ async function judgeOf({ app, created }: Session, format: FormatChoice) {
   const expected = {
     now: deps.now(),
     createdAt: row.createdAt,
-    nonce: row.nonce,
-    clientId: row.clientId,
-    responseUri: responseUri(deps.config.publicUrl, row.id),
-    encryptionKeyThumbprint: (await openResponseKey(deps, row))!.thumbprint,
+    ...boundToRedirect({
+      clientId: row.clientId,
+      nonce: row.nonce,
+      responseUri: responseUri(deps.config.publicUrl, row.id),
+      encryptionKeyThumbprint: (await openResponseKey(deps, row))!.thumbprint,
+    }),
   }
   const anchors = await deps.anchors('test')
   return async (presentation: string) => {
