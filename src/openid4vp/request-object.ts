@@ -11,7 +11,7 @@ export type Profile = 'haip' | 'plain' | 'eu-av'
 export const REQUEST_OBJECT_TYPE = 'application/oauth-authz-req+jwt'
 
 /** Audience for wallets that were not discovered dynamically (OpenID4VP 1.0 § 5.8). */
-const AUDIENCE = 'https://self-issued.me/v2'
+export const AUDIENCE = 'https://self-issued.me/v2'
 const SD_JWT_ALGORITHMS = ['ES256', 'ES384', 'EdDSA']
 /**
  * COSE algorithms. Wallets compare the numbers literally, so ECDSA with SHA-256 is listed both ways
@@ -96,22 +96,25 @@ export function requestClaims(parameters: RequestParameters): JWTPayload {
     nonce,
     state,
     dcql_query: query,
-    client_metadata: {
-      vp_formats_supported: FORMATS,
-      ...(encryptionKey && {
-        jwks: { keys: [{ ...encryptionKey, use: 'enc', alg: 'ECDH-ES' }] },
-        // Both, for HAIP § 5. Left out without encryption, because some wallets refuse it there.
-        encrypted_response_enc_values_supported: ['A128GCM', 'A256GCM'],
-      }),
-    },
+    client_metadata: clientMetadata(encryptionKey),
     ...(walletNonce !== undefined && { wallet_nonce: walletNonce }),
-    ...(registrationCertificate !== undefined && {
-      verifier_info: [{ format: 'registration_cert', data: registrationCertificate }],
-    }),
+    ...verifierInfo(registrationCertificate),
     iat: Math.floor(parameters.issuedAt / 1000),
     exp: Math.floor(parameters.expiresAt / 1000),
   }
 }
+
+export const clientMetadata = (encryptionKey: EncryptionKey | undefined) => ({
+  vp_formats_supported: FORMATS,
+  ...(encryptionKey && {
+    jwks: { keys: [{ ...encryptionKey, use: 'enc', alg: 'ECDH-ES' }] },
+    // Both, for HAIP § 5. Left out without encryption, because some wallets refuse it there.
+    encrypted_response_enc_values_supported: ['A128GCM', 'A256GCM'],
+  }),
+})
+
+export const verifierInfo = (registrationCertificate: string | undefined) =>
+  registrationCertificate === undefined ? {} : { verifier_info: [{ format: 'registration_cert', data: registrationCertificate }] }
 
 /** `chain` is base64 DER, leaf first, without the root (HAIP § 5). */
 export type RequestSigner = { privateKey: CryptoKey; chain: string[] }

@@ -37,11 +37,11 @@ export type Presented = { query: CredentialQuery; presentation: string }
 
 export async function readResponse(form: ReadonlyMap<string, string>, { state, query, key }: Awaited): Promise<WalletResponse> {
   const encrypted = form.get('response')
-  const parameters = encrypted !== undefined && key ? await decrypt(encrypted, key) : plainParameters(form, key !== undefined)
+  const parameters = encrypted !== undefined && key ? await openJwe(encrypted, key) : plainParameters(form, key !== undefined)
   if (typeof parameters.state !== 'string' || !equalConstantTime(parameters.state, state))
     throw new UnreadableResponse('state is missing or of another session')
   const isEncrypted = encrypted !== undefined && key !== undefined
-  if (parameters.error !== undefined) return { kind: 'error', code: errorCode(parameters.error), encrypted: isEncrypted }
+  if (parameters.error !== undefined) return { kind: 'error', code: walletErrorCode(parameters.error), encrypted: isEncrypted }
   if (parameters.vp_token === undefined) throw new UnreadableResponse('there is neither a vp_token nor an error')
   return { ...readVpToken(query, parameters.vp_token), encrypted: isEncrypted }
 }
@@ -52,7 +52,7 @@ type Parameters = { state?: unknown; vp_token?: unknown; error?: unknown }
  * OpenID4VP 1.0 § 8.3. The library neither compares `kid` nor refuses `zip`, and would inflate the
  * data, so both are checked first.
  */
-async function decrypt(jwe: string, { kid, privateKey }: ResponseKey): Promise<Parameters> {
+export async function openJwe(jwe: string, { kid, privateKey }: ResponseKey): Promise<Parameters> {
   if (jwe.length > JWE_CHARS_MAX || jwe.indexOf('.') > JWE_HEADER_CHARS_MAX)
     throw new UnreadableResponse('the encrypted response is too large')
   try {
@@ -98,7 +98,8 @@ function asObject(value: unknown): Parameters {
 }
 
 /** The wallet's own code is stored only if it has the form of one. */
-const errorCode = (error: unknown): string => (typeof error === 'string' && ERROR_CODE.test(error) ? error : 'unknown_error')
+export const walletErrorCode = (error: unknown): string =>
+  typeof error === 'string' && ERROR_CODE.test(error) ? error : 'unknown_error'
 
 type VpToken = { kind: 'malformed'; detail: string } | { kind: 'presentations'; presentations: Presented[] }
 

@@ -115,6 +115,8 @@ export type Change = {
   issuerAuth?: Sign1Change
   issuerSigned?: (issuerSigned: Members) => void
   deviceNameSpaces?: unknown
+  /** What the device signs instead of TRANSCRIPT. */
+  transcript?: Uint8Array
   deviceAuth?: Sign1Change
   document?: (document: Members) => void
   response?: (response: Members) => void
@@ -173,7 +175,7 @@ export async function makeResponse(change: Change = {}): Promise<Buffer<ArrayBuf
   change.issuerSigned?.(issuerSigned)
 
   const deviceNameSpaces = embedded(change.deviceNameSpaces ?? {})
-  const authentication = embedded(['DeviceAuthentication', new Raw(TRANSCRIPT), DOC_TYPE, deviceNameSpaces])
+  const authentication = embedded(['DeviceAuthentication', new Raw(change.transcript ?? TRANSCRIPT), DOC_TYPE, deviceNameSpaces])
   const deviceSignature = await sign1(device, cbor(authentication), { isDetached: true, ...change.deviceAuth })
   const deviceSigned = { nameSpaces: deviceNameSpaces, deviceAuth: { deviceSignature } }
   const document: Members = { docType: DOC_TYPE, issuerSigned, deviceSigned }

@@ -25,3 +25,11 @@ export function vectors<Input>(file: string): Vector<Input>[] {
   test.skip(`SKIPPED: ../shared/vectors/${file} is not there, so its vectors were not run`, () => {})
   return []
 }
+
+/** A file that is one vector; undefined, and a skipped test that says so, where it is missing. */
+export function vectorFile<Content>(file: string): Content | undefined {
+  const path = resolve(FOLDER, file)
+  if (existsSync(path)) return JSON.parse(readFileSync(path, 'utf8'))
+  test.skip(`SKIPPED: ../shared/vectors/${file} is not there, so it was not run`, () => {})
+  return undefined
+}

@@ -12,9 +12,24 @@ export default [
   [
     'audience not checked',
     'findRequestProblem',
-    'if (aud !== expected.clientId) return',
-    'if (false) return',
+    'if (aud === expected.audience) return',
+    'if (true) return',
     'wallet/oidf-modules',
+  ],
+  ['origin without its prefix as audience', 'boundToOrigin', 'audience: `origin:', 'audience: `', 'openid4vp/dc-request'],
+  [
+    'Annex C answers for every origin',
+    'readIsoAnswer',
+    'isoDcApiTranscript(encryptionInfo, origin)',
+    "isoDcApiTranscript(encryptionInfo, 'https://other.example')",
+    'openid4vp/dc-response',
+  ],
+  [
+    'only the first document of an answer',
+    'readDeviceResponse',
+    'documents.flatMap',
+    'documents.slice(0, 1).flatMap',
+    'openid4vp/dc-response',
   ],
   ['sd_hash not checked', 'findKeyBindingProblem', 'payload.sd_hash === sdHash', 'true', 'wallet/oidf-modules'],
   [

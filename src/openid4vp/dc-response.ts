@@ -1,0 +1,146 @@
+// What a page got from the browser's wallet call and posted to us. As in response.ts, an answer that does not belong to this
+// request is refused and changes nothing. Errors do not end a session here: nothing ties them to the holder.
+import { decodeBase64url } from './base64url.ts'
+import { parseCbor } from './cbor.ts'
+import { encodeCbor, Received } from './cbor-encode.ts'
+import { CborError, type CborItem } from './cbor-item.ts'
+import type { CredentialQuery, DcqlQuery } from './dcql.ts'
+import { type HpkeKey, openHpke } from './hpke.ts'
+import { embeddedIn, member } from './mdoc-issuer.ts'
+import type { Members } from './members.ts'
+import {
+  openJwe,
+  type Presented,
+  type ResponseKey,
+  readVpToken,
+  UnreadableResponse,
+  type WalletResponse,
+  walletErrorCode,
+} from './response.ts'
+import { isoDcApiTranscript } from './session-transcript.ts'
+
+const RESPONSE_CHARS_MAX = 1_000_000
+const DOCUMENTS_MAX = 20
+
+/** OpenID4VP 1.0 § A.3. `state` is not looked at: it is not defined there. */
+export async function readOpenIdAnswer(
+  data: Members,
+  { query, key }: { query: DcqlQuery; key: ResponseKey },
+): Promise<WalletResponse> {
+  if (data.error !== undefined) return { kind: 'error', code: walletErrorCode(data.error), encrypted: false }
+  if (data.vp_token !== undefined) throw new UnreadableResponse('the response must be encrypted')
+  const parameters = await openJwe(responseIn(data), key)
+  if (parameters.error !== undefined) return { kind: 'error', code: walletErrorCode(parameters.error), encrypted: true }
+  if (parameters.vp_token === undefined) throw new UnreadableResponse('there is neither a vp_token nor an error')
+  return { ...readVpToken(query, parameters.vp_token), encrypted: true }
+}
+
+type IsoRequest = { query: DcqlQuery; key: HpkeKey; encryptionInfo: string; origin: string }
+
+/** ISO/IEC TS 18013-7 Annex C. Another origin, key or request ends at the decryption: `info` binds them. */
+export async function readIsoAnswer(data: Members, { query, key, encryptionInfo, origin }: IsoRequest): Promise<WalletResponse> {
+  const sealed = readSealed(responseIn(data))
+  const plaintext = await openHpke(key, { ...sealed, info: isoDcApiTranscript(encryptionInfo, origin) })
+  if (!plaintext) throw new UnreadableResponse('the response was not encrypted for this request')
+  try {
+    return { ...readDeviceResponse(plaintext, query), encrypted: true }
+  } catch (error) {
+    if (!(error instanceof CborError)) throw error
+    return { kind: 'malformed', detail: `The answer cannot be read: ${error.message}.`, encrypted: true }
+  }
+}
+
+function responseIn({ response }: Members): string {
+  if (typeof response !== 'string' || response.length > RESPONSE_CHARS_MAX)
+    throw new UnreadableResponse('the response is missing or too large')
+  return response
+}
+
+/** ["dcapi", {enc, cipherText}] */
+function readSealed(text: string): { enc: Uint8Array; cipherText: Uint8Array } {
+  const bytes = decodeBase64url(text)
+  if (!bytes) throw new UnreadableResponse('the response is not base64url without padding')
+  try {
+    const [name, sealed, ...more] = parseCbor(bytes).asArray()
+    if (name?.asText() !== 'dcapi' || !sealed || more.length > 0) throw new CborError('not an encrypted response')
+    const members = sealed.asMap()
+    return { enc: member(members, 'enc').asBytes(), cipherText: member(members, 'cipherText').asBytes() }
+  } catch (error) {
+    throw new UnreadableResponse('the encrypted response cannot be read', { cause: error })
+  }
+}
+
+/** ISO/IEC 18013-5 § 8.3.2.1.2.3. */
+const STATUS_CODES = new Map([
+  [10, 'general_error'],
+  [11, 'decoding_error'],
+  [12, 'validation_error'],
+])
+/** Nobody asked for these: an answer with nothing else is malformed. */
+const UNASKED_MEMBERS = ['zkDocuments', 'encryptedDocuments', 'otherDocuments']
+
+type Read =
+  | { kind: 'error'; code: string }
+  | { kind: 'malformed'; detail: string }
+  | { kind: 'presentations'; presentations: Presented[] }
+
+/** Throws CborError. */
+function readDeviceResponse(bytes: Uint8Array, query: DcqlQuery): Read {
+  const response = parseCbor(bytes).asMap()
+  if (!/^1\.\d{1,3}$/.test(member(response, 'version').asText())) throw new CborError('its version is not supported')
+  const status = member(response, 'status').asUint()
+  if (status !== 0) return { kind: 'error', code: STATUS_CODES.get(status) ?? 'unknown_error' }
+  const documents = response.get('documents')?.asArray() ?? []
+  if (documents.length > DOCUMENTS_MAX) throw new CborError('it holds too many documents')
+  if (documents.length === 0) {
+    if (UNASKED_MEMBERS.some(name => response.has(name)))
+      throw new CborError('it holds no document of the kind that was asked for')
+    return { kind: 'error', code: 'no_documents' }
+  }
+  const presentations = documents.flatMap(document => presentationsOf(document, query))
+  const repeated = presentations.some(
+    (presented, index) =>
+      !presented.query.multiple && presentations.findIndex(each => each.query.id === presented.query.id) < index,
+  )
+  if (repeated) return { kind: 'malformed', detail: 'There are more presentations than were asked for.' }
+  return { kind: 'presentations', presentations }
+}
+
+/**
+ * A document answers every query for its type whose claims it has. If there is none, it answers the first of its type, so that
+ * the failure is told.
+ */
+function presentationsOf(document: CborItem, { credentials }: DcqlQuery): Presented[] {
+  const docType = member(document.asMap(), 'docType').asText()
+  const ofType = credentials.filter(
+    ({ format, meta }) => format === 'mso_mdoc' && 'doctype_value' in meta && meta.doctype_value === docType,
+  )
+  if (ofType.length === 0) throw new UnreadableResponse('the response holds a document that was not asked for')
+  const elements = elementsOf(document)
+  const covered = ofType.filter(credential => covers(elements, credential))
+  const alone = encodeCbor(
+    new Map<string, string | number | Received[]>([
+      ['version', '1.0'],
+      ['documents', [new Received(document.bytes)]],
+      ['status', 0],
+    ]),
+  )
+  const presentation = Buffer.from(alone).toString('base64url')
+  return (covered.length > 0 ? covered : ofType.slice(0, 1)).map(query => ({ query, presentation }))
+}
+
+function covers(elements: ReadonlySet<string>, { claims = [], claim_sets: sets }: CredentialQuery): boolean {
+  const has = ({ path }: { path: readonly unknown[] }) => elements.has(JSON.stringify(path))
+  if (!sets) return claims.every(has)
+  return sets.some(ids => claims.filter(({ id }) => id !== undefined && ids.includes(id)).every(has))
+}
+
+/** Paths of the presented elements, as JSON. */
+function elementsOf(document: CborItem): Set<string> {
+  const found = new Set<string>()
+  const nameSpaces = member(document.asMap(), 'issuerSigned').asMap().get('nameSpaces')?.asMap()
+  for (const [nameSpace, items] of nameSpaces?.entries() ?? [])
+    for (const item of items.asArray())
+      found.add(JSON.stringify([nameSpace, member(embeddedIn(item).asMap(), 'elementIdentifier').asText()]))
+  return found
+}
