@@ -61,6 +61,7 @@ CREATE TABLE "trust_sources" (
 	"every_ms" bigint NOT NULL,
 	"grace_ms" bigint NOT NULL,
 	"identity" text COLLATE "C" NOT NULL,
+	"name" text COLLATE "C" NOT NULL,
 	"sequence" bigint,
 	"issued_at" bigint NOT NULL,
 	"next_update" bigint,
@@ -77,6 +78,7 @@ CREATE TABLE "trust_sources" (
 	"failing_since" bigint,
 	"failures" bigint NOT NULL,
 	"due_at" bigint NOT NULL,
+	"warned_at" bigint,
 	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint

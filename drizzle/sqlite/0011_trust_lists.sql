@@ -65,6 +65,7 @@ CREATE TABLE `trust_sources` (
 	`every_ms` integer NOT NULL,
 	`grace_ms` integer NOT NULL,
 	`identity` text NOT NULL,
+	`name` text NOT NULL,
 	`sequence` integer,
 	`issued_at` integer NOT NULL,
 	`next_update` integer,
@@ -81,6 +82,7 @@ CREATE TABLE `trust_sources` (
 	`failing_since` integer,
 	`failures` integer NOT NULL,
 	`due_at` integer NOT NULL,
+	`warned_at` integer,
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint

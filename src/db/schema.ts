@@ -172,6 +172,8 @@ export const trustSources = table('trust_sources', {
   graceMs: integer('grace_ms').notNull(),
   /** Which list it is, from the first accepted one: type and territory, or the provider. */
   identity: text('identity').notNull(),
+  /** The operator's own name of the accepted list. */
+  name: text('name').notNull(),
   sequence: integer('sequence'),
   issuedAt: time('issued_at').notNull(),
   nextUpdate: time('next_update'),
@@ -193,6 +195,8 @@ export const trustSources = table('trust_sources', {
   /** Failures in a row: they space out the tries. */
   failures: integer('failures').notNull(),
   dueAt: time('due_at').notNull(),
+  /** The last log line that it is out of date. */
+  warnedAt: time('warned_at'),
   createdAt: time('created_at').notNull(),
 })
 

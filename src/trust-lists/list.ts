@@ -88,4 +88,6 @@ export type ListDifference = {
   removed: { name: string; fingerprint: string }[]
   addedCount: number
   removedCount: number
+  /** Of the list that it replaced. */
+  before: { sequence: number | null; entries: number }
 }

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { base62 } from '../ids.ts'
 import { isoUtc } from '../time.ts'
+import type { RefusalCode } from '../trust-lists/list.ts'
 import type { Deps } from './deps.ts'
 import { type AnchorRow, deleteAnchor, insertAnchor, listAllAnchors } from './store.ts'
 
@@ -8,6 +9,16 @@ import { type AnchorRow, deleteAnchor, insertAnchor, listAllAnchors } from './st
 export class TrustProblem extends Error {}
 
 export class AnchorExists extends TrustProblem {}
+
+/** A list that is not taken. The message begins with the name of its source. */
+export class ListProblem extends TrustProblem {
+  constructor(
+    readonly code: RefusalCode,
+    message: string,
+  ) {
+    super(message)
+  }
+}
 
 /** An anchor without a `mode` judges by the type of the document. */
 export type NewAnchor = {

@@ -1,0 +1,42 @@
+// A source is a signed list of issuers with pinned signers. These are its forms: as it is asked for, as it is kept, and
+// as a look at a list shows it.
+import type { trustSourcePins, trustSources } from '../db/schema.ts'
+import type { ListKind, TrustList } from '../trust-lists/list.ts'
+
+export type SourceRow = typeof trustSources.$inferSelect
+export type PinRow = typeof trustSourcePins.$inferSelect
+
+/** `entries` are the anchors that count, `withdrawn` those that only explain a refusal. */
+export type SourceView = SourceRow & { pins: PinRow[]; entries: number; withdrawn: number }
+
+export type NewSource = {
+  environment: SourceRow['environment']
+  kind: ListKind
+  use?: SourceRow['use']
+  /** The operator's name for the list if not given. */
+  label?: string
+  preset?: string
+  /** An https address or a `file:` path; null where lists are brought by hand. */
+  location: string | null
+  /** The first list; fetched from the location if not given. */
+  bytes?: Uint8Array
+  /** Fingerprints or certificates (PEM). */
+  signers: readonly string[]
+  types?: readonly string[]
+  serviceType?: string
+  mode?: 'iso' | 'pkix'
+  everyMs?: number
+  graceMs?: number
+}
+
+/** A list whose signature holds. Nobody said yet that its signer is the right one. */
+export type CheckedList = {
+  location: string | null
+  bytes: Uint8Array
+  /** SHA-256, in hex. */
+  digest: string
+  list: TrustList
+  signer: { fingerprint: string; subject: string; notBefore: number; notAfter: number }
+  /** How many entries count for each type without any further setting. */
+  types: { type: string; entries: number }[]
+}

@@ -1,0 +1,20 @@
+import type { trustSources } from '../db/schema.ts'
+
+export type SourceState = 'fresh' | 'stale' | 'ended'
+
+type Dates = Pick<typeof trustSources.$inferSelect, 'issuedAt' | 'nextUpdate' | 'graceMs'>
+
+/** A VICAL may leave out when the next one comes. */
+const UNDATED_MS = 90 * 86_400_000
+
+/** When the list should have been replaced. */
+export const nextUpdateOf = ({ issuedAt, nextUpdate }: Omit<Dates, 'graceMs'>): number => nextUpdate ?? issuedAt + UNDATED_MS
+
+/** From then on its entries count no more. A refused or unreachable update moves it nowhere. */
+export const endOf = (source: Dates): number => nextUpdateOf(source) + source.graceMs
+
+/** `now` is the clock that never goes back. */
+export function sourceState(source: Dates, now: number): SourceState {
+  if (now < nextUpdateOf(source)) return 'fresh'
+  return now < endOf(source) ? 'stale' : 'ended'
+}
