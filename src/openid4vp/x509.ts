@@ -39,7 +39,14 @@ export type Certificate = {
   unchecked: string[]
 } & Extensions
 
-type NameAttributes = { commonName?: string; country?: string; state?: string; organization?: string }
+type NameAttributes = {
+  commonName?: string
+  country?: string
+  state?: string
+  organization?: string
+  /** EN 319 412-1 § 5.1.4: such as `VATDE-123456789`. */
+  organizationIdentifier?: string
+}
 
 type PublicKeyDescription = {
   algorithm: 'ec' | 'rsa' | 'rsa-pss' | 'ed25519' | 'other'
@@ -64,7 +71,11 @@ type Extensions = {
    * extension, empty if it names no such address.
    */
   crlUris?: string[]
+  /** Object identifiers of its policies; empty for an unreadable extension, which restricts nothing either. */
+  policies: string[]
   dnsNames: string[]
+  emails: string[]
+  uris: string[]
 }
 
 export type Extension = { oid: string; critical: boolean; value: Uint8Array }
@@ -87,6 +98,7 @@ const NAME_ATTRIBUTES: Record<string, keyof NameAttributes> = {
   '2.5.4.6': 'country',
   '2.5.4.8': 'state',
   '2.5.4.10': 'organization',
+  '2.5.4.97': 'organizationIdentifier',
 }
 
 const KEY_ALGORITHMS: Record<string, PublicKeyDescription['algorithm']> = {
@@ -114,6 +126,9 @@ const OID = {
   certificatePolicies: '2.5.29.32',
   authorityKeyIdentifier: '2.5.29.35',
   extendedKeyUsage: '2.5.29.37',
+  // Statements of a qualified certificate (RFC 3739 § 3.2.6), which access certificates carry; they
+  // restrict nothing.
+  qcStatements: '1.3.6.1.5.5.7.1.3',
 }
 const CRL_URIS_MAX = 3
 const URI_BYTES_MAX = 2048
@@ -248,6 +263,8 @@ function readKnownExtensions(extensions: Extension[]): Extensions {
   const subjectKey = known.get(OID.subjectKeyIdentifier)
   const authorityKey = known.get(OID.authorityKeyIdentifier)
   const altName = known.get(OID.subjectAltName)
+  const names = altName ? readAll(readDer(altName.value, TAG.sequence).content) : []
+  const policies = known.get(OID.certificatePolicies)
   const crlPoints = known.get(OID.crlDistributionPoints)
   const authorityKeyIdentifier = authorityKey && readAuthorityKeyIdentifier(authorityKey.value)
   return {
@@ -260,7 +277,10 @@ function readKnownExtensions(extensions: Extension[]): Extensions {
     ...(authorityKeyIdentifier && { authorityKeyIdentifier }),
     hasIssuerAltName: known.has(OID.issuerAltName),
     ...(crlPoints && { crlUris: readCrlUris(crlPoints.value) }),
-    dnsNames: altName ? readDnsNames(altName.value) : [],
+    policies: policies ? readPolicies(policies.value) : [],
+    emails: textsOf(names, 1),
+    dnsNames: textsOf(names, 2),
+    uris: textsOf(names, 6),
   }
 }
 
@@ -289,10 +309,19 @@ function readAuthorityKeyIdentifier(value: Uint8Array): Uint8Array | undefined {
   return new DerReader(readDer(value, TAG.sequence).content).optional(context(0))?.content
 }
 
-function readDnsNames(value: Uint8Array): string[] {
-  return readAll(readDer(value, TAG.sequence).content)
-    .filter(({ tag }) => tag === context(2))
-    .map(({ content }) => Buffer.from(content).toString('latin1'))
+/** § 4.2.1.6: the alternative names of one kind. */
+const textsOf = (names: DerElement[], kind: number): string[] =>
+  names.filter(({ tag }) => tag === context(kind)).map(({ content }) => Buffer.from(content).toString('latin1'))
+
+function readPolicies(value: Uint8Array): string[] {
+  try {
+    return readAll(readDer(value, TAG.sequence).content, TAG.sequence).map(({ content }) =>
+      readOid(new DerReader(content).next(TAG.oid).content),
+    )
+  } catch (error) {
+    if (error instanceof DerError) return []
+    throw error
+  }
 }
 
 /** § 4.2.1.13. A point for some reasons only, or of another issuer, names no complete list. */

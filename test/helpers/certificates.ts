@@ -3,6 +3,7 @@ import 'reflect-metadata'
 import {
   AuthorityKeyIdentifierExtension,
   BasicConstraintsExtension,
+  CertificatePolicyExtension,
   CRLDistributionPointsExtension,
   cryptoProvider,
   ExtendedKeyUsageExtension,
@@ -11,6 +12,7 @@ import {
   KeyUsagesExtension,
   Name,
   Pkcs10CertificateRequest,
+  SubjectAlternativeNameExtension,
   SubjectKeyIdentifierExtension,
   X509CertificateGenerator,
   X509CrlGenerator,
@@ -91,6 +93,32 @@ export const issuerAltName = () =>
   new Extension('2.5.29.18', false, Uint8Array.of(0x30, 0x06, 0x81, 0x04, 0x61, 0x40, 0x62, 0x63))
 export const crlPoint = (...uris: string[]) =>
   new CRLDistributionPointsExtension(uris.length > 0 ? uris : ['https://issuer.example/crl'])
+
+/** ETSI TS 119 411-8: natural or legal person, with or without a qualified certificate. */
+export const ACCESS_POLICY = '0.4.0.194118.1.2'
+export const policies = (...oids: string[]) => new CertificatePolicyExtension(oids)
+export const contacts = (...names: { type: 'email' | 'url' | 'dns'; value: string }[]) =>
+  new SubjectAlternativeNameExtension(names)
+/** One statement: the certificate is a qualified one (EN 319 412-5 § 4.2.1). */
+export const qcStatements = (critical: boolean) =>
+  new Extension('1.3.6.1.5.5.7.1.3', critical, Buffer.from('300a3008060604008e460101', 'hex'))
+
+/** A relying party's access certificate in the profile of TS 119 411-8, unless `wanted` says otherwise. */
+export async function issueAccess(wanted: Wanted & { organization?: string } = {}): Promise<Issued> {
+  const name = `C=DE, O=Corner Shop GmbH, 2.5.4.97=${wanted.organization ?? 'VATDE-123456789'}, CN=Corner Shop`
+  const extensions = [
+    usages(KeyUsageFlags.digitalSignature | KeyUsageFlags.nonRepudiation),
+    contacts({ type: 'email', value: 'help@shop.example' }, { type: 'dns', value: 'verify.example' }),
+    policies(ACCESS_POLICY),
+    qcStatements(false),
+  ]
+  return await issue({ name, extensions, ...wanted })
+}
+
+export const pemOf = (der: Uint8Array): string =>
+  `-----BEGIN CERTIFICATE-----\n${Buffer.from(der)
+    .toString('base64')
+    .replace(/(.{64})(?=.)/g, '$1\n')}\n-----END CERTIFICATE-----\n`
 
 export type WantedCrl = { revoked?: string[]; thisUpdate?: number; nextUpdate?: number; extensions?: Extension[]; name?: string }
 

@@ -8,7 +8,19 @@ import { isSignedBy, jwtKeyOf } from '../../src/openid4vp/jws.ts'
 import { MDL_SIGNER } from '../../src/openid4vp/key-purposes.ts'
 import { readSignerCertificate } from '../../src/openid4vp/signer-certificate.ts'
 import { type Certificate, describeCertificate } from '../../src/openid4vp/x509.ts'
-import { authorityKey, issue, issueAuthority, keyIdentifier, makeKeys, unknownCritical } from '../helpers/certificates.ts'
+import {
+  ACCESS_POLICY,
+  authorityKey,
+  contacts,
+  Extension,
+  issue,
+  issueAccess,
+  issueAuthority,
+  keyIdentifier,
+  makeKeys,
+  qcStatements,
+  unknownCritical,
+} from '../helpers/certificates.ts'
 import { vectors } from '../helpers/vectors.ts'
 
 type Profile = {
@@ -138,6 +150,30 @@ describe('a generated certificate', () => {
     const changed = replaced(der, '0101ff', '010100')
     expect(described(der)).toMatchObject({ subjectAttributes: { commonName: 'First' }, unknownCritical: ['1.3.6.1.4.1.99999.1'] })
     expect(described(changed).unknownCritical).toEqual([])
+  })
+
+  test('organisation, policies and contacts of an access certificate are read', async () => {
+    const { der } = await issueAccess({
+      extensions: [contacts({ type: 'email', value: 'help@shop.example' }, { type: 'url', value: 'https://shop.example/help' })],
+    })
+    expect(described(der)).toMatchObject({ emails: ['help@shop.example'], uris: ['https://shop.example/help'], dnsNames: [] })
+    const access = described((await issueAccess()).der)
+    expect(access.subjectAttributes).toMatchObject({
+      organization: 'Corner Shop GmbH',
+      organizationIdentifier: 'VATDE-123456789',
+    })
+    expect(access).toMatchObject({ policies: [ACCESS_POLICY], emails: ['help@shop.example'], dnsNames: ['verify.example'] })
+  })
+
+  test('statements of a qualified certificate are known, critical or not', async () => {
+    for (const critical of [true, false]) {
+      expect(described((await issue({ extensions: [qcStatements(critical)] })).der).unknownCritical).toEqual([])
+    }
+  })
+
+  test('unreadable policies are none, and the certificate is read', async () => {
+    const extensions = [new Extension('2.5.29.32', false, Uint8Array.of(0x30, 0x03, 0x02, 0x01, 0x00))]
+    expect(described((await issue({ extensions })).der).policies).toEqual([])
   })
 
   test('a key on an unsupported curve has no curve', async () => {
