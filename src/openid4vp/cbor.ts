@@ -27,9 +27,9 @@ const ITEMS_MAX = 20_000
 const TAGS_MAX = 4
 const BIGNUM_BYTES_MAX = 64
 
-/** Parses exactly one item; throws CborError. */
-export const parseCbor = (bytes: Uint8Array, names: CborNames = new CborNames()): CborItem =>
-  new Scan(bytes, names).embedded(0, bytes.length)
+/** Parses exactly one item; throws CborError. Presentations keep the default limit of items. */
+export const parseCbor = (bytes: Uint8Array, names: CborNames = new CborNames(), itemsMax = ITEMS_MAX): CborItem =>
+  new Scan(bytes, names, itemsMax).embedded(0, bytes.length)
 
 const NO_CHILDREN: readonly CborItem[] = []
 const NO_MEMBERS: CborMap = new SmallMap()
@@ -41,13 +41,13 @@ class Scan implements Origin {
   readonly text: Buffer
   private at = 0
   private end = 0
-  /** Items that may still follow, embedded ones included. */
-  private itemsLeft = ITEMS_MAX
   private tagsSeen = 0
 
   constructor(
     { buffer, byteOffset, byteLength }: Uint8Array,
     private readonly names: CborNames,
+    /** Items that may still follow, embedded ones included. */
+    private itemsLeft: number,
   ) {
     this.bytes = new Uint8Array(buffer, byteOffset, byteLength)
     this.text = Buffer.from(buffer, byteOffset, byteLength)

@@ -61,7 +61,7 @@ function refuse(detail: string): LinkedChain {
   return { ok: false, detail }
 }
 
-function hasStrongKey({ key }: Certificate): boolean {
+export function hasStrongKey({ key }: Certificate): boolean {
   switch (key.algorithm) {
     case 'ec':
       return key.curve !== undefined
@@ -118,8 +118,12 @@ export function pathTo(certificates: readonly Certificate[], anchor: Certificate
  * operator and is accepted as it is.
  */
 export function findPathProblem(path: readonly Certificate[], use: TrustUse): string | undefined {
-  const [leaf, ...authorities] = path
-  if (!leaf || authorities.length === 0) return undefined
+  return path.length < 2 ? undefined : (findLimitProblem(path) ?? findKeyPurposeProblem(path, use))
+}
+
+/** The limits that certificates set for those below them, except for purposes. */
+export function findLimitProblem([leaf, ...authorities]: readonly Certificate[]): string | undefined {
+  const path = leaf ? [leaf, ...authorities] : []
   const limit = path.flatMap(({ unchecked }) => unchecked)[0]
   if (limit) return `A certificate of the issuer has ${limit}, which cannot be checked here.`
   if (path.some(({ unknownCritical }) => unknownCritical.length > 0)) {
@@ -136,10 +140,9 @@ export function findPathProblem(path: readonly Certificate[], use: TrustUse): st
   if (authorities.some((authority, index) => isPathTooLong(authority, authorities.slice(0, index)))) {
     return 'There are more certificates between the issuer and the trusted one than that one allows.'
   }
-  if (leaf.keyUsage && !leaf.keyUsage.usages.some(usage => SIGNING.includes(usage))) {
-    return "The issuer's certificate is not made for signing credentials."
-  }
-  return findKeyPurposeProblem(path, use)
+  return leaf?.keyUsage && !leaf.keyUsage.usages.some(usage => SIGNING.includes(usage))
+    ? "The issuer's certificate is not made for signing credentials."
+    : undefined
 }
 
 // § 6.1.4 (l), (m): self-issued certificates do not count.

@@ -81,7 +81,11 @@ function readX5chain(item: CborItem | undefined): Uint8Array[] {
 /** The algorithm is accepted, and is the one of this key. */
 export const fitsKey = (sign1: Sign1, key: VerificationKey): boolean => algorithmOf(sign1)?.curve === key.curve
 
-const algorithmOf = (sign1: Sign1): Algorithm | undefined => ALGORITHMS.get(sign1.protected.get(ALG)?.decode())
+/** The accepted algorithm that the protected header names. */
+export const algorithmOf = (sign1: Sign1): Algorithm | undefined => ALGORITHMS.get(sign1.protected.get(ALG)?.decode())
+
+/** No critical header is known here, and an unknown one must be refused (RFC 9052 § 3.1). */
+export const hasCritical = (sign1: Sign1): boolean => sign1.protected.has(CRIT) || sign1.unprotected.has(CRIT)
 
 /**
  * True if the signature is valid; never throws. A detached payload must not be embedded as well.
@@ -96,8 +100,7 @@ export async function verifySign1(
     const algorithm = algorithmOf(sign1)
     const payload = detachedPayload ?? sign1.payload
     if (!algorithm || !payload || (detachedPayload && sign1.payload)) return false
-    // No critical header is known here, and an unknown one must be refused (RFC 9052 § 3.1).
-    if (!fitsKey(sign1, key) || sign1.protected.has(CRIT) || sign1.unprotected.has(CRIT)) return false
+    if (!fitsKey(sign1, key) || hasCritical(sign1)) return false
     if (sign1.signature.length !== algorithm.signatureBytes) return false
     const parameters = algorithm.curve === 'Ed25519' ? 'Ed25519' : { name: 'ECDSA', hash: algorithm.hash }
     return await crypto.subtle.verify(
@@ -114,6 +117,6 @@ export async function verifySign1(
 
 const NO_EXTERNAL_DATA = new Uint8Array()
 
-/** RFC 9052 § 4.4. */
-const sigStructure = (protectedBytes: Uint8Array, payload: Uint8Array) =>
+/** The signed bytes, RFC 9052 § 4.4. */
+export const sigStructure = (protectedBytes: Uint8Array, payload: Uint8Array) =>
   encodeCbor(['Signature1', protectedBytes, NO_EXTERNAL_DATA, payload])
