@@ -23,7 +23,7 @@ const ALLOWED: Record<string, string[]> = {
   lru: [],
   seal: ['hash', 'ids'],
   openid4vp: ['hash', 'ids', 'json', 'lru'],
-  'trust-lists': ['hash', 'ids', 'json', 'threads', 'openid4vp'],
+  'trust-lists': ['time', 'hash', 'ids', 'json', 'threads', 'openid4vp'],
   // It is published by itself: it takes types of the wire only, all in one file, which a test below checks.
   sdk: ['http', 'verifications', 'devices', 'templates', 'usage'],
   // VIDIMUS_EGRESS_ALLOW and VIDIMUS_TRUSTED_PROXIES are address ranges; VIDIMUS_DATABASE_URL is read in db/.

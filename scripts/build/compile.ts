@@ -7,6 +7,7 @@ export const ENTRY_POINTS = [
   'src/webhooks/poster-thread.ts',
   'src/upkeep/backup-worker.ts',
   'src/db/sqlite/integrity-worker.ts',
+  'src/trust-lists/read-thread.ts',
 ]
 
 /** The whole program as one file, for this machine or for another. */

@@ -1,0 +1,29 @@
+import { hireThread } from '../threads.ts'
+import { within } from '../time.ts'
+import type { ListKind, ReadList } from './list.ts'
+import type { Order } from './read-thread.ts'
+import { refuse } from './refuse.ts'
+
+const READING_MS_MAX = 10_000
+
+/** One thread for each list. It ends with the list, or when it took too long. */
+export async function readInThread(kind: ListKind, bytes: Uint8Array, hire = hireReader): Promise<ReadList> {
+  const worker = hire()
+  try {
+    const { promise, resolve } = Promise.withResolvers<ReadList>()
+    const unreadable = () => resolve(refuse('malformed', 'it could not be read'))
+    worker.addEventListener('message', ({ data }: MessageEvent<ReadList>) => resolve(data))
+    worker.addEventListener('error', event => {
+      // Otherwise the runtime would end this process too.
+      event.preventDefault()
+      unreadable()
+    })
+    worker.addEventListener('close', unreadable)
+    worker.postMessage({ kind, bytes } satisfies Order)
+    return await within<ReadList>(READING_MS_MAX, promise, () => refuse('malformed', 'it took too long to read'))
+  } finally {
+    worker.terminate()
+  }
+}
+
+const hireReader = (): Worker => hireThread('trust-lists/read-thread')
