@@ -1,0 +1,192 @@
+// The one enveloped XAdES signature of a list (ETSI EN 319 132-1, XML Signature 1.1), in the only shape that real lists have. Every
+// element of it that counts is asked for by place and number, so there is nothing to choose from and nothing to wrap.
+import { hash, type KeyObject, verify, X509Certificate } from 'node:crypto'
+import { attributeOf, childrenNamed, elementsOf, malformed, textOf, type XmlElement, XmlRefused } from './xml.ts'
+import { canonicalXml } from './xml-canonical.ts'
+
+const DS = 'http://www.w3.org/2000/09/xmldsig#'
+const XADES = 'http://uri.etsi.org/01903/v1.3.2#'
+const ENVELOPED = `${DS}enveloped-signature`
+const EXCLUSIVE = 'http://www.w3.org/2001/10/xml-exc-c14n#'
+
+const DIGESTS: ReadonlyMap<string | undefined, string> = new Map([
+  ['http://www.w3.org/2001/04/xmlenc#sha256', 'sha256'],
+  ['http://www.w3.org/2001/04/xmldsig-more#sha384', 'sha384'],
+  ['http://www.w3.org/2001/04/xmlenc#sha512', 'sha512'],
+])
+const SIGNATURES: ReadonlyMap<string | undefined, { type: 'rsa' | 'ec'; digest: string }> = new Map(
+  (['rsa', 'ec'] as const).flatMap(type =>
+    ['sha256', 'sha384', 'sha512'].map(digest => [
+      `http://www.w3.org/2001/04/xmldsig-more#${type === 'ec' ? 'ecdsa' : type}-${digest}`,
+      { type, digest },
+    ]),
+  ),
+)
+/** Bytes of r and of s together. */
+const CURVES: Record<string, number> = { prime256v1: 64, secp384r1: 96, secp521r1: 132 }
+const RSA_BITS_MIN = 2048
+const CHAIN_MAX = 10
+
+/** The certificates in the signature, DER, the signer first. Throws XmlRefused unless the signature holds for this root. */
+export function verifyXades(root: XmlElement): Uint8Array[] {
+  const signature = findSignature(root)
+  const [signedInfo, value, keyInfo, object] = childrenLike(signature, 'SignedInfo', 'SignatureValue', 'KeyInfo', 'Object')
+  const properties = findSignedProperties(root, object!)
+  const algorithm = readSignedInfo(signedInfo!, { root, signature, properties })
+  const chain = readChain(keyInfo!)
+  checkSigner(properties, chain[0]!)
+  const { publicKey } = new X509Certificate(chain[0]!)
+  const bytes = bytesOf(value!)
+  checkKey(publicKey, { ...algorithm, length: bytes.length })
+  if (!isSignedBy(publicKey, { text: canonicalXml(signedInfo!), digest: algorithm.digest, signature: bytes })) throw broken()
+  return chain
+}
+
+function findSignature(root: XmlElement): XmlElement {
+  const [signature, ...others] = descendantsNamed(root, DS, 'Signature')
+  if (!signature) throw new XmlRefused('unsigned', 'nobody signed it')
+  if (others.length > 0) throw malformed('it has more than one signature')
+  if (!root.children.includes(signature)) throw malformed('its signature is not in its root')
+  return signature
+}
+
+function findSignedProperties(root: XmlElement, object: XmlElement): XmlElement {
+  const [qualifying, ...others] = elementsOf(object.children)
+  const [properties, ...more] = qualifying ? childrenNamed(qualifying, XADES, 'SignedProperties') : []
+  const isQualifying = qualifying?.namespace === XADES && qualifying.local === 'QualifyingProperties'
+  if (!isQualifying || others.length > 0 || !properties || more.length > 0) throw malformed('its signature is not XAdES')
+  if (descendantsNamed(root, XADES, 'SignedProperties').length > 1) throw malformed('it has signed properties twice')
+  return properties
+}
+
+type Signed = { root: XmlElement; signature: XmlElement; properties: XmlElement }
+
+/** Which algorithm signs SignedInfo; both references are compared. */
+function readSignedInfo(signedInfo: XmlElement, signed: Signed): { type: 'rsa' | 'ec'; digest: string } {
+  const [canonicalization, method, ...references] = childrenLike(
+    signedInfo,
+    'CanonicalizationMethod',
+    'SignatureMethod',
+    'Reference',
+    'Reference',
+  )
+  if (algorithmOf(canonicalization!) !== EXCLUSIVE) throw refusedAlgorithm('canonicalization')
+  const algorithm = SIGNATURES.get(algorithmOf(method!))
+  if (!algorithm) throw refusedAlgorithm('signature')
+  const id = attributeOf(signed.properties, 'Id')
+  const [whole] = references.filter(reference => attributeOf(reference, 'URI') === '')
+  const [part] = references.filter(reference => id && attributeOf(reference, 'URI') === `#${id}`)
+  if (!whole || !part) throw malformed('its signature is not for the list and the signed properties')
+  checkReference(whole, [ENVELOPED, EXCLUSIVE], () => canonicalXml(signed.root, signed.signature))
+  checkReference(part, [EXCLUSIVE], () => canonicalXml(signed.properties))
+  return algorithm
+}
+
+function checkReference(reference: XmlElement, expected: string[], canonical: () => string): void {
+  const [transforms, method, value] = childrenLike(reference, 'Transforms', 'DigestMethod', 'DigestValue')
+  const applied = elementsOf(transforms!.children)
+  if (applied.some(({ namespace, local }) => namespace !== DS || local !== 'Transform')) throw malformed('a transform is unknown')
+  if (applied.map(algorithmOf).join(' ') !== expected.join(' ')) throw refusedAlgorithm('transform')
+  const digest = DIGESTS.get(algorithmOf(method!))
+  if (!digest) throw refusedAlgorithm('digest')
+  if (!hash(digest, canonical(), 'buffer').equals(bytesOf(value!))) throw broken()
+}
+
+function readChain(keyInfo: XmlElement): Uint8Array[] {
+  const certificates = childrenNamed(keyInfo, DS, 'X509Data').flatMap(data => childrenNamed(data, DS, 'X509Certificate'))
+  if (certificates.length === 0) throw malformed('its signature has no certificate')
+  if (certificates.length > CHAIN_MAX) throw malformed(`its signature has more than ${CHAIN_MAX} certificates`)
+  return certificates.map(certificate => {
+    const der = bytesOf(certificate)
+    if (!isCertificate(der)) throw malformed('a certificate of its signature is not readable')
+    return der
+  })
+}
+
+function isCertificate(der: Uint8Array): boolean {
+  try {
+    // The class also accepts PEM, and ignores bytes after the certificate.
+    return new X509Certificate(der).raw.equals(der)
+  } catch {
+    return false
+  }
+}
+
+/** KeyInfo is not signed: the digest in the signed properties says which certificate is meant. */
+function checkSigner(properties: XmlElement, leaf: Uint8Array): void {
+  const [cert] = ['SignedSignatureProperties', 'SigningCertificateV2', 'Cert', 'CertDigest'].reduce<XmlElement[]>(
+    ([parent], local) => (parent ? childrenNamed(parent, XADES, local) : []),
+    [properties],
+  )
+  if (!cert) throw malformed('its signature does not name the signing certificate')
+  const [method, value] = childrenLike(cert, 'DigestMethod', 'DigestValue')
+  const digest = DIGESTS.get(algorithmOf(method!))
+  if (!digest) throw refusedAlgorithm('digest')
+  if (!hash(digest, leaf, 'buffer').equals(bytesOf(value!))) throw broken()
+}
+
+function checkKey(key: KeyObject, { type, length }: { type: 'rsa' | 'ec'; length: number }): void {
+  const { modulusLength = 0, namedCurve = '' } = key.asymmetricKeyDetails ?? {}
+  const isStrong = type === 'rsa' ? modulusLength >= RSA_BITS_MIN : namedCurve in CURVES
+  if (key.asymmetricKeyType !== type || !isStrong) throw refusedAlgorithm('key')
+  // XML Signature 1.1 § 6.4.3: r and s one after the other. DER would be another value for the same signature.
+  if (type === 'ec' && length !== CURVES[namedCurve]) throw broken()
+}
+
+function isSignedBy(
+  key: KeyObject,
+  { text, digest, signature }: { text: string; digest: string; signature: Uint8Array },
+): boolean {
+  try {
+    return verify(digest, Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' }, signature)
+  } catch {
+    // A value of another length, or no point of the curve.
+    return false
+  }
+}
+
+/** Exactly these children, in this order, and no text but white space. */
+function childrenLike({ children, local }: XmlElement, ...names: string[]): XmlElement[] {
+  const elements = elementsOf(children)
+  const isText = children.some(child => typeof child === 'string' && child.trim() !== '')
+  const isLike =
+    elements.length === names.length && elements.every((child, i) => child.namespace === DS && child.local === names[i])
+  if (isText || !isLike) throw malformed(`its ${local} does not consist of ${names.join(', ')}`)
+  return elements
+}
+
+/** An algorithm with parameters is none that we know: InclusiveNamespaces, XPath, HMACOutputLength. */
+function algorithmOf(method: XmlElement): string | undefined {
+  return elementsOf(method.children).length > 0 ? undefined : attributeOf(method, 'Algorithm')
+}
+
+/** White space is allowed (XML Schema); otherwise there is one text for the bytes. */
+export function decodeBase64(text: string): Uint8Array | undefined {
+  try {
+    return text === '' ? undefined : Uint8Array.fromBase64(text, { lastChunkHandling: 'strict' })
+  } catch {
+    return undefined
+  }
+}
+
+function bytesOf(element: XmlElement): Uint8Array {
+  const bytes = decodeBase64(textOf(element) ?? '')
+  if (!bytes) throw malformed(`its ${element.local} is not base64`)
+  return bytes
+}
+
+/** As deep as the reader lets elements nest. */
+function descendantsNamed(root: XmlElement, namespace: string, local: string): XmlElement[] {
+  const found: XmlElement[] = []
+  const look = (element: XmlElement) => {
+    if (element.namespace === namespace && element.local === local) found.push(element)
+    for (const child of element.children) if (typeof child !== 'string') look(child)
+  }
+  look(root)
+  return found
+}
+
+const refusedAlgorithm = (what: string): XmlRefused =>
+  new XmlRefused('algorithm_refused', `the signature uses a ${what} that is not accepted`)
+const broken = (): XmlRefused =>
+  new XmlRefused('signature_invalid', 'the signature does not hold, it was changed on the way or at its source')

@@ -1,0 +1,58 @@
+// Exclusive XML Canonicalization 1.0 without comments and without an InclusiveNamespaces list, of an element of xml.ts. Every name
+// has its namespace already, so a declaration is written where a prefix is used and the nearest written one differs (§ 3).
+import type { XmlAttribute, XmlElement } from './xml.ts'
+
+/** The element with everything in it, but for `without`: the enveloped signature. */
+export function canonicalXml(element: XmlElement, without?: XmlElement): string {
+  const parts: string[] = []
+  write(parts, { element, without, written: new Map() })
+  return parts.join('')
+}
+
+/** `written`: the namespaces by prefix that are declared around it in the output. */
+type Place = { element: XmlElement; without: XmlElement | undefined; written: ReadonlyMap<string, string> }
+
+/** As deep as the reader lets elements nest. */
+function write(parts: string[], { element, without, written }: Place): void {
+  const name = qualified(element)
+  const declared = declarationsFor(element, written)
+  const inner = declared.length > 0 ? new Map([...written, ...declared]) : written
+  parts.push('<', name)
+  for (const [prefix, namespace] of declared) parts.push(prefix ? ` xmlns:${prefix}="` : ' xmlns="', namespace, '"')
+  for (const attribute of element.attributes.toSorted(byName)) {
+    parts.push(' ', qualified(attribute), '="', attribute.value.replaceAll(/[&<"\t\n\r]/g, escaped), '"')
+  }
+  parts.push('>')
+  for (const child of element.children) {
+    if (typeof child === 'string') parts.push(child.replaceAll(/[&<>\r]/g, escaped))
+    else if (child !== without) write(parts, { element: child, without, written: inner })
+  }
+  parts.push('</', name, '>')
+}
+
+/** In the order of prefixes; the default namespace comes first. */
+function declarationsFor(element: XmlElement, written: ReadonlyMap<string, string>): [string, string][] {
+  const used = new Map([[element.prefix, element.namespace]])
+  for (const { prefix, namespace } of element.attributes) if (prefix) used.set(prefix, namespace)
+  // Without a declaration around it, the default namespace is none already.
+  return [...used].filter(([prefix, namespace]) => prefix !== 'xml' && (written.get(prefix) ?? '') !== namespace).sort(byPrefix)
+}
+
+const qualified = ({ prefix, local }: XmlElement | XmlAttribute): string => (prefix ? `${prefix}:${local}` : local)
+
+const byPrefix = ([a]: [string, string], [b]: [string, string]): number => (a < b ? -1 : 1)
+
+/** By namespace, then by local name; those in no namespace first. */
+const byName = (a: XmlAttribute, b: XmlAttribute): number =>
+  a.namespace === b.namespace ? (a.local < b.local ? -1 : 1) : a.namespace < b.namespace ? -1 : 1
+
+const ESCAPES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  '\t': '&#x9;',
+  '\n': '&#xA;',
+  '\r': '&#xD;',
+}
+const escaped = (character: string): string => ESCAPES[character] ?? character
