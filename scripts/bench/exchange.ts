@@ -5,6 +5,7 @@ import { calculateJwkThumbprint } from 'jose'
 import { loadConfig } from '../../src/config.ts'
 import { createDeps, type Deps } from '../../src/deps.ts'
 import { realWorld } from '../../src/ground.ts'
+import { AnchorIndex } from '../../src/openid4vp/anchor-index.ts'
 import { boundToRedirect } from '../../src/openid4vp/session-transcript.ts'
 import { makeHolder } from '../../src/sandbox/issuer.ts'
 import { answer, fetchRequest, type Holder, type PresentationRequest, vpToken } from '../../src/sandbox/wallet.ts'
@@ -225,7 +226,7 @@ async function preparedJudgements(
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const query = BUILTIN_TEMPLATES.get(TEMPLATE)?.query
   if (!query) throw new Error(`${TEMPLATE} is built in`)
-  const { anchor } = await deps.sandbox()
+  const anchors = new AnchorIndex([(await deps.sandbox()).anchor])
   const prepared = await inFlight(IN_FLIGHT, Array.from({ length: PRESENTATIONS }), async () => {
     const body = JSON.stringify({ template: TEMPLATE })
     const created = await json<Verification>(`http://127.0.0.1:${service.port}/v1/verifications`, {
@@ -248,7 +249,7 @@ async function preparedJudgements(
       ...one,
       expected: { ...one.expected, now: Date.now() },
       query,
-      anchors: [anchor],
+      anchors,
       environment: 'test',
       status: deps.status,
       crls: deps.crls,

@@ -3,6 +3,7 @@
 // cannot be determined, it is `status_unknown`, which is neither "valid" nor "revoked".
 
 import { Lru } from '../lru.ts'
+import type { AnchorIndex } from './anchor-index.ts'
 import { CLOCK_SKEW_MS, type StatusReference } from './credential.ts'
 import type { Findings } from './finding.ts'
 import { statusAt } from './status-bits.ts'
@@ -22,7 +23,7 @@ export type FetchStatus = (
 
 export type StatusContext = {
   format: 'dc+sd-jwt' | 'mso_mdoc'
-  anchors: readonly TrustAnchor[]
+  anchors: AnchorIndex
   environment: 'test' | 'live'
   /** The anchor of the credential. */
   anchor: TrustAnchor | undefined
@@ -98,7 +99,7 @@ export function createStatusChecker(fetchStatus: FetchStatus, now: () => number,
       const place = { uri: reference.uri, format: context.format, isLocal }
       const fetched = await lists.get(place)
       if ('fault' in fetched) return unknown(fetched.fault)
-      if (!isTrusted(trust, fetched.token, context, context.anchor, now())) {
+      if (!isTrusted(trust, fetched.token, context, now())) {
         lists.expireSoon(place)
         return unknown("The issuer's status list is signed by someone you do not trust, so the credential may be revoked.")
       }
@@ -114,15 +115,10 @@ function isFetchable(uri: string, { allowHttp }: StatusOptions): boolean {
   return protocol === 'https:' || (protocol === 'http:' && allowHttp?.(uri) === true)
 }
 
-// The credential's anchor, or another one for the same type.
-function isTrusted(
-  trust: IssuerTrust,
-  { chain }: StatusToken,
-  { type, anchors, environment }: StatusContext,
-  anchor: TrustAnchor,
-  now: number,
-): boolean {
-  return trust.judge({ chain, type, anchors: [anchor, ...anchors], environment, now }, 'status').ok
+// By the credential's anchor, or another one for the same type.
+function isTrusted(trust: IssuerTrust, { chain }: StatusToken, context: StatusContext, now: number): boolean {
+  const { type, anchors, environment } = context
+  return trust.judge({ chain, type, anchors, environment, now, steadyNow: now }, 'status').ok
 }
 
 // Token Status List § 7.1: other values are reserved or specific to the issuer.

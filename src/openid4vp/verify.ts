@@ -1,6 +1,7 @@
 // Read this first: the judgement of a wallet's presentations, in the order of its checks. Invalid
 // input never throws: every check records a finding, and the outcome is derived from the findings
 // alone.
+import type { AnchorIndex } from './anchor-index.ts'
 import { CertificateDigests } from './certificate-digest.ts'
 import type { Expected, ReadCredential } from './credential.ts'
 import type { CrlChecker } from './crl-check.ts'
@@ -20,7 +21,7 @@ type Judgement = {
   query: DcqlQuery
   presentations: readonly Presented[]
   expected: Expected
-  anchors: readonly TrustAnchor[]
+  anchors: AnchorIndex
   environment: 'test' | 'live'
   status: StatusChecker
   crls: CrlChecker
@@ -45,6 +46,8 @@ export type JudgedCredential = {
   trusted: boolean
   signatureValid: boolean
   holderBindingValid: boolean
+  /** The anchor that it is trusted by. */
+  anchor?: TrustAnchor
   findings: readonly RecordedFinding[]
 }
 
@@ -131,7 +134,8 @@ async function judgeCredential(
   if (!credential) return judged(query.id, query.format, findings)
 
   const { chain, type, format } = credential
-  const { issuer, anchor, path } = trust.check(findings, { chain, type, anchors, environment, now: expected.now }, format)
+  const toTrust = { chain, type, anchors, environment, now: expected.now, steadyNow: now() }
+  const { issuer, anchor, path } = trust.check(findings, toTrust, format)
 
   checkIssuingPlace(findings, credential, issuer.country, path[0]?.subjectAttributes.state)
 
@@ -143,7 +147,8 @@ async function judgeCredential(
   }
 
   checkAgainstQuery(findings, query, credential, path)
-  return judged(query.id, query.format, findings, { ...credential, claims: requestedClaims(query, credential.claims) }, issuer)
+  const shown = { ...credential, claims: requestedClaims(query, credential.claims) }
+  return judged(query.id, query.format, findings, shown, { issuer, anchor })
 }
 
 const MDL = { type: 'org.iso.18013.5.1.mDL', namespace: 'org.iso.18013.5.1' }
@@ -173,7 +178,7 @@ function judged(
   format: JudgedCredential['format'],
   findings: Findings,
   credential?: ReadCredential,
-  issuer: JudgedCredential['issuer'] = {},
+  { issuer, anchor }: Pick<JudgedCredential, 'issuer'> & { anchor?: TrustAnchor | undefined } = { issuer: {} },
 ): JudgedCredential {
   const signatureValid = findings.holds('issuer_signature') && findings.holds('digests')
   const holderBindingValid = findings.holds('holder_binding')
@@ -189,6 +194,7 @@ function judged(
     trusted,
     signatureValid,
     holderBindingValid,
+    ...(trusted && anchor && { anchor }),
     findings: findings.all,
   }
 }

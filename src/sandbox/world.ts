@@ -62,6 +62,7 @@ function sandboxOf(state: IssuerState) {
     trustedFor: null,
     label: 'Sandbox issuer',
     isSandbox: true,
+    use: 'both' as const,
   }
   return { issuer, anchor }
 }

@@ -1,21 +1,41 @@
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, isNull, or, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { trustAnchors } from '../db/schema.ts'
+import { trustAnchors, trustBlocks, trustSources } from '../db/schema.ts'
 import { prepared } from '../db/statements.ts'
 
 export type AnchorRow = typeof trustAnchors.$inferSelect
 
-const selectAnchors = prepared(db =>
-  db
-    .select()
-    .from(trustAnchors)
-    .where(eq(trustAnchors.environment, sql.placeholder('environment')))
-    .orderBy(trustAnchors.createdAt)
-    .prepare(),
-)
+/** The list that names an anchor, as far as it decides whether the anchor counts. */
+type NamedBy = Pick<typeof trustSources.$inferSelect, 'id' | 'label' | 'sequence' | 'issuedAt' | 'nextUpdate' | 'graceMs'>
 
-export async function listAnchors(db: Db, environment: AnchorRow['environment']): Promise<AnchorRow[]> {
+export type ListedAnchor = AnchorRow & { list: NamedBy | null }
+
+const selectAnchors = prepared(db => {
+  const { id, label, sequence, issuedAt, nextUpdate, graceMs } = trustSources
+  return db
+    .select({ ...getTableColumns(trustAnchors), list: { id, label, sequence, issuedAt, nextUpdate, graceMs } })
+    .from(trustAnchors)
+    .leftJoin(trustSources, eq(trustSources.id, trustAnchors.sourceId))
+    .where(
+      and(
+        eq(trustAnchors.environment, sql.placeholder('environment')),
+        or(isNull(trustAnchors.sourceId), eq(trustSources.use, 'issuers')),
+      ),
+    )
+    .orderBy(sql`${trustAnchors.sourceId} is not null`, trustAnchors.createdAt)
+    .prepare()
+})
+
+/** Of issuers, those of the operator first. Anchor and list are of one moment: a refresh replaces both. */
+export async function listAnchors(db: Db, environment: AnchorRow['environment']): Promise<ListedAnchor[]> {
   return await selectAnchors(db).execute({ environment })
+}
+
+/** Fingerprints. */
+export async function listBlocked(db: Db, environment: AnchorRow['environment']): Promise<string[]> {
+  const { fingerprint } = trustBlocks
+  const rows = await db.select({ fingerprint }).from(trustBlocks).where(eq(trustBlocks.environment, environment))
+  return rows.map(row => row.fingerprint)
 }
 
 export async function listAllAnchors(db: Db): Promise<AnchorRow[]> {

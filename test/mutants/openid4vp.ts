@@ -113,7 +113,7 @@ export default [
     'wallet/attacks',
   ],
   ['a mode that was chosen does not win', 'modeFor', "if (mode !== 'auto') return mode", '', 'openid4vp/trust'],
-  ['anchors for other types count', 'judge', 'trustedFor === null || trustedFor === type', 'true', 'openid4vp/trust'],
+  ['anchors for other types count', 'vouches', 'covers(anchor.trustedFor, type)', 'true', 'openid4vp/trust'],
   [
     'unknown status passes',
     'createStatusChecker',

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { AnchorIndex } from '../../src/openid4vp/anchor-index.ts'
 import { isSameName, Name } from '../../src/openid4vp/distinguished-name.ts'
 import { Findings } from '../../src/openid4vp/finding.ts'
 import { IssuerTrust } from '../../src/openid4vp/trust.ts'
@@ -169,9 +170,10 @@ function judge(leaf: Issued, root: Issued) {
     trustedFor: null,
     label: 'Root',
     isSandbox: false,
+    use: 'both' as const,
   }
-  const input = { chain: [leaf.der], type: 'urn:eudi:pid:1', anchors: [anchor], environment: 'live' as const, now: NOW }
-  new IssuerTrust().check(findings, input, 'dc+sd-jwt')
+  const toTrust = { chain: [leaf.der], type: 'urn:eudi:pid:1', anchors: new AnchorIndex([anchor]) }
+  new IssuerTrust().check(findings, { ...toTrust, environment: 'live', now: NOW, steadyNow: NOW }, 'dc+sd-jwt')
   const warnings = findings.all.filter(({ status }) => status === 'warning').map(({ detail }) => detail)
   return { isTrusted: findings.holds('issuer_chain'), warnings }
 }

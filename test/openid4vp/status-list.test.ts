@@ -3,6 +3,7 @@ import { deflateRawSync, deflateSync, gzipSync, inflateSync } from 'node:zlib'
 import { Encoder, Tag } from 'cbor-x'
 import { CompactSign } from 'jose'
 import { Lru } from '../../src/lru.ts'
+import { AnchorIndex } from '../../src/openid4vp/anchor-index.ts'
 import { parseCbor } from '../../src/openid4vp/cbor.ts'
 import { parseSign1, verifySign1 } from '../../src/openid4vp/cose.ts'
 import type { StatusReference } from '../../src/openid4vp/credential.ts'
@@ -260,11 +261,10 @@ describe('the signer of a status list', () => {
     const otherAnchor = anchorOf(other, { id: 'other', trustedFor: PID })
 
     expect(await outcomeWith(byRoot, {})).toBe('pass')
-    expect(await outcomeWith(byRoot, { anchors: [] })).toBe('pass')
-    expect(await outcomeWith(byOther, { anchors: [world.anchor, otherAnchor] })).toBe('pass')
+    expect(await outcomeWith(byOther, { anchors: new AnchorIndex([world.anchor, otherAnchor]) })).toBe('pass')
     expect(await outcomeWith(byOther, {})).toContain('signed by someone you do not trust')
     const forAnotherType = { ...otherAnchor, trustedFor: 'urn:else' }
-    expect(await outcomeWith(byOther, { anchors: [world.anchor, forAnotherType] })).toContain('you do not trust')
+    expect(await outcomeWith(byOther, { anchors: new AnchorIndex([world.anchor, forAnotherType]) })).toContain('you do not trust')
 
     async function outcomeWith(signer: Issued, context: Partial<StatusContext>): Promise<string> {
       const fresh = await makeWorld(world)
@@ -490,7 +490,17 @@ type SentCwt = {
 }
 
 function anchorOf({ der }: Issued, over: Partial<TrustAnchor> = {}): TrustAnchor {
-  return { id: 'anchor', certificate: der, mode: 'pkix', crl: null, trustedFor: null, label: 'Test', isSandbox: false, ...over }
+  return {
+    id: 'anchor',
+    certificate: der,
+    mode: 'pkix',
+    crl: null,
+    trustedFor: null,
+    label: 'Test',
+    isSandbox: false,
+    use: 'both',
+    ...over,
+  }
 }
 
 /** An issuer with its root, a clock, and a server without a response until the test sets one. */
@@ -498,7 +508,13 @@ async function makeWorld(like?: Record<'root' | 'signer', Issued>, allowHttp?: (
   const root = like?.root ?? (await issueAuthority())
   const signer = like?.signer ?? (await issue({ issuer: root }))
   const anchor = anchorOf(root)
-  const context: StatusContext = { format: 'dc+sd-jwt', anchors: [anchor], environment: 'test', anchor, type: PID }
+  const context: StatusContext = {
+    format: 'dc+sd-jwt',
+    anchors: new AnchorIndex([anchor]),
+    environment: 'test',
+    anchor,
+    type: PID,
+  }
   const fetches: string[] = []
   let now = NOW
   let answer: Awaited<ReturnType<FetchStatus>> = { ok: false, reason: 'it did not answer' }

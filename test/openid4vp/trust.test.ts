@@ -1,6 +1,7 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 import { X509Certificate } from 'node:crypto'
 import { decode } from 'cbor-x'
+import { AnchorIndex } from '../../src/openid4vp/anchor-index.ts'
 import { Findings } from '../../src/openid4vp/finding.ts'
 import { IssuerTrust, type TrustAnchor } from '../../src/openid4vp/trust.ts'
 import {
@@ -39,7 +40,17 @@ const issuerTrust = new IssuerTrust()
 const root = await issueAuthority()
 
 function anchorOf({ der }: Pick<Issued, 'der'>, over: Partial<TrustAnchor> = {}): TrustAnchor {
-  return { id: 'anchor', certificate: der, mode: 'pkix', crl: null, trustedFor: null, label: 'Test', isSandbox: false, ...over }
+  return {
+    id: 'anchor',
+    certificate: der,
+    mode: 'pkix',
+    crl: null,
+    trustedFor: null,
+    label: 'Test',
+    isSandbox: false,
+    use: 'both',
+    ...over,
+  }
 }
 
 type Format = 'dc+sd-jwt' | 'mso_mdoc'
@@ -50,7 +61,7 @@ function trust({ chain, anchors = [anchorOf(root)], type = PID, format = 'dc+sd-
   const findings = new Findings(() => now)
   const { issuer, anchor } = issuerTrust.check(
     findings,
-    { chain: chain.map(({ der }) => der), type, anchors, environment: 'live', now },
+    { chain: chain.map(({ der }) => der), type, anchors: new AnchorIndex(anchors), environment: 'live', now, steadyNow: now },
     format,
   )
   const failed = findings.all.find(({ status }) => status === 'fail')
@@ -389,8 +400,9 @@ describe('extended key usage', () => {
   test('a status list signer may have an unknown purpose, unless it is critical', async () => {
     const judge = async (critical: boolean) => {
       const leaf = await issue({ issuer: root, extensions: [purposes([UNKNOWN], critical)] })
-      const anchors = [anchorOf(root)]
-      return issuerTrust.judge({ chain: [leaf.der], type: PID, anchors, environment: 'test', now: NOW }, 'status').ok
+      const anchors = new AnchorIndex([anchorOf(root)])
+      const input = { chain: [leaf.der], type: PID, anchors, environment: 'test' as const, now: NOW, steadyNow: NOW }
+      return issuerTrust.judge(input, 'status').ok
     }
     expect(await judge(false)).toBe(true)
     expect(await judge(true)).toBe(false)
@@ -601,9 +613,10 @@ describe('mode iso: ISO/IEC 18013-5 Annex B, rule by rule', () => {
     const input = {
       chain: [leaf.der],
       type: PID,
-      anchors: [anchorOf(root, { mode: 'iso' })],
+      anchors: new AnchorIndex([anchorOf(root, { mode: 'iso' })]),
       environment: 'test' as const,
       now: NOW,
+      steadyNow: NOW,
     }
     expect(issuerTrust.judge(input, 'status').ok).toBe(true)
     expect(issuerTrust.judge(input, 'mso_mdoc').ok).toBe(false)

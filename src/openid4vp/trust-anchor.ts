@@ -1,0 +1,39 @@
+import type { CrlPolicy } from './crl-check.ts'
+
+export type TrustAnchor = {
+  id: string
+  /** DER. */
+  certificate: Uint8Array
+  mode: 'auto' | 'iso' | 'pkix'
+  /** The effect of an unreadable revocation list; null leaves it to the mode. */
+  crl: CrlPolicy | null
+  /** The vct or doctype that it is trusted for, or the beginning of several before `:*`; null for all. */
+  trustedFor: string | null
+  label: string
+  isSandbox: boolean
+  /** `status`: for status lists only. `none`: withdrawn, for the explanation only. */
+  use: 'both' | 'status' | 'none'
+  /** The list that names it; undefined for one that the operator added. */
+  list?: AnchorList
+  /** Since when its entry in the list has its status, in milliseconds. */
+  since?: number
+}
+
+/** Times are in milliseconds. */
+export type AnchorList = {
+  id: string
+  label: string
+  sequence: number | null
+  issuedAt: number
+  /** When it should have been replaced. */
+  nextUpdate: number
+  /** From then on its entries count no more. */
+  endsAt: number
+}
+
+/** A prefix ends in `:*`, and the type continues after that colon. */
+export function covers(trustedFor: string | null, type: string): boolean {
+  if (trustedFor === null || trustedFor === type) return true
+  const prefix = trustedFor.slice(0, -1)
+  return trustedFor.endsWith(':*') && type.startsWith(prefix) && type.length > prefix.length
+}
