@@ -39,6 +39,8 @@ export async function addAnchors(
   actor: string,
 ): Promise<AnchorRow[]> {
   const at = deps.now()
+  if (trustedFor?.includes('*'))
+    throw new TrustProblem('"*" in a type counts in lists only; trust the issuer for each whole type, or for all types')
   const certificates = parseCertificates(pem)
   const rows = certificates.map(certificate => {
     if (certificate.validToDate.getTime() <= at)
@@ -70,7 +72,10 @@ export async function addAnchors(
   return rows
 }
 
-/** Refuses duplicates: after the removal of one the issuer would still be trusted. */
+/**
+ * Refuses duplicates: after the removal of one the issuer would still be trusted. One that a list
+ * names may be added: it counts when the list no longer does.
+ */
 function refuseKnown(
   certificates: readonly X509Certificate[],
   known: readonly AnchorRow[],
@@ -81,7 +86,7 @@ function refuseKnown(
   const repeated = certificates.find(({ fingerprint256 }, index) => fingerprints.indexOf(fingerprint256) < index)
   if (repeated) throw new TrustProblem(`the certificate of ${nameOf(repeated)} is in the file twice; give it once`)
   const same = known
-    .filter(row => row.environment === environment && row.trustedFor === trustedFor)
+    .filter(row => row.sourceId === null && row.environment === environment && row.trustedFor === trustedFor)
     .find(row => fingerprints.includes(new X509Certificate(row.certificate).fingerprint256))
   if (!same) return
   throw new AnchorExists(

@@ -79,6 +79,7 @@ test.each([
   ['trust add root.pem --env live --mode x', 2, /not one of iso, pkix/],
   [`trust add root.pem --env live --for ${PID} --for ${MDL}`, 2, ONE_TYPE],
   [`trust add root.pem --env live --for ${PID},${MDL}`, 2, ONE_TYPE],
+  ['trust add root.pem --env live --for urn:eudi:pid:*', 1, /"\*" in a type counts in lists only; trust the issuer for each/],
   ['trust add missing.pem --env live', 1, /cannot read/],
   ['trust add nonsense.pem --env live', 1, /no readable certificate/],
   ['trust add twice.pem --env live', 1, /the certificate of Test Root is in the file twice; give it once/],
