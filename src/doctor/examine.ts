@@ -32,9 +32,9 @@ const HOW: Record<CheckName, (scene: Scene) => Promise<Found>> = {
 }
 
 /** `isServer` is true in the service itself, and false in a command beside it. */
-export async function examine(deps: Deps, isServer: boolean): Promise<Check[]> {
+export async function examine(deps: Deps, isServer: boolean, names: readonly CheckName[] = CHECKS): Promise<Check[]> {
   const scene = sceneOf(deps, isServer)
   // The disk of PostgreSQL is its server's.
-  const checks = deps.config.database ? CHECKS.filter(name => name !== 'disk') : CHECKS
+  const checks = deps.config.database ? names.filter(name => name !== 'disk') : names
   return await Promise.all(checks.map(async name => ({ name, ...(await runCheck(() => HOW[name](scene))) })))
 }

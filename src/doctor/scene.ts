@@ -15,7 +15,8 @@ export type Scene = {
   /** Those of them with a live key: without one, missing trust or https is only a warning. */
   liveTenants: Promise<TenantRow[]>
   visit: Promise<Visit>
-  engineChecks: Promise<EngineCheck[]>
+  /** Reads the whole database, so only when asked. */
+  engineChecks: () => Promise<EngineCheck[]>
 }
 
 export function sceneOf(deps: Deps, isServer: boolean): Scene {
@@ -24,15 +25,23 @@ export function sceneOf(deps: Deps, isServer: boolean): Scene {
     tenants,
     liveTenants: liveAmong(deps, tenants),
     visit: visitPublicUrl(deps),
-    engineChecks: deps.checks(),
   }
   // The checks that await them report the failure; without this, one that nobody awaits would end the process.
   for (const each of Object.values(found)) each.catch(() => {})
-  return { deps, isServer, ...found }
+  let engineChecks: Promise<EngineCheck[]> | undefined
+  return {
+    deps,
+    isServer,
+    ...found,
+    engineChecks: () => {
+      engineChecks ??= deps.checks()
+      return engineChecks
+    },
+  }
 }
 
 export async function checkOfEngine({ engineChecks }: Scene, wanted: EngineCheck['name']): Promise<Found> {
-  const { name: _, ...found } = (await engineChecks).find(({ name }) => name === wanted)!
+  const { name: _, ...found } = (await engineChecks()).find(({ name }) => name === wanted)!
   return found
 }
 
