@@ -3,6 +3,7 @@ import type { Environment } from '../access/scopes.ts'
 import { readDevices, readReused } from '../devices/read.ts'
 import { isLoopback } from '../egress/addresses.ts'
 import { EXPIRY_WARNING_DAYS, signingState } from '../signing/certificate.ts'
+import { readGoLive } from '../tenants/go-live.ts'
 import { readSplit } from '../tenants/secret-history.ts'
 import { dailyQuotaOf, type Owner, type TenantRow } from '../tenants/settings.ts'
 import { isoUtc, parseUtcInstant } from '../time.ts'
@@ -27,7 +28,9 @@ const SPLIT_SHOWN_MS = 30 * 86_400_000
 export async function readOverview(deps: Deps, tenant: TenantRow, environment: Environment): Promise<Overview> {
   const usage = await readUsage(deps, tenant.id, dailyQuotaOf(tenant))
   const { data } = await readSummaries(deps, tenant.id, { environment, limit: RECENT_MAX })
-  return { usage, recent: data, attention: await readAttention(deps, { tenantId: tenant.id, environment, usage }) }
+  const { firstLiveAt } = await readGoLive(deps.db, tenant.id)
+  const attention = await readAttention(deps, { tenantId: tenant.id, environment, usage })
+  return { usage, recent: data, attention, is_live: firstLiveAt !== null }
 }
 
 type Shown = Owner & { usage: Usage }

@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import { peopleRoutes } from '../people/routes.ts'
 import type { Creations } from '../verifications/create.ts'
 import type { Deps } from './deps.ts'
+import { goLiveRoutes } from './go-live-routes.ts'
 import { installationRoutes } from './installation-routes.ts'
 import { tenantRoutes } from './tenant-routes.ts'
 import { webhookRoutes } from './webhook-routes.ts'
@@ -13,3 +14,4 @@ export const dashboardRoutes = (deps: Deps, creations: Creations) =>
     .use(installationRoutes(deps))
     .use(tenantRoutes(deps, creations))
     .use(webhookRoutes(deps))
+    .use(goLiveRoutes(deps))

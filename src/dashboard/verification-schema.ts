@@ -40,6 +40,8 @@ export const Overview = Exactly({
   usage: Usage,
   recent: Type.Array(VerificationSummary),
   attention: Type.Array(Attention),
+  /** A live verification was completed at some time. */
+  is_live: Type.Boolean(),
 })
 export type Overview = typeof Overview.static
 

@@ -1,11 +1,12 @@
 import { and, asc, desc, eq, isNotNull, isNull, notInArray, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { installation, tenants, webhookEndpoints, webhookSecrets } from '../db/schema.ts'
+import { goLive, installation, tenants, webhookEndpoints, webhookSecrets } from '../db/schema.ts'
 import { locked, prepared } from '../db/statements.ts'
 
 export type TenantRow = typeof tenants.$inferSelect
 export type WebhookSecretRow = typeof webhookSecrets.$inferSelect
 type WebhookEndpointRow = typeof webhookEndpoints.$inferSelect
+export type GoLiveRow = typeof goLive.$inferSelect
 
 /** Test and live have their own keys, devices, sessions and webhooks. */
 export type Owner = { tenantId: string; environment: WebhookSecretRow['environment'] }
@@ -156,4 +157,15 @@ export async function updateEndpointSealed(tx: Db, { tenantId, environment }: Ow
     .update(webhookEndpoints)
     .set({ sealed })
     .where(and(eq(webhookEndpoints.tenantId, tenantId), eq(webhookEndpoints.environment, environment)))
+}
+
+export async function findGoLive(db: Db, tenantId: string): Promise<GoLiveRow | undefined> {
+  const [row] = await db.select().from(goLive).where(eq(goLive.tenantId, tenantId))
+  return row
+}
+
+/** The first times stay as they are. */
+export async function upsertGoLiveDocuments(tx: Db, tenantId: string, documents: string[]): Promise<void> {
+  const row = { tenantId, documents, firstTestAt: null, firstLiveAt: null }
+  await tx.insert(goLive).values(row).onConflictDoUpdate({ target: goLive.tenantId, set: { documents } })
 }

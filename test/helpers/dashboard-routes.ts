@@ -23,6 +23,7 @@ export const BODIES: Record<string, unknown> = {
   'PUT /tenants/:tenant/templates/:key': { title: 'Member', query: QUERY },
   'POST /tenants/:tenant/templates/check': { query: QUERY },
   'PUT /tenants/:tenant/webhook-endpoint': { webhook_url: 'https://hooks.shop.example/' },
+  'PUT /tenants/:tenant/go-live/path': { documents: ['eu_age'] },
   'POST /tenants': { name: 'Mine' },
   'POST /users': { name: 'eve', tenant: 'ten_x' },
   'POST /trust': { environment: 'live', pem: 'x' },

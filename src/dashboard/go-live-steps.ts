@@ -1,0 +1,146 @@
+// The steps of going live, each from facts. The sentences are on the page; commands are the same in every language.
+import { X509Certificate } from 'node:crypto'
+import type { Environment } from '../access/scopes.ts'
+import type { Found } from '../db/check.ts'
+import type { CheckName } from '../doctor/check.ts'
+import { EXPIRY_WARNING_DAYS, type SigningState } from '../signing/certificate.ts'
+import type { DocumentKind, GoLive } from '../tenants/go-live.ts'
+import { isoUtc } from '../time.ts'
+import type { readAnchors } from '../trust/settings.ts'
+import { KINDS, needsOf } from './go-live-documents.ts'
+import { STEPS, type Step, type StepName } from './go-live-schema.ts'
+
+const WARNING_MS = EXPIRY_WARNING_DAYS * 86_400_000
+
+export type Anchor = Awaited<ReturnType<typeof readAnchors>>[number]
+
+export type Facts = GoLive & {
+  tenantId: string
+  publicUrl: string
+  /** The public name leads to this machine only. */
+  isLocal: boolean
+  now: number
+  /** Doctor's, of those that were made. */
+  check: (name: CheckName) => Found
+  anchors: readonly Anchor[]
+  templates: readonly { key: string; types: readonly string[] }[]
+  /** Undefined before the first start. */
+  signing: SigningState | undefined
+  /** Names of live keys and tills. */
+  askers: readonly string[]
+}
+
+type Result = Pick<Step, 'state' | 'reason'> & Partial<Step>
+
+const HOW: Record<StepName, (facts: Facts) => Result> = {
+  address,
+  identity,
+  registration,
+  issuers_test: facts => issuers(facts, 'test'),
+  first_test: facts => firstSession(facts, 'test'),
+  issuers_live: facts => issuers(facts, 'live'),
+  keys,
+  first_live: facts => firstSession(facts, 'live'),
+  renewals,
+}
+
+export const stepsOf = (facts: Facts): Step[] =>
+  STEPS.map(step => ({ step, documents: [], names: [], at: null, detail: null, command: null, ...HOW[step](facts) }))
+
+function address({ publicUrl, isLocal, check }: Facts): Result {
+  const command = 'vidimus doctor'
+  const [url, tls] = [check('public_url'), check('tls')]
+  const broken = [url, tls].find(({ status }) => status === 'problem')
+  const state = broken ? 'problem' : 'to_do'
+  if (isLocal) return { state, reason: 'address_local', names: [publicUrl], command }
+  if (!publicUrl.startsWith('https:')) return { state, reason: 'address_plain', names: [publicUrl], command }
+  // A private address is fine where customers are in the same network, so a warning about it is only shown.
+  const unsound = broken ?? (tls.status === 'warning' ? tls : undefined)
+  if (unsound) return { state, reason: 'address_unsound', names: [publicUrl], detail: wordsOf(unsound), command }
+  return { state: 'done', reason: 'reached', names: [publicUrl], detail: url.status === 'ok' ? null : url.detail }
+}
+
+const wordsOf = ({ detail, remedy }: Found): string => (remedy === undefined ? detail : `${detail} ${remedy}`)
+
+/** The EU age app asks nobody for a certificate of an authority. */
+function identity({ documents, signing, check }: Facts): Result {
+  if (documents.every(kind => kind === 'eu_age')) return { state: 'not_needed', reason: 'identity_not_needed' }
+  const request = 'vidimus signing csr --new-key'
+  const found = check('signing_certificate')
+  if (!signing || found.status === 'problem')
+    return { state: 'problem', reason: 'identity_unsound', detail: wordsOf(found), command: request }
+  if (signing.authority !== null) return { state: 'to_do', reason: 'identity_self_made', command: request }
+  return { state: 'done', reason: 'identity_valid', names: [signing.issuer], at: isoUtc(signing.notAfter) }
+}
+
+/** Wallets of the EU show what a shop registered; the age app and driving licences know no such paper. */
+function registration({ documents }: Facts): Result {
+  if (!documents.includes('eu_wallet')) return { state: 'not_needed', reason: 'registration_not_needed' }
+  return { state: 'to_do', reason: 'registration_missing', command: 'vidimus registration add FILE' }
+}
+
+function issuers(facts: Facts, environment: Environment): Result {
+  const counting = facts.anchors.filter(anchor => anchor.environment === environment && counts(anchor, facts.now))
+  const missing = needsOf(facts, counting).filter(({ isMet }) => !isMet)
+  const [first] = missing
+  if (!first) return { state: 'done', reason: 'issuers_named', documents: facts.documents }
+  return {
+    state: 'to_do',
+    reason: 'issuers_missing',
+    documents: [...new Set(missing.map(({ kind }) => kind))],
+    command: addingCommand(first, environment),
+  }
+}
+
+const counts = ({ certificate, use }: Anchor, now: number): boolean =>
+  (use === null || use === 'both') && new X509Certificate(certificate).validToDate.getTime() > now
+
+function addingCommand({ kind, type }: { kind: DocumentKind; type: string | undefined }, environment: Environment): string {
+  const preset = KINDS[kind].presets[environment]
+  if (preset !== undefined) return `vidimus trust source add --preset ${preset} --env ${environment}`
+  return `vidimus trust add FILE.pem --env ${environment}${type === undefined ? '' : ` --for ${type}`}`
+}
+
+function firstSession({ documents, firstTestAt, firstLiveAt, publicUrl }: Facts, environment: Environment): Result {
+  const at = environment === 'test' ? firstTestAt : firstLiveAt
+  if (at !== null) return { state: 'done', reason: environment === 'test' ? 'tested' : 'went_live', at: isoUtc(at) }
+  const template = KINDS[documents[0] ?? 'other'].template
+  return {
+    state: 'to_do',
+    reason: environment === 'test' ? 'not_tested' : 'not_live',
+    documents,
+    command: `curl ${publicUrl}/v1/verifications -H 'Authorization: Bearer vk_${environment}_…' -H 'Content-Type: application/json' -d '{"template":"${template}"}'`,
+  }
+}
+
+function keys({ askers, tenantId }: Facts): Result {
+  if (askers.length > 0) return { state: 'done', reason: 'may_ask', names: askers.slice(0, 3) }
+  return { state: 'to_do', reason: 'no_key', command: `vidimus key create --tenant ${tenantId} --env live` }
+}
+
+type Ending = { name: string; at: number }
+
+/** Done while nothing ends within a month. */
+function renewals(facts: Facts): Result {
+  const command = 'vidimus doctor'
+  const endings = endingsOf(facts).toSorted((a, b) => a.at - b.at)
+  if (!facts.anchors.some(({ environment }) => environment === 'live')) return { state: 'waiting', reason: 'renewals_later' }
+  const [first] = endings
+  if (!first || first.at >= facts.now + WARNING_MS) return { state: 'done', reason: 'renewals_fine', command }
+  const hasEnded = first.at <= facts.now
+  return {
+    state: hasEnded ? 'problem' : 'to_do',
+    reason: hasEnded ? 'has_ended' : 'ends_soon',
+    names: [first.name],
+    at: isoUtc(first.at),
+    command,
+  }
+}
+
+/** Certificates that nobody but the operator renews. */
+const endingsOf = ({ anchors, signing }: Facts): Ending[] => [
+  ...anchors
+    .filter(({ environment, sourceId }) => environment === 'live' && sourceId === null)
+    .map(({ label, certificate }) => ({ name: label, at: new X509Certificate(certificate).validToDate.getTime() })),
+  ...(signing ? [{ name: signing.subject, at: signing.notAfter }] : []),
+]

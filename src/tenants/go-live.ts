@@ -1,0 +1,34 @@
+import type { Db } from '../db/engine.ts'
+import type { Deps } from './deps.ts'
+import { findGoLive, upsertGoLiveDocuments } from './store.ts'
+
+/** The kinds of documents that a shop may want to accept. */
+export const DOCUMENT_KINDS = ['eu_age', 'eu_wallet', 'us_licence', 'other'] as const
+export type DocumentKind = (typeof DOCUMENT_KINDS)[number]
+
+export type GoLive = { documents: DocumentKind[]; firstTestAt: number | null; firstLiveAt: number | null }
+
+/** A shop's chosen documents, and its first completed sessions. */
+export async function readGoLive(db: Db, tenantId: string): Promise<GoLive> {
+  const row = await findGoLive(db, tenantId)
+  return {
+    // In the order of the kinds; one that this version does not know is left out.
+    documents: DOCUMENT_KINDS.filter(kind => row?.documents.includes(kind)),
+    firstTestAt: row?.firstTestAt ?? null,
+    firstLiveAt: row?.firstLiveAt ?? null,
+  }
+}
+
+export async function chooseDocuments(
+  deps: Pick<Deps, 'writeSettings' | 'now' | 'audit'>,
+  tenantId: string,
+  documents: readonly DocumentKind[],
+  actor: string,
+): Promise<void> {
+  const at = deps.now()
+  const details = { documents }
+  await deps.writeSettings(async tx => {
+    await upsertGoLiveDocuments(tx, tenantId, [...documents])
+    await deps.audit.append(tx, { at, tenantId, actor, action: 'tenant.changed', subjectId: tenantId, details })
+  })
+}

@@ -1,0 +1,253 @@
+// The way to the first live verification: each step from facts.
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { GoLive, Step } from '../../src/dashboard/go-live-schema.ts'
+import { type Facts, stepsOf } from '../../src/dashboard/go-live-steps.ts'
+import { ok, problem, warning } from '../../src/db/check.ts'
+import { goLive } from '../../src/db/schema.ts'
+import { importSigningKey } from '../../src/signing/certificate.ts'
+import { chooseDocuments } from '../../src/tenants/go-live.ts'
+import { addAnchors } from '../../src/trust/settings.ts'
+import { cleanUp, type TestApp } from '../helpers/app.ts'
+import { DAY_MS, issue, issueAuthority } from '../helpers/certificates.ts'
+import { type Browser, joinMember, outcome, startOwned } from '../helpers/dashboard.ts'
+import { rowsOf } from '../helpers/database.ts'
+import { pair } from '../helpers/devices.ts'
+
+setDefaultTimeout(60_000)
+afterAll(cleanUp)
+
+/** Every name resolves to this machine, so that no test leaves it. */
+const NEARBY = { now: Date.now(), resolve: async () => ['127.0.0.1'] }
+
+const start = () => startOwned(NEARBY)
+
+const pemOf = (der: Uint8Array): string =>
+  `-----BEGIN CERTIFICATE-----\n${Buffer.from(der).toString('base64')}\n-----END CERTIFICATE-----\n`
+
+const pathOf = async (browser: Browser, tenant: string): Promise<GoLive> =>
+  (await browser.get<GoLive>(`/tenants/${tenant}/go-live`)).body
+
+const choose = (browser: Browser, tenant: string, ...documents: string[]) =>
+  browser.put<GoLive>(`/tenants/${tenant}/go-live/path`, { documents })
+
+const stepIn = ({ steps }: Pick<GoLive, 'steps'>, name: Step['step']): Step => steps.find(({ step }) => step === name)!
+
+const statesOf = ({ steps }: GoLive) => Object.fromEntries(steps.map(({ step, state }) => [step, state]))
+
+const trust = async (
+  app: TestApp,
+  environment: 'test' | 'live',
+  trustedFor?: string,
+  notAfter = app.clock.now() + 300 * DAY_MS,
+) =>
+  await addAnchors(
+    app.deps,
+    { pem: pemOf((await issueAuthority({ notAfter })).der), environment, trustedFor, label: 'Utopia' },
+    'test',
+  )
+
+describe('the choice of documents', () => {
+  test('without a choice there are no steps, and any member of the shop may choose', async () => {
+    const { app, id, boss } = await start()
+    expect(await pathOf(boss, id)).toEqual({ documents: [], steps: [], is_done: false })
+    const mia = await joinMember(app, id, 'mia')
+    const chosen = await choose(mia, id, 'us_licence', 'eu_age')
+    expect(chosen.body.documents).toEqual(['eu_age', 'us_licence'])
+    expect(chosen.body.steps).toHaveLength(9)
+    expect(await pathOf(boss, id)).toEqual(chosen.body)
+    const audit = await boss.get<{ data: { action: string; actor: string; details: object }[] }>(`/tenants/${id}/audit?limit=1`)
+    expect(audit.body.data[0]).toMatchObject({
+      action: 'tenant.changed',
+      actor: 'dashboard:mia',
+      details: { documents: ['us_licence', 'eu_age'] },
+    })
+  })
+
+  test('unknown and doubled documents are refused', async () => {
+    const { id, boss } = await start()
+    expect(outcome(await choose(boss, id, 'swiyu'))).toBe('400 invalid_request')
+    expect(outcome(await choose(boss, id, 'eu_age', 'eu_age'))).toBe('400 invalid_request')
+    expect((await pathOf(boss, id)).documents).toEqual([])
+  })
+
+  test('a new choice keeps the times of the first verifications', async () => {
+    const { app, id, boss } = await start()
+    await choose(boss, id, 'eu_age')
+    const at = app.clock.now()
+    await app.deps.writeSettings(async tx => void (await tx.update(goLive).set({ firstTestAt: at, firstLiveAt: at + 1 })))
+    const { body } = await choose(boss, id, 'other')
+    expect(stepIn(body, 'first_test')).toMatchObject({ state: 'done', reason: 'tested', at: new Date(at).toISOString() })
+    expect(stepIn(body, 'first_live')).toMatchObject({ state: 'done', reason: 'went_live' })
+    expect(rowsOf(app, 'SELECT documents FROM go_live')).toHaveLength(1)
+  })
+})
+
+describe('the steps', () => {
+  test('for the EU age app no certificate or registration is needed, and each command names its preset', async () => {
+    const { id, boss } = await start()
+    await choose(boss, id, 'eu_age')
+    const path = await pathOf(boss, id)
+    expect(path.is_done).toBe(false)
+    expect(statesOf(path)).toEqual({
+      address: 'problem',
+      identity: 'not_needed',
+      registration: 'not_needed',
+      issuers_test: 'to_do',
+      first_test: 'to_do',
+      issuers_live: 'to_do',
+      keys: 'done',
+      first_live: 'to_do',
+      renewals: 'waiting',
+    })
+    expect(stepIn(path, 'issuers_test').command).toBe('vidimus trust source add --preset eu-av-acceptance --env test')
+    expect(stepIn(path, 'issuers_live').command).toBe('vidimus trust source add --preset eu-av --env live')
+    expect(stepIn(path, 'first_test').command).toContain('{"template":"eu_av_age_18"}')
+  })
+
+  test('an issuer counts for the document and environment that it is trusted for', async () => {
+    const { app, id, boss } = await start()
+    await choose(boss, id, 'eu_age', 'us_licence')
+    await trust(app, 'live', 'org.iso.18013.5.1.mDL')
+    await trust(app, 'test', 'eu.europa.ec.av.1')
+    const path = await pathOf(boss, id)
+    expect(stepIn(path, 'issuers_live')).toMatchObject({ state: 'to_do', documents: ['eu_age'] })
+    expect(stepIn(path, 'issuers_test')).toMatchObject({
+      state: 'to_do',
+      documents: ['us_licence'],
+      command: 'vidimus trust add FILE.pem --env test --for org.iso.18013.5.1.mDL',
+    })
+    await trust(app, 'live')
+    expect(stepIn(await pathOf(boss, id), 'issuers_live')).toMatchObject({ state: 'done', documents: ['eu_age', 'us_licence'] })
+  })
+
+  test('an expired issuer does not count', async () => {
+    const { app, id, boss } = await start()
+    await choose(boss, id, 'eu_age')
+    await trust(app, 'live', 'eu.europa.ec.av.1', app.clock.now() + DAY_MS)
+    expect(stepIn(await pathOf(boss, id), 'issuers_live').state).toBe('done')
+    app.clock.advance(2 * DAY_MS)
+    await boss.logIn('olivia')
+    expect(stepIn(await pathOf(boss, id), 'issuers_live').state).toBe('to_do')
+    expect(stepIn(await pathOf(boss, id), 'renewals')).toMatchObject({ state: 'problem', reason: 'has_ended', names: ['Utopia'] })
+  })
+
+  test('something else needs an issuer for each own template', async () => {
+    const { app, id, boss } = await start()
+    await choose(boss, id, 'other')
+    const query = {
+      credentials: [
+        { id: 'm', format: 'dc+sd-jwt', meta: { vct_values: ['https://club.example/m'] }, claims: [{ path: ['level'] }] },
+      ],
+    }
+    await boss.put(`/tenants/${id}/templates/membership`, { title: 'Member', query })
+    await trust(app, 'live', 'urn:eudi:pid:1')
+    expect(stepIn(await pathOf(boss, id), 'issuers_live')).toMatchObject({
+      state: 'to_do',
+      command: 'vidimus trust add FILE.pem --env live --for https://club.example/m',
+    })
+    await trust(app, 'live', 'https://club.example/m')
+    expect(stepIn(await pathOf(boss, id), 'issuers_live').state).toBe('done')
+  })
+
+  test('a wallet asks for a certificate of an authority, and for a registration', async () => {
+    const { app, id, boss } = await start()
+    await choose(boss, id, 'eu_wallet')
+    expect(statesOf(await pathOf(boss, id))).toMatchObject({ identity: 'to_do', registration: 'to_do' })
+    const authority = await issueAuthority({ notAfter: app.clock.now() + 900 * DAY_MS })
+    const { der, keys } = await issue({ issuer: authority, name: 'CN=Wine bar', notAfter: app.clock.now() + 300 * DAY_MS })
+    const pkcs8 = Buffer.from(await crypto.subtle.exportKey('pkcs8', keys.privateKey)).toString('base64')
+    const keyPem = `-----BEGIN PRIVATE KEY-----\n${pkcs8}\n-----END PRIVATE KEY-----\n`
+    await importSigningKey(app.deps, { chainPem: pemOf(der), keyPem }, 'test')
+    app.clock.advance(10_000)
+    expect(stepIn(await pathOf(boss, id), 'identity')).toMatchObject({
+      state: 'done',
+      reason: 'identity_valid',
+      names: ['C=NL, CN=Test Root'],
+    })
+  })
+
+  test('a live key or a live till is enough to ask', async () => {
+    const { app, boss } = await start()
+    const shop = await boss.post<{ id: string }>('/tenants', { name: 'Empty' })
+    const tenant = shop.body.id
+    await choose(boss, tenant, 'eu_age')
+    expect(stepIn(await pathOf(boss, tenant), 'keys')).toMatchObject({
+      state: 'to_do',
+      command: `vidimus key create --tenant ${tenant} --env live`,
+    })
+    const minted = await boss.post<{ key: string; api_key: { id: string } }>(`/tenants/${tenant}/keys`, {
+      environment: 'live',
+      scopes: ['devices:manage'],
+      label: 'Web shop',
+      expires_days: null,
+    })
+    expect(stepIn(await pathOf(boss, tenant), 'keys')).toMatchObject({ state: 'done', names: ['Web shop'] })
+    await pair(app, minted.body.key, { name: 'Till 1' })
+    await boss.delete(`/tenants/${tenant}/keys/${minted.body.api_key.id}`)
+    expect(stepIn(await pathOf(boss, tenant), 'keys')).toMatchObject({ state: 'done', names: ['Till 1'] })
+  })
+
+  test('an issuer or certificate that ends within a month is a renewal to do', async () => {
+    const { app, id, boss } = await start()
+    await choose(boss, id, 'eu_age')
+    await trust(app, 'live', undefined, app.clock.now() + 40 * DAY_MS)
+    expect(stepIn(await pathOf(boss, id), 'renewals').state).toBe('done')
+    app.clock.advance(11 * DAY_MS)
+    await boss.logIn('olivia')
+    expect(stepIn(await pathOf(boss, id), 'renewals')).toMatchObject({ state: 'to_do', reason: 'ends_soon', names: ['Utopia'] })
+  })
+
+  test('shops have paths of their own', async () => {
+    const { app, id, boss } = await start()
+    const other = await app.tenant({ name: 'Bakery' })
+    await chooseDocuments(app.deps, id, ['eu_age'], 'test')
+    expect((await pathOf(boss, other.id)).documents).toEqual([])
+  })
+})
+
+describe('the address', () => {
+  const facts = (changed: Partial<Facts>, url = ok('It answers.'), tls = ok('Valid.')): Facts => ({
+    documents: ['eu_age'],
+    firstTestAt: null,
+    firstLiveAt: null,
+    tenantId: 'ten_x',
+    publicUrl: 'https://verify.example',
+    isLocal: false,
+    now: 0,
+    check: name => (name === 'tls' ? tls : url),
+    anchors: [],
+    templates: [],
+    signing: undefined,
+    askers: [],
+    ...changed,
+  })
+  const address = (...given: Parameters<typeof facts>) => stepIn({ steps: stepsOf(facts(...given)) }, 'address')
+
+  test.each([
+    ['https that answers is done', {}, ok('Yes.'), ok('Yes.'), 'done', 'reached', null],
+    ['a private network is done, with a note', {}, warning('Private.', 'R'), ok('Yes.'), 'done', 'reached', 'Private.'],
+    ['a name of this machine is to do', { isLocal: true }, warning('Local.', 'R'), ok('Yes.'), 'to_do', 'address_local', null],
+    [
+      'it is a problem once there are live keys',
+      { isLocal: true },
+      problem('L', 'R'),
+      ok('Yes.'),
+      'problem',
+      'address_local',
+      null,
+    ],
+    ['plain http is to do', { publicUrl: 'http://verify.example' }, warning('P', 'R'), ok(''), 'to_do', 'address_plain', null],
+    [
+      'a certificate that phones refuse is to do',
+      {},
+      ok('Yes.'),
+      warning('Own.', 'Buy.'),
+      'to_do',
+      'address_unsound',
+      'Own. Buy.',
+    ],
+    ['an address where nothing answers is a problem', {}, problem('No.', 'Go.'), ok(''), 'problem', 'address_unsound', 'No. Go.'],
+  ] as const)('%s', (_, changed, url, tls, state, reason, detail) => {
+    expect(address(changed, url, tls)).toMatchObject({ state, reason, detail })
+  })
+})
