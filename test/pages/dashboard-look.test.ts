@@ -42,6 +42,7 @@ const viewsOf = ({ done, refused }: Awaited<ReturnType<typeof fill>>): string[] 
   '/template-editor',
   '/webhooks',
   '/trust',
+  '/go-live',
   '/audit',
   '/settings',
   '/settings/profile',

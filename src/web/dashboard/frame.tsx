@@ -26,7 +26,7 @@ const PLACES = {
 type PlaceName = keyof typeof PLACES
 
 /** Views that belong to an entry of the menu. */
-const PARENTS: Record<string, PlaceName> = { 'template-editor': 'templates' }
+const PARENTS: Record<string, PlaceName> = { 'template-editor': 'templates', 'go-live': 'overview' }
 
 export function Frame() {
   const words = useDashboardWords()

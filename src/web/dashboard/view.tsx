@@ -3,6 +3,7 @@ import { Page } from './page.tsx'
 import { hrefTo, useRoute } from './route.tsx'
 import { Audit } from './views/audit.tsx'
 import { Devices } from './views/devices.tsx'
+import { GoLive } from './views/go-live.tsx'
 import { Keys } from './views/keys.tsx'
 import { Overview } from './views/overview.tsx'
 import { Settings } from './views/settings.tsx'
@@ -32,6 +33,8 @@ export function View() {
       return <Webhooks id={id} />
     case 'trust':
       return <Trust />
+    case 'go-live':
+      return <GoLive />
     case 'audit':
       return <Audit />
     case 'settings':

@@ -1,11 +1,12 @@
 import type { Overview as OverviewData } from '../../../dashboard/verification-schema.ts'
 import { Card } from '../../shared/card.tsx'
+import { Icon } from '../../shared/icons.tsx'
 import { Seal } from '../../shared/seal.tsx'
 import { useData } from '../data.ts'
 import { useFormat } from '../format.ts'
 import { Loaded } from '../loaded.tsx'
 import { Page } from '../page.tsx'
-import { hrefTo, Link } from '../route.tsx'
+import { ButtonTo, hrefTo, Link } from '../route.tsx'
 import { usePlace } from '../session.tsx'
 import { useTemplates } from '../template-names.ts'
 import { useDashboardWords } from '../words.ts'
@@ -22,8 +23,9 @@ export function Overview() {
   return (
     <Page title={words.overview.title} actions={<TryIt />}>
       <Loaded data={data}>
-        {({ usage, recent, attention }) => (
+        {({ usage, recent, attention, is_live }) => (
           <>
+            {!is_live && <ToGoLive />}
             <AttentionList attention={attention} />
             <div class="overview-usage">
               <Today usage={usage} />
@@ -36,6 +38,17 @@ export function Overview() {
         )}
       </Loaded>
     </Page>
+  )
+}
+
+function ToGoLive() {
+  const words = useDashboardWords().overview
+  return (
+    <div class="to-go-live">
+      <Icon name="shield" />
+      <p>{words.goLive}</p>
+      <ButtonTo href={hrefTo('go-live')}>{words.toGoLive}</ButtonTo>
+    </div>
   )
 }
 

@@ -1,0 +1,97 @@
+import type { Step, StepName } from '../../../dashboard/go-live-schema.ts'
+import { Badge } from '../../shared/badge.tsx'
+import { Copy } from '../../shared/copy.tsx'
+import { useCommon, useRegion } from '../../shared/language.tsx'
+import { useFormat } from '../format.ts'
+import { ButtonTo, hrefTo, Link } from '../route.tsx'
+import { useSession } from '../session.tsx'
+import { useDashboardWords } from '../words.ts'
+import { HELP } from './go-live-help.ts'
+
+const LOOK = {
+  done: { tone: 'ok', icon: 'tick' },
+  to_do: { tone: 'neutral', icon: 'next' },
+  waiting: { tone: 'wait', icon: 'clock' },
+  not_needed: { tone: 'neutral', icon: 'dash' },
+  problem: { tone: 'no', icon: 'cross' },
+} as const
+
+type Where = { place: string; environment?: 'test' | 'live'; isForOwners?: true }
+
+/** The page of the dashboard where a step is done. */
+const WHERE: Readonly<Record<StepName, Where>> = {
+  address: { place: 'settings/health', isForOwners: true },
+  identity: { place: 'settings/installation', isForOwners: true },
+  registration: { place: 'settings/installation', isForOwners: true },
+  issuers_test: { place: 'trust', environment: 'test' },
+  first_test: { place: '', environment: 'test' },
+  issuers_live: { place: 'trust', environment: 'live' },
+  keys: { place: 'keys', environment: 'live' },
+  first_live: { place: 'verifications', environment: 'live' },
+  renewals: { place: 'settings/health', isForOwners: true },
+}
+
+export function GoLiveStep({ step, isNext }: { step: Step; isNext: boolean }) {
+  const words = useDashboardWords().goLive
+  const sentence = useSentence(step)
+  const { state, detail } = step
+  return (
+    <li class={`card ${state}${isNext ? ' next' : ''}`} aria-current={isNext ? 'step' : undefined}>
+      <header>
+        <h2>{words.steps[step.step].title}</h2>
+        <Badge {...LOOK[state]}>{words.states[state]}</Badge>
+      </header>
+      <p class={state === 'not_needed' ? 'secondary' : undefined}>{sentence}</p>
+      {/* As `vidimus doctor` prints it. */}
+      {detail !== null && (
+        <p lang="en" class="secondary">
+          {detail}
+        </p>
+      )}
+      {state !== 'not_needed' && <Act step={step} isNext={isNext} />}
+    </li>
+  )
+}
+
+function useSentence({ reason, documents, names, at }: Step): string {
+  const words = useDashboardWords().goLive
+  const { date } = useFormat()
+  const list = new Intl.ListFormat(useRegion(), { type: 'conjunction' })
+  return words.reasons[reason]({
+    documents: list.format(documents.map(kind => words.documents[kind].title)),
+    names: list.format(names),
+    when: at === null ? '' : date(at),
+  })
+}
+
+function Act({ step: { step, state, command }, isNext }: { step: Step; isNext: boolean }) {
+  const words = useDashboardWords().goLive
+  const common = useCommon()
+  const { session } = useSession()
+  const { place, environment, isForOwners } = WHERE[step]
+  const href = hrefTo(place, environment && { environment })
+  const { action, done } = words.steps[step]
+  const mayOpen = session.user.is_owner || !isForOwners
+  if (state === 'done') return mayOpen ? <Link href={href}>{done}</Link> : null
+  return (
+    <>
+      {!mayOpen && <p class="hint">{words.owner}</p>}
+      {mayOpen && (
+        <div>
+          <ButtonTo kind={isNext ? 'primary' : undefined} href={href}>
+            {action}
+          </ButtonTo>
+        </div>
+      )}
+      {command !== null && (
+        <details class="folded">
+          <summary>{common.orByCommand}</summary>
+          <div class="stack tight">
+            <Copy text={command} label={common.command} />
+            <p class="hint">{words.help(HELP[step])}</p>
+          </div>
+        </details>
+      )}
+    </>
+  )
+}
