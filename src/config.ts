@@ -38,6 +38,8 @@ export type Config = {
   metricsToken: string | undefined
   /** Serves the sandbox wallet and the sandbox issuer. */
   hasSandbox: boolean
+  /** Looks at signed lists of issuers by itself. */
+  trustRefresh: boolean
   webhookDelaysMs: number[]
   /** For requests to wallets, unless a template says otherwise. */
   wallet: {
@@ -77,11 +79,11 @@ export const VARIABLES = {
   },
   VIDIMUS_EGRESS_ALLOW: {
     default: '',
-    meaning: 'private destinations that webhooks and status lists may reach: ADDRESS-OR-CIDR:PORT, comma separated',
+    meaning: 'private destinations that webhooks, status lists and trust lists may reach: ADDRESS-OR-CIDR:PORT, comma separated',
   },
   VIDIMUS_EXTRA_CA: {
     default: '',
-    meaning: 'PEM file of authorities that webhooks and status lists trust beside those of the system',
+    meaning: 'PEM file of authorities that webhooks, status lists and trust lists trust beside those of the system',
   },
   VIDIMUS_TRUSTED_PROXIES: { default: '', meaning: 'addresses or CIDRs whose X-Forwarded-For counts, comma separated' },
   VIDIMUS_TLS_CERT: { default: '', meaning: 'PEM certificate chain; with VIDIMUS_TLS_KEY the service speaks https' },
@@ -92,6 +94,10 @@ export const VARIABLES = {
     meaning: 'bearer token that opens /metrics to other machines and through proxies; 16 characters or more',
   },
   VIDIMUS_SANDBOX: { default: 'on', meaning: 'off closes the sandbox wallet and its issuer: /sandbox and everything below it' },
+  VIDIMUS_TRUST_REFRESH: {
+    default: 'on',
+    meaning: 'off keeps the service from fetching trust lists; "trust source refresh" and bundles still work',
+  },
   VIDIMUS_WEBHOOK_DELAYS: { default: '0s,5s,1m,10m,2h,22h', meaning: 'wait before each delivery attempt, one entry per attempt' },
   VIDIMUS_WALLET_PROFILE: { default: 'haip', meaning: 'haip, or plain for wallets that cannot encrypt their answer' },
   VIDIMUS_WALLET_SCHEME: {
@@ -172,6 +178,7 @@ export function loadConfig(env: Environment): Config {
     tls,
     rateLimitScale: decimal('VIDIMUS_RATE_LIMIT_SCALE', text('VIDIMUS_RATE_LIMIT_SCALE'), 1000),
     metricsToken: metricsToken('VIDIMUS_METRICS_TOKEN', text('VIDIMUS_METRICS_TOKEN')),
+    trustRefresh: oneOf('VIDIMUS_TRUST_REFRESH', text('VIDIMUS_TRUST_REFRESH'), ['on', 'off']) === 'on',
     hasSandbox: oneOf('VIDIMUS_SANDBOX', text('VIDIMUS_SANDBOX'), ['on', 'off']) === 'on',
     wallet: {
       profile: oneOf('VIDIMUS_WALLET_PROFILE', text('VIDIMUS_WALLET_PROFILE'), ['haip', 'plain']),

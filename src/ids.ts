@@ -75,6 +75,17 @@ export function base62(random: Random, length: number): string {
   return text
 }
 
+/** For ids that follow from what they name: the same bytes make the same digits. */
+export function base62Of(bytes: Uint8Array, length: number): string {
+  let rest = BigInt(`0x${Buffer.from(bytes).toString('hex')}`)
+  let digits = ''
+  for (let i = 0; i < length; i++) {
+    digits = BASE62[Number(rest % 62n)] + digits
+    rest /= 62n
+  }
+  return digits
+}
+
 function checksum(text: string): string {
   let rest = crc32(text)
   let digits = ''

@@ -134,6 +134,12 @@ export const TrustAnchor = Exactly({
   not_after: Timestamp,
   fingerprint_sha256: Type.String(),
   created_at: Timestamp,
+  /** The list that names it; null for one that the operator added. */
+  source: Nullable(Type.String()),
+  /** `status`: for status lists only. `none`: withdrawn, or for the operator's own papers. */
+  use: OneOf('both', 'status', 'none'),
+  entity: Nullable(Type.String()),
+  country: Nullable(Type.String()),
 })
 export type TrustAnchor = typeof TrustAnchor.static
 export const TrustAnchorList = ListOf(TrustAnchor)

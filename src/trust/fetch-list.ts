@@ -64,7 +64,7 @@ const ALLOW_ADDRESS =
   'If it is meant to be there, ask the operator of this service to allow its address and port (VIDIMUS_EGRESS_ALLOW).'
 
 /** No address in it: the reason must not reveal where a private name leads. */
-function whyMissed({ failure, reason }: Extract<EgressAnswer, { ok: false }>): Omit<Missed, 'ok'> {
+export function whyMissed({ failure, reason }: Extract<EgressAnswer, { ok: false }>): Omit<Missed, 'ok'> {
   switch (failure) {
     case 'refused_address':
       return reason === 'host' || reason === 'address'

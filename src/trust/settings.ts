@@ -86,6 +86,7 @@ function refuseKnown(
   const repeated = certificates.find(({ fingerprint256 }, index) => fingerprints.indexOf(fingerprint256) < index)
   if (repeated) throw new TrustProblem(`the certificate of ${nameOf(repeated)} is in the file twice; give it once`)
   const same = known
+    // A list's own entries end with the list; one that the operator adds does not.
     .filter(row => row.sourceId === null && row.environment === environment && row.trustedFor === trustedFor)
     .find(row => fingerprints.includes(new X509Certificate(row.certificate).fingerprint256))
   if (!same) return
@@ -96,7 +97,8 @@ function refuseKnown(
 
 export const readAnchors = async ({ db }: Pick<Deps, 'db'>): Promise<AnchorRow[]> => await listAllAnchors(db)
 
-export function presentAnchor({ id, environment, label, mode, crl, trustedFor, certificate, createdAt }: AnchorRow) {
+export function presentAnchor(anchor: AnchorRow) {
+  const { id, environment, label, mode, crl, trustedFor, certificate, createdAt, sourceId, use, entity, country } = anchor
   const parsed = new X509Certificate(certificate)
   return {
     id,
@@ -109,8 +111,12 @@ export function presentAnchor({ id, environment, label, mode, crl, trustedFor, c
     issuer: parsed.issuer.split('\n').join(', '),
     not_before: isoUtc(parsed.validFromDate.getTime()),
     not_after: isoUtc(parsed.validToDate.getTime()),
-    fingerprint_sha256: parsed.fingerprint256.replaceAll(':', '').toLowerCase(),
+    fingerprint_sha256: fingerprintOf(parsed),
     created_at: isoUtc(createdAt),
+    source: sourceId,
+    use: use ?? 'both',
+    entity,
+    country,
   }
 }
 
@@ -118,6 +124,7 @@ export async function removeAnchor(deps: TrustDeps, id: string, actor: string): 
   const at = deps.now()
   return await deps.writeSettings(async tx => {
     const removed = await deleteAnchor(tx, id)
+    if (removed && removed.sourceId !== null) throw new TrustProblem(inListText(removed))
     if (removed)
       await deps.audit.append(tx, {
         at,
@@ -130,6 +137,11 @@ export async function removeAnchor(deps: TrustDeps, id: string, actor: string): 
     return removed !== undefined
   })
 }
+
+const inListText = ({ label, environment, sourceId, certificate }: AnchorRow): string =>
+  `${label} is named by the list ${sourceId}, whose next issue would bring it back; block it instead: "vidimus trust block ${fingerprintOf(new X509Certificate(certificate))} --env ${environment} --reason TEXT"`
+
+const fingerprintOf = ({ fingerprint256 }: X509Certificate): string => fingerprint256.replaceAll(':', '').toLowerCase()
 
 function parseCertificates(pem: string): X509Certificate[] {
   try {

@@ -9,24 +9,27 @@ export type PinRow = typeof trustSourcePins.$inferSelect
 /** `entries` are the anchors that count, `withdrawn` those that only explain a refusal. */
 export type SourceView = SourceRow & { pins: PinRow[]; entries: number; withdrawn: number }
 
+/** A preset fixes kind, use and location. */
 export type NewSource = {
   environment: SourceRow['environment']
-  kind: ListKind
+  kind?: ListKind
   use?: SourceRow['use']
   /** The operator's name for the list if not given. */
   label?: string
   preset?: string
-  /** An https address or a `file:` path; null where lists are brought by hand. */
-  location: string | null
+  /** An https address or a `file:` path; without one, lists are brought by hand. */
+  location?: string | null
   /** The first list; fetched from the location if not given. */
   bytes?: Uint8Array
-  /** Fingerprints or certificates (PEM). */
+  /** Fingerprints or certificates (PEM), beside those of the preset. */
   signers: readonly string[]
   types?: readonly string[]
   serviceType?: string
   mode?: 'iso' | 'pkix'
   everyMs?: number
   graceMs?: number
+  /** The operator has read the terms of the preset. */
+  isReadTerms?: boolean
 }
 
 /** A list whose signature holds. Nobody said yet that its signer is the right one. */

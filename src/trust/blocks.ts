@@ -1,0 +1,42 @@
+// A blocked certificate is refused in every path, as anchor, authority or signer, whatever a list says.
+import type { Deps } from './deps.ts'
+import { TrustProblem } from './settings.ts'
+import { type BlockRow, deleteBlock, insertBlock, listBlocks } from './source-store.ts'
+import { fingerprintOf } from './sources.ts'
+
+export type { BlockRow }
+
+type BlockDeps = Pick<Deps, 'writeSettings' | 'now' | 'audit'>
+
+export async function block(
+  deps: BlockDeps,
+  { environment, fingerprint: given, reason }: Pick<BlockRow, 'environment' | 'fingerprint' | 'reason'>,
+  actor: string,
+): Promise<BlockRow> {
+  const at = deps.now()
+  const row = { environment, fingerprint: fingerprintOf(given), reason, createdAt: at }
+  await deps.writeSettings(async tx => {
+    if (!(await insertBlock(tx, row))) throw new TrustProblem(`${row.fingerprint} is blocked in ${environment} already`)
+    const details = { environment, reason }
+    await deps.audit.append(tx, { at, tenantId: '', actor, action: 'trust.blocked', subjectId: row.fingerprint, details })
+  })
+  return row
+}
+
+export async function unblock(
+  deps: BlockDeps,
+  { environment, fingerprint: given }: Pick<BlockRow, 'environment' | 'fingerprint'>,
+  actor: string,
+): Promise<BlockRow> {
+  const at = deps.now()
+  const fingerprint = fingerprintOf(given)
+  return await deps.writeSettings(async tx => {
+    const removed = await deleteBlock(tx, { environment, fingerprint })
+    if (!removed) throw new TrustProblem(`${fingerprint} is not blocked in ${environment}`)
+    const details = { environment, reason: removed.reason }
+    await deps.audit.append(tx, { at, tenantId: '', actor, action: 'trust.unblocked', subjectId: fingerprint, details })
+    return removed
+  })
+}
+
+export const readBlocks = async ({ db }: Pick<Deps, 'db'>): Promise<BlockRow[]> => await listBlocks(db)

@@ -1,0 +1,67 @@
+import { open } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { callOut } from '../egress/client.ts'
+import type { ListRefused } from '../trust-lists/list.ts'
+import { LIST_BYTES_MAX } from '../trust-lists/read-list.ts'
+import type { Deps } from './deps.ts'
+import { followRedirects, whyMissed } from './fetch-list.ts'
+
+const LIMITS = { resolveMs: 2000, connectMs: 5000 }
+/** With all redirects. */
+const TOTAL_MS = 30_000
+const REDIRECTS_MAX = 3
+const ETAG_CHARS_MAX = 256
+
+export type Fetched = { ok: true; bytes: Uint8Array; etag: string | null } | { ok: true; isUnchanged: true } | ListRefused
+
+type FetchDeps = Pick<Deps, 'egress' | 'resolve' | 'now'>
+
+/** Only addresses that the operator named are called: nothing in a list is. `etag` is that of the accepted list. */
+export async function fetchSource(deps: FetchDeps, location: string, etag: string | null): Promise<Fetched> {
+  return location.startsWith('file:') ? await readLocal(location) : await fetchRemote(deps, location, etag)
+}
+
+async function fetchRemote({ egress, resolve, now }: FetchDeps, location: string, etag: string | null): Promise<Fetched> {
+  const startedAt = now()
+  const headers: Record<string, string> = { accept: '*/*', ...(etag !== null && { 'if-none-match': etag }) }
+  const answer = await followRedirects(location, REDIRECTS_MAX, url => {
+    const totalMs = Math.max(1, TOTAL_MS - (now() - startedAt))
+    const limits = { ...LIMITS, totalMs, answerBytes: LIST_BYTES_MAX }
+    return callOut(egress, resolve, { url, method: 'GET', headers, limits, onLargeAnswer: 'fail' })
+  })
+  if (!answer.ok) return answer.failure === 'too_large' ? tooLarge() : unreachable(whyMissed(answer).reason)
+  if (answer.status === 304 && etag !== null) return { ok: true, isUnchanged: true }
+  if (answer.status !== 200) return unreachable(`its server answered ${answer.status}`)
+  const encoding = answer.headers['content-encoding'] ?? 'identity'
+  if (encoding !== 'identity') return unreachable('its server sent it compressed, which was not asked for')
+  return { ok: true, bytes: answer.body, etag: etagOf(answer.headers.etag) }
+}
+
+const etagOf = (given: string | undefined): string | null =>
+  given !== undefined && given.length <= ETAG_CHARS_MAX && /^[\x21-\x7e]+$/.test(given) ? given : null
+
+async function readLocal(location: string): Promise<Fetched> {
+  const path = fileURLToPath(location)
+  try {
+    await using file = await open(path, 'r')
+    const { size } = await file.stat()
+    if (size > LIST_BYTES_MAX) return tooLarge()
+    const bytes = Buffer.alloc(size)
+    const { bytesRead } = await file.read(bytes, 0, size, 0)
+    return { ok: true, bytes: bytes.subarray(0, bytesRead), etag: null }
+  } catch (error) {
+    return unreachable(`${path} cannot be read (${(error as { code?: string }).code})`)
+  }
+}
+
+const tooLarge = (): ListRefused => ({
+  ok: false,
+  code: 'too_large',
+  detail: `it is larger than ${LIST_BYTES_MAX / 1024 / 1024} MiB`,
+})
+
+const unreachable = (reason: string): ListRefused => ({
+  ok: false,
+  code: 'unreachable',
+  detail: `the list could not be fetched (${reason})`,
+})
