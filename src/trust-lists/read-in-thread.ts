@@ -7,7 +7,11 @@ import { refuse } from './refuse.ts'
 const READING_MS_MAX = 10_000
 
 /** One thread for each list. It ends with the list, or when it took too long. */
-export async function readInThread(kind: ListKind, bytes: Uint8Array, hire = hireReader): Promise<ReadList> {
+export async function readInThread(
+  kind: ListKind,
+  bytes: Uint8Array,
+  { hire = hireReader, msMax = READING_MS_MAX } = {},
+): Promise<ReadList> {
   const worker = hire()
   try {
     const { promise, resolve } = Promise.withResolvers<ReadList>()
@@ -20,7 +24,7 @@ export async function readInThread(kind: ListKind, bytes: Uint8Array, hire = hir
     })
     worker.addEventListener('close', unreadable)
     worker.postMessage({ kind, bytes } satisfies Order)
-    return await within<ReadList>(READING_MS_MAX, promise, () => refuse('malformed', 'it took too long to read'))
+    return await within<ReadList>(msMax, promise, () => refuse('malformed', 'it took too long to read'))
   } finally {
     worker.terminate()
   }

@@ -33,3 +33,10 @@ export function vectorFile<Content>(file: string): Content | undefined {
   test.skip(`SKIPPED: ../shared/vectors/${file} is not there, so it was not run`, () => {})
   return undefined
 }
+
+/** The tests of a real file; one skipped test that says so where it is missing. */
+export function withVector(file: string, define: (bytes: Uint8Array) => void): void {
+  const path = resolve(FOLDER, file)
+  if (existsSync(path)) define(new Uint8Array(readFileSync(path)))
+  else test.skip(`SKIPPED: ../shared/vectors/${file} is not there, so its tests were not run`, () => {})
+}
