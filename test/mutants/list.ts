@@ -15,6 +15,7 @@ import service from './service.ts'
 import templates from './templates.ts'
 import tenants from './tenants.ts'
 import trust from './trust.ts'
+import trustLists from './trust-lists.ts'
 import usage from './usage.ts'
 import verifications from './verifications.ts'
 import wallet from './wallet.ts'
@@ -47,6 +48,7 @@ const ROOMS: Record<string, Slip[]> = {
   templates,
   tenants,
   trust,
+  'trust-lists': trustLists,
   usage,
   verifications,
   wallet,
