@@ -80,9 +80,17 @@ export function signerOf({ chain }: Pick<TrustList, 'chain'>): ListSigner {
 
 /** The reason why this certificate cannot be pinned for such lists; undefined if it can. */
 export function refuseCaPin(kind: ListKind, certificatePem: string): string | undefined {
-  if (kind === 'vical') return undefined
-  const certificate = describeCertificate(new X509Certificate(certificatePem).raw)
-  return certificate?.basicConstraints?.ca
+  const certificate = describePem(certificatePem)
+  if (!certificate) return 'the file holds no readable certificate; it must be PEM'
+  return kind !== 'vical' && certificate.basicConstraints?.ca
     ? 'this certificate is a CA: whoever it certifies could sign the list; pin the certificate that signs the list itself'
     : undefined
+}
+
+function describePem(pem: string): Certificate | undefined {
+  try {
+    return describeCertificate(new X509Certificate(pem).raw)
+  } catch {
+    return undefined
+  }
 }

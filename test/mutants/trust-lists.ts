@@ -21,7 +21,7 @@ export default [
     'trust-lists/signer',
   ],
   ['an expired signer is accepted', 'judgeSigner', 'now < notBefore || now > notAfter', 'now < notBefore', 'trust-lists/signer'],
-  ['a CA is pinned for an ETSI list', 'refuseCaPin', 'certificate?.basicConstraints?.ca', 'false', 'trust-lists/signer'],
+  ['a CA is pinned for an ETSI list', 'refuseCaPin', 'certificate.basicConstraints?.ca', 'false', 'trust-lists/signer'],
   [
     'the signature of a LoTE is not checked',
     'verifyJades',

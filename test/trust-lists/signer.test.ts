@@ -106,4 +106,8 @@ describe('the signer of a list', () => {
     expect(refuseCaPin('vical', pemOf(root.der))).toBeUndefined()
     expect(refuseCaPin('lote', own.pem)).toBeUndefined()
   })
+
+  test('cannot be pinned from a file that holds no certificate', () => {
+    for (const kind of ['vical', 'lote'] as const) expect(refuseCaPin(kind, 'nothing')).toContain('no readable certificate')
+  })
 })
