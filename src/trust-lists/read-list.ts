@@ -1,3 +1,4 @@
+import { readEtsiXml } from './etsi-xml.ts'
 import type { ListKind, ReadList } from './list.ts'
 import { readLote } from './lote.ts'
 import { refuse } from './refuse.ts'
@@ -19,7 +20,7 @@ export function readList(kind: ListKind, bytes: Uint8Array): ReadList {
     case 'lote':
       return readLote(bytes)
     case 'etsi-xml':
-      return refuse('malformed', 'it is not a readable list')
+      return readEtsiXml(bytes)
   }
 }
 

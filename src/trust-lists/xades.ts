@@ -1,7 +1,8 @@
 // The one enveloped XAdES signature of a list (ETSI EN 319 132-1, XML Signature 1.1), in the only shape that real lists have. Every
 // element of it that counts is asked for by place and number, so there is nothing to choose from and nothing to wrap.
 import { hash, type KeyObject, verify, X509Certificate } from 'node:crypto'
-import { attributeOf, childrenNamed, elementsOf, malformed, textOf, type XmlElement, XmlRefused } from './xml.ts'
+import { Unreadable } from './refuse.ts'
+import { attributeOf, childrenNamed, elementsOf, malformed, textOf, type XmlElement } from './xml.ts'
 import { canonicalXml } from './xml-canonical.ts'
 
 const DS = 'http://www.w3.org/2000/09/xmldsig#'
@@ -27,7 +28,7 @@ const CURVES: Record<string, number> = { prime256v1: 64, secp384r1: 96, secp521r
 const RSA_BITS_MIN = 2048
 const CHAIN_MAX = 10
 
-/** The certificates in the signature, DER, the signer first. Throws XmlRefused unless the signature holds for this root. */
+/** The certificates in the signature, DER, the signer first. Throws Unreadable unless the signature holds for this root. */
 export function verifyXades(root: XmlElement): Uint8Array[] {
   const signature = findSignature(root)
   const [signedInfo, value, keyInfo, object] = childrenLike(signature, 'SignedInfo', 'SignatureValue', 'KeyInfo', 'Object')
@@ -44,7 +45,7 @@ export function verifyXades(root: XmlElement): Uint8Array[] {
 
 function findSignature(root: XmlElement): XmlElement {
   const [signature, ...others] = descendantsNamed(root, DS, 'Signature')
-  if (!signature) throw new XmlRefused('unsigned', 'nobody signed it')
+  if (!signature) throw new Unreadable('unsigned', 'nobody signed it')
   if (others.length > 0) throw malformed('it has more than one signature')
   if (!root.children.includes(signature)) throw malformed('its signature is not in its root')
   return signature
@@ -161,16 +162,16 @@ function algorithmOf(method: XmlElement): string | undefined {
 }
 
 /** White space is allowed (XML Schema); otherwise there is one text for the bytes. */
-export function decodeBase64(text: string): Uint8Array | undefined {
+export function decodeBase64(text: string | undefined): Uint8Array | undefined {
   try {
-    return text === '' ? undefined : Uint8Array.fromBase64(text, { lastChunkHandling: 'strict' })
+    return text ? Uint8Array.fromBase64(text, { lastChunkHandling: 'strict' }) : undefined
   } catch {
     return undefined
   }
 }
 
 function bytesOf(element: XmlElement): Uint8Array {
-  const bytes = decodeBase64(textOf(element) ?? '')
+  const bytes = decodeBase64(textOf(element))
   if (!bytes) throw malformed(`its ${element.local} is not base64`)
   return bytes
 }
@@ -186,7 +187,7 @@ function descendantsNamed(root: XmlElement, namespace: string, local: string): X
   return found
 }
 
-const refusedAlgorithm = (what: string): XmlRefused =>
-  new XmlRefused('algorithm_refused', `the signature uses a ${what} that is not accepted`)
-const broken = (): XmlRefused =>
-  new XmlRefused('signature_invalid', 'the signature does not hold, it was changed on the way or at its source')
+const refusedAlgorithm = (what: string): Unreadable =>
+  new Unreadable('algorithm_refused', `the signature uses a ${what} that is not accepted`)
+const broken = (): Unreadable =>
+  new Unreadable('signature_invalid', 'the signature does not hold, it was changed on the way or at its source')
