@@ -20,11 +20,11 @@ function write(parts: string[], { element, without, written }: Place): void {
   parts.push('<', name)
   for (const [prefix, namespace] of declared) parts.push(prefix ? ` xmlns:${prefix}="` : ' xmlns="', namespace, '"')
   for (const attribute of element.attributes.toSorted(byName)) {
-    parts.push(' ', qualified(attribute), '="', attribute.value.replaceAll(/[&<"\t\n\r]/g, escaped), '"')
+    parts.push(' ', qualified(attribute), '="', escapedValue(attribute.value), '"')
   }
   parts.push('>')
   for (const child of element.children) {
-    if (typeof child === 'string') parts.push(child.replaceAll(/[&<>\r]/g, escaped))
+    if (typeof child === 'string') parts.push(escapedText(child))
     else if (child !== without) write(parts, { element: child, without, written: inner })
   }
   parts.push('</', name, '>')
@@ -46,13 +46,14 @@ const byPrefix = ([a]: [string, string], [b]: [string, string]): number => (a < 
 const byName = (a: XmlAttribute, b: XmlAttribute): number =>
   a.namespace === b.namespace ? (a.local < b.local ? -1 : 1) : a.namespace < b.namespace ? -1 : 1
 
-const ESCAPES: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  '\t': '&#x9;',
-  '\n': '&#xA;',
-  '\r': '&#xD;',
-}
-const escaped = (character: string): string => ESCAPES[character] ?? character
+const escapedText = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('\r', '&#xD;')
+
+const escapedValue = (value: string): string =>
+  value
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll('\t', '&#x9;')
+    .replaceAll('\n', '&#xA;')
+    .replaceAll('\r', '&#xD;')

@@ -49,7 +49,7 @@ const ATTRIBUTE = new RegExp(`${SPACE}+${QUALIFIED}${SPACE}*=${SPACE}*(?:"([^"<]
 const OPENING_END = new RegExp(`${SPACE}*(/?)>`, 'y')
 const CLOSING = new RegExp(`</${QUALIFIED}${SPACE}*>`, 'y')
 const BLANK = new RegExp(`${SPACE}*`, 'y')
-const REFERENCE = /&(?:#x([0-9A-Fa-f]{1,6})|#([0-9]{1,7})|(amp|lt|gt|quot|apos));|&/g
+const REFERENCE = /&(?:#x([0-9A-Fa-f]{1,6})|#([0-9]{1,7})|(amp|lt|gt|quot|apos));/y
 const NO_CHARACTER = /[^\t\n\r\x20-\uFFFD]/
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 /** RFC 3986, absolute (Canonical XML § 1.3) or none; nothing in it needs an escape. */
@@ -168,14 +168,19 @@ class Reader {
   /** Character references and the five entities; without a document type there are no others. */
   private resolve(raw: string): string {
     checkCharacters(raw)
-    if (!raw.includes('&')) return raw
-    return raw.replaceAll(REFERENCE, (_, hex?: string, decimal?: string, entity?: string) => {
+    let resolved = ''
+    let from = 0
+    // Not replaceAll: it finds all matches before it asks for the first one, and text may consist of nothing else.
+    for (let at = raw.indexOf('&'); at >= 0; at = raw.indexOf('&', from)) {
       if (++this.references > REFERENCES_MAX) throw malformed(`it has more than ${REFERENCES_MAX} references`)
-      if (entity !== undefined) return ENTITIES[entity] ?? ''
+      REFERENCE.lastIndex = at
+      const [, hex, decimal, entity] = REFERENCE.exec(raw) ?? []
       const code = hex === undefined ? Number.parseInt(decimal ?? '', 10) : Number.parseInt(hex, 16)
-      if (!isCharacter(code)) throw malformed('it refers to an entity or to a character that XML does not have')
-      return String.fromCodePoint(code)
-    })
+      if (!entity && !isCharacter(code)) throw malformed('it refers to an entity or to a character that XML does not have')
+      resolved += raw.slice(from, at) + (entity ? ENTITIES[entity] : String.fromCodePoint(code))
+      from = REFERENCE.lastIndex
+    }
+    return resolved + raw.slice(from)
   }
 
   private refuseMarkup(): never {
