@@ -71,7 +71,7 @@ export const realWorld = (): World => ({
 
 export async function createGround(config: Config, world: World, role: Role): Promise<Ground> {
   const { random, resolve } = world
-  const extraCa = readExtraCa(config.extraCaFile)
+  const egress = egressOf(config)
   const opened = await openEngine({ config, now: world.now(), wall: world.monotonic && world.wall, random, role })
   const { sealer, isNew, shownAt, upgraded } = opened
   const monotonic = world.monotonic ?? (() => 0)
@@ -105,12 +105,19 @@ export async function createGround(config: Config, world: World, role: Role): Pr
     // Scale 0 turns all limits off, this one too.
     isOverloaded: () => config.rateLimitScale > 0 && load.isOverloaded(),
     resolve,
-    egress: { allow: config.egressAllow, listener: { addresses: ownAddresses(config.host), port: config.port }, extraCa },
+    egress,
     space,
     isNew,
     upgraded,
   }
 }
+
+/** Where this machine may call. */
+export const egressOf = ({ egressAllow, host, port, extraCaFile }: Config): EgressPolicy => ({
+  allow: egressAllow,
+  listener: { addresses: ownAddresses(host), port },
+  extraCa: readExtraCa(extraCaFile),
+})
 
 /** This service's own addresses: webhooks must not call them. */
 const ownAddresses = (host: string): string[] => [

@@ -4,6 +4,9 @@ import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { temporaryDir, until } from './helpers/app.ts'
+import { DAY_MS } from './helpers/certificates.ts'
+import { pidList } from './helpers/trusted-lists.ts'
+import { makeIssuer, makeSigner } from './trust-lists/make.ts'
 
 setDefaultTimeout(60_000)
 
@@ -115,6 +118,17 @@ step('an issuer is trusted', async () => {
   // Any authority works: this one issued the certificate of the service.
   writeFileSync(join(checkout, 'issuer-ca.pem'), JSON.parse(await vidimus('signing show')).authority)
   expect(await type(command('./scripts/bun src/main.ts trust add'))).toContain('urn:eudi:pid:1')
+})
+
+step('a trust list is looked at and added', async () => {
+  const valid = { notBefore: Date.now() - DAY_MS, notAfter: Date.now() + 30 * DAY_MS }
+  const signer = await makeSigner(valid)
+  const dates = { issuedAt: Date.now() - DAY_MS, nextUpdate: Date.now() + DAY_MS }
+  writeFileSync(join(checkout, 'pid-providers.jwt'), pidList(signer, [await makeIssuer()], dates))
+  known.FINGERPRINT = signer.fingerprint
+  const output = await type(command('./scripts/bun src/main.ts trust source check'))
+  expect(output).toContain(`Fingerprint  ${signer.fingerprint}`)
+  expect(output).toMatch(/Test List is added to live \(src_\w+\): 1 issuer /)
 })
 
 step('a response code is redeemed', async () => {

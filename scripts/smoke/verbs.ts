@@ -1,5 +1,6 @@
 // One line for each verb of the program, and none without: a new verb that is not tried here fails the run.
-import { writeFileSync } from 'node:fs'
+import { createHash, sign, X509Certificate } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { REFUSALS } from '../../src/db/refusal.ts'
 import { must, type Program } from './program.ts'
@@ -65,6 +66,15 @@ const TRIALS: Record<string, Trial> = {
     await program.json('trust', 'add', file, '--env', 'live')
     await program.json('trust', 'list')
   }),
+  'trust source': beside(async ({ program }) => {
+    const { file, fingerprint } = await makeList(program)
+    const source = ['--kind', 'lote', '--env', 'live', '--signer', fingerprint]
+    const { id, entries } = await program.json<{ id: string; entries: number }>('trust', 'source', 'add', file, ...source)
+    must(entries === 1, 'trust source add does not take the issuer of a list')
+    await program.json('trust', 'source', 'refresh', id)
+    must((await program.text('trust', 'source', 'list')).includes('fresh'), 'trust source list lacks what was added')
+    await program.json('trust', 'source', 'remove', id)
+  }),
   signing: beside(async ({ program }) => {
     must((await program.text('signing', 'csr')).startsWith('-----BEGIN CERTIFICATE REQUEST-----'), 'signing csr makes no request')
   }),
@@ -114,14 +124,50 @@ const TRIALS: Record<string, Trial> = {
   rekey: alone(({ program }) => program.json('rekey')),
 }
 
+/** A signed list of one issuer. Its signer is a certificate that the program makes for https. */
+async function makeList(program: Program): Promise<{ file: string; fingerprint: string }> {
+  const out = join(program.folder, 'operator')
+  await program.json('tls', 'init', '--host', 'lists.lan', '--out', out)
+  const [signer, issuer] = ['cert.pem', 'ca.pem'].map(name => new X509Certificate(readFileSync(join(out, name))).raw)
+  const text = (value: string) => [{ lang: 'en', value }]
+  const time = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`
+  const information = {
+    ServiceName: text('PIDs'),
+    ServiceTypeIdentifier: 'http://uri.etsi.org/19602/SvcType/PID/Issuance',
+    ServiceDigitalIdentity: { X509Certificates: [{ val: issuer!.toString('base64') }] },
+  }
+  const list = {
+    ListAndSchemeInformation: {
+      LoTEVersionIdentifier: 1,
+      LoTESequenceNumber: 1,
+      LoTEType: 'http://uri.etsi.org/19602/LoTEType/EUPIDProvidersList',
+      SchemeOperatorName: text('Operator'),
+      SchemeName: text('Smoke list'),
+      SchemeTerritory: 'EU',
+      ListIssueDateTime: time(Date.now() - 60_000),
+      NextUpdate: time(Date.now() + 86_400_000),
+    },
+    TrustedEntitiesList: [
+      { TrustedEntityInformation: { TEName: text('Issuer') }, TrustedEntityServices: [{ ServiceInformation: information }] },
+    ],
+  }
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const signed = `${part({ alg: 'ES256', x5c: [signer!.toString('base64')] })}.${part({ LoTE: list })}`
+  const key = { key: readFileSync(join(out, 'key.pem')), dsaEncoding: 'ieee-p1363' } as const
+  const file = join(program.folder, 'list.jwt')
+  writeFileSync(file, `${signed}.${sign('sha256', Buffer.from(signed), key).toString('base64url')}`)
+  return { file, fingerprint: createHash('sha256').update(signer!).digest('hex') }
+}
+
 /** The verbs as the program itself lists them. */
 export async function checkVerbList(program: Program): Promise<string[]> {
-  const verbs = [...(await program.text('--help')).matchAll(/^ {2}([a-z-]+) {2,}\S/gm)].map(([, verb]) => verb ?? '')
+  const verbs = [...(await program.text('--help')).matchAll(/^ {2}([a-z-]+(?: [a-z-]+)?) {2,}\S/gm)].map(([, verb]) => verb ?? '')
   const untried = verbs.filter(verb => !Object.hasOwn(TRIALS, verb))
   must(untried.length === 0, `scripts/smoke/verbs.ts tries no ${untried.join(', ')}`)
   const gone = Object.keys(TRIALS).filter(verb => !verbs.includes(verb))
   must(gone.length === 0, `the program has no ${gone.join(', ')}`)
-  for (const verb of verbs) must(/^usage: /.test(await program.text(verb, '--help')), `${verb} --help explains nothing`)
+  for (const verb of verbs)
+    must(/^usage: /.test(await program.text(...verb.split(' '), '--help')), `${verb} --help explains nothing`)
   return verbs
 }
 

@@ -1,4 +1,4 @@
-// A command is one table: flags and at most one argument, or several subcommands ("key create") with
+// A command is one table: flags and at most two arguments, or several subcommands ("key create") with
 // their own. A handler runs each; it gets the values of its flags, with their types. Parsing, --help,
 // suggestions and refusals read the table.
 import { nearest } from './nearest.ts'
@@ -16,10 +16,10 @@ export type Flag<T> = {
   read: (given: Raw, flag: string) => T
 }
 
-type Argument = { name: string; placeholder: string; meaning: string; isMultiple?: true }
+type Argument = { name: string; placeholder: string; meaning: string; isMultiple?: true; isOptional?: true }
 
 /** Its name may end in a flag that chooses it, as in "replay --failed". */
-type Subcommand = { argument?: Argument; flags?: Record<string, Flag<unknown>> }
+type Subcommand = { argument?: Argument; second?: Argument; flags?: Record<string, Flag<unknown>> }
 
 /** `summary` is the line in "vidimus --help". */
 type Texts = { summary: string; about?: string; example: string }
@@ -34,12 +34,16 @@ type CamelCase<Name extends string> = Name extends `${infer First}-${infer Rest}
 type FlagsOf<A> = A extends { flags: infer F }
   ? { [Name in keyof F & string as CamelCase<Name>]: F[Name] extends Flag<infer T> ? T : never }
   : unknown
-type ArgumentOf<A> = A extends { argument: { name: infer Name extends string; isMultiple: true } }
+type ArgumentOf<A> = A extends { name: infer Name extends string; isMultiple: true }
   ? { [Key in Name]: string[] }
-  : A extends { argument: { name: infer Name extends string } }
-    ? { [Key in Name]: string }
-    : unknown
-type Given<A> = FlagsOf<A> & ArgumentOf<A> & { json: boolean }
+  : A extends { name: infer Name extends string; isOptional: true }
+    ? { [Key in Name]: string | undefined }
+    : A extends { name: infer Name extends string }
+      ? { [Key in Name]: string }
+      : unknown
+type ArgumentsOf<A> = (A extends { argument: infer First } ? ArgumentOf<First> : unknown) &
+  (A extends { second: infer Second } ? ArgumentOf<Second> : unknown)
+type Given<A> = FlagsOf<A> & ArgumentsOf<A> & { json: boolean }
 
 /** A number is the exit code of a handler that printed on its own. */
 type Handler<A> = (given: Given<A>, shell: Shell) => Promise<Answer | number>
@@ -65,6 +69,11 @@ export const argument = <Name extends string>(name: Name, placeholder: string, m
   name,
   placeholder,
   meaning,
+})
+
+export const optionalArgument = <Name extends string>(name: Name, placeholder: string, meaning: string) => ({
+  ...argument(name, `[${placeholder}]`, meaning),
+  isOptional: true as const,
 })
 
 /** One or more of them. */
@@ -121,14 +130,16 @@ function findSubcommand(name: string, { subcommands }: Command, word: string | u
 }
 
 /** A flag or word that would be ignored is a wrong call: its writer meant something by it. */
-function read(call: string, { argument, flags = {}, chosenBy }: Bound, words: string[], values: Values) {
+function read(call: string, { argument, second, flags = {}, chosenBy }: Bound, words: string[], values: Values) {
   const surplusFlag = Object.keys(values).find(name => name !== 'json' && name !== chosenBy && !(name in flags))
   if (surplusFlag) throw new UsageError(`${call} takes no --${surplusFlag}`)
-  const surplusWord = argument?.isMultiple ? undefined : words[argument ? 1 : 0]
+  const all = [argument, second].filter(each => each !== undefined)
+  const surplusWord = argument?.isMultiple ? undefined : words[all.length]
   if (surplusWord !== undefined) throw new UsageError(`${call} takes no "${surplusWord}"`)
-  if (argument && !words[0]) throw new UsageError(`${argument.meaning} is missing`)
+  const missing = all.find((each, i) => !words[i] && !each.isOptional)
+  if (missing) throw new UsageError(`${missing.meaning} is missing`)
   const given = Object.entries(flags).map(([name, flag]) => [camelCase(name), flag.read(values[name], `--${name}`)])
-  return Object.fromEntries(argument ? [[argument.name, argument.isMultiple ? words : words[0]], ...given] : given)
+  return Object.fromEntries([...all.map((each, i) => [each.name, each.isMultiple ? words : words[i]]), ...given])
 }
 
 const camelCase = (name: string): string => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
@@ -146,13 +157,14 @@ function helpOf(name: string, { subcommands, about, example }: Command): string 
   return [usages.join('\n'), about, flagLines.join('\n'), `example: ${example}`].filter(Boolean).join('\n\n')
 }
 
-function usageOf(beginning: string, { word, chosenBy, argument, flags = {} }: Bound): string {
+function usageOf(beginning: string, { word, chosenBy, argument, second, flags = {} }: Bound): string {
   const call = [beginning, word, chosenBy && `--${chosenBy}`].filter(Boolean).join(' ')
   const written = Object.entries(flags).map(([name, { placeholder, isRequired }]) => {
     const flag = placeholder === undefined ? `--${name}` : `--${name} ${placeholder}`
     return isRequired ? flag : `[${flag}]`
   })
-  return wrapped(call, [...(argument ? [argument.placeholder] : []), ...written, '[--json]'], ' '.repeat(call.length + 1))
+  const places = [argument, second].flatMap(each => (each ? [each.placeholder] : []))
+  return wrapped(call, [...places, ...written, '[--json]'], ' '.repeat(call.length + 1))
 }
 
 /** Lines of up to 100 columns; all but the first are indented. */

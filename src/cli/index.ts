@@ -15,6 +15,7 @@ const COMMANDS = new Map<string, () => Promise<{ command: Command }>>(
     listen: () => import('./listen.ts'),
     template: () => import('./template.ts'),
     trust: () => import('./trust.ts'),
+    'trust source': () => import('./trust-source.ts'),
     signing: () => import('./signing.ts'),
     tls: () => import('./tls.ts'),
     user: () => import('./user.ts'),
@@ -46,14 +47,18 @@ export async function run(args: string[], shell: Shell = processShell()): Promis
       shell.print(await help())
       return 0
     }
-    const isServe = first === undefined || first.startsWith('-')
-    const name = isServe ? 'serve' : first
-    const load = COMMANDS.get(name)
-    if (!load) throw new UsageError(unknownCommand(name))
-    return await runCommand(name, (await load()).command, isServe ? args : rest, shell)
+    if (first === undefined || first.startsWith('-')) return await runNamed('serve', args, shell)
+    const longer = `${first} ${rest[0]}`
+    return COMMANDS.has(longer) ? await runNamed(longer, rest.slice(1), shell) : await runNamed(first, rest, shell)
   } catch (error) {
     return reportFailure(error, shell.complain)
   }
+}
+
+async function runNamed(name: string, args: string[], shell: Shell): Promise<number> {
+  const load = COMMANDS.get(name)
+  if (!load) throw new UsageError(unknownCommand(name))
+  return await runCommand(name, (await load()).command, args, shell)
 }
 
 function unknownCommand(typed: string): string {

@@ -1,16 +1,21 @@
+import { block, readBlocks, unblock } from '../trust/blocks.ts'
+import { presentBlock } from '../trust/present.ts'
 import { AnchorExists, addAnchors, presentAnchor, readAnchors, removeAnchor, TrustProblem } from '../trust/settings.ts'
-import { argument, defineCommand, listing } from './command.ts'
-import { ENV, oneOf, optional, repeated, shortText } from './flags.ts'
+import { readSources } from '../trust/sources.ts'
+import { type Answer, argument, defineCommand, listing } from './command.ts'
+import { ENV, oneOf, optional, repeated, required, shortText, toggle } from './flags.ts'
 import { ACTOR, CommandError, UsageError } from './output.ts'
 import { readPemFile } from './pem-file.ts'
+import { asCommandError } from './trust-problem.ts'
 import { withDeps, withNewDeps } from './with-deps.ts'
 
 const LABEL_CHARS_MAX = 100
 const TYPE_CHARS_MAX = 300
+const REASON_CHARS_MAX = 200
 
 export const command = defineCommand(
   {
-    summary: 'add, list and remove trusted issuers',
+    summary: 'add, list, remove and block trusted issuers',
     subcommands: {
       add: {
         argument: argument('file', 'FILE.pem', 'the file'),
@@ -36,12 +41,21 @@ export const command = defineCommand(
           ),
         },
       },
-      list: {},
+      list: { flags: { types: toggle('for each type of document, who may issue it') } },
       remove: { argument: argument('id', 'ID', 'the id of the anchor') },
+      block: {
+        argument: argument('fingerprint', 'FINGERPRINT', 'the fingerprint of the certificate'),
+        flags: { env: ENV, reason: required(shortText('TEXT', REASON_CHARS_MAX)) },
+      },
+      unblock: {
+        argument: argument('fingerprint', 'FINGERPRINT', 'the fingerprint of the certificate'),
+        flags: { env: ENV },
+      },
     },
     about: `The issuers whose documents count. An anchor is the issuer's root, an authority below it, or one
 signer's own certificate. Test sessions trust the built-in sandbox issuer as well; live sessions
-trust nobody until you add an anchor.`,
+trust nobody until you add an anchor. "trust source" adds signed lists of issuers. "trust block"
+refuses a certificate, and all that it vouches for, whatever a list says.`,
     example: 'vidimus trust add pid-issuer-ca.pem --env live --label "PID issuer" --for urn:eudi:pid:1',
   },
   {
@@ -59,28 +73,97 @@ trust nobody until you add an anchor.`,
       return { json: { data: rows.map(presentAnchor) }, text: lines.join('\n') }
     },
 
-    list: async (_, shell) =>
-      listing(
-        (await withDeps(shell, readAnchors)).map(presentAnchor),
-        {
-          ID: anchor => anchor.id,
-          ENV: anchor => anchor.environment,
-          LABEL: anchor => anchor.label,
-          FOR: anchor => anchor.trusted_for ?? 'every type',
-          MODE: anchor => (anchor.mode === 'auto' ? 'by type' : anchor.mode),
-          'VALID UNTIL': anchor => anchor.not_after.slice(0, 10),
-        },
-        `No issuers are trusted yet, apart from the sandbox issuer in test sessions.
-Next: vidimus trust add FILE.pem --env live`,
-      ),
+    async list({ types }, shell) {
+      const { anchors, sources, blocks } = await withDeps(shell, async deps => ({
+        anchors: (await readAnchors(deps)).map(presentAnchor),
+        sources: await readSources(deps),
+        blocks: (await readBlocks(deps)).map(presentBlock),
+      }))
+      const labels = new Map(sources.map(({ id, label }) => [id, label]))
+      const named = anchors.map(anchor => ({ ...anchor, from: anchor.source ? (labels.get(anchor.source) ?? '') : '' }))
+      return types ? listByType(named) : listAnchors(named, blocks)
+    },
 
     async remove({ id }, shell) {
-      if (!(await withDeps(shell, deps => removeAnchor(deps, id, ACTOR))))
+      if (!(await withDeps(shell, deps => removeAnchor(deps, id, ACTOR)).catch(asCommandError)))
         throw new CommandError(`there is no anchor ${id}; "vidimus trust list" shows all`)
       return { json: { id, removed: true }, text: `Anchor ${id} is no longer trusted.` }
     },
+
+    async block({ fingerprint, env: environment, reason }, shell) {
+      const adding = withDeps(shell, deps => block(deps, { environment, fingerprint, reason }, ACTOR))
+      const blocked = presentBlock(await adding.catch(asCommandError))
+      return { json: blocked, text: `${blocked.fingerprint} and all that it vouches for are refused in ${environment} sessions.` }
+    },
+
+    async unblock({ fingerprint, env: environment }, shell) {
+      const removing = withDeps(shell, deps => unblock(deps, { environment, fingerprint }, ACTOR))
+      const { fingerprint: removed } = await removing.catch(asCommandError)
+      return {
+        json: { environment, fingerprint: removed, unblocked: true },
+        text: `${removed} is no longer blocked in ${environment} sessions.`,
+      }
+    },
   },
 )
+
+type Named = ReturnType<typeof presentAnchor> & { from: string }
+
+/** Single issuers first, then each list's under it. */
+function listAnchors(anchors: Named[], blocks: ReturnType<typeof presentBlock>[]): Answer {
+  const ordered = anchors.toSorted((a, b) => (a.source ?? '').localeCompare(b.source ?? ''))
+  const { text } = listing(
+    ordered,
+    {
+      ID: anchor => anchor.id,
+      ENV: anchor => anchor.environment,
+      LABEL: anchor => anchor.label,
+      FOR: anchor => forOf(anchor),
+      MODE: anchor => (anchor.mode === 'auto' ? 'by type' : anchor.mode),
+      'VALID UNTIL': anchor => anchor.not_after.slice(0, 10),
+      SOURCE: anchor => anchor.from,
+    },
+    `No issuers are trusted yet, apart from the sandbox issuer in test sessions.
+Next: vidimus trust add FILE.pem --env live`,
+  )
+  const blocked = blocks.map(({ environment, fingerprint, reason }) => `Blocked in ${environment}: ${fingerprint} (${reason})`)
+  const data = ordered.map(({ from: _, ...anchor }) => anchor)
+  return { json: { data, blocks }, text: [text, ...blocked].join('\n') }
+}
+
+function forOf({ trusted_for, use }: Named): string {
+  const types = trusted_for ?? 'every type'
+  return { both: types, status: `${types} (status lists)`, none: `nothing (${types})` }[use]
+}
+
+function listByType(anchors: Named[]): Answer {
+  const byType = Map.groupBy(
+    anchors.filter(({ use }) => use === 'both'),
+    ({ environment, trusted_for }) => JSON.stringify([environment, trusted_for]),
+  )
+  const data = [...byType.values()]
+    .map(([first, ...others]) => ({
+      environment: first!.environment,
+      type: first!.trusted_for,
+      issuers: [first!, ...others].map(({ id, label, source, from }) => ({ id, label, source, from })),
+    }))
+    .toSorted((a, b) => `${a.environment} ${a.type ?? ''}`.localeCompare(`${b.environment} ${b.type ?? ''}`))
+  const rows = data.flatMap(({ environment, type, issuers }) => issuers.map(issuer => ({ environment, type, ...issuer })))
+  const { text } = listing(
+    rows,
+    {
+      TYPE: row => row.type ?? 'every type',
+      ENV: row => row.environment,
+      ISSUER: row => row.label,
+      SOURCE: row => row.from,
+    },
+    'No issuers are trusted yet, apart from the sandbox issuer in test sessions.',
+  )
+  return {
+    json: { data: data.map(each => ({ ...each, issuers: each.issuers.map(({ from: _, ...issuer }) => issuer) })) },
+    text,
+  }
+}
 
 function onlyType(types: string[] = []): string | undefined {
   const [type, ...others] = types

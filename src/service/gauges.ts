@@ -7,6 +7,7 @@ import type { Deps } from '../deps.ts'
 import { openFilesLimit } from '../doctor/open-files.ts'
 import { currentOf } from '../session-keys/keys.ts'
 import { signingState } from '../signing/certificate.ts'
+import { countFailing, countTrusted, leastMsLeft, oldestLookMs } from '../trust/figures.ts'
 import { readProgress } from '../upkeep/seal-again.ts'
 import { countPending } from '../verifications/store.ts'
 import { countPending as countPendingDeliveries, overdueMs } from '../webhooks/browse.ts'
@@ -45,7 +46,25 @@ export function addGauges(deps: Deps): void {
     const progress = await readProgress(deps)
     return progress ? Math.max(1, progress.total - progress.count) : 0
   })
+  addTrust(deps)
   addProcess(deps, startedAt)
+}
+
+/** Lists of live sessions: those of test sessions stop no customer. */
+function addTrust(deps: Deps): void {
+  const { metrics } = deps
+  metrics.gauge('vidimus_trust_anchors', 'Issuer certificates that live sessions trust.', () => countTrusted(deps))
+  metrics.gauge('vidimus_trust_lists_failing', 'Live trust lists whose last update failed.', () => countFailing(deps))
+  metrics.gauge(
+    'vidimus_trust_list_seconds_left',
+    'Time until the first live trust list ends; +Inf without any.',
+    async () => (await leastMsLeft(deps)) / 1000,
+  )
+  metrics.gauge(
+    'vidimus_trust_list_age_seconds',
+    'Time since the oldest look at a live trust list that succeeded.',
+    async () => (await oldestLookMs(deps)) / 1000,
+  )
 }
 
 /** Only where records are linked to the chain after their commit. */

@@ -12,13 +12,14 @@ const TOTAL_MS = 30_000
 const REDIRECTS_MAX = 3
 const ETAG_CHARS_MAX = 256
 
-export type Fetched = { ok: true; bytes: Uint8Array; etag: string | null } | { ok: true; isUnchanged: true } | ListRefused
+type FetchedBytes = { ok: true; bytes: Uint8Array; etag: string | null }
+export type Fetched = FetchedBytes | { ok: true; isUnchanged: true } | ListRefused
 
 type FetchDeps = Pick<Deps, 'egress' | 'resolve' | 'now'>
 
 /** Only addresses that the operator named are called: nothing in a list is. `etag` is that of the accepted list. */
 export async function fetchSource(deps: FetchDeps, location: string, etag: string | null): Promise<Fetched> {
-  return location.startsWith('file:') ? await readLocal(location) : await fetchRemote(deps, location, etag)
+  return location.startsWith('file:') ? await readLocal(fileURLToPath(location)) : await fetchRemote(deps, location, etag)
 }
 
 async function fetchRemote({ egress, resolve, now }: FetchDeps, location: string, etag: string | null): Promise<Fetched> {
@@ -40,8 +41,7 @@ async function fetchRemote({ egress, resolve, now }: FetchDeps, location: string
 const etagOf = (given: string | undefined): string | null =>
   given !== undefined && given.length <= ETAG_CHARS_MAX && /^[\x21-\x7e]+$/.test(given) ? given : null
 
-async function readLocal(location: string): Promise<Fetched> {
-  const path = fileURLToPath(location)
+export async function readLocal(path: string): Promise<FetchedBytes | ListRefused> {
   try {
     await using file = await open(path, 'r')
     const { size } = await file.stat()

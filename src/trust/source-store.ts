@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNotNull, lte, ne, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNotNull, isNull, lte, ne, or, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { trustAnchors, trustBlocks, trustLists, trustSourcePins, trustSources } from '../db/schema.ts'
 import { locked } from '../db/statements.ts'
@@ -104,6 +104,16 @@ export async function countEntries(db: Db, isWithdrawn: boolean): Promise<EntryC
     .where(and(isNotNull(sourceId), isWithdrawn ? eq(use, 'none') : ne(use, 'none')))
     .groupBy(sourceId)
   return rows.map(({ sourceId, count }) => ({ sourceId: sourceId!, count }))
+}
+
+/** Those that the operator added have no use. */
+export async function countLiveAnchors(db: Db): Promise<number> {
+  const { environment, use } = trustAnchors
+  const [row] = await db
+    .select({ count: sql`count(*)`.mapWith(Number) })
+    .from(trustAnchors)
+    .where(and(eq(environment, 'live'), or(isNull(use), ne(use, 'none'))))
+  return row?.count ?? 0
 }
 
 export async function listAnchorsOf(db: Db, sourceId: string): Promise<AnchorRow[]> {

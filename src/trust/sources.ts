@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
 import type { Db } from '../db/engine.ts'
 import { sha256Hex } from '../hash.ts'
 import { base62 } from '../ids.ts'
@@ -36,16 +37,17 @@ const EVERY_MIN_MS = HOUR_MS / 4
 const EVERY_MAX_MS = 30 * DAY_MS
 const GRACE_MAX_MS = 90 * DAY_MS
 
-export type SourceDeps = AcceptDeps & Pick<Deps, 'egress' | 'resolve'>
+type CheckDeps = Pick<Deps, 'egress' | 'resolve' | 'now'>
+export type SourceDeps = AcceptDeps & CheckDeps
 
 /** Reads a list and verifies its signature. Nothing is kept. */
 export async function checkList(
-  deps: SourceDeps,
+  deps: CheckDeps,
   given: { location: string } | { bytes: Uint8Array },
   kind?: ListKind,
 ): Promise<CheckedList> {
   const location = 'location' in given ? given.location : null
-  const name = location ?? 'the file'
+  const name = location === null ? 'the file' : placeOf(location)
   const bytes = 'bytes' in given ? given.bytes : await fetchFirst(deps, requireLocation(given.location), name)
   const found = kind ?? kindOf(bytes)
   if (!found) throw new ListProblem('malformed', `${name}: it is not a readable list`)
@@ -69,13 +71,15 @@ export async function checkList(
 
 export const problemOf = (name: string, { code, detail }: ListRefused): ListProblem => new ListProblem(code, `${name}: ${detail}`)
 
+const placeOf = (location: string): string => (location.startsWith('file:') ? fileURLToPath(location) : location)
+
 function requireLocation(location: string): string {
   const url = URL.parse(location)
   if (url?.protocol === 'https:' || url?.protocol === 'file:') return location
   throw new TrustProblem(`${location}: lists are fetched over https; give an https address or a file`)
 }
 
-async function fetchFirst(deps: SourceDeps, location: string, name: string): Promise<Uint8Array> {
+async function fetchFirst(deps: CheckDeps, location: string, name: string): Promise<Uint8Array> {
   const fetched = await fetchSource(deps, location, null)
   if (!fetched.ok) throw problemOf(name, fetched)
   // Without an etag there is nothing that could be unchanged.
@@ -85,7 +89,7 @@ async function fetchFirst(deps: SourceDeps, location: string, name: string): Pro
 /** Done only when a first list was accepted. */
 export async function addSource(deps: SourceDeps, asked: NewSource, actor: string): Promise<SourceView> {
   const draft = draftOf(deps, asked)
-  const name = draft.label ?? draft.location ?? 'the list'
+  const name = draft.label ?? (draft.location === null ? 'the list' : placeOf(draft.location))
   await refuseMore(deps)
   if (draft.location === null && asked.bytes === undefined)
     throw new TrustProblem('a source needs an address, or a first list from a file')
@@ -130,7 +134,8 @@ function draftOf(deps: Pick<Deps, 'now' | 'random'>, asked: NewSource): SourceDr
   }
 }
 
-function requirePreset({
+/** A preset that may be used in this environment. */
+export function requirePreset({
   preset: name = '',
   environment,
   isReadTerms,
@@ -143,7 +148,8 @@ function requirePreset({
         ? `${name} is a test list: its issuers prove nothing about real people`
         : `${name} is a live list: add it to live`,
     )
-  if (preset.terms && !isReadTerms) throw new TrustProblem(`${name} has terms of use, at ${preset.terms}; read them first`)
+  if (preset.terms && !isReadTerms)
+    throw new TrustProblem(`${name} has terms of use, at ${preset.terms}; read them first, then confirm that (--terms-read)`)
   return preset
 }
 

@@ -14,7 +14,13 @@ export type ListHost = Awaited<ReturnType<typeof hostLists>>
 /** Answers every request with the bytes, or with what `answer` sets. */
 export async function hostLists(bytes: Uint8Array = new Uint8Array()) {
   const random = (count: number) => new Uint8Array(randomBytes(count))
-  const tls = await makeLocalTls({ folder: temporaryDir(), hosts: [LIST_HOST], hostsDefault: [], at: Date.now(), random })
+  const tls = await makeLocalTls({
+    folder: temporaryDir(),
+    hosts: [LIST_HOST, 'localhost'],
+    hostsDefault: [],
+    at: Date.now(),
+    random,
+  })
   const requests: { path: string; headers: Record<string, string> }[] = []
   const listOf =
     (body: Uint8Array): Reply =>
@@ -35,7 +41,9 @@ export async function hostLists(bytes: Uint8Array = new Uint8Array()) {
   endFirst(stop)
   return {
     port,
-    url: (path = '/list') => `https://${LIST_HOST}:${port}${path}`,
+    url: (path = '/list', name = LIST_HOST) => `https://${name}:${port}${path}`,
+    /** For a command, which looks names up for itself. */
+    env: { VIDIMUS_EGRESS_ALLOW: `127.0.0.1:${port},[::1]:${port}`, VIDIMUS_EXTRA_CA: tls.caFile },
     caFile: tls.caFile,
     allow: { address: '127.0.0.1', prefix: 32, port },
     requests,

@@ -121,7 +121,7 @@ test('a signer that the last list announced is refused until it is pinned', asyn
   expect(pins.map(({ certificate }) => certificate?.startsWith('-----BEGIN CERTIFICATE-----'))).toEqual([true, true])
   expect((await trustRecords(source.app.deps)).find(({ action }) => action === 'trust.source_changed')?.details).toMatchObject({
     before: { pins: [signer.fingerprint] },
-    after: { pins: [signer.fingerprint, next.fingerprint] },
+    after: { pins: [signer.fingerprint, next.fingerprint].toSorted() },
   })
 })
 

@@ -1,0 +1,18 @@
+import type { Deps } from './deps.ts'
+import { countLiveAnchors, listSources } from './source-store.ts'
+import { endOf } from './state.ts'
+
+const liveOf = async ({ db }: Pick<Deps, 'db'>) => (await listSources(db)).filter(({ environment }) => environment === 'live')
+
+export const countFailing = async (deps: Pick<Deps, 'db'>): Promise<number> =>
+  (await liveOf(deps)).filter(({ failure }) => failure !== null).length
+
+/** Until the first list ends; infinite without lists. */
+export const leastMsLeft = async (deps: Pick<Deps, 'db' | 'now'>): Promise<number> =>
+  Math.min(...(await liveOf(deps)).map(source => endOf(source) - deps.now()))
+
+/** Since the oldest look that succeeded; 0 without lists. */
+export const oldestLookMs = async (deps: Pick<Deps, 'db' | 'now'>): Promise<number> =>
+  Math.max(0, ...(await liveOf(deps)).map(({ checkedAt, failingSince }) => deps.now() - (failingSince ?? checkedAt)))
+
+export const countTrusted = async ({ db }: Pick<Deps, 'db'>): Promise<number> => await countLiveAnchors(db)
