@@ -28,7 +28,7 @@ export const issuersOf = ({ entries }: Pick<SourceView, 'entries'>): string =>
 type Shown = ReturnType<typeof presentSource> & { issuers: ReturnType<typeof presentAnchor>[] }
 
 export function describeSource(source: Shown): string[] {
-  const skipped = Object.entries(source.skipped).map(([reason, count]) => `${count} ${reason}`)
+  const skipped = Object.entries(source.skipped).map(([reason, count]) => `${count} ${reason.replaceAll('_', ' ')}`)
   const { difference } = source
   return [
     `Label        ${source.label} (${source.id}), ${source.environment}`,

@@ -31,6 +31,7 @@ import type { AnchorRow } from './store.ts'
 
 const AHEAD_MAX_MS = 24 * 3_600_000
 const NAMES_MAX = 50
+const LABEL_CHARS_MAX = 60
 const ANCHOR_ID_LENGTH = 16
 
 export type AcceptDeps = Pick<Deps, 'db' | 'writeSettings' | 'now' | 'wall' | 'random' | 'audit' | 'log'>
@@ -215,7 +216,7 @@ async function saveFirst(deps: AcceptDeps, draft: SourceDraft, found: Found, act
   const now = deps.now()
   const source: SourceRow = {
     ...rules,
-    label: draft.label ?? list.name,
+    label: draft.label ?? shortened(list.name),
     ...facts,
     difference: null,
     acceptedAt: now,
@@ -236,6 +237,9 @@ async function saveFirst(deps: AcceptDeps, draft: SourceDraft, found: Found, act
   logAccepted(deps, source, entries)
   return source
 }
+
+/** Some operators' names are sentences. */
+const shortened = (name: string): string => (name.length > LABEL_CHARS_MAX ? `${name.slice(0, LABEL_CHARS_MAX - 1)}…` : name)
 
 /** Ids are derived, so that those of a list's entries stay the same and the difference is one of sets. */
 async function replaceAnchors(
