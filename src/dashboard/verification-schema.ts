@@ -66,6 +66,15 @@ const CheckedCredential = Exactly({
   credential: Type.String(),
   /** Every check in its order, passed ones included. */
   checks: Type.Array(Type.Composite([Finding, Type.Object({ at: Timestamp })], { additionalProperties: false })),
+  /** The anchor it was trusted by, and the list that named it. */
+  trust: Type.Optional(
+    Exactly({
+      anchor: Type.String(),
+      source: Type.Optional(Type.String()),
+      sequence: Type.Optional(Type.Integer()),
+      issued_at: Type.Optional(Timestamp),
+    }),
+  ),
 })
 
 /** The events of a session, oldest first. */

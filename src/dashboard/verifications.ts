@@ -86,8 +86,9 @@ function momentOf(recorded: RecordedEvent): Moment {
       return { at, event: recorded.event, actor: recorded.details.actor }
     case 'response_posted': {
       const { status, error, findings } = recorded.details
-      const credentials = findings.map(({ credential, checks }) => ({
+      const credentials = findings.map(({ credential, checks, trust }) => ({
         credential,
+        ...(trust && { trust }),
         checks: checks.map(({ check, status: outcome, detail, at: checkedAt }) => ({
           check,
           status: outcome,

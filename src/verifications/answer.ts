@@ -10,7 +10,7 @@ import { type OpenSession, refuseClosed } from './read.ts'
 import { withResponseCode } from './redirect-url.ts'
 import { newResponseCode, storedResponseCode } from './response-code.ts'
 import { findSession } from './store.ts'
-import { recordEvent, type SessionEvents } from './timeline.ts'
+import { recordEvent, type SessionEvents, trustOf } from './timeline.ts'
 
 /** The verdict on an answer. */
 export type Outcome = {
@@ -43,6 +43,7 @@ export async function recordAnswer(
   const { id, tenantId, wrappingKey } = session
   const { status, result, findings } = outcome
   const isHeld = session.release === 'on_redeem' && status === 'completed'
+  const trust = trustOf(findings)
   const stored = storable(session.template, result)
   const owed = await deps.write(async tx => {
     const closing = { id, tenantId, at, status: isHeld ? 'pending' : status, answeredFrom: isPageReturn ? 'qr' : null } as const
@@ -57,7 +58,7 @@ export async function recordAnswer(
           actor: 'wallet',
           action: `verification.${status}`,
           subjectId: id,
-          details: { environment: session.environment, error: result.error?.code },
+          details: { environment: session.environment, error: result.error?.code, ...(trust.length > 0 && { trust }) },
           session: { id, wrappingKey, sessionKey },
         })
     await insertResult(tx, { ...sealResult(deps, { ...session, sessionKey }, stored, at), auditSeq })

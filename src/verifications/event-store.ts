@@ -46,17 +46,18 @@ export async function listEvents(db: Db, { id, tenantId }: SessionKey, limit: nu
   return latest.reverse()
 }
 
+const isEvent = ({ id, tenantId }: SessionKey, event: string) =>
+  and(eq(verificationEvents.verificationId, id), eq(verificationEvents.tenantId, tenantId), eq(verificationEvents.event, event))
+
+/** Of a kind that a session has one of. */
+export async function findEvent(db: Db, session: SessionKey, event: 'response_posted'): Promise<EventRow | undefined> {
+  const [row] = await db.select().from(verificationEvents).where(isEvent(session, event))
+  return row
+}
+
 /** Deletes one kind of moment of a session. */
-export async function deleteEvents(tx: Db, { id, tenantId }: SessionKey, event: string): Promise<void> {
-  await tx
-    .delete(verificationEvents)
-    .where(
-      and(
-        eq(verificationEvents.verificationId, id),
-        eq(verificationEvents.tenantId, tenantId),
-        eq(verificationEvents.event, event),
-      ),
-    )
+export async function deleteEvents(tx: Db, session: SessionKey, event: string): Promise<void> {
+  await tx.delete(verificationEvents).where(isEvent(session, event))
 }
 
 const { verificationId, tenantId: ofTenant } = verificationEvents

@@ -7,6 +7,7 @@ import { openSecrets } from './present.ts'
 import { readOne } from './read.ts'
 import type { Verification } from './schema.ts'
 import { findVerification, type Owner } from './store.ts'
+import { readTrust } from './timeline.ts'
 
 type Redemption = { code: string; actor: string; requestId: string }
 
@@ -23,13 +24,14 @@ export async function redeemResponseCode(deps: Deps, owner: Owner, id: string, r
     if (!marked) throw apiError('invalid_response_code')
     const session = (await findVerification(tx, owner, id))?.verification
     if (!session || !marked.wasHeld) return undefined
+    const trust = await readTrust(deps, tx, session)
     const auditSeq = await deps.audit.append(tx, {
       at,
       tenantId: session.tenantId,
       actor: redemption.actor,
       action: 'verification.completed',
       subjectId: id,
-      details: { environment: session.environment },
+      details: { environment: session.environment, ...(trust.length > 0 && { trust }) },
       session: { id, wrappingKey: session.wrappingKey, sessionKey: await deps.sessionKeys.of(tx, session) },
     })
     await dateResult(tx, session, { createdAt: at, auditSeq })

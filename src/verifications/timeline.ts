@@ -4,8 +4,11 @@ import { describeFailure } from '../log.ts'
 import type { RecordedFinding } from '../openid4vp/finding.ts'
 import { SALT_BYTES } from '../seal.ts'
 import type { Deps } from './deps.ts'
-import { countEvents, hasHappened, insertEvent, listEvents } from './event-store.ts'
+import { countEvents, findEvent, hasHappened, insertEvent, listEvents } from './event-store.ts'
 import { type KeyedSession, lockSession, type SessionKey, type VerificationRow } from './store.ts'
+
+/** The anchor of a credential, and the list that named it; `issued_at` is that of the list. */
+export type TrustedBy = { anchor: string; source?: string; sequence?: number; issued_at?: string }
 
 /** The moments of a session after its creation, with their details. */
 export type SessionEvents = {
@@ -16,8 +19,8 @@ export type SessionEvents = {
   response_posted: {
     status: 'completed' | 'failed'
     error?: string
-    /** Every check of every credential. */
-    findings: { credential: string; checks: readonly RecordedFinding[] }[]
+    /** Every check of every credential, and the anchor of each that is trusted. */
+    findings: { credential: string; checks: readonly RecordedFinding[]; trust?: TrustedBy }[]
   }
   /** Somebody read what the holder presented. */
   claims_read: { actor: string }
@@ -65,6 +68,22 @@ export async function readEvents(
       ({ at, event, details: JSON.parse(sealer.open(eventPlace(session, salt, found.sessionKey), sealed)) }) as RecordedEvent,
   )
 }
+
+/** The checks of a held answer; empty if it is older than its anchors' names. */
+export async function readTrust(
+  { sealer, sessionKeys }: Pick<Deps, 'sealer' | 'sessionKeys'>,
+  tx: Db,
+  session: KeyedSession,
+): Promise<TrustedBy[]> {
+  const row = await findEvent(tx, session, 'response_posted')
+  if (!row) return []
+  const place = eventPlace(session, row.salt, await sessionKeys.of(tx, session))
+  const { findings }: SessionEvents['response_posted'] = JSON.parse(sealer.open(place, row.sealed))
+  return trustOf(findings)
+}
+
+export const trustOf = (findings: SessionEvents['response_posted']['findings']): TrustedBy[] =>
+  findings.flatMap(({ trust }) => trust ?? [])
 
 /** Not on a full disk: its reserve is for erasures and for exchanges under way. */
 export async function recordShown(

@@ -1,7 +1,10 @@
 import type { Failure } from '../openid4vp/finding.ts'
+import type { TrustAnchor } from '../openid4vp/trust.ts'
 import type { JudgedCredential, Verdict } from '../openid4vp/verify.ts'
+import { isoUtc } from '../time.ts'
 import type { Outcome } from '../verifications/answer.ts'
 import type { CredentialResult } from '../verifications/schema.ts'
+import type { TrustedBy } from '../verifications/timeline.ts'
 
 const MESSAGES: Record<Failure | 'wallet_declined' | 'wallet_error', string> = {
   wallet_declined: 'The holder chose not to share, or the wallet has no matching document.',
@@ -20,11 +23,20 @@ const MESSAGES: Record<Failure | 'wallet_declined' | 'wallet_error', string> = {
 
 export function outcomeOf(verdict: Verdict, detail?: string): Outcome {
   const credentials = verdict.credentials.map(credentialResult)
-  const findings = verdict.credentials.map(({ id, findings: checks }) => ({ credential: id, checks }))
+  const findings = verdict.credentials.map(({ id, findings: checks, anchor }) => ({
+    credential: id,
+    checks,
+    ...(anchor && { trust: trustedBy(anchor) }),
+  }))
   if (verdict.status === 'completed') return { status: 'completed', result: { claims: verdict.claims, credentials }, findings }
   const error = { code: verdict.failure, message: detail ?? MESSAGES[verdict.failure] }
   return { status: 'failed', result: { credentials, error }, findings }
 }
+
+const trustedBy = ({ id, list }: TrustAnchor): TrustedBy => ({
+  anchor: id,
+  ...(list && { source: list.id, sequence: list.sequence ?? undefined, issued_at: isoUtc(list.issuedAt) }),
+})
 
 /** Wallets do not tell a refusal from a missing document, on purpose (OpenID4VP 1.0 § 8.5). */
 export function refusedByWallet(walletCode: string): Outcome {

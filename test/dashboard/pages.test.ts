@@ -209,13 +209,15 @@ describe('verifications', () => {
     expect(late.timeline.at(-1)).toEqual({ at: '2026-03-04T12:05:00.000Z', event: 'expired' })
   })
 
-  test('an answered verification shows every check of every credential, passed ones too', async () => {
+  test('an answered verification shows every check of every credential, passed ones too, and the anchor', async () => {
     const here = await place()
     const { verification } = await verifyWith(here.app, here.shop.key, 'expired')
     const { body } = await here.boss.get<VerificationDetail>(`${here.at}/verifications/${verification.id}?environment=test`)
     const posted = body.timeline.find(each => each.event === 'response_posted')
     expect(posted).toMatchObject({ status: 'failed', error: 'credential_expired' })
-    const checks = posted?.event === 'response_posted' ? (posted.credentials[0]?.checks ?? []) : []
+    const [credential] = posted?.event === 'response_posted' ? posted.credentials : []
+    const checks = credential?.checks ?? []
+    expect(credential?.trust).toEqual({ anchor: 'sandbox' })
     expect(checks).toContainEqual(expect.objectContaining({ check: 'issuer_signature', status: 'pass' }))
     expect(checks).toContainEqual(expect.objectContaining({ check: 'validity', status: 'fail', detail: expect.any(String) }))
     expect(JSON.stringify(checks)).not.toContain('"failure"')
