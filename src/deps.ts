@@ -15,6 +15,7 @@ import { statusListUri } from './sandbox/status-list.ts'
 import { createSandbox, type Sandbox } from './sandbox/world.ts'
 import { type RequestIdentity, type RequestSigners, rememberIdentity, rememberSigners } from './signing/keys.ts'
 import { readRegistrationCertificate } from './signing/registration.ts'
+import { createFirstTimes, type FirstTimes } from './tenants/first-times.ts'
 import { type Anchors, rememberAnchors } from './trust/anchors.ts'
 import { crlFetcher } from './trust/crl.ts'
 import { isLocalList, statusFetcher } from './trust/status.ts'
@@ -33,6 +34,7 @@ export type Deps = Ground & {
   portraits: Portraits
   erasures: Erasures
   attempts: Attempts
+  firstTimes: FirstTimes
   identity: () => Promise<RequestIdentity>
   requestSigner: RequestSigners
   /** A JWT that wallets are shown; undefined without VIDIMUS_REGISTRATION_CERT. */
@@ -62,6 +64,7 @@ export async function createDeps(config: Config, world: World, role: Role): Prom
     portraits: ground.light ? portraitsInRows({ ...ground, light: ground.light }) : portraitsInMemory(now),
     erasures: createErasures({ ...ground, audit }),
     attempts: createAttempts(ground),
+    firstTimes: createFirstTimes(),
     identity: rememberIdentity(ground),
     requestSigner: rememberSigners(ground),
     registrationCertificate,

@@ -169,3 +169,14 @@ export async function upsertGoLiveDocuments(tx: Db, tenantId: string, documents:
   const row = { tenantId, documents, firstTestAt: null, firstLiveAt: null }
   await tx.insert(goLive).values(row).onConflictDoUpdate({ target: goLive.tenantId, set: { documents } })
 }
+
+const FIRST_TIMES = { test: 'firstTestAt', live: 'firstLiveAt' } as const
+
+/** The first one stays. */
+export async function recordFirst(tx: Db, { tenantId, environment }: Owner, at: number): Promise<void> {
+  const name = FIRST_TIMES[environment]
+  await tx
+    .insert(goLive)
+    .values({ tenantId, documents: [], [name]: at })
+    .onConflictDoUpdate({ target: goLive.tenantId, set: { [name]: at }, setWhere: isNull(goLive[name]) })
+}

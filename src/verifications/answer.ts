@@ -4,6 +4,7 @@ import type { From } from '../openid4vp/request-object.ts'
 import { announceEnd, queueResult } from './announce.ts'
 import { closeSession, insertResult } from './answer-store.ts'
 import type { Deps } from './deps.ts'
+import { countsAsFirst } from './first-times.ts'
 import { type Result, storable } from './portraits.ts'
 import { type SessionSecrets, sealResult } from './present.ts'
 import { type OpenSession, refuseClosed } from './read.ts'
@@ -44,6 +45,7 @@ export async function recordAnswer(
   const { status, result, findings } = outcome
   const isHeld = session.release === 'on_redeem' && status === 'completed'
   const trust = trustOf(findings)
+  const mayBeFirst = status === 'completed' && !isHeld && countsAsFirst(session, trust)
   const stored = storable(session.template, result)
   const owed = await deps.write(async tx => {
     const closing = { id, tenantId, at, status: isHeld ? 'pending' : status, answeredFrom: isPageReturn ? 'qr' : null } as const
@@ -64,8 +66,10 @@ export async function recordAnswer(
     await insertResult(tx, { ...sealResult(deps, { ...session, sessionKey }, stored, at), auditSeq })
     if (stored !== result) await deps.portraits.keep(tx, { ...session, sessionKey }, result)
     await recordEvent(deps, tx, session, 'response_posted', { status, error: result.error?.code, findings })
+    if (mayBeFirst) await deps.firstTimes.note(tx, session, at)
     return isHeld ? undefined : await queueResult(deps, tx, session, secrets, { status, at, requestId })
   })
+  if (mayBeFirst) deps.firstTimes.remember(session)
   if (isHeld) deps.publish('session', noticeName(id))
   else announceEnd(deps, session, { status, error: result.error }, owed)
   return code === undefined ? undefined : withResponseCode(secrets.redirect_url ?? '', code)

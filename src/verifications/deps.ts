@@ -1,5 +1,6 @@
 import type { Deps as AccessDeps } from '../access/deps.ts'
 import type { RequestIdentity } from '../signing/keys.ts'
+import type { FirstTimes } from '../tenants/first-times.ts'
 import type { Attempts } from '../webhooks/attempts.ts'
 import type { Changes } from './changes.ts'
 import type { Erasures } from './erasures.ts'
@@ -10,5 +11,6 @@ export type Deps = AccessDeps & {
   portraits: Portraits
   erasures: Erasures
   attempts: Attempts
+  firstTimes: FirstTimes
   identity: () => Promise<RequestIdentity>
 }

@@ -3,6 +3,7 @@ import { apiError } from '../http/errors.ts'
 import { announceEnd, queueResult } from './announce.ts'
 import { dateResult, isRedeemable, markRedeemed } from './answer-store.ts'
 import type { Deps } from './deps.ts'
+import { countsAsFirst } from './first-times.ts'
 import { openSecrets } from './present.ts'
 import { readOne } from './read.ts'
 import type { Verification } from './schema.ts'
@@ -35,13 +36,19 @@ export async function redeemResponseCode(deps: Deps, owner: Owner, id: string, r
       session: { id, wrappingKey: session.wrappingKey, sessionKey: await deps.sessionKeys.of(tx, session) },
     })
     await dateResult(tx, session, { createdAt: at, auditSeq })
+    const mayBeFirst = countsAsFirst(session, trust)
+    if (mayBeFirst) await deps.firstTimes.note(tx, session, at)
     const { requestId } = redemption
     return {
       session,
+      mayBeFirst,
       owed: await queueResult(deps, tx, session, await openSecrets(deps, tx, session), { status: 'completed', at, requestId }),
     }
   })
-  if (redeemed) announceEnd(deps, redeemed.session, { status: 'completed' }, redeemed.owed)
+  if (redeemed) {
+    if (redeemed.mayBeFirst) deps.firstTimes.remember(redeemed.session)
+    announceEnd(deps, redeemed.session, { status: 'completed' }, redeemed.owed)
+  }
   return await readOne(deps, owner, id)
 }
 
