@@ -15,8 +15,8 @@ import { median } from './load.ts'
 import { fixed, table, verdict, whole } from './output.ts'
 import { cpuMs, environmentFor, makeTenant, type Server, startService, temporaryDir } from './service.ts'
 
-const FORMATS = ['dc+sd-jwt', 'mso_mdoc'] as const
-type Format = (typeof FORMATS)[number]
+export const FORMATS = ['dc+sd-jwt', 'mso_mdoc'] as const
+export type Format = (typeof FORMATS)[number]
 
 const ROUNDS = 3
 const SESSIONS_A_ROUND = 2000
@@ -27,7 +27,7 @@ const JUDGED_AT_ONCE = 64
 /** Half a second and more: a round of a tenth is decided by when the system changes threads. */
 const JUDGED_A_ROUND = 4000
 /** Until the runtime has compiled what is hot: a service is measured as it runs all day, and compiling takes processor time as well. */
-const PRESENTATIONS_TO_WARM_UP = 10_000
+export const PRESENTATIONS_TO_WARM_UP = 10_000
 const TEMPLATE = 'age_over_18'
 /** The issuer's signature and the holder's. */
 const VERIFICATIONS_A_PRESENTATION = 2
@@ -192,7 +192,7 @@ type Judged = Pick<
 
 /** Judging presentations in this process, by turns with nothing but the signatures they hold. */
 async function measureJudgement(deps: Deps, service: Server, key: string, format: Format): Promise<Judged> {
-  const judge = await preparedJudgements(deps, service, key, format)
+  const judge = (await preparedJudgements(deps, service, key, format))(new AnchorIndex([(await deps.sandbox()).anchor]))
   const verify = await preparedSignatures()
   await speedOf(PRESENTATIONS_TO_WARM_UP, judge)
   await speedOf(PRESENTATIONS_TO_WARM_UP, verify)
@@ -217,16 +217,16 @@ async function measureJudgement(deps: Deps, service: Server, key: string, format
   }
 }
 
-async function preparedJudgements(
+/** Presentations of the sandbox wallet, to be judged with any anchors. */
+export async function preparedJudgements(
   deps: Deps,
   service: Server,
   key: string,
   format: Format,
-): Promise<(i: number) => Promise<void>> {
+): Promise<(anchors: AnchorIndex) => (i: number) => Promise<void>> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const query = BUILTIN_TEMPLATES.get(TEMPLATE)?.query
   if (!query) throw new Error(`${TEMPLATE} is built in`)
-  const anchors = new AnchorIndex([(await deps.sandbox()).anchor])
   const prepared = await inFlight(IN_FLIGHT, Array.from({ length: PRESENTATIONS }), async () => {
     const body = JSON.stringify({ template: TEMPLATE })
     const created = await json<Verification>(`http://127.0.0.1:${service.port}/v1/verifications`, {
@@ -242,7 +242,7 @@ async function preparedJudgements(
     if (!asked) throw new Error('the wallet answers what was asked')
     return { expected: await expectedOf(request, created), presentations: [{ query: asked, presentation: texts[0] ?? '' }] }
   })
-  return async i => {
+  return anchors => async i => {
     const one = prepared[i % prepared.length]
     if (!one) return
     const verdict = await deps.verifier.verify({
@@ -300,7 +300,7 @@ async function preparedExchange(): Promise<() => Promise<void>> {
 
 type Speed = { perSecond: number; cpuUs: number }
 
-async function speedOf(count: number, act: (i: number) => Promise<void>): Promise<Speed> {
+export async function speedOf(count: number, act: (i: number) => Promise<void>): Promise<Speed> {
   const cpuBefore = process.cpuUsage()
   const startedAt = performance.now()
   const numbers = Array.from({ length: count }, (_, i) => i)

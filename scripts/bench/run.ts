@@ -1,6 +1,7 @@
 #!/usr/bin/env bun
 import { parseCall, print, UsageError, wholeNumber } from '../../src/cli/output.ts'
 import { benchAll, describeAll, POLL_CONNECTIONS } from './all.ts'
+import { benchAnchors, describeAnchors } from './anchors.ts'
 import { benchCreate, describeCreate } from './create.ts'
 import { benchExchange, describeExchange } from './exchange.ts'
 import { benchList, describeList } from './list.ts'
@@ -12,7 +13,7 @@ import { benchWebhooks, describeWebhooks } from './webhooks.ts'
 
 const HELP = `usage: scripts/bun run bench all [--seconds N] [--rows N] [--json]
        scripts/bun run bench create | poll [--seconds N] [--json]
-       scripts/bun run bench exchange | start [--json]
+       scripts/bun run bench exchange [--anchors] | start [--json]
        scripts/bun run bench list [--rows N] [--seconds N] [--json]
        scripts/bun run bench webhooks [--rows N] [--json]
        scripts/bun run bench nodes [--seconds N] [--json]
@@ -20,7 +21,8 @@ const HELP = `usage: scripts/bun run bench all [--seconds N] [--rows N] [--json]
 
 all       everything below in one table; takes about ten minutes
 create    durable creations a second over HTTP, beside the least a durable insert over HTTP can cost on this machine
-exchange  full cycles with a wallet, and presentations judged beside the elliptic-curve limit
+exchange  full cycles with a wallet, and presentations judged beside the elliptic-curve limit; with --anchors, presentations
+          judged with 1,000 trusted issuers beside 10
 poll      status polls on 10,000 connections, beside one look-up on the bare framework
 list      latency of reading at 1,000 and at a million sessions, time to start, and idle memory
 webhooks  a backlog drained after an outage, beside the least a POST can cost, and the API's latency meanwhile
@@ -46,6 +48,7 @@ async function run(args: string[]): Promise<number> {
     seconds: { type: 'string' },
     rows: { type: 'string' },
     out: { type: 'string' },
+    anchors: { type: 'boolean' },
   })
   if (values.help) return print(HELP)
   const seconds = values.seconds === undefined ? undefined : wholeNumber(values.seconds, '--seconds', SECONDS_MAX)
@@ -63,7 +66,7 @@ async function run(args: string[]): Promise<number> {
       return report.check.ok ? 0 : 1
     }
     case 'exchange':
-      return show(await benchExchange(), describeExchange)
+      return values.anchors ? show(await benchAnchors(), describeAnchors) : show(await benchExchange(), describeExchange)
     case 'nodes':
       return show(await benchNodes(seconds ?? 5), describeNodes)
     case 'poll':
