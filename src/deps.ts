@@ -13,7 +13,7 @@ import { createStatusChecker, type StatusChecker } from './openid4vp/status-list
 import { createVerifier, type Verifier } from './openid4vp/verify.ts'
 import { statusListUri } from './sandbox/status-list.ts'
 import { createSandbox, type Sandbox } from './sandbox/world.ts'
-import { type RequestIdentity, type RequestSigners, rememberIdentity, rememberSigners } from './signing/keys.ts'
+import { type RequestIdentities, type RequestSigners, rememberIdentities, rememberSigners } from './signing/keys.ts'
 import { readRegistrationCertificate } from './signing/registration.ts'
 import { createFirstTimes, type FirstTimes } from './tenants/first-times.ts'
 import { type Anchors, rememberAnchors } from './trust/anchors.ts'
@@ -35,7 +35,7 @@ export type Deps = Ground & {
   erasures: Erasures
   attempts: Attempts
   firstTimes: FirstTimes
-  identity: () => Promise<RequestIdentity>
+  identity: RequestIdentities
   requestSigner: RequestSigners
   /** A JWT that wallets are shown; undefined without VIDIMUS_REGISTRATION_CERT. */
   registrationCertificate: string | undefined
@@ -65,7 +65,7 @@ export async function createDeps(config: Config, world: World, role: Role): Prom
     erasures: createErasures({ ...ground, audit }),
     attempts: createAttempts(ground),
     firstTimes: createFirstTimes(),
-    identity: rememberIdentity(ground),
+    identity: rememberIdentities(ground),
     requestSigner: rememberSigners(ground),
     registrationCertificate,
     anchors: rememberAnchors({ ...ground, sandbox }),

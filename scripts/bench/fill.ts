@@ -48,7 +48,7 @@ export async function filledDir(rows: number, owedTo: string[] = []): Promise<Fi
 async function fill(deps: Deps, tenantId: string, rows: number, owedTo: string[]): Promise<Pick<Filled, 'ids' | 'fillSeconds'>> {
   const template = await resolveTemplate(deps.db, tenantId, 'age_over_18')
   if (!template) throw new Error('age_over_18 is built in')
-  const session = { tenantId, template, owedTo, ...(await deps.identity()) }
+  const session = { tenantId, template, owedTo, ...(await deps.identity(tenantId)) }
   const firstAt = deps.now() - NEWEST_AGE_MS - SPREAD_MS
   const timeOf = (number: number) => firstAt + Math.floor((number * SPREAD_MS) / rows)
   const sampleEvery = Math.ceil(rows / SAMPLED_IDS_MAX)

@@ -1,60 +1,112 @@
-import { certificateRequest, importSigningKey, SigningProblem, type SigningState, signingState } from '../signing/certificate.ts'
+import type { Deps } from '../deps.ts'
+import { type KeyOwner, SigningProblem, type SigningState, signingState } from '../signing/certificate.ts'
+import { importSigningKey } from '../signing/import.ts'
 import { hostOf } from '../signing/keys.ts'
 import { presentSigning } from '../signing/present.ts'
+import { certificateRequest, requestNewKey } from '../signing/request.ts'
+import { parseUtcInstant } from '../time.ts'
+import { readAccessAuthorities } from '../trust/access-authorities.ts'
 import { type Answer, defineCommand } from './command.ts'
-import { optional, required, text } from './flags.ts'
-import { ACTOR, CommandError } from './output.ts'
+import { kind, optional, required, text, toggle } from './flags.ts'
+import { ACTOR, CommandError, UsageError } from './output.ts'
 import { readPemFile } from './pem-file.ts'
-import { withDeps, withNewDeps } from './with-deps.ts'
+import { requireTenant, withDeps, withNewDeps } from './with-deps.ts'
+
+const TENANT_OF_ITS_OWN = optional(text('ID'), "for the tenant's own certificate, which its sessions use")
+
+const instant = kind('TIME', (given, flag) => {
+  const at = parseUtcInstant(/^\d{4}-\d\d-\d\d$/.test(given) ? `${given}T00:00:00Z` : given)
+  if (at === undefined) throw new UsageError(`${flag}: write it like 2026-12-01 or 2026-12-01T08:00:00Z`)
+  return at
+})
 
 export const command = defineCommand(
   {
     summary: 'show, request and import the certificate wallets see',
     subcommands: {
-      show: {},
-      csr: {},
+      show: { flags: { tenant: TENANT_OF_ITS_OWN } },
+      csr: {
+        flags: {
+          'new-key': toggle('make a new key for it; the current one signs until its certificate is imported'),
+          subject: optional(
+            text('DN'),
+            'the name in the request, such as "CN=Corner Shop, O=Corner Shop GmbH, C=DE"; authorities replace it',
+          ),
+          tenant: TENANT_OF_ITS_OWN,
+        },
+      },
       import: {
         flags: {
           chain: required(text('C.pem'), 'the certificates, leaf first'),
           key: optional(text('K.pem'), 'your own key, for a certificate that "signing csr" did not ask for'),
+          from: optional(instant, 'new sessions use it from then on; by default at once, or as soon as it is valid'),
+          tenant: TENANT_OF_ITS_OWN,
         },
       },
     },
     about: `The certificate that wallets see, and the key that signs requests. The first start makes both,
 under an authority of their own: wallets that should trust it need that authority, which "signing
 show" prints. For a certificate from another authority, have "signing csr" signed, or bring your
-own key. A new certificate counts for new sessions at once; open ones keep theirs.`,
-    example: 'vidimus signing csr > request.pem && vidimus signing import --chain signed.pem',
+own key; "import" finds the key of a request by itself. New sessions use a new certificate from
+its start on; open ones keep theirs. With --tenant, a shop has a certificate of its own, so that
+wallets show the shop.`,
+    example: 'vidimus signing csr --new-key > request.pem && vidimus signing import --chain signed.pem --from 2026-12-01',
   },
   {
-    show: async (_, shell) => show(await withDeps(shell, signingState).catch(asCommandError)),
+    async show({ tenant }, shell) {
+      return await withDeps(shell, async deps => {
+        await requireOwner(deps, tenant)
+        return show(await signingState(deps, tenant ?? null), deps.now())
+      }).catch(asCommandError)
+    },
 
-    async csr(_, shell) {
-      const request = withDeps(shell, deps => certificateRequest(deps, hostOf(deps.config.publicUrl)))
-      const csr = await request.catch(asCommandError)
+    async csr({ newKey, subject, tenant }, shell) {
+      const making = withDeps(shell, async deps => {
+        await requireOwner(deps, tenant)
+        const request = { owner: tenant ?? null, host: hostOf(deps.config.publicUrl), subject }
+        return newKey ? await requestNewKey(deps, request, ACTOR) : await certificateRequest(deps, request)
+      })
+      const csr = await making.catch(asCommandError)
       return { json: { csr }, text: csr.trim() }
     },
 
-    async import({ chain, key }, shell) {
+    async import({ chain, key, from, tenant }, shell) {
       const pems = { chainPem: readPemFile(chain), keyPem: key === undefined ? undefined : readPemFile(key) }
-      return show(await withNewDeps(shell, deps => importSigningKey(deps, pems, ACTOR)).catch(asCommandError))
+      const importing = withNewDeps(shell, async deps => {
+        await requireOwner(deps, tenant)
+        const authorities = await readAccessAuthorities(deps)
+        const wanted = { ...pems, from, owner: tenant ?? null, authorities }
+        const { state, notes } = await importSigningKey(deps, wanted, ACTOR)
+        const shown = show(state, deps.now())
+        return { ...shown, json: { ...shown.json, notes }, note: notes.join('\n') }
+      })
+      return await importing.catch(asCommandError)
     },
   },
 )
+
+async function requireOwner(deps: Deps, owner: KeyOwner | undefined): Promise<void> {
+  if (owner) await requireTenant(deps, owner)
+}
 
 function asCommandError(error: unknown): never {
   throw error instanceof SigningProblem ? new CommandError(error.message) : error
 }
 
-function show(state: SigningState): Answer {
-  const json = presentSigning(state)
-  const { client_id, subject, issuer, not_after, days_left, expires_soon, chain, authority } = json
+function show(state: SigningState, at: number): Answer {
+  const json = presentSigning(state, at)
+  const { client_id, subject, issuer, not_after, days_left, expires_soon, chain, authority, next, pending_since } = json
   const lines = [
+    ...(state.isOwn ? [] : ['The tenant has no certificate of its own yet; its sessions use that of the installation.', '']),
     `Client id   ${client_id}`,
     `Subject     ${subject}`,
     `Issuer      ${issuer}`,
     `Valid until ${not_after} (${days_left} days)`,
+    ...(next
+      ? ['', `From ${next.starts_at} new sessions use ${next.client_id}`, `(${next.subject}, until ${next.not_after}).`]
+      : []),
     ...(expires_soon ? ['', 'It expires soon: renew it with "signing csr" and "signing import".'] : []),
+    ...(pending_since ? ['', `A key of ${pending_since} waits for its certificate.`] : []),
     '',
     chain.trim(),
     ...(authority ? ['', 'The authority, for wallets that should trust this service:', '', authority.trim()] : []),

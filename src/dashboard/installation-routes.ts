@@ -5,29 +5,9 @@ import { guard } from '../people/guard.ts'
 import { actorOf } from '../people/session.ts'
 import { createWalk, readAuditPage, streamExport } from './audit.ts'
 import type { Deps } from './deps.ts'
-import {
-  addTrust,
-  createExamination,
-  importSigning,
-  readInstallation,
-  readSigning,
-  readSigningRequest,
-  readTrust,
-  removeTrust,
-} from './installation.ts'
+import { addTrust, createExamination, readInstallation, readTrust, removeTrust } from './installation.ts'
 import { CreateTenant, Tenant, TenantList } from './schema.ts'
-import {
-  AddTrust,
-  AuditFilter,
-  AuditPage,
-  AuditVerification,
-  Health,
-  ImportSigning,
-  Installation,
-  Signing,
-  SigningRequest,
-  TrustAnchorList,
-} from './settings-schema.ts'
+import { AddTrust, AuditFilter, AuditPage, AuditVerification, Health, Installation, TrustAnchorList } from './settings-schema.ts'
 import { addTenant, readOwnTenants } from './tenants.ts'
 
 const READ = errorResponses(401, 403, 429, 500)
@@ -64,13 +44,6 @@ export const installationRoutes = (deps: Deps) => {
       },
       { user: { who: 'owner' }, params: ItemPath, body: Nothing, response: { 200: Nothing, ...CHANGED } },
     )
-    .get('/signing', () => readSigning(deps), { user: { who: 'owner' }, response: { 200: Signing, ...READ } })
-    .get('/signing/csr', () => readSigningRequest(deps), { user: { who: 'owner' }, response: { 200: SigningRequest, ...READ } })
-    .post('/signing', ({ visit, body }) => importSigning(deps, body, actorOf(visit.user)), {
-      user: { who: 'owner', fresh: true },
-      body: ImportSigning,
-      response: { 200: Signing, ...CHANGED },
-    })
     .get('/audit', ({ query }) => readAuditPage(deps, query), {
       user: { who: 'owner' },
       query: AuditFilter,

@@ -1,13 +1,10 @@
 import { version } from '../../package.json' with { type: 'json' }
 import { examine } from '../doctor/examine.ts'
 import { apiError } from '../http/errors.ts'
-import { certificateRequest, importSigningKey, SigningProblem, signingState } from '../signing/certificate.ts'
-import { hostOf } from '../signing/keys.ts'
-import { presentSigning } from '../signing/present.ts'
 import { isoUtc } from '../time.ts'
 import { AnchorExists, addAnchors, presentAnchor, readAnchors, removeAnchor, TrustProblem } from '../trust/settings.ts'
 import type { Deps } from './deps.ts'
-import type { AddTrust, Health, Installation, Signing, TrustAnchor } from './settings-schema.ts'
+import type { AddTrust, Health, Installation, TrustAnchor } from './settings-schema.ts'
 
 /** An examination reads the whole database, so it runs no more often than this. */
 const AGAIN_MS = 10_000
@@ -59,22 +56,4 @@ export async function addTrust(
 
 export async function removeTrust(deps: Deps, id: string, actor: string): Promise<void> {
   if (!(await removeAnchor(deps, id, actor))) throw apiError('anchor_not_found')
-}
-
-export const readSigning = async (deps: Deps): Promise<Signing> => presentSigning(await signingState(deps))
-
-export const readSigningRequest = async (deps: Deps): Promise<{ csr: string }> => ({
-  csr: await certificateRequest(deps, hostOf(deps.config.publicUrl)),
-})
-
-export async function importSigning(
-  deps: Deps,
-  { chain, key }: { chain: string; key?: string },
-  actor: string,
-): Promise<Signing> {
-  try {
-    return presentSigning(await importSigningKey(deps, { chainPem: chain, keyPem: key }, actor))
-  } catch (error) {
-    throw error instanceof SigningProblem ? apiError('invalid_request', { message: error.message }) : error
-  }
 }

@@ -2,7 +2,7 @@ import { isExpired, readKeys } from '../access/keys.ts'
 import type { Environment } from '../access/scopes.ts'
 import { readDevices, readReused } from '../devices/read.ts'
 import { isLoopback } from '../egress/addresses.ts'
-import { EXPIRY_WARNING_DAYS, signingState } from '../signing/certificate.ts'
+import { EXPIRY_WARNING_DAYS, isRunningOut, signingState } from '../signing/certificate.ts'
 import { readGoLive } from '../tenants/go-live.ts'
 import { readSplit } from '../tenants/secret-history.ts'
 import { dailyQuotaOf, type Owner, type TenantRow } from '../tenants/settings.ts'
@@ -40,7 +40,7 @@ export async function readAttention(deps: Deps, { tenantId, environment, usage }
   const isLive = environment === 'live' || (await hasLiveKeys(deps, tenantId))
   return [
     ...(await ofTrust(deps, isLive)),
-    ...(await ofCertificate(deps, isLive)),
+    ...(await ofCertificate(deps, tenantId, isLive)),
     ...(isLive ? ofPublicUrl(deps.config.publicUrl) : []),
     ...ofQuota(usage),
     ...(await ofCopiedTokens(deps, { tenantId, environment })),
@@ -67,11 +67,12 @@ async function ofTrust(deps: Deps, isLive: boolean): Promise<Attention[]> {
   ]
 }
 
-async function ofCertificate(deps: Deps, isLive: boolean): Promise<Attention[]> {
-  const { authority, notAfter, daysLeft } = await signingState(deps)
+async function ofCertificate(deps: Deps, tenantId: string, isLive: boolean): Promise<Attention[]> {
+  const state = await signingState(deps, tenantId)
+  const { authority, notAfter, daysLeft } = state
   return [
     ...(isLive && authority !== null ? [{ code: 'certificate_self_made' as const }] : []),
-    ...(daysLeft < EXPIRY_WARNING_DAYS
+    ...(isRunningOut(state, deps.now())
       ? [{ code: 'certificate_expires' as const, not_after: isoUtc(notAfter), days_left: daysLeft }]
       : []),
   ]

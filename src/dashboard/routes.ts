@@ -4,6 +4,7 @@ import type { Creations } from '../verifications/create.ts'
 import type { Deps } from './deps.ts'
 import { goLiveRoutes } from './go-live-routes.ts'
 import { installationRoutes } from './installation-routes.ts'
+import { signingRoutes } from './signing-routes.ts'
 import { tenantRoutes } from './tenant-routes.ts'
 import { webhookRoutes } from './webhook-routes.ts'
 
@@ -12,6 +13,7 @@ export const dashboardRoutes = (deps: Deps, creations: Creations) =>
   new Elysia({ prefix: '/dashboard/api', detail: { hide: true } })
     .use(peopleRoutes(deps))
     .use(installationRoutes(deps))
+    .use(signingRoutes(deps))
     .use(tenantRoutes(deps, creations))
     .use(webhookRoutes(deps))
     .use(goLiveRoutes(deps))

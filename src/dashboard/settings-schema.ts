@@ -1,4 +1,4 @@
-// Keys, devices, templates, trust, the signing certificate and the audit chain.
+// Keys, devices, templates, trust and the audit chain.
 import { Type } from '@sinclair/typebox'
 import { EXPIRY_DAYS } from '../access/keys.ts'
 import { Device } from '../devices/schema.ts'
@@ -154,23 +154,6 @@ export const AddTrust = Exactly({
   crl: Type.Optional(OneOf('off', 'warn', 'require')),
 })
 export type AddTrust = typeof AddTrust.static
-
-export const Signing = Exactly({
-  client_id: Type.String(),
-  subject: Type.String(),
-  issuer: Type.String(),
-  not_after: Timestamp,
-  days_left: Type.Integer(),
-  expires_soon: Type.Boolean(),
-  is_self_made: Type.Boolean(),
-  /** PEM, leaf first. */
-  chain: Type.String(),
-  /** PEM of the root to hand to wallets; null for an imported chain. */
-  authority: Nullable(Type.String()),
-})
-export type Signing = typeof Signing.static
-export const SigningRequest = Exactly({ csr: Type.String() })
-export const ImportSigning = Exactly({ chain: Pem, key: Type.Optional(Pem) })
 
 /** Settings from the environment of the service. */
 export const Installation = Exactly({

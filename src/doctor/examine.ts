@@ -9,7 +9,8 @@ import { checkWrappingKeys } from './key-checks.ts'
 import { checkClock, checkOpenFiles } from './machine-checks.ts'
 import { checkPublicUrl, checkTls } from './public-checks.ts'
 import { checkOfEngine, type Scene, sceneOf } from './scene.ts'
-import { checkAnchors, checkClientId, checkSigning, checkStatusLists } from './wallet-checks.ts'
+import { checkClientId, checkSigning } from './signing-checks.ts'
+import { checkAnchors, checkStatusLists } from './wallet-checks.ts'
 import { checkExtraCa, checkWebhooks } from './webhook-checks.ts'
 
 const HOW: Record<CheckName, (scene: Scene) => Promise<Found>> = {

@@ -1,7 +1,5 @@
-import { X509Certificate } from 'node:crypto'
 import { type Found, ok, problem, someOf, warning } from '../db/check.ts'
-import { EXPIRY_WARNING_DAYS, SigningProblem, type SigningState, signingState } from '../signing/certificate.ts'
-import { hostOf } from '../signing/keys.ts'
+import { EXPIRY_WARNING_DAYS } from '../signing/certificate.ts'
 import { askedBy } from '../templates/minimise.ts'
 import { readTemplates } from '../templates/read.ts'
 import { isoUtc } from '../time.ts'
@@ -12,48 +10,6 @@ import { whyUnreachable } from './reach.ts'
 import type { Scene } from './scene.ts'
 
 const HOSTS_MAX = 5
-
-/** The client id that wallets see must be in the signing certificate (OpenID4VP 1.0 § 5.9.3). */
-export async function checkClientId({ deps }: Scene): Promise<Found> {
-  const { clientIdPrefix, profile } = deps.config.wallet
-  const state = await stateOf(deps)
-  if (!state) return notYet()
-  const host = hostOf(deps.config.publicUrl)
-  if (clientIdPrefix === 'x509_hash') return ok(`Wallets know this service by the hash of its certificate; profile ${profile}.`)
-  if (new X509Certificate(state.chain).checkHost(host, { subject: 'never', wildcards: false }))
-    return ok(`Wallets know this service as ${host}, and its certificate says so; profile ${profile}.`)
-  return problem(
-    `VIDIMUS_CLIENT_ID is x509_san_dns, but the signing certificate is not for ${host}: wallets will refuse it.`,
-    'Have "vidimus signing csr" signed and import it, or set VIDIMUS_CLIENT_ID=x509_hash.',
-  )
-}
-
-async function stateOf(deps: Scene['deps']): Promise<SigningState | undefined> {
-  try {
-    return await signingState(deps)
-  } catch (error) {
-    if (error instanceof SigningProblem) return undefined
-    throw error
-  }
-}
-
-const notYet = (): Found => problem('There is no signing key yet.', 'Start the service once: the first start creates it.')
-
-export async function checkSigning({ deps, liveTenants }: Scene): Promise<Found> {
-  const state = await stateOf(deps)
-  if (!state) return notYet()
-  const { daysLeft, authority } = state
-  const renew = 'Renew it with "vidimus signing csr" and "vidimus signing import".'
-  if (daysLeft < 0) return problem('The certificate that wallets see has expired: they refuse every request.', renew)
-  if (daysLeft < EXPIRY_WARNING_DAYS) return warning(`The certificate that wallets see expires in ${daysLeft} days.`, renew)
-  if (authority && (await liveTenants).length > 0) {
-    return warning(
-      'The certificate that wallets see was issued by this service: only wallets that have its authority trust it.',
-      'Have "vidimus signing csr" signed by an authority that your wallets trust.',
-    )
-  }
-  return ok(`The certificate that wallets see is valid for ${daysLeft} more days.`)
-}
 
 /** Each template used in live needs a trusted issuer. */
 export async function checkAnchors({ deps, liveTenants }: Scene): Promise<Found> {

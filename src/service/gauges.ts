@@ -6,7 +6,7 @@ import { readUnlinked } from '../audit/link.ts'
 import type { Deps } from '../deps.ts'
 import { openFilesLimit } from '../doctor/open-files.ts'
 import { currentOf } from '../session-keys/keys.ts'
-import { signingState } from '../signing/certificate.ts'
+import { signingStates } from '../signing/certificate.ts'
 import { countFailing, countTrusted, leastMsLeft, oldestLookMs } from '../trust/figures.ts'
 import { readProgress } from '../upkeep/seal-again.ts'
 import { countPending } from '../verifications/store.ts'
@@ -24,9 +24,11 @@ export function addGauges(deps: Deps): void {
     'Time since the oldest undelivered webhook was due.',
     async () => (await overdueMs(deps)) / 1000,
   )
-  metrics.gauge('vidimus_signing_certificate_seconds_left', 'Time until the certificate that wallets see expires.', async () => {
-    return Math.floor(((await signingState(deps)).notAfter - now()) / 1000)
-  })
+  metrics.gauge(
+    'vidimus_signing_certificate_seconds_left',
+    'Time until the first certificate that wallets see expires.',
+    async () => Math.floor((Math.min(...(await signingStates(deps)).map(({ notAfter }) => notAfter)) - now()) / 1000),
+  )
   metrics.gauge(
     'vidimus_audit_records',
     'Length of the audit chain; it never shrinks.',

@@ -11,6 +11,7 @@ import { sweepFailures } from '../people/throttle.ts'
 import { sealSandboxAgain } from '../sandbox/world.ts'
 import { lookAtKeys, turnWrappingKey } from '../session-keys/turn.ts'
 import { warnOfExpiry } from '../signing/certificate.ts'
+import { retireSigningKeys } from '../signing/retire.ts'
 import { refreshDue } from '../trust/refresh.ts'
 import { noticeClockStep } from '../upkeep/clock.ts'
 import { createBackups } from '../upkeep/schedule.ts'
@@ -31,6 +32,7 @@ export const SHARED_JOBS: Job<Deps>[] = [
   { name: 'networks', everyMs: 86_400_000, run: sweepNetworks },
   { name: 'checkpoint', everyMs: SIGN_EVERY_MS, run: signHead },
   { name: 'certificate', everyMs: 86_400_000, run: warnOfExpiry },
+  { name: 'signing keys', everyMs: 3_600_000, run: retireSigningKeys },
   { name: 'seal again', everyMs: 60_000, run: deps => sealAgain(deps, tx => sealSandboxAgain(deps, tx)) },
   { name: 'trust lists', everyMs: 60_000, run: refreshDue },
   { name: 'wrapping key', everyMs: 3_600_000, run: turnWrappingKey },

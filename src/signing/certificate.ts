@@ -1,167 +1,121 @@
-import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto'
-import { ALGORITHM, library } from './authority.ts'
+import { X509Certificate } from 'node:crypto'
 import type { Deps } from './deps.ts'
-import { certificatesOf, openPrivateKey, sealSigningKey, thumbprintClientId } from './keys.ts'
-import {
-  findAuthority,
-  findCurrentLeaf,
-  findCurrentSigningKey,
-  insertSigningKey,
-  retireLeaves,
-  type SigningKeyRow,
-} from './store.ts'
+import { certificatesOf } from './keys.ts'
+import { leavesAt, nextLeaf, startOf } from './leaves.ts'
+import { findAuthority, type KeyOwner, listCandidates, listLeavesOf, listPending, type SigningKeyRow } from './store.ts'
+
+export type { KeyOwner } from './store.ts'
 
 const DAY_MS = 86_400_000
-/** The log, /metrics and `signing show` warn from here on. */
+/** Warnings begin here at the latest, for anchors and other certificates too. */
 export const EXPIRY_WARNING_DAYS = 30
 
 /** Why a key and chain cannot be used: one sentence with the remedy. */
 export class SigningProblem extends Error {}
 
-export type SigningState = {
+/** A certificate and the days it has. */
+export type SigningCertificate = {
   clientId: string
   subject: string
   issuer: string
+  notBefore: number
   notAfter: number
-  daysLeft: number
   chain: string
-  /** The root to hand to wallets that should trust this service; null for an imported chain. */
-  authority: string | null
 }
 
-export async function signingState({ db, now }: Pick<Deps, 'db' | 'now'>): Promise<SigningState> {
-  const leaf = await currentLeaf({ db })
-  const certificate = leafOf(leaf.chain)
+export type SigningState = SigningCertificate & {
+  /** The tenant whose sessions use it; null for all that have no certificate of their own. */
+  owner: KeyOwner
+  /** False for a tenant that uses the installation's. */
+  isOwn: boolean
+  daysLeft: number
+  /** The root to hand to wallets that should trust this service; null for an imported chain. */
+  authority: string | null
+  /** The certificate that takes over, and when. */
+  next: (SigningCertificate & { startsAt: number }) | null
+  /** When the newest key was made that waits for its certificate. */
+  pendingSince: number | null
+}
+
+/** For the sessions of a tenant: its own certificate, else the installation's. */
+export async function signingState(deps: Pick<Deps, 'db' | 'now'>, owner: KeyOwner = null): Promise<SigningState> {
+  const { db, now } = deps
+  const at = now()
+  const leaves = await listLeavesOf(db, owner)
+  const leaf = leavesAt(leaves, at).current.get(owner)
+  const [pending] = await listPending(db, owner)
+  const next = nextLeaf(leaves, at)
+  const plans = {
+    next: next ? { ...describeRow(next), startsAt: startOf(next) } : null,
+    pendingSince: pending?.createdAt ?? null,
+  }
+  if (leaf) return { ...(await describeLeaf(deps, leaf)), owner, isOwn: true, ...plans }
+  if (owner !== null) return { ...(await signingState(deps)), owner, isOwn: false, ...plans }
+  throw new SigningProblem('there is no signing key yet; start the service once')
+}
+
+async function describeLeaf({ db, now }: Pick<Deps, 'db' | 'now'>, leaf: SigningKeyRow) {
   const authority = await findAuthority(db)
-  const isOwn = authority !== undefined && certificate.checkIssued(new X509Certificate(authority.chain))
+  const isOwn = authority !== undefined && leafOf(leaf.chain).checkIssued(new X509Certificate(authority.chain))
   return {
-    clientId: leaf.clientId,
-    subject: oneLine(certificate.subject),
-    issuer: oneLine(certificate.issuer),
-    notAfter: leaf.notAfter,
+    ...describeRow(leaf),
     daysLeft: Math.floor((leaf.notAfter - now()) / DAY_MS),
-    chain: leaf.chain,
     authority: isOwn ? authority.chain : null,
   }
 }
 
-async function currentLeaf({ db }: Pick<Deps, 'db'>): Promise<SigningKeyRow> {
-  const leaf = await findCurrentSigningKey(db)
-  if (!leaf) throw new SigningProblem('there is no signing key yet; start the service once')
-  return leaf
+function describeRow({ clientId, chain, notAfter }: SigningKeyRow): SigningCertificate {
+  const certificate = leafOf(chain)
+  return {
+    clientId,
+    subject: oneLine(certificate.subject),
+    issuer: oneLine(certificate.issuer),
+    notBefore: certificate.validFromDate.getTime(),
+    notAfter,
+    chain,
+  }
 }
 
 const leafOf = (pem: string): X509Certificate => new X509Certificate(Buffer.from(certificatesOf(pem)[0] ?? '', 'base64'))
 
-const oneLine = (name: string): string => name.split('\n').join(', ')
+export const oneLine = (name: string): string => name.split('\n').join(', ')
 
-/** A signing request for the current key; `import` takes the certificate issued for it. */
-export async function certificateRequest(deps: Pick<Deps, 'db' | 'sealer'>, host: string): Promise<string> {
-  const leaf = await currentLeaf(deps)
-  const x509 = await library()
-  const jwk = openPrivateKey(deps, leaf).export({ format: 'jwk' })
-  const { d: _, ...publicJwk } = jwk
-  const keys = {
-    privateKey: await crypto.subtle.importKey('jwk', jwk, ALGORITHM, true, ['sign']),
-    publicKey: await crypto.subtle.importKey('jwk', publicJwk, ALGORITHM, true, ['verify']),
-  }
-  const request = await x509.Pkcs10CertificateRequestGenerator.create({
-    name: `CN=${host}`,
-    keys,
-    signingAlgorithm: ALGORITHM,
-    extensions: [new x509.SubjectAlternativeNameExtension([{ type: 'dns', value: host }])],
-  })
-  return `${request.toString('pem')}\n`
+/** The installation's certificate, then those of tenants that have, or wait for, one of their own. */
+export async function signingStates(deps: Pick<Deps, 'db' | 'now'>): Promise<SigningState[]> {
+  const tenants = (await listCandidates(deps.db)).flatMap(({ tenantId }) => (tenantId === null ? [] : [tenantId]))
+  const owners = [...new Set(tenants)].sort()
+  return [await signingState(deps), ...(await Promise.all(owners.map(owner => signingState(deps, owner))))]
 }
 
-type Import = { chainPem: string; keyPem?: string }
+/** `soon`: a warning is due; `urgent`: hardly any time is left to renew it. */
+export type Life = 'good' | 'soon' | 'urgent' | 'ended'
 
 /**
- * The chain must be for the current key unless one is given, as after `signing csr`. Sessions that are
- * open keep the certificate they began with.
+ * A warning begins with a third of the lifetime left, so that a certificate of a week does not warn
+ * all week, and at the latest 30 days before the end. With less than a tenth left it is urgent.
  */
-export async function importSigningKey(
-  deps: Pick<Deps, 'db' | 'writeSettings' | 'now' | 'random' | 'sealer' | 'audit'>,
-  { chainPem, keyPem }: Import,
-  actor: string,
-): Promise<SigningState> {
-  const chain = parseChain(chainPem)
-  const current = keyPem === undefined ? await currentLeaf(deps) : undefined
-  const privateKey = current ? openPrivateKey(deps, current) : parseKey(keyPem ?? '')
-  const at = deps.now()
-  const leaf = checkedLeaf(chain, privateKey, at)
-  const row = sealSigningKey(deps, {
-    at,
-    role: 'leaf',
-    chain: chain
-      .filter(each => !isSelfSigned(each))
-      .map(each => each.toString().trim())
-      .join('\n'),
-    clientId: thumbprintClientId(leaf.raw),
-    privateKey,
-    notAfter: leaf.validToDate.getTime(),
-  })
-  await deps.writeSettings(async tx => {
-    if (current && (await findCurrentLeaf(tx))?.id !== current.id)
-      throw new SigningProblem(
-        'the signing key was replaced meanwhile; see "signing show", and bring the key of this certificate',
-      )
-    await retireLeaves(tx, at)
-    await insertSigningKey(tx, row)
-    const details = { client_id: row.clientId, subject: oneLine(leaf.subject) }
-    await deps.audit.append(tx, { at, tenantId: '', actor, action: 'signing.imported', subjectId: row.id, details })
-  })
-  return await signingState(deps)
+export function lifeOf({ notBefore, notAfter }: Pick<SigningCertificate, 'notBefore' | 'notAfter'>, at: number): Life {
+  const warningMs = Math.min(EXPIRY_WARNING_DAYS * DAY_MS, (notAfter - notBefore) / 3)
+  const leftMs = notAfter - at
+  if (leftMs <= 0) return 'ended'
+  if (leftMs < warningMs * URGENT_SHARE) return 'urgent'
+  return leftMs < warningMs ? 'soon' : 'good'
 }
 
-function parseChain(pem: string): X509Certificate[] {
-  try {
-    const chain = certificatesOf(pem).map(base64 => new X509Certificate(Buffer.from(base64, 'base64')))
-    if (chain.length > 0) return chain
-  } catch {
-    // The error below is the same as for a file without any certificate.
-  }
-  throw new SigningProblem('the chain file holds no readable certificate; it must be PEM, the leaf first')
-}
+/** A tenth of the lifetime is this share of a third of it. */
+const URGENT_SHARE = 0.3
 
-function parseKey(pem: string): KeyObject {
-  try {
-    return createPrivateKey(pem)
-  } catch {
-    throw new SigningProblem('the key file holds no readable private key; it must be PEM, without a passphrase')
-  }
-}
-
-function checkedLeaf([leaf, ...others]: X509Certificate[], privateKey: KeyObject, now: number): X509Certificate {
-  if (!leaf) throw new SigningProblem('the chain file holds no certificate')
-  if (privateKey.asymmetricKeyDetails?.namedCurve !== 'prime256v1')
-    throw new SigningProblem('the key must be an elliptic-curve key on P-256, which every wallet can verify')
-  if (!leaf.publicKey.equals(createPublicKey(privateKey)))
-    throw new SigningProblem(
-      'the first certificate of the chain is not for this key; put the leaf first, and bring its own key or have "signing csr" signed',
-    )
-  if (isSelfSigned(leaf))
-    throw new SigningProblem('the certificate is self-signed, and wallets refuse that; have it signed by an authority')
-  if (leaf.validFromDate.getTime() > now || leaf.validToDate.getTime() <= now)
-    throw new SigningProblem('the certificate is not valid today')
-  let issued = leaf
-  for (const issuer of others) {
-    if (!issued.checkIssued(issuer) || !issued.verify(issuer.publicKey))
-      throw new SigningProblem('the certificates of the chain do not follow each other, leaf first')
-    issued = issuer
-  }
-  return leaf
-}
-
-const isSelfSigned = (certificate: X509Certificate): boolean =>
-  certificate.checkIssued(certificate) && certificate.verify(certificate.publicKey)
+/** Whether somebody has to renew it: not while the next one starts before its end. */
+export const isRunningOut = (state: SigningState, at: number): boolean =>
+  lifeOf(state, at) !== 'good' && (state.next === null || state.next.startsAt > state.notAfter)
 
 /** Once a day and at the start. */
 export async function warnOfExpiry(deps: Pick<Deps, 'db' | 'now' | 'log'>): Promise<void> {
-  const { daysLeft } = await signingState(deps)
-  if (daysLeft < EXPIRY_WARNING_DAYS) {
+  const ending = (await signingStates(deps)).filter(state => state.isOwn && isRunningOut(state, deps.now()))
+  for (const { daysLeft, owner } of ending) {
     deps.log.warn('signing.certificate_expires', {
       count: daysLeft,
+      ...(owner !== null && { tenant: owner }),
       detail: 'days left; renew it with "signing csr" and "signing import"',
     })
   }

@@ -1,55 +1,80 @@
 import { createHash, createPrivateKey, type KeyObject } from 'node:crypto'
+import type { Db } from '../db/engine.ts'
 import { base62 } from '../ids.ts'
 import type { RequestSigner } from '../openid4vp/request-object.ts'
+import { describeCertificate } from '../openid4vp/x509.ts'
 import { SALT_BYTES } from '../seal.ts'
 import { issueOwnCertificates } from './authority.ts'
 import type { Deps } from './deps.ts'
-import { findCurrentLeaf, findSigningKey, insertSigningKey, type SigningKeyRow } from './store.ts'
+import { leavesAt } from './leaves.ts'
+import { findSigningKey, insertSigningKey, type KeyOwner, type Leaf, listLeaves, type SigningKeyRow } from './store.ts'
 
-/** The client_id of this service in requests, and the key that proves it. */
+/** The client_id that wallets see in requests, and the key that proves it. */
 export type RequestIdentity = { clientId: string; signingKeyId: string }
 
-/** Read again after every change of settings: an imported certificate counts at once. */
-export function rememberIdentity(deps: Pick<Deps, 'db' | 'config' | 'settingsVersion'>): () => Promise<RequestIdentity> {
-  let known: { identity: RequestIdentity; at: number } | undefined
-  return async () => {
-    const at = await deps.settingsVersion()
-    if (known?.at !== at) known = { identity: await currentIdentity(deps), at }
-    return known.identity
+/** That of a tenant's own certificate, else the installation's. */
+export type RequestIdentities = (tenantId: string) => Promise<RequestIdentity>
+
+/** Read again after every change of settings, and when a scheduled certificate starts. */
+export function rememberIdentities(deps: Pick<Deps, 'db' | 'config' | 'settingsVersion' | 'now'>): RequestIdentities {
+  let known: { version: number; until: number; current: ReadonlyMap<KeyOwner, RequestIdentity> } | undefined
+  return async tenantId => {
+    const version = await deps.settingsVersion()
+    if (known?.version !== version || deps.now() >= known.until) known = { version, ...(await identitiesAt(deps, deps.now())) }
+    const identity = known.current.get(tenantId) ?? known.current.get(null)
+    if (!identity) throw new Error('the first start makes a signing key')
+    return identity
   }
 }
 
-async function currentIdentity({ db, config }: Pick<Deps, 'db' | 'config'>): Promise<RequestIdentity> {
-  const leaf = await findCurrentLeaf(db)
-  if (!leaf) throw new Error('the first start makes a signing key')
+async function identitiesAt({ db, config }: Pick<Deps, 'db' | 'config'>, at: number) {
+  const { current, until } = leavesAt(await listLeaves(db), at)
   // `x509_hash:` and the SHA-256 of the leaf, or the host that the leaf names (OpenID4VP 1.0 §
   // 5.9.3).
-  const clientId = config.wallet.clientIdPrefix === 'x509_san_dns' ? `x509_san_dns:${hostOf(config.publicUrl)}` : leaf.clientId
-  return { clientId, signingKeyId: leaf.id }
+  const isByHost = config.wallet.clientIdPrefix === 'x509_san_dns'
+  const identityOf = ({ id, clientId }: Leaf): RequestIdentity => ({
+    clientId: isByHost ? `x509_san_dns:${hostOf(config.publicUrl)}` : clientId,
+    signingKeyId: id,
+  })
+  return { current: new Map([...current].map(([owner, leaf]) => [owner, identityOf(leaf)])), until }
 }
 
 export const hostOf = (publicUrl: string): string => new URL(publicUrl || 'http://localhost').hostname.replace(/^\[|\]$/g, '')
 
-/** The key and chain that a session was created under. */
-export type RequestSigners = (signingKeyId: string) => Promise<RequestSigner>
+/** The key and chain that a session was created under, and the organisation they stand for. */
+export type Signer = RequestSigner & {
+  tenantId: KeyOwner
+  /** Its `organizationIdentifier`; undefined where the certificate has none. */
+  organization: string | undefined
+}
 
-/** Kept in memory: rows of signing keys never change. */
-export function rememberSigners(deps: Pick<Deps, 'db' | 'sealer'>): RequestSigners {
-  const known = new Map<string, RequestSigner>()
+export type RequestSigners = (signingKeyId: string) => Promise<Signer>
+
+/** Kept in memory until settings change: keys are erased a day after their certificate was replaced. */
+export function rememberSigners(deps: Pick<Deps, 'db' | 'sealer' | 'settingsVersion'>): RequestSigners {
+  let known: { version: number; signers: Map<string, Signer> } | undefined
   return async id => {
-    const signer = known.get(id) ?? (await readSigner(deps, id))
-    known.set(id, signer)
+    const version = await deps.settingsVersion()
+    if (known?.version !== version) known = { version, signers: new Map() }
+    const { signers } = known
+    const signer = signers.get(id) ?? (await readSigner(deps, id))
+    signers.set(id, signer)
     return signer
   }
 }
 
-async function readSigner(deps: Pick<Deps, 'db' | 'sealer'>, id: string): Promise<RequestSigner> {
+async function readSigner(deps: Pick<Deps, 'db' | 'sealer'>, id: string): Promise<Signer> {
   const row = await findSigningKey(deps.db, id)
   if (!row) throw new Error('a session names a signing key that exists')
   const pkcs8 = openPrivateKey(deps, row).export({ format: 'der', type: 'pkcs8' })
   const privateKey = await crypto.subtle.importKey('pkcs8', pkcs8, { name: 'ECDSA', namedCurve: 'P-256' }, false, ['sign'])
-  return { privateKey, chain: certificatesOf(row.chain) }
+  const chain = certificatesOf(row.chain)
+  return { privateKey, chain, tenantId: row.tenantId, organization: organizationOf(row.chain) }
 }
+
+/** The `organizationIdentifier` of the leaf (2.5.4.97), which a registration certificate names too. */
+export const organizationOf = (pem: string): string | undefined =>
+  describeCertificate(Buffer.from(certificatesOf(pem)[0] ?? '', 'base64'))?.subjectAttributes.organizationIdentifier
 
 /** Base64 DER of each certificate in a PEM text, in its order. */
 export const certificatesOf = (pem: string): string[] =>
@@ -63,28 +88,34 @@ export const thumbprintClientId = (der: Uint8Array): string => `x509_hash:${crea
 export async function ensureSigningKey(
   deps: Pick<Deps, 'db' | 'writeSettings' | 'now' | 'random' | 'sealer' | 'config'>,
 ): Promise<void> {
-  if (await findCurrentLeaf(deps.db)) return
   const at = deps.now()
+  if (await hasLeaf(deps.db, at)) return
   const { authority, leaf } = await issueOwnCertificates({ host: hostOf(deps.config.publicUrl), at, random: deps.random })
   const rows = [
     sealSigningKey(deps, { ...authority, at, role: 'authority', clientId: '' }),
     sealSigningKey(deps, { ...leaf, at, role: 'leaf', clientId: thumbprintClientId(leaf.der) }),
   ]
   await deps.writeSettings(async tx => {
-    if (await findCurrentLeaf(tx)) return
+    if (await hasLeaf(tx, at)) return
     for (const row of rows) await insertSigningKey(tx, row)
   })
 }
 
-type NewSigningKey = Pick<SigningKeyRow, 'role' | 'chain' | 'clientId' | 'notAfter'> & { at: number; privateKey: KeyObject }
+const hasLeaf = async (db: Db, at: number): Promise<boolean> => leavesAt(await listLeaves(db), at).current.has(null)
+
+type NewSigningKey = Pick<SigningKeyRow, 'role' | 'chain' | 'clientId' | 'notAfter'> &
+  Partial<Pick<SigningKeyRow, 'tenantId' | 'startsAt'>> & { at: number; privateKey: KeyObject }
 
 export function sealSigningKey({ random, sealer }: Pick<Deps, 'random' | 'sealer'>, made: NewSigningKey): SigningKeyRow {
-  const { role, chain, clientId, notAfter, at, privateKey } = made
+  const { role, chain, clientId, notAfter, tenantId = null, startsAt = null, at, privateKey } = made
   const id = `sig_${base62(random, 16)}`
   const salt = Buffer.from(random(SALT_BYTES))
   const sealed = sealer.seal(keyPlace(id, salt), privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64'))
-  return { id, role, chain, clientId, salt, sealed, createdAt: at, notAfter, retiredAt: null, tenantId: null, startsAt: null }
+  return { id, role, chain, clientId, salt, sealed, createdAt: at, notAfter, retiredAt: null, tenantId, startsAt }
 }
+
+/** The certificate was replaced, and no session needs its key any more. */
+export const isErased = ({ sealed }: Pick<SigningKeyRow, 'sealed'>): boolean => sealed.length === 0
 
 export function openPrivateKey({ sealer }: Pick<Deps, 'sealer'>, { id, salt, sealed }: SigningKeyRow): KeyObject {
   return createPrivateKey({ key: Buffer.from(sealer.open(keyPlace(id, salt), sealed), 'base64'), format: 'der', type: 'pkcs8' })

@@ -1,14 +1,24 @@
 import { isoUtc } from '../time.ts'
-import { EXPIRY_WARNING_DAYS, type SigningState } from './certificate.ts'
+import { isRunningOut, type SigningCertificate, type SigningState } from './certificate.ts'
 
-export const presentSigning = ({ clientId, subject, issuer, notAfter, daysLeft, chain, authority }: SigningState) => ({
+export const presentSigning = (state: SigningState, at: number) => ({
+  tenant: state.owner,
+  /** False for a tenant that uses the certificate of the installation. */
+  is_own: state.isOwn,
+  ...presentCertificate(state),
+  days_left: state.daysLeft,
+  expires_soon: isRunningOut(state, at),
+  is_self_made: state.authority !== null,
+  authority: state.authority,
+  next: state.next && { ...presentCertificate(state.next), starts_at: isoUtc(state.next.startsAt) },
+  pending_since: state.pendingSince === null ? null : isoUtc(state.pendingSince),
+})
+
+const presentCertificate = ({ clientId, subject, issuer, notBefore, notAfter, chain }: SigningCertificate) => ({
   client_id: clientId,
   subject,
   issuer,
+  not_before: isoUtc(notBefore),
   not_after: isoUtc(notAfter),
-  days_left: daysLeft,
-  expires_soon: daysLeft < EXPIRY_WARNING_DAYS,
-  is_self_made: authority !== null,
   chain,
-  authority,
 })

@@ -105,7 +105,7 @@ async function create(
   const asked = await resolveQuestion(deps, caller, given)
   const body = { ...given, purpose: given.purpose ?? asked.purpose }
   if (body.webhook_url !== undefined) await refuseForbidden(deps, caller, body.webhook_url)
-  const { row, secrets, sessionKey } = draft(deps, caller, body, asked, await deps.identity())
+  const { row, secrets, sessionKey } = draft(deps, caller, body, asked, await deps.identity(caller.tenantId))
   const { keptVersions } = creations
   const { tenantId } = caller
 

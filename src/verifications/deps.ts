@@ -1,5 +1,5 @@
 import type { Deps as AccessDeps } from '../access/deps.ts'
-import type { RequestIdentity } from '../signing/keys.ts'
+import type { RequestIdentities } from '../signing/keys.ts'
 import type { FirstTimes } from '../tenants/first-times.ts'
 import type { Attempts } from '../webhooks/attempts.ts'
 import type { Changes } from './changes.ts'
@@ -12,5 +12,5 @@ export type Deps = AccessDeps & {
   erasures: Erasures
   attempts: Attempts
   firstTimes: FirstTimes
-  identity: () => Promise<RequestIdentity>
+  identity: RequestIdentities
 }

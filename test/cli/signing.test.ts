@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { decodeProtectedHeader } from 'jose'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { call, temporaryDir } from '../helpers/app.ts'
+import { CertificateRequest, DAY_MS, issueAccess, issueAuthority, pemOf } from '../helpers/certificates.ts'
 import { serve, stopServing } from '../helpers/cli.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { makeRoot, openssl } from '../helpers/openssl.ts'
@@ -14,10 +15,14 @@ afterAll(stopServing)
 type Signing = {
   client_id: string
   subject: string
+  is_own: boolean
   days_left: number
   expires_soon: boolean
   chain: string
   authority: string | null
+  next: { client_id: string; starts_at: string } | null
+  pending_since: string | null
+  notes: string[]
 }
 
 const files = temporaryDir()
@@ -64,7 +69,7 @@ test('signing import beside a running server: new sessions use the new certifica
   writeFileSync(file('chain.pem'), readFileSync(file('leaf.pem'), 'utf8') + readFileSync(file('ca.pem'), 'utf8'))
 
   const after = await vidimusJson<Signing>(own, 'signing', 'import', '--chain', file('chain.pem'))
-  expect(after).toMatchObject({ subject: 'CN=verify.shop.example', authority: null, expires_soon: true })
+  expect(after).toMatchObject({ subject: 'CN=verify.shop.example', authority: null, expires_soon: false })
   expect(after.client_id).not.toBe(before.client_id)
   const fresh = await create()
   expect(clientId(fresh)).toBe(after.client_id)
@@ -73,7 +78,57 @@ test('signing import beside a running server: new sessions use the new certifica
   expect(await x5c(open)).toEqual([openLeaf ?? ''])
   const { text } = await call(url, 'GET', '/metrics')
   expect(Number(/^vidimus_signing_certificate_seconds_left (\d+)$/m.exec(text)?.[1])).toBeLessThanOrEqual(20 * 86_400)
-  expect((await vidimus(own, ['signing', 'show'])).stdout).toContain('It expires soon')
+})
+
+test('signing csr --new-key, a tenant’s own certificate, and a start: new sessions of the tenant use it from then on', async () => {
+  const own = temporaryDir()
+  const { url, first } = await serve(own, ['--dev'])
+  const create = async () =>
+    (await call<Verification>(url, 'POST', '/v1/verifications', { key: first.test_key, body: { template: 'age_over_18' } })).body
+  const clientId = async () => new URL((await create()).wallet_uri ?? '').searchParams.get('client_id')
+  const before = await clientId()
+  const { data } = await vidimusJson<{ data: { id: string }[] }>(own, 'tenant', 'list')
+  const tenant = data[0]!.id
+  const asked = await vidimusJson<{ csr: string }>(
+    own,
+    'signing',
+    'csr',
+    '--new-key',
+    '--subject',
+    'CN=Corner Shop',
+    '--tenant',
+    tenant,
+  )
+  const request = new CertificateRequest(asked.csr)
+  expect(request.subject).toBe('CN=Corner Shop')
+  const waiting = await vidimus(own, ['signing', 'show', '--tenant', tenant])
+  expect(waiting.stdout).toMatch(/^The tenant has no certificate of its own yet/)
+  expect(waiting.stdout).toMatch(/A key of \S+ waits for its certificate\./)
+
+  const issuer = await issueAuthority({ notAfter: Date.now() + 900 * DAY_MS })
+  const keys = { ...issuer.keys, publicKey: await request.publicKey.export() }
+  const leaf = await issueAccess({ issuer, keys, notBefore: Date.now() - DAY_MS, notAfter: Date.now() + 90 * DAY_MS })
+  writeFileSync(file('shop.pem'), pemOf(leaf.der) + pemOf(issuer.der))
+  const scheduled = await vidimus(own, [
+    'signing',
+    'import',
+    '--chain',
+    file('shop.pem'),
+    '--tenant',
+    tenant,
+    '--from',
+    '2099-01-01',
+  ])
+  expect(scheduled).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('the certificate ends before that') })
+  const from = new Date(Date.now() + 40 * DAY_MS).toISOString().slice(0, 10)
+  const later = await vidimus(own, ['signing', 'import', '--chain', file('shop.pem'), '--tenant', tenant, '--from', from])
+  expect(later.stdout).toContain(`From ${from}T00:00:00.000Z new sessions use x509_hash:`)
+  expect(later.stderr).toContain('Left out of the chain, because wallets have it: C=NL, CN=Test Root.')
+  expect(await clientId()).toBe(before)
+  const now = await vidimusJson<Signing>(own, 'signing', 'import', '--chain', file('shop.pem'), '--tenant', tenant)
+  expect(now).toMatchObject({ is_own: true, next: null, pending_since: null, notes: [expect.stringContaining('Left out')] })
+  expect(await clientId()).toBe(now.client_id)
+  expect((await vidimusJson<Signing>(own, 'signing', 'show')).client_id).toBe(before ?? '')
 })
 
 test('signing import takes a key of your own, and serve logs a certificate that expires soon', async () => {
@@ -81,11 +136,15 @@ test('signing import takes a key of your own, and serve logs a certificate that 
   const first = await serve(own)
   first.process.kill('SIGTERM')
   await first.process.exited
-  openssl(`ecparam -name prime256v1 -genkey -noout -out ${file('own.key')}`)
-  openssl(`req -new -key ${file('own.key')} -subj /CN=own.example -out ${file('own.csr')}`)
-  sign('own.csr', 'own.pem', 9)
+  const issuer = await issueAuthority({ notAfter: Date.now() + 900 * DAY_MS })
+  const life = { notBefore: Date.now() - 90 * DAY_MS, notAfter: Date.now() + 9.5 * DAY_MS }
+  const leaf = await issueAccess({ name: 'CN=own.example', issuer, ...life })
+  writeFileSync(file('own.pem'), pemOf(leaf.der))
+  const pkcs8 = Buffer.from(await crypto.subtle.exportKey('pkcs8', leaf.keys.privateKey)).toString('base64')
+  writeFileSync(file('own.key'), `-----BEGIN PRIVATE KEY-----\n${pkcs8}\n-----END PRIVATE KEY-----\n`)
   const imported = await vidimusJson<Signing>(own, 'signing', 'import', '--chain', file('own.pem'), '--key', file('own.key'))
-  expect(imported).toMatchObject({ subject: 'CN=own.example', days_left: 8 })
+  expect(imported).toMatchObject({ subject: 'CN=own.example', days_left: 9 })
+  expect((await vidimus(own, ['signing', 'show'])).stdout).toContain('It expires soon')
   const { process: child } = await serve(own)
   child.kill('SIGTERM')
   expect(await new Response(child.stderr).text()).toContain('signing.certificate_expires')
@@ -93,6 +152,8 @@ test('signing import takes a key of your own, and serve logs a certificate that 
 
 test.each([
   ['signing import', 2, /--chain is missing/],
+  ['signing import --chain ca.pem --from tomorrow', 2, /--from: write it like 2026-12-01/],
+  ['signing import --chain ca.pem --tenant ten_none', 1, /there is no tenant ten_none/],
   ['signing import --chain ca.pem --key other.key', 1, /not for this key; put the leaf first/],
   ['signing import --chain ca.pem --key ca.key', 1, /self-signed/],
   ['signing import --chain nonsense.pem', 1, /no readable certificate/],

@@ -4,7 +4,7 @@ import type { GoLive, Step } from '../../src/dashboard/go-live-schema.ts'
 import { type Facts, stepsOf } from '../../src/dashboard/go-live-steps.ts'
 import { ok, problem, warning } from '../../src/db/check.ts'
 import { goLive } from '../../src/db/schema.ts'
-import { importSigningKey } from '../../src/signing/certificate.ts'
+import { importSigningKey } from '../../src/signing/import.ts'
 import { chooseDocuments } from '../../src/tenants/go-live.ts'
 import { addAnchors } from '../../src/trust/settings.ts'
 import { cleanUp, type TestApp } from '../helpers/app.ts'
@@ -157,7 +157,7 @@ describe('the steps', () => {
     const { der, keys } = await issue({ issuer: authority, name: 'CN=Wine bar', notAfter: app.clock.now() + 300 * DAY_MS })
     const pkcs8 = Buffer.from(await crypto.subtle.exportKey('pkcs8', keys.privateKey)).toString('base64')
     const keyPem = `-----BEGIN PRIVATE KEY-----\n${pkcs8}\n-----END PRIVATE KEY-----\n`
-    await importSigningKey(app.deps, { chainPem: pemOf(der), keyPem }, 'test')
+    await importSigningKey(app.deps, { chainPem: pemOf(der), keyPem, owner: null, authorities: [] }, 'test')
     app.clock.advance(10_000)
     expect(stepIn(await pathOf(boss, id), 'identity')).toMatchObject({
       state: 'done',

@@ -513,7 +513,7 @@ describe('the installation', () => {
     const refused = await here.boss.post('/signing', { chain: foreign })
     expect(refused.body.error).toEqual({
       code: 'invalid_request',
-      message: expect.stringContaining('is not for this key; put the leaf first'),
+      message: expect.stringContaining('is for none of the keys here; put the leaf first'),
     })
     expect(refused.text).not.toContain('PRIVATE KEY')
   })

@@ -10,7 +10,9 @@ import { issueAuthority, issueLeaf } from '../../src/signing/authority.ts'
 import { addAnchors } from '../../src/trust/settings.ts'
 import { noticeClockStep } from '../../src/upkeep/clock.ts'
 import { createBackups } from '../../src/upkeep/schedule.ts'
+import { getCertificate, loadAccessList, newAuthority } from '../helpers/access.ts'
 import { cleanUp, createVerification, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
+import { pemOf } from '../helpers/certificates.ts'
 import { isOnPostgres } from '../helpers/database.ts'
 import { sqliteOnly } from '../helpers/engines.ts'
 import { declined, receive, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
@@ -206,8 +208,64 @@ describe('checks of what wallets see', () => {
     expect(await found(app, 'signing_certificate')).toMatchObject({ status: 'ok' })
     app.clock.advance(710 * DAY_MS)
     expect(await found(app, 'signing_certificate')).toMatchObject({ status: 'warning', detail: expect.stringMatching(/20 days/) })
-    app.clock.advance(21 * DAY_MS)
-    expect(await found(app, 'signing_certificate')).toMatchObject({ status: 'problem' })
+    app.clock.advance(12 * DAY_MS)
+    expect(await found(app, 'signing_certificate')).toMatchObject({ status: 'problem', detail: expect.stringMatching(/8 days/) })
+    app.clock.advance(9 * DAY_MS)
+    expect(await found(app, 'signing_certificate')).toMatchObject({
+      status: 'problem',
+      detail: expect.stringMatching(/has expired/),
+    })
+  })
+
+  test('a certificate of a week warns when a third of it is left, and is a problem when a tenth is', async () => {
+    const app = await startApp(NEARBY)
+    const now = app.clock.now()
+    await getCertificate(app, { notAfter: now + 7 * DAY_MS })
+    const at = async (days: number) => {
+      app.clock.set(now + days * DAY_MS)
+      const { status, detail } = await found(app, 'signing_certificate')
+      return [status, detail]
+    }
+    expect(await at(4.6)).toEqual(['ok', 'The certificate that wallets see is valid for 2 days.'])
+    expect(await at(4.7)).toEqual(['warning', 'The certificate that wallets see expires in 2 days.'])
+    expect(await at(6.25)).toEqual(['warning', 'The certificate that wallets see expires in 18 hours.'])
+    expect(await at(6.5)).toEqual(['problem', 'The certificate that wallets see expires in 12 hours.'])
+    // The next one is there in time.
+    await getCertificate(app, { notBefore: now + 6.8 * DAY_MS, notAfter: now + 30 * DAY_MS })
+    expect((await at(6.6))[0]).toBe('ok')
+  })
+
+  test('an imported certificate outside the profile, or of a tenant and about to end, is named', async () => {
+    const app = await startApp(NEARBY)
+    const { id } = await app.tenant()
+    const now = app.clock.now()
+    const life = { notBefore: now - DAY_MS, notAfter: now + 300 * DAY_MS }
+    await getCertificate(app, { ...life, name: 'CN=Shop', extensions: [] })
+    expect(await found(app, 'signing_certificate')).toMatchObject({
+      status: 'warning',
+      detail:
+        'EU wallets may refuse the certificate that they see: no organisation identifier in the subject, no contact in the alternative names, no policy 0.4.0.194118.1.x.',
+    })
+    await getCertificate(app, life)
+    expect(await found(app, 'signing_certificate')).toMatchObject({ status: 'ok' })
+    await getCertificate(app, { owner: id, notBefore: now - 80 * DAY_MS, notAfter: now + 20 * DAY_MS })
+    expect(await found(app, 'signing_certificate')).toMatchObject({
+      status: 'warning',
+      detail: `The certificate that wallets see of tenant ${id} expires in 20 days.`,
+    })
+  })
+
+  test('an imported certificate must lead to an access authority of the list that is loaded', async () => {
+    const app = await startApp(NEARBY)
+    const issuer = await newAuthority(app)
+    await getCertificate(app, { issuer })
+    await loadAccessList(app, pemOf((await newAuthority(app)).der))
+    expect(await found(app, 'signing_certificate')).toMatchObject({
+      status: 'warning',
+      detail: expect.stringContaining('no path to an access authority on the loaded list'),
+    })
+    await loadAccessList(app, pemOf(issuer.der))
+    expect(await found(app, 'signing_certificate')).toMatchObject({ status: 'ok' })
   })
 
   test('live keys without trusted issuers are a problem; then each template in use needs one', async () => {

@@ -28,6 +28,7 @@ export const BODIES: Record<string, unknown> = {
   'POST /users': { name: 'eve', tenant: 'ten_x' },
   'POST /trust': { environment: 'live', pem: 'x' },
   'POST /signing': { chain: 'x' },
+  'POST /signing/csr': {},
   'POST /reauthenticate': { password: PASSWORD },
   'POST /password': { password: PASSWORD, new_password: 'gravel 7 umbrella north' },
 }

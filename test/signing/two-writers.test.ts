@@ -5,9 +5,10 @@ import { randomBytes } from 'node:crypto'
 import { loadConfig } from '../../src/config.ts'
 import { createDeps } from '../../src/deps.ts'
 import { issueAuthority, issueLeaf } from '../../src/signing/authority.ts'
-import { importSigningKey, signingState } from '../../src/signing/certificate.ts'
+import { signingState } from '../../src/signing/certificate.ts'
+import { importSigningKey } from '../../src/signing/import.ts'
 import { ensureSigningKey, openPrivateKey } from '../../src/signing/keys.ts'
-import { findCurrentSigningKey } from '../../src/signing/store.ts'
+import { listLeavesOf } from '../../src/signing/store.ts'
 import { cleanUp, NOON, startApp, temporaryDir } from '../helpers/app.ts'
 import { databaseOf } from '../helpers/database.ts'
 
@@ -33,17 +34,18 @@ test('a chain without a key is refused when another key becomes the current one 
   const issue = () => issueLeaf({ authority, name: 'Shop', hosts: ['verify.example'], days: 90, at: NOON, random })
   const first = await issue()
   const keyPem = first.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()
-  await importSigningKey(deps, { chainPem: first.chain, keyPem }, 'test')
+  const own = { owner: null, authorities: [] }
+  await importSigningKey(deps, { ...own, chainPem: first.chain, keyPem }, 'test')
   // As after "signing csr": a chain for the key that is current now.
-  const current = (await findCurrentSigningKey(deps.db))!
+  const current = (await listLeavesOf(deps.db, null))[0]!
   expect(openPrivateKey(deps, current).equals(first.privateKey)).toBe(true)
   const second = await issue()
   const secondKey = second.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()
   const meanwhile: typeof deps.writeSettings = async work => {
-    await importSigningKey(deps, { chainPem: second.chain, keyPem: secondKey }, 'test')
+    await importSigningKey(deps, { ...own, chainPem: second.chain, keyPem: secondKey }, 'test')
     return await deps.writeSettings(work)
   }
-  const late = importSigningKey({ ...deps, writeSettings: meanwhile }, { chainPem: first.chain }, 'test')
+  const late = importSigningKey({ ...deps, writeSettings: meanwhile }, { ...own, chainPem: first.chain }, 'test')
   await expect(late).rejects.toThrow('the signing key was replaced meanwhile')
   expect((await signingState(deps)).chain).toBe(second.chain.trim())
 })

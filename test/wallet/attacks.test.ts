@@ -10,7 +10,8 @@ import { parseAllowList } from '../../src/egress/addresses.ts'
 import { createStatusChecker } from '../../src/openid4vp/status-list.ts'
 import { newPrivateJwk, signJwt } from '../../src/sandbox/es256.ts'
 import { type Credential, type Holder, type Mutations, type VpToken, vpToken } from '../../src/sandbox/wallet.ts'
-import { importSigningKey, SigningProblem } from '../../src/signing/certificate.ts'
+import { SigningProblem } from '../../src/signing/certificate.ts'
+import { importSigningKey } from '../../src/signing/import.ts'
 import { followRedirects } from '../../src/trust/fetch-list.ts'
 import { TrustProblem } from '../../src/trust/settings.ts'
 import { statusFetcher } from '../../src/trust/status.ts'
@@ -331,7 +332,9 @@ describe('the request', () => {
       [pems(expired), expired],
       [pems(leaf, await newRoot()), leaf],
     ] as [string, Issued][]) {
-      expect(importSigningKey(app.deps, { chainPem, keyPem: await keyPem(key) }, 'test')).rejects.toThrow(SigningProblem)
+      expect(
+        importSigningKey(app.deps, { chainPem, keyPem: await keyPem(key), owner: null, authorities: [] }, 'test'),
+      ).rejects.toThrow(SigningProblem)
     }
   })
 

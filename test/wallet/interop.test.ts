@@ -23,6 +23,7 @@ import { DcqlQuery } from 'dcql'
 import { CompactEncrypt, calculateJwkThumbprint, compactVerify, exportJWK, importJWK, importX509 } from 'jose'
 import { newPrivateJwk, type PrivateJwk, publicJwk } from '../../src/sandbox/es256.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
+import { getCertificate } from '../helpers/access.ts'
 import { createVerification, startWithTenant } from '../helpers/app.ts'
 import { DAY_MS } from '../helpers/certificates.ts'
 import { newLeaf, newRoot, signerFrom, trust } from '../helpers/forger.ts'
@@ -330,6 +331,29 @@ describe.each(['get', 'post'] as const)('the request by %s', method => {
       },
     ])
   })
+})
+
+test("a tenant's own certificate verifies from the moment it starts, and an answer completes", async () => {
+  const shop = await app.tenant({ name: 'Corner Shop' })
+  const { state } = await getCertificate(app, { ...AROUND_NOW, owner: shop.id, from: app.clock.now() + 1000 })
+  const create = () => createVerification(app, shop.key, { template: 'identity_basic' })
+  const before = await create()
+  app.clock.advance(1000)
+  const after = await create()
+  const { id, document } = CASES[0]!
+  for (const [created, clientId] of [
+    [before, state.clientId],
+    [after, state.next!.clientId],
+  ] as const) {
+    const resolved = await resolveRequest(created.wallet_uri ?? '', 'get')
+    expect(`${resolved.client.prefix}:${resolved.client.identifier}`).toBe(clientId)
+    const response = await submit(resolved, {
+      [id]: [await present(document, await askedOf(resolved), askedUnder(id, resolved))],
+    })
+    expect(response.status).toBe(200)
+    const { body } = await app.call<Verification>('GET', `/v1/verifications/${created.id}`, { key: shop.key })
+    expect([body.status, body.error]).toEqual(['completed', undefined])
+  }
 })
 
 test('a presentation that these libraries made for another request is refused', async () => {

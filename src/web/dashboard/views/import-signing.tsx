@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
-import type { Signing } from '../../../dashboard/settings-schema.ts'
+import type { ImportedSigning } from '../../../dashboard/signing-schema.ts'
 import { TextArea } from '../../shared/field.tsx'
 import { FileButton } from '../file-button.tsx'
 import { FormDialog } from '../form-dialog.tsx'
 import { useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 
-type Props = { onClose: () => void; onImported: (signing: Signing) => void }
+type Props = { onClose: () => void; onImported: (signing: ImportedSigning) => void }
 
 export function ImportSigningDialog({ onClose, onImported }: Props) {
   const words = useDashboardWords().settings
@@ -14,7 +14,7 @@ export function ImportSigningDialog({ onClose, onImported }: Props) {
   const [chain, setChain] = useState('')
   const [key, setKey] = useState('')
   const install = async () =>
-    onImported(await call<Signing>('signing', { method: 'POST', body: { chain, ...(key.trim() && { key }) } }))
+    onImported(await call<ImportedSigning>('signing', { method: 'POST', body: { chain, ...(key.trim() && { key }) } }))
   return (
     <FormDialog title={words.importTitle} intro={words.importMore} verb={words.importDo} onSubmit={install} onClose={onClose}>
       <TextArea

@@ -1,0 +1,42 @@
+import { Elysia } from 'elysia'
+import { errorResponses } from '../http/schema.ts'
+import { guard } from '../people/guard.ts'
+import { actorOf } from '../people/session.ts'
+import type { Deps } from './deps.ts'
+import { importSigning, makeSigningKey, readSigning, readSigningRequest, readTenantSigning } from './signing.ts'
+import {
+  ImportedSigning,
+  ImportSigning,
+  NewSigningKey,
+  Signing,
+  SigningList,
+  SigningOwner,
+  SigningRequest,
+} from './signing-schema.ts'
+
+const READ = errorResponses(400, 401, 403, 404, 429, 500)
+const CHANGED = errorResponses(400, 401, 403, 404, 409, 413, 429, 500)
+const OWNER = { user: { who: 'owner' as const } }
+const FRESH = { user: { who: 'owner' as const, fresh: true as const } }
+
+/** The certificates that wallets see, and their keys. */
+export const signingRoutes = (deps: Deps) =>
+  new Elysia()
+    .use(guard(deps))
+    .get('/signing', () => readSigning(deps), { ...OWNER, response: { 200: Signing, ...READ } })
+    .get('/signing/tenants', () => readTenantSigning(deps), { ...OWNER, response: { 200: SigningList, ...READ } })
+    .get('/signing/csr', ({ query }) => readSigningRequest(deps, query.tenant), {
+      ...OWNER,
+      query: SigningOwner,
+      response: { 200: SigningRequest, ...READ },
+    })
+    .post('/signing/csr', ({ visit, body }) => makeSigningKey(deps, body, actorOf(visit.user)), {
+      ...FRESH,
+      body: NewSigningKey,
+      response: { 200: SigningRequest, ...CHANGED },
+    })
+    .post('/signing', ({ visit, body }) => importSigning(deps, body, actorOf(visit.user)), {
+      ...FRESH,
+      body: ImportSigning,
+      response: { 200: ImportedSigning, ...CHANGED },
+    })

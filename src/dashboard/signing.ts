@@ -1,0 +1,53 @@
+import { apiError } from '../http/errors.ts'
+import { type KeyOwner, SigningProblem, signingState, signingStates } from '../signing/certificate.ts'
+import { importSigningKey } from '../signing/import.ts'
+import { hostOf } from '../signing/keys.ts'
+import { presentSigning } from '../signing/present.ts'
+import { certificateRequest, requestNewKey } from '../signing/request.ts'
+import { readTenant } from '../tenants/settings.ts'
+import { parseUtcInstant } from '../time.ts'
+import { readAccessAuthorities } from '../trust/access-authorities.ts'
+import type { Deps } from './deps.ts'
+import type { ImportedSigning, ImportSigning, NewSigningKey, Signing } from './signing-schema.ts'
+
+export const readSigning = async (deps: Deps): Promise<Signing> => presentSigning(await signingState(deps), deps.now())
+
+/** Of tenants that have, or wait for, a certificate of their own. */
+export async function readTenantSigning(deps: Deps): Promise<{ data: Signing[] }> {
+  const [, ...states] = await signingStates(deps)
+  return { data: states.map(state => presentSigning(state, deps.now())) }
+}
+
+export const readSigningRequest = async (deps: Deps, tenant: string | undefined): Promise<{ csr: string }> => ({
+  csr: await certificateRequest(deps, { owner: await ownerOf(deps, tenant), host: hostOf(deps.config.publicUrl) }).catch(refuse),
+})
+
+export async function makeSigningKey(deps: Deps, { subject, tenant }: NewSigningKey, actor: string): Promise<{ csr: string }> {
+  const request = { owner: await ownerOf(deps, tenant), host: hostOf(deps.config.publicUrl), subject }
+  return { csr: await requestNewKey(deps, request, actor).catch(refuse) }
+}
+
+export async function importSigning(
+  deps: Deps,
+  { chain, key, from, tenant }: ImportSigning,
+  actor: string,
+): Promise<ImportedSigning> {
+  const wanted = {
+    chainPem: chain,
+    keyPem: key,
+    owner: await ownerOf(deps, tenant),
+    from: from === undefined ? undefined : parseUtcInstant(from),
+    authorities: await readAccessAuthorities(deps),
+  }
+  const { state, notes } = await importSigningKey(deps, wanted, actor).catch(refuse)
+  return { ...presentSigning(state, deps.now()), notes }
+}
+
+export async function ownerOf({ db }: Deps, tenant: string | undefined): Promise<KeyOwner> {
+  if (tenant !== undefined && !(await readTenant(db, tenant))) throw apiError('tenant_not_found')
+  return tenant ?? null
+}
+
+function refuse(error: unknown): never {
+  throw error instanceof SigningProblem ? apiError('invalid_request', { message: error.message }) : error
+}

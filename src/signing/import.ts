@@ -1,0 +1,197 @@
+import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { describeCertificate } from '../openid4vp/x509.ts'
+import { isoUtc } from '../time.ts'
+import { brokenRules } from './access-profile.ts'
+import { type KeyOwner, oneLine, SigningProblem, type SigningState, signingState } from './certificate.ts'
+import type { Deps } from './deps.ts'
+import { certificatesOf, hostOf, openPrivateKey, sealSigningKey, thumbprintClientId } from './keys.ts'
+import { leavesAt } from './leaves.ts'
+import {
+  deletePending,
+  insertSigningKey,
+  listCandidates,
+  listLeavesOf,
+  retireLeaves,
+  retireStarted,
+  type SigningKeyRow,
+} from './store.ts'
+
+export type Import = {
+  chainPem: string
+  /** Absent for a certificate that was asked for with a request of ours. */
+  keyPem?: string
+  /** The tenant whose own certificate it is; null for the installation's. */
+  owner: KeyOwner
+  /** New sessions take it from then on; at once, or as soon as it is valid, without one. */
+  from?: number
+  /** The access authorities of the lists that are loaded, PEM: wallets have them. */
+  authorities: readonly string[]
+}
+
+/** `notes` are for the operator: sentences on what was left out, and what wallets may not like. */
+export type Imported = { state: SigningState; notes: string[] }
+
+type ImportDeps = Pick<Deps, 'db' | 'writeSettings' | 'now' | 'random' | 'sealer' | 'audit' | 'config'>
+
+/** Sessions that are open keep the certificate they began with. */
+export async function importSigningKey(deps: ImportDeps, wanted: Import, actor: string): Promise<Imported> {
+  const { owner } = wanted
+  const given = parseChain(wanted.chainPem)
+  const [leaf] = given
+  const { privateKey, row: known } = await keyOf(deps, wanted, leaf)
+  refuseUnusable(given)
+  const at = deps.now()
+  const startsAt = await startFor(deps, wanted, leaf, at)
+  refuseForeignHost(deps, wanted, leaf)
+  const chain = withoutAnchors(given, wanted.authorities)
+  const row = sealSigningKey(deps, {
+    at,
+    role: 'leaf',
+    chain: chain.map(each => each.toString().trim()).join('\n'),
+    clientId: thumbprintClientId(leaf.raw),
+    privateKey,
+    notAfter: leaf.validToDate.getTime(),
+    tenantId: owner,
+    startsAt,
+  })
+  await deps.writeSettings(async tx => {
+    const candidates = await listCandidates(tx)
+    if (known && !candidates.some(({ id }) => id === known.id))
+      throw new SigningProblem(
+        'the signing key was replaced meanwhile; see "signing show", and bring the key of this certificate',
+      )
+    // Brought in again, it starts anew.
+    const same = candidates.filter(({ tenantId, clientId }) => tenantId === owner && clientId === row.clientId)
+    if (same.length > 0)
+      await retireLeaves(
+        tx,
+        same.map(({ id }) => id),
+        at,
+      )
+    if (known?.role === 'pending') await deletePending(tx, [known.id])
+    if (startsAt === null) await retireStarted(tx, owner, at)
+    await insertSigningKey(tx, row)
+    const details = {
+      client_id: row.clientId,
+      subject: oneLine(leaf.subject),
+      ...(startsAt !== null && { starts_at: isoUtc(startsAt) }),
+    }
+    await deps.audit.append(tx, { at, tenantId: owner ?? '', actor, action: 'signing.imported', subjectId: row.id, details })
+  })
+  return { state: await signingState(deps, owner), notes: notesOn(chain, given, wanted) }
+}
+
+function parseChain(pem: string): [X509Certificate, ...X509Certificate[]] {
+  try {
+    const [leaf, ...others] = certificatesOf(pem).map(base64 => new X509Certificate(Buffer.from(base64, 'base64')))
+    if (leaf) return [leaf, ...others]
+  } catch {
+    // The error below is the same as for a file without any certificate.
+  }
+  throw new SigningProblem('the chain file holds no readable certificate; it must be PEM, the leaf first')
+}
+
+type Key = { privateKey: KeyObject; row?: SigningKeyRow }
+
+/** The key that is given, else the one among ours that the leaf is for. */
+async function keyOf(deps: Pick<Deps, 'db' | 'sealer'>, { keyPem, owner }: Import, leaf: X509Certificate): Promise<Key> {
+  const isFor = (key: KeyObject) => leaf.publicKey.equals(createPublicKey(key))
+  if (keyPem !== undefined) {
+    const privateKey = parseKey(keyPem)
+    if (isFor(privateKey)) return { privateKey }
+    throw new SigningProblem('the first certificate of the chain is not for this key; put the leaf first, and bring its own key')
+  }
+  const keys = (await listCandidates(deps.db)).map(row => ({ row, privateKey: openPrivateKey(deps, row) }))
+  const fitting = keys.filter(({ privateKey }) => isFor(privateKey))
+  const own = fitting.find(({ row }) => row.tenantId === owner)
+  if (own) return own
+  const [foreign] = fitting
+  if (foreign) throw new SigningProblem(`this certificate is for the key of ${nameOf(foreign.row.tenantId)}; import it there`)
+  throw new SigningProblem(
+    'the first certificate of the chain is for none of the keys here; put the leaf first, bring its own key, or have "signing csr" signed',
+  )
+}
+
+const nameOf = (owner: KeyOwner): string => (owner === null ? 'the installation' : `tenant ${owner}`)
+
+function parseKey(pem: string): KeyObject {
+  try {
+    const key = createPrivateKey(pem)
+    if (key.asymmetricKeyDetails?.namedCurve === 'prime256v1') return key
+  } catch {
+    throw new SigningProblem('the key file holds no readable private key; it must be PEM, without a passphrase')
+  }
+  throw new SigningProblem('the key must be an elliptic-curve key on P-256, which every wallet can verify')
+}
+
+function refuseUnusable([leaf, ...others]: [X509Certificate, ...X509Certificate[]]): void {
+  if (isSelfSigned(leaf))
+    throw new SigningProblem('the certificate is self-signed, and wallets refuse that; have it signed by an authority')
+  let issued = leaf
+  for (const issuer of others) {
+    if (!issued.checkIssued(issuer) || !issued.verify(issuer.publicKey))
+      throw new SigningProblem('the certificates of the chain do not follow each other, leaf first')
+    issued = issuer
+  }
+}
+
+const isSelfSigned = (certificate: X509Certificate): boolean =>
+  certificate.checkIssued(certificate) && certificate.verify(certificate.publicKey)
+
+/** Null for at once. The certificate before it stays until it ends, at the latest. */
+async function startFor(
+  { db }: Pick<Deps, 'db'>,
+  { from = 0, owner }: Import,
+  leaf: X509Certificate,
+  at: number,
+): Promise<number | null> {
+  const [begins, ends] = [leaf.validFromDate.getTime(), leaf.validToDate.getTime()]
+  if (ends <= at) throw new SigningProblem('the certificate has expired; get a current one from the authority')
+  if (from >= ends) throw new SigningProblem(`the certificate ends before that, at ${isoUtc(ends)}; choose an earlier time`)
+  const current = leavesAt(await listLeavesOf(db, owner), at).current.get(owner)
+  const startsAt = Math.max(begins, Math.min(from, current?.notAfter ?? from))
+  return startsAt > at ? startsAt : null
+}
+
+/** With x509_san_dns wallets look for the public host in the certificate (OpenID4VP 1.0 § 5.9.3). */
+function refuseForeignHost({ config }: Pick<Deps, 'config'>, { owner }: Import, leaf: X509Certificate): void {
+  const host = hostOf(config.publicUrl)
+  if (owner === null || config.wallet.clientIdPrefix !== 'x509_san_dns' || isForHost(leaf, host)) return
+  throw new SigningProblem(
+    `the certificate does not name ${host}, and with VIDIMUS_CLIENT_ID=x509_san_dns wallets would refuse it; have that name added, or use x509_hash`,
+  )
+}
+
+export const isForHost = (leaf: X509Certificate, host: string): boolean =>
+  leaf.checkHost(host, { subject: 'never', wildcards: false }) !== undefined
+
+/** HAIP § 5: neither the root nor another anchor is sent, nor anything above it. */
+function withoutAnchors([leaf, ...others]: [X509Certificate, ...X509Certificate[]], authorities: readonly string[]) {
+  const listed = new Set(authorities.map(pem => new X509Certificate(pem).fingerprint256))
+  const end = others.findIndex(each => isSelfSigned(each) || listed.has(each.fingerprint256))
+  return [leaf, ...(end < 0 ? others : others.slice(0, end))]
+}
+
+function notesOn(chain: X509Certificate[], given: X509Certificate[], { authorities }: Import): string[] {
+  const dropped = given.slice(chain.length).map(({ subject }) => oneLine(subject))
+  const described = describeCertificate(given[0]!.raw)
+  const broken = described ? brokenRules(described) : []
+  return [
+    ...(dropped.length > 0 ? [`Left out of the chain, because wallets have it: ${dropped.join('; ')}.`] : []),
+    ...(broken.length > 0
+      ? [`The certificate breaks the profile of access certificates (${broken.join(', ')}); EU wallets may refuse it.`]
+      : []),
+    ...(authorities.length > 0 && !leadsTo(chain, authorities)
+      ? ['The certificate leads to none of the access authorities on the list that is loaded; EU wallets will refuse it.']
+      : []),
+  ]
+}
+
+/** Whether one of the authorities issued the last certificate. */
+export function leadsTo(chain: readonly X509Certificate[], authorities: readonly string[]): boolean {
+  const last = chain.at(-1)
+  return authorities.some(pem => {
+    const authority = new X509Certificate(pem)
+    return last?.checkIssued(authority) === true && last.verify(authority.publicKey)
+  })
+}

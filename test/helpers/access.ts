@@ -1,0 +1,83 @@
+// A relying party's own papers, as an authority and a registrar would issue them around the clock of a test.
+import { randomBytes, X509Certificate } from 'node:crypto'
+import { decodeProtectedHeader } from 'jose'
+import { trustAnchors, trustSources } from '../../src/db/schema.ts'
+import { importSigningKey } from '../../src/signing/import.ts'
+import { requestNewKey } from '../../src/signing/request.ts'
+import type { Verification } from '../../src/verifications/schema.ts'
+import type { TestApp } from './app.ts'
+import { CertificateRequest, DAY_MS, type Issued, issueAccess, issueAuthority, pemOf, type Wanted } from './certificates.ts'
+
+/** The name and life of an authority that fits the clock of the app. */
+export const newAuthority = (app: TestApp): Promise<Issued> =>
+  issueAuthority({ notBefore: app.clock.now() - 400 * DAY_MS, notAfter: app.clock.now() + 4000 * DAY_MS })
+
+type Access = Wanted & { organization?: string }
+
+/** The access certificate for a request, PEM. By default it is valid from now on, for 90 days. */
+export async function signRequest(
+  app: TestApp,
+  csr: string,
+  { issuer, ...wanted }: Access & { issuer: Issued },
+): Promise<string> {
+  const publicKey = await new CertificateRequest(csr).publicKey.export()
+  const keys = { ...issuer.keys, publicKey }
+  const life = { notBefore: app.clock.now(), notAfter: app.clock.now() + 90 * DAY_MS }
+  return pemOf((await issueAccess({ issuer, keys, ...life, ...wanted })).der)
+}
+
+type Own = Access & { issuer?: Issued; owner?: string | null; from?: number; authorities?: string[] }
+
+/** Makes a key, has it signed and imports it, as the operator does. */
+export async function getCertificate(app: TestApp, { owner = null, from, authorities = [], issuer, ...wanted }: Own = {}) {
+  const csr = await requestNewKey(app.deps, { owner, host: 'verify.example' }, 'test')
+  const chainPem = await signRequest(app, csr, { ...wanted, issuer: issuer ?? (await newAuthority(app)) })
+  return { chainPem, ...(await importSigningKey(app.deps, { chainPem, owner, from, authorities }, 'test')) }
+}
+
+export const clientIdOf = ({ wallet_uri }: Verification): string => new URL(wallet_uri ?? '').searchParams.get('client_id') ?? ''
+
+/** The chain in the request object of a session. */
+export async function chainOf(app: TestApp, { id }: Verification): Promise<X509Certificate[]> {
+  const { text } = await app.call('GET', `/wallet/request/${id}`)
+  return (decodeProtectedHeader(text).x5c ?? []).map(base64 => new X509Certificate(Buffer.from(base64, 'base64')))
+}
+
+/** An anchor of a list of access authorities, as an accepted one leaves it. */
+export async function loadAccessList({ deps }: TestApp, certificate: string): Promise<void> {
+  const at = deps.now()
+  const id = randomBytes(8).toString('hex')
+  await deps.writeSettings(async tx => {
+    await tx.insert(trustSources).values({
+      id: `src_${id}`,
+      environment: 'live',
+      kind: 'lote',
+      use: 'relying_party',
+      label: 'Access authorities',
+      everyMs: 43_200_000,
+      graceMs: 0,
+      identity: id,
+      name: 'Access authorities',
+      issuedAt: at,
+      digest: id,
+      signer: id,
+      announced: [],
+      acceptedAt: at,
+      skipped: {},
+      checkedAt: at,
+      failures: 0,
+      dueAt: at,
+      createdAt: at,
+    })
+    const anchor = {
+      id: `anc_${id}`,
+      environment: 'live',
+      label: 'Access CA',
+      mode: 'pkix',
+      createdAt: at,
+      use: 'none',
+      trustedFor: 'http://uri.etsi.org/19602/SvcType/WRPAC/Issuance',
+    } as const
+    await tx.insert(trustAnchors).values({ ...anchor, certificate, sourceId: `src_${id}` })
+  })
+}
