@@ -35,6 +35,7 @@ const PURPOSES = [
   'installation probe',
   'network',
   'pairing code',
+  'trust bundle',
   'webhook lanes',
   'wrapping keys',
 ] as const
