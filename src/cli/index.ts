@@ -16,6 +16,7 @@ const COMMANDS = new Map<string, () => Promise<{ command: Command }>>(
     template: () => import('./template.ts'),
     trust: () => import('./trust.ts'),
     'trust source': () => import('./trust-source.ts'),
+    'trust bundle': () => import('./trust-bundle.ts'),
     signing: () => import('./signing.ts'),
     tls: () => import('./tls.ts'),
     user: () => import('./user.ts'),

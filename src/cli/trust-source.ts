@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { loadConfig } from '../config.ts'
-import { createLog } from '../log.ts'
 import { readLocal } from '../trust/fetch-source.ts'
 import { compareAt, presentList, presentSource } from '../trust/present.ts'
 import { PRESET_NAMES, presetOf } from '../trust/presets.ts'
@@ -24,6 +23,7 @@ import { type Answer, argument, defineCommand, listing, optionalArgument } from 
 import { checked, ENV, kind, oneOf, optional, repeated, shortText, text, toggle } from './flags.ts'
 import { ACTOR, CommandError, type Shell, UsageError } from './output.ts'
 import { readPemFile } from './pem-file.ts'
+import { quiet } from './quiet.ts'
 import { asCommandError } from './trust-problem.ts'
 import { describeList, describeSource, issuersOf, noteOn, refreshedText } from './trust-source-text.ts'
 import { withDeps, withNewDeps } from './with-deps.ts'
@@ -172,12 +172,6 @@ Next: vidimus trust source add --preset eu-av-acceptance --env test`,
     },
   },
 )
-
-/** A command prints its own result. */
-const quiet = <Given extends Pick<RefreshDeps, 'log'>>(deps: Given): Given => ({
-  ...deps,
-  log: createLog({ level: 'silent', now: () => 0, write: () => {} }),
-})
 
 type AddFlags = {
   place: string | undefined

@@ -1,0 +1,165 @@
+import { existsSync, rmSync, statSync } from 'node:fs'
+import { open, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { publish } from '../db/files.ts'
+import { isoUtc } from '../time.ts'
+import { type BundleItem, exportBundle, type ImportedBundle, importBundle, inspectBundle } from '../trust/bundle.ts'
+import { BUNDLE_BYTES_MAX } from '../trust/bundle-form.ts'
+import { presentImport, presentInspected } from '../trust/bundle-present.ts'
+import { type Answer, argument, defineCommand } from './command.ts'
+import { oneOf, optional, text, toggle } from './flags.ts'
+import { ACTOR, CommandError, table } from './output.ts'
+import { quiet } from './quiet.ts'
+import { asCommandError } from './trust-problem.ts'
+import { withDeps, withNewDeps } from './with-deps.ts'
+
+const FILE = argument('file', 'FILE', 'the file of the bundle')
+
+export const command = defineCommand(
+  {
+    summary: 'bring lists and issuers to a machine without internet',
+    subcommands: {
+      export: {
+        argument: argument('file', 'FILE', 'the file to write'),
+        flags: {
+          env: optional(oneOf(['test', 'live']), 'of this environment only'),
+          force: toggle('replace a file that exists'),
+        },
+      },
+      import: {
+        argument: FILE,
+        flags: {
+          from: optional(
+            text('FINGERPRINT'),
+            `the bundle key of the installation that made it, as its export printed it: from now on
+             its bundles may bring lists, issuers and blocks that are new here`,
+          ),
+          older: toggle('take a bundle that was made before the last one'),
+        },
+      },
+      inspect: { argument: FILE },
+    },
+    about: `A bundle holds the lists of issuers as their operators signed them, your own issuers and your
+blocks. "import" judges each list by the signers that are pinned on the importing machine, so the
+stick needs no trust. What is new there is taken only from an installation that was accepted with
+--from. Nothing is removed, no key is in it, and no list goes back to an earlier issue.
+
+On the machine with internet:    vidimus trust bundle export trust.bundle --env live
+In the venue, the first time:    vidimus trust bundle import trust.bundle --from FINGERPRINT
+In the venue, from then on:      vidimus trust bundle import trust.bundle`,
+    example: 'vidimus trust bundle inspect trust.bundle',
+  },
+  {
+    async export({ file, env: environment, force }, shell) {
+      refuseUnfit(file, force)
+      const made = await withDeps(shell, deps => exportBundle(deps, { environment }, ACTOR)).catch(asCommandError)
+      await writeBundle(file, made.bytes)
+      const { signer, madeAt, sources, anchors, blocks, bytes } = made
+      return {
+        json: { file, signer, made_at: isoUtc(madeAt), bytes: bytes.length, sources, anchors, blocks },
+        text: `${file} holds ${counted(sources, 'list')}, ${counted(anchors, 'issuer')} of your own and ${counted(blocks, 'block')}.
+A machine that shall take something new from it is told once: --from ${signer}`,
+      }
+    },
+
+    async import({ file, from, older }, shell) {
+      const bytes = await readBundle(file)
+      const imported = await withNewDeps(shell, deps =>
+        importBundle(quiet(deps), bytes, { ...(from !== undefined && { from }), isOlderTaken: older }, ACTOR),
+      ).catch(asCommandError)
+      return {
+        json: presentImport(imported),
+        text: describeImport(imported),
+        ...noteOn(imported),
+        exitCode: imported.items.some(({ outcome }) => outcome === 'refused') ? 1 : 0,
+      }
+    },
+
+    async inspect({ file }) {
+      const found = presentInspected(await inspectBundle(await readBundle(file)).catch(asCommandError))
+      return { json: found, text: describeInspected(found) }
+    },
+  },
+)
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+
+/** Before anything is made: the audit chain must not tell of a bundle that was never written. */
+function refuseUnfit(file: string, force: boolean): void {
+  if (!existsSync(dirname(file))) throw new CommandError(`cannot write ${file}; give a path in a directory that exists`)
+  if (existsSync(file) && (!force || !statSync(file).isFile()))
+    throw new CommandError(`${file} exists already; choose another name${force ? '' : ', or replace it with --force'}`)
+}
+
+/** Everything in it is public. Renamed into place: a stick that is full keeps the old file. */
+async function writeBundle(file: string, bytes: Uint8Array): Promise<void> {
+  const part = `${file}.${process.pid}.part`
+  try {
+    await writeFile(part, bytes, { flag: 'wx', mode: 0o644 })
+    publish(part, file)
+  } catch (error) {
+    rmSync(part, { force: true })
+    throw new CommandError(
+      `cannot write ${file} (${(error as { code?: string }).code}); give a path in a directory that is yours`,
+    )
+  }
+}
+
+async function readBundle(file: string): Promise<Uint8Array> {
+  try {
+    await using handle = await open(file, 'r')
+    const { size } = await handle.stat()
+    // One byte more than allowed is enough to refuse it.
+    const bytes = Buffer.alloc(Math.min(size, BUNDLE_BYTES_MAX + 1))
+    const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0)
+    return bytes.subarray(0, bytesRead)
+  } catch (error) {
+    throw new CommandError(`cannot read ${file} (${(error as { code?: string }).code}); give the path of a trust bundle`)
+  }
+}
+
+const OUTCOMES: Record<BundleItem['outcome'], string> = {
+  accepted: 'newer, taken',
+  unchanged: 'the same as here',
+  added: 'added',
+  known: 'here already',
+  refused: 'refused',
+  not_taken: 'not taken',
+}
+
+function describeImport({ madeAt, madeBy, signer, isSigned, items }: ImportedBundle): string {
+  const rows = items.map(({ what, environment, name, outcome, detail }) => [
+    what === 'anchor' ? 'issuer' : what,
+    environment,
+    name,
+    detail ? `${OUTCOMES[outcome]}: ${detail}` : OUTCOMES[outcome],
+  ])
+  const maker = isSigned ? `Made by ${madeBy} (${signer}) at ${madeAt}.` : 'The signature of the bundle does not hold.'
+  return items.length === 0 ? `${maker}\nThe bundle is empty.` : `${maker}\n${table(['WHAT', 'ENV', 'NAME', 'OUTCOME'], rows)}`
+}
+
+function noteOn({ isSigned, isAccepted, signer, items }: ImportedBundle): Pick<Answer, 'note'> {
+  if (!isSigned) return { note: 'note: nothing new was taken: the bundle was changed after it was made; export it again' }
+  const isLeft = !isAccepted && items.some(({ outcome }) => outcome === 'not_taken')
+  return isLeft ? { note: `note: if ${signer} is what the export printed, take what is new with --from ${signer}` } : {}
+}
+
+function describeInspected(found: ReturnType<typeof presentInspected>): string {
+  const lists = found.sources.map(source => [
+    'list',
+    source.environment,
+    source.label,
+    'problem' in source
+      ? String(source.problem)
+      : `number ${source.sequence ?? '-'}, issued ${source.issued_at}, next ${source.next_update ?? '-'}, signed by ${source.signer}`,
+  ])
+  const anchors = found.anchors.map(({ environment, label, trusted_for }) => [
+    'issuer',
+    environment,
+    label,
+    trusted_for ?? 'every type',
+  ])
+  const blocks = found.blocks.map(({ environment, fingerprint, reason }) => ['block', environment, fingerprint, reason])
+  const signature = found.signature_valid ? `made by ${found.made_by} (${found.signer})` : 'its signature does NOT hold'
+  return `${signature}, at ${found.made_at}\n${table(['WHAT', 'ENV', 'NAME', 'ABOUT'], [...lists, ...anchors, ...blocks])}`
+}
