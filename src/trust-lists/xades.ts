@@ -1,6 +1,8 @@
 // The one enveloped XAdES signature of a list (ETSI EN 319 132-1, XML Signature 1.1), in the only shape that real lists have. Every
 // element of it that counts is asked for by place and number, so there is nothing to choose from and nothing to wrap.
-import { hash, type KeyObject, verify, X509Certificate } from 'node:crypto'
+import { hash, verify, X509Certificate } from 'node:crypto'
+import { hasStrongKey } from '../openid4vp/certification-path.ts'
+import { type Certificate, describeCertificate } from '../openid4vp/x509.ts'
 import { Unreadable } from './refuse.ts'
 import { attributeOf, childrenNamed, elementsOf, malformed, textOf, type XmlElement } from './xml.ts'
 import { canonicalXml } from './xml-canonical.ts'
@@ -15,7 +17,9 @@ const DIGESTS: ReadonlyMap<string | undefined, string> = new Map([
   ['http://www.w3.org/2001/04/xmldsig-more#sha384', 'sha384'],
   ['http://www.w3.org/2001/04/xmlenc#sha512', 'sha512'],
 ])
-const SIGNATURES: ReadonlyMap<string | undefined, { type: 'rsa' | 'ec'; digest: string }> = new Map(
+type Algorithm = { type: 'rsa' | 'ec'; digest: string }
+
+const SIGNATURES: ReadonlyMap<string | undefined, Algorithm> = new Map(
   (['rsa', 'ec'] as const).flatMap(type =>
     ['sha256', 'sha384', 'sha512'].map(digest => [
       `http://www.w3.org/2001/04/xmldsig-more#${type === 'ec' ? 'ecdsa' : type}-${digest}`,
@@ -24,8 +28,7 @@ const SIGNATURES: ReadonlyMap<string | undefined, { type: 'rsa' | 'ec'; digest: 
   ),
 )
 /** Bytes of r and of s together. */
-const CURVES: Record<string, number> = { prime256v1: 64, secp384r1: 96, secp521r1: 132 }
-const RSA_BITS_MIN = 2048
+const VALUE_BYTES = { 'P-256': 64, 'P-384': 96, 'P-521': 132 }
 const CHAIN_MAX = 10
 
 /** The certificates in the signature, DER, the signer first. Throws Unreadable unless the signature holds for this root. */
@@ -35,11 +38,9 @@ export function verifyXades(root: XmlElement): Uint8Array[] {
   const properties = findSignedProperties(root, object!)
   const algorithm = readSignedInfo(signedInfo!, { root, signature, properties })
   const chain = readChain(keyInfo!)
-  checkSigner(properties, chain[0]!)
-  const { publicKey } = new X509Certificate(chain[0]!)
-  const bytes = bytesOf(value!)
-  checkKey(publicKey, { ...algorithm, length: bytes.length })
-  if (!isSignedBy(publicKey, { text: canonicalXml(signedInfo!), digest: algorithm.digest, signature: bytes })) throw broken()
+  const signer = readSigner(chain[0]!, properties)
+  if (signer.key.algorithm !== algorithm.type || !hasStrongKey(signer)) throw refusedAlgorithm('key')
+  if (!isSignedBy(signer, algorithm, { text: canonicalXml(signedInfo!), value: bytesOf(value!) })) throw broken()
   return chain
 }
 
@@ -63,7 +64,7 @@ function findSignedProperties(root: XmlElement, object: XmlElement): XmlElement 
 type Signed = { root: XmlElement; signature: XmlElement; properties: XmlElement }
 
 /** Which algorithm signs SignedInfo; both references are compared. */
-function readSignedInfo(signedInfo: XmlElement, signed: Signed): { type: 'rsa' | 'ec'; digest: string } {
+function readSignedInfo(signedInfo: XmlElement, signed: Signed): Algorithm {
   const [canonicalization, method, ...references] = childrenLike(
     signedInfo,
     'CanonicalizationMethod',
@@ -97,24 +98,11 @@ function readChain(keyInfo: XmlElement): Uint8Array[] {
   const certificates = childrenNamed(keyInfo, DS, 'X509Data').flatMap(data => childrenNamed(data, DS, 'X509Certificate'))
   if (certificates.length === 0) throw malformed('its signature has no certificate')
   if (certificates.length > CHAIN_MAX) throw malformed(`its signature has more than ${CHAIN_MAX} certificates`)
-  return certificates.map(certificate => {
-    const der = bytesOf(certificate)
-    if (!isCertificate(der)) throw malformed('a certificate of its signature is not readable')
-    return der
-  })
-}
-
-function isCertificate(der: Uint8Array): boolean {
-  try {
-    // The class also accepts PEM, and ignores bytes after the certificate.
-    return new X509Certificate(der).raw.equals(der)
-  } catch {
-    return false
-  }
+  return certificates.map(bytesOf)
 }
 
 /** KeyInfo is not signed: the digest in the signed properties says which certificate is meant. */
-function checkSigner(properties: XmlElement, leaf: Uint8Array): void {
+function readSigner(leaf: Uint8Array, properties: XmlElement): Certificate {
   const [cert] = ['SignedSignatureProperties', 'SigningCertificateV2', 'Cert', 'CertDigest'].reduce<XmlElement[]>(
     ([parent], local) => (parent ? childrenNamed(parent, XADES, local) : []),
     [properties],
@@ -124,24 +112,22 @@ function checkSigner(properties: XmlElement, leaf: Uint8Array): void {
   const digest = DIGESTS.get(algorithmOf(method!))
   if (!digest) throw refusedAlgorithm('digest')
   if (!hash(digest, leaf, 'buffer').equals(bytesOf(value!))) throw broken()
-}
-
-function checkKey(key: KeyObject, { type, length }: { type: 'rsa' | 'ec'; length: number }): void {
-  const { modulusLength = 0, namedCurve = '' } = key.asymmetricKeyDetails ?? {}
-  const isStrong = type === 'rsa' ? modulusLength >= RSA_BITS_MIN : namedCurve in CURVES
-  if (key.asymmetricKeyType !== type || !isStrong) throw refusedAlgorithm('key')
-  // XML Signature 1.1 § 6.4.3: r and s one after the other. DER would be another value for the same signature.
-  if (type === 'ec' && length !== CURVES[namedCurve]) throw broken()
+  const signer = describeCertificate(leaf)
+  if (!signer) throw malformed('the certificate of its signer cannot be read')
+  return signer
 }
 
 function isSignedBy(
-  key: KeyObject,
-  { text, digest, signature }: { text: string; digest: string; signature: Uint8Array },
+  { der, key }: Certificate,
+  { digest }: Algorithm,
+  { text, value }: { text: string; value: Uint8Array },
 ): boolean {
+  // XML Signature 1.1 § 6.4.3: r and s one after the other. DER would be another value for the same signature.
+  if (key.curve && value.length !== VALUE_BYTES[key.curve]) return false
   try {
-    return verify(digest, Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' }, signature)
+    return verify(digest, Buffer.from(text), { key: new X509Certificate(der).publicKey, dsaEncoding: 'ieee-p1363' }, value)
   } catch {
-    // A value of another length, or no point of the curve.
+    // A key that the library cannot use has signed nothing.
     return false
   }
 }

@@ -141,7 +141,6 @@ describe('a signature that may be for something else is refused', () => {
     ['signed properties twice, once elsewhere', '</SchemeName>', `</SchemeName>${inXades(properties)}`, 'malformed'],
     ['text in the signature', '<ds:KeyInfo>', 'a<ds:KeyInfo>', 'malformed'],
     ['no certificate', /<ds:X509Certificate>.*<\/ds:X509Certificate>/, '', 'malformed'],
-    ['a certificate that is not readable', /<ds:X509Certificate>..../, '<ds:X509Certificate>AAAA', 'malformed'],
     ['a value that is not base64', '</ds:SignatureValue>', '=</ds:SignatureValue>', 'malformed'],
   ])('%s', (_, from, to, code) => {
     expect(codeOf(altered(made, from, to))).toBe(code)
@@ -209,6 +208,18 @@ describe('a signature that may be for something else is refused', () => {
     ],
   ])('%s, signed so', (_, signing, code) => {
     expect(codeOf(makeEtsiList(LIST, signer, signing))).toBe(code)
+  })
+
+  test('a certificate that cannot be read, signed as the signing one', () => {
+    const broken = { ...signer, der: signer.der.with(0, 0) }
+    expect(codeOf(makeEtsiList(LIST, broken))).toBe('malformed')
+  })
+
+  test('a certificate whose key cannot be used, signed as the signing one', () => {
+    // A point that is not on the curve.
+    const at = Buffer.from(signer.der).indexOf(Buffer.from('034200', 'hex')) + 10
+    const broken = { ...signer, der: signer.der.with(at, (signer.der[at] ?? 0) ^ 1) }
+    expect(codeOf(makeEtsiList(LIST, broken))).toBe('signature_invalid')
   })
 
   test('a key that the algorithm does not fit, or that is too weak', async () => {
