@@ -5,7 +5,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 
 const SRC = resolve(import.meta.dir, '../src')
 
-const PURE = ['time', 'ids', 'hash', 'json', 'lru', 'seal', 'threads', 'openid4vp', 'trust-lists']
+const PURE = ['time', 'ids', 'hash', 'json', 'lru', 'seal', 'threads', 'unavailable', 'openid4vp', 'trust-lists']
 const BASE = [...PURE, 'config', 'log', 'metrics', 'db', 'session-keys', 'egress', 'http']
 const GROUND = [...BASE, 'ground']
 /** `audit` comes first: every act of a feature is on its chain. */
@@ -18,6 +18,7 @@ const ALLOWED: Record<string, string[]> = {
   time: [],
   ids: [],
   threads: [],
+  unavailable: [],
   hash: [],
   json: [],
   lru: [],

@@ -218,8 +218,8 @@ function describeOperation({ params, query, body, response, detail = {} }: Route
     ...parametersOf('query', query, schemas),
     ...(access?.idempotent ? [access.exchange ? EXCHANGE_KEY : IDEMPOTENCY_KEY] : []),
   ]
-  // Any URL can be too long.
-  const answers = Object.entries({ ...response, ...errorResponses(414) })
+  // Any URL can be too long, and the database may be away.
+  const answers = Object.entries({ ...response, ...errorResponses(414, 503) })
   return {
     operationId,
     tags,
@@ -281,7 +281,7 @@ const COMMON: readonly ErrorCode[] = [
   'uri_too_long',
   'rate_limit_exceeded',
   'internal_error',
-  'not_ready',
+  'temporarily_unavailable',
 ]
 const IDEMPOTENT: readonly ErrorCode[] = ['invalid_idempotency_key', 'idempotency_key_in_flight', 'idempotency_key_reused']
 const CHARGED: readonly ErrorCode[] = ['quota_exceeded']
@@ -300,6 +300,7 @@ const OWN: Readonly<Record<string, readonly ErrorCode[]>> = {
   watchVerification: ['session_not_found'],
   getRequestObject: ['session_not_found', 'session_already_responded', 'session_expired'],
   postRequestObject: ['session_not_found', 'session_already_responded', 'session_expired'],
+  getReadiness: ['not_ready'],
   getMetrics: ['metrics_token_required'],
   postWalletResponse: ['invalid_wallet_response', 'session_not_found', 'session_already_responded', 'session_expired'],
 }
@@ -319,7 +320,12 @@ const alternatives = (codes: string[]): string =>
 
 /** Returned before any rate limit is checked. */
 const BEFORE_BUDGETS = [401, 403, 414]
-const WITH_RETRY_AFTER: ErrorCode[] = ['rate_limit_exceeded', 'quota_exceeded', 'idempotency_key_in_flight']
+const WITH_RETRY_AFTER: ErrorCode[] = [
+  'rate_limit_exceeded',
+  'quota_exceeded',
+  'idempotency_key_in_flight',
+  'temporarily_unavailable',
+]
 
 function headersOf(status: number, codes: ErrorCode[], access: Access | undefined): (keyof typeof HEADERS)[] {
   const names: (keyof typeof HEADERS)[] = ['X-Request-Id']

@@ -2,6 +2,7 @@ import type { BunRequest } from 'bun'
 import { Elysia } from 'elysia'
 import { isPublicName } from '../egress/addresses.ts'
 import { describeFailure } from '../log.ts'
+import { isUnavailable } from '../unavailable.ts'
 import { addressBucket, clientAddress } from './client-address.ts'
 import type { Deps } from './deps.ts'
 import { ApiError, apiError, envelope } from './errors.ts'
@@ -9,6 +10,7 @@ import type { RateLimits } from './rate-limit.ts'
 import { describeProblem } from './schema.ts'
 
 const URL_LENGTH_MAX = 4096
+const UNAVAILABLE_SECONDS = 1
 /**
  * Request ids of callers: UUID, ULID, trace id. No key, token, code or session id of ours has this
  * form, so none gets into a log.
@@ -164,6 +166,7 @@ function refusalFrom(error: unknown, code: unknown): ApiError {
   // Errors of a parse hook arrive wrapped.
   const real = code === 'PARSE' ? ((error as Error).cause ?? error) : error
   if (real instanceof ApiError) return real
+  if (isUnavailable(real)) return apiError('temporarily_unavailable', { retryAfter: UNAVAILABLE_SECONDS, cause: real })
   if (code === 'VALIDATION') return invalidRequest(error as ValidationFailure)
   return apiError('internal_error', { cause: real })
 }

@@ -2,12 +2,14 @@
 import { expect } from 'bun:test'
 import type { Db } from '../../src/db/engine.ts'
 import type { Runner } from '../../src/db/postgres/pool.ts'
-import { startApp, until } from '../helpers/app.ts'
-import { nodesTest, rowsIn } from '../helpers/nodes.ts'
+import { installation } from '../../src/db/schema.ts'
+import { createVerification, startApp, type TestApp, until } from '../helpers/app.ts'
+import { rowsOf } from '../helpers/database.ts'
+import { nodesTest, rowsIn, tally } from '../helpers/nodes.ts'
 
 const on = (tx: Db) => (tx as unknown as { $client: Runner }).$client
 
-const keep = (tx: Db, name: string) => on(tx).rows("INSERT INTO installation (name, value) VALUES ($1, '\\x00')", [name])
+const keep = async (tx: Db, name: string) => void (await tx.insert(installation).values({ name, value: Buffer.of(0) }))
 
 const namesIn = async (app: Parameters<typeof rowsIn>[0]) =>
   (await rowsIn<{ name: string }>(app, "SELECT name FROM installation WHERE name LIKE 'try %' ORDER BY name")).map(
@@ -26,7 +28,7 @@ nodesTest('a transaction whose connection is lost in the middle runs again as a 
     await keep(tx, `try ${runs} b`)
   })
   expect([runs, await namesIn(app)]).toEqual([2, ['try 2 a', 'try 2 b']])
-  expect(await app.deps.metrics.render()).toMatch(/vidimus_db_retries_total\{code="57P01"\} 1\n/)
+  expect(await app.deps.metrics.render()).toMatch(/vidimus_db_retries_total\{code="connection_lost"\} 1\n/)
 })
 
 nodesTest('a transaction that the server ended because its node stood still runs again as a whole', async () => {
@@ -42,6 +44,43 @@ nodesTest('a transaction that the server ended because its node stood still runs
     await keep(tx, `try ${runs} b`)
   })
   expect([runs, await namesIn(app)]).toEqual([2, ['try 2 a', 'try 2 b']])
+})
+
+/** Nothing of this process happens meanwhile, as when it is frozen. */
+function awaitEnd(app: TestApp, pid: number): void {
+  while (rowsOf(app, 'SELECT 1 FROM pg_stat_activity WHERE pid = ?', pid).length > 0);
+}
+
+nodesTest('a transaction that the server ended before it read the COMMIT of a frozen node runs again as a whole', async () => {
+  const app = await startApp()
+  let runs = 0
+  await app.deps.write(async tx => {
+    await keep(tx, `try ${++runs}`)
+    if (runs > 1) return
+    const [own] = await on(tx).rows<{ pid: number }>('SELECT pg_backend_pid() AS pid', [])
+    await on(tx).rows("SET LOCAL idle_in_transaction_session_timeout = '10ms'", [])
+    awaitEnd(app, own!.pid)
+  })
+  expect([runs, await namesIn(app)]).toEqual([2, ['try 2']])
+})
+
+nodesTest('requests succeed on a node that lost all its connections while it was frozen', async () => {
+  const app = await startApp()
+  const { key } = await app.tenant()
+  const { id } = await createVerification(app, key)
+  const all = () =>
+    Promise.all([
+      ...Array.from({ length: 20 }, () => app.call('GET', `/v1/verifications/${id}`, { key })),
+      ...Array.from({ length: 20 }, () => app.call('POST', '/v1/verifications', { key, body: { template: 'age_over_18' } })),
+    ])
+  // Every connection is open.
+  await all()
+  rowsOf(
+    app,
+    `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name LIKE 'vidimus/%' AND query NOT LIKE 'LISTEN%'`,
+  )
+  expect(tally(await all())).toEqual({ 200: 20, 201: 20 })
 })
 
 nodesTest('after a statement that failed no other runs, though the work catches the error', async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'bun:test'
 import { claimDue, listDueQueues } from '../../src/webhooks/store.ts'
 import { type TestApp, until } from '../helpers/app.ts'
+import { rowsOf } from '../helpers/database.ts'
 import { nodesTest, rowsIn, startNodes } from '../helpers/nodes.ts'
 import { answer200, declined, receive, receiveRaw } from '../helpers/receiver.ts'
 
@@ -108,6 +109,18 @@ nodesTest('an erasure on one node ends the call that a receiver holds for anothe
   expect(status).toBe(200)
   for (let turn = 0; turn < 5; turn++) await new Promise(resolve => setImmediate(resolve))
   expect(receiver.lines.map(({ closedAt }) => closedAt !== undefined)).toEqual([true])
+})
+
+nodesTest('an erasure that waits for another node succeeds though the connection for beats is lost', async () => {
+  const [{ deps, clock, dir }, other] = await startNodes()
+  const held = { verificationId: 'vs_1', leasedBy: other.deps.node, leaseUntil: clock.now() + 60_000 }
+  const cut = rowsOf(
+    dir,
+    `SELECT pg_terminate_backend(pid, 5000) AS is_cut FROM pg_stat_activity
+     WHERE datname = current_database() AND query LIKE 'INSERT INTO nodes%'`,
+  )
+  expect(cut).toEqual([{ is_cut: true }, { is_cut: true }])
+  await deps.attempts.cancel(['vs_1'], [held])
 })
 
 nodesTest('an erasure does not wait for a dead node', async () => {

@@ -6,7 +6,7 @@ import type { MasterKey } from '../root-key.ts'
 import { checkMasterKey } from '../sqlite/checks.ts'
 import type { Connect } from './connect.ts'
 import { listPending } from './migrate.ts'
-import type { Nodes } from './nodes.ts'
+import type { Node } from './nodes.ts'
 import { createSession, type Session } from './session.ts'
 
 /** The tables whose rows change most. */
@@ -18,7 +18,7 @@ const PASSING_FILE_SYSTEMS = [0x794c7630, 0x01021994]
 
 type Checked = {
   connect: Connect
-  nodes: Nodes
+  listNodes(): Promise<Node[]>
   /** This process among the nodes. */
   node: string
   isServer: boolean
@@ -29,7 +29,7 @@ type Checked = {
 }
 
 export async function runChecks(checked: Checked): Promise<EngineCheck[]> {
-  const session = createSession(() => checked.connect.open('read'))
+  const session = createSession(onClose => checked.connect.open('read', onClose))
   try {
     return [
       { name: 'server', ...(await runCheck(() => checkNodes(checked))) },
@@ -42,8 +42,8 @@ export async function runChecks(checked: Checked): Promise<EngineCheck[]> {
   }
 }
 
-async function checkNodes({ nodes, node, isServer }: Checked): Promise<Found> {
-  const living = (await nodes.list()).filter(({ id }) => isServer || id !== node)
+async function checkNodes({ listNodes, node, isServer }: Checked): Promise<Found> {
+  const living = (await listNodes()).filter(({ id }) => isServer || id !== node)
   if (living.length === 0) return warning('No service is running on this database.', 'Start it: vidimus serve')
   const names = someOf(living.map(({ id, version }) => `${id} (${version})`))
   const text = living.length === 1 ? `1 node is running: ${names}.` : `${living.length} nodes are running: ${names}.`

@@ -11,8 +11,8 @@ export type Connect = {
   counts: { reads: number; writes: number }
   /** The statements that open a transaction: behind a pooler, limits are set in each one. */
   begin: readonly string[]
-  /** A client of one connection; opens it with its first statement. */
-  open(use: Use): SQL
+  /** A client of one connection; opens it with its first statement. `onClose`: that connection ended, however. */
+  open(use: Use, onClose?: () => void): SQL
   /** Of several servers, chooses the first one that takes writes. */
   choose(): Promise<void>
   /** Lost connections look for no other server any more. */
@@ -77,12 +77,15 @@ export function createConnect(settings: DatabaseSettings, node: string): Connect
   return {
     counts: { writes, reads: Math.max(1, connections - LIGHT_CONNECTIONS - writes) },
     begin: prepare ? ['BEGIN'] : ['BEGIN', SET_LIMITS],
-    open(use) {
+    open(use, onClose) {
       const listen = use === 'listen' ? settings.listen : undefined
       return new SQL({
         ...optionsFor({ ...settings, ...listen }, listen ?? current),
         prepare: prepare || listen !== undefined,
-        onclose: onLost,
+        onclose() {
+          onClose?.()
+          onLost()
+        },
         connection:
           prepare || listen
             ? { application_name: `vidimus/${node}`, ...LIMITS, ...OWN_LIMITS[use] }

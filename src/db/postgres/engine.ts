@@ -7,11 +7,11 @@ import { createAuditIds } from './audit-ids.ts'
 import { runChecks } from './checks.ts'
 import { createDatabaseClock, type DatabaseClock, readShownAt } from './clock.ts'
 import type { Connect } from './connect.ts'
-import { joinNodes } from './nodes.ts'
+import { joinNodes, listLiving } from './nodes.ts'
 import { createNotices } from './notices.ts'
 import { COMMAND_PATIENCE_MS, openDatabase, refuseOldKeys } from './open.ts'
 import { createReaders, drizzleOver } from './pool.ts'
-import { createSession } from './session.ts'
+import { createSession, type Open } from './session.ts'
 import { createStorage } from './storage.ts'
 
 const NO_LABELS = {}
@@ -63,7 +63,7 @@ export async function openPostgres(
         onRetry: code => metrics.count('vidimus_db_retries_total', { code }),
         onForeignRow: () => log.error('database.foreign_row'),
       })
-      const openLight = () => connect.open('light')
+      const openLight: Open = onClose => connect.open('light', onClose)
       const nodes = await joinNodes(createSession(openLight), { id: node, version: ownVersion, isServer: !isCommand })
       if (!isCommand) {
         await refuseOldKeys({ connect, sealer, masterKey: config.masterKey, random }).catch(async error => {
@@ -75,6 +75,7 @@ export async function openPostgres(
       }
       const telling = createSession(openLight)
       const light = createReaders(openLight, LIGHT_CONNECTIONS)
+      const listNodes = () => listLiving(light)
       const canListen = (settings.prepare || settings.listen !== undefined) && !isCommand
       const notices = await createNotices({
         listen: canListen ? () => connect.open('listen') : undefined,
@@ -87,7 +88,7 @@ export async function openPostgres(
         "Time by which the database's clock is ahead of this machine's.",
         () => (clock?.offset() ?? 0) / 1000,
       )
-      metrics.gauge('vidimus_nodes', 'Nodes of this installation that run now.', async () => (await nodes.list()).length)
+      metrics.gauge('vidimus_nodes', 'Nodes of this installation that run now.', async () => (await listNodes()).length)
       metrics.gauge('vidimus_db_pool_busy', 'Connections of this node that are inside a transaction.', storage.busyWriters)
       metrics.gauge('vidimus_db_pool_waiting', 'Transactions that wait for a connection of this node.', storage.waitingWrites)
       const close = async () => {
@@ -109,12 +110,12 @@ export async function openPostgres(
           subscribe: notices.subscribe,
           isBeating: () => performance.now() - nodes.lastBeatAt() <= BEAT_AGE_MAX_MS,
           provenMs: PROVEN_MS,
-          livingNodes: async () => (await nodes.list()).map(({ id }) => id),
+          livingNodes: async () => (await listNodes()).map(({ id }) => id),
           whenLeader: nodes.whenLeader,
           checks: () =>
             runChecks({
               connect,
-              nodes,
+              listNodes,
               node,
               isServer: role === 'server',
               setsLimits: settings.prepare,
@@ -131,7 +132,7 @@ export async function openPostgres(
 }
 
 async function startClock(connect: Connect, clock: DatabaseClock): Promise<number> {
-  const session = createSession(() => connect.open('light'))
+  const session = createSession(onClose => connect.open('light', onClose))
   try {
     await clock.measure(session)
     return await readShownAt(session)

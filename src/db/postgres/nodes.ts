@@ -1,5 +1,6 @@
 // The running nodes of one installation. Times are the database's: the clocks of the nodes need not agree.
 import type { Job } from '../engine.ts'
+import type { Runner } from './pool.ts'
 import type { Session } from './session.ts'
 
 const BEAT_EVERY_MS = 1000
@@ -16,7 +17,6 @@ export type Node = { id: string; version: string; startedAt: number; beatAt: num
 export type Nodes = {
   /** When the last beat was written; for readiness. */
   lastBeatAt(): number
-  list(): Promise<Node[]>
   whenLeader<Given>(job: Job<Given>): Job<Given>
   stop(): Promise<void>
 }
@@ -38,10 +38,11 @@ export async function keepNodesOut(session: Session): Promise<void> {
   await session.rows('LOCK TABLE nodes IN SHARE MODE')
 }
 
-export const listLiving = (session: Session): Promise<Node[]> =>
+export const listLiving = (session: Pick<Runner, 'rows'>): Promise<Node[]> =>
   session.rows<Node>(
     `SELECT id, version, (extract(epoch FROM started_at) * 1000)::bigint AS "startedAt", (extract(epoch FROM beat_at) * 1000)::bigint AS "beatAt"
      FROM nodes WHERE id IN (${LIVING_NODES}) ORDER BY started_at`,
+    [],
   )
 
 export async function joinNodes(session: Session, { id, version, isServer }: Joining): Promise<Nodes> {
@@ -71,7 +72,6 @@ export async function joinNodes(session: Session, { id, version, isServer }: Joi
 
   return {
     lastBeatAt: () => lastBeatAt,
-    list: () => listLiving(session),
     whenLeader: job => ({
       ...job,
       async run(given) {

@@ -64,7 +64,7 @@ export async function openDatabase({
 }: Opening): Promise<OpenedDatabase> {
   const node = `${hostname().slice(0, 40)}-${Buffer.from(random(6)).toString('hex')}`
   const connect = createConnect(settings, node)
-  const session = createSession(() => connect.open('job'), SILENCE_MAX_MS)
+  const session = createSession(onClose => connect.open('job', onClose), SILENCE_MAX_MS)
   try {
     await reach(connect, session, patienceMs)
     const version = await refuseUnfit(session)
@@ -96,7 +96,10 @@ export async function withSession<Result>(
   act: (session: Session) => Promise<Result>,
 ): Promise<Result> {
   const connect = createConnect(settings, 'command')
-  const session = createSession(() => connect.open(use), use === 'schema' ? Number.POSITIVE_INFINITY : SILENCE_MAX_MS)
+  const session = createSession(
+    onClose => connect.open(use, onClose),
+    use === 'schema' ? Number.POSITIVE_INFINITY : SILENCE_MAX_MS,
+  )
   try {
     await reach(connect, session, COMMAND_PATIENCE_MS)
     await refuseUnfit(session)
@@ -193,7 +196,7 @@ type Joined = { connect: Connect; sealer: Sealer; masterKey: MasterKey; random: 
 
 /** After the first beat, which the replacing of keys waits for: from now on it is refused. */
 export async function refuseOldKeys({ connect, sealer, masterKey, random }: Joined): Promise<void> {
-  const session = createSession(() => connect.open('job'), SILENCE_MAX_MS)
+  const session = createSession(onClose => connect.open('job', onClose), SILENCE_MAX_MS)
   try {
     if ((await openSealer(session, masterKey, random)).sealer.epoch === sealer.epoch) return
     throw new StartRefusal('key_wrong', 'the keys were replaced while this node started; start it again')

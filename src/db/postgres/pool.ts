@@ -1,9 +1,8 @@
-import type { SQL } from 'bun'
 import { drizzle } from 'drizzle-orm/pg-proxy'
 import type { Db } from '../engine.ts'
 import type { ForeignRow } from '../foreign-row.ts'
 import * as schema from '../schema.ts'
-import { createSession, isConnectionLost, type Session } from './session.ts'
+import { asUnavailable, createSession, isPassing, type Open, type Session } from './session.ts'
 
 /** What hot statements (statements.ts) run on. */
 export type Runner = {
@@ -27,9 +26,11 @@ export function drizzleOver(runner: Runner & Pick<Session, 'values'>): Db {
   return Object.assign(db, { $client: runner }) as unknown as Db
 }
 
-/** Connections for single reads: each takes the least busy one, and is repeated once when that was lost. */
+const TRIES_MAX = 3
+
+/** Connections for single statements: each takes the least busy one, and is repeated when that was lost. */
 export function createReaders(
-  open: () => SQL,
+  open: Open,
   count: number,
   onStatement?: (ms: number) => void,
   onForeignRow?: () => void,
@@ -37,11 +38,12 @@ export function createReaders(
   const sessions = Array.from({ length: count }, () => createSession(open, undefined, onStatement))
   const leastBusy = () => sessions.reduce((best, each) => (each.underWay() < best.underWay() ? each : best))
   const repeated = async <Result>(read: (session: Session) => Promise<Result>): Promise<Result> => {
-    try {
-      return await read(leastBusy())
-    } catch (error) {
-      if (!isConnectionLost(error)) throw error
-      return await read(leastBusy())
+    for (let tries = 1; ; tries++) {
+      try {
+        return await read(leastBusy())
+      } catch (error) {
+        if (tries === TRIES_MAX || !isPassing(error)) throw asUnavailable(error)
+      }
     }
   }
   return {
@@ -66,7 +68,7 @@ export type Writers = {
   close(): Promise<void>
 }
 
-export function createWriters(open: () => SQL, count: number, onStatement?: (ms: number) => void): Writers {
+export function createWriters(open: Open, count: number, onStatement?: (ms: number) => void): Writers {
   const sessions = Array.from({ length: count }, () => createSession(open, undefined, onStatement))
   const free = sessions.map((_, place) => place)
   const waiting: ((place: number) => void)[] = []

@@ -2,6 +2,7 @@
 // at once, and each one settles: Bun has no time-out for a server that stays silent, so a watchdog drops the
 // connection. A dropped or lost connection is opened again by the next statement, but never inside a transaction.
 import type { ReservedSQL, SQL } from 'bun'
+import { Unavailable } from '../../unavailable.ts'
 
 /** The server ends a statement after 5 seconds by itself; beyond that it is silent. */
 const SILENCE_MAX_MS = 7000
@@ -24,12 +25,10 @@ export type Session = {
   close(): Promise<void>
 }
 
-/** `open` makes a client of one connection, which is opened by its first statement. */
-export function createSession(
-  open: () => SQL,
-  silenceMaxMs = SILENCE_MAX_MS,
-  onStatement: (ms: number) => void = () => {},
-): Session {
+/** Makes a client of one connection, which is opened by its first statement. */
+export type Open = (onClose: () => void) => SQL
+
+export function createSession(open: Open, silenceMaxMs = SILENCE_MAX_MS, onStatement: (ms: number) => void = () => {}): Session {
   let client: SQL | undefined
   let connection: Promise<ReservedSQL> | undefined
   let connected: ReservedSQL | undefined
@@ -57,9 +56,12 @@ export function createSession(
 
   const connect = async (): Promise<ReservedSQL> => {
     if (isClosed) throw new ConnectionLost('the connection is closed')
-    client ??= open()
-    connection ??= client.reserve()
     const mine = generation
+    // Known at once, so that no statement is given to a connection that ended while nobody used it.
+    client ??= open(() => {
+      if (mine === generation) drop()
+    })
+    connection ??= client.reserve()
     try {
       const reserved = await connection
       if (mine === generation) connected = reserved
@@ -118,10 +120,23 @@ export function createSession(
 /** The connection ended before the answer came. */
 export class ConnectionLost extends Error {}
 
+/** Deadlock, serialization failure, lock not available: nothing has taken place. */
+const REPEATABLE = ['40P01', '40001', '55P03']
+
+/** True when another try may succeed: the server refused for the moment, or the connection was lost. */
+export const isPassing = (error: unknown): boolean => isConnectionLost(error) || REPEATABLE.includes(sqlStateOf(error) ?? '')
+
+/** For whoever waits: errors that pass are told from all others. */
+export const asUnavailable = (error: unknown): unknown =>
+  isPassing(error) && !(error instanceof Unavailable)
+    ? new Unavailable('the database does not answer at the moment', { cause: error })
+    : error
+
 /** The server shuts down (57P0), the connection (08), it ended an idle transaction (25P0), and Bun's own. */
 export function isConnectionLost(error: unknown): boolean {
-  if (error instanceof ConnectionLost) return true
-  const { code, errno } = rootOf(error)
+  const root = rootOf(error)
+  if (root instanceof ConnectionLost) return true
+  const { code, errno } = root
   if (code === 'ERR_POSTGRES_SERVER_ERROR') return /^(57P0|08|25P0[34])/.test(errno ?? '')
   return code?.startsWith('ERR_POSTGRES_') === true && !code.includes('SYNTAX')
 }
@@ -140,5 +155,5 @@ type ServerError = { code?: string; errno?: string; constraint?: string }
 /** drizzle wraps the error of its driver. */
 function rootOf(error: unknown): ServerError {
   const { cause } = (error ?? {}) as { cause?: unknown }
-  return ((cause as ServerError | undefined)?.code ? cause : (error ?? {})) as ServerError
+  return (cause instanceof ConnectionLost || (cause as ServerError | undefined)?.code ? cause : (error ?? {})) as ServerError
 }

@@ -6,7 +6,7 @@ import type { Db, Engine, Write } from '../engine.ts'
 import { beginGroup, endGroup } from '../group.ts'
 import type { Connect } from './connect.ts'
 import { createReaders, createWriters, drizzleOver } from './pool.ts'
-import { createSession, sqlStateOf } from './session.ts'
+import { asUnavailable, createSession, isConnectionLost, sqlStateOf } from './session.ts'
 import { CommitUnknown, mayRepeat, type Transactions, transactionsOn } from './transaction.ts'
 
 const GROUP_MAX = 64
@@ -31,8 +31,8 @@ type Instruments = {
 
 export function createStorage(connect: Connect, { onGroup, onStatement, onRetry, onForeignRow }: Instruments = {}): Storage {
   const { reads, writes } = connect.counts
-  const readers = createReaders(() => connect.open('read'), reads, onStatement, onForeignRow)
-  const writers = createWriters(() => connect.open('write'), writes, onStatement)
+  const readers = createReaders(onClose => connect.open('read', onClose), reads, onStatement, onForeignRow)
+  const writers = createWriters(onClose => connect.open('write', onClose), writes, onStatement)
   const transactions: Transactions[] = []
   const lanes = new Map<string, Lane>()
   const underWay = new Set<Promise<void>>()
@@ -46,8 +46,8 @@ export function createStorage(connect: Connect, { onGroup, onStatement, onRetry,
           return transactions[place].run(connect.begin, work)
         })
       } catch (error) {
-        if (tries === TRIES_MAX || !mayRepeat(error)) throw error
-        onRetry?.(sqlStateOf(error) ?? 'connection_lost')
+        if (tries === TRIES_MAX || !mayRepeat(error)) throw asUnavailable(error)
+        onRetry?.(isConnectionLost(error) ? 'connection_lost' : sqlStateOf(error)!)
       }
     }
   }
@@ -147,7 +147,7 @@ export function createStorage(connect: Connect, { onGroup, onStatement, onRetry,
     busyWriters: () => writers.busy(),
     async openSnapshot() {
       // Whoever reads may pause longer between two statements than `read` allows.
-      const session = createSession(() => connect.open('job'))
+      const session = createSession(onClose => connect.open('job', onClose))
       await session.rows('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
       // The first read fixes the moment, not BEGIN.
       await session.rows('SELECT version FROM settings_version')

@@ -1,18 +1,19 @@
 // One transaction on one session. Statements whose answer nobody needs are sent without waiting; their errors are
 // heard before the commit. After the first error, or on another connection, nothing more is sent.
+import { Unavailable } from '../../unavailable.ts'
 import type { Db } from '../engine.ts'
 import { ForeignRow } from '../foreign-row.ts'
 import { drizzleOver, type Runner } from './pool.ts'
-import { ConnectionLost, constraintOf, isConnectionLost, type Session, sqlStateOf } from './session.ts'
-
-/** Deadlock, serialization failure, lock not available. */
-const REPEATABLE = ['40P01', '40001', '55P03']
+import { ConnectionLost, constraintOf, isConnectionLost, isPassing, type Session, sqlStateOf } from './session.ts'
 
 /** The key of audit entries: their ids were given to two nodes, before and after a failover. */
 const ENTRY_KEY = 'audit_entries_pkey'
 
 /** COMMIT was sent and its answer never came: nobody can say whether it took place. */
-export class CommitUnknown extends Error {}
+export class CommitUnknown extends Unavailable {}
+
+/** The server ended the transaction because its node stood still: it never read the COMMIT. */
+const ENDED_WHILE_IDLE = '25P03'
 
 export type Transactions = {
   tx: Db
@@ -94,7 +95,7 @@ async function commit(session: Session): Promise<void> {
   try {
     await session.rows('COMMIT')
   } catch (error) {
-    if (isConnectionLost(error))
+    if (isConnectionLost(error) && sqlStateOf(error) !== ENDED_WHILE_IDLE)
       throw new CommitUnknown('the connection was lost while the commit was under way', { cause: error })
     throw error
   }
@@ -102,8 +103,7 @@ async function commit(session: Session): Promise<void> {
 
 /** True when nothing of the transaction can have taken place and another try may succeed. */
 export const mayRepeat = (error: unknown): boolean =>
-  !(error instanceof CommitUnknown) &&
-  (isConnectionLost(error) || REPEATABLE.includes(sqlStateOf(error) ?? '') || isEntryTaken(error))
+  !(error instanceof CommitUnknown) && (isPassing(error) || isEntryTaken(error))
 
 /** The block of ids goes with the connection, so another one takes a new block. */
 const isEntryTaken = (error: unknown): boolean => constraintOf(error) === ENTRY_KEY

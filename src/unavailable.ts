@@ -1,0 +1,6 @@
+/** The database did not answer. Whether an act took place may be unknown; repeating it may succeed. */
+export class Unavailable extends Error {}
+
+/** drizzle wraps the errors of its driver. */
+export const isUnavailable = (error: unknown): boolean =>
+  error instanceof Unavailable || (error as { cause?: unknown } | null)?.cause instanceof Unavailable
