@@ -21,7 +21,7 @@ export type Told = {
   erasedAt: Map<string, number>
   /** True while connections may be lost and the service goes on. */
   mayRepeat?: () => boolean
-  /** True while a 500 is explained by a fault. */
+  /** True while a 503 is explained by a fault. */
   mayFail?: () => boolean
 }
 
@@ -51,7 +51,7 @@ export function createClients({ key, webhookUrl, holder }: Shop, random: Seeded,
     return free[random.below(free.length)]
   }
 
-  const isExplained = (status: number) => status === 500 && told.mayFail?.() === true
+  const isExplained = (status: number) => status === 503 && told.mayFail?.() === true
 
   type Options = { key?: string; body?: object; idempotencyKey?: string }
 
@@ -60,7 +60,7 @@ export function createClients({ key, webhookUrl, holder }: Shop, random: Seeded,
     const answer = await sendUntilFree(url, method, path, { key, body, headers })
     if (wanted.includes(answer.status)) return answer
     // Whether it was done is not known, as without an answer.
-    if (isExplained(answer.status)) throw new Error('the database was away')
+    if (isExplained(answer.status)) throw new Error('the outcome is unknown')
     throw new Unexpected(`${method} ${path.replace(/vs_\w+/, 'ID')}: ${answer.status} ${answer.text.slice(0, 200)}`)
   }
 
@@ -112,7 +112,7 @@ export function createClients({ key, webhookUrl, holder }: Shop, random: Seeded,
           const { status, redirectUri } = isAdult
             ? await present(session.walletUri, holder, { fetch: to(url), now: Date.now() })
             : await declineAt(session.walletUri, to(url))
-          if (status !== 200 && isExplained(status)) throw new Error('the database was away')
+          if (status !== 200 && isExplained(status)) throw new Error('the outcome is unknown')
           if (status !== 200) throw new Unexpected(`POST /wallet/response: ${status}`)
           session.code = redirectUri?.split('#response_code=')[1]
         }
@@ -148,10 +148,12 @@ export function createClients({ key, webhookUrl, holder }: Shop, random: Seeded,
       name: 'erase',
       async run(url) {
         told.acks.push({ fact: 'erasing', id: session.id })
-        // fetch itself repeats a DELETE whose connection was lost.
-        const wanted = isRepeat || told.mayRepeat?.() ? [200, 404] : [200]
+        const wanted = isRepeat ? [200, 404] : [200]
         isRepeat = true
-        await call(url, 'DELETE', `/v1/verifications/${session.id}`, wanted, { key })
+        const { status, text } = await call(url, 'DELETE', `/v1/verifications/${session.id}`, [200, 404], { key })
+        // fetch itself repeats a DELETE whose connection was lost, also when that began before the fault.
+        if (!wanted.includes(status) && !told.mayRepeat?.())
+          throw new Unexpected(`DELETE /v1/verifications/ID: ${status} ${text}`)
         told.acks.push({ fact: 'erased', id: session.id })
         told.erasedAt.set(session.id, Date.now())
         told.owed.delete(session.id)

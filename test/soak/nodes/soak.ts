@@ -22,6 +22,7 @@ const NODES = 2
 const MINUTE_MS = 60_000
 const DRAIN_MS = 60_000
 const CHECK_EVERY_FAULTS = 5
+const FAILURES_SHOWN = 5
 const PUBLIC_URL = 'http://localhost:3999'
 const SCOPES = 'verifications:create,verifications:read,verifications:delete,devices:manage'
 
@@ -34,7 +35,7 @@ export async function soakNodes(cluster: Cluster): Promise<number> {
   const violations: string[] = []
   const readyMs: number[] = []
   let isFaulty = false
-  let isDatabaseAway = false
+  let mayBeCut = false
   const told: Told = {
     acks: [],
     counts,
@@ -42,7 +43,7 @@ export async function soakNodes(cluster: Cluster): Promise<number> {
     owed: new Set(),
     erasedAt: new Map(),
     mayRepeat: () => isFaulty,
-    mayFail: () => isDatabaseAway,
+    mayFail: () => mayBeCut,
   }
   const receiver = receiveMessages(told, random.below)
   const balancer = startBalancer(random.below)
@@ -58,10 +59,12 @@ export async function soakNodes(cluster: Cluster): Promise<number> {
   const { key, holder } = await prepare(dirs[0]!, environment)
   const startNode = async (dir: string): Promise<Node> => {
     const server = await serviceOn(dir, environment)
+    logs.push(server.stderr)
     balancer.nodes.add(Number(new URL(server.url).port))
     return { dir, server }
   }
   const nodes: Node[] = []
+  const logs: (() => string)[] = []
   for (const dir of dirs) nodes.push(await startNode(dir))
   const clients = createClients({ key, webhookUrl: receiver.url, holder }, random, told)
 
@@ -91,18 +94,19 @@ export async function soakNodes(cluster: Cluster): Promise<number> {
     },
     async freeze_node() {
       const { pid } = nodes[random.below(nodes.length)]!.server
+      mayBeCut = true
       process.kill(pid, 'SIGSTOP')
       await Bun.sleep(500 + random.below(9000))
       process.kill(pid, 'SIGCONT')
     },
     async kill_database() {
-      isDatabaseAway = true
+      mayBeCut = true
       await cluster.stop('immediate')
       await Bun.sleep(random.below(2000))
       await cluster.start()
     },
     async cut_connections() {
-      isDatabaseAway = true
+      mayBeCut = true
       for (let i = 0; i < 3; i++) {
         await cluster.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'soak' AND random() < 0.6")
         await Bun.sleep(random.below(300))
@@ -110,7 +114,13 @@ export async function soakNodes(cluster: Cluster): Promise<number> {
     },
   }
   const names = Object.keys(faults)
+  const verify = async () => {
+    const verified = await vidimus(dirs[0]!, ['audit', 'verify', '--json'], environment)
+    if (verified.exitCode !== 0) violations.push(`I5 audit verify does not pass: ${verified.stderr}`)
+  }
   const check = async () => {
+    // Also links what a killed node left.
+    await verify()
     const into = temporaryDir()
     await mirror(url, dirs, into)
     violations.push(...(await checkInvariants(into, { acks: told.acks })).violations)
@@ -135,11 +145,12 @@ export async function soakNodes(cluster: Cluster): Promise<number> {
     isStopped = true
     await Promise.all(working)
     await ready()
-    isFaulty = isDatabaseAway = false
+    isFaulty = mayBeCut = false
     counts[name] = (counts[name] ?? 0) + 1
     counts.resolved = (counts.resolved ?? 0) + (await clients.resolve(balancer.url))
     if (round % CHECK_EVERY_FAULTS === CHECK_EVERY_FAULTS - 1) await check()
     progress(`${name}: ${told.acks.length} acks, ${violations.length} violations`)
+    if (violations.length > 0) progress(logs.map(log => failuresIn(log())).join('\n'))
   }
 
   const missing = () => [...told.owed].filter(id => !receiver.seen.has(id))
@@ -147,14 +158,20 @@ export async function soakNodes(cluster: Cluster): Promise<number> {
   if (missing().length > 0) violations.push(`I4 ${missing().length} messages never arrived`)
   for (const { server } of nodes) await server.stop()
   await check()
-  const verified = await vidimus(dirs[0]!, ['audit', 'verify', '--json'], environment)
-  if (verified.exitCode !== 0) violations.push(`I5 audit verify does not pass: ${verified.stderr}`)
   counts.acks = told.acks.length
   counts.messages = receiver.count()
   receiver.stop()
   balancer.stop()
   return soakLine({ script: 'soak/nodes', seed, minutes, counts, percentiles: { ready: percentilesOf(readyMs) }, violations })
 }
+
+/** The last failures that a node logged. */
+const failuresIn = (log: string): string =>
+  log
+    .split('\n')
+    .filter(line => line.includes('.failed'))
+    .slice(-FAILURES_SHOWN)
+    .join('\n')
 
 async function prepare(dir: string, environment: Record<string, string>): Promise<{ key: string; holder: Holder }> {
   const command = async <Answer>(...args: string[]): Promise<Answer> => {
