@@ -179,7 +179,7 @@ async function refuseWrongClock(session: Session, wall: () => number): Promise<v
 }
 
 /** Any number: held while the keys are replaced (upkeep/rekey-postgres.ts), and shared while they are read. */
-export const ROOT_KEY_LOCK = 7_634_021_002
+export const ROOT_KEY_LOCK = 7_634_021_003
 
 /** The first node of an empty database makes the keys; a database with a key needs its master key. */
 async function openSealer(session: Session, masterKey: MasterKey, random: Random): Promise<{ sealer: Sealer; isNew: boolean }> {
