@@ -8,6 +8,7 @@ export const CHECKS = [
   'client_id',
   'signing_certificate',
   'trust_anchors',
+  'trust_lists',
   'status_lists',
   'webhooks',
   'extra_ca',

@@ -10,7 +10,8 @@ import { checkClock, checkOpenFiles } from './machine-checks.ts'
 import { checkPublicUrl, checkTls } from './public-checks.ts'
 import { checkOfEngine, type Scene, sceneOf } from './scene.ts'
 import { checkClientId, checkSigning } from './signing-checks.ts'
-import { checkAnchors, checkStatusLists } from './wallet-checks.ts'
+import { checkAnchors, checkTrustLists } from './trust-checks.ts'
+import { checkStatusLists } from './wallet-checks.ts'
 import { checkExtraCa, checkWebhooks } from './webhook-checks.ts'
 
 const HOW: Record<CheckName, (scene: Scene) => Promise<Found>> = {
@@ -20,6 +21,7 @@ const HOW: Record<CheckName, (scene: Scene) => Promise<Found>> = {
   client_id: checkClientId,
   signing_certificate: checkSigning,
   trust_anchors: checkAnchors,
+  trust_lists: checkTrustLists,
   status_lists: checkStatusLists,
   webhooks: checkWebhooks,
   extra_ca: checkExtraCa,

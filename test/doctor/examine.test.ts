@@ -7,6 +7,7 @@ import type { Check, CheckName } from '../../src/doctor/check.ts'
 import { CHECKS } from '../../src/doctor/check.ts'
 import { examine } from '../../src/doctor/examine.ts'
 import { issueAuthority, issueLeaf } from '../../src/signing/authority.ts'
+import { saveTemplate } from '../../src/templates/save.ts'
 import { addAnchors } from '../../src/trust/settings.ts'
 import { noticeClockStep } from '../../src/upkeep/clock.ts'
 import { createBackups } from '../../src/upkeep/schedule.ts'
@@ -271,7 +272,7 @@ describe('checks of what wallets see', () => {
   test('live keys without trusted issuers are a problem; then each template in use needs one', async () => {
     const app = await startApp({ ...NEARBY, now: Date.now() })
     expect(await found(app, 'trust_anchors')).toMatchObject({ status: 'ok' })
-    const { liveKey } = await app.tenant()
+    const { id: tenantId, liveKey } = await app.tenant()
     expect(await found(app, 'trust_anchors')).toMatchObject({
       status: 'problem',
       remedy: expect.stringMatching(/trust add FILE\.pem --env live$/),
@@ -282,10 +283,14 @@ describe('checks of what wallets see', () => {
     expect(await found(app, 'trust_anchors')).toMatchObject({ status: 'ok' })
     await createVerification(app, liveKey, { template: 'eu_av_age_18' })
     expect(await found(app, 'trust_anchors')).toMatchObject({
-      status: 'warning',
+      status: 'problem',
       detail: 'No issuer is trusted in live for what eu_av_age_18 asks for.',
-      remedy: 'Add one: vidimus trust add FILE.pem --env live --for eu.europa.ec.av.1',
+      remedy:
+        'Add its list: vidimus trust source add --preset eu-av --env live; or one issuer: vidimus trust add FILE.pem --env live --for eu.europa.ec.av.1',
     })
+    const query = { credentials: [{ id: 'other', format: 'dc+sd-jwt', meta: { vct_values: ['urn:example:other'] } }] } as const
+    await saveTemplate(app.deps, { tenantId, key: 'other', title: 'Other', query }, 'test')
+    expect(await found(app, 'trust_anchors')).toMatchObject({ status: 'warning' })
     await addAnchors(app.deps, { pem, environment: 'live', trustedFor: 'eu.europa.ec.av.1' }, 'test')
     expect(await found(app, 'trust_anchors')).toMatchObject({ status: 'ok' })
   })

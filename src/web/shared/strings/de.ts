@@ -1040,6 +1040,7 @@ export const dashboard: typeof en.dashboard = {
         client_id: 'Name, den Wallets sehen',
         signing_certificate: 'Zertifikat, das Wallets sehen',
         trust_anchors: 'Vertraute Aussteller',
+        trust_lists: 'Vertrauenslisten',
         status_lists: 'Statuslisten der Aussteller',
         webhooks: 'Empfänger von Webhooks',
         clock: 'Uhr',

@@ -1118,6 +1118,7 @@ export const dashboard = {
         client_id: 'Name that wallets see',
         signing_certificate: 'Certificate that wallets see',
         trust_anchors: 'Trusted issuers',
+        trust_lists: 'Trust lists',
         status_lists: 'Status lists of issuers',
         webhooks: 'Receivers of webhooks',
         clock: 'Clock',
