@@ -1,0 +1,157 @@
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { block, readBlocks, unblock } from '../../src/trust/blocks.ts'
+import { presentSource } from '../../src/trust/present.ts'
+import { PRESET_NAMES, PRESETS, presetFor } from '../../src/trust/presets.ts'
+import { readAnchors, TrustProblem } from '../../src/trust/settings.ts'
+import { addSource, checkList, pinSigner, readSource, readSources, removeSource, unpinSigner } from '../../src/trust/sources.ts'
+import { cleanUp, startApp } from '../helpers/app.ts'
+import { DAY_MS, issueAuthority, NOW } from '../helpers/certificates.ts'
+import { rowsOf } from '../helpers/database.ts'
+import { addLote, makeIssuers, pidList, trustRecords } from '../helpers/trusted-lists.ts'
+import { withVector } from '../helpers/vectors.ts'
+import { LOTE, makeLote, makeSigner, makeVical, pemOf, SERVICE } from '../trust-lists/make.ts'
+
+setDefaultTimeout(60_000)
+afterAll(cleanUp)
+
+const HOUR_MS = 3_600_000
+const signer = await makeSigner()
+const issuers = await makeIssuers(2)
+const list = pidList(signer, issuers)
+
+test('a source is presented with its list, its pins and its state', async () => {
+  const { deps } = await startApp({ now: NOW })
+  const source = await addLote(deps, signer, list, { location: 'https://lists.example/pid.jwt' })
+  expect(presentSource(source, NOW)).toMatchObject({
+    environment: 'live',
+    kind: 'lote',
+    use: 'issuers',
+    label: 'PID list',
+    location: 'https://lists.example/pid.jwt',
+    types: null,
+    every_seconds: 12 * 3600,
+    grace_seconds: 7 * 86_400,
+    name: 'Test List',
+    state: 'fresh',
+    sequence: 1,
+    issued_at: '2026-11-14T00:00:00.000Z',
+    next_update: '2027-02-13T00:00:00.000Z',
+    ends_at: '2027-02-20T00:00:00.000Z',
+    signer: signer.fingerprint,
+    entries: 2,
+    withdrawn: 0,
+    difference: null,
+    failure: null,
+    pins: [{ fingerprint: signer.fingerprint, subject: 'C=EU, O=Test Operator, CN=Test List Signer' }],
+  })
+})
+
+test('a VICAL is looked at every six hours and has 30 days of grace; without a next update it is due after 90 days', async () => {
+  const { deps } = await startApp({ now: NOW })
+  const vical = makeVical({ date: NOW, nextUpdate: null, entries: [{ certificate: issuers[0]!.der }] }, signer)
+  const source = await addLote(deps, signer, vical, { kind: 'vical' })
+  expect(source.dueAt - NOW).toBeWithin(5.4 * HOUR_MS, 6.6 * HOUR_MS)
+  expect(presentSource(source, NOW)).toMatchObject({
+    next_update: '2027-02-13T00:00:00.000Z',
+    ends_at: '2027-03-15T00:00:00.000Z',
+  })
+})
+
+test('a VICAL counts by a pinned authority that is in its chain', async () => {
+  const root = await issueAuthority({ name: 'C=US, CN=VICAL Root' })
+  const below = await makeSigner({ issuer: root, above: [root] })
+  const { deps } = await startApp({ now: NOW })
+  const vical = makeVical({ entries: [{ certificate: issuers[0]!.der }] }, below)
+  const add = (kind: 'vical' | 'lote', bytes: Uint8Array, pin: string) => addLote(deps, { fingerprint: pin }, bytes, { kind })
+  expect((await add('vical', vical, pemOf(root.der))).signer).toBe(below.fingerprint)
+  await expect(add('lote', pidList(below, issuers), pemOf(root.der))).rejects.toThrow(/this certificate is a CA/)
+})
+
+test('a list of the same signer that is not the one of the preset is refused', async () => {
+  const { deps } = await startApp({ now: NOW })
+  const wallets = makeLote({ type: LOTE.wallets, entities: [{ services: [{ certificates: [issuers[0]!.der] }] }] }, signer)
+  const asked = { environment: 'live', preset: 'eu-pid', signers: [signer.fingerprint] } as const
+  await expect(addSource(deps, { ...asked, bytes: wallets }, 'test')).rejects.toMatchObject({ code: 'wrong_list' })
+  expect(await addSource(deps, { ...asked, bytes: list }, 'test')).toMatchObject({
+    preset: 'eu-pid',
+    label: 'EU PID providers',
+    location: PRESETS['eu-pid'].location,
+    kind: 'lote',
+  })
+})
+
+test('a source for the own papers has entries, and none of them vouches for a document', async () => {
+  const { deps } = await startApp({ now: NOW })
+  const entities = [{ services: [{ type: SERVICE.wrpacIssuance, certificates: [issuers[0]!.der] }] }]
+  const bytes = makeLote({ type: LOTE.wrpac, entities }, signer)
+  const source = await addSource(deps, { environment: 'live', preset: 'eu-wrpac', signers: [signer.fingerprint], bytes }, 'test')
+  expect(source).toMatchObject({ use: 'relying_party', entries: 1, withdrawn: 0 })
+  expect((await readAnchors(deps)).map(({ use }) => use)).toEqual(['none'])
+})
+
+test('a removed source leaves no anchor, pin or list, and one record', async () => {
+  const app = await startApp({ now: NOW })
+  const { id } = await addLote(app.deps, signer, list)
+  await removeSource(app.deps, id, 'test')
+  for (const table of ['trust_sources', 'trust_source_pins', 'trust_lists', 'trust_anchors'])
+    expect([table, rowsOf(app, `SELECT 1 FROM ${table}`)]).toEqual([table, []])
+  expect((await trustRecords(app.deps)).at(-1)).toMatchObject({
+    action: 'trust.source_removed',
+    details: { id, label: 'PID list' },
+  })
+  await expect(removeSource(app.deps, id, 'test')).rejects.toThrow(`there is no source ${id}`)
+})
+
+test('a source has at most eight pins and at least one', async () => {
+  const { deps } = await startApp({ now: NOW })
+  const { id } = await addLote(deps, signer, list)
+  const others = Array.from({ length: 7 }, (_, i) => String(i + 1).repeat(64))
+  for (const other of others) await pinSigner(deps, id, other, 'test')
+  await expect(pinSigner(deps, id, 'a'.repeat(64), 'test')).rejects.toThrow(/at most 8 signers/)
+  await expect(pinSigner(deps, id, others[0]!, 'test')).rejects.toThrow(/pinned already/)
+  for (const other of others) await unpinSigner(deps, id, other, 'test')
+  await expect(unpinSigner(deps, id, signer.fingerprint, 'test')).rejects.toThrow(/the only signer/)
+  expect((await readSource(deps, id)).pins.map(({ fingerprint }) => fingerprint)).toEqual([signer.fingerprint])
+})
+
+test('there are at most 32 sources', async () => {
+  const { deps } = await startApp({ now: NOW })
+  for (let i = 0; i < 32; i++) await addLote(deps, signer, list, { label: `List ${i}` })
+  await expect(addLote(deps, signer, list)).rejects.toThrow(/there are 32 sources already/)
+  expect(await readSources(deps)).toHaveLength(32)
+})
+
+test('blocks are kept for each environment, and on the chain', async () => {
+  const { deps } = await startApp({ now: NOW })
+  const fingerprint = signer.fingerprint.toUpperCase().replace(/..(?=.)/g, '$&:')
+  await block(deps, { environment: 'live', fingerprint, reason: 'stolen' }, 'test')
+  await expect(block(deps, { environment: 'live', fingerprint, reason: 'again' }, 'test')).rejects.toBeInstanceOf(TrustProblem)
+  await block(deps, { environment: 'test', fingerprint, reason: 'stolen' }, 'test')
+  expect((await readBlocks(deps)).map(row => [row.environment, row.fingerprint])).toEqual([
+    ['live', signer.fingerprint],
+    ['test', signer.fingerprint],
+  ])
+  await unblock(deps, { environment: 'live', fingerprint }, 'test')
+  await expect(unblock(deps, { environment: 'live', fingerprint }, 'test')).rejects.toThrow(/is not blocked in live/)
+  expect((await trustRecords(deps)).map(({ action }) => action)).toEqual(['trust.blocked', 'trust.blocked', 'trust.unblocked'])
+})
+
+test('only the acceptance list of the EU comes with a pin, and every preset says where to compare', () => {
+  expect(PRESET_NAMES.filter(name => PRESETS[name].pins.length > 0)).toEqual(['eu-av-acceptance'])
+  for (const name of PRESET_NAMES) expect(PRESETS[name].compareAt.length).toBeGreaterThan(10)
+  for (const name of PRESET_NAMES) expect(PRESETS[name].location).toStartWith('https://')
+  expect(presetFor('live', 'eu.europa.ec.av.1')).toBe('eu-av')
+  expect(presetFor('test', 'urn:eudi:pid:1')).toBe('eu-pid-acceptance')
+  expect(presetFor('live', 'urn:example:other')).toBeUndefined()
+})
+
+withVector('trust-lists/eu-age-acceptance-17.xml', bytes => {
+  test('the real list of EU age issuers is added by its preset', async () => {
+    const { deps } = await startApp({ now: NOW })
+    const source = await addSource(deps, { environment: 'test', preset: 'eu-av-acceptance', signers: [], bytes }, 'test')
+    expect(source).toMatchObject({ sequence: 17, entries: 7, withdrawn: 1, skipped: { expired: 4 } })
+    const checked = await checkList(deps, { bytes })
+    expect(checked.types).toEqual([{ type: 'eu.europa.ec.av.1', entries: 7 }])
+    expect(checked.signer.notAfter).toBeGreaterThan(NOW + 365 * DAY_MS)
+  })
+})
