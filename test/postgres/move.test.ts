@@ -1,12 +1,16 @@
 // From the database file to PostgreSQL: killed in the middle, called again, compared, and then served by other nodes.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../helpers/app.ts'
+import { DAY_MS } from '../helpers/certificates.ts'
 import { type Served, serve as serveOn, stopServing, vidimus as vidimusOn } from '../helpers/cli.ts'
 import { type Cluster, hasPostgres, newDatabase, startCluster, stopClusters, unlessMissing } from '../helpers/cluster.ts'
 import { contentOf, copyOf } from '../helpers/directories.ts'
 import { PROGRAM } from '../helpers/program.ts'
+import { makeIssuers, pidList } from '../helpers/trusted-lists.ts'
+import { makeSigner } from '../trust-lists/make.ts'
 
 setDefaultTimeout(60_000)
 
@@ -32,6 +36,7 @@ beforeAll(async () => {
   await call(service, 'POST', `/v1/verifications/${sessions[1]}/cancel`)
   await call(service, 'DELETE', `/v1/verifications/${sessions[2]}`)
   await stop(service)
+  await addSource(origin)
   const file = new Database(join(origin, 'vidimus.db'))
   file.run('DELETE FROM known_networks')
   file.run(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
@@ -43,6 +48,16 @@ afterAll(async () => {
   await stopServing()
   await stopClusters()
 })
+
+/** A trust list of one issuer, which must be there on the other side. */
+async function addSource(dir: string): Promise<void> {
+  const signer = await makeSigner({ notBefore: Date.now() - DAY_MS, notAfter: Date.now() + 30 * DAY_MS })
+  const list = join(temporaryDir(), 'list.jwt')
+  writeFileSync(list, pidList(signer, await makeIssuers(1), { issuedAt: Date.now() - DAY_MS, nextUpdate: Date.now() + DAY_MS }))
+  const source = ['--kind', 'lote', '--env', 'live', '--signer', signer.fingerprint]
+  const { exitCode, stderr } = await vidimus(dir, ['trust', 'source', 'add', list, ...source])
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+}
 
 const call = ({ url }: Served, method: string, path: string, body?: object) =>
   fetch(`${url}${path}`, {
@@ -127,6 +142,9 @@ describe.skipIf(!hasPostgres)(unlessMissing('vidimus move'), () => {
 
     const node = temporaryDir()
     const env = { VIDIMUS_DATABASE_URL: url, VIDIMUS_KEY_DIR: dir }
+    const sources = await vidimus(node, ['trust', 'source', 'list', '--json'], env)
+    expect(JSON.parse(sources.stdout).data).toMatchObject([{ state: 'fresh', entries: 1, pins: [{}] }])
+    expect(await rowsIn('moved', 'trust_lists')).toBe(1)
     const verified = await vidimus(node, ['audit', 'verify', '--json'], env)
     expect(verified.exitCode).toBe(0)
     expect(JSON.parse(verified.stdout)).toMatchObject({ head: audit_head })
