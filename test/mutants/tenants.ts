@@ -31,4 +31,6 @@ export default [
     "where(eq(webhookSecrets.environment, 'live'))",
     'upkeep/older-version',
   ],
+  ['a later session is the first one', 'recordFirst', ', setWhere: isNull(goLive[name])', '', 'verifications/first-times'],
+  ['first times are written each time', 'createFirstTimes', 'if (!known.has(keyOf(owner)))', '', 'verifications/first-times'],
 ] satisfies Slip[]

@@ -102,4 +102,22 @@ export default [
     'trust/bundle',
   ],
   ['a bundle has any size', 'openBundle', 'bytes.length > BUNDLE_BYTES_MAX', 'false', 'trust/bundle'],
+  ['a type with * is added by hand', 'addAnchors', "trustedFor?.includes('*')", 'false', 'cli/trust'],
+  ['an issuer that a list names cannot be added', 'refuseKnown', 'row.sourceId === null &&', '', 'wallet/listed-issuers'],
+  [
+    'a block counts in both environments',
+    'listBlocked',
+    '.where(eq(trustBlocks.environment, environment))',
+    '',
+    'wallet/listed-issuers',
+  ],
+  ['anchors are read once', 'rememberAnchors', 'kept?.version === version &&', 'kept &&', 'trust/anchors', 'wallet/list-updates'],
+  [
+    'a failed read of the anchors is kept',
+    'rememberAnchors',
+    'if (known.get(environment) === current) known.delete(environment)',
+    '',
+    'trust/anchors',
+  ],
+  ['certificates are read again after each change', 'KnownCertificates', 'before.get(pem) ??', '', 'trust/anchors'],
 ] satisfies Slip[]

@@ -397,4 +397,19 @@ export default [
     '(await readEndpoint(deps, deps.db, row)) ?? (await openSecrets(deps, deps.db, row)).webhook_url',
     'webhooks/endpoint',
   ],
+  ['a sandbox test is the first test', 'countsAsFirst', 'anchor !== SANDBOX', 'anchor', 'verifications/first-times'],
+  [
+    'a held answer is a first time before it is redeemed',
+    'recordAnswer',
+    '&& !isHeld && countsAsFirst',
+    '&& countsAsFirst',
+    'verifications/first-times',
+  ],
+  [
+    'a redeemed answer is no first time',
+    'redeemResponseCode',
+    'countsAsFirst(session, trust)',
+    'false',
+    'verifications/first-times',
+  ],
 ] satisfies Slip[]

@@ -81,7 +81,7 @@ describe('43: the dates of a list', () => {
     const party = await start()
     const issuer = await forgeSigner()
     await addList(party.app, pidListOf([providerOf(issuer)]))
-    await trust(party.app, issuer)
+    await trust(party.app, issuer, { trustedFor: PID })
     party.app.clock.set(NEXT_UPDATE + GRACE_MS)
     expect(await presentPid(party, issuer)).toMatchObject({ outcome: 'completed', says: '' })
   })
@@ -294,6 +294,16 @@ describe('the record of who vouched', () => {
       expect(records[0]?.details?.id).toBe(id)
       expect(records[0]?.details?.trust).toEqual(trusted.length > 0 ? [...trusted] : undefined)
     }
+  })
+
+  test('a document that only copied the certificates of an issuer has no anchor in its record', async () => {
+    const party = await start()
+    const { app, tenantId } = party
+    const [listed, thief] = [await forgeSigner(), await forgeSigner()]
+    await addList(app, pidListOf([providerOf(listed)]))
+    const { outcome } = await presentPid(party, listed, { key: thief.key })
+    const { records } = await browseAudit(app.deps, { tenantId, limit: 1 })
+    expect([outcome, records[0]?.details?.trust]).toEqual(['signature_invalid', undefined])
   })
 
   test('a finished result stays as it is when its issuer leaves the list', async () => {
