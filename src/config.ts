@@ -105,7 +105,10 @@ export const VARIABLES = {
     meaning: 'scheme of wallet_uri: openid4vp, haip-vp, or what your wallets listen to',
   },
   VIDIMUS_CLIENT_ID: { default: 'x509_hash', meaning: 'x509_hash, or x509_san_dns when the certificate names the public host' },
-  VIDIMUS_REGISTRATION_CERT: { default: '', meaning: 'file with the registration certificate (JWT) that wallets are shown' },
+  VIDIMUS_REGISTRATION_CERT: {
+    default: '',
+    meaning: 'file with the registration certificate (JWT) that wallets are shown while none is stored',
+  },
   VIDIMUS_DATABASE_URL: {
     default: '',
     meaning:

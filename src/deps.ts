@@ -15,6 +15,7 @@ import { statusListUri } from './sandbox/status-list.ts'
 import { createSandbox, type Sandbox } from './sandbox/world.ts'
 import { type RequestIdentities, type RequestSigners, rememberIdentities, rememberSigners } from './signing/keys.ts'
 import { readRegistrationCertificate } from './signing/registration.ts'
+import { type Registrations, rememberRegistrations } from './signing/registration-choice.ts'
 import { createFirstTimes, type FirstTimes } from './tenants/first-times.ts'
 import { type Anchors, rememberAnchors } from './trust/anchors.ts'
 import { crlFetcher } from './trust/crl.ts'
@@ -39,6 +40,7 @@ export type Deps = Ground & {
   requestSigner: RequestSigners
   /** A JWT that wallets are shown; undefined without VIDIMUS_REGISTRATION_CERT. */
   registrationCertificate: string | undefined
+  registrations: Registrations
   anchors: Anchors
   verifier: Verifier
   status: StatusChecker
@@ -68,6 +70,7 @@ export async function createDeps(config: Config, world: World, role: Role): Prom
     identity: rememberIdentities(ground),
     requestSigner: rememberSigners(ground),
     registrationCertificate,
+    registrations: rememberRegistrations(ground, registrationCertificate),
     anchors: rememberAnchors({ ...ground, sandbox }),
     verifier: createVerifier(),
     // In development the sandbox issuer's list is on plain http; it is read without a network.

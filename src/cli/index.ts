@@ -18,6 +18,7 @@ const COMMANDS = new Map<string, () => Promise<{ command: Command }>>(
     'trust source': () => import('./trust-source.ts'),
     'trust bundle': () => import('./trust-bundle.ts'),
     signing: () => import('./signing.ts'),
+    registration: () => import('./registration.ts'),
     tls: () => import('./tls.ts'),
     user: () => import('./user.ts'),
     doctor: () => import('./doctor.ts'),

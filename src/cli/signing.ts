@@ -50,7 +50,7 @@ show" prints. For a certificate from another authority, have "signing csr" signe
 own key; "import" finds the key of a request by itself. New sessions use a new certificate from
 its start on; open ones keep theirs. With --tenant, a shop has a certificate of its own, so that
 wallets show the shop.`,
-    example: 'vidimus signing csr --new-key > request.pem && vidimus signing import --chain signed.pem --from 2026-12-01',
+    example: 'vidimus signing csr --new-key > request.pem && vidimus signing import --chain signed.pem',
   },
   {
     async show({ tenant }, shell) {

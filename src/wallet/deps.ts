@@ -2,6 +2,7 @@ import type { CrlChecker } from '../openid4vp/crl-check.ts'
 import type { StatusChecker } from '../openid4vp/status-list.ts'
 import type { Verifier } from '../openid4vp/verify.ts'
 import type { RequestSigners } from '../signing/keys.ts'
+import type { Registrations } from '../signing/registration-choice.ts'
 import type { Anchors } from '../trust/anchors.ts'
 import type { Deps as VerificationDeps } from '../verifications/deps.ts'
 
@@ -13,4 +14,5 @@ export type Deps = VerificationDeps & {
   crls: CrlChecker
   /** A JWT for wallets; undefined without VIDIMUS_REGISTRATION_CERT. */
   registrationCertificate: string | undefined
+  registrations: Registrations
 }

@@ -20,6 +20,7 @@ export async function requestObject(deps: Deps, id: string, from: From, wallet: 
   if (session.profile === 'eu-av') throw apiError('session_not_found')
   const encryptionKey = await recordRequestFetched(deps, session)
   const { query } = await askedOf(deps, session)
+  const signer = await deps.requestSigner(session.signingKeyId)
   const claims = requestClaims({
     clientId: session.clientId,
     responseUri: responseUri(deps.config.publicUrl, id, from),
@@ -30,9 +31,9 @@ export async function requestObject(deps: Deps, id: string, from: From, wallet: 
     expiresAt: session.expiresAt,
     encryptionKey,
     walletNonce: wallet.nonce,
-    registrationCertificate: deps.registrationCertificate,
+    registrationCertificate: await deps.registrations(session, query, signer),
   })
-  return await signRequest(claims, await deps.requestSigner(session.signingKeyId))
+  return await signRequest(claims, signer)
 }
 
 /** Unknown members are ignored. Nothing here lowers what the wallet must present. */

@@ -1,12 +1,21 @@
 // A relying party's own papers, as an authority and a registrar would issue them around the clock of a test.
 import { randomBytes, X509Certificate } from 'node:crypto'
-import { decodeProtectedHeader } from 'jose'
+import { CompactSign, decodeProtectedHeader } from 'jose'
 import { trustAnchors, trustSources } from '../../src/db/schema.ts'
 import { importSigningKey } from '../../src/signing/import.ts'
 import { requestNewKey } from '../../src/signing/request.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import type { TestApp } from './app.ts'
-import { CertificateRequest, DAY_MS, type Issued, issueAccess, issueAuthority, pemOf, type Wanted } from './certificates.ts'
+import {
+  CertificateRequest,
+  DAY_MS,
+  type Issued,
+  issue,
+  issueAccess,
+  issueAuthority,
+  pemOf,
+  type Wanted,
+} from './certificates.ts'
 
 /** The name and life of an authority that fits the clock of the app. */
 export const newAuthority = (app: TestApp): Promise<Issued> =>
@@ -81,3 +90,38 @@ export async function loadAccessList({ deps }: TestApp, certificate: string): Pr
     await tx.insert(trustAnchors).values({ ...anchor, certificate, sourceId: `src_${id}` })
   })
 }
+
+type Said = Record<string, unknown>
+
+/** A registrar that signs registration certificates; `said` and `header` replace members of a usual one. */
+export async function newRegistrar(app: Pick<TestApp, 'clock'>) {
+  const at = app.clock.now()
+  const { der, keys } = await issue({ name: 'CN=Registrar', notBefore: at - DAY_MS, notAfter: at + 900 * DAY_MS })
+  return async (said: Said = {}, header: Said = {}): Promise<string> => {
+    const claims = {
+      name: 'Corner Shop',
+      sub: 'VATDE-123456789',
+      sub_ln: 'Corner Shop GmbH',
+      country: 'DE',
+      intended_use_id: 'age-check',
+      entitlements: ['https://uri.etsi.org/19475/Entitlement/Service_Provider'],
+      srv_description: [[{ lang: 'en', value: 'Sells wine' }]],
+      purpose: [{ lang: 'en', value: 'To check your age' }],
+      credentials: AGE_OF_PIDS,
+      iat: Math.floor(at / 1000) - 60,
+      exp: Math.floor(at / 1000) + 300 * 86_400,
+      ...said,
+    }
+    return await new CompactSign(Buffer.from(JSON.stringify(claims)))
+      .setProtectedHeader({ alg: 'ES256', typ: 'rc-wrp+jwt', x5c: [Buffer.from(der).toString('base64')], ...header })
+      .sign(keys.privateKey)
+  }
+}
+
+export const AGE_OF_PIDS = [
+  {
+    format: 'dc+sd-jwt',
+    meta: { vct_values: ['urn:eudi:pid:1', 'urn:eudi:pid:de:1'] },
+    claim: [{ path: ['age_equal_or_over', '18'] }],
+  },
+]

@@ -1,0 +1,84 @@
+// The one registration certificate that goes with a request (ARF RPRC_19). Wallets compare it with
+// the access certificate and with the query: the best is the one that says exactly this much.
+import { Lru } from '../lru.ts'
+import type { DcqlQuery } from '../openid4vp/dcql.ts'
+import { claimCount, coverage } from '../openid4vp/registration.ts'
+import type { Deps } from './deps.ts'
+import type { Signer } from './keys.ts'
+import { listRegistrations, type RegistrationRow } from './registration-store.ts'
+
+/** Templates and their versions of all tenants that are asked for lately. */
+const CHOICES_MAX = 1000
+
+export type AskedSession = {
+  tenantId: string
+  template: string | null
+  /** Of the template; null for a query of its own. */
+  templateVersion: string | null
+  signingKeyId: string
+}
+
+export type Registrations = (session: AskedSession, query: DcqlQuery, signer: Signer) => Promise<string | undefined>
+
+/** `fallback` is that of VIDIMUS_REGISTRATION_CERT. A choice is made again after a change of settings, and when one begins or ends. */
+export function rememberRegistrations(
+  deps: Pick<Deps, 'db' | 'settingsVersion' | 'now'>,
+  fallback: string | undefined,
+): Registrations {
+  let known: { version: number; until: number; rows: RegistrationRow[]; choices: Lru<{ jwt?: string }> } | undefined
+  return async (session, query, signer) => {
+    const version = await deps.settingsVersion()
+    const at = deps.now()
+    if (known?.version !== version || at >= known.until) {
+      const rows = await listRegistrations(deps.db)
+      known = { version, until: nextChange(rows, at), rows, choices: new Lru({ countMax: CHOICES_MAX }) }
+    }
+    const { rows, choices } = known
+    const stored = rows.length > 0 ? storedFor(rows, session.tenantId, signer) : []
+    if (stored.length === 0) return signer.tenantId === null ? fallback : undefined
+    const { tenantId, template, templateVersion, signingKeyId } = session
+    const key = `${signingKeyId} ${tenantId} ${template} ${templateVersion}`
+    const chosen = (templateVersion !== null && choices.get(key)) || { jwt: choose(stored, { at, signer, template, query })?.jwt }
+    if (templateVersion !== null) choices.set(key, chosen)
+    return chosen.jwt
+  }
+}
+
+const nextChange = (rows: readonly RegistrationRow[], at: number): number =>
+  Math.min(Number.POSITIVE_INFINITY, ...rows.flatMap(row => [row.notBefore ?? 0, row.notAfter ?? 0]).filter(time => time > at))
+
+/** A tenant's own; with the installation's certificate also those of the installation, when the tenant has none. */
+export function storedFor(
+  rows: readonly RegistrationRow[],
+  tenantId: string,
+  signer: Pick<Signer, 'tenantId'>,
+): RegistrationRow[] {
+  const own = rows.filter(row => row.tenantId === tenantId)
+  return own.length > 0 || signer.tenantId !== null ? own : rows.filter(row => row.tenantId === null)
+}
+
+type Asked = { at: number; signer: Pick<Signer, 'organization'>; template: string | null; query: DcqlQuery }
+
+/** The one assigned to the template; else of those that cover the query the narrowest; else the nearest. */
+export function choose(stored: readonly RegistrationRow[], { at, signer, template, query }: Asked): RegistrationRow | undefined {
+  // The newest first: of two that fit equally it replaces the other.
+  const usable = stored.filter(row => isCurrent(row, at) && isOfSame(row, signer.organization)).toReversed()
+  const assigned = usable.find(({ templates }) => template !== null && templates.includes(template))
+  if (assigned) return assigned
+  const judged = usable.map(row => ({ row, claims: claimCount(row.credentials), ...coverage(row.credentials, query) }))
+  const covering = judged.filter(({ asked, covered }) => covered === asked)
+  const [best] = (covering.length > 0 ? covering : judged).toSorted(
+    (one, other) => other.covered - one.covered || compare(one.claims, other.claims),
+  )
+  return best?.row
+}
+
+/** Infinite ones are equal. */
+const compare = (one: number, other: number): number => (one === other ? 0 : one - other)
+
+export const isCurrent = ({ notBefore, notAfter }: RegistrationRow, at: number): boolean =>
+  (notBefore === null || notBefore <= at) && (notAfter === null || notAfter > at)
+
+/** Whether it names the organisation of the access certificate, where that names one. */
+export const isOfSame = ({ subject }: Pick<RegistrationRow, 'subject'>, organization: string | undefined): boolean =>
+  organization === undefined || subject.trim().toUpperCase() === organization.trim().toUpperCase()

@@ -1,0 +1,130 @@
+import { base62 } from '../ids.ts'
+import { type Registration, RegistrationFault, readRegistration } from '../openid4vp/registration.ts'
+import { readTemplates } from '../templates/read.ts'
+import { readTenants } from '../tenants/settings.ts'
+import { isoUtc } from '../time.ts'
+import { EXPIRY_WARNING_DAYS, type KeyOwner, signingState } from './certificate.ts'
+import type { Deps } from './deps.ts'
+import { organizationOf } from './keys.ts'
+import { isCurrent, isOfSame } from './registration-choice.ts'
+import { deleteRegistration, insertRegistration, listRegistrations, type RegistrationRow } from './registration-store.ts'
+
+export type { RegistrationRow } from './registration-store.ts'
+
+const DAY_MS = 86_400_000
+const REGISTRATIONS_MAX = 200
+const YEAR_MS = 366 * DAY_MS
+
+/** Why a registration certificate is not taken: one sentence with the remedy. */
+export class RegistrationProblem extends Error {}
+
+export type NewRegistration = {
+  /** The JWT, or a JSON document around it. */
+  text: string
+  owner: KeyOwner
+  /** Keys of templates whose requests carry it. */
+  templates: readonly string[]
+}
+
+type RegistrationDeps = Pick<Deps, 'db' | 'writeSettings' | 'now' | 'random' | 'audit'>
+
+export async function addRegistration(
+  deps: RegistrationDeps,
+  { text, owner, templates }: NewRegistration,
+  actor: string,
+): Promise<{ row: RegistrationRow; notes: string[] }> {
+  const read = parse(text)
+  const at = deps.now()
+  if (read.notAfter !== null && read.notAfter <= at)
+    throw new RegistrationProblem(`it ended at ${isoUtc(read.notAfter)}; get a current one from the registrar`)
+  await refuseUnknownTemplates(deps, owner, templates)
+  const { isOldType, ...said } = read
+  const row = {
+    ...said,
+    id: `reg_${base62(deps.random, 16)}`,
+    tenantId: owner,
+    templates: [...new Set(templates)],
+    createdAt: at,
+  }
+  await deps.writeSettings(async tx => {
+    const known = await listRegistrations(tx)
+    const same = known.find(({ jwt, tenantId }) => jwt === row.jwt && tenantId === owner)
+    if (same) throw new RegistrationProblem(`it is stored already (${same.id}); remove it first to change its templates`)
+    if (known.length >= REGISTRATIONS_MAX)
+      throw new RegistrationProblem(`there are ${REGISTRATIONS_MAX} registration certificates already; remove old ones first`)
+    await insertRegistration(tx, row)
+    const details = { subject: row.subject, intended_use: row.intendedUse, templates: row.templates }
+    await deps.audit.append(tx, { at, tenantId: owner ?? '', actor, action: 'registration.added', subjectId: row.id, details })
+  })
+  return { row, notes: await notesOn(deps, row, isOldType) }
+}
+
+function parse(text: string): Registration {
+  try {
+    return readRegistration(text)
+  } catch (error) {
+    throw error instanceof RegistrationFault
+      ? new RegistrationProblem(`this is no registration certificate: ${error.message}`)
+      : error
+  }
+}
+
+async function refuseUnknownTemplates(deps: Pick<Deps, 'db'>, owner: KeyOwner, templates: readonly string[]): Promise<void> {
+  if (templates.length === 0) return
+  const owners = owner === null ? (await readTenants(deps.db)).map(({ id }) => id) : [owner]
+  const known = new Set((await Promise.all(['', ...owners].map(id => readTemplates(deps, id)))).flat().map(({ key }) => key))
+  const unknown = templates.find(key => !known.has(key))
+  if (unknown !== undefined) throw new RegistrationProblem(`there is no template ${unknown}; "vidimus template list" shows all`)
+}
+
+/** What wallets, or the operator, may stumble over. */
+async function notesOn(deps: Pick<Deps, 'db' | 'now'>, row: RegistrationRow, isOldType: boolean): Promise<string[]> {
+  const organization = organizationOf((await signingState(deps, row.tenantId)).chain)
+  const { notBefore, notAfter, subject, credentials } = row
+  return [
+    ...(isOldType ? ['It is of the older German type rc-rp+jwt; ask the registrar for rc-wrp+jwt.'] : []),
+    ...(credentials.length === 0 ? ['It registers no credentials, so wallets will warn of everything that is asked for.'] : []),
+    ...(notBefore !== null && notBefore > deps.now() ? [`It counts from ${isoUtc(notBefore)} on.`] : []),
+    ...(notAfter !== null && notAfter - (notBefore ?? deps.now()) > YEAR_MS ? ['It is valid for more than twelve months.'] : []),
+    ...(organization === undefined
+      ? ['The certificate that wallets see names no organisation, so the two could not be compared.']
+      : []),
+    ...(isOfSame(row, organization)
+      ? []
+      : [`It is of ${subject}, but the certificate that wallets see is of ${organization}: it is not sent.`]),
+  ]
+}
+
+export const readRegistrations = async ({ db }: Pick<Deps, 'db'>): Promise<RegistrationRow[]> => await listRegistrations(db)
+
+/** False when there is none with this id. */
+export async function removeRegistration(deps: RegistrationDeps, id: string, actor: string): Promise<boolean> {
+  const at = deps.now()
+  return await deps.writeSettings(async tx => {
+    const removed = await deleteRegistration(tx, id)
+    if (!removed) return false
+    const details = { subject: removed.subject, intended_use: removed.intendedUse }
+    const tenantId = removed.tenantId ?? ''
+    await deps.audit.append(tx, { at, tenantId, actor, action: 'registration.removed', subjectId: id, details })
+    return true
+  })
+}
+
+/** Whether it ends within 30 days, or has ended. */
+export const isEnding = ({ notAfter }: Pick<RegistrationRow, 'notAfter'>, at: number): boolean =>
+  notAfter !== null && notAfter - at < EXPIRY_WARNING_DAYS * DAY_MS
+
+export const presentRegistration = (row: RegistrationRow, at: number) => ({
+  id: row.id,
+  tenant: row.tenantId,
+  subject: row.subject,
+  intended_use: row.intendedUse,
+  purposes: row.purposes,
+  credentials: row.credentials,
+  templates: row.templates,
+  is_current: isCurrent(row, at),
+  expires_soon: isEnding(row, at),
+  not_before: row.notBefore === null ? null : isoUtc(row.notBefore),
+  not_after: row.notAfter === null ? null : isoUtc(row.notAfter),
+  created_at: isoUtc(row.createdAt),
+})
