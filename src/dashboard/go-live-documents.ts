@@ -1,5 +1,6 @@
 // The documents that a shop can choose, and the issuers each of them needs.
 import type { Environment } from '../access/scopes.ts'
+import { covers } from '../openid4vp/trust.ts'
 import { DOCUMENT_KINDS, type DocumentKind } from '../tenants/go-live.ts'
 
 type Kind = {
@@ -46,6 +47,3 @@ export function needsOf({ documents, templates }: Facts, anchors: readonly { tru
     return [{ kind, type: undefined, isMet: anchors.some(({ trustedFor }) => trustedFor === null || !KNOWN.has(trustedFor)) }]
   })
 }
-
-const covers = (trustedFor: string | null, type: string): boolean =>
-  trustedFor === null || trustedFor === type || (trustedFor.endsWith(':*') && type.startsWith(trustedFor.slice(0, -1)))

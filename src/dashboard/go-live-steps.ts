@@ -3,13 +3,19 @@ import { X509Certificate } from 'node:crypto'
 import type { Environment } from '../access/scopes.ts'
 import type { Found } from '../db/check.ts'
 import type { CheckName } from '../doctor/check.ts'
+import { sha256Hex } from '../hash.ts'
 import { EXPIRY_WARNING_DAYS, type SigningState } from '../signing/certificate.ts'
 import type { DocumentKind, GoLive } from '../tenants/go-live.ts'
 import { isoUtc } from '../time.ts'
+import type { BlockRow } from '../trust/blocks.ts'
 import type { readAnchors } from '../trust/settings.ts'
+import type { SourceView } from '../trust/source.ts'
+import { endOf, sourceState } from '../trust/state.ts'
 import { KINDS, needsOf } from './go-live-documents.ts'
 import { STEPS, type Step, type StepName } from './go-live-schema.ts'
 
+/** A list's server may be away for hours. */
+const FAILING_MS = 86_400_000
 const WARNING_MS = EXPIRY_WARNING_DAYS * 86_400_000
 
 export type Anchor = Awaited<ReturnType<typeof readAnchors>>[number]
@@ -23,6 +29,8 @@ export type Facts = GoLive & {
   /** Doctor's, of those that were made. */
   check: (name: CheckName) => Found
   anchors: readonly Anchor[]
+  sources: readonly SourceView[]
+  blocks: readonly BlockRow[]
   templates: readonly { key: string; types: readonly string[] }[]
   /** Undefined before the first start. */
   signing: SigningState | undefined
@@ -80,10 +88,18 @@ function registration({ documents }: Facts): Result {
 }
 
 function issuers(facts: Facts, environment: Environment): Result {
-  const counting = facts.anchors.filter(anchor => anchor.environment === environment && counts(anchor, facts.now))
+  const here = facts.anchors.filter(anchor => anchor.environment === environment && isUsable(anchor, facts))
+  const ended = new Set(facts.sources.filter(source => sourceState(source, facts.now) === 'ended').map(({ id }) => id))
+  const counting = here.filter(({ sourceId }) => sourceId === null || !ended.has(sourceId))
   const missing = needsOf(facts, counting).filter(({ isMet }) => !isMet)
   const [first] = missing
   if (!first) return { state: 'done', reason: 'issuers_named', documents: facts.documents }
+  // With the ended lists nothing would be missing: a new issue of one of them is the remedy.
+  const lapsed = facts.sources.filter(({ id }) => ended.has(id) && here.some(({ sourceId }) => sourceId === id))
+  if (lapsed.length > 0 && needsOf(facts, here).every(({ isMet }) => isMet)) {
+    const command = `vidimus trust source refresh ${lapsed[0]!.id}`
+    return { state: 'problem', reason: 'issuers_ended', names: lapsed.map(({ label }) => label), command }
+  }
   return {
     state: 'to_do',
     reason: 'issuers_missing',
@@ -92,8 +108,13 @@ function issuers(facts: Facts, environment: Environment): Result {
   }
 }
 
-const counts = ({ certificate, use }: Anchor, now: number): boolean =>
-  (use === null || use === 'both') && new X509Certificate(certificate).validToDate.getTime() > now
+function isUsable({ environment, certificate, use }: Anchor, { blocks, now }: Facts): boolean {
+  if (use !== null && use !== 'both') return false
+  const { validToDate, raw } = new X509Certificate(certificate)
+  const digest = sha256Hex(raw)
+  const isBlocked = blocks.some(block => block.environment === environment && block.fingerprint === digest)
+  return !isBlocked && validToDate.getTime() > now
+}
 
 function addingCommand({ kind, type }: { kind: DocumentKind; type: string | undefined }, environment: Environment): string {
   const preset = KINDS[kind].presets[environment]
@@ -120,27 +141,33 @@ function keys({ askers, tenantId }: Facts): Result {
 
 type Ending = { name: string; at: number }
 
-/** Done while nothing ends within a month. */
+/** Done while nothing ends within a month that the service does not renew itself. */
 function renewals(facts: Facts): Result {
   const command = 'vidimus doctor'
-  const endings = endingsOf(facts).toSorted((a, b) => a.at - b.at)
   if (!facts.anchors.some(({ environment }) => environment === 'live')) return { state: 'waiting', reason: 'renewals_later' }
-  const [first] = endings
-  if (!first || first.at >= facts.now + WARNING_MS) return { state: 'done', reason: 'renewals_fine', command }
-  const hasEnded = first.at <= facts.now
-  return {
-    state: hasEnded ? 'problem' : 'to_do',
-    reason: hasEnded ? 'has_ended' : 'ends_soon',
-    names: [first.name],
-    at: isoUtc(first.at),
-    command,
+  const [first] = endingsOf(facts).toSorted((a, b) => a.at - b.at)
+  const failing = facts.sources.find(
+    ({ environment, failingSince }) => environment === 'live' && failingSince !== null && facts.now - failingSince >= FAILING_MS,
+  )
+  if (first && first.at < facts.now + WARNING_MS) {
+    const hasEnded = first.at <= facts.now
+    const [state, reason] = hasEnded ? (['problem', 'has_ended'] as const) : (['to_do', 'ends_soon'] as const)
+    return { state, reason, names: [first.name], at: isoUtc(first.at), command }
   }
+  if (failing) {
+    const command = `vidimus trust source refresh ${failing.id}`
+    return { state: 'problem', reason: 'list_failing', names: [failing.label], at: isoUtc(failing.failingSince!), command }
+  }
+  return { state: 'done', reason: 'renewals_fine', command }
 }
 
-/** Certificates that nobody but the operator renews. */
-const endingsOf = ({ anchors, signing }: Facts): Ending[] => [
+/** A list with an address renews itself until its next issue is due. */
+const endingsOf = ({ anchors, sources, signing, now }: Facts): Ending[] => [
   ...anchors
     .filter(({ environment, sourceId }) => environment === 'live' && sourceId === null)
     .map(({ label, certificate }) => ({ name: label, at: new X509Certificate(certificate).validToDate.getTime() })),
+  ...sources
+    .filter(source => source.environment === 'live' && (source.location === null || sourceState(source, now) !== 'fresh'))
+    .map(source => ({ name: source.label, at: endOf(source) })),
   ...(signing ? [{ name: signing.subject, at: signing.notAfter }] : []),
 ]

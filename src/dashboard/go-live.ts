@@ -8,7 +8,9 @@ import { SigningProblem, signingState } from '../signing/certificate.ts'
 import { askedBy } from '../templates/minimise.ts'
 import { readTemplates } from '../templates/read.ts'
 import { chooseDocuments, type DocumentKind, readGoLive } from '../tenants/go-live.ts'
+import { readBlocks } from '../trust/blocks.ts'
 import { readAnchors } from '../trust/settings.ts'
+import { readSources } from '../trust/sources.ts'
 import { readTemplatesInUse } from '../verifications/figures.ts'
 import type { Deps } from './deps.ts'
 import type { GoLive } from './go-live-schema.ts'
@@ -48,6 +50,8 @@ export async function readPath(deps: Deps, checks: () => Promise<Checks>, tenant
     ...first,
     check: await checks(),
     anchors: await readAnchors(deps),
+    sources: await readSources(deps),
+    blocks: await readBlocks(deps),
     templates: await templatesOf(deps, tenantId),
     signing: await signingOf(deps),
     askers: await askersOf(deps, tenantId),

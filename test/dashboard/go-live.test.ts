@@ -3,15 +3,18 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { GoLive, Step } from '../../src/dashboard/go-live-schema.ts'
 import { type Facts, stepsOf } from '../../src/dashboard/go-live-steps.ts'
 import { ok, problem, warning } from '../../src/db/check.ts'
-import { goLive } from '../../src/db/schema.ts'
+import { goLive, trustSources } from '../../src/db/schema.ts'
 import { importSigningKey } from '../../src/signing/import.ts'
 import { chooseDocuments } from '../../src/tenants/go-live.ts'
+import { block, unblock } from '../../src/trust/blocks.ts'
 import { addAnchors } from '../../src/trust/settings.ts'
+import { addSource } from '../../src/trust/sources.ts'
 import { cleanUp, type TestApp } from '../helpers/app.ts'
 import { DAY_MS, issue, issueAuthority } from '../helpers/certificates.ts'
 import { type Browser, joinMember, outcome, startOwned } from '../helpers/dashboard.ts'
 import { rowsOf } from '../helpers/database.ts'
 import { pair } from '../helpers/devices.ts'
+import { fingerprintOf, makeIssuer, makeSigner, makeVical } from '../trust-lists/make.ts'
 
 setDefaultTimeout(60_000)
 afterAll(cleanUp)
@@ -175,6 +178,8 @@ describe('the steps', () => {
       state: 'to_do',
       command: `vidimus key create --tenant ${tenant} --env live`,
     })
+    await app.key(tenant, { environment: 'test' })
+    expect(stepIn(await pathOf(boss, tenant), 'keys').state).toBe('to_do')
     const minted = await boss.post<{ key: string; api_key: { id: string } }>(`/tenants/${tenant}/keys`, {
       environment: 'live',
       scopes: ['devices:manage'],
@@ -197,6 +202,51 @@ describe('the steps', () => {
     expect(stepIn(await pathOf(boss, id), 'renewals')).toMatchObject({ state: 'to_do', reason: 'ends_soon', names: ['Utopia'] })
   })
 
+  test('issuers of a list count until it ends, or until they are blocked; one brought by hand is to be renewed in time', async () => {
+    const { app, id, boss } = await start()
+    await choose(boss, id, 'us_licence')
+    const signer = await makeSigner({ notAfter: app.clock.now() + 400 * DAY_MS })
+    const { der } = await makeIssuer()
+    const dates = { date: app.clock.now() - DAY_MS, nextUpdate: app.clock.now() + 30 * DAY_MS }
+    const bytes = makeVical({ ...dates, entries: [{ certificate: der }] }, signer)
+    const given = { environment: 'live', kind: 'vical', label: 'Utopia', signers: [signer.fingerprint], bytes } as const
+    const source = await addSource(app.deps, given, 'test')
+    expect(statesOf(await pathOf(boss, id))).toMatchObject({ issuers_live: 'done', renewals: 'done' })
+    const blocked = { environment: 'live', fingerprint: fingerprintOf(der), reason: 'Lost' } as const
+    await block(app.deps, blocked, 'test')
+    expect(stepIn(await pathOf(boss, id), 'issuers_live')).toMatchObject({ state: 'to_do', reason: 'issuers_missing' })
+    await unblock(app.deps, blocked, 'test')
+    app.clock.advance(31 * DAY_MS)
+    await boss.logIn('olivia')
+    expect(stepIn(await pathOf(boss, id), 'issuers_live').state).toBe('done')
+    expect(stepIn(await pathOf(boss, id), 'renewals')).toMatchObject({ state: 'to_do', reason: 'ends_soon', names: ['Utopia'] })
+    app.clock.advance(30 * DAY_MS)
+    await boss.logIn('olivia')
+    expect(stepIn(await pathOf(boss, id), 'issuers_live')).toMatchObject({
+      state: 'problem',
+      reason: 'issuers_ended',
+      names: ['Utopia'],
+      command: `vidimus trust source refresh ${source.id}`,
+    })
+    expect(stepIn(await pathOf(boss, id), 'renewals')).toMatchObject({ state: 'problem', reason: 'has_ended' })
+  })
+
+  test('a list that has not been updated for a day is a problem of the renewals', async () => {
+    const { app, id, boss } = await start()
+    await choose(boss, id, 'us_licence')
+    const signer = await makeSigner({ notAfter: app.clock.now() + 400 * DAY_MS })
+    const dates = { date: app.clock.now() - DAY_MS, nextUpdate: app.clock.now() + 300 * DAY_MS }
+    const bytes = makeVical({ ...dates, entries: [{ certificate: (await makeIssuer()).der }] }, signer)
+    const given = { environment: 'live', kind: 'vical', label: 'Utopia', signers: [signer.fingerprint], bytes } as const
+    await addSource(app.deps, { ...given, location: 'https://lists.example/vical' }, 'test')
+    const changes = { failure: 'unreachable', failingSince: app.clock.now() }
+    await app.deps.writeSettings(async tx => void (await tx.update(trustSources).set(changes)))
+    expect(stepIn(await pathOf(boss, id), 'renewals').state).toBe('done')
+    app.clock.advance(DAY_MS)
+    await boss.logIn('olivia')
+    expect(stepIn(await pathOf(boss, id), 'renewals')).toMatchObject({ state: 'problem', reason: 'list_failing' })
+  })
+
   test('shops have paths of their own', async () => {
     const { app, id, boss } = await start()
     const other = await app.tenant({ name: 'Bakery' })
@@ -216,6 +266,8 @@ describe('the address', () => {
     now: 0,
     check: name => (name === 'tls' ? tls : url),
     anchors: [],
+    sources: [],
+    blocks: [],
     templates: [],
     signing: undefined,
     askers: [],
