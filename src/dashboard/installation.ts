@@ -37,8 +37,9 @@ export function createExamination(deps: Deps): () => Promise<Health> {
   }
 }
 
+/** Those that were added one by one: a list has its own. */
 export async function readTrust(deps: Deps): Promise<{ data: TrustAnchor[] }> {
-  return { data: (await readAnchors(deps)).map(presentAnchor) }
+  return { data: (await readAnchors(deps)).filter(({ sourceId }) => sourceId === null).map(presentAnchor) }
 }
 
 export async function addTrust(
@@ -55,5 +56,8 @@ export async function addTrust(
 }
 
 export async function removeTrust(deps: Deps, id: string, actor: string): Promise<void> {
-  if (!(await removeAnchor(deps, id, actor))) throw apiError('anchor_not_found')
+  const isRemoved = await removeAnchor(deps, id, actor).catch(error => {
+    throw error instanceof TrustProblem ? apiError('invalid_request', { message: error.message }) : error
+  })
+  if (!isRemoved) throw apiError('anchor_not_found')
 }

@@ -8,6 +8,8 @@ import { readSplit } from '../tenants/secret-history.ts'
 import { dailyQuotaOf, type Owner, type TenantRow } from '../tenants/settings.ts'
 import { isoUtc, parseUtcInstant } from '../time.ts'
 import { presentAnchor, readAnchors } from '../trust/settings.ts'
+import { readSources } from '../trust/sources.ts'
+import { endOf, sourceState } from '../trust/state.ts'
 import { readUsage } from '../usage/read.ts'
 import type { Usage } from '../usage/schema.ts'
 import { announce } from '../verifications/announce.ts'
@@ -23,6 +25,8 @@ const QUOTA_SHARE = 0.8
 const DEVICES_MAX = 10
 const RECEIVERS_MAX = 5
 const REUSE_SHOWN_MS = 7 * 86_400_000
+/** Servers of lists are away for hours at times. */
+const UNREACHABLE_MS = 86_400_000
 const SPLIT_SHOWN_MS = 30 * 86_400_000
 
 export async function readOverview(deps: Deps, tenant: TenantRow, environment: Environment): Promise<Overview> {
@@ -40,6 +44,7 @@ export async function readAttention(deps: Deps, { tenantId, environment, usage }
   const isLive = environment === 'live' || (await hasLiveKeys(deps, tenantId))
   return [
     ...(await ofTrust(deps, isLive)),
+    ...(await ofLists(deps)),
     ...(await ofCertificate(deps, tenantId, isLive)),
     ...(isLive ? ofPublicUrl(deps.config.publicUrl) : []),
     ...ofQuota(usage),
@@ -56,8 +61,10 @@ async function hasLiveKeys(deps: Deps, tenantId: string): Promise<boolean> {
 }
 
 async function ofTrust(deps: Deps, isLive: boolean): Promise<Attention[]> {
-  const anchors = (await readAnchors(deps)).map(presentAnchor)
-  const isMissing = isLive && !anchors.some(({ environment }) => environment === 'live')
+  const all = await readAnchors(deps)
+  const isMissing = isLive && !all.some(({ environment }) => environment === 'live')
+  // A list's own entries are its operator's to renew.
+  const anchors = all.filter(({ sourceId }) => sourceId === null).map(presentAnchor)
   const soon = isoUtc(deps.now() + WARNING_MS)
   return [
     ...(isMissing ? [{ code: 'no_trust_anchors' as const }] : []),
@@ -65,6 +72,21 @@ async function ofTrust(deps: Deps, isLive: boolean): Promise<Attention[]> {
       .filter(({ not_after }) => not_after < soon)
       .map(({ id, label, not_after }) => ({ code: 'trust_anchor_expires' as const, id, label, not_after })),
   ]
+}
+
+/** One notice for each list: its end matters more than why it is not updated. */
+async function ofLists(deps: Deps): Promise<Attention[]> {
+  const now = deps.now()
+  return (await readSources(deps)).flatMap((source): Attention[] => {
+    const { id, label, environment, failure, failingSince } = source
+    const list = { id, label, environment }
+    const state = sourceState(source, now)
+    if (state === 'ended') return [{ code: 'trust_list_ended', ...list }]
+    if (failure === 'signer_unknown') return [{ code: 'trust_signer_changed', ...list }]
+    if (state === 'stale') return [{ code: 'trust_list_stale', ...list, until: isoUtc(endOf(source)) }]
+    const isShort = failure === 'unreachable' && now - (failingSince ?? now) < UNREACHABLE_MS
+    return failure === null || isShort ? [] : [{ code: 'trust_list_refused', ...list, since: isoUtc(failingSince ?? now) }]
+  })
 }
 
 async function ofCertificate(deps: Deps, tenantId: string, isLive: boolean): Promise<Attention[]> {

@@ -6,6 +6,7 @@ import { goLiveRoutes } from './go-live-routes.ts'
 import { installationRoutes } from './installation-routes.ts'
 import { signingRoutes } from './signing-routes.ts'
 import { tenantRoutes } from './tenant-routes.ts'
+import { trustRoutes } from './trust-routes.ts'
 import { webhookRoutes } from './webhook-routes.ts'
 
 /** For the dashboard's own pages, so not in the public API document. */
@@ -14,6 +15,7 @@ export const dashboardRoutes = (deps: Deps, creations: Creations) =>
     .use(peopleRoutes(deps))
     .use(installationRoutes(deps))
     .use(signingRoutes(deps))
+    .use(trustRoutes(deps))
     .use(tenantRoutes(deps, creations))
     .use(webhookRoutes(deps))
     .use(goLiveRoutes(deps))

@@ -6,10 +6,17 @@ import { Usage } from '../usage/schema.ts'
 import { CreateVerification, Finding, Status, Verification } from '../verifications/schema.ts'
 import { DELIVERY_STATUSES, OUTCOMES } from '../webhooks/schema.ts'
 
+const OfList = { id: Type.String(), label: Type.String(), environment: Environment }
+
 /** A notice: a code that the page has a sentence for, with the sentence's values. */
 export const Attention = Type.Union([
   Exactly({ code: Type.Literal('no_trust_anchors') }),
   Exactly({ code: Type.Literal('trust_anchor_expires'), id: Type.String(), label: Type.String(), not_after: Timestamp }),
+  Exactly({ code: Type.Literal('trust_list_stale'), ...OfList, until: Timestamp }),
+  Exactly({ code: Type.Literal('trust_list_ended'), ...OfList }),
+  /** No new issue since then: refused, or unreachable for a day. */
+  Exactly({ code: Type.Literal('trust_list_refused'), ...OfList, since: Timestamp }),
+  Exactly({ code: Type.Literal('trust_signer_changed'), ...OfList }),
   Exactly({ code: Type.Literal('certificate_self_made') }),
   Exactly({ code: Type.Literal('certificate_expires'), not_after: Timestamp, days_left: Type.Integer() }),
   Exactly({ code: Type.Literal('quota_nearly_used'), used: Type.Integer(), daily_quota: Type.Integer() }),

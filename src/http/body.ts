@@ -10,9 +10,9 @@ const JSON_DEPTH_MAX = 32
 const invalid = (message: string, cause?: unknown) => apiError('invalid_request', { message, cause })
 
 /** Every JSON body of this API is an object. */
-export async function readJson(request: Request): Promise<object> {
+export async function readJson(request: Request, bytesMax = JSON_BYTES_MAX): Promise<object> {
   requireType(request, 'application/json')
-  return parseObject(await readBytes(request, JSON_BYTES_MAX), 'body')
+  return parseObject(await readBytes(request, bytesMax), 'body')
 }
 
 /** An empty body counts as an empty object, whatever its content type. */

@@ -6,6 +6,7 @@ export const ERRORS = {
     400,
     'Idempotency-Key must be 1 to 255 printable ASCII characters without spaces; a UUID is a good choice.',
   ],
+  list_refused: [400, 'This list is not accepted.'],
   password_refused: [400, 'Choose another password.'],
   invalid_api_key: [401, 'Send a valid API key as "Authorization: Bearer <API_KEY>".'],
   api_key_expired: [401, 'This API key is past its deadline; create a new one.'],
@@ -38,6 +39,7 @@ export const ERRORS = {
   key_not_found: [404, 'No key with this id.'],
   template_not_found: [404, 'No template with this key.'],
   anchor_not_found: [404, 'No trust anchor with this id.'],
+  source_not_found: [404, 'No trust list with this id.'],
   method_not_allowed: [405, 'This route does not answer that method; see the Allow header.'],
   idempotency_key_in_flight: [
     409,

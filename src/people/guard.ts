@@ -12,8 +12,11 @@ import type { Deps } from './deps.ts'
 import { refuseForeign, refuseForeignLook, refusePlainHttp } from './origin.ts'
 import { csrfTokenOf, findVisit, requireFresh, type Visit } from './session.ts'
 
-/** `who` may call a route; owners may call all. `fresh`: the password was given just now. */
-type Demand = { who: 'anyone' | 'owner'; fresh?: true }
+/**
+ * `who` may call a route; owners may call all. `fresh`: the password was given just now.
+ * `bytesMax`: for a body that holds a file.
+ */
+type Demand = { who: 'anyone' | 'owner'; fresh?: true; bytesMax?: number }
 
 type Context = { request: Request; set: { headers: Record<string, string | number> } }
 type Params = { params: { tenant?: string } }
@@ -69,7 +72,7 @@ export function guard(deps: Deps) {
     user: (demand: Demand) => ({
       async parse({ request, set }: Context) {
         await admitUser({ request, set }, demand)
-        return await readJson(request)
+        return await readJson(request, demand.bytesMax)
       },
       transform: ({ request, set }: Context) => admitUser({ request, set }, demand),
       resolve: ({ request }: Context) => ({ visit: visits.get(request)! }),

@@ -6,7 +6,7 @@ import { serviceUrl } from '../shared/base.ts'
 const API = 'dashboard/api/'
 const EXPORT_MS_MAX = 10 * 60_000
 
-export type Ask = { method?: 'GET' | 'POST' | 'PUT' | 'DELETE'; body?: object; signal?: AbortSignal }
+export type Ask = { method?: 'GET' | 'POST' | 'PUT' | 'DELETE'; body?: object; signal?: AbortSignal; timeoutMs?: number }
 
 /** The reader cancelled: nothing happened, and no error is shown. */
 export class Cancelled extends Error {}
@@ -51,11 +51,12 @@ export function createClient({ csrfToken, onSession, onEnded, askPassword, onAns
   }
 
   return {
-    call: (path, { method = 'GET', body, signal } = {}) =>
+    call: (path, { method = 'GET', body, signal, timeoutMs } = {}) =>
       remedied(() =>
         callApi(`${API}${path}`, {
           method,
           signal,
+          timeoutMs,
           ...(method !== 'GET' && { body: body ?? {}, headers: { 'x-csrf-token': csrfToken() } }),
         }),
       ),

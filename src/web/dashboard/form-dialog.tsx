@@ -14,6 +14,8 @@ type Props = {
   isReady?: boolean
   onSubmit: () => Promise<unknown>
   onClose: () => void
+  /** Replaces the button that cancels. */
+  onBack?: () => void
   /** Replaces the form. Shown only once: only its own button closes the dialog. */
   result?: ComponentChildren
   children?: ComponentChildren
@@ -23,6 +25,12 @@ type Props = {
 export function FormDialog({ title, intro, verb, kind = 'primary', isReady = true, result, children, ...on }: Props) {
   const common = useCommon()
   const action = useAction(on.onSubmit)
+  const back =
+    on.onBack &&
+    (() => {
+      action.clear()
+      on.onBack?.()
+    })
   return (
     <Dialog title={title} holds={Boolean(result)} onClose={on.onClose}>
       {result || (
@@ -31,7 +39,7 @@ export function FormDialog({ title, intro, verb, kind = 'primary', isReady = tru
           {children}
           <Problem of={action.problem} />
           <div class="row end">
-            <Button onClick={on.onClose}>{common.cancel}</Button>
+            <Button onClick={back ?? on.onClose}>{back ? common.back : common.cancel}</Button>
             <Button kind={kind} type="submit" busy={action.isBusy} disabled={!isReady}>
               {verb}
             </Button>

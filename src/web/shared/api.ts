@@ -22,11 +22,15 @@ type Call = {
   body?: unknown
   headers?: Record<string, string>
   signal?: AbortSignal
+  timeoutMs?: number
 }
 
 /** Calls a route (no leading slash). Throws ApiFailure, Unreachable or the signal's reason. */
-export async function callApi<Body>(path: string, { method = 'GET', body, headers, signal }: Call = {}): Promise<Body> {
-  const timeout = AbortSignal.timeout(TIMEOUT_MS)
+export async function callApi<Body>(
+  path: string,
+  { method = 'GET', body, headers, signal, timeoutMs = TIMEOUT_MS }: Call = {},
+): Promise<Body> {
+  const timeout = AbortSignal.timeout(timeoutMs)
   try {
     const response = await fetch(serviceUrl(path), {
       method,

@@ -54,6 +54,20 @@ function useTelling(): (attention: Attention) => Told {
         return told(words.no_trust_anchors.sentence, hrefTo('trust', { environment: 'live' }))
       case 'trust_anchor_expires':
         return told(words.trust_anchor_expires.sentence(each.label, when(each.not_after)), hrefTo('trust'))
+      case 'trust_list_stale':
+        return told(
+          words.trust_list_stale.sentence(each.label, date(each.until)),
+          hrefTo('trust', { environment: each.environment }),
+        )
+      case 'trust_list_ended':
+        return told(words.trust_list_ended.sentence(each.label), hrefTo('trust', { environment: each.environment }))
+      case 'trust_list_refused':
+        return told(
+          words.trust_list_refused.sentence(each.label, date(each.since)),
+          hrefTo('trust', { environment: each.environment }),
+        )
+      case 'trust_signer_changed':
+        return told(words.trust_signer_changed.sentence(each.label), hrefTo('trust', { environment: each.environment }))
       case 'certificate_self_made':
         return told(words.certificate_self_made.sentence, installation)
       case 'certificate_expires':
