@@ -1,5 +1,7 @@
 import { apiError } from '../http/errors.ts'
 import { block, readBlocks, unblock } from '../trust/blocks.ts'
+import { importBundle } from '../trust/bundle.ts'
+import { presentImport } from '../trust/bundle-present.ts'
 import { presentBlock, presentList, presentSource } from '../trust/present.ts'
 import { PRESET_NAMES, type Preset, presetOf } from '../trust/presets.ts'
 import { refreshSource } from '../trust/refresh.ts'
@@ -12,6 +14,8 @@ import type {
   Block,
   CheckedList,
   CheckList,
+  ImportBundle,
+  ImportedBundle,
   RefreshedSource,
   TrustBlock,
   TrustPreset,
@@ -156,4 +160,13 @@ export async function blockCertificate(deps: Deps, asked: Block, actor: string):
 
 export async function unblockCertificate(deps: Deps, asked: Unblock, actor: string): Promise<TrustBlock> {
   return presentBlock(await telling(unblock(deps, asked, actor)))
+}
+
+/** Lists in it count by the signers that are pinned here. */
+export async function importTrustBundle(
+  deps: Deps,
+  { bundle, from, older = false }: ImportBundle,
+  actor: string,
+): Promise<ImportedBundle> {
+  return presentImport(await telling(importBundle(deps, Buffer.from(bundle), { from, isOlderTaken: older }, actor)))
 }

@@ -8,6 +8,7 @@ import {
   addTrustSource,
   blockCertificate,
   checkTrustList,
+  importTrustBundle,
   pinTrustSigner,
   readTrustBlocks,
   readTrustSource,
@@ -20,8 +21,11 @@ import {
 import {
   AddSource,
   Block,
+  BUNDLE_BODY_BYTES_MAX,
   CheckedList,
   CheckList,
+  ImportBundle,
+  ImportedBundle,
   LIST_BODY_BYTES_MAX,
   PinSigner,
   RefreshedSource,
@@ -100,4 +104,9 @@ export const trustRoutes = (deps: Deps) =>
       ...FRESH,
       body: Unblock,
       response: { 200: TrustBlock, ...CHANGED },
+    })
+    .post('/bundle', ({ visit, body }) => importTrustBundle(deps, body, actorOf(visit.user)), {
+      user: { ...FRESH.user, bytesMax: BUNDLE_BODY_BYTES_MAX },
+      body: ImportBundle,
+      response: { 200: ImportedBundle, ...CHANGED },
     })

@@ -174,3 +174,36 @@ export const Block = Exactly({
 export type Block = typeof Block.static
 export const Unblock = Exactly({ environment: Environment, fingerprint: BlockedFingerprint })
 export type Unblock = typeof Unblock.static
+
+const BUNDLE_BYTES_MAX = 16 * 1024 * 1024
+/** A bundle, and the rest of its body. */
+export const BUNDLE_BODY_BYTES_MAX = BUNDLE_BYTES_MAX + 64 * 1024
+
+export const ImportBundle = Exactly({
+  /** As the file has it: a signed text. */
+  bundle: Type.String({ minLength: 1, maxLength: BUNDLE_BYTES_MAX }),
+  /** Accepts the installation with this fingerprint from now on. */
+  from: Type.Optional(Text({ minLength: 1, maxLength: 200 })),
+  /** Takes a bundle that was made before the last one. */
+  older: Type.Optional(Type.Boolean()),
+})
+export type ImportBundle = typeof ImportBundle.static
+
+export const ImportedBundle = Exactly({
+  signer: Type.String(),
+  signature_valid: Type.Boolean(),
+  signer_accepted: Type.Boolean(),
+  made_at: Timestamp,
+  made_by: Type.String(),
+  items: Type.Array(
+    Exactly({
+      what: OneOf('list', 'anchor', 'block'),
+      environment: Environment,
+      name: Type.String(),
+      outcome: OneOf('accepted', 'unchanged', 'added', 'known', 'refused', 'not_taken'),
+      source: Type.Optional(Type.String()),
+      detail: Type.Optional(Type.String()),
+    }),
+  ),
+})
+export type ImportedBundle = typeof ImportedBundle.static

@@ -30,6 +30,7 @@ const OWNERS = [
   'DELETE /trust/sources/:id/pins',
   'POST /trust/blocks',
   'DELETE /trust/blocks',
+  'POST /trust/bundle',
   'GET /signing',
   'GET /signing/tenants',
   'GET /signing/csr',

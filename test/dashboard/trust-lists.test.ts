@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { TrustAnchor } from '../../src/dashboard/settings-schema.ts'
 import type {
   CheckedList,
+  ImportedBundle,
   RefreshedSource,
   TrustBlock,
   TrustSource,
@@ -14,6 +15,7 @@ import type {
 import type { Overview } from '../../src/dashboard/verification-schema.ts'
 import { trustSources } from '../../src/db/schema.ts'
 import { JSON_BYTES_MAX } from '../../src/http/body.ts'
+import { exportBundle } from '../../src/trust/bundle.ts'
 import { cleanUp, startWithTenant, type TestApp } from '../helpers/app.ts'
 import { DAY_MS, NOW } from '../helpers/certificates.ts'
 import { type Browser, joinMember, outcome, setUpOwner } from '../helpers/dashboard.ts'
@@ -248,6 +250,36 @@ test('a block is listed with its reason until it is lifted', async () => {
   expect((await boss.delete('/trust/blocks', { environment, fingerprint })).status).toBe(200)
   expect(outcome(await boss.delete('/trust/blocks', { environment, fingerprint }))).toBe('400 invalid_request')
   expect(await blocks()).toEqual([])
+})
+
+describe('a bundle', () => {
+  const bundleOf = async (app: TestApp) => {
+    const { bytes, signer: by } = await exportBundle(app.deps, {}, 'test')
+    return { bundle: Buffer.from(bytes).toString(), by }
+  }
+
+  test('a bundle of an accepted installation brings new lists; of another one it brings nothing new', async () => {
+    const [home, venue] = [await start(), await start()]
+    await add(home.boss)
+    const { bundle, by } = await bundleOf(home.app)
+    const refused = await venue.boss.post<ImportedBundle>('/trust/bundle', { bundle })
+    expect(refused.body).toMatchObject({ signature_valid: true, signer_accepted: false, items: [{ outcome: 'not_taken' }] })
+    expect(await listed(venue.boss)).toEqual([])
+    const taken = await venue.boss.post<ImportedBundle>('/trust/bundle', { bundle, from: by })
+    expect(taken.body).toMatchObject({ signer_accepted: true, items: [{ what: 'list', name: 'Utopia', outcome: 'added' }] })
+    expect(await listed(venue.boss)).toMatchObject([{ label: 'Utopia', entries: 1 }])
+  })
+
+  test('importing is for owners with a fresh password, and a spoilt or too large bundle is refused', async () => {
+    const { app, boss, mia } = await start()
+    const { bundle } = await bundleOf(app)
+    expect(outcome(await mia.post('/trust/bundle', { bundle }))).toBe('403 owner_required')
+    expect(outcome(await boss.post('/trust/bundle', { bundle: 'no bundle' }))).toBe('400 invalid_request')
+    expect((await boss.post('/trust/bundle', { bundle: 'A'.repeat(16 * 1024 * 1024 + 1) })).status).toBe(400)
+    expect((await boss.post('/trust/bundle', { bundle: 'A'.repeat(17 * 1024 * 1024) })).status).toBe(413)
+    wait(app)
+    expect(outcome(await boss.post('/trust/bundle', { bundle }))).toBe('403 reauthentication_required')
+  })
 })
 
 describe('the overview', () => {

@@ -31,6 +31,7 @@ export const BODIES: Record<string, unknown> = {
   'POST /trust/sources/check': { list: 'AAAA' },
   'POST /trust/sources/:id/pins': { signer: 'x' },
   'DELETE /trust/sources/:id/pins': { signer: 'x' },
+  'POST /trust/bundle': { bundle: 'x' },
   'POST /trust/blocks': { environment: 'live', fingerprint: 'x', reason: 'x' },
   'DELETE /trust/blocks': { environment: 'live', fingerprint: 'x' },
   'POST /signing': { chain: 'x' },

@@ -2,6 +2,7 @@
 import { afterAll, expect } from 'bun:test'
 import type { TrustBlock, TrustSources } from '../../src/dashboard/trust-schema.ts'
 import { trustSources } from '../../src/db/schema.ts'
+import { exportBundle } from '../../src/trust/bundle.ts'
 import { addSource } from '../../src/trust/sources.ts'
 import { cleanUp, type TestApp } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
@@ -203,3 +204,34 @@ browserTest(
     expect(page.complaints).toEqual([])
   },
 )
+
+browserTest('a bundle of another installation is imported, and says what it brought', async openPage => {
+  const [home, venue] = [await startForBrowser({}), await startForBrowser({})]
+  await venue.tenant()
+  const signer = await makeLongSigner()
+  const first = { environment: 'live', kind: 'vical', label: 'Licences', signers: [signer.fingerprint] } as const
+  await addSource(home.deps, { ...first, bytes: listOf(home, signer, 7) }, 'test')
+  const { bytes, signer: by } = await exportBundle(home.deps, {}, 'test')
+  const { page } = await enter(venue, openPage, '/dashboard/trust?environment=live')
+  await page.getByRole('button', { name: 'Import a bundle' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Import' }).click()
+  await dialog.getByText('Choose the file of the bundle.').waitFor()
+  await dialog.locator('input[type=file]').setInputFiles(file(bytes, 'trust.bundle'))
+  await dialog.getByText('trust.bundle').waitFor()
+  await expectAccessible(page)
+  await dialog.getByRole('button', { name: 'Import' }).click()
+  await dialog.getByText('Not taken', { exact: true }).waitFor()
+  await expectAccessible(page)
+  await shoot(page, 'dashboard-bundle-not-taken')
+  await dialog.getByRole('button', { name: 'Done' }).click()
+  await page.getByRole('button', { name: 'Import a bundle' }).click()
+  await dialog.locator('input[type=file]').setInputFiles(file(bytes, 'trust.bundle'))
+  await dialog.getByLabel('Fingerprint of the other installation').fill(by)
+  await shoot(page, 'dashboard-bundle')
+  await dialog.getByRole('button', { name: 'Import' }).click()
+  await dialog.getByText('Added', { exact: true }).waitFor()
+  await dialog.getByRole('button', { name: 'Done' }).click()
+  await page.getByRole('heading', { name: 'Licences' }).waitFor()
+  expect(page.complaints).toEqual([])
+})

@@ -7,7 +7,7 @@ import { useDashboardWords } from '../words.ts'
 import { type Choice, ChooseList, isHttps } from './add-list-choose.tsx'
 import { ConfirmSigner } from './add-list-confirm.tsx'
 import { type Grants, SeeList } from './add-list-see.tsx'
-import { LIST_MS_MAX } from './trust-lists.tsx'
+import { LIST_MS_MAX } from './list-limits.ts'
 
 type Props = { presets: readonly TrustPreset[]; onClose: () => void; onAdded: (source: TrustSource) => void }
 

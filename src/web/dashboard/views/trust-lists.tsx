@@ -17,11 +17,9 @@ import { useDashboardWords } from '../words.ts'
 import { Fingerprint } from './fingerprint.tsx'
 import { ListChange } from './list-change.tsx'
 import { ListIssuers } from './list-issuers.tsx'
+import { LIST_MS_MAX } from './list-limits.ts'
 import { SignersDialog } from './signers.tsx'
 import { unknownSigner } from './unknown-signer.ts'
-
-/** A list is fetched and read on the server. */
-export const LIST_MS_MAX = 60_000
 
 const LOOK = {
   fresh: { tone: 'ok', icon: 'tick' },

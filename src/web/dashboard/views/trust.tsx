@@ -14,6 +14,7 @@ import { useDashboardWords } from '../words.ts'
 import { AddListDialog } from './add-list.tsx'
 import { AddTrustDialog } from './add-trust.tsx'
 import { Anchors } from './anchors.tsx'
+import { ImportBundleDialog } from './import-bundle.tsx'
 import { Blocks } from './trust-blocks.tsx'
 import { TrustLists } from './trust-lists.tsx'
 
@@ -43,6 +44,10 @@ export function Trust() {
               sources.reload()
               blocks.reload()
             }}
+            onBundle={() => {
+              setSaid(undefined)
+              for (const each of [sources, anchors, blocks]) each.reload()
+            }}
           />
         )}
       </Loaded>
@@ -68,34 +73,41 @@ type ListsProps = {
   presets: TrustSources['presets']
   blocks: readonly TrustBlock[]
   onChange: (message?: string) => void
+  /** A bundle may bring everything. */
+  onBundle: () => void
 }
 
-function Lists({ sources, presets, blocks, onChange }: ListsProps) {
+function Lists({ sources, presets, blocks, onChange, onBundle }: ListsProps) {
   const words = useDashboardWords().trust
   const { session } = useSession()
   const { environment } = usePlace()
-  const [isAdding, setIsAdding] = useState(false)
+  const [asks, setAsks] = useState<'list' | 'bundle'>()
+  const close = () => setAsks(undefined)
   return (
     <section class="stack" aria-labelledby="lists">
       <div class="section-header">
         <h2 id="lists">{words.lists.title}</h2>
         {session.user.is_owner && (
-          <Button kind="primary" onClick={() => setIsAdding(true)}>
-            <Icon name="plus" />
-            {words.lists.add}
-          </Button>
+          <div class="row">
+            <Button onClick={() => setAsks('bundle')}>{words.bundle.open}</Button>
+            <Button kind="primary" onClick={() => setAsks('list')}>
+              <Icon name="plus" />
+              {words.lists.add}
+            </Button>
+          </div>
         )}
       </div>
       <p class="secondary">
         {words.lists.more} {sources.length === 0 && words.lists.none[environment]}
       </p>
       <TrustLists sources={sources} blocks={blocks} onChange={onChange} />
-      {isAdding && (
+      {asks === 'bundle' && <ImportBundleDialog onClose={close} onImported={onBundle} />}
+      {asks === 'list' && (
         <AddListDialog
           presets={presets}
-          onClose={() => setIsAdding(false)}
+          onClose={close}
           onAdded={({ label, entries }) => {
-            setIsAdding(false)
+            close()
             onChange(words.addList.added(label, entries))
           }}
         />
