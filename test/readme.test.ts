@@ -131,6 +131,14 @@ step('a trust list is looked at and added', async () => {
   expect(output).toMatch(/Test List is added to live \(src_\w+\): 1 issuer /)
 })
 
+step('a bundle is exported at home, and imported in a venue with a data directory of its own', async () => {
+  const [exporting = '', first = '', next = ''] = linesOf(command('./scripts/bun src/main.ts trust bundle export'))
+  known.BUNDLE_FINGERPRINT = /--from (\w{64})/.exec(await type(exporting))?.[1] ?? ''
+  const inVenue = (line: string) => type(`export VIDIMUS_DATA_DIR=venue-data\n${line}`)
+  expect(await inVenue(first)).toMatch(/list +live +Test List +added/)
+  expect(await inVenue(next)).toMatch(/list +live +Test List +the same as here/)
+})
+
 step('a response code is redeemed', async () => {
   const session = await create({ template: 'age_over_18', redirect_url: 'https://shop.example/done' })
   const answered = await type(`./scripts/bun scripts/sandbox-wallet.ts "${session.wallet_uri}" --persona adult`)

@@ -75,6 +75,12 @@ const TRIALS: Record<string, Trial> = {
     must((await program.text('trust', 'source', 'list')).includes('fresh'), 'trust source list lacks what was added')
     await program.json('trust', 'source', 'remove', id)
   }),
+  'trust bundle': beside(async ({ program }) => {
+    const file = join(program.folder, 'trust.bundle')
+    const { signer } = await program.json<{ signer: string }>('trust', 'bundle', 'export', file)
+    must((await program.text('trust', 'bundle', 'inspect', file)).includes(signer), 'trust bundle inspect names another signer')
+    await program.json('trust', 'bundle', 'import', file, '--from', signer)
+  }),
   signing: beside(async ({ program }) => {
     must((await program.text('signing', 'csr')).startsWith('-----BEGIN CERTIFICATE REQUEST-----'), 'signing csr makes no request')
   }),

@@ -2,6 +2,7 @@
 // whoever made the bundle needs trust for it. New sources, anchors and blocks count only when the bundle's signer was
 // accepted here. Nothing is ever removed or widened, and nothing comes from test into live.
 import { X509Certificate } from 'node:crypto'
+import { hostname } from 'node:os'
 import { isoUtc } from '../time.ts'
 import type { TrustList } from '../trust-lists/list.ts'
 import { readInThread } from '../trust-lists/read-in-thread.ts'
@@ -55,7 +56,8 @@ export async function exportBundle(
   const content = {
     version: 1,
     made_at: isoUtc(madeAt),
-    made_by: new URL(deps.config.publicUrl).host,
+    // Without a port yet, there is no address either.
+    made_by: URL.parse(deps.config.publicUrl)?.host || hostname(),
     sources: await Array.fromAsync((await readSources(deps)).filter(isWanted), source => bundledSource(deps, source)),
     anchors: (await readAnchors(deps)).filter(row => row.sourceId === null && isWanted(row)).map(bundledAnchor),
     blocks: (await readBlocks(deps))

@@ -1,6 +1,7 @@
 // What a stick may bring: lists by the pins of this machine, new things from an accepted installation only.
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
 import { block, readBlocks } from '../../src/trust/blocks.ts'
 import { type BundleItem, exportBundle, importBundle, inspectBundle } from '../../src/trust/bundle.ts'
 import { type BundleContent, bundleSignerOf, openBundle, signBundle } from '../../src/trust/bundle-form.ts'
@@ -369,6 +370,12 @@ test('export and import are on the audit chain, with the signer and every outcom
     actor: 'test',
     details: { made_by: 'verify.example', is_signed: true, is_accepted: true, count: 3, items: [{ outcome: 'added' }, {}, {}] },
   })
+})
+
+test('a bundle of an installation without an address yet names its machine', async () => {
+  const { deps } = await start()
+  const { bytes } = await exportBundle({ ...deps, config: { ...deps.config, publicUrl: '' } }, {}, 'test')
+  expect(openBundle(bytes).content.made_by).toBe(hostname())
 })
 
 test('a pin that was given by its fingerprint is exported with its certificate', async () => {
