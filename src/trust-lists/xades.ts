@@ -87,8 +87,8 @@ function readSignedInfo(signedInfo: XmlElement, signed: Signed): Algorithm {
 function checkReference(reference: XmlElement, expected: string[], canonical: () => string): void {
   const [transforms, method, value] = childrenLike(reference, 'Transforms', 'DigestMethod', 'DigestValue')
   const applied = elementsOf(transforms!.children)
-  if (applied.some(({ namespace, local }) => namespace !== DS || local !== 'Transform')) throw malformed('a transform is unknown')
-  if (applied.map(algorithmOf).join(' ') !== expected.join(' ')) throw refusedAlgorithm('transform')
+  const isExpected = applied.every((each, i) => isNamed(each, 'Transform') && algorithmOf(each) === expected[i])
+  if (applied.length !== expected.length || !isExpected) throw refusedAlgorithm('transform')
   const digest = DIGESTS.get(algorithmOf(method!))
   if (!digest) throw refusedAlgorithm('digest')
   if (!hash(digest, canonical(), 'buffer').equals(bytesOf(value!))) throw broken()
@@ -136,11 +136,12 @@ function isSignedBy(
 function childrenLike({ children, local }: XmlElement, ...names: string[]): XmlElement[] {
   const elements = elementsOf(children)
   const isText = children.some(child => typeof child === 'string' && child.trim() !== '')
-  const isLike =
-    elements.length === names.length && elements.every((child, i) => child.namespace === DS && child.local === names[i])
+  const isLike = elements.length === names.length && elements.every((child, i) => isNamed(child, names[i]))
   if (isText || !isLike) throw malformed(`its ${local} does not consist of ${names.join(', ')}`)
   return elements
 }
+
+const isNamed = ({ namespace, local }: XmlElement, name: string | undefined): boolean => namespace === DS && local === name
 
 /** An algorithm with parameters is none that we know: InclusiveNamespaces, XPath, HMACOutputLength. */
 function algorithmOf(method: XmlElement): string | undefined {

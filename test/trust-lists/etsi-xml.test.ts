@@ -193,6 +193,12 @@ describe('a signature that may be for something else is refused', () => {
       transforms(`<ds:Transform Algorithm="http://www.w3.org/2002/06/xmldsig-filter2"/><ds:Transform Algorithm="${EXCLUSIVE}"/>`),
       'algorithm_refused',
     ],
+    [
+      'both transforms in one',
+      signedInfo('enveloped-signature"/><ds:Transform Algorithm="', 'enveloped-signature '),
+      'algorithm_refused',
+    ],
+    ['a transform in no namespace', transforms(`<Transform xmlns="" Algorithm="${EXCLUSIVE}"/>`), 'algorithm_refused'],
     ['an unknown algorithm', signedInfo('ecdsa-sha256', 'hmac-sha256'), 'algorithm_refused'],
     ['an ECDSA signature in DER', { dsaEncoding: 'der' }, 'signature_invalid'],
     [
