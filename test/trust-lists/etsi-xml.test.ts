@@ -129,6 +129,12 @@ describe('a signature that may be for something else is refused', () => {
   test.each<[string, string | RegExp, string, RefusalCode]>([
     ['no signature', signature, '', 'unsigned'],
     ['the signature twice', signature, signature + signature, 'malformed'],
+    [
+      'an empty signature after it',
+      signature,
+      `${signature}<Signature xmlns="http://www.w3.org/2000/09/xmldsig#"/>`,
+      'malformed',
+    ],
     ['the signature twice, once in a provider', '<TSPServices>', `${signature}<TSPServices>`, 'malformed'],
     [
       'a second object with a list of providers',
