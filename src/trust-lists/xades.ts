@@ -54,9 +54,9 @@ function findSignature(root: XmlElement): XmlElement {
 
 function findSignedProperties(root: XmlElement, object: XmlElement): XmlElement {
   const [qualifying, ...others] = elementsOf(object.children)
-  const [properties, ...more] = qualifying ? childrenNamed(qualifying, XADES, 'SignedProperties') : []
+  const [properties] = qualifying ? childrenNamed(qualifying, XADES, 'SignedProperties') : []
   const isQualifying = qualifying?.namespace === XADES && qualifying.local === 'QualifyingProperties'
-  if (!isQualifying || others.length > 0 || !properties || more.length > 0) throw malformed('its signature is not XAdES')
+  if (!isQualifying || others.length > 0 || !properties) throw malformed('its signature is not XAdES')
   if (descendantsNamed(root, XADES, 'SignedProperties').length > 1) throw malformed('it has signed properties twice')
   return properties
 }

@@ -99,6 +99,8 @@ describe('XML that readers disagree on is refused', () => {
       '<SchemeName xmlns:a="urn:a&amp;b">',
       'a namespace is not an absolute URI without escapes',
     ],
+    ['"]]>" in text', 'Sons', ']]>', '"]]>" is in its text'],
+    ['an end of another element', '</SchemeName>', '</SchemeNames>', '<SchemeName> does not end'],
     ['something after the root', /$/, '<a/>', 'something follows its root'],
     ['a root that does not end', '</TrustServiceStatusList>', '', 'does not end'],
   ])('%s', (_, from, to, detail) => {
@@ -147,6 +149,7 @@ describe('a signature that may be for something else is refused', () => {
     ['signed properties twice, once elsewhere', '</SchemeName>', `</SchemeName>${inXades(properties)}`, 'malformed'],
     ['text in the signature', '<ds:KeyInfo>', 'a<ds:KeyInfo>', 'malformed'],
     ['no certificate', /<ds:X509Certificate>.*<\/ds:X509Certificate>/, '', 'malformed'],
+    ['a value without its padding', `${value}<`, `${value.replace(/=+$/, '')}<`, 'malformed'],
     ['a value that is not base64', '</ds:SignatureValue>', '=</ds:SignatureValue>', 'malformed'],
   ])('%s', (_, from, to, code) => {
     expect(codeOf(altered(made, from, to))).toBe(code)
@@ -205,6 +208,7 @@ describe('a signature that may be for something else is refused', () => {
       'algorithm_refused',
     ],
     ['a transform in no namespace', transforms(`<Transform xmlns="" Algorithm="${EXCLUSIVE}"/>`), 'algorithm_refused'],
+    ['a signature over SHA-1', signedInfo('ecdsa-sha256', 'ecdsa-sha1'), 'algorithm_refused'],
     ['an unknown algorithm', signedInfo('ecdsa-sha256', 'hmac-sha256'), 'algorithm_refused'],
     ['an ECDSA signature in DER', { dsaEncoding: 'der' }, 'signature_invalid'],
     [
