@@ -1,11 +1,12 @@
 // A new master key for a PostgreSQL installation, as rekey.ts makes one for a database file. No node may run: it would seal
 // rows under the old row key. A node that starts meanwhile waits for the lock, or finds at its first beat that
-// it has the keys of before.
+// it has the keys of before. One that stood still, and was taken for dead, can write nothing any more (db/postgres/key-epoch.ts).
 import { createAudit } from '../audit/append.ts'
 import type { DatabaseSettings } from '../db/postgres/address.ts'
 import { createAuditIds } from '../db/postgres/audit-ids.ts'
+import { holdKeys, replaceEpoch } from '../db/postgres/key-epoch.ts'
 import { awaitBeats, keepNodesOut, listLiving } from '../db/postgres/nodes.ts'
-import { inTransaction, ROOT_KEY_LOCK, withSession } from '../db/postgres/open.ts'
+import { inTransaction, withSession } from '../db/postgres/open.ts'
 import { drizzleOver } from '../db/postgres/pool.ts'
 import type { Session } from '../db/postgres/session.ts'
 import { StartRefusal } from '../db/refusal.ts'
@@ -29,7 +30,7 @@ export function rekeyPostgres(settings: DatabaseSettings, wanted: Wanted): Promi
     await awaitBeats(session)
     await inTransaction(session, async () => {
       // Until the commit nobody reads the keys, so nobody takes the new file for a left-over.
-      await session.rows(`SELECT pg_advisory_xact_lock(${ROOT_KEY_LOCK})`)
+      await holdKeys(session)
       await keepNodesOut(session)
       refuseLiving((await listLiving(session)).map(({ id }) => id))
       await replaceKey(session, wanted)
@@ -51,6 +52,7 @@ async function replaceKey(session: Session, { data, masterKey, now, random, acto
   const audit = createAudit(createSealer(rootKey, random), random, createAuditIds())
   const keyring = data ? beginEpoch(rootKey, random) : rootKey
   await replaceRootKey(tx, wrapRootKey(createSealer(writeNewKey(masterKey.file, random), random), keyring))
+  await replaceEpoch(session, keyring.epoch)
   const details = { data }
   await audit.append(tx, { at: now, tenantId: '', actor, action: 'master_key.replaced', subjectId: 'master key', details })
 }

@@ -7,11 +7,13 @@ import { openPostgres } from '../../src/db/postgres/engine.ts'
 import { REFUSALS } from '../../src/db/refusal.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { sealSandboxAgain } from '../../src/sandbox/world.ts'
+import { rekeyPostgres } from '../../src/upkeep/rekey-postgres.ts'
 import { readProgress, sealAgain } from '../../src/upkeep/seal-again.ts'
+import { keepProgress } from '../../src/upkeep/store.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
-import { cleanUp, createVerification, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
+import { cleanUp, createVerification, startApp, type TestApp, temporaryDir, until } from '../helpers/app.ts'
 import { vidimus, vidimusJson } from '../helpers/cli.ts'
-import { rowsOf } from '../helpers/database.ts'
+import { editRows, rowsOf } from '../helpers/database.ts'
 import { namesIn } from '../helpers/directories.ts'
 import { openedTexts, type SealedRows, sealedRows } from '../helpers/keys.ts'
 import { nodesTest, startNodes } from '../helpers/nodes.ts'
@@ -133,6 +135,49 @@ nodesTest('a kill before the new master key is in its place leaves one that open
   const app = await startApp({ dir, now: Date.now() })
   expect([keysIn(dir), readFileSync(keyOf(dir)).equals(newKey)]).toEqual([['master.key'], true])
   await expectOpenOn([app], key, made.slice(0, 3))
+})
+
+nodesTest('a node that stood still while rekey --data ran writes nothing any more, and says so', async () => {
+  const app = await startApp({ now: Date.now() })
+  const { key } = await app.tenant()
+  const { config, random } = app.deps
+  const create = () => app.call('POST', '/v1/verifications', { key, body: { template: 'age_over_18' } })
+  const sessions = () => rowsOf(app, 'SELECT id FROM verification_sessions')
+  expect((await create()).status).toBe(201)
+  const before = sessions()
+
+  // Without a beat for long enough the node is taken for dead, while a transaction of its own is open.
+  const opened = Promise.withResolvers<void>()
+  const woken = Promise.withResolvers<void>()
+  const late = app.deps.write(async tx => {
+    await keepProgress(tx, 'late')
+    opened.resolve()
+    await woken.promise
+  })
+  await opened.promise
+  editRows(app, 'CREATE FUNCTION no_beat() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$')
+  editRows(app, 'CREATE TRIGGER no_beat BEFORE INSERT OR UPDATE ON nodes FOR EACH ROW EXECUTE FUNCTION no_beat()')
+  editRows(app, 'DELETE FROM nodes')
+  const rekeyed = rekeyPostgres(config.database!, {
+    data: true,
+    masterKey: config.masterKey,
+    now: Date.now(),
+    random,
+    actor: 'test',
+  })
+  const isWaiting = () =>
+    rowsOf(app, "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'advisory' AND datname = current_database()").length > 0
+  await until(async () => isWaiting())
+  woken.resolve()
+  // It was first: what it wrote is sealed again like all else.
+  await late
+  await rekeyed
+
+  const refused = await create()
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
+  expect(sessions()).toEqual(before)
+  expect((await app.call('GET', '/readyz')).status).toBe(503)
+  expect(app.logs.filter(line => line.includes('"database.keys_replaced"'))).toHaveLength(1)
 })
 
 nodesTest('a node that read its keys before rekey --data, and joins after it, is refused', async () => {

@@ -54,7 +54,14 @@ export async function openPostgres(
     shownAt,
     upgraded,
     async open({ log, metrics }) {
+      let hasOldKeys = false
       const storage = createStorage(connect, {
+        epoch: sealer.epoch,
+        onKeysReplaced() {
+          if (!hasOldKeys)
+            log.error('database.keys_replaced', { detail: 'restart this node: it can write nothing with its keys' })
+          hasOldKeys = true
+        },
         onGroup(size, ms) {
           metrics.observe('vidimus_commit_group_size', NO_LABELS, size)
           metrics.observe('vidimus_commit_seconds', NO_LABELS, ms / 1000)
@@ -108,7 +115,7 @@ export async function openPostgres(
           auditIds: createAuditIds(),
           publish: notices.publish,
           subscribe: notices.subscribe,
-          isBeating: () => performance.now() - nodes.lastBeatAt() <= BEAT_AGE_MAX_MS,
+          isBeating: () => !hasOldKeys && performance.now() - nodes.lastBeatAt() <= BEAT_AGE_MAX_MS,
           provenMs: PROVEN_MS,
           livingNodes: async () => (await listNodes()).map(({ id }) => id),
           whenLeader: nodes.whenLeader,

@@ -18,6 +18,7 @@ import {
 } from '../root-key.ts'
 import type { DatabaseSettings } from './address.ts'
 import { type Connect, createConnect } from './connect.ts'
+import { keepEpoch, shareKeys } from './key-epoch.ts'
 import { hasSchema, isBeingMoved, MIGRATION_LOCK, migrate } from './migrate.ts'
 import { drizzleOver } from './pool.ts'
 import { createSession, isConnectionLost, type Session, sqlStateOf } from './session.ts'
@@ -178,17 +179,16 @@ async function refuseWrongClock(session: Session, wall: () => number): Promise<v
   }
 }
 
-/** Any number: held while the keys are replaced (upkeep/rekey-postgres.ts), and shared while they are read. */
-export const ROOT_KEY_LOCK = 7_634_021_003
-
 /** The first node of an empty database makes the keys; a database with a key needs its master key. */
 async function openSealer(session: Session, masterKey: MasterKey, random: Random): Promise<{ sealer: Sealer; isNew: boolean }> {
   const db = drizzleOver(session)
   const isNew = !(await findRootKey(db)) && (await makeRootKey(session, masterKey, random))
   return await inTransaction(session, async () => {
-    await session.rows(`SELECT pg_advisory_xact_lock_shared(${ROOT_KEY_LOCK})`)
+    await shareKeys(session)
     const found = (await findRootKey(db))!
-    return { sealer: createSealer(openRootKey(findWrapper(masterKey, found, random), found), random), isNew }
+    const sealer = createSealer(openRootKey(findWrapper(masterKey, found, random), found), random)
+    await keepEpoch(session, sealer.epoch)
+    return { sealer, isNew }
   })
 }
 

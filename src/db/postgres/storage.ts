@@ -5,6 +5,7 @@
 import type { Db, Engine, Write } from '../engine.ts'
 import { beginGroup, endGroup } from '../group.ts'
 import type { Connect } from './connect.ts'
+import { KeysReplaced } from './key-epoch.ts'
 import { createReaders, createWriters, drizzleOver } from './pool.ts'
 import { asUnavailable, createSession, isConnectionLost, sqlStateOf } from './session.ts'
 import { CommitUnknown, mayRepeat, type Transactions, transactionsOn } from './transaction.ts'
@@ -20,7 +21,11 @@ export type Storage = Pick<
   'db' | 'warm' | 'write' | 'writeSettings' | 'settingsVersion' | 'openSnapshot' | 'forgetDeleted' | 'waitingWrites' | 'close'
 > & { busyWriters(): number }
 
-type Instruments = {
+type Options = {
+  /** Of the keys that this process seals with. */
+  epoch: number
+  /** Nothing is written any more until this process has the new keys. */
+  onKeysReplaced?(): void
   onGroup?(size: number, ms: number): void
   onStatement?(ms: number): void
   /** `reason`: the server's code, or that the connection was lost. */
@@ -29,7 +34,10 @@ type Instruments = {
   onForeignRow?(): void
 }
 
-export function createStorage(connect: Connect, { onGroup, onStatement, onRetry, onForeignRow }: Instruments = {}): Storage {
+export function createStorage(
+  connect: Connect,
+  { epoch, onKeysReplaced, onGroup, onStatement, onRetry, onForeignRow }: Options,
+): Storage {
   const { reads, writes } = connect.counts
   const readers = createReaders(onClose => connect.open('read', onClose), reads, onStatement, onForeignRow)
   const writers = createWriters(onClose => connect.open('write', onClose), writes, onStatement)
@@ -43,9 +51,10 @@ export function createStorage(connect: Connect, { onGroup, onStatement, onRetry,
       try {
         return await writers.alone((session, place) => {
           transactions[place] ??= transactionsOn(session, onForeignRow)
-          return transactions[place].run(connect.begin, work)
+          return transactions[place].run(connect.begin, epoch, work)
         })
       } catch (error) {
+        if (error instanceof KeysReplaced) onKeysReplaced?.()
         if (tries === TRIES_MAX || !mayRepeat(error)) throw asUnavailable(error)
         onRetry?.(isConnectionLost(error) ? 'connection_lost' : sqlStateOf(error)!)
       }

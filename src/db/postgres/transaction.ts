@@ -3,6 +3,7 @@
 import { Unavailable } from '../../unavailable.ts'
 import type { Db } from '../engine.ts'
 import { ForeignRow } from '../foreign-row.ts'
+import { refuseOldEpoch } from './key-epoch.ts'
 import { drizzleOver, type Runner } from './pool.ts'
 import { ConnectionLost, constraintOf, isConnectionLost, isPassing, type Session, sqlStateOf } from './session.ts'
 
@@ -17,8 +18,8 @@ const ENDED_WHILE_IDLE = '25P03'
 
 export type Transactions = {
   tx: Db
-  /** `begin`: the statements that open it. */
-  run<Result>(begin: readonly string[], work: (tx: Db) => Promise<Result>): Promise<Result>
+  /** `begin`: the statements that open it. `epoch`: that of the keys that its rows are sealed with. */
+  run<Result>(begin: readonly string[], epoch: number, work: (tx: Db) => Promise<Result>): Promise<Result>
 }
 
 /** One per session: drizzle's prepared statements stay with it. */
@@ -65,7 +66,7 @@ export function transactionsOn(session: Session, onForeignRow?: () => void): Tra
 
   return {
     tx,
-    async run(begin, work) {
+    async run(begin, epoch, work) {
       failure = undefined
       underWay = []
       // Without a connection nobody knows yet on which one the transaction will be.
@@ -73,6 +74,7 @@ export function transactionsOn(session: Session, onForeignRow?: () => void): Tra
       generation = session.generation()
       try {
         for (const text of begin) runner.send!(text, [])
+        follow(refuseOldEpoch(session, epoch)).catch(() => {})
         const result = await work(tx)
         await Promise.all(underWay)
         guard()
