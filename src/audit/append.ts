@@ -1,5 +1,6 @@
 import type { AuditIds, Db } from '../db/engine.ts'
 import { groupOf } from '../db/group.ts'
+import { shareErasures } from '../db/postgres/snapshot.ts'
 import { canonicalJson, hmacSha256With } from '../hash.ts'
 import type { Random } from '../ids.ts'
 import type { Sealer } from '../seal.ts'
@@ -106,6 +107,7 @@ export function createAudit(sealer: Sealer, random: Random, auditIds?: AuditIds)
     append: async (tx, entry) =>
       auditIds ? await appendEntry(tx, await auditIds.next(tx), entry) : await appendRecord(tx, entry),
     async forget(tx, ids) {
+      if (auditIds) await shareErasures(tx)
       await eraseDetails(tx, ids)
     },
     async checkpoint(tx, at) {

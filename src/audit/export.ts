@@ -74,17 +74,19 @@ export async function* exportAudit(deps: ExportDeps): AsyncGenerator<string, voi
 type Signed = { signedTo: number; snapshot: Awaited<ReturnType<Deps['openSnapshot']>> }
 
 /**
- * Records written between signature and snapshot are left out of the export. An erasure among them would leave
- * details missing without the record that explains it, so then both are made again.
+ * Records written between signature and snapshot are left out of the export. On SQLite an erasure may be among them: it would
+ * leave details missing without the record that explains it, so then both are made again.
  */
 async function openSigned({ openSnapshot, write, auditIds, audit, now }: ExportDeps): Promise<Signed> {
   for (let attempt = 1; attempt <= SIGN_ATTEMPTS_MAX; attempt++) {
-    const last = await write(async tx => {
-      await audit.checkpoint(tx, now())
-      return await findLastCheckpoint(tx)
+    let signedTo = 0
+    const snapshot = await openSnapshot(async () => {
+      const last = await write(async tx => {
+        await audit.checkpoint(tx, now())
+        return await findLastCheckpoint(tx)
+      })
+      signedTo = last?.seq ?? 0
     })
-    const signedTo = last?.seq ?? 0
-    const snapshot = await openSnapshot()
     const isUsable = await isComplete(snapshot.db, signedTo, auditIds !== undefined).catch(async error => {
       await snapshot.close()
       throw error

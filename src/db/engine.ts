@@ -47,8 +47,11 @@ export type Engine = {
   writeSettings: Write
   /** Changes with every `writeSettings`, on every node and in every process. */
   settingsVersion(): Promise<number>
-  /** A connection that reads as of one moment. On SQLite, erased text may stay in the log until it is closed. */
-  openSnapshot(): Promise<{ db: Db; close(): Promise<void> }>
+  /**
+   * A connection that reads as of one moment, after `first` has ended: on PostgreSQL nothing is erased in between. On
+   * SQLite, erased text may stay in the log until it is closed.
+   */
+  openSnapshot(first?: () => Promise<void>): Promise<{ db: Db; close(): Promise<void> }>
   /** Called after the commit, never inside a write. */
   publish(topic: Topic, payload: string): void
   /** An empty payload: another process wrote, and subscribers must look for themselves. */

@@ -10,7 +10,8 @@ import { findHead, listCheckpoints, listRecords } from '../../src/audit/store.ts
 import { verifyAudit, verifyChain } from '../../src/audit/verify.ts'
 import type { Deps } from '../../src/deps.ts'
 import { countAll } from '../../src/verifications/figures.ts'
-import { createVerification, startApp, type TestApp, testClock, until } from '../helpers/app.ts'
+import { type Answer, createVerification, startApp, type TestApp, testClock, until } from '../helpers/app.ts'
+import { rowsOf } from '../helpers/database.ts'
 import { postgresOnly } from '../helpers/engines.ts'
 import { startNodes } from '../helpers/nodes.ts'
 
@@ -164,19 +165,26 @@ postgresOnly('SQLite links each record at once').describe('audit entries on Post
     expect(rounds).toBe(2)
   })
 
-  test('an export is made again when an erasure is on its way to the chain', async () => {
+  test('an erasure between signature and snapshot of an export waits for both', async () => {
     const { id } = await createVerification(one, key)
     let snapshots = 0
-    const openSnapshot: Deps['openSnapshot'] = async () => {
-      if (snapshots++ > 0) return await one.deps.openSnapshot()
-      return await whileChainIsHeld(one.deps, async () => {
-        await other.call('DELETE', `/v1/verifications/${id}`, { key })
-        return await one.deps.openSnapshot()
+    let isErased = false
+    let erasure: Promise<Answer> | undefined
+    const isWaiting = () =>
+      rowsOf(one, "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'advisory' AND datname = current_database()").length > 0
+    const openSnapshot: Deps['openSnapshot'] = first => {
+      snapshots++
+      return one.deps.openSnapshot(async () => {
+        await first?.()
+        erasure ??= other.call('DELETE', `/v1/verifications/${id}`, { key }).finally(() => {
+          isErased = true
+        })
+        await until(async () => isErased || isWaiting())
       })
     }
     const lines = exportAudit({ ...one.deps, openSnapshot })
     expect(await verifyExport(lines)).toMatchObject({ problem: undefined })
-    expect(snapshots).toBe(2)
+    expect([snapshots, (await erasure)?.status]).toEqual([1, 200])
   })
 
   test('metrics count the records that wait for their place, with the age of the oldest', async () => {

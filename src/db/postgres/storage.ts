@@ -7,7 +7,8 @@ import { beginGroup, endGroup } from '../group.ts'
 import type { Connect } from './connect.ts'
 import { KeysReplaced } from './key-epoch.ts'
 import { createReaders, createWriters, drizzleOver } from './pool.ts'
-import { asUnavailable, createSession, isConnectionLost, sqlStateOf } from './session.ts'
+import { asUnavailable, isConnectionLost, sqlStateOf } from './session.ts'
+import { openSnapshot } from './snapshot.ts'
 import { CommitUnknown, mayRepeat, type Transactions, transactionsOn } from './transaction.ts'
 
 const GROUP_MAX = 64
@@ -154,14 +155,7 @@ export function createStorage(
     },
     waitingWrites: () => writers.waiting(),
     busyWriters: () => writers.busy(),
-    async openSnapshot() {
-      // Whoever reads may pause longer between two statements than `read` allows.
-      const session = createSession(onClose => connect.open('job', onClose))
-      await session.rows('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-      // The first read fixes the moment, not BEGIN.
-      await session.rows('SELECT version FROM settings_version')
-      return { db: drizzleOver(session), close: () => session.close() }
-    },
+    openSnapshot: first => openSnapshot(connect, first),
     forgetDeleted: async () => true,
     async close() {
       isClosed = true

@@ -41,7 +41,10 @@ export function createStorage(
     write: commits.write,
     writeSettings: commits.writeSettings,
     waitingWrites: commits.waitingWrites,
-    openSnapshot: async () => openSnapshot(reader.filename),
+    async openSnapshot(first) {
+      await first?.()
+      return openSnapshot(reader.filename)
+    },
     forgetDeleted: log.forgetDeleted,
     publish: topics.publish,
     subscribe(topic, listener) {
