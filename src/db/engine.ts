@@ -18,8 +18,8 @@ export type Write = <T>(work: (tx: Db) => T | Promise<T>, lane?: string) => Prom
  */
 export type Topic = 'session' | 'owed' | 'cancel' | 'cancelled'
 
-/** Work that runs every `everyMs`. */
-export type Job<Given = void> = { name: string; everyMs: number; run(given: Given): Promise<void> }
+/** Work that runs every `everyMs`; the signal tells it to end, because the service stops. */
+export type Job<Given = void> = { name: string; everyMs: number; run(given: Given, signal?: AbortSignal): Promise<void> }
 
 /** Numbers the audit entries of acts that commit side by side; they are linked to the chain afterwards (audit/link.ts). */
 export type AuditIds = { next(tx: Db): Promise<number> }

@@ -40,12 +40,17 @@ const ADDRESSES_TRIED_MAX = 3
 const CANCELLED = { failure: 'cancelled', detail: 'It was cancelled.' } as const
 
 /** For calls that may arrive twice: after a failed connection the next address is called. */
-export async function callOut(policy: EgressPolicy, resolve: Resolve, call: EgressCall): Promise<EgressAnswer> {
+export async function callOut(
+  policy: EgressPolicy,
+  resolve: Resolve,
+  call: EgressCall,
+  signal?: AbortSignal,
+): Promise<EgressAnswer> {
   const found = await locate(policy, resolve, call.url, { resolveMs: call.limits.resolveMs })
   if (!found.ok) return found
   let answer: EgressAnswer | undefined
   for (const address of found.addresses.slice(0, ADDRESSES_TRIED_MAX)) {
-    answer = await callAt(address, call, { extraCa: policy.extraCa })
+    answer = await callAt(address, call, { extraCa: policy.extraCa, signal })
     // No server listens there, or this machine does not have that address family.
     if (answer.ok || answer.failure !== 'connection_failed') break
   }

@@ -46,7 +46,8 @@ const NODE_JOBS: Job<Deps>[] = [
   { name: 'heartbeat', everyMs: 60_000, run: deps => recordHeartbeat(deps, deps.now()) },
 ]
 
-export const startPeriodic = (deps: Deps): (() => void) =>
+/** What it returns ends the jobs, and settles when none runs any more. */
+export const startPeriodic = (deps: Deps): (() => Promise<void>) =>
   startJobs(deps, [...SHARED_JOBS.map(job => deps.whenLeader(job)), ...NODE_JOBS])
 
 /** Room on the disk, backups and clock steps: for the operator, not for callers. */
@@ -63,28 +64,27 @@ export function startUpkeep(deps: Deps): () => Promise<void> {
       : []),
   ])
   return async () => {
-    stopJobs()
-    await backups?.stop()
+    await Promise.all([stopJobs(), backups?.stop()])
   }
 }
 
 /** A job that fails is logged and runs again at its next time; no job overlaps itself. */
-function startJobs(deps: Deps, jobs: readonly Job<Deps>[]): () => void {
-  const timers = jobs.map(({ name, everyMs, run }) => {
-    let running = false
-    return setInterval(async () => {
-      if (running) return
-      running = true
-      try {
-        await run(deps)
-      } catch (error) {
-        deps.log.error('job.failed', { detail: name, failure: describeFailure(error) })
-      } finally {
-        running = false
-      }
-    }, everyMs)
-  })
-  return () => {
+function startJobs(deps: Deps, jobs: readonly Job<Deps>[]): () => Promise<void> {
+  const running = new Map<string, Promise<void>>()
+  const stopping = new AbortController()
+  const runOnce = async ({ name, run }: Job<Deps>) => {
+    try {
+      await run(deps, stopping.signal)
+    } catch (error) {
+      deps.log.error('job.failed', { detail: name, failure: describeFailure(error) })
+    } finally {
+      running.delete(name)
+    }
+  }
+  const timers = jobs.map(job => setInterval(() => running.has(job.name) || running.set(job.name, runOnce(job)), job.everyMs))
+  return async () => {
     for (const timer of timers) clearInterval(timer)
+    stopping.abort()
+    await Promise.all(running.values())
   }
 }

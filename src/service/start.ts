@@ -81,13 +81,14 @@ async function startService(deps: Deps, { demo, sending }: Options): Promise<Ser
     url,
     reloadTls: () => reloadTls(deps, listener),
     async stop() {
-      stopPeriodic()
+      const jobsEnded = stopPeriodic()
       // Event streams would stay open as long as their sessions.
       deps.changes.close()
       // New connections are refused at once; requests under way have DRAIN_MS to finish.
       await within(DRAIN_MS, listener.stop(), () => {})
       await worker.stop()
       await stopLinking()
+      await within(DRAIN_MS, jobsEnded, () => {})
       await signHead(deps).catch(error => warnUnsigned(deps, error))
       // The next start continues from this time; without it, from the last record.
       await recordHeartbeat(deps, deps.now()).catch(error =>

@@ -18,17 +18,27 @@ export type Fetched = FetchedBytes | { ok: true; isUnchanged: true } | ListRefus
 type FetchDeps = Pick<Deps, 'egress' | 'resolve' | 'now'>
 
 /** Only addresses that the operator named are called: nothing in a list is. `etag` is that of the accepted list. */
-export async function fetchSource(deps: FetchDeps, location: string, etag: string | null): Promise<Fetched> {
-  return location.startsWith('file:') ? await readLocal(fileURLToPath(location)) : await fetchRemote(deps, location, etag)
+export async function fetchSource(
+  deps: FetchDeps,
+  location: string,
+  etag: string | null,
+  signal?: AbortSignal,
+): Promise<Fetched> {
+  return location.startsWith('file:') ? await readLocal(fileURLToPath(location)) : await fetchRemote(deps, location, etag, signal)
 }
 
-async function fetchRemote({ egress, resolve, now }: FetchDeps, location: string, etag: string | null): Promise<Fetched> {
+async function fetchRemote(
+  { egress, resolve, now }: FetchDeps,
+  location: string,
+  etag: string | null,
+  signal?: AbortSignal,
+): Promise<Fetched> {
   const startedAt = now()
   const headers: Record<string, string> = { accept: '*/*', ...(etag !== null && { 'if-none-match': etag }) }
   const answer = await followRedirects(location, REDIRECTS_MAX, url => {
     const totalMs = Math.max(1, TOTAL_MS - (now() - startedAt))
     const limits = { ...LIMITS, totalMs, answerBytes: LIST_BYTES_MAX }
-    return callOut(egress, resolve, { url, method: 'GET', headers, limits, onLargeAnswer: 'fail' })
+    return callOut(egress, resolve, { url, method: 'GET', headers, limits, onLargeAnswer: 'fail' }, signal)
   })
   if (!answer.ok) return answer.failure === 'too_large' ? tooLarge() : unreachable(whyMissed(answer).reason)
   if (answer.status === 304 && etag !== null) return { ok: true, isUnchanged: true }

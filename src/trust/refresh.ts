@@ -1,5 +1,4 @@
 // Looks at lists again. A failed look changes nothing that is trusted: it is noted, and the next ones are spaced out.
-
 import { secondOf } from '../db/check.ts'
 import type { Db } from '../db/engine.ts'
 import type { ListRefused } from '../trust-lists/list.ts'
@@ -22,16 +21,19 @@ export type RefreshDeps = SourceDeps & Pick<Deps, 'metrics' | 'config'>
 
 export type Refreshed = { outcome: Accepted['outcome']; source: SourceView }
 
+/** `signal` ends the look, which is then no failure. */
+type Look = { actor: string; signal?: AbortSignal }
+
 /** `bytes`: a list brought by hand. One that is refused is no failure of the location. */
 export async function refreshSource(
   deps: RefreshDeps,
   id: string,
-  { bytes, actor }: { bytes?: Uint8Array; actor: string },
+  { bytes, actor, signal }: Look & { bytes?: Uint8Array },
 ): Promise<Refreshed> {
   const source = await findSource(deps.db, id)
   if (!source) throw noSource(id)
   if (!bytes && source.location === null) throw new TrustProblem(`${source.label}: it has no address; bring its list as a file`)
-  const result = bytes ? await acceptList(deps, source, bytes, { actor }) : await look(deps, source, actor)
+  const result = bytes ? await acceptList(deps, source, bytes, { actor }) : await look(deps, source, { actor, signal })
   countOutcome(deps, result)
   if (!result.ok) {
     const failure = { ...result, detail: sentenceOf(source, result) }
@@ -44,8 +46,9 @@ export async function refreshSource(
   return { outcome: result.outcome, source: await readSource(deps, id) }
 }
 
-async function look(deps: RefreshDeps, source: SourceRow, actor: string): Promise<Accepted | ListRefused> {
-  const fetched = await fetchSource(deps, source.location!, source.etag)
+async function look(deps: RefreshDeps, source: SourceRow, { actor, signal }: Look): Promise<Accepted | ListRefused> {
+  const fetched = await fetchSource(deps, source.location!, source.etag, signal)
+  signal?.throwIfAborted()
   if (!fetched.ok) return fetched
   if ('isUnchanged' in fetched) return await keepList(deps, source.id, null)
   return await acceptList(deps, source, fetched.bytes, { actor, etag: fetched.etag })
@@ -83,24 +86,25 @@ async function recordRefused(tx: Db, deps: RefreshDeps, source: SourceRow, refus
 }
 
 /** Looks at every source whose time has come, and logs those that are out of date. */
-export async function refreshDue(deps: RefreshDeps): Promise<void> {
+export async function refreshDue(deps: RefreshDeps, signal?: AbortSignal): Promise<void> {
   if (deps.config.trustRefresh) {
     const due = await listDueSources(deps.db, deps.now())
     await Promise.all(
       Array.from({ length: AT_ONCE_MAX }, async () => {
-        for (let source = due.shift(); source; source = due.shift()) await refreshQuietly(deps, source)
+        for (let source = due.shift(); source && !signal?.aborted; source = due.shift())
+          await refreshQuietly(deps, source, signal)
       }),
     )
   }
-  await warnOfOldLists(deps)
+  if (!signal?.aborted) await warnOfOldLists(deps)
 }
 
 /** What went wrong is kept with the source, and in the log. */
-async function refreshQuietly(deps: RefreshDeps, { id }: SourceRow): Promise<void> {
+async function refreshQuietly(deps: RefreshDeps, { id }: SourceRow, signal?: AbortSignal): Promise<void> {
   try {
-    await refreshSource(deps, id, { actor: JOB })
+    await refreshSource(deps, id, { actor: JOB, signal })
   } catch (error) {
-    if (!(error instanceof TrustProblem)) throw error
+    if (!(error instanceof TrustProblem) && !signal?.aborted) throw error
   }
 }
 

@@ -35,7 +35,7 @@ export default [
     "const judged = { ok: true, signer: '' } as ReturnType<typeof judgeList>",
     'trust/accept',
   ],
-  ['anchors get new ids with each list', 'anchorId', '`${sourceId}\\n', '`${sourceId}${Math.random()}\\n', 'trust/accept'],
+  ['anchors get new ids with each list', 'anchorId', 'sha256Hex(certificate)', 'String(Math.random())', 'trust/accept'],
   [
     'withdrawn issuers stay anchors',
     'replaceAnchors',

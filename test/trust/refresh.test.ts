@@ -263,3 +263,21 @@ test('a list that was refused for its signer is looked at again soon after the s
   await refreshDue(app.deps)
   expect(await read()).toMatchObject({ sequence: 6, entries: 3, failure: null })
 })
+
+test('a look that is under way when the service stops ends at once, and is no failure', async () => {
+  const host = await hostLists(first)
+  const { app, id, read } = await start(host)
+  const stopping = new AbortController()
+  const asked = Promise.withResolvers<void>()
+  host.answer(async () => {
+    asked.resolve()
+    return await new Promise<Response>(() => {})
+  })
+  app.clock.advance(DAY_MS)
+  const before = await read()
+  const job = refreshDue(app.deps, stopping.signal)
+  await asked.promise
+  stopping.abort()
+  await job
+  expect(await readSource(app.deps, id)).toEqual(before)
+})

@@ -74,10 +74,10 @@ export async function joinNodes(session: Session, { id, version, isServer }: Joi
     lastBeatAt: () => lastBeatAt,
     whenLeader: job => ({
       ...job,
-      async run(given) {
+      async run(given, signal) {
         if (!(await begin(session, job, id))) return
         try {
-          await job.run(given)
+          await job.run(given, signal)
         } finally {
           await session.rows('UPDATE job_runs SET leased_until = clock_timestamp() WHERE name = $1 AND node = $2', [job.name, id])
         }
