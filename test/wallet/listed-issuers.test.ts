@@ -33,24 +33,36 @@ afterAll(cleanUp)
 const HOUR_MS = 3_600_000
 const GRACE_MS = 7 * DAY_MS
 
-async function start(...[options]: Parameters<typeof startApp>) {
-  const app = await startApp(options)
-  const { id, key, liveKey } = await app.tenant()
-  return { app, tenantId: id, key, live: { app, key: liveKey } }
+const host = await hostLists()
+/** Shared: no two tests have an issuer in common. */
+const app = await startApp({
+  resolve: async () => ['127.0.0.1'],
+  config: { egressAllow: [host.allow], extraCaFile: host.caFile },
+})
+
+async function start(on = app) {
+  const { id, key, liveKey } = await on.tenant()
+  return { app: on, tenantId: id, key, live: { app: on, key: liveKey } }
 }
 
 describe('43: the dates of a list', () => {
   const WARNING = 'The list that names this issuer has been out of date since 2026-03-14T12:00:00Z.'
 
-  /** A session that is judged at a time; the documents are made for the days around noon. */
-  async function judgedAt(at: number, presentBy: 'sd-jwt' | 'mdoc' = 'sd-jwt') {
-    const party = await start()
+  /** One list on a service of its own, whose clock the tests move. */
+  async function setUp() {
+    const party = await start(await startApp())
     const issuer = await forgeSigner()
     const { id } = await addList(party.app, pidListOf([providerOf(issuer)]))
+    return { party, issuer, source: id }
+  }
+  const listed = setUp()
+
+  /** The documents are made for the days around noon. */
+  async function judgedAt(at: number, format: 'sd-jwt' | 'mdoc') {
+    const { party, issuer, source } = await listed
     party.app.clock.set(at)
-    const judged =
-      presentBy === 'sd-jwt' ? await presentPid(party, issuer) : await presentMdoc(party, issuer, 'eu.europa.ec.eudi.pid.1')
-    return { source: id, ...judged }
+    const judged = format === 'sd-jwt' ? presentPid(party, issuer) : presentMdoc(party, issuer, 'eu.europa.ec.eudi.pid.1')
+    return { source, ...(await judged) }
   }
 
   test.each(['sd-jwt', 'mdoc'] as const)('43: %s: an issuer of a current list completes without a finding', async format => {
@@ -77,22 +89,21 @@ describe('43: the dates of a list', () => {
     },
   )
 
-  test('43: an anchor of the operator still counts when the list has ended', async () => {
-    const party = await start()
-    const issuer = await forgeSigner()
-    await addList(party.app, pidListOf([providerOf(issuer)]))
-    await trust(party.app, issuer, { trustedFor: PID })
+  test('42: a machine clock that was set back does not revive an ended list', async () => {
+    const { party, issuer } = await listed
     party.app.clock.set(NEXT_UPDATE + GRACE_MS)
-    expect(await presentPid(party, issuer)).toMatchObject({ outcome: 'completed', says: '' })
+    const { deps } = party.app
+    const { wall } = deps
+    deps.wall = () => NOON
+    expect((await presentPid(party, issuer)).says).toContain('(PID list) ended on')
+    deps.wall = wall
   })
 
-  test('42: a machine clock that was set back does not revive an ended list', async () => {
-    const party = await start()
-    const issuer = await forgeSigner()
-    await addList(party.app, pidListOf([providerOf(issuer)]))
+  test('43: an anchor of the operator still counts when the list has ended', async () => {
+    const { party, issuer } = await listed
     party.app.clock.set(NEXT_UPDATE + GRACE_MS)
-    party.app.deps.wall = () => NOON
-    expect((await presentPid(party, issuer)).says).toContain('(PID list) ended on')
+    await trust(party.app, issuer, { trustedFor: PID })
+    expect(await presentPid(party, issuer)).toMatchObject({ outcome: 'completed', says: '' })
   })
 })
 
@@ -126,12 +137,7 @@ describe('what an entry of a list counts for', () => {
   })
 
   test('51: a certificate that is listed for revocation signs status lists, not documents', async () => {
-    const host = await hostLists()
-    const party = await start({
-      now: NOON,
-      resolve: async () => ['127.0.0.1'],
-      config: { egressAllow: [host.allow], extraCaFile: host.caFile },
-    })
+    const party = await start()
     const [issuer, revoker, stranger] = [await forgeSigner(), await forgeSigner(), await forgeSigner()]
     const entity = {
       name: 'Provider',
@@ -199,7 +205,7 @@ describe('what an entry of a list counts for', () => {
   })
 
   test("53: a test list's issuer is a stranger in live sessions, and the other way round", async () => {
-    const { app, key, live } = await start()
+    const { key, live } = await start()
     const [tested, real] = [await forgeSigner(), await forgeSigner()]
     await addList(app, pidListOf([providerOf(tested)]))
     await addList(app, pidListOf([providerOf(real)]), { environment: 'live' })
@@ -259,7 +265,7 @@ describe('56: blocks', () => {
   )
 
   test('56: a block in test does not count in live, and an update of the list does not end a block', async () => {
-    const { app, key, live } = await start()
+    const { key, live } = await start()
     const issuer = await forgeSigner()
     const { id } = await addList(app, pidListOf([providerOf(issuer)]))
     await addList(app, pidListOf([providerOf(issuer)]), { environment: 'live' })
@@ -275,7 +281,7 @@ describe('56: blocks', () => {
 describe('the record of who vouched', () => {
   test('the timeline and the audit record name anchor and list; of an issuer of the operator, the anchor alone', async () => {
     const party = await start()
-    const { app, tenantId } = party
+    const { tenantId } = party
     const [listed, manual, stranger] = [await forgeSigner(), await forgeSigner(), await forgeSigner()]
     const source = await addList(app, pidListOf([providerOf(listed)]))
     await trust(app, manual)
@@ -298,7 +304,7 @@ describe('the record of who vouched', () => {
 
   test('a document that only copied the certificates of an issuer has no anchor in its record', async () => {
     const party = await start()
-    const { app, tenantId } = party
+    const { tenantId } = party
     const [listed, thief] = [await forgeSigner(), await forgeSigner()]
     await addList(app, pidListOf([providerOf(listed)]))
     const { outcome } = await presentPid(party, listed, { key: thief.key })
