@@ -7,6 +7,7 @@ export const CHECKS = [
   'tls',
   'client_id',
   'signing_certificate',
+  'registration',
   'trust_anchors',
   'trust_lists',
   'status_lists',

@@ -8,6 +8,7 @@ import type { Deps } from './deps.ts'
 import { checkWrappingKeys } from './key-checks.ts'
 import { checkClock, checkOpenFiles } from './machine-checks.ts'
 import { checkPublicUrl, checkTls } from './public-checks.ts'
+import { checkRegistration } from './registration-check.ts'
 import { checkOfEngine, type Scene, sceneOf } from './scene.ts'
 import { checkClientId, checkSigning } from './signing-checks.ts'
 import { checkAnchors, checkTrustLists } from './trust-checks.ts'
@@ -20,6 +21,7 @@ const HOW: Record<CheckName, (scene: Scene) => Promise<Found>> = {
   tls: checkTls,
   client_id: checkClientId,
   signing_certificate: checkSigning,
+  registration: checkRegistration,
   trust_anchors: checkAnchors,
   trust_lists: checkTrustLists,
   status_lists: checkStatusLists,

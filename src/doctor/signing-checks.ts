@@ -26,7 +26,7 @@ export async function checkClientId({ deps }: Scene): Promise<Found> {
 }
 
 /** Certificates in use, the installation's first; undefined before the first start. */
-async function statesOf(deps: Scene['deps']): Promise<[SigningState, ...SigningState[]] | undefined> {
+export async function statesOf(deps: Scene['deps']): Promise<[SigningState, ...SigningState[]] | undefined> {
   try {
     const [installation, ...tenants] = await signingStates(deps)
     return [installation!, ...tenants.filter(({ isOwn }) => isOwn)]
@@ -36,7 +36,7 @@ async function statesOf(deps: Scene['deps']): Promise<[SigningState, ...SigningS
   }
 }
 
-const notYet = (): Found => problem('There is no signing key yet.', 'Start the service once: the first start creates it.')
+export const notYet = (): Found => problem('There is no signing key yet.', 'Start the service once: the first start creates it.')
 
 const ofOwner = ({ owner }: SigningState): string => (owner === null ? '' : ` of tenant ${owner}`)
 

@@ -1234,6 +1234,7 @@ export const dashboard: typeof en.dashboard = {
         tls: 'Zertifikat der öffentlichen Adresse',
         client_id: 'Name, den Wallets sehen',
         signing_certificate: 'Zertifikat, das Wallets sehen',
+        registration: 'Registrierungszertifikate',
         trust_anchors: 'Vertraute Aussteller',
         trust_lists: 'Vertrauenslisten',
         status_lists: 'Statuslisten der Aussteller',

@@ -1310,6 +1310,7 @@ export const dashboard = {
         tls: 'Certificate of the public address',
         client_id: 'Name that wallets see',
         signing_certificate: 'Certificate that wallets see',
+        registration: 'Registration certificates',
         trust_anchors: 'Trusted issuers',
         trust_lists: 'Trust lists',
         status_lists: 'Status lists of issuers',
