@@ -28,6 +28,7 @@ const REASONS = [
   'identity_valid',
   'identity_self_made',
   'identity_requested',
+  'identity_scheduled',
   'identity_unsound',
   'registration_not_needed',
   'registered',

@@ -4,7 +4,7 @@ import type { Environment } from '../access/scopes.ts'
 import type { Found } from '../db/check.ts'
 import type { CheckName } from '../doctor/check.ts'
 import { sha256Hex } from '../hash.ts'
-import { EXPIRY_WARNING_DAYS, type SigningState } from '../signing/certificate.ts'
+import { EXPIRY_WARNING_DAYS, lifeOf, type SigningState } from '../signing/certificate.ts'
 import type { DocumentKind, GoLive } from '../tenants/go-live.ts'
 import { isoUtc } from '../time.ts'
 import type { BlockRow } from '../trust/blocks.ts'
@@ -71,14 +71,17 @@ function address({ publicUrl, isLocal, check }: Facts): Result {
 const wordsOf = ({ detail, remedy }: Found): string => (remedy === undefined ? detail : `${detail} ${remedy}`)
 
 /** The EU age app asks nobody for a certificate of an authority. */
-function identity({ documents, signing, check }: Facts): Result {
+function identity({ documents, signing, check, now }: Facts): Result {
   if (documents.every(kind => kind === 'eu_age')) return { state: 'not_needed', reason: 'identity_not_needed' }
   const request = 'vidimus signing csr --new-key'
-  const found = check('signing_certificate')
-  if (!signing || found.status === 'problem')
-    return { state: 'problem', reason: 'identity_unsound', detail: wordsOf(found), command: request }
-  if (signing.authority !== null) return { state: 'to_do', reason: 'identity_self_made', command: request }
-  return { state: 'done', reason: 'identity_valid', names: [signing.issuer], at: isoUtc(signing.notAfter) }
+  if (!signing || lifeOf(signing, now) === 'ended')
+    return { state: 'problem', reason: 'identity_unsound', detail: wordsOf(check('signing_certificate')), command: request }
+  const { authority, issuer, notAfter, next, pendingSince } = signing
+  if (authority === null) return { state: 'done', reason: 'identity_valid', names: [issuer], at: isoUtc(notAfter) }
+  if (next) return { state: 'waiting', reason: 'identity_scheduled', names: [next.issuer], at: isoUtc(next.startsAt) }
+  if (pendingSince === null) return { state: 'to_do', reason: 'identity_self_made', command: request }
+  const command = 'vidimus signing import --chain CHAIN.pem'
+  return { state: 'waiting', reason: 'identity_requested', at: isoUtc(pendingSince), command }
 }
 
 /** Wallets of the EU show what a shop registered; the age app and driving licences know no such paper. */

@@ -53,7 +53,7 @@ export async function readPath(deps: Deps, checks: () => Promise<Checks>, tenant
     sources: await readSources(deps),
     blocks: await readBlocks(deps),
     templates: await templatesOf(deps, tenantId),
-    signing: await signingOf(deps),
+    signing: await signingOf(deps, tenantId),
     askers: await askersOf(deps, tenantId),
   })
   return { documents, steps, is_done: steps.every(({ state }) => state === 'done' || state === 'not_needed') }
@@ -84,9 +84,11 @@ async function templatesOf(deps: Deps, tenantId: string): Promise<Facts['templat
     .map(({ key, query }) => ({ key, types: askedBy(query).flatMap(({ types }) => types) }))
 }
 
-async function signingOf(deps: Deps): Promise<Facts['signing']> {
+/** The shop's own certificate, else the installation's. */
+async function signingOf(deps: Deps, tenantId: string): Promise<Facts['signing']> {
   try {
-    return await signingState(deps)
+    const own = await signingState(deps, tenantId)
+    return own.isOwn || own.next !== null || own.pendingSince !== null ? own : await signingState(deps)
   } catch (error) {
     if (error instanceof SigningProblem) return undefined
     throw error

@@ -5,6 +5,7 @@ import { type Facts, stepsOf } from '../../src/dashboard/go-live-steps.ts'
 import { ok, problem, warning } from '../../src/db/check.ts'
 import { goLive, trustSources } from '../../src/db/schema.ts'
 import { importSigningKey } from '../../src/signing/import.ts'
+import { requestNewKey } from '../../src/signing/request.ts'
 import { chooseDocuments } from '../../src/tenants/go-live.ts'
 import { block, unblock } from '../../src/trust/blocks.ts'
 import { addAnchors } from '../../src/trust/settings.ts'
@@ -160,7 +161,12 @@ describe('the steps', () => {
     const { der, keys } = await issue({ issuer: authority, name: 'CN=Wine bar', notAfter: app.clock.now() + 300 * DAY_MS })
     const pkcs8 = Buffer.from(await crypto.subtle.exportKey('pkcs8', keys.privateKey)).toString('base64')
     const keyPem = `-----BEGIN PRIVATE KEY-----\n${pkcs8}\n-----END PRIVATE KEY-----\n`
-    await importSigningKey(app.deps, { chainPem: pemOf(der), keyPem, owner: null, authorities: [] }, 'test')
+    await requestNewKey(app.deps, { owner: null, host: 'verify.example' }, 'test')
+    expect(stepIn(await pathOf(boss, id), 'identity')).toMatchObject({ state: 'waiting', reason: 'identity_requested' })
+    const given = { chainPem: pemOf(der), keyPem, owner: null, authorities: [] }
+    await importSigningKey(app.deps, { ...given, from: app.clock.now() + DAY_MS }, 'test')
+    expect(stepIn(await pathOf(boss, id), 'identity')).toMatchObject({ state: 'waiting', reason: 'identity_scheduled' })
+    await importSigningKey(app.deps, given, 'test')
     app.clock.advance(10_000)
     expect(stepIn(await pathOf(boss, id), 'identity')).toMatchObject({
       state: 'done',

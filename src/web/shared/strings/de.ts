@@ -928,7 +928,7 @@ export const dashboard: typeof en.dashboard = {
       made: (by, when) => `Erstellt von ${by} am ${when}.`,
       unsigned: 'Die Signatur des Bündels ist ungültig. Nur Listen, die für sich allein gelten, wurden übernommen.',
       notAccepted:
-        'Die andere Installation ist hier nicht bestätigt, also wurde nichts Neues übernommen. Zum Bestätigen importieren Sie noch einmal mit ihrem Fingerabdruck:',
+        'Nichts Neues wurde übernommen: Die andere Installation ist hier nicht bestätigt. Hat ihr Export diesen Fingerabdruck ausgegeben, importieren Sie noch einmal damit:',
       caption: 'Was das Bündel gebracht hat',
       whats: { list: 'Liste', anchor: 'Aussteller', block: 'Sperre' },
       outcomes: {
@@ -1037,7 +1037,9 @@ export const dashboard: typeof en.dashboard = {
       identity_valid: ({ names, when }) => `Wallets sehen ein Zertifikat von ${names}, gültig bis ${when}.`,
       identity_self_made: () =>
         'Wallets sehen ein Zertifikat, das sich dieser Dienst selbst gemacht hat. Erstellen Sie einen Antrag, schicken Sie ihn an eine Stelle, der Ihre Wallets vertrauen, und installieren Sie die Antwort.',
-      identity_requested: () => 'Der Antrag ist erstellt. Installieren Sie das Zertifikat, wenn die Stelle es schickt.',
+      identity_requested: ({ when }) =>
+        `Der Antrag ist vom ${when}. Installieren Sie das Zertifikat, wenn die Stelle es schickt.`,
+      identity_scheduled: ({ names, when }) => `Das Zertifikat von ${names} übernimmt am ${when}.`,
       identity_unsound: () => 'Wallets lehnen das Zertifikat ab, das sie sehen.',
       registration_not_needed: () => 'Nur EU-Wallets verlangen eine Registrierung.',
       registered: () => 'Alles, wonach Sie EU-Wallets fragen, ist registriert.',

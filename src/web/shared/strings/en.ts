@@ -1017,7 +1017,7 @@ export const dashboard = {
       made: (by: string, when: string) => `Made by ${by} on ${when}.`,
       unsigned: 'The signature of the bundle is not valid. Only lists that are valid by themselves were taken.',
       notAccepted:
-        'The other installation is not accepted here, so nothing new was taken from it. To accept it, import again with its fingerprint:',
+        'Nothing new was taken: the other installation is not accepted here. If its export printed this fingerprint, import again with it:',
       caption: 'What the bundle brought',
       whats: { list: 'List', anchor: 'Issuer', block: 'Block' },
       outcomes: {
@@ -1117,7 +1117,9 @@ export const dashboard = {
       identity_valid: ({ names, when }: Named) => `Wallets see a certificate by ${names}, valid until ${when}.`,
       identity_self_made: () =>
         'Wallets see a certificate that this service made for itself. Make a request, send it to an authority that your wallets trust, and install its answer.',
-      identity_requested: () => 'The request is made. Install the certificate when the authority sends it.',
+      identity_requested: ({ when }: Named) =>
+        `You made a request on ${when}. Install the certificate when the authority sends it.`,
+      identity_scheduled: ({ names, when }: Named) => `The certificate by ${names} takes over on ${when}.`,
       identity_unsound: () => 'Wallets refuse the certificate that they see.',
       registration_not_needed: () => 'Only EU wallets ask for a registration.',
       registered: () => 'Everything you ask EU wallets for is registered.',
