@@ -33,6 +33,7 @@ const REASONS = [
   'registration_not_needed',
   'registered',
   'registration_missing',
+  'registration_beyond',
   'registration_unsound',
   'issuers_named',
   'issuers_missing',

@@ -12,6 +12,7 @@ import type { readAnchors } from '../trust/settings.ts'
 import type { SourceView } from '../trust/source.ts'
 import { endOf, sourceState } from '../trust/state.ts'
 import { KINDS, needsOf } from './go-live-documents.ts'
+import type { RegistrationFacts } from './go-live-registration.ts'
 import { STEPS, type Step, type StepName } from './go-live-schema.ts'
 
 /** A list's server may be away for hours. */
@@ -34,6 +35,7 @@ export type Facts = GoLive & {
   templates: readonly { key: string; types: readonly string[] }[]
   /** Undefined before the first start. */
   signing: SigningState | undefined
+  registration: RegistrationFacts
   /** Names of live keys and tills. */
   askers: readonly string[]
 }
@@ -85,9 +87,13 @@ function identity({ documents, signing, check, now }: Facts): Result {
 }
 
 /** Wallets of the EU show what a shop registered; the age app and driving licences know no such paper. */
-function registration({ documents }: Facts): Result {
+function registration({ documents, registration: { state, beyond } }: Facts): Result {
   if (!documents.includes('eu_wallet')) return { state: 'not_needed', reason: 'registration_not_needed' }
-  return { state: 'to_do', reason: 'registration_missing', command: 'vidimus registration add FILE' }
+  const command = 'vidimus registration add FILE'
+  if (state === 'none') return { state: 'to_do', reason: 'registration_missing', command }
+  if (state === 'unsound') return { state: 'problem', reason: 'registration_unsound', command }
+  if (beyond.length > 0) return { state: 'to_do', reason: 'registration_beyond', names: beyond, command }
+  return { state: 'done', reason: 'registered' }
 }
 
 function issuers(facts: Facts, environment: Environment): Result {
@@ -165,7 +171,7 @@ function renewals(facts: Facts): Result {
 }
 
 /** A list with an address renews itself until its next issue is due. */
-const endingsOf = ({ anchors, sources, signing, now }: Facts): Ending[] => [
+const endingsOf = ({ anchors, sources, signing, registration, now }: Facts): Ending[] => [
   ...anchors
     .filter(({ environment, sourceId }) => environment === 'live' && sourceId === null)
     .map(({ label, certificate }) => ({ name: label, at: new X509Certificate(certificate).validToDate.getTime() })),
@@ -173,4 +179,5 @@ const endingsOf = ({ anchors, sources, signing, now }: Facts): Ending[] => [
     .filter(source => source.environment === 'live' && (source.location === null || sourceState(source, now) !== 'fresh'))
     .map(source => ({ name: source.label, at: endOf(source) })),
   ...(signing ? [{ name: signing.subject, at: signing.notAfter }] : []),
+  ...(registration.ending ? [registration.ending] : []),
 ]

@@ -4,15 +4,15 @@ import { readDevices } from '../devices/read.ts'
 import type { CheckName } from '../doctor/check.ts'
 import { examine } from '../doctor/examine.ts'
 import { isLoopback } from '../egress/addresses.ts'
-import { SigningProblem, signingState } from '../signing/certificate.ts'
 import { askedBy } from '../templates/minimise.ts'
-import { readTemplates } from '../templates/read.ts'
+import { type KnownTemplate, readTemplates } from '../templates/read.ts'
 import { chooseDocuments, type DocumentKind, readGoLive } from '../tenants/go-live.ts'
 import { readBlocks } from '../trust/blocks.ts'
 import { readAnchors } from '../trust/settings.ts'
 import { readSources } from '../trust/sources.ts'
 import { readTemplatesInUse } from '../verifications/figures.ts'
 import type { Deps } from './deps.ts'
+import { registrationOf, signingOf } from './go-live-registration.ts'
 import type { GoLive } from './go-live-schema.ts'
 import { type Facts, stepsOf } from './go-live-steps.ts'
 
@@ -41,6 +41,7 @@ export function createGoLiveChecks(deps: Deps): () => Promise<Checks> {
 export async function readPath(deps: Deps, checks: () => Promise<Checks>, tenantId: string): Promise<GoLive> {
   const { documents, ...first } = await readGoLive(deps.db, tenantId)
   if (documents.length === 0) return { documents, steps: [], is_done: false }
+  const templates = await templatesOf(deps, tenantId)
   const steps = stepsOf({
     tenantId,
     publicUrl: deps.config.publicUrl,
@@ -52,8 +53,9 @@ export async function readPath(deps: Deps, checks: () => Promise<Checks>, tenant
     anchors: await readAnchors(deps),
     sources: await readSources(deps),
     blocks: await readBlocks(deps),
-    templates: await templatesOf(deps, tenantId),
-    signing: await signingOf(deps, tenantId),
+    templates: templates.map(({ key, query }) => ({ key, types: askedBy(query).flatMap(({ types }) => types) })),
+    signing: await certificateOf(deps, tenantId),
+    registration: await registrationOf(deps, tenantId, templates),
     askers: await askersOf(deps, tenantId),
   })
   return { documents, steps, is_done: steps.every(({ state }) => state === 'done' || state === 'not_needed') }
@@ -77,22 +79,15 @@ async function isLocal({ config, resolve }: Deps): Promise<boolean> {
 }
 
 /** The shop's own templates, and the built-in ones it used lately. */
-async function templatesOf(deps: Deps, tenantId: string): Promise<Facts['templates']> {
+async function templatesOf(deps: Deps, tenantId: string): Promise<KnownTemplate[]> {
   const inUse = new Set(await readTemplatesInUse(deps.db, tenantId))
-  return (await readTemplates(deps, tenantId))
-    .filter(({ key, isBuiltin }) => !isBuiltin || inUse.has(key))
-    .map(({ key, query }) => ({ key, types: askedBy(query).flatMap(({ types }) => types) }))
+  return (await readTemplates(deps, tenantId)).filter(({ key, isBuiltin }) => !isBuiltin || inUse.has(key))
 }
 
 /** The shop's own certificate, else the installation's. */
-async function signingOf(deps: Deps, tenantId: string): Promise<Facts['signing']> {
-  try {
-    const own = await signingState(deps, tenantId)
-    return own.isOwn || own.next !== null || own.pendingSince !== null ? own : await signingState(deps)
-  } catch (error) {
-    if (error instanceof SigningProblem) return undefined
-    throw error
-  }
+async function certificateOf(deps: Deps, tenantId: string): Promise<Facts['signing']> {
+  const own = await signingOf(deps, tenantId)
+  return own?.isOwn || own?.next || own?.pendingSince ? own : await signingOf(deps, null)
 }
 
 /** Labels of live keys, and names of live tills. */

@@ -5,11 +5,13 @@ import { type Facts, stepsOf } from '../../src/dashboard/go-live-steps.ts'
 import { ok, problem, warning } from '../../src/db/check.ts'
 import { goLive, trustSources } from '../../src/db/schema.ts'
 import { importSigningKey } from '../../src/signing/import.ts'
+import { addRegistration } from '../../src/signing/registrations.ts'
 import { requestNewKey } from '../../src/signing/request.ts'
 import { chooseDocuments } from '../../src/tenants/go-live.ts'
 import { block, unblock } from '../../src/trust/blocks.ts'
 import { addAnchors } from '../../src/trust/settings.ts'
 import { addSource } from '../../src/trust/sources.ts'
+import { newRegistrar } from '../helpers/access.ts'
 import { cleanUp, type TestApp } from '../helpers/app.ts'
 import { DAY_MS, issue, issueAuthority } from '../helpers/certificates.ts'
 import { type Browser, joinMember, outcome, startOwned } from '../helpers/dashboard.ts'
@@ -175,6 +177,34 @@ describe('the steps', () => {
     })
   })
 
+  test('what EU wallets are asked for must be registered, template by template', async () => {
+    const { app, id, boss } = await start()
+    await choose(boss, id, 'eu_wallet')
+    const register = await newRegistrar(app)
+    const pid = (...claims: string[]) => ({
+      format: 'dc+sd-jwt',
+      meta: { vct_values: ['urn:eudi:pid:1'] },
+      claims: claims.map(name => ({ path: [name] })),
+    })
+    const query = { credentials: [{ id: 'pid', ...pid('family_name', 'birthdate') }] }
+    await boss.put(`/tenants/${id}/templates/names`, { title: 'Names', query })
+    const add = async (...claims: string[]) =>
+      await addRegistration(
+        app.deps,
+        { text: await register({ credentials: [pid(...claims)] }), owner: null, templates: [] },
+        'test',
+      )
+    const step = async () => stepIn(await pathOf(boss, id), 'registration')
+    expect(await step()).toMatchObject({ state: 'to_do', reason: 'registration_missing' })
+    await add('family_name')
+    expect(await step()).toMatchObject({ state: 'to_do', reason: 'registration_beyond', names: ['names'] })
+    await add('family_name', 'birthdate')
+    expect(await step()).toMatchObject({ state: 'done', reason: 'registered' })
+    app.clock.advance(301 * DAY_MS)
+    await boss.logIn('olivia')
+    expect(await step()).toMatchObject({ state: 'problem', reason: 'registration_unsound' })
+  })
+
   test('a live key or a live till is enough to ask', async () => {
     const { app, boss } = await start()
     const shop = await boss.post<{ id: string }>('/tenants', { name: 'Empty' })
@@ -276,6 +306,7 @@ describe('the address', () => {
     blocks: [],
     templates: [],
     signing: undefined,
+    registration: { state: 'none', beyond: [], ending: null },
     askers: [],
     ...changed,
   })

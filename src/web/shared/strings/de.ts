@@ -1045,7 +1045,9 @@ export const dashboard: typeof en.dashboard = {
       registered: () => 'Alles, wonach Sie EU-Wallets fragen, ist registriert.',
       registration_missing: () =>
         'EU-Wallets warnen vor Geschäften, die mehr abfragen, als sie registriert haben. Registrieren Sie Ihre Abfragen in Ihrem Land, und fügen Sie das Zertifikat hinzu, das Sie bekommen.',
-      registration_unsound: () => 'Ein Registrierungszertifikat gilt nicht.',
+      registration_beyond: ({ names }) => `Wallets werden warnen, dass diese Vorlagen mehr abfragen als registriert: ${names}.`,
+      registration_unsound: () =>
+        'Ihr Registrierungszertifikat ist abgelaufen, oder es gehört einer anderen Stelle als das Zertifikat, das Wallets sehen.',
       issuers_named: ({ documents }) => `Sie vertrauen Ausstellern für: ${documents}.`,
       issuers_missing: ({ documents }) => `Sie vertrauen noch keinem Aussteller für: ${documents}.`,
       issuers_ended: ({ names }) => `Die Liste „${names}“ ist abgelaufen; ihre Aussteller zählen nicht mehr.`,

@@ -1125,7 +1125,10 @@ export const dashboard = {
       registered: () => 'Everything you ask EU wallets for is registered.',
       registration_missing: () =>
         'EU wallets warn their users about shops that ask for more than they registered. Register what you ask for in your country, and add the certificate you get.',
-      registration_unsound: () => 'A registration certificate does not hold.',
+      registration_beyond: ({ names }: Named) =>
+        `Wallets will warn that these templates ask for more than you registered: ${names}.`,
+      registration_unsound: () =>
+        'Your registration certificate has ended, or is of another organisation than the certificate that wallets see.',
       issuers_named: ({ documents }: Named) => `You trust issuers for: ${documents}.`,
       issuers_missing: ({ documents }: Named) => `You trust no issuer yet for: ${documents}.`,
       issuers_ended: ({ names }: Named) => `The list “${names}” has ended, so its issuers no longer count.`,

@@ -1,0 +1,58 @@
+import { coverage } from '../openid4vp/registration.ts'
+import { SigningProblem, type SigningState, signingState } from '../signing/certificate.ts'
+import { organizationOf } from '../signing/keys.ts'
+import { choose, isCurrent, isOfSame, storedFor } from '../signing/registration-choice.ts'
+import { readRegistrations } from '../signing/registrations.ts'
+import { askedBy } from '../templates/minimise.ts'
+import type { KnownTemplate } from '../templates/read.ts'
+import type { Deps } from './deps.ts'
+
+const PID = /^(?:urn:eudi:pid:|eu\.europa\.ec\.eudi\.pid\.)/
+
+export type RegistrationFacts = {
+  /** `unsound`: there are some, but they have ended or are of another organisation. */
+  state: 'none' | 'unsound' | 'held'
+  /** Keys of templates that ask EU wallets for more than registered. */
+  beyond: string[]
+  /** The first that ends, by its purpose. */
+  ending: { name: string; at: number } | null
+}
+
+/** What the requests of a shop carry for EU wallets, with these of its templates in use. */
+export async function registrationOf(
+  deps: Deps,
+  tenantId: string,
+  templates: readonly Pick<KnownTemplate, 'key' | 'query' | 'profile'>[],
+): Promise<RegistrationFacts> {
+  const at = deps.now()
+  const state = await signingOf(deps, tenantId)
+  if (!state) return { state: 'none', beyond: [], ending: null }
+  const signer = { tenantId: state.isOwn ? tenantId : null, organization: organizationOf(state.chain) }
+  const stored = storedFor(await readRegistrations(deps), tenantId, signer)
+  // That of VIDIMUS_REGISTRATION_CERT goes with the installation's own certificate.
+  const isSet = deps.registrationCertificate !== undefined && !state.isOwn
+  if (stored.length === 0) return { state: isSet ? 'held' : 'none', beyond: [], ending: null }
+  const usable = stored.filter(row => isCurrent(row, at) && isOfSame(row, signer.organization))
+  if (usable.length === 0) return { state: 'unsound', beyond: [], ending: null }
+  const beyond = templates.filter(({ key, query, profile }) => {
+    if (profile === 'eu-av' || !askedBy(query).some(({ types }) => types.some(type => PID.test(type)))) return false
+    const chosen = choose(stored, { at, signer, template: key, query })
+    const { asked, covered } = coverage(chosen?.credentials ?? [], query)
+    return covered < asked
+  })
+  const endings = usable.flatMap(({ id, purposes, notAfter }) =>
+    notAfter === null ? [] : [{ name: purposes[0]?.value ?? id, at: notAfter }],
+  )
+  const [ending = null] = endings.toSorted((a, b) => a.at - b.at)
+  return { state: 'held', beyond: beyond.map(({ key }) => key), ending }
+}
+
+/** Undefined before the first start of the service. */
+export async function signingOf(deps: Deps, tenantId: string | null): Promise<SigningState | undefined> {
+  try {
+    return await signingState(deps, tenantId)
+  } catch (error) {
+    if (error instanceof SigningProblem) return undefined
+    throw error
+  }
+}
