@@ -74,9 +74,12 @@ async function startHome() {
   return home
 }
 
+/** For all tests that change nothing of it. */
+const home = await startHome()
+
 describe('a bundle', () => {
   test('of an accepted installation brings everything: lists with their rules, issuers and blocks', async () => {
-    const [home, venue] = [await startHome(), await start()]
+    const venue = await start()
     const { items, isAccepted } = await imported(venue, await exported(home), { from: signerOf(home) })
     expect([isAccepted, outcomes(items)]).toEqual([
       true,
@@ -88,7 +91,7 @@ describe('a bundle', () => {
   })
 
   test('of an unknown installation updates the lists that are here, and brings nothing new', async () => {
-    const [home, venue] = [await startHome(), await start()]
+    const venue = await start()
     await addLote(venue.deps, signer, first)
     const { items, isAccepted } = await imported(venue, await exported(home))
     expect([isAccepted, outcomes(items)]).toEqual([
@@ -100,7 +103,7 @@ describe('a bundle', () => {
   })
 
   test('of an unknown installation with a new list brings nothing', async () => {
-    const [home, venue] = [await startHome(), await start()]
+    const venue = await start()
     const { items } = await imported(venue, await exported(home))
     expect(items.map(({ outcome }) => outcome)).toEqual(['not_taken', 'not_taken', 'not_taken'])
     expect(await trusted(venue)).toEqual({ sources: [], anchors: [], blocks: [] })
@@ -118,7 +121,7 @@ describe('a bundle', () => {
   })
 
   test('of another installation than the one named is refused whole', async () => {
-    const [home, venue] = [await startHome(), await start()]
+    const venue = await start()
     await addLote(venue.deps, signer, first)
     const before = await trusted(venue)
     expect(await refusal(imported(venue, await exported(home), { from: 'cd'.repeat(32) }))).toContain(`made by ${signerOf(home)}`)
@@ -126,7 +129,7 @@ describe('a bundle', () => {
   })
 
   test('that was changed still brings lists by the pins of this machine, and nothing else', async () => {
-    const [home, venue] = [await startHome(), await start()]
+    const venue = await start()
     await imported(venue, await exported(home), { from: signerOf(home) })
     const latest = pidList(signer, issuers, { issuedAt: NOW, sequence: 3 })
     const changed = altered(await exported(home), content => {
@@ -145,7 +148,6 @@ describe('a bundle', () => {
   })
 
   test('with any byte changed brings nothing new', async () => {
-    const home = await startHome()
     const bytes = Buffer.from(await exported(home))
     const dots = [bytes.indexOf('.'), bytes.lastIndexOf('.')]
     for (const at of [
@@ -170,7 +172,7 @@ describe('a bundle', () => {
   })
 
   test('whose list was changed is refused for that list', async () => {
-    const [home, venue] = [await startHome(), await start()]
+    const venue = await start()
     await addLote(venue.deps, signer, first)
     const changed = altered(await exported(home), content => {
       const list = Buffer.from(content.sources[0]!.list, 'base64')
@@ -216,7 +218,7 @@ describe('a bundle', () => {
   })
 
   test('never removes a pin or a block, and never changes what a source grants', async () => {
-    const [home, venue] = [await startHome(), await start()]
+    const venue = await start()
     await imported(venue, await exported(home), { from: signerOf(home) })
     const [source] = await readSources(venue.deps)
     await pinSigner(venue.deps, source!.id, other.fingerprint, 'test')
@@ -269,7 +271,7 @@ describe('test and live', () => {
   })
 
   test('stay apart: what is a test list or a test issuer here does not come into live', async () => {
-    const [home, venue] = [await startHome(), await start()]
+    const venue = await start()
     await addLote(venue.deps, signer, first, { environment: 'test' })
     await addAnchors(venue.deps, { pem: pemOf(own.der), environment: 'test' }, 'test')
     const { items } = await imported(venue, await exported(home), { from: signerOf(home) })
@@ -308,7 +310,6 @@ describe('the file of a bundle', () => {
   })
 
   test('that is no bundle, or of an unknown version, is refused', async () => {
-    const home = await startHome()
     const venue = await start()
     const bytes = await exported(home)
     expect(await refusal(imported(venue, first))).toContain('no trust bundle')
@@ -318,7 +319,6 @@ describe('the file of a bundle', () => {
   })
 
   test('signed by a key that it does not name is not signed', async () => {
-    const home = await startHome()
     const { content } = openBundle(await exported(home))
     const [, payload] = Buffer.from(await exported(home))
       .toString()
@@ -337,7 +337,6 @@ describe('the file of a bundle', () => {
   })
 
   test('is shown with its lists, and with what cannot be read', async () => {
-    const home = await startHome()
     const bytes = altered(await exported(home), ({ sources }) => {
       sources.push({ ...sources[0]!, label: 'Broken', list: 'AAAA' })
     })
@@ -351,7 +350,7 @@ describe('the file of a bundle', () => {
 })
 
 test('export and import are on the audit chain, with the signer and every outcome', async () => {
-  const [home, venue] = [await startHome(), await start()]
+  const venue = await start()
   await imported(venue, await exported(home, 'live'), { from: signerOf(home) })
   expect((await trustRecords(home.deps)).at(-1)).toMatchObject({
     action: 'trust.bundle_exported',
@@ -379,7 +378,6 @@ test('a bundle of an installation without an address yet names its machine', asy
 })
 
 test('a pin that was given by its fingerprint is exported with its certificate', async () => {
-  const home = await startHome()
   const [source] = openBundle(await exported(home)).content.sources
   expect(source?.pins.map(({ fingerprint }) => fingerprint)).toEqual([fingerprintOf(signer.der)])
   const { id } = (await readSources(home.deps))[0]!
