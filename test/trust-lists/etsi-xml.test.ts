@@ -148,6 +148,7 @@ describe('a signature that may be for something else is refused', () => {
     ['signed properties twice', properties, properties + properties, 'malformed'],
     ['signed properties twice, once elsewhere', '</SchemeName>', `</SchemeName>${inXades(properties)}`, 'malformed'],
     ['text in the signature', '<ds:KeyInfo>', 'a<ds:KeyInfo>', 'malformed'],
+    ['no object', /<ds:Object>.*<\/ds:Object>/, '', 'malformed'],
     ['no certificate', /<ds:X509Certificate>.*<\/ds:X509Certificate>/, '', 'malformed'],
     ['a value without its padding', `${value}<`, `${value.replace(/=+$/, '')}<`, 'malformed'],
     ['a value that is not base64', '</ds:SignatureValue>', '=</ds:SignatureValue>', 'malformed'],
