@@ -11,9 +11,46 @@ test('jobs on shared rows run on one node only, jobs on memory and heartbeat on 
     led.push(job.name)
     return job
   }
-  startPeriodic({ ...deps, whenLeader })()
+  await startPeriodic({ ...deps, whenLeader })()
   expect(led).toContain('sweep')
   expect(led).toContain('checkpoint')
   expect(led).not.toContain('portraits')
   expect(led).not.toContain('heartbeat')
+})
+
+test('a stop waits for a job under way, and logs no error', async () => {
+  const { deps, logs } = await startApp()
+  const begun = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  const steps: string[] = []
+  const slow = async () => {
+    begun.resolve()
+    await released.promise
+    await deps.write(() => {})
+    steps.push('job ended')
+  }
+  const whenLeader: typeof deps.whenLeader = job => (job.name === 'sweep' ? { ...job, everyMs: 1, run: slow } : job)
+  const stop = startPeriodic({ ...deps, whenLeader })
+  await begun.promise
+  const stopped = stop().then(() => steps.push('stopped'))
+  released.resolve()
+  await stopped
+  expect(steps).toEqual(['job ended', 'stopped'])
+  expect(logs.filter(line => line.includes('"job.'))).toEqual([])
+})
+
+test('a job that is cut off by a stop is no error', async () => {
+  const { deps, logs } = await startApp()
+  const begun = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  const whenLeader: typeof deps.whenLeader = job =>
+    job.name === 'sweep' ? { ...job, everyMs: 1, run: () => (begun.resolve(), released.promise) } : job
+  const stop = startPeriodic({ ...deps, whenLeader })
+  await begun.promise
+  const stopped = stop()
+  released.reject(new Error('the storage is closed'))
+  await stopped
+  expect(logs.filter(line => line.includes('"job.')).map(line => JSON.parse(line))).toMatchObject([
+    { level: 'info', event: 'job.cut_off', detail: 'sweep' },
+  ])
 })

@@ -12,6 +12,7 @@ import { sealSandboxAgain } from '../sandbox/world.ts'
 import { lookAtKeys, turnWrappingKey } from '../session-keys/turn.ts'
 import { warnOfExpiry } from '../signing/certificate.ts'
 import { retireSigningKeys } from '../signing/retire.ts'
+import { within } from '../time.ts'
 import { refreshDue } from '../trust/refresh.ts'
 import { noticeClockStep } from '../upkeep/clock.ts'
 import { createBackups } from '../upkeep/schedule.ts'
@@ -19,6 +20,9 @@ import { sealAgain } from '../upkeep/seal-again.ts'
 import { sweepExpired } from '../verifications/expire.ts'
 import { sweepRetention } from '../verifications/retain.ts'
 import { sweepUnredeemed } from '../verifications/unredeemed.ts'
+
+/** A stop waits this long for jobs under way. */
+const DRAIN_MS = 5000
 
 /** Jobs on shared rows: one node of an installation runs each. */
 export const SHARED_JOBS: Job<Deps>[] = [
@@ -64,27 +68,41 @@ export function startUpkeep(deps: Deps): () => Promise<void> {
       : []),
   ])
   return async () => {
-    await Promise.all([stopJobs(), backups?.stop()])
+    const ended = stopJobs()
+    await backups?.stop()
+    await ended
   }
 }
 
-/** A job that fails is logged and runs again at its next time; no job overlaps itself. */
+/**
+ * A job that fails is logged and runs again at its next time; no job overlaps itself. Stopping waits for jobs under way;
+ * one that takes longer is cut off, and goes on after the next start.
+ */
 function startJobs(deps: Deps, jobs: readonly Job<Deps>[]): () => Promise<void> {
-  const running = new Map<string, Promise<void>>()
+  const underWay = new Map<string, Promise<void>>()
   const stopping = new AbortController()
   const runOnce = async ({ name, run }: Job<Deps>) => {
     try {
       await run(deps, stopping.signal)
     } catch (error) {
-      deps.log.error('job.failed', { detail: name, failure: describeFailure(error) })
+      if (stopping.signal.aborted) deps.log.info('job.cut_off', { detail: name })
+      else deps.log.error('job.failed', { detail: name, failure: describeFailure(error) })
     } finally {
-      running.delete(name)
+      underWay.delete(name)
     }
   }
-  const timers = jobs.map(job => setInterval(() => running.has(job.name) || running.set(job.name, runOnce(job)), job.everyMs))
+  const timers = jobs.map(job =>
+    setInterval(() => {
+      if (!underWay.has(job.name)) underWay.set(job.name, runOnce(job))
+    }, job.everyMs),
+  )
   return async () => {
     for (const timer of timers) clearInterval(timer)
     stopping.abort()
-    await Promise.all(running.values())
+    await within(
+      DRAIN_MS,
+      Promise.all(underWay.values()).then(() => {}),
+      () => {},
+    )
   }
 }

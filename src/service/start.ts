@@ -88,7 +88,7 @@ async function startService(deps: Deps, { demo, sending }: Options): Promise<Ser
       await within(DRAIN_MS, listener.stop(), () => {})
       await worker.stop()
       await stopLinking()
-      await within(DRAIN_MS, jobsEnded, () => {})
+      await jobsEnded
       await signHead(deps).catch(error => warnUnsigned(deps, error))
       // The next start continues from this time; without it, from the last record.
       await recordHeartbeat(deps, deps.now()).catch(error =>
