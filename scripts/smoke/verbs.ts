@@ -84,6 +84,7 @@ const TRIALS: Record<string, Trial> = {
   signing: beside(async ({ program }) => {
     must((await program.text('signing', 'csr')).startsWith('-----BEGIN CERTIFICATE REQUEST-----'), 'signing csr makes no request')
   }),
+  registration: beside(({ program }) => program.json('registration', 'list')),
   user: beside(async ({ program }) => {
     await program.json('user', 'invite', '--name', 'alex')
     must((await program.text('user', 'list')).includes('alex'), 'user list lacks who was invited')
