@@ -2,7 +2,7 @@
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { refreshSource } from '../../src/trust/refresh.ts'
 import { ListProblem, readAnchors, TrustProblem } from '../../src/trust/settings.ts'
-import { pinSigner, readSource } from '../../src/trust/sources.ts'
+import { pinSigner, readSource, unpinSigner } from '../../src/trust/sources.ts'
 import { cleanUp, startApp, type TestApp } from '../helpers/app.ts'
 import { DAY_MS, NOW } from '../helpers/certificates.ts'
 import { addLote, makeIssuers, pidList, provider, trustRecords } from '../helpers/trusted-lists.ts'
@@ -267,3 +267,33 @@ test('of a later and an earlier list brought at once, the later one stays, in ei
     expect(await readSource(app.deps, id)).toMatchObject({ sequence: 7, entries: 4 })
   }
 })
+
+test('a list that was judged before a later one was taken is refused under the lock, and so is one whose signer was unpinned', async () => {
+  const { app, id, bring } = await start()
+  const { deps } = app
+  /** Does something else between the reading of a list and its transaction. */
+  const after = (other: () => Promise<unknown>): typeof deps => ({
+    ...deps,
+    writeSettings: async work => {
+      await other()
+      return await deps.writeSettings(work)
+    },
+  })
+  const [later, latest] = [listOf({ issuedAt: NOW, sequence: 6 }, 3), listOf({ issuedAt: NOW + 1000, sequence: 7 }, 4)]
+  const late = { bytes: later, actor: 'test' }
+  await expect(refreshSource(after(once(() => bring(latest))), id, late)).rejects.toMatchObject({ code: 'rolled_back' })
+  expect(await readSource(deps, id)).toMatchObject({ sequence: 7, entries: 4 })
+  await pinSigner(deps, id, 'ab'.repeat(32), 'test')
+  const unpin = once(() => unpinSigner(deps, id, signer.fingerprint, 'test'))
+  const unpinned = { bytes: listOf({ issuedAt: NOW + 2000, sequence: 8 }), actor: 'test' }
+  await expect(refreshSource(after(unpin), id, unpinned)).rejects.toMatchObject({ code: 'signer_unknown' })
+  expect(await readSource(deps, id)).toMatchObject({ sequence: 7 })
+})
+
+function once(act: () => Promise<unknown>): () => Promise<unknown> {
+  let acting: Promise<unknown> | undefined
+  return async () => {
+    acting ??= act()
+    await acting
+  }
+}

@@ -95,6 +95,21 @@ describe('the host', () => {
   })
 })
 
+test('a name that is not found is unreachable, and no connection is tried', async () => {
+  const host = await hostLists(first)
+  const app = await startFor(host, { resolve: async () => [] })
+  const { id } = await addSource(
+    app.deps,
+    { environment: 'live', kind: 'lote', signers: [signer.fingerprint], bytes: first, location: host.url() },
+    'test',
+  )
+  await expect(refreshSource(app.deps, id, { actor: 'test' })).rejects.toMatchObject({
+    code: 'unreachable',
+    message: expect.stringContaining('the name of its server was not found'),
+  })
+  expect(host.requests).toEqual([])
+})
+
 test('three redirects are followed, and a fourth is not', async () => {
   const host = await hostLists(first)
   const { look, read } = await start(host)
