@@ -3,6 +3,7 @@ import type { Environment } from '../access/scopes.ts'
 import { readDevices, readReused } from '../devices/read.ts'
 import { isLoopback } from '../egress/addresses.ts'
 import { EXPIRY_WARNING_DAYS, isRunningOut, signingState } from '../signing/certificate.ts'
+import { isEnding, readRegistrations } from '../signing/registrations.ts'
 import { readGoLive } from '../tenants/go-live.ts'
 import { readSplit } from '../tenants/secret-history.ts'
 import { dailyQuotaOf, type Owner, type TenantRow } from '../tenants/settings.ts'
@@ -46,6 +47,7 @@ export async function readAttention(deps: Deps, { tenantId, environment, usage }
     ...(await ofTrust(deps, isLive)),
     ...(await ofLists(deps)),
     ...(await ofCertificate(deps, tenantId, isLive)),
+    ...(await ofRegistrations(deps, tenantId)),
     ...(isLive ? ofPublicUrl(deps.config.publicUrl) : []),
     ...ofQuota(usage),
     ...(await ofCopiedTokens(deps, { tenantId, environment })),
@@ -98,6 +100,19 @@ async function ofCertificate(deps: Deps, tenantId: string, isLive: boolean): Pro
       ? [{ code: 'certificate_expires' as const, not_after: isoUtc(notAfter), days_left: daysLeft }]
       : []),
   ]
+}
+
+/** Those of the shop, and of the installation. */
+async function ofRegistrations(deps: Deps, tenantId: string): Promise<Attention[]> {
+  const rows = (await readRegistrations(deps)).filter(row => row.tenantId === null || row.tenantId === tenantId)
+  return rows
+    .filter(row => isEnding(row, deps.now()))
+    .map(({ id, purposes, subject, notAfter }) => ({
+      code: 'registration_ends' as const,
+      id,
+      label: purposes[0]?.value ?? subject,
+      not_after: isoUtc(notAfter ?? 0),
+    }))
 }
 
 /** Phones cannot reach this machine's local names, and most wallets refuse plain http. */

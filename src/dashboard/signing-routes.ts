@@ -1,13 +1,18 @@
 import { Elysia } from 'elysia'
 import { errorResponses } from '../http/schema.ts'
+import { ItemPath, Nothing } from '../http/wire.ts'
 import { guard } from '../people/guard.ts'
 import { actorOf } from '../people/session.ts'
 import type { Deps } from './deps.ts'
+import { dropRegistration, listRegistrations, storeRegistration } from './registrations.ts'
 import { importSigning, makeSigningKey, readSigning, readSigningRequest, readTenantSigning } from './signing.ts'
 import {
+  AddedRegistration,
+  AddRegistration,
   ImportedSigning,
   ImportSigning,
   NewSigningKey,
+  RegistrationList,
   Signing,
   SigningList,
   SigningOwner,
@@ -19,7 +24,7 @@ const CHANGED = errorResponses(400, 401, 403, 404, 409, 413, 429, 500)
 const OWNER = { user: { who: 'owner' as const } }
 const FRESH = { user: { who: 'owner' as const, fresh: true as const } }
 
-/** The certificates that wallets see, and their keys. */
+/** The certificates that wallets see, their keys, and registration certificates. */
 export const signingRoutes = (deps: Deps) =>
   new Elysia()
     .use(guard(deps))
@@ -40,3 +45,17 @@ export const signingRoutes = (deps: Deps) =>
       body: ImportSigning,
       response: { 200: ImportedSigning, ...CHANGED },
     })
+    .get('/registrations', () => listRegistrations(deps), { ...OWNER, response: { 200: RegistrationList, ...READ } })
+    .post(
+      '/registrations',
+      async ({ visit, body, status }) => status(201, await storeRegistration(deps, body, actorOf(visit.user))),
+      { ...FRESH, body: AddRegistration, response: { 201: AddedRegistration, ...CHANGED } },
+    )
+    .delete(
+      '/registrations/:id',
+      async ({ visit, params }) => {
+        await dropRegistration(deps, params.id, actorOf(visit.user))
+        return {}
+      },
+      { ...FRESH, params: ItemPath, body: Nothing, response: { 200: Nothing, ...CHANGED } },
+    )

@@ -1,4 +1,4 @@
-// The certificates that wallets see.
+// The certificates that wallets see, and the registration certificates that requests carry.
 import { Type } from '@sinclair/typebox'
 import { Text, Timestamp } from '../http/schema.ts'
 import { Exactly, ListOf, Nullable } from '../http/wire.ts'
@@ -57,3 +57,42 @@ export type ImportSigning = typeof ImportSigning.static
 /** `notes`: sentences on what was left out, and what wallets may not like. */
 export const ImportedSigning = Exactly({ ...Signing.properties, notes: Type.Array(Type.String()) })
 export type ImportedSigning = typeof ImportedSigning.static
+
+const REGISTRATION_CHARS_MAX = 60_000
+const TEMPLATES_MAX = 50
+
+export const Registration = Exactly({
+  id: Type.String(),
+  /** The shop it was issued to; null for the installation. */
+  tenant: Nullable(Type.String()),
+  /** Identifier of the organisation. */
+  subject: Type.String(),
+  intended_use: Nullable(Type.String()),
+  purposes: Type.Array(Exactly({ lang: Type.String(), value: Type.String() })),
+  credentials: Type.Array(
+    Exactly({
+      format: Type.String(),
+      types: Type.Array(Type.String()),
+      /** Empty for every claim. */
+      claims: Type.Array(Type.Array(Type.Union([Type.String(), Type.Number(), Type.Null()]))),
+    }),
+  ),
+  templates: Type.Array(Type.String()),
+  is_current: Type.Boolean(),
+  expires_soon: Type.Boolean(),
+  not_before: Nullable(Timestamp),
+  not_after: Nullable(Timestamp),
+  created_at: Timestamp,
+})
+export type Registration = typeof Registration.static
+export const RegistrationList = ListOf(Registration)
+
+export const AddRegistration = Exactly({
+  /** The JWT, or the JSON document around it. */
+  certificate: Text({ minLength: 1, maxLength: REGISTRATION_CHARS_MAX }),
+  templates: Type.Optional(Type.Array(Text({ minLength: 1, maxLength: 64 }), { maxItems: TEMPLATES_MAX })),
+  tenant: ForTenant,
+})
+export type AddRegistration = typeof AddRegistration.static
+export const AddedRegistration = Exactly({ ...Registration.properties, notes: Type.Array(Type.String()) })
+export type AddedRegistration = typeof AddedRegistration.static

@@ -19,6 +19,7 @@ export const Attention = Type.Union([
   Exactly({ code: Type.Literal('trust_signer_changed'), ...OfList }),
   Exactly({ code: Type.Literal('certificate_self_made') }),
   Exactly({ code: Type.Literal('certificate_expires'), not_after: Timestamp, days_left: Type.Integer() }),
+  Exactly({ code: Type.Literal('registration_ends'), id: Type.String(), label: Type.String(), not_after: Timestamp }),
   Exactly({ code: Type.Literal('quota_nearly_used'), used: Type.Integer(), daily_quota: Type.Integer() }),
   Exactly({ code: Type.Literal('public_url_not_https'), public_url: Type.String() }),
   Exactly({ code: Type.Literal('public_url_local'), public_url: Type.String() }),

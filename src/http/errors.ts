@@ -40,6 +40,7 @@ export const ERRORS = {
   template_not_found: [404, 'No template with this key.'],
   anchor_not_found: [404, 'No trust anchor with this id.'],
   source_not_found: [404, 'No trust list with this id.'],
+  registration_not_found: [404, 'No registration certificate with this id.'],
   method_not_allowed: [405, 'This route does not answer that method; see the Allow header.'],
   idempotency_key_in_flight: [
     409,

@@ -181,6 +181,9 @@ describe('a fresh password', () => {
     ['listing the scheme of an app', tenant => ['PUT', `/tenants/${tenant}`, { app_schemes: ['shop-app'] }]],
     ['exporting the audit chain', () => ['POST', '/audit/export']],
     ['importing a certificate', () => ['POST', '/signing', { chain: 'x' }]],
+    ['making a signing key', () => ['POST', '/signing/csr', {}]],
+    ['adding a registration certificate', () => ['POST', '/registrations', { certificate: 'x' }]],
+    ['removing a registration certificate', () => ['DELETE', '/registrations/reg_x', {}]],
   ]
 
   test.each(ASKED)('is asked for before %s: five minutes to the millisecond', async (_, request) => {

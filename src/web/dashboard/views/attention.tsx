@@ -72,6 +72,8 @@ function useTelling(): (attention: Attention) => Told {
         return told(words.certificate_self_made.sentence, installation)
       case 'certificate_expires':
         return told(words.certificate_expires.sentence(when(each.not_after)), installation)
+      case 'registration_ends':
+        return told(words.registration_ends.sentence(each.label, when(each.not_after)), installation)
       case 'quota_nearly_used':
         return told(words.quota_nearly_used.sentence(number(each.used), number(each.daily_quota)), hrefTo('settings'))
       case 'public_url_not_https':

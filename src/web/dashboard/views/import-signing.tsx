@@ -1,25 +1,47 @@
 import { useState } from 'preact/hooks'
 import type { ImportedSigning } from '../../../dashboard/signing-schema.ts'
-import { TextArea } from '../../shared/field.tsx'
+import { Field, TextArea } from '../../shared/field.tsx'
 import { FileButton } from '../file-button.tsx'
 import { FormDialog } from '../form-dialog.tsx'
 import { useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
+import { ShopChoice } from './registration.tsx'
+
+const DAY = /^\d{4}-\d\d-\d\d$/
 
 type Props = { onClose: () => void; onImported: (signing: ImportedSigning) => void }
 
 export function ImportSigningDialog({ onClose, onImported }: Props) {
-  const words = useDashboardWords().settings
+  const words = useDashboardWords()
   const { call } = useSession()
   const [chain, setChain] = useState('')
   const [key, setKey] = useState('')
-  const install = async () =>
-    onImported(await call<ImportedSigning>('signing', { method: 'POST', body: { chain, ...(key.trim() && { key }) } }))
+  const [from, setFrom] = useState('')
+  const [isNoDay, setIsNoDay] = useState(false)
+  const [tenant, setTenant] = useState('')
+  const install = async () => {
+    const day = from.trim()
+    if (day && !DAY.test(day)) return setIsNoDay(true)
+    const body = {
+      chain,
+      ...(key.trim() && { key }),
+      ...(day && { from: `${day}T00:00:00Z` }),
+      ...(tenant && { tenant }),
+    }
+    onImported(await call<ImportedSigning>('signing', { method: 'POST', body }))
+  }
+  const { settings, papers } = words
   return (
-    <FormDialog title={words.importTitle} intro={words.importMore} verb={words.importDo} onSubmit={install} onClose={onClose}>
+    <FormDialog
+      title={settings.importTitle}
+      intro={settings.importMore}
+      verb={settings.importDo}
+      onSubmit={install}
+      onClose={onClose}
+    >
       <TextArea
-        label={words.chain}
-        hint={words.chainHint}
+        label={settings.chain}
+        hint={settings.chainHint}
         placeholder="-----BEGIN CERTIFICATE-----"
         required
         rows={6}
@@ -27,7 +49,27 @@ export function ImportSigningDialog({ onClose, onImported }: Props) {
         onText={setChain}
       />
       <FileButton accept=".pem,.crt,.cer" onText={setChain} />
-      <TextArea label={words.importKey} hint={words.importKeyHint} autocomplete="off" rows={4} value={key} onText={setKey} />
+      <TextArea
+        label={settings.importKey}
+        hint={settings.importKeyHint}
+        autocomplete="off"
+        rows={4}
+        value={key}
+        onText={setKey}
+      />
+      <Field
+        label={papers.from}
+        hint={papers.fromHint}
+        problem={isNoDay && papers.fromProblem}
+        placeholder="2026-12-31"
+        autocomplete="off"
+        value={from}
+        onText={text => {
+          setFrom(text)
+          setIsNoDay(false)
+        }}
+      />
+      <ShopChoice value={tenant} onChoose={setTenant} />
     </FormDialog>
   )
 }

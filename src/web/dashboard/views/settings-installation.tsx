@@ -15,30 +15,47 @@ import { Problem } from '../problem.tsx'
 import { useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 import { ImportSigningDialog } from './import-signing.tsx'
+import { NewSigningKeyDialog } from './new-signing-key.tsx'
+import { Registrations } from './registration.tsx'
 
 export function InstallationSettings() {
   const installation = useData<Installation>('installation')
   const signing = useData<Signing>('signing')
+  const shops = useData<{ data: Signing[] }>('signing/tenants')
   return (
     <>
-      <Loaded data={signing}>{value => <SigningCard signing={value} data={signing} />}</Loaded>
+      <Loaded data={signing}>
+        {value => <SigningCard signing={value} shops={shops.value?.data ?? []} data={signing} onShops={shops.reload} />}
+      </Loaded>
+      <Registrations />
       <Loaded data={installation}>{value => <InstallationCard installation={value} />}</Loaded>
     </>
   )
 }
 
-function SigningCard({ signing, data }: { signing: Signing; data: Data<Signing> }) {
+type SigningProps = { signing: Signing; shops: readonly Signing[]; data: Data<Signing>; onShops: () => void }
+
+function SigningCard({ signing, shops, data, onShops }: SigningProps) {
   const words = useDashboardWords().settings
+  const { papers } = useDashboardWords()
   const { date } = useFormat()
   const { call } = useSession()
   const [csr, setCsr] = useState<string>()
   const [isImporting, setIsImporting] = useState(false)
+  const [isMaking, setIsMaking] = useState(false)
+  const [notes, setNotes] = useState<readonly string[]>([])
   const makeCsr = useAction(async () => setCsr((await call<{ csr: string }>('signing/csr')).csr))
   const { client_id, subject, issuer, not_after, days_left, expires_soon, is_self_made, chain, authority } = signing
   return (
     <Card title={words.signing}>
       <p class="secondary">{words.signingMore}</p>
       {is_self_made && <Notice tone="wait">{words.selfMade}</Notice>}
+      {notes.map(note => (
+        <Notice key={note} tone="wait">
+          {note}
+        </Notice>
+      ))}
+      <Plans signing={signing} />
       <Facts
         facts={[
           [words.signedFor, subject],
@@ -54,6 +71,7 @@ function SigningCard({ signing, data }: { signing: Signing; data: Data<Signing> 
       />
       <Folded title={words.chain} text={chain} name={words.chainName} />
       {authority && <Folded title={words.authority} text={authority} name={words.authorityName} more={words.authorityMore} />}
+      <ShopCertificates shops={shops} />
       {csr && (
         <div class="stack tight">
           <h3>{words.csr}</h3>
@@ -65,19 +83,68 @@ function SigningCard({ signing, data }: { signing: Signing; data: Data<Signing> 
         <Button busy={makeCsr.isBusy} onClick={() => makeCsr.run()}>
           {words.csrDo}
         </Button>
+        <Button onClick={() => setIsMaking(true)}>{papers.newKey}</Button>
         <Button onClick={() => setIsImporting(true)}>{words.importDo}</Button>
       </div>
+      {isMaking && (
+        <NewSigningKeyDialog
+          onClose={() => setIsMaking(false)}
+          onMade={() => {
+            data.reload()
+            onShops()
+          }}
+        />
+      )}
       {isImporting && (
         <ImportSigningDialog
           onClose={() => setIsImporting(false)}
-          onImported={next => {
-            data.set(next)
+          onImported={({ notes: said }) => {
+            data.reload()
+            onShops()
+            setNotes(said)
             setCsr(undefined)
             setIsImporting(false)
           }}
         />
       )}
     </Card>
+  )
+}
+
+/** The certificate that takes over, and a key that waits for one. */
+function Plans({ signing: { next, pending_since } }: { signing: Signing }) {
+  const { papers } = useDashboardWords()
+  const { date } = useFormat()
+  return (
+    <>
+      {next && <Notice>{papers.next(date(next.starts_at), next.subject, date(next.not_after))}</Notice>}
+      {pending_since && <p class="hint">{papers.pending(date(pending_since))}</p>}
+    </>
+  )
+}
+
+/** Shops with a certificate of their own, or on the way to one. */
+function ShopCertificates({ shops }: { shops: readonly Signing[] }) {
+  const { papers, settings } = useDashboardWords()
+  const { session } = useSession()
+  const { date } = useFormat()
+  if (shops.length === 0) return null
+  return (
+    <div class="stack tight">
+      <h3>{papers.shopCertificates}</h3>
+      {shops.map(shop => (
+        <div key={shop.tenant} class="stack tight">
+          <Facts
+            facts={[
+              [papers.shop, session.tenants.find(({ id }) => id === shop.tenant)?.name ?? shop.tenant],
+              [settings.signedFor, shop.is_own ? shop.subject : papers.notYetOwn],
+              [settings.ends, shop.is_own && date(shop.not_after)],
+            ]}
+          />
+          <Plans signing={shop} />
+        </div>
+      ))}
+    </div>
   )
 }
 

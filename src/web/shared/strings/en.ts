@@ -371,6 +371,7 @@ export const dashboard = {
     builtin_template: 'That is the key of a built-in template. Choose another.',
     anchor_not_found: 'This issuer is no longer on the list.',
     source_not_found: 'This list is no longer here.',
+    registration_not_found: 'This registration certificate is no longer there.',
     user_not_found: 'This user no longer exists.',
     name_taken: 'Somebody has this name already. Choose another.',
     own_user: 'You cannot remove yourself; another owner can.',
@@ -479,6 +480,11 @@ export const dashboard = {
       certificate_expires: {
         sentence: (when: string) => `The certificate that wallets see ends ${when}. After that no wallet answers.`,
         action: 'Renew it',
+      },
+      registration_ends: {
+        sentence: (label: string, when: string) =>
+          `The registration certificate “${label}” ends ${when}. Wallets will warn after that.`,
+        action: 'Replace it',
       },
       quota_nearly_used: {
         sentence: (used: string, quota: string) => `${used} of today’s ${quota} verifications are used.`,
@@ -1361,6 +1367,47 @@ export const dashboard = {
     importKey: 'Private key (PEM)',
     importKeyHint: 'Leave empty if the certificate was made from the request of this service.',
     importMore: 'Wallets see it from the next verification on.',
+  },
+  papers: {
+    next: (from: string, subject: string, ends: string) => `From ${from} wallets see ${subject}, until ${ends}.`,
+    pending: (since: string) => `A key made on ${since} is waiting for its certificate.`,
+    newKey: 'New key',
+    newKeyMore:
+      'Makes a key and the request for its certificate. The current certificate stays in use until you install the new one.',
+    newKeyDo: 'Make the key',
+    newKeyMade: 'Send this request to the authority, then install the certificate you get.',
+    done: 'Done',
+    subject: 'Name in the request',
+    subjectHint:
+      'Such as CN=Corner Shop, O=Corner Shop GmbH, C=DE. Authorities replace it. Empty for the address of this service.',
+    from: 'In use from',
+    fromHint: 'A day, such as 2026-12-31 (UTC). Empty for at once, or as soon as the certificate is valid.',
+    fromProblem: 'Write it like 2026-12-31.',
+    issuedTo: 'Issued to',
+    shop: 'Shop',
+    allShops: 'The whole installation',
+    shopCertificates: 'Shops with their own certificate',
+    notYetOwn: 'None yet: that of the installation',
+    registrations: 'Registration certificates',
+    registrationsMore:
+      'What a registrar lets you ask for, and why. EU wallets compare it with each request, which carries one of them.',
+    noRegistrations: 'None yet. EU wallets may warn their users.',
+    addRegistration: 'Add registration certificate',
+    addRegistrationMore: 'Paste what the registrar gave you: the JWT, or the JSON document around it.',
+    addRegistrationDo: 'Add',
+    certificate: 'Registration certificate',
+    templates: 'Templates',
+    templatesHint: 'Keys of templates that always use it, separated by commas. Empty: requests that it covers.',
+    byCoverage: 'Requests that it covers',
+    organisation: 'Organisation',
+    mayAsk: 'May ask for',
+    everything: 'Every claim',
+    noEnd: 'No end',
+    notCurrent: 'Not valid now',
+    remove: 'Remove',
+    removeTitle: (name: string) => `Remove “${name}”?`,
+    removeMore: 'Requests no longer carry it. The registrar is not told.',
+    removeDo: 'Remove certificate',
   },
 }
 export const sandbox = {
