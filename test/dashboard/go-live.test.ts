@@ -1,5 +1,6 @@
 // The way to the first live verification: each step from facts.
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
 import type { GoLive, Step } from '../../src/dashboard/go-live-schema.ts'
 import { type Facts, stepsOf } from '../../src/dashboard/go-live-steps.ts'
 import { ok, problem, warning } from '../../src/db/check.ts'
@@ -11,6 +12,7 @@ import { chooseDocuments } from '../../src/tenants/go-live.ts'
 import { block, unblock } from '../../src/trust/blocks.ts'
 import { addAnchors } from '../../src/trust/settings.ts'
 import { addSource } from '../../src/trust/sources.ts'
+import { HELP } from '../../src/web/dashboard/views/go-live-help.ts'
 import { newRegistrar } from '../helpers/access.ts'
 import { cleanUp, type TestApp } from '../helpers/app.ts'
 import { DAY_MS, issue, issueAuthority } from '../helpers/certificates.ts'
@@ -339,4 +341,10 @@ describe('the address', () => {
   ] as const)('%s', (_, changed, url, tls, state, reason, detail) => {
     expect(address(changed, url, tls)).toMatchObject({ state, reason, detail })
   })
+})
+
+test('the help of each step is a section of the README', async () => {
+  const readme = await Bun.file(join(import.meta.dir, '../../README.md')).text()
+  const sections = [...readme.matchAll(/^#{2,3} (.+)$/gm)].map(([, title]) => title)
+  expect(Object.values(HELP).filter(section => !sections.includes(section))).toEqual([])
 })
