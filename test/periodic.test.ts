@@ -43,8 +43,11 @@ test('a job that is cut off by a stop is no error', async () => {
   const { deps, logs } = await startApp()
   const begun = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
-  const whenLeader: typeof deps.whenLeader = job =>
-    job.name === 'sweep' ? { ...job, everyMs: 1, run: () => (begun.resolve(), released.promise) } : job
+  const cutOff = async () => {
+    begun.resolve()
+    await released.promise
+  }
+  const whenLeader: typeof deps.whenLeader = job => (job.name === 'sweep' ? { ...job, everyMs: 1, run: cutOff } : job)
   const stop = startPeriodic({ ...deps, whenLeader })
   await begun.promise
   const stopped = stop()

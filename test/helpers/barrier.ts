@@ -8,20 +8,33 @@ import { rowsOf } from './database.ts'
 type Runner = Parameters<typeof drizzleOver>[0]
 type Act<Result> = (deps: Deps) => Promise<Result>
 
+/** `before`: the first act stops before such a statement instead. */
+type Options = { before?: RegExp }
+
+/** Where rows change for the first time: everything was read. */
+export const FIRST_CHANGE = /^(insert|update|delete)/i
+
 /**
  * The first act stops after the first answer inside its transaction, usually a read, until the second act has ended or
- * waits for a lock. What the first one read must still hold when it writes.
+ * waits for a lock. What the first one read must still hold when it writes. Writes of settings come one at a time anyway;
+ * here they do not, so that only the act's own lock decides.
  */
-export async function inTheMiddle<One, Two>({ deps, dir }: TestApp, first: Act<One>, second: Act<Two>) {
+export async function inTheMiddle<One, Two>(
+  { deps: real, dir }: TestApp,
+  first: Act<One>,
+  second: Act<Two>,
+  { before }: Options = {},
+) {
+  const deps: Deps = { ...real, writeSettings: real.write }
   const reached = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
   const pause = () => {
     reached.resolve()
     return released.promise
   }
-  const write = ((work, lane) => deps.write(tx => work(pausedAfterOne(tx, pause)), lane)) as Deps['write']
-  const writeSettings = (work => deps.writeSettings(tx => work(pausedAfterOne(tx, pause)))) as Deps['writeSettings']
-  const one = settled(first({ ...deps, write, writeSettings }))
+  const paused = before ? (tx: Db) => pausedBefore(tx, before, pause) : (tx: Db) => pausedAfterOne(tx, pause)
+  const write = ((work, lane) => deps.write(tx => work(paused(tx)), lane)) as Deps['write']
+  const one = settled(first({ ...deps, write, writeSettings: write }))
   await Promise.race([reached.promise, one])
   let isOver = false
   const two = settled(second(deps)).finally(() => {
@@ -50,5 +63,24 @@ function pausedAfterOne(tx: Db, pause: () => Promise<void>): Db {
     ...runner,
     rows: (text, params) => paused(runner.rows(text, params)),
     values: (text, params) => paused(runner.values(text, params)),
+  })
+}
+
+function pausedBefore(tx: Db, statement: RegExp, pause: () => Promise<void>): Db {
+  const runner = (tx as unknown as { $client: Runner }).$client
+  let hasPaused = false
+  const paused = async <Result>(text: string, start: () => Promise<Result>): Promise<Result> => {
+    if (!hasPaused && statement.test(text)) {
+      hasPaused = true
+      await pause()
+    }
+    return await start()
+  }
+  return drizzleOver({
+    ...runner,
+    // Statements that return nothing wait here as well.
+    send: undefined,
+    rows: (text, params) => paused(text, () => runner.rows(text, params)),
+    values: (text, params) => paused(text, () => runner.values(text, params)),
   })
 }

@@ -13,7 +13,7 @@ import { eraseVerification } from '../../src/verifications/erase.ts'
 import { sweepExpired } from '../../src/verifications/expire.ts'
 import { recordShown } from '../../src/verifications/timeline.ts'
 import { createVerification, startApp, type TestApp } from '../helpers/app.ts'
-import { inTheMiddle } from '../helpers/barrier.ts'
+import { FIRST_CHANGE, inTheMiddle } from '../helpers/barrier.ts'
 import { rowsOf } from '../helpers/database.ts'
 import { pair, TILL } from '../helpers/devices.ts'
 import { postgresOnly } from '../helpers/engines.ts'
@@ -72,8 +72,11 @@ onPostgres('a revocation in the middle of a refresh ends both tokens, and neithe
     app,
     deps => refreshDevice(deps, { client: '192.0.2.1', token: refresh_token, idempotencyKey: undefined }),
     deps => revokeDevice(deps, owner, device.id, 'test'),
+    // Its token is spent by then.
+    { before: /^update "devices"/i },
   )
   expect(revoked).toMatchObject({ id: device.id })
+  expect(await app.deps.metrics.render()).not.toContain('code="40P01"')
   expect(rowsOf(app, 'SELECT 1 FROM device_tokens WHERE revoked_at IS NULL AND device_id = ?', device.id)).toEqual([])
 })
 
@@ -92,7 +95,7 @@ onPostgres('a refresh in the middle of a revocation gets no new pair', async () 
 onPostgres('two registrations, one in the middle of the other, have different times', async () => {
   const { app, owner } = await startShop()
   const register = (deps: TestApp['deps']) => registerDevice(deps, owner, TILL, 'test')
-  await inTheMiddle(app, register, register)
+  await inTheMiddle(app, register, register, { before: FIRST_CHANGE })
   const times = rowsOf<{ created_at: number }>(app, 'SELECT DISTINCT created_at FROM devices')
   expect(times).toHaveLength(2)
 })
@@ -101,7 +104,7 @@ onPostgres('two wrong guesses, one in the middle of the other, are both counted'
   const { app } = await startShop({ rateLimitScale: 1 })
   const guess = (deps: TestApp['deps']) => deps.write(tx => recordWrongGuess(deps, tx, '192.0.2.1'))
   await guess(app.deps)
-  await inTheMiddle(app, guess, guess)
+  await inTheMiddle(app, guess, guess, { before: /^update/i })
   const [row] = rowsOf<{ failed_at: string }>(app, 'SELECT failed_at FROM pairing_guesses')
   expect(JSON.parse(row!.failed_at)).toHaveLength(3)
 })
@@ -111,7 +114,7 @@ onPostgres('the 20th wrong guess locks a network out, though it comes in the mid
   const client = '192.0.2.1'
   const guess = (deps: TestApp['deps']) => deps.write(tx => recordWrongGuess(deps, tx, client))
   for (let i = 0; i < 18; i++) await guess(app.deps)
-  await inTheMiddle(app, guess, guess)
+  await inTheMiddle(app, guess, guess, { before: /^update/i })
   expect(await admitGuess(app.deps, client).catch(error => error.code)).toBe('rate_limit_exceeded')
 })
 
@@ -131,22 +134,35 @@ onPostgres('a key that is rolled in the middle of its rolling has one successor'
   const { app, owner } = await startShop()
   const before = await listKeys(app.deps.db, owner.tenantId)
   const roll = (deps: TestApp['deps']) => rollKey(deps, before[0]!.id, '1h', 'test')
-  await inTheMiddle(app, roll, roll)
+  await inTheMiddle(app, roll, roll, { before: FIRST_CHANGE })
   expect(await listKeys(app.deps.db, owner.tenantId)).toHaveLength(before.length + 1)
 })
 
 onPostgres('two rotations, one in the middle of the other, leave one current webhook secret', async () => {
   const { app, owner } = await startShop()
   const rotate = (deps: TestApp['deps']) => rotateWebhookSecret(deps, owner, 'test')
-  await inTheMiddle(app, rotate, rotate)
+  await inTheMiddle(app, rotate, rotate, { before: /^insert into "webhook_secrets"/i })
   const current = rowsOf(app, "SELECT 1 FROM webhook_secrets WHERE valid_until IS NULL AND environment = 'test'")
   expect(current).toHaveLength(1)
 })
 
-onPostgres('a page that is shown in the middle of being shown leaves one event', async () => {
+onPostgres('an erasure in the middle of showing a page leaves no event of it', async () => {
+  const { app, key, owner } = await startShop()
+  const { id } = await createVerification(app, key)
+  const [, erased] = await inTheMiddle(
+    app,
+    deps => recordShown(deps, { id, ...owner }),
+    deps => eraseVerification(deps, owner, 'test', id),
+    { before: FIRST_CHANGE },
+  )
+  expect(erased).toMatchObject({ deleted: { verification_sessions: 1 } })
+  expect(rowsOf(app, 'SELECT 1 FROM verification_events WHERE verification_id = ?', id)).toEqual([])
+})
+
+onPostgres('a page that is shown twice at once leaves one event', async () => {
   const { app, key, owner } = await startShop()
   const { id } = await createVerification(app, key)
   const show = (deps: TestApp['deps']) => recordShown(deps, { id, ...owner })
-  await inTheMiddle(app, show, show)
+  await inTheMiddle(app, show, show, { before: FIRST_CHANGE })
   expect(rowsOf(app, "SELECT 1 FROM verification_events WHERE event = 'qr_shown'")).toHaveLength(1)
 })
