@@ -21,7 +21,7 @@ export async function storeRegistration(
 ): Promise<AddedRegistration> {
   const owner = await ownerOf(deps, tenant)
   const { row, notes } = await addRegistration(deps, { text, templates, owner }, actor).catch(error => {
-    throw error instanceof RegistrationProblem ? apiError('invalid_request', { message: error.message }) : error
+    throw error instanceof RegistrationProblem ? apiError('invalid_request', { message: `certificate: ${error.message}` }) : error
   })
   return { ...presentRegistration(row, deps.now()), notes }
 }

@@ -19,12 +19,14 @@ export async function readTenantSigning(deps: Deps): Promise<{ data: Signing[] }
 }
 
 export const readSigningRequest = async (deps: Deps, tenant: string | undefined): Promise<{ csr: string }> => ({
-  csr: await certificateRequest(deps, { owner: await ownerOf(deps, tenant), host: hostOf(deps.config.publicUrl) }).catch(refuse),
+  csr: await certificateRequest(deps, { owner: await ownerOf(deps, tenant), host: hostOf(deps.config.publicUrl) }).catch(
+    refuseBy('tenant'),
+  ),
 })
 
 export async function makeSigningKey(deps: Deps, { subject, tenant }: NewSigningKey, actor: string): Promise<{ csr: string }> {
   const request = { owner: await ownerOf(deps, tenant), host: hostOf(deps.config.publicUrl), subject }
-  return { csr: await requestNewKey(deps, request, actor).catch(refuse) }
+  return { csr: await requestNewKey(deps, request, actor).catch(refuseBy('subject')) }
 }
 
 export async function importSigning(
@@ -39,7 +41,7 @@ export async function importSigning(
     from: from === undefined ? undefined : parseUtcInstant(from),
     authorities: await readAccessAuthorities(deps),
   }
-  const { state, notes } = await importSigningKey(deps, wanted, actor).catch(refuse)
+  const { state, notes } = await importSigningKey(deps, wanted, actor).catch(refuseBy('chain'))
   return { ...presentSigning(state, deps.now()), notes }
 }
 
@@ -48,6 +50,9 @@ export async function ownerOf({ db }: Deps, tenant: string | undefined): Promise
   return tenant ?? null
 }
 
-function refuse(error: unknown): never {
-  throw error instanceof SigningProblem ? apiError('invalid_request', { message: error.message }) : error
-}
+/** `field` is the member of the request that it is about. */
+const refuseBy =
+  (field: string) =>
+  (error: unknown): never => {
+    throw error instanceof SigningProblem ? apiError('invalid_request', { message: `${field}: ${error.message}` }) : error
+  }

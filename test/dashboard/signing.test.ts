@@ -71,7 +71,7 @@ test('a registration certificate is added, listed with what it allows, announced
   const refused = await boss.post('/registrations', { certificate: 'aaa.bbb.ccc' })
   expect(refused.body.error).toEqual({
     code: 'invalid_request',
-    message: 'this is no registration certificate: it cannot be read',
+    message: 'certificate: this is no registration certificate: it cannot be read',
   })
   expect((await boss.delete(`/registrations/${id}`)).status).toBe(200)
   expect(outcome(await boss.delete(`/registrations/${id}`))).toBe('404 registration_not_found')

@@ -40,13 +40,7 @@ export function Registrations() {
           rows.length === 0 ? (
             <p>{words.noRegistrations}</p>
           ) : (
-            <ul class="plain stack" aria-label={words.registrations}>
-              {rows.map(row => (
-                <li key={row.id}>
-                  <One registration={row} onRemove={() => remove(row.id)} />
-                </li>
-              ))}
-            </ul>
+            rows.map(row => <One key={row.id} registration={row} onRemove={() => remove(row.id)} />)
           )
         }
       </Loaded>
