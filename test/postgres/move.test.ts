@@ -38,6 +38,9 @@ beforeAll(async () => {
   await stop(service)
   await addSource(origin)
   const file = new Database(join(origin, 'vidimus.db'))
+  // A certificate that was replaced: its key is erased, and its row stays.
+  file.run(`INSERT INTO signing_keys (id, role, chain, client_id, salt, sealed, created_at, not_after, retired_at)
+    SELECT 'sig_erased', role, chain, client_id, x'', x'', 1, 1, 2 FROM signing_keys WHERE role = 'leaf'`)
   file.run('DELETE FROM known_networks')
   file.run(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
     INSERT INTO known_networks SELECT printf('network-%06d', i), i FROM n`)
