@@ -5,20 +5,16 @@ import { join } from 'node:path'
 import { temporaryDir } from '../helpers/app.ts'
 import { serve, stopServing, vidimus } from '../helpers/cli.ts'
 import {
-  asPostgres,
   type Cluster,
-  clusterIn,
   giveToPostgres,
   hasPostgres,
   newDatabase,
-  postgresDir,
-  program,
   startCluster,
   stopClusters,
   unlessMissing,
 } from '../helpers/cluster.ts'
-import { freePort } from '../helpers/free-port.ts'
 import { makeRoot, openssl } from '../helpers/openssl.ts'
+import { promote, REPLICATED, startStandby, waitForStandby } from '../helpers/standby.ts'
 
 setDefaultTimeout(60_000)
 
@@ -159,24 +155,9 @@ describe.skipIf(!hasPostgres)(unlessMissing('TLS to PostgreSQL'), () => {
 
 describe.skipIf(!hasPostgres)(unlessMissing('a cluster of several servers'), () => {
   test('the server that takes writes is used, before and after a failover', async () => {
-    const primary = await startCluster({ settings: ["wal_level = 'replica'", 'max_wal_senders = 4', 'hot_standby = on'] })
+    const primary = await startCluster({ settings: REPLICATED })
     await newDatabase(primary, 'vidimus')
-    const dir = join(postgresDir(), 'data')
-    const standby = clusterIn(dir, await freePort())
-    asPostgres(program('pg_basebackup'), [
-      '-D',
-      dir,
-      '-h',
-      '127.0.0.1',
-      '-p',
-      String(primary.port),
-      '-U',
-      'postgres',
-      '-R',
-      '-c',
-      'fast',
-    ])
-    await standby.start()
+    const standby = await startStandby(primary)
     // The standby first: it answers, but takes no writes.
     const hosts = `127.0.0.1:${standby.port},127.0.0.1:${primary.port}`
     const env = { VIDIMUS_DATABASE_URL: `postgres://postgres@${hosts}/vidimus` }
@@ -193,18 +174,9 @@ describe.skipIf(!hasPostgres)(unlessMissing('a cluster of several servers'), () 
     expect(alone.stderr).toContain('the server is read-only, probably a standby; name the primary in VIDIMUS_DATABASE_URL')
     await waitForStandby(primary, standby)
     await primary.stop('immediate')
-    asPostgres(program('pg_ctl'), ['-D', dir, '-w', 'promote'])
+    promote(standby)
     while ((await create()).status !== 201) await Bun.sleep(100)
     const [row] = await standby.query<{ count: string }>('SELECT count(*) FROM verification_sessions', 'vidimus')
     expect(Number(row!.count)).toBe(2)
   })
 })
-
-async function waitForStandby(primary: Cluster, standby: Cluster): Promise<void> {
-  const [at] = await primary.query<{ lsn: string }>('SELECT pg_current_wal_flush_lsn()::text AS lsn')
-  for (;;) {
-    const [row] = await standby.query<{ done: boolean }>(`SELECT pg_last_wal_replay_lsn() >= '${at!.lsn}'::pg_lsn AS done`)
-    if (row!.done) return
-    await Bun.sleep(50)
-  }
-}
