@@ -136,6 +136,12 @@ test('only db/ and the verbs for data directories name SQLite', async () => {
   expect([...new Set(namers)].filter(from => !from.startsWith('db/') && !SQLITE_VERBS.test(from))).toEqual([])
 })
 
+test('only db/ asks which database it is', async () => {
+  const asking = (await allImports()).filter(({ to }) => to === 'db/dialect.ts').map(({ from }) => from)
+  expect(asking.length).toBeGreaterThan(2)
+  expect(asking.filter(from => !from.startsWith('db/'))).toEqual([])
+})
+
 test('stores speak SQL that SQLite and PostgreSQL both take', async () => {
   const stores = (await Array.fromAsync(new Bun.Glob('**/*store.ts').scan(SRC))).filter(isStore)
   expect(stores.length).toBeGreaterThan(10)

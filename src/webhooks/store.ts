@@ -1,7 +1,6 @@
 import { and, asc, count, desc, eq, gte, inArray, isNotNull, isNull, lte, min, type SQL, sql } from 'drizzle-orm'
-import { isPostgres } from '../db/dialect.ts'
 import type { Db } from '../db/engine.ts'
-import { LIVING_NODES } from '../db/postgres/nodes.ts'
+import { isLost } from '../db/leases.ts'
 import { webhookAttempts, webhookDeliveries } from '../db/schema.ts'
 import { hot, isAmongFree, locked } from '../db/statements.ts'
 import type { Held } from './attempts.ts'
@@ -217,20 +216,11 @@ export async function countInterruptions(tx: Db, deliveryId: string, attempt: nu
   return row?.n ?? 0
 }
 
-/**
- * Leases that nobody will end. One process has a SQLite file, so there every lease of another is lost; on PostgreSQL
- * those whose time is up, and those of dead nodes.
- */
-const isLost = (node: string, now: number): SQL =>
-  isPostgres
-    ? sql`(${webhookDeliveries.leaseUntil} <= ${now} OR ${webhookDeliveries.leasedBy} NOT IN (${sql.raw(LIVING_NODES)}))`
-    : sql`coalesce(${webhookDeliveries.leasedBy}, '') <> ${node}`
-
 export async function listLostLeases(db: Db, node: string, now: number): Promise<DeliveryRow[]> {
   return await db
     .select()
     .from(webhookDeliveries)
-    .where(and(isPending, isNotNull(webhookDeliveries.leaseUntil), isLost(node, now)))
+    .where(and(isPending, isNotNull(webhookDeliveries.leaseUntil), isLost(webhookDeliveries, node, now)))
     .orderBy(webhookDeliveries.id)
     .limit(LOST_MAX)
 }

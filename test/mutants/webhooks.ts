@@ -41,7 +41,7 @@ export default [
   [
     'a worker takes its own leases for those of an earlier process',
     'listLostLeases',
-    ', isLost(node, now)',
+    ', isLost(webhookDeliveries, node, now)',
     '',
     'webhooks/claim',
   ],
