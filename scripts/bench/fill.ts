@@ -110,6 +110,7 @@ async function insertOne(deps: Deps, tx: Db, session: Session, number: number, a
     salt: secrets.salt,
     sealed: url !== undefined || number % 2 === 0 ? secrets.sealed : null,
     sealedResponseKey: null,
+    sealedDcRequests: null,
     release: null,
     answeredFrom: null,
     pageOwnerHash: null,

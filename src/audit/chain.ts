@@ -13,6 +13,8 @@ export const AUDIT_ACTIONS = [
   'clock.stepped',
   'tenant.created',
   'tenant.changed',
+  'origin.added',
+  'origin.removed',
   'key.created',
   'key.revoked',
   'key.rolled',

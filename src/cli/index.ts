@@ -10,6 +10,7 @@ const COMMANDS = new Map<string, () => Promise<{ command: Command }>>(
     tenant: () => import('./tenant.ts'),
     key: () => import('./key.ts'),
     device: () => import('./device.ts'),
+    origin: () => import('./origin.ts'),
     'webhook-secret': () => import('./webhook-secret.ts'),
     deliveries: () => import('./deliveries.ts'),
     listen: () => import('./listen.ts'),

@@ -62,6 +62,20 @@ export const webhookEndpoints = table(
   row => [primaryKey({ columns: [row.tenantId, row.environment] })],
 )
 
+/** The web origins, and apps, that may ask for a tenant's sessions through the browser. */
+export const tenantOrigins = table(
+  'tenant_origins',
+  {
+    tenantId: text('tenant_id')
+      .notNull()
+      .references(() => tenants.id),
+    environment: environment(),
+    origin: text('origin').notNull(),
+    createdAt: time('created_at').notNull(),
+  },
+  row => [primaryKey({ columns: [row.tenantId, row.environment, row.origin] })],
+)
+
 export const apiKeys = table(
   'api_keys',
   {
@@ -390,6 +404,8 @@ export const verificationSessions = table(
     pageOwnerHash: text('page_owner_hash'),
     /** The wrapping key that its own key was derived from; null while it has none (session-keys/keys.ts). */
     wrappingKey: integer('wrapping_key'),
+    /** What pages asked through the browser, an entry for each origin; deleted like sealed_response_key. */
+    sealedDcRequests: bytes('sealed_dc_requests'),
   },
   row => [
     primaryKey({ columns: [row.id, row.tenantId] }),

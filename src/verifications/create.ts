@@ -195,6 +195,7 @@ function draft(deps: Deps, caller: Caller, body: CreateVerification, asked: Aske
     salt,
     sealed: hasSecrets ? sealer.seal(secretsPlace({ id, tenantId: caller.tenantId }, salt, sessionKey), sealable) : null,
     sealedResponseKey: null,
+    sealedDcRequests: null,
     release: body.release ?? null,
     answeredFrom: null,
     pageOwnerHash: null,

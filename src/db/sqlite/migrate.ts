@@ -11,6 +11,7 @@ import oneEngine from '../../../drizzle/sqlite/0008_one_engine.sql' with { type:
 import sessionKeys from '../../../drizzle/sqlite/0009_session_keys.sql' with { type: 'text' }
 import keylessSessions from '../../../drizzle/sqlite/0010_keyless_sessions.sql' with { type: 'text' }
 import trustLists from '../../../drizzle/sqlite/0011_trust_lists.sql' with { type: 'text' }
+import browserChannel from '../../../drizzle/sqlite/0012_browser_channel.sql' with { type: 'text' }
 import { sha256Hex } from '../../hash.ts'
 
 /**
@@ -30,6 +31,7 @@ export const MIGRATIONS: readonly (readonly [id: string, sql: string])[] = [
   ['0009_session_keys', sessionKeys],
   ['0010_keyless_sessions', keylessSessions],
   ['0011_trust_lists', trustLists],
+  ['0012_browser_channel', browserChannel],
 ]
 
 /** The database belongs to a newer program, or a migration was edited after it was applied. */
