@@ -41,6 +41,10 @@ export type Mutations = {
   readonly transcriptNonce?: string
   readonly transcriptClientId?: string
   readonly transcriptResponseUri?: string
+  /** The page that the device signs for. */
+  readonly transcriptOrigin?: string
+  /** The device signs as if it had scanned the QR code. */
+  readonly redirectTranscript?: boolean
   /** The thumbprint in the handover. */
   readonly thumbprint?: Uint8Array | null
   /**
@@ -54,6 +58,16 @@ export type Mutations = {
   readonly documentCount?: number
   readonly deviceResponseVersion?: string
   readonly deviceResponseStatus?: number
+
+  // Annex C, through the browser.
+  /** The transcript that the answer is sealed for. */
+  readonly sealedOrigin?: string
+  readonly sealedInfo?: string
+  readonly hpkeAad?: Uint8Array
+  /** Sealed to this point instead of the one asked for. */
+  readonly recipientPoint?: Uint8Array
+  /** Documents, encoded, that are added to the answer. */
+  readonly moreDocuments?: readonly Cbor[]
 
   // The token and its envelope.
   /** Changes each presentation before it is sent. */

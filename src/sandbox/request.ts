@@ -16,7 +16,7 @@ export type WalletUri =
 
 export type PresentationRequest = {
   clientId: string
-  responseMode: 'direct_post' | 'direct_post.jwt'
+  responseMode: 'direct_post' | 'direct_post.jwt' | 'dc_api.jwt'
   responseUri: string
   nonce: string
   state: string | undefined
@@ -25,6 +25,8 @@ export type PresentationRequest = {
   encryption: { key: JWK; encs: string[] } | undefined
   /** All parameters as received. */
   parameters: Members
+  /** Where the browser carries request and answer: the page that asks, and for Annex C the text that was sent with it. */
+  page?: { origin: string; encryptionInfo?: string }
 }
 
 export type FetchOptions = {
@@ -42,7 +44,7 @@ export class RequestRefused extends Error {
   override name = 'RequestRefused'
 }
 
-type Members = Record<string, unknown>
+export type Members = Record<string, unknown>
 
 export function parseWalletUri(uri: string): WalletUri {
   const query = new URLSearchParams(uri.slice(uri.indexOf('?') + 1))
@@ -107,7 +109,7 @@ async function fetchRequestObject(fetch: Fetch, uri: string, { method, walletNon
   return await response.text()
 }
 
-async function verifySignature(jws: string): Promise<{ parameters: Members; leaf: Certificate }> {
+export async function verifySignature(jws: string): Promise<{ parameters: Members; leaf: Certificate }> {
   const header: Members = decodeProtectedHeader(jws)
   const { x5c } = header
   demand(header.typ === 'oauth-authz-req+jwt', 'typ is not oauth-authz-req+jwt (OpenID4VP 1.0 § 5)')
@@ -122,7 +124,7 @@ async function verifySignature(jws: string): Promise<{ parameters: Members; leaf
   return { parameters: parseObject(new TextDecoder().decode(verified.payload)), leaf: certificates[0]! }
 }
 
-function checkTimes({ iat, exp, nbf }: Members, now: number): void {
+export function checkTimes({ iat, exp, nbf }: Members, now: number): void {
   const seconds = now / 1000
   const isTime = (value: unknown) => value === undefined || typeof value === 'number'
   demand(isTime(iat) && isTime(exp) && isTime(nbf), 'iat, exp or nbf is not a number')
@@ -157,12 +159,12 @@ function readParameters(parameters: Members): PresentationRequest {
 }
 
 // Every requested format must be announced, as in the EU reference wallet.
-function checkFormats({ credentials }: DcqlQuery, { vp_formats_supported: formats }: Members): void {
+export function checkFormats({ credentials }: DcqlQuery, { vp_formats_supported: formats }: Members): void {
   demand(isObject(formats), 'vp_formats_supported is missing')
   for (const { format } of credentials) demand(Object.hasOwn(formats, format), `vp_formats_supported lacks ${format}`)
 }
 
-function encryptionOf({ jwks, encrypted_response_enc_values_supported: encs = ['A128GCM'] }: Members): {
+export function encryptionOf({ jwks, encrypted_response_enc_values_supported: encs = ['A128GCM'] }: Members): {
   key: JWK
   encs: string[]
 } {
@@ -174,7 +176,7 @@ function encryptionOf({ jwks, encrypted_response_enc_values_supported: encs = ['
   return { key, encs }
 }
 
-async function checkClientId({ clientId, responseUri }: PresentationRequest, leaf: Certificate): Promise<void> {
+export async function checkClientId({ clientId, responseUri }: PresentationRequest, leaf: Certificate): Promise<void> {
   const [prefix] = clientId.split(':')
   const value = clientId.slice(clientId.indexOf(':') + 1)
   switch (prefix) {
@@ -182,7 +184,11 @@ async function checkClientId({ clientId, responseUri }: PresentationRequest, lea
       return demand(value === toBase64Url(await sha256(leaf.der)), 'client_id is not the hash of the leaf certificate')
     case 'x509_san_dns':
       demand(leaf.dnsNames.includes(value), 'client_id is no name of the leaf certificate')
-      return demand(new URL(responseUri).hostname === value, 'response_uri leads to another host than client_id names')
+      // Through a browser there is none.
+      return demand(
+        responseUri === '' || new URL(responseUri).hostname === value,
+        'response_uri leads to another host than client_id names',
+      )
     default:
       throw new RequestRefused('client_id has a prefix that cannot be signed for')
   }
@@ -205,12 +211,12 @@ function parseObject(text: string): Members {
 
 const newWalletNonce = (): string => toBase64Url(crypto.getRandomValues(new Uint8Array(WALLET_NONCE_BYTES)))
 
-const isText = (value: unknown): value is string => typeof value === 'string' && value.length > 0
+export const isText = (value: unknown): value is string => typeof value === 'string' && value.length > 0
 
-const isUrlSafe = (value: unknown): value is string => typeof value === 'string' && /^[A-Za-z0-9._~-]+$/.test(value)
+export const isUrlSafe = (value: unknown): value is string => typeof value === 'string' && /^[A-Za-z0-9._~-]+$/.test(value)
 
-const isObject = (value: unknown): value is Members => typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isObject = (value: unknown): value is Members => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-function demand(condition: unknown, reason: string): asserts condition {
+export function demand(condition: unknown, reason: string): asserts condition {
   if (!condition) throw new RequestRefused(reason)
 }

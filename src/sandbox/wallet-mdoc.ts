@@ -10,10 +10,33 @@ import type { PresentationRequest } from './request.ts'
 type Presenting = { places: readonly Place[]; request: PresentationRequest; key: PrivateJwk; mutations: Mutations }
 
 /** A DeviceResponse with one document (HAIP 5.3.1), base64url (OpenID4VP 1.0 § B.2.5). */
-export async function presentMdoc(credential: MdocCredential, { places, request, key, mutations }: Presenting): Promise<string> {
+export async function presentMdoc(credential: MdocCredential, presenting: Presenting): Promise<string> {
+  const { mutations } = presenting
+  const document = await presentDocument(credential, presenting)
+  return toBase64Url(
+    deviceResponse(
+      Array.from({ length: mutations.documentCount ?? 1 }, () => document),
+      mutations,
+    ),
+  )
+}
+
+export const deviceResponse = (documents: readonly Cbor[], mutations: Mutations): Uint8Array<ArrayBuffer> =>
+  encodeCbor(
+    cborMap({
+      version: mutations.deviceResponseVersion ?? '1.0',
+      documents,
+      status: mutations.deviceResponseStatus ?? 0,
+    }),
+  )
+
+export async function presentDocument(
+  credential: MdocCredential,
+  { places, request, key, mutations }: Presenting,
+): Promise<Cbor> {
   const docType = mutations.docType ?? credential.type
   const issuerAuth = decodeCbor(fromBase64(credential.issuerAuth)) as Sign1
-  const document = cborMap({
+  return cborMap({
     docType,
     issuerSigned: cborMap({
       nameSpaces: nameSpacesOf(cheatedItems(credential, places, mutations)),
@@ -21,24 +44,28 @@ export async function presentMdoc(credential: MdocCredential, { places, request,
     }),
     deviceSigned: mutations.deviceAuth === 'absent' ? undefined : await deviceSigned(docType, { request, key, mutations }),
   })
-  const response = cborMap({
-    version: mutations.deviceResponseVersion ?? '1.0',
-    documents: Array.from({ length: mutations.documentCount ?? 1 }, () => document),
-    status: mutations.deviceResponseStatus ?? 0,
-  })
-  return toBase64Url(encodeCbor(response))
 }
 
 /** OpenID4VP 1.0 § B.2.6.1. The texts are exactly those of the request. */
 async function sessionTranscript(request: PresentationRequest, mutations: Mutations): Promise<Cbor> {
-  const info: Cbor = [
+  const { page } = request
+  if (page?.encryptionInfo !== undefined) return isoTranscript(page.encryptionInfo, mutations.transcriptOrigin ?? page.origin)
+  const nonce = mutations.transcriptNonce ?? request.nonce
+  const thumbprint = mutations.thumbprint === undefined ? await thumbprintOf(request, mutations) : mutations.thumbprint
+  if (page && !mutations.redirectTranscript)
+    return handover('OpenID4VPDCAPIHandover', [mutations.transcriptOrigin ?? page.origin, nonce, thumbprint])
+  const [clientId, responseUri] = [
     mutations.transcriptClientId ?? request.clientId,
-    mutations.transcriptNonce ?? request.nonce,
-    mutations.thumbprint === undefined ? await thumbprintOf(request, mutations) : mutations.thumbprint,
     mutations.transcriptResponseUri ?? request.responseUri,
   ]
-  return [null, null, ['OpenID4VPHandover', await sha256(encodeCbor(info))]]
+  return handover('OpenID4VPHandover', [clientId, nonce, thumbprint, responseUri])
 }
+
+/** ISO/IEC TS 18013-7 Annex C. */
+export const isoTranscript = (encryptionInfo: string, origin: string): Promise<Cbor> =>
+  handover('dcapi', [encryptionInfo, origin])
+
+const handover = async (name: string, info: Cbor): Promise<Cbor> => [null, null, [name, await sha256(encodeCbor(info))]]
 
 /** Thumbprint of the key that the answer is encrypted to; null without encryption. */
 async function thumbprintOf({ encryption }: PresentationRequest, { plain }: Mutations): Promise<Uint8Array | null> {

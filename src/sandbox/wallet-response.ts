@@ -22,7 +22,7 @@ export async function buildResponse(
   return { form: new URLSearchParams(form), responseUri: request.responseUri }
 }
 
-async function encrypt(
+export async function encrypt(
   { key, encs }: NonNullable<PresentationRequest['encryption']>,
   members: object,
   { alg = 'ECDH-ES', enc, kid = key.kid, zip, apu, apv }: Mutations,

@@ -32,7 +32,7 @@ export async function presentSdJwt(
     header: { alg: mutations.kbAlg ?? 'ES256', typ: mutations.kbTyp ?? 'kb+jwt' },
     payload: {
       nonce: mutations.kbNonce ?? request.nonce,
-      aud: mutations.kbAud ?? request.clientId,
+      aud: mutations.kbAud ?? audienceOf(request),
       iat: mutations.kbIat ?? Math.floor(now / 1000),
       sd_hash: mutations.sdHash ?? toBase64Url(await sha256(utf8(sdJwt))),
       ...mutations.kbClaims,
@@ -41,6 +41,9 @@ export async function presentSdJwt(
   const signed = await keyBinding.sign(jwtSigner(key))
   return sdJwt + (mutations.holderSignatureFlip ? withFlippedSignature(signed) : signed)
 }
+
+/** OpenID4VP 1.0 § A.4: the page that asks, for signed requests too. */
+const audienceOf = ({ clientId, page }: PresentationRequest): string => (page ? `origin:${page.origin}` : clientId)
 
 async function cheatedDisclosures(
   { sdJwt, claims, alsoShown = [] }: SdJwtCredential,

@@ -59,9 +59,18 @@ export async function present(
 
 /** The holder's answer, ready to be posted. */
 export async function answer(request: PresentationRequest, holder: Holder, options: AnswerOptions): Promise<WalletResponse> {
+  return buildResponse(request, await responseMembers(request, holder, options), mutationsOf(holder, options))
+}
+
+/** What is encrypted: the vp_token. */
+export async function responseMembers(
+  request: PresentationRequest,
+  holder: Holder,
+  options: AnswerOptions,
+): Promise<{ vp_token?: unknown }> {
   const mutations = mutationsOf(holder, options)
   const token = mutations.replay ?? (await vpToken(request, holder, { ...options, mutations }))
-  return buildResponse(request, shaped(token, mutations.vpTokenShape), mutations)
+  return shaped(token, mutations.vpTokenShape)
 }
 
 /**
