@@ -17,6 +17,7 @@ import { shareCreations } from './verifications/create.ts'
 import { hostedRoutes } from './verifications/hosted-routes.ts'
 import { verificationRoutes } from './verifications/routes.ts'
 import { WebhookEvent } from './verifications/schema.ts'
+import { dcRoutes } from './wallet/dc-routes.ts'
 import { walletRoutes } from './wallet/routes.ts'
 import { webPages } from './web/serve.ts'
 
@@ -36,6 +37,7 @@ export function createApp(deps: Deps, demo?: Demo) {
     .use(verificationRoutes(deps, creations))
     .use(hostedRoutes(deps))
     .use(walletRoutes(deps))
+    .use(dcRoutes(deps))
     .use(deps.config.hasSandbox ? sandboxRoutes(deps) : new Elysia())
     .use(templateRoutes(deps))
     .use(usageRoutes(deps))

@@ -48,6 +48,12 @@ export type Config = {
     clientIdPrefix: 'x509_hash' | 'x509_san_dns'
     registrationCertFile: string
   }
+  /** The wallet call of browsers. */
+  dcApi: {
+    mode: 'auto' | 'signed' | 'unsigned' | 'iso' | 'off'
+    /** What Google's wallet knows this relying party by. */
+    googleRpMetadata: string
+  }
 }
 
 /** The message names the variable and says what to do. */
@@ -105,6 +111,15 @@ export const VARIABLES = {
     meaning: 'scheme of wallet_uri: openid4vp, haip-vp, or what your wallets listen to',
   },
   VIDIMUS_CLIENT_ID: { default: 'x509_hash', meaning: 'x509_hash, or x509_san_dns when the certificate names the public host' },
+  VIDIMUS_DC_API: {
+    default: 'auto',
+    meaning:
+      'how wallets are asked through the browser: auto signs once a certificate was imported; signed, unsigned, iso (ISO/IEC 18013-7 only) or off',
+  },
+  VIDIMUS_GOOGLE_RP_METADATA: {
+    default: '',
+    meaning: "base64url text that Google's wallet wants in signed requests (gw_rp_metadata_bytes)",
+  },
   VIDIMUS_REGISTRATION_CERT: {
     default: '',
     meaning: 'file with the registration certificate (JWT) that wallets are shown while none is stored',
@@ -188,6 +203,10 @@ export function loadConfig(env: Environment): Config {
       scheme: uriScheme('VIDIMUS_WALLET_SCHEME', text('VIDIMUS_WALLET_SCHEME')),
       clientIdPrefix: oneOf('VIDIMUS_CLIENT_ID', text('VIDIMUS_CLIENT_ID'), ['x509_hash', 'x509_san_dns']),
       registrationCertFile: text('VIDIMUS_REGISTRATION_CERT'),
+    },
+    dcApi: {
+      mode: oneOf('VIDIMUS_DC_API', text('VIDIMUS_DC_API'), ['auto', 'signed', 'unsigned', 'iso', 'off']),
+      googleRpMetadata: base64url('VIDIMUS_GOOGLE_RP_METADATA', text('VIDIMUS_GOOGLE_RP_METADATA')),
     },
     webhookDelaysMs: delays('VIDIMUS_WEBHOOK_DELAYS', text('VIDIMUS_WEBHOOK_DELAYS')),
   }
@@ -305,6 +324,11 @@ function metricsToken(name: Variable, text: string): string | undefined {
     fail(name, 'use 16 to 256 printable ASCII characters without spaces, for example from "openssl rand -hex 32"')
   }
   return text || undefined
+}
+
+function base64url(name: Variable, text: string): string {
+  if (!/^[\w-]*$/.test(text)) fail(name, 'it is not base64url without padding')
+  return text
 }
 
 function uriScheme(name: Variable, text: string): string {

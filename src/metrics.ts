@@ -19,6 +19,8 @@ export const COUNTERS = {
   vidimus_status_list_fetches_total: 'Status lists fetched from issuers, by outcome; cached lists are not fetched.',
   vidimus_crl_fetches_total: "Revocation lists fetched for issuers' certificates, by outcome; cached lists are not fetched.",
   vidimus_trust_list_refreshes_total: 'Looks at signed lists of issuers, by outcome.',
+  vidimus_dc_requests_total: 'Requests made for the wallet call of a browser, by protocol.',
+  vidimus_dc_answers_total: 'Answers that came through the wallet call of a browser, by protocol and outcome.',
   vidimus_backups_total: 'Scheduled backups since the start, by outcome.',
   vidimus_rate_limited_total: 'Requests refused by a rate limit, by policy.',
   vidimus_claims_taken_over_total: 'Idempotency keys taken over from a request whose node or time ended.',

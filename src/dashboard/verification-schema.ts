@@ -85,6 +85,13 @@ const CheckedCredential = Exactly({
   ),
 })
 
+/** Of an answer that a page brought. */
+const BROWSER_CHANNEL = {
+  channel: Type.Optional(Type.Literal('dc_api')),
+  protocol: Type.Optional(Type.String()),
+  origin: Type.Optional(Type.String()),
+}
+
 /** The events of a session, oldest first. */
 export const Moment = Type.Union([
   /** `actor`: a key's prefix, a device's name, a dashboard user. */
@@ -98,7 +105,11 @@ export const Moment = Type.Union([
     status: Type.Union([Type.Literal('completed'), Type.Literal('failed')]),
     error: Type.Optional(Type.String()),
     credentials: Type.Array(CheckedCredential),
+    ...BROWSER_CHANNEL,
   }),
+  /** A page of this origin asked through the browser. */
+  Exactly({ at: Timestamp, event: Type.Literal('dc_requested'), origin: Type.String(), protocols: Type.Array(Type.String()) }),
+  Exactly({ at: Timestamp, event: Type.Literal('dc_error'), protocol: Type.String(), code: Type.String() }),
   /** A good response is held, and not shown before its response code is redeemed. */
   Exactly({ at: Timestamp, event: Type.Literal('response_held') }),
   Exactly({ at: Timestamp, event: Type.Literal('redirect_not_followed') }),

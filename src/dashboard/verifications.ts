@@ -82,10 +82,13 @@ function momentOf(recorded: RecordedEvent): Moment {
       return { at, event: recorded.event }
     case 'response_unreadable':
       return { at, event: recorded.event, reason: recorded.details.reason }
+    case 'dc_requested':
+    case 'dc_error':
+      return { at, event: recorded.event, ...recorded.details } as Moment
     case 'claims_read':
       return { at, event: recorded.event, actor: recorded.details.actor }
     case 'response_posted': {
-      const { status, error, findings } = recorded.details
+      const { status, error, findings, ...channel } = recorded.details
       const credentials = findings.map(({ credential, checks, trust }) => ({
         credential,
         ...(trust && { trust }),
@@ -96,7 +99,7 @@ function momentOf(recorded: RecordedEvent): Moment {
           at: isoUtc(checkedAt),
         })),
       }))
-      return { at, event: recorded.event, status, ...(error !== undefined && { error }), credentials }
+      return { at, event: recorded.event, status, ...(error !== undefined && { error }), credentials, ...channel }
     }
   }
 }

@@ -1,8 +1,11 @@
 // Size and depth of bodies are limited before anything parses them. The runtime discards unread
 // bodies of refused requests.
+import type { TSchema } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
 import { DoubledName, findDoubledName, parseJson } from '../json.ts'
 import { ApiError, apiError } from './errors.ts'
 import { startReading } from './plugin.ts'
+import { describeProblem } from './schema.ts'
 
 export const JSON_BYTES_MAX = 64 * 1024
 const JSON_DEPTH_MAX = 32
@@ -13,6 +16,18 @@ const invalid = (message: string, cause?: unknown) => apiError('invalid_request'
 export async function readJson(request: Request, bytesMax = JSON_BYTES_MAX): Promise<object> {
   requireType(request, 'application/json')
   return parseObject(await readBytes(request, bytesMax), 'body')
+}
+
+/** For routes that read their body themselves, after other checks. */
+export async function readBody<Schema extends TSchema>(
+  request: Request,
+  schema: Schema,
+  bytesMax?: number,
+): Promise<Schema['static']> {
+  const body = await readJson(request, bytesMax)
+  const problem = Value.Errors(schema, body).First()
+  if (problem) throw invalid(describeProblem(problem))
+  return body as Schema['static']
 }
 
 /** An empty body counts as an empty object, whatever its content type. */

@@ -16,6 +16,10 @@ export const ERRORS = {
     401,
     '/metrics answers this machine itself. From another one, or through a proxy, send VIDIMUS_METRICS_TOKEN as "Authorization: Bearer <TOKEN>".',
   ],
+  origin_not_allowed: [
+    403,
+    'This origin may not ask for this session; an owner adds it with "vidimus origin add" or in the settings of the shop.',
+  ],
   insufficient_scope: [403, 'The API key lacks a scope.'],
   owner_required: [403, 'Only an owner of this installation may do that.'],
   reauthentication_required: [403, 'Give your password again first.'],

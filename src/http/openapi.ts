@@ -148,6 +148,8 @@ const TAGS = {
   Templates: 'Predefined requests, by key.',
   Devices: 'Tills and tablets: registered by the merchant, paired once, then using their own tokens.',
   Wallet: "Called by the holder's wallet, which knows the session's id from the QR code or link.",
+  Browser:
+    "The wallet call of browsers (W3C Digital Credentials): a page, or the server behind it, fetches requests and hands in the wallet's answer.",
   Sandbox: 'Public data of the built-in issuer of test credentials.',
   Usage: 'The used part of the daily quota.',
   Service: 'For operators of the service.',
@@ -228,13 +230,25 @@ function describeOperation({ params, query, body, response, detail = {} }: Route
     security: access?.scope ? [{ apiKey: [access.scope] }] : [],
     ...(parameters.length > 0 && { parameters }),
     // A route that reads its body itself describes it in its detail.
-    ...(requestBody && { requestBody }),
+    ...(requestBody && 'content' in requestBody && { requestBody: describeBody(requestBody, schemas) }),
     ...(body && { requestBody: { required: access?.body !== 'optional', content: contentOf(body, schemas) } }),
     responses: Object.fromEntries(
       answers.map(([status, schema]) => [status, describeAnswer(Number(status), schema, detail, schemas)]),
     ),
   }
 }
+
+type RequestBody = Extract<DocumentDecoration['requestBody'], { content: object }>
+
+const describeBody = ({ content, ...rest }: RequestBody, schemas: Schemas) => ({
+  ...rest,
+  content: Object.fromEntries(
+    Object.entries(content).map(([type, { schema, ...more }]) => [
+      type,
+      { ...more, schema: toJsonSchema(schema as TSchema, schemas) },
+    ]),
+  ),
+})
 
 function admission(access: Access | undefined): string {
   if (access?.scope) return `Needs an API key with the scope \`${access.scope}\`.`
@@ -303,6 +317,29 @@ const OWN: Readonly<Record<string, readonly ErrorCode[]>> = {
   getReadiness: ['not_ready'],
   getMetrics: ['metrics_token_required'],
   postWalletResponse: ['invalid_wallet_response', 'session_not_found', 'session_already_responded', 'session_expired'],
+  postDcRequest: ['origin_not_allowed', 'session_not_found', 'session_already_responded', 'session_expired'],
+  postDcResponse: [
+    'invalid_wallet_response',
+    'origin_not_allowed',
+    'session_not_found',
+    'session_already_responded',
+    'session_expired',
+  ],
+  createDcRequest: [
+    'insufficient_scope',
+    'origin_not_allowed',
+    'session_not_found',
+    'session_already_responded',
+    'session_expired',
+  ],
+  createDcResponse: [
+    'invalid_wallet_response',
+    'insufficient_scope',
+    'origin_not_allowed',
+    'session_not_found',
+    'session_already_responded',
+    'session_expired',
+  ],
 }
 
 function codesOf(status: number, { operationId = '', access }: DocumentDecoration): ErrorCode[] {
@@ -320,6 +357,8 @@ const alternatives = (codes: string[]): string =>
 
 /** Returned before any rate limit is checked. */
 const BEFORE_BUDGETS = [401, 403, 414]
+/** Returned after rate limits, with a status that usually comes before them. */
+const AFTER_BUDGETS: readonly ErrorCode[] = ['origin_not_allowed']
 const WITH_RETRY_AFTER: ErrorCode[] = [
   'rate_limit_exceeded',
   'quota_exceeded',
@@ -329,7 +368,8 @@ const WITH_RETRY_AFTER: ErrorCode[] = [
 
 function headersOf(status: number, codes: ErrorCode[], access: Access | undefined): (keyof typeof HEADERS)[] {
   const names: (keyof typeof HEADERS)[] = ['X-Request-Id']
-  if (status === 429 || (access && !BEFORE_BUDGETS.includes(status))) names.push('RateLimit-Policy', 'RateLimit')
+  const isLimited = !BEFORE_BUDGETS.includes(status) || codes.some(code => AFTER_BUDGETS.includes(code))
+  if (status === 429 || (access && isLimited)) names.push('RateLimit-Policy', 'RateLimit')
   if (codes.some(code => WITH_RETRY_AFTER.includes(code))) names.push('Retry-After')
   if (status === 401) names.push('WWW-Authenticate')
   if (status === 201 && access?.budget === 'create') names.push('Location', 'Link')

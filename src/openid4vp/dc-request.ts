@@ -5,8 +5,8 @@ import { encodeCbor } from './cbor-encode.ts'
 import type { DcqlQuery } from './dcql.ts'
 import { AUDIENCE, clientMetadata, type EncryptionKey, verifierInfo } from './request-object.ts'
 
-export const DC_PROTOCOLS = ['openid4vp-v1-signed', 'openid4vp-v1-unsigned', 'org-iso-mdoc'] as const
-export type DcProtocol = (typeof DC_PROTOCOLS)[number]
+/** The names that browsers know. */
+export type DcProtocol = 'openid4vp-v1-signed' | 'openid4vp-v1-unsigned' | 'org-iso-mdoc'
 
 export type UnsignedRequest = { nonce: string; query: DcqlQuery; encryptionKey: EncryptionKey }
 
@@ -20,6 +20,8 @@ export const unsignedRequest = ({ nonce, query, encryptionKey }: UnsignedRequest
 })
 
 type SignedRequest = UnsignedRequest & {
+  /** Google's own member of the metadata. */
+  googleRpMetadata?: string
   clientId: string
   /** The one page that may ask. */
   origin: string
@@ -30,6 +32,10 @@ type SignedRequest = UnsignedRequest & {
 
 export const signedRequestClaims = (request: SignedRequest): JWTPayload => ({
   ...unsignedRequest(request),
+  client_metadata: {
+    ...clientMetadata(request.encryptionKey),
+    ...(request.googleRpMetadata && { gw_rp_metadata_bytes: request.googleRpMetadata }),
+  },
   client_id: request.clientId,
   expected_origins: [request.origin],
   aud: AUDIENCE,

@@ -117,7 +117,12 @@ export const verifierInfo = (registrationCertificate: string | undefined) =>
   registrationCertificate === undefined ? {} : { verifier_info: [{ format: 'registration_cert', data: registrationCertificate }] }
 
 /** `chain` is base64 DER, leaf first, without the root (HAIP § 5). */
-export type RequestSigner = { privateKey: CryptoKey; chain: string[] }
+export type RequestSigner = {
+  privateKey: CryptoKey
+  chain: string[]
+  /** Made at the first start: no wallet knows its authority. */
+  isSelfMade: boolean
+}
 
 /**
  * Signed as bytes: the claims builder of the library would copy them all, which costs more than the

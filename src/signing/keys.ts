@@ -1,4 +1,4 @@
-import { createHash, createPrivateKey, type KeyObject } from 'node:crypto'
+import { createHash, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import type { Db } from '../db/engine.ts'
 import { base62 } from '../ids.ts'
 import type { RequestSigner } from '../openid4vp/request-object.ts'
@@ -7,7 +7,15 @@ import { SALT_BYTES } from '../seal.ts'
 import { issueOwnCertificates } from './authority.ts'
 import type { Deps } from './deps.ts'
 import { leavesAt } from './leaves.ts'
-import { findSigningKey, insertSigningKey, type KeyOwner, type Leaf, listLeaves, type SigningKeyRow } from './store.ts'
+import {
+  findAuthority,
+  findSigningKey,
+  insertSigningKey,
+  type KeyOwner,
+  type Leaf,
+  listLeaves,
+  type SigningKeyRow,
+} from './store.ts'
 
 /** The client_id that wallets see in requests, and the key that proves it. */
 export type RequestIdentity = { clientId: string; signingKeyId: string }
@@ -69,7 +77,14 @@ async function readSigner(deps: Pick<Deps, 'db' | 'sealer'>, id: string): Promis
   const pkcs8 = openPrivateKey(deps, row).export({ format: 'der', type: 'pkcs8' })
   const privateKey = await crypto.subtle.importKey('pkcs8', pkcs8, { name: 'ECDSA', namedCurve: 'P-256' }, false, ['sign'])
   const chain = certificatesOf(row.chain)
-  return { privateKey, chain, tenantId: row.tenantId, organization: organizationOf(row.chain) }
+  const organization = organizationOf(row.chain)
+  return { privateKey, chain, isSelfMade: await isSelfMade(deps.db, row), tenantId: row.tenantId, organization }
+}
+
+/** By the local authority. */
+async function isSelfMade(db: Db, { chain }: SigningKeyRow): Promise<boolean> {
+  const authority = await findAuthority(db)
+  return authority !== undefined && new X509Certificate(chain).checkIssued(new X509Certificate(authority.chain))
 }
 
 /** The `organizationIdentifier` of the leaf (2.5.4.97), which a registration certificate names too. */

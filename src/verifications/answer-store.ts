@@ -35,6 +35,19 @@ export async function keepResponseKey(tx: Db, { id, tenantId }: SessionKey, seal
   return row?.sealed_response_key ?? null
 }
 
+const keepRequests = hot<{ id: string }>(db =>
+  db
+    .update(verificationSessions)
+    .set({ sealedDcRequests: sql`${column('sealed')}` })
+    .where(isUnanswered())
+    .returning({ id: verificationSessions.id }),
+)
+
+/** False when the session is answered or ended. */
+export async function keepDcRequests(tx: Db, { id, tenantId }: SessionKey, sealed: Uint8Array): Promise<boolean> {
+  return (await keepRequests(tx, { id, tenantId, sealed })).length > 0
+}
+
 type Closing = SessionKey & {
   at: number
   /** `pending` for an answer that is held. */
@@ -54,6 +67,7 @@ const close = hot<{ id: string }>(db =>
       responseCodeHash: sql`${column('responseCodeHash')}`,
       responseCodeExpiresAt: sql`${column('responseCodeExpiresAt')}`,
       sealedResponseKey: null,
+      sealedDcRequests: null,
     })
     .where(isOpen())
     .returning({ id: verificationSessions.id }),
@@ -70,7 +84,7 @@ export async function closeSession(tx: Db, { responseCodeHash, responseCodeExpir
 const cancel = hot(db =>
   db
     .update(verificationSessions)
-    .set({ status: 'failed', sealedResponseKey: null })
+    .set({ status: 'failed', sealedResponseKey: null, sealedDcRequests: null })
     .where(isOpen())
     .returning({ id: verificationSessions.id }),
 )

@@ -11,7 +11,7 @@ import { type OpenSession, refuseClosed } from './read.ts'
 import { withResponseCode } from './redirect-url.ts'
 import { newResponseCode, storedResponseCode } from './response-code.ts'
 import { findSession } from './store.ts'
-import { recordEvent, type SessionEvents, trustOf } from './timeline.ts'
+import { type BrowserChannel, recordEvent, type SessionEvents, trustOf } from './timeline.ts'
 
 /** The verdict on an answer. */
 export type Outcome = {
@@ -21,23 +21,31 @@ export type Outcome = {
   findings: SessionEvents['response_posted']['findings']
 }
 
-type Answered = { secrets: SessionSecrets; outcome: Outcome; from: From; requestId: string }
+/** `from` of the wallet's own answer, or the page that brought it. */
+type Way = { from: From } | BrowserChannel
+
+type Answered = { secrets: SessionSecrets; outcome: Outcome; way: Way; requestId: string }
+
+type Recorded = { responseCode?: string; redirectUri?: string }
 
 /**
- * Records the one answer of a session, and gives the address that the wallet sends its user to. One
+ * Records the one answer of a session, and gives the address that the holder goes to next. One
  * statement decides which answer was first; the result, the message owed to the merchant and the
  * audit record are in its transaction.
  */
 export async function recordAnswer(
   deps: Deps,
   session: OpenSession,
-  { secrets, outcome, from, requestId }: Answered,
-): Promise<string | undefined> {
+  { secrets, outcome, way, requestId }: Answered,
+): Promise<Recorded> {
   // Through the QR code the wallet is on another device than the shop: the hosted page gets the
   // code (page-owner.ts). A held answer is released by the holder's own browser: the page that
   // showed the QR code may be an attacker's.
-  const isPageReturn = from === 'qr' && session.release === null
-  const code = secrets.redirect_url === undefined || isPageReturn ? undefined : newResponseCode(deps.random)
+  const browser = 'channel' in way ? way : undefined
+  const isPageReturn = 'from' in way && way.from === 'qr' && session.release === null
+  // The page that brought an answer always gets a code: whoever redeems it had that page.
+  const hasCode = browser !== undefined || (secrets.redirect_url !== undefined && !isPageReturn)
+  const code = hasCode ? newResponseCode(deps.random) : undefined
   // A burst of creations runs ahead of the clock by a few milliseconds; an answer never precedes
   // its session.
   const at = Math.max(deps.now(), session.createdAt)
@@ -60,19 +68,28 @@ export async function recordAnswer(
           actor: 'wallet',
           action: `verification.${status}`,
           subjectId: id,
-          details: { environment: session.environment, error: result.error?.code, ...(trust.length > 0 && { trust }) },
+          details: {
+            environment: session.environment,
+            error: result.error?.code,
+            ...(trust.length > 0 && { trust }),
+            ...(browser && { channel: browser.channel, protocol: browser.protocol }),
+          },
           session: { id, wrappingKey, sessionKey },
         })
     await insertResult(tx, { ...sealResult(deps, { ...session, sessionKey }, stored, at), auditSeq })
     if (stored !== result) await deps.portraits.keep(tx, { ...session, sessionKey }, result)
-    await recordEvent(deps, tx, session, 'response_posted', { status, error: result.error?.code, findings })
+    await recordEvent(deps, tx, session, 'response_posted', { status, error: result.error?.code, findings, ...browser })
     if (mayBeFirst) await deps.firstTimes.note(tx, session, at)
     return isHeld ? undefined : await queueResult(deps, tx, session, secrets, { status, at, requestId })
   })
   if (mayBeFirst) deps.firstTimes.remember(session)
   if (isHeld) deps.publish('session', noticeName(id))
   else announceEnd(deps, session, { status, error: result.error }, owed)
-  return code === undefined ? undefined : withResponseCode(secrets.redirect_url ?? '', code)
+  if (code === undefined) return {}
+  return {
+    responseCode: code,
+    redirectUri: secrets.redirect_url === undefined ? undefined : withResponseCode(secrets.redirect_url, code),
+  }
 }
 
 /** Another answer, a cancellation, the deadline or an erasure was first. */

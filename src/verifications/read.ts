@@ -51,6 +51,13 @@ export async function readOpenSession({ db, now }: Pick<Deps, 'db' | 'now'>, id:
   return session
 }
 
+/** The same for a caller with a key, who sees only its own. */
+export async function readOwnOpenSession({ db, now }: Pick<Deps, 'db' | 'now'>, owner: Owner, id: string): Promise<OpenSession> {
+  const session = (await findVerification(db, owner, id))?.verification
+  refuseClosed(session, now())
+  return session
+}
+
 /** Throws unless it can be answered. Answered comes before expired, for a second answer. */
 export function refuseClosed(session: VerificationRow | undefined, now: number): asserts session is OpenSession {
   if (!session) throw apiError('session_not_found')

@@ -12,7 +12,7 @@ const KID_BYTES = 12
 /** The key of a session's answer, deleted when the session ends (HAIP § 5). */
 export type ResponseKeyPair = { publicKey: EncryptionKey; privateKey: CryptoKey; thumbprint: Uint8Array }
 
-type PrivateJwk = EncryptionKey & { d: string }
+export type PrivateJwk = EncryptionKey & { d: string }
 
 /**
  * Records that a wallet fetched the request, and gives the public key for its answer; undefined
@@ -37,7 +37,10 @@ export async function recordRequestFetched(deps: Deps, session: OpenSession): Pr
 /** Undefined while no wallet has fetched the request. */
 export async function openResponseKey(deps: SealDeps, session: OpenSession): Promise<ResponseKeyPair | undefined> {
   if (session.sealedResponseKey === null) return undefined
-  const { d, ...publicKey } = await opened(deps, session, session.sealedResponseKey)
+  return await keyPairOf(await opened(deps, session, session.sealedResponseKey))
+}
+
+export async function keyPairOf({ d, ...publicKey }: PrivateJwk): Promise<ResponseKeyPair> {
   const { kty, crv, x, y } = publicKey
   return {
     publicKey,
@@ -49,7 +52,7 @@ export async function openResponseKey(deps: SealDeps, session: OpenSession): Pro
 
 const ECDH = { name: 'ECDH', namedCurve: 'P-256' }
 
-function newResponseKey({ random }: Pick<Deps, 'random'>): PrivateJwk {
+export function newResponseKey({ random }: Pick<Deps, 'random'>): PrivateJwk {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   return {
     ...(privateKey.export({ format: 'jwk' }) as Omit<PrivateJwk, 'kid'>),

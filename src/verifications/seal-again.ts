@@ -4,6 +4,7 @@ import { sealRecordsOf } from '../audit/seal-again.ts'
 import type { Db } from '../db/engine.ts'
 import type { Place } from '../seal.ts'
 import { sealAttemptsAgain } from '../webhooks/seal-again.ts'
+import { dcRequestsPlace } from './dc-entries.ts'
 import type { Deps } from './deps.ts'
 import { replayPlace } from './idempotency.ts'
 import { resultPlace, secretsPlace } from './present.ts'
@@ -84,12 +85,14 @@ function again({ sealer }: SealDeps, place: Place, sealed: Uint8Array): Buffer |
 }
 
 async function sealSession(deps: SealDeps, tx: Db, session: VerificationRow, sessionKey: Uint8Array | undefined): Promise<void> {
-  const { sealed, sealedResponseKey, salt, wrappingKey } = session
+  const { sealed, sealedResponseKey, sealedDcRequests, salt, wrappingKey } = session
   await updateSession(tx, session, {
     wrappingKey,
     sealed: sealed && (again(deps, secretsPlace(session, salt, sessionKey), sealed) ?? sealed),
     sealedResponseKey:
       sealedResponseKey && (again(deps, responseKeyPlace(session, sessionKey), sealedResponseKey) ?? sealedResponseKey),
+    sealedDcRequests:
+      sealedDcRequests && (again(deps, dcRequestsPlace(session, sessionKey), sealedDcRequests) ?? sealedDcRequests),
   })
 }
 

@@ -47,7 +47,7 @@ const isResultOf = ({ id, tenantId }: SessionKey) =>
 export async function updateSession(
   tx: Db,
   { id, tenantId }: SessionKey,
-  sealed: Pick<VerificationRow, 'wrappingKey' | 'sealed' | 'sealedResponseKey'>,
+  sealed: Pick<VerificationRow, 'wrappingKey' | 'sealed' | 'sealedResponseKey' | 'sealedDcRequests'>,
 ): Promise<void> {
   await tx
     .update(verificationSessions)

@@ -214,7 +214,7 @@ export async function markExpired(tx: Db, now: number, limit: number): Promise<P
     .limit(limit)
   return await tx
     .update(verificationSessions)
-    .set({ status: 'expired', sealedResponseKey: null })
+    .set({ status: 'expired', sealedResponseKey: null, sealedDcRequests: null })
     .where(and(isAmongFree(verificationSessions.id, due), eq(verificationSessions.status, 'pending')))
     .returning({ id: verificationSessions.id, environment: verificationSessions.environment })
 }

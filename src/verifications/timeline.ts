@@ -21,15 +21,21 @@ export type SessionEvents = {
     error?: string
     /** Every check of every credential, and the anchor of each that is trusted. */
     findings: { credential: string; checks: readonly RecordedFinding[]; trust?: TrustedBy }[]
-  }
+  } & Partial<BrowserChannel>
+  /** A page of this origin got its first request. */
+  dc_requested: { origin: string; protocols: readonly string[] }
+  /** The wallet told the page why it does not answer. */
+  dc_error: { protocol: string; code: string }
   /** Somebody read what the holder presented. */
   claims_read: { actor: string }
 }
+/** How an answer came that no wallet posted itself. */
+export type BrowserChannel = { channel: 'dc_api'; protocol: string; origin: string }
 export type SessionEvent = keyof SessionEvents
 
 const EVENTS_MAX = 500
 /** Anybody who saw the QR code can cause these, any number of times. */
-const REPEATED_EVENTS: readonly SessionEvent[] = ['request_fetched', 'response_unreadable']
+const REPEATED_EVENTS: readonly SessionEvent[] = ['request_fetched', 'response_unreadable', 'dc_error']
 const REPEATED_EVENTS_MAX = 100
 
 /** Erased with the session; details have no claims. `auditSeq`: its record on the chain, if any. */

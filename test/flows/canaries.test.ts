@@ -7,8 +7,9 @@ import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { createTenant } from '../../src/tenants/settings.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
-import { cleanUp, startApp, temporaryDir, until } from '../helpers/app.ts'
+import { cleanUp, createVerification, startApp, temporaryDir, until } from '../helpers/app.ts'
 import { vidimusJson } from '../helpers/cli.ts'
+import { answerOf, ask, listOrigin, tell } from '../helpers/dc.ts'
 import { enroll, refresh, register } from '../helpers/devices.ts'
 import { sqliteOnly } from '../helpers/engines.ts'
 import { formOf, only, openSession, postTo } from '../helpers/exchange.ts'
@@ -31,6 +32,7 @@ sqliteOnly('looks into the file, its log and its backups')(
     const app = await startAppFor([receiver])
     const { tenant, webhookSecret } = await createTenant(app.deps, { name: 'Shop' }, 'test')
     const key = await app.key(tenant.id)
+    await listOrigin(app, tenant.id, 'https://canary-page.example')
     const canaries: Record<string, string> = { key, webhookSecret, answer: 'canary-of-the-answer-1' }
     const ids: string[] = []
 
@@ -62,7 +64,18 @@ sqliteOnly('looks into the file, its log and its backups')(
         [`${format} claims`]: JSON.stringify(claims).slice(1, -1),
         [`${format} code`]: new URL(answered.redirect_uri ?? '').hash.slice('#response_code='.length),
       })
-      ids.push(made.body.id, id)
+      // The first session stays pending, with what a page has asked for; the last is answered by a page.
+      const { requests } = (await ask(app, made.body.id, { origin: 'https://canary-page.example' })).body
+      const byPage = await createVerification(app, key, { template: 'identity_basic' })
+      const shown = await answerOf(app, byPage.id, await holderOf(app), { origin: 'https://canary-page.example', format })
+      const told = await tell(app, byPage.id, shown, { origin: 'https://canary-page.example' })
+      Object.assign(canaries, {
+        [`${format} nonce of the page`]: requests[0]!.data.nonce,
+        [`${format} key for the page`]: requests[1]!.data.encryptionInfo,
+        [`${format} presentation to the page`]: String(shown.data.response).slice(-40),
+        [`${format} code of the page`]: told.body.response_code,
+      })
+      ids.push(made.body.id, id, byPage.id)
       app.clock.advance(100)
       await until(async () => logOf(app, id).delivery?.attempts === 1)
     }
@@ -87,6 +100,7 @@ sqliteOnly('looks into the file, its log and its backups')(
     for (const [name, canary] of Object.entries(canaries))
       expect([name, app.logs.filter(line => line.includes(canary))]).toEqual([name, []])
     for (const id of ids) expect(app.logs.filter(line => line.includes(id))).toEqual([])
+    expect(app.logs.filter(line => line.includes('canary-page'))).toEqual([])
     // The log did tell of all this.
     expect(app.logs.length).toBeGreaterThan(15)
 
@@ -109,8 +123,9 @@ sqliteOnly('looks into the file, its log and its backups')(
 function sealedIn(dir: string): Uint8Array[] {
   const sqlite = new Database(join(dir, 'vidimus.db'), { readonly: true })
   const tables = ['verification_sessions', 'verification_results', 'verification_events', 'idempotency_keys', 'webhook_attempts']
-  const rows = tables.flatMap(table =>
-    sqlite.query<{ sealed: Uint8Array }, []>(`SELECT sealed FROM ${table} WHERE length(sealed) > 16`).all(),
+  const columns = [...tables.map(table => ['sealed', table]), ['sealed_dc_requests', 'verification_sessions']]
+  const rows = columns.flatMap(([column, table]) =>
+    sqlite.query<{ sealed: Uint8Array }, []>(`SELECT ${column} AS sealed FROM ${table} WHERE length(${column}) > 16`).all(),
   )
   sqlite.close()
   return rows.map(({ sealed }) => sealed.slice(0, 24))

@@ -4,6 +4,9 @@ import { dcqlQuery } from './dcql.ts'
 import type { Operation } from './operations.ts'
 import { type Meaning, PEM, SECRET, TENANT } from './shapes.ts'
 
+/** The origin of the shop's pages. */
+export const SHOP = 'https://pages.example'
+
 export const PASSWORD = 'orchard lantern 8 crisp'
 
 export function meaningOf(operation: Operation, names: string[]): Meaning {
@@ -54,6 +57,24 @@ const HOLDER_KEY = {
   x: 'axfR8uEsQkf4vOblY6RA8ncDfYEt6zOg9KE5RdiYwpY',
   y: 'T-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU',
 }
+/** Of the browser's wallet call; an error leaves the session as it is. */
+const protocols = fc.option(
+  fc.subarray(['openid4vp-v1-unsigned', 'org-iso-mdoc', 'openid4vp-v1-signed', 'nonsense'], { minLength: 1 }),
+  { nil: undefined },
+)
+const wallet = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom('access_denied', 'x').map(error => ({ protocol: 'openid4vp-v1-unsigned', data: { error } })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      protocol: fc.constantFrom('openid4vp-v1-unsigned', 'openid4vp-v1-signed', 'org-iso-mdoc'),
+      data: fc.constantFrom({ error: 'x' }, { vp_token: {} }, { response: 'x.y.z' }, { response: 'gmVkY2FwaaA' }),
+    }),
+  },
+)
 const STRANGER = { who: 'page' }
 
 const MEANINGS: Record<string, Partial<Meaning>> = {
@@ -82,6 +103,15 @@ const MEANINGS: Record<string, Partial<Meaning>> = {
       { requiredKeys: ['error', 'state'] },
     ),
   },
+  'POST /wallet/dc/request/{sessionId}': {
+    who: 'shopper',
+    body: protocols.map(each => defined({ protocols: each })),
+  },
+  'POST /wallet/dc/response/{sessionId}': { who: 'shopper', body: wallet },
+  'POST /v1/verifications/{id}/dc-request': {
+    body: protocols.map(each => defined({ origin: SHOP, protocols: each })),
+  },
+  'POST /v1/verifications/{id}/dc-response': { body: wallet.map(each => ({ origin: SHOP, ...each })) },
   'POST /sandbox/documents': {
     body: fc.constantFrom('adult', 'minor', 'expired').map(persona => ({ persona, holder_key: HOLDER_KEY })),
   },

@@ -5,8 +5,10 @@ import { DAILY_QUOTA_MAX } from '../../src/tenants/settings.ts'
 import { startApp } from '../helpers/app.ts'
 import { joinMember, ORIGIN, openBrowser, setUpOwner } from '../helpers/dashboard.ts'
 import { rowsOf } from '../helpers/database.ts'
+import { listOrigin } from '../helpers/dc.ts'
 import { pair, refresh } from '../helpers/devices.ts'
 import { receive } from '../helpers/receiver.ts'
+import { SHOP } from './meanings.ts'
 import { type Cast, type Header, setScene } from './scene.ts'
 import { openWires } from './wire.ts'
 
@@ -22,6 +24,7 @@ export async function startFuzzed() {
   })
   const shops = { name: 'Shop', dailyQuota: DAILY_QUOTA_MAX }
   const [own, foreign, workshop] = [await app.tenant(shops), await app.tenant(shops), await app.tenant(shops)]
+  await listOrigin(app, own.id, SHOP)
   const expired = await app.key(own.id, { expiresDays: 30 })
   const expiredDevice = (await pair(app, own.key)).access_token
   app.clock.advance(31 * DAY_MS)
@@ -66,6 +69,7 @@ export async function startFuzzed() {
       'expired device': bearer(expiredDevice),
       'revoked device': bearer(reused.access_token),
       'refresh token': bearer(till.refresh_token),
+      shopper: [['origin', SHOP]],
       owner: user(owner),
       'unfresh owner': user(unfresh),
       member: user(member),

@@ -22,6 +22,13 @@ export type Prepared = { id?: string; secret?: string }
 const verification = async ({ must }: Stage, body: object = {}): Promise<string> =>
   (await must('POST', '/v1/verifications', 'test', { template: 'age_over_18', ...body })).body.id as string
 
+/** A session that a page has asked for. */
+const askedByPage = async (stage: Stage): Promise<Prepared> => {
+  const id = await verification(stage)
+  await stage.must('POST', `/wallet/dc/request/${id}`, 'shopper', {})
+  return { id }
+}
+
 const registered = async ({ must, waiting }: Stage, who: string) => {
   const { device, pairing_code } = (await must('POST', '/v1/devices', who, { name: 'Till', allowed_templates: ['age_over_18'] }))
     .body as { device: { id: string }; pairing_code: string }
@@ -86,6 +93,8 @@ export const PREPARE: Record<string, (stage: Stage) => Promise<Prepared>> = {
     const id = await verification(stage, { redirect_url: 'https://shop.example/done' })
     return { id, secret: await stateOf(stage.must, id) }
   },
+  'POST /wallet/dc/response/{sessionId}': askedByPage,
+  'POST /v1/verifications/{id}/dc-response': askedByPage,
   'DELETE /v1/devices/{id}': stage => registered(stage, 'test'),
   'POST /v1/devices/enroll': stage => registered(stage, 'workshop'),
   'POST /v1/devices/token': paired,

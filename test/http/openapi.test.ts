@@ -15,6 +15,7 @@ import { Unavailable } from '../../src/unavailable.ts'
 import { answerAsIf } from '../helpers/answered.ts'
 import { type Answer, createVerification, type ErrorBody, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
 import { vidimus } from '../helpers/cli.ts'
+import { ask as askByPage, listOrigin, ORIGIN } from '../helpers/dc.ts'
 import { TILL } from '../helpers/devices.ts'
 import { bodyProblems, type JsonSchema, problemsOf } from '../helpers/json-schema.ts'
 import { receive, startTenantFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
@@ -60,7 +61,7 @@ beforeAll(async () => {
     Object.entries(methods).map(([method, operation]) => ({ ...(operation as unknown as Operation), method, path })),
   )
   answers = (await Promise.all(Object.entries(WAYS).map(([way, use]) => askAll(way, use)))).flat()
-}, 60_000)
+}, 120_000)
 
 test('the document passes the recommended rules of redocly without an error or a warning', async () => {
   const dir = temporaryDir()
@@ -84,10 +85,11 @@ test('the document has version 0.1.0 and the public address', () => {
   expect(servers).toEqual([{ url: 'https://verify.example' }])
 })
 
-test('the document has every route except its own, its page, and the hidden routes of pages', () => {
+test('the document has every route except its own, its page, preflights, and the hidden routes of pages', () => {
   const table = createApp(app.deps).routes as unknown as { method: string; path: string; hooks: { detail?: { hide?: true } } }[]
   const pages = table.filter(({ hooks }) => hooks.detail?.hide)
-  expect(pages.map(({ path }) => path).filter(path => /^\/(v1|wallet)\b/.test(path))).toEqual([])
+  const hidden = pages.filter(({ method, path }) => method !== 'OPTIONS' && /^\/(v1|wallet)\b/.test(path))
+  expect(hidden.map(({ path }) => path)).toEqual([])
   const routes = table
     .filter(route => !pages.includes(route))
     .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`)
@@ -154,7 +156,7 @@ describe('real responses of the routes', () => {
   })
 
   test('a 403 names the scope of the document', () => {
-    const refused = answers.filter(({ answer }) => answer.status === 403)
+    const refused = answers.filter(({ answer }) => codeOf(answer) === 'insufficient_scope')
     expect(refused).toHaveLength(operations.filter(({ security }) => security.length).length)
     for (const { operation, answer } of refused) {
       const scope = operation.security[0]?.apiKey[0] ?? 'none'
@@ -294,6 +296,10 @@ test('Allow of a 405 has the methods of the exact path, not of a parameter route
     }
   }
   expect((await app.call('OPTIONS', '/v1/devices/x')).headers.get('allow')).toBe('DELETE')
+  for (const route of ['request', 'response']) {
+    const { status, headers } = await app.call('GET', `/wallet/dc/${route}/vs_x`)
+    expect([route, status, headers.get('allow')]).toEqual([route, 405, 'OPTIONS, POST'])
+  }
 })
 
 test('webhooks fit the document: body and every header, for both types', async () => {
@@ -332,7 +338,8 @@ test('vidimus openapi prints the same document and creates no data directory', a
   expect(existsSync(dir)).toBe(false)
 })
 
-type Change = { key?: string; id?: string; query?: string; body?: object; headers?: Record<string, string> }
+/** `origin`: of the page that asks; also in bodies that name it. */
+type Change = { key?: string; id?: string; query?: string; body?: object; headers?: Record<string, string>; origin?: string }
 type Scene = { app: TestApp; tenantId: string; id: string; ask: (change?: Change) => Promise<Answer> }
 type Way = (scene: Scene) => Promise<Answer>
 
@@ -350,6 +357,8 @@ const WAYS: Record<string, { options?: Parameters<typeof startApp>[0]; use: Way 
     },
   },
   'a key without scopes': { use: async ({ app, tenantId, ask }) => ask({ key: await app.key(tenantId, { scopes: [] }) }) },
+  'no origin': { use: ({ ask }) => ask({ origin: undefined }) },
+  'another origin': { use: ({ ask }) => ask({ origin: 'https://other.example' }) },
   'an unknown id': { use: ({ ask }) => ask({ id: 'vs_0000000000000000000000' }) },
   'an unknown field': { use: ({ ask }) => ask({ query: '?limit=20&surprise=1', body: { surprise: 1 } }) },
   'a limit of 0': { use: ({ ask }) => ask({ query: '?limit=0' }) },
@@ -450,6 +459,19 @@ async function prepare(app: TestApp, operationId: string, { id, tenantId }: { id
     case 'postWalletResponse':
       await app.call('GET', `/wallet/request/${id}`)
       return { body: { error: 'access_denied', state: await stateOf(app, id) } }
+    case 'postDcRequest':
+      await listOrigin(app, tenantId)
+      return { origin: ORIGIN, body: {} }
+    case 'createDcRequest':
+      await listOrigin(app, tenantId)
+      return { origin: ORIGIN, body: { origin: ORIGIN } }
+    case 'postDcResponse':
+    case 'createDcResponse': {
+      await listOrigin(app, tenantId)
+      const { body } = await askByPage(app, id)
+      const declined = { protocol: body.requests[0]?.protocol, data: { error: 'access_denied' } }
+      return { origin: ORIGIN, body: operationId === 'createDcResponse' ? { origin: ORIGIN, ...declined } : declined }
+    }
     case 'registerDevice':
       return { body: TILL }
     case 'revokeDevice':
@@ -476,12 +498,17 @@ async function stateOf({ deps }: TestApp, id: string): Promise<string> {
   return session?.state ?? ''
 }
 
-function askOne(app: TestApp, operation: Operation, { key, id = '', query = '', body, headers }: Change): Promise<Answer> {
+function askOne(
+  app: TestApp,
+  operation: Operation,
+  { key, id = '', query = '', body: given, headers, origin }: Change,
+): Promise<Answer> {
+  const body = origin !== undefined && given && 'origin' in given ? { ...given, origin } : given
   const isForm = operation.requestBody && !('application/json' in operation.requestBody.content)
   return app.call(operation.method.toUpperCase(), operation.path.replace(/\{\w+\}/, id) + query, {
     ...(operation.security.length > 0 && { key }),
     ...(operation.requestBody && (isForm ? { raw: new URLSearchParams(body as Record<string, string>) } : { body })),
-    headers,
+    headers: { ...(origin !== undefined && { origin }), ...headers },
   })
 }
 
@@ -542,10 +569,11 @@ const codesOf = ({ content }: Response): string[] => Object.keys(content['applic
 
 const codeOf = ({ status, body }: Answer): string => (status < 400 ? '' : (body as ErrorBody).error.code)
 
-function headerProblems(response: Response, { status, headers }: Answer): string[] {
+function headerProblems(response: Response, answer: Answer): string[] {
+  const { status, headers } = answer
   // Limits are on in these services, so rate limit headers are required, except where a request
   // fails before its budget is known.
-  const isExpected = (name: string) => name.startsWith('RateLimit') && status < 500
+  const isExpected = (name: string) => name.startsWith('RateLimit') && status < 500 && codeOf(answer) !== 'insufficient_scope'
   return Object.entries(document.components.headers as Record<string, Header>).flatMap(([name, { required, schema }]) => {
     const value = headers.get(name)
     const isDocumented = name in response.headers

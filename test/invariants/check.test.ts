@@ -166,8 +166,12 @@ const TAMPERINGS: Record<string, [string, () => string[]]> = {
     () => ['UPDATE verification_sessions SET responded_at = expires_at WHERE responded_at IS NOT NULL'],
   ],
   'a key to an answer that came': [
-    'I9 an ended session still has',
+    'I9 an ended session still has the key to',
     () => ["UPDATE verification_sessions SET sealed_response_key = x'00' WHERE status = 'failed'"],
+  ],
+  'keys of pages after the answer came': [
+    'I9 an ended session still has the keys of',
+    () => ["UPDATE verification_sessions SET sealed_dc_requests = x'00' WHERE status = 'failed'"],
   ],
   'a result whose session is gone': [
     'I10 a reference leads nowhere',

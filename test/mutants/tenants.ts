@@ -33,4 +33,19 @@ export default [
   ],
   ['a later session is the first one', 'recordFirst', ', setWhere: isNull(goLive[name])', '', 'verifications/first-times'],
   ['first times are written each time', 'createFirstTimes', 'if (!known.has(keyOf(owner)))', '', 'verifications/first-times'],
+  [
+    'an origin that is listed for test counts for live',
+    'origin-store.ts',
+    "eq(tenantOrigins.environment, sql.placeholder('environment')),",
+    '',
+    'wallet/dc-request',
+  ],
+  [
+    'origins over plain http are listed',
+    'refuseBadOrigin',
+    "if (url.protocol !== 'https:' && !isLocal)",
+    'if (false)',
+    'cli/origin',
+  ],
+  ['a 21st origin is listed', 'addOrigin', 'listed.length >= ORIGINS_MAX', 'false', 'cli/origin'],
 ] satisfies Slip[]

@@ -104,7 +104,13 @@ export default [
     "session.release === 'on_redeem'",
     'api/release-on-redeem',
   ],
-  ["the phone gets the desktop's code", 'recordAnswer', '|| isPageReturn ?', '?', 'api/hosted-page'],
+  [
+    "the phone gets the desktop's code",
+    'recordAnswer',
+    'redirect_url !== undefined && !isPageReturn',
+    'redirect_url !== undefined',
+    'api/hosted-page',
+  ],
   [
     'the page that showed the QR code gets the code of a held answer',
     'recordAnswer',
@@ -212,7 +218,7 @@ export default [
   [
     'a cancelled session keeps the key to its answer',
     'cancel',
-    ".set({ status: 'failed', sealedResponseKey: null })",
+    ".set({ status: 'failed', sealedResponseKey: null, sealedDcRequests: null })",
     ".set({ status: 'failed' })",
     'api/cancel-verification',
   ],
@@ -411,5 +417,13 @@ export default [
     'countsAsFirst(session, trust)',
     'false',
     'verifications/first-times',
+  ],
+  ['the keys of pages outlive the answer', 'close', 'sealedDcRequests: null,', '', 'wallet/dc-request'],
+  [
+    'of two pages that ask at once one loses its entry',
+    'keepDcEntry',
+    'JSON.stringify([...entries, fresh])',
+    'JSON.stringify([fresh])',
+    'wallet/dc-request',
   ],
 ] satisfies Slip[]

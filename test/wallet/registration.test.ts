@@ -8,6 +8,7 @@ import { saveTemplate } from '../../src/templates/save.ts'
 import { AGE_OF_PIDS, getCertificate, newRegistrar } from '../helpers/access.ts'
 import { cleanUp, createVerification, startWithTenant, type TestApp, temporaryDir } from '../helpers/app.ts'
 import { DAY_MS } from '../helpers/certificates.ts'
+import { ask, listOrigin } from '../helpers/dc.ts'
 
 afterAll(cleanUp)
 
@@ -57,6 +58,16 @@ describe('the choice', () => {
     expect(await infoFor(app, key, asking('given_name'))).toEqual(only(names))
     expect(await infoFor(app, key, asking(...NAMES, 'birthdate'))).toEqual(only(more))
     expect(await infoFor(app, key, asking('birthdate', 'address'))).toEqual(only(all))
+  })
+
+  test('a signed request through the browser carries the same one as the QR code', async () => {
+    const { app, id: tenantId, key, add } = await startRegistered()
+    app.deps.config.dcApi.mode = 'signed'
+    await listOrigin(app, tenantId)
+    const names = await add({ credentials: [pid(...NAMES)] })
+    const { id } = await createVerification(app, key, asking('given_name'))
+    const { request } = (await ask(app, id)).body.requests[0]!.data as { request: string }
+    expect(decodeJwt(request).verifier_info).toEqual(only(names))
   })
 
   test('when none covers the query, the nearest one is sent', async () => {

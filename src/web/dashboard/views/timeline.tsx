@@ -60,6 +60,10 @@ function useTold(moment: Moment | Attempt): Told {
       return { sentence: words.request_fetched, tone: 'neutral' }
     case 'response_unreadable':
       return { sentence: words.response_unreadable, tone: 'wait', more: <p class="hint">{moment.reason}</p> }
+    case 'dc_requested':
+      return { sentence: words.dc_requested(moment.origin), tone: 'neutral' }
+    case 'dc_error':
+      return { sentence: words.dc_error, tone: 'wait', more: <p class="hint">{moment.code}</p> }
     case 'response_posted':
       return {
         sentence: moment.status === 'completed' ? words.response_completed : words.response_failed,

@@ -1,0 +1,86 @@
+import { readBody } from '../http/body.ts'
+import { apiError } from '../http/errors.ts'
+import { type DcProtocol, signedRequestClaims, unsignedRequest } from '../openid4vp/dc-request.ts'
+import type { DcqlQuery } from '../openid4vp/dcql.ts'
+import { deviceRequestParts, encodeDeviceRequest } from '../openid4vp/device-request.ts'
+import { signRequest } from '../openid4vp/request-object.ts'
+import { isoUtc } from '../time.ts'
+import { type DcEntry, keepDcEntry } from '../verifications/dc-entries.ts'
+import type { OpenSession } from '../verifications/read.ts'
+import { askedOf } from './asked.ts'
+import { type Door, openSessionOf, originOf, refuseUnlisted } from './dc-door.ts'
+import { type DcRequests, PageRequest, ServerRequest } from './dc-schema.ts'
+import type { Deps } from './deps.ts'
+
+/** The requests of a session for one origin. Repeatable: nonce and keys stay the same, signatures are made anew. */
+export async function dcRequests(deps: Deps, door: Door): Promise<DcRequests> {
+  const session = await openSessionOf(deps, door)
+  const { origin, protocols } = await readAsking(deps, session, door)
+  const { query } = await askedOf(deps, session)
+  const possible = await protocolsOf(deps, session, query)
+  const wanted = protocols ? possible.filter(protocol => protocols.includes(protocol)) : possible
+  const entry = wanted.length > 0 ? await keepDcEntry(deps, session, origin, possible) : undefined
+  const requests = entry ? await Promise.all(wanted.map(protocol => requestBy(deps, session, query, entry, protocol))) : []
+  for (const { protocol } of requests) deps.metrics.count('vidimus_dc_requests_total', { protocol })
+  return { origin, environment: session.environment, expires_at: isoUtc(session.expiresAt), requests }
+}
+
+type Asking = { origin: string; protocols?: string[] }
+
+/** A page is refused before its body is read; a server says in the body who asks. */
+async function readAsking(deps: Deps, session: OpenSession, { request, owner }: Door): Promise<Asking> {
+  if (owner) {
+    const asking = await readBody(request, ServerRequest)
+    await refuseUnlisted(deps, session, asking.origin)
+    return asking
+  }
+  const origin = originOf(request)
+  await refuseUnlisted(deps, session, origin)
+  return { origin, ...(await readBody(request, PageRequest)) }
+}
+
+/** In the order of preference: wallets take the first that they understand. */
+async function protocolsOf(deps: Deps, session: OpenSession, query: DcqlQuery): Promise<DcProtocol[]> {
+  const { mode } = deps.config.dcApi
+  if (mode === 'off') return []
+  const iso: DcProtocol[] = deviceRequestParts(query) ? ['org-iso-mdoc'] : []
+  // The EU age app takes Annex C, without a reader's identity.
+  if (mode === 'iso' || session.profile === 'eu-av') return iso
+  // A signature by a key that no wallet knows protects nobody.
+  const isSigned = mode === 'signed' || (mode === 'auto' && !(await deps.requestSigner(session.signingKeyId)).isSelfMade)
+  return [isSigned ? 'openid4vp-v1-signed' : 'openid4vp-v1-unsigned', ...iso]
+}
+
+async function requestBy(deps: Deps, session: OpenSession, query: DcqlQuery, entry: DcEntry, protocol: DcProtocol) {
+  return { protocol, data: await dataOf(deps, session, query, entry, protocol) }
+}
+
+async function dataOf(deps: Deps, session: OpenSession, query: DcqlQuery, entry: DcEntry, protocol: DcProtocol) {
+  const { d: _, ...encryptionKey } = entry.key
+  const asked = { nonce: entry.nonce, query, encryptionKey }
+  switch (protocol) {
+    case 'openid4vp-v1-unsigned':
+      return unsignedRequest(asked)
+    case 'openid4vp-v1-signed': {
+      const signer = await deps.requestSigner(session.signingKeyId)
+      const claims = signedRequestClaims({
+        ...asked,
+        clientId: session.clientId,
+        origin: entry.origin,
+        issuedAt: deps.wall(),
+        expiresAt: session.expiresAt,
+        registrationCertificate: await deps.registrations(session, query, signer),
+        googleRpMetadata: deps.config.dcApi.googleRpMetadata,
+      })
+      return { request: await signRequest(claims, signer) }
+    }
+    case 'org-iso-mdoc': {
+      const parts = deviceRequestParts(query)
+      if (!parts) throw apiError('internal_error')
+      return {
+        deviceRequest: Buffer.from(encodeDeviceRequest(parts)).toString('base64url'),
+        encryptionInfo: entry.encryptionInfo,
+      }
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import { readBody } from '../http/body.ts'
+import { apiError } from '../http/errors.ts'
+import { traceOf } from '../http/plugin.ts'
+import { readIsoAnswer, readOpenIdAnswer } from '../openid4vp/dc-response.ts'
+import { UnreadableResponse, type WalletResponse } from '../openid4vp/response.ts'
+import { boundToOrigin, isoDcApiTranscript } from '../openid4vp/session-transcript.ts'
+import { mayAsk } from '../tenants/origins.ts'
+import { recordAnswer } from '../verifications/answer.ts'
+import { type DcEntry, findDcEntry } from '../verifications/dc-entries.ts'
+import type { OpenSession } from '../verifications/read.ts'
+import { keyPairOf } from '../verifications/response-key.ts'
+import { recordEvent } from '../verifications/timeline.ts'
+import { askedOf } from './asked.ts'
+import { type Door, openSessionOf, originOf } from './dc-door.ts'
+import { type DcAnswered, PageAnswer, ServerAnswer } from './dc-schema.ts'
+import type { Deps } from './deps.ts'
+import { judge, readOrRefuse } from './settle.ts'
+
+const BODY_BYTES_MAX = 1024 * 1024
+
+/** Takes an answer that the browser gave to a page. The request that it answers is found by the origin. */
+export async function dcRespond(deps: Deps, door: Door): Promise<DcAnswered> {
+  const session = await openSessionOf(deps, door)
+  const asked = await askedOf(deps, session)
+  // A page without an origin is refused before its body is read.
+  const pageOrigin = door.owner ? undefined : originOf(door.request)
+  const { body, entry, response, thumbprint } = await readOrRefuse(deps, session, async () => {
+    const { origin, ...sent } = pageOrigin
+      ? { origin: pageOrigin, ...(await readBody(door.request, PageAnswer, BODY_BYTES_MAX)) }
+      : await readBody(door.request, ServerAnswer, BODY_BYTES_MAX)
+    const found = await findDcEntry(deps, session, origin)
+    if (!found && door.owner && !(await mayAsk(deps, session, origin))) throw apiError('origin_not_allowed')
+    if (!found?.protocols.includes(sent.protocol)) throw new UnreadableResponse('this origin was not asked by this protocol')
+    return { body: sent, entry: found, ...(await readAnswer(found, sent, asked.query)) }
+  })
+
+  const { protocol } = body
+  const count = (outcome: string) => deps.metrics.count('vidimus_dc_answers_total', { protocol, outcome })
+  if (response.kind === 'error') {
+    await deps.write(tx => recordEvent(deps, tx, session, 'dc_error', { protocol, code: response.code }))
+    count('error')
+    return { status: 'pending', wallet_error: response.code }
+  }
+  const outcome = await judge(deps, session, asked, response, bindingOf(session, entry, protocol, thumbprint))
+  const recorded = await recordAnswer(deps, session, {
+    secrets: asked.secrets,
+    outcome,
+    way: { channel: 'dc_api', protocol, origin: entry.origin },
+    requestId: traceOf(door.request).id,
+  })
+  count(outcome.status)
+  return {
+    status: outcome.status,
+    response_code: recorded.responseCode,
+    ...(recorded.redirectUri !== undefined && { redirect_uri: recorded.redirectUri }),
+  }
+}
+
+type Sent = { protocol: string; data: Record<string, unknown> }
+
+async function readAnswer(
+  entry: DcEntry,
+  { protocol, data }: Sent,
+  query: Parameters<typeof readOpenIdAnswer>[1]['query'],
+): Promise<{ response: WalletResponse; thumbprint: Uint8Array }> {
+  const { publicKey, privateKey, thumbprint } = await keyPairOf(protocol === 'org-iso-mdoc' ? entry.isoKey : entry.key)
+  if (protocol !== 'org-iso-mdoc')
+    return { response: await readOpenIdAnswer(data, { query, key: { kid: publicKey.kid, privateKey } }), thumbprint }
+  const point = Buffer.concat([Buffer.of(4), Buffer.from(publicKey.x, 'base64url'), Buffer.from(publicKey.y, 'base64url')])
+  const { encryptionInfo, origin } = entry
+  return { response: await readIsoAnswer(data, { query, key: { privateKey, point }, encryptionInfo, origin }), thumbprint }
+}
+
+function bindingOf(
+  { clientId }: OpenSession,
+  { origin, nonce, encryptionInfo }: DcEntry,
+  protocol: string,
+  thumbprint: Uint8Array,
+) {
+  const byOrigin = boundToOrigin({ origin, nonce, encryptionKeyThumbprint: thumbprint })
+  if (protocol === 'org-iso-mdoc') return { ...byOrigin, transcript: () => isoDcApiTranscript(encryptionInfo, origin) }
+  const detail = 'The proof of possession was made for the QR code: its audience is our client id, not the origin of the page.'
+  return { ...byOrigin, mistakenAudience: { audience: clientId, detail } }
+}

@@ -1,0 +1,61 @@
+// What every channel does with an answer: read it or refuse it, and judge it.
+import { ApiError, apiError } from '../http/errors.ts'
+import type { Expected } from '../openid4vp/credential.ts'
+import { type Presented, UnreadableResponse } from '../openid4vp/response.ts'
+import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
+import type { Outcome } from '../verifications/answer.ts'
+import type { OpenSession } from '../verifications/read.ts'
+import { recordEvent } from '../verifications/timeline.ts'
+import type { Asked } from './asked.ts'
+import type { Deps } from './deps.ts'
+import { outcomeOf } from './outcome.ts'
+
+/** What is no answer to this session leaves a moment on its timeline, nothing else. */
+export async function readOrRefuse<Answer>(deps: Deps, session: OpenSession, read: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await read()
+  } catch (error) {
+    const { reason, refusal } = unreadable(error)
+    await deps.write(tx => recordEvent(deps, tx, session, 'response_unreadable', { reason }))
+    throw refusal
+  }
+}
+
+/** The sender learns what is wrong with its form; the other reasons are on the timeline only. */
+function unreadable(error: unknown): { reason: string; refusal: ApiError } {
+  if (error instanceof UnreadableResponse)
+    return { reason: `response: ${error.message}`, refusal: apiError('invalid_wallet_response', { cause: error }) }
+  if (error instanceof ApiError && error.status === 400)
+    return { reason: error.message, refusal: apiError('invalid_wallet_response', { message: error.message, cause: error }) }
+  throw error
+}
+
+type Answer = { kind: 'malformed'; detail: string } | { kind: 'presentations'; presentations: Presented[] }
+
+/** `binding`: what the presentations must be bound to. */
+export async function judge(
+  deps: Deps,
+  session: OpenSession,
+  { query, rules }: Asked,
+  answer: Answer,
+  binding: Omit<Expected, 'now' | 'createdAt'>,
+): Promise<Outcome> {
+  if (answer.kind === 'malformed')
+    return outcomeOf({ status: 'failed', failure: 'presentation_malformed', credentials: [] }, answer.detail)
+  // A wallet's clock is compared with the machine's, which was put back if the session was created
+  // later.
+  const now = deps.wall()
+  const verdict = await deps.verifier.verify({
+    query,
+    presentations: answer.presentations,
+    expected: { now, createdAt: Math.min(now, session.createdAt), ...binding },
+    anchors: await deps.anchors(session.environment),
+    environment: session.environment,
+    status: deps.status,
+    crls: deps.crls,
+    now: deps.now,
+    rules,
+    ageOver: session.template === null ? undefined : BUILTIN_TEMPLATES.get(session.template)?.ageOver,
+  })
+  return outcomeOf(verdict)
+}
