@@ -1,5 +1,5 @@
 // Answers a test session as a wallet would, for whoever has no phone at hand. The documents are issued by the sandbox issuer of the data
-// directory (VIDIMUS_DATA_DIR), so it runs on the machine of the service.
+// directory (VIDIMUS_DATA_DIR), so it runs on the machine of the service. With --dc it is page, browser and wallet in one.
 import { randomBytes } from 'node:crypto'
 import { CommandError, parseCall, UsageError } from '../src/cli/output.ts'
 import { requireDatabase } from '../src/cli/require-database.ts'
@@ -7,18 +7,22 @@ import { ConfigError, loadConfig } from '../src/config.ts'
 import { StartRefusal } from '../src/db/refusal.ts'
 import { createDeps } from '../src/deps.ts'
 import { realWorld } from '../src/ground.ts'
+import { answerPage, type DcRequest, NothingToShow } from '../src/sandbox/dc-wallet.ts'
 import { makeHolder } from '../src/sandbox/issuer.ts'
 import { PERSONAS, type PersonaId } from '../src/sandbox/personas.ts'
 import { type Fetch, type Holder, present, RequestRefused } from '../src/sandbox/wallet.ts'
 
-const HELP = `usage: sandbox-wallet.ts WALLET_URI [--persona ${Object.keys(PERSONAS).join('|')}]
+const HELP = `usage: sandbox-wallet.ts WALLET_URI [--persona ${Object.keys(PERSONAS).join('|')}] [--dc [--origin URL]]
+
+--dc          answers as the wallet behind a browser (W3C Digital Credentials), not as one that read the QR code
+--origin URL  the page that asks, one of those that "vidimus origin" lists; without it, a page of the service
 
 It needs the data directory of the service: give it the same VIDIMUS_DATA_DIR.
 
 example: ./scripts/bun scripts/sandbox-wallet.ts "openid4vp://authorize?client_id=…" --persona minor`
 
 /** Expected failures: printed in one line, without a stack. */
-const EXPECTED = [UsageError, CommandError, ConfigError, StartRefusal, RequestRefused]
+const EXPECTED = [UsageError, CommandError, ConfigError, StartRefusal, RequestRefused, NothingToShow]
 
 type Session = { base: string; id: string }
 
@@ -27,7 +31,10 @@ try {
   const session = sessionOf(call.walletUri)
   const now = Date.now()
   const holder = await makePersona(call.persona, session, now)
-  const { status, body } = await present(call.walletUri, holder, { now, fetch: reaching(session) })
+  const fetch = reaching(session)
+  const { status, body } = call.isPage
+    ? await presentToPage(session, call.origin ?? new URL(session.base).origin, holder, { now, fetch })
+    : await present(call.walletUri, holder, { now, fetch })
   console.log(`${PERSONAS[call.persona].title.en}: the service answered ${status} ${JSON.stringify(body)}`)
   console.log(`The verification is ${await outcomeOf(session)} now.`)
 } catch (error) {
@@ -36,11 +43,16 @@ try {
   process.exit(error instanceof UsageError ? 2 : 1)
 }
 
-function readCall(): { walletUri: string; persona: PersonaId } {
-  const { values, words } = parseCall(process.argv.slice(2), { persona: { type: 'string' } })
+type Call = { walletUri: string; persona: PersonaId; isPage: boolean; origin?: string }
+
+function readCall(): Call {
+  const flags = { persona: { type: 'string' }, dc: { type: 'boolean' }, origin: { type: 'string' } } as const
+  const { values, words } = parseCall(process.argv.slice(2), flags)
   const [walletUri] = words
   const persona = (values.persona ?? 'adult') as PersonaId
-  if (!values.help && walletUri && Object.hasOwn(PERSONAS, persona)) return { walletUri, persona }
+  const { dc: isPage = false, origin } = values
+  if (origin !== undefined && !isPage) throw new UsageError('--origin goes with --dc: only a page has an origin')
+  if (!values.help && walletUri && Object.hasOwn(PERSONAS, persona)) return { walletUri, persona, isPage, origin }
   console.error(HELP)
   return process.exit(values.help ? 0 : 2)
 }
@@ -68,6 +80,24 @@ async function makePersona(persona: PersonaId, { base }: Session, now: number): 
   }
 }
 
+/** Fetches the requests as a page, answers as the wallet behind its browser, and posts the answer. A program can send any Origin. */
+async function presentToPage(
+  { base, id }: Session,
+  origin: string,
+  holder: Holder,
+  { now, fetch }: { now: number; fetch: Fetch },
+) {
+  const post = (what: string, body: object) =>
+    fetch(`${base}/wallet/dc/${what}/${id}`, {
+      method: 'POST',
+      headers: { origin, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  const { requests } = (await (await post('request', {})).json()) as { requests: DcRequest[] }
+  const answered = await post('response', await answerPage({ requests, origin }, holder, { now }))
+  return { status: answered.status, body: await answered.json() }
+}
+
 /** A refusal of the service, or no connection, ends the exchange with its own message. */
 function reaching({ base }: Session): Fetch {
   return async (url, init) => {
@@ -75,7 +105,7 @@ function reaching({ base }: Session): Fetch {
       throw new CommandError(`nobody answers at ${base}; start the service, or check its VIDIMUS_PUBLIC_URL`)
     })
     // The reply to the answer itself is the result of the exchange.
-    if (answer.ok || url.includes('/wallet/response/')) return answer
+    if (answer.ok || /\/wallet\/(dc\/)?response\//.test(url)) return answer
     throw new CommandError(`the service answered ${answer.status}: ${await messageOf(answer)}`)
   }
 }

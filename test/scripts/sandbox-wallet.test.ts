@@ -2,12 +2,14 @@ import { expect, test } from 'bun:test'
 import { resolve } from 'node:path'
 import type { HostedVerification } from '../../src/verifications/schema.ts'
 import { createVerification, startApp, temporaryDir } from '../helpers/app.ts'
+import { listOrigin } from '../helpers/dc.ts'
 
 const SCRIPT = resolve(import.meta.dir, '../../scripts/sandbox-wallet.ts')
 
 test.each([
   [['--bogus'], /^sandbox-wallet: Unknown option '--bogus'\n$/],
   [['--person', 'minor'], /^sandbox-wallet: Unknown option '--person'; did you mean --persona\?\n$/],
+  [['--origin', 'https://shop.example'], /^sandbox-wallet: --origin goes with --dc: .*\n$/],
   [['--persona'], /^sandbox-wallet: --persona needs a value; .*\n$/],
 ])('a call with %j is told in one line, with exit code 2', async (flags, says) => {
   const { exitCode, stdout, stderr } = await run(temporaryDir(), 'openid4vp://authorize?client_id=x', ...flags)
@@ -28,6 +30,29 @@ test('an answer that is held until the redirect is told as one', async () => {
   const { wallet_uri = '' } = await createVerification(app, (await app.tenant()).key, body)
   const { stdout } = await run(app.dir, wallet_uri)
   expect(stdout).toEndWith('The verification is pending (answered; it completes when its response code is redeemed) now.\n')
+})
+
+test.each([
+  ['a listed origin', ['--origin', 'https://shop.example']],
+  ['the service itself', []],
+])('a page of %s is answered through the browser, with a code', async (_, flags) => {
+  const app = await startApp({ config: { publicUrl: '' }, now: Date.now() })
+  const { id, key } = await app.tenant()
+  await listOrigin(app, id, 'https://shop.example')
+  const { wallet_uri = '' } = await createVerification(app, key)
+  const { stdout, stderr } = await run(app.dir, wallet_uri, '--dc', ...flags)
+  const says = /answered 200 \{"status":"completed","response_code":"[\w-]{43}"\}\nThe verification is completed now\.\n$/
+  expect([stdout, stderr]).toEqual([expect.stringMatching(says), ''])
+})
+
+test('a page whose origin is not listed is told in one line', async () => {
+  const app = await startApp({ config: { publicUrl: '' }, now: Date.now() })
+  const { wallet_uri = '' } = await createVerification(app, (await app.tenant()).key)
+  const { exitCode, stderr } = await run(app.dir, wallet_uri, '--dc', '--origin', 'https://attacker.example')
+  expect([exitCode, stderr]).toEqual([
+    1,
+    expect.stringMatching(/^sandbox-wallet: the service answered 403: origin_not_allowed, .*\n$/),
+  ])
 })
 
 async function run(dir: string, ...call: string[]): Promise<{ exitCode: number; stdout: string; stderr: string }> {
