@@ -8,6 +8,7 @@ export const CHECKS = [
   'client_id',
   'signing_certificate',
   'registration',
+  'dc_api',
   'trust_anchors',
   'trust_lists',
   'status_lists',

@@ -4,6 +4,7 @@
 import { type Found, runCheck } from '../db/check.ts'
 import { CHECKS, type Check, type CheckName } from './check.ts'
 import { checkDatabase } from './database-check.ts'
+import { checkDcApi } from './dc-check.ts'
 import type { Deps } from './deps.ts'
 import { checkWrappingKeys } from './key-checks.ts'
 import { checkClock, checkOpenFiles } from './machine-checks.ts'
@@ -22,6 +23,7 @@ const HOW: Record<CheckName, (scene: Scene) => Promise<Found>> = {
   client_id: checkClientId,
   signing_certificate: checkSigning,
   registration: checkRegistration,
+  dc_api: checkDcApi,
   trust_anchors: checkAnchors,
   trust_lists: checkTrustLists,
   status_lists: checkStatusLists,

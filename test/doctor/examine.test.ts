@@ -15,6 +15,7 @@ import { getCertificate, loadAccessList, newAuthority } from '../helpers/access.
 import { cleanUp, createVerification, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
 import { pemOf } from '../helpers/certificates.ts'
 import { isOnPostgres } from '../helpers/database.ts'
+import { listOrigin } from '../helpers/dc.ts'
 import { sqliteOnly } from '../helpers/engines.ts'
 import { declined, receive, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
 import { verifyWith } from '../helpers/wallet.ts'
@@ -63,7 +64,7 @@ describe('examine', () => {
     await createBackups(app.deps).runWhenDue()
     const checks = await examine(app.deps, true)
     expect(checks.map(({ name }) => name)).toEqual(CHECKED)
-    const mayWarn = isOnPostgres ? ['public_url', 'backups'] : ['public_url']
+    const mayWarn = ['public_url', 'dc_api', ...(isOnPostgres ? ['backups'] : [])]
     expect(checks.filter(({ status, name }) => status !== 'ok' && !mayWarn.includes(name))).toEqual([])
     // Without live keys plain http is only a warning.
     expect(checks.find(({ name }) => name === 'public_url')).toMatchObject({
@@ -315,6 +316,44 @@ describe('checks of what wallets see', () => {
     )
     expect(check.detail).not.toContain('verify.example')
     expect(await found(app, 'status_lists', false)).toMatchObject({ status: 'ok', detail: expect.stringMatching(/dashboard/) })
+  })
+})
+
+describe('dc_api', () => {
+  test('names protocols, certificate and live origins, signed once a certificate was imported', async () => {
+    const app = await startApp({ now: Date.now(), ...NEARBY })
+    app.deps.config.publicUrl = app.url.replace('127.0.0.1', 'localhost')
+    expect(await found(app, 'dc_api')).toEqual({
+      name: 'dc_api',
+      status: 'ok',
+      detail:
+        'Browsers are offered openid4vp-v1-unsigned and org-iso-mdoc; the certificate was made by this service; in live sessions only pages of this service may ask.',
+    })
+    const { id } = await app.tenant()
+    await listOrigin(app, id, 'https://shop.example', 'live')
+    await listOrigin(app, id, 'https://shop.example', 'test')
+    await getCertificate(app)
+    expect((await found(app, 'dc_api')).detail).toBe(
+      'Browsers are offered openid4vp-v1-signed and org-iso-mdoc; the certificate was imported; one more origin may ask in live sessions.',
+    )
+    app.deps.config.dcApi.mode = 'iso'
+    await listOrigin(app, id, 'https://two.example', 'live')
+    expect((await found(app, 'dc_api')).detail).toMatch(/^Browsers are offered org-iso-mdoc; .* 2 more origins may ask/)
+  })
+
+  test('warns of plain http, and of signatures by a certificate that no wallet knows', async () => {
+    const app = await startPublic()
+    expect(await found(app, 'dc_api')).toMatchObject({ status: 'warning', detail: expect.stringMatching(/plain http/) })
+    app.deps.config.publicUrl = 'https://verify.example'
+    expect(await found(app, 'dc_api')).toMatchObject({ status: 'ok' })
+    app.deps.config.dcApi.mode = 'signed'
+    expect(await found(app, 'dc_api')).toMatchObject({ status: 'warning', remedy: expect.stringMatching(/signing csr/) })
+  })
+
+  test('is in order while nobody asks through the browser', async () => {
+    const app = await startPublic()
+    app.deps.config.dcApi.mode = 'off'
+    expect(await found(app, 'dc_api')).toMatchObject({ status: 'ok', detail: expect.stringMatching(/VIDIMUS_DC_API is off/) })
   })
 })
 
