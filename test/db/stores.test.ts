@@ -34,8 +34,13 @@ const ARGUMENTS: Record<string, unknown[]> = {
   'people/store.ts updateFailures': [{ account: 'a', network: 'n', failures: 1, lockedUntil: 1 }],
   'session-keys/store.ts lockKeyedSessions': ['vs_1', 5],
   'session-keys/store.ts updateWrappingKey': [1, { activeAt: 1 }],
+  'tenants/store.ts recordFirst': [OWNER, 1],
   'tenants/store.ts updateTenant': ['ten_1', { name: 'Shop' }],
   'tenants/store.ts upsertEndpoint': [{ ...OWNER, salt: Buffer.alloc(1), sealed: Buffer.alloc(1), createdAt: 1 }],
+  'trust/source-store.ts deleteAnchors': [['ta_1']],
+  'trust/source-store.ts insertAnchors': [[{ id: 'ta_1', environment: 'test' }]],
+  'trust/source-store.ts saveList': ['src_1', Buffer.alloc(1)],
+  'trust/source-store.ts updateSource': ['src_1', { label: 'List' }],
   'upkeep/store.ts keepProgress': ['place'],
   'usage/store.ts listUsageDays': ['ten_1', 5],
   'verifications/answer-store.ts dateResult': [
