@@ -12,7 +12,7 @@ const DAY = /^\d{4}-\d\d-\d\d$/
 type Props = { onClose: () => void; onImported: (signing: ImportedSigning) => void }
 
 export function ImportSigningDialog({ onClose, onImported }: Props) {
-  const words = useDashboardWords()
+  const { settings, papers } = useDashboardWords()
   const { call } = useSession()
   const [chain, setChain] = useState('')
   const [key, setKey] = useState('')
@@ -30,7 +30,6 @@ export function ImportSigningDialog({ onClose, onImported }: Props) {
     }
     onImported(await call<ImportedSigning>('signing', { method: 'POST', body }))
   }
-  const { settings, papers } = words
   return (
     <FormDialog
       title={settings.importTitle}
