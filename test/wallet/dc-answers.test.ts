@@ -127,6 +127,15 @@ describe('a good answer', () => {
     expect(outcome(await respond({ ...answer, origin: ORIGIN }))).toBe('200')
   })
 
+  test('D23: a state makes no difference, be it that of the QR code or another', async () => {
+    for (const known of [true, false]) {
+      const { id } = await create(PID)
+      const [row] = rowsOf<{ state: string }>(app, 'SELECT state FROM verification_sessions WHERE id = ?', id)
+      const mutations = { responseClaims: { state: known ? row!.state : 'other' } }
+      expect((await presentThrough(app, id, holder, { mutations })).body.status).toBe('completed')
+    }
+  })
+
   test('members that browsers add are ignored', async () => {
     const { id } = await create()
     const answer = { ...(await answerOf(app, id, holder)), id: 'x', type: 'digital' }
