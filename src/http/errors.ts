@@ -66,10 +66,6 @@ export const ERRORS = {
   quota_exceeded: [429, "Today's verifications are used up; the count starts again at UTC midnight."],
   internal_error: [500, 'Something failed on our side; the request id helps support to find it.'],
   not_ready: [503, 'The service cannot write at the moment.'],
-  temporarily_unavailable: [
-    503,
-    'The database does not answer. The request may have been carried out: repeat it after Retry-After seconds, with the same Idempotency-Key.',
-  ],
 } as const satisfies Record<string, readonly [number, string]>
 
 /**

@@ -220,8 +220,8 @@ function describeOperation({ params, query, body, response, detail = {} }: Route
     ...parametersOf('query', query, schemas),
     ...(access?.idempotent ? [access.exchange ? EXCHANGE_KEY : IDEMPOTENCY_KEY] : []),
   ]
-  // Any URL can be too long, and the database may be away.
-  const answers = Object.entries({ ...response, ...errorResponses(414, 503) })
+  // Any URL can be too long.
+  const answers = Object.entries({ ...response, ...errorResponses(414) })
   return {
     operationId,
     tags,
@@ -295,7 +295,7 @@ const COMMON: readonly ErrorCode[] = [
   'uri_too_long',
   'rate_limit_exceeded',
   'internal_error',
-  'temporarily_unavailable',
+  'not_ready',
 ]
 const IDEMPOTENT: readonly ErrorCode[] = ['invalid_idempotency_key', 'idempotency_key_in_flight', 'idempotency_key_reused']
 const CHARGED: readonly ErrorCode[] = ['quota_exceeded']
@@ -314,7 +314,6 @@ const OWN: Readonly<Record<string, readonly ErrorCode[]>> = {
   watchVerification: ['session_not_found'],
   getRequestObject: ['session_not_found', 'session_already_responded', 'session_expired'],
   postRequestObject: ['session_not_found', 'session_already_responded', 'session_expired'],
-  getReadiness: ['not_ready'],
   getMetrics: ['metrics_token_required'],
   postWalletResponse: ['invalid_wallet_response', 'session_not_found', 'session_already_responded', 'session_expired'],
   postDcRequest: ['origin_not_allowed', 'session_not_found', 'session_already_responded', 'session_expired'],
@@ -359,12 +358,7 @@ const alternatives = (codes: string[]): string =>
 const BEFORE_BUDGETS = [401, 403, 414]
 /** Returned after rate limits, with a status that usually comes before them. */
 const AFTER_BUDGETS: readonly ErrorCode[] = ['origin_not_allowed']
-const WITH_RETRY_AFTER: ErrorCode[] = [
-  'rate_limit_exceeded',
-  'quota_exceeded',
-  'idempotency_key_in_flight',
-  'temporarily_unavailable',
-]
+const WITH_RETRY_AFTER: ErrorCode[] = ['rate_limit_exceeded', 'quota_exceeded', 'idempotency_key_in_flight']
 
 function headersOf(status: number, codes: ErrorCode[], access: Access | undefined): (keyof typeof HEADERS)[] {
   const names: (keyof typeof HEADERS)[] = ['X-Request-Id']

@@ -10,7 +10,8 @@ import type { RateLimits } from './rate-limit.ts'
 import { describeProblem } from './schema.ts'
 
 const URL_LENGTH_MAX = 4096
-const UNAVAILABLE_SECONDS = 1
+const DATABASE_AWAY =
+  'The database does not answer. The request may have been carried out: repeat it in a second, with the same Idempotency-Key.'
 /**
  * Request ids of callers: UUID, ULID, trace id. No key, token, code or session id of ours has this
  * form, so none gets into a log.
@@ -166,7 +167,7 @@ function refusalFrom(error: unknown, code: unknown): ApiError {
   // Errors of a parse hook arrive wrapped.
   const real = code === 'PARSE' ? ((error as Error).cause ?? error) : error
   if (real instanceof ApiError) return real
-  if (isUnavailable(real)) return apiError('temporarily_unavailable', { retryAfter: UNAVAILABLE_SECONDS, cause: real })
+  if (isUnavailable(real)) return apiError('internal_error', { message: DATABASE_AWAY, cause: real })
   if (code === 'VALIDATION') return invalidRequest(error as ValidationFailure)
   return apiError('internal_error', { cause: real })
 }

@@ -12,7 +12,7 @@ afterAll(async () => {
   await stopClusters()
 })
 
-const REPEATED = [409, 503]
+const REPEATED = [409, 500]
 
 async function startService() {
   const primary = await startCluster({ settings: REPLICATED })

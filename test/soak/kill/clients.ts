@@ -21,7 +21,7 @@ export type Told = {
   erasedAt: Map<string, number>
   /** True while connections may be lost and the service goes on. */
   mayRepeat?: () => boolean
-  /** True while a 503 is explained by a fault. */
+  /** True while a 500 is explained by a fault. */
   mayFail?: () => boolean
 }
 
@@ -51,7 +51,7 @@ export function createClients({ key, webhookUrl, holder }: Shop, random: Seeded,
     return free[random.below(free.length)]
   }
 
-  const isExplained = (status: number) => status === 503 && told.mayFail?.() === true
+  const isExplained = (status: number) => status === 500 && told.mayFail?.() === true
 
   type Options = { key?: string; body?: object; idempotencyKey?: string }
 

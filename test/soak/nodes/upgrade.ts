@@ -15,7 +15,7 @@ const MINUTE_MS = 60_000
 const BETWEEN = 40
 const AFTER_REFUSAL_MS = 50
 /** Answers of the proxy or of a node that a client repeats with the same Idempotency-Key. */
-const REPEATED = [409, 502, 503]
+const REPEATED = [409, 500, 502]
 
 type Node = { dir: string; port: number; server: Soaked }
 
