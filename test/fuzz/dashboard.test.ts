@@ -5,6 +5,20 @@ fuzzRoutes(({ path }) => path.startsWith('/dashboard/api/') && !path.startsWith(
   'POST /dashboard/api/setup': 0,
   // Takes a certificate that somebody issued for our key.
   'POST /dashboard/api/signing': 0,
+  // Takes what a registrar signed.
+  'POST /dashboard/api/registrations': 0,
+  'DELETE /dashboard/api/registrations/{id}': 0,
+  // There is no signed list here; test/dashboard/trust-lists.test.ts has some.
+  'POST /dashboard/api/trust/sources': 0,
+  'POST /dashboard/api/trust/sources/check': 0,
+  'GET /dashboard/api/trust/sources/{id}': 0,
+  'DELETE /dashboard/api/trust/sources/{id}': 0,
+  'POST /dashboard/api/trust/sources/{id}/refresh': 0,
+  'POST /dashboard/api/trust/sources/{id}/pins': 0,
+  'DELETE /dashboard/api/trust/sources/{id}/pins': 0,
+  'POST /dashboard/api/trust/bundle': 0,
+  // Gives back what was blocked, once.
+  'DELETE /dashboard/api/trust/blocks': 0,
   // Takes a certificate once for each environment and type.
   'POST /dashboard/api/trust': 0.05,
 })

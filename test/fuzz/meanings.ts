@@ -134,6 +134,11 @@ const MEANINGS: Record<string, Partial<Meaning>> = {
   'POST /dashboard/api/users': {
     body: fc.uuid().map(uuid => ({ name: `guest-${uuid}`, tenant: TENANT })),
   },
+  'POST /dashboard/api/signing/csr': nothing,
+  'GET /dashboard/api/signing/csr': { query: fc.constant({}) },
+  'POST /dashboard/api/trust/blocks': {
+    body: fc.record({ ...env, fingerprint: fc.stringMatching(/^[0-9a-f]{64}$/), reason: fc.constant('stolen key') }),
+  },
   'POST /dashboard/api/trust': { body: fc.record({ ...env, pem: fc.constant(PEM) }) },
   'POST /dashboard/api/tenants/{tenant}/verifications': { body: fc.record({ template: keys, purpose }).map(defined) },
   'PUT /dashboard/api/tenants/{tenant}/templates/{key}': {
