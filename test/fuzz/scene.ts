@@ -149,8 +149,14 @@ type Things = Record<string, Record<Whose, string[]>>
 async function furnish(must: Stage['ask'], cast: Cast): Promise<Things> {
   const { own, foreign } = cast.tenants
   const verification = async (who: string, body: object = {}) =>
-    (await must('POST', '/v1/verifications', who, { template: 'age_over_18', purpose: 'To sell you wine', ...body })).body
-      .id as string
+    (
+      await must('POST', '/v1/verifications', who, {
+        template: 'age_over_18',
+        purpose: 'To sell you wine',
+        ttl_seconds: 3600,
+        ...body,
+      })
+    ).body.id as string
   const device = async (who: string) =>
     ((await must('POST', '/v1/devices', who, { name: 'Till', allowed_templates: ['age_over_18'] })).body.device as { id: string })
       .id
