@@ -8,5 +8,12 @@ export const ID_ROUTES: readonly IdRoute[] = [
   { of: 'session', method: 'DELETE', path: '/v1/verifications/ID' },
   { of: 'session', method: 'POST', path: '/v1/verifications/ID/cancel' },
   { of: 'session', method: 'POST', path: '/v1/verifications/ID/redeem', body: { response_code: RESPONSE_CODE } },
+  { of: 'session', method: 'POST', path: '/v1/verifications/ID/dc-request', body: { origin: 'https://shop.example' } },
+  {
+    of: 'session',
+    method: 'POST',
+    path: '/v1/verifications/ID/dc-response',
+    body: { origin: 'https://shop.example', protocol: 'org-iso-mdoc', data: {} },
+  },
   { of: 'device', method: 'DELETE', path: '/v1/devices/ID' },
 ]

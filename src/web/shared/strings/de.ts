@@ -1119,6 +1119,8 @@ export const dashboard: typeof en.dashboard = {
       'template.deleted': 'Vorlage gelöscht',
       'template.saved': 'Vorlage gespeichert',
       'tenant.changed': 'Geschäft geändert',
+      'origin.added': 'Adresse hinzugefügt, die über den Browser fragen darf',
+      'origin.removed': 'Adresse entfernt, die über den Browser fragen durfte',
       'tenant.created': 'Geschäft angelegt',
       'trust.added': 'Aussteller hinzugefügt',
       'trust.blocked': 'Zertifikat gesperrt',

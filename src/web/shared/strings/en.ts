@@ -1198,6 +1198,8 @@ export const dashboard = {
       'template.deleted': 'Deleted a template',
       'template.saved': 'Saved a template',
       'tenant.changed': 'Changed the shop',
+      'origin.added': 'Added an origin that may ask through the browser',
+      'origin.removed': 'Removed an origin that might ask through the browser',
       'tenant.created': 'Created a shop',
       'trust.added': 'Added an issuer',
       'trust.blocked': 'Blocked a certificate',
