@@ -33,6 +33,12 @@ const TRIALS: Record<string, Trial> = {
     must((await program.text('device', 'register', ...till)).includes('VD-'), 'device register prints no pairing code')
     await program.json('device', 'list', '--tenant', tenantId)
   }),
+  origin: beside(async ({ program, tenantId }) => {
+    const of = ['--tenant', tenantId, '--env', 'test']
+    await program.json('origin', 'add', 'https://shop.example', ...of)
+    must((await program.text('origin', 'list', ...of)).includes('https://shop.example'), 'origin list lacks what was added')
+    await program.json('origin', 'remove', 'https://shop.example', ...of)
+  }),
   'webhook-secret': beside(({ program, tenantId }) => program.json('webhook-secret', 'rotate', '--tenant', tenantId)),
   deliveries: beside(async ({ program, tenantId, deliveries }) => {
     const { data } = await program.json<{ data: { id: string; status: string }[] }>('deliveries', 'list', '--tenant', tenantId)
