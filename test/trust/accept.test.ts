@@ -297,3 +297,37 @@ function once(act: () => Promise<unknown>): () => Promise<unknown> {
     await acting
   }
 }
+
+/** Self-signed, with a key on brainpoolP256r1. */
+const BRAINPOOL =
+  'MIIBpzCCAU6gAwIBAgIUF0c0eWc99hLblt9mBTWsz2UbNTgwCgYIKoZIzj0EAwIwKDELMAkGA1UEBhMCREUxGTAXBgNVBAMMEEJyYWlucG9vbCBJc3N1ZXIw' +
+  'IBcNMjYxMTE2MTAyNTU0WhgPMjA1MTA3MDgxMDI1NTRaMCgxCzAJBgNVBAYTAkRFMRkwFwYDVQQDDBBCcmFpbnBvb2wgSXNzdWVyMFowFAYHKoZIzj0CAQYJ' +
+  'KyQDAwIIAQEHA0IABFByIq5mkJSWe2SJxcHQ1lhAYe+E9uzKI/x+BUbFxDbmKUUarKdglMbbEyVfNo3Erl/MFlu271zFyJvjuE4jdqqjUzBRMB0GA1UdDgQW' +
+  'BBQL42eH00IfGjBVWd4vyA9XSMx3MjAfBgNVHSMEGDAWgBQL42eH00IfGjBVWd4vyA9XSMx3MjAPBgNVHRMBAf8EBTADAQH/MAoGCCqGSM49BAMCA0cAMEQC' +
+  'IDioNGdpVP/nLY4TXekejwSPjTq3ldo5jfBpytECs29TAiAJwR+LQZFDIMdO99FSDZXPcOV+ToLNACcL6Lk6NOOcOQ=='
+
+test('an issuer with a key on a brainpool curve is left out and counted, and the rest of the list is taken', async () => {
+  const { app, bring } = await start()
+  const { source } = await bring(pidList(signer, [issuers[0]!, { der: Buffer.from(BRAINPOOL, 'base64') }], { issuedAt: NOW }))
+  expect([source.entries, source.skipped]).toEqual([1, { key_refused: 1 }])
+  expect((await readAnchors(app.deps)).some(({ label }) => label.includes('Provider 2'))).toBe(false)
+})
+
+test('a disk that is full while a list is taken leaves the list before, and the same list is taken later', async () => {
+  const { app, id, bring } = await start()
+  const before = { ids: await anchorIds(app), source: await readSource(app.deps, id), records: await trustRecords(app.deps) }
+  const { writeSettings } = app.deps
+  // The whole transaction, and then no room for it.
+  app.deps.writeSettings = work =>
+    writeSettings(async tx => {
+      await work(tx)
+      throw new Error('database or disk is full')
+    })
+  const newer = listOf({ issuedAt: NOW, sequence: 6 }, 3)
+  await expect(bring(newer)).rejects.toThrow('full')
+  app.deps.writeSettings = writeSettings
+  expect(await anchorIds(app)).toEqual(before.ids)
+  expect(await readSource(app.deps, id)).toEqual(before.source)
+  expect(await trustRecords(app.deps)).toEqual(before.records)
+  expect((await bring(newer)).outcome).toBe('accepted')
+})
