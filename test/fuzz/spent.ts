@@ -95,6 +95,8 @@ export const PREPARE: Record<string, (stage: Stage) => Promise<Prepared>> = {
   },
   'POST /wallet/dc/response/{sessionId}': askedByPage,
   'POST /v1/verifications/{id}/dc-response': askedByPage,
+  // Earlier cases cancelled the sessions that are there for all.
+  'POST /v1/verifications/{id}/dc-request': async stage => ({ id: await verification(stage) }),
   'DELETE /v1/devices/{id}': stage => registered(stage, 'test'),
   'POST /v1/devices/enroll': stage => registered(stage, 'workshop'),
   'POST /v1/devices/token': paired,
