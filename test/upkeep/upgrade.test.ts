@@ -25,6 +25,8 @@ type Told = { dry_run: boolean; migrations: string[]; copy: string | null }
 const IDS = MIGRATIONS.map(([id]) => id)
 const OLDER = 'vidimus: the database is of an earlier version than this program; stop the service and run "vidimus upgrade"\n'
 const OLD_SCHEMAS = IDS.map((_, i) => i).slice(1)
+/** Tried with kills and restores: the oldest, that of version 0.1, and the last. */
+const THOROUGHLY = [1, 5, IDS.length - 1]
 
 const databaseOf = (dir: string) => join(dir, 'vidimus.db')
 const copyBefore = (dir: string, known: number) => join(dir, 'backups', `before-${IDS[known]}.db`)
@@ -96,6 +98,8 @@ describe.each(OLD_SCHEMAS)('a database that knows %d migrations', known => {
     expectCopyFromBefore(dir, known)
     expect(namesIn(join(dir, 'backups'))).toEqual([`before-${IDS[known]}.db`])
   })
+
+  if (!THOROUGHLY.includes(known)) return
 
   test('is brought up to date by "upgrade", which says what it did', async () => {
     const dir = oldDir(known)
