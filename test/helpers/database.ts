@@ -171,7 +171,9 @@ function beside(dir: string, sql: string, values: Value[]): { rows: unknown[]; c
   const { worker, state, content } = thread
   Atomics.store(state, 0, UNANSWERED)
   worker.postMessage({ options: OPTIONS, database: nameOf(dir), sql: numbered(sql), values })
-  if (Atomics.wait(state, 0, UNANSWERED, SILENCE_MAX_MS) === 'timed-out') throw new Error(`no answer of PostgreSQL to: ${sql}`)
+  // The bell of the answer before may ring late: only the length says that there is an answer.
+  while (Atomics.load(state, 0) === UNANSWERED)
+    if (Atomics.wait(state, 0, UNANSWERED, SILENCE_MAX_MS) === 'timed-out') throw new Error(`no answer of PostgreSQL to: ${sql}`)
   const answer = deserialize(content.slice(0, state[0]))
   if (answer.failure) throw new Error(answer.failure)
   return answer
