@@ -14,6 +14,7 @@ const LEFT_OUT: { what: string; folders?: RegExp; helpers?: string[] }[] = [
     helpers: ['browser.ts', 'recipe.ts'],
   },
   { what: 'the document of the API and slow clients, which see no rows', folders: /^http\/(docs|openapi|slow-clients)\./ },
+  { what: 'verdicts on spoilt documents, which no row decides', folders: /^wallet\/(attacks|mutations)\./ },
   { what: 'the protocol and its parsers', folders: /^(openid4vp|egress)\/|^fuzz\/(parsers|dcql)/ },
   {
     what: "SQLite's file: locks, backup, restore, space, upgrades, damage",
