@@ -1,7 +1,7 @@
 // Size and depth of bodies are limited before anything parses them. The runtime discards unread
 // bodies of refused requests.
 import type { TSchema } from '@sinclair/typebox'
-import { Value } from '@sinclair/typebox/value'
+import { Errors } from '@sinclair/typebox/errors'
 import { DoubledName, findDoubledName, parseJson } from '../json.ts'
 import { ApiError, apiError } from './errors.ts'
 import { startReading } from './plugin.ts'
@@ -25,7 +25,7 @@ export async function readBody<Schema extends TSchema>(
   bytesMax?: number,
 ): Promise<Schema['static']> {
   const body = await readJson(request, bytesMax)
-  const problem = Value.Errors(schema, body).First()
+  const problem = Errors(schema, body).First()
   if (problem) throw invalid(describeProblem(problem))
   return body as Schema['static']
 }
