@@ -1,5 +1,6 @@
 // What pages asked for through the browser: for each origin a nonce and two keys of its own, sealed in the session and deleted
 // when it ends. One key never serves two schemes, and none serves the QR code.
+import type { Db } from '../db/engine.ts'
 import { apiError } from '../http/errors.ts'
 import { newNonce } from '../ids.ts'
 import { encryptionInfo } from '../openid4vp/dc-request.ts'
@@ -36,7 +37,7 @@ export async function keepDcEntry(deps: EntryDeps, session: OpenSession, origin:
     await lockSession(tx, { tenantId: session.tenantId, environment: session.environment }, session.id)
     const current = await findSession(tx, session.id)
     if (!current) throw apiError('session_not_found')
-    const entries = await readEntries(deps, current)
+    const entries = await readEntries(deps, tx, current)
     const made = entries.find(entry => entry.origin === origin)
     if (made) return made
     if (entries.length >= ENTRIES_MAX) throw apiError('origin_not_allowed', { message: 'Too many origins ask for this session.' })
@@ -50,10 +51,10 @@ export async function keepDcEntry(deps: EntryDeps, session: OpenSession, origin:
 }
 
 export async function findDcEntry(deps: EntryDeps, session: OpenSession, origin: string): Promise<DcEntry | undefined> {
-  return (await readEntries(deps, session)).find(entry => entry.origin === origin)
+  return (await readEntries(deps, deps.db, session)).find(entry => entry.origin === origin)
 }
 
-async function readEntries({ db, sealer, sessionKeys }: EntryDeps, session: OpenSession): Promise<DcEntry[]> {
+async function readEntries({ sealer, sessionKeys }: EntryDeps, db: Db, session: OpenSession): Promise<DcEntry[]> {
   if (session.sealedDcRequests === null) return []
   return JSON.parse(sealer.open(dcRequestsPlace(session, await sessionKeys.of(db, session)), session.sealedDcRequests))
 }

@@ -20,7 +20,9 @@ export async function dcRequests(deps: Deps, door: Door): Promise<DcRequests> {
   const possible = await protocolsOf(deps, session, query)
   const wanted = protocols ? possible.filter(protocol => protocols.includes(protocol)) : possible
   const entry = wanted.length > 0 ? await keepDcEntry(deps, session, origin, possible) : undefined
-  const requests = entry ? await Promise.all(wanted.map(protocol => requestBy(deps, session, query, entry, protocol))) : []
+  const requests = await Promise.all(
+    entry ? wanted.map(async protocol => ({ protocol, data: await dataOf(deps, session, query, entry, protocol) })) : [],
+  )
   for (const { protocol } of requests) deps.metrics.count('vidimus_dc_requests_total', { protocol })
   return { origin, environment: session.environment, expires_at: isoUtc(session.expiresAt), requests }
 }
@@ -49,10 +51,6 @@ async function protocolsOf(deps: Deps, session: OpenSession, query: DcqlQuery): 
   // A signature by a key that no wallet knows protects nobody.
   const isSigned = mode === 'signed' || (mode === 'auto' && !(await deps.requestSigner(session.signingKeyId)).isSelfMade)
   return [isSigned ? 'openid4vp-v1-signed' : 'openid4vp-v1-unsigned', ...iso]
-}
-
-async function requestBy(deps: Deps, session: OpenSession, query: DcqlQuery, entry: DcEntry, protocol: DcProtocol) {
-  return { protocol, data: await dataOf(deps, session, query, entry, protocol) }
 }
 
 async function dataOf(deps: Deps, session: OpenSession, query: DcqlQuery, entry: DcEntry, protocol: DcProtocol) {
