@@ -94,6 +94,7 @@ async function insertOne(deps: Deps, tx: Db, session: Session, number: number, a
     tenantId,
     environment: 'test',
     deviceId: null,
+    keyId: null,
     status: 'pending',
     template: 'age_over_18',
     templateVersion: template.version,

@@ -113,6 +113,7 @@ function mint(
     expiresAt,
     revokedAt: null,
     successorId: null,
+    lastUsedAt: null,
   }
   return { row, key }
 }

@@ -28,6 +28,19 @@ export const tenants = table('tenants', {
   appSchemes: json<string[]>('app_schemes'),
 })
 
+/** How a shop's pages look to its customers. */
+export const tenantLooks = table('tenant_looks', {
+  tenantId: text('tenant_id')
+    .primaryKey()
+    .references(() => tenants.id),
+  /** `#rrggbb`. */
+  accent: text('accent'),
+  privacyUrl: text('privacy_url'),
+  logo: bytes('logo'),
+  logoType: oneOf('logo_type', 'image/png', 'image/jpeg', 'image/webp'),
+  updatedAt: time('updated_at').notNull(),
+})
+
 /** The newest of an environment signs first; a retired one signs beside it until `valid_until`. */
 export const webhookSecrets = table(
   'webhook_secrets',
@@ -95,6 +108,8 @@ export const apiKeys = table(
     revokedAt: time('revoked_at'),
     /** The key that replaced it when it was rolled. */
     successorId: text('successor_id'),
+    /** To the hour. */
+    lastUsedAt: time('last_used_at'),
   },
   row => [uniqueIndex('api_keys_hash').on(row.hash), index('api_keys_tenant').on(row.tenantId)],
 )
@@ -406,15 +421,73 @@ export const verificationSessions = table(
     wrappingKey: integer('wrapping_key'),
     /** What pages asked through the browser, an entry for each origin; deleted like sealed_response_key. */
     sealedDcRequests: bytes('sealed_dc_requests'),
+    /** The API key that created it; null for a device, and for sessions of before the column. */
+    keyId: text('key_id'),
   },
   row => [
     primaryKey({ columns: [row.id, row.tenantId] }),
     index('verification_sessions_newest').on(row.tenantId, row.environment, row.createdAt),
+    index('verification_sessions_status').on(row.tenantId, row.environment, row.status, row.createdAt),
+    index('verification_sessions_template').on(row.tenantId, row.environment, row.template, row.createdAt),
+    index('verification_sessions_key').on(row.keyId, row.createdAt).where(sql`key_id IS NOT NULL`),
     index('verification_sessions_device').on(row.deviceId, row.createdAt).where(sql`device_id IS NOT NULL`),
     index('verification_sessions_open').on(row.expiresAt).where(sql`status = 'pending'`),
     index('verification_sessions_keyless').on(row.id).where(sql`wrapping_key IS NULL`),
     index('verification_sessions_held').on(row.respondedAt).where(sql`status = 'pending' AND responded_at IS NOT NULL`),
   ],
+)
+
+/** Metadata values, as keyed hashes: a verification is found by the exact value. */
+export const verificationTerms = table(
+  'verification_terms',
+  {
+    tenantId: text('tenant_id').notNull(),
+    environment: environment(),
+    /** HMAC under a key of the tenant. */
+    term: text('term').notNull(),
+    createdAt: time('created_at').notNull(),
+    verificationId: text('verification_id').notNull(),
+  },
+  row => [
+    primaryKey({ columns: [row.tenantId, row.environment, row.term, row.createdAt, row.verificationId] }),
+    foreignKey({
+      columns: [row.verificationId, row.tenantId],
+      foreignColumns: [verificationSessions.id, verificationSessions.tenantId],
+    }),
+    index('verification_terms_session').on(row.verificationId),
+  ],
+)
+
+/** Verifications by day and outcome: counted when they happen, kept when sessions are erased. */
+export const outcomeDays = table(
+  'outcome_days',
+  {
+    tenantId: text('tenant_id')
+      .notNull()
+      .references(() => tenants.id),
+    environment: environment(),
+    day: text('day').notNull(),
+    /** `created`, `completed`, `expired`, or the code of the failure. */
+    outcome: text('outcome').notNull(),
+    count: integer('count').notNull(),
+  },
+  row => [primaryKey({ columns: [row.tenantId, row.environment, row.day, row.outcome] })],
+)
+
+/** Answers by day and time since the creation, in steps, for the median. */
+export const answerTimeDays = table(
+  'answer_time_days',
+  {
+    tenantId: text('tenant_id')
+      .notNull()
+      .references(() => tenants.id),
+    environment: environment(),
+    day: text('day').notNull(),
+    /** The least number of milliseconds of the step. */
+    atLeastMs: integer('at_least_ms').notNull(),
+    count: integer('count').notNull(),
+  },
+  row => [primaryKey({ columns: [row.tenantId, row.environment, row.day, row.atLeastMs] })],
 )
 
 /** Keys outside the database, in the key directory, that the keys of verifications depend on. Turned daily. */
@@ -630,8 +703,85 @@ export const dashboardUsers = table(
     password: text('password'),
     createdAt: time('created_at').notNull(),
     lastLoginAt: time('last_login_at'),
+    /** A viewer changes nothing and sees no claims. An owner's is not read. */
+    role: oneOf('role', 'member', 'viewer').notNull().default('member'),
+    /** The secret of one-time codes; null without them. */
+    totpSalt: bytes('totp_salt'),
+    totpSealed: bytes('totp_sealed'),
+    /** Null until the first code was right. */
+    totpSince: time('totp_since'),
+    /** The time step of the last code that was taken: none is taken twice. */
+    totpStep: integer('totp_step'),
   },
   row => [uniqueIndex('dashboard_users_name').on(row.name)],
+)
+
+/** Passkeys of users (WebAuthn). */
+export const dashboardPasskeys = table(
+  'dashboard_passkeys',
+  {
+    /** The credential's id, base64url. */
+    id: text('id').primaryKey(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => dashboardUsers.id),
+    label: text('label').notNull(),
+    /** COSE. */
+    publicKey: bytes('public_key').notNull(),
+    /** The authenticator's count of signatures; 0 where it has none. */
+    signatures: integer('signatures').notNull(),
+    transports: json<string[]>('transports').notNull(),
+    createdAt: time('created_at').notNull(),
+    lastUsedAt: time('last_used_at'),
+  },
+  row => [index('dashboard_passkeys_user').on(row.userId)],
+)
+
+/** Codes for somebody who lost the second factor. Used ones are deleted. */
+export const recoveryCodes = table(
+  'recovery_codes',
+  {
+    /** HMAC of the user and the code. */
+    hash: text('hash').primaryKey(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => dashboardUsers.id),
+    createdAt: time('created_at').notNull(),
+  },
+  row => [index('recovery_codes_user').on(row.userId)],
+)
+
+/** Half a sign-in, or a question to a passkey, that waits for its answer. */
+export const loginChallenges = table(
+  'login_challenges',
+  {
+    /** SHA-256 of the ticket that the browser holds. */
+    hash: text('hash').primaryKey(),
+    purpose: oneOf('purpose', 'second_factor', 'passkey_sign_in', 'passkey_add', 'confirm').notNull(),
+    /** Null while a passkey alone signs in. */
+    userId: text('user_id').references(() => dashboardUsers.id),
+    /** What a passkey has to sign, base64url. */
+    challenge: text('challenge').notNull(),
+    failures: integer('failures').notNull(),
+    expiresAt: time('expires_at').notNull(),
+  },
+  row => [index('login_challenges_user').on(row.userId), index('login_challenges_expiry').on(row.expiresAt)],
+)
+
+/** Sign-ins and failed ones, for the page Security. */
+export const signIns = table(
+  'sign_ins',
+  {
+    id: counter('id'),
+    at: time('at').notNull(),
+    /** Null where no user has the name. */
+    userId: text('user_id'),
+    outcome: text('outcome').notNull(),
+    salt: bytes('salt').notNull(),
+    /** JSON: the name as it was typed, method, network (/24, /48), browser. */
+    sealed: bytes('sealed').notNull(),
+  },
+  row => [index('sign_ins_user').on(row.userId, row.at), index('sign_ins_at').on(row.at)],
 )
 
 /** One-time links: for the set-up, while there is no user, and for a user to choose a password. Used ones are deleted. */

@@ -67,4 +67,16 @@ export async function setUp(
 export const draftUser = (
   { now, random }: { now: () => number; random: Random },
   { name, memberOf, password }: Pick<UserRow, 'name' | 'memberOf' | 'password'>,
-): UserRow => ({ id: `usr_${base62(random, 16)}`, name, memberOf, password, createdAt: now(), lastLoginAt: null })
+): UserRow => ({
+  id: `usr_${base62(random, 16)}`,
+  name,
+  memberOf,
+  password,
+  createdAt: now(),
+  lastLoginAt: null,
+  role: 'member',
+  totpSalt: null,
+  totpSealed: null,
+  totpSince: null,
+  totpStep: null,
+})

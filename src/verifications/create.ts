@@ -183,6 +183,7 @@ function draft(deps: Deps, caller: Caller, body: CreateVerification, asked: Aske
     tenantId: caller.tenantId,
     environment: caller.environment,
     deviceId: caller.kind === 'device' ? caller.deviceId : null,
+    keyId: caller.kind === 'key' ? caller.keyId : null,
     status: 'pending' as const,
     template: body.template ?? null,
     templateVersion: asked.version,

@@ -30,6 +30,7 @@ const insert = hot(db =>
     tenantId: column('tenantId'),
     environment: column('environment'),
     deviceId: column('deviceId'),
+    keyId: column('keyId'),
     status: 'pending',
     template: column('template'),
     templateVersion: column('templateVersion'),

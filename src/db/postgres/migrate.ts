@@ -4,6 +4,7 @@ import audit from '../../../drizzle/postgres/0002_audit.sql' with { type: 'text'
 import shared from '../../../drizzle/postgres/0003_shared.sql' with { type: 'text' }
 import trustLists from '../../../drizzle/postgres/0004_trust_lists.sql' with { type: 'text' }
 import browserChannel from '../../../drizzle/postgres/0005_browser_channel.sql' with { type: 'text' }
+import peopleAndSearch from '../../../drizzle/postgres/0006_people_and_search.sql' with { type: 'text' }
 import { sha256Hex } from '../../hash.ts'
 import { OlderDatabase, StartRefusal } from '../refusal.ts'
 import { type Session, sqlStateOf } from './session.ts'
@@ -22,6 +23,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: '0003_shared', sql: shared, kind: 'expand' },
   { id: '0004_trust_lists', sql: trustLists, kind: 'expand' },
   { id: '0005_browser_channel', sql: browserChannel, kind: 'expand' },
+  { id: '0006_people_and_search', sql: peopleAndSearch, kind: 'expand' },
 ]
 
 /** Any number: the same one for everybody who changes the schema of a database. */

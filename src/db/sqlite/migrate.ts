@@ -12,6 +12,7 @@ import sessionKeys from '../../../drizzle/sqlite/0009_session_keys.sql' with { t
 import keylessSessions from '../../../drizzle/sqlite/0010_keyless_sessions.sql' with { type: 'text' }
 import trustLists from '../../../drizzle/sqlite/0011_trust_lists.sql' with { type: 'text' }
 import browserChannel from '../../../drizzle/sqlite/0012_browser_channel.sql' with { type: 'text' }
+import peopleAndSearch from '../../../drizzle/sqlite/0013_people_and_search.sql' with { type: 'text' }
 import { sha256Hex } from '../../hash.ts'
 
 /**
@@ -32,6 +33,7 @@ export const MIGRATIONS: readonly (readonly [id: string, sql: string])[] = [
   ['0010_keyless_sessions', keylessSessions],
   ['0011_trust_lists', trustLists],
   ['0012_browser_channel', browserChannel],
+  ['0013_people_and_search', peopleAndSearch],
 ]
 
 /** The database belongs to a newer program, or a migration was edited after it was applied. */
