@@ -4,7 +4,7 @@ import { parseCbor } from '../../src/openid4vp/cbor.ts'
 import { Embedded, encodeCbor, Received } from '../../src/openid4vp/cbor-encode.ts'
 import { type CborItem, CborTag } from '../../src/openid4vp/cbor-item.ts'
 import { cborToJson } from '../../src/openid4vp/cbor-json.ts'
-import { fastestMs } from '../helpers/fastest.ts'
+import { leastWorkMs } from '../helpers/least-work.ts'
 import { cbor, head, hex, Tagged } from '../helpers/mdoc.ts'
 
 const parse = (bytes: Uint8Array) => () => parseCbor(bytes)
@@ -154,8 +154,8 @@ const HOSTILE: [string, Buffer][] = [
   ['21,000 items in 300 arrays', cbor(Array.from({ length: 300 }, () => Array.from({ length: 69 }, () => 'a')))],
   ['a map with 400,000 keys', Buffer.concat([head(5, 400_000), Buffer.alloc(1_000_000, hex('1a00000000 00'))])],
 ]
-test.each(HOSTILE)('hostile CBOR is refused within 20 ms: %s', async (_, input) => {
-  expect(await fastestMs(() => expect(parse(input)).toThrow())).toBeLessThan(20)
+test.each(HOSTILE)('hostile CBOR is refused within 50 ms of work: %s', async (_, input) => {
+  expect(await leastWorkMs(() => expect(parse(input)).toThrow())).toBeLessThan(50)
 })
 
 describe('items', () => {

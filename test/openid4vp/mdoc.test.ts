@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { CLOCK_SKEW_MS, type Expected } from '../../src/openid4vp/credential.ts'
 import { type Check, type Failure, Findings } from '../../src/openid4vp/finding.ts'
 import { MDOC_BYTES_MAX, type MdocContext, MdocReader } from '../../src/openid4vp/mdoc.ts'
-import { fastestMs } from '../helpers/fastest.ts'
+import { leastWorkMs } from '../helpers/least-work.ts'
 import {
   type Change,
   type CurveName,
@@ -517,9 +517,9 @@ const HOSTILE: [string, Buffer][] = [
   ['a length of 2^63', hex('a1 67 76657273696f6e 7b 8000000000000000')],
   ['300 elements of 3,000 numbers each', MANY_ITEMS],
 ]
-test.each(HOSTILE)('hostile input is refused within 20 ms: %s', async (_, bytes) => {
+test.each(HOSTILE)('hostile input is refused within 50 ms of work: %s', async (_, bytes) => {
   expect((await readBytes(bytes)).failed).toEqual(MALFORMED)
-  expect(await fastestMs(() => readBytes(bytes))).toBeLessThan(20)
+  expect(await leastWorkMs(() => readBytes(bytes))).toBeLessThan(50)
 })
 
 async function elementsOf(count: number, size: number): Promise<Buffer> {
@@ -593,7 +593,7 @@ test('thousands of authorised elements of the device are checked without delay',
     mso: mso => Object.assign(mso.deviceKeyInfo as Members, { keyAuthorizations: { dataElements: { other: names } } }),
   })
   expect((await readBytes(response)).failed).toEqual([])
-  expect(await fastestMs(() => readBytes(response))).toBeLessThan(500)
+  expect(await leastWorkMs(() => readBytes(response))).toBeLessThan(500)
 })
 
 test('a DeviceResponse of 1 MiB full of elements is read without delay', async () => {
@@ -601,5 +601,5 @@ test('a DeviceResponse of 1 MiB full of elements is read without delay', async (
   const response = await makeResponse({ nameSpaces: { [NAME_SPACE]: many } })
   expect(response.length).toBeGreaterThan(1_000_000)
   expect((await readBytes(response)).failed).toEqual([])
-  expect(await fastestMs(() => readBytes(response))).toBeLessThan(500)
+  expect(await leastWorkMs(() => readBytes(response))).toBeLessThan(500)
 })

@@ -13,7 +13,7 @@ import { SdJwtReader } from '../../src/openid4vp/sd-jwt.ts'
 import { discloseClaims } from '../../src/openid4vp/sd-jwt-disclosures.ts'
 import { SdJwtDecoder } from '../../src/openid4vp/sd-jwt-form.ts'
 import { SignerCertificates } from '../../src/openid4vp/signer-certificate.ts'
-import { fastestMs } from '../helpers/fastest.ts'
+import { leastWorkMs } from '../helpers/least-work.ts'
 import { vectors } from '../helpers/vectors.ts'
 
 type Json = Record<string, unknown>
@@ -598,7 +598,7 @@ describe('limits, on both sides', () => {
       await present({ disclosures: bulk }),
       await present({ payload: { _sd: digests } }),
     ]) {
-      expect(await fastestMs(() => read(presentation))).toBeLessThan(1000)
+      expect(await leastWorkMs(() => read(presentation))).toBeLessThan(1000)
     }
   })
 })
