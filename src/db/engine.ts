@@ -58,6 +58,11 @@ export type Engine = {
   subscribe(topic: Topic, hear: (payload: string) => void): () => void
   /** False when this node has not been able to tell the others for some seconds that it runs. */
   isBeating(): boolean
+  /**
+   * The other nodes wait for this one until then, by this machine's clock. A node that stood still longer begins another
+   * life: what it read in an earlier one may be erased.
+   */
+  life(): { number: number; until: number }
   /** How long a durable write proves that the next one will succeed. */
   provenMs: number
   /** The names of the nodes that run now. */

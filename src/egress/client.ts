@@ -20,10 +20,18 @@ export type EgressCall = {
   onLargeAnswer: 'cut' | 'fail'
 }
 
-/** `signal` ends the call at once. */
-export type CallOptions = { extraCa?: ExtraCa; signal?: AbortSignal }
+/** `signal` ends the call at once; `maySend` is asked on the open connection, before the first byte. */
+export type CallOptions = { extraCa?: ExtraCa; signal?: AbortSignal; maySend?: () => boolean | Promise<boolean> }
 
-type EgressFailure = 'refused_address' | 'dns_failed' | 'timeout' | 'tls_failed' | 'connection_failed' | 'too_large' | 'cancelled'
+type EgressFailure =
+  | 'refused_address'
+  | 'dns_failed'
+  | 'timeout'
+  | 'tls_failed'
+  | 'connection_failed'
+  | 'too_large'
+  | 'cancelled'
+  | 'interrupted'
 
 /** A failure after the headers has a status. */
 export type EgressAnswer =
@@ -87,7 +95,7 @@ function exchange(
   url: URL,
   address: string,
   call: EgressCall,
-  { extraCa, signal }: CallOptions,
+  { extraCa, signal, maySend = () => true }: CallOptions,
   settle: (answer: EgressAnswer) => void,
 ): void {
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest
@@ -110,9 +118,17 @@ function exchange(
 
   signal?.addEventListener('abort', cancel)
   request.on('socket', socket => {
-    socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => clearTimeout(connecting))
+    socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
+      clearTimeout(connecting)
+      void sendIfAllowed()
+    })
     boundBytes(socket, FRAMING_BYTES_MAX + 2 * call.limits.answerBytes, tooLarge)
   })
+  const sendIfAllowed = async () => {
+    const isAllowed = maySend()
+    if (isAllowed === true || (await isAllowed)) request.end(call.body)
+    else fail('interrupted', 'This node stood still for too long.')
+  }
   let interimAnswers = 0
   request.on('information', () => {
     interimAnswers += 1
@@ -132,7 +148,6 @@ function exchange(
       tooLarge,
     })
   })
-  request.end(call.body)
 }
 
 /** The checked address is given in place of a look-up; Host, SNI and certificate stay the URL's. */

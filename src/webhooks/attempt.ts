@@ -17,11 +17,17 @@ type Tools = { poster: Poster; render: Render; limits: EgressCall['limits'] }
 
 /** Renders, resolves, signs and posts. `signal` aborts when the verification is erased. */
 export async function attemptDelivery(
-  deps: Pick<Deps, 'db' | 'sealer' | 'egress' | 'resolve'>,
+  deps: Pick<Deps, 'db' | 'sealer' | 'egress' | 'resolve' | 'life'>,
   { poster, render, limits }: Tools,
   attempt: ClaimedAttempt,
   signal: AbortSignal,
 ): Promise<AttemptAnswer> {
+  // Before the rows are read: when others may have taken this node for dead meanwhile, the rows may be erased.
+  const { number } = deps.life()
+  const mayUntil = () => {
+    const life = deps.life()
+    return life.number === number && life.until > Date.now() && !signal.aborted ? life.until : undefined
+  }
   const rendered = await render(attempt)
   if (!rendered) return ERASED
   if (rendered.url === undefined) return NO_RECEIVER
@@ -36,7 +42,7 @@ export async function attemptDelivery(
   const address = found.addresses[attempt.attempts % found.addresses.length] ?? ''
   const call: EgressCall = { ...message, url: found.url, method: 'POST', limits, onLargeAnswer: 'cut' }
   // By attempt: one of the same delivery may be under way still, when its lease was taken for lost.
-  return await poster.post(String(attempt.attemptId), address, call, signal)
+  return await poster.post(String(attempt.attemptId), address, call, { signal, mayUntil })
 }
 
 const ERASED: AttemptAnswer = { ok: false, failure: 'cancelled', detail: 'The verification was erased.' }

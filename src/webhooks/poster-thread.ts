@@ -6,22 +6,43 @@ import { callAt, type EgressAnswer, type EgressCall } from '../egress/client.ts'
 declare const self: Worker
 
 export type Order =
-  | { kind: 'post'; id: string; address: string; call: EgressCall; extraCa: string | undefined }
+  | { kind: 'post'; id: string; address: string; call: EgressCall; extraCa: string | undefined; until: number | undefined }
+  /** The answer to `late`. */
+  | { kind: 'until'; id: string; until: number | undefined }
   | { kind: 'cancel'; id: string }
   | { kind: 'ping' }
-export type Report = { kind: 'answer'; id: string; answer: EgressAnswer } | { kind: 'pong' }
+export type Report =
+  | { kind: 'answer'; id: string; answer: EgressAnswer }
+  | { kind: 'pong' }
+  /** It is connected after `until`: may the message still be sent? */
+  | { kind: 'late'; id: string }
 
 const underWay = new Map<string, AbortController>()
+const late = new Map<string, (until: number | undefined) => void>()
 let trusted: ExtraCa | undefined
 
 self.onmessage = async ({ data: order }: MessageEvent<Order>) => {
   if (order.kind === 'ping') return self.postMessage({ kind: 'pong' } satisfies Report)
   if (order.kind === 'cancel') return underWay.get(order.id)?.abort()
-  const { id, address, call, extraCa } = order
+  if (order.kind === 'until') return late.get(order.id)?.(order.until)
+  const { id, address, call, extraCa, until } = order
   const controller = new AbortController()
   underWay.set(id, controller)
   if (extraCa !== undefined) trusted ??= createExtraCa(extraCa)
-  const answer = await callAt(address, call, { extraCa: trusted, signal: controller.signal })
+  const maySend = () => isBefore(until) || askAgain(id)
+  const answer = await callAt(address, call, { extraCa: trusted, signal: controller.signal, maySend })
   underWay.delete(id)
   self.postMessage({ kind: 'answer', id, answer } satisfies Report)
+}
+
+/** Asked of the clock and not of a timer: the process may have stood still. */
+const isBefore = (until: number | undefined): boolean => until !== undefined && Date.now() < until
+
+async function askAgain(id: string): Promise<boolean> {
+  const answered = Promise.withResolvers<number | undefined>()
+  late.set(id, answered.resolve)
+  self.postMessage({ kind: 'late', id } satisfies Report)
+  const until = await answered.promise
+  late.delete(id)
+  return isBefore(until)
 }

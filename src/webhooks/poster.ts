@@ -14,22 +14,24 @@ const OVERDUE_AFTER_MS = 3000
 /** A thread that ends sooner than this after its start is not replaced sooner than this. */
 const PAUSE_MS = 500
 
-export type AttemptAnswer = EgressAnswer | Interrupted
-/** Whether the receiver got the message is unknown. */
-type Interrupted = { ok: false; failure: 'interrupted'; detail: string }
+export type AttemptAnswer = EgressAnswer
+
+/** `mayUntil`: the time until which the message may be sent, by this machine's clock; undefined when no longer. */
+export type Permit = { signal: AbortSignal; mayUntil: () => number | undefined }
 
 /** Posts in a thread of its own. */
 export type Poster = {
-  post(id: string, address: string, call: EgressCall, signal: AbortSignal): Promise<AttemptAnswer>
+  post(id: string, address: string, call: EgressCall, permit: Permit): Promise<AttemptAnswer>
   /** False for a moment after the thread was lost. */
   isReady(): boolean
   stop(): void
 }
 
 type Thread = { worker: Worker; startedAt: number; hasReported: boolean; unanswered: number; pingedAt: number }
-type Call = { settle: (answer: AttemptAnswer) => void; watchdog: ReturnType<typeof setTimeout> }
+type Call = { settle: (answer: AttemptAnswer) => void; mayUntil: Permit['mayUntil']; watchdog: ReturnType<typeof setTimeout> }
 
-const LOST: Interrupted = { ok: false, failure: 'interrupted', detail: 'The sending thread was lost.' }
+/** Whether the receiver got the message is unknown. */
+const LOST: AttemptAnswer = { ok: false, failure: 'interrupted', detail: 'The sending thread was lost.' }
 
 type Tools = { log: Log; extraCa: string | undefined; startThread: () => Worker }
 
@@ -49,6 +51,8 @@ export function createPoster({ log, extraCa, startThread }: Tools): Poster {
       started.hasReported = true
       started.unanswered = 0
       if (data.kind === 'answer') settle(data.id, data.answer)
+      if (data.kind === 'late')
+        worker.postMessage({ kind: 'until', id: data.id, until: calls.get(data.id)?.mayUntil() } satisfies Order)
     })
     // Unless handled, an error in the thread is an error of this process.
     worker.addEventListener('error', event => {
@@ -105,14 +109,14 @@ export function createPoster({ log, extraCa, startThread }: Tools): Poster {
   }
 
   return {
-    post(id, address, call, signal) {
+    post(id, address, call, { signal, mayUntil }) {
       return new Promise(resolve => {
         if (isStopped) return resolve(LOST)
         const worker = currentWorker()
         const watchdog = setTimeout(() => drop(worker), call.limits.totalMs + OVERDUE_AFTER_MS)
-        calls.set(id, { settle: resolve, watchdog })
+        calls.set(id, { settle: resolve, mayUntil, watchdog })
         pinging ??= setInterval(ping, PING_EVERY_MS)
-        worker.postMessage({ kind: 'post', id, address, call, extraCa } satisfies Order)
+        worker.postMessage({ kind: 'post', id, address, call, extraCa, until: mayUntil() } satisfies Order)
         signal.addEventListener('abort', () => {
           if (calls.has(id)) thread?.worker.postMessage({ kind: 'cancel', id } satisfies Order)
         })

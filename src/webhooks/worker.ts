@@ -23,6 +23,7 @@ const DRAIN_MS = 2000
 type WorkerDeps = Pick<
   Deps,
   | 'node'
+  | 'life'
   | 'db'
   | 'write'
   | 'now'

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { callOut, type EgressCall } from '../../src/egress/client.ts'
+import { callAt, callOut, type EgressCall } from '../../src/egress/client.ts'
 import type { EgressPolicy } from '../../src/egress/policy.ts'
 import { temporaryDir } from '../helpers/app.ts'
 import { words } from '../helpers/words.ts'
@@ -202,3 +202,12 @@ const ports = new WeakMap<Server, number>()
 const portOf = (made: Server) => ports.get(made) ?? 0
 const to = (made: Server, port = portOf(made), changes: Partial<typeof limits> = {}) =>
   callOut(policy(port), here, call(`http://hooks.shop.example:${port}/`, { limits: { ...limits, ...changes } }))
+
+test('a call that may not be sent once it is connected is interrupted, and the receiver gets nothing', async () => {
+  const before = seen.length
+  const url = `http://hooks.shop.example:${server.port}/late`
+  for (const maySend of [() => false, async () => false])
+    expect(await callAt('127.0.0.1', call(url), { maySend })).toMatchObject({ ok: false, failure: 'interrupted' })
+  expect(await callAt('127.0.0.1', call(url), { maySend: async () => true })).toMatchObject({ ok: true })
+  expect(seen.slice(before).map(({ path }) => path)).toEqual(['/late'])
+})

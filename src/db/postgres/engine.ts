@@ -116,6 +116,7 @@ export async function openPostgres(
           publish: notices.publish,
           subscribe: notices.subscribe,
           isBeating: () => !hasOldKeys && performance.now() - nodes.lastBeatAt() <= BEAT_AGE_MAX_MS,
+          life: nodes.life,
           provenMs: PROVEN_MS,
           livingNodes: async () => (await listNodes()).map(({ id }) => id),
           whenLeader: nodes.whenLeader,

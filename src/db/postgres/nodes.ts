@@ -1,11 +1,13 @@
 // The running nodes of one installation. Times are the database's: the clocks of the nodes need not agree.
-import type { Job } from '../engine.ts'
+import type { Engine, Job } from '../engine.ts'
 import type { Runner } from './pool.ts'
 import type { Session } from './session.ts'
 
 const BEAT_EVERY_MS = 1000
 /** A node without a beat for this long is dead. */
 export const DEAD_AFTER_MS = 4000
+/** Between the end of a life as its node counts it, and as the others do. */
+const LIFE_MARGIN_MS = 500
 /** A job that its node neither ended nor could end is given to another after this. */
 const JOB_LEASE_MS = 120_000
 
@@ -17,6 +19,7 @@ export type Node = { id: string; version: string; startedAt: number; beatAt: num
 export type Nodes = {
   /** When the last beat was written; for readiness. */
   lastBeatAt(): number
+  life: Engine['life']
   whenLeader<Given>(job: Job<Given>): Job<Given>
   stop(): Promise<void>
 }
@@ -47,14 +50,17 @@ export const listLiving = (session: Pick<Runner, 'rows'>): Promise<Node[]> =>
 
 export async function joinNodes(session: Session, { id, version, isServer }: Joining): Promise<Nodes> {
   let lastBeatAt = 0
+  let life = { number: 0, until: 0 }
   let isStopped = false
   const beat = async () => {
     if (!isServer) return
+    const begunAt = Date.now()
     await session.rows(
       `INSERT INTO nodes (id, version) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET beat_at = clock_timestamp()`,
       [id, version],
     )
     lastBeatAt = performance.now()
+    life = { number: life.number + Number(begunAt > life.until), until: begunAt + DEAD_AFTER_MS - LIFE_MARGIN_MS }
   }
   await beat()
   let beating = Promise.resolve()
@@ -72,6 +78,7 @@ export async function joinNodes(session: Session, { id, version, isServer }: Joi
 
   return {
     lastBeatAt: () => lastBeatAt,
+    life: () => life,
     whenLeader: job => ({
       ...job,
       async run(given, signal) {

@@ -8,6 +8,8 @@ import { type Space, watchSpace } from './space.ts'
 import { createStorage } from './storage.ts'
 
 const NO_LABELS = {}
+/** No other node waits for this one. */
+const ONLY_LIFE = { number: 0, until: Number.POSITIVE_INFINITY }
 /** A disk may be full the next second. */
 const PROVEN_MS = 1000
 
@@ -45,7 +47,7 @@ export async function openSqlite({ config, now: startedAt, random, role }: Openi
       }
       const node = base62(random, 16)
       const livingNodes = async () => [node]
-      const readiness = { isBeating: () => true, provenMs: PROVEN_MS }
+      const readiness = { isBeating: () => true, life: () => ONLY_LIFE, provenMs: PROVEN_MS }
       return { engine: { ...storage, ...readiness, node, light: undefined, livingNodes, checks, close }, space }
     },
   }

@@ -12,7 +12,7 @@ import { createWriterReads, pollOtherProcesses } from './writer-reads.ts'
 export { BUSY_TIMEOUT_MS, drizzleOn, openReader, openWriter } from './connections.ts'
 
 /** The engine without what needs more than its database. */
-export type Storage = Omit<Engine, 'node' | 'light' | 'livingNodes' | 'isBeating' | 'provenMs' | 'checks'>
+export type Storage = Omit<Engine, 'node' | 'light' | 'livingNodes' | 'isBeating' | 'life' | 'provenMs' | 'checks'>
 
 /** `makeRoom` is asked when the disk is full; true means that trying once more may help. */
 export function createStorage(
