@@ -57,7 +57,7 @@ async function main(wanted: string[]): Promise<number> {
   const reasons = Map.groupBy(files, file => whyNotOnPostgres(file) ?? '')
   const chosen = wanted.length ? wanted : (reasons.get('') ?? []).map(file => `./${relative(ROOT, join(import.meta.dir, file))}`)
   const cluster = await startCluster({ settings: SETTINGS })
-  const child = Bun.spawn([process.execPath, 'test', '--parallel', '--timeout', '60000', ...chosen], {
+  const child = Bun.spawn([process.execPath, 'test', '--parallel', '--no-isolate', '--timeout', '60000', ...chosen], {
     cwd: ROOT,
     env: { ...process.env, VIDIMUS_DATABASE_URL: cluster.url() },
     stdio: ['inherit', 'inherit', 'inherit'],

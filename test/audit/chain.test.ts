@@ -11,7 +11,7 @@ import { createVerification, temporaryDir } from '../helpers/app.ts'
 import { auditedApp, sign, withCommand } from '../helpers/audited.ts'
 import { checkpointTextOf, type ExportHeading, type ExportLine, hashOf, relinked } from '../helpers/chain.ts'
 import { vidimus } from '../helpers/cli.ts'
-import { copyDatabase, dropDatabase, rowsOf } from '../helpers/database.ts'
+import { copyDatabase, dropDatabase, isOnPostgres, rowsOf } from '../helpers/database.ts'
 import { sqliteOnly } from '../helpers/engines.ts'
 import { filesContaining } from '../helpers/files.ts'
 import {
@@ -70,10 +70,10 @@ async function onCopyOf<T>(original: string, act: (copy: string) => Promise<T>):
 
 const problemAfter = async (tamper: (db: Tampered) => void) => (await verdictAfter(tamper)).problem
 
-/** Records with details in both halves: the first, the signed one, the last, and some between. */
+/** Records with details in both halves: the first, the signed one, the last, and some between. A copy costs more on PostgreSQL: two. */
 const places = (): Row[] => {
   const disclosed = records.filter(isDisclosed)
-  const wanted = [1, 2, Math.floor(signed / 2), signed, signed + 1, signed + 3, last]
+  const wanted = isOnPostgres ? [2, signed + 1] : [1, 2, Math.floor(signed / 2), signed, signed + 1, signed + 3, last]
   const seqs = new Set(wanted.map(seq => disclosed.find(each => each.seq >= seq)?.seq ?? disclosed.at(-1)?.seq))
   return disclosed.filter(({ seq }) => seqs.has(seq))
 }
@@ -91,7 +91,7 @@ test('the fixture is a valid chain of all kinds of records, signed in the middle
   expect(signed).toBeGreaterThan(15)
   expect(last - signed).toBeGreaterThan(15)
   expect(new Set(records.map(({ action }) => action)).size).toBe(9)
-  expect(places().length).toBeGreaterThanOrEqual(6)
+  expect(places().length).toBeGreaterThanOrEqual(isOnPostgres ? 2 : 6)
 })
 
 describe('a field changed in the file is found at its record', () => {

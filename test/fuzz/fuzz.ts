@@ -10,8 +10,8 @@ import { type Mode, type Shape, shapesOf } from './shapes.ts'
 import type { Outcome, WireRequest } from './wire.ts'
 
 /** Cases per route: 1,000 in all. */
-const CASES_OF_FIXED_SEED = 750
-const CASES_OF_FRESH_SEED = 250
+const CASES_OF_FIXED_SEED = 300
+const CASES_OF_FRESH_SEED = 100
 const FIXED_SEED = 20260304
 /** Least share of valid requests that must succeed: a fuzz that is always refused finds nothing. */
 const SUCCESS_SHARE_MIN = 0.2
