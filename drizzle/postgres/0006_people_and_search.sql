@@ -92,4 +92,5 @@ CREATE INDEX "sign_ins_at" ON "sign_ins" USING btree ("at");--> statement-breakp
 CREATE INDEX "verification_terms_session" ON "verification_terms" USING btree ("verification_id");--> statement-breakpoint
 CREATE INDEX "verification_sessions_status" ON "verification_sessions" USING btree ("tenant_id","environment","status","created_at");--> statement-breakpoint
 CREATE INDEX "verification_sessions_template" ON "verification_sessions" USING btree ("tenant_id","environment","template","created_at");--> statement-breakpoint
-CREATE INDEX "verification_sessions_key" ON "verification_sessions" USING btree ("key_id","created_at") WHERE key_id IS NOT NULL;
+CREATE INDEX "verification_sessions_key" ON "verification_sessions" USING btree ("key_id","created_at") WHERE key_id IS NOT NULL;--> statement-breakpoint
+UPDATE "trust_anchors" SET "use" = 'relying_party' WHERE "use" = 'none' AND "source_id" IN (SELECT "id" FROM "trust_sources" WHERE "use" = 'relying_party');

@@ -92,4 +92,5 @@ ALTER TABLE `dashboard_users` ADD `totp_step` integer;--> statement-breakpoint
 ALTER TABLE `verification_sessions` ADD `key_id` text;--> statement-breakpoint
 CREATE INDEX `verification_sessions_status` ON `verification_sessions` (`tenant_id`,`environment`,`status`,`created_at`);--> statement-breakpoint
 CREATE INDEX `verification_sessions_template` ON `verification_sessions` (`tenant_id`,`environment`,`template`,`created_at`);--> statement-breakpoint
-CREATE INDEX `verification_sessions_key` ON `verification_sessions` (`key_id`,`created_at`) WHERE key_id IS NOT NULL;
+CREATE INDEX `verification_sessions_key` ON `verification_sessions` (`key_id`,`created_at`) WHERE key_id IS NOT NULL;--> statement-breakpoint
+UPDATE `trust_anchors` SET `use` = 'relying_party' WHERE `use` = 'none' AND `source_id` IN (SELECT `id` FROM `trust_sources` WHERE `use` = 'relying_party');

@@ -51,7 +51,7 @@ export function describeSource(source: Shown): string[] {
     table(
       ['ISSUER', 'COUNTRY', 'FOR', 'VALID UNTIL', 'FINGERPRINT'],
       source.issuers.map(each => [
-        each.use === 'none' && source.use === 'issuers' ? `${each.label} (withdrawn)` : each.label,
+        each.use === 'none' ? `${each.label} (withdrawn)` : each.label,
         each.country ?? '',
         each.use === 'status' ? `${each.trusted_for} (status lists)` : (each.trusted_for ?? ''),
         each.not_after.slice(0, 10),

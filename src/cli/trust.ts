@@ -133,7 +133,8 @@ Next: vidimus trust add FILE.pem --env live`,
 
 function forOf({ trusted_for, use }: Named): string {
   const types = trusted_for ?? 'every type'
-  return { both: types, status: `${types} (status lists)`, none: `nothing (${types})` }[use]
+  const words = { both: types, status: `${types} (status lists)`, none: `nothing (${types})`, relying_party: 'your own papers' }
+  return words[use]
 }
 
 function listByType(anchors: Named[]): Answer {

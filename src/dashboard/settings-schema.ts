@@ -136,8 +136,8 @@ export const TrustAnchor = Exactly({
   created_at: Timestamp,
   /** The list that names it; null for one that the operator added. */
   source: Nullable(Type.String()),
-  /** `status`: for status lists only. `none`: withdrawn, or for the operator's own papers. */
-  use: OneOf('both', 'status', 'none'),
+  /** `status`: for status lists only. `none`: withdrawn. `relying_party`: for the operator's own papers. */
+  use: OneOf('both', 'status', 'none', 'relying_party'),
   entity: Nullable(Type.String()),
   country: Nullable(Type.String()),
 })

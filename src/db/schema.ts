@@ -299,8 +299,11 @@ export const trustAnchors = table('trust_anchors', {
   crl: oneOf('crl', 'off', 'warn', 'require'),
   /** The list that names it; null for one that the operator added. */
   sourceId: text('source_id').references(() => trustSources.id),
-  /** Null counts as `both`. `status`: for status lists only; `none`: withdrawn, for the explanation only. */
-  use: oneOf('use', 'both', 'status', 'none'),
+  /**
+   * Null counts as `both`. `status`: for status lists only; `none`: withdrawn, for the explanation only;
+   * `relying_party`: for the operator's own papers, and never for a document.
+   */
+  use: oneOf('use', 'both', 'status', 'none', 'relying_party'),
   /** Of a list's entry: who runs the service, where, and since when it has its status. */
   entity: text('entity'),
   country: text('country'),

@@ -97,7 +97,7 @@ function rightsOf(list: TrustList, entry: ListEntry, rules: GrantRules): Right[]
 /** For the operator's own papers. No document has the type of a service as its own. */
 function relyingPartyRights({ serviceType, serviceStatus }: ListEntry, rules: GrantRules): Right[] {
   const isWanted = serviceType && (rules.serviceType ? serviceType === rules.serviceType : !serviceType.endsWith('/Revocation'))
-  return isWanted && isInForce(serviceStatus) ? [{ types: [serviceType], mode: 'pkix', use: 'none' }] : []
+  return isWanted && isInForce(serviceStatus) ? [{ types: [serviceType], mode: 'pkix', use: 'relying_party' }] : []
 }
 
 function vicalRights({ docTypes }: ListEntry, { types }: GrantRules): Right[] {
@@ -173,7 +173,7 @@ function labelOf({ kind }: TrustList, { certificate, entity }: ListEntry): strin
   return (kind === 'vical' ? (name ?? entity) : (entity ?? name)) ?? sha256Hex(certificate).slice(0, 16)
 }
 
-const STRENGTH = { none: 0, status: 1, both: 2 }
+const STRENGTH = { none: 0, status: 1, both: 2, relying_party: 2 }
 
 /** A certificate may be listed for several services; one of them in force is enough. */
 function keepStronger(grants: Map<string, Grant>, grant: Grant): void {

@@ -71,7 +71,7 @@ export async function acceptList(
   const judged = judgeList(deps, source, list, pins)
   if (!judged.ok) return judged
   const { grants, skipped } = grantsOf(list, source, deps.now())
-  if (!isKept(source) && !grants.some(grant => isCounting(source, grant))) return refuse('empty', nothingCounts(source))
+  if (!isKept(source) && !grants.some(isCounting)) return refuse('empty', nothingCounts(source))
   const found: Found = { list, grants, bytes, facts: factsOf(list, judged.signer, digest, etag, skipped) }
   return isKept(source)
     ? await replaceList(deps, source.id, found, actor)
@@ -80,9 +80,8 @@ export async function acceptList(
 
 const isKept = (source: SourceRow | SourceDraft): source is SourceRow => 'digest' in source
 
-/** Entries for the operator's own papers never count for documents. */
-const isCounting = (source: Pick<Rules, 'use'>, { use }: { use: AnchorRow['use'] }): boolean =>
-  source.use === 'relying_party' || use !== 'none'
+/** Of a withdrawn entry nothing is left but the explanation. */
+const isCounting = ({ use }: Pick<AnchorRow, 'use'>): boolean => use !== 'none'
 
 const nothingCounts = ({ types }: Rules): string => `no entry counts for ${types?.join(', ') ?? 'a known type of document'}`
 
@@ -258,7 +257,7 @@ async function replaceAnchors(
     tx,
     changed.map(row => ({ ...row, createdAt: known.get(row.id)?.createdAt ?? row.createdAt })),
   )
-  const [before, after] = [countingOf(source, known.values()), countingOf(source, wanted.values())]
+  const [before, after] = [countingOf(known.values()), countingOf(wanted.values())]
   const added = [...after].filter(([certificate]) => !before.has(certificate))
   const removed = [...before].filter(([certificate]) => !after.has(certificate))
   const difference = {
@@ -304,8 +303,8 @@ const isSame = (known: AnchorRow | undefined, row: AnchorRow): boolean =>
   (['label', 'mode', 'use', 'entity', 'country', 'since'] as const).every(name => known[name] === row[name])
 
 /** Labels of the certificates that count, by the certificate. */
-const countingOf = (source: SourceRow, rows: Iterable<AnchorRow>): Map<string, string> =>
-  new Map([...rows].filter(row => isCounting(source, row)).map(({ certificate, label }) => [certificate, label]))
+const countingOf = (rows: Iterable<AnchorRow>): Map<string, string> =>
+  new Map([...rows].filter(isCounting).map(({ certificate, label }) => [certificate, label]))
 
 const namesOf = (certificates: [certificate: string, label: string][]) =>
   certificates.slice(0, NAMES_MAX).map(([certificate, name]) => ({ name, fingerprint: fingerprintOf(certificate) }))

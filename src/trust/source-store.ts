@@ -106,13 +106,13 @@ export async function countEntries(db: Db, isWithdrawn: boolean): Promise<EntryC
   return rows.map(({ sourceId, count }) => ({ sourceId: sourceId!, count }))
 }
 
-/** Those that the operator added have no use. */
+/** Those that vouch for something; those that the operator added have no use. */
 export async function countLiveAnchors(db: Db): Promise<number> {
   const { environment, use } = trustAnchors
   const [row] = await db
     .select({ count: sql`count(*)`.mapWith(Number) })
     .from(trustAnchors)
-    .where(and(eq(environment, 'live'), or(isNull(use), ne(use, 'none'))))
+    .where(and(eq(environment, 'live'), or(isNull(use), inArray(use, ['both', 'status']))))
   return row?.count ?? 0
 }
 

@@ -18,6 +18,7 @@ import {
   countEntries,
   deletePin,
   deleteSource,
+  type EntryCount,
   insertPin,
   listAllPins,
   listPins,
@@ -184,13 +185,12 @@ export async function readSources({ db }: Pick<Deps, 'db'>): Promise<SourceView[
     countEntries(db, true),
   ])
   return sources.map(source => {
-    const [entries, gone] = [counting, withdrawn].map(all => all.find(({ sourceId }) => sourceId === source.id)?.count ?? 0)
-    const isForPapers = source.use === 'relying_party'
+    const countOf = (all: EntryCount[]) => all.find(({ sourceId }) => sourceId === source.id)?.count ?? 0
     return {
       ...source,
       pins: pins.filter(({ sourceId }) => sourceId === source.id),
-      entries: (isForPapers ? gone : entries) ?? 0,
-      withdrawn: isForPapers ? 0 : (gone ?? 0),
+      entries: countOf(counting),
+      withdrawn: countOf(withdrawn),
     }
   })
 }

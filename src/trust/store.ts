@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, isNull, or, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, isNull, ne, or, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { trustAnchors, trustBlocks, trustSources } from '../db/schema.ts'
 import { prepared } from '../db/statements.ts'
@@ -8,7 +8,11 @@ export type AnchorRow = typeof trustAnchors.$inferSelect
 /** The list that names an anchor, as far as it decides whether the anchor counts. */
 type NamedBy = Pick<typeof trustSources.$inferSelect, 'id' | 'label' | 'sequence' | 'issuedAt' | 'nextUpdate' | 'graceMs'>
 
-export type ListedAnchor = AnchorRow & { list: NamedBy | null }
+/** Never one for the operator's own papers. */
+export type ListedAnchor = Omit<AnchorRow, 'use'> & {
+  use: Exclude<AnchorRow['use'], 'relying_party'>
+  list: NamedBy | null
+}
 
 const selectAnchors = prepared(db => {
   const { id, label, sequence, issuedAt, nextUpdate, graceMs } = trustSources
@@ -19,7 +23,7 @@ const selectAnchors = prepared(db => {
     .where(
       and(
         eq(trustAnchors.environment, sql.placeholder('environment')),
-        or(isNull(trustAnchors.sourceId), eq(trustSources.use, 'issuers')),
+        or(isNull(trustAnchors.use), ne(trustAnchors.use, 'relying_party')),
       ),
     )
     .orderBy(sql`${trustAnchors.sourceId} is not null`, trustAnchors.createdAt)
@@ -28,7 +32,7 @@ const selectAnchors = prepared(db => {
 
 /** Of issuers, those of the operator first. Anchor and list are of one moment: a refresh replaces both. */
 export async function listAnchors(db: Db, environment: AnchorRow['environment']): Promise<ListedAnchor[]> {
-  return await selectAnchors(db).execute({ environment })
+  return (await selectAnchors(db).execute({ environment })) as ListedAnchor[]
 }
 
 /** Fingerprints. */

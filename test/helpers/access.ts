@@ -84,7 +84,7 @@ export async function loadAccessList({ deps }: TestApp, certificate: string): Pr
       label: 'Access CA',
       mode: 'pkix',
       createdAt: at,
-      use: 'none',
+      use: 'relying_party',
       trustedFor: 'http://uri.etsi.org/19602/SvcType/WRPAC/Issuance',
     } as const
     await tx.insert(trustAnchors).values({ ...anchor, certificate, sourceId: `src_${id}` })

@@ -211,13 +211,13 @@ describe('a list of parties that issue nothing', () => {
 
   test("is kept for the operator's own papers, and vouches for no document", () => {
     const list = service(LOTE.wrpac, { type: SERVICE.wrpacIssuance })
-    expect(rights(list, { use: 'relying_party' })).toEqual([`${SERVICE.wrpacIssuance} pkix none`])
+    expect(rights(list, { use: 'relying_party' })).toEqual([`${SERVICE.wrpacIssuance} pkix relying_party`])
     const revocation = service(LOTE.wrpac, { type: 'http://uri.etsi.org/19602/SvcType/WRPAC/Revocation' })
     expect(rights(revocation, { use: 'relying_party' })).toEqual([])
   })
 
   test('grants no documents of a PID list that is there for the papers', () => {
-    expect(rights(service(LOTE.pid, {}), { use: 'relying_party' })).toEqual([`${SERVICE.pidIssuance} pkix none`])
+    expect(rights(service(LOTE.pid, {}), { use: 'relying_party' })).toEqual([`${SERVICE.pidIssuance} pkix relying_party`])
   })
 })
 

@@ -86,7 +86,7 @@ test('a source for the own papers has entries, and none of them vouches for a do
   const bytes = makeLote({ type: LOTE.wrpac, entities }, signer)
   const source = await addSource(deps, { environment: 'live', preset: 'eu-wrpac', signers: [signer.fingerprint], bytes }, 'test')
   expect(source).toMatchObject({ use: 'relying_party', entries: 1, withdrawn: 0 })
-  expect((await readAnchors(deps)).map(({ use }) => use)).toEqual(['none'])
+  expect((await readAnchors(deps)).map(({ use }) => use)).toEqual(['relying_party'])
 })
 
 test('a removed source leaves no anchor, pin or list, and one record', async () => {

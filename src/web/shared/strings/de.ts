@@ -838,7 +838,7 @@ export const dashboard: typeof en.dashboard = {
       ends: 'Endet',
       actions: 'Aktionen',
       block: 'Sperren',
-      uses: { none: 'Zurückgezogen', status: 'Nur Statuslisten' },
+      uses: { none: 'Zurückgezogen', status: 'Nur Statuslisten', relying_party: 'Für Ihr eigenes Zertifikat' },
       blocked: 'Gesperrt',
       refusals: {
         unreachable: 'Die Liste konnte nicht geholt werden.',

@@ -930,7 +930,7 @@ export const dashboard = {
       ends: 'Ends',
       actions: 'Actions',
       block: 'Block',
-      uses: { none: 'Withdrawn', status: 'Status lists only' },
+      uses: { none: 'Withdrawn', status: 'Status lists only', relying_party: 'For your own certificate' },
       blocked: 'Blocked',
       refusals: {
         unreachable: 'The list could not be fetched.',
