@@ -1,6 +1,6 @@
 import { isoUtc } from '../time.ts'
-import { hasHalved, hasNumberGoneBack } from '../trust/accept.ts'
 import type { presentSource } from '../trust/present.ts'
+import { hasHalved, hasNumberGoneBack } from '../trust/record-list.ts'
 import type { presentAnchor } from '../trust/settings.ts'
 import type { CheckedList, SourceView } from '../trust/source.ts'
 import { table } from './output.ts'

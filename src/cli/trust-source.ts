@@ -2,22 +2,16 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { loadConfig } from '../config.ts'
+import { addSource, requirePreset } from '../trust/add-source.ts'
+import { checkList } from '../trust/check-list.ts'
 import { readLocal } from '../trust/fetch-source.ts'
+import { pinSigner, unpinSigner } from '../trust/pins.ts'
 import { compareAt, presentList, presentSource } from '../trust/present.ts'
 import { PRESET_NAMES, presetOf } from '../trust/presets.ts'
 import { type RefreshDeps, refreshSource } from '../trust/refresh.ts'
 import { presentAnchor, readAnchors, TrustProblem } from '../trust/settings.ts'
 import type { CheckedList, NewSource } from '../trust/source.ts'
-import {
-  addSource,
-  checkList,
-  pinSigner,
-  readSource,
-  readSources,
-  removeSource,
-  requirePreset,
-  unpinSigner,
-} from '../trust/sources.ts'
+import { readSource, readSources, removeSource } from '../trust/sources.ts'
 import { LIST_KINDS } from '../trust-lists/list.ts'
 import { type Answer, argument, defineCommand, listing, optionalArgument } from './command.ts'
 import { checked, ENV, kind, oneOf, optional, repeated, shortText, text, toggle } from './flags.ts'

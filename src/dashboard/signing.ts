@@ -6,7 +6,7 @@ import { presentSigning } from '../signing/present.ts'
 import { certificateRequest, requestNewKey } from '../signing/request.ts'
 import { readTenant } from '../tenants/settings.ts'
 import { parseUtcInstant } from '../time.ts'
-import { readAccessAuthorities } from '../trust/access-authorities.ts'
+import { readAccessAuthorities } from '../trust/sources.ts'
 import type { Deps } from './deps.ts'
 import type { ImportedSigning, ImportSigning, NewSigningKey, Signing } from './signing-schema.ts'
 

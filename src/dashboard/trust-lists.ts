@@ -1,13 +1,16 @@
 import { apiError } from '../http/errors.ts'
+import { addSource } from '../trust/add-source.ts'
 import { block, readBlocks, unblock } from '../trust/blocks.ts'
 import { importBundle } from '../trust/bundle.ts'
 import { presentImport } from '../trust/bundle-present.ts'
+import { checkList } from '../trust/check-list.ts'
+import { pinSigner, unpinSigner } from '../trust/pins.ts'
 import { presentBlock, presentList, presentSource } from '../trust/present.ts'
 import { PRESET_NAMES, type Preset, presetOf } from '../trust/presets.ts'
 import { refreshSource } from '../trust/refresh.ts'
 import { ListProblem, presentAnchor, readAnchors, TrustProblem } from '../trust/settings.ts'
 import type { SourceView } from '../trust/source.ts'
-import { addSource, checkList, pinSigner, readSources, removeSource, unpinSigner } from '../trust/sources.ts'
+import { readSources, removeSource } from '../trust/sources.ts'
 import type { Deps } from './deps.ts'
 import type {
   AddSource,

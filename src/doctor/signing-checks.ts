@@ -5,7 +5,7 @@ import { brokenRules } from '../signing/access-profile.ts'
 import { isRunningOut, lifeOf, SigningProblem, type SigningState, signingStates } from '../signing/certificate.ts'
 import { isForHost, leadsTo } from '../signing/import.ts'
 import { certificatesOf, hostOf } from '../signing/keys.ts'
-import { readAccessAuthorities } from '../trust/access-authorities.ts'
+import { readAccessAuthorities } from '../trust/sources.ts'
 import type { Scene } from './scene.ts'
 
 const HOUR_MS = 3_600_000

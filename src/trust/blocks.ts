@@ -1,8 +1,8 @@
 // A blocked certificate is refused in every path, as anchor, authority or signer, whatever a list says.
 import type { Deps } from './deps.ts'
+import { parseFingerprint } from './pins.ts'
 import { TrustProblem } from './settings.ts'
 import { type BlockRow, deleteBlock, insertBlock, listBlocks } from './source-store.ts'
-import { fingerprintOf } from './sources.ts'
 
 export type { BlockRow }
 
@@ -14,7 +14,7 @@ export async function block(
   actor: string,
 ): Promise<BlockRow> {
   const at = deps.now()
-  const row = { environment, fingerprint: fingerprintOf(given), reason, createdAt: at }
+  const row = { environment, fingerprint: parseFingerprint(given), reason, createdAt: at }
   await deps.writeSettings(async tx => {
     if (!(await insertBlock(tx, row))) throw new TrustProblem(`${row.fingerprint} is blocked in ${environment} already`)
     const details = { environment, reason }
@@ -29,7 +29,7 @@ export async function unblock(
   actor: string,
 ): Promise<BlockRow> {
   const at = deps.now()
-  const fingerprint = fingerprintOf(given)
+  const fingerprint = parseFingerprint(given)
   return await deps.writeSettings(async tx => {
     const removed = await deleteBlock(tx, { environment, fingerprint })
     if (!removed) throw new TrustProblem(`${fingerprint} is not blocked in ${environment}`)

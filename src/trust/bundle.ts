@@ -8,6 +8,7 @@ import type { TrustList } from '../trust-lists/list.ts'
 import { readInThread } from '../trust-lists/read-in-thread.ts'
 import { signerOf } from '../trust-lists/signer.ts'
 import { acceptList } from './accept.ts'
+import { addSource, type SourceDeps } from './add-source.ts'
 import { block, readBlocks } from './blocks.ts'
 import {
   BUNDLE_BYTES_MAX,
@@ -21,11 +22,12 @@ import {
 } from './bundle-form.ts'
 import { findBundleSigner, saveBundleSigner } from './bundle-store.ts'
 import type { Deps } from './deps.ts'
+import { parseFingerprint } from './pins.ts'
 import { PRESETS } from './presets.ts'
 import { AnchorExists, addAnchors, ListProblem, readAnchors, TrustProblem } from './settings.ts'
 import type { SourceView } from './source.ts'
 import { findList } from './source-store.ts'
-import { addSource, fingerprintOf, readSources, type SourceDeps } from './sources.ts'
+import { readSources } from './sources.ts'
 import type { AnchorRow } from './store.ts'
 
 const AHEAD_MAX_MS = 24 * 3_600_000
@@ -172,7 +174,7 @@ export async function importBundle(
 ): Promise<ImportedBundle> {
   const bundle = openBundle(bytes)
   const { content, signer, isSigned } = bundle
-  if (from !== undefined) requireSigner(bundle, fingerprintOf(from))
+  if (from !== undefined) requireSigner(bundle, parseFingerprint(from))
   const known = isSigned ? await findBundleSigner(deps.db, signer) : undefined
   const isAccepted = isSigned && (from !== undefined || known !== undefined)
   const madeAt = Date.parse(content.made_at)

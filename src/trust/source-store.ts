@@ -116,6 +116,12 @@ export async function countLiveAnchors(db: Db): Promise<number> {
   return row?.count ?? 0
 }
 
+/** Anchors for the operator's own papers; the certificate is PEM. */
+export async function listRelyingPartyAnchors(db: Db): Promise<{ certificate: string; service: string | null }[]> {
+  const { certificate, trustedFor: service, use } = trustAnchors
+  return await db.select({ certificate, service }).from(trustAnchors).where(eq(use, 'relying_party'))
+}
+
 export async function listAnchorsOf(db: Db, sourceId: string): Promise<AnchorRow[]> {
   return await db.select().from(trustAnchors).where(eq(trustAnchors.sourceId, sourceId)).orderBy(asc(trustAnchors.label))
 }

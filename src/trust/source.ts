@@ -1,7 +1,8 @@
-// A source is a signed list of issuers with pinned signers. These are its forms: as it is asked for, as it is kept, and
-// as a look at a list shows it.
+// A source is a signed list of issuers with pinned signers. These are its forms: as it is asked for, before its first
+// list, as it is kept, and as a look at a list shows it.
 import type { trustSourcePins, trustSources } from '../db/schema.ts'
 import type { ListKind, TrustList } from '../trust-lists/list.ts'
+import type { Pin } from '../trust-lists/signer.ts'
 
 export type SourceRow = typeof trustSources.$inferSelect
 export type PinRow = typeof trustSourcePins.$inferSelect
@@ -31,6 +32,22 @@ export type NewSource = {
   /** The operator has read the terms of the preset. */
   isReadTerms?: boolean
 }
+
+type Rules = Pick<
+  SourceRow,
+  'id' | 'environment' | 'kind' | 'use' | 'preset' | 'location' | 'types' | 'serviceType' | 'mode' | 'everyMs' | 'graceMs'
+>
+
+/** A source before its first list. */
+export type SourceDraft = Rules & {
+  label: string | null
+  /** The end of the type that its lists must have. */
+  listType: string | null
+  pins: readonly Pin[]
+  createdAt: number
+}
+
+export const isKept = (source: SourceRow | SourceDraft): source is SourceRow => 'digest' in source
 
 /** A list whose signature holds. Nobody said yet that its signer is the right one. */
 export type CheckedList = {

@@ -1,9 +1,11 @@
 // Looks at lists: what a host may answer, when the next look is, and what is logged and counted.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
+import { addSource } from '../../src/trust/add-source.ts'
+import { pinSigner } from '../../src/trust/pins.ts'
 import { refreshDue, refreshSource } from '../../src/trust/refresh.ts'
 import { readAnchors } from '../../src/trust/settings.ts'
-import { addSource, pinSigner, readSource } from '../../src/trust/sources.ts'
+import { readSource } from '../../src/trust/sources.ts'
 import { cleanUp, startApp, type TestApp } from '../helpers/app.ts'
 import { DAY_MS, NOW } from '../helpers/certificates.ts'
 import { hostLists, type ListHost, startFor } from '../helpers/list-host.ts'

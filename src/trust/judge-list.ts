@@ -1,0 +1,65 @@
+// Whether a list that could be read is taken: its signer, which list it is, its dates, its order.
+import { sha256Hex } from '../hash.ts'
+import { isoUtc } from '../time.ts'
+import type { ListRefused, TrustList } from '../trust-lists/list.ts'
+import { refuse } from '../trust-lists/refuse.ts'
+import { judgeSigner, type Pin } from '../trust-lists/signer.ts'
+import type { Deps } from './deps.ts'
+import { isKept, type SourceDraft, type SourceRow } from './source.ts'
+import { endOf } from './state.ts'
+
+const AHEAD_MAX_MS = 24 * 3_600_000
+
+/** Signer, which list, dates, order: in the order of the refusals. Cheap enough to be repeated under the lock. */
+export function judgeList(
+  deps: Pick<Deps, 'now' | 'wall'>,
+  source: SourceRow | SourceDraft,
+  list: TrustList,
+  pins: readonly Pin[],
+): { ok: true; signer: string } | ListRefused {
+  const signed = judgeSigner(list, pins, deps.now())
+  if (!signed.ok) return signed.code === 'signer_unknown' ? unknownSigner(source, list) : signed
+  return (
+    wrongList(source, list) ?? wrongDates(deps, source, list) ?? (isKept(source) ? wrongOrder(source, list) : undefined) ?? signed
+  )
+}
+
+function unknownSigner(source: SourceRow | SourceDraft, list: TrustList): ListRefused {
+  const fingerprint = sha256Hex(list.chain[0]!)
+  const isAnnounced = isKept(source) && source.announced.includes(fingerprint)
+  const next = isKept(source)
+    ? `then "vidimus trust source pin ${source.id} ${fingerprint}"`
+    : `then add it with --signer ${fingerprint}`
+  return refuse(
+    'signer_unknown',
+    `signed by ${fingerprint}, which you have not pinned${isAnnounced ? '; the last list announced it' : ''}; compare it with the operator's publication, ${next}`,
+  )
+}
+
+function wrongList(source: SourceRow | SourceDraft, list: TrustList): ListRefused | undefined {
+  const isRight = isKept(source)
+    ? list.identity === source.identity
+    : source.listType === null || list.type?.endsWith(source.listType) === true
+  if (isRight) return undefined
+  const which = list.type === null ? `the list of ${list.name}` : `${list.type} of ${list.territory ?? 'no territory'}`
+  return refuse('wrong_list', `this is ${which}, the source is for another`)
+}
+
+/** What is dated ahead is compared with the clock of others; what ends here, with the clock that never goes back. */
+function wrongDates(
+  { now, wall }: Pick<Deps, 'now' | 'wall'>,
+  { graceMs }: Pick<SourceRow, 'graceMs'>,
+  { issuedAt, nextUpdate }: TrustList,
+): ListRefused | undefined {
+  if (issuedAt > wall() + AHEAD_MAX_MS) return refuse('not_yet', `dated in the future, ${isoUtc(issuedAt)}: check the clock`)
+  const end = endOf({ issuedAt, nextUpdate, graceMs })
+  return end <= now() ? refuse('expired', `it is already past its end, ${isoUtc(end)}`) : undefined
+}
+
+/** By the issue time: numbers go back in the field, and a withdrawal must not be refused for that. The number breaks a tie. */
+function wrongOrder(accepted: SourceRow, { issuedAt, sequence }: TrustList): ListRefused | undefined {
+  if (issuedAt > accepted.issuedAt) return undefined
+  const isHigher = sequence !== null && accepted.sequence !== null && sequence > accepted.sequence
+  if (issuedAt === accepted.issuedAt && isHigher) return undefined
+  return refuse('rolled_back', `issued ${isoUtc(issuedAt)}, which is not after the accepted one of ${isoUtc(accepted.issuedAt)}`)
+}
