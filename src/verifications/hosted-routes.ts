@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { accessPlugin } from '../access/plugin.ts'
 import { errorResponses } from '../http/schema.ts'
 import type { Deps } from './deps.ts'
-import { hostedVerification } from './hosted.ts'
+import { hostedLogo, hostedVerification } from './hosted.ts'
 import { ownPage, returnFromPage } from './page-owner.ts'
 import { HostedVerification, PageOwner, PageReturn, VerificationId } from './schema.ts'
 
@@ -17,6 +17,11 @@ export const hostedRoutes = (deps: Deps) =>
       open: { perSession: 'status', ownPages: true },
       params: VerificationId,
       response: { 200: HostedVerification, ...errorResponses(404, 429, 500) },
+      detail: HIDDEN,
+    })
+    .get('/v/:id/logo', ({ params }) => hostedLogo(deps, params.id), {
+      open: { perSession: 'status', ownPages: true },
+      params: VerificationId,
       detail: HIDDEN,
     })
     .post(

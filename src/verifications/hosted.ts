@@ -1,8 +1,10 @@
 // The data of the hosted page. Anybody who saw the QR code may read it, so it has no claims, no
 // credentials, no findings, and only those reasons of a failure that say nothing about the person.
+import { apiError } from '../http/errors.ts'
 import type { CredentialQuery, DcqlQuery } from '../openid4vp/dcql.ts'
 import { mergedName } from '../openid4vp/merge-claims.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
+import { inkOn, readLogo, readLook } from '../tenants/look.ts'
 import { readTenant } from '../tenants/settings.ts'
 import { isoUtc } from '../time.ts'
 import type { Deps } from './deps.ts'
@@ -11,7 +13,7 @@ import { statusAt } from './expire.ts'
 import { isOwner, returnsCode } from './page-owner.ts'
 import { isOpenAt, openSecrets, present, queryOf, walletLinks } from './present.ts'
 import { requireSession } from './read.ts'
-import type { HostedVerification, Share } from './schema.ts'
+import type { HostedLook, HostedVerification, Share } from './schema.ts'
 import { findVerification, type VerificationRow } from './store.ts'
 import { recordShown } from './timeline.ts'
 
@@ -39,6 +41,7 @@ export async function hostedVerification(deps: HostedDeps, id: string, request: 
     asked_by: tenant?.name ?? '',
     ...(purpose !== undefined && { purpose }),
     shares: sharesOf(query),
+    ...(await lookOf(deps, session)),
     ...(status === 'pending' && !isOpen && { answered: true as const }),
     ...(isOpen && {
       wallet_uri: (await walletLinks(deps, deps.db, session, secrets)).wallet_uri,
@@ -53,6 +56,29 @@ export async function hostedVerification(deps: HostedDeps, id: string, request: 
     expires_at: isoUtc(session.expiresAt),
     now: isoUtc(at),
   }
+}
+
+async function lookOf({ db }: HostedDeps, { id, tenantId }: VerificationRow): Promise<{ look?: HostedLook }> {
+  const look = await readLook(db, tenantId)
+  if (!look) return {}
+  const { accent, privacyUrl, logoType, updatedAt } = look
+  return {
+    look: {
+      ...(accent !== null && { accent: { color: accent, ink: inkOn(accent) } }),
+      ...(privacyUrl !== null && { privacy_url: privacyUrl }),
+      ...(logoType !== null && { logo: `v/${id}/logo?${updatedAt}` }),
+    },
+  }
+}
+
+/** The shop's logo, for whoever has the link of a session. Its address changes with it. */
+export async function hostedLogo(deps: Pick<Deps, 'db'>, id: string): Promise<Response> {
+  const { tenantId } = await requireSession(deps, id)
+  const logo = await readLogo(deps.db, tenantId)
+  if (!logo) throw apiError('not_found')
+  return new Response(Uint8Array.from(logo.bytes), {
+    headers: { 'content-type': logo.type, 'cache-control': 'private, max-age=86400' },
+  })
 }
 
 /** The parts of a query; the holder shares one alternative of each. */

@@ -196,6 +196,16 @@ const Share = Type.Object(
 )
 export type Share = typeof Share.static
 
+const Look = Type.Object(
+  {
+    accent: Type.Optional(Type.Object({ color: Type.String(), ink: Type.String() }, { additionalProperties: false })),
+    privacy_url: Type.Optional(Type.String()),
+    logo: Type.Optional(Type.String({ description: "Its path from the service's root." })),
+  },
+  { additionalProperties: false, description: "The shop's." },
+)
+export type HostedLook = typeof Look.static
+
 /** The data of the hosted page. */
 export const HostedVerification = Type.Object(
   {
@@ -207,6 +217,7 @@ export const HostedVerification = Type.Object(
       Type.Union([Type.String(), Type.Object({ en: Type.String(), de: Type.String() }, { additionalProperties: false })]),
     ),
     shares: Type.Array(Share),
+    look: Type.Optional(Look),
     wallet_uri: Type.Optional(Type.String()),
     qr_uri: Type.Optional(Type.String({ description: 'The link in the QR code: its answers return through the page.' })),
     fetched: Type.Optional(Type.Boolean({ description: 'A wallet has the request.' })),

@@ -34,6 +34,7 @@ const ARGUMENTS: Record<string, unknown[]> = {
   'people/store.ts updateFailures': [{ account: 'a', network: 'n', failures: 1, lockedUntil: 1 }],
   'session-keys/store.ts lockKeyedSessions': ['vs_1', 5],
   'session-keys/store.ts updateWrappingKey': [1, { activeAt: 1 }],
+  'tenants/look-store.ts upsertLook': ['ten_1', { accent: '#1f4fd8', updatedAt: 1 }],
   'tenants/store.ts recordFirst': [OWNER, 1],
   'tenants/store.ts updateTenant': ['ten_1', { name: 'Shop' }],
   'tenants/store.ts upsertEndpoint': [{ ...OWNER, salt: Buffer.alloc(1), sealed: Buffer.alloc(1), createdAt: 1 }],

@@ -1,6 +1,7 @@
 import { createKey, revokeKey } from '../../src/access/keys.ts'
 import { SCOPES } from '../../src/access/scopes.ts'
 import { verifyAudit } from '../../src/audit/verify.ts'
+import { setLook } from '../../src/tenants/look.ts'
 import { DAILY_QUOTA_MAX } from '../../src/tenants/settings.ts'
 import { startApp } from '../helpers/app.ts'
 import { joinMember, ORIGIN, openBrowser, setUpOwner } from '../helpers/dashboard.ts'
@@ -25,6 +26,7 @@ export async function startFuzzed() {
   const shops = { name: 'Shop', dailyQuota: DAILY_QUOTA_MAX }
   const [own, foreign, workshop] = [await app.tenant(shops), await app.tenant(shops), await app.tenant(shops)]
   await listOrigin(app, own.id, SHOP)
+  await setLook(app.deps, own.id, { logo: Buffer.from('89504e470d0a1a0a', 'hex') }, 'test')
   const expired = await app.key(own.id, { expiresDays: 30 })
   const expiredDevice = (await pair(app, own.key)).access_token
   app.clock.advance(31 * DAY_MS)

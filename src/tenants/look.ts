@@ -1,0 +1,78 @@
+// How a shop's pages look to its customers: a logo, a colour for the main button, a link to the privacy notice.
+import type { Db } from '../db/engine.ts'
+import type { Deps } from './deps.ts'
+import { findLogo, findLook, type Logo, type LogoType, type Look, upsertLook } from './look-store.ts'
+
+export type { Logo, LogoType, Look } from './look-store.ts'
+
+export const LOGO_BYTES_MAX = 64 * 1024
+const PRIVACY_URL_CHARS_MAX = 1000
+
+/** Why a look is not taken: one sentence with the remedy. */
+export class LookProblem extends Error {}
+
+export const readLook = async (db: Db, tenantId: string): Promise<Look | undefined> => await findLook(db, tenantId)
+
+export const readLogo = async (db: Db, tenantId: string): Promise<Logo | undefined> => await findLogo(db, tenantId)
+
+/** Null removes a part; a part left out stays as it is. */
+export type LookChanges = { accent?: string | null; privacyUrl?: string | null; logo?: Uint8Array | null }
+
+type LookDeps = Pick<Deps, 'writeSettings' | 'now' | 'audit'>
+
+export async function setLook(deps: LookDeps, tenantId: string, changes: LookChanges, actor: string): Promise<Look> {
+  const { accent, privacyUrl, logo } = changes
+  if (accent) refuseBadAccent(accent)
+  if (privacyUrl) refuseBadPrivacyUrl(privacyUrl)
+  const picture = logo === undefined ? {} : logo ? { logo: Buffer.from(logo), logoType: typeOf(logo) } : NO_LOGO
+  const at = deps.now()
+  return await deps.writeSettings(async tx => {
+    const look = await upsertLook(tx, tenantId, { accent, privacyUrl, ...picture, updatedAt: at })
+    const details = { accent, privacy_url: privacyUrl, ...('logoType' in picture && { logo: picture.logoType }) }
+    await deps.audit.append(tx, { at, tenantId, actor, action: 'tenant.changed', subjectId: tenantId, details })
+    return look
+  })
+}
+
+const NO_LOGO = { logo: null, logoType: null }
+
+function refuseBadAccent(accent: string): void {
+  if (!/^#[0-9a-f]{6}$/.test(accent)) throw new LookProblem('a colour is written #1f4fd8: six hexadecimal digits, in lower case')
+}
+
+function refuseBadPrivacyUrl(text: string): void {
+  const url = text.length <= PRIVACY_URL_CHARS_MAX ? URL.parse(text) : null
+  if (url?.protocol !== 'https:' || url.username || url.password)
+    throw new LookProblem('the link to the privacy notice is written https://shop.example/privacy')
+}
+
+/** By its first bytes. SVG is not among them: it is a document that can run scripts. */
+function typeOf(logo: Uint8Array): LogoType {
+  if (logo.length > LOGO_BYTES_MAX) throw new LookProblem(`a logo has at most ${LOGO_BYTES_MAX / 1024} KiB; make it smaller`)
+  const starts = (hex: string, at = 0) => Buffer.from(logo.subarray(at, at + hex.length / 2)).toString('hex') === hex
+  if (starts('89504e470d0a1a0a')) return 'image/png'
+  if (starts('ffd8ff')) return 'image/jpeg'
+  // RIFF, four bytes of length, WEBP.
+  if (starts('52494646') && starts('57454250', 8)) return 'image/webp'
+  throw new LookProblem('a logo is a PNG, JPEG or WebP picture')
+}
+
+const WHITE = '#ffffff'
+const BLACK = '#000000'
+
+/** The colour of text on an accent: one of the two always has a contrast of 4.5 or more (WCAG 2.2 § 1.4.3). */
+export const inkOn = (accent: string): string => (contrast(accent, WHITE) >= contrast(accent, BLACK) ? WHITE : BLACK)
+
+function contrast(one: string, other: string): number {
+  const [dark = 0, light = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b)
+  return (light + 0.05) / (dark + 0.05)
+}
+
+/** Relative luminance (WCAG 2.2). */
+function luminance(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map(at => {
+    const share = Number.parseInt(colour.slice(at, at + 2), 16) / 255
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
+  })
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+}
