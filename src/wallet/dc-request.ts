@@ -1,8 +1,7 @@
 import { readBody } from '../http/body.ts'
-import { apiError } from '../http/errors.ts'
 import { type DcProtocol, signedRequestClaims, unsignedRequest } from '../openid4vp/dc-request.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
-import { deviceRequestParts, encodeDeviceRequest } from '../openid4vp/device-request.ts'
+import { type DeviceRequestParts, deviceRequestParts, encodeDeviceRequest } from '../openid4vp/device-request.ts'
 import { signRequest } from '../openid4vp/request-object.ts'
 import { isoUtc } from '../time.ts'
 import { type DcEntry, keepDcEntry } from '../verifications/dc-entries.ts'
@@ -17,15 +16,19 @@ export async function dcRequests(deps: Deps, door: Door): Promise<DcRequests> {
   const session = await openSessionOf(deps, door)
   const { origin, protocols } = await readAsking(deps, session, door)
   const { query } = await askedOf(deps, session)
-  const possible = await protocolsOf(deps, session, query)
+  const asked = { query, device: deviceRequestParts(query) }
+  const possible = await protocolsOf(deps, session, asked)
   const wanted = protocols ? possible.filter(protocol => protocols.includes(protocol)) : possible
   const entry = wanted.length > 0 ? await keepDcEntry(deps, session, origin, possible) : undefined
   const requests = await Promise.all(
-    entry ? wanted.map(async protocol => ({ protocol, data: await dataOf(deps, session, query, entry, protocol) })) : [],
+    entry ? wanted.map(async protocol => ({ protocol, data: await dataOf(deps, session, asked, entry, protocol) })) : [],
   )
   for (const { protocol } of requests) deps.metrics.count('vidimus_dc_requests_total', { protocol })
   return { origin, environment: session.environment, expires_at: isoUtc(session.expiresAt), requests }
 }
+
+/** `device` is undefined where the query cannot be asked by Annex C. */
+type Asked = { query: DcqlQuery; device: DeviceRequestParts | undefined }
 
 type Asking = { origin: string; protocols?: string[] }
 
@@ -42,10 +45,10 @@ async function readAsking(deps: Deps, session: OpenSession, { request, owner }: 
 }
 
 /** In the order of preference: wallets take the first that they understand. */
-async function protocolsOf(deps: Deps, session: OpenSession, query: DcqlQuery): Promise<DcProtocol[]> {
+async function protocolsOf(deps: Deps, session: OpenSession, { device }: Asked): Promise<DcProtocol[]> {
   const { mode } = deps.config.dcApi
   if (mode === 'off') return []
-  const iso: DcProtocol[] = deviceRequestParts(query) ? ['org-iso-mdoc'] : []
+  const iso: DcProtocol[] = device ? ['org-iso-mdoc'] : []
   // The EU age app takes Annex C, without a reader's identity.
   if (mode === 'iso' || session.profile === 'eu-av') return iso
   // A signature by a key that no wallet knows protects nobody.
@@ -53,7 +56,7 @@ async function protocolsOf(deps: Deps, session: OpenSession, query: DcqlQuery): 
   return [isSigned ? 'openid4vp-v1-signed' : 'openid4vp-v1-unsigned', ...iso]
 }
 
-async function dataOf(deps: Deps, session: OpenSession, query: DcqlQuery, entry: DcEntry, protocol: DcProtocol) {
+async function dataOf(deps: Deps, session: OpenSession, { query, device }: Asked, entry: DcEntry, protocol: DcProtocol) {
   const { d: _, ...encryptionKey } = entry.key
   const asked = { nonce: entry.nonce, query, encryptionKey }
   switch (protocol) {
@@ -72,13 +75,10 @@ async function dataOf(deps: Deps, session: OpenSession, query: DcqlQuery, entry:
       })
       return { request: await signRequest(claims, signer) }
     }
-    case 'org-iso-mdoc': {
-      const parts = deviceRequestParts(query)
-      if (!parts) throw apiError('internal_error')
+    case 'org-iso-mdoc':
       return {
-        deviceRequest: Buffer.from(encodeDeviceRequest(parts)).toString('base64url'),
+        deviceRequest: Buffer.from(encodeDeviceRequest(device!)).toString('base64url'),
         encryptionInfo: entry.encryptionInfo,
       }
-    }
   }
 }
