@@ -139,7 +139,7 @@ describe('templates', () => {
     const app = await startForBrowser()
     await app.tenant()
     const { page } = await enter(app, openPage, '/dashboard/templates/identity_basic')
-    await page.getByRole('link', { name: 'Use as a start' }).click()
+    await page.getByRole('link', { name: 'Duplicate' }).click()
     await result(page).getByText('Wallets can answer this.').waitFor()
     expect(await question(page).inputValue()).toContain('family_name')
     await page.getByLabel('Start from').selectOption('country')

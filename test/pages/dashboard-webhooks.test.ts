@@ -106,7 +106,7 @@ browserTest('a delivery shows its attempts and the exact signed bytes, and can b
   await answerWith(app, await holderOf(app), session.wallet_uri ?? '')
   await untilAttempted(app, session.id, 1)
   const { page, browser } = await enter(app, openPage)
-  await page.getByText(/does not take our events: 1 is tried again\./).waitFor()
+  await page.getByText(/is not accepting events\. 1 is being retried\./).waitFor()
   await page.goto(`/dashboard/verifications/${session.id}`)
   await page.locator('.timeline').getByText('Not accepted · 500').waitFor()
   await page.getByRole('link', { name: 'Webhook, attempt 1' }).click()

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { useRegion } from './language.tsx'
+import { useCommon, useRegion } from './language.tsx'
 
 const TICK_MS = 30_000
 const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
@@ -8,6 +8,8 @@ const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ['minute', 60_000],
 ]
 const RELATIVE_MS_MAX = 7 * 86_400_000
+/** The clock of the server may be ahead. */
+const AHEAD_MS = 10_000
 
 /** The current time, updated at an interval. */
 export function useNow(everyMs = TICK_MS): number {
@@ -32,8 +34,10 @@ export const useLeftMs = ({ expires_at }: { expires_at: string }, aheadMs: numbe
 /** A relative time, with the exact UTC time on hover; with `exact`, to the second. */
 export function Time({ at, exact = false }: { at: string; exact?: boolean }) {
   const region = useRegion()
-  const now = useNow()
-  const shown = exact ? exactTime(at, region) : relativeTime(Date.parse(at) - now, at, region)
+  const { justNow } = useCommon()
+  const ms = Date.parse(at) - useNow()
+  const isJustNow = ms > -60_000 && ms < AHEAD_MS
+  const shown = exact ? exactTime(at, region) : isJustNow ? justNow : relativeTime(ms, at, region)
   return (
     <time dateTime={at} title={at}>
       {shown}
@@ -44,7 +48,7 @@ export function Time({ at, exact = false }: { at: string; exact?: boolean }) {
 function relativeTime(ms: number, at: string, region: string): string {
   if (Math.abs(ms) > RELATIVE_MS_MAX) return new Intl.DateTimeFormat(region, { dateStyle: 'medium' }).format(Date.parse(at))
   const [unit, size] = UNITS.find(([, unitMs]) => Math.abs(ms) >= unitMs) ?? (['minute', 60_000] as const)
-  return new Intl.RelativeTimeFormat(region, { numeric: 'auto' }).format(Math.trunc(ms / size), unit)
+  return new Intl.RelativeTimeFormat(region, { numeric: 'auto' }).format(Math.trunc(ms / size) || 1, unit)
 }
 
 const exactTime = (at: string, region: string): string =>

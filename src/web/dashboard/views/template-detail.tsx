@@ -33,7 +33,7 @@ export function TemplateDetail({ template, onRemoved }: Props) {
       <div class="row">
         <TryIt template={key} />
         {template.builtin ? (
-          <ButtonTo href={hrefTo('template-editor', { from: key })}>{words.start}</ButtonTo>
+          <ButtonTo href={hrefTo('template-editor', { from: key })}>{words.duplicate}</ButtonTo>
         ) : (
           <>
             <ButtonTo href={hrefTo(`template-editor/${encodeURIComponent(key)}`)}>{words.edit}</ButtonTo>

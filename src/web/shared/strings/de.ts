@@ -14,6 +14,7 @@ export const common: typeof en.common = {
   command: 'Befehl',
   orByCommand: 'Oder auf der Befehlszeile:',
   loading: 'Lädt',
+  justNow: 'gerade eben',
   unreachable: 'Der Dienst antwortet nicht. Prüfen Sie das Netz; diese Seite versucht es von selbst wieder.',
   broken: 'Auf dieser Seite ist etwas schiefgegangen. Auf dem Server ist nichts verloren.',
   testLabel: 'Testumgebung',
@@ -86,7 +87,7 @@ export const outcomes: typeof en.outcomes = {
   claim_not_satisfied: {
     sentence: 'Das Gefragte ist nicht bewiesen.',
     meaning: 'Der Ausweis ist in Ordnung, erfüllt aber nicht die Regeln dieser Vorlage.',
-    remedy: 'Es gilt als Nein.',
+    remedy: 'Nicht annehmen.',
   },
   cancelled: {
     sentence: 'Diese Prüfung wurde beendet.',
@@ -335,7 +336,7 @@ export const dashboard: typeof en.dashboard = {
     goLive: 'Sie sind noch nicht live. Sehen Sie, was bis zur ersten echten Kundschaft fehlt.',
     toGoLive: 'Live gehen',
     attention: 'Braucht Ihre Aufmerksamkeit',
-    calm: 'Nichts braucht Ihre Aufmerksamkeit.',
+    calm: 'Alles in Ordnung.',
     recent: 'Letzte Prüfungen',
     all: 'Alle Prüfungen',
     emptyTitle: 'Fragen Sie nach dem ersten Nachweis',
@@ -411,9 +412,9 @@ export const dashboard: typeof en.dashboard = {
         sentence: (origin, { failed, waiting }) => {
           const parts = [
             failed > 0 && `${failed} fehlgeschlagen`,
-            waiting > 0 && (waiting === 1 ? '1 wird noch einmal versucht' : `${waiting} werden noch einmal versucht`),
+            waiting > 0 && (waiting === 1 ? '1 wird erneut versucht' : `${waiting} werden erneut versucht`),
           ]
-          return `${origin} nimmt unsere Ereignisse nicht an: ${parts.filter(Boolean).join(', ')}.`
+          return `${origin} nimmt keine Ereignisse an. ${parts.filter(Boolean).join(', ')}.`
         },
         action: 'Zustellungen ansehen',
       },
@@ -474,7 +475,7 @@ export const dashboard: typeof en.dashboard = {
     until: date => `bis ${date}`,
     noClaims: 'Vom Gezeigten ist nichts aufbewahrt, oder es wurde nichts gezeigt.',
     portrait: 'Bild aus dem Ausweis',
-    readNote: 'Dass Sie das angesehen haben, steht im Protokoll.',
+    readNote: 'Dieser Zugriff wurde im Protokoll festgehalten.',
     documents: 'Ausweise',
     unknownIssuer: 'Unbekannter Aussteller',
     unreadDocument: 'Ausweis, der nicht lesbar ist',
@@ -526,7 +527,7 @@ export const dashboard: typeof en.dashboard = {
   keys: {
     title: 'API-Schlüssel',
     intro:
-      'Ihre Software zeigt einen Schlüssel vor, um Prüfungen anzulegen und zu lesen. Testschlüssel sehen nur Test, Live-Schlüssel nur Live.',
+      'Ihre Software braucht einen API-Schlüssel, um Prüfungen anzulegen und abzurufen. Testschlüssel sehen nur Test, Live-Schlüssel nur Live.',
     create: 'Schlüssel anlegen',
     createTitle: 'Einen API-Schlüssel anlegen',
     caption: 'API-Schlüssel, neueste zuerst',
@@ -629,7 +630,7 @@ export const dashboard: typeof en.dashboard = {
     walletDecline: 'Ablehnen',
     pictureNote: 'Jede Wallet zeichnet das auf ihre Weise.',
     ownPurpose: 'Hier steht Ihr Zweck',
-    accepts: 'Ausweise, die genügen',
+    accepts: 'Akzeptierte Ausweise',
     decidesAge: years =>
       `Die Antwort ist Ja oder Nein: ${years} Jahre oder älter. Ein Geburtsdatum wird nicht behalten, und nicht verlangt, wo der Ausweis es ohne sagen kann.`,
     plainAnswer: 'Die Antwort enthält diese Angaben, wie der Ausweis sie nennt.',
@@ -643,7 +644,7 @@ export const dashboard: typeof en.dashboard = {
     optionsNote: 'Die Wallet nimmt das erste davon, das vorhanden ist; das mit den wenigsten Daten kommt zuerst.',
     profile: 'Wallets',
     profiles: { haip: 'Hohe Sicherheit (EUDI-Wallet)', plain: 'Einfaches OpenID4VP', 'eu-av': 'EU-App zum Altersnachweis' },
-    operator: 'Wie der Betreiber es eingestellt hat',
+    operator: 'Standard',
     hints: 'Ginge es mit weniger?',
     hintWords: {
       age_instead_of_birthdate:
@@ -656,7 +657,7 @@ export const dashboard: typeof en.dashboard = {
       retained: 'Die Wallet wird sagen, dass Sie das behalten wollen. Stimmt das?',
     },
     curlTitle: 'Benutzen',
-    start: 'Als Anfang nehmen',
+    duplicate: 'Duplizieren',
     edit: 'Bearbeiten',
     remove: 'Löschen',
     removeTitle: title => `„${title}“ löschen?`,
@@ -749,7 +750,7 @@ export const dashboard: typeof en.dashboard = {
     answer: 'Antwort (die ersten 4 KiB)',
     headers: 'Kopfzeilen mit den Signaturen',
     bytes: 'Die genauen Bytes, die signiert wurden',
-    readNote: 'Dass Sie das angesehen haben, steht im Protokoll.',
+    readNote: 'Dieser Zugriff wurde im Protokoll festgehalten.',
     replay: 'Noch einmal senden',
     replayed: 'Es ist wieder unterwegs.',
     test: 'Testereignis senden',
@@ -1142,8 +1143,8 @@ export const dashboard: typeof en.dashboard = {
       'user.reset': 'Link für ein neues Passwort gemacht',
       'verification.created': 'Jemanden gefragt',
       'verification.erased': 'Prüfung gelöscht',
-      'verification.read': 'Gezeigtes angesehen',
-      'verification.completed': 'Jemand hat es bewiesen',
+      'verification.read': 'Ergebnis angesehen',
+      'verification.completed': 'Nachweis erbracht',
       'verification.failed': 'Jemand wurde abgelehnt',
       'user.joined': 'Passwort gewählt und dazugekommen',
       'secret.created': 'Signaturgeheimnis für Test angelegt',

@@ -20,6 +20,7 @@ export const common = {
   command: 'the command',
   orByCommand: 'Or on the command line:',
   loading: 'Loading',
+  justNow: 'just now',
   unreachable: 'The service does not answer. Check the network; this page tries again by itself.',
   broken: 'Something on this page went wrong. Nothing was lost on the server.',
   testLabel: 'Test environment',
@@ -93,7 +94,7 @@ export const outcomes: Record<OutcomeCode, OutcomeWords> = {
   claim_not_satisfied: {
     sentence: 'What was asked is not proven.',
     meaning: 'The document is good, but what it says does not meet the rules of this template.',
-    remedy: 'Treat it as a no.',
+    remedy: 'Do not accept.',
   },
   cancelled: {
     sentence: 'This check was stopped.',
@@ -516,9 +517,9 @@ export const dashboard = {
         sentence: (origin: string, { failed, waiting }: { failed: number; waiting: number }) => {
           const parts = [
             failed > 0 && `${failed} failed`,
-            waiting > 0 && (waiting === 1 ? '1 is tried again' : `${waiting} are tried again`),
+            waiting > 0 && (waiting === 1 ? '1 is being retried' : `${waiting} are being retried`),
           ]
-          return `${origin} does not take our events: ${parts.filter(Boolean).join(', ')}.`
+          return `${origin} is not accepting events. ${parts.filter(Boolean).join(', ')}.`
         },
         action: 'See the deliveries',
       },
@@ -578,7 +579,7 @@ export const dashboard = {
     until: (date: string) => `until ${date}`,
     noClaims: 'Nothing is kept of what was shown, or nothing was shown.',
     portrait: 'Portrait from the document',
-    readNote: 'That you looked at this is on the record.',
+    readNote: 'Viewing this was recorded in the audit log.',
     documents: 'Documents',
     unknownIssuer: 'Unknown issuer',
     unreadDocument: 'Document that could not be read',
@@ -626,7 +627,8 @@ export const dashboard = {
   },
   keys: {
     title: 'API keys',
-    intro: 'Your software shows a key to make and read verifications. Test keys see test sessions only, live keys live ones.',
+    intro:
+      'Your software uses an API key to create and read verifications. Test keys see test sessions only, live keys see live ones.',
     create: 'Create key',
     createTitle: 'Create an API key',
     caption: 'API keys, newest first',
@@ -723,8 +725,8 @@ export const dashboard = {
     walletShare: 'Share',
     walletDecline: 'Decline',
     pictureNote: 'Every wallet draws this in its own way.',
-    ownPurpose: 'Your purpose stands here',
-    accepts: 'Documents that do',
+    ownPurpose: 'Your purpose appears here',
+    accepts: 'Accepted documents',
     decidesAge: (years: number) =>
       `The answer is a yes or no: ${years} or over. A date of birth is not kept, and not asked for where the document can say it without.`,
     plainAnswer: 'The answer holds these claims as the document states them.',
@@ -738,7 +740,7 @@ export const dashboard = {
     optionsNote: 'The wallet uses the first of these that the customer has; the one with the least data comes first.',
     profile: 'Wallets',
     profiles: { haip: 'High assurance (EUDI Wallet)', plain: 'Plain OpenID4VP', 'eu-av': 'EU age verification app' },
-    operator: 'As the operator set it',
+    operator: 'Default',
     hints: 'Could you ask for less?',
     hintWords: {
       age_instead_of_birthdate: 'A date of birth alone is mostly asked for to know an age. An age answer tells only that.',
@@ -750,7 +752,7 @@ export const dashboard = {
       retained: 'The wallet will tell the customer that you intend to keep this. Is that so?',
     },
     curlTitle: 'Use it',
-    start: 'Use as a start',
+    duplicate: 'Duplicate',
     edit: 'Edit',
     remove: 'Delete',
     removeTitle: (title: string) => `Delete “${title}”?`,
@@ -842,7 +844,7 @@ export const dashboard = {
     answer: 'Answer (its first 4 KiB)',
     headers: 'Headers with the signatures',
     bytes: 'The exact bytes that were signed',
-    readNote: 'That you looked at this is on the record.',
+    readNote: 'Viewing this was recorded in the audit log.',
     replay: 'Send again',
     replayed: 'It is on its way again.',
     test: 'Send a test event',
@@ -1221,8 +1223,8 @@ export const dashboard = {
       'user.reset': 'Made a link for a new password',
       'verification.created': 'Asked a customer',
       'verification.erased': 'Erased a verification',
-      'verification.read': 'Looked at what was shown',
-      'verification.completed': 'A customer proved it',
+      'verification.read': 'Viewed a result',
+      'verification.completed': 'Proof given',
       'verification.failed': 'A customer was refused',
       'user.joined': 'Chose a password and joined',
       'secret.created': 'Made a signing secret for test events',
