@@ -19,7 +19,7 @@ import { verificationRoutes } from './verifications/routes.ts'
 import { WebhookEvent } from './verifications/schema.ts'
 import { dcRoutes } from './wallet/dc-routes.ts'
 import { walletRoutes } from './wallet/routes.ts'
-import { webPages } from './web/serve.ts'
+import { serveLost, webPages } from './web/serve.ts'
 
 const BODY_BYTES_BACKSTOP = 2 ** 31
 const IDLE_TIMEOUT_SECONDS = 15
@@ -33,7 +33,7 @@ export function createApp(deps: Deps, demo?: Demo) {
     // so its limit is set out of reach.
     serve: { maxRequestBodySize: BODY_BYTES_BACKSTOP, idleTimeout: IDLE_TIMEOUT_SECONDS },
   })
-    .use(httpPlugin(deps, path => allowedMethods(path)))
+    .use(httpPlugin(deps, path => allowedMethods(path), serveLost))
     .use(verificationRoutes(deps, creations))
     .use(hostedRoutes(deps))
     .use(walletRoutes(deps))

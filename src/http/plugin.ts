@@ -72,7 +72,11 @@ const HSTS = { 'strict-transport-security': 'max-age=31536000' }
  * Wraps every route: request id, security headers, one log line, metrics, and the error envelope on
  * every response that is not 2xx.
  */
-export function httpPlugin(deps: Deps, allowedMethods: (path: string) => string[]) {
+export function httpPlugin(
+  deps: Deps,
+  allowedMethods: (path: string) => string[],
+  lostPage: (url: string) => Promise<Response>,
+) {
   const { config, random, log, metrics, limits } = deps
   const boot = Buffer.from(random(6)).toString('base64url')
   let counter = 0
@@ -92,7 +96,7 @@ export function httpPlugin(deps: Deps, allowedMethods: (path: string) => string[
       // saying that there is none.
       if (request.method === 'DELETE') refuseWrongMethod('DELETE', allowedMethods(pathOf(request.url)))
     })
-    .onError({ as: 'global' }, ({ error, code, request, set }) => {
+    .onError({ as: 'global' }, async ({ error, code, request, set }) => {
       const refusal = refusalFrom(error, code)
       const trace = traces.get(request)
       if (trace) trace.errorCode = refusal.code
@@ -103,6 +107,7 @@ export function httpPlugin(deps: Deps, allowedMethods: (path: string) => string[
       Object.assign(set.headers, refusal.headers)
       // A handler may have set the content type before it failed.
       delete set.headers['content-type']
+      if (refusal.code === 'not_found' && isForPage(request)) return await lostPage(request.url)
       return envelope(refusal.wireCode, refusal.message)
     })
     .onAfterResponse({ as: 'global' }, ({ request, route, set }) => {
@@ -124,6 +129,11 @@ export function httpPlugin(deps: Deps, allowedMethods: (path: string) => string[
         error_code: trace.errorCode,
       })
     })
+}
+
+/** Opened in a browser, and not a path of the API, which answers in JSON alone. */
+function isForPage({ method, headers, url }: Request): boolean {
+  return method === 'GET' && /\btext\/html\b/.test(headers.get('accept') ?? '') && !/^\/(v1|wallet)\//.test(pathOf(url))
 }
 
 /**

@@ -12,6 +12,7 @@ import dashboard from './dashboard/index.html'
 import { VIEWS_WITH_PARTS } from './dashboard/view-names.ts'
 import demo from './demo/index.html'
 import hosted from './hosted/index.html'
+import lost from './lost/index.html'
 import sandbox from './sandbox/index.html'
 import till from './till/index.html'
 import { tillShell } from './till/shell.ts'
@@ -40,6 +41,9 @@ const PAGES: readonly Page[] = [
   },
 ]
 
+/** For unknown paths. */
+const LOST: Page = { bundle: lost, paths: [] }
+
 const HIDDEN = { detail: { hide: true } }
 
 export function webPages(deps: Pick<Ground, 'config' | 'limits'>, isDemo: boolean) {
@@ -56,6 +60,11 @@ export function webPages(deps: Pick<Ground, 'config' | 'limits'>, isDemo: boolea
     for (const path of page.paths) app.get(path, ({ request }) => servePage(page, request.url, { headers, hasSandbox }), HIDDEN)
   }
   return app
+}
+
+export async function serveLost(url: string): Promise<Response> {
+  const page = await servePage(LOST, url, { headers: { ...headersOf(LOST, false), 'cache-control': 'no-store' }, hasSandbox: true })
+  return new Response(page.body, { status: 404, headers: page.headers })
 }
 
 type Served = { headers: Record<string, string>; hasSandbox: boolean }
@@ -79,7 +88,7 @@ const depthOf = (url: string): number =>
 
 async function serveAsset(name: string): Promise<Response> {
   // Pages that are built already come first: an asset is requested after its page.
-  for (const { bundle } of PAGES.toSorted((a, b) => Number(known.has(b.bundle)) - Number(known.has(a.bundle)))) {
+  for (const { bundle } of [...PAGES, LOST].toSorted((a, b) => Number(known.has(b.bundle)) - Number(known.has(a.bundle)))) {
     const asset = (await builtOf(bundle)).assets.get(name)
     if (asset) return new Response(asset.content, { headers: { ...ASSET_HEADERS, 'content-type': asset.type } })
   }

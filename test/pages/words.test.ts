@@ -13,6 +13,7 @@ const ROOTS: Readonly<Record<string, string>> = {
   'useSandboxWords()': 'sandbox',
   'useDemoWords()': 'demo',
   'useHostedWords()': 'hosted',
+  'useLostWords()': 'lost',
 }
 
 test('every word of the dictionary is used by a page', async () => {

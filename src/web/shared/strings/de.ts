@@ -167,6 +167,13 @@ export const documents: typeof en.documents = {
   'com.google.wallet.idcard.1': 'Google-ID-Pass',
 }
 
+export const lost: typeof en.lost = {
+  title: 'Diese Seite gibt es nicht.',
+  more: 'Die Adresse ist unvollständig oder falsch geschrieben, oder die Seite ist umgezogen.',
+  home: 'Zur Startseite',
+  handbook: 'Zum Handbuch',
+}
+
 export const hosted: typeof en.hosted = {
   title: who => `${who} bittet um einen Nachweis`,
   asks: 'bittet um einen Nachweis',

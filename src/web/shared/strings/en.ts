@@ -177,6 +177,14 @@ export const documents: Record<string, string> = {
   'com.google.wallet.idcard.1': 'Google ID pass',
 }
 
+/** The page of an unknown path. */
+export const lost = {
+  title: 'There is no such page.',
+  more: 'The address is incomplete or misspelled, or the page has moved.',
+  home: 'Go to the start page',
+  handbook: 'Read the handbook',
+}
+
 /** The page that a merchant links to: read by shoppers. */
 export const hosted = {
   title: (who: string) => `${who} asks for a proof`,

@@ -1,0 +1,38 @@
+import { useEffect } from 'preact/hooks'
+import { serviceUrl } from '../shared/base.ts'
+import { LinkButton } from '../shared/button.tsx'
+import { LanguageSwitch } from '../shared/language.tsx'
+import { Seal, Wordmark } from '../shared/seal.tsx'
+import { useLostWords } from './words.ts'
+
+/** For a browser that asked for an unknown path. */
+export function Lost() {
+  const words = useLostWords()
+  useEffect(() => {
+    document.title = `${words.title} · Vidimus`
+  }, [words])
+  return (
+    <div class="lost">
+      <main>
+        <article class="card stack">
+          <Seal state="open" size={96} />
+          <h1>{words.title}</h1>
+          <p class="secondary">{words.more}</p>
+          <p class="asked">
+            <code>{location.pathname}</code>
+          </p>
+          <div class="ways">
+            <LinkButton kind="primary" href={serviceUrl('')}>
+              {words.home}
+            </LinkButton>
+            <LinkButton href={serviceUrl('docs')}>{words.handbook}</LinkButton>
+          </div>
+        </article>
+      </main>
+      <footer>
+        <Wordmark size={18} />
+        <LanguageSwitch />
+      </footer>
+    </div>
+  )
+}
