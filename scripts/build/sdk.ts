@@ -17,10 +17,11 @@ import {
   Verification,
   VerificationStatus,
 } from '../../src/verifications/schema.ts'
+import { DcAnswered, DcRequests, ServerRequest } from '../../src/wallet/dc-schema.ts'
 import { typesOf } from './schema-types.ts'
 
 const ROOT = join(import.meta.dir, '../..')
-const ENTRANCES = ['client', 'webhook']
+const ENTRANCES = ['browser', 'client', 'webhook']
 const COMPILER_OPTIONS = {
   target: 'es2022',
   lib: ['es2022', 'dom', 'dom.iterable'],
@@ -40,6 +41,7 @@ export async function buildSdk(out: string): Promise<void> {
     rmSync(out, { recursive: true, force: true })
     mkdirSync(out, { recursive: true })
     cpSync(join(ROOT, 'src/sdk'), staging, { recursive: true, filter: path => !path.endsWith('.json') })
+    await includeDigital(staging)
     writeFileSync(join(staging, 'wire.ts'), wireTypes())
     writeFileSync(join(staging, 'package.json'), '{"type":"module"}')
     writeFileSync(join(staging, 'tsconfig.json'), JSON.stringify({ compilerOptions: { ...COMPILER_OPTIONS, outDir: out } }))
@@ -72,6 +74,9 @@ ${typesOf({
   Template,
   Rule,
   Usage,
+  DcServerRequest: ServerRequest,
+  DcRequests,
+  DcAnswered,
 })}
 /** Every refusal of the service; \`code\` is stable. */
 export type ErrorCode =
@@ -79,6 +84,13 @@ ${Object.keys(ERRORS)
   .map(code => `  | '${code}'`)
   .join('\n')}
 `
+
+/** The module that our own pages use too. */
+async function includeDigital(staging: string): Promise<void> {
+  cpSync(join(ROOT, 'src/web/shared/digital.ts'), join(staging, 'digital.ts'))
+  const browser = Bun.file(join(staging, 'browser.ts'))
+  await browser.write((await browser.text()).replace("'../web/shared/digital.ts'", "'./digital.ts'"))
+}
 
 async function compile(dir: string): Promise<void> {
   const child = Bun.spawn([join(ROOT, 'node_modules/.bin/tsc'), '-p', dir], { stdout: 'pipe', stderr: 'inherit' })
@@ -100,7 +112,7 @@ async function manifest(out: string) {
   return {
     name,
     version,
-    description: `${description}: client and webhook verifier`,
+    description: `${description}: client, webhook verifier and wallet call of pages`,
     license,
     type: 'module',
     sideEffects: false,

@@ -8,6 +8,7 @@ import { type CallOptions, createTransport, idPath, type TransportOptions } from
 import { type Send, type Verifications, verifications } from './verifications.ts'
 import type { Device, RegisterDevice, RegisteredDevice, Template, Usage } from './wire.ts'
 
+export type { DcAnswer } from './browser.ts'
 export { type ClientErrorCode, VidimusError } from './error.ts'
 export { createTill, type Till, type TillOptions, type TillStorage } from './till.ts'
 export type { CallOptions, Fetch } from './transport.ts'

@@ -1,6 +1,15 @@
+import type { DcAnswer } from './browser.ts'
 import { type Call, type CallOptions, idPath, newKey, type Transport } from './transport.ts'
 import { waitFor } from './wait.ts'
-import type { CreateVerification, ErasureResult, ListQuery, Verification } from './wire.ts'
+import type {
+  CreateVerification,
+  DcAnswered,
+  DcRequests,
+  DcServerRequest,
+  ErasureResult,
+  ListQuery,
+  Verification,
+} from './wire.ts'
 
 /** Sends a call with the credentials of the client. */
 export type Send = <Body>(call: Call) => Promise<Body>
@@ -52,6 +61,16 @@ export type TillVerifications = {
 
 export type Verifications = TillVerifications & {
   /**
+   * The requests for `navigator.credentials.get`, fetched by your server for a page or app that does not reach the
+   * service. `origin` is that of the page or app, one of those that the shop has listed.
+   */
+  dcRequest(id: string, body: DcServerRequest, options?: CallOptions): Promise<DcRequests>
+  /**
+   * Hands in the answer of that page or app. It is never repeated, because a second answer is refused. After a lost
+   * response it throws with `maybeDone`: `get` shows whether the answer arrived.
+   */
+  dcRespond(id: string, body: DcAnswer & { origin: string }, options?: CallOptions): Promise<DcAnswered>
+  /**
    * Erases a session permanently; needs the scope `verifications:delete`. It is repeated when a
    * response is lost. The repeat may then find nothing and throw `session_not_found` with
    * `maybeDone`: the session is gone, but it is unknown what was deleted, or whether it existed.
@@ -102,6 +121,10 @@ export function tillVerifications(transport: Transport, send: Send): TillVerific
 
 export const verifications = (transport: Transport, send: Send): Verifications => ({
   ...tillVerifications(transport, send),
+  dcRequest: async (id, body, options = {}) =>
+    await send({ ...options, method: 'POST', path: idPath(PATH, id, '/dc-request'), body, isRepeatable: true }),
+  dcRespond: async (id, body, options = {}) =>
+    await send({ ...options, method: 'POST', path: idPath(PATH, id, '/dc-response'), body }),
   erase: async (id, options = {}) => await send({ ...options, method: 'DELETE', path: idPath(PATH, id), isRepeatable: true }),
 })
 

@@ -13,10 +13,13 @@ import type {
   Verification,
   VerificationStatus as VerificationStatusShape,
 } from '../verifications/schema.ts'
+import type { DcAnswered, DcRequests, ServerRequest } from '../wallet/dc-schema.ts'
 
 export type {
   CreateVerification,
   CredentialResult,
+  DcAnswered,
+  DcRequests,
   Device,
   ErasureResult,
   ErrorCode,
@@ -26,6 +29,7 @@ export type {
   Usage,
   Verification,
 }
+export type DcServerRequest = typeof ServerRequest.static
 export type Finding = typeof FindingShape.static
 export type ListQuery = typeof ListQueryShape.static
 export type RegisteredDevice = typeof RegisteredDeviceShape.static

@@ -42,7 +42,7 @@ function npm(...args: string[]): string {
 }
 
 test('the package has code, declarations, vectors, licence and README, and no dependency', () => {
-  const modules = ['base-url', 'client', 'error', 'till', 'transport', 'verifications', 'wait', 'webhook']
+  const modules = ['base-url', 'browser', 'client', 'digital', 'error', 'till', 'transport', 'verifications', 'wait', 'webhook']
   expect(packed.toSorted()).toEqual(
     [
       ...modules.flatMap(name => [`${name}.js`, `${name}.d.ts`]),
@@ -139,8 +139,13 @@ test.each([
 
 const CONSUMER = `
 import { createClient, createTill, VidimusError, type CreateVerification, type Verification } from 'vidimus/client'
+import { ask, prefetch, send } from 'vidimus/browser'
 import { verifyWebhook, type WebhookEvent } from 'vidimus/webhook'
 
+export async function inPage(id: string, signal: AbortSignal): Promise<string | undefined> {
+  const prepared = await prefetch('https://verify.example', id, signal)
+  return prepared && (await send('https://verify.example', id, await ask(prepared, signal))).response_code
+}
 const vidimus = createClient({ baseUrl: 'https://verify.example', apiKey: 'vk_test_x', timeoutMs: 1000 })
 const asked: CreateVerification = { template: 'age_over_18', ttl_seconds: 300, metadata: { order: '77' } }
 export async function use(signal: AbortSignal): Promise<string | undefined> {
@@ -196,6 +201,9 @@ const WIRE = [
   'Template',
   'Rule',
   'Usage',
+  'DcServerRequest',
+  'DcRequests',
+  'DcAnswered',
   'ErrorCode',
 ]
 
