@@ -44,6 +44,7 @@ export const AUDIT_ACTIONS = [
   'user.joined',
   'user.removed',
   'user.reset',
+  'user.role_changed',
   'user.password_changed',
   'user.logged_in',
   'user.logged_out',

@@ -1,8 +1,10 @@
+import type { Deps } from '../deps.ts'
+import { ROLES } from '../people/role.ts'
 import { USER_NAME } from '../people/schema.ts'
-import { findUserId, inviteUser, readUsers, resetUser, type UserWithLink } from '../people/users.ts'
+import { assignRole, findUserId, inviteUser, readUsers, resetUser, type UserWithLink } from '../people/users.ts'
 import { type Answer, argument, defineCommand, listing } from './command.ts'
-import { checked, optional, required, text } from './flags.ts'
-import { ACTOR, CommandError, noteAssumedAddress } from './output.ts'
+import { checked, oneOf, optional, required, text } from './flags.ts'
+import { ACTOR, CommandError, noteAssumedAddress, UsageError } from './output.ts'
 import { withDeps, withNewDeps } from './with-deps.ts'
 
 const userName = checked(text('NAME'), name =>
@@ -13,7 +15,7 @@ const userName = checked(text('NAME'), name =>
 
 export const command = defineCommand(
   {
-    summary: 'list, invite and reset users of the dashboard',
+    summary: 'list, invite and reset users of the dashboard, and give them roles',
     subcommands: {
       list: {},
       invite: {
@@ -23,6 +25,17 @@ export const command = defineCommand(
             text('ID'),
             'the user sees this tenant and nothing else; without it the user is an owner, who sees all',
           ),
+          role: optional(
+            oneOf(['member', 'viewer']),
+            'of a tenant; a viewer changes nothing and sees no claims; default: member',
+          ),
+        },
+      },
+      role: {
+        argument: argument('name', 'NAME', 'the name of the user'),
+        flags: {
+          role: required(oneOf(ROLES)),
+          tenant: optional(text('ID'), 'for an owner who becomes a member or viewer of this tenant'),
         },
       },
       reset: { argument: argument('name', 'NAME', 'the name of the user') },
@@ -38,6 +51,7 @@ password keeps working; then every session of that user ends.`,
         await withDeps(shell, readUsers),
         {
           NAME: user => user.name,
+          ROLE: user => user.role,
           SEES: user => (user.tenant === null ? 'everything' : `${user.tenant.id} (${user.tenant.name})`),
           STATUS: user => user.status,
           'LAST LOG-IN': user => user.last_login_at ?? 'never',
@@ -45,23 +59,35 @@ password keeps working; then every session of that user ends.`,
         'The dashboard has no users yet: each start of the service prints a link that sets it up.',
       ),
 
-    invite: ({ name, tenant = null }, shell) =>
-      withNewDeps(shell, async deps => {
-        const invited = await inviteUser(deps, { name, memberOf: tenant }, ACTOR)
+    invite: ({ name, tenant = null, role }, shell) => {
+      if (role && tenant === null) throw new UsageError('--role is for a user of a tenant; give --tenant too')
+      return withNewDeps(shell, async deps => {
+        const invited = await inviteUser(deps, { name, memberOf: tenant, role }, ACTOR)
         noteAssumedAddress(shell, deps.config)
         return showOnce(invited)
+      })
+    },
+
+    role: ({ name, role, tenant }, shell) =>
+      withDeps(shell, async deps => {
+        const user = await assignRole(deps, await idOf(deps, name), { role, memberOf: tenant }, ACTOR)
+        return { json: user, text: `${user.name} is now ${user.role}${user.tenant ? ` of ${user.tenant.name}` : ''}.` }
       }),
 
     reset: ({ name }, shell) =>
       withDeps(shell, async deps => {
-        const id = await findUserId(deps, name.toLowerCase())
-        if (id === undefined) throw new CommandError(`there is no user ${name}; "vidimus user list" shows all`)
-        const reset = await resetUser(deps, id, ACTOR)
+        const reset = await resetUser(deps, await idOf(deps, name), ACTOR)
         noteAssumedAddress(shell, deps.config)
         return showOnce(reset)
       }),
   },
 )
+
+async function idOf(deps: Pick<Deps, 'db'>, name: string): Promise<string> {
+  const id = await findUserId(deps, name.toLowerCase())
+  if (id === undefined) throw new CommandError(`there is no user ${name}; "vidimus user list" shows all`)
+  return id
+}
 
 const showOnce = ({ user, url, expires_at }: UserWithLink): Answer => ({
   json: { user, url, expires_at },

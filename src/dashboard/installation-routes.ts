@@ -32,7 +32,7 @@ export const installationRoutes = (deps: Deps) => {
     .post('/health', () => look(), { user: { who: 'owner' }, body: Nothing, response: { 200: Health, ...CHANGED } })
     .get('/trust', () => readTrust(deps), { user: { who: 'anyone' }, response: { 200: TrustAnchorList, ...READ } })
     .post('/trust', async ({ visit, body, status }) => status(201, await addTrust(deps, body, actorOf(visit.user))), {
-      user: { who: 'owner' },
+      user: { who: 'owner', fresh: true },
       body: AddTrust,
       response: { 201: TrustAnchorList, ...CHANGED },
     })
@@ -42,7 +42,7 @@ export const installationRoutes = (deps: Deps) => {
         await removeTrust(deps, params.id, actorOf(visit.user))
         return {}
       },
-      { user: { who: 'owner' }, params: ItemPath, body: Nothing, response: { 200: Nothing, ...CHANGED } },
+      { user: { who: 'owner', fresh: true }, params: ItemPath, body: Nothing, response: { 200: Nothing, ...CHANGED } },
     )
     .get('/audit', ({ query }) => readAuditPage(deps, query), {
       user: { who: 'owner' },

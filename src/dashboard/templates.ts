@@ -1,6 +1,7 @@
 import { apiError } from '../http/errors.ts'
 import { type DcqlQuery, findQueryProblem } from '../openid4vp/dcql.ts'
 import type { Rule } from '../openid4vp/rules.ts'
+import { actorOf, requireFresh, type Visit } from '../people/session.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import { askedBy, hintsFor } from '../templates/minimise.ts'
 import { presentTemplate } from '../templates/present.ts'
@@ -31,13 +32,15 @@ export function checkTemplate({ query, rules }: CheckTemplate): TemplateCheck {
 
 type Which = { tenantId: string; key: string }
 
+/** Under any profile but HAIP the wallet's answer is not encrypted: that needs a fresh authentication. */
 export async function saveTenantTemplate(
   deps: Deps,
+  visit: Visit,
   { tenantId, key }: Which,
   { title, query, rules, purpose, profile }: SaveTemplate,
-  actor: string,
 ): Promise<Template> {
   if (BUILTIN_TEMPLATES.has(key)) throw apiError('builtin_template')
+  if ((profile ?? 'haip') !== 'haip') requireFresh(visit, deps.now())
   const problem = findQueryProblem(query)
   if (problem) throw apiError('invalid_request', { message: `query${problem.path ? `.${problem.path}` : ''}: ${problem.reason}` })
   const asked = query as unknown as DcqlQuery
@@ -52,7 +55,7 @@ export async function saveTenantTemplate(
     rules: (rules ?? undefined) as Rule[] | undefined,
     purpose: purpose ?? undefined,
   }
-  await saveTemplate(deps, draft, actor)
+  await saveTemplate(deps, draft, actorOf(visit.user))
   const saved = (await readTemplates(deps, tenantId)).find(each => each.key === key)
   if (!saved) throw apiError('template_not_found')
   return presentTemplate(saved)

@@ -5,8 +5,12 @@ import { TenantItemPath, TenantPath } from './schema.ts'
 export const TENANT = { member: { who: 'anyone' as const }, params: TenantPath }
 /** The same with an `:id` in the path. */
 export const TENANT_ITEM = { member: { who: 'anyone' as const }, params: TenantItemPath }
-/** Goes after either: the password was given just now. */
+/** Goes after either: the user proved their identity just now. */
 export const FRESH = { member: { who: 'anyone' as const, fresh: true as const } }
+/** The same, in the live environment only. */
+export const FRESH_IF_LIVE = { member: { who: 'anyone' as const, fresh: 'live' as const } }
+/** Goes after either: the response has what holders presented. */
+export const CLAIMS = { member: { who: 'anyone' as const, claims: true as const } }
 
 export const READ = errorResponses(400, 401, 403, 404, 429, 500)
 export const CHANGED = errorResponses(400, 401, 403, 404, 409, 413, 422, 429, 500)

@@ -37,7 +37,7 @@ import {
   TemplatePath,
 } from './settings-schema.ts'
 import { checkTemplate, readTenantTemplates, removeTenantTemplate, saveTenantTemplate } from './templates.ts'
-import { CHANGED, FRESH, READ, TENANT, TENANT_ITEM } from './tenant-options.ts'
+import { CHANGED, FRESH, FRESH_IF_LIVE, READ, TENANT, TENANT_ITEM } from './tenant-options.ts'
 import { changeOwnTenant } from './tenants.ts'
 import { Overview, TryVerification, VerificationDetail, VerificationFilter, VerificationPage } from './verification-schema.ts'
 import { readDetail, readSummaries, tryVerification } from './verifications.ts'
@@ -75,7 +75,7 @@ export const tenantRoutes = (deps: Deps, creations: Creations) =>
       '/verifications/:id',
       ({ visit, tenant, params, query }) =>
         eraseVerification(deps, { tenantId: tenant.id, ...query }, actorOf(visit.user), params.id),
-      { ...TENANT_ITEM, query: Environmental, body: Nothing, response: { 200: ErasureResult, ...CHANGED } },
+      { ...TENANT_ITEM, ...FRESH, query: Environmental, body: Nothing, response: { 200: ErasureResult, ...CHANGED } },
     )
     .post(
       '/verifications/:id/cancel',
@@ -106,7 +106,7 @@ export const tenantRoutes = (deps: Deps, creations: Creations) =>
     .delete(
       '/keys/:id',
       ({ visit, tenant, params }) => revokeTenantKey(deps, { tenantId: tenant.id, id: params.id }, actorOf(visit.user)),
-      { ...TENANT_ITEM, body: Nothing, response: { 200: ApiKey, ...CHANGED } },
+      { ...TENANT_ITEM, ...FRESH, body: Nothing, response: { 200: ApiKey, ...CHANGED } },
     )
     .get('/devices', async ({ tenant, query }) => ({ data: await readDevices(deps, { tenantId: tenant.id, ...query }) }), {
       ...TENANT,
@@ -121,13 +121,13 @@ export const tenantRoutes = (deps: Deps, creations: Creations) =>
         const pairing_url = pairingLink(deps.config.publicUrl, pairingCode)
         return status(201, { device: presentDevice(device), pairing_code: pairingCode, pairing_url })
       },
-      { ...TENANT, query: Environmental, body: RegisterDevice, response: { 201: PairableDevice, ...CHANGED } },
+      { ...TENANT, ...FRESH_IF_LIVE, query: Environmental, body: RegisterDevice, response: { 201: PairableDevice, ...CHANGED } },
     )
     .delete(
       '/devices/:id',
       async ({ visit, tenant, params, query }) =>
         presentDevice(await revokeDevice(deps, { tenantId: tenant.id, ...query }, params.id, actorOf(visit.user))),
-      { ...TENANT_ITEM, query: Environmental, body: Nothing, response: { 200: Device, ...CHANGED } },
+      { ...TENANT_ITEM, ...FRESH_IF_LIVE, query: Environmental, body: Nothing, response: { 200: Device, ...CHANGED } },
     )
     .get('/templates', ({ tenant }) => readTenantTemplates(deps, tenant.id), {
       ...TENANT,
@@ -140,8 +140,7 @@ export const tenantRoutes = (deps: Deps, creations: Creations) =>
     })
     .put(
       '/templates/:key',
-      ({ visit, tenant, params, body }) =>
-        saveTenantTemplate(deps, { tenantId: tenant.id, key: params.key }, body, actorOf(visit.user)),
+      ({ visit, tenant, params, body }) => saveTenantTemplate(deps, visit, { tenantId: tenant.id, key: params.key }, body),
       { member: { who: 'anyone' }, params: TemplatePath, body: SaveTemplate, response: { 200: Template, ...CHANGED } },
     )
     .delete(

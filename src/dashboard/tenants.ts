@@ -1,4 +1,6 @@
+import { findNameProblem } from '../devices/name-problem.ts'
 import { apiError } from '../http/errors.ts'
+import { roleOf } from '../people/role.ts'
 import { actorOf, requireFresh, type Visit } from '../people/session.ts'
 import { readAppSchemes } from '../tenants/app-schemes.ts'
 import { presentTenant } from '../tenants/present.ts'
@@ -15,14 +17,15 @@ export async function addTenant(deps: Deps, { user }: Visit, name: string): Prom
   return presentTenant((await createTenant(deps, { name: checkedName(name) }, actorOf(user))).tenant)
 }
 
-/** Only an owner sets plan and quota. Retention and app schemes need a fresh password. */
+/** Only an owner sets name, plan and quota. Retention and app schemes need a fresh authentication. */
 export async function changeOwnTenant(
   deps: Deps,
   visit: Visit,
   tenantId: string,
   { name, plan, quota_override, retention_days, app_schemes }: ChangeTenant,
 ): Promise<Tenant> {
-  if ((plan !== undefined || quota_override !== undefined) && visit.user.memberOf !== null) throw apiError('owner_required')
+  const isForOwners = name !== undefined || plan !== undefined || quota_override !== undefined
+  if (isForOwners && roleOf(visit.user) !== 'owner') throw apiError('owner_required')
   if (retention_days !== undefined || app_schemes !== undefined) requireFresh(visit, deps.now())
   const changes = {
     ...(name !== undefined && { name: checkedName(name) }),
@@ -47,8 +50,7 @@ function checkedSchemes(names: readonly string[]): string[] {
 
 function checkedName(name: string): string {
   const plain = name.trim()
-  if (plain === '' || /\p{Cc}/u.test(plain)) {
-    throw apiError('invalid_request', { message: 'name: expected at least one visible character and no control characters' })
-  }
+  const problem = findNameProblem(plain)
+  if (problem) throw apiError('invalid_request', { message: `name: ${problem}` })
   return plain
 }

@@ -43,7 +43,7 @@ const CHANGED = errorResponses(400, 401, 403, 404, 409, 413, 429, 500)
 
 const ANYONE = { user: { who: 'anyone' as const } }
 const OWNER = { user: { who: 'owner' as const } }
-/** The password was given just now. */
+/** The user proved their identity just now. */
 const FRESH = { user: { who: 'owner' as const, fresh: true as const } }
 
 /** Whose documents count: lists, their signers, and blocked certificates. */
@@ -72,7 +72,7 @@ export const trustRoutes = (deps: Deps) =>
         await removeTrustSource(deps, params.id, actorOf(visit.user))
         return {}
       },
-      { ...OWNER, params: ItemPath, body: Nothing, response: { 200: Nothing, ...CHANGED } },
+      { ...FRESH, params: ItemPath, body: Nothing, response: { 200: Nothing, ...CHANGED } },
     )
     .post(
       '/sources/:id/refresh',
@@ -92,11 +92,11 @@ export const trustRoutes = (deps: Deps) =>
     .delete(
       '/sources/:id/pins',
       ({ visit, params, body }) => unpinTrustSigner(deps, { id: params.id, signer: body.signer, actor: actorOf(visit.user) }),
-      { ...OWNER, params: ItemPath, body: PinSigner, response: { 200: TrustSource, ...CHANGED } },
+      { ...FRESH, params: ItemPath, body: PinSigner, response: { 200: TrustSource, ...CHANGED } },
     )
     .get('/blocks', () => readTrustBlocks(deps), { ...ANYONE, response: { 200: TrustBlockList, ...READ } })
     .post('/blocks', async ({ visit, body, status }) => status(201, await blockCertificate(deps, body, actorOf(visit.user))), {
-      ...OWNER,
+      ...FRESH,
       body: Block,
       response: { 201: TrustBlock, ...CHANGED },
     })

@@ -1,5 +1,6 @@
 import { SCOPES } from '../access/scopes.ts'
 import { readActor } from '../audit/browse.ts'
+import { maySeeClaims } from '../people/role.ts'
 import { actorOf, type Visit } from '../people/session.ts'
 import { dailyQuotaOf, type Owner, type TenantRow } from '../tenants/settings.ts'
 import { isoUtc, parseUtcInstant } from '../time.ts'
@@ -38,16 +39,19 @@ export async function readSummaries(
 const summary = ({ claims, credentials, wallet_uri, request_uri, redirect_url, ...rest }: Verification): VerificationSummary =>
   rest
 
-/** Showing what a holder presented leaves an audit record first. */
+/** Showing what a holder presented leaves an audit record first. A viewer sees the outcome only. */
 export async function readDetail(deps: Deps, visit: Visit, owner: Owner, id: string): Promise<VerificationDetail> {
   const whole = await readWhole(deps, owner, id)
-  const { verification, query } = whole
+  const { query } = whole
+  const verification = maySeeClaims(visit.user) ? whole.verification : withoutClaims(whole.verification)
   const events = await recordLook(deps, visit, owner, verification)
   const canceller = whole.cancelled && (await readActor(deps.db, whole.cancelled.auditSeq))
   const timeline = momentsOf(whole, { creator: await readActor(deps.db, whole.auditSeq), canceller }, events)
   const deliveries = await readLoggedDeliveries(deps, owner, id)
   return { verification, environment: owner.environment, query: { ...query }, timeline, deliveries }
 }
+
+const withoutClaims = ({ claims, credentials, ...rest }: Verification): Verification => rest
 
 type Actors = { creator: string; canceller: string | null }
 

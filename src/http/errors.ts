@@ -22,7 +22,8 @@ export const ERRORS = {
   ],
   insufficient_scope: [403, 'The API key lacks a scope.'],
   owner_required: [403, 'Only an owner of this installation may do that.'],
-  reauthentication_required: [403, 'Give your password again first.'],
+  viewer_refused: [403, 'Your role lets you look, not change; an owner can give you another.'],
+  reauthentication_required: [403, 'Prove again who you are first.'],
   csrf_refused: [403, 'This request did not come from the dashboard itself; reload the page and try again.'],
   https_required: [
     403,
@@ -52,6 +53,7 @@ export const ERRORS = {
   ],
   name_taken: [409, 'There is a user with this name already.'],
   key_rolled: [409, 'This key was rolled already; roll its successor.'],
+  last_owner: [409, 'This is the only owner who can log in; make another one first.'],
   own_user: [409, 'You cannot remove yourself; another owner can.'],
   builtin_template: [409, 'This is a built-in template, which stays as it is; choose another key.'],
   delivery_under_way: [409, 'This delivery is being sent right now; try again in a few seconds.'],

@@ -1,5 +1,6 @@
-// The order of checks: address, session, forged requests, budgets, tenant, ownership, fresh
-// password, and only then the body. Every change is a POST, PUT or DELETE with a JSON object.
+// The order of checks: address, session, forged requests, budgets, tenant, role, fresh
+// authentication, and only then the body. Every change is a POST, PUT or DELETE with a JSON object.
+// A viewer may only read, and no claims: routes need not name that.
 import { Elysia } from 'elysia'
 import { equalConstantTime } from '../hash.ts'
 import { readJson } from '../http/body.ts'
@@ -10,13 +11,16 @@ import { readTenant, type TenantRow } from '../tenants/settings.ts'
 import { readCookie } from './cookie.ts'
 import type { Deps } from './deps.ts'
 import { refuseForeign, refuseForeignLook, refusePlainHttp } from './origin.ts'
+import { roleOf } from './role.ts'
 import { csrfTokenOf, findVisit, requireFresh, type Visit } from './session.ts'
 
 /**
- * `who` may call a route; owners may call all. `fresh`: the password was given just now.
+ * `who` may call a route; owners may call all. `own`: it concerns the caller's own account, which a
+ * viewer may change too. `claims`: the response has what holders presented, so viewers do not get it.
+ * `fresh`: the user proved their identity just now; `live`: only for the live environment.
  * `bytesMax`: for a body that holds a file.
  */
-type Demand = { who: 'anyone' | 'owner'; fresh?: true; bytesMax?: number }
+type Demand = { who: 'anyone' | 'owner'; own?: true; claims?: true; fresh?: true | 'live'; bytesMax?: number }
 
 type Context = { request: Request; set: { headers: Record<string, string | number> } }
 type Params = { params: { tenant?: string } }
@@ -36,25 +40,29 @@ export function guard(deps: Deps) {
     strangers.add(request)
   }
 
-  async function admitUser({ request, set }: Context, demand: Demand): Promise<void> {
-    if (visits.has(request)) return
+  async function admitVisit({ request, set }: Context): Promise<Visit> {
+    const known = visits.get(request)
+    if (known) return known
     const visit = await identify(deps, request)
     refuseForged(deps, request, visit)
     const budgets = [deps.limits.take('dashboard', visit.user.id)]
     if (changes(request)) budgets.push(deps.limits.take('dashboard-change', visit.user.id))
     Object.assign(set.headers, rateLimitHeaders(budgets))
-    requireAll(visit, demand, deps.now())
     visits.set(request, visit)
+    return visit
+  }
+
+  async function admitUser({ request, set }: Context, demand: Demand): Promise<void> {
+    requireAll(request, await admitVisit({ request, set }), demand, deps.now())
   }
 
   async function admitMember({ request, set, params }: Context & Params, demand: Demand): Promise<void> {
     if (tenants.has(request)) return
-    await admitUser({ request, set }, { who: 'anyone' })
-    const visit = visits.get(request)!
+    const visit = await admitVisit({ request, set })
     const tenant = await readTenant(deps.db, params.tenant ?? '')
     // A tenant of others and one that does not exist get the same response.
     if (!tenant || (visit.user.memberOf ?? tenant.id) !== tenant.id) throw apiError('tenant_not_found')
-    requireAll(visit, demand, deps.now())
+    requireAll(request, visit, demand, deps.now())
     traceOf(request).tenantId = tenant.id
     tenants.set(request, tenant)
   }
@@ -110,9 +118,14 @@ function refuseForged(deps: Deps, request: Request, visit: Visit): void {
   if (!equalConstantTime(request.headers.get('x-csrf-token') ?? '', csrfTokenOf(deps, visit))) throw apiError('csrf_refused')
 }
 
-function requireAll(visit: Visit, { who, fresh }: Demand, now: number): void {
-  if (who === 'owner' && visit.user.memberOf !== null) throw apiError('owner_required')
-  if (fresh) requireFresh(visit, now)
+function requireAll(request: Request, visit: Visit, { who, own, claims, fresh }: Demand, now: number): void {
+  const role = roleOf(visit.user)
+  if (who === 'owner' && role !== 'owner') throw apiError('owner_required')
+  if (role === 'viewer' && (claims || (changes(request) && !own))) throw apiError('viewer_refused')
+  if (fresh === true || (fresh === 'live' && isLive(request))) requireFresh(visit, now)
 }
+
+/** Any of several: which of them counts is not decided here. */
+const isLive = ({ url }: Request): boolean => new URL(url).searchParams.getAll('environment').includes('live')
 
 const changes = ({ method }: Request): boolean => method !== 'GET' && method !== 'HEAD'

@@ -11,6 +11,7 @@ import { acceptsPasswords } from './origin.ts'
 import { createPasswords } from './passwords.ts'
 import {
   ChangePassword,
+  ChangeRole,
   ChoosePassword,
   Entrance,
   InviteUser,
@@ -21,12 +22,13 @@ import {
   Reauthenticate,
   Session,
   SetUp,
+  User,
   UserLink,
   UserList,
 } from './schema.ts'
 import { actorOf, endAllSessions, endSession, presentSession, readSessions, type Visit } from './session.ts'
 import { needsSetup, setUp } from './setup.ts'
-import { inviteUser, readUsers, removeUser, resetUser } from './users.ts'
+import { changeRole, inviteUser, readUsers, removeUser, resetUser } from './users.ts'
 
 const READ = errorResponses(401, 403, 429, 500)
 const CHANGED = errorResponses(400, 401, 403, 404, 409, 413, 429, 500)
@@ -85,7 +87,7 @@ export const peopleRoutes = (deps: Deps) => {
       response: { 200: Session, ...CHANGED },
     })
     .get('/session', ({ visit }) => presentSession(deps, visit), {
-      user: { who: 'anyone' },
+      user: { who: 'anyone', own: true },
       response: { 200: Session, ...READ },
     })
     .post(
@@ -95,7 +97,7 @@ export const peopleRoutes = (deps: Deps) => {
         return clearCookie(set)
       },
       {
-        user: { who: 'anyone' },
+        user: { who: 'anyone', own: true },
         body: Nothing,
         response: { 200: Nothing, ...CHANGED },
       },
@@ -105,7 +107,7 @@ export const peopleRoutes = (deps: Deps) => {
       async ({ request, visit, body }) =>
         presentSession(deps, await reauthenticate(deps, passwords, visit, body.password, browserOf(request).client)),
       {
-        user: { who: 'anyone' },
+        user: { who: 'anyone', own: true },
         body: Reauthenticate,
         response: { 200: Session, ...CHANGED },
       },
@@ -115,13 +117,13 @@ export const peopleRoutes = (deps: Deps) => {
       async ({ request, visit, body, set }) =>
         startSession(await changePassword(deps, passwords, visit, body, browserOf(request)), set),
       {
-        user: { who: 'anyone' },
+        user: { who: 'anyone', own: true },
         body: ChangePassword,
         response: { 200: Session, ...CHANGED },
       },
     )
     .get('/sessions', ({ visit }) => readSessions(deps, visit), {
-      user: { who: 'anyone' },
+      user: { who: 'anyone', own: true },
       response: { 200: OpenSessions, ...READ },
     })
     .delete(
@@ -131,7 +133,7 @@ export const peopleRoutes = (deps: Deps) => {
         return {}
       },
       {
-        user: { who: 'anyone' },
+        user: { who: 'anyone', own: true },
         params: ItemPath,
         body: Nothing,
         response: { 200: Nothing, ...CHANGED },
@@ -143,7 +145,7 @@ export const peopleRoutes = (deps: Deps) => {
         await endAllSessions(deps, visit)
         return clearCookie(set)
       },
-      { user: { who: 'anyone' }, body: Nothing, response: { 200: Nothing, ...CHANGED } },
+      { user: { who: 'anyone', own: true }, body: Nothing, response: { 200: Nothing, ...CHANGED } },
     )
     .get('/users', async () => ({ data: await readUsers(deps) }), {
       user: { who: 'owner' },
@@ -152,9 +154,15 @@ export const peopleRoutes = (deps: Deps) => {
     .post(
       '/users',
       async ({ visit, body, status }) =>
-        status(201, await inviteUser(deps, { name: body.name, memberOf: body.tenant }, actorOf(visit.user))),
+        status(201, await inviteUser(deps, { name: body.name, memberOf: body.tenant, role: body.role }, actorOf(visit.user))),
       { user: { who: 'owner', fresh: true }, body: InviteUser, response: { 201: UserLink, ...CHANGED } },
     )
+    .put('/users/:id/role', ({ visit, params, body }) => changeRole(deps, params.id, body.role, actorOf(visit.user)), {
+      user: { who: 'owner', fresh: true },
+      params: ItemPath,
+      body: ChangeRole,
+      response: { 200: User, ...CHANGED },
+    })
     .post('/users/:id/reset', ({ visit, params }) => resetUser(deps, params.id, actorOf(visit.user)), {
       user: { who: 'owner', fresh: true },
       params: ItemPath,

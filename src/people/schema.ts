@@ -2,6 +2,7 @@
 import { Type } from '@sinclair/typebox'
 import { Text, Timestamp } from '../http/schema.ts'
 import { Exactly, ListOf, Nullable, OneOf } from '../http/wire.ts'
+import { ROLES } from './role.ts'
 
 export const PASSWORD_CHARS = { minLength: 15, maxLength: 128 }
 
@@ -35,8 +36,12 @@ export const ChangePassword = Exactly({ password: Password, new_password: Passwo
 
 const TenantSummary = Exactly({ id: Type.String(), name: Type.String() })
 
+const RoleOf = OneOf(...ROLES)
+/** Of a tenant. */
+const TenantRole = OneOf('member', 'viewer')
+
 export const Session = Exactly({
-  user: Exactly({ id: Type.String(), name: Type.String(), is_owner: Type.Boolean() }),
+  user: Exactly({ id: Type.String(), name: Type.String(), is_owner: Type.Boolean(), role: RoleOf }),
   /** All tenants for an owner; one for everybody else. */
   tenants: Type.Array(TenantSummary),
   /** Sent as `X-CSRF-Token` with every request that changes something. */
@@ -44,7 +49,7 @@ export const Session = Exactly({
   /** The latest end. Half an hour without use ends it earlier. */
   expires_at: Timestamp,
   idle_expires_at: Timestamp,
-  /** The password is not asked for again before. */
+  /** The user need not prove their identity again before. */
   fresh_until: Timestamp,
 })
 export type Session = typeof Session.static
@@ -66,12 +71,18 @@ export const User = Exactly({
   name: Type.String(),
   /** Null for an owner, who sees all tenants. */
   tenant: Nullable(TenantSummary),
+  role: RoleOf,
   status: OneOf('invited', 'active'),
   created_at: Timestamp,
   last_login_at: Type.Optional(Timestamp),
 })
 export type User = typeof User.static
 export const UserList = ListOf(User)
-export const InviteUser = Exactly({ name: UserName, tenant: Type.String({ minLength: 1, maxLength: 64 }) })
+export const InviteUser = Exactly({
+  name: UserName,
+  tenant: Type.String({ minLength: 1, maxLength: 64 }),
+  role: Type.Optional(TenantRole),
+})
+export const ChangeRole = Exactly({ role: TenantRole })
 /** The link is shown once, and must reach its user by a safe way. */
 export const UserLink = Exactly({ user: User, url: Type.String(), expires_at: Timestamp })

@@ -9,6 +9,7 @@ import { base62, newNonce } from '../ids.ts'
 import { readTenants } from '../tenants/settings.ts'
 import { isoUtc } from '../time.ts'
 import type { Deps } from './deps.ts'
+import { roleOf } from './role.ts'
 import type { Session } from './schema.ts'
 import {
   deleteEndedSessions,
@@ -25,7 +26,7 @@ import {
 
 const IDLE_MS = 30 * 60_000
 const ABSOLUTE_MS = 12 * 3_600_000
-/** A password given within this time counts as fresh. */
+/** A proof of identity within this time counts as fresh. */
 const FRESH_MS = 5 * 60_000
 /** `seen_at` is no finer than this: a page that polls must not cost a write each time. */
 const SEEN_EVERY_MS = 60_000
@@ -51,7 +52,7 @@ export async function findVisit({ warm, write, now }: Pick<Deps, 'warm' | 'write
   return { user: found.user, session: { ...found.session, seenAt: at }, cookie }
 }
 
-/** Throws unless the password was given at most five minutes ago. */
+/** Throws unless the user proved their identity at most five minutes ago. */
 export function requireFresh({ session }: Visit, now: number): void {
   if (now - session.authenticatedAt > FRESH_MS) throw apiError('reauthentication_required')
 }
@@ -83,7 +84,7 @@ export async function presentSession(deps: Pick<Deps, 'db' | 'sealer'>, visit: V
   const { user, session } = visit
   const tenants = (await readTenants(deps.db)).filter(({ id }) => user.memberOf === null || user.memberOf === id)
   return {
-    user: { id: user.id, name: user.name, is_owner: user.memberOf === null },
+    user: { id: user.id, name: user.name, is_owner: user.memberOf === null, role: roleOf(user) },
     tenants: tenants.map(({ id, name }) => ({ id, name })),
     csrf_token: csrfTokenOf(deps, visit),
     expires_at: isoUtc(session.expiresAt),

@@ -66,7 +66,7 @@ export async function setUp(
 
 export const draftUser = (
   { now, random }: { now: () => number; random: Random },
-  { name, memberOf, password }: Pick<UserRow, 'name' | 'memberOf' | 'password'>,
+  { name, memberOf, password, role = 'member' }: Pick<UserRow, 'name' | 'memberOf' | 'password'> & Partial<Pick<UserRow, 'role'>>,
 ): UserRow => ({
   id: `usr_${base62(random, 16)}`,
   name,
@@ -74,7 +74,7 @@ export const draftUser = (
   password,
   createdAt: now(),
   lastLoginAt: null,
-  role: 'member',
+  role,
   totpSalt: null,
   totpSealed: null,
   totpSince: null,

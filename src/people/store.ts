@@ -59,6 +59,11 @@ export async function setPassword(tx: Db, userId: string, password: string): Pro
   await tx.update(dashboardUsers).set({ password }).where(eq(dashboardUsers.id, userId))
 }
 
+/** With the user's row locked. */
+export async function setRole(tx: Db, { id, memberOf, role }: Pick<UserRow, 'id' | 'memberOf' | 'role'>): Promise<void> {
+  await tx.update(dashboardUsers).set({ memberOf, role }).where(eq(dashboardUsers.id, id))
+}
+
 /** With the user's row locked. Also deletes the user's links, sessions and networks. */
 export async function deleteUser(tx: Db, userId: string): Promise<void> {
   await deleteLinksOf(tx, userId)

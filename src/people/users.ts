@@ -1,13 +1,25 @@
+import type { Db } from '../db/engine.ts'
 import { apiError } from '../http/errors.ts'
 import { readTenants } from '../tenants/settings.ts'
 import { isoUtc } from '../time.ts'
 import type { Deps } from './deps.ts'
 import { draftLink, INVITATION_MS, keepLink, type OneTimeLink, passwordUrl, RESET_MS } from './links.ts'
 import { presentUser } from './present.ts'
+import { type Role, roleOf } from './role.ts'
 import type { User } from './schema.ts'
 import { tenantIdOf, type Visit } from './session.ts'
 import { draftUser } from './setup.ts'
-import { deleteUser, findUser, findUserByName, insertUser, listUsers, lockUser, type UserRow } from './store.ts'
+import {
+  deleteUser,
+  findUser,
+  findUserByName,
+  hasOwner,
+  insertUser,
+  listUsers,
+  lockUser,
+  setRole,
+  type UserRow,
+} from './store.ts'
 
 type UserDeps = Pick<Deps, 'db' | 'writeSettings' | 'now' | 'random' | 'audit' | 'config'>
 
@@ -19,20 +31,18 @@ export async function readUsers({ db }: Pick<Deps, 'db'>): Promise<User[]> {
   return (await listUsers(db)).map(row => presentUser(row, names))
 }
 
-/** A member of one tenant, or an owner when `memberOf` is null. */
-export async function inviteUser(
-  deps: UserDeps,
-  { name, memberOf }: Pick<UserRow, 'name' | 'memberOf'>,
-  actor: string,
-): Promise<UserWithLink> {
+type Invited = Pick<UserRow, 'name' | 'memberOf'> & Partial<Pick<UserRow, 'role'>>
+
+/** A member or viewer of one tenant, or an owner when `memberOf` is null. */
+export async function inviteUser(deps: UserDeps, { name, memberOf, role }: Invited, actor: string): Promise<UserWithLink> {
   const names = new Map((await readTenants(deps.db)).map(tenant => [tenant.id, tenant.name]))
   if (memberOf !== null && !names.has(memberOf)) throw apiError('tenant_not_found')
-  const user = draftUser(deps, { name, memberOf, password: null })
+  const user = draftUser(deps, { name, memberOf, role, password: null })
   const link = draftLink(deps, user.id, INVITATION_MS)
   const isNew = await deps.writeSettings(async tx => {
     if (!(await insertUser(tx, user))) return false
     await keepLink(tx, link)
-    await deps.audit.append(tx, { ...entryAbout(user, deps.now(), actor), action: 'user.invited' })
+    await deps.audit.append(tx, { ...entryAbout(user, deps.now(), actor), action: 'user.invited', details: detailsOf(user) })
     return true
   })
   if (!isNew) throw apiError('name_taken')
@@ -53,6 +63,43 @@ export async function resetUser(deps: UserDeps, id: string, actor: string): Prom
   })
   if (!isThere) throw apiError('user_not_found')
   return withLink(deps, presentUser(user, names), link)
+}
+
+/** Of the user's tenant; owners are made and unmade on the command line only. */
+export async function changeRole(deps: UserDeps, id: string, role: UserRow['role'], actor: string): Promise<User> {
+  const names = new Map((await readTenants(deps.db)).map(tenant => [tenant.id, tenant.name]))
+  const changed = await deps.writeSettings(async tx => {
+    const user = await lockUser(tx, id)
+    if (!user) throw apiError('user_not_found')
+    if (user.memberOf === null) throw apiError('invalid_request', { message: 'An owner has no role in a tenant.' })
+    return await keepRole(deps, tx, { ...user, role }, actor)
+  })
+  return presentUser(changed, names)
+}
+
+/** Any role, for the command line. The last owner who can log in stays one. */
+export async function assignRole(deps: UserDeps, id: string, { role, memberOf }: Assigned, actor: string): Promise<User> {
+  const names = new Map((await readTenants(deps.db)).map(tenant => [tenant.id, tenant.name]))
+  const changed = await deps.writeSettings(async tx => {
+    const user = await lockUser(tx, id)
+    if (!user) throw apiError('user_not_found')
+    const tenantId = role === 'owner' ? null : (memberOf ?? user.memberOf)
+    if (role !== 'owner' && tenantId === null) throw apiError('invalid_request', { message: 'Name the tenant of the user.' })
+    if (tenantId !== null && !names.has(tenantId)) throw apiError('tenant_not_found')
+    const next = { ...user, memberOf: tenantId, role: role === 'owner' ? ('member' as const) : role }
+    await keepRole(deps, tx, next, actor)
+    if (role !== 'owner' && !(await hasOwner(tx))) throw apiError('last_owner')
+    return next
+  })
+  return presentUser(changed, names)
+}
+
+type Assigned = { role: Role; memberOf?: string }
+
+async function keepRole(deps: UserDeps, tx: Db, user: UserRow, actor: string): Promise<UserRow> {
+  await setRole(tx, user)
+  await deps.audit.append(tx, { ...entryAbout(user, deps.now(), actor), action: 'user.role_changed', details: detailsOf(user) })
+  return user
 }
 
 export const findUserId = async ({ db }: Pick<Deps, 'db'>, name: string): Promise<string | undefined> =>
@@ -78,6 +125,8 @@ const entryAbout = (user: UserRow, at: number, actor: string) => ({
   subjectId: user.id,
   details: { name: user.name },
 })
+
+const detailsOf = (user: UserRow) => ({ name: user.name, role: roleOf(user) })
 
 const withLink = ({ config }: Pick<Deps, 'config'>, user: User, link: OneTimeLink): UserWithLink => ({
   user,

@@ -102,17 +102,19 @@ describe('vidimus user', () => {
     for (const env of told) expect((await vidimus(dir, ['user', 'reset', 'olivia'], env)).stderr).toBe('')
     expect((await vidimus(dir, ['user', 'reset', 'olivia', '--json'])).stderr).toStartWith('note: the link assumes')
     expect((await vidimus(dir, ['user', 'list'])).stdout).toMatch(
-      /^NAME +SEES +STATUS +LAST LOG-IN\nolivia +everything +invited +never\n$/,
+      /^NAME +ROLE +SEES +STATUS +LAST LOG-IN\nolivia +owner +everything +invited +never\n$/,
     )
     const REFUSED: [string[], number, RegExp][] = [
       [['invite', '--name', 'olivia'], 1, /a user with this name already/],
       [['invite', '--name', 'Olivia Smith'], 2, /--name: 2 to 64 characters/],
+      [['role', 'olivia', '--role', 'viewer'], 1, /Name the tenant/],
+      [['invite', '--name', 'vera', '--role', 'viewer'], 2, /give --tenant too/],
       [['invite', '--name', 'mia', '--tenant', 'ten_none'], 1, /No tenant with this id/],
       [['invite'], 2, /--name is missing/],
       [['reset', 'nobody'], 1, /there is no user nobody/],
       [['reset'], 2, /the name of the user is missing/],
       [['list', '--name', 'x'], 2, /takes no --name/],
-      [['remove'], 2, /choose one of user list, user invite, user reset/],
+      [['remove'], 2, /choose one of user list, user invite, user role, user reset/],
     ]
     for (const [args, exitCode, says] of REFUSED) {
       const run = await vidimus(dir, ['user', ...args])

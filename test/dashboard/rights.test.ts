@@ -1,4 +1,4 @@
-// Access to every route: for nobody, a user of another tenant, a member and an owner.
+// Access to every route: for nobody, a user of another tenant, a viewer, a member and an owner.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { createTenant } from '../../src/tenants/settings.ts'
 import { cleanUp, startWithTenant, type TestApp } from '../helpers/app.ts'
@@ -16,6 +16,7 @@ const OWNERS = [
   'POST /tenants',
   'GET /users',
   'POST /users',
+  'PUT /users/:id/role',
   'POST /users/:id/reset',
   'DELETE /users/:id',
   'GET /installation',
@@ -57,6 +58,7 @@ const { app, ...shop } = await startTenantFor([receiver])
 const bakery = await app.tenant({ name: 'Bakery' })
 const boss = await setUpOwner(app)
 const mia = await joinMember(app, shop.id, 'mia')
+const vera = await joinMember(app, shop.id, 'vera', 'viewer')
 const bob = await joinMember(app, bakery.id, 'bob')
 const routes = dashboardRoutes(app)
 const key = await mia.post<{ api_key: { id: string } }>(`/tenants/${shop.id}/keys`, BODIES['POST /tenants/:tenant/keys'])
@@ -105,6 +107,40 @@ test('a member gets 403 on every route that is for owners', async () => {
     expect([nameOf(route), outcome(await ask(mia, route, shop.id))]).toEqual([nameOf(route), '403 owner_required'])
 })
 
+/** A viewer's own account. */
+const OWN = ['POST /logout', 'POST /reauthenticate', 'POST /password', 'DELETE /sessions/:id', 'DELETE /sessions']
+
+test('a viewer reads what a member reads except what holders presented, and changes nothing but their own account', async () => {
+  const others = routes.filter(each => ![...OPEN, ...OWNERS, ...OWN].includes(nameOf(each)))
+  for (const route of others) {
+    const isRefused = route.method !== 'GET' || nameOf(route) === 'GET /tenants/:tenant/deliveries/:id'
+    const answer = await ask(vera, route, shop.id)
+    if (isRefused) expect([nameOf(route), outcome(answer)]).toEqual([nameOf(route), '403 viewer_refused'])
+    else expect([nameOf(route), answer.status]).toEqual([nameOf(route), (await ask(mia, route, shop.id)).status])
+    expect([nameOf(route), answer.text.includes('age_over_18":true')]).toEqual([nameOf(route), false])
+  }
+  for (const route of routes.filter(each => OWNERS.includes(nameOf(each))))
+    expect([nameOf(route), outcome(await ask(vera, route, shop.id))]).toEqual([nameOf(route), '403 owner_required'])
+  const seen = await ask(vera, { method: 'GET', path: '/tenants/:tenant/verifications/:id' }, shop.id)
+  expect(seen.body as unknown).toMatchObject({ verification: { status: 'completed' } })
+  expect(seen.text).not.toContain('"claims":{')
+  expect(seen.text).not.toContain('"claims_read","actor":"dashboard:vera"')
+  expect((await vera.post('/reauthenticate', { password: PASSWORD })).status).toBe(200)
+})
+
+test('a role counts from the next request on', async () => {
+  const { data } = (await boss.get<{ data: { id: string; name: string; role: string }[] }>('/users')).body
+  const { id, role } = data.find(({ name }) => name === 'vera')!
+  expect(role).toBe('viewer')
+  const check = () => vera.post(`/tenants/${shop.id}/templates/check`, { query: QUERY })
+  expect((await boss.put(`/users/${id}/role`, { role: 'member' })).body as unknown).toMatchObject({ role: 'member' })
+  expect((await check()).status).toBe(200)
+  await boss.put(`/users/${id}/role`, { role: 'viewer' })
+  expect(outcome(await check())).toBe('403 viewer_refused')
+  const owner = data.find(({ name }) => name === 'olivia')!
+  expect(outcome(await boss.put(`/users/${owner.id}/role`, { role: 'viewer' }))).toBe('400 invalid_request')
+})
+
 test('items of another tenant or environment are 404 under one’s own tenant', async () => {
   const items = routes.filter(({ path }) => /:tenant\/.*:(id|key)/.test(path) && !path.includes('/templates/'))
   expect(items.length).toBe(8)
@@ -123,12 +159,16 @@ test('items of another tenant or environment are 404 under one’s own tenant', 
   for (const { text } of lists) for (const thing of [...Object.values(things), shop.id]) expect(text).not.toContain(thing)
 })
 
-test('only an owner sets a tenant’s plan and quota; members set its name and retention', async () => {
+test('only an owner sets a tenant’s name, plan and quota; members set its retention', async () => {
   const path = `/tenants/${shop.id}`
   expect(outcome(await mia.put(path, { quota_override: 1_000_000 }))).toBe('403 owner_required')
   expect(outcome(await mia.put(path, { name: 'Still', plan: 'large' }))).toBe('403 owner_required')
+  expect(outcome(await mia.put(path, { name: 'Corner shop' }))).toBe('403 owner_required')
   expect(outcome(await mia.put(path, {}))).toBe('400 invalid_request')
-  expect((await mia.put(path, { name: ' Corner shop ', retention_days: 7 })).body as unknown).toMatchObject({
+  for (const name of ['Shop\u202e', 'Sh\u0007op', ' \u200b '])
+    expect(outcome(await boss.put(path, { name }))).toBe('400 invalid_request')
+  expect((await mia.put(path, { retention_days: 7 })).body as unknown).toMatchObject({ name: 'Shop', retention_days: 7 })
+  expect((await boss.put(path, { name: ' Corner shop ' })).body as unknown).toMatchObject({
     name: 'Corner shop',
     plan: 'standard',
     daily_quota: 10_000,

@@ -3,14 +3,13 @@ import { sweepSessions, type Visit } from '../../src/people/session.ts'
 import { inviteUser, removeUser } from '../../src/people/users.ts'
 import { startApp, startWithTenant, type TestApp } from '../helpers/app.ts'
 import { type Browser, joinMember, openBrowser, outcome, PASSWORD, setUpOwner, startOwned } from '../helpers/dashboard.ts'
+import { askRoute, dashboardRoutes, nameOf, QUERY } from '../helpers/dashboard-routes.ts'
 import { rowsOf } from '../helpers/database.ts'
 
 setDefaultTimeout(60_000)
 
 const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
 const OTHER = 'gravel 7 umbrella north'
-const NEW_KEY = { environment: 'test', scopes: ['verifications:read'], expires_days: null }
 
 type Sessions = { data: { id: string; is_current: boolean; agent: string; last_seen_at: string }[] }
 
@@ -167,48 +166,88 @@ async function setUpOwnerLater(app: TestApp): Promise<Browser> {
   return browser
 }
 
-describe('a fresh password', () => {
-  const ASKED: [string, (tenant: string, userId: string) => [string, string, unknown?]][] = [
-    ['making a key', tenant => ['POST', `/tenants/${tenant}/keys`, NEW_KEY]],
-    ['rolling a key', tenant => ['POST', `/tenants/${tenant}/keys/key_x/roll`, { old_expires: 'now' }]],
-    ['seeing the webhook secret', tenant => ['POST', `/tenants/${tenant}/webhook-secret/reveal`]],
-    ['rotating the webhook secret', tenant => ['POST', `/tenants/${tenant}/webhook-secret/rotate`]],
-    ['dropping the previous webhook secret', tenant => ['POST', `/tenants/${tenant}/webhook-secret/drop-previous`]],
-    ['inviting somebody', tenant => ['POST', '/users', { name: 'ivan', tenant }]],
-    ['resetting somebody', (_, id) => ['POST', `/users/${id}/reset`]],
-    ['removing somebody', (_, id) => ['DELETE', `/users/${id}`]],
-    ['changing the retention', tenant => ['PUT', `/tenants/${tenant}`, { retention_days: 30 }]],
-    ['listing the scheme of an app', tenant => ['PUT', `/tenants/${tenant}`, { app_schemes: ['shop-app'] }]],
-    ['exporting the audit chain', () => ['POST', '/audit/export']],
-    ['importing a certificate', () => ['POST', '/signing', { chain: 'x' }]],
-    ['making a signing key', () => ['POST', '/signing/csr', {}]],
-    ['adding a registration certificate', () => ['POST', '/registrations', { certificate: 'x' }]],
-    ['removing a registration certificate', () => ['DELETE', '/registrations/reg_x', {}]],
+describe('a fresh authentication', () => {
+  const ALWAYS = [
+    'POST /users',
+    'PUT /users/:id/role',
+    'POST /users/:id/reset',
+    'DELETE /users/:id',
+    'POST /trust',
+    'DELETE /trust/:id',
+    'POST /trust/sources',
+    'DELETE /trust/sources/:id',
+    'POST /trust/sources/:id/pins',
+    'DELETE /trust/sources/:id/pins',
+    'POST /trust/blocks',
+    'DELETE /trust/blocks',
+    'POST /trust/bundle',
+    'POST /signing',
+    'POST /signing/csr',
+    'POST /registrations',
+    'DELETE /registrations/:id',
+    'POST /audit/export',
+    'POST /tenants/:tenant/keys',
+    'POST /tenants/:tenant/keys/:id/roll',
+    'DELETE /tenants/:tenant/keys/:id',
+    'DELETE /tenants/:tenant/verifications/:id',
+    'POST /tenants/:tenant/webhook-secret/reveal',
+    'POST /tenants/:tenant/webhook-secret/rotate',
+    'POST /tenants/:tenant/webhook-secret/drop-previous',
+    'PUT /tenants/:tenant/webhook-endpoint',
   ]
+  const LIVE_ONLY = ['POST /tenants/:tenant/devices', 'DELETE /tenants/:tenant/devices/:id']
+  /** They end or renew the session of the walk. */
+  const ENDING = ['POST /logout', 'DELETE /sessions', 'POST /password', 'POST /reauthenticate']
+  const NOTHING = { verification: 'vs_x', delivery: 'd_x', key: 'key_x', device: 'x', template: 'own' }
 
-  test.each(ASKED)('is asked for before %s: five minutes to the millisecond', async (_, request) => {
-    const { app, boss, ...tenant } = await startOwned()
-    const { user } = (await boss.get<{ user: { id: string } }>('/session')).body
-    const [method, path, body] = request(tenant.id, user.id)
+  test('a fresh authentication is asked for by these routes, and by no others', async () => {
+    const { app, boss, id: tenant } = await startOwned()
+    app.clock.advance(5 * MINUTE_MS + 1)
+    const asking = { test: new Set<string>(), live: new Set<string>() }
+    for (const route of dashboardRoutes(app).filter(each => !ENDING.includes(nameOf(each))))
+      for (const environment of ['test', 'live'] as const) {
+        const answer = await askRoute(boss, route, { ...NOTHING, tenant, environment })
+        if (outcome(answer) === '403 reauthentication_required') asking[environment].add(nameOf(route))
+      }
+    expect([...asking.test].toSorted()).toEqual(ALWAYS.toSorted())
+    expect([...asking.live].toSorted()).toEqual([...ALWAYS, ...LIVE_ONLY].toSorted())
+  })
+
+  test('an environment that is named twice does not spare the fresh authentication of a live till', async () => {
+    const { app, boss, id } = await startOwned()
+    app.clock.advance(5 * MINUTE_MS + 1)
+    const till = { name: 'Till', allowed_templates: ['age_over_18'] }
+    for (const query of ['environment=test&environment=live', 'environment=live&environment=test'])
+      expect(outcome(await boss.post(`/tenants/${id}/devices?${query}`, till))).toBe('403 reauthentication_required')
+  })
+
+  test('a fresh authentication is asked for by what a body says: retention, app schemes, an unencrypted profile', async () => {
+    const { app, boss, id } = await startOwned()
+    app.clock.advance(5 * MINUTE_MS + 1)
+    const own = { title: 'Member', query: QUERY }
+    const asked = [
+      await boss.put(`/tenants/${id}`, { retention_days: 30 }),
+      await boss.put(`/tenants/${id}`, { app_schemes: ['shop-app'] }),
+      await boss.put(`/tenants/${id}/templates/own`, { ...own, profile: 'plain' }),
+      await boss.put(`/tenants/${id}/templates/own`, { ...own, profile: 'eu-av' }),
+    ]
+    expect(asked.map(outcome)).toEqual(Array(4).fill('403 reauthentication_required'))
+    for (const profile of [null, undefined, 'haip'])
+      expect((await boss.put(`/tenants/${id}/templates/own`, { ...own, profile })).status).toBe(200)
+  })
+
+  test('an authentication is fresh for five minutes to the millisecond, and the password renews it', async () => {
+    const { app, boss, id } = await startOwned()
+    const rotate = () => boss.post(`/tenants/${id}/webhook-secret/rotate?environment=test`)
     app.clock.advance(5 * MINUTE_MS)
-    expect(outcome(await boss.send(method, path, { body }))).not.toContain('reauthentication_required')
+    expect((await rotate()).status).toBe(200)
     app.clock.advance(1)
-    expect(outcome(await boss.send(method, path, { body }))).toBe('403 reauthentication_required')
+    expect(outcome(await rotate())).toBe('403 reauthentication_required')
     expect(outcome(await boss.post('/reauthenticate', { password: 'wrong' }))).toBe('401 login_failed')
-    expect(outcome(await boss.send(method, path, { body }))).toBe('403 reauthentication_required')
+    expect(outcome(await rotate())).toBe('403 reauthentication_required')
     const { cookie } = boss.state
     expect((await boss.post('/reauthenticate', { password: PASSWORD })).status).toBe(200)
     expect(boss.state.cookie).toBe(cookie)
-    expect(outcome(await boss.send(method, path, { body }))).not.toContain('reauthentication_required')
-  })
-
-  test('every other request works without a fresh password', async () => {
-    const { app, boss, ...tenant } = await startOwned()
-    app.clock.advance(29 * MINUTE_MS)
-    expect((await boss.put(`/tenants/${tenant.id}`, { name: 'New name' })).status).toBe(200)
-    expect((await boss.post(`/tenants/${tenant.id}/verifications`, { template: 'age_over_18' })).status).toBe(201)
-    expect((await boss.get(`/tenants/${tenant.id}/keys`)).status).toBe(200)
-    app.clock.advance(HOUR_MS)
-    expect(outcome(await boss.get(`/tenants/${tenant.id}/keys`))).toBe('401 not_logged_in')
+    expect((await rotate()).status).toBe(200)
   })
 })

@@ -103,6 +103,7 @@ export const PREPARE: Record<string, (stage: Stage) => Promise<Prepared>> = {
   'POST /dashboard/api/link': invited,
   'POST /dashboard/api/choose-password': invited,
   'POST /dashboard/api/users/{id}/reset': invited,
+  'PUT /dashboard/api/users/{id}/role': invited,
   'DELETE /dashboard/api/users/{id}': invited,
   'DELETE /dashboard/api/sessions/{id}': async ({ must }) => {
     const { body } = await must('GET', '/dashboard/api/sessions', 'owner')

@@ -25,6 +25,7 @@ export const BODIES: Record<string, unknown> = {
   'PUT /tenants/:tenant/webhook-endpoint': { webhook_url: 'https://hooks.shop.example/' },
   'PUT /tenants/:tenant/go-live/path': { documents: ['eu_age'] },
   'POST /tenants': { name: 'Mine' },
+  'PUT /users/:id/role': { role: 'viewer' },
   'POST /users': { name: 'eve', tenant: 'ten_x' },
   'POST /trust': { environment: 'live', pem: 'x' },
   'POST /trust/sources': { environment: 'live', preset: 'eu-av', signers: [] },

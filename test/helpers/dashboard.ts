@@ -69,9 +69,9 @@ export async function setUpOwner(app: TestApp, name = 'olivia', from?: string): 
 }
 
 /** A user of one tenant, who has chosen a password by the link. */
-export async function joinMember(app: TestApp, tenantId: string, name: string, from?: string): Promise<Browser> {
-  const { url } = await inviteUser(app.deps, { name, memberOf: tenantId }, 'test')
-  const browser = openBrowser(app, { from })
+export async function joinMember(app: TestApp, tenantId: string, name: string, role?: 'member' | 'viewer'): Promise<Browser> {
+  const { url } = await inviteUser(app.deps, { name, memberOf: tenantId, role }, 'test')
+  const browser = openBrowser(app)
   const answer = await browser.post('/choose-password', { token: tokenOf(url), password: PASSWORD })
   if (answer.status !== 200) throw new Error(`not joined: ${answer.status} ${answer.text}`)
   return browser

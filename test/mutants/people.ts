@@ -10,7 +10,20 @@ export default [
     'dashboard/csrf',
   ],
   ['foreign origin taken', 'refuseForged', 'refuseForeign(deps.config, request) if', 'if', 'dashboard/csrf'],
-  ['password not asked for again', 'requireAll', 'if (fresh) requireFresh(visit, now)', '', 'dashboard/session'],
+  [
+    'password not asked for again',
+    'requireAll',
+    "if (fresh === true || (fresh === 'live' && isLive(request))) requireFresh(visit, now)",
+    '',
+    'dashboard/session',
+  ],
+  [
+    'a viewer changes settings',
+    'requireAll',
+    "if (role === 'viewer' && (claims || (changes(request) && !own))) throw",
+    'if (false) throw',
+    'dashboard/rights',
+  ],
   ['idle session lives on', 'findVisit', '|| at >= found.session.seenAt + IDLE_MS', '', 'dashboard/session'],
   ['log-in throttle off', 'countAttempt', 'if (config.rateLimitScale === 0) return', 'if (true) return', 'dashboard/login'],
 ] satisfies Slip[]

@@ -260,6 +260,8 @@ export const dashboard: typeof en.dashboard = {
   problems: {
     login_failed: 'Name oder Passwort ist falsch.',
     owner_required: 'Das darf nur ein Eigentümer dieser Installation.',
+    viewer_refused: 'Mit Ihrer Rolle können Sie ansehen, aber nichts ändern. Ein Eigentümer kann Ihnen eine andere geben.',
+    last_owner: 'Das ist der einzige Eigentümer, der sich anmelden kann.',
     https_required:
       'Passwörter werden über einfaches http von einem anderen Rechner nicht angenommen. Öffnen Sie die Seite über https oder am Rechner selbst.',
     csrf_refused: 'Diese Seite ist veraltet. Laden Sie sie neu, und versuchen Sie es noch einmal.',
@@ -1148,6 +1150,7 @@ export const dashboard: typeof en.dashboard = {
       'user.password_changed': 'Passwort geändert',
       'user.removed': 'Jemanden entfernt',
       'user.reset': 'Link für ein neues Passwort gemacht',
+      'user.role_changed': 'Rolle geändert',
       'verification.created': 'Jemanden gefragt',
       'verification.erased': 'Prüfung gelöscht',
       'verification.read': 'Ergebnis angesehen',

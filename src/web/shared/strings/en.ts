@@ -369,6 +369,8 @@ export const dashboard = {
   problems: {
     login_failed: 'Name or password is wrong.',
     owner_required: 'Only an owner of this installation may do that.',
+    viewer_refused: 'Your role lets you look, not change. An owner can give you another.',
+    last_owner: 'This is the only owner who can log in.',
     https_required:
       'Passwords are not taken over plain http from another machine. Open this page over https, or on the machine itself.',
     csrf_refused: 'This page has become old. Reload it and try again.',
@@ -1229,6 +1231,7 @@ export const dashboard = {
       'user.password_changed': 'Changed a password',
       'user.removed': 'Removed somebody',
       'user.reset': 'Made a link for a new password',
+      'user.role_changed': 'Role changed',
       'verification.created': 'Asked a customer',
       'verification.erased': 'Erased a verification',
       'verification.read': 'Viewed a result',
