@@ -470,7 +470,7 @@ export const outcomeDays = table(
       .references(() => tenants.id),
     environment: environment(),
     day: text('day').notNull(),
-    /** `created`, `completed`, `expired`, or the code of the failure. */
+    /** `created`, `completed`, `expired`, or the code of the failure; `failed` for sessions of before the table. */
     outcome: text('outcome').notNull(),
     count: integer('count').notNull(),
   },

@@ -1,6 +1,7 @@
 import type { Db } from '../db/engine.ts'
 import { noticeName } from '../db/topics.ts'
 import type { From } from '../openid4vp/request-object.ts'
+import { countEnds } from '../usage/outcomes.ts'
 import { announceEnd, queueResult } from './announce.ts'
 import { closeSession, insertResult } from './answer-store.ts'
 import type { Deps } from './deps.ts'
@@ -80,7 +81,10 @@ export async function recordAnswer(
     if (stored !== result) await deps.portraits.keep(tx, { ...session, sessionKey }, result)
     await recordEvent(deps, tx, session, 'response_posted', { status, error: result.error?.code, findings, ...browser })
     if (mayBeFirst) await deps.firstTimes.note(tx, session, at)
-    return isHeld ? undefined : await queueResult(deps, tx, session, secrets, { status, at, requestId })
+    if (isHeld) return undefined
+    const owed = await queueResult(deps, tx, session, secrets, { status, at, requestId })
+    await countEnds(tx, [{ ...session, outcome: result.error?.code ?? status, at, respondedAt: at }])
+    return owed
   })
   if (mayBeFirst) deps.firstTimes.remember(session)
   if (isHeld) deps.publish('session', noticeName(id))

@@ -1,4 +1,5 @@
 import { apiError } from '../http/errors.ts'
+import { countEnds } from '../usage/outcomes.ts'
 import { announceEnd } from './announce.ts'
 import { cancelSession } from './answer-store.ts'
 import type { Deps } from './deps.ts'
@@ -17,8 +18,11 @@ export async function cancelVerification(deps: Deps, owner: Owner, id: string, {
   const session = found.verification
   const at = Math.max(deps.now(), session.createdAt)
   const won = await deps.write(async tx => {
-    if (await cancelSession(tx, session, at))
-      return { owed: await recordFailure(deps, tx, session, { error: CANCELLED, actor, at, requestId }) }
+    if (await cancelSession(tx, session, at)) {
+      const owed = await recordFailure(deps, tx, session, { error: CANCELLED, actor, at, requestId })
+      await countEnds(tx, [{ ...session, outcome: CANCELLED.code, at }])
+      return { owed }
+    }
     const ended = (await findVerification(tx, owner, id))?.verification
     if (!ended || !isCancelled(ended)) refuseClosed(ended, at)
     return undefined

@@ -5,6 +5,7 @@ import { type DcqlQuery, findQueryProblem, findUnenforcedProblem } from '../open
 import { SALT_BYTES } from '../seal.ts'
 import type { RequestIdentity } from '../signing/keys.ts'
 import { fixVersion, type Question, type ResolvedTemplate, resolveTemplate } from '../templates/resolve.ts'
+import { countCreation } from '../usage/outcomes.ts'
 import { type Charge, chargeOne } from '../usage/quota.ts'
 import { refuseForbidden } from '../webhooks/endpoint.ts'
 import { claimsInMemory } from './claims-memory.ts'
@@ -140,6 +141,7 @@ async function create(
     await insertVerification(tx, dated)
     const verification = await presentOpened(deps, tx, dated, secrets, {})
     await claim?.keep(tx, verification)
+    await countCreation(tx, caller, at)
     return { verification, charge }
   }, tenantId)
   if (asked.version !== null) keptVersions.add(asked.version)

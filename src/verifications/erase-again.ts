@@ -1,3 +1,4 @@
+import { countEnds, type End } from '../usage/outcomes.ts'
 import type { Deps } from './deps.ts'
 import { eraseIn } from './erase.ts'
 import { listKeys } from './store.ts'
@@ -16,7 +17,9 @@ export async function eraseAgain(deps: Pick<Deps, 'db' | 'write' | 'audit'>, { s
     const batch = await listKeys(deps.db, after, BATCH)
     const due = batch.filter(({ id }) => subjects.has(deps.audit.subjectOf(id)))
     await deps.write(async tx => {
-      for (const { id, ...owner } of due) await eraseIn(deps, tx, { owner, actor, id, at })
+      const ends: End[] = []
+      for (const { id, ...owner } of due) ends.push(...((await eraseIn(deps, tx, { owner, actor, id, at }))?.ends ?? []))
+      await countEnds(tx, ends)
     })
     erased += due.length
     if (batch.length < BATCH) return erased

@@ -3,9 +3,11 @@ import { noticeName } from '../db/topics.ts'
 import { apiError } from '../http/errors.ts'
 import { describeFailure } from '../log.ts'
 import { isoUtc } from '../time.ts'
+import { countEnds, type End } from '../usage/outcomes.ts'
 import type { Held } from '../webhooks/attempts.ts'
 import { forgetDeliveries } from '../webhooks/queue.ts'
 import type { Deps } from './deps.ts'
+import { uncountedEnd } from './expire.ts'
 import { ownAnswerEndsBefore } from './idempotency.ts'
 import { forgetReplay } from './replay-store.ts'
 import type { ErasureResult } from './schema.ts'
@@ -32,7 +34,9 @@ export async function eraseVerification(
   await deps.erasures.note([id], at)
   const erased = await deps.write(async tx => {
     const erased = await eraseIn(deps, tx, { owner, actor, id, at })
-    if (erased) await deps.portraits.forget(tx, id)
+    if (!erased) return undefined
+    await deps.portraits.forget(tx, id)
+    await countEnds(tx, erased.ends)
     return erased
   })
   if (!erased) throw apiError('session_not_found')
@@ -45,8 +49,11 @@ export async function eraseVerification(
 
 type Erasure = { owner: Owner; actor: string; id: string; at: number }
 
-/** `held`: the leases of its deliveries, whose attempts are to be cancelled. */
-type Erased = Pick<ErasureResult, 'deleted'> & { held: Held[] }
+/**
+ * `held`: the leases of its deliveries, whose attempts are to be cancelled. `ends`: its end, if it
+ * was over and no sweep had come yet; to be counted last in the transaction.
+ */
+type Erased = Pick<ErasureResult, 'deleted'> & { held: Held[]; ends: End[] }
 
 /**
  * One erasure inside a transaction. Undefined when the owner has no such session, or another
@@ -58,7 +65,8 @@ export async function eraseIn(
   { owner, actor, id, at }: Erasure,
 ): Promise<Erased | undefined> {
   const { tenantId } = owner
-  if (!(await lockSession(tx, owner, id))) return undefined
+  const session = await lockSession(tx, owner, id)
+  if (!session) return undefined
   const { count: deliveries, held } = await forgetDeliveries(tx, tenantId, id)
   const deleted = await deleteVerification(tx, { id, tenantId })
   if (!deleted) return undefined
@@ -66,7 +74,11 @@ export async function eraseIn(
   if (idempotencyHash !== null) await forgetReplay(tx, idempotencyHash, ownAnswerEndsBefore(createdAt))
   await audit.forget(tx, auditSeqs)
   await audit.append(tx, { at, tenantId, actor, action: 'verification.erased', subjectId: id, details: null })
-  return { deleted: { verification_sessions: 1, verification_results: results, webhook_deliveries: deliveries }, held }
+  return {
+    deleted: { verification_sessions: 1, verification_results: results, webhook_deliveries: deliveries },
+    held,
+    ends: uncountedEnd(session, at).map(end => ({ ...owner, ...end, createdAt, respondedAt: session.respondedAt })),
+  }
 }
 
 /** Deleted rows are overwritten in the file, but stay in the write-ahead log until it is empty. */

@@ -1,9 +1,12 @@
+import type { Db } from '../db/engine.ts'
 import { noticeName } from '../db/topics.ts'
+import { countEnds } from '../usage/outcomes.ts'
 import type { Deps } from './deps.ts'
+import { NOT_FOLLOWED } from './failures.ts'
 import { deleteExpiredReplays } from './replay-store.ts'
 import { redeemableUntil } from './response-code.ts'
 import type { Status } from './schema.ts'
-import { markExpired, type VerificationRow } from './store.ts'
+import { type Expired, markExpired, type VerificationRow } from './store.ts'
 
 const SWEEP_ROWS_MAX = 500
 
@@ -22,6 +25,12 @@ export function statusAt(session: Timed, now: number): Status {
   return isHeld(session) ? 'failed' : 'expired'
 }
 
+/** The end of a session that no sweep has stored, and counted, yet. */
+export function uncountedEnd(session: Timed, now: number): { outcome: string; at: number }[] {
+  if (session.status !== 'pending' || endsAt(session) > now) return []
+  return [{ outcome: isHeld(session) ? NOT_FOLLOWED.code : 'expired', at: endsAt(session) }]
+}
+
 /** Short transactions, so that other writes need not wait for a large sweep. */
 export async function sweepExpired({
   write,
@@ -29,13 +38,22 @@ export async function sweepExpired({
   publish,
   metrics,
 }: Pick<Deps, 'write' | 'now' | 'publish' | 'metrics'>): Promise<void> {
-  let expired: Pick<VerificationRow, 'id' | 'environment'>[]
+  let expired: Expired[]
   do {
-    expired = await write(tx => markExpired(tx, now(), SWEEP_ROWS_MAX))
+    expired = await write(tx => expireDue(tx, now()))
     for (const { id, environment } of expired) {
       publish('session', noticeName(id))
       metrics.count('vidimus_verifications_total', { event: 'expired', environment })
     }
   } while (expired.length === SWEEP_ROWS_MAX)
   await write(tx => deleteExpiredReplays(tx, now()))
+}
+
+async function expireDue(tx: Db, now: number): Promise<Expired[]> {
+  const expired = await markExpired(tx, now, SWEEP_ROWS_MAX)
+  await countEnds(
+    tx,
+    expired.map(session => ({ ...session, outcome: 'expired', at: session.expiresAt, respondedAt: null })),
+  )
+  return expired
 }

@@ -1,5 +1,6 @@
 import { sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
+import { countEnds } from '../usage/outcomes.ts'
 import { announceEnd, queueResult } from './announce.ts'
 import { dateResult, isRedeemable, markRedeemed } from './answer-store.ts'
 import type { Deps } from './deps.ts'
@@ -39,11 +40,10 @@ export async function redeemResponseCode(deps: Deps, owner: Owner, id: string, r
     const mayBeFirst = countsAsFirst(session, trust)
     if (mayBeFirst) await deps.firstTimes.note(tx, session, at)
     const { requestId } = redemption
-    return {
-      session,
-      mayBeFirst,
-      owed: await queueResult(deps, tx, session, await openSecrets(deps, tx, session), { status: 'completed', at, requestId }),
-    }
+    const secrets = await openSecrets(deps, tx, session)
+    const owed = await queueResult(deps, tx, session, secrets, { status: 'completed', at, requestId })
+    await countEnds(tx, [{ ...session, outcome: 'completed', at }])
+    return { session, mayBeFirst, owed }
   })
   if (redeemed) {
     if (redeemed.mayBeFirst) deps.firstTimes.remember(redeemed.session)

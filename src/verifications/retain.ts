@@ -1,4 +1,5 @@
 import { retentions } from '../tenants/settings.ts'
+import { countEnds, type End } from '../usage/outcomes.ts'
 import type { Held } from '../webhooks/attempts.ts'
 import type { Deps } from './deps.ts'
 import { eraseIn, shred } from './erase.ts'
@@ -24,12 +25,16 @@ async function eraseBatch(deps: Deps, tenantId: string, endedBy: number): Promis
     at,
   )
   const erased = await deps.write(async tx => {
-    const own: { session: (typeof due)[number]; held: Held[] }[] = []
+    const own: { session: (typeof due)[number]; held: Held[]; ends: End[] }[] = []
     for (const session of due) {
       const { id, environment } = session
       const erasure = await eraseIn(deps, tx, { owner: { tenantId, environment }, actor: 'retention', id, at })
-      if (erasure) own.push({ session, held: erasure.held })
+      if (erasure) own.push({ session, held: erasure.held, ends: erasure.ends })
     }
+    await countEnds(
+      tx,
+      own.flatMap(({ ends }) => ends),
+    )
     return own
   })
   await deps.attempts.cancel(

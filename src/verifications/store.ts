@@ -196,12 +196,14 @@ export async function countPending(db: Db): Promise<number> {
   return row?.pending ?? 0
 }
 
+export type Expired = Pick<VerificationRow, 'id' | 'tenantId' | 'environment' | 'createdAt' | 'expiresAt'>
+
 /**
  * Stores `expired` on sessions past their deadline, deletes their response keys, and returns them.
  * The update repeats the status: PostgreSQL does not repeat the inner select after it waited for a
  * row.
  */
-export async function markExpired(tx: Db, now: number, limit: number): Promise<Pick<VerificationRow, 'id' | 'environment'>[]> {
+export async function markExpired(tx: Db, now: number, limit: number): Promise<Expired[]> {
   const due = tx
     .select({ id: verificationSessions.id })
     .from(verificationSessions)
@@ -213,11 +215,12 @@ export async function markExpired(tx: Db, now: number, limit: number): Promise<P
       ),
     )
     .limit(limit)
+  const { id, tenantId, environment, createdAt, expiresAt } = verificationSessions
   return await tx
     .update(verificationSessions)
     .set({ status: 'expired', sealedResponseKey: null, sealedDcRequests: null })
     .where(and(isAmongFree(verificationSessions.id, due), eq(verificationSessions.status, 'pending')))
-    .returning({ id: verificationSessions.id, environment: verificationSessions.environment })
+    .returning({ id, tenantId, environment, createdAt, expiresAt })
 }
 
 /** Fails sessions that were answered at or before a time and are still held, and returns them. */
@@ -300,9 +303,10 @@ export async function lockSession(
   tx: Db,
   { tenantId, environment, deviceId }: Owner,
   id: string,
-): Promise<Pick<VerificationRow, 'status' | 'wrappingKey'> | undefined> {
+): Promise<Pick<VerificationRow, 'status' | 'wrappingKey' | 'createdAt' | 'expiresAt' | 'respondedAt'> | undefined> {
+  const { status, wrappingKey, createdAt, expiresAt, respondedAt } = verificationSessions
   const session = tx
-    .select({ status: verificationSessions.status, wrappingKey: verificationSessions.wrappingKey })
+    .select({ status, wrappingKey, createdAt, expiresAt, respondedAt })
     .from(verificationSessions)
     .where(
       and(

@@ -1,4 +1,5 @@
 import type { Db } from '../db/engine.ts'
+import { countEnds } from '../usage/outcomes.ts'
 import { announceEnd } from './announce.ts'
 import { deleteResult } from './answer-store.ts'
 import type { Deps } from './deps.ts'
@@ -34,5 +35,9 @@ async function failUnredeemed(deps: Deps, tx: Db): Promise<Failed[]> {
     const owed = await recordFailure(deps, tx, session, { error: NOT_FOLLOWED, actor: 'system', at, requestId: null })
     failed.push({ session, owed })
   }
+  await countEnds(
+    tx,
+    failed.map(({ session }) => ({ ...session, outcome: NOT_FOLLOWED.code, at })),
+  )
   return failed
 }

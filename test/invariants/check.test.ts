@@ -68,7 +68,7 @@ describe('a healthy directory', () => {
   test('the program prints a line for each invariant and exits with 0; with --json one object', () => {
     const run = (...args: string[]) => Bun.spawnSync([process.execPath, SCRIPT, healthy.dir, ...args])
     const plain = run()
-    expect([plain.exitCode, plain.stdout.toString().match(/^I\d+ +ok /gm)?.length]).toEqual([0, 11])
+    expect([plain.exitCode, plain.stdout.toString().match(/^I\d+ +ok /gm)?.length]).toEqual([0, 12])
     expect(JSON.parse(run('--json').stdout.toString())).toMatchObject({ ok: true })
   })
 
@@ -177,6 +177,12 @@ const TAMPERINGS: Record<string, [string, () => string[]]> = {
     'I10 a reference leads nowhere',
     () => [`DELETE FROM verification_sessions WHERE id = '${healthy.ids.completed}'`],
   ],
+  'an end that was not counted': ['I12 completed of', () => ["DELETE FROM outcome_days WHERE outcome = 'completed'"]],
+  'a creation that was counted twice': [
+    'I12 created of',
+    () => ["UPDATE outcome_days SET count = count + 2 WHERE outcome = 'created'"],
+  ],
+  'an answer whose time was not counted': ['I12 answered of', () => ['DELETE FROM answer_time_days']],
   'what an erasure forgot': ['I11 an attempt of no message', () => ['DELETE FROM webhook_deliveries']],
 }
 

@@ -14,6 +14,7 @@ import {
   checkIdempotency,
   checkOrder,
   checkOutbox,
+  checkOutcomes,
   checkPairing,
   checkResponseCodes,
   checkStates,
@@ -67,6 +68,7 @@ function runChecks(dataDir: string, { acks, canaries, publicKey }: InvariantOpti
       checkStates(sqlite),
       whole,
       checkErasures(sqlite, dataDir, story),
+      checkOutcomes(sqlite, story),
       ...(canaries ? [checkCanaries(dataDir, canaries)] : []),
     ]
   } finally {

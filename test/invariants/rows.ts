@@ -75,6 +75,35 @@ export function checkUsage(sqlite: Database, { created, erased }: ChainStory): C
   }
 }
 
+const OUTCOMES = `SELECT s.tenant_id || ' ' || s.environment AS owner, ${utcDay('created_at')} AS day, 'created' AS outcome FROM verification_sessions AS s
+  UNION ALL SELECT s.tenant_id || ' ' || s.environment, ${utcDay('coalesce(r.created_at, s.expires_at)')}, s.status
+  FROM verification_sessions AS s LEFT JOIN verification_results AS r ON r.verification_id = s.id AND r.tenant_id = s.tenant_id
+  WHERE s.status <> 'pending'`
+const ANSWERED = `SELECT s.tenant_id || ' ' || s.environment AS owner, ${utcDay('r.created_at')} AS day, 'answered' AS outcome FROM verification_sessions AS s
+  JOIN verification_results AS r ON r.verification_id = s.id AND r.tenant_id = s.tenant_id WHERE s.status <> 'pending' AND s.responded_at IS NOT NULL`
+const COUNTED = `SELECT tenant_id || ' ' || environment AS owner, day,
+  CASE WHEN outcome IN ('created', 'completed', 'expired') THEN outcome ELSE 'failed' END AS outcome, count FROM outcome_days
+  UNION ALL SELECT tenant_id || ' ' || environment, day, 'answered', count FROM answer_time_days`
+
+/** Reasons of failures are sealed: they are counted together. A session that was erased may have been counted or not. */
+export function checkOutcomes(sqlite: Database, { erased }: ChainStory): Checked {
+  const sums = sqlite
+    .query<{ owner: string; day: string; outcome: string; live: number; counted: number }, []>(
+      `SELECT owner, day, outcome, sum(live) AS live, sum(counted) AS counted FROM
+         (SELECT owner, day, outcome, 1 AS live, 0 AS counted FROM (${OUTCOMES} UNION ALL ${ANSWERED})
+          UNION ALL SELECT owner, day, outcome, 0, count FROM (${COUNTED})) GROUP BY 1, 2, 3`,
+    )
+    .all()
+  const gone = (tenant: string) => [...erased].reduce((sum, [key, n]) => sum + (key.startsWith(`${tenant} `) ? n : 0), 0)
+  const wrong = sums.filter(
+    ({ owner, live, counted }) => counted < live || counted > live + gone(owner.slice(0, owner.indexOf(' '))),
+  )
+  const violations = wrong.map(
+    ({ owner, day, outcome, live, counted }) => `${outcome} of ${owner} ${day}: ${counted} counted, ${live} live`,
+  )
+  return { name: 'I12', what: 'outcomes by day are those of the sessions', violations, counts: { outcome_days: sums.length } }
+}
+
 export function checkPairing(sqlite: Database): Checked {
   const violations = violationsOf(sqlite, {
     'a device with two pairing codes':

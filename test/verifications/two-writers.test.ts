@@ -31,7 +31,7 @@ test('of two erasures at once one deletes the session, and the other finds none'
     deps.write(tx => eraseIn(deps, tx, { owner, actor: 'test', id, at: deps.now() })),
   )
   const deleted = { verification_sessions: 1, verification_results: 0, webhook_deliveries: 0 }
-  expect(outcomes).toEqual([{ deleted, held: [] }, undefined])
+  expect(outcomes).toEqual([{ deleted, held: [], ends: [] }, undefined])
 })
 
 test('a page that is shown twice at once leaves one moment, and neither fails', async () => {

@@ -1,0 +1,88 @@
+import { and, eq, gte, sql, sum } from 'drizzle-orm'
+import type { Db } from '../db/engine.ts'
+import { answerTimeDays, outcomeDays } from '../db/schema.ts'
+import { hot } from '../db/statements.ts'
+
+export type OutcomeCount = typeof outcomeDays.$inferSelect
+export type AnswerTimeCount = typeof answerTimeDays.$inferSelect
+type Environment = OutcomeCount['environment']
+type Since = { tenantId: string; environment: Environment; day: string }
+
+const column = <Name extends string>(name: Name) => sql.placeholder(name)
+
+const addOutcome = hot(db =>
+  db
+    .insert(outcomeDays)
+    .values({
+      tenantId: column('tenantId'),
+      environment: column('environment'),
+      day: column('day'),
+      outcome: column('outcome'),
+      count: column('count'),
+    })
+    .onConflictDoUpdate({
+      target: [outcomeDays.tenantId, outcomeDays.environment, outcomeDays.day, outcomeDays.outcome],
+      set: { count: sql`${outcomeDays.count} + excluded.count` },
+    }),
+)
+
+export async function addToOutcome(tx: Db, count: OutcomeCount): Promise<void> {
+  await addOutcome(tx, count)
+}
+
+const addAnswerTime = hot(db =>
+  db
+    .insert(answerTimeDays)
+    .values({
+      tenantId: column('tenantId'),
+      environment: column('environment'),
+      day: column('day'),
+      atLeastMs: column('atLeastMs'),
+      count: column('count'),
+    })
+    .onConflictDoUpdate({
+      target: [answerTimeDays.tenantId, answerTimeDays.environment, answerTimeDays.day, answerTimeDays.atLeastMs],
+      set: { count: sql`${answerTimeDays.count} + excluded.count` },
+    }),
+)
+
+export async function addToAnswerTime(tx: Db, count: AnswerTimeCount): Promise<void> {
+  await addAnswerTime(tx, count)
+}
+
+/** From a day on. */
+export async function listOutcomes(
+  db: Db,
+  { tenantId, environment, day }: Since,
+): Promise<Pick<OutcomeCount, 'day' | 'outcome' | 'count'>[]> {
+  return await db
+    .select({ day: outcomeDays.day, outcome: outcomeDays.outcome, count: outcomeDays.count })
+    .from(outcomeDays)
+    .where(and(eq(outcomeDays.tenantId, tenantId), eq(outcomeDays.environment, environment), gte(outcomeDays.day, day)))
+}
+
+/** Steps from a day on, the shortest first. */
+export async function listAnswerTimes(
+  db: Db,
+  { tenantId, environment, day }: Since,
+): Promise<Pick<AnswerTimeCount, 'atLeastMs' | 'count'>[]> {
+  return await db
+    .select({ atLeastMs: answerTimeDays.atLeastMs, count: sum(answerTimeDays.count).mapWith(Number) })
+    .from(answerTimeDays)
+    .where(and(eq(answerTimeDays.tenantId, tenantId), eq(answerTimeDays.environment, environment), gte(answerTimeDays.day, day)))
+    .groupBy(answerTimeDays.atLeastMs)
+    .orderBy(answerTimeDays.atLeastMs)
+}
+
+/** Whether an outcome was ever counted. */
+export async function hasOutcome(
+  db: Db,
+  { tenantId, environment, outcome }: Omit<OutcomeCount, 'day' | 'count'>,
+): Promise<boolean> {
+  const rows = await db
+    .select({ day: outcomeDays.day })
+    .from(outcomeDays)
+    .where(and(eq(outcomeDays.tenantId, tenantId), eq(outcomeDays.environment, environment), eq(outcomeDays.outcome, outcome)))
+    .limit(1)
+  return rows.length > 0
+}
