@@ -13,8 +13,18 @@ import { logAccepted, recordAccepted, recordAdded } from './record-list.ts'
 import { isCounting, pemOf, replaceAnchors } from './replace-anchors.ts'
 import { TrustProblem } from './settings.ts'
 import { isKept, type PinRow, type SourceDraft, type SourceRow } from './source.ts'
-import { completePin, insertPin, insertSource, listPins, lockSource, saveList, updateSource } from './source-store.ts'
+import {
+  completePin,
+  insertPin,
+  insertSource,
+  listPins,
+  listSources,
+  lockSource,
+  saveList,
+  updateSource,
+} from './source-store.ts'
 
+const SOURCES_MAX = 32
 const LABEL_CHARS_MAX = 60
 
 export type AcceptDeps = Pick<Deps, 'db' | 'writeSettings' | 'now' | 'wall' | 'random' | 'audit' | 'log'>
@@ -134,6 +144,7 @@ async function saveFirst(deps: AcceptDeps, draft: SourceDraft, found: Found, act
   }
   const pinRows = pins.map(pin => ({ sourceId: draft.id, ...pin, addedAt: now }))
   const entries = await deps.writeSettings(async tx => {
+    refuseAnother(await listSources(tx), source)
     await insertSource(tx, source)
     for (const pin of pinRows) await insertPin(tx, pin)
     const { difference, entries } = await replaceAnchors(tx, deps, source, found.grants)
@@ -146,6 +157,19 @@ async function saveFirst(deps: AcceptDeps, draft: SourceDraft, found: Found, act
   logAccepted(deps, source, entries)
   return source
 }
+
+/** Settings are written one at a time, so that two additions at once see each other. */
+function refuseAnother(known: readonly SourceRow[], wanted: SourceRow): void {
+  const same = known.find(source => SAME_LIST.every(name => source[name] === wanted[name]))
+  if (same)
+    throw new TrustProblem(
+      `this list is here already, as ${same.label} (${same.id}): for another signer, "vidimus trust source pin ${same.id} FINGERPRINT"; for other rules, "vidimus trust source remove ${same.id}" first`,
+    )
+  if (known.length >= SOURCES_MAX) throw new TrustProblem(`there are ${SOURCES_MAX} sources already; remove one first`)
+}
+
+/** Of a list that is not known, each service is a source of its own. */
+const SAME_LIST = ['environment', 'kind', 'use', 'identity', 'serviceType'] as const
 
 /** Some operators' names are sentences. */
 const shortened = (name: string): string => (name.length > LABEL_CHARS_MAX ? `${name.slice(0, LABEL_CHARS_MAX - 1)}…` : name)

@@ -7,12 +7,10 @@ import { PINS_MAX, pinOf } from './pins.ts'
 import { type Preset, presetOf } from './presets.ts'
 import { TrustProblem } from './settings.ts'
 import type { NewSource, SourceDraft, SourceView } from './source.ts'
-import { listSources } from './source-store.ts'
 import { readSource } from './sources.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-const SOURCES_MAX = 32
 const EVERY_MS: Record<ListKind, number> = { vical: 6 * HOUR_MS, 'etsi-xml': 12 * HOUR_MS, lote: 12 * HOUR_MS }
 /** An operator of a VICAL writes when an update is expected, not when the list is over. */
 const GRACE_MS: Record<ListKind, number> = { vical: 30 * DAY_MS, 'etsi-xml': 7 * DAY_MS, lote: 7 * DAY_MS }
@@ -26,7 +24,6 @@ export type SourceDeps = AcceptDeps & CheckDeps
 export async function addSource(deps: SourceDeps, asked: NewSource, actor: string): Promise<SourceView> {
   const draft = draftOf(deps, asked)
   const name = draft.label ?? (draft.location === null ? 'the list' : placeOf(draft.location))
-  await refuseMore(deps)
   if (draft.location === null && asked.bytes === undefined)
     throw new TrustProblem('a source needs an address, or a first list from a file')
   const location = draft.location === null ? null : requireLocation(draft.location)
@@ -87,9 +84,4 @@ export function requirePreset({
   if (preset.terms && !isReadTerms)
     throw new TrustProblem(`${name} has terms of use, at ${preset.terms}; read them first, then confirm that (--terms-read)`)
   return preset
-}
-
-async function refuseMore({ db }: Pick<Deps, 'db'>): Promise<void> {
-  if ((await listSources(db)).length >= SOURCES_MAX)
-    throw new TrustProblem(`there are ${SOURCES_MAX} sources already; remove one first`)
 }

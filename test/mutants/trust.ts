@@ -35,6 +35,8 @@ export default [
     "const judged = { ok: true, signer: '' } as ReturnType<typeof judgeList>",
     'trust/accept',
   ],
+  ['a list is added twice', 'refuseAnother', 'if (same)', 'if (false as boolean && same)', 'trust/sources'],
+  ['any number of lists is added', 'refuseAnother', 'known.length >= SOURCES_MAX', 'false', 'trust/sources'],
   ['anchors get new ids with each list', 'anchorId', 'sha256Hex(certificate)', 'String(Math.random())', 'trust/accept'],
   [
     'withdrawn issuers stay anchors',

@@ -117,11 +117,36 @@ test('a source has at most eight pins and at least one', async () => {
   expect((await readSource(deps, id)).pins.map(({ fingerprint }) => fingerprint)).toEqual([signer.fingerprint])
 })
 
-test('there are at most 32 sources', async () => {
+test('there are at most 32 sources, even when two are added at once', async () => {
   const { deps } = await startApp({ now: NOW })
-  for (let i = 0; i < 32; i++) await addLote(deps, signer, list, { label: `List ${i}` })
-  await expect(addLote(deps, signer, list)).rejects.toThrow(/there are 32 sources already/)
+  const add = (territory: string) => addLote(deps, signer, pidList(signer, issuers, { territory }), { label: territory })
+  const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZABCDE']
+  for (const [i, letter] of letters.entries()) await add(`${i < 26 ? 'X' : 'Z'}${letter}`)
+  const both = await Promise.allSettled([add('FI'), add('SE')])
+  expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+  expect(both.find(({ status }) => status === 'rejected')).toMatchObject({
+    reason: { message: 'there are 32 sources already; remove one first' },
+  })
   expect(await readSources(deps)).toHaveLength(32)
+})
+
+test('a list that is here is not added again, even at once; in the other environment and for the own papers it may be', async () => {
+  const { deps } = await startApp({ now: NOW })
+  const both = await Promise.allSettled([addLote(deps, signer, list), addLote(deps, signer, list, { label: 'Again' })])
+  const sources = await readSources(deps)
+  expect(sources).toHaveLength(1)
+  const { id, label } = sources[0]!
+  expect(both.find(({ status }) => status === 'rejected')).toMatchObject({
+    reason: {
+      message: `this list is here already, as ${label} (${id}): for another signer, "vidimus trust source pin ${id} FINGERPRINT"; for other rules, "vidimus trust source remove ${id}" first`,
+    },
+  })
+  const stranger = await makeSigner({ name: 'C=EU, CN=Stranger' })
+  await expect(addLote(deps, stranger, pidList(stranger, issuers))).rejects.toThrow(/this list is here already/)
+  await addLote(deps, signer, list, { environment: 'test' })
+  await addLote(deps, signer, list, { use: 'relying_party' })
+  await removeSource(deps, id, 'test')
+  expect((await addLote(deps, signer, list)).entries).toBe(issuers.length)
 })
 
 test('blocks are kept for each environment, and on the chain', async () => {

@@ -6,7 +6,7 @@ import { sha256Hex } from '../../src/hash.ts'
 import { signJwt } from '../../src/sandbox/es256.ts'
 import { block, unblock } from '../../src/trust/blocks.ts'
 import { refreshSource } from '../../src/trust/refresh.ts'
-import { removeSource } from '../../src/trust/sources.ts'
+import { readSources, removeSource } from '../../src/trust/sources.ts'
 import { readEvents } from '../../src/verifications/timeline.ts'
 import { cleanUp, NOON, startApp } from '../helpers/app.ts'
 import { DAY_MS, issueAuthority } from '../helpers/certificates.ts'
@@ -34,13 +34,14 @@ const HOUR_MS = 3_600_000
 const GRACE_MS = 7 * DAY_MS
 
 const host = await hostLists()
-/** Shared: no two tests have an issuer in common. */
+/** Shared: each test begins without lists, and no two have an issuer in common. */
 const app = await startApp({
   resolve: async () => ['127.0.0.1'],
   config: { egressAllow: [host.allow], extraCaFile: host.caFile },
 })
 
 async function start(on = app) {
+  for (const { id } of await readSources(on.deps)) await removeSource(on.deps, id, 'test')
   const { id, key, liveKey } = await on.tenant()
   return { app: on, tenantId: id, key, live: { app: on, key: liveKey } }
 }
@@ -114,11 +115,12 @@ describe('what an entry of a list counts for', () => {
     const pid = 'eu.europa.ec.eudi.pid.1'
     const photoId = 'org.iso.23220.photoID.1'
     const list = vicalOf([{ certificate: issuer.root, docTypes: [MDL, photoId, pid] }])
-    await addList(party.app, list, { kind: 'vical' })
+    const { id } = await addList(party.app, list, { kind: 'vical' })
     expect((await presentMdoc(party, issuer, photoId)).outcome).toBe('completed')
     const refused = await presentMdoc(party, issuer, pid)
     expect(refused.outcome).toBe('issuer_untrusted')
     expect(refused.says).toContain('but for another type of credential')
+    await removeSource(party.app.deps, id, 'test')
     await addList(party.app, list, { kind: 'vical', types: [pid] })
     expect((await presentMdoc(party, issuer, pid)).outcome).toBe('completed')
   })
