@@ -1,5 +1,5 @@
 // Looks at lists: what a host may answer, when the next look is, and what is logged and counted.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { addSource } from '../../src/trust/add-source.ts'
 import { pinSigner } from '../../src/trust/pins.ts'
@@ -298,3 +298,45 @@ test('a look that is under way when the service stops ends at once, and is no fa
   await job
   expect(await readSource(app.deps, id)).toEqual(before)
 })
+
+test('a host that is silent is given up 30 seconds after the look began, redirects included, and its connection is closed', async () => {
+  const host = await hostLists(first)
+  const { app, look, read } = await start(host)
+  const timers = holdTimers(ms => ms > 5000 && ms <= 30_000)
+  const [asked, closed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  host.answer(async request => {
+    if (!request.url.endsWith('/slow')) {
+      app.clock.advance(12_000)
+      return new Response(null, { status: 302, headers: { location: '/slow' } })
+    }
+    request.signal.addEventListener('abort', () => closed.resolve())
+    asked.resolve()
+    return await new Promise<Response>(() => {})
+  })
+  try {
+    const looking = look()
+    await asked.promise
+    expect(timers.held.map(({ ms }) => ms)).toEqual([30_000, 18_000])
+    timers.held[1]!.ring()
+    await expect(looking).rejects.toMatchObject({
+      code: 'unreachable',
+      message: expect.stringContaining('its server took too long to answer'),
+    })
+    await closed.promise
+  } finally {
+    timers.restore()
+  }
+  expect(await read()).toMatchObject({ failure: 'unreachable', sequence: 5, entries: 2, dueAt: app.clock.now() + 15 * MINUTE_MS })
+})
+
+/** Timers of these lengths ring by hand only. */
+function holdTimers(isHeld: (ms: number) => boolean) {
+  const held: { ms: number; ring: () => void }[] = []
+  const real = globalThis.setTimeout
+  const spy = spyOn(globalThis, 'setTimeout').mockImplementation(((ring: () => void, ms = 0, ...given: unknown[]) => {
+    if (!isHeld(ms)) return real(ring, ms, ...given)
+    held.push({ ms, ring })
+    return real(() => {}, 0)
+  }) as typeof setTimeout)
+  return { held, restore: () => spy.mockRestore() }
+}
