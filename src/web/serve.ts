@@ -16,6 +16,7 @@ import lost from './lost/index.html'
 import sandbox from './sandbox/index.html'
 import till from './till/index.html'
 import { tillShell } from './till/shell.ts'
+import verify from './verify/index.html'
 
 type Page = {
   bundle: HTMLBundle
@@ -51,6 +52,7 @@ export function webPages(deps: Pick<Ground, 'config' | 'limits'>, isDemo: boolea
   const app = new Elysia()
     .onBeforeHandle(takesFrom(deps, 'page'))
     .get('/assets/:name', ({ params }) => serveAsset(params.name), HIDDEN)
+    .get('/verify.js', ({ request }) => serveElement(request), HIDDEN)
     // Relative, as below.
     .get('/', ({ redirect }) => redirect(isDemo ? 'demo' : 'dashboard', 302), HIDDEN)
   app.use(tillShell(async () => ({ ...(await builtOf(till)), assets: (await builtOf(till)).assets.keys() })))
@@ -87,12 +89,37 @@ const depthOf = (url: string): number =>
     ?.split('/').length ?? 2) - 2
 
 async function serveAsset(name: string): Promise<Response> {
+  const bundles = [...[...PAGES, LOST].map(({ bundle }) => bundle), verify]
   // Pages that are built already come first: an asset is requested after its page.
-  for (const { bundle } of [...PAGES, LOST].toSorted((a, b) => Number(known.has(b.bundle)) - Number(known.has(a.bundle)))) {
+  for (const bundle of bundles.toSorted((a, b) => Number(known.has(b)) - Number(known.has(a)))) {
     const asset = (await builtOf(bundle)).assets.get(name)
     if (asset) return new Response(asset.content, { headers: { ...ASSET_HEADERS, 'content-type': asset.type } })
   }
   throw apiError('not_found')
+}
+
+/** The element for the pages of shops. Its address stays the same, so browsers ask whether it has changed. */
+async function serveElement({ headers }: Request): Promise<Response> {
+  const { assets } = await builtOf(verify)
+  const [[name, { content, type }] = missing('verify.js')] = [...assets].filter(([name]) => name.endsWith('.js'))
+  // The name of an asset has the hash of its content.
+  const etag = `"${name}"`
+  const isKnown = headers.get('if-none-match')?.includes(etag)
+  const common = { ...ELEMENT_HEADERS, etag }
+  return isKnown
+    ? new Response(null, { status: 304, headers: common })
+    : new Response(content, { headers: { ...common, 'content-type': type } })
+}
+
+const missing = (name: string): never => {
+  throw new Error(`${name} was not built`)
+}
+
+/** Modules of another origin are fetched with CORS. */
+const ELEMENT_HEADERS = {
+  'cache-control': 'public, no-cache',
+  'access-control-allow-origin': '*',
+  'cross-origin-resource-policy': 'cross-origin',
 }
 
 const ASSET_HEADERS = { 'cache-control': 'public, max-age=31536000, immutable' }

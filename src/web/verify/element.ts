@@ -1,0 +1,205 @@
+// <vidimus-verify session="vs_…">: asks the customer's wallet on a page of the shop. It falls back to a link to the hosted
+// page, which has the QR code. Nothing inline and no HTML from text: it works under any policy that loads this script.
+import { ask, canAsk, type Prepared, prefetch, Refused, send } from '../shared/digital.ts'
+import { WORDS } from './words.ts'
+
+const PREPARE_MS = 5000
+const POLL_MS = 2000
+
+/** Without spaces, as it is sent. */
+const STYLE = `:host{display:block}:host([hidden]),[hidden]{display:none!important}
+button,a,p{display:block;box-sizing:border-box;width:100%;margin:0;padding:13px;border:0;font:inherit;line-height:1.4;text-align:center;border-radius:var(--vidimus-radius,10px)}
+.main{background:var(--vidimus-accent,#1f4fd8);color:var(--vidimus-on-accent,#fff);font-weight:600;text-decoration:none}
+.main:hover{filter:brightness(1.1)}
+.quiet{background:none;color:inherit;text-decoration:underline}
+button{cursor:pointer}[aria-disabled=true]{opacity:.6;cursor:default}
+:focus-visible{outline:3px solid var(--vidimus-focus,currentColor);outline-offset:2px}
+p:empty{padding:0}`
+
+const sheet = new CSSStyleSheet()
+sheet.replaceSync(STYLE)
+
+/** The folder of /verify.js; the same file is one folder below as an asset. */
+const HOME = new URL(import.meta.url.includes('/assets/') ? '..' : '.', import.meta.url).href
+
+type State = 'idle' | 'preparing' | 'ready' | 'asking' | 'checking' | 'cancelled' | 'error' | 'completed' | 'failed' | 'expired'
+type Ended = { status: 'completed' | 'failed' | 'expired'; response_code?: string; redirect_uri?: string }
+
+/** One request for all elements of a session, and none more when an element is moved. */
+const preparing = new Map<string, Promise<Prepared | undefined>>()
+
+async function prepare(base: string, session: string): Promise<Prepared | undefined> {
+  const key = `${base} ${session}`
+  const found = preparing.get(key) ?? prefetch(base, session, AbortSignal.timeout(PREPARE_MS))
+  preparing.set(key, found)
+  const prepared = await found
+  if (!prepared) preparing.delete(key)
+  return prepared
+}
+
+class VidimusVerify extends HTMLElement {
+  static observedAttributes = ['session', 'base', 'lang']
+
+  #ask = made('button', 'button')
+  #link = made('a', 'link')
+  #status = made('p', 'status')
+  #state: State = 'idle'
+  #prepared: Prepared | undefined
+  /** Until the session ends, is replaced, or the element is removed. */
+  #run = new AbortController()
+  #isFollowing = false
+  #isDue = false
+
+  constructor() {
+    super()
+    const root = this.attachShadow({ mode: 'open' })
+    root.adoptedStyleSheets = [sheet]
+    root.append(this.#ask, this.#link, this.#status)
+    this.#status.role = 'status'
+    this.#status.tabIndex = -1
+    this.#ask.className = 'main'
+    this.#link.target = '_blank'
+    this.#link.rel = 'noopener'
+    this.#ask.onclick = () => this.#answer()
+    this.#link.onclick = () => this.#follow()
+  }
+
+  connectedCallback() {
+    this.#restart()
+  }
+
+  disconnectedCallback() {
+    this.#run.abort()
+  }
+
+  attributeChangedCallback(name: string, before: string | null, after: string | null) {
+    if (before === after) return
+    if (name === 'lang') this.#show(this.#state)
+    else this.#restart()
+  }
+
+  get #session() {
+    return this.getAttribute('session') ?? ''
+  }
+
+  get #base() {
+    const url = URL.parse(this.getAttribute('base') ?? HOME, document.baseURI)
+    return url && /^https?:$/.test(url.protocol) ? url.href.replace(/\/?$/, '/') : ''
+  }
+
+  /** Once for all attributes that are set together. */
+  #restart() {
+    this.#run.abort()
+    if (this.#isDue) return
+    this.#isDue = true
+    queueMicrotask(() => {
+      this.#isDue = false
+      this.#run = new AbortController()
+      this.#isFollowing = false
+      this.#prepared = undefined
+      if (this.isConnected && this.#session && this.#base) this.#prepare()
+      else this.#show('idle')
+    })
+  }
+
+  async #prepare() {
+    const { signal } = this.#run
+    this.#show('preparing')
+    const prepared = await prepare(this.#base, this.#session)
+    if (signal.aborted) return
+    this.#prepared = prepared
+    this.#show('ready')
+    if (!prepared) return
+    const timer = setTimeout(() => this.#follow(), Date.parse(prepared.expires_at) - Date.now())
+    signal.addEventListener('abort', () => clearTimeout(timer))
+  }
+
+  async #answer() {
+    const { signal } = this.#run
+    if (!this.#prepared || this.#isBusy) return
+    this.#show('asking')
+    this.#follow()
+    try {
+      const answer = await ask(this.#prepared, signal)
+      if (signal.aborted) return
+      this.#show('checking')
+      const { status, wallet_error, ...codes } = await send(this.#base, this.#session, answer)
+      if (signal.aborted) return
+      if (status === 'pending') this.#giveBack('cancelled', { wallet_error })
+      else this.#end({ status, ...codes })
+    } catch (error) {
+      if (!signal.aborted) this.#refused(error as Error)
+    }
+  }
+
+  #refused(error: Error) {
+    // The browser does not say whether the customer cancelled or has no wallet.
+    if (/^(NotAllowed|Abort)Error$/.test(error.name)) this.#giveBack('cancelled', {})
+    else this.#giveBack('error', { reason: error instanceof Refused ? 'refused' : 'failed', error })
+  }
+
+  #giveBack(state: 'cancelled' | 'error', detail: object) {
+    this.#show(state)
+    this.#link.focus()
+    this.#tell(state, detail)
+  }
+
+  /** While the link is in use, the dialog is open, or the time is up: another device may have answered. */
+  async #follow() {
+    if (this.#isFollowing) return
+    this.#isFollowing = true
+    const { signal } = this.#run
+    while (!signal.aborted) {
+      const url = `${this.#base}v1/verifications/${encodeURIComponent(this.#session)}/status`
+      const { status } = await fetch(url, { credentials: 'omit', signal }).then(
+        answer => answer.json(),
+        () => ({}),
+      )
+      // The answer of this page is told with its code.
+      if (!signal.aborted && this.#state !== 'checking' && /^(completed|failed|expired)$/.test(status)) this.#end({ status })
+      else await new Promise(done => setTimeout(done, POLL_MS))
+    }
+  }
+
+  #end(ended: Ended) {
+    this.#run.abort()
+    this.#show(ended.status)
+    this.#status.focus()
+    if (ended.status === 'expired') this.#tell('error', { reason: 'expired' })
+    else this.#tell('answered', ended)
+  }
+
+  #tell(name: 'answered' | 'cancelled' | 'error', detail: object) {
+    const init = { bubbles: true, composed: true, detail: { session: this.#session, ...detail } }
+    this.dispatchEvent(new CustomEvent(`vidimus-${name}`, init))
+  }
+
+  get #isBusy() {
+    return /^(preparing|asking|checking)$/.test(this.#state)
+  }
+
+  #show(state: State) {
+    this.#state = state
+    const lang = this.closest<HTMLElement>('[lang]')?.lang || navigator.language
+    const words = WORDS[/^de\b/.test(lang) ? 'de' : 'en']
+    const isOver = /^(idle|completed|failed|expired)$/.test(state)
+    const canBeAsked = canAsk() && (state === 'preparing' || this.#prepared !== undefined)
+    this.#ask.hidden = isOver || !canBeAsked
+    this.#link.hidden = isOver
+    this.#ask.textContent = words.ask
+    this.#link.textContent = canBeAsked ? words.other : words.ask
+    this.#ask.ariaDisabled = String(this.#isBusy)
+    this.#link.className = canBeAsked ? 'quiet' : 'main'
+    this.#link.href = `${this.#base}v/${encodeURIComponent(this.#session)}`
+    this.#status.textContent = (words as Partial<Record<State, string>>)[state] ?? ''
+  }
+}
+
+function made<Tag extends 'button' | 'a' | 'p'>(tag: Tag, part: string): HTMLElementTagNameMap[Tag] {
+  const element = document.createElement(tag)
+  element.part.add(part)
+  return element
+}
+
+// The script may be loaded twice, under both of its addresses.
+if (!customElements.get('vidimus-verify')) customElements.define('vidimus-verify', VidimusVerify)

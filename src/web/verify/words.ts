@@ -1,0 +1,25 @@
+/** Apart from the words of our own pages: every byte is loaded by the customers of shops. */
+export const WORDS = {
+  en: {
+    ask: 'Continue with your wallet',
+    other: 'Use another device or app',
+    asking: 'Confirm in your wallet.',
+    checking: 'Checking the answer…',
+    cancelled: 'Nothing was shared. Try again, or use another way.',
+    error: 'That did not work. Try again, or use another way.',
+    completed: 'Done. Thank you.',
+    failed: 'This proof was not accepted.',
+    expired: 'Time is up. Nothing was shared.',
+  },
+  de: {
+    ask: 'Mit Ihrer Wallet fortfahren',
+    other: 'Anderes Gerät oder andere App verwenden',
+    asking: 'Bitte in Ihrer Wallet bestätigen.',
+    checking: 'Die Antwort wird geprüft …',
+    cancelled: 'Es wurde nichts geteilt. Versuchen Sie es noch einmal, oder wählen Sie einen anderen Weg.',
+    error: 'Das hat nicht geklappt. Versuchen Sie es noch einmal, oder wählen Sie einen anderen Weg.',
+    completed: 'Fertig. Danke.',
+    failed: 'Dieser Nachweis wurde nicht anerkannt.',
+    expired: 'Die Zeit ist um. Es wurde nichts geteilt.',
+  },
+}
