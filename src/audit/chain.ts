@@ -56,6 +56,7 @@ export const AUDIT_ACTIONS = [
   'endpoint.set',
   'endpoint.removed',
   'webhook.replayed',
+  'webhook.tested',
   'verification.created',
   'verification.read',
   'verification.completed',

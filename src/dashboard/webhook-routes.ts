@@ -14,6 +14,7 @@ import {
   DeliveryPage,
   ReplayedDeliveries,
   SetWebhookEndpoint,
+  TestDelivery,
   WebhookEndpoint,
   WebhookSecret,
   WebhookSecretState,
@@ -25,6 +26,7 @@ import {
   readWebhookSecretState,
   revealWebhookSecret,
   rotateTenantSecret,
+  testWebhookEndpoint,
 } from './webhooks.ts'
 
 /** A tenant's webhooks: secret, endpoint and delivery log. */
@@ -61,6 +63,11 @@ export const webhookRoutes = (deps: Deps) =>
       ({ visit, tenant, query, body }) =>
         changeWebhookEndpoint(deps, { tenantId: tenant.id, ...query }, body, actorOf(visit.user)),
       { ...TENANT, ...FRESH, query: Environmental, body: SetWebhookEndpoint, response: { 200: WebhookEndpoint, ...CHANGED } },
+    )
+    .post(
+      '/webhook-endpoint/test',
+      ({ visit, tenant, query }) => testWebhookEndpoint(deps, { tenantId: tenant.id, ...query }, actorOf(visit.user)),
+      { ...TENANT, query: Environmental, body: Nothing, response: { 200: TestDelivery, ...CHANGED } },
     )
     .get('/deliveries', ({ tenant, query }) => readDeliveryPage(deps, tenant.id, query), {
       ...TENANT,

@@ -1,7 +1,8 @@
 // Webhooks: secret, endpoint and delivery log.
 import { Type } from '@sinclair/typebox'
 import { Text, Timestamp } from '../http/schema.ts'
-import { Environment, Exactly, Limit, Nullable } from '../http/wire.ts'
+import { Environment, Exactly, Limit, Nullable, OneOf } from '../http/wire.ts'
+import { OUTCOMES } from '../webhooks/schema.ts'
 import { AttemptSummary, DeliveryStatus, DeliverySummary } from './verification-schema.ts'
 
 /** The secret itself is left out: it needs a fresh password. */
@@ -23,6 +24,19 @@ export type WebhookEndpoint = typeof WebhookEndpoint.static
 
 export const SetWebhookEndpoint = Exactly({ webhook_url: Nullable(Text({ minLength: 1, maxLength: 2048 })) })
 export type SetWebhookEndpoint = typeof SetWebhookEndpoint.static
+
+/** How the endpoint answered a test event. */
+export const TestDelivery = Exactly({
+  at: Timestamp,
+  outcome: OneOf(...OUTCOMES),
+  http_status: Nullable(Type.Integer()),
+  duration_ms: Type.Integer({ minimum: 0 }),
+  /** The first 4 KiB; null without a response. */
+  answer: Nullable(Type.String()),
+  /** Why there was no response. */
+  detail: Nullable(Type.String()),
+})
+export type TestDelivery = typeof TestDelivery.static
 
 export const DeliveryFilter = Exactly({
   environment: Environment,

@@ -4,8 +4,9 @@ import { readEndpoint } from '../tenants/webhook-endpoint.ts'
 import { dropPreviousSecret, readWebhookSecrets, rotateWebhookSecret } from '../tenants/webhook-secret.ts'
 import { isoUtc } from '../time.ts'
 import { setEndpoint } from '../webhooks/endpoint.ts'
+import { sendTestEvent } from '../webhooks/test-event.ts'
 import type { Deps } from './deps.ts'
-import type { WebhookEndpoint, WebhookSecret, WebhookSecretState } from './webhook-schema.ts'
+import type { TestDelivery, WebhookEndpoint, WebhookSecret, WebhookSecretState } from './webhook-schema.ts'
 
 export async function readWebhookSecretState(deps: Deps, owner: Owner): Promise<WebhookSecretState> {
   const { createdAt, previousValidUntil } = await readSecretState(deps, owner)
@@ -48,4 +49,17 @@ export async function changeWebhookEndpoint(
 ): Promise<WebhookEndpoint> {
   await setEndpoint(deps, owner, webhook_url, actor)
   return await readWebhookEndpoint(deps, owner)
+}
+
+export async function testWebhookEndpoint(deps: Deps, owner: Owner, actor: string): Promise<TestDelivery> {
+  const at = isoUtc(deps.now())
+  const { outcome, answer, ms } = await sendTestEvent(deps, owner, actor)
+  return {
+    at,
+    outcome,
+    http_status: answer.status ?? null,
+    duration_ms: ms,
+    answer: answer.ok ? Buffer.from(answer.body).toString() : null,
+    detail: answer.ok ? null : answer.detail,
+  }
 }

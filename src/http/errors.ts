@@ -41,6 +41,7 @@ export const ERRORS = {
   tenant_not_found: [404, 'No tenant with this id.'],
   user_not_found: [404, 'No user with this id.'],
   delivery_not_found: [404, 'No delivery with this id.'],
+  endpoint_not_found: [404, 'No webhook endpoint is set in this environment.'],
   key_not_found: [404, 'No key with this id.'],
   template_not_found: [404, 'No template with this key.'],
   anchor_not_found: [404, 'No trust anchor with this id.'],

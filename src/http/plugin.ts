@@ -72,11 +72,7 @@ const HSTS = { 'strict-transport-security': 'max-age=31536000' }
  * Wraps every route: request id, security headers, one log line, metrics, and the error envelope on
  * every response that is not 2xx.
  */
-export function httpPlugin(
-  deps: Deps,
-  allowedMethods: (path: string) => string[],
-  lostPage: (url: string) => Promise<Response>,
-) {
+export function httpPlugin(deps: Deps, allowedMethods: (path: string) => string[], lostPage: (url: string) => Promise<Response>) {
   const { config, random, log, metrics, limits } = deps
   const boot = Buffer.from(random(6)).toString('base64url')
   let counter = 0

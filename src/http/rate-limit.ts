@@ -38,6 +38,8 @@ export const POLICIES = {
   /** Counted per user: all requests, and changes. */
   dashboard: { perSecond: 10, burst: 100 },
   'dashboard-change': { perSecond: 2, burst: 60 },
+  /** Test events, by tenant. */
+  'webhook-test': { perSecond: 6 / 60, burst: 6 },
 } satisfies Record<string, Budget>
 
 export type Policy = keyof typeof POLICIES

@@ -65,7 +65,10 @@ export function webPages(deps: Pick<Ground, 'config' | 'limits'>, isDemo: boolea
 }
 
 export async function serveLost(url: string): Promise<Response> {
-  const page = await servePage(LOST, url, { headers: { ...headersOf(LOST, false), 'cache-control': 'no-store' }, hasSandbox: true })
+  const page = await servePage(LOST, url, {
+    headers: { ...headersOf(LOST, false), 'cache-control': 'no-store' },
+    hasSandbox: true,
+  })
   return new Response(page.body, { status: 404, headers: page.headers })
 }
 

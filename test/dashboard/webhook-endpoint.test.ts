@@ -1,6 +1,16 @@
 // The webhook endpoint, as the dashboard shows, sets and removes it.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import type { DeliveryDetail, DeliveryPage, WebhookEndpoint } from '../../src/dashboard/webhook-schema.ts'
+import { Value } from '@sinclair/typebox/value'
+import type {
+  DeliveryDetail,
+  DeliveryPage,
+  TestDelivery,
+  WebhookEndpoint,
+  WebhookSecret,
+} from '../../src/dashboard/webhook-schema.ts'
+import { verifyWebhook } from '../../src/sdk/webhook.ts'
+import { WebhookEvent } from '../../src/verifications/schema.ts'
+import { TEST_VERIFICATION_ID } from '../../src/webhooks/test-event.ts'
 import { cleanUp } from '../helpers/app.ts'
 import { joinMember, outcome, setUpOwner } from '../helpers/dashboard.ts'
 import { receive, startTenantFor, untilAttempted } from '../helpers/receiver.ts'
@@ -12,9 +22,9 @@ afterAll(cleanUp)
 
 const MINUTES_MS = 60_000
 
-async function place() {
+async function place(config: { rateLimitScale?: number } = {}) {
   const receiver = receive()
-  const { app, id, key } = await startTenantFor([receiver])
+  const { app, id, key } = await startTenantFor([receiver], { config })
   const boss = await setUpOwner(app)
   const pathOf = (environment: 'test' | 'live') => `/tenants/${id}/webhook-endpoint?environment=${environment}`
   return {
@@ -78,4 +88,53 @@ test('deliveries to an endpoint stay readable after it was removed', async () =>
   expect((await list())[0]).not.toHaveProperty('receiver')
   const { url, attempts, message } = await detail()
   expect([url, attempts.length, message?.body]).toEqual([null, 1, receiver.received[0]?.body])
+})
+
+test('a test event is signed by its environment, is no result, and leaves no delivery', async () => {
+  const { app, boss, receiver, id, set } = await place()
+  const path = (environment: string) => `/tenants/${id}/webhook-endpoint/test?environment=${environment}`
+  const send = (environment = 'live') => boss.post<TestDelivery>(path(environment))
+  expect(outcome(await boss.post(path('live')))).toBe('404 endpoint_not_found')
+  await set('live', receiver.url())
+  receiver.answer(() => new Response('x'.repeat(5000), { status: 202 }))
+  const { status, body } = await send()
+  expect(status).toBe(200)
+  expect(body).toMatchObject({ outcome: 'delivered', http_status: 202, answer: 'x'.repeat(4096), detail: null })
+  const [received] = receiver.received
+  const secretOf = async (environment: string) =>
+    (await boss.post<WebhookSecret>(`/tenants/${id}/webhook-secret/reveal?environment=${environment}`)).body.webhook_secret
+  const genuine = {
+    payload: received!.body,
+    header: received!.headers['x-service-signature'],
+    now: Math.floor(app.clock.now() / 1000),
+  }
+  const event = await verifyWebhook({ ...genuine, secret: await secretOf('live') })
+  expect(Value.Check(WebhookEvent, event)).toBe(true)
+  expect([event.type, event.verification.id, event.verification.status, event.verification.error?.code]).toEqual([
+    'verification.failed',
+    TEST_VERIFICATION_ID,
+    'failed',
+    'test_event',
+  ])
+  expect(event.verification.id).not.toMatch(/^vs_[0-9A-Za-z]{22}$/)
+  expect(verifyWebhook({ ...genuine, secret: await secretOf('test') })).rejects.toThrow('No signature matches')
+  const log = await boss.get<DeliveryPage>(`/tenants/${id}/deliveries?environment=live`)
+  expect(log.body.data).toEqual([])
+  const records = (await boss.get<{ data: { action: string; details: unknown }[] }>(`/tenants/${id}/audit`)).body.data
+  expect(records.filter(({ action }) => action === 'webhook.tested').map(({ details }) => details)).toMatchObject([
+    { environment: 'live' },
+  ])
+})
+
+test('a test event goes nowhere that a result may not go, and a few at a time', async () => {
+  const { app, boss, receiver, id, set } = await place({ rateLimitScale: 1 })
+  await set('test', receiver.url())
+  app.deps.egress.allow = []
+  const path = `/tenants/${id}/webhook-endpoint/test?environment=test`
+  const refused = await boss.post<TestDelivery>(path)
+  expect(refused.body).toMatchObject({ outcome: 'refused_address', http_status: null, answer: null })
+  expect(refused.body.detail).toContain('does not lead to the public internet')
+  expect(receiver.received).toEqual([])
+  const rest = await Promise.all(Array.from({ length: 6 }, () => boss.post(path)))
+  expect(rest.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 429])
 })

@@ -74,7 +74,7 @@ browserTest('each environment has its webhook secret, and switching hides a reve
   expect(page.complaints).toEqual([])
 })
 
-browserTest('a forbidden webhook endpoint is refused; an allowed one is set and removed', async openPage => {
+browserTest('a forbidden webhook endpoint is refused; an allowed one is set, tested and removed', async openPage => {
   const receiver = receive()
   const app = await startWith(receiver)
   const { id } = await app.tenant()
@@ -84,13 +84,28 @@ browserTest('a forbidden webhook endpoint is refused; an allowed one is set and 
   const field = page.getByLabel('URL')
   await field.fill('http://10.0.0.1/hook')
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('This address may not be called').waitFor()
+  // Under the field, with the command that helps a developer.
+  await page.locator('.field .problem').getByText('This address may not be called').waitFor()
+  await page.getByText('vidimus listen --forward http://10.0.0.1/hook').waitFor()
+  await expectAccessible(page)
+  await shoot(page, 'dashboard-webhook-endpoint-refused')
   await field.fill(receiver.url())
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Saved.').waitFor()
   expect(await read()).toBe(receiver.url())
+  await page.getByRole('button', { name: 'Send a test event' }).click()
+  await page.getByText('Delivered · answered 204').waitFor()
+  receiver.answer(() => new Response('no such path', { status: 404 }))
+  await page.getByRole('button', { name: 'Send a test event' }).click()
+  await page.getByText('Not accepted · answered 404').waitFor()
+  await page.getByText('no such path').waitFor()
+  expect(receiver.received.map(({ body }) => JSON.parse(body).verification.id)).toEqual(['vs_test_event', 'vs_test_event'])
   await expectAccessible(page)
   await shoot(page, 'dashboard-webhook-endpoint')
+  await page.getByRole('button', { name: 'Deutsch' }).click()
+  await page.getByText('Nicht angenommen · antwortete 404').waitFor()
+  await shoot(page, 'dashboard-webhook-endpoint-german')
+  await page.getByRole('button', { name: 'English' }).click()
   await page.getByRole('button', { name: 'Remove' }).click()
   await page.getByRole('button', { name: 'Remove' }).waitFor({ state: 'detached' })
   expect(await read()).toBeNull()
@@ -112,6 +127,8 @@ browserTest('a delivery shows its attempts and the exact signed bytes, and can b
   await page.getByRole('link', { name: 'Webhook, attempt 1' }).click()
   const panel = page.locator('.panel')
   await panel.getByText(/Not accepted · answered 500/).waitFor()
+  await panel.getByText('Retrying').waitFor()
+  expect(await panel.getByText('Waiting').count()).toBe(0)
   await panel.getByText('Answer (its first 4 KiB)').click()
   await panel.getByText('out of order').waitFor()
   const bytes = await panel.getByRole('region', { name: 'The exact bytes that were signed' }).textContent()
@@ -146,7 +163,7 @@ browserTest('failed deliveries are shown on the overview, filtered, and sent aga
     await untilAttempted(app, session.id, 1)
   }
   const { page } = await enter(app, openPage)
-  await page.getByText(/does not take our events: 2 failed/).waitFor()
+  await page.getByText(/is not accepting events\. 2 failed/).waitFor()
   await page.goto('/dashboard/webhooks')
   const { host } = new URL(receiver.url())
   for (const id of ids) {
@@ -166,7 +183,7 @@ browserTest('failed deliveries are shown on the overview, filtered, and sent aga
   await until(async () => (await page.getByRole('table').getByRole('row').count()) === 3)
 })
 
-browserTest('a test event creates a test session whose receiver gets a genuine message', async openPage => {
+browserTest('a whole delivery is tried with a test session whose receiver gets a genuine message', async openPage => {
   const receiver = receive()
   const app = await startWith(receiver)
   await app.tenant()
@@ -175,7 +192,7 @@ browserTest('a test event creates a test session whose receiver gets a genuine m
   await page.getByRole('heading', { name: 'No deliveries yet' }).waitFor()
   await shoot(page, 'dashboard-webhooks-live-empty')
   await page.getByRole('link', { name: 'Try your server in Test' }).click()
-  await page.getByRole('button', { name: 'Send a test event' }).click()
+  await page.getByRole('button', { name: 'Try a whole delivery' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Address of your server').fill('http://127.0.0.1:1/private')
   await dialog.getByRole('button', { name: 'Start' }).click()

@@ -80,11 +80,12 @@ function useIsNear(delivery: DeliverySummary | undefined): boolean {
 function About({ delivery, url }: { delivery: DeliverySummary; url: string | null }) {
   const words = useDashboardWords().webhooks
   const { time } = useFormat()
-  const { status, verification_id, next_attempt_at, created_at, request_id } = delivery
+  const { verification_id, next_attempt_at, created_at, request_id } = delivery
   return (
     <>
       <div>
-        <DeliveryBadge status={status} /> {next_attempt_at && <span class="secondary">{words.next(time(next_attempt_at))}</span>}
+        <DeliveryBadge delivery={delivery} />{' '}
+        {next_attempt_at && <span class="secondary">{words.next(time(next_attempt_at))}</span>}
       </div>
       <Facts
         facts={[

@@ -8,6 +8,7 @@ import { useDashboardWords } from '../words.ts'
 
 const LOOK = {
   pending: { tone: 'wait', icon: 'clock' },
+  retrying: { tone: 'wait', icon: 'reload' },
   delivered: { tone: 'ok', icon: 'tick' },
   failed: { tone: 'no', icon: 'cross' },
   cancelled: { tone: 'neutral', icon: 'dash' },
@@ -35,7 +36,7 @@ export function DeliveryTable({ rows, chosen }: { rows: readonly ListedDelivery[
             </Link>
           ),
         },
-        { title: words.status, cell: row => <DeliveryBadge status={row.status} /> },
+        { title: words.status, cell: row => <DeliveryBadge delivery={row} /> },
         { title: words.attempts, kind: 'number', folds: 'tablet', cell: row => row.attempts },
         { title: words.created, kind: 'number', folds: 'phone', below: 'plain', cell: row => <Time at={row.created_at} /> },
       ]}
@@ -46,6 +47,13 @@ export function DeliveryTable({ rows, chosen }: { rows: readonly ListedDelivery[
   )
 }
 
-export function DeliveryBadge({ status }: Pick<DeliverySummary, 'status'>) {
-  return <Badge {...LOOK[status]}>{useDashboardWords().webhooks.statuses[status]}</Badge>
+export function DeliveryBadge({ delivery }: { delivery: DeliverySummary }) {
+  const state = isRetrying(delivery) ? 'retrying' : delivery.status
+  return <Badge {...LOOK[state]}>{useDashboardWords().webhooks.statuses[state]}</Badge>
+}
+
+/** Something failed before; a delivery that was sent again counts from the start. */
+function isRetrying({ status, last_attempt: last }: DeliverySummary): boolean {
+  if (status !== 'pending' || !last || last.outcome === 'delivered') return false
+  return last.outcome === 'under_way' || last.outcome === 'interrupted' ? last.attempt > 1 : true
 }

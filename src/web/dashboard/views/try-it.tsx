@@ -27,7 +27,7 @@ export function TryIt({ template = FIRST_TEMPLATE, webhook = false }: Props) {
     <>
       <Button kind="primary" onClick={() => setIsOpen(true)}>
         <Icon name={webhook ? 'hook' : 'wallet'} />
-        {webhook ? words.webhooks.test : words.verifications.tryIt}
+        {webhook ? words.webhooks.tryIt : words.verifications.tryIt}
       </Button>
       {isOpen && <TryDialog first={template} webhook={webhook} onClose={() => setIsOpen(false)} />}
     </>
@@ -57,8 +57,8 @@ function TryDialog({ first, webhook, onClose }: DialogProps) {
   }
   return (
     <FormDialog
-      title={webhook ? words.webhooks.testTitle : words.verifications.tryTitle}
-      intro={webhook ? words.webhooks.testMore : words.verifications.tryMore}
+      title={webhook ? words.webhooks.tryTitle : words.verifications.tryTitle}
+      intro={webhook ? words.webhooks.tryMore : words.verifications.tryMore}
       verb={words.verifications.start}
       onSubmit={start}
       onClose={onClose}

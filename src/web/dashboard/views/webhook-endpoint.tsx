@@ -1,14 +1,18 @@
 import { useState } from 'preact/hooks'
 import type { WebhookEndpoint } from '../../../dashboard/webhook-schema.ts'
+import { ApiFailure } from '../../shared/api.ts'
 import { Button } from '../../shared/button.tsx'
 import { Card } from '../../shared/card.tsx'
+import { Copy } from '../../shared/copy.tsx'
 import { Field } from '../../shared/field.tsx'
+import { useCommon } from '../../shared/language.tsx'
 import { useAction } from '../action.ts'
 import { useData } from '../data.ts'
 import { Loaded } from '../loaded.tsx'
 import { Saved } from '../saved.tsx'
 import { usePlace, useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
+import { TestEvent } from './test-event.tsx'
 
 /** The receiver of all verifications that name none themselves. */
 export function WebhookEndpointCard() {
@@ -19,7 +23,14 @@ export function WebhookEndpointCard() {
   return (
     <Card title={words.endpoint}>
       <p class="secondary">{words.endpointMore}</p>
-      <Loaded data={data}>{known => <Form path={path} known={known} onChange={data.set} />}</Loaded>
+      <Loaded data={data}>
+        {known => (
+          <>
+            <Form path={path} known={known} onChange={data.set} />
+            {known.webhook_url !== null && <TestEvent key={known.webhook_url} />}
+          </>
+        )}
+      </Loaded>
     </Card>
   )
 }
@@ -29,6 +40,7 @@ type FormProps = { path: string; known: WebhookEndpoint; onChange: (changed: Web
 function Form({ path, known, onChange }: FormProps) {
   const all = useDashboardWords()
   const words = all.webhooks
+  const common = useCommon()
   const { call } = useSession()
   const current = known.webhook_url ?? ''
   const [url, setUrl] = useState(current)
@@ -40,6 +52,7 @@ function Form({ path, known, onChange }: FormProps) {
     setUrl(changed.webhook_url ?? '')
     setIsSaved(true)
   })
+  const isRefused = change.problem instanceof ApiFailure && change.problem.code === 'invalid_webhook_url'
   return (
     <form
       class="stack"
@@ -55,9 +68,14 @@ function Form({ path, known, onChange }: FormProps) {
         maxLength={2048}
         placeholder="https://shop.example/hooks"
         value={url}
-        onText={setUrl}
+        problem={isRefused && all.problems.invalid_webhook_url}
+        onText={text => {
+          setUrl(text)
+          change.clear()
+        }}
       />
-      <Saved action={change} isSaved={isSaved} />
+      {isRefused && <Copy text={listenLine(url.trim())} label={common.command} />}
+      {!isRefused && <Saved action={change} isSaved={isSaved} />}
       <div class="row">
         <Button type="submit" busy={change.isBusy} disabled={url.trim() === current}>
           {all.save}
@@ -71,3 +89,7 @@ function Form({ path, known, onChange }: FormProps) {
     </form>
   )
 }
+
+/** With the typed address, unless a shell would read more in it. */
+const listenLine = (url: string): string =>
+  `vidimus listen --forward ${/^https?:\/\/[\w.:/-]+$/.test(url) ? url : 'http://localhost:4000/hook'}`

@@ -90,7 +90,7 @@ function StatusFilter({ status }: { status: string | null }) {
       <Choice
         label={words.status}
         value={status ?? ''}
-        options={[['', words.anyStatus], ...STATUSES.map(each => [each, words.statuses[each]] as const)]}
+        options={[['', words.anyStatus], ...STATUSES.map(each => [each, words.filters[each]] as const)]}
         onChoose={chosen => goTo(hrefTo('webhooks', { status: chosen || null }), { replace: true })}
       />
     </div>

@@ -285,7 +285,8 @@ export const dashboard: typeof en.dashboard = {
     delivery_under_way: 'Es wird gerade gesendet. Warten Sie einen Moment.',
     quota_exceeded: 'Die Prüfungen für heute sind verbraucht. Um Mitternacht UTC wird neu gezählt.',
     invalid_webhook_url:
-      'Diese Adresse darf nicht angerufen werden: Es muss https auf einer öffentlichen Adresse sein; für Testsitzungen geht auch http.',
+      'Diese Adresse darf nicht aufgerufen werden. Nehmen Sie https auf einem öffentlichen Server; in Test geht auch http. Beim Entwickeln leitet „vidimus listen“ Ergebnisse an einen Server auf Ihrem Rechner weiter.',
+    endpoint_not_found: 'Es ist kein Endpunkt gesetzt. Speichern Sie zuerst einen.',
     rate_limit_exceeded: 'Zu viele Versuche. Warten Sie einen Moment.',
     not_found: 'Hier ist nichts.',
     password_refused:
@@ -730,7 +731,19 @@ export const dashboard: typeof en.dashboard = {
     caption: 'Zustellungen, neueste zuerst',
     event: 'Ereignis',
     status: 'Status',
-    statuses: { pending: 'Wartet', delivered: 'Zugestellt', failed: 'Fehlgeschlagen', cancelled: 'Abgebrochen' },
+    statuses: {
+      pending: 'Wartet',
+      retrying: 'Wird wiederholt',
+      delivered: 'Zugestellt',
+      failed: 'Fehlgeschlagen',
+      cancelled: 'Abgebrochen',
+    },
+    filters: {
+      pending: 'Wartet oder wird wiederholt',
+      delivered: 'Zugestellt',
+      failed: 'Fehlgeschlagen',
+      cancelled: 'Abgebrochen',
+    },
     anyStatus: 'Jeder Status',
     attempts: 'Versuche',
     created: 'Angelegt',
@@ -763,8 +776,11 @@ export const dashboard: typeof en.dashboard = {
     replay: 'Noch einmal senden',
     replayed: 'Es ist wieder unterwegs.',
     test: 'Testereignis senden',
-    testTitle: 'Ein Testereignis senden',
     testMore:
+      'Ein signiertes verification.failed mit dem Code test_event und einer Nummer, die keine Prüfung hat. Es ist kein Ergebnis und steht nicht in der Liste unten.',
+    tryIt: 'Ganze Zustellung ausprobieren',
+    tryTitle: 'Eine ganze Zustellung ausprobieren',
+    tryMore:
       'Das macht eine Testsitzung mit der Adresse Ihres Servers. Antworten Sie mit der Sandbox-Wallet, dann geht das echte signierte Ereignis hinaus.',
     url: 'Adresse Ihres Servers',
     replayFailed: 'Fehlgeschlagene noch einmal senden',
@@ -1164,6 +1180,7 @@ export const dashboard: typeof en.dashboard = {
       'endpoint.set': 'Webhook-Endpunkt gesetzt',
       'endpoint.removed': 'Webhook-Endpunkt entfernt',
       'webhook.replayed': 'Webhooks noch einmal gesendet',
+      'webhook.tested': 'Testereignis gesendet',
     },
   },
   settings: {

@@ -393,7 +393,8 @@ export const dashboard = {
     delivery_under_way: 'It is being sent right now. Wait a moment.',
     quota_exceeded: "Today's verifications are used up. The count starts again at midnight UTC.",
     invalid_webhook_url:
-      'This address may not be called: it must be https on a public address; for test sessions http is possible too.',
+      'This address may not be called. Use https on a public server; in Test http works too. For development, “vidimus listen” forwards results to a server on your machine.',
+    endpoint_not_found: 'No endpoint is set. Save one first.',
     rate_limit_exceeded: 'Too many tries. Wait a moment.',
     not_found: 'There is nothing here.',
   } as Record<string, string>,
@@ -825,7 +826,8 @@ export const dashboard = {
     caption: 'Deliveries, newest first',
     event: 'Event',
     status: 'Status',
-    statuses: { pending: 'Waiting', delivered: 'Delivered', failed: 'Failed', cancelled: 'Cancelled' },
+    statuses: { pending: 'Waiting', retrying: 'Retrying', delivered: 'Delivered', failed: 'Failed', cancelled: 'Cancelled' },
+    filters: { pending: 'Waiting or retrying', delivered: 'Delivered', failed: 'Failed', cancelled: 'Cancelled' },
     anyStatus: 'Any status',
     attempts: 'Attempts',
     created: 'Created',
@@ -858,8 +860,11 @@ export const dashboard = {
     replay: 'Send again',
     replayed: 'It is on its way again.',
     test: 'Send a test event',
-    testTitle: 'Send a test event',
     testMore:
+      'A signed verification.failed with the code test_event and an id that no verification has. It is not a result and is not listed below.',
+    tryIt: 'Try a whole delivery',
+    tryTitle: 'Try a whole delivery',
+    tryMore:
       'This makes a test session with the address of your server. Answer it with the sandbox wallet, and the genuine signed event goes out.',
     url: 'Address of your server',
     replayFailed: 'Send failed ones again',
@@ -1245,6 +1250,7 @@ export const dashboard = {
       'endpoint.set': 'Set the webhook endpoint',
       'endpoint.removed': 'Removed the webhook endpoint',
       'webhook.replayed': 'Sent webhooks again',
+      'webhook.tested': 'Sent a test event',
     } as Record<string, string>,
   },
   settings: {
