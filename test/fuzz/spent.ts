@@ -119,9 +119,24 @@ export const PREPARE: Record<string, (stage: Stage) => Promise<Prepared>> = {
     await must('PUT', `/dashboard/api/tenants/${cast.tenants.own}/templates/${id}`, 'owner', { title: 'Passing', query: QUERY })
     return { id }
   },
+  'POST /dashboard/api/tenants/{tenant}/webhook-endpoint/test': async stage => {
+    if (!hooked.has(stage.cast)) await hookAll(stage)
+    hooked.add(stage.cast)
+    return { id: stage.cast.tenants.own }
+  },
 }
 
 let passing = 0
+const hooked = new WeakSet<object>()
+
+/** Other cases left endpoints that nobody answers at. */
+async function hookAll({ must, cast }: Stage): Promise<void> {
+  for (const tenant of [cast.tenants.own, cast.tenants.foreign])
+    for (const environment of ['test', 'live'])
+      await must('PUT', `/dashboard/api/tenants/${tenant}/webhook-endpoint?environment=${environment}`, 'owner', {
+        webhook_url: cast.hookUrl,
+      })
+}
 
 export type Left = { device?: { id: string }; user?: { id: string }; data?: { id: string }[] }
 
