@@ -49,6 +49,7 @@ export const AUDIT_ACTIONS = [
   'user.logged_in',
   'user.logged_out',
   'audit.exported',
+  'verification.exported',
   'secret.created',
   'secret.rotated',
   'secret.dropped',

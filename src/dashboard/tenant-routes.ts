@@ -16,6 +16,7 @@ import { eraseVerification } from '../verifications/erase.ts'
 import { ErasureResult, Verification } from '../verifications/schema.ts'
 import { readAuditPage } from './audit.ts'
 import type { Deps } from './deps.ts'
+import { exportSummaries } from './export.ts'
 import { createTenantKey, readTenantKeys, revokeTenantKey, rollTenantKey } from './keys.ts'
 import { readOverview } from './overview.ts'
 import { ChangeTenant, Tenant } from './schema.ts'
@@ -39,7 +40,14 @@ import {
 import { checkTemplate, readTenantTemplates, removeTenantTemplate, saveTenantTemplate } from './templates.ts'
 import { CHANGED, FRESH, FRESH_IF_LIVE, READ, TENANT, TENANT_ITEM } from './tenant-options.ts'
 import { changeOwnTenant } from './tenants.ts'
-import { Overview, TryVerification, VerificationDetail, VerificationFilter, VerificationPage } from './verification-schema.ts'
+import {
+  Overview,
+  TryVerification,
+  VerificationDetail,
+  VerificationExport,
+  VerificationFilter,
+  VerificationPage,
+} from './verification-schema.ts'
 import { readDetail, readSummaries, tryVerification } from './verifications.ts'
 
 /** One tenant's settings and sessions, for its members and for owners. */
@@ -65,6 +73,15 @@ export const tenantRoutes = (deps: Deps, creations: Creations) =>
       '/verifications',
       async ({ visit, tenant, body, status }) => status(201, await tryVerification(deps, creations, visit, tenant, body)),
       { ...TENANT, body: TryVerification, response: { 201: Verification, ...CHANGED } },
+    )
+    .post(
+      '/verifications/export',
+      async ({ visit, tenant, query, set }) => {
+        set.headers['content-type'] = 'text/csv; charset=utf-8'
+        set.headers['content-disposition'] = 'attachment; filename="verifications.csv"'
+        return await exportSummaries(deps, tenant.id, query, actorOf(visit.user))
+      },
+      { ...TENANT, ...FRESH, query: VerificationExport, body: Nothing },
     )
     .get(
       '/verifications/:id',

@@ -41,7 +41,17 @@ export const Attention = Type.Union([
 export type Attention = typeof Attention.static
 
 /** Claims are left out: reading them leaves an audit record. */
-export const VerificationSummary = Type.Omit(Verification, ['claims', 'credentials', 'wallet_uri', 'request_uri', 'redirect_url'])
+export const VerificationSummary = Type.Composite(
+  [
+    Type.Omit(Verification, ['claims', 'credentials', 'wallet_uri', 'request_uri', 'redirect_url']),
+    Type.Object({
+      /** The till that created it, or the API key. */
+      device: Type.Optional(Exactly({ id: Type.String(), name: Type.String() })),
+      key: Type.Optional(Exactly({ id: Type.String(), label: Type.String() })),
+    }),
+  ],
+  { additionalProperties: false },
+)
 export type VerificationSummary = typeof VerificationSummary.static
 
 export const Overview = Exactly({
@@ -53,13 +63,24 @@ export const Overview = Exactly({
 })
 export type Overview = typeof Overview.static
 
-export const VerificationFilter = Exactly({
+const Instant = Type.Optional(Type.String({ format: 'date-time' }))
+
+export const VerificationExport = Exactly({
   environment: Environment,
+  /** The id of a session or of a delivery, or a whole metadata value. */
+  search: Type.Optional(Text({ minLength: 1, maxLength: 500 })),
   status: Type.Optional(Status),
   template: Type.Optional(Text({ minLength: 1, maxLength: 64 })),
-  before: Type.Optional(Type.String({ format: 'date-time' })),
-  limit: Limit,
+  device: Type.Optional(Text({ minLength: 1, maxLength: 64 })),
+  key: Type.Optional(Text({ minLength: 1, maxLength: 64 })),
+  /** Created at or after. */
+  from: Instant,
+  /** Created before. */
+  until: Instant,
 })
+export type VerificationExport = typeof VerificationExport.static
+
+export const VerificationFilter = Exactly({ ...VerificationExport.properties, before: Instant, limit: Limit })
 export type VerificationFilter = typeof VerificationFilter.static
 
 export const VerificationPage = Exactly({

@@ -1,10 +1,12 @@
+import { readKeys } from '../access/keys.ts'
 import { SCOPES } from '../access/scopes.ts'
 import { readActor } from '../audit/browse.ts'
+import { readDevices } from '../devices/read.ts'
 import { maySeeClaims } from '../people/role.ts'
 import { actorOf, type Visit } from '../people/session.ts'
 import { dailyQuotaOf, type Owner, type TenantRow } from '../tenants/settings.ts'
 import { isoUtc, parseUtcInstant } from '../time.ts'
-import { browseVerifications, readWhole, showsAnswer, type WholeVerification } from '../verifications/browse.ts'
+import { type Browsed, browseVerifications, readWhole, showsAnswer, type WholeVerification } from '../verifications/browse.ts'
 import { type Creations, createVerification } from '../verifications/create.ts'
 import { redeemableUntil } from '../verifications/response-code.ts'
 import type { Verification } from '../verifications/schema.ts'
@@ -26,18 +28,29 @@ const LIMIT_DEFAULT = 20
 export async function readSummaries(
   deps: Deps,
   tenantId: string,
-  { environment, before, limit = LIMIT_DEFAULT, status, template }: VerificationFilter,
+  { environment, before, limit = LIMIT_DEFAULT, from, until, ...filter }: VerificationFilter,
 ): Promise<VerificationPage> {
-  const { verifications, nextBefore } = await browseVerifications(
-    deps,
-    { tenantId, environment },
-    { before: before === undefined ? undefined : parseUtcInstant(before), limit, status, template },
-  )
-  return { data: verifications.map(summary), next_before: nextBefore === null ? null : isoUtc(nextBefore) }
+  const owner = { tenantId, environment }
+  const times = { before: instant(before), from: instant(from), until: instant(until) }
+  const { verifications, nextBefore } = await browseVerifications(deps, owner, { ...filter, ...times, limit })
+  const present = await summaries(deps, owner)
+  return { data: verifications.map(present), next_before: nextBefore === null ? null : isoUtc(nextBefore) }
 }
 
-const summary = ({ claims, credentials, wallet_uri, request_uri, redirect_url, ...rest }: Verification): VerificationSummary =>
-  rest
+const instant = (text: string | undefined): number | undefined => (text === undefined ? undefined : parseUtcInstant(text))
+
+/** With the names of tills and keys. */
+async function summaries(deps: Deps, owner: Owner): Promise<(browsed: Browsed) => VerificationSummary> {
+  const devices = new Map((await readDevices(deps, owner)).map(({ id, name }) => [id, { id, name }]))
+  const keys = new Map(
+    (await readKeys(deps, owner.tenantId)).map(({ id, label, prefix }) => [id, { id, label: label || prefix }]),
+  )
+  return ({ verification, deviceId, keyId }) => {
+    const { claims, credentials, wallet_uri, request_uri, redirect_url, ...rest } = verification
+    const [device, key] = [devices.get(deviceId ?? ''), keys.get(keyId ?? '')]
+    return { ...rest, ...(device && { device }), ...(key && { key }) }
+  }
+}
 
 /** Showing what a holder presented leaves an audit record first. A viewer sees the outcome only. */
 export async function readDetail(deps: Deps, visit: Visit, owner: Owner, id: string): Promise<VerificationDetail> {

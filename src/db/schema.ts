@@ -446,7 +446,7 @@ export const verificationTerms = table(
   {
     tenantId: text('tenant_id').notNull(),
     environment: environment(),
-    /** HMAC under a key of the tenant. */
+    /** HMAC of tenant, environment and value. */
     term: text('term').notNull(),
     createdAt: time('created_at').notNull(),
     verificationId: text('verification_id').notNull(),

@@ -16,6 +16,7 @@ import { type Keyed, presentOpened, type SessionSecrets, secretsPlace } from './
 import { redirectProblem } from './redirect-url.ts'
 import { type CreateVerification, METADATA_KEY_CHARS_MAX, TTL_SECONDS_DEFAULT, type Verification } from './schema.ts'
 import { insertVerification, type VerificationRow } from './store.ts'
+import { keepTerms } from './terms.ts'
 
 export type Creation =
   | { verification: Verification; replayed: true }
@@ -139,6 +140,7 @@ async function create(
       idempotencyHash: claim?.hash ?? null,
     }
     await insertVerification(tx, dated)
+    if (body.metadata) await keepTerms(deps, tx, dated, body.metadata)
     const verification = await presentOpened(deps, tx, dated, secrets, {})
     await claim?.keep(tx, verification)
     await countCreation(tx, caller, at)

@@ -3,7 +3,7 @@
 import { and, count, desc, eq, gt, gte, inArray, isNull, lt, lte, ne, or, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { refuseForeign } from '../db/foreign-row.ts'
-import { sessionKeys, verificationEvents, verificationResults, verificationSessions } from '../db/schema.ts'
+import { sessionKeys, verificationEvents, verificationResults, verificationSessions, verificationTerms } from '../db/schema.ts'
 import { hot, isAmongFree, locked, prepared } from '../db/statements.ts'
 import { TTL_SECONDS } from './schema.ts'
 
@@ -127,25 +127,6 @@ export async function listVerifications(
   const select = deviceId === undefined ? selectPage : selectPageOfDevice
   const rows = await select(db).execute({ tenantId, environment, deviceId, ...page })
   return rows.map(row => own(db, row, { tenantId, environment, deviceId }))
-}
-
-export type Outline = Pick<VerificationRow, 'id' | 'createdAt' | 'expiresAt' | 'respondedAt' | 'status' | 'template'>
-
-/** The columns that a filter needs, newest first. */
-export async function listOutlines(
-  db: Db,
-  { tenantId, environment }: Owner,
-  { before, limit }: { before: number; limit: number },
-): Promise<Outline[]> {
-  const { id, createdAt, expiresAt, respondedAt, status, template } = verificationSessions
-  return await db
-    .select({ id, createdAt, expiresAt, respondedAt, status, template })
-    .from(verificationSessions)
-    .where(
-      and(eq(verificationSessions.tenantId, tenantId), eq(verificationSessions.environment, environment), lt(createdAt, before)),
-    )
-    .orderBy(desc(createdAt))
-    .limit(limit)
 }
 
 type StatusRow = { id: string; status: VerificationRow['status']; expires_at: number; responded_at: number | null }
@@ -326,7 +307,7 @@ type Deleted = Pick<VerificationRow, 'createdAt' | 'idempotencyHash'> & {
 }
 
 /**
- * Deletes a locked session with its result, its timeline and its key; its deliveries must be deleted before.
+ * Deletes a locked session with its result, timeline, search terms and key; its deliveries must be deleted before.
  * Undefined when it was gone.
  */
 export async function deleteVerification(tx: Db, { id, tenantId }: SessionKey): Promise<Deleted | undefined> {
@@ -339,6 +320,9 @@ export async function deleteVerification(tx: Db, { id, tenantId }: SessionKey): 
     .where(and(eq(verificationResults.verificationId, id), eq(verificationResults.tenantId, tenantId)))
     .returning({ auditSeq: verificationResults.auditSeq })
   await tx.delete(sessionKeys).where(and(eq(sessionKeys.verificationId, id), eq(sessionKeys.tenantId, tenantId)))
+  await tx
+    .delete(verificationTerms)
+    .where(and(eq(verificationTerms.verificationId, id), eq(verificationTerms.tenantId, tenantId)))
   const { auditSeq, createdAt, idempotencyHash } = verificationSessions
   const [session] = await tx
     .delete(verificationSessions)

@@ -48,6 +48,7 @@ const ARGUMENTS: Record<string, unknown[]> = {
     { id: 'vs_1', tenantId: 'ten_1' },
     { createdAt: 1, auditSeq: 1 },
   ],
+  'verifications/browse-store.ts listOutlines': [OWNER, { name: 'term', value: 'x' }, { from: 1, before: 2, limit: 5 }],
   'verifications/event-store.ts listEvents': [{ id: 'vs_1', tenantId: 'ten_1' }, 5],
   'verifications/replay-store.ts findClaim': ['hash', 1],
   'verifications/sealed-store.ts listReplaysAfter': ['hash', 5],

@@ -8,9 +8,11 @@ import { examine } from '../../src/doctor/examine.ts'
 import { sealSandboxAgain } from '../../src/sandbox/world.ts'
 import { keyPlace } from '../../src/signing/keys.ts'
 import { readProgress, sealAgain } from '../../src/upkeep/seal-again.ts'
+import { browseVerifications } from '../../src/verifications/browse.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { cleanUp, createVerification, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
 import { vidimus, vidimusJson } from '../helpers/cli.ts'
+import { rowsOf } from '../helpers/database.ts'
 import { copyOf, one } from '../helpers/directories.ts'
 import { textsAbout } from '../helpers/keys.ts'
 import { receive, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
@@ -32,7 +34,7 @@ beforeAll(async () => {
   const shop = receive()
   const app = await startAppFor([shop], { now: Date.now() })
   ;({ key } = await app.tenant())
-  const body = { webhook_url: shop.url(), purpose: 'to sell a bottle' }
+  const body = { webhook_url: shop.url(), purpose: 'to sell a bottle', metadata: { order: 'A-1' } }
   made = [(await verifyWith(app, key, 'adult', { body })).verification]
   await untilAttempted(app, made[0]!.id, 1)
   for (let i = 0; i < 60; i++) made.push(await createVerification(app, key, { purpose: `number ${i}` }))
@@ -87,6 +89,10 @@ test('rekey --data seals every row again in the background, and everything still
     const { body } = await again.call<Verification>('GET', `/v1/verifications/${id}`, { key })
     expect(body).toMatchObject(JSON.parse(JSON.stringify({ id, purpose, claims })))
   }
+  const [owner] = rowsOf<{ id: string }>(again, 'SELECT id FROM tenants')
+  const place = { tenantId: owner!.id, environment: 'test' as const }
+  const { verifications: found } = await browseVerifications(again.deps, place, { search: 'A-1', limit: 5 })
+  expect(found.map(({ verification }) => verification.id)).toEqual([made[0]!.id])
   expect((await verifyAudit(again.deps)).problem).toBeUndefined()
   expect((await verifyWith(again, key, 'adult')).verification.status).toBe('completed')
   // The old row key is gone for good: not even the new master key opens a row of an old copy.

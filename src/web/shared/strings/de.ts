@@ -1127,6 +1127,7 @@ export const dashboard: typeof en.dashboard = {
     emptyTitle: 'Noch ist nichts aufgeschrieben',
     empty: 'Was angelegt, gelesen, geändert oder gelöscht wird, erscheint hier.',
     actions: {
+      'verification.exported': 'Liste der Prüfungen exportiert',
       'audit.exported': 'Protokoll exportiert',
       'backup.restored': 'Sicherung zurückgespielt',
       'clock.stepped': 'Die Uhr wurde gestellt, oder der Rechner schlief',

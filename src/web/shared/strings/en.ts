@@ -1197,6 +1197,7 @@ export const dashboard = {
     emptyTitle: 'Nothing is recorded yet',
     empty: 'Whatever is created, read, changed or erased appears here.',
     actions: {
+      'verification.exported': 'Exported a list of verifications',
       'audit.exported': 'Exported the audit trail',
       'backup.restored': 'Restored a backup',
       'clock.stepped': 'The clock was set, or the machine slept',

@@ -1,0 +1,174 @@
+// Finding verifications: the search box, the filters and the export of the list.
+import { Database } from 'bun:sqlite'
+import { afterAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { drizzle } from 'drizzle-orm/bun-sqlite'
+import type { ApiKey } from '../../src/dashboard/settings-schema.ts'
+import type { VerificationPage } from '../../src/dashboard/verification-schema.ts'
+import type { Db } from '../../src/db/engine.ts'
+import { type By, listOutlines } from '../../src/verifications/browse-store.ts'
+import { cleanUp, createVerification } from '../helpers/app.ts'
+import { joinMember, outcome, setUpOwner } from '../helpers/dashboard.ts'
+import { rowsOf } from '../helpers/database.ts'
+import { pair } from '../helpers/devices.ts'
+import { sqliteOnly } from '../helpers/engines.ts'
+import { declined, receive, startAppFor, stopReceiving } from '../helpers/receiver.ts'
+
+afterAll(async () => {
+  stopReceiving()
+  await cleanUp()
+})
+
+const receiver = receive()
+const app = await startAppFor([receiver])
+const shop = await app.tenant({ name: 'Shop' })
+const boss = await setUpOwner(app)
+const at = `/tenants/${shop.id}`
+
+type Query = Record<string, string>
+
+const pathOf = (query: Query, place = '') =>
+  `${at}/verifications${place}?${new URLSearchParams({ environment: 'test', ...query })}`
+const listed = async (query: Query) => (await boss.get<VerificationPage>(pathOf(query))).body.data
+const idsOf = async (query: Query) => (await listed(query)).map(({ id }) => id)
+
+test('a search finds a session by its id, by a whole metadata value and by a delivery, in its own environment and shop', async () => {
+  const other = await app.tenant({ name: 'Other' })
+  const metadata = { order: 'A-1001', till: ' north ', again: 'A-1001' }
+  const first = await createVerification(app, shop.key, { metadata })
+  const second = await createVerification(app, shop.key, { metadata: { order: 'A-1002', till: 'north' } })
+  const live = await createVerification(app, shop.liveKey, { metadata })
+  await createVerification(app, other.key, { metadata })
+  const messaged = await declined({ app, key: shop.key }, receiver.url())
+  const [delivery] = rowsOf<{ id: string }>(app, 'SELECT id FROM webhook_deliveries WHERE verification_id = ?', messaged)
+
+  expect(await idsOf({ search: 'A-1001' })).toEqual([first.id])
+  expect(await idsOf({ search: ' north' })).toEqual([second.id, first.id])
+  expect(await idsOf({ search: 'A-1001', environment: 'live' })).toEqual([live.id])
+  expect(await idsOf({ search: first.id })).toEqual([first.id])
+  expect(await idsOf({ search: ` ${delivery!.id} ` })).toEqual([messaged])
+  for (const search of ['A-100', 'a-1001', live.id, 'north A-1001']) expect(await idsOf({ search })).toEqual([])
+  expect(await idsOf({ search: 'north', status: 'failed' })).toEqual([])
+  expect((await listed({ search: first.id }))[0]).toMatchObject({ metadata })
+
+  const terms = rowsOf<{ term: string }>(app, 'SELECT term FROM verification_terms')
+  // Two values of the first, two of the second, two in live, two of the other shop; none in clear text, none the same elsewhere.
+  expect(terms.length).toBe(8)
+  expect(new Set(terms.map(({ term }) => term)).size).toBe(7)
+  expect(JSON.stringify(terms)).not.toMatch(/A-100|north/)
+})
+
+test('an erased session is found no more, and its terms are gone', async () => {
+  const { id } = await createVerification(app, shop.key, { metadata: { order: 'B-1' } })
+  const left = () => rowsOf(app, 'SELECT 1 FROM verification_terms WHERE verification_id = ?', id).length
+  expect([await idsOf({ search: 'B-1' }), left()]).toEqual([[id], 1])
+  expect((await app.call('DELETE', `/v1/verifications/${id}`, { key: shop.key })).status).toBe(200)
+  expect([await idsOf({ search: 'B-1' }), left()]).toEqual([[], 0])
+})
+
+test('a list is filtered by till, key and time of creation, names both, and filters count together', async () => {
+  const { device, access_token } = await pair(app, shop.key, { name: 'Bar', allowed_templates: ['age_over_18'] })
+  const made = await boss.post<{ key: string; api_key: ApiKey }>(`${at}/keys`, {
+    environment: 'test',
+    scopes: ['verifications:create'],
+    label: 'Web shop',
+    expires_days: null,
+  })
+  const key = made.body.api_key.id
+  app.clock.advance(600_000)
+  const from = new Date(app.clock.now()).toISOString()
+  const tilled = await createVerification(app, access_token)
+  const keyed = await createVerification(app, made.body.key, { ttl_seconds: 60 })
+  app.clock.advance(61_000)
+  const until = new Date(app.clock.now()).toISOString()
+  const later = await createVerification(app, made.body.key)
+
+  expect(await listed({ device: device.id })).toMatchObject([{ id: tilled.id, device: { id: device.id, name: 'Bar' } }])
+  expect(await listed({ key })).toMatchObject([
+    { id: later.id, key: { id: key, label: 'Web shop' } },
+    { id: keyed.id, status: 'expired' },
+  ])
+  expect(await idsOf({ from, until })).toEqual([keyed.id, tilled.id])
+  expect(await idsOf({ from, until, key, status: 'expired' })).toEqual([keyed.id])
+  expect(await idsOf({ key, device: device.id })).toEqual([])
+  expect(await idsOf({ from: until, template: 'age_over_18' })).toEqual([later.id])
+  for (const query of [{ from: 'yesterday' }, { search: '' }, { search: 'x'.repeat(501) }])
+    expect(outcome(await boss.get(pathOf(query as unknown as Query)))).toBe('400 invalid_request')
+})
+
+test('a page with two filters looks at a thousand of the first and says where to go on', async () => {
+  const { id, key } = await app.tenant({ name: 'Large' })
+  const rare = await createVerification(app, key, { template: 'country' })
+  for (let i = 0; i < 26; i++) await Promise.all(Array.from({ length: 40 }, () => createVerification(app, key)))
+  const [made] = rowsOf<{ key_id: string }>(app, 'SELECT key_id FROM verification_sessions WHERE id = ?', rare.id)
+  const page = async (query: Query) =>
+    (
+      await boss.get<VerificationPage>(
+        `/tenants/${id}/verifications?${new URLSearchParams({ environment: 'test', template: 'country', ...query })}`,
+      )
+    ).body
+  expect(await page({})).toMatchObject({ data: [{ id: rare.id }], next_before: null })
+  const first = await page({ key: made!.key_id })
+  expect(first).toEqual({ data: [], next_before: expect.any(String) })
+  expect(await page({ key: made!.key_id, before: first.next_before! })).toMatchObject({
+    data: [{ id: rare.id }],
+    next_before: null,
+  })
+})
+
+sqliteOnly("the plan is SQLite's")('every filter reads by its own index', async () => {
+  const client = new Database(join(app.dir, 'vidimus.db'), { readonly: true })
+  let asked: [string, unknown[]] = ['', []]
+  const db = drizzle({
+    client,
+    logger: {
+      logQuery: (...query: typeof asked) => {
+        asked = query
+      },
+    },
+  }) as unknown as Db
+  const owner = { tenantId: shop.id, environment: 'test' as const }
+  const planOf = async (by: By) => {
+    await listOutlines(db, owner, by, { from: 1, before: 2, limit: 20 })
+    const [text, values] = asked
+    return client
+      .query<{ detail: string }, never[]>(`EXPLAIN QUERY PLAN ${text}`)
+      .all(...(values as never[]))
+      .map(({ detail }) => detail)
+  }
+  const indexes = { all: 'newest', status: 'status', template: 'template', key: 'key', device: 'device' }
+  for (const [name, index] of Object.entries(indexes))
+    expect(await planOf({ name, value: 'x' } as By)).toEqual([expect.stringContaining(`INDEX verification_sessions_${index} (`)])
+  expect(await planOf({ name: 'term', value: 'x' })).toEqual([
+    expect.stringMatching(/^SEARCH verification_terms .*term=\? AND created_at>\? AND created_at<\?/),
+    expect.stringMatching(/^SEARCH verification_sessions USING .*id=\?/),
+  ])
+  client.close()
+})
+
+test('the list is exported as shown, without claims; a cell that begins like a formula is no formula', async () => {
+  const { id, key } = await app.tenant({ name: 'Exporter' })
+  const clerk = await joinMember(app, id, 'clerk')
+  const metadata = { order: '=1+1', note: 'a "b", c' }
+  const made = await createVerification(app, key, { metadata })
+  const risky = ['+1', '-1', '@x', '\tx', '\rx']
+  for (const order of [...risky, 'plain']) await createVerification(app, key, { metadata: { order } })
+  const path = (query: Query) => `/tenants/${id}/verifications/export?${new URLSearchParams({ environment: 'test', ...query })}`
+  const { status, text, headers } = await clerk.post(path({ template: 'age_over_18' }))
+  expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8'])
+  const [heading, ...lines] = text
+    .replace(/^\ufeff/, '')
+    .split('\r\n')
+    .filter(Boolean)
+  expect(heading).toBe('id,created_at,status,reason,template,device,key,responded_at,reference,metadata')
+  expect(lines.length).toBe(7)
+  expect(lines.at(-1)).toBe(
+    `${made.id},${made.created_at},pending,,age_over_18,,${key.slice(0, 12)},,"'=1+1","${JSON.stringify(metadata).replaceAll('"', '""')}"`,
+  )
+  for (const order of risky) expect(text).toContain(`,"'${order}",`)
+  expect((await clerk.post(path({ search: 'plain' }))).text.trimEnd().split('\r\n').length).toBe(2)
+  const audit = await clerk.get<{ data: { action: string; actor: string }[] }>(`/tenants/${id}/audit`)
+  expect(audit.body.data[0]).toMatchObject({ action: 'verification.exported', actor: 'dashboard:clerk' })
+  app.clock.advance(16 * 60_000)
+  expect(outcome(await clerk.post(path({})))).toBe('403 reauthentication_required')
+})
