@@ -6,6 +6,7 @@ import { demoRoutes } from './demo/routes.ts'
 import type { Deps } from './deps.ts'
 import { deviceRoutes } from './devices/routes.ts'
 import { tillRoutes } from './devices/till-routes.ts'
+import { createHandbook } from './handbook/index.ts'
 import { docsRoutes } from './http/docs.ts'
 import { httpPlugin } from './http/plugin.ts'
 import { allowedMethodsOf } from './http/routing.ts'
@@ -46,7 +47,7 @@ export function createApp(deps: Deps, demo?: Demo) {
     .use(dashboardRoutes(deps, creations))
     .use(serviceRoutes(deps, { ...deps, beat: at => recordHeartbeat(deps, at) }))
     .use(demo ? demoRoutes(deps, demo) : new Elysia())
-    .use(webPages(deps, demo !== undefined))
+    .use(webPages(deps, createHandbook(), demo !== undefined))
   const allowedMethods = allowedMethodsOf(() => app.routes)
   return app.use(docsRoutes(deps, () => app.routes, WebhookEvent))
 }

@@ -54,8 +54,9 @@ const ALLOWED: Record<string, string[]> = {
   demo: [...VERBS, 'sdk'],
   // The other side of the protocol: it takes only types of openid4vp, which test/sandbox/browser.test.ts checks.
   sandbox: GROUND,
+  handbook: ['http'],
   // Browser code except serve.ts: it takes only types of the server, which a test below checks.
-  web: [...VERBS, 'sandbox'],
+  web: [...VERBS, 'sandbox', 'handbook'],
 }
 
 /** They put everything together; nobody imports them, but for the doors further out. */

@@ -3,7 +3,7 @@ import { nearest } from './nearest.ts'
 import { complain, print, reportFailure, type Shell, UsageError } from './output.ts'
 
 // Each is loaded when it is called: a short command does not wait for the server's modules.
-const COMMANDS = new Map<string, () => Promise<{ command: Command }>>(
+export const COMMANDS = new Map<string, () => Promise<{ command: Command }>>(
   Object.entries({
     serve: () => import('./serve.ts'),
     demo: () => import('./demo.ts'),
@@ -46,6 +46,7 @@ function processShell(): Shell {
 export async function run(args: string[], shell: Shell = processShell()): Promise<number> {
   try {
     const [first, ...rest] = args[0] === '--version' ? ['version', ...args.slice(1)] : args
+    if (first === 'help' && rest[0] !== undefined) return await helpOn(rest.join(' '), shell)
     if (first === '--help' || first === '-h' || first === 'help') {
       shell.print(await help())
       return 0
@@ -69,7 +70,30 @@ function unknownCommand(typed: string): string {
   return `there is no command "${typed.slice(0, 40)}"${meant ? `; did you mean ${meant}?` : ''}`
 }
 
+/** A page of the handbook, else the help of a command: a command may have a page of its name. */
+async function helpOn(topic: string, shell: Shell): Promise<number> {
+  const { pageForTerminal, readContents } = await import('../handbook/index.ts')
+  const page = await pageForTerminal(topic, terminalOf(shell))
+  if (page !== undefined) {
+    shell.print(page)
+    return 0
+  }
+  if (COMMANDS.has(topic)) return await runNamed(topic, ['--help'], shell)
+  const topics = (await readContents()).flatMap(({ pages }) => pages.map(({ slug }) => slug))
+  const meant = nearest(topic, [...topics, ...COMMANDS.keys()])
+  throw new UsageError(
+    `there is no page "${topic.slice(0, 40)}"${meant ? `; did you mean ${meant}?` : '; "vidimus help" lists all of them'}`,
+  )
+}
+
+const terminalOf = ({ env }: Shell) => ({
+  colors: process.stdout.isTTY === true && !env.NO_COLOR,
+  columns: Math.min(process.stdout.columns || 100, 100),
+})
+
 async function help(): Promise<string> {
+  const { readContents } = await import('../handbook/index.ts')
+  const topics = (await readContents()).map(({ title, pages }) => `  ${title}: ${pages.map(({ slug }) => slug).join(', ')}`)
   const commands = await Promise.all([...COMMANDS].map(async ([name, load]) => ({ name, ...(await load()).command })))
   return `Vidimus asks digital identity wallets for verified claims.
 
@@ -79,6 +103,10 @@ ${commands.map(({ name, summary }) => `  ${name.padEnd(16)}${summary}`).join('\n
 
 Every command explains itself with --help. All of them work beside a running server, except
 restore, rekey, upgrade and move, which need it stopped.
+
+"vidimus help PAGE" prints a page of the handbook; the service shows them at /docs:
+
+${topics.join('\n')}
 
 example: vidimus tenant create --name "Corner shop"`
 }

@@ -24,7 +24,7 @@ It needs no data directory.`,
 )
 
 /** Enough to list the routes. None of them is called, so there is no database and no file. */
-function depsToListRoutes(config: Config): Deps {
+export function depsToListRoutes(config: Config): Deps {
   const { random, now, resolve } = realWorld()
   const deps: Partial<Deps> = { config, random, now, resolve, sealer: createSealer(random(32), random) }
   return deps as Deps

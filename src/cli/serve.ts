@@ -85,7 +85,7 @@ function welcome(url: string, { publicUrl, dataDir }: Config, { setupUrl, isUnse
     '',
     `  Vidimus listens on ${url}`,
     `  Dashboard      ${publicUrl}/dashboard`,
-    `  API reference  ${publicUrl}/docs`,
+    `  Handbook       ${publicUrl}/docs`,
     `  Data           ${dataDir}`,
   ]
   if (setupUrl) lines.push('', '  Set up the dashboard (works once, within the hour):', `    ${setupUrl}`)

@@ -27,7 +27,7 @@ export function docsRoutes(deps: Pick<Deps, 'config' | 'limits'>, routes: () => 
   return new Elysia()
     .onBeforeHandle(takesFrom(deps, 'page'))
     .get('/openapi.json', () => new Response(openApi(), { headers: { 'content-type': 'application/json' } }), HIDDEN)
-    .get('/docs', async () => new Response(await reference(), { headers: PAGE_HEADERS }), HIDDEN)
+    .get('/docs/api', async () => new Response(await reference(), { headers: PAGE_HEADERS }), HIDDEN)
     .get('/docs/reference.js', async () => asset('text/javascript', await script()), HIDDEN)
     .get('/docs/reference.css', async () => asset('text/css', await style()), HIDDEN)
 }
@@ -38,12 +38,12 @@ async function referencePage(publicUrl: string): Promise<string> {
   // Imported on demand: it brings its own schema library.
   const { swagger } = await import('@elysiajs/swagger')
   const plugin = swagger({
-    path: '/docs',
+    path: '/docs/api',
     documentation: { info: { title: 'Vidimus API', description: 'API reference of Vidimus', version: '' } },
     scalarCDN: `${base}/docs/reference.js`,
     scalarConfig: { spec: { url: `${base}/openapi.json` }, customCss: `@import url(${base}/docs/reference.css);` },
   })
-  return (await plugin.handle(new Request('http://localhost/docs'))).text()
+  return (await plugin.handle(new Request('http://localhost/docs/api'))).text()
 }
 
 const fileWith = async (path: string, more: string): Promise<Blob> => new Blob([await Bun.file(path).bytes(), `\n${more}`])

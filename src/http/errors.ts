@@ -29,7 +29,7 @@ export const ERRORS = {
     403,
     'Passwords are not taken over plain http: open the dashboard over https, or on this machine itself as http://localhost.',
   ],
-  not_found: [404, 'There is no such route; /docs lists all of them.'],
+  not_found: [404, 'There is no such route; /docs/api lists all of them.'],
   invalid_pairing_code: [400, 'This pairing code is not valid; register the device again to get a new one.'],
   invalid_refresh_token: [400, 'This refresh token is not valid; pair the device again.'],
   invalid_wallet_response: [400, 'This is not a readable answer to this session.'],

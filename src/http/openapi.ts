@@ -134,7 +134,7 @@ reading the session with your key, by redeeming the code of the redirect, or by 
 ask for help.
 
 Besides the responses listed below, an unknown route is 404 \`not_found\`, and a wrong method is 405 \`method_not_allowed\` with an
-\`Allow\` header. Invalid HTTP is 400, and headers above 64 KiB are 431, both without a body; a connection with an unknown
+\`Allow\` header. Invalid HTTP is 400, and headers above 16 KiB are 431, both without a body; a connection with an unknown
 method is closed.
 
 **JSON** bodies are UTF-8 objects of at most 64 KiB and 32 levels. A doubled name in an object, U+0000 and a lone surrogate

@@ -6,11 +6,14 @@ import { basename, join } from 'node:path'
 import type { HTMLBundle } from 'bun'
 import { Elysia } from 'elysia'
 import type { Ground } from '../ground.ts'
+import type { Handbook } from '../handbook/index.ts'
+import { sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
 import { takesFrom } from '../http/plugin.ts'
 import dashboard from './dashboard/index.html'
 import { VIEWS_WITH_PARTS } from './dashboard/view-names.ts'
 import demo from './demo/index.html'
+import handbookPage from './handbook/index.html'
 import hosted from './hosted/index.html'
 import lost from './lost/index.html'
 import sandbox from './sandbox/index.html'
@@ -40,6 +43,8 @@ const PAGES: readonly Page[] = [
     policy: { 'manifest-src': "'self'", 'worker-src': "'self'", 'trusted-types': 'till' },
     inDemo: 'framed',
   },
+  // Filled below, by the server.
+  { bundle: handbookPage, paths: [] },
 ]
 
 /** For unknown paths. */
@@ -47,7 +52,7 @@ const LOST: Page = { bundle: lost, paths: [] }
 
 const HIDDEN = { detail: { hide: true } }
 
-export function webPages(deps: Pick<Ground, 'config' | 'limits'>, isDemo: boolean) {
+export function webPages(deps: Pick<Ground, 'config' | 'limits'>, handbook: Handbook, isDemo: boolean) {
   const { hasSandbox } = deps.config
   const app = new Elysia()
     .onBeforeHandle(takesFrom(deps, 'page'))
@@ -61,7 +66,34 @@ export function webPages(deps: Pick<Ground, 'config' | 'limits'>, isDemo: boolea
     const headers = headersOf(page, isDemo && page.inDemo === 'framed')
     for (const path of page.paths) app.get(path, ({ request }) => servePage(page, request.url, { headers, hasSandbox }), HIDDEN)
   }
+  const headers = headersOf({ bundle: handbookPage, paths: [] }, false)
+  const show =
+    (slug: string) =>
+    async ({ request }: { request: Request }) =>
+      await serveFilled(request, headers, await handbook.page(slug))
   return app
+    .get('/docs', show(''), HIDDEN)
+    .get('/docs/:page', ({ request, params }) => show(params.page)({ request }), HIDDEN)
+    .get('/docs/recipes/:page', ({ request, params }) => show(`recipes/${params.page}`)({ request }), HIDDEN)
+    .get('/docs/search.json', async ({ request }) => tagged(request, SEARCH_HEADERS, await handbook.searchIndex()), HIDDEN)
+}
+
+const SEARCH_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-cache' }
+
+/** A page whose body is made here: it can be read without a script. */
+async function serveFilled(request: Request, headers: Record<string, string>, page: { title: string; html: string } | undefined) {
+  if (!page) throw apiError('not_found')
+  const html = (await withAssets(handbookPage, request.url))
+    .replace('<title>Vidimus</title>', () => `<title>${Bun.escapeHTML(page.title)} · Vidimus</title>`)
+    .replace('<div id="app"></div>', () => page.html)
+  return tagged(request, headers, html)
+}
+
+/** 304 for a reader who has it already. */
+function tagged(request: Request, headers: Record<string, string>, body: string): Response {
+  const etag = `"${sha256Hex(body).slice(0, 32)}"`
+  const isKnown = request.headers.get('if-none-match') === etag
+  return new Response(isKnown ? null : body, { status: isKnown ? 304 : 200, headers: { ...headers, etag } })
 }
 
 export async function serveLost(url: string): Promise<Response> {
@@ -75,13 +107,17 @@ export async function serveLost(url: string): Promise<Response> {
 type Served = { headers: Record<string, string>; hasSandbox: boolean }
 
 async function servePage({ bundle }: Page, url: string, { headers, hasSandbox }: Served): Promise<Response> {
-  const { html: built, assets } = await builtOf(bundle)
+  const html = await withAssets(bundle, url)
   // Read by shared/base.ts.
-  const html = hasSandbox ? built : built.replace('<html', '<html data-sandbox="off"')
+  return new Response(hasSandbox ? html : html.replace('<html', '<html data-sandbox="off"'), { headers })
+}
+
+async function withAssets(bundle: HTMLBundle, url: string): Promise<string> {
+  const { html, assets } = await builtOf(bundle)
   const up = '../'.repeat(depthOf(url))
   const names = [...assets.keys()].join('|').replaceAll('.', '\\.')
   // Relative: the service may be published under a path.
-  return new Response(html.replace(new RegExp(`"\\.?/(${names})"`, 'g'), `"${up}assets/$1"`), { headers })
+  return html.replace(new RegExp(`"\\.?/(${names})"`, 'g'), `"${up}assets/$1"`)
 }
 
 /** How many folders the page is below the root of the service. */

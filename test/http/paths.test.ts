@@ -21,7 +21,7 @@ function ask(target: string, { method = 'GET', host = 'verify.example' } = {}): 
 }
 
 const ROUTES = words(`
-  /metrics /healthz /readyz /openapi.json /docs /docs/reference.css /dashboard /dashboard/keys /v/vs_x /till
+  /metrics /healthz /readyz /openapi.json /docs /docs/start /docs/reference.css /dashboard /dashboard/keys /v/vs_x /till
   /sandbox /sandbox/status-list /v1/usage /v1/verifications
 `)
 

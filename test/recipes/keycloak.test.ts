@@ -148,7 +148,7 @@ test('Keycloak: the bridge redirects to its client only, and begins nothing with
 })
 
 test('Keycloak: the provider of the JSON is the one that the bridge publishes', async () => {
-  const page = readFileSync(join(import.meta.dir, '../../scripts/recipes/keycloak.md'), 'utf8')
+  const page = readFileSync(join(import.meta.dir, '../../src/handbook/recipes/keycloak.md'), 'utf8')
   const { alias, config } = JSON.parse(/^```json\n([\s\S]*?)^```$/m.exec(page)?.[1] ?? '')
   const published = (await (await fetch(`${bridge.url}/.well-known/openid-configuration`)).json()) as Record<string, unknown>
   expect(config).toMatchObject({

@@ -12,7 +12,7 @@ import { recipeBlock } from '../helpers/recipe.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
 
 const PHP = Bun.which('php')
-const VERIFIERS = resolve(import.meta.dir, '../../scripts/recipes/verify-a-webhook.md')
+const VERIFIERS = resolve(import.meta.dir, '../../src/handbook/recipes/verify-a-webhook.md')
 
 type Order = { products: number[]; key: string; status: string; meta: Record<string, string>; notes?: string[] }
 

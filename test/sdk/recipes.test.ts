@@ -1,4 +1,4 @@
-// Runs the recipes of README.md and scripts/recipes/verify-a-webhook.md unchanged against the
+// Runs the recipes of the handbook's pages on webhooks unchanged against the
 // vectors. Languages that this machine lacks are skipped with a message.
 import { expect, test } from 'bun:test'
 import { execFileSync } from 'node:child_process'
@@ -177,42 +177,47 @@ recipe('openssl', 'openssl', (code, dir) => {
   expect(injected).not.toContain('pwned')
 })
 
-test.skipIf(!Bun.which('curl') || !Bun.which('openssl'))('README: the curl recipe sends a message that is genuine', async () => {
-  const dir = temporaryDir()
-  const received: string[] = []
-  const receiver = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    async fetch(request) {
-      const { verification } = await verifyWebhook({
-        payload: await request.arrayBuffer(),
-        header: request.headers.get('x-service-signature'),
-        secret: secret ?? '',
-      })
-      received.push(verification.id)
-      return new Response('thanks')
-    },
-  })
-  const file = join(dir, 'body.json')
-  writeFileSync(file, `${completed}\n`)
-  const env = { ...process.env, BODY_FILE: file, WEBHOOK_SECRET: secret, RECEIVER_URL: receiver.url.href, no_proxy: '*' }
-  const shell = Bun.spawn(['sh', '-c', recipeOf('send a webhook (curl)')], { env, stdout: 'pipe', stderr: 'ignore' })
-  expect(await new Response(shell.stdout).text()).toBe('thanks')
-  expect(received).toEqual(['vs_7Jb2Vd0Qm4sKXr9aTzN1hY'])
-  await receiver.stop(true)
-})
+test.skipIf(!Bun.which('curl') || !Bun.which('openssl'))(
+  'handbook: the curl recipe sends a message that is genuine',
+  async () => {
+    const dir = temporaryDir()
+    const received: string[] = []
+    const receiver = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      async fetch(request) {
+        const { verification } = await verifyWebhook({
+          payload: await request.arrayBuffer(),
+          header: request.headers.get('x-service-signature'),
+          secret: secret ?? '',
+        })
+        received.push(verification.id)
+        return new Response('thanks')
+      },
+    })
+    const file = join(dir, 'body.json')
+    writeFileSync(file, `${completed}\n`)
+    const env = { ...process.env, BODY_FILE: file, WEBHOOK_SECRET: secret, RECEIVER_URL: receiver.url.href, no_proxy: '*' }
+    const shell = Bun.spawn(['sh', '-c', recipeOf('send a webhook (curl)')], { env, stdout: 'pipe', stderr: 'ignore' })
+    expect(await new Response(shell.stdout).text()).toBe('thanks')
+    expect(received).toEqual(['vs_7Jb2Vd0Qm4sKXr9aTzN1hY'])
+    await receiver.stop(true)
+  },
+)
 
 function recipe(language: string, program: string, check: (code: string, dir: string, program: string) => void | Promise<void>) {
   const found = program === 'bun' ? process.execPath : Bun.which(program)
   const title = `the ${language} recipe accepts and refuses as the vectors say`
-  test.skipIf(!found)(found ? `README: ${title}` : `SKIPPED, as there is no ${program} here: ${title}`, async () => {
+  test.skipIf(!found)(found ? `handbook: ${title}` : `SKIPPED, as there is no ${program} here: ${title}`, async () => {
     await check(recipeOf(`verify webhook (${language})`), temporaryDir(), found ?? '')
   })
 }
 
 /** The code block whose first line has the mark. */
 function recipeOf(mark: string): string {
-  const pages = ['README.md', 'scripts/recipes/verify-a-webhook.md'].map(name => readFileSync(join(ROOT, name), 'utf8'))
+  const pages = ['src/handbook/webhooks.md', 'src/handbook/recipes/verify-a-webhook.md'].map(name =>
+    readFileSync(join(ROOT, name), 'utf8'),
+  )
   const blocks = pages.join('\n').matchAll(/^```\w+\n([\s\S]*?)^```$/gm)
   const marked = [...blocks].map(([, code = '']) => code).filter(code => code.split('\n', 1)[0]?.includes(`vidimus: ${mark}`))
   if (marked.length !== 1) throw new Error(`there are ${marked.length} blocks marked "vidimus: ${mark}"`)

@@ -1,0 +1,372 @@
+// The tables of the handbook that exist in code, as Markdown. scripts/build/handbook.ts writes them into the pages;
+// test/handbook/tables.test.ts fails when a page has a stale copy.
+import { join } from 'node:path'
+import { DEFAULT_SCOPES, SCOPES, type Scope } from '../../src/access/scopes.ts'
+import { COMMANDS } from '../../src/cli/index.ts'
+import { VARIABLES } from '../../src/config.ts'
+import { REFUSALS } from '../../src/db/refusal.ts'
+import { CHECKS, type CheckName } from '../../src/doctor/check.ts'
+import { ERRORS, type ErrorCode } from '../../src/http/errors.ts'
+import type { OpenApi } from '../../src/http/openapi.ts'
+import { POLICIES, type Policy } from '../../src/http/rate-limit.ts'
+import { COUNTERS, HISTOGRAMS } from '../../src/metrics.ts'
+import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
+import { PLANS } from '../../src/tenants/settings.ts'
+import { outcomes } from '../../src/web/shared/strings/en.ts'
+import evidence from '../../test/evidence.json' with { type: 'json' }
+
+type Row = { what: string; floor: string; service: string; ratio: string; aim: string }
+
+/** A run of a soak or a benchmark: test/evidence.json. */
+type Run = {
+  kind: 'soak' | 'bench' | 'other'
+  what: string
+  command: string
+  commit: string
+  machine: string
+  date: string | null
+  minutes?: number
+  violations?: number
+  figures: string | Row[]
+}
+
+const of = (kind: Run['kind']): Run[] => (evidence as Run[]).filter(run => run.kind === kind)
+
+const SRC = join(import.meta.dir, '../../src')
+
+/** `document` is the OpenAPI document. */
+export async function makeTables(document: OpenApi): Promise<Record<string, string>> {
+  const documented = codesOf(document)
+  return {
+    scopes: table(
+      ['scope', 'allows'],
+      SCOPES.map(scope => [
+        code(scope),
+        `${SCOPE_MEANINGS[scope]}${DEFAULT_SCOPES.includes(scope) ? '' : '; not given by default'}`,
+      ]),
+    ),
+    plans: table(
+      ['plan', 'verifications a day'],
+      Object.entries(PLANS).map(([plan, quota]) => [
+        code(plan),
+        `${quota.toLocaleString('en')}${plan === 'standard' ? ' (the default)' : ''}`,
+      ]),
+    ),
+    verdicts: table(
+      ['code', 'meaning', 'what to do'],
+      Object.entries(outcomes)
+        .filter(([name]) => name !== 'expired')
+        .map(([name, { meaning, remedy }]) => [code(name), meaning, remedy]),
+    ),
+    'api-errors': errorTable(documented),
+    'page-errors': errorTable((Object.keys(ERRORS) as ErrorCode[]).filter(name => !documented.includes(name))),
+    checks: table(
+      ['check', 'looks at'],
+      CHECKS.map(name => [code(name), CHECK_MEANINGS[name]]),
+    ),
+    'exit-codes': table(
+      ['code', 'exit code', 'meaning'],
+      Object.entries(REFUSALS).map(([name, exit]) => [code(name), String(exit), REFUSAL_MEANINGS[name as keyof typeof REFUSALS]]),
+    ),
+    variables: table(
+      ['variable', 'default', 'meaning'],
+      Object.entries(VARIABLES).map(([name, { default: value, meaning }]) => [code(name), value ? code(value) : '', meaning]),
+    ),
+    commands: await commandTable(),
+    metrics: await metricTable(),
+    budgets: table(
+      ['budget', 'at once', 'then', 'counts'],
+      (Object.keys(POLICIES) as Policy[]).map(name => [code(name), ...pace(POLICIES[name]), BUDGET_MEANINGS[name]]),
+    ),
+    limits: limitTable(document),
+    templates: table(
+      ['template', 'asks for', 'keeps'],
+      [...BUILTIN_TEMPLATES.values()]
+        .filter(({ key }) => !key.endsWith('_mdoc'))
+        .map(({ key, title, retention }) => [code(key), title.en, RETENTIONS[retention]]),
+    ),
+    events: await eventTable(),
+    soaks: table(
+      ['script', 'commit', 'minutes', 'what was done', 'violations'],
+      of('soak').map(({ what, commit, minutes, figures, violations }) => [
+        code(what),
+        commit,
+        String(minutes),
+        String(figures),
+        violations === 0 ? 'none' : String(violations),
+      ]),
+    ),
+    bench: table(
+      ['what', 'floor', 'service', 'ratio', 'aim'],
+      of('bench').flatMap(({ figures }) =>
+        (figures as Row[]).map(({ what, floor, service, ratio, aim }) => [what, floor, service, ratio, aim]),
+      ),
+    ),
+    'other-runs': table(
+      ['run', 'figures'],
+      of('other').map(({ what, figures }) => [what, String(figures)]),
+    ),
+    runs: table(
+      ['run', 'command', 'commit', 'machine', 'date'],
+      (evidence as Run[]).map(({ what, command, commit, machine, date }) => [
+        what,
+        code(command),
+        commit,
+        machine,
+        date ?? 'not recorded',
+      ]),
+    ),
+  }
+}
+
+const code = (text: string): string => `\`${text}\``
+
+/** A bar inside a cell would end it. */
+function table(headings: string[], rows: string[][]): string {
+  const line = (cells: string[]) => `| ${cells.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |`.replaceAll('|  |', '| |')
+  return [line(headings), `|${headings.map(() => '---|').join('')}`, ...rows.map(line)].join('\n')
+}
+
+const SCOPE_MEANINGS: Record<Scope, string> = {
+  'verifications:create': 'create and cancel verifications, list templates, hand in answers of the browser flow',
+  'verifications:read': 'read, list and redeem verifications, read usage',
+  'verifications:delete': 'erase verifications',
+  'devices:manage': 'register, list and revoke devices',
+}
+
+const RETENTIONS = {
+  outcome: 'only that the age is reached',
+  claims: 'the claims',
+  claims_without_portrait: 'the claims; the portrait is shown for 15 minutes and never stored',
+}
+
+const errorTable = (codes: readonly ErrorCode[]): string =>
+  table(
+    ['code', 'status', 'message'],
+    codes.map(name => [code(name), String(ERRORS[name][0]), ERRORS[name][1].replaceAll(/<([A-Z_]+)>/g, '$1')]),
+  )
+
+/** Codes that the routes of the API can return; the others are of the pages. */
+function codesOf(document: OpenApi): ErrorCode[] {
+  const text = JSON.stringify(document)
+  const listed = (Object.keys(ERRORS) as ErrorCode[]).filter(name => text.includes(`"${name}":{"value"`))
+  return [...listed, ...(['not_found', 'method_not_allowed'] as const).filter(name => !listed.includes(name))]
+}
+
+const CHECK_MEANINGS: Record<CheckName, string> = {
+  server: 'whether a service runs on the data directory',
+  public_url:
+    'whether `VIDIMUS_PUBLIC_URL` is in the DNS, leads to an address that phones reach, is https, and leads to this installation and no other',
+  tls: 'whether its certificate is for the name, trusted, and valid for two more weeks',
+  client_id: 'whether the name that wallets are given is in the signing certificate',
+  signing_certificate:
+    'how long the certificate that wallets see is valid, whether it was only made here, and what EU wallets may miss in it',
+  registration:
+    'whether the registration certificates that requests carry are yours, current, not revoked, and cover what your templates ask for',
+  dc_api:
+    'whether browsers offer their wallet call at the public address, by which protocols wallets are asked, and how many live origins are listed',
+  trust_anchors: 'whether, for live keys, an issuer is trusted for each template in use',
+  trust_lists: 'whether a trust list has ended, is out of date, fails, ends soon, or is signed by somebody who is not pinned',
+  status_lists:
+    'whether the hosts of the status and revocation lists in use can be reached (dashboard only: the service keeps them in memory)',
+  webhooks: 'whether the latest receivers can be connected to, and what failed within 24 hours',
+  extra_ca: 'the authorities of `VIDIMUS_EXTRA_CA`, and whether one ends within a month',
+  clock: 'the newest record, the clock at the public address, and steps of the last week',
+  database:
+    'every page of it, and whether what is sealed of the verifications opens, for at most four seconds each; it names those that do not',
+  master_key: 'whether it is there, for its owner only',
+  wrapping_keys: 'whether they are there and turn daily, and what that means for erased verifications',
+  disk: 'room, and what is held back for erasing',
+  backups: 'the age of the newest, and whether the last one failed',
+  open_files: 'whether 16,384 files and connections may be open; the start warns too',
+}
+
+const REFUSAL_MEANINGS: Record<keyof typeof REFUSALS, string> = {
+  sqlite_too_old: 'SQLite of the program is too old; use the released program',
+  directory_in_use: 'another process works on this data directory; stop it',
+  database_damaged: 'the database is damaged, missing beside its backups, or not ours; the message names the newest backup',
+  key_missing: 'the master key or a wrapping key is missing; put your copy into the key directory',
+  key_readable_by_others: 'a key file can be read by others; `chmod 600` it',
+  key_wrong: 'the key belongs to another database',
+  schema_newer: 'the database was written by a newer version; run that version, or restore a backup',
+  clock_behind: 'the clock is far behind the newest record; set it',
+  directory_unusable: 'the data directory cannot be read or written',
+  network_file_system:
+    'the data directory is on a network file system, which does not keep SQLite safe; use a local disk or PostgreSQL',
+  database_unreachable: 'PostgreSQL does not answer; the service waits a minute, a command five seconds',
+  database_refused: 'PostgreSQL refuses the connection: user, password, database or certificate',
+  clock_apart: 'the clock is more than a minute from that of the database; set it',
+  postgres_too_old: 'PostgreSQL is older than 14',
+  encoding_wrong: 'the encoding of the database is not UTF-8',
+  not_durable: '`fsync` or `full_page_writes` is off in PostgreSQL',
+  database_read_only: 'the database takes no writes; it may be a standby',
+  rights_missing: 'the database user lacks rights; run `vidimus upgrade` with the owner',
+  schema_older: 'the schema is older, and this user may not change it; run `vidimus upgrade`',
+  database_moved: 'this file was moved to PostgreSQL; set `VIDIMUS_DATABASE_URL`',
+}
+
+const BUDGET_MEANINGS: Record<Policy, string> = {
+  'key-live': 'requests per live key',
+  'key-test': 'requests per test key',
+  'create-live': 'creations per live key',
+  'create-test': 'creations per test key',
+  tenant: 'requests per tenant',
+  device: 'requests per device',
+  ip: 'requests without a key, per address',
+  page: 'pages, assets, documents and unknown paths, per address',
+  probe: '`/readyz` and `/metrics`, per address',
+  badauth: '401 responses, per address',
+  status: 'polls, per session and address',
+  'wallet-get': 'requests fetched, per session and address',
+  'wallet-post': 'answers, per session and address',
+  redeem: 'wrong response codes, per session',
+  refresh: 'token refreshes, per address',
+  'refresh-device': 'token refreshes, per device',
+  enroll: 'wrong pairing codes, per address',
+  'enroll-all': 'wrong pairing codes, in all',
+  login: 'wrong passwords, per address',
+  'login-all': 'wrong passwords, in all',
+  dashboard: 'requests of a user',
+  'dashboard-change': 'changes of a user',
+}
+
+function pace({ perSecond, burst, total }: { perSecond: number; burst: number; total?: number }): [string, string] {
+  const [count, unit] =
+    perSecond >= 1 ? [perSecond, 'second'] : perSecond * 60 >= 1 ? [perSecond * 60, 'minute'] : [perSecond * 3600, 'hour']
+  return [String(burst), `${Math.round(count * 10) / 10} a ${unit}${total ? `, ${total} in all` : ''}`]
+}
+
+async function commandTable(): Promise<string> {
+  const rows = [...COMMANDS].map(async ([name, load]) => {
+    const { summary, subcommands } = (await load()).command
+    const words = [...new Set(subcommands.map(({ word }) => word))].filter(Boolean)
+    return [code(words.length ? `${name} ${words.join('|')}` : name), summary]
+  })
+  return table(['command', 'does'], await Promise.all(rows))
+}
+
+type Named = Record<string, unknown>
+
+/** Bounds that a JSON Schema states, in words. */
+function boundsOf(schema: Named): string {
+  const {
+    minLength,
+    maxLength,
+    minimum,
+    maximum,
+    minItems,
+    maxItems,
+    maxProperties,
+    default: value,
+  } = schema as Record<string, number>
+  const range = (low: number | undefined, high: number | undefined, unit: string) =>
+    low === undefined && high === undefined ? [] : [`${[low, high].filter(each => each !== undefined).join(' to ')}${unit}`]
+  return [
+    ...range(minLength, maxLength, ' characters'),
+    ...range(minimum, maximum, ''),
+    ...range(minItems, maxItems, ' items'),
+    ...(maxProperties === undefined ? [] : [`at most ${maxProperties} names`]),
+    ...(value === undefined ? [] : [`${value} by default`]),
+  ].join(', ')
+}
+
+/** Of the bodies and queries that merchants and devices send. */
+function limitTable(document: OpenApi): string {
+  const bodies = ['CreateVerification', 'RedeemResponseCode', 'RegisterDevice', 'EnrollDevice', 'RefreshDevice']
+  const fields = bodies.flatMap(name =>
+    Object.entries((document.components.schemas[name]?.properties ?? {}) as Record<string, Named>),
+  )
+  const list = document.paths['/v1/verifications']?.get?.parameters as { name: string; schema: Named }[]
+  const rows = [...fields, ...list.map(({ name, schema }): [string, Named] => [name, schema])].flatMap(([name, schema]) => {
+    const bounds = boundsOf(schema)
+    return bounds ? [[code(name), bounds]] : []
+  })
+  return table(['field', 'limit'], [...new Map(rows.map(row => [row[0], row])).values()])
+}
+
+/** Labels of a counter or histogram are the last words of its help: "by method, route and status". */
+async function metricTable(): Promise<string> {
+  const rows = [
+    ...Object.entries(COUNTERS).map(([name, help]) => [code(name), 'counter', help]),
+    ...Object.entries(HISTOGRAMS).map(([name, { help }]) => [code(name), 'histogram', help]),
+    ...(await gauges()),
+  ]
+  return table(['metric', 'kind', 'what it is'], rows)
+}
+
+async function gauges(): Promise<string[][]> {
+  const files = (await Array.fromAsync(new Bun.Glob('**/*.ts').scan(SRC))).toSorted()
+  const found = await Promise.all(
+    files.map(async file => {
+      const text = await Bun.file(join(SRC, file)).text()
+      return [...text.matchAll(/\.gauge\(\s*'(\w+)',\s*(['"`])([\s\S]+?)\2,/g)].map(([, name = '', , help = '']) => [
+        code(name),
+        name.endsWith('_total') ? 'counter' : 'gauge',
+        file.startsWith('db/postgres/') ? `${help.replace(/\.$/, '')}; only on PostgreSQL.` : help,
+      ])
+    }),
+  )
+  return found.flat()
+}
+
+/** Events of the levels that ask for a person. */
+async function eventTable(): Promise<string> {
+  const found = new Map<string, string>()
+  for await (const file of new Bun.Glob('**/*.ts').scan(SRC)) {
+    const text = await Bun.file(join(SRC, file)).text()
+    for (const [, level = '', event = ''] of text.matchAll(/log\.(warn|error)\(\s*'([\w.]+)'/g))
+      if (found.get(event) !== 'error') found.set(event, level)
+  }
+  const rows = [...found]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([event, level]) => [code(event), level, EVENT_MEANINGS[event] ?? ''])
+  return table(['event', 'level', 'meaning and what to do'], rows)
+}
+
+const EVENT_MEANINGS: Record<string, string> = {
+  'audit.not_linked': 'audit records could not be put on the chain; tried again. Look at the database if it stays',
+  'audit.not_signed': 'the head of the audit chain could not be signed; tried again within the hour',
+  'audit.not_verified':
+    'the audit chain does not verify. Run `vidimus audit verify`, keep a copy of the database, and ask who changed it',
+  'backup.failed': 'a scheduled backup failed; old ones stay. Check room and rights of `backups/`',
+  'clock.stepped': 'the clock was set by more than ten minutes. Check NTP',
+  'database.foreign_row': 'the database returned a row that was not asked for; the request got 500. Check the pooler',
+  'database.keys_replaced': '`rekey` ran while this node stood still; it writes nothing more. Start it again',
+  'device.not_recorded': 'the time a device was last seen could not be stored; harmless once',
+  'device.token_reused':
+    'a refresh token was used twice, so the device was revoked. Pair it again, and ask who else had the token',
+  'disk.full': 'the disk is full: creations are refused, erasing still works. Make room; no restart is needed',
+  'disk.low': 'less than 256 MiB are free. Make room',
+  'disk.nothing_held_back': 'no room could be held back for erasing. Make room',
+  'erasure.log_not_emptied':
+    'an erased text may still be in the write-ahead log; tried again. As `error`: look for a reader that blocks it',
+  'files.limit_low': 'fewer than 16,384 files may be open. Raise `LimitNOFILE` or `ulimit -n`',
+  'heartbeat.not_recorded': 'the time of the last sign of life could not be written; look at the database if it stays',
+  'job.failed': 'a periodic job failed; it runs again. `failure` names the place',
+  'keys.lost': 'a wrapping key file is gone. Restore it from your mirror of the key directory',
+  'keys.not_made': 'the next wrapping key could not be written. Check the key directory',
+  'keys.not_shared': 'a node cannot read the new wrapping key, so keys do not turn. Share `VIDIMUS_KEY_DIR`',
+  'keys.not_turned': 'wrapping keys did not turn; what is erased stays readable from old copies. Run `vidimus doctor`',
+  'network.not_recorded': 'the network of a client could not be stored; harmless once',
+  'request.failed': 'a request ended with 500. `failure` names the place; report it with the request id',
+  'service.plain_http': 'the service listens beyond this machine over plain http. Put TLS in front',
+  'setup.no_link': 'the set-up link could not be made. `vidimus user invite --name NAME` prints one',
+  'signing.certificate_expires': 'the certificate that wallets see ends soon. Renew it: `vidimus signing csr`',
+  'tls.certificate_expired': 'the https certificate has expired and is served all the same. Renew it',
+  'tls.not_reloaded': 'the new https certificate cannot be used; the old one stays. The line says why',
+  'tls.nothing_to_reload': 'SIGHUP arrived, but the service has no certificate of its own',
+  'tls.port_lost': 'the port could not be taken again after a renewal. Start the service again',
+  'trust.entries_halved': 'a trust list lost more than half of its issuers with an update. Ask its operator',
+  'trust.list_ended': 'a trust list has ended: its issuers count no more. Refresh it or bring a bundle',
+  'trust.list_refused':
+    'an update of a trust list was refused; the last one still counts. `vidimus trust source show ID` says why',
+  'trust.list_stale': 'a trust list is past its next update; results have a warning until its grace ends',
+  'trust.number_went_back': 'a trust list has a lower number than the one before. Ask its operator',
+  'verification.unreadable':
+    'a sealed value does not open any more. `vidimus doctor` names the verification: erase it, or restore a backup',
+  'webhooks.attempt_failed': 'an attempt failed inside the service, not at the receiver; it is repeated. Report it',
+  'webhooks.record_failed': 'the outcome of an attempt could not be stored; the message may be sent again',
+  'webhooks.recovered': 'the thread that sends webhooks was started again',
+  'webhooks.round_failed': 'due webhooks could not be read; tried again. Look at the database',
+  'webhooks.thread_lost': 'the thread that sends webhooks ended; it is started again',
+}

@@ -1,0 +1,96 @@
+// The handbook: pages at /docs in our own look, and as text for "vidimus help". Pages are rendered when they are first shown.
+import { GROUPS, PAGES } from './contents.ts'
+import { frame, type Titled } from './frame.ts'
+import { toHtml } from './markdown.ts'
+import { sectionsOf } from './search.ts'
+
+export type Handbook = {
+  /** The body of a page, or undefined when there is none; the empty slug is the table of contents. */
+  page(slug: string): Promise<{ title: string; html: string } | undefined>
+  /** Every section of every page, as JSON for the search. */
+  searchIndex(): Promise<string>
+}
+
+export function createHandbook(): Handbook {
+  const rendered = new Map<string, Promise<{ title: string; html: string }>>()
+  const contents = once(readContents)
+  const searchIndex = once(async () => JSON.stringify((await Promise.all(PAGES.map(sectionsOfPage))).flat()))
+
+  const render = async (slug: string) => {
+    const all = await contents()
+    if (slug === '') return { title: 'Handbook', html: frame({ slug, article: contentsPage(all), contents: all }) }
+    const markdown = await readPage(slug)
+    const title = titleOf(markdown)
+    return { title, html: frame({ slug, article: toHtml(markdown, slug, upFrom(slug)), contents: all }) }
+  }
+
+  return {
+    async page(slug) {
+      if (slug !== '' && !PAGES.some(page => page.slug === slug)) return undefined
+      const known = rendered.get(slug) ?? render(slug)
+      rendered.set(slug, known)
+      return await known
+    },
+    searchIndex,
+  }
+}
+
+/** A page for a terminal, or undefined when there is none. */
+export async function pageForTerminal(slug: string, options: { colors: boolean; columns: number }): Promise<string | undefined> {
+  if (!PAGES.some(page => page.slug === slug)) return undefined
+  return Bun.markdown.ansi(await readPage(slug), options).trimEnd()
+}
+
+/** Every page with its title, by group: the list of "vidimus help". */
+export async function readContents(): Promise<{ title: string; pages: Titled[] }[]> {
+  return await Promise.all(
+    GROUPS.map(async ({ title, pages }) => ({
+      title,
+      pages: await Promise.all(pages.map(async ({ slug }) => ({ slug, ...introOf(await readPage(slug)) }))),
+    })),
+  )
+}
+
+const readPage = async (slug: string): Promise<string> =>
+  await Bun.file(PAGES.find(page => page.slug === slug)?.file ?? '').text()
+
+/** The title, and the first sentence under it. */
+function introOf(markdown: string): { title: string; intro: string } {
+  const paragraph = /^# .+\n+([^#|`\n][\s\S]*?)\n\n/.exec(markdown)?.[1]?.replace(/\s+/g, ' ') ?? ''
+  const sentence = /^.*?[.:](?= |$)/.exec(paragraph)?.[0] ?? paragraph
+  return {
+    title: titleOf(markdown),
+    intro: sentence
+      .replace(/:$/, '.')
+      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .replace(/[`*]/g, ''),
+  }
+}
+
+const titleOf = (markdown: string): string => /^# (.+)$/m.exec(markdown)?.[1]?.replaceAll('`', '') ?? ''
+
+const sectionsOfPage = async ({ slug }: { slug: string }) => {
+  const markdown = await readPage(slug)
+  return sectionsOf(slug, titleOf(markdown), toHtml(markdown, slug, upFrom(slug)))
+}
+
+/** From a page to the root of the service. */
+export const upFrom = (slug: string): string => (slug === '' ? '' : '../'.repeat(slug.split('/').length))
+
+function contentsPage(contents: Awaited<ReturnType<typeof readContents>>): string {
+  const groups = contents.map(({ title, pages }) => {
+    const items = pages.map(
+      page => `<li><a href="docs/${page.slug}">${Bun.escapeHTML(page.title)}</a><p>${Bun.escapeHTML(page.intro)}</p></li>`,
+    )
+    return `<h2>${Bun.escapeHTML(title)}</h2><ul class="contents">${items.join('')}</ul>`
+  })
+  return `<h1>Handbook</h1><p>Everything about this version of Vidimus. It is part of the program and needs no internet; “vidimus help” prints the same pages in a terminal.</p>${groups.join('')}`
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return async () => {
+    made ??= make()
+    return await made
+  }
+}

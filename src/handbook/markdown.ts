@@ -1,0 +1,50 @@
+// A page of the handbook as HTML. Links between files become links between pages, and the rows of tables that begin with a code get
+// an address of their own.
+
+/** Raw HTML is shown as text; test/handbook/pages.test.ts refuses it in a page. */
+const OPTIONS = { noHtmlBlocks: true, noHtmlSpans: true, headings: { ids: true } }
+
+/** Where the pages are in the repository, as in `[text](../README.md)`. */
+const ROOM = '/src/handbook/'
+
+/** `up` leads from the page to the root of the service, which may be published under a path. */
+export function toHtml(markdown: string, slug: string, up: string): string {
+  const html = Bun.markdown.html(markdown, OPTIONS)
+  return withAnchors(withLinks(html, slug, up))
+    .replaceAll('<table>', '<div class="scroll" tabindex="0"><table>')
+    .replaceAll('</table>', '</table></div>')
+}
+
+/** A file of the repository that is no page has no address here: its path is shown. */
+function withLinks(html: string, slug: string, up: string): string {
+  return html.replace(/<a href="([^"]*)"( title="[^"]*")?>([\s\S]*?)<\/a>/g, (link, href: string, _, text: string) => {
+    if (/^(?:https?:|#)/.test(href)) return link
+    if (href.startsWith('/')) return `<a href="${up}${href.slice(1)}">${text}</a>`
+    const { pathname, hash } = new URL(href, `https://handbook${ROOM}${slug}.md`)
+    if (!pathname.startsWith(ROOM)) return `<code>${pathname.slice(1)}</code>`
+    return `<a href="${up}docs/${pathname.slice(ROOM.length).replace(/\.md$/, '')}${hash}">${text}</a>`
+  })
+}
+
+/** Headings have ids already. Of two rows with one code the first has the address. */
+function withAnchors(html: string): string {
+  const known = new Set<string>()
+  return html
+    .replace(/<(h[23]) id="([^"]+)">([\s\S]*?)<\/\1>/g, (_, level: string, id: string, text: string) => {
+      known.add(id)
+      return `<${level} id="${id}">${text} <a class="anchor" href="#${id}" aria-label="Link to “${plain(text)}”">#</a></${level}>`
+    })
+    .replace(/<tr><td><code>([a-z][\w.]*)<\/code>/g, (row, code: string) => {
+      if (known.has(code)) return row
+      known.add(code)
+      return row.replace('<tr>', `<tr id="${code}">`)
+    })
+}
+
+/** The text of some HTML, for attributes and for the search: still escaped. */
+export const plain = (html: string): string =>
+  html
+    .replace(/<[^>]+>/g, ' ')
+    .replaceAll('"', '&quot;')
+    .replace(/\s+/g, ' ')
+    .trim()

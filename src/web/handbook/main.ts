@@ -1,0 +1,116 @@
+// The search and the copy buttons of the handbook. Everything else on its pages works without a script.
+import { serviceUrl } from '../shared/base.ts'
+import { find, type Section } from './find.ts'
+
+const THANKS_MS = 2000
+
+function addCopyButtons(): void {
+  for (const block of document.querySelectorAll('pre')) {
+    const code = block.querySelector('code')
+    // A scrolling block must be reachable by keyboard.
+    block.tabIndex = 0
+    const button = document.createElement('button')
+    button.type = 'button'
+    button.className = 'copy'
+    button.textContent = 'Copy'
+    const say = (word: string) => {
+      button.textContent = word
+      setTimeout(() => {
+        button.textContent = 'Copy'
+      }, THANKS_MS)
+    }
+    button.addEventListener(
+      'click',
+      () =>
+        navigator.clipboard?.writeText(code?.textContent ?? '').then(
+          () => say('Copied'),
+          () => select(code),
+        ) ?? select(code),
+    )
+    const select = (element: Element | null) => {
+      // Plain http has no clipboard.
+      if (element) getSelection()?.selectAllChildren(element)
+      say('Selected')
+    }
+    const holder = document.createElement('div')
+    holder.className = 'code'
+    block.replaceWith(holder)
+    holder.append(block, button)
+  }
+}
+
+/** The index is fetched when somebody begins to search. */
+function addSearch(form: HTMLFormElement): void {
+  const input = form.querySelector('input')
+  const hits = form.querySelector('ul')
+  const status = form.querySelector('p')
+  if (!input || !hits || !status) return
+  let sections: Promise<Section[]> | undefined
+  const load = async (): Promise<Section[]> => {
+    sections ??= fetch(serviceUrl('docs/search.json')).then(answer => answer.json() as Promise<Section[]>)
+    return await sections
+  }
+  const close = () => {
+    hits.hidden = true
+    status.textContent = ''
+  }
+  const show = async () => {
+    const words = input.value
+    const all = await load()
+    if (words !== input.value) return
+    const found = find(all, words)
+    hits.replaceChildren(...found.map(itemOf))
+    hits.hidden = words.trim() === ''
+    if (found.length === 0)
+      hits.append(Object.assign(document.createElement('li'), { className: 'none', textContent: 'Nothing found' }))
+    status.textContent = hits.hidden ? '' : found.length === 1 ? '1 result' : `${found.length} results`
+  }
+  form.hidden = false
+  input.addEventListener('focus', () => void load())
+  input.addEventListener('input', () => void show())
+  form.addEventListener('submit', event => {
+    event.preventDefault()
+    hits.querySelector('a')?.click()
+  })
+  form.addEventListener('keydown', event => {
+    if (event.key === 'Escape') {
+      close()
+      input.focus()
+    }
+    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') move(event, [input, ...hits.querySelectorAll('a')])
+  })
+  document.addEventListener('click', event => {
+    const isInside = form.contains(event.target as Node)
+    if (!isInside || (event.target as Element).closest('a')) close()
+  })
+  document.addEventListener('keydown', event => {
+    if (event.key !== '/' || (event.target as Element).closest('input, textarea')) return
+    event.preventDefault()
+    input.focus()
+  })
+}
+
+function move(event: KeyboardEvent, stops: HTMLElement[]): void {
+  const at = stops.indexOf(document.activeElement as HTMLElement)
+  const next = stops[at + (event.key === 'ArrowDown' ? 1 : -1)]
+  if (!next) return
+  event.preventDefault()
+  next.focus()
+}
+
+function itemOf({ page, title, heading, id, text }: Section): HTMLLIElement {
+  const item = document.createElement('li')
+  const link = document.createElement('a')
+  link.href = serviceUrl(`docs/${page}${id && `#${id}`}`)
+  const name = document.createElement('strong')
+  name.textContent = heading ? `${title}: ${heading}` : title
+  const excerpt = document.createElement('span')
+  excerpt.textContent = text.slice(0, 140)
+  link.append(name, excerpt)
+  item.append(link)
+  return item
+}
+
+addCopyButtons()
+const form = document.querySelector<HTMLFormElement>('form.search')
+if (form) addSearch(form)

@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { PAGES } from '../../src/handbook/contents.ts'
+import { pageForTerminal } from '../../src/handbook/index.ts'
+import type { Section } from '../../src/handbook/search.ts'
+import { startApp } from '../helpers/app.ts'
+import { vidimus } from '../helpers/command.ts'
+
+const ROOT = resolve(import.meta.dir, '../..')
+const ROOM = join(ROOT, 'src/handbook')
+const BYTES_MAX = 8192
+
+const pages = await Promise.all(PAGES.map(async ({ slug, file }) => ({ slug, text: await Bun.file(file).text() })))
+const app = await startApp()
+
+/** Code and generated tables are looked up, not read. */
+const prose = (text: string): string => text.replace(/^```[\s\S]*?^```$/gm, '').replace(/^\[generated: .*\n\n(?:\|.*\n)*/gm, '')
+
+describe('a page of the handbook', () => {
+  test('every file of the room is a page', async () => {
+    const files = await Array.fromAsync(new Bun.Glob('**/*.md').scan(ROOM))
+    expect(files.map(file => file.replace(/\.md$/, '')).toSorted()).toEqual(PAGES.map(({ slug }) => slug).toSorted())
+  })
+
+  test('a page has one title, and at most 8 KB beside code and generated tables', () => {
+    expect(
+      pages.filter(({ text }) => text.match(/^# .+$/gm)?.length !== 1 && !text.includes('```')).map(({ slug }) => slug),
+    ).toEqual([])
+    expect(pages.filter(({ text }) => !/^# \S/.test(text)).map(({ slug }) => slug)).toEqual([])
+    const long = pages.filter(({ text }) => Buffer.byteLength(prose(text)) > BYTES_MAX)
+    expect(long.map(({ slug, text }) => `${slug}: ${Buffer.byteLength(prose(text))}`)).toEqual([])
+  })
+
+  test('a page has no raw HTML', () => {
+    const escaped = { noHtmlBlocks: true, noHtmlSpans: true }
+    const raw = pages.filter(({ text }) => Bun.markdown.html(text) !== Bun.markdown.html(text, escaped))
+    expect(raw.map(({ slug }) => slug)).toEqual([])
+  })
+
+  test('raw HTML would be shown as text', async () => {
+    const { toHtml } = await import('../../src/handbook/markdown.ts')
+    expect(toHtml('<img src=x onerror=alert(1)>\n\na <b>b</b> `<i>`', 'start', '../')).not.toMatch(/<(img|b|i)\b/)
+  })
+})
+
+/** Served pages with their ids and links, by path. */
+const served = new Map(
+  await Promise.all(
+    ['/docs', '/docs/api', ...PAGES.map(({ slug }) => `/docs/${slug}`)].map(async path => {
+      const { status, text } = await app.call('GET', path)
+      expect([path, status]).toEqual([path, 200])
+      return [path, text] as const
+    }),
+  ),
+)
+
+test('every link of the handbook leads to a page of the service, and every anchor exists', async () => {
+  const broken: string[] = []
+  const others = new Set<string>()
+  for (const [path, html] of served) {
+    for (const [, href = ''] of html.matchAll(/<a\b[^>]*? href="([^"]+)"/g)) {
+      const { origin, pathname, hash } = new URL(href, `https://service${path}`)
+      if (origin !== 'https://service') continue
+      const target = served.get(pathname)
+      if (target === undefined) others.add(pathname)
+      else if (hash && !target.includes(`id="${decodeURIComponent(hash.slice(1))}"`)) broken.push(`${path}: ${href}`)
+    }
+  }
+  expect(broken).toEqual([])
+  for (const path of others) expect([path, (await app.call('GET', path)).status]).toEqual([path, 200])
+})
+
+test('every link to a file of the repository leads to one', () => {
+  const missing = pages.flatMap(({ slug, text }) =>
+    [...text.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/\]\((?!https?:|#|\/)([^)#\s]+)/g)]
+      .map(([, path = '']) => join(ROOM, slug, '..', path))
+      .filter(path => !existsSync(path)),
+  )
+  expect(missing).toEqual([])
+})
+
+describe('the handbook at /docs', () => {
+  test('an unknown page is 404', async () => {
+    for (const path of ['/docs/nothing', '/docs/recipes/nothing', '/docs/recipes'])
+      expect((await app.call('GET', path)).status).toBe(404)
+  })
+
+  test('a page that the reader has is 304, and sets no cookie', async () => {
+    for (const path of ['/docs/start', '/docs/search.json']) {
+      const first = await app.call('GET', path)
+      const etag = first.headers.get('etag') ?? ''
+      const again = await app.call('GET', path, { headers: { 'if-none-match': etag } })
+      expect([first.status, again.status, again.text]).toEqual([200, 304, ''])
+      expect(first.headers.get('set-cookie')).toBeNull()
+    }
+  })
+
+  test('the search index has every page, and a section for every heading and code', async () => {
+    const { body } = await app.call<Section[]>('GET', '/docs/search.json')
+    expect(new Set(body.map(({ page }) => page)).size).toBe(PAGES.length)
+    expect(body.find(({ id }) => id === 'status_unknown')).toMatchObject({
+      page: 'verdict',
+      title: 'The verdict',
+      heading: 'status_unknown',
+    })
+    for (const { page, id } of body) if (id) expect(served.get(`/docs/${page}`)).toContain(`id="${id}"`)
+  })
+})
+
+describe('vidimus help', () => {
+  test('vidimus help lists every page, and prints one', async () => {
+    const { stdout } = await vidimus('unused', ['help'])
+    for (const { slug } of PAGES) expect(stdout).toContain(slug)
+    const page = await vidimus('unused', ['help', 'verdict'])
+    expect([page.exitCode, page.stdout]).toEqual([0, expect.stringContaining('Codes of a failure')])
+    expect(page.stdout).not.toContain('\x1b')
+  })
+
+  test('vidimus help of a command without a page is its --help, and a typo gets a suggestion', async () => {
+    expect((await vidimus('unused', ['help', 'trust', 'source'])).stdout).toStartWith('usage: vidimus trust source')
+    expect(await vidimus('unused', ['help', 'verdct'])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('did you mean verdict?'),
+    })
+  })
+
+  test('a marker of a generated table is not printed', async () => {
+    expect(await pageForTerminal('verdict', { colors: false, columns: 100 })).not.toContain('generated:')
+  })
+})
