@@ -228,6 +228,7 @@ const BUDGET_MEANINGS: Record<Policy, string> = {
   'login-all': 'wrong passwords, in all',
   dashboard: 'requests of a user',
   'dashboard-change': 'changes of a user',
+  'webhook-test': 'test events, per tenant',
 }
 
 function pace({ perSecond, burst, total }: { perSecond: number; burst: number; total?: number }): [string, string] {
