@@ -1,0 +1,271 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Vidimus;
+
+/**
+ * Client for a merchant's server. PHP 8.1 or newer, no other package.
+ *
+ *     $vidimus = new Vidimus('https://verify.example', getenv('API_KEY'));
+ *     $created = $vidimus->create(['template' => 'age_over_18', 'purpose' => 'To sell you wine']);
+ *     header('Location: ' . $created['page_url']);
+ *
+ * Verifications are arrays with the fields of the API. Every call throws a VidimusError when it fails. A call that is
+ * safe to repeat is tried up to four times: without an answer, after a 5xx, and after a 429 once Retry-After has passed.
+ *
+ * @phpstan-type Verification array{id: string, status: 'pending'|'completed'|'failed'|'expired', claims?: array<string, mixed>, error?: array{code: string, message: string}, metadata?: array<string, string>, created_at: string, expires_at: string, page_url?: string}
+ */
+final class Vidimus
+{
+    private const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
+    private const TRIES_MAX = 4;
+    private const POLL_SECONDS_MAX = 5.0;
+    /** Longer than the life of any session. */
+    private const WAIT_SECONDS = 75 * 60;
+
+    private readonly string $base;
+
+    /** @param float $timeout limit in seconds for one attempt of a call */
+    public function __construct(string $baseUrl, private readonly string $apiKey, private readonly float $timeout = 15.0)
+    {
+        if (!preg_match('#^https?://[^/?\#@\s]+(/[^?\#\s]*)?$#D', $baseUrl)) {
+            throw new \InvalidArgumentException('baseUrl: give the address of the service, such as https://verify.example');
+        }
+        // The value is not quoted: messages may be logged.
+        if (!preg_match('/^vk_(test|live)_[A-Za-z0-9]{1,200}$/D', $apiKey)) {
+            throw new \InvalidArgumentException('apiKey: give the whole API key, vk_test_ or vk_live_ and what follows');
+        }
+        $this->base = rtrim($baseUrl, '/');
+    }
+
+    /**
+     * Creates exactly one session: all attempts carry one Idempotency-Key. Give your own to repeat after a crash.
+     * `page_url` is the hosted page for the holder.
+     *
+     * @param array<string, mixed> $body
+     * @return Verification
+     */
+    public function create(array $body, ?string $idempotencyKey = null): array
+    {
+        $key = $idempotencyKey ?? bin2hex(random_bytes(16));
+        if (!preg_match('/^[\x21-\x7e]{1,255}$/D', $key)) {
+            throw new \InvalidArgumentException('idempotencyKey: give 1 to 255 printable ASCII characters without spaces');
+        }
+        [$created, $headers] = $this->send('POST', '/v1/verifications', $body, ["Idempotency-Key: $key"], true);
+        $found = preg_match('/<(https?:[^<>]+)>; rel="alternate"/', $headers['link'] ?? '', $link);
+        return [...$created, 'page_url' => $found ? $link[1] : "{$this->base}/v/{$created['id']}"];
+    }
+
+    /** @return Verification */
+    public function get(string $id): array
+    {
+        return $this->send('GET', self::path($id), null, [], true)[0];
+    }
+
+    /**
+     * One page, the newest first; `before` is the `created_at` of the last one seen.
+     *
+     * @return list<Verification>
+     */
+    public function list(int $limit = 20, ?string $before = null): array
+    {
+        $query = http_build_query(array_filter(['limit' => $limit, 'before' => $before]));
+        return $this->send('GET', "/v1/verifications?$query", null, [], true)[0]['data'];
+    }
+
+    /**
+     * The verification once it has ended. Check its `status`: `completed`, `failed` and `expired` all return.
+     *
+     * @return Verification
+     */
+    public function wait(string $id, float $timeout = self::WAIT_SECONDS): array
+    {
+        $until = hrtime(true) / 1e9 + $timeout;
+        $found = $this->get($id);
+        for ($pause = 1.0; $found['status'] === 'pending'; $pause = min($pause * 1.5, self::POLL_SECONDS_MAX)) {
+            if (hrtime(true) / 1e9 + $pause >= $until) {
+                throw new VidimusError('still_pending', 'Nobody has answered within ' . round($timeout) . ' seconds.');
+            }
+            self::pause($pause * (0.5 + self::fraction() / 2));
+            try {
+                [$status] = $this->send('GET', self::path($id, '/status'), null, [], true);
+                if ($status['status'] !== 'pending') {
+                    $found = $this->get($id);
+                }
+            } catch (VidimusError $error) {
+                if ($error->status !== null && $error->status < 500 && $error->status !== 429) {
+                    throw $error;
+                }
+            }
+        }
+        return $found;
+    }
+
+    /** @return Verification */
+    public function cancel(string $id): array
+    {
+        return $this->send('POST', self::path($id, '/cancel'), null, [], true)[0];
+    }
+
+    /**
+     * Exchanges the code of a redirect for the result, once. It is never repeated after a lost answer, because a second
+     * use looks like a forged code: then `maybeDone` is true and nothing is proven; start a new session.
+     *
+     * @return Verification
+     */
+    public function redeem(string $id, string $responseCode): array
+    {
+        return $this->send('POST', self::path($id, '/redeem'), ['response_code' => $responseCode])[0];
+    }
+
+    /**
+     * Erases a session for good; needs the scope `verifications:delete`.
+     *
+     * @return array{deleted: array<string, int>}
+     */
+    public function erase(string $id): array
+    {
+        return $this->send('DELETE', self::path($id), null, [], true)[0];
+    }
+
+    /** @return list<array<string, mixed>> */
+    public function templates(): array
+    {
+        return $this->send('GET', '/v1/templates', null, [], true)[0]['data'];
+    }
+
+    /** @return array<string, mixed> */
+    public function usage(): array
+    {
+        return $this->send('GET', '/v1/usage', null, [], true)[0];
+    }
+
+    private static function path(string $id, string $rest = ''): string
+    {
+        if ($id === '') {
+            throw new \InvalidArgumentException('id: give the id of a verification, vs_ and what follows');
+        }
+        return '/v1/verifications/' . rawurlencode($id) . $rest;
+    }
+
+    /**
+     * @param array<string, mixed>|null $body
+     * @param list<string> $headers
+     * @return array{array<string, mixed>, array<string, string>}
+     */
+    private function send(string $method, string $path, ?array $body = null, array $headers = [], bool $repeat = false): array
+    {
+        for ($tried = 1, $maybeDone = false; ; $tried++) {
+            try {
+                return $this->attempt($method, $path, $body, $headers);
+            } catch (VidimusError $error) {
+                $maybeDone = $error->maybeDone = $maybeDone || $error->maybeDone;
+                $pause = self::pauseAfter($error, $repeat, $tried);
+                if ($pause === null || $tried === self::TRIES_MAX) {
+                    throw $error;
+                }
+                self::pause($pause);
+            }
+        }
+    }
+
+    /** Seconds before the next attempt; null when the call must not be repeated. */
+    private static function pauseAfter(VidimusError $error, bool $repeat, int $tried): ?float
+    {
+        $backoff = self::fraction() * 0.5 * 3 ** ($tried - 1);
+        // Refused before any work was done.
+        if ($error->status === 429) {
+            return ($error->retryAfter ?? 1.0) + $backoff;
+        }
+        if ($error->errorCode === 'idempotency_key_in_flight') {
+            return $backoff;
+        }
+        $isAway = $error->errorCode === 'no_answer' || ($error->status ?? 0) >= 500;
+        return $repeat && $isAway ? max($backoff, $error->retryAfter ?? 0.0) : null;
+    }
+
+    /**
+     * @param array<string, mixed>|null $body
+     * @param list<string> $headers
+     * @return array{array<string, mixed>, array<string, string>}
+     */
+    private function attempt(string $method, string $path, ?array $body, array $headers): array
+    {
+        $text = $body === null ? null : json_encode($body, JSON_THROW_ON_ERROR);
+        $context = stream_context_create(['http' => [
+            'method' => $method,
+            'header' => [
+                'Accept: application/json',
+                "Authorization: Bearer {$this->apiKey}",
+                'Connection: close',
+                ...($text === null ? [] : ['Content-Type: application/json']),
+                ...$headers,
+            ],
+            'content' => $text ?? '',
+            'timeout' => $this->timeout,
+            'ignore_errors' => true,
+            // A redirect would send the key to another host.
+            'follow_location' => 0,
+        ]]);
+        $mutates = $method !== 'GET';
+        $stream = @fopen($this->base . $path, 'r', false, $context);
+        $answer = $stream ? stream_get_contents($stream, self::ANSWER_BYTES_MAX + 1) : false;
+        $state = $stream ? stream_get_meta_data($stream) : [];
+        if ($stream) {
+            fclose($stream);
+        }
+        if ($answer === false || ($state['timed_out'] ?? false)) {
+            throw new VidimusError('no_answer', 'The service could not be reached, or did not answer in time.', maybeDone: $mutates);
+        }
+        [$status, $received] = self::headersOf($state['wrapper_data'] ?? []);
+        $parsed = strlen($answer) > self::ANSWER_BYTES_MAX ? null : json_decode($answer, true);
+        if ($status >= 200 && $status < 300 && is_array($parsed)) {
+            return [$parsed, $received];
+        }
+        throw self::refusal($status, $received, $parsed, $mutates && ($status >= 500 || $status < 300));
+    }
+
+    /** @param array<string, string> $headers */
+    private static function refusal(int $status, array $headers, mixed $parsed, bool $maybeDone): VidimusError
+    {
+        $error = is_array($parsed) ? ($parsed['error'] ?? null) : null;
+        if (!is_array($error) || !is_string($error['code'] ?? null)) {
+            return new VidimusError('unexpected_answer', 'The answer is not from this service: the page of a proxy, a redirect, or too long.', $status, maybeDone: $maybeDone);
+        }
+        $after = $headers['retry-after'] ?? '';
+        return new VidimusError(
+            $error['code'],
+            substr((string) ($error['message'] ?? ''), 0, 500),
+            $status,
+            $headers['x-request-id'] ?? null,
+            preg_match('/^[0-9]{1,6}$/D', $after) ? (float) $after : null,
+            $maybeDone,
+        );
+    }
+
+    /**
+     * @param list<string> $lines
+     * @return array{int, array<string, string>}
+     */
+    private static function headersOf(array $lines): array
+    {
+        $headers = [];
+        foreach (array_slice($lines, 1) as $line) {
+            [$name, $value] = [...explode(':', $line, 2), ''];
+            $headers[strtolower($name)] = trim($value);
+        }
+        preg_match('#^HTTP/\S+ (\d{3})#', $lines[0] ?? '', $found);
+        return [(int) ($found[1] ?? 0), $headers];
+    }
+
+    private static function pause(float $seconds): void
+    {
+        usleep((int) ($seconds * 1e6));
+    }
+
+    private static function fraction(): float
+    {
+        return random_int(0, 1_000_000) / 1_000_000;
+    }
+}

@@ -1,0 +1,328 @@
+"""Client for a merchant's server, and the check of its webhooks. Python 3.9 or newer, no other package.
+
+    vidimus = Vidimus("https://verify.example", os.environ["API_KEY"])
+    created = vidimus.create({"template": "age_over_18", "purpose": "To sell you wine"})
+    send_the_customer_to(created["page_url"])
+    verification = vidimus.wait(created["id"])
+    if verification["status"] == "completed" and verification["claims"]["age_over_18"] is True: ...
+
+Every call raises VidimusError when it fails. A call that is safe to repeat is tried up to four times: without an answer,
+after a 5xx, and after a 429 once Retry-After has passed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import random
+import re
+import time
+import urllib.error
+import urllib.request
+import uuid
+from typing import Any, Iterator, Literal, Mapping, Optional, Sequence, TypedDict, Union
+from urllib.parse import quote, urlencode, urlsplit
+
+__all__ = ["Vidimus", "VidimusError", "Verification", "WebhookError", "WebhookEvent", "verify_webhook"]
+
+ANSWER_BYTES_MAX = 32 * 1024 * 1024
+TRIES_MAX = 4
+POLL_SECONDS_MAX = 5.0
+# Longer than the life of any session.
+WAIT_SECONDS = 75 * 60
+
+
+class Finding(TypedDict, total=False):
+    check: str
+    status: Literal["pass", "fail", "warning", "skipped"]
+    detail: str
+
+
+class Credential(TypedDict):
+    format: Literal["mso_mdoc", "dc+sd-jwt"]
+    doctype_or_vct: str
+    claims: dict[str, Any]
+    issuer: dict[str, str]
+    trusted: bool
+    signature_valid: bool
+    holder_binding_valid: bool
+    findings: list[Finding]
+
+
+class Verification(TypedDict, total=False):
+    """As the API returns it; `page_url`, the hosted page for the holder, only from `create`."""
+
+    id: str
+    status: Literal["pending", "completed", "failed", "expired"]
+    template: str
+    wallet_uri: str
+    request_uri: str
+    claims: dict[str, Any]
+    credentials: list[Credential]
+    error: dict[str, str]
+    metadata: dict[str, str]
+    purpose: str
+    redirect_url: str
+    created_at: str
+    expires_at: str
+    responded_at: str
+    page_url: str
+
+
+class VidimusError(Exception):
+    """A failed call. Decide by `code`: one of the API, or `no_answer`, `unexpected_answer`, `still_pending`.
+
+    `maybe_done`: an attempt got no answer or a 5xx, so the service may have done the work all the same.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        status: Optional[int] = None,
+        request_id: Optional[str] = None,
+        retry_after: Optional[float] = None,
+        maybe_done: bool = False,
+    ) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code = code
+        self.message = message
+        self.status = status
+        self.request_id = request_id
+        self.retry_after = retry_after
+        self.maybe_done = maybe_done
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """A redirect would send the key to another host."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+class Vidimus:
+    """`timeout` is the limit in seconds for one attempt of a call."""
+
+    def __init__(self, base_url: str, api_key: str, timeout: float = 15.0) -> None:
+        parts = urlsplit(base_url)
+        if parts.scheme not in ("https", "http") or not parts.hostname or parts.query or parts.fragment or parts.username:
+            raise ValueError("base_url: give the address of the service, such as https://verify.example")
+        # The value is not quoted: messages may be logged.
+        if not re.fullmatch(r"vk_(test|live)_[A-Za-z0-9]{1,200}", api_key):
+            raise ValueError("api_key: give the whole API key, vk_test_ or vk_live_ and what follows")
+        self._base = base_url.rstrip("/")
+        self._key = api_key
+        self._timeout = timeout
+        self._opener = urllib.request.build_opener(_NoRedirect)
+
+    def create(self, body: Mapping[str, Any], idempotency_key: Optional[str] = None) -> Verification:
+        """Creates exactly one session: all attempts carry one Idempotency-Key. Give your own to repeat after a crash."""
+        key = idempotency_key or str(uuid.uuid4())
+        created, headers = self._send("POST", "/v1/verifications", body, {"idempotency-key": key}, repeat=True)
+        link = re.search(r'<(https?:[^<>]+)>; rel="alternate"', headers.get("link", ""))
+        created["page_url"] = link[1] if link else f"{self._base}/v/{created['id']}"
+        return created
+
+    def get(self, id: str) -> Verification:
+        return self._send("GET", self._path(id), repeat=True)[0]
+
+    def list(self, limit: int = 20, before: Optional[str] = None) -> list[Verification]:
+        """One page, the newest first; `before` is the `created_at` of the last one seen."""
+        query = {"limit": limit, **({"before": before} if before else {})}
+        return self._send("GET", f"/v1/verifications?{urlencode(query)}", repeat=True)[0]["data"]
+
+    def all(self) -> Iterator[Verification]:
+        """Every session, the newest first, page by page."""
+        before = None
+        while True:
+            page = self.list(100, before)
+            yield from page
+            if len(page) < 100:
+                return
+            before = page[-1]["created_at"]
+
+    def wait(self, id: str, timeout: float = WAIT_SECONDS) -> Verification:
+        """The verification once it has ended. Check its `status`: `completed`, `failed` and `expired` all return."""
+        until = time.monotonic() + timeout
+        found, pause = self.get(id), 1.0
+        while found["status"] == "pending":
+            if time.monotonic() + pause >= until:
+                raise VidimusError("still_pending", f"Nobody has answered within {timeout:.0f} seconds.")
+            time.sleep(pause * (0.5 + random.random() / 2))
+            pause = min(pause * 1.5, POLL_SECONDS_MAX)
+            try:
+                status = self._send("GET", self._path(id, "/status"), repeat=True)[0]["status"]
+            except VidimusError as error:
+                if error.status is not None and error.status < 500 and error.status != 429:
+                    raise
+                continue
+            if status != "pending":
+                found = self.get(id)
+        return found
+
+    def cancel(self, id: str) -> Verification:
+        return self._send("POST", self._path(id, "/cancel"), repeat=True)[0]
+
+    def redeem(self, id: str, response_code: str) -> Verification:
+        """Exchanges the code of a redirect for the result, once. It is never repeated after a lost answer, because a
+        second use looks like a forged code: then `maybe_done` is true and nothing is proven; start a new session."""
+        return self._send("POST", self._path(id, "/redeem"), {"response_code": response_code})[0]
+
+    def erase(self, id: str) -> dict[str, Any]:
+        """Erases a session for good; needs the scope `verifications:delete`."""
+        return self._send("DELETE", self._path(id), repeat=True)[0]
+
+    def templates(self) -> list[dict[str, Any]]:
+        return self._send("GET", "/v1/templates", repeat=True)[0]["data"]
+
+    def usage(self) -> dict[str, Any]:
+        return self._send("GET", "/v1/usage", repeat=True)[0]
+
+    @staticmethod
+    def _path(id: str, rest: str = "") -> str:
+        if not id:
+            raise ValueError("id: give the id of a verification, vs_ and what follows")
+        return f"/v1/verifications/{quote(id, safe='')}{rest}"
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        body: Optional[Mapping[str, Any]] = None,
+        headers: Mapping[str, str] = {},
+        repeat: bool = False,
+    ) -> tuple[Any, Mapping[str, str]]:
+        maybe_done = False
+        for tried in range(1, TRIES_MAX + 1):
+            try:
+                return self._attempt(method, path, body, headers)
+            except VidimusError as error:
+                maybe_done = error.maybe_done = maybe_done or error.maybe_done
+                pause = self._pause(error, repeat, tried)
+                if pause is None or tried == TRIES_MAX:
+                    raise
+                time.sleep(pause)
+        raise AssertionError("unreachable")
+
+    @staticmethod
+    def _pause(error: VidimusError, repeat: bool, tried: int) -> Optional[float]:
+        """Seconds before the next attempt; None when the call must not be repeated."""
+        backoff = random.random() * 0.5 * 3 ** (tried - 1)
+        # Refused before any work was done.
+        if error.status == 429:
+            return (error.retry_after or 1.0) + backoff
+        if error.code == "idempotency_key_in_flight":
+            return backoff
+        if not repeat or (error.code != "no_answer" and (error.status or 0) < 500):
+            return None
+        return max(backoff, error.retry_after or 0.0)
+
+    def _attempt(
+        self, method: str, path: str, body: Optional[Mapping[str, Any]], headers: Mapping[str, str]
+    ) -> tuple[Any, Mapping[str, str]]:
+        request = urllib.request.Request(self._base + path, method=method)
+        request.add_header("accept", "application/json")
+        request.add_header("authorization", f"Bearer {self._key}")
+        for name, value in headers.items():
+            request.add_header(name, value)
+        if body is not None:
+            request.data = json.dumps(body).encode()
+            request.add_header("content-type", "application/json")
+        mutates = method != "GET"
+        try:
+            with self._opener.open(request, timeout=self._timeout) as answer:
+                return self._read(answer, answer.status, mutates), {k.lower(): v for k, v in answer.headers.items()}
+        except urllib.error.HTTPError as answer:
+            with answer:
+                raise self._refusal(answer, mutates) from None
+        except OSError as error:
+            message = "The service could not be reached, or did not answer in time."
+            raise VidimusError("no_answer", message, maybe_done=mutates) from error
+
+    @staticmethod
+    def _read(answer: Any, status: int, mutates: bool) -> Any:
+        text = answer.read(ANSWER_BYTES_MAX + 1)
+        try:
+            if len(text) <= ANSWER_BYTES_MAX:
+                parsed = json.loads(text)
+                if isinstance(parsed, dict):
+                    return parsed
+        except ValueError:
+            pass
+        message = "The answer is not from this service: the page of a proxy, or too long."
+        raise VidimusError("unexpected_answer", message, status, maybe_done=mutates)
+
+    def _refusal(self, answer: urllib.error.HTTPError, mutates: bool) -> VidimusError:
+        status, maybe_done = answer.code, mutates and answer.code >= 500
+        try:
+            error = self._read(answer, status, maybe_done).get("error")
+        except VidimusError as unexpected:
+            return unexpected
+        if not isinstance(error, dict) or not isinstance(error.get("code"), str):
+            return VidimusError("unexpected_answer", "The answer is not from this service.", status, maybe_done=maybe_done)
+        after = answer.headers.get("retry-after", "")
+        return VidimusError(
+            error["code"],
+            str(error.get("message", ""))[:500],
+            status,
+            request_id=answer.headers.get("x-request-id"),
+            retry_after=float(after) if re.fullmatch(r"[0-9]{1,6}", after) else None,
+            maybe_done=maybe_done,
+        )
+
+
+class WebhookEvent(TypedDict):
+    type: Literal["verification.completed", "verification.failed"]
+    verification: Verification
+    sent_at: str
+
+
+class WebhookError(Exception):
+    """The message must not be trusted: answer with 400. `code` is one of `missing_header`, `malformed_header`,
+    `timestamp_out_of_tolerance`, `no_match`, `invalid_payload`."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code = code
+
+
+def verify_webhook(
+    payload: bytes,
+    header: Optional[str],
+    secret: Union[str, Sequence[str]],
+    tolerance: float = 300,
+    now: Optional[float] = None,
+) -> WebhookEvent:
+    """Checks a webhook and returns its event. `payload` is the raw body, `header` the value of X-Service-Signature,
+    `secret` the whole `whsec_…` text, or several while you replace one. Compare `verification["id"]` with the session
+    that you created: its metadata proves nothing."""
+    if not isinstance(payload, bytes):
+        raise TypeError("payload: give the raw bytes of the body, before it is parsed")
+    secrets = [secret] if isinstance(secret, str) else list(secret)
+    # An empty or cut secret must fail here: anybody could sign with it.
+    if not secrets or not all(re.fullmatch(r"whsec_[A-Za-z0-9+/]{32,88}={0,2}", each) for each in secrets):
+        raise ValueError("secret: give the whole webhook secret, whsec_ and what follows")
+    if not header:
+        raise WebhookError("missing_header", "The message has no X-Service-Signature header.")
+    parts = [part.strip(" \t") for part in header.split(",")] if len(header) <= 2048 else []
+    times = [part[2:] for part in parts if part.startswith("t=")]
+    candidates = [part[3:] for part in parts if part.startswith("v1=")]
+    if len(times) != 1 or not re.fullmatch(r"[0-9]{1,12}", times[0]) or not 1 <= len(candidates) <= 16:
+        raise WebhookError("malformed_header", "The X-Service-Signature header is not t=…,v1=….")
+    if abs((time.time() if now is None else now) - int(times[0])) > tolerance:
+        raise WebhookError("timestamp_out_of_tolerance", f"The message was signed more than {tolerance} seconds from now.")
+    signed = times[0].encode() + b"." + payload
+    macs = [hmac.new(each.encode(), signed, hashlib.sha256).hexdigest().encode() for each in secrets]
+    # Every candidate is compared with every secret, also after a match.
+    if not any([hmac.compare_digest(mac, each.encode()) for mac in macs for each in candidates]):
+        raise WebhookError("no_match", "No signature matches: the body was changed, or the secret is another one.")
+    try:
+        event = json.loads(payload.decode())
+    except ValueError:
+        raise WebhookError("invalid_payload", "The message is genuine, but not JSON.") from None
+    is_known = isinstance(event, dict) and event.get("type") in ("verification.completed", "verification.failed")
+    verification = event.get("verification") if is_known else None
+    if isinstance(verification, dict) and isinstance(verification.get("id"), str) and isinstance(event.get("sent_at"), str):
+        return event  # type: ignore[return-value]
+    raise WebhookError("invalid_payload", "The message is genuine, but not an event that this version knows.")

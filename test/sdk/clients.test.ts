@@ -1,0 +1,154 @@
+// The clients in Python and PHP, against the running service and against the vectors of the TypeScript one.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { createTenant } from '../../src/tenants/settings.ts'
+import type { Verification } from '../../src/verifications/schema.ts'
+import { cleanUp, type TestApp, until } from '../helpers/app.ts'
+import { receive, startAppFor } from '../helpers/receiver.ts'
+import { answerWith, holderOf } from '../helpers/wallet.ts'
+import { bodyOf, verifyVectors } from './vectors.ts'
+
+const SDK = resolve(import.meta.dir, '../../src/sdk')
+const LANGUAGES = [
+  { language: 'python', program: Bun.which('python3'), sources: 'python', script: 'drive.py' },
+  { language: 'php', program: Bun.which('php'), sources: 'php/src', script: 'drive.php' },
+]
+
+type Failed = { failed: string; status: number | null; maybe_done: boolean }
+type Created = Verification & { page_url: string }
+
+let app: TestApp
+let key: string
+let secret: string
+const receiver = receive()
+
+beforeAll(async () => {
+  app = await startAppFor([receiver], { now: Date.now() })
+  const created = await createTenant(app.deps, { name: 'Wine shop' }, 'test')
+  secret = created.webhookSecret
+  key = await app.key(created.tenant.id)
+})
+afterAll(cleanUp)
+
+/** A program that obeys orders one after the other. */
+function hire(program: string, { sources, script }: { sources: string; script: string }) {
+  const child = Bun.spawn([program, join(import.meta.dir, script)], {
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'inherit',
+    env: { ...process.env, CLIENT_DIR: join(SDK, sources.split('/')[0]!), PYTHONDONTWRITEBYTECODE: '1' },
+  })
+  const lines = child.stdout.pipeThrough(new TextDecoderStream()).getReader()
+  let rest = ''
+  return {
+    async order<Result>(call: string, given: object): Promise<Result> {
+      child.stdin.write(`${JSON.stringify({ call, ...given })}\n`)
+      child.stdin.flush()
+      while (!rest.includes('\n')) {
+        const { done, value } = await lines.read()
+        if (done) throw new Error('the client ended')
+        rest += value
+      }
+      const [line = '', ...others] = rest.split('\n')
+      rest = others.join('\n')
+      return JSON.parse(line)
+    },
+    end: () => child.kill(),
+  }
+}
+
+for (const { language, program, ...files } of LANGUAGES) {
+  describe.skipIf(program === null)(`the client in ${language}${program ? '' : ' (SKIPPED: it is not installed)'}`, () => {
+    let worker: ReturnType<typeof hire>
+    beforeAll(() => {
+      worker = hire(program!, files)
+    })
+    afterAll(() => worker.end())
+
+    const call = <Result = Verification>(name: string, ...args: unknown[]) =>
+      worker.order<Result>(name, { base_url: app.url, api_key: key, with: args })
+    const answer = async ({ wallet_uri = '' }: Verification) => await answerWith(app, await holderOf(app), wallet_uri)
+
+    test('creates, waits, redeems, verifies the webhook, and erases', async () => {
+      const created = await call<Created>('create', { template: 'age_over_18', webhook_url: receiver.url(`/${language}`) })
+      expect(created.page_url).toBe(`${app.deps.config.publicUrl}/v/${created.id}`)
+      const waiting = call('wait', created.id)
+      await answer(created)
+      expect(await waiting).toMatchObject({ id: created.id, status: 'completed', claims: { age_over_18: true } })
+
+      // Due by the clock of the test, which stands still otherwise.
+      await until(async () => {
+        app.clock.advance(10)
+        return receiver.received.some(({ path }) => path === `/${language}`)
+      })
+      const { body, headers } = receiver.received.find(({ path }) => path === `/${language}`)!
+      const message = { payload: Buffer.from(body).toString('base64'), header: headers['x-service-signature'] }
+      expect(await worker.order<string>('verify_webhook', { ...message, secret })).toBe(created.id)
+
+      const second = await call<Created>('create', { template: 'age_over_18', redirect_url: 'https://shop.example/back' })
+      const { redirect_uri } = (await answer(second)).body as { redirect_uri: string }
+      const code = new URLSearchParams(new URL(redirect_uri).hash.slice(1)).get('response_code')
+      expect(await call('redeem', second.id, code)).toMatchObject({ id: second.id, status: 'completed' })
+      expect(await call<Failed>('redeem', second.id, code)).toMatchObject({ failed: 'invalid_response_code', maybe_done: false })
+
+      const third = await call<Created>('create', { template: 'age_over_18' }, `order-7-${language}`)
+      expect((await call<Created>('create', { template: 'age_over_18' }, `order-7-${language}`)).id).toBe(third.id)
+      expect(await call('cancel', third.id)).toMatchObject({ status: 'failed', error: { code: 'cancelled' } })
+      expect(await call('erase', third.id)).toMatchObject({ deleted: { verification_sessions: 1 } })
+      expect(await call<Failed>('get', third.id)).toMatchObject({ failed: 'session_not_found', status: 404 })
+      expect((await call<Verification[]>('list')).map(({ id }) => id)).toContain(created.id)
+      expect((await call<{ key: string }[]>('templates')).map(each => each.key)).toContain('age_over_18')
+      expect(await call<object>('usage')).toHaveProperty('daily_quota')
+    })
+
+    test('repeats a creation with the same Idempotency-Key, never a redemption, and follows no redirect', async () => {
+      const seen: { path: string; key: string | null }[] = []
+      const server = Bun.serve({
+        port: 0,
+        fetch(request) {
+          const { pathname } = new URL(request.url)
+          seen.push({ path: pathname, key: request.headers.get('idempotency-key') })
+          if (pathname.endsWith('/cancel')) return Response.redirect('/elsewhere', 307)
+          const error = { error: { code: 'internal_error', message: 'Try again.' } }
+          const isFirst = seen.length === 1
+          return isFirst || pathname.endsWith('/redeem') ? Response.json(error, { status: 500 }) : Response.json({ id: 'vs_1' })
+        },
+      })
+      const to = (name: string, ...args: unknown[]) =>
+        worker.order<Failed & Created>(name, { base_url: `http://127.0.0.1:${server.port}`, api_key: 'vk_test_1', with: args })
+      expect(await to('create', { template: 'age_over_18' })).toMatchObject({ id: 'vs_1' })
+      expect(seen).toHaveLength(2)
+      expect(seen[0]?.key).toBe(seen[1]?.key ?? '')
+      expect(await to('redeem', 'vs_1', 'x')).toEqual({ failed: 'internal_error', status: 500, maybe_done: true } as never)
+      expect(await to('cancel', 'vs_1')).toMatchObject({ failed: 'unexpected_answer', status: 307 })
+      expect(seen.map(({ path }) => path.split('/').at(-1))).toEqual(['verifications', 'verifications', 'redeem', 'cancel'])
+      await server.stop(true)
+      expect(await to('redeem', 'vs_1', 'x')).toMatchObject({ failed: 'no_answer', maybe_done: true })
+      expect(await worker.order<Failed>('usage', { base_url: 'ftp://x', api_key: 'vk_test_1', with: [] })).toMatchObject({
+        failed: 'wrong_call',
+      })
+    })
+
+    test('says of every webhook vector what the TypeScript client says', async () => {
+      for (const { secrets, header, tolerance, now, expect: expected, ...vector } of verifyVectors) {
+        const message = {
+          payload: Buffer.from(bodyOf(vector)).toString('base64'),
+          header,
+          now,
+          ...(tolerance !== undefined && { tolerance }),
+        }
+        const said = await worker.order<string | Failed>('verify_webhook', { ...message, secret: secrets })
+        expect([vector.name, typeof said === 'string' ? 'accept' : said.failed]).toEqual([vector.name, expected])
+      }
+    })
+
+    test('is at most 400 lines', () => {
+      const folder = join(SDK, files.sources)
+      const sources = readdirSync(folder).filter(name => /\.(py|php)$/.test(name))
+      const lines = sources.flatMap(name => readFileSync(join(folder, name), 'utf8').trimEnd().split('\n'))
+      expect(lines.length).toBeGreaterThan(100)
+      expect(lines.length).toBeLessThanOrEqual(400)
+    })
+  })
+}
