@@ -2,7 +2,7 @@
 // the request.
 import { fromBase64, toBase64Url } from './bytes.ts'
 import { type Cbor, cborMap, decodeCbor, encodeCbor } from './cbor.ts'
-import type { Holder } from './credential.ts'
+import type { Credential, Holder, Place } from './credential.ts'
 import { chooseDocuments } from './dc-device-request.ts'
 import { newPrivateJwk } from './es256.ts'
 import { sealHpke } from './hpke-seal.ts'
@@ -21,6 +21,7 @@ import {
   type PresentationRequest,
   verifySignature,
 } from './request.ts'
+import { selectCredentials } from './select.ts'
 import { type AnswerOptions, responseMembers } from './wallet.ts'
 import { deviceResponse, isoTranscript, presentDocument } from './wallet-mdoc.ts'
 import { encrypt } from './wallet-response.ts'
@@ -35,37 +36,59 @@ export class NothingToShow extends Error {
 
 type Asking = { requests: readonly DcRequest[]; origin: string }
 
-/** Answers the first request that it understands, as the matchers of platforms do. */
-export async function answerPage({ requests, origin }: Asking, holder: Holder, options: AnswerOptions): Promise<DcAnswer> {
-  const request = requests.find(({ protocol }) => protocol in ANSWERS)
-  if (!request) throw new NothingToShow('no request is of a protocol that this wallet speaks')
-  demand(isObject(request.data), 'data is no object')
-  const protocol = request.protocol as keyof typeof ANSWERS
-  const mutations = { ...PERSONAS[holder.persona].cheat, ...options.mutations }
-  return { protocol, data: await ANSWERS[protocol](request.data, origin, holder, { ...options, mutations }) }
+/** A checked request of a page. */
+export type PageRequest = {
+  protocol: keyof typeof READERS
+  /** What would be shared; undefined if none of the credentials answers. */
+  select: (credentials: readonly Credential[]) => { credential: Credential; places: readonly Place[] }[] | undefined
+  answer: (holder: Holder, options: AnswerOptions) => Promise<DcAnswer>
 }
 
-type Answering = AnswerOptions & { mutations: Mutations }
+/** Reads the first request that it understands, as the matchers of platforms do. */
+export async function readPage({ requests, origin }: Asking, now: number): Promise<PageRequest> {
+  const request = requests.find(({ protocol }) => Object.hasOwn(READERS, protocol))
+  if (!request) throw new NothingToShow('no request is of a protocol that this wallet speaks')
+  demand(isObject(request.data), 'data is no object')
+  const protocol = request.protocol as keyof typeof READERS
+  const { select, dataOf } = await READERS[protocol](request.data, origin, now)
+  const answer = async (holder: Holder, options: AnswerOptions) => {
+    const mutations = { ...PERSONAS[holder.persona].cheat, ...options.mutations }
+    return { protocol, data: await dataOf(holder, { ...options, mutations }) }
+  }
+  return { protocol, select, answer }
+}
 
-const ANSWERS = {
-  'openid4vp-v1-unsigned': async (data: Members, origin: string, holder: Holder, options: Answering) => {
+/** Reads, and answers. */
+export const answerPage = async (asking: Asking, holder: Holder, options: AnswerOptions): Promise<DcAnswer> =>
+  (await readPage(asking, options.now)).answer(holder, options)
+
+type Answering = AnswerOptions & { mutations: Mutations }
+type Read = Pick<PageRequest, 'select'> & { dataOf: (holder: Holder, options: Answering) => Promise<Record<string, unknown>> }
+
+const READERS = {
+  'openid4vp-v1-unsigned': async (data: Members, origin: string) => {
     demand(data.client_id === undefined, 'an unsigned request names a client_id (OpenID4VP 1.0 § A.2)')
     demand(data.expected_origins === undefined, 'an unsigned request names expected_origins')
-    return await answerOpenId(readOpenId(data, origin), holder, options)
+    return openId(readOpenId(data, origin))
   },
-  'openid4vp-v1-signed': async ({ request }: Members, origin: string, holder: Holder, options: Answering) => {
+  'openid4vp-v1-signed': async ({ request }: Members, origin: string, now: number) => {
     demand(isText(request), 'there is no signed request')
     const { parameters, leaf } = await verifySignature(request)
-    checkTimes(parameters, options.now)
+    checkTimes(parameters, now)
     const origins = parameters.expected_origins
     demand(Array.isArray(origins) && origins.includes(origin), 'expected_origins lacks the page that asks (OpenID4VP 1.0 § A.2)')
     const read = readOpenId(parameters, origin)
     demand(isText(parameters.client_id), 'a signed request names no client_id')
     await checkClientId(read, leaf)
-    return await answerOpenId(read, holder, options)
+    return openId(read)
   },
-  'org-iso-mdoc': answerIso,
+  'org-iso-mdoc': async (data: Members, origin: string) => readIso(data, origin),
 }
+
+const openId = (request: PresentationRequest): Read => ({
+  select: credentials => selectCredentials(request.query, credentials),
+  dataOf: (holder, options) => answerOpenId(request, holder, options),
+})
 
 /** OpenID4VP 1.0 Appendix A. */
 function readOpenId(parameters: Members, origin: string): PresentationRequest {
@@ -100,10 +123,22 @@ async function answerOpenId(request: PresentationRequest, holder: Holder, option
 }
 
 /** ISO/IEC TS 18013-7 Annex C. */
-async function answerIso(data: Members, origin: string, holder: Holder, { accept, mutations }: Answering) {
-  const { deviceRequest, encryptionInfo } = data
+function readIso({ deviceRequest, encryptionInfo }: Members, origin: string): Read {
   demand(isText(deviceRequest) && isText(encryptionInfo), 'deviceRequest or encryptionInfo is missing')
-  const point = mutations.recipientPoint ?? readEncryptionInfo(encryptionInfo)
+  const asked = { deviceRequest, encryptionInfo, point: readEncryptionInfo(encryptionInfo), origin }
+  return {
+    select: credentials => chooseDocuments(deviceRequest, credentials),
+    dataOf: (holder, options) => answerIso(asked, holder, options),
+  }
+}
+
+type IsoAsked = { deviceRequest: string; encryptionInfo: string; point: Uint8Array; origin: string }
+
+async function answerIso(
+  { deviceRequest, encryptionInfo, point, origin }: IsoAsked,
+  holder: Holder,
+  { accept, mutations }: Answering,
+) {
   const chosen = chooseDocuments(deviceRequest, accept ? holder.credentials.filter(accept) : holder.credentials)
   const isDeclined = PERSONAS[holder.persona].declines
   if (!chosen && !isDeclined) throw new NothingToShow(`no document of the persona ${holder.persona} answers the request`)
@@ -114,7 +149,11 @@ async function answerIso(data: Members, origin: string, holder: Holder, { accept
   )
   const plaintext = deviceResponse([...documents, ...(mutations.moreDocuments ?? [])], mutations)
   const transcript = await isoTranscript(mutations.sealedInfo ?? encryptionInfo, mutations.sealedOrigin ?? origin)
-  const sealed = await sealHpke(point, { plaintext, info: encodeCbor(transcript), aad: mutations.hpkeAad })
+  const sealed = await sealHpke(mutations.recipientPoint ?? point, {
+    plaintext,
+    info: encodeCbor(transcript),
+    aad: mutations.hpkeAad,
+  })
   return { response: toBase64Url(encodeCbor(['dcapi', cborMap(sealed)])) }
 }
 
