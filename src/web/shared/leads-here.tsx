@@ -1,9 +1,10 @@
 import { useCommon } from './language.tsx'
+import { Notice } from './notice.tsx'
 
 /** A warning beside a code for localhost, which no phone can reach. */
 export function LeadsHere({ link }: { link: string }) {
   const words = useCommon()
-  return LOOPBACK.test(decodeURIComponent(link)) ? <p class="hint">{words.leadsHere}</p> : null
+  return LOOPBACK.test(decodeURIComponent(link)) ? <Notice tone="wait">{words.leadsHere}</Notice> : null
 }
 
 const LOOPBACK = /https?:\/\/(localhost|[^/:]*\.localhost|127(\.\d+){3}|\[::1\])[:/]/
