@@ -1,44 +1,53 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { mergedName } from '../../openid4vp/merge-claims.ts'
 import { PERSONAS } from '../../sandbox/personas.ts'
-import { type Selection, selectCredentials } from '../../sandbox/wallet.ts'
+import type { Credential, Holder } from '../../sandbox/wallet.ts'
+import type { HostedVerification } from '../../verifications/schema.ts'
 import { Button } from '../shared/button.tsx'
 import { useClaimWords } from '../shared/claims.ts'
 import { Icon } from '../shared/icons.tsx'
 import { inLanguage, useLanguage } from '../shared/language.tsx'
 import { Notice } from '../shared/notice.tsx'
 import { FORMATS } from './documents.tsx'
-import type { Asked } from './open-request.ts'
-import type { Wallet } from './wallet.ts'
 import { useSandboxWords } from './words.ts'
 
-type Props = { asked: Asked; isSending: boolean; wallet: Wallet }
+type Shared = { credential: Credential; places: readonly (readonly (string | number)[])[] }
 
-export function Consent({ asked, isSending, wallet: { holder, share, decline } }: Props) {
+type Props = {
+  who: string
+  purpose?: HostedVerification['purpose']
+  /** Undefined while the documents are being issued. */
+  holder: Holder | undefined
+  /** Undefined if none of the documents answers. */
+  selected: readonly Shared[] | undefined
+  isSending: boolean
+  onShare: () => void
+  onDecline: () => void
+}
+
+export function Consent({ who, purpose, holder, selected, isSending, onShare, onDecline }: Props) {
   const words = useSandboxWords()
   const language = useLanguage()
-  const { asked_by, purpose } = asked.session
-  const selected = holder && selectCredentials(asked.request.query, holder.credentials)
   const canShare = holder ? selected !== undefined && !PERSONAS[holder.persona].declines : true
   return (
     <div class="stack">
       <SheetTitle>
-        <span class="who">{asked_by}</span> {words.asks}
+        <span class="who">{who}</span> {words.asks}
       </SheetTitle>
       {purpose && <p>{inLanguage(purpose, language)}</p>}
       {selected && <h3>{words.shares}</h3>}
-      {selected?.map(selection => (
-        <Shared key={selection.id} selection={selection} />
+      {selected?.map((shared, i) => (
+        <SharedDocument key={i} shared={shared} />
       ))}
       {holder && !selected && <Notice tone="wait">{words.nothingFits}</Notice>}
       {holder && PERSONAS[holder.persona].declines && <p class="secondary">{words.saysNo}</p>}
       <div class="choice stack tight">
         {canShare && (
-          <Button kind="primary" large wide busy={isSending || !holder} onClick={share}>
+          <Button kind="primary" large wide busy={isSending || !holder} onClick={onShare}>
             {words.share}
           </Button>
         )}
-        <Button large wide kind={canShare ? 'plain' : 'primary'} busy={isSending || !holder} onClick={decline}>
+        <Button large wide kind={canShare ? 'plain' : 'primary'} busy={isSending || !holder} onClick={onDecline}>
           {words.decline}
         </Button>
       </div>
@@ -57,7 +66,7 @@ export function SheetTitle({ children }: { children: preact.ComponentChildren })
   )
 }
 
-function Shared({ selection: { credential, places } }: { selection: Selection }) {
+function SharedDocument({ shared: { credential, places } }: { shared: Shared }) {
   const { claim, document } = useClaimWords()
   const names = places.map(place => claim(mergedName(credential.format, place)))
   return (

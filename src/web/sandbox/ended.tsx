@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { Button, LinkButton } from '../shared/button.tsx'
 import { Icon } from '../shared/icons.tsx'
 import { Seal, type SealState } from '../shared/seal.tsx'
@@ -38,10 +39,10 @@ function endOf(session: Sent['session']): End {
   return session?.reason ?? 'untaken'
 }
 
-type StoppedProps = { problem: Problem; hasDocuments: boolean; onClose: () => void }
+type StoppedProps = { problem: Problem; onClose: () => void; children: ComponentChildren }
 
 /** Nothing was sent; the reason and the remedy. */
-export function Stopped({ problem: { kind, detail }, hasDocuments, onClose }: StoppedProps) {
+export function Stopped({ problem: { kind, detail }, onClose, children }: StoppedProps) {
   const words = useSandboxWords()
   const { title, more } = words.problems[kind]
   return (
@@ -51,7 +52,7 @@ export function Stopped({ problem: { kind, detail }, hasDocuments, onClose }: St
       <p class="secondary">{more}</p>
       {detail && <p class="mono hint">{words.unreadable[detail] ?? detail}</p>}
       <Button wide onClick={onClose}>
-        {hasDocuments ? words.toDocuments : words.again}
+        {children}
       </Button>
     </div>
   )

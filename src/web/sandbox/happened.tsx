@@ -28,7 +28,7 @@ export function Happened({ happened }: { happened: Wallet['happened'] }) {
   )
 }
 
-function Step({ title, children }: { title: ComponentChildren; children: ComponentChildren }) {
+export function Step({ title, children }: { title: ComponentChildren; children: ComponentChildren }) {
   return (
     <li class="stack tight">
       <h3>{title}</h3>
@@ -111,7 +111,7 @@ function WasAnswered({ sent: { answered, session } }: { sent: Sent }) {
   )
 }
 
-function Row({ name, value, isText = false }: { name: string; value: string; isText?: boolean }) {
+export function Row({ name, value, isText = false }: { name: string; value: string; isText?: boolean }) {
   return (
     <>
       <dt>{name}</dt>
@@ -120,7 +120,7 @@ function Row({ name, value, isText = false }: { name: string; value: string; isT
   )
 }
 
-function Json({ title, value }: { title: string; value: unknown }) {
+export function Json({ title, value }: { title: string; value: unknown }) {
   return (
     <details>
       <summary>

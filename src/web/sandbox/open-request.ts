@@ -5,6 +5,7 @@ import { ApiFailure, callApi } from '../shared/api.ts'
 import { serviceUrl } from '../shared/base.ts'
 
 const PROBLEMS = [
+  'unasked',
   'unreadable',
   'foreign',
   'gone',

@@ -1,4 +1,6 @@
+import type { ComponentChildren, VNode } from 'preact'
 import { useState } from 'preact/hooks'
+import { selectCredentials } from '../../sandbox/wallet.ts'
 import { Button } from '../shared/button.tsx'
 import { Field } from '../shared/field.tsx'
 import { Scanner } from '../shared/scan.tsx'
@@ -11,22 +13,32 @@ import { useSandboxWords } from './words.ts'
 
 /** The wallet: its documents, and a sheet over them for each request and result. */
 export function Phone({ wallet }: { wallet: Wallet }) {
-  const words = useSandboxWords()
   const { stage, holder, open } = wallet
-  const hasSheet = stage.name !== 'home'
+  const home = (
+    <>
+      <Documents holder={holder} />
+      <Ask onOpen={open} />
+    </>
+  )
+  return <Screen home={home} sheet={stage.name !== 'home' && <Sheet key={stage.name} wallet={wallet} />} />
+}
+
+type ScreenProps = { home: ComponentChildren; sheet: VNode | false }
+
+export function Screen({ home, sheet }: ScreenProps) {
+  const words = useSandboxWords()
   return (
     <section class="phone" aria-label={words.phone}>
       <div class="screen">
         <p class="phone-bar" aria-hidden="true">
           SANDBOX
         </p>
-        <div class="home" inert={hasSheet}>
-          <Documents holder={holder} />
-          <Ask onOpen={open} />
+        <div class="home" inert={sheet !== false}>
+          {home}
         </div>
-        {hasSheet && (
-          <div class="sheet" key={stage.name}>
-            <Sheet wallet={wallet} />
+        {sheet && (
+          <div class="sheet" key={sheet.key}>
+            {sheet}
           </div>
         )}
       </div>
@@ -48,11 +60,25 @@ function Sheet({ wallet }: { wallet: Wallet }) {
       )
     case 'asked':
     case 'sending':
-      return <Consent asked={stage.asked} isSending={stage.name === 'sending'} wallet={wallet} />
+      return (
+        <Consent
+          who={stage.asked.session.asked_by}
+          purpose={stage.asked.session.purpose}
+          holder={holder}
+          selected={holder && selectCredentials(stage.asked.request.query, holder.credentials)}
+          isSending={stage.name === 'sending'}
+          onShare={wallet.share}
+          onDecline={wallet.decline}
+        />
+      )
     case 'done':
       return <Done sent={stage.sent} onClose={goHome} />
     case 'stopped':
-      return <Stopped problem={stage.problem} hasDocuments={holder !== undefined} onClose={goHome} />
+      return (
+        <Stopped problem={stage.problem} onClose={goHome}>
+          {holder ? words.toDocuments : words.again}
+        </Stopped>
+      )
   }
 }
 

@@ -3,6 +3,7 @@ import { PERSONAS, type PersonaId } from '../../sandbox/personas.ts'
 import { LanguageSwitch } from '../shared/language.tsx'
 import { Notice } from '../shared/notice.tsx'
 import { Wordmark } from '../shared/seal.tsx'
+import { DcParts } from './dc-parts.tsx'
 import { Happened } from './happened.tsx'
 import { Personas } from './personas.tsx'
 import { Phone } from './phone.tsx'
@@ -10,6 +11,9 @@ import { useWallet, type Wallet } from './wallet.ts'
 import { useSandboxWords } from './words.ts'
 
 const HURRIED_MS = 900
+
+/** Opened by a page in place of the browser's own wallet call. */
+const IS_FOR_BROWSER = new URLSearchParams(location.search).has('dc')
 
 /** A wallet on a page, surrounded by what a real one would not show. */
 export function Sandbox() {
@@ -25,7 +29,8 @@ export function Sandbox() {
       </aside>
       <main>
         <h1 class="only-heard">{words.title}</h1>
-        {isSecureContext ? <Parts /> : <Notice tone="no">{words.insecure}</Notice>}
+        {!isSecureContext && <Notice tone="no">{words.insecure}</Notice>}
+        {isSecureContext && (IS_FOR_BROWSER ? <DcParts first={readFragment().persona ?? 'adult'} /> : <Parts />)}
       </main>
       <footer>
         <Wordmark size={18} />
