@@ -27,14 +27,18 @@ type Page = {
   /** Differences from POLICY. */
   policy?: Record<string, string>
   usesCamera?: true
+  /** Asks wallets through the browser, and through the popup that stands for one. */
+  asksWallets?: true
+  /** Keeps its opener, of any origin: it stands for the wallet of a browser. */
+  isPopup?: true
   /** Served only in the demo, or framed by it. */
   inDemo?: 'only' | 'framed'
 }
 
 const PAGES: readonly Page[] = [
-  { bundle: hosted, paths: ['/v/:id'] },
+  { bundle: hosted, paths: ['/v/:id'], asksWallets: true },
   { bundle: dashboard, paths: ['/dashboard', '/dashboard/:view', ...VIEWS_WITH_PARTS.map(view => `/dashboard/${view}/:id`)] },
-  { bundle: sandbox, paths: ['/sandbox'], usesCamera: true, inDemo: 'framed' },
+  { bundle: sandbox, paths: ['/sandbox'], usesCamera: true, isPopup: true, inDemo: 'framed' },
   { bundle: demo, paths: ['/demo'], usesCamera: true, policy: { 'frame-src': "'self'" }, inDemo: 'only' },
   {
     bundle: till,
@@ -176,14 +180,18 @@ const POLICY: Readonly<Record<string, string>> = {
   'require-trusted-types-for': "'script'",
 }
 
-const headersOf = ({ policy, usesCamera }: Page, isFramed: boolean): Record<string, string> => ({
+const headersOf = ({ policy, usesCamera, asksWallets, isPopup }: Page, isFramed: boolean): Record<string, string> => ({
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-cache',
   'content-security-policy': Object.entries({ ...POLICY, ...policy, ...(isFramed && { 'frame-ancestors': "'self'" }) })
     .map(directive => directive.join(' '))
     .join('; '),
-  'cross-origin-opener-policy': 'same-origin',
-  'permissions-policy': `camera=(${usesCamera ? 'self' : ''}), microphone=(), geolocation=(), payment=(), usb=()`,
+  'cross-origin-opener-policy': isPopup ? 'unsafe-none' : asksWallets ? 'same-origin-allow-popups' : 'same-origin',
+  'permissions-policy': [
+    `camera=(${usesCamera ? 'self' : ''})`,
+    `digital-credentials-get=(${asksWallets ? 'self' : ''})`,
+    'digital-credentials-create=(), microphone=(), geolocation=(), payment=(), usb=()',
+  ].join(', '),
 })
 
 type Asset = { content: Blob; type: string }

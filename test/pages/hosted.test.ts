@@ -17,8 +17,8 @@ const BODY = { purpose: 'To sell you wine', redirect_url: 'https://wine.example/
 function listen(page: Page): { text: () => Promise<string> } {
   const bodies: Promise<string>[] = []
   page.on('response', response => {
-    // A stream does not end; other tests check its content.
-    if (!response.url().endsWith('/events')) bodies.push(response.text().catch(() => ''))
+    // A stream does not end; other tests check its content. The browser's request names what is asked, as the QR code's does.
+    if (!/\/events$|\/wallet\/dc\/request\//.test(response.url())) bodies.push(response.text().catch(() => ''))
   })
   return { text: async () => (await Promise.all(bodies)).join('\n') }
 }
@@ -62,7 +62,7 @@ describe('the hosted page', () => {
 
   browserTest('on a phone the page offers the wallet as a button, and the code for another device', async openPage => {
     const { page, session } = await openSession(openPage, BODY, PHONE)
-    const button = page.getByRole('link', { name: 'Open wallet' })
+    const button = page.getByRole('link', { name: 'Open a wallet app' })
     await button.waitFor()
     expect(await button.getAttribute('href')).toBe(session.wallet_uri!)
     expect((await button.boundingBox())!.height).toBeGreaterThanOrEqual(44)
@@ -166,7 +166,7 @@ describe('the hosted page', () => {
     expect(await page.getByText('Your wallet answered, but the answer could not be accepted.').isVisible()).toBe(true)
     expect(await page.getByRole('link', { name: 'Back to Wine & Co' }).isVisible()).toBe(true)
     const shown = `${await heard.text()}\n${await page.content()}`
-    expect(shown).not.toMatch(/claim_not_satisfied|age_over_18":false|credentials/)
+    expect(shown).not.toMatch(/claim_not_satisfied|age_over_18":false|"credentials":/)
     await expectAccessible(page)
     await shoot(page, 'hosted-failed')
     expect(page.complaints).toEqual([])
@@ -232,9 +232,9 @@ describe('the hosted page', () => {
 
   browserTest('the page works by keyboard alone, with a visible focus', async openPage => {
     const { page } = await openSession(openPage)
-    await page.getByRole('img', { name: /QR code/ }).waitFor()
+    await page.getByRole('button', { name: 'Continue with your wallet' }).waitFor()
     const reached: string[] = []
-    for (let i = 0; i < 5; i++) {
+    for (let i = 0; i < 7; i++) {
       await page.keyboard.press('Tab')
       const [text, outline] = await page.evaluate<[string, string]>(
         '[document.activeElement.textContent, getComputedStyle(document.activeElement).outlineWidth]',
@@ -244,6 +244,8 @@ describe('the hosted page', () => {
     }
     expect(reached).toEqual([
       'Answer with the sandbox wallet',
+      "Simulate the browser's wallet",
+      'Continue with your wallet',
       'My wallet is on this device',
       'Back to Wine & Co without sharing',
       'No wallet yet?',
@@ -277,7 +279,7 @@ describe('the hosted page', () => {
     const session = await createVerification(app, key, { template: 'driving_licence', purpose: 'x'.repeat(300) })
     const page = await openPage(origin, { viewport: { width: 320, height: 640 }, hasTouch: true, isMobile: true })
     await page.goto(`/v/${session.id}`)
-    await page.getByRole('link', { name: 'Open wallet' }).waitFor()
+    await page.getByRole('link', { name: 'Open a wallet app' }).waitFor()
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320)
     await expectAccessible(page)
     await shoot(page, 'hosted-long')
@@ -308,7 +310,8 @@ describe('the hosted page', () => {
     await answerWith(app, await holderOf(app), session.wallet_uri ?? '')
     await page.getByRole('heading', { name: 'Done. Thank you.' }).waitFor()
     expect(proxy.strayed()).toEqual([])
-    expect(page.complaints).toEqual([])
+    // The proxy's origin is not that of the public URL, so its page may not ask wallets through the browser.
+    expect(page.complaints.filter(each => !each.includes('403'))).toEqual([])
     proxy.stop()
   })
 })
@@ -322,10 +325,10 @@ describe('headers and assets', () => {
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; " +
         "base-uri 'none'; object-src 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
     )
-    expect(headers.get('cross-origin-opener-policy')).toBe('same-origin')
     expect(headers.get('x-content-type-options')).toBe('nosniff')
     expect(headers.get('referrer-policy')).toBe('no-referrer')
-    expect(headers.get('permissions-policy')).toStartWith('camera=(), microphone=()')
+    expect(headers.get('permissions-policy')).toStartWith('camera=(), ')
+    expect(headers.get('permissions-policy')).toEndWith('microphone=(), geolocation=(), payment=(), usb=()')
     expect(headers.get('cache-control')).toBe('no-cache')
     expect(text).not.toMatch(/<script(?![^>]* src=)|<style| style=| on\w+=/)
     const assets = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url]) => url ?? '')

@@ -7,6 +7,7 @@ import { LanguageSwitch, useCommon } from '../shared/language.tsx'
 import { Notice } from '../shared/notice.tsx'
 import { Seal, Wordmark } from '../shared/seal.tsx'
 import { TestBand } from '../shared/test-band.tsx'
+import { type Digital, useDigital } from './digital.ts'
 import { Ended, Gone } from './ended.tsx'
 import { Request } from './request.tsx'
 import { useWayBack, type WayBack } from './return.ts'
@@ -20,26 +21,37 @@ export function Hosted({ id }: { id: string }) {
   const session = useSession(id, { owns: true })
   const main = useRef<HTMLElement>(null)
   useKeptFocus(main, main)
-  const { known, isConnected } = session
+  const { known, isConnected, aheadMs } = session
   const shown = typeof known === 'object' ? known : undefined
-  const way = useWayBack(shown)
+  const digital = useDigital(id, shown, aheadMs)
+  const way = useWayBack(shown, digital.redirectUri)
   const headline = headlineOf(words, known)
   useEffect(() => {
     document.title = headline || 'Vidimus'
   }, [headline])
   return (
-    <div class="hosted">
+    <div class="hosted" style={accentOf(shown)}>
       {shown?.environment === 'test' && (
-        <TestBand>{HAS_SANDBOX && shown.wallet_uri && <a href={sandboxUrl(shown.wallet_uri)}>{words.trySandbox}</a>}</TestBand>
+        <TestBand>
+          {HAS_SANDBOX && shown.wallet_uri && (
+            <>
+              <a href={sandboxUrl(shown.wallet_uri)}>{words.trySandbox}</a>
+              <button type="button" onClick={digital.askSandbox}>
+                {words.trySandboxBrowser}
+              </button>
+            </>
+          )}
+        </TestBand>
       )}
       {/* Announces each change to screen readers. */}
       <p class="only-heard" role="status">
         {headline}
+        {digital.step !== 'idle' && ` ${words.digital[digital.step]}`}
         {shown && way.isLeaving && ` ${words.returning(shown.asked_by)}`}
       </p>
       <main ref={main} tabIndex={-1}>
         {!isConnected && <Notice tone="wait">{common.unreachable}</Notice>}
-        <View session={session} way={way} />
+        <View session={session} way={way} digital={digital} />
       </main>
       <footer>
         <span class="row">
@@ -51,7 +63,13 @@ export function Hosted({ id }: { id: string }) {
   )
 }
 
-function View({ session, way }: { session: Session; way: WayBack }): ComponentChildren {
+/** The shop's colour, for the main button. */
+const accentOf = (shown: HostedVerification | undefined) =>
+  shown?.look?.accent && { '--shop-accent': shown.look.accent.color, '--shop-ink': shown.look.accent.ink }
+
+type ViewProps = { session: Session; way: WayBack; digital: Digital }
+
+function View({ session, way, digital }: ViewProps): ComponentChildren {
   const common = useCommon()
   const { known, aheadMs } = session
   if (known === 'unknown') {
@@ -64,7 +82,7 @@ function View({ session, way }: { session: Session; way: WayBack }): ComponentCh
   }
   if (known === 'gone') return <Gone />
   return known.status === 'pending' && !known.answered ? (
-    <Request asked={known} aheadMs={aheadMs} />
+    <Request asked={known} aheadMs={aheadMs} digital={digital} />
   ) : (
     <Ended ended={known} way={way} />
   )

@@ -1,25 +1,31 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { HostedVerification, Share } from '../../verifications/schema.ts'
+import { serviceUrl } from '../shared/base.ts'
 import { Button, LinkButton } from '../shared/button.tsx'
 import { useClaimWords } from '../shared/claims.ts'
 import { Icon } from '../shared/icons.tsx'
 import { inLanguage, useLanguage } from '../shared/language.tsx'
 import { LeadsHere } from '../shared/leads-here.tsx'
+import { Notice } from '../shared/notice.tsx'
 import { QrCode } from '../shared/qr.tsx'
 import { Seal } from '../shared/seal.tsx'
 import { minutes, useLeftMs } from '../shared/time.tsx'
+import type { Digital } from './digital.ts'
 import { useHostedWords } from './words.ts'
 
 const PHONE = '(pointer: coarse) and (max-width: 820px), (pointer: coarse) and (max-height: 500px)'
 
-export function Request({ asked, aheadMs }: { asked: HostedVerification; aheadMs: number }) {
+type Props = { asked: HostedVerification; aheadMs: number; digital: Digital }
+
+export function Request({ asked, aheadMs, digital }: Props) {
   const words = useHostedWords()
   const language = useLanguage()
-  const { asked_by, purpose, shares } = asked
+  const { asked_by, purpose, shares, look } = asked
   return (
     <article class="card request">
       <div class="stack loose">
         <header class="stack tight">
+          {look?.logo && <img class="logo" src={serviceUrl(look.logo)} alt="" />}
           <h1>
             <span class="who">{asked_by}</span> {words.asks}
           </h1>
@@ -32,9 +38,17 @@ export function Request({ asked, aheadMs }: { asked: HostedVerification; aheadMs
           ))}
           <p class="hint">{words.nothingElse}</p>
         </section>
+        <Accepted shares={shares} />
       </div>
-      <Way asked={asked} aheadMs={aheadMs} />
-      <Help shares={shares} />
+      <Way asked={asked} aheadMs={aheadMs} digital={digital} />
+      <div class="about-wallets stack tight">
+        {look?.privacy_url && (
+          <a href={look.privacy_url} target="_blank" rel="noreferrer">
+            {words.privacy(asked_by)}
+          </a>
+        )}
+        <Help />
+      </div>
     </article>
   )
 }
@@ -71,8 +85,9 @@ function Alternative({ claims, documents }: Share['alternatives'][number]) {
 }
 
 /** The code or button, hidden once a wallet has the request so that it is not used twice. */
-function Way({ asked, aheadMs }: { asked: HostedVerification; aheadMs: number }) {
+function Way(props: Props) {
   const words = useHostedWords()
+  const { asked, aheadMs } = props
   const [isShownAgain, setIsShownAgain] = useState(false)
   if (asked.fetched && !isShownAgain) {
     return (
@@ -88,46 +103,88 @@ function Way({ asked, aheadMs }: { asked: HostedVerification; aheadMs: number })
       </section>
     )
   }
-  return <Choices asked={asked} aheadMs={aheadMs} />
+  return <Choices {...props} />
 }
 
-function Choices({ asked, aheadMs }: { asked: HostedVerification; aheadMs: number }) {
+/** On a phone a button comes first, on a desktop the code. */
+function Choices({ asked, aheadMs, digital }: Props) {
   const words = useHostedWords()
   // Only once: turning the phone must not remove the button.
   const [isPhone] = useState(() => matchMedia(PHONE).matches)
+  const fallback = useFallback(digital)
   const code = (
-    <figure class="code stack tight">
+    <figure class="code stack tight" ref={isPhone ? undefined : fallback} tabIndex={-1}>
       <QrCode text={asked.qr_uri ?? ''} label={words.qrLabel} />
       <figcaption class="secondary">{words.scan}</figcaption>
       <LeadsHere link={asked.wallet_uri ?? ''} />
     </figure>
   )
-  if (isPhone) {
+  const remaining = <Remaining asked={asked} aheadMs={aheadMs} />
+  if (!isPhone) {
     return (
       <section class="way stack">
-        <LinkButton kind="primary" large wide href={asked.wallet_uri ?? ''}>
-          <Icon name="wallet" />
-          {words.open}
-        </LinkButton>
-        <Remaining asked={asked} aheadMs={aheadMs} />
-        <details>
-          <summary>
-            {words.otherDevice}
-            <Icon name="down" size={16} />
-          </summary>
-          {code}
-        </details>
+        {code}
+        {remaining}
+        <Offer digital={digital} />
+        <a href={asked.wallet_uri}>{words.openHere}</a>
         <GiveUp asked={asked} />
       </section>
     )
   }
+  const hasOffer = digital.offer !== 'none'
   return (
     <section class="way stack">
-      {code}
-      <Remaining asked={asked} aheadMs={aheadMs} />
-      <a href={asked.wallet_uri}>{words.openHere}</a>
+      <Offer digital={digital} isFirst />
+      <LinkButton ref={fallback} kind={hasOffer ? 'plain' : 'primary'} large={!hasOffer} wide href={asked.wallet_uri ?? ''}>
+        <Icon name="wallet" />
+        {hasOffer ? words.openApp : words.open}
+      </LinkButton>
+      {remaining}
+      <details>
+        <summary>
+          {words.otherDevice}
+          <Icon name="down" size={16} />
+        </summary>
+        {code}
+      </details>
       <GiveUp asked={asked} />
     </section>
+  )
+}
+
+/** The other way takes the focus after a call that shared nothing. */
+function useFallback({ note }: Digital) {
+  const fallback = useRef<HTMLAnchorElement>(null)
+  useEffect(() => {
+    if (note) fallback.current?.focus({ preventScroll: true })
+  }, [note])
+  return fallback
+}
+
+/** The wallet call of the browser, where it has one. */
+function Offer({ digital: { offer, step, note, askWallet }, isFirst = false }: { digital: Digital; isFirst?: boolean }) {
+  const words = useHostedWords()
+  const said = note && (
+    <Notice tone={note === 'not_delivered' || note === 'unreadable' ? 'wait' : 'neutral'} alert>
+      {words.digitalNotes[note]}
+    </Notice>
+  )
+  if (offer === 'none') return said ?? null
+  return (
+    <div class="offer stack tight">
+      {said}
+      <Button
+        kind={isFirst ? 'primary' : 'plain'}
+        large={isFirst}
+        wide
+        busy={offer === 'preparing' || step !== 'idle'}
+        onClick={askWallet}
+      >
+        {step === 'idle' && <Icon name="wallet" />}
+        {words.digital[step]}
+      </Button>
+      {!isFirst && <p class="hint">{words.digitalMore}</p>}
+    </div>
   )
 }
 
@@ -149,10 +206,21 @@ function Remaining({ asked: { created_at, expires_at }, aheadMs }: { asked: Host
   )
 }
 
-function Help({ shares }: { shares: readonly Share[] }) {
+function Accepted({ shares }: { shares: readonly Share[] }) {
   const words = useHostedWords()
   const { document } = useClaimWords()
   const documents = new Set(shares.flatMap(({ alternatives }) => alternatives.flatMap(each => each.documents.map(document))))
+  return (
+    <p class="secondary">
+      {words.accepted} {[...documents].join(', ')}
+    </p>
+  )
+}
+
+const ABOUT_WALLETS = 'https://ec.europa.eu/digital-building-blocks/sites/display/EUDIGITALIDENTITYWALLET/What+is+the+Wallet'
+
+function Help() {
+  const words = useHostedWords()
   return (
     <details>
       <summary>
@@ -161,9 +229,9 @@ function Help({ shares }: { shares: readonly Share[] }) {
       </summary>
       <div class="stack tight">
         <p class="secondary">{words.noWalletMore}</p>
-        <p class="secondary">
-          {words.accepted} {[...documents].join(', ')}
-        </p>
+        <a href={ABOUT_WALLETS} target="_blank" rel="noreferrer">
+          {words.aboutWallets}
+        </a>
       </div>
     </details>
   )

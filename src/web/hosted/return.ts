@@ -12,20 +12,25 @@ export type WayBack = { href: string | undefined; isLeaving: boolean; stay: () =
  * itself. A hidden page waits: of two tabs only the visible one may ask, because a second code
  * invalidates the first.
  */
-export function useWayBack(known: HostedVerification | undefined): WayBack {
+export function useWayBack(known: HostedVerification | undefined, redirectUri: string | undefined): WayBack {
   const { id = '', return_url, returns } = known ?? {}
-  const [coded, setCoded] = useState<string>()
+  const [given, setGiven] = useState<string>()
   const [isStaying, setIsStaying] = useState(false)
-  const isLeaving = coded !== undefined && coded !== return_url && !isStaying
-  useEffect(() => (returns ? whenSeen(() => askForCode(id, setCoded)) : undefined), [id, returns])
+  // An answer of this very page came with its code.
+  const coded = redirectUri ?? given
+  const isLeaving = coded !== undefined && coded !== return_url && isWeb(coded) && !isStaying
+  useEffect(() => (returns ? whenSeen(() => askForCode(id, setGiven)) : undefined), [id, returns])
   useEffect(() => {
     if (!isLeaving) return
     // Replaces this page: "back" in the shop must not lead here and from here to the shop again.
     const timer = setTimeout(() => location.replace(coded), LEAVE_MS)
     return () => clearTimeout(timer)
   }, [isLeaving, coded])
-  return { href: returns ? coded : return_url, isLeaving, stay: () => setIsStaying(true) }
+  return { href: returns ? coded : (redirectUri ?? return_url), isLeaving, stay: () => setIsStaying(true) }
 }
+
+/** Browsers open an app from a tap only. */
+const isWeb = (url: string): boolean => /^https?:/.test(url)
 
 type Stop = () => void
 

@@ -1,0 +1,92 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { HostedVerification } from '../../verifications/schema.ts'
+import { askSandbox } from '../shared/ask-sandbox.ts'
+import { BASE } from '../shared/base.ts'
+import { ask, canAsk, type DcAnswer, fetchRequests, type Prepared, prefetch, Refused, send } from '../shared/digital.ts'
+
+const PREFETCH_MS = 5000
+
+/** Why the last call shared nothing. */
+export type DigitalNote = 'cancelled' | 'declined' | 'wallet_error' | 'unreadable' | 'not_delivered'
+
+export type Digital = {
+  /** `preparing`: it is not known yet whether this browser can ask for this session. */
+  offer: 'none' | 'preparing' | 'made'
+  step: 'idle' | 'asking' | 'checking'
+  note: DigitalNote | undefined
+  /** Where the answer of this page leads. */
+  redirectUri: string | undefined
+  askWallet: () => void
+  askSandbox: () => void
+}
+
+/** The wallet call of the browser, prepared while the session is open and aborted when it ends. */
+export function useDigital(id: string, known: HostedVerification | undefined, aheadMs: number): Digital {
+  const isOpen = known?.wallet_uri !== undefined
+  const [offer, setOffer] = useState<Digital['offer']>('none')
+  const [step, setStep] = useState<Digital['step']>('idle')
+  const [note, setNote] = useState<DigitalNote>()
+  const [redirectUri, setRedirectUri] = useState<string>()
+  const prepared = useRef<Prepared | undefined>(undefined)
+  const call = useRef<AbortController | undefined>(undefined)
+
+  useEffect(() => {
+    if (!known || !isOpen) return
+    const loading = new AbortController()
+    const endCall = () => call.current?.abort()
+    const timers = [
+      setTimeout(endCall, Date.parse(known.expires_at) - aheadMs - Date.now()),
+      setTimeout(() => loading.abort(), PREFETCH_MS),
+    ]
+    if (canAsk()) {
+      setOffer('preparing')
+      prefetch(BASE.href, id, loading.signal).then(found => {
+        prepared.current = found
+        setOffer(found ? 'made' : 'none')
+      })
+    }
+    return () => {
+      timers.forEach(clearTimeout)
+      loading.abort()
+      endCall()
+    }
+  }, [id, isOpen])
+
+  const run = async (answerOf: (signal: AbortSignal) => Promise<DcAnswer>) => {
+    const own = new AbortController()
+    const { signal } = own
+    call.current = own
+    setNote(undefined)
+    setStep('asking')
+    try {
+      const answer = await answerOf(signal).catch(() => undefined)
+      // Browsers do not say whether a person cancelled, has no wallet, or was refused.
+      if (!answer) return void (signal.aborted || setNote('cancelled'))
+      setStep('checking')
+      const { status, redirect_uri, wallet_error } = await send(BASE.href, id, answer)
+      if (status === 'pending') setNote(wallet_error === 'access_denied' ? 'declined' : 'wallet_error')
+      else setRedirectUri(redirect_uri)
+    } catch (error) {
+      setNote(noteOf(error))
+    } finally {
+      setStep('idle')
+    }
+  }
+
+  return {
+    offer,
+    step,
+    note,
+    redirectUri,
+    askWallet: () => prepared.current && run(signal => ask(prepared.current!, signal)),
+    askSandbox: () => run(signal => askSandbox(BASE.href, fetchRequests(BASE.href, id), signal)),
+  }
+}
+
+/** Of an answer that was not taken. */
+function noteOf(error: unknown): DigitalNote | undefined {
+  if (!(error instanceof Refused)) return 'not_delivered'
+  // Answered, expired or erased: the page hears of it by itself.
+  if ([404, 409, 410].includes(error.status)) return undefined
+  return error.status === 400 ? 'unreadable' : 'not_delivered'
+}
