@@ -45,6 +45,8 @@ export type Mutations = {
   readonly transcriptOrigin?: string
   /** The device signs as if it had scanned the QR code. */
   readonly redirectTranscript?: boolean
+  /** The device signs over this handover: its name, and what is hashed. */
+  readonly handover?: readonly [name: string, info: Cbor]
   /** The thumbprint in the handover. */
   readonly thumbprint?: Uint8Array | null
   /**

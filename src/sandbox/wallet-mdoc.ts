@@ -49,6 +49,7 @@ export async function presentDocument(
 /** OpenID4VP 1.0 § B.2.6.1. The texts are exactly those of the request. */
 async function sessionTranscript(request: PresentationRequest, mutations: Mutations): Promise<Cbor> {
   const { page } = request
+  if (mutations.handover) return handover(...mutations.handover)
   if (page?.encryptionInfo !== undefined) return isoTranscript(page.encryptionInfo, mutations.transcriptOrigin ?? page.origin)
   const nonce = mutations.transcriptNonce ?? request.nonce
   const thumbprint = mutations.thumbprint === undefined ? await thumbprintOf(request, mutations) : mutations.thumbprint

@@ -1,6 +1,6 @@
 // Answers through the browser's wallet call: rows D17 to D54.
 import { describe, expect, test } from 'bun:test'
-import { CompactEncrypt, importJWK } from 'jose'
+import { CompactEncrypt, calculateJwkThumbprint, importJWK, type JWK } from 'jose'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import { type Cbor, decodeCbor, encodeCbor } from '../../src/sandbox/cbor.ts'
 import { answerPage } from '../../src/sandbox/dc-wallet.ts'
@@ -12,6 +12,7 @@ import { createVerification, outcome, startWithTenant } from '../helpers/app.ts'
 import { rowsOf } from '../helpers/database.ts'
 import { answerOf, ask, listOrigin, ORIGIN, type Protocol, presentThrough, type Told, tell } from '../helpers/dc.ts'
 import { formOf, openSession, postTo } from '../helpers/exchange.ts'
+import { forgeMdoc, forgeSigner, holderWith, trust } from '../helpers/forger.ts'
 import { holderOf } from '../helpers/wallet.ts'
 
 const OTHER = 'https://two.example'
@@ -352,6 +353,18 @@ describe('an answer that is read and does not hold fails the session', () => {
     ['D37: signed over the origin with its prefix', MDL, { transcriptOrigin: `origin:${ORIGIN}` }, 'holder_binding_invalid'],
     ['D38: signed without a thumbprint', MDL, { thumbprint: null }, 'holder_binding_invalid'],
     ['D39: signed over the thumbprint of another key', MDL, { thumbprint: new Uint8Array(32) }, 'holder_binding_invalid'],
+    [
+      'D40: signed over the handover of draft 24',
+      MDL,
+      async id => ({ handover: await draftHandover(id) }),
+      'holder_binding_invalid',
+    ],
+    [
+      'D41: signed over the handover of Annex C',
+      MDL,
+      async id => ({ handover: await isoHandover(id) }),
+      'holder_binding_invalid',
+    ],
     ['D42: with two documents in one response', MDL, { documentCount: 2 }, 'presentation_malformed'],
     ['D42: with a MAC', MDL, { deviceAuth: 'mac' }, 'holder_binding_invalid'],
   ]
@@ -390,7 +403,13 @@ describe('an answer that is read and does not hold fails the session', () => {
     expect((await read(reverse.created.id)).error?.code).toBe('holder_binding_invalid')
   })
 
-  const annexC: [string, object, Mutations, string][] = [
+  const annexC: [string, object, Mutations | ((id: string) => Promise<Mutations>), string][] = [
+    [
+      'D41: signed over the handover of OpenID4VP',
+      MDL,
+      async id => ({ handover: await pageHandover(id) }),
+      'holder_binding_invalid',
+    ],
     ['D49: signed for another origin, sealed for this one', MDL, { transcriptOrigin: OTHER }, 'holder_binding_invalid'],
     ['D50: without a device signature', MDL, { deviceAuth: 'absent' }, 'holder_binding_invalid'],
     ['D50: with a MAC', MDL, { deviceAuth: 'mac' }, 'holder_binding_invalid'],
@@ -399,8 +418,9 @@ describe('an answer that is read and does not hold fails the session', () => {
     ['D53: without the element that was asked for', MDL, { dropDisclosure: true }, 'query_not_satisfied'],
     ['D54: with a changed claim', MDL, { tamperClaim: true }, 'signature_invalid'],
   ]
-  test.each(annexC)('Annex C, %s', async (_, body, mutations, code) => {
+  test.each(annexC)('Annex C, %s', async (_, body, change, code) => {
     const { id } = await create(body)
+    const mutations = typeof change === 'function' ? await change(id) : change
     expect(await failedBy(await presentThrough(app, id, holder, { protocol: 'org-iso-mdoc', mutations }), id)).toBe(code)
   })
 
@@ -408,6 +428,32 @@ describe('an answer that is read and does not hold fails the session', () => {
     rowsOf<{ nonce: string }>(app, 'SELECT nonce FROM verification_sessions WHERE id = ?', id)[0]!.nonce
   const clientIdOf = (id: string) =>
     rowsOf<{ c: string }>(app, 'SELECT client_id AS c FROM verification_sessions WHERE id = ?', id)[0]!.c
+  /** Both requests of a page share one nonce. */
+  async function requestsOf(id: string) {
+    const [openId, iso] = (await ask(app, id)).body.requests
+    const { nonce, client_metadata } = openId!.data as { nonce: string; client_metadata: { jwks: { keys: JWK[] } } }
+    return { nonce, key: client_metadata.jwks.keys[0]!, encryptionInfo: iso!.data.encryptionInfo as string }
+  }
+  type Handover = NonNullable<Mutations['handover']>
+  const draftHandover = async (id: string): Promise<Handover> => [
+    'OpenID4VPDCAPIHandover',
+    [ORIGIN, clientIdOf(id), (await requestsOf(id)).nonce],
+  ]
+  const isoHandover = async (id: string): Promise<Handover> => ['dcapi', [(await requestsOf(id)).encryptionInfo, ORIGIN]]
+  async function pageHandover(id: string): Promise<Handover> {
+    const { nonce, key: jwk } = await requestsOf(id)
+    const thumbprint = new Uint8Array(Buffer.from(await calculateJwkThumbprint(jwk), 'base64url'))
+    return ['OpenID4VPDCAPIHandover', [ORIGIN, nonce, thumbprint]]
+  }
+
+  test('D40, D41: the same handovers hold where they belong', async () => {
+    for (const protocol of ['openid4vp-v1-unsigned', 'org-iso-mdoc'] as const) {
+      const { id } = await create(MDL)
+      const handover = await (protocol === 'org-iso-mdoc' ? isoHandover : pageHandover)(id)
+      expect((await presentThrough(app, id, holder, { protocol, mutations: { handover } })).body.status).toBe('completed')
+    }
+  })
+
   const otherNonce = async (id: string) =>
     ((await ask(app, id, { origin: OTHER })).body.requests[0]!.data as { nonce: string }).nonce
 
@@ -433,6 +479,19 @@ describe('an answer that is read and does not hold fails the session', () => {
     const byQr = await read(session.created.id)
     expect(codes).toEqual([byQr.error?.code ?? byQr.status, byQr.error?.code ?? byQr.status])
   })
+})
+
+test('D52: a document that two queries of one type ask for counts for the one that it covers', async () => {
+  const signer = await forgeSigner()
+  await trust(app, signer)
+  const doctype = 'eu.europa.ec.eudi.pid.1'
+  for (const namespace of ['eu.europa.ec.eudi.pid.de.1', doctype]) {
+    const elements = [[namespace, 'age_over_18', true]] as const
+    const own = await holderWith(async ownKey => [await forgeMdoc(signer, ownKey, { doctype, elements })])
+    const { id } = await create()
+    const told = await presentThrough(app, id, own, { protocol: 'org-iso-mdoc' })
+    expect([namespace, told.body.status]).toEqual([namespace, 'completed'])
+  }
 })
 
 test('D51: two documents of one type are malformed', async () => {
